@@ -1,10 +1,10 @@
-"""`sp-gen diff` beside libabigail's abidiff, on one pair of releases.
+"""Compares the time of `sp-gen diff` with libabigail's abidiff, on one pair of releases.
 
     tests/bench/diff.py [--sp-gen target/release/sp-gen] [--old 2.6] [--new 2.7] [--rounds 15]
 
-Whole processes, which take turns; a figure is the median over the rounds. abidiff compares compiled
-objects, so both releases' headers are first compiled into one each, with debug information and a
-symbol for every struct and function; that is not in its time, and is shown apart. The headers come
+The processes alternate, and a figure is the median over the rounds. abidiff compares compiled objects, so
+the headers of each release are first compiled into one, with debug information and a symbol for every
+struct and function. The time of this compilation is shown separately. The headers come
 from the store (`sp-gen import tensorflow 2.6 2.7`), abidiff from the package abigail-tools.
 """
 
@@ -24,7 +24,7 @@ KINDS = ("struct", "union", "function", "callback")
 
 
 def declared(release):
-    """Every item of every API, with its kind and header."""
+    """Yields every item of every API, with its kind and header."""
     for path in sorted((ROOT / "generated/ir").glob(f"*/{release}.json")):
         api = json.loads(path.read_text())
         for name, item in api["items"].items():
@@ -38,14 +38,14 @@ def stored(release):
 
 
 def source(release):
-    items = [one for one in declared(release) if one[1] in KINDS and not one[0].startswith("_")]
+    items = [item for item in declared(release) if item[1] in KINDS and not item[0].startswith("_")]
     yield "#include <cstddef>\n#include <cstdint>"
     yield from (f'#include "{header}"' for header in sorted({header for _, _, header in items}))
     for name, kind, _ in items:
         if "__" in name:
             continue
-        what = f"decltype(&{name})" if kind == "function" else f"{name}*"
-        yield f'extern "C" {what} use_{name}; {what} use_{name} = nullptr;'
+        c_type = f"decltype(&{name})" if kind == "function" else f"{name}*"
+        yield f'extern "C" {c_type} use_{name}; {c_type} use_{name} = nullptr;'
 
 
 def compile_headers(release, folder):

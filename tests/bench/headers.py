@@ -1,14 +1,13 @@
-"""From headers to IR and to Rust, beside bindgen's command line on the same headers in the same run.
+"""Compares the time from headers to IR and Rust with bindgen's command line on the same headers.
 
     cargo build --release -p sp-gen
     cargo install bindgen-cli --root target/made
     python3 tests/bench/headers.py [--release 2.21] [--rounds 21] [--all]
 
-Each figure is of whole processes, which take turns: the median over the rounds of the time that passed
-and of the processor time (user and system), and the largest memory of any round. On a machine that
-others use too, read the processor time: it tells what the work costs, the other who had to wait.
-`--all` adds what concerns every release at once. Needs a libclang (LIBCLANG_PATH) and the releases in
-headers/store; what is not to be had is skipped.
+The processes alternate. The figures are the median elapsed time and processor time (user and system) over
+the rounds, and the largest memory of a round. On a shared machine compare the processor time, which does not
+depend on other processes. `--all` adds the commands over all releases. Needs a libclang (LIBCLANG_PATH) and the releases in
+headers/store; a tool or release that is absent is skipped.
 """
 
 import argparse
@@ -40,7 +39,7 @@ def stored(release):
 
 
 def headers(release):
-    """The headers whose declarations sp-gen reads, of all APIs."""
+    """Returns the headers of all APIs, whose declarations sp-gen reads."""
     snapshots = (ROOT / "generated/ir").glob(f"*/{release}.json")
     return sorted({header for snapshot in snapshots for header in json.loads(snapshot.read_text())["headers"]})
 

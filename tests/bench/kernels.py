@@ -1,9 +1,9 @@
-"""Kernels on the plugin's device beside TensorFlow's own CPU device, in one process.
+"""Compares kernels on the plugin's device with those of TensorFlow's CPU device, in one process.
 
     target/made/tensorflow-2.21/bin/python tests/bench/kernels.py [--only MatMul] [--rounds 15]
 
-Each row is one op at one size. The two devices take turns; a figure is the median over the rounds
-of the time for one call, inputs in place, output allocated by the op. `ratio` is the plugin's time
+Each row is one op at one size. The two devices alternate. A figure is the median time of a call
+over the rounds, with inputs on the device and the output allocated by the op. `ratio` is the plugin's time
 over TensorFlow's: below 1 the plugin is faster.
 """
 
@@ -17,16 +17,16 @@ import numpy as np
 import tensorflow as tf
 
 DEVICES = ("/device:MYACCEL:0", "/CPU:0")
-ROPS = tf.raw_ops
+RAW_OPS = tf.raw_ops
 MAT_MUL = [(32, 784, 128), (128, 128, 128), (512, 512, 512), (1024, 1024, 1024), (2048, 64, 2048), (1, 1024, 1024)]
 ADD = [((1000,), (1000,)), ((100_000,), (100_000,)), ((1_000_000,), (1_000_000,)), ((10_000_000,), (10_000_000,)), ((1000, 1000), (1000,)), ((1000, 1000), (1000, 1)), ((1_000_000,), ())]
 
 
 def cases():
     for m, k, n in MAT_MUL:
-        yield f"MatMul {m}x{k}x{n}", lambda a, b: ROPS.MatMul(a=a, b=b), (m, k), (k, n)
+        yield f"MatMul {m}x{k}x{n}", lambda a, b: RAW_OPS.MatMul(a=a, b=b), (m, k), (k, n)
     for x, y in ADD:
-        yield f"AddV2 {x} + {y}", lambda a, b: ROPS.AddV2(x=a, y=b), x, y
+        yield f"AddV2 {x} + {y}", lambda a, b: RAW_OPS.AddV2(x=a, y=b), x, y
 
 
 def seconds(run, x, y, calls):

@@ -1,5 +1,5 @@
-//! What a call through a shim costs: an author's empty method, called as TensorFlow calls it, beside
-//! the same slot in C. `cargo bench -p sp-tests --bench slot`; without a C compiler it says so.
+//! Time of a call through a shim: an author's empty method, called as TensorFlow calls it, compared with the
+//! same slot in C. `cargo bench -p sp-tests --bench slot`; without a C compiler the slots in C are skipped.
 
 use std::ffi::{CStr, CString, c_void};
 use std::hint::black_box;
@@ -15,7 +15,7 @@ use sp_cpu::CpuDevice;
 use sp_plugin::Device;
 use sp_runtime::{PrefixMut, Versioned, handle, vtable};
 
-const C: &str = "
+const C_SLOTS: &str = "
 double get_gflops(const void *device) { (void)device; return 3.0; }
 void synchronize(const void *device, void *status) { (void)device; (void)status; }
 ";
@@ -23,19 +23,22 @@ void synchronize(const void *device, void *status) { (void)device; (void)status;
 type Synchronize = unsafe extern "C" fn(*const SP_Device, *mut TF_Status);
 type GetGflops = unsafe extern "C" fn(*const SP_Device) -> f64;
 
-struct Mine;
+struct RustDevice;
 
 #[vtable]
-impl DeviceFns for Mine {
+impl DeviceFns for RustDevice {
     fn get_gflops(&self) -> f64 {
         3.0
     }
 }
 
-/// The slots in C, or why there are none.
-fn in_c(folder: &Path) -> Result<(GetGflops, Synchronize), String> {
+/// Compiles and loads the slots in C.
+///
+/// # Errors
+/// Returns the reason if there is no C compiler or it fails.
+fn load_c_slots(folder: &Path) -> Result<(GetGflops, Synchronize), String> {
     let (source, library) = (folder.join("slots.c"), folder.join("slots.so"));
-    std::fs::write(&source, C).map_err(|error| error.to_string())?;
+    std::fs::write(&source, C_SLOTS).map_err(|error| error.to_string())?;
     let mut compiler = Command::new("cc");
     compiler
         .args(["-O2", "-shared", "-fPIC", "-o"])
@@ -43,16 +46,17 @@ fn in_c(folder: &Path) -> Result<(GetGflops, Synchronize), String> {
         .arg(&source);
     match compiler.status() {
         Ok(status) if status.success() => {}
-        other => return Err(format!("cc made no library: {other:?}")),
+        failure => return Err(format!("cc has failed: {failure:?}")),
     }
-    let path = CString::new(library.to_string_lossy().as_bytes()).map_err(|it| it.to_string())?;
-    // SAFETY: a library without initializers, whose functions have these signatures.
+    let path =
+        CString::new(library.to_string_lossy().as_bytes()).map_err(|error| error.to_string())?;
+    // SAFETY: the library has no initializers, stays loaded, and its functions have these signatures.
     unsafe {
         let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
         let find = |name: &CStr| libc::dlsym(handle, name.as_ptr());
         let (gflops, synchronize) = (find(c"get_gflops"), find(c"synchronize"));
         if gflops.is_null() || synchronize.is_null() {
-            return Err("its functions are not found".into());
+            return Err("the library has no such functions".into());
         }
         Ok((
             transmute::<*mut c_void, GetGflops>(gflops),
@@ -73,40 +77,45 @@ fn device(handle: *mut c_void) -> SP_Device {
     }
 }
 
-fn through_shims() -> (GetGflops, Synchronize) {
-    // SAFETY: both are tables of nullable pointers and numbers, of which zero is one.
+fn rust_slots() -> (GetGflops, Synchronize) {
+    // SAFETY: numbers and optional function pointers are valid as zeros.
     let (mut fns, mut executor): (SP_DeviceFns, SP_StreamExecutor) = unsafe { zeroed() };
-    SP_DeviceFns::fill::<Mine>(&mut PrefixMut::from_mut(&mut fns));
+    SP_DeviceFns::fill::<RustDevice>(&mut PrefixMut::from_mut(&mut fns));
     SP_StreamExecutor::fill::<CpuDevice>(&mut PrefixMut::from_mut(&mut executor));
-    let synchronize = executor.synchronize_all_activity.expect("it is required");
-    (fns.get_gflops.expect("it is written"), synchronize)
+    let synchronize = executor
+        .synchronize_all_activity
+        .expect("the slot is required");
+    (
+        fns.get_gflops.expect("the device implements the slot"),
+        synchronize,
+    )
 }
 
 fn slots(bench: &mut Criterion) {
     let folder = std::env::temp_dir().join(format!("sp-slot-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder");
-    let c = in_c(&folder);
-    // What is loaded stays loaded.
+    let c = load_c_slots(&folder);
+    // The library stays loaded without its file.
     let _ = std::fs::remove_dir_all(&folder);
-    let rust = through_shims();
-    let mine = device(handle::into_raw(Mine));
+    let rust = rust_slots();
+    let rust_device = device(handle::into_raw(RustDevice));
     let cpu = device(handle::into_raw(CpuDevice::open(0).expect("a device")));
-    let sides = match c {
+    let implementations = match c {
         Ok(c) => vec![("C", c), ("shim", rust)],
-        Err(why) => {
-            println!("skipped: the slots in C: {why}");
+        Err(reason) => {
+            println!("skipped: the slots in C: {reason}");
             vec![("shim", rust)]
         }
     };
-    for (side, (gflops, synchronize)) in sides {
-        // SAFETY: the device holds what the slot expects.
+    for (name, (gflops, synchronize)) in implementations {
+        // SAFETY: the device's handle is an object of the type that the slot expects.
         let gflops = |device| unsafe { black_box(gflops)(device) };
-        bench.bench_function(&format!("get_gflops/{side}"), |run| {
-            run.iter(|| gflops(black_box(&raw const mine)));
+        bench.bench_function(&format!("get_gflops/{name}"), |run| {
+            run.iter(|| gflops(black_box(&raw const rust_device)));
         });
-        // SAFETY: as above; the slot does not fail, so it wants no status.
+        // SAFETY: as above; a status is written on failure only, and the slot does not fail.
         let synchronize = |device| unsafe { black_box(synchronize)(device, ptr::null_mut()) };
-        bench.bench_function(&format!("synchronize_all_activity/{side}"), |run| {
+        bench.bench_function(&format!("synchronize_all_activity/{name}"), |run| {
             run.iter(|| synchronize(black_box(&raw const cpu)));
         });
     }

@@ -1,5 +1,5 @@
-//! A plugin for releases that are not there yet, so that every one of today's is declined: no devices,
-//! and nothing of it is ever asked.
+//! A plugin whose `min_release` is later than every release, so that each host is declined: it has no
+//! devices, and its optimizer and profiler are never called.
 
 use sp_cpu::CpuDevice;
 use sp_plugin::graph::Item;
@@ -7,15 +7,15 @@ use sp_plugin::profiler::Space;
 use sp_plugin::{Optimizer, Profiler, Result};
 
 #[derive(Default)]
-struct Never;
+struct NeverCalled;
 
-impl Optimizer for Never {
+impl Optimizer for NeverCalled {
     fn optimize(&mut self, _: &Item<'_>) -> Result<Option<Vec<u8>>> {
-        panic!("a declined optimizer was asked")
+        panic!("a declined optimizer was called")
     }
 }
 
-impl Profiler for Never {
+impl Profiler for NeverCalled {
     fn start(&mut self) -> Result<()> {
         panic!("a declined profiler was started")
     }
@@ -25,7 +25,7 @@ impl Profiler for Never {
     }
 
     fn collect(&mut self) -> Result<Space> {
-        panic!("a declined profiler was asked")
+        panic!("a declined profiler was collected")
     }
 }
 
@@ -34,7 +34,7 @@ sp_plugin::plugin! {
     device_type: c"FUTURE",
     platform_name: c"FUTURE",
     kernels: [sp_cpu::kernels::table],
-    optimizer: Never,
-    profiler: Never,
+    optimizer: NeverCalled,
+    profiler: NeverCalled,
     min_release: "2.99",
 }

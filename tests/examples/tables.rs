@@ -1,9 +1,9 @@
-//! A plugin with kernels of its own beside the reference's. Each of them returns a constant, so that a
-//! result shows which kernel ran.
+//! A plugin with its own kernels and the reference's. Each of its own returns a constant, so that a result
+//! shows which kernel ran.
 
 use sp_cpu::CpuDevice;
 
-/// Kernels before those of the reference backend. Their type parameters are what `#[kernel]` asks for.
+/// Kernels that precede those of the reference backend. `#[kernel]` requires the type parameters.
 #[allow(clippy::extra_unused_type_parameters)]
 mod own {
     pub mod neg {

@@ -1,10 +1,9 @@
-//! The worker pool of sp-cpu in every order of its threads' steps, and with every value that the memory model lets an atomic
-//! load return. loom fails a model if threads access a cell without synchronisation, if all threads wait, or if memory is lost.
+//! The worker pool of sp-cpu in every order of its threads' steps, and with every value that the memory model allows an
+//! atomic load to return. loom fails a model if threads access a cell without synchronization, if all threads wait, or if memory leaks.
 //!
-//! A process has a fork, and loom has none. sp-cpu does not enter the pool in a forked child, which
-//! `forked_children_compute_while_threads_of_the_parent_do` tests there.
+//! loom has no fork. sp-cpu does not use the pool in a forked child; its test `forked_child_computes_while_parent_uses_pool` covers that.
 
-// `serve_until` is `Pool::serve` with an end.
+// `serve_until` replaces `Pool::serve`, which never returns.
 #[allow(dead_code)]
 #[path = "../../templates/cpu/src/compute/parallel/pool.rs"]
 mod pool;
@@ -16,7 +15,7 @@ use pool::Pool;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use sync::{Arc, AtomicUsize, Ordering};
 
-/// The floating-point mode, of which a model has one.
+/// The floating-point mode; a model has only one.
 struct FloatMode;
 
 impl FloatMode {
@@ -24,10 +23,10 @@ impl FloatMode {
         Self
     }
 
-    fn enter(&self) {}
+    fn apply(&self) {}
 }
 
-/// How many times a thread is interrupted in one order of steps. Two find nearly all defects (CHESS, Musuvathi and Qadeer 2007).
+/// The number of preemptions in one order of steps. Two find nearly all defects (CHESS, Musuvathi and Qadeer 2007).
 const PREEMPTIONS: usize = 2;
 
 /// Runs `body` with a pool that `workers` threads serve, in every order of steps.
@@ -44,30 +43,30 @@ fn check(workers: usize, body: impl Fn(&Arc<Pool>) + Send + Sync + 'static) {
         let workers: Vec<_> = (0..workers).map(|_| serve()).collect();
         body(&pool);
         is_closed.store(1, Ordering::SeqCst);
-        // A job with a task for each wakes those that are asleep.
+        // A job with a task for each worker wakes the sleeping ones.
         pool.run(workers.len() + 1, &|_| {});
-        workers.into_iter().for_each(|it| it.join().unwrap());
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
     });
 }
 
-/// Serves as `Pool::serve` does. The offers are read first: one that follows the closing is then seen as new.
+/// Serves as `Pool::serve` does, until `is_closed` is set. Reads the number of offers first, so that an offer after closing is new.
 fn serve_until(pool: &Pool, is_closed: &AtomicUsize) {
     loop {
-        let seen = pool.offers();
+        let offers = pool.offers();
         if is_closed.load(Ordering::SeqCst) == 1 {
             return;
         }
-        pool.serve_after(seen);
+        pool.serve_after(offers);
     }
 }
 
-/// Memory that a caller lends to its tasks: a cell for each, which loom watches.
-struct Lent(Vec<UnsafeCell<usize>>);
+/// Memory that tasks borrow from their caller: a cell for each task, whose accesses loom checks.
+struct TaskCells(Vec<UnsafeCell<usize>>);
 
-// SAFETY: loom fails the model if two threads access a cell without synchronisation.
-unsafe impl Sync for Lent {}
+// SAFETY: loom fails the model if two threads access a cell without synchronization.
+unsafe impl Sync for TaskCells {}
 
-impl Lent {
+impl TaskCells {
     fn new(tasks: usize) -> Self {
         Self((0..tasks).map(|_| UnsafeCell::new(0)).collect())
     }
@@ -77,7 +76,7 @@ impl Lent {
         self.0[index].with_mut(|value| unsafe { *value += 1 });
     }
 
-    /// Reads the cells as their owner. A task that still ran, or whose writes are not visible, would fail the model.
+    /// Reads the cells as their owner. The model fails if a task still runs or its writes are not visible.
     fn counts(&mut self) -> Vec<usize> {
         // SAFETY: loom checks that no other thread accesses the cells.
         let read = |cell: &UnsafeCell<usize>| cell.with_mut(|value| unsafe { *value });
@@ -87,9 +86,9 @@ impl Lent {
 
 /// Runs a job and checks that every task ran once before it returned.
 fn run_and_check(pool: &Pool, tasks: usize) {
-    let mut lent = Lent::new(tasks);
-    pool.run(tasks, &|index| lent.add(index));
-    assert_eq!(lent.counts(), vec![1; tasks]);
+    let mut cells = TaskCells::new(tasks);
+    pool.run(tasks, &|index| cells.add(index));
+    assert_eq!(cells.counts(), vec![1; tasks]);
 }
 
 #[test]
@@ -103,28 +102,28 @@ fn writes_of_two_workers_are_visible_to_the_caller() {
 }
 
 #[test]
-fn a_second_job_does_not_use_what_the_first_lent() {
+fn second_job_does_not_access_memory_of_first() {
     check(1, |pool| (0..2).for_each(|_| run_and_check(pool, 2)));
 }
 
 #[test]
-fn a_caller_without_workers_computes_alone() {
+fn caller_computes_without_workers() {
     check(0, |pool| run_and_check(pool, 3));
 }
 
 #[test]
-fn nested_calls_return_when_workers_are_busy() {
+fn nested_call_returns_if_workers_are_busy() {
     check(1, |pool| {
-        let mut lent = Lent::new(4);
+        let mut cells = TaskCells::new(4);
         pool.run(2, &|outer| {
-            pool.run(2, &|inner| lent.add(outer * 2 + inner));
+            pool.run(2, &|inner| cells.add(outer * 2 + inner));
         });
-        assert_eq!(lent.counts(), [1; 4]);
+        assert_eq!(cells.counts(), [1; 4]);
     });
 }
 
 #[test]
-fn two_callers_share_a_worker() {
+fn two_callers_share_one_worker() {
     check(1, |pool| {
         let other = pool.clone();
         let other = thread::spawn(move || run_and_check(&other, 2));
@@ -133,12 +132,12 @@ fn two_callers_share_a_worker() {
     });
 }
 
-/// Runs a job whose tasks below `panics` panic, and checks that `run` does, after the others have run.
+/// Runs a job whose tasks below `panics` panic; checks that `run` panics after all tasks have run.
 fn panic_and_check(pool: &Pool, tasks: usize, panics: usize) {
-    let mut lent = Lent::new(tasks);
+    let mut cells = TaskCells::new(tasks);
     let body = || {
         pool.run(tasks, &|index| {
-            lent.add(index);
+            cells.add(index);
             if index < panics {
                 std::panic::resume_unwind(Box::new(index));
             }
@@ -146,11 +145,11 @@ fn panic_and_check(pool: &Pool, tasks: usize, panics: usize) {
     };
     let payload = catch_unwind(AssertUnwindSafe(body)).unwrap_err();
     assert!(*payload.downcast::<usize>().unwrap() < panics);
-    assert_eq!(lent.counts(), vec![1; tasks]);
+    assert_eq!(cells.counts(), vec![1; tasks]);
 }
 
 #[test]
-fn a_panic_reaches_the_caller_when_no_task_still_runs() {
+fn panic_reaches_caller_after_all_tasks_have_ended() {
     check(1, |pool| {
         panic_and_check(pool, 3, 1);
         run_and_check(pool, 2);
@@ -158,6 +157,6 @@ fn a_panic_reaches_the_caller_when_no_task_still_runs() {
 }
 
 #[test]
-fn of_two_panics_the_caller_gets_one() {
+fn caller_gets_one_of_two_panics() {
     check(1, |pool| panic_and_check(pool, 2, 2));
 }

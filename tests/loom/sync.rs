@@ -4,7 +4,7 @@ pub use loom::hint::spin_loop;
 pub use loom::sync::atomic::{AtomicUsize, Ordering};
 pub use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-/// A thread that sleeps at once reaches every state that one reaches which looks again first.
+/// A thread that waits at once reaches every state that a spinning thread reaches.
 pub const SPINS: usize = 0;
 
 loom::thread_local! {
@@ -12,7 +12,7 @@ loom::thread_local! {
 }
 
 /// The token of `park`, as the standard library documents it. loom's own `unpark` runs in one step with the operation before it,
-/// and synchronises with a thread that does not park; both hide orders that a process can have.
+/// and synchronizes with a thread that does not park. Both hide orders that are possible in a process.
 #[derive(Default)]
 struct Token {
     is_available: Mutex<bool>,

@@ -1,11 +1,10 @@
-"""For each release N from 2.5 on, a plugin of what was known at N, in every release after N:
-`tests/hindcast`.
+"""For each release N from 2.5 on, a plugin built from the facts known at N, in every later release: `tests/hindcast`.
 
-sp-abi is generated without what came after N (`sp-gen generate --release N`), and of the crates that are
-written by hand what is marked with a later release is cut (pages/since.py). In each release the device
-is listed, adds and trains a small model, for each plugin in a process of its own. Writes
-generated/docs/hindcast.md; exits 1 if a pair neither ran nor declined for an allowed reason.
-With --in-host nothing is installed: `sp-gen verify` plays the later releases.
+sp-abi is generated from the releases up to N (`sp-gen generate --release N`). The hand-written crates lose
+the code that is marked with a later release (pages/since.py). In each later release the device is listed,
+adds, and trains a small model, each plugin in a process of its own. Writes generated/docs/hindcast.md;
+exits with 1 if a pair neither runs nor declines for an allowed reason. With --in-host nothing is installed:
+`sp-gen verify` emulates the later releases.
 """
 
 import hashlib
@@ -15,15 +14,15 @@ import signal
 
 from . import hindcast_page
 from .hindcast_page import reason_of
-from .process import json_lines, must, run
-from .releases import DOCS, MADE, SUITE, minor, releases
+from .process import json_lines, run_checked, run
+from .releases import DOCS, BUILD_DIR, SUITE, minor, releases
 from .scaffold import build, make_older, sp_gen
 
 FIRST = "2.5"
 DEVICE = "MYACCEL"
 # The parts of a scaffold whose C API came with a later release than the device's.
 PARTS = {"optimizer": "2.6", "profiler": "2.7"}
-# The same plugins with an environment variable set, in these releases.
+# Plugins that run again with an environment variable set: release, variable, releases to run in.
 OVERRIDES = [
     ("2.8", "SP_TRUST_HEADERS=0", ["2.9", "2.12", "2.21"]),
     ("2.12", "SP_TRUST_HEADERS=0", ["2.13", "2.21", "2.22"]),
@@ -31,16 +30,18 @@ OVERRIDES = [
     ("2.8", "SP_ASSUME_APPEND=1", ["2.9", "2.12", "2.21", "2.22"]),
     ("2.9", "SP_ASSUME_SAME=1", ["2.10", "2.11", "2.12", "2.13", "2.21", "2.22"]),
 ]
+
+
 class Plugins:
-    """One plugin for each release: what was known there."""
+    """The plugin of each release."""
 
-    def __init__(self, names):
+    def __init__(self, known):
         self.tool = sp_gen()
-        self.folder, self.target = MADE / "hindcast", MADE / "hindcast.target"
+        self.folder, self.target = BUILD_DIR / "hindcast", BUILD_DIR / "hindcast.target"
         self.without = None
-        self.libraries = {name: self.make(name) for name in sorted(names, key=minor)}
+        self.libraries = {release: self.build(release) for release in sorted(known, key=minor)}
 
-    def make(self, release):
+    def build(self, release):
         self.scaffold(",".join(part for part, since in PARTS.items() if minor(release) < minor(since)))
         make_older(self.tool, self.folder, release)
         library = build(self.folder, self.target, "dev", CARGO_PROFILE_DEV_DEBUG="0")
@@ -52,49 +53,49 @@ class Plugins:
             return
         shutil.rmtree(self.folder, ignore_errors=True)
         parts = ["--without", without] if without else []
-        must([self.tool, "new", "myaccel", "--path", self.folder, *parts])
+        run_checked([self.tool, "new", "myaccel", "--path", self.folder, *parts])
         self.without = without
 
 
-def ended(done, steps):
-    """How a process ended, and after which step."""
-    before = ["loading", "the add", "training"][min(len(steps), 2)]
-    if done["status"] < 0:
-        return f"{signal.Signals(-done['status']).name} in {before}"
-    last = [line for line in (done["stdout"] + done["stderr"]).splitlines() if line.strip()]
-    return f"{before}: {last[-1][:200] if last else 'no output'}"
+def describe_failure(process, steps):
+    """Returns the step in which a process failed, with its signal or last line."""
+    step = ["loading", "the add", "training"][min(len(steps), 2)]
+    if process["status"] < 0:
+        return f"{signal.Signals(-process['status']).name} in {step}"
+    lines = [line for line in (process["stdout"] + process["stderr"]).splitlines() if line.strip()]
+    return f"{step}: {lines[-1][:200] if lines else 'no output'}"
 
 
-def outcome(done):
-    """The steps that one plugin's process reports, and the lines that the plugin writes."""
-    steps = json_lines(done["stdout"])
-    found = {name: value for step in steps for name, value in step.items()}
-    found["lines"] = [line for line in done["stderr"].splitlines() if line.startswith("plugin ")]
-    if done["status"]:
-        found["problem"] = ended(done, steps)
-    return found
+def parse_result(process):
+    """Returns the results of one plugin's process, and the lines that the plugin prints."""
+    steps = json_lines(process["stdout"])
+    result = {name: value for step in steps for name, value in step.items()}
+    result["lines"] = [line for line in process["stderr"].splitlines() if line.startswith("plugin ")]
+    if process["status"]:
+        result["problem"] = describe_failure(process, steps)
+    return result
 
 
-def verdict(known, found, reference):
-    """`runs`, `runs, CPU` if the variables are there, `declines: REASON`, or how it fails."""
-    if "problem" in found:
-        return f"fails: {found['problem']}"
-    reasons = [reason_of(line) for line in found["lines"]]
-    if not found["devices"]:
-        if reasons[-1:] == [None] and "bytes, expected" in found["lines"][-1]:
+def verdict(known, result, reference):
+    """Returns `runs`, `runs, CPU` if the variables are on the CPU, `declines: REASON` or `fails: PROBLEM`."""
+    if "problem" in result:
+        return f"fails: {result['problem']}"
+    reasons = [reason_of(line) for line in result["lines"]]
+    if not result["devices"]:
+        if reasons[-1:] == [None] and "bytes, expected" in result["lines"][-1]:
             return "declines: size"
-        return f"declines: {reasons[0]}" if len(reasons) == 1 and reasons[0] else f"fails: declined with {found['lines']}"
-    if max(abs(a - b) for a, b in zip(found["loss"], reference)) > 1e-5:
-        return "fails: other losses"
-    if DEVICE in found["variables"]:
+        return f"declines: {reasons[0]}" if len(reasons) == 1 and reasons[0] else f"fails: declined with {result['lines']}"
+    if max(abs(a - b) for a, b in zip(result["loss"], reference)) > 1e-5:
+        return "fails: its losses differ"
+    if DEVICE in result["variables"]:
         return "runs"
-    # 2.5 has no means to assign a variable, so a plugin of 2.5 has no kernels for them.
+    # 2.5 exports no function that assigns a variable, so a plugin of 2.5 has no kernels for variables.
     is_explained = any(reasons) or minor(known) < minor("2.6")
-    return "runs, CPU" if is_explained else "fails: variables on the CPU, and no line says why"
+    return "runs, CPU" if is_explained else "fails: variables on the CPU, and no line with a reason"
 
 
 def is_good(verdict):
-    """A pair declines for one of three reasons only; sizes are no reason while headers are read."""
+    """Returns True if a pair runs or declines for an allowed reason; an unknown size is allowed only without headers."""
     return not verdict.startswith("fails") and verdict != "declines: size"
 
 
@@ -102,78 +103,87 @@ class Hindcast:
     name = "hindcast"
     page = DOCS / "hindcast.md"
 
-    def options(self, words):
-        words.add_argument("--known", nargs="*", metavar="N", help="only the plugins of these; no page is written")
-        words.add_argument("--pairs", nargs="*", metavar="N:RELEASE", help="only these; no page is written")
-        words.add_argument("--in-host", action="store_true", help="let `sp-gen verify` play the later releases")
+    def add_options(self, parser):
+        parser.add_argument("--known", nargs="*", metavar="N", help="only the plugins of these releases; writes no page")
+        parser.add_argument("--pairs", nargs="*", metavar="N:RELEASE", help="only these pairs; writes no page")
+        parser.add_argument("--in-host", action="store_true", help="let `sp-gen verify` emulate the later releases")
 
-    def prepare(self, chosen):
-        every = [it for it in releases() if minor(it) >= minor(FIRST)]
-        known = getattr(chosen, "known", None) or every
-        pairs = [(n, it) for n in known for it in every if minor(n) < minor(it)]
-        if named := getattr(chosen, "pairs", None):
-            pairs = [pair for pair in pairs if ":".join(pair) in named]
-        self.is_whole = not getattr(chosen, "known", None) and not named
-        self.name += "" if self.is_whole else "-part"
+    def prepare(self, arguments):
+        every = [release for release in releases() if minor(release) >= minor(FIRST)]
+        known = getattr(arguments, "known", None) or every
+        pairs = [(n, release) for n in known for release in every if minor(n) < minor(release)]
+        if selected := getattr(arguments, "pairs", None):
+            pairs = [pair for pair in pairs if ":".join(pair) in selected]
+        self.is_complete = not getattr(arguments, "known", None) and not selected
+        self.name += "" if self.is_complete else "-part"
         self.pairs = pairs
         self.plugins = Plugins({known for known, _ in pairs})
-        if getattr(chosen, "in_host", False):
-            return self.in_host()
+        if getattr(arguments, "in_host", False):
+            return self.run_in_host()
 
-    def in_host(self):
-        """Every pair, with the later release as sp-host plays it; exits as a check does."""
-        worst = 0
+    def run_in_host(self):
+        """Runs every pair with `sp-gen verify`; returns the largest exit status."""
+        status = 0
         for known, release in self.pairs:
             library = self.plugins.libraries[known]
-            done = run([self.plugins.tool, "verify", library, "--release", release, "--format", "json"])
-            rows = json.loads(done.stdout)["rows"] if done.returncode in (0, 1) else []
-            failed = [f"{it['check']}: {it['detail']}" for it in rows if it["status"] == "fail"]
-            passed = sum(it["status"] == "pass" for it in rows)
-            print(f"{known} in {release}: {passed} passed", *failed, done.stderr[:500] if not rows else "")
-            worst = max(worst, done.returncode)
-        return worst
+            process = run([self.plugins.tool, "verify", library, "--release", release, "--format", "json"])
+            rows = json.loads(process.stdout)["rows"] if process.returncode in (0, 1) else []
+            failed = [f"{row['check']}: {row['detail']}" for row in rows if row["status"] == "fail"]
+            passed = sum(row["status"] == "pass" for row in rows)
+            print(f"{known} in {release}: {passed} passed", *failed, process.stderr[:500] if not rows else "")
+            status = max(status, process.returncode)
+        return status
 
-    def players(self, release):
-        """The plugins for a release: name, library, environment variables."""
+    def plugins_for(self, release):
+        """Yields the plugins to run in a release: name, library, environment variables."""
         libraries = self.plugins.libraries
         for known, later in self.pairs:
             if later == release:
                 yield known, libraries[known], {}
         for known, override, later in OVERRIDES:
-            if self.is_whole and release in later:
+            if self.is_complete and release in later:
                 yield f"{known} {override}", libraries[known], dict([override.split("=")])
 
-    def wants(self, release):
-        return any(self.players(release))
+    def needs(self, release):
+        return any(self.plugins_for(release))
 
     def digest(self, release):
-        parts = [f"{name} {hashlib.sha256(library.read_bytes()).hexdigest()}" for name, library, _ in self.players(release)]
+        parts = [f"{name} {hashlib.sha256(library.read_bytes()).hexdigest()}" for name, library, _ in self.plugins_for(release)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
-    def play(self, environment):
-        players = list(self.players(environment.release))
-        asked = [json.dumps({"library": str(library), "environment": more}) for _, library, more in players]
+    def run(self, environment):
+        plugins = list(self.plugins_for(environment.release))
+        requests = [json.dumps({"library": str(library), "environment": variables}) for _, library, variables in plugins]
         with environment.without_plugins():
-            done = run([environment.python, SUITE / "forked_steps.py", DEVICE], input="\n".join(asked))
-        answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"status"')]
-        if len(answers) != len(players):
-            raise RuntimeError((done.stdout + done.stderr)[-3000:])
-        return {name: outcome(answer) for (name, *_), answer in zip(players, answers)}
+            process = run([environment.python, SUITE / "forked_steps.py", DEVICE], input="\n".join(requests))
+        results = [json.loads(line) for line in process.stdout.splitlines() if line.startswith('{"status"')]
+        if len(results) != len(plugins):
+            raise RuntimeError((process.stdout + process.stderr)[-3000:])
+        return {name: parse_result(result) for (name, *_), result in zip(plugins, results)}
 
     def write(self, rows):
         skipped = {release: row["withdrawn"] for release, row in rows.items() if "withdrawn" in row}
-        found = {release: row for release, row in rows.items() if not row.keys() & {"problem", "withdrawn"}}
-        reference = next((it["loss"] for row in found.values() for it in row.values() if "loss" in it), [])
-        verdicts = {release: {name: verdict(name.split()[0], it, reference) for name, it in row.items()} for release, row in found.items()}
-        pairs = {(n, it): verdicts.get(it, {}).get(n, "fails: not run") for n, it in self.pairs if it not in skipped}
+        results = {release: row for release, row in rows.items() if not row.keys() & {"problem", "withdrawn"}}
+        reference = next((result["loss"] for row in results.values() for result in row.values() if "loss" in result), [])
+        verdicts = {
+            release: {name: verdict(name.split()[0], result, reference) for name, result in row.items()}
+            for release, row in results.items()
+        }
+        pairs = {
+            (known, release): verdicts.get(release, {}).get(known, "fails: not run")
+            for known, release in self.pairs
+            if release not in skipped
+        }
         good = sum(map(is_good, pairs.values()))
-        for (known, release), it in pairs.items():
-            print(*[] if is_good(it) else [f"{known} in {release}: {it}\n"], end="")
-        print(*[f"{it}\n" for it in skipped.values()], sep="", end="")
+        for (known, release), pair_verdict in pairs.items():
+            if not is_good(pair_verdict):
+                print(f"{known} in {release}: {pair_verdict}")
+        for reason in skipped.values():
+            print(reason)
         print(f"{good} of {len(pairs)} pairs run or decline for an allowed reason")
-        if self.is_whole:
+        if self.is_complete:
             overrides = [f"{known} {override}" for known, override, _ in OVERRIDES]
-            text = hindcast_page.page(rows, found, verdicts, pairs, overrides, reference)
+            text = hindcast_page.page(rows, results, verdicts, pairs, overrides, reference)
             self.page.parent.mkdir(parents=True, exist_ok=True)
             self.page.write_text(text)
         return good == len(pairs)

@@ -1,11 +1,11 @@
-"""The page of `tests/hindcast`: a table of all pairs, each decline with its reason, and what the plugins are."""
+"""The page of `tests/hindcast`: a table of all pairs, the reason of each decline, and how the plugins are built."""
 
 import re
 
 from .releases import ROOT, is_preview, minor
 from .since import marked
 
-# Why a plugin may decline a release, or leave a kernel to TensorFlow: by the line that it writes.
+# The allowed reasons to decline a release or a kernel, with a pattern for the plugin's line.
 REASONS = {
     "required slot": re.compile("it requires [A-Za-z0-9_.]+, which the plugin does not provide"),
     "changed declaration": re.compile("its headers differ from the known ones|do not declare the known one"),
@@ -14,22 +14,26 @@ REASONS = {
 
 
 def reason_of(line):
-    """The reason that a plugin's line states; `None` if it is none of those that are allowed."""
+    """Returns the allowed reason that a plugin's line states, or None."""
     return next((reason for reason, pattern in REASONS.items() if pattern.search(line)), None)
 
 
-def count(pairs):
-    """The result in one sentence."""
+def summarize(pairs):
+    """Returns the result in one sentence."""
     verdicts = list(pairs.values())
-    declined = [f"{verdicts.count(f'declines: {it}')} for a {it}" for it in REASONS if f"declines: {it}" in verdicts]
+    declined = [
+        f"{verdicts.count(f'declines: {reason}')} for a {reason}"
+        for reason in REASONS
+        if f"declines: {reason}" in verdicts
+    ]
     parts = [f"{verdicts.count('runs')} run", f"{verdicts.count('runs, CPU')} run with the variables on the CPU"]
-    parts += [f"{sum(it.startswith('declines') for it in verdicts)} decline ({', '.join(declined)})"]
-    parts += [f"{sum(it.startswith('fails') for it in verdicts)} fail"]
+    parts += [f"{sum(verdict.startswith('declines') for verdict in verdicts)} decline ({', '.join(declined)})"]
+    parts += [f"{sum(verdict.startswith('fails') for verdict in verdicts)} fail"]
     return f"{len(verdicts)} pairs: {', '.join(parts)}."
 
 
 def heading(releases):
-    yield "| known up to | " + " | ".join(f"{it} (preview)" if is_preview(it) else it for it in releases) + " |"
+    yield "| known up to | " + " | ".join(f"{release} (preview)" if is_preview(release) else release for release in releases) + " |"
     yield "|---" * (len(releases) + 1) + "|"
 
 
@@ -45,109 +49,112 @@ def cell(verdict):
     return f"declines: {reason.split()[-1]}" if kind == "declines" else verdict if len(verdict) < 40 else kind
 
 
-def ranges(chosen, every):
-    """Releases in words: `2.10 to 2.18, 2.22`."""
+def format_ranges(selected, releases):
+    """Returns the selected ones of all releases as text: `2.10 to 2.18, 2.22`."""
     runs = []
-    for at, release in enumerate(every):
-        if release in chosen:
-            if runs and runs[-1][-1] == at - 1:
-                runs[-1].append(at)
+    for index, release in enumerate(releases):
+        if release in selected:
+            if runs and runs[-1][1] == index - 1:
+                runs[-1][1] = index
             else:
-                runs.append([at])
-    return ", ".join(every[it[0]] if len(it) == 1 else f"{every[it[0]]} to {every[it[-1]]}" for it in runs)
+                runs.append([index, index])
+    return ", ".join(
+        releases[first] if first == last else f"{releases[first]} to {releases[last]}" for first, last in runs
+    )
 
 
-def lines(names, found):
-    """Each line that the plugins write: by whom, in which releases, and the reason that it states. Lines
-    that differ in the host's release only are one."""
-    every = sorted(found, key=minor)
-    written = {}
+def line_table(names, results):
+    """Yields a table of the lines that the plugins print: the plugins, the releases, and the stated reason.
+
+    Lines that differ only in the host's release share a row."""
+    every = sorted(results, key=minor)
+    printed = {}
     for release in every:
-        for name in filter(found[release].__contains__, names):
-            for line in found[release][name]["lines"]:
-                form = re.sub(rf"\bTensorFlow {re.escape(release)}\b", "TensorFlow RELEASE", line)
-                written.setdefault((name, form), []).append(release)
+        for name in filter(results[release].__contains__, names):
+            for line in results[release][name]["lines"]:
+                text = re.sub(rf"\bTensorFlow {re.escape(release)}\b", "TensorFlow RELEASE", line)
+                printed.setdefault((name, text), []).append(release)
     grouped = {}
-    for (name, form), releases in written.items():
-        grouped.setdefault((form, tuple(releases)), []).append(name)
-    yield "| known up to | in | reason | line |"
+    for (name, text), releases in printed.items():
+        grouped.setdefault((text, tuple(releases)), []).append(name)
+    yield "| known up to | release | reason | line |"
     yield "|---|---|---|---|"
-    for (form, releases), by in sorted(grouped.items(), key=lambda it: (minor(it[1][0]), it[0])):
-        yield f"| {ranges(by, names)} | {ranges(releases, every)} | {reason_of(form) or ''} | `{form}` |"
+    for (text, releases), known in sorted(grouped.items(), key=lambda row: (minor(row[1][0]), row[0])):
+        yield f"| {format_ranges(known, names)} | {format_ranges(releases, every)} | {reason_of(text) or ''} | `{text}` |"
 
 
-def cuts():
-    """What the markers of the sources cut, by release."""
-    found = {}
-    for place in ("macros/plugin", "templates/cpu"):
-        for source in sorted((ROOT / place).rglob("*")):
+def marked_code():
+    """Yields the marked code of the sources, by release."""
+    marked_lines = {}
+    for crate in ("macros/plugin", "templates/cpu"):
+        for source in sorted((ROOT / crate).rglob("*")):
             if source.suffix in (".rs", ".toml"):
                 for release, code in marked(source.read_text()):
-                    found.setdefault(release, []).append(f"`{code}` ({source.relative_to(ROOT)})")
-    for release in sorted(found, key=minor):
+                    marked_lines.setdefault(release, []).append(f"`{code}` ({source.relative_to(ROOT)})")
+    for release in sorted(marked_lines, key=minor):
         yield f"- before {release}:"
-        yield from (f"  - {it}" for it in found[release])
+        yield from (f"  - {code}" for code in marked_lines[release])
 
 
-def page(rows, found, verdicts, pairs, overrides, reference):
+def page(rows, results, verdicts, pairs, overrides, reference):
     names = list(dict.fromkeys(known for known, _ in pairs))
     losses = f" ({reference[0]:.5f} to {reference[-1]:.5f})" if reference else ""
     return "\n".join([
-        "# What was known up to N, in every later release",
+        "# A plugin of release N in every later release",
         "",
         "Does a plugin that was built years ago run in today's TensorFlow? `tests/hindcast` writes this page. For each",
-        "release N it builds a plugin from what was known when N was the newest: layouts, signatures, exported functions,",
-        "required slots. It loads each plugin into every later release, in a process of its own: the device is listed,",
-        "adds two tensors, and trains the small model of the matrix.",
+        "release N it builds a plugin from the facts that were known when N was the newest release: layouts, signatures,",
+        "exported functions, required slots. It loads each plugin into every later release, in a process of its own. There",
+        "the device is listed, adds two tensors, and trains a small model.",
         "",
-        count(pairs),
+        summarize(pairs),
         "",
         *table(names, rows, verdicts),
         "",
         f"- **runs**: the device is listed, the sum is right, and the losses are those of all other runs to 1e-5{losses}.",
         "- **runs, CPU**: the same, with the variables on the CPU: neither the plugin nor TensorFlow has a kernel that",
-        "  assigns a variable on the device. The lines below say why.",
-        "- **declines**: TensorFlow is imported and computes, lists no such device, and one line on stderr has the reason.",
+        "  assigns a variable on the device. The lines below state the reason.",
+        "- **declines**: TensorFlow is imported and computes, lists no such device, and the plugin prints one line with the reason.",
         "",
         "A pair may decline for one of three reasons:",
         "",
-        "- required **slot**: the release rejects a table without a slot that was not known at N;",
-        "- changed **declaration**: the release's headers declare what the plugin needs in another way;",
+        "- required **slot**: the release requires a slot that did not exist at N;",
+        "- changed **declaration**: the release's headers declare an item that the plugin needs in another way;",
         "- missing **function**: the release does not export a function that the plugin needs.",
         "",
         "A plugin reads the declarations from the release's headers, and the required slots from the messages in its",
-        "libraries ([how](../../codegen/docs/unknown-releases.md)). Nothing about a release after N is in the plugin.",
+        "libraries ([details](../../codegen/docs/unknown-releases.md)). The plugin contains no fact about a release after N.",
         "",
-        "## What the plugins write",
+        "## Lines that the plugins print",
         "",
-        *lines(names, found),
+        *line_table(names, results),
         "",
-        "A line that begins with ops leaves these kernels to TensorFlow; the plugin's other kernels run. TensorFlow has its",
+        "A line that begins with ops declines these kernels; the plugin's other kernels run. TensorFlow has its",
         "own kernel of AssignVariableOp for plugins from 2.11 on, and of AssignAddVariableOp and AssignSubVariableOp from",
-        "2.15 on. A plugin of 2.5 has no kernels for variables, and writes no line about them.",
+        "2.15 on. A plugin of 2.5 has no kernels for variables, and prints no line about them.",
         "",
         "## With an environment variable set",
         "",
-        "The same files in some releases. `SP_TRUST_HEADERS=0` decides by the sizes of structs alone, and declines unknown",
-        "ones (*size*). `SP_ASSUME_APPEND=1` takes a longer struct for one with fields appended. `SP_ASSUME_SAME=1` calls a",
-        "function whose signature may have changed; `TF_AssignVariable` gained a parameter in 2.10. An empty cell was not",
-        "tried.",
+        "The same libraries in some releases. With `SP_TRUST_HEADERS=0` a plugin compares struct sizes only, and declines unknown",
+        "sizes (*size*). With `SP_ASSUME_APPEND=1` it treats a longer struct as one with appended fields. With",
+        "`SP_ASSUME_SAME=1` it calls a function whose signature may have changed; `TF_AssignVariable` gained a parameter in",
+        "2.10. Pairs with an empty cell were not run.",
         "",
         *table(overrides, rows, verdicts),
         "",
-        "## What a plugin of N is",
+        "## How a plugin of N is built",
         "",
-        "sp-abi is generated from the snapshots and symbols up to N (`sp-gen generate --release N`). The crates that are",
-        "written by hand are today's without what their sources mark with a later release (`// since 2.9`):",
+        "sp-abi is generated from the snapshots and symbols up to N (`sp-gen generate --release N`). The hand-written crates",
+        "are today's, without the code that is marked with a later release (`// since 2.9`):",
         "",
-        *cuts(),
+        *marked_code(),
         "",
-        "A scaffold of 2.5 has no graph optimizer and no profiler, one of 2.6 no profiler. Tried by hand: with a graph",
-        "optimizer of 2.5's signature a plugin runs in 2.6 and declines that part, since `TP_Optimizer.optimize_func` is",
-        "declared otherwise; it is the only slot of these tables whose type ever changed.",
+        "A scaffold of 2.5 has no graph optimizer and no profiler, one of 2.6 no profiler. In a manual test, a plugin",
+        "with a graph optimizer of 2.5's signature runs in 2.6 and declines that part, since 2.6 declares",
+        "`TP_Optimizer.optimize_func` with another type. No other slot of these tables has changed its type.",
         "",
-        "Kernels whose range of releases ends after N have no end: that TensorFlow has a kernel of its own later was not",
-        "known. Not cut is what was learnt since about the releases up to N, and how a plugin decides about a release that it",
-        "does not know. The plugins are built without optimization.",
+        "A kernel whose range of releases ends after N has no end in the plugin, since N does not show that TensorFlow gets a",
+        "kernel of its own later. Two things are not cut: facts about the releases up to N that were found later, and the",
+        "rules for an unknown release. The plugins are built without optimization.",
         "",
     ])

@@ -1,7 +1,7 @@
-"""One file of the scaffolded plugin, built once, in every TensorFlow from 2.5 on: `tests/matrix`.
+"""One library of the scaffolded plugin, built once, in every TensorFlow from 2.5 on: `tests/matrix`.
 
-In each release the device is listed, the op suite run and a small model trained. Writes
-generated/docs/matrix.md; exits 1 if any release failed or was left out.
+In each release it checks that the device is listed, runs the op suite and trains a small model. Writes
+generated/docs/matrix.md; exits with 1 if a release failed or was not run.
 """
 
 import hashlib
@@ -10,8 +10,8 @@ import pathlib
 import sys
 import xml.etree.ElementTree
 
-from .process import last_json, must, run
-from .releases import DOCS, MADE, ROOT, SUITE, is_preview
+from .process import last_json, run_checked, run
+from .releases import DOCS, BUILD_DIR, ROOT, SUITE, is_preview
 from .scaffold import LIBRARY, build, scaffold
 
 DEVICE = "MYACCEL"
@@ -19,12 +19,12 @@ LIST = f"""
 import json, os
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
 import tensorflow as tf
-print(json.dumps([tf.__version__, [it.name for it in tf.config.list_physical_devices("{DEVICE}")]]))
+print(json.dumps([tf.__version__, [device.name for device in tf.config.list_physical_devices("{DEVICE}")]]))
 """
 
 
 def op_suite(python, folder, report):
-    """How many tests passed, and the names of those that did not."""
+    """Runs the op suite; returns the number of passed tests, and the names of failed and of skipped ones."""
     report.unlink(missing_ok=True)
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", SUITE]
     tests = run(command, env={**os.environ, "SP_SCAFFOLD": str(folder)})
@@ -39,14 +39,15 @@ def op_suite(python, folder, report):
     return len(cases) - len(failed) - len(skipped), failed, skipped
 
 
-def problem_of(row, reference):
+def find_problem(row, reference):
+    """Returns the problem of a release's row, or an empty string."""
     if "problem" in row:
         return row["problem"]
     if row["failed"]:
         return "failed: " + ", ".join(row["failed"])
     if max(abs(a - b) for a, b in zip(row["loss"], reference)) > 1e-5:
-        return "its losses are others than those of the other releases"
-    return "" if row["apart"] < 1e-4 else "its losses are not the CPU's"
+        return "its losses differ from those of the other releases"
+    return "" if row["difference"] < 1e-4 else "its losses differ from the CPU's"
 
 
 class Matrix:
@@ -54,54 +55,54 @@ class Matrix:
     page = DOCS / "matrix.md"
     folder = None
 
-    def options(self, words):
-        words.add_argument("--scaffold", type=pathlib.Path, help="a scaffold that is there already")
+    def add_options(self, parser):
+        parser.add_argument("--scaffold", type=pathlib.Path, help="an existing scaffold")
 
-    def prepare(self, chosen):
-        self.folder = getattr(chosen, "scaffold", None)
-        target = MADE / "matrix.target"
+    def prepare(self, arguments):
+        self.folder = getattr(arguments, "scaffold", None)
+        target = BUILD_DIR / "matrix.target"
         if self.folder is None:
             self.folder, target = scaffold("matrix")
         self.library = build(self.folder, target)
-        # The plugins that some tests load.
-        must(["cargo", "build", "--package", "sp-tests", "--examples"], cwd=ROOT)
+        # Some tests load these plugins.
+        run_checked(["cargo", "build", "--package", "sp-tests", "--examples"], cwd=ROOT)
         self.sha = hashlib.sha256(self.library.read_bytes()).hexdigest()
 
-    def wants(self, release):
+    def needs(self, release):
         return True
 
     def digest(self, release):
         return self.sha
 
-    def play(self, environment):
-        """One row of the table; what went wrong stands in it."""
+    def run(self, environment):
+        """Returns one row of the table."""
         python = environment.python
         with environment.plugin(self.library, LIBRARY):
             version, devices = last_json(run([python, "-c", LIST]))
             if not devices:
                 raise RuntimeError("the device is not listed")
-            passed, failed, skipped = op_suite(python, self.folder, MADE / f"matrix-{environment.release}.xml")
+            passed, failed, skipped = op_suite(python, self.folder, BUILD_DIR / f"matrix-{environment.release}.xml")
             model = last_json(run([python, SUITE / "small_model.py", DEVICE]))
-        apart = max(abs(a - b) for a, b in zip(model["loss"], model["loss_on_cpu"]))
+        difference = max(abs(a - b) for a, b in zip(model["loss"], model["loss_on_cpu"]))
         row = {"version": version, "python": environment.name.removeprefix("python"), "devices": len(devices)}
         row |= {"passed": passed, "failed": failed, "skipped": skipped}
-        return row | {"variables": model["variables"], "traced": model["traced"], "loss": model["loss"], "apart": apart}
+        return row | {"variables": model["variables"], "traced": model["traced"], "loss": model["loss"], "difference": difference}
 
     def write(self, rows):
-        played = {release: row for release, row in rows.items() if "withdrawn" not in row}
+        available = {release: row for release, row in rows.items() if "withdrawn" not in row}
         reference = next((row["loss"] for row in rows.values() if "loss" in row), [])
-        problems = {release: problem_of(row, reference) for release, row in played.items()}
+        problems = {release: find_problem(row, reference) for release, row in available.items()}
         good = sum(not problem for problem in problems.values())
         lines = [
-            "# One plugin file in every TensorFlow",
+            "# One plugin library in every TensorFlow",
             "",
-            "Written by `tests/matrix`. One shared library of the scaffolded plugin, built once, copied into",
-            "each release's `tensorflow-plugins` folder: the device is listed, the op suite runs, and one small",
-            "model is trained from the same numbers.",
+            "Written by `tests/matrix`. One shared library of the scaffolded plugin is built once and copied into",
+            "each release's `tensorflow-plugins` folder. In each release the device is listed, the op suite runs, and",
+            "a small model is trained from the same initial values.",
             "",
-            f"{good} of {len(played)} releases. The file: {self.library.stat().st_size} bytes, sha256 `{self.sha[:16]}`.",
+            f"{good} of {len(available)} releases pass. The library: {self.library.stat().st_size} bytes, sha256 `{self.sha[:16]}`.",
             "",
-            "| TensorFlow | Python | device | op suite | variables on | steps run | first loss | last loss | from the CPU's, at most | |",
+            "| TensorFlow | Python | device | op suite | variables on | steps run | first loss | last loss | largest difference from the CPU | problem |",
             "|---|---|---|---|---|---|---|---|---|---|",
         ]
         for release, row in rows.items():
@@ -110,12 +111,12 @@ class Matrix:
                 lines.append(f"| {release} | | | | | | | | | {problem.splitlines()[0][:120]} |")
                 continue
             suite = f"{row['passed']} passed" + (f", {len(row['skipped'])} skipped" if row["skipped"] else "")
-            home = DEVICE if DEVICE in row["variables"] else "CPU"
+            placement = DEVICE if DEVICE in row["variables"] else "CPU"
             mode = "`tf.function`" if row["traced"] else "eager"
             lines.append(
-                f"| {row['version']}{' (preview)' * is_preview(release)} | {row['python']} | listed | {suite} | {home} | {mode} "
-                f"| {row['loss'][0]:.7f} | {row['loss'][-1]:.7f} | {row['apart']:.1e} | {problem} |"
+                f"| {row['version']}{' (preview)' * is_preview(release)} | {row['python']} | listed | {suite} | {placement} | {mode} "
+                f"| {row['loss'][0]:.7f} | {row['loss'][-1]:.7f} | {row['difference']:.1e} | {problem} |"
             )
         self.page.parent.mkdir(parents=True, exist_ok=True)
         self.page.write_text("\n".join([*lines, ""]))
-        return good == len(played)
+        return good == len(available)

@@ -1,32 +1,35 @@
-"""Commands and what they say: a finished process keeps its output for whoever asks why."""
+"""Child processes with captured output."""
 
 import json
 import subprocess
 
 
-def run(command, **more):
-    """The finished process; one that takes too long counts as failed."""
-    more.setdefault("timeout", 1800)
-    command = [str(word) for word in command]
+def run(command, **options):
+    """Runs a command and returns the finished process; a timeout counts as a failure."""
+    options.setdefault("timeout", 1800)
+    command = [str(argument) for argument in command]
     try:
-        return subprocess.run(command, capture_output=True, text=True, **more)
-    except subprocess.TimeoutExpired as late:
-        return subprocess.CompletedProcess(command, 1, "", f"gave up after {late.timeout} s")
+        return subprocess.run(command, capture_output=True, text=True, **options)
+    except subprocess.TimeoutExpired as error:
+        return subprocess.CompletedProcess(command, 1, "", f"timed out after {error.timeout} s")
 
 
-def must(command, **more):
-    done = run(command, **more)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(map(str, command))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return done
+def run_checked(command, **options):
+    """Runs a command and returns the finished process; raises RuntimeError if it fails."""
+    process = run(command, **options)
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(map(str, command))}\n{process.stdout[-2000:]}{process.stderr[-2000:]}")
+    return process
 
 
 def json_lines(text):
+    """Returns the values of the lines that are JSON objects or arrays."""
     return [json.loads(line) for line in text.splitlines() if line.startswith(("[", "{"))]
 
 
-def last_json(done):
-    found = json_lines(done.stdout)
-    if done.returncode or not found:
-        raise RuntimeError((done.stdout + done.stderr)[-3000:])
-    return found[-1]
+def last_json(process):
+    """Returns the last JSON value of a process's output; raises RuntimeError if it failed or has none."""
+    values = json_lines(process.stdout)
+    if process.returncode or not values:
+        raise RuntimeError((process.stdout + process.stderr)[-3000:])
+    return values[-1]

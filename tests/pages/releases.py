@@ -1,4 +1,4 @@
-"""TensorFlow's releases on this machine: for each an environment of its own, made when it is asked for."""
+"""TensorFlow's releases on this machine: a virtual environment for each, created on demand."""
 
 import contextlib
 import glob
@@ -6,43 +6,47 @@ import os
 import pathlib
 import shutil
 
-from .process import must, run
+from .process import run_checked, run
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-MADE = ROOT / "target" / "made"
+BUILD_DIR = ROOT / "target" / "made"
 DOCS = ROOT / "generated" / "docs"
 SUITE = ROOT / "tests" / "tensorflow"
 REQUIREMENTS = SUITE / "requirements"
 
 
 def minor(release):
+    """Returns a release as a tuple of numbers: (2, 21) for 2.21."""
     return tuple(map(int, release.split(".")))
 
 
 def releases():
+    """Returns all releases with requirements, oldest first."""
     return sorted((path.stem for path in REQUIREMENTS.glob("*.txt")), key=minor)
 
 
 def interpreter(release):
-    """The Python that the release's requirements name, on the PATH or from pyenv."""
+    """Returns the name and path of the Python that the release's requirements name; the path is None if there is none.
+
+    It is searched for on the PATH and in pyenv."""
     first = (REQUIREMENTS / f"{release}.txt").read_text().splitlines()[0]
     name = first.lstrip("# ").strip()
     pyenv = os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))
-    wanted = name.removeprefix("python")
-    candidates = [shutil.which(name), *sorted(glob.glob(f"{pyenv}/versions/{wanted}.*/bin/python"))]
+    version = name.removeprefix("python")
+    candidates = [shutil.which(name), *sorted(glob.glob(f"{pyenv}/versions/{version}.*/bin/python"))]
     for candidate in filter(None, candidates):
-        # A shim of pyenv is on the PATH also where its version is not chosen.
+        # pyenv puts a shim on the PATH even if its version is not selected; the shim fails then.
         if run([candidate, "-c", "import sys"]).returncode == 0:
             return name, candidate
     return name, None
 
 
 class Withdrawn(RuntimeError):
-    """The index no longer has a pre-release: what needs it is skipped."""
+    """The package index no longer has a pre-release."""
 
 
 def pinned(release):
-    """The TensorFlow that the release's requirements name, such as tensorflow-cpu==2.22.0rc0."""
+    """Returns the TensorFlow requirement of the release, such as tensorflow-cpu==2.22.0rc0."""
     lines = (REQUIREMENTS / f"{release}.txt").read_text().splitlines()
     return next(line for line in lines if line.startswith("tensorflow"))
 
@@ -52,54 +56,58 @@ def is_preview(release):
 
 
 class Environment:
-    """A venv with one release's TensorFlow."""
+    """A virtual environment with one release's TensorFlow."""
 
     def __init__(self, release):
         self.release = release
-        self.place = MADE / f"tensorflow-{release}"
-        self.name, self.made_by = interpreter(release)
-        self.python = self.place / "bin" / "python"
+        self.folder = BUILD_DIR / f"tensorflow-{release}"
+        self.name, self.base_python = interpreter(release)
+        self.python = self.folder / "bin" / "python"
 
-    def make(self):
-        """Makes it, anew where its requirements have changed; `False` without a Python for it."""
-        if self.made_by is None:
+    def create(self):
+        """Creates the environment, or recreates it if its requirements have changed.
+
+        Returns False if this machine lacks the release's Python; raises Withdrawn if the index lacks the release."""
+        if self.base_python is None:
             return False
-        wants, made_from = REQUIREMENTS / f"{self.release}.txt", self.place / "made-from.txt"
-        if made_from.exists() and made_from.read_bytes() == wants.read_bytes():
+        requirements, installed = REQUIREMENTS / f"{self.release}.txt", self.folder / "made-from.txt"
+        if installed.exists() and installed.read_bytes() == requirements.read_bytes():
             return True
-        shutil.rmtree(self.place, ignore_errors=True)
-        must([self.made_by, "-m", "venv", self.place])
+        shutil.rmtree(self.folder, ignore_errors=True)
+        run_checked([self.base_python, "-m", "venv", self.folder])
         pip = [self.python, "-m", "pip", "install", "--quiet", "--no-cache-dir", "--no-compile"]
         try:
-            must([*pip, "--requirement", wants])
+            run_checked([*pip, "--requirement", requirements])
         except RuntimeError as error:
             if is_preview(self.release) and f"No matching distribution found for {pinned(self.release)}" in str(error):
-                raise Withdrawn(f"skipped: the index no longer has {pinned(self.release)}") from error
+                raise Withdrawn(f"skipped: the package index no longer has {pinned(self.release)}") from error
             raise
-        shutil.copy(wants, made_from)
+        shutil.copy(requirements, installed)
         return True
 
     def remove(self):
-        shutil.rmtree(self.place, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     @contextlib.contextmanager
     def without_plugins(self):
-        """No plugin is installed: TensorFlow aborts if two register the same device type."""
-        (packages,) = self.place.glob("lib/python3*/site-packages")
-        folder, aside = packages / "tensorflow-plugins", packages / "tensorflow-plugins.aside"
+        """Hides the installed plugins: TensorFlow aborts if two plugins register the same device type."""
+        (packages,) = self.folder.glob("lib/python3*/site-packages")
+        folder, hidden = packages / "tensorflow-plugins", packages / "tensorflow-plugins.hidden"
         if folder.exists():
-            shutil.rmtree(aside, ignore_errors=True)
-            folder.rename(aside)
+            shutil.rmtree(hidden, ignore_errors=True)
+            folder.rename(hidden)
         try:
             yield
         finally:
-            if aside.exists():
-                aside.rename(folder)
+            if hidden.exists():
+                hidden.rename(folder)
 
     @contextlib.contextmanager
     def plugin(self, library, name):
-        """The library where every release looks, also those from before TF_PLUGGABLE_DEVICE_LIBRARY_PATH."""
-        (packages,) = self.place.glob("lib/python3*/site-packages")
+        """Installs the library in the folder that every release loads plugins from.
+
+        The environment variable TF_PLUGGABLE_DEVICE_LIBRARY_PATH came with a later release than 2.5."""
+        (packages,) = self.folder.glob("lib/python3*/site-packages")
         folder = packages / "tensorflow-plugins"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""A plugin as a user makes it: `sp-gen new`, then cargo."""
+"""A scaffolded plugin: `sp-gen new`, then `cargo build`."""
 
 import hashlib
 import os
@@ -6,64 +6,66 @@ import pathlib
 import re
 import shutil
 
-from .process import must
-from .releases import MADE, ROOT, minor
+from .process import run_checked
+from .releases import BUILD_DIR, ROOT, minor
 from .since import cut
 
 LIBRARY = "libmyaccel.so"
-# The crates with markers, and where they lie in the checkout.
+# The crates with markers, and their folders in the checkout.
 MARKED = {"sp-plugin": "macros/plugin", "sp-cpu": "templates/cpu"}
-# A kernel's last release: core has a kernel of its own in the release after it.
-RELEASES = re.compile(r'releases = "([0-9.]+)\.\.([0-9]+\.[0-9]+)"')
+# The releases of a kernel; core has its own kernel in the release after the last one.
+KERNEL_RELEASES = re.compile(r'releases = "([0-9.]+)\.\.([0-9]+\.[0-9]+)"')
 
 
 def sp_gen():
-    """The tool: what SP_GEN names, or built."""
-    if named := os.environ.get("SP_GEN"):
-        return pathlib.Path(named)
-    must(["cargo", "build", "--release", "--package", "sp-gen"], cwd=ROOT)
+    """Returns the sp-gen that SP_GEN names, or builds it."""
+    if path := os.environ.get("SP_GEN"):
+        return pathlib.Path(path)
+    run_checked(["cargo", "build", "--release", "--package", "sp-gen"], cwd=ROOT)
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     return target / "release" / "sp-gen"
 
 
 def scaffold(name):
-    """A fresh plugin in a folder of this name; what cargo has built there stays."""
-    folder, built = MADE / name, MADE / f"{name}.target"
+    """Scaffolds a new plugin in a folder of this name; returns it and its target folder, which is kept."""
+    folder, target = BUILD_DIR / name, BUILD_DIR / f"{name}.target"
     shutil.rmtree(folder, ignore_errors=True)
-    must([sp_gen(), "new", "myaccel", "--path", folder])
-    return folder, built
+    run_checked([sp_gen(), "new", "myaccel", "--path", folder])
+    return folder, target
 
 
-def contents(folder):
-    """A digest of all that is in the folder."""
-    whole = hashlib.sha256()
-    for path in sorted(it for it in folder.rglob("*") if it.is_file()):
-        whole.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes())
-    return whole.hexdigest()[:16]
+def digest(folder):
+    """Returns a digest of all files in the folder."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
-def build(folder, target, profile="release", **more):
-    """The plugin's library: one build of what is in the folder, whatever it will be loaded into."""
-    kept = target / f"{profile}-{contents(folder)}.so"
-    if not kept.exists():
-        environment = {**os.environ, "CARGO_TARGET_DIR": str(target), **more}
-        must(["cargo", "build", "--profile", profile], cwd=folder, env=environment)
-        shutil.copy(target / ("debug" if profile == "dev" else profile) / LIBRARY, kept)
-    return kept
+def build(folder, target, profile="release", **variables):
+    """Returns the plugin's library; builds it if no build of the same files and profile exists."""
+    library = target / f"{profile}-{digest(folder)}.so"
+    if not library.exists():
+        environment = {**os.environ, "CARGO_TARGET_DIR": str(target), **variables}
+        run_checked(["cargo", "build", "--profile", profile], cwd=folder, env=environment)
+        shutil.copy(target / ("debug" if profile == "dev" else profile) / LIBRARY, library)
+    return library
 
 
 def known_at(release, text):
-    """A source file without what came after `release`."""
-    ended = lambda found: minor(found[2]) < minor(release)
-    return RELEASES.sub(lambda it: it[0] if ended(it) else f'releases = "{it[1]}.."', cut(text, release))
+    """Returns a source file without the code for releases after `release`.
+
+    A kernel whose last release is not before `release` loses that end of its range."""
+    is_past = lambda match: minor(match[2]) < minor(release)
+    return KERNEL_RELEASES.sub(lambda match: match[0] if is_past(match) else f'releases = "{match[1]}.."', cut(text, release))
 
 
 def make_older(tool, folder, release):
-    """Makes a scaffold one of `release`: sp-abi generated, and the sources cut, without what came after it."""
-    must([tool, "generate", "--release", release, "--out", "vendor/sp-abi"], cwd=folder)
-    for name, place in MARKED.items():
-        for source in [ROOT / place / "Cargo.toml", *(ROOT / place).glob("src/**/*.rs")]:
-            target = folder / "vendor" / name / source.relative_to(ROOT / place)
+    """Changes a scaffold to one of `release`: sp-abi and the sources lose all code for later releases."""
+    run_checked([tool, "generate", "--release", release, "--out", "vendor/sp-abi"], cwd=folder)
+    for name, crate in MARKED.items():
+        for source in [ROOT / crate / "Cargo.toml", *(ROOT / crate).glob("src/**/*.rs")]:
+            target = folder / "vendor" / name / source.relative_to(ROOT / crate)
             text = known_at(release, source.read_text())
             if not target.exists() or target.read_text() != text:
                 target.write_text(text)

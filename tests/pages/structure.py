@@ -1,4 +1,4 @@
-"""Measures of the code's names and structure, for a revision: `shape.py [REVISION ...]`, a column each."""
+"""Measures of the code's names and structure, for each revision: `structure.py [REVISION ...]`."""
 
 import collections
 import re
@@ -24,52 +24,52 @@ def sources(revision):
         names = git("ls-files", "-co", "--exclude-standard", "*.rs").split()
         read = lambda name: open(f"{ROOT}/{name}", encoding="utf-8").read()
     else:
-        names = [n for n in git("ls-tree", "-r", "--name-only", revision).split() if n.endswith(".rs")]
+        names = [name for name in git("ls-tree", "-r", "--name-only", revision).split() if name.endswith(".rs")]
         read = lambda name: git("show", f"{revision}:{name}")
     return {name: read(name) for name in names if not name.startswith("generated/") and "/expansion/" not in name}
 
 
-def crate_of(path):
+def crate_name(path):
     return re.split(r"/(?:src|tests|benches|examples|fuzz_targets)/|/build\.rs", path)[0]
 
 
 def doc_openings(text):
     """Yields the first line of each doc comment."""
-    before = ""
+    previous = ""
     for line in text.split("\n"):
-        found = re.match(r"\s*//[/!] ?(.*)", line)
-        if found and not re.match(r"\s*//[/!]", before):
-            yield found.group(1)
-        before = line
+        match = re.match(r"\s*//[/!] ?(.*)", line)
+        if match and not re.match(r"\s*//[/!]", previous):
+            yield match.group(1)
+        previous = line
 
 
 def functions(text):
     """Yields (name, lines) of each function."""
     lines = text.split("\n")
     for start, line in enumerate(lines):
-        found = FUNCTION.match(line)
-        if not found:
+        match = FUNCTION.match(line)
+        if not match:
             continue
-        closing = found.group(1) + "}"
+        closing = match.group(1) + "}"
         for end in range(start, len(lines)):
             if lines[end] == closing or (end == start and line.rstrip().endswith((";", "}"))):
-                yield found.group(2), end - start + 1
+                yield match.group(2), end - start + 1
                 break
 
 
-def leaves(tree):
+def use_paths(tree):
     """Yields the paths of a use tree."""
     tree = re.sub(r"\s+", " ", tree).strip()
-    found = re.match(r"^(.*?)\{(.*)\}$", tree)
-    if not found:
+    match = re.match(r"^(.*?)\{(.*)\}$", tree)
+    if not match:
         yield tree.split(" as ")[0].replace(" ", "")
         return
     depth, part = 0, ""
-    for letter in found.group(2) + ",":
+    for letter in match.group(2) + ",":
         depth += {"{": 1, "}": -1}.get(letter, 0)
         if letter == "," and depth == 0:
             if part.strip():
-                yield from leaves(found.group(1) + part.strip())
+                yield from use_paths(match.group(1) + part.strip())
             part = ""
         else:
             part += letter
@@ -90,7 +90,7 @@ def module_edges(files):
         if parts[-1] == "mod":
             parts.pop()
         body = without_tests(text)
-        used = [leaf for tree in USE.findall(body) for leaf in leaves(tree)]
+        used = [leaf for tree in USE.findall(body) for leaf in use_paths(tree)]
         used += re.findall(r"(?<![\w:])crate::\w+", body)
         for leaf in used:
             base = list(parts)
@@ -105,19 +105,19 @@ def module_edges(files):
     return edges
 
 
-def circles(edges):
+def cycles(edges):
     """Returns the strongly connected sets of more than one module."""
-    reach = {}
+    reachable = {}
     for start in edges:
-        seen, todo = set(), [start]
+        visited, todo = set(), [start]
         while todo:
-            for after in edges.get(todo.pop(), ()):
-                if after not in seen:
-                    seen.add(after)
-                    todo.append(after)
-        reach[start] = seen
-    found = {frozenset(b for b in reach[a] if a in reach.get(b, ())) for a in reach if a in reach[a]}
-    return sorted((sorted(group) for group in found if len(group) > 1), key=len, reverse=True)
+            for used in edges.get(todo.pop(), ()):
+                if used not in visited:
+                    visited.add(used)
+                    todo.append(used)
+        reachable[start] = visited
+    groups = {frozenset(b for b in reachable[a] if a in reachable.get(b, ())) for a in reachable if a in reachable[a]}
+    return sorted((sorted(group) for group in groups if len(group) > 1), key=len, reverse=True)
 
 
 def has_unsafe(text):
@@ -132,8 +132,8 @@ def question_share(openings):
 
 def measure(revision):
     files = sources(revision)
-    openings = [o for text in files.values() for o in doc_openings(text)]
-    named = [f for path, text in files.items() for f in functions(text)]
+    openings = [opening for text in files.values() for opening in doc_openings(text)]
+    named = [function for text in files.values() for function in functions(text)]
     types = collections.Counter()
     for path, text in files.items():
         if "/src/" in path:
@@ -142,7 +142,7 @@ def measure(revision):
     lengths = sorted(length for _, length in named)
     lines = collections.Counter()
     for path, text in files.items():
-        lines[crate_of(path)] += text.count("\n")
+        lines[crate_name(path)] += text.count("\n")
     rows = {
         "doc comments": len(openings),
         "of them opening with What, Whether, Where, How ...": question_share(openings),
@@ -154,8 +154,8 @@ def measure(revision):
         "files over 600 lines": sum(text.count("\n") > 600 for text in files.values()),
     }
     for crate, edges in sorted(module_edges(files).items()):
-        for group in circles(edges):
-            rows[f"circle in {crate}: {', '.join(group)}"] = "yes"
+        for group in cycles(edges):
+            rows[f"cycle in {crate}: {', '.join(group)}"] = "yes"
     for crate, count in lines.most_common():
         rows[f"lines of {crate}"] = count
     return rows

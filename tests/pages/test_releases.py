@@ -1,4 +1,4 @@
-"""`python -m pytest tests/pages`: environments."""
+"""Tests of the environments: `python -m pytest tests/pages`."""
 
 import pathlib
 import sys
@@ -13,22 +13,22 @@ from pages.releases import Environment
 @pytest.fixture
 def environment(tmp_path):
     (tmp_path / "lib/python3.11/site-packages").mkdir(parents=True)
-    made = Environment("2.21")
-    made.place = tmp_path
-    return made
+    environment = Environment("2.21")
+    environment.folder = tmp_path
+    return environment
 
 
-def test_sets_an_installed_plugin_aside_and_puts_it_back_after_a_failure(environment):
-    folder = environment.place / "lib/python3.11/site-packages/tensorflow-plugins"
+def test_hides_installed_plugin_and_restores_it_after_failure(environment):
+    folder = environment.folder / "lib/python3.11/site-packages/tensorflow-plugins"
     folder.mkdir()
     (folder / "libother.so").touch()
     with pytest.raises(RuntimeError), environment.without_plugins():
         assert not folder.exists()
         raise RuntimeError
-    assert [it.name for it in folder.iterdir()] == ["libother.so"]
+    assert [path.name for path in folder.iterdir()] == ["libother.so"]
 
 
-def test_leaves_an_environment_without_plugins_alone(environment):
+def test_hiding_changes_no_environment_without_plugins(environment):
     with environment.without_plugins():
         pass
-    assert not list(environment.place.rglob("tensorflow-plugins*"))
+    assert not list(environment.folder.rglob("tensorflow-plugins*"))

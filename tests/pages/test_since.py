@@ -1,4 +1,4 @@
-"""`python -m pytest tests/pages`: the markers, and how they are cut."""
+"""Tests of release markers and of the hindcast page: `python -m pytest tests/pages`."""
 
 import pathlib
 import sys
@@ -8,7 +8,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 from pages.releases import ROOT, releases
-from pages.hindcast_page import ranges, reason_of
+from pages.hindcast_page import format_ranges, reason_of
 from pages.since import cut, marked, markers
 
 
@@ -43,7 +43,7 @@ def test_removes_item_after_marker_on_its_own_line(item):
     assert cut(text, "2.9") == text
 
 
-def test_removes_markers_inside_of_a_removed_item_with_it():
+def test_removes_markers_inside_removed_item():
     text = "// since 2.7\nmod a {\n    b(); // since 2.9\n}\nc(); // since 2.8\n"
     assert cut(text, "2.6") == ""
     assert cut(text, "2.7") == "// since 2.7\nmod a {\n}\n"
@@ -55,25 +55,25 @@ def test_rejects_marker_without_item(text):
         cut(text, "2.8")
 
 
-def test_ignores_prose():
+def test_ignores_since_in_prose():
     text = "/// As since 2.9 in all releases.\n// known since 2.9\nlet a = 1;\n"
     assert markers(text) == []
     assert cut(text, "2.5") == text
 
 
-def test_every_marker_of_the_sources_names_a_release():
+def test_every_marker_in_sources_names_a_known_release():
     sources = [*ROOT.glob("macros/plugin/**/*"), *ROOT.glob("templates/cpu/**/*")]
-    found = {
+    marked = {
         (path.relative_to(ROOT), release)
         for path in sources
         if path.suffix in (".rs", ".toml")
         for release in markers(path.read_text())
     }
-    assert found
-    assert not [it for it in found if it[1] not in releases()]
+    assert marked
+    assert not [(path, release) for path, release in marked if release not in releases()]
 
 
-def test_names_the_code_that_a_marker_is_for():
+def test_yields_code_of_each_marker():
     text = "a(); // since 2.6\n// since 2.7\n/// Docs.\n#[x]\nfn b() {\n}\n"
     assert list(marked(text)) == [("2.6", "a();"), ("2.7", "fn b()")]
 
@@ -87,10 +87,10 @@ def test_names_the_code_that_a_marker_is_for():
         ("declined TensorFlow 2.22: its SP_StreamExecutor is 296 bytes, expected 264 or 288", None),
     ],
 )
-def test_reads_the_reason_of_a_decline(line, reason):
+def test_finds_reason_of_decline(line, reason):
     assert reason_of(f"plugin myaccel: {line}") == reason
 
 
-def test_names_runs_of_releases():
+def test_formats_consecutive_releases_as_range():
     every = ["2.9", "2.10", "2.11", "2.12"]
-    assert ranges(["2.10", "2.9", "2.12"], every) == "2.9 to 2.10, 2.12"
+    assert format_ranges(["2.10", "2.9", "2.12"], every) == "2.9 to 2.10, 2.12"

@@ -1,24 +1,24 @@
-"""`python -m pytest tests/pages`: the measures of the code's structure."""
+"""Tests of the structure measures: `python -m pytest tests/pages`."""
 
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from pages.structure import circles, doc_openings, functions, module_edges, question_share
+from pages.structure import cycles, doc_openings, functions, module_edges, question_share
 
 
-def test_finds_circle_through_three_modules_and_ignores_tests():
+def test_finds_cycle_of_three_modules_and_ignores_tests():
     files = {
         "codegen/x/src/a.rs": "use crate::b::B;\n",
         "codegen/x/src/b.rs": "use super::c;\n",
         "codegen/x/src/c/mod.rs": "use crate::{d::D, a};\n",
         "codegen/x/src/d.rs": "#[cfg(test)]\nmod tests {\n    use crate::a;\n}\n",
     }
-    assert circles(module_edges(files)["codegen/x"]) == [["a", "b", "c"]]
+    assert cycles(module_edges(files)["codegen/x"]) == [["a", "b", "c"]]
 
 
-def test_measures_functions_and_first_lines_of_doc_comments():
+def test_finds_functions_and_first_lines_of_doc_comments():
     text = "/// What it is.\n/// Where it is.\nfn of() {}\n\n/// Returns it.\nfn long() {\n    1\n}\n"
     assert list(functions(text)) == [("of", 1), ("long", 3)]
     assert list(doc_openings(text)) == ["What it is.", "Returns it."]

@@ -10,7 +10,7 @@ pub fn header(api: &Api) -> String {
         String::from("#include <stdint.h>\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
     for (name, item) in &api.items {
         if let Some(declaration) = declaration(name, item) {
-            writeln!(text, "{declaration};").expect("a string takes all that is written");
+            writeln!(text, "{declaration};").expect("writing to a string cannot fail");
         }
     }
     text + "#ifdef __cplusplus\n}\n#endif\n"
@@ -22,13 +22,13 @@ fn declaration(name: &str, item: &Item) -> Option<String> {
             let members = item
                 .fields
                 .iter()
-                .map(|it| variable(&it.ty, &it.name) + ";\n");
+                .map(|field| variable(&field.ty, &field.name) + ";\n");
             let members: String = members.collect();
             format!("typedef struct {name} {{\n{members}}} {name}")
         }
         Item::Enum(item) => {
             let variants = item.variants.iter();
-            let variants = variants.map(|it| format!("{} = {}", it.name, it.value));
+            let variants = variants.map(|variant| format!("{} = {}", variant.name, variant.value));
             let variants: Vec<_> = variants.collect();
             format!("typedef enum {name} {{ {} }} {name}", variants.join(", "))
         }
@@ -49,7 +49,8 @@ fn declaration(name: &str, item: &Item) -> Option<String> {
 }
 
 fn function(signature: &Signature, name: &str) -> String {
-    let params = signature.params.iter().map(|it| variable(&it.ty, &it.name));
+    let params = signature.params.iter();
+    let params = params.map(|param| variable(&param.ty, &param.name));
     let params = params.collect::<Vec<_>>().join(", ");
     variable(&signature.ret, &format!("{name}({params})"))
 }

@@ -1,7 +1,7 @@
-//! Made-up releases after the newest: what TensorFlow may change, and what a plugin must do there.
+//! Hypothetical releases after the newest one, and the behavior that a plugin must have in each.
 //!
-//! One table serves the plugins in Rust, which read the host's headers, and those in C, which know
-//! struct sizes only.
+//! Plugins in Rust read the host's headers; plugins in C compare struct sizes only. One table has the
+//! expected behavior of both.
 
 use std::fs;
 use std::io;
@@ -12,16 +12,16 @@ use sp_ir::{Api, Field, Item, Presence, Signature, Stated, Struct, Type};
 use crate::c_declarations::header;
 use crate::snapshots;
 
-/// A made-up release.
+/// A hypothetical release.
 #[derive(Debug)]
 pub struct Future {
-    /// The change, as a test's name.
+    /// The change, in the form of a test's name.
     pub name: &'static str,
-    /// The release that it states; empty if the process does not export `TF_Version`.
+    /// The release that the host states; empty if the process does not export `TF_Version`.
     pub release: &'static str,
     /// The changes to the structs of the newest release.
     pub changes: &'static [Change],
-    /// The files beside the libraries.
+    /// The headers and validation messages of the installation.
     pub headers: Headers,
     /// The behavior of a plugin in Rust.
     pub rust: Expected,
@@ -32,34 +32,34 @@ pub struct Future {
 /// A change of one struct.
 #[derive(Debug)]
 pub enum Change {
-    /// An optional slot at the end.
+    /// Appends an optional slot.
     AppendOptional(&'static str),
-    /// A required slot at the end.
+    /// Appends a required slot.
     AppendRequired(&'static str),
-    /// A data member at the end.
+    /// Appends a data member.
     AppendData(&'static str),
-    /// An optional slot before the field.
+    /// Inserts an optional slot before the field.
     Insert(&'static str, &'static str),
-    /// The field is gone.
+    /// Removes the field.
     Remove(&'static str, &'static str),
-    /// The fields change places.
+    /// Swaps the fields.
     Swap(&'static str, &'static str, &'static str),
-    /// The field has one parameter more.
+    /// Adds a parameter to the slot.
     AddParameter(&'static str, &'static str),
-    /// The enumerator has another value.
+    /// Changes the enumerator's value.
     Revalue(&'static str, &'static str, i64),
 }
 
 /// The headers and messages of an installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Headers {
-    /// Headers of this release, messages of its required fields.
-    True,
-    /// Headers of this release, and a library without messages.
+    /// Headers of this release, and a library with the validation messages of its required fields.
+    Matching,
+    /// Headers of this release, and a library without validation messages.
     WithoutMessages,
     /// No headers.
     Absent,
-    /// The headers of the release before the changes.
+    /// Headers without the changes.
     Outdated,
     /// Headers that end within the first struct.
     Truncated,
@@ -68,13 +68,13 @@ pub enum Headers {
 /// The behavior of a plugin.
 #[derive(Debug)]
 pub enum Expected {
-    /// It computes, and writes no line.
+    /// The plugin computes, and prints no line.
     Runs,
-    /// It computes, and writes one line with these words.
+    /// The plugin computes, and prints one line that contains this text.
     RunsAndReports(&'static str),
-    /// It has no devices, and writes one line with these words.
+    /// The plugin reports no devices, and prints one line that contains this text.
     Declines(&'static str),
-    /// It does not notice the change, which sizes do not show, and must not be run.
+    /// The plugin cannot detect the change, since no struct size differs. It must not be run.
     Unnoticed,
 }
 
@@ -85,13 +85,13 @@ const EXECUTOR: &str = "SP_StreamExecutor";
 const SIZES_ONLY: &str = "structs are accepted by their sizes";
 const LONGER_EXECUTOR: &str = "SP_StreamExecutor is ";
 
-/// The table.
+/// All hypothetical releases.
 pub const FUTURES: &[Future] = &[
     Future {
         name: "nothing_changed",
         release: "2.30",
         changes: &[],
-        headers: Headers::True,
+        headers: Headers::Matching,
         rust: Runs,
         c: RunsAndReports(SIZES_ONLY),
     },
@@ -107,7 +107,7 @@ pub const FUTURES: &[Future] = &[
         name: "optional_slot_appended",
         release: "2.32",
         changes: &[AppendOptional(EXECUTOR)],
-        headers: Headers::True,
+        headers: Headers::Matching,
         rust: Runs,
         c: Declines(LONGER_EXECUTOR),
     },
@@ -117,7 +117,7 @@ pub const FUTURES: &[Future] = &[
         changes: &[AppendOptional(EXECUTOR)],
         headers: Headers::WithoutMessages,
         rust: Declines(
-            "SP_StreamExecutor.newcomer is new, and its libraries have no validation messages",
+            "SP_StreamExecutor.new_field is new, and its libraries have no validation messages",
         ),
         c: Declines(LONGER_EXECUTOR),
     },
@@ -126,7 +126,7 @@ pub const FUTURES: &[Future] = &[
         release: "2.34",
         changes: &[AppendOptional(EXECUTOR)],
         headers: Headers::Absent,
-        // The line that sizes decide comes first.
+        // The size is compared before the headers are read.
         rust: Declines(LONGER_EXECUTOR),
         c: Declines(LONGER_EXECUTOR),
     },
@@ -134,8 +134,8 @@ pub const FUTURES: &[Future] = &[
         name: "required_slot_appended",
         release: "2.35",
         changes: &[AppendRequired(EXECUTOR)],
-        headers: Headers::True,
-        rust: Declines("it requires SP_StreamExecutor.newcomer"),
+        headers: Headers::Matching,
+        rust: Declines("it requires SP_StreamExecutor.new_field"),
         c: Declines(LONGER_EXECUTOR),
     },
     Future {
@@ -150,7 +150,7 @@ pub const FUTURES: &[Future] = &[
         name: "optional_slot_inserted",
         release: "2.37",
         changes: &[Insert(EXECUTOR, "create_stream")],
-        headers: Headers::True,
+        headers: Headers::Matching,
         rust: Runs,
         c: Declines(LONGER_EXECUTOR),
     },
@@ -162,7 +162,7 @@ pub const FUTURES: &[Future] = &[
             Swap("SP_PlatformFns", "get_device_count", "destroy_device_fns"),
             Swap("SE_PlatformRegistrationParams", "platform", "platform_fns"),
         ],
-        headers: Headers::True,
+        headers: Headers::Matching,
         rust: Runs,
         c: Unnoticed,
     },
@@ -170,7 +170,7 @@ pub const FUTURES: &[Future] = &[
         name: "slot_retyped",
         release: "2.39",
         changes: &[AddParameter(EXECUTOR, "memcpy_dtoh")],
-        headers: Headers::True,
+        headers: Headers::Matching,
         rust: Declines("SP_StreamExecutor.memcpy_dtoh is `"),
         c: Unnoticed,
     },
@@ -178,7 +178,7 @@ pub const FUTURES: &[Future] = &[
         name: "required_slot_removed",
         release: "2.40",
         changes: &[Remove(EXECUTOR, "create_event")],
-        headers: Headers::True,
+        headers: Headers::Matching,
         rust: Declines("SP_StreamExecutor.create_event is absent"),
         c: Unnoticed,
     },
@@ -186,7 +186,7 @@ pub const FUTURES: &[Future] = &[
         name: "optional_slot_removed",
         release: "2.41",
         changes: &[Remove(EXECUTOR, "block_host_until_done")],
-        headers: Headers::True,
+        headers: Headers::Matching,
         rust: Runs,
         c: Unnoticed,
     },
@@ -197,7 +197,7 @@ pub const FUTURES: &[Future] = &[
             Remove(EXECUTOR, "block_host_until_done"),
             AppendOptional(EXECUTOR),
         ],
-        headers: Headers::True,
+        headers: Headers::Matching,
         rust: Runs,
         c: Unnoticed,
     },
@@ -205,12 +205,12 @@ pub const FUTURES: &[Future] = &[
         name: "enumerator_revalued",
         release: "2.44",
         changes: &[Revalue("SE_EventStatus", "SE_EVENT_COMPLETE", 7)],
-        headers: Headers::True,
+        headers: Headers::Matching,
         rust: Declines("the declaration of SE_EventStatus has changed"),
         c: Unnoticed,
     },
     Future {
-        name: "header_that_states_other_sizes",
+        name: "header_contradicts_struct_size",
         release: "2.45",
         changes: &[AppendData("SP_Platform")],
         headers: Headers::Outdated,
@@ -218,14 +218,14 @@ pub const FUTURES: &[Future] = &[
         c: Declines("SP_Platform is 48 bytes"),
     },
     Future {
-        name: "registration_structs_longer_without_headers",
+        name: "registration_structs_extended_without_headers",
         release: "2.47",
         changes: &[
             AppendData("SE_CreateStreamExecutorParams"),
             AppendData("SE_CreateDeviceFnsParams"),
         ],
         headers: Headers::Absent,
-        // The views of the tables are found at fixed offsets, and the tables themselves are known.
+        // The pointers to the tables have fixed offsets, and the tables have known sizes.
         rust: RunsAndReports(SIZES_ONLY),
         c: RunsAndReports(SIZES_ONLY),
     },
@@ -241,33 +241,33 @@ pub const FUTURES: &[Future] = &[
         name: "release_not_stated",
         release: "",
         changes: &[],
-        headers: Headers::True,
+        headers: Headers::Matching,
         rust: Runs,
         c: Runs,
     },
 ];
 
 impl Future {
-    /// Returns the future called `name`.
+    /// Returns the hypothetical release called `name`.
     ///
     /// # Panics
-    /// Panics if there is none.
-    pub fn named(name: &str) -> &'static Self {
-        let found = FUTURES.iter().find(|it| it.name == name);
-        found.unwrap_or_else(|| panic!("no future is called {name}"))
+    /// Panics if the table has no such release.
+    pub fn find(name: &str) -> &'static Self {
+        let found = FUTURES.iter().find(|future| future.name == name);
+        found.unwrap_or_else(|| panic!("FUTURES has no release {name}"))
     }
 
     /// Returns the APIs of this release.
     pub fn apis(&self) -> Vec<Api> {
-        let mut apis = base();
+        let mut apis = newest_snapshots();
         for api in &mut apis {
             self.release.clone_into(&mut api.release);
             api.preview = None;
         }
         for change in self.changes {
-            let (name, apply) = change.parts();
+            let (name, apply) = change.target();
             let item = apis.iter_mut().find_map(|api| api.items.get_mut(name));
-            apply(item.expect("the newest release has it"), change);
+            apply(item.expect("the newest release has the item"), change);
         }
         apis
     }
@@ -279,7 +279,7 @@ impl Future {
     pub fn write_headers(&self, folder: &Path) -> io::Result<()> {
         let apis = match self.headers {
             Headers::Absent => return Ok(()),
-            Headers::Outdated => base(),
+            Headers::Outdated => newest_snapshots(),
             _ => self.apis(),
         };
         for api in apis.iter().filter(|api| !api.items.is_empty()) {
@@ -288,17 +288,23 @@ impl Future {
                 let end = text.find("typedef struct SE_").unwrap_or(text.len() / 2);
                 text.truncate(end + 60);
             }
-            let file = &api.items.values().next().expect("it has items").loc().file;
+            let file = &api
+                .items
+                .values()
+                .next()
+                .expect("APIs without items are filtered out")
+                .loc()
+                .file;
             let path = folder.join("include").join(&**file);
-            fs::create_dir_all(path.parent().expect("a file has a folder"))?;
+            fs::create_dir_all(path.parent().expect("the path of a header has a parent"))?;
             fs::write(path, text)?;
         }
         Ok(())
     }
 }
 
-/// Returns the APIs of the newest release that is committed.
-fn base() -> Vec<Api> {
+/// Returns the snapshots of the newest committed release.
+fn newest_snapshots() -> Vec<Api> {
     let folder = crate::root().join("generated/ir/stream_executor");
     let files = fs::read_dir(folder).expect("generated/ir is committed");
     let minors = files.filter_map(|file| {
@@ -315,8 +321,8 @@ fn base() -> Vec<Api> {
 type Apply = fn(&mut Item, &Change);
 
 impl Change {
-    /// Returns the name of the item that is changed, and the function that changes it.
-    fn parts(&self) -> (&'static str, Apply) {
+    /// Returns the name of the changed item, and the function that changes it.
+    fn target(&self) -> (&'static str, Apply) {
         let name = match self {
             AppendOptional(name) | AppendRequired(name) => name,
             AppendData(name) => name,
@@ -330,33 +336,37 @@ impl Change {
 
 fn revalue(item: &mut Item, change: &Change) {
     let (Item::Enum(item), Revalue(_, name, value)) = (item, change) else {
-        panic!("{change:?} is of another item");
+        panic!("{change:?} does not fit the item's kind");
     };
-    let variant = item.variants.iter_mut().find(|it| it.name == *name);
-    variant.expect("it has the enumerator").value = *value;
+    let variant = item
+        .variants
+        .iter_mut()
+        .find(|variant| variant.name == *name);
+    variant.expect("the enumeration has the enumerator").value = *value;
 }
 
 fn change_struct(item: &mut Item, change: &Change) {
     let Item::Struct(item) = item else {
-        panic!("{change:?} is of another item");
+        panic!("{change:?} does not fit the item's kind");
     };
     match change {
-        AppendOptional(_) => item.fields.push(slot(item, Presence::Optional)),
-        AppendRequired(_) => item.fields.push(slot(item, Presence::Required)),
-        AppendData(_) => item.fields.push(data(item)),
+        AppendOptional(_) => item.fields.push(slot_field(item, Presence::Optional)),
+        AppendRequired(_) => item.fields.push(slot_field(item, Presence::Required)),
+        AppendData(_) => item.fields.push(data_field(item)),
         Insert(_, before) => {
-            let at = position(item, before);
-            item.fields.insert(at, slot(item, Presence::Optional));
+            let index = position(item, before);
+            item.fields
+                .insert(index, slot_field(item, Presence::Optional));
         }
         Remove(_, field) => drop(item.fields.remove(position(item, field))),
-        Swap(_, one, other) => {
-            let (one, other) = (position(item, one), position(item, other));
-            item.fields.swap(one, other);
+        Swap(_, first, second) => {
+            let (first, second) = (position(item, first), position(item, second));
+            item.fields.swap(first, second);
         }
         AddParameter(_, field) => {
-            let at = position(item, field);
-            let Type::Function(signature) = &mut item.fields[at].ty else {
-                panic!("{field} is no slot");
+            let index = position(item, field);
+            let Type::Function(signature) = &mut item.fields[index].ty else {
+                panic!("{field} is not a slot");
             };
             let first = signature.params[0].clone();
             signature.params.push(first);
@@ -367,21 +377,22 @@ fn change_struct(item: &mut Item, change: &Change) {
 }
 
 fn position(item: &Struct, name: &str) -> usize {
-    let found = item.fields.iter().position(|it| it.name == name);
-    found.unwrap_or_else(|| panic!("there is no field {name}"))
+    let found = item.fields.iter().position(|field| field.name == name);
+    found.unwrap_or_else(|| panic!("the struct has no field {name}"))
 }
 
-/// Returns a member like `ext`, without facts of its own.
-fn data(item: &Struct) -> Field {
-    let ext = item.fields.iter().find(|it| it.name == "ext");
+/// Returns a data member with the type of `ext`.
+fn data_field(item: &Struct) -> Field {
+    let ext = item.fields.iter().find(|field| field.name == "ext");
     Field {
-        name: "newcomer".into(),
-        ..ext.expect("every struct has one").clone()
+        name: "new_field".into(),
+        ..ext.expect("every changed struct has `ext`").clone()
     }
 }
 
-fn slot(item: &Struct, presence: Presence) -> Field {
-    let mut slot = data(item);
+/// Returns a slot without parameters.
+fn slot_field(item: &Struct, presence: Presence) -> Field {
+    let mut slot = data_field(item);
     slot.ty = Type::Function(Box::new(Signature {
         params: Vec::new(),
         ret: Type::Void,
@@ -396,7 +407,7 @@ fn slot(item: &Struct, presence: Presence) -> Field {
     slot
 }
 
-/// Computes offsets and sizes anew, as C does for members that are aligned to their size.
+/// Recomputes offsets and sizes by C's rules, for members that are aligned to their size.
 fn lay_out(item: &mut Struct) {
     let mut end = 0;
     for field in &mut item.fields {

@@ -1,4 +1,4 @@
-//! An HTTP server on a loopback port, for tests of what sp-gen fetches.
+//! An HTTP server on a loopback port, for tests of sp-gen's downloads.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// What a client asked for.
+/// A client's request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Path and query.
@@ -17,7 +17,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns the range of bytes that was asked for.
+    /// Returns the requested range of bytes.
     pub fn range(&self) -> Option<Range<usize>> {
         let range = self.headers.get("range")?.strip_prefix("bytes=")?;
         let (first, last) = range.split_once('-')?;
@@ -25,7 +25,7 @@ impl Request {
     }
 }
 
-/// An answer; `Content-Length` is that of the body unless a header states another.
+/// A response. `Content-Length` is that of the body unless a header states another.
 #[derive(Clone, Debug)]
 pub struct Response {
     status: u16,
@@ -34,7 +34,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// Makes an answer with a status and a body.
+    /// Creates a response with a status and a body.
     pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self {
             status,
@@ -50,18 +50,18 @@ impl Response {
         self
     }
 
-    /// Makes the answer of a server that has `file`: the requested range, or all of it.
+    /// Creates the response of a server that has `file`: the requested range, or all of it.
     pub fn part(request: &Request, file: &[u8]) -> Self {
         let Some(range) = request.range() else {
             return Self::new(200, file);
         };
         let end = range.end.min(file.len());
-        let stated = format!("bytes {}-{}/{}", range.start, end - 1, file.len());
-        Self::new(206, &file[range.start..end]).with("Content-Range", stated)
+        let content_range = format!("bytes {}-{}/{}", range.start, end - 1, file.len());
+        Self::new(206, &file[range.start..end]).with("Content-Range", content_range)
     }
 }
 
-/// A running server, which stops with the process.
+/// A running server, which ends with the process.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -81,7 +81,7 @@ impl Server {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (answer, log) = (answer.clone(), log.clone());
-                // A client that goes away ends its connection only.
+                // A client that disconnects ends its own connection only.
                 thread::spawn(move || serve(stream, &*answer, &log));
             }
         });

@@ -1,5 +1,5 @@
-//! What the tests that need more than one crate share: where things lie in the checkout, the committed
-//! snapshots, and processes of their own.
+//! Shared code of the tests that need more than one crate: paths in the checkout, the committed
+//! snapshots, and tests in a process of their own.
 
 pub mod c_declarations;
 pub mod futures;
@@ -12,20 +12,20 @@ use std::process::Command;
 
 use sp_ir::{Api, Item};
 
-/// The checkout.
+/// Returns the root of the checkout.
 ///
 /// # Panics
-/// Never: this crate lies in it.
+/// Never: this crate is a folder of the checkout.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
-        .expect("tests/ lies in the checkout")
+        .expect("tests/ is a folder of the checkout")
 }
 
-/// The committed snapshots of one release, sorted by API.
+/// Returns the committed snapshots of `release`, sorted by API.
 ///
 /// # Panics
-/// Where one is missing or does not parse: the checkout is broken.
+/// Panics if a snapshot cannot be read or parsed.
 pub fn snapshots(release: &str) -> Vec<Api> {
     let folder = root().join("generated/ir");
     let mut paths: Vec<PathBuf> = fs::read_dir(&folder)
@@ -39,53 +39,56 @@ pub fn snapshots(release: &str) -> Vec<Api> {
         .filter(|path| path.exists())
         .collect();
     paths.sort();
-    paths.iter().map(|path| read(path)).collect()
+    paths.iter().map(|path| read_snapshot(path)).collect()
 }
 
-fn read(path: &Path) -> Api {
+fn read_snapshot(path: &Path) -> Api {
     let text = fs::read_to_string(path).expect("a readable snapshot");
     Api::from_json(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Function to the libraries that export it: every function of `apis` but `left_out`, from the framework.
-pub fn exports_without(apis: &[Api], left_out: &str) -> BTreeMap<String, BTreeSet<String>> {
+/// Returns the exports of a framework library that has every function of `apis` except `absent`:
+/// each function with the names of the libraries that export it.
+pub fn exports_without(apis: &[Api], absent: &str) -> BTreeMap<String, BTreeSet<String>> {
     let functions = apis.iter().flat_map(|api| api.items.values());
     let symbols = functions.filter_map(|item| match item {
-        Item::Function(function) if function.symbol != left_out => Some(function.symbol.clone()),
+        Item::Function(function) if function.symbol != absent => Some(function.symbol.clone()),
         _ => None,
     });
     let framework = BTreeSet::from(["libtensorflow_framework.so.2".to_owned()]);
     let symbols = symbols.chain(["TF_Version".to_owned()]);
-    symbols.map(|it| (it, framework.clone())).collect()
+    symbols.map(|symbol| (symbol, framework.clone())).collect()
 }
 
-/// The plugin that `examples/NAME.rs` is. Cargo builds the examples before the tests, beside them.
+/// Returns the library of the plugin `examples/NAME.rs`. Cargo builds the examples before the tests.
 ///
 /// # Panics
-/// Never: a test lies two folders below its examples.
+/// Never: a test's executable is in `deps/`, beside `examples/`.
 pub fn example(name: &str) -> PathBuf {
     use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
-    let this = std::env::current_exe().expect("a test is a file");
-    let folder = this.ancestors().nth(2).expect("a test lies in deps/");
+    let executable = std::env::current_exe().expect("a test has an executable");
+    let folder = executable.ancestors().nth(2).expect("a test is in deps/");
     folder.join(format!("examples/{DLL_PREFIX}{name}{DLL_SUFFIX}"))
 }
 
-/// Runs `body` of the test called `test` in a process of its own, since a process decides once what its
-/// host is; what it said on stderr, or nothing in that process itself.
+/// Runs `body` of the test called `test` in a child process, and returns that process's stderr.
+///
+/// A process identifies its host once, so tests with different hosts need different processes.
+/// In the child process itself this runs `body` and returns an empty string.
 ///
 /// # Panics
-/// Where that process fails.
-pub fn alone(test: &str, body: impl FnOnce()) -> String {
-    if std::env::var_os("SP_ALONE").is_some() {
+/// Panics if the child process fails.
+pub fn in_own_process(test: &str, body: impl FnOnce()) -> String {
+    if std::env::var_os("SP_OWN_PROCESS").is_some() {
         body();
         return String::new();
     }
-    let this = std::env::current_exe().expect("a test is a file");
-    let child = Command::new(this)
+    let executable = std::env::current_exe().expect("a test has an executable");
+    let child = Command::new(executable)
         .args(["--exact", test, "--nocapture"])
-        .env("SP_ALONE", "1")
+        .env("SP_OWN_PROCESS", "1")
         .output()
-        .expect("it runs again");
+        .expect("the executable runs again");
     let stderr = String::from_utf8_lossy(&child.stderr).into_owned();
     assert!(child.status.success(), "{stderr}");
     stderr

@@ -1,4 +1,4 @@
-"""The plugin in a real TensorFlow: what every test here shares."""
+"""Shared fixtures of the tests in a real TensorFlow."""
 
 import ctypes
 import os
@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def example(name):
-    """A plugin of tests/examples, as cargo builds it for the Rust tests."""
+    """Returns the library of a plugin of tests/examples, which cargo builds for the Rust tests."""
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     path = target / "debug" / "examples" / f"lib{name}.so"
     if not path.exists():
@@ -25,16 +25,16 @@ def example(name):
     return path
 
 
-def alone(program, environment=(), **constants):
-    """The finished process of a Python program, which begins with the constants."""
-    head = "".join(f"{name} = {str(value)!r}\n" for name, value in constants.items())
-    command = [sys.executable, "-c", head + program]
+def run_program(program, environment=(), **constants):
+    """Runs a Python program with these constants in a process of its own; returns the finished process."""
+    definitions = "".join(f"{name} = {str(value)!r}\n" for name, value in constants.items())
+    command = [sys.executable, "-c", definitions + program]
     return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **dict(environment)})
 
 
 @pytest.fixture(scope="session")
 def plugin():
-    """The installed plugin's shared library."""
+    """Returns the path of the installed plugin's shared library."""
     folder = pathlib.Path(tf.__file__).parent.parent / "tensorflow-plugins"
     (path,) = folder.glob("*myaccel*.so")
     return path
@@ -42,7 +42,7 @@ def plugin():
 
 @pytest.fixture(scope="session")
 def calls(plugin):
-    """A function: calls so far by op, as the plugin counts them."""
+    """Returns a function that returns the number of calls of each op, as the plugin counts them."""
     count = ctypes.CDLL(str(plugin)).sp_kernel_calls
     count.argtypes, count.restype = [ctypes.c_char_p, ctypes.c_size_t], ctypes.c_size_t
 
@@ -51,9 +51,9 @@ def calls(plugin):
         count(text, len(text))
         by_op = {}
         for line in text.value.decode().splitlines():
-            op, *words = line.split()
-            ran = next(int(word[6:]) for word in words if word.startswith("calls="))
-            by_op[op] = by_op.get(op, 0) + ran
+            op, *fields = line.split()
+            count_of_kernel = next(int(field[6:]) for field in fields if field.startswith("calls="))
+            by_op[op] = by_op.get(op, 0) + count_of_kernel
         return by_op
 
     return read
@@ -61,7 +61,7 @@ def calls(plugin):
 
 @pytest.fixture
 def on_both(calls):
-    """Runs a function on the CPU and on the device; the op must have been the plugin's there."""
+    """Returns a function that runs another on the CPU and on the device, and checks that the plugin ran the op."""
 
     def run(op, function, *arguments):
         with tf.device("/CPU:0"):
@@ -77,5 +77,5 @@ def on_both(calls):
 
 @pytest.fixture(scope="session")
 def scaffold():
-    """The scaffolded plugin's folder."""
+    """Returns the scaffolded plugin's folder."""
     return pathlib.Path(os.environ["SP_SCAFFOLD"])

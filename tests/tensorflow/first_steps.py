@@ -1,8 +1,8 @@
-"""A plugin's first steps in a release: the device is listed, adds, and trains the small model.
+"""A short test of a plugin in a release: lists the device, adds, and trains the small model.
 
     python first_steps.py [DEVICE_TYPE]
 
-Prints a line of JSON after each step, so that what came before a crash is known.
+Prints a line of JSON after each step, so that the last step before a crash is known.
 """
 
 import json
@@ -15,19 +15,19 @@ import tensorflow as tf
 import small_model
 
 
-def tell(**step):
+def print_step(**step):
     print(json.dumps(step), flush=True)
 
 
 def main(device_type, compare=True):
-    devices = [it.name for it in tf.config.list_physical_devices(device_type)]
-    tell(version=tf.__version__, devices=devices)
+    devices = [device.name for device in tf.config.list_physical_devices(device_type)]
+    print_step(version=tf.__version__, devices=devices)
     if not devices:
         return
     with tf.device(f"/device:{device_type}:0"):
         total = tf.constant([1.0, 2.5]) + tf.constant([3.0, -4.0])
-    tell(added=total.numpy().tolist(), on=total.device)
-    tell(**small_model.main(device_type, compare))
+    print_step(added=total.numpy().tolist(), on=total.device)
+    print_step(**small_model.main(device_type, compare))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""The first steps of several plugins in one release, each in a fork of a process that has imported TensorFlow.
+"""Runs first_steps.py for several plugins in one release, each in a fork of a process with TensorFlow imported.
 
     python forked_steps.py DEVICE_TYPE < PLUGINS
 
 Standard input has a line of JSON for each plugin: {"library": PATH, "environment": {..}}. Prints a line of
-JSON for each, in that order: {"status": .., "stdout": .., "stderr": ..}. The import is by far the longest
-step, and registers plugins in the same way as `load_pluggable_device_library` does.
+JSON for each, in that order: {"status": .., "stdout": .., "stderr": ..}. The import takes most of the
+time. `load_pluggable_device_library` registers a plugin in the same way as the import does.
 """
 
 import json
@@ -18,14 +18,14 @@ from tensorflow.python.framework import load_library
 
 import first_steps
 
-SECONDS = 180
+TIMEOUT_SECONDS = 180
 
 
-def play(device_type, plugin, out, err):
-    """The child's part; never returns."""
+def run_in_child(device_type, plugin, out, err):
+    """Runs the steps in the forked child and ends the process."""
     os.dup2(out.fileno(), 1)
     os.dup2(err.fileno(), 2)
-    signal.alarm(SECONDS)
+    signal.alarm(TIMEOUT_SECONDS)
     os.environ.update(plugin["environment"])
     try:
         load_library.load_pluggable_device_library(plugin["library"])
@@ -36,16 +36,16 @@ def play(device_type, plugin, out, err):
         status = 1
     sys.stdout.flush()
     sys.stderr.flush()
-    # Not `sys.exit`: the parent's handlers are not the child's to run.
+    # `sys.exit` would run the parent's exit handlers.
     os._exit(status)
 
 
-def played(device_type, plugin):
-    """The status, as subprocess gives it, and the output of one plugin's process."""
+def run_plugin(device_type, plugin):
+    """Returns the exit status, in the form of subprocess, and the output of one plugin's process."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         child = os.fork()
         if child == 0:
-            play(device_type, plugin, out, err)
+            run_in_child(device_type, plugin, out, err)
         _, status = os.waitpid(child, 0)
         code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
         out.seek(0)
@@ -55,4 +55,4 @@ def played(device_type, plugin):
 
 if __name__ == "__main__":
     for line in sys.stdin:
-        print(json.dumps(played(sys.argv[1], json.loads(line))), flush=True)
+        print(json.dumps(run_plugin(sys.argv[1], json.loads(line))), flush=True)

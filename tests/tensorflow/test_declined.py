@@ -1,8 +1,8 @@
-"""A plugin that does not serve the running release: TensorFlow goes on without it, and a line says why."""
+"""A plugin that declines the running release: TensorFlow works without it, and one line states the reason."""
 
 import json
 
-from conftest import alone, example
+from conftest import run_program, example
 
 SESSION = """
 import glob, json, os, tempfile
@@ -22,11 +22,11 @@ print(json.dumps([devices, value, b"FUTURE" in open(trace, "rb").read()]))
 """
 
 
-def test_tensorflow_goes_on_without_it():
-    run = alone(SESSION, LIBRARY=example("future"))
+def test_tensorflow_works_without_declined_plugin():
+    run = run_program(SESSION, LIBRARY=example("future"))
     assert run.returncode == 0, run.stderr
     devices, value, traced = json.loads(run.stdout.splitlines()[-1])
     assert "FUTURE" not in devices and not traced
     assert value == [1.0, 5.0]
-    said = [line for line in run.stderr.splitlines() if line.startswith("plugin ")]
-    assert len(said) == 1 and "is for TensorFlow 2.99 or later" in said[0], run.stderr
+    lines = [line for line in run.stderr.splitlines() if line.startswith("plugin ")]
+    assert len(lines) == 1 and "is for TensorFlow 2.99 or later" in lines[0], run.stderr

@@ -1,4 +1,4 @@
-"""`sp-gen doctor`, asked about the TensorFlow that these tests run in."""
+"""`sp-gen doctor` for the TensorFlow that runs these tests."""
 
 import json
 import os
@@ -12,16 +12,16 @@ from conftest import DEVICE, ROOT
 
 @pytest.fixture
 def sp_gen():
-    """The sp-gen that SP_GEN names, or the one that was built last."""
+    """Returns the sp-gen that SP_GEN names, or one that cargo has built."""
     built = [ROOT / "target" / profile / "sp-gen" for profile in ("release", "debug")]
-    named = os.environ.get("SP_GEN")
-    for path in [named] if named else built:
+    configured = os.environ.get("SP_GEN")
+    for path in [configured] if configured else built:
         if os.path.exists(path):
             return path
     pytest.skip("sp-gen is not built")
 
 
-def test_every_step_is_ok_for_the_installed_plugin(sp_gen, plugin):
+def test_every_step_passes_for_installed_plugin(sp_gen, plugin):
     run = subprocess.run([sp_gen, "doctor", sys.executable, "--format", "json"], capture_output=True, text=True)
     steps = json.loads(run.stdout)["steps"]
     assert run.returncode == 0, steps

@@ -1,4 +1,4 @@
-"""The scaffold's own example: SGD and Adam on the device, beside the CPU."""
+"""The scaffold's example: SGD and Adam on the device, compared with the CPU."""
 
 import subprocess
 import sys
@@ -8,8 +8,9 @@ import tensorflow as tf
 
 from conftest import RELEASE
 
-@pytest.mark.skipif(RELEASE < (2, 11), reason="Keras' older optimizers are core's fused kernels")
-def test_example_trains(scaffold):
+
+@pytest.mark.skipif(RELEASE < (2, 11), reason="Keras' older optimizers use fused kernels that only core has")
+def test_training_example_succeeds(scaffold):
     run = subprocess.run(
         [sys.executable, scaffold / "examples" / "train.py"], capture_output=True, text=True
     )
@@ -17,8 +18,8 @@ def test_example_trains(scaffold):
     assert "trained on MYACCEL" in run.stdout
 
 
-def test_gradients_follow_the_cpu(calls):
-    """A hand-written training loop, which needs no variable kernels."""
+def test_losses_match_cpu(calls):
+    """Trains in a hand-written loop, which needs no kernels for variables."""
 
     def train(device):
         losses = []

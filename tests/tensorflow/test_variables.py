@@ -1,4 +1,4 @@
-"""Variables on the device: core's kernels where it has them, the plugin's on releases before."""
+"""Variables on the device, with core's kernels or, in releases whose core has none, the plugin's."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,10 @@ import tensorflow as tf
 
 from conftest import DEVICE, RELEASE
 
-# The last release whose core lacks a kernel that serves a plugin.
-OWN_UNTIL = {"AssignVariableOp": (2, 10), "AssignAddVariableOp": (2, 14), "AssignSubVariableOp": (2, 14)}
+# The last release in which the plugin's kernel runs; later releases have one for all devices.
+LAST_OWN_RELEASE = {"AssignVariableOp": (2, 10), "AssignAddVariableOp": (2, 14), "AssignSubVariableOp": (2, 14)}
 
-pytestmark = pytest.mark.skipif(RELEASE < (2, 6), reason="2.5 gives a plugin no way to assign a variable")
+pytestmark = pytest.mark.skipif(RELEASE < (2, 6), reason="2.5 exports no function that assigns a variable")
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def check(variable, expected):
     np.testing.assert_array_equal(variable.numpy(), np.asarray(expected, np.float32))
 
 
-def test_it_is_assigned_and_changed(variable, calls):
+def test_assign_add_and_sub_change_variable(variable, calls):
     before = calls()
     with tf.device(f"/device:{DEVICE}:0"):
         variable.assign(tf.ones([6]))
@@ -31,27 +31,27 @@ def test_it_is_assigned_and_changed(variable, calls):
         check(variable, [1, 2, 3, 4, 5, 6])
         variable.assign_sub(tf.fill([6], 0.5))
     check(variable, [0.5, 1.5, 2.5, 3.5, 4.5, 5.5])
-    for op, last in OWN_UNTIL.items():
+    for op, last in LAST_OWN_RELEASE.items():
         ran = calls().get(op, 0) - before.get(op, 0)
         assert ran == (1 if RELEASE <= last else 0), op
 
 
-def test_what_was_read_stays_as_it_was(variable):
-    read = variable.read_value()
+def test_value_read_before_is_unchanged(variable):
+    first = variable.read_value()
     variable.assign_add(tf.ones([6]))
-    again = variable.read_value()
+    second = variable.read_value()
     variable.assign(tf.zeros([6]))
-    np.testing.assert_array_equal(read.numpy(), np.arange(6))
-    np.testing.assert_array_equal(again.numpy(), np.arange(6) + 1)
+    np.testing.assert_array_equal(first.numpy(), np.arange(6))
+    np.testing.assert_array_equal(second.numpy(), np.arange(6) + 1)
 
 
-def test_other_shapes_are_refused(variable):
+def test_rejects_value_of_another_shape(variable):
     with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
         variable.assign_add(tf.ones([5]))
     check(variable, range(6))
 
 
-def test_integers_and_booleans():
+def test_assigns_integers_and_booleans():
     with tf.device(f"/device:{DEVICE}:0"):
         steps, flags = tf.Variable(np.int64(2**40)), tf.Variable([True, False, True])
         steps.assign_add(1)
@@ -60,8 +60,8 @@ def test_integers_and_booleans():
     np.testing.assert_array_equal(flags.numpy(), [False, False, True])
 
 
-@pytest.mark.skipif(RELEASE > (2, 18), reason="core exports no means for it from 2.19 on")
-def test_a_step_of_gradient_descent(variable, calls):
+@pytest.mark.skipif(RELEASE > (2, 18), reason="core exports no function for it from 2.19 on")
+def test_gradient_descent_step_changes_variable(variable, calls):
     before = calls().get("ResourceApplyGradientDescent", 0)
     with tf.device(f"/device:{DEVICE}:0"):
         tf.raw_ops.ResourceApplyGradientDescent(var=variable.handle, alpha=0.5, delta=tf.ones([6]))

@@ -1,5 +1,5 @@
-//! What the macros expand to, pretty-printed. `SP_BLESS=1 cargo test -p sp-tests` writes the
-//! goldens anew; read the difference before you commit it.
+//! Golden files of the macros' expansions, pretty-printed. `SP_BLESS=1 cargo test -p sp-tests` rewrites
+//! them; read the difference before you commit it.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use quote::ToTokens;
 
 type Expand = fn(TokenStream) -> syn::Result<TokenStream>;
 
-/// The input `tests/expansion/<name>.rs`, and the macro it goes through.
+/// Each input `tests/expansion/<name>.rs`, with the macro that expands it.
 const CASES: [(&str, Expand); 4] = [
     ("abi", sp_expand::derive),
     ("attributes", sp_expand::attributes),
@@ -25,12 +25,12 @@ fn kernel(input: TokenStream) -> syn::Result<TokenStream> {
 }
 
 #[test]
-fn expansions_are_as_committed() {
+fn expansions_match_golden_files() {
     let folder = sp_tests::root().join("tests/expansion");
     for (name, expand) in CASES {
         let input = fs::read_to_string(folder.join(format!("{name}.rs"))).unwrap();
-        let found = pretty(expand(input.parse().unwrap()).unwrap());
-        check(&folder.join(format!("{name}.expanded.rs")), &found);
+        let expanded = pretty(expand(input.parse().unwrap()).unwrap());
+        check_golden(&folder.join(format!("{name}.expanded.rs")), &expanded);
     }
 }
 
@@ -38,14 +38,14 @@ fn pretty(tokens: TokenStream) -> String {
     prettyplease::unparse(&syn::parse2(tokens).unwrap())
 }
 
-fn check(golden: &Path, found: &str) {
+fn check_golden(golden: &Path, expanded: &str) {
     if std::env::var_os("SP_BLESS").is_some() {
-        fs::write(golden, found).unwrap();
+        fs::write(golden, expanded).unwrap();
     }
     let expected = fs::read_to_string(golden).unwrap_or_default();
-    let difference = similar::TextDiff::from_lines(expected.as_str(), found);
+    let difference = similar::TextDiff::from_lines(expected.as_str(), expanded);
     assert!(
-        expected == found,
+        expected == expanded,
         "{}:\n{}",
         golden.display(),
         difference.unified_diff()

@@ -1,4 +1,4 @@
-//! The pointers that a header leaves to the plugin, as a host finds them after registration.
+//! The `ext` members of platform and device after registration: the plugin's own extension pointers.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -51,19 +51,19 @@ impl DeviceFns for Annotated {}
 #[vtable(fallback = self.reference: CpuDevice)]
 impl TimerFns for Annotated {}
 
-/// Returns a struct that is zero but for its size, as TensorFlow passes it.
+/// Returns a zeroed struct whose first member is its size, as TensorFlow passes it.
 fn zeroed<T: Versioned>() -> T {
-    let mut made = std::mem::MaybeUninit::<T>::zeroed();
-    // SAFETY: structs of numbers, pointers and functions that may be absent are valid as zeros, and
-    // open with their size.
+    let mut value = std::mem::MaybeUninit::<T>::zeroed();
+    // SAFETY: numbers, pointers and optional functions are valid as zeros, and the first member of every
+    // `Versioned` struct is its size, a `usize`.
     unsafe {
-        made.as_mut_ptr().cast::<usize>().write(T::STRUCT_SIZE);
-        made.assume_init()
+        value.as_mut_ptr().cast::<usize>().write(T::STRUCT_SIZE);
+        value.assume_init()
     }
 }
 
-/// The platform and device 2 of `D`, as the host has them once both are set up.
-fn set_up<D: Device>() -> (SP_Platform, SP_PlatformFns, SP_Device) {
+/// Registers `D` and creates its device 2; returns the structs that the host then has.
+fn register_and_create_device<D: Device>() -> (SP_Platform, SP_PlatformFns, SP_Device) {
     let (mut platform, mut fns) = (zeroed::<SP_Platform>(), zeroed::<SP_PlatformFns>());
     let mut params = zeroed::<SE_PlatformRegistrationParams>();
     (params.platform, params.platform_fns) = (&raw mut platform, &raw mut fns);
@@ -77,7 +77,8 @@ fn set_up<D: Device>() -> (SP_Platform, SP_PlatformFns, SP_Device) {
     let mut device = zeroed::<SP_Device>();
     let mut create = zeroed::<SE_CreateDeviceParams>();
     (create.ordinal, create.device) = (2, &raw mut device);
-    // SAFETY: as a host calls them; no status is needed if nothing fails.
+    // SAFETY: the pointers are those of live structs, as a host passes them; a status is written on
+    // failure only.
     unsafe {
         platform::register::<D>(info, &raw mut params, ptr::null_mut());
         fns.create_device.unwrap()(&raw const platform, &raw mut create, ptr::null_mut());
@@ -87,23 +88,23 @@ fn set_up<D: Device>() -> (SP_Platform, SP_PlatformFns, SP_Device) {
 
 #[test]
 fn author_sets_ext_of_platform_and_device() {
-    sp_tests::alone("author_sets_ext_of_platform_and_device", || {
-        let (platform, fns, mut device) = set_up::<Annotated>();
-        // SAFETY: the device is open, and both point to a u32.
+    sp_tests::in_own_process("author_sets_ext_of_platform_and_device", || {
+        let (platform, fns, mut device) = register_and_create_device::<Annotated>();
+        // SAFETY: `ext` of the open device and of the platform point to a live `u32` each.
         let (device_note, platform_note) =
             unsafe { (*device.ext.cast::<u32>(), *platform.ext.cast::<u32>()) };
         assert_eq!((device_note, platform_note), (42, 7));
-        // SAFETY: the device was created above.
+        // SAFETY: the device was created above and is destroyed once.
         unsafe { fns.destroy_device.unwrap()(&raw const platform, &raw mut device) };
     });
 }
 
 #[test]
 fn ext_is_null_if_the_author_does_not_set_it() {
-    sp_tests::alone("ext_is_null_if_the_author_does_not_set_it", || {
-        let (platform, fns, mut device) = set_up::<CpuDevice>();
+    sp_tests::in_own_process("ext_is_null_if_the_author_does_not_set_it", || {
+        let (platform, fns, mut device) = register_and_create_device::<CpuDevice>();
         assert!(device.ext.is_null() && platform.ext.is_null());
-        // SAFETY: the device was created above.
+        // SAFETY: the device was created above and is destroyed once.
         unsafe { fns.destroy_device.unwrap()(&raw const platform, &raw mut device) };
     });
 }

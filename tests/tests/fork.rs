@@ -1,4 +1,4 @@
-//! A forked child of a process that has a device open, as Python's `multiprocessing` makes it.
+//! A forked child of a process with an open device, as Python's `multiprocessing` creates it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -7,58 +7,55 @@ use std::time::{Duration, Instant};
 use sp_abi::stream_executor::StreamExecutor;
 use sp_cpu::CpuDevice;
 use sp_host::{Host, Op, Tensor};
-use sp_tests::{alone, example, snapshots};
+use sp_tests::{example, in_own_process, snapshots};
 
-/// Runs `body` in a forked child; returns whether it returned true within ten seconds.
-fn child(body: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child calls what a plugin's slots and kernels may call in one, and exits.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
-        let is_right = body();
-        // SAFETY: ends the child without running what the parent registered.
-        unsafe { libc::_exit(if is_right { 0 } else { 1 }) }
+/// Runs `body` in a forked child; returns true if it returned true within ten seconds.
+fn passes_in_child(body: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the child calls only slots and kernels, which must work in a forked child, and exits.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        let passes = body();
+        // SAFETY: `_exit` runs no handlers of the parent.
+        unsafe { libc::_exit(if passes { 0 } else { 1 }) }
     }
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(10) {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(10) {
         let mut status = -1;
-        // SAFETY: asks for a child of this process.
-        if unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == child {
+        // SAFETY: `pid` is a child of this process, and `status` is a live integer.
+        if unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } == pid {
             return status == 0;
         }
         thread::sleep(Duration::from_millis(1));
     }
-    // SAFETY: ends a child of this process that was not waited for yet.
-    unsafe { libc::kill(child, libc::SIGKILL) };
+    // SAFETY: the child was not waited for, so `pid` still names it.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
     false
 }
 
 #[test]
-fn kernels_of_a_device_from_before_a_fork_return_an_error() {
-    alone(
-        "kernels_of_a_device_from_before_a_fork_return_an_error",
-        || {
-            let host = Host::open(&snapshots("2.21"), &example("rough")).unwrap();
-            let run = |x: &Tensor| host.run(&Op::new("AddV2"), &[x.clone(), x.clone()]);
-            let (two, empty) = (
-                Tensor::from([2], &[1_f32, 2.0]),
-                Tensor::from([0], &[0_f32; 0]),
-            );
-            assert!(run(&two).is_ok() && run(&empty).is_ok());
-            // Without elements no memory is asked for, and the kernel itself answers.
-            let is_forked = |it: sp_host::Error| it.to_string().contains("forked");
-            assert!(child(
-                || run(&empty).is_err_and(is_forked) && run(&two).is_err()
-            ));
-            assert!(run(&two).is_ok());
-        },
-    );
+fn kernels_return_error_in_forked_child() {
+    in_own_process("kernels_return_error_in_forked_child", || {
+        let host = Host::open(&snapshots("2.21"), &example("author_errors")).unwrap();
+        let run = |x: &Tensor| host.run(&Op::new("AddV2"), &[x.clone(), x.clone()]);
+        let (two, empty) = (
+            Tensor::from([2], &[1_f32, 2.0]),
+            Tensor::from([0], &[0_f32; 0]),
+        );
+        assert!(run(&two).is_ok() && run(&empty).is_ok());
+        // A tensor without elements needs no memory, so the error is the kernel's.
+        let is_forked = |error: sp_host::Error| error.to_string().contains("forked");
+        assert!(passes_in_child(
+            || run(&empty).is_err_and(is_forked) && run(&two).is_err()
+        ));
+        assert!(run(&two).is_ok());
+    });
 }
 
 #[test]
-fn slots_of_a_device_from_before_a_fork_return_errors_while_its_lock_is_in_use() {
+fn slots_return_errors_in_forked_child_while_parent_allocates() {
     let (device, is_done) = (CpuDevice::new(), AtomicBool::new(false));
     let stream = device.create_stream().unwrap();
-    let is_rejected = || {
+    let slots_return_errors = || {
         let errors = [
             device.block_host_until_done(&stream),
             device.synchronize_all_activity(),
@@ -66,8 +63,10 @@ fn slots_of_a_device_from_before_a_fork_return_errors_while_its_lock_is_in_use()
             device.create_stream().map(drop),
             device.create_event().map(drop),
         ];
-        let is_forked = |it: &Result<(), sp_plugin::Error>| {
-            it.as_ref().is_err_and(|it| it.message().contains("forked"))
+        let is_forked = |result: &Result<(), sp_plugin::Error>| {
+            result
+                .as_ref()
+                .is_err_and(|error| error.message().contains("forked"))
         };
         device.host_memory_allocate(64).is_null() && errors.iter().all(is_forked)
     };
@@ -77,20 +76,26 @@ fn slots_of_a_device_from_before_a_fork_return_errors_while_its_lock_is_in_use()
                 device.memory().release(device.memory().allocate(64));
             }
         });
-        let failed = (0..200).filter(|_| !child(is_rejected)).take(1).count();
+        let failed = (0..200)
+            .filter(|_| !passes_in_child(slots_return_errors))
+            .take(1)
+            .count();
         is_done.store(true, Ordering::Relaxed);
-        assert_eq!(failed, 0, "a child hung, or a slot served it");
+        assert_eq!(
+            failed, 0,
+            "a child did not end, or a slot returned no error"
+        );
     });
     assert!(device.block_host_until_done(&stream).is_ok());
 }
 
 #[test]
-fn child_opens_a_device_of_its_own() {
-    let _parents = CpuDevice::new();
-    assert!(child(|| {
+fn forked_child_opens_its_own_device() {
+    let _device_of_parent = CpuDevice::new();
+    assert!(passes_in_child(|| {
         let device = CpuDevice::new();
         let stream = device.create_stream();
-        stream.is_ok_and(|it| device.block_host_until_done(&it).is_ok())
+        stream.is_ok_and(|stream| device.block_host_until_done(&stream).is_ok())
             && !device.host_memory_allocate(64).is_null()
     }));
 }

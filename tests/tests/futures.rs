@@ -1,5 +1,5 @@
-//! A plugin in Rust in made-up releases after the newest, played by sp-host: it runs where its host's
-//! headers prove what it uses, and otherwise declines with one line.
+//! A plugin in Rust in hypothetical releases after the newest, which sp-host emulates. The plugin runs if
+//! the host's headers declare all that it uses, and otherwise declines with one line.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,13 @@ use sp_tests::futures::{Expected, FUTURES, Future, Headers};
 
 const FRAMEWORK: &str = "libtensorflow_framework.so.2";
 
-/// Cargo builds the examples before the tests, beside them.
 fn plugin() -> PathBuf {
-    let folder = std::env::current_exe().unwrap();
-    let folder = folder.ancestors().nth(2).unwrap().join("examples");
-    let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    folder.join(format!("{prefix}far{suffix}"))
+    sp_tests::example("remote_memory")
 }
 
 fn add(host: &Host) -> Result<Vec<Tensor>, sp_host::Error> {
-    let one = || Tensor::from([2], &[1_f32, 2.0]);
-    host.run(&Op::new("AddV2"), &[one(), one()])
+    let vector = || Tensor::from([2], &[1_f32, 2.0]);
+    host.run(&Op::new("AddV2"), &[vector(), vector()])
 }
 
 /// Returns every function of `apis` as exported by the framework, and nothing else.
@@ -35,13 +31,14 @@ fn without_version(apis: &[Api]) -> Exports {
     symbols.map(|symbol| (symbol, framework.clone())).collect()
 }
 
-/// Runs in a process of its own, which `play` starts: a process decides once what its host is.
+/// Prints the result of the release that `SP_FUTURE` names. [`run_future`] starts this test in a process
+/// of its own, since a process identifies its host once.
 #[test]
-fn plays_one_future() {
+fn print_result() {
     let Ok(name) = std::env::var("SP_FUTURE") else {
         return;
     };
-    let (future, folder) = (Future::named(&name), std::env::var("SP_FOLDER").unwrap());
+    let (future, folder) = (Future::find(&name), std::env::var("SP_FOLDER").unwrap());
     let apis = future.apis();
     let exports = without_version(&apis);
     let release = PlayedRelease::new(&apis).with_installation(Installation {
@@ -58,12 +55,12 @@ fn plays_one_future() {
     }
 }
 
-/// Returns what the process of a future printed: standard output, and the lines of the plugin.
-fn play(name: &str, variables: &[(&str, &str)]) -> (String, Vec<String>) {
+/// Runs [`print_result`] for the release `name`; returns its standard output, and the plugin's lines.
+fn run_future(name: &str, variables: &[(&str, &str)]) -> (String, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
-    Future::named(name).write_headers(folder.path()).unwrap();
+    Future::find(name).write_headers(folder.path()).unwrap();
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "plays_one_future", "--nocapture"])
+        .args(["--exact", "print_result", "--nocapture"])
         .env("SP_FUTURE", name)
         .env("SP_FOLDER", folder.path())
         .envs(variables.iter().copied())
@@ -73,60 +70,65 @@ fn play(name: &str, variables: &[(&str, &str)]) -> (String, Vec<String>) {
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{name}: {stdout}{stderr}");
     let lines = stderr.lines().filter(|line| line.starts_with("plugin "));
-    // The far device's memory is out of the host's reach, which its kernels report.
+    // Each kernel reports once that the host cannot address this device's memory.
     let lines = lines.filter(|line| !line.contains("through copies of device memory"));
     (stdout, lines.map(str::to_owned).collect())
 }
 
-/// Returns what differs from the table.
-fn check(future: &Future, (stdout, lines): &(String, Vec<String>)) -> Option<String> {
+/// Returns a description of the difference from the table, or `None` if the plugin behaves as expected.
+fn find_difference(future: &Future, (stdout, lines): &(String, Vec<String>)) -> Option<String> {
     let name = future.name;
-    let (result, words) = match &future.rust {
+    let (result, text) = match &future.rust {
         Expected::Runs => ("added [FLOAT", None),
-        Expected::RunsAndReports(words) => ("added [FLOAT", Some(words)),
-        Expected::Declines(words) => ("rejected: the plugin reports 0 devices", Some(words)),
-        Expected::Unnoticed => return Some(format!("{name}: a plugin in Rust reads headers")),
+        Expected::RunsAndReports(text) => ("added [FLOAT", Some(text)),
+        Expected::Declines(text) => ("rejected: the plugin reports 0 devices", Some(text)),
+        Expected::Unnoticed => {
+            return Some(format!(
+                "{name}: a plugin in Rust reads headers, so it notices every change"
+            ));
+        }
     };
-    let is_line = |line: &String| {
-        words.is_some_and(|it| line.contains(it)) && line.starts_with("plugin sp-tests: ")
+    let is_expected_line = |line: &String| {
+        text.is_some_and(|text| line.contains(text)) && line.starts_with("plugin sp-tests: ")
     };
-    let is_right =
-        stdout.contains(result) && lines.len() == words.iter().len() && lines.iter().all(is_line);
-    (!is_right).then(|| format!("{name}: {stdout}{lines:?}"))
+    let matches_table = stdout.contains(result)
+        && lines.len() == text.iter().len()
+        && lines.iter().all(is_expected_line);
+    (!matches_table).then(|| format!("{name}: {stdout}{lines:?}"))
 }
 
 #[test]
-fn runs_or_declines_as_the_table_states() {
-    let wrong = FUTURES
-        .iter()
-        .filter_map(|it| check(it, &play(it.name, &[])));
-    let wrong: Vec<_> = wrong.collect();
-    assert!(wrong.is_empty(), "{wrong:#?}");
+fn runs_or_declines_as_table_states() {
+    let differences = FUTURES.iter();
+    let differences =
+        differences.filter_map(|future| find_difference(future, &run_future(future.name, &[])));
+    let differences: Vec<_> = differences.collect();
+    assert!(differences.is_empty(), "{differences:#?}");
 }
 
 #[test]
-fn declines_an_unknown_struct_size_if_headers_are_not_trusted() {
-    let found = play("optional_slot_appended", &[("SP_TRUST_HEADERS", "0")]);
-    assert!(found.0.contains("reports 0 devices"), "{found:?}");
-    let last = found.1.last().unwrap();
-    assert!(last.contains("SP_StreamExecutor is "), "{found:?}");
+fn declines_unknown_struct_size_if_headers_are_not_trusted() {
+    let (stdout, lines) = run_future("optional_slot_appended", &[("SP_TRUST_HEADERS", "0")]);
+    assert!(stdout.contains("reports 0 devices"), "{stdout}");
+    let last = lines.last().unwrap();
+    assert!(last.contains("SP_StreamExecutor is "), "{lines:?}");
 }
 
 #[test]
-fn environment_override_accepts_an_appended_struct() {
+fn env_override_accepts_appended_struct() {
     let variables = [("SP_ASSUME_APPEND", "1")];
-    let found = play("optional_slot_appended_without_headers", &variables);
-    assert!(found.0.contains("added [FLOAT"), "{found:?}");
+    let (stdout, lines) = run_future("optional_slot_appended_without_headers", &variables);
+    assert!(stdout.contains("added [FLOAT"), "{stdout}{lines:?}");
 }
 
 #[test]
-fn declines_a_release_before_plugins_without_filling_a_slot() {
+fn declines_release_without_plugin_support_and_fills_no_slot() {
     let mut apis = sp_tests::snapshots("2.5");
     for api in &mut apis {
         api.release = "2.4".into();
     }
-    let test = "declines_a_release_before_plugins_without_filling_a_slot";
-    let stderr = sp_tests::alone(test, || {
+    let test = "declines_release_without_plugin_support_and_fills_no_slot";
+    let stderr = sp_tests::in_own_process(test, || {
         assert!(Host::open(&apis, &plugin()).is_err());
     });
     let line =

@@ -1,20 +1,10 @@
-//! What a graph optimizer of an author's hears from its host, release by release, without TensorFlow:
-//! `examples/asking.rs`.
-
-use std::path::PathBuf;
+//! The queries of a graph optimizer about its graph, in three releases, without TensorFlow:
+//! `examples/graph_queries.rs`.
 
 use sp_host::Host;
 use sp_plugin::graph::{Attribute, Graph, Node};
 
-/// Cargo builds the examples before the tests, beside them.
-fn asking() -> PathBuf {
-    let folder = std::env::current_exe().unwrap();
-    let folder = folder.ancestors().nth(2).unwrap().join("examples");
-    let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    folder.join(format!("{prefix}asking{suffix}"))
-}
-
-/// `y = Neg(x)`.
+/// Returns the graph `y = Neg(x)`.
 fn graph() -> Graph {
     let mut negated = Node::new("y", "Neg");
     negated.inputs.push("x".to_owned());
@@ -23,17 +13,21 @@ fn graph() -> Graph {
     graph
 }
 
-/// The process decides once which release its host is, so each release has a process of its own.
-fn heard_in(release: &str) {
-    let host = Host::open(&sp_tests::snapshots(release), &asking()).unwrap();
+/// Checks the answers that the optimizer gets in `release`.
+fn check_queries(release: &str) {
+    let host = Host::open(
+        &sp_tests::snapshots(release),
+        &sp_tests::example("graph_queries"),
+    )
+    .unwrap();
     let bytes = host.optimize(&graph().to_bytes(), &["y"]).unwrap();
-    let better = Graph::parse(&bytes).unwrap();
-    let heard = better.node("y").unwrap().attribute("_heard");
-    let heard = heard.and_then(Attribute::as_str).unwrap();
-    assert!(heard.contains(", fetched, stays, "), "{heard}");
+    let optimized = Graph::parse(&bytes).unwrap();
+    let answers = optimized.node("y").unwrap().attribute("_answers");
+    let answers = answers.and_then(Attribute::as_str).unwrap();
+    assert!(answers.contains(", fetched, preserved, "), "{answers}");
     assert!(
-        heard.ends_with("bytes of Neg") && !heard.contains(" 0 bytes"),
-        "{heard}"
+        answers.ends_with("bytes of Neg") && !answers.contains(" 0 bytes"),
+        "{answers}"
     );
     let switches: Vec<_> = host.graph_switches();
     let expected = [
@@ -50,16 +44,16 @@ fn heard_in(release: &str) {
 }
 
 #[test]
-fn what_2_5_keeps_by_the_graphs_buffer() {
-    sp_tests::alone("what_2_5_keeps_by_the_graphs_buffer", || heard_in("2.5"));
+fn answers_graph_queries_in_2_5() {
+    sp_tests::in_own_process("answers_graph_queries_in_2_5", || check_queries("2.5"));
 }
 
 #[test]
-fn what_2_6_hands_over() {
-    sp_tests::alone("what_2_6_hands_over", || heard_in("2.6"));
+fn answers_graph_queries_in_2_6() {
+    sp_tests::in_own_process("answers_graph_queries_in_2_6", || check_queries("2.6"));
 }
 
 #[test]
-fn what_2_21_hands_over() {
-    sp_tests::alone("what_2_21_hands_over", || heard_in("2.21"));
+fn answers_graph_queries_in_2_21() {
+    sp_tests::in_own_process("answers_graph_queries_in_2_21", || check_queries("2.21"));
 }

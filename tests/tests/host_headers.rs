@@ -1,5 +1,5 @@
-//! The scanner of a host's headers against the IR, which clang made of the same headers: every struct,
-//! enumeration, typedef and function of the APIs that a plugin fills tables of, in every release.
+//! The scanner of a host's headers, compared with the IR that clang gives for the same headers. The items
+//! are all structs, enumerations, typedefs and functions of the registration APIs, in every release.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,8 +18,9 @@ const APIS: [&str; 5] = [
     "kernels_experimental",
 ];
 
-/// The slowest scan that is accepted, several times what is measured: the machine may be busy.
-const SLOWEST: Duration = Duration::from_millis(if cfg!(debug_assertions) { 250 } else { 10 });
+/// The longest accepted scan, several times the measured one, since the machine may be busy.
+const MAX_SCAN_TIME: Duration =
+    Duration::from_millis(if cfg!(debug_assertions) { 250 } else { 10 });
 
 /// Returns the include roots of the store by release: `2.21` for the folder `2.21.0`.
 fn include_roots() -> Vec<(String, PathBuf)> {
@@ -36,9 +37,9 @@ fn include_roots() -> Vec<(String, PathBuf)> {
 fn check_struct(header: &Header<'_>, name: &str, expected: &Struct) {
     let members = header
         .members(name)
-        .unwrap_or_else(|why| panic!("{name}: {why:?}"));
+        .unwrap_or_else(|error| panic!("{name}: {error:?}"));
     let layout = header.layout(&members).unwrap();
-    let size = expected.struct_size.as_ref().map(|it| it.value);
+    let size = expected.struct_size.as_ref().map(|stated| stated.value);
     assert_eq!(Some(layout.size as u64), size, "{name}");
     assert_eq!(members.len(), expected.fields.len(), "{name}");
     for (member, field) in members.iter().zip(&expected.fields) {
@@ -53,26 +54,27 @@ fn check_struct(header: &Header<'_>, name: &str, expected: &Struct) {
     }
 }
 
-/// Checks every item that `api` declares; returns how many those were.
-fn check(header: &Header<'_>, api: &Api) -> usize {
+/// Checks every item that `api` declares; returns the number of items.
+fn check_items(header: &Header<'_>, api: &Api) -> usize {
     let mut checked = 0;
     for (name, item) in &api.items {
         match item {
-            Item::Struct(it) if it.struct_size.is_some() => check_struct(header, name, it),
-            Item::Enum(it) => {
+            Item::Struct(item) if item.struct_size.is_some() => check_struct(header, name, item),
+            Item::Enum(item) => {
                 let found = header.enumerators(name).unwrap();
-                let expected = it.variants.iter().map(|it| (it.name.clone(), it.value));
+                let expected = item.variants.iter();
+                let expected = expected.map(|variant| (variant.name.clone(), variant.value));
                 assert!(found.into_iter().eq(expected), "{name}");
             }
-            Item::Callback(it) => {
+            Item::Callback(item) => {
                 let found = header.typedef(name).unwrap();
-                assert_eq!(found.to_string(), it.signature.canonical(), "{name}");
+                assert_eq!(found.to_string(), item.signature.canonical(), "{name}");
             }
-            Item::Function(it) if !it.inline => {
+            Item::Function(item) if !item.inline => {
                 let found = header
                     .function(name)
-                    .unwrap_or_else(|why| panic!("{name}: {why:?}"));
-                assert_eq!(found.to_string(), it.signature.canonical(), "{name}");
+                    .unwrap_or_else(|error| panic!("{name}: {error:?}"));
+                assert_eq!(found.to_string(), item.signature.canonical(), "{name}");
             }
             _ => continue,
         }
@@ -82,7 +84,7 @@ fn check(header: &Header<'_>, api: &Api) -> usize {
 }
 
 #[test]
-fn agrees_with_clang_on_every_release() {
+fn scanner_agrees_with_clang_on_every_release() {
     let roots = include_roots();
     if roots.is_empty() {
         println!("skipped: headers/store is empty; run `sp-gen import tensorflow all`");
@@ -92,33 +94,35 @@ fn agrees_with_clang_on_every_release() {
     for (release, root) in roots {
         let apis = sp_tests::snapshots(&release);
         for api in apis.iter().filter(|api| APIS.contains(&api.name.as_str())) {
-            let headers: BTreeSet<_> = api.items.values().map(|it| &*it.loc().file).collect();
+            let headers: BTreeSet<_> = api.items.values().map(|item| &*item.loc().file).collect();
             let root = IncludeRoot::new(&root).unwrap();
             let start = Instant::now();
-            let texts = headers.into_iter().flat_map(|it| root.read(it).unwrap());
+            let texts = headers
+                .into_iter()
+                .flat_map(|file| root.read(file).unwrap());
             let texts: BTreeMap<_, _> = texts.collect();
             let header = Header::scan(texts.values().map(String::as_str)).unwrap();
-            let here = check(&header, api);
+            let count = check_items(&header, api);
             assert!(
-                here > 0 && start.elapsed() < SLOWEST,
+                count > 0 && start.elapsed() < MAX_SCAN_TIME,
                 "{:?}",
                 start.elapsed()
             );
             println!(
-                "{release} {}: {here} items in {:?}",
+                "{release} {}: {count} items in {:?}",
                 api.name,
                 start.elapsed()
             );
-            checked += here;
+            checked += count;
         }
     }
     assert!(checked > 1000, "{checked}");
 }
 
-/// A generator of numbers, seeded: a failure can be repeated.
-struct Numbers(u64);
+/// A pseudorandom generator with a fixed seed, so that a failure can be reproduced.
+struct Random(u64);
 
-impl Numbers {
+impl Random {
     fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -127,49 +131,54 @@ impl Numbers {
     }
 }
 
-/// Characters that mean something to C.
-const MARKS: &[u8] = b"{}()[]*;,#\"'/\\=% \n";
+/// Characters with a meaning in C's syntax.
+const PUNCTUATION: &[u8] = b"{}()[]*;,#\"'/\\=% \n";
 
 /// Removes, repeats or replaces a few bytes of `text`.
-fn mutate(text: &str, numbers: &mut Numbers) -> String {
+fn mutate(text: &str, random: &mut Random) -> String {
     let mut bytes = text.as_bytes().to_vec();
-    for _ in 0..=numbers.below(4) {
-        let (from, to) = (numbers.below(bytes.len()), numbers.below(bytes.len()));
-        let len = numbers.below(60).min(bytes.len() - from.max(to));
+    for _ in 0..=random.below(4) {
+        let (from, to) = (random.below(bytes.len()), random.below(bytes.len()));
+        let len = random.below(60).min(bytes.len() - from.max(to));
         let part = bytes[from..from + len].to_vec();
-        match numbers.below(3) {
+        match random.below(3) {
             0 => drop(bytes.drain(to..to + len)),
             1 => drop(bytes.splice(to..to, part)),
-            _ => bytes[to] = MARKS[numbers.below(MARKS.len())],
+            _ => bytes[to] = PUNCTUATION[random.below(PUNCTUATION.len())],
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The fuzz target `header` does this without an end.
+/// The fuzz target `header` extends this.
 #[test]
-fn survives_mutations_of_a_real_header() {
+fn scans_or_rejects_mutated_headers_without_panic() {
     let api = sp_tests::snapshots("2.21");
     let api = api
         .iter()
         .find(|api| api.name == "stream_executor")
         .unwrap();
-    let Some((_, root)) = include_roots().into_iter().find(|(it, _)| it == "2.21") else {
+    let Some((_, root)) = include_roots()
+        .into_iter()
+        .find(|(release, _)| release == "2.21")
+    else {
         println!("skipped: headers/store is empty; run `sp-gen import tensorflow all`");
         return;
     };
     let path = &*api.items["SP_StreamExecutor"].loc().file;
     let text = fs::read_to_string(root.join(path)).unwrap();
-    let (mut numbers, mut read) = (Numbers(0x5eed), 0);
+    let (mut random, mut read) = (Random(0x5eed), 0);
     for _ in 0..2000 {
-        let mutated = mutate(&text, &mut numbers);
+        let mutated = mutate(&text, &mut random);
         let Ok(header) = Header::scan([mutated.as_str()]) else {
             continue;
         };
         for name in api.items.keys() {
             let _typedef = header.typedef(name);
             let _enumerators = header.enumerators(name);
-            let layout = header.members(name).and_then(|it| header.layout(&it));
+            let layout = header
+                .members(name)
+                .and_then(|members| header.layout(&members));
             if let Ok(layout) = layout {
                 assert!(layout.offsets.values().all(|offset| *offset < layout.size));
                 read += 1;

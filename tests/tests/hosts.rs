@@ -1,5 +1,5 @@
-//! Tables and registration as hosts of other releases lay them out, without TensorFlow: what tells a
-//! host here is the size of its structs, which end where the host's end.
+//! Tables and registration with the struct sizes of other releases, without TensorFlow. The struct size is
+//! all that identifies the host here.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -14,22 +14,22 @@ use sp_runtime::{Field, PrefixMut, UnknownRelease, Versioned};
 
 const POISON: u8 = 0xA5;
 
-/// sp-runtime does not depend on sp-ir, so that a plugin's build stays small: both have the constant.
+/// Both crates define the constant: sp-runtime does not depend on sp-ir, to keep a plugin's build small.
 #[test]
 fn ir_and_runtime_agree_on_first_supported_release() {
     let runtime = sp_runtime::FIRST_SUPPORTED.to_string();
     assert_eq!(runtime, sp_ir::Release::FIRST_SUPPORTED.to_string());
 }
 
-/// Memory of a host, aligned as structs are, of which the first `size` bytes are the struct.
-struct Memory {
+/// Memory of a host, aligned for any struct. The first `size` bytes are the struct, the rest is poison.
+struct HostMemory {
     words: Vec<u64>,
     size: usize,
 }
 
-impl Memory {
-    /// All zero, as TensorFlow makes it, and poison behind.
-    fn of(size: usize) -> Self {
+impl HostMemory {
+    /// Creates a zeroed struct that states its size, as TensorFlow does, with poison after it.
+    fn zeroed(size: usize) -> Self {
         let mut memory = Self {
             words: vec![u64::from_ne_bytes([POISON; 8]); size / 8 + 8],
             size,
@@ -45,7 +45,7 @@ impl Memory {
 
     fn bytes(&mut self) -> &mut [u8] {
         let len = self.words.len() * 8;
-        // SAFETY: the words are ours, and any byte is a byte.
+        // SAFETY: `len` is the size of `words`, which is borrowed mutably, and every byte of a `u64` is initialized.
         unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), len) }
     }
 
@@ -54,27 +54,29 @@ impl Memory {
         u64::from_ne_bytes(bytes.unwrap())
     }
 
-    fn is_whole(&mut self) -> bool {
+    /// Returns true if nothing was written after the struct.
+    fn has_intact_poison(&mut self) -> bool {
         let size = self.size;
         self.bytes()[size..].iter().all(|byte| *byte == POISON)
     }
 }
 
 #[test]
-fn slots_stand_where_2_5_has_them() {
-    let mut old = Memory::of(264);
-    let mut new = Memory::of(288);
+fn slots_have_offsets_of_2_5_in_struct_of_2_5() {
+    let mut old = HostMemory::zeroed(264);
+    let mut new = HostMemory::zeroed(288);
     for memory in [&mut old, &mut new] {
-        // SAFETY: the memory says its size and has it.
+        // SAFETY: the memory is as long as the size in its first member, and is borrowed by nothing else.
         let mut table = unsafe { PrefixMut::new(memory.start()) };
         SP_StreamExecutor::fill::<CpuDevice>(&mut table);
     }
-    assert!(old.is_whole() && new.is_whole());
+    assert!(old.has_intact_poison() && new.has_intact_poison());
     assert_eq!((old.word(0), new.word(0)), (264, 288));
-    // The first slot is the same code, and so is the last, which 2.7 moved.
-    for (old_at, new_at) in [(16, 16), (256, 280)] {
-        assert_ne!(old.word(old_at), 0);
-        assert_eq!(old.word(old_at), new.word(new_at), "{old_at} {new_at}");
+    // Offsets of the first slot and of the last one, which 2.7 moved.
+    for (old_offset, new_offset) in [(16, 16), (256, 280)] {
+        assert_ne!(old.word(old_offset), 0);
+        let is_same = old.word(old_offset) == new.word(new_offset);
+        assert!(is_same, "{old_offset} {new_offset}");
     }
     assert_eq!(end(v2_5::SP_StreamExecutor::host_callback), 264);
 }
@@ -83,11 +85,11 @@ fn end<T, F, W>(field: Field<T, F, W>) -> usize {
     field.end()
 }
 
-/// What a registration leaves in a host whose SP_Platform has `size` bytes, and how many devices
-/// it then says there are.
-fn register(size: usize) -> (Memory, Memory, c_int) {
-    let mut platform = Memory::of(size);
-    let mut fns = Memory::of(SP_PlatformFns::STRUCT_SIZE);
+/// Registers the plugin with a host whose SP_Platform has `size` bytes. Returns the platform, its function
+/// table and the number of devices that the plugin reports.
+fn register(size: usize) -> (HostMemory, HostMemory, c_int) {
+    let mut platform = HostMemory::zeroed(size);
+    let mut fns = HostMemory::zeroed(SP_PlatformFns::STRUCT_SIZE);
     let mut params = SE_PlatformRegistrationParams {
         struct_size: SE_PlatformRegistrationParams::STRUCT_SIZE,
         ext: ptr::null_mut(),
@@ -106,11 +108,12 @@ fn register(size: usize) -> (Memory, Memory, c_int) {
         min_release: sp_plugin::FIRST_SUPPORTED,
         unknown_release: UnknownRelease::ReadHost,
     };
-    // SAFETY: as a host calls it; no status is needed where nothing fails.
+    // SAFETY: the pointers are those of live structs of the stated sizes, as a host passes them; a status is
+    // written on failure only.
     unsafe { platform::register::<CpuDevice>(info, &raw mut params, ptr::null_mut()) };
     assert!(params.destroy_platform.is_some() && params.destroy_platform_fns.is_some());
     let mut devices = -1;
-    // SAFETY: the table has just been filled, and is whole.
+    // SAFETY: the registration has filled the table, which has the newest size.
     unsafe {
         let table = &*fns.start::<SP_PlatformFns>();
         let count = table.get_device_count.unwrap();
@@ -119,16 +122,24 @@ fn register(size: usize) -> (Memory, Memory, c_int) {
     (platform, fns, devices)
 }
 
-/// What the platform puts into the tables that TensorFlow asks of it, also where it has no devices: a
-/// stream executor's of `size` bytes, and a timer's.
-fn tables(platform: &mut Memory, fns: &mut Memory, size: usize) -> (Memory, Memory) {
-    let (mut executor, mut timer) = (Memory::of(size), Memory::of(SP_TimerFns::STRUCT_SIZE));
+/// Returns the tables that the platform fills, also without devices: SP_StreamExecutor of `size` bytes and
+/// SP_TimerFns.
+fn create_tables(
+    platform: &mut HostMemory,
+    fns: &mut HostMemory,
+    size: usize,
+) -> (HostMemory, HostMemory) {
+    let (mut executor, mut timer) = (
+        HostMemory::zeroed(size),
+        HostMemory::zeroed(SP_TimerFns::STRUCT_SIZE),
+    );
     let mut params = SE_CreateStreamExecutorParams {
         struct_size: SE_CreateStreamExecutorParams::STRUCT_SIZE,
         ext: ptr::null_mut(),
         stream_executor: executor.start::<SP_StreamExecutor>(),
     };
-    // SAFETY: as a host calls them; no status is needed where nothing fails.
+    // SAFETY: the pointers are those of live structs of the stated sizes, as a host passes them; a status is
+    // written on failure only.
     unsafe {
         let table = &*fns.start::<SP_PlatformFns>();
         let create = table.create_stream_executor.unwrap();
@@ -141,47 +152,52 @@ fn tables(platform: &mut Memory, fns: &mut Memory, size: usize) -> (Memory, Memo
     (executor, timer)
 }
 
-/// Whether every slot behind `struct_size` and `ext` is there.
-fn is_full(table: &mut Memory) -> bool {
-    (16..table.size).step_by(8).all(|it| table.word(it) != 0)
+/// Returns true if every slot after `struct_size` and `ext` is set.
+fn has_all_slots(table: &mut HostMemory) -> bool {
+    (16..table.size)
+        .step_by(8)
+        .all(|offset| table.word(offset) != 0)
 }
 
 #[test]
-fn a_platform_of_2_5_gets_what_it_has() {
-    sp_tests::alone("a_platform_of_2_5_gets_what_it_has", || {
+fn platform_of_2_5_is_filled_within_its_size() {
+    sp_tests::in_own_process("platform_of_2_5_is_filled_within_its_size", || {
         let (mut platform, mut fns, devices) = register(34);
-        assert!(platform.is_whole() && fns.is_whole());
+        assert!(platform.has_intact_poison() && fns.has_intact_poison());
         assert_eq!((platform.word(0), devices), (34, 1));
         assert_eq!(platform.bytes()[33], 1, "use_bfc_allocator");
     });
 }
 
 #[test]
-fn an_unknown_platform_gets_no_devices_and_a_line_says_why() {
-    let said = sp_tests::alone(
-        "an_unknown_platform_gets_no_devices_and_a_line_says_why",
+fn platform_of_unknown_size_gets_no_devices_and_one_line() {
+    let stderr = sp_tests::in_own_process(
+        "platform_of_unknown_size_gets_no_devices_and_one_line",
         || {
             let (mut platform, mut fns, devices) = register(42);
-            assert!(platform.is_whole() && fns.is_whole());
+            assert!(platform.has_intact_poison() && fns.has_intact_poison());
             assert_eq!((platform.word(0), devices), (42, 0));
             assert_ne!((platform.word(16), platform.word(24)), (0, 0), "its names");
-            // Where one release has put something else, nothing is written.
+            // These bytes may be another member in an unknown release, so they stay as they are.
             assert_eq!(platform.bytes()[34..42], [0; 8]);
             for size in [288, 320] {
-                let (mut executor, mut timer) = tables(&mut platform, &mut fns, size);
-                assert!(executor.is_whole() && timer.is_whole());
-                assert!(is_full(&mut executor) && is_full(&mut timer), "{size}");
-                assert!(is_full(&mut fns));
+                let (mut executor, mut timer) = create_tables(&mut platform, &mut fns, size);
+                assert!(executor.has_intact_poison() && timer.has_intact_poison());
+                assert!(
+                    has_all_slots(&mut executor) && has_all_slots(&mut timer),
+                    "{size}"
+                );
+                assert!(has_all_slots(&mut fns));
             }
         },
     );
-    if std::env::var_os("SP_ALONE").is_none() {
-        let lines: Vec<_> = said
+    if std::env::var_os("SP_OWN_PROCESS").is_none() {
+        let lines: Vec<_> = stderr
             .lines()
-            .filter(|it| it.starts_with("plugin demo:"))
+            .filter(|line| line.starts_with("plugin demo:"))
             .collect();
-        assert_eq!(lines.len(), 1, "{said}");
-        assert!(lines[0].contains("SP_Platform is 42 bytes"), "{said}");
-        assert!(lines[0].contains("34 or 35"), "{said}");
+        assert_eq!(lines.len(), 1, "{stderr}");
+        assert!(lines[0].contains("SP_Platform is 42 bytes"), "{stderr}");
+        assert!(lines[0].contains("34 or 35"), "{stderr}");
     }
 }

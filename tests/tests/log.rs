@@ -1,5 +1,4 @@
-//! A plugin's lines on stderr: which of them `SP_LOG` chooses, and that a stderr that cannot be written
-//! changes nothing else.
+//! A plugin's lines on stderr: `SP_LOG` selects the levels, and a failing stderr has no other effect.
 
 use std::fs::File;
 use std::process::{Command, Output, Stdio};
@@ -7,8 +6,8 @@ use std::process::{Command, Output, Stdio};
 use sp_host::{Error, Host, Op, PlayedRelease, Tensor};
 use sp_tests::{example, exports_without, snapshots};
 
-/// Returns a stderr for a child that fails every write, or `None` for one that the child closes itself.
-fn broken(kind: &str) -> Option<Stdio> {
+/// Returns a stderr for a child that fails every write, or `None` if the child closes its stderr itself.
+fn failing_stderr(kind: &str) -> Option<Stdio> {
     match kind {
         "full" => Some(
             File::options()
@@ -22,11 +21,11 @@ fn broken(kind: &str) -> Option<Stdio> {
     }
 }
 
-/// Runs `scene` below in a process of its own, with these variables.
-fn play(scene: &str, variables: &[(&str, &str)], stderr: Stdio) -> Output {
+/// Runs [`run_scenario`] in a process of its own, with these environment variables.
+fn start_scenario(scenario: &str, variables: &[(&str, &str)], stderr: Stdio) -> Output {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "plays_one_scene", "--nocapture"])
-        .env("SP_SCENE", scene)
+        .args(["--exact", "run_scenario", "--nocapture"])
+        .env("SP_SCENARIO", scenario)
         .env_remove("SP_LOG")
         .envs(variables.iter().copied())
         .stderr(stderr)
@@ -34,28 +33,29 @@ fn play(scene: &str, variables: &[(&str, &str)], stderr: Stdio) -> Output {
         .unwrap()
 }
 
-/// Runs in a process of its own, which `play` starts: a process decides once what its host is.
+/// Runs the scenario that `SP_SCENARIO` names. [`start_scenario`] starts this test in a process of its own,
+/// since a process identifies its host once.
 #[test]
-fn plays_one_scene() {
-    let Ok(scene) = std::env::var("SP_SCENE") else {
+fn run_scenario() {
+    let Ok(scenario) = std::env::var("SP_SCENARIO") else {
         return;
     };
-    if std::env::var_os("SP_CLOSE").is_some() {
-        // SAFETY: nothing in this process uses the descriptor as more than a place to write lines.
+    if std::env::var_os("SP_CLOSE_STDERR").is_some() {
+        // SAFETY: this process only writes lines to the descriptor, and no object owns it.
         unsafe { libc::close(libc::STDERR_FILENO) };
     }
-    match scene.as_str() {
+    match scenario.as_str() {
         "computes" => computes(),
         "declines" => declines(),
-        "registers_less" => registers_less(),
-        other => panic!("no scene {other}"),
+        "omits_kernels" => omits_kernels(),
+        other => panic!("unknown scenario {other}"),
     }
-    println!("survived");
+    println!("completed");
 }
 
-/// Panics of all kinds are statuses, and kernels compute after them.
+/// Checks that every panic ends in a status and that kernels compute afterwards.
 fn computes() {
-    let host = Host::open(&snapshots("2.21"), &example("rough")).unwrap();
+    let host = Host::open(&snapshots("2.21"), &example("author_errors")).unwrap();
     let panics = Op::new("Panics").input("x", "T").output("y", "T");
     for payload in [0_f32, 1.0, 2.0, 3.0] {
         let error = host.run(&panics, &[Tensor::scalar(payload)]).unwrap_err();
@@ -70,42 +70,45 @@ fn computes() {
 }
 
 fn declines() {
-    let declined = Host::open(&snapshots("2.6"), &example("rough"));
+    let declined = Host::open(&snapshots("2.6"), &example("author_errors"));
     assert!(matches!(declined, Err(Error::Declined(_))), "{declined:?}");
 }
 
-fn registers_less() {
+fn omits_kernels() {
     let apis = snapshots("2.21");
     let exports = exports_without(&apis, "TF_KernelBuilder_TypeConstraint");
     let host = Host::open(
         PlayedRelease::new(&apis).with_exports(&exports),
-        &example("rough"),
+        &example("author_errors"),
     )
     .unwrap();
     assert_eq!(host.kernels().count(), 0);
 }
 
 #[test]
-fn stderr_that_cannot_be_written_changes_nothing_else() {
-    for scene in ["computes", "declines", "registers_less"] {
+fn failing_stderr_has_no_other_effect() {
+    for scenario in ["computes", "declines", "omits_kernels"] {
         for kind in ["full", "unread", "closed"] {
-            // A value that the first kernel reports.
+            // The first kernel reports this value.
             let mut variables = vec![("SP_CPU_ISA", "none")];
-            let stderr = broken(kind).unwrap_or_else(|| {
-                variables.push(("SP_CLOSE", "1"));
+            let stderr = failing_stderr(kind).unwrap_or_else(|| {
+                variables.push(("SP_CLOSE_STDERR", "1"));
                 Stdio::null()
             });
-            let output = play(scene, &variables, stderr);
+            let output = start_scenario(scenario, &variables, stderr);
             let stdout = String::from_utf8_lossy(&output.stdout);
-            assert!(stdout.contains("survived"), "{scene}, {kind}: {output:?}");
-            assert!(output.status.success(), "{scene}, {kind}: {output:?}");
+            assert!(
+                stdout.contains("completed"),
+                "{scenario}, {kind}: {output:?}"
+            );
+            assert!(output.status.success(), "{scenario}, {kind}: {output:?}");
         }
     }
 }
 
 /// Returns the lines of the plugin if `SP_LOG` has this value.
-fn lines(scene: &str, level: &str) -> Vec<String> {
-    let output = play(scene, &[("SP_LOG", level)], Stdio::piped());
+fn lines(scenario: &str, level: &str) -> Vec<String> {
+    let output = start_scenario(scenario, &[("SP_LOG", level)], Stdio::piped());
     assert!(output.status.success(), "{output:?}");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     let lines = stderr.lines().filter(|line| line.starts_with("plugin "));
@@ -113,7 +116,7 @@ fn lines(scene: &str, level: &str) -> Vec<String> {
 }
 
 #[test]
-fn sp_log_chooses_levels() {
+fn sp_log_selects_levels() {
     for level in ["off", "error"] {
         assert_eq!(lines("declines", level), [""; 0], "{level}");
     }
@@ -127,13 +130,13 @@ fn sp_log_chooses_levels() {
     let registered = |level| {
         lines("computes", level)
             .iter()
-            .any(|it| it.contains("registers"))
+            .any(|line| line.contains("registers"))
     };
     assert!(registered("debug") && !registered("info"));
 }
 
 #[test]
-fn invalid_sp_log_is_one_warning_and_the_default() {
+fn invalid_sp_log_gives_one_warning_and_default_level() {
     let lines = lines("declines", "loud");
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(lines[0].contains("SP_LOG=loud is invalid"), "{lines:?}");

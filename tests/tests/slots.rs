@@ -1,5 +1,4 @@
-//! A function table filled from an author's trait, called as TensorFlow calls it: through the
-//! pointers.
+//! A function table filled from an author's trait, called through its function pointers as TensorFlow does.
 
 use std::ptr;
 
@@ -9,7 +8,7 @@ use sp_abi::stream_executor::{
 use sp_runtime::{PrefixMut, Versioned, handle, vtable};
 
 struct Reference;
-struct Mine {
+struct AuthorDevice {
     reference: Reference,
 }
 
@@ -25,7 +24,7 @@ impl DeviceFns for Reference {
 }
 
 #[vtable(fallback = self.reference: Reference)]
-impl DeviceFns for Mine {
+impl DeviceFns for AuthorDevice {
     fn get_numa_node(&self) -> i32 {
         1
     }
@@ -40,20 +39,20 @@ impl TimerFns for Reference {
     }
 }
 
-fn table<T: DeviceFns>(host: usize) -> SP_DeviceFns {
+fn table<T: DeviceFns>(struct_size: usize) -> SP_DeviceFns {
     let mut table = SP_DeviceFns {
-        struct_size: host,
+        struct_size,
         ext: ptr::null_mut(),
         get_numa_node: None,
         get_memory_bandwidth: None,
         get_gflops: None,
     };
-    // SAFETY: the table is ours and at least as long as `host`.
+    // SAFETY: the table is alive, borrowed mutably, and at least `struct_size` bytes long.
     SP_DeviceFns::fill::<T>(&mut unsafe { PrefixMut::new(&raw mut table) });
     table
 }
 
-fn device(object: Mine) -> SP_Device {
+fn device(object: AuthorDevice) -> SP_Device {
     SP_Device {
         struct_size: SP_Device::STRUCT_SIZE,
         ext: ptr::null_mut(),
@@ -66,39 +65,39 @@ fn device(object: Mine) -> SP_Device {
 }
 
 #[test]
-fn absent_slots_stay_null_and_a_fallback_fills_them() {
-    let whole = SP_DeviceFns::STRUCT_SIZE;
-    let (reference, mine) = (table::<Reference>(whole), table::<Mine>(whole));
+fn absent_slots_are_null_unless_a_fallback_has_them() {
+    let size = SP_DeviceFns::STRUCT_SIZE;
+    let (reference, author) = (table::<Reference>(size), table::<AuthorDevice>(size));
     assert!(reference.get_numa_node.is_none() && reference.get_gflops.is_some());
-    assert!(mine.get_numa_node.is_some() && mine.get_gflops.is_some());
+    assert!(author.get_numa_node.is_some() && author.get_gflops.is_some());
 }
 
 #[test]
-fn a_table_of_a_size_that_nobody_knows_is_left_alone() {
-    let short = table::<Mine>(SP_DeviceFns::get_memory_bandwidth.end());
+fn table_of_unknown_size_is_not_filled() {
+    let short = table::<AuthorDevice>(SP_DeviceFns::get_memory_bandwidth.end());
     assert!(short.get_numa_node.is_none() && short.get_memory_bandwidth.is_none());
     assert_eq!(short.struct_size, SP_DeviceFns::get_memory_bandwidth.end());
 }
 
 #[test]
-fn slots_find_the_authors_object_and_a_panic_is_the_neutral_value() {
+fn slots_call_author_object_and_panic_gives_default_return_value() {
     let (table, device) = (
-        table::<Mine>(SP_DeviceFns::STRUCT_SIZE),
-        device(Mine {
+        table::<AuthorDevice>(SP_DeviceFns::STRUCT_SIZE),
+        device(AuthorDevice {
             reference: Reference,
         }),
     );
-    // SAFETY: the device is whole and its object a `Mine`.
+    // SAFETY: the handle is that of an `AuthorDevice`, and is freed once.
     unsafe {
         assert_eq!(table.get_numa_node.unwrap()(&device), 1);
         assert_eq!(table.get_gflops.unwrap()(&device), 3.0);
         assert_eq!(table.get_memory_bandwidth.unwrap()(&device), -1);
-        handle::from_raw::<Mine>(device.device_handle);
+        handle::from_raw::<AuthorDevice>(device.device_handle);
     }
 }
 
 #[test]
-fn a_handle_is_lent_and_null_is_survived() {
+fn slot_borrows_handle_and_null_handle_gives_default_return_value() {
     let mut table = SP_TimerFns {
         struct_size: SP_TimerFns::STRUCT_SIZE,
         ext: ptr::null_mut(),
@@ -109,7 +108,8 @@ fn a_handle_is_lent_and_null_is_survived() {
         table.nanoseconds.unwrap(),
         SP_Timer(handle::into_raw(7_u64)),
     );
-    // SAFETY: the handle holds the `u64` that a `Reference` timer is; null is answered with 0.
+    // SAFETY: the handle is that of a `u64`, the timer type of `Reference`, and is freed once; the slot
+    // accepts null.
     unsafe {
         assert_eq!(nanoseconds(timer), 7);
         assert_eq!(nanoseconds(SP_Timer(ptr::null_mut())), 0);

@@ -1,20 +1,9 @@
-//! Reference kernels on a device whose memory the host cannot touch: `examples/far.rs`.
+//! Reference kernels on a device whose memory the host cannot address: `examples/remote_memory.rs`.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use sp_host::{Host, Op, Tensor};
-
-/// Cargo builds the examples before the tests, beside them.
-fn far() -> PathBuf {
-    let folder = std::env::current_exe().unwrap();
-    let folder = folder.ancestors().nth(2).unwrap().join("examples");
-    folder.join(format!(
-        "{}far{}",
-        std::env::consts::DLL_PREFIX,
-        std::env::consts::DLL_SUFFIX
-    ))
-}
+use sp_tests::example;
 
 fn add(host: &Host) -> Result<Vec<Tensor>, sp_host::Error> {
     let (x, y) = (
@@ -25,9 +14,9 @@ fn add(host: &Host) -> Result<Vec<Tensor>, sp_host::Error> {
 }
 
 #[test]
-fn kernels_work_on_copies() {
+fn kernels_compute_on_staging_copies() {
     let apis = sp_tests::snapshots("2.21");
-    let host = Host::open(&apis, &far()).unwrap();
+    let host = Host::open(&apis, &example("remote_memory")).unwrap();
     assert_eq!(
         add(&host).unwrap(),
         [Tensor::from([2, 2], &[11_f32, 22.0, 13.0, 24.0])]
@@ -43,27 +32,28 @@ fn kernels_work_on_copies() {
 #[test]
 fn host_argument_is_not_copied_from_the_device() {
     let apis = sp_tests::snapshots("2.21");
-    let host = Host::open(&apis, &far()).unwrap();
+    let host = Host::open(&apis, &example("remote_memory")).unwrap();
     let axes = Tensor::from([2], &[3_i32, 4]);
     let op = Op::new("HostArgument").input("axes", "T").output("y", "T");
     assert_eq!(host.run(&op, std::slice::from_ref(&axes)).unwrap(), [axes]);
 }
 
-/// Runs in a process of its own, which `staging_can_be_forbidden` starts: the setting is read once.
+/// Prints the result of an addition. `sp_forbid_staged_rejects_staged_kernels` starts this test in a process
+/// of its own, since the variable is read once.
 #[test]
-fn add_reports_what_happens() {
+fn print_result_of_add() {
     let apis = sp_tests::snapshots("2.21");
-    match add(&Host::open(&apis, &far()).unwrap()) {
+    match add(&Host::open(&apis, &example("remote_memory")).unwrap()) {
         Ok(_) => println!("added"),
-        Err(error) => println!("refused: {error}"),
+        Err(error) => println!("rejected: {error}"),
     }
 }
 
 #[test]
-fn staging_can_be_forbidden() {
+fn sp_forbid_staged_rejects_staged_kernels() {
     let run = |forbid: &str| {
         let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "add_reports_what_happens", "--nocapture"])
+            .args(["--exact", "print_result_of_add", "--nocapture"])
             .env("SP_FORBID_STAGED", forbid)
             .output()
             .unwrap();
@@ -78,7 +68,7 @@ fn staging_can_be_forbidden() {
     );
     let forbidden = run("1");
     assert!(
-        forbidden.contains("refused") && forbidden.contains("SP_FORBID_STAGED"),
+        forbidden.contains("rejected") && forbidden.contains("SP_FORBID_STAGED"),
         "{forbidden}"
     );
 }

@@ -1,33 +1,25 @@
-//! Which kernel runs where an author's table and the reference's have one: `examples/tables.rs`.
+//! The choice of a kernel if an author's table and the reference's have one for the same op:
+//! `examples/tables.rs`.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use sp_host::{Host, Op, Tensor};
-
-/// Returns the path of the example, which cargo builds before the tests.
-fn plugin() -> PathBuf {
-    let folder = std::env::current_exe().unwrap();
-    let folder = folder.ancestors().nth(2).unwrap().join("examples");
-    let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    folder.join(format!("{prefix}tables{suffix}"))
-}
 
 fn vector() -> Tensor {
     Tensor::from([2], &[1_f32, 2.0])
 }
 
-/// Prints the results in the release that TABLES_RELEASE names. The decision about a host is made once
-/// a process, so [`results`] starts one for each release.
+/// Prints the results in the release that TABLES_RELEASE names. A process identifies its host once, so
+/// [`results`] starts one for each release.
 #[test]
 fn print_results() {
     let Ok(release) = std::env::var("TABLES_RELEASE") else {
         return;
     };
     let apis = sp_tests::snapshots(&release);
-    let host = Host::open(&apis, &plugin()).unwrap();
-    // Another device with the number 0.
-    let second = Host::open(&apis, &plugin()).unwrap();
+    let host = Host::open(&apis, &sp_tests::example("tables")).unwrap();
+    // A second device with ordinal 0.
+    let second = Host::open(&apis, &sp_tests::example("tables")).unwrap();
     match second.run(&Op::new("Relu"), &[vector()]) {
         Ok(outputs) => println!("second {:?}", outputs[0].as_slice::<f32>()),
         Err(error) => println!("second {error}"),
@@ -42,7 +34,7 @@ fn print_results() {
     print("Sum", &[vector(), Tensor::from([1], &[0_i32])]);
     println!(
         "kernels {}",
-        host.kernels().filter(|it| it.op == "Relu").count()
+        host.kernels().filter(|kernel| kernel.op == "Relu").count()
     );
 }
 
@@ -61,7 +53,7 @@ fn results(release: &str) -> String {
 }
 
 #[test]
-fn kernel_limited_to_other_releases_does_not_replace_the_reference() {
+fn kernel_of_other_releases_does_not_replace_reference_kernel() {
     assert!(
         results("2.8").contains("Neg 1 [41.0, 41.0]"),
         "{}",
@@ -75,23 +67,26 @@ fn kernel_limited_to_other_releases_does_not_replace_the_reference() {
 }
 
 #[test]
-fn partial_overlap_leaves_the_other_types_to_the_reference() {
+fn reference_kernel_remains_for_types_that_author_does_not_cover() {
     let printed = results("2.21");
-    let sums: Vec<&str> = printed.lines().filter(|it| it.starts_with("Sum")).collect();
+    let sums: Vec<&str> = printed
+        .lines()
+        .filter(|line| line.starts_with("Sum"))
+        .collect();
     assert_eq!(sums, ["Sum 2 [43.0]", "Sum 2 [3.0]"], "{printed}");
 }
 
 #[test]
-fn covered_reference_kernels_are_not_registered() {
+fn reference_kernel_covered_by_author_is_not_registered() {
     let printed = results("2.21");
     assert!(printed.contains("Relu 1 [42.0, 42.0]"), "{printed}");
-    // Those of the reference for f64 and i64, and the one for f32 that precedes the reference's.
+    // The reference's for f64 and i64, and the author's for f32.
     assert!(printed.contains("kernels 3"), "{printed}");
 }
 
 /// TF_GetDeviceId exists from 2.12 on.
 #[test]
-fn kernels_find_their_device_without_device_numbers() {
+fn kernels_find_their_device_without_device_ordinal() {
     for release in ["2.6", "2.21"] {
         let printed = results(release);
         assert!(

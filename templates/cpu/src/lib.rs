@@ -1,9 +1,9 @@
 //! The reference backend: a CPU device and SIMD kernels.
 //!
-//! `compute` is plain functions over slices and knows nothing of TensorFlow; `kernels` ties each to
-//! an op, one short file each; `device` is this machine's CPU behind the slots of the C API.
+//! `compute` has functions over slices, independent of TensorFlow. `kernels` registers them for ops, one
+//! file for each op. `device` implements the slots of the C API on this machine's CPU.
 
-// A print panics if its stream cannot be written: `report!` does not.
+// `print!` and `eprint!` panic if the stream cannot be written; `report!` does not.
 #![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
 
 pub mod compute;

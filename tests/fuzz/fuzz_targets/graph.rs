@@ -1,4 +1,4 @@
-//! A GraphDef, from any bytes: what was read is written so that it reads as the same.
+//! Parses any bytes as a GraphDef; a graph that is written and parsed again is unchanged.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -9,6 +9,6 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     let written = graph.to_bytes();
-    let again = Graph::parse(&written).expect("what was written is read");
+    let again = Graph::parse(&written).expect("a written graph can be parsed");
     assert_eq!(written, again.to_bytes());
 });

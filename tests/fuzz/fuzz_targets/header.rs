@@ -1,5 +1,5 @@
-//! Any text as a host's header: each struct, enumeration, typedef and function is read or rejected, and
-//! a layout that is read lies within its size.
+//! Scans any text as a host's header: each struct, enumeration, typedef and function is read or rejected, and
+//! the offsets of a layout are below its size.
 
 #![no_main]
 

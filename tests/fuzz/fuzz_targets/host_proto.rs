@@ -1,5 +1,5 @@
-//! Any bytes as a message of a plugin to sp-host: fields, nodes and functions are read without a panic and
-//! with memory in proportion to the message, and what sp-host writes is read as it was.
+//! Parses any bytes as a plugin's message to sp-host: without a panic, and with memory proportional to the
+//! message. Fields that are written and parsed again are unchanged.
 
 #![no_main]
 #![allow(dead_code, reason = "modules of sp-host, which it does not export")]
@@ -19,11 +19,11 @@ use graph::Graph;
 use libfuzzer_sys::fuzz_target;
 use proto::Value;
 
-/// The most bytes that reading may take for each byte of a message: an empty node is 2 bytes there, about 100 here, and
+/// The largest number of bytes to allocate for each byte of a message: an empty node is 2 bytes there, about 100 here, and
 /// a list that grows has room for twice as many.
 const PROPORTION: usize = 256;
 
-/// Bytes that are allocated, and the most of them since it was last reset.
+/// The number of allocated bytes, and its maximum since the last reset.
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
@@ -69,7 +69,7 @@ fn read(bytes: &[u8]) {
     let _ = proto::all(bytes, 1).count();
 }
 
-/// Fields that are read are read again as they were if they are written.
+/// Checks that fields are unchanged after they are written and parsed again.
 fn check_written(bytes: &[u8]) {
     let Some(fields) = proto::fields(bytes) else {
         return;

@@ -1,5 +1,5 @@
-//! Any text as a snapshot, a table of symbols or a lock: read or refused; what is read is written as it
-//! was understood.
+//! Parses any text as a snapshot, a table of symbols or a lock: it is read or rejected, and a value that is written
+//! and parsed again is unchanged.
 
 #![no_main]
 

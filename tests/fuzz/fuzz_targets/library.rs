@@ -1,4 +1,4 @@
-//! Any bytes as a shared library: its symbols are read or refused.
+//! Parses any bytes as a shared library: its symbols are read or rejected.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The notes of an API, from any text: an error or notes, never a panic.
+//! Parses any text as the notes of an API: returns notes or an error, without a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any bytes as a wheel on a server that lies: about lengths, about which part it sends, and about how much.
+//! Reads any bytes as a wheel from a defective server: with wrong lengths, wrong ranges and truncated parts.
 //! Every read returns the wheel's bytes or an error, and every request is bounded.
 
 #![no_main]
@@ -11,18 +11,18 @@ use sp_parse::api_headers;
 use sp_fetch::symbols;
 use std::ops::Range;
 
-/// The most bytes of a request.
-const REQUEST_MOST: u64 = 2 << 20;
+/// The largest number of bytes in a request.
+const MAX_REQUEST: u64 = 2 << 20;
 
-struct Lying {
+struct DefectiveServer {
     wheel: Vec<u8>,
     /// The defect of each answer, from the first on; later answers have none.
-    lies: std::vec::IntoIter<u8>,
+    defects: std::vec::IntoIter<u8>,
 }
 
-impl Transport for Lying {
+impl Transport for DefectiveServer {
     fn get(&mut self, range: Range<u64>) -> Result<RangeResponse, RangeError> {
-        assert!(range.start < range.end && range.end - range.start <= REQUEST_MOST);
+        assert!(range.start < range.end && range.end - range.start <= MAX_REQUEST);
         let byte = |at| usize::try_from(at).ok().and_then(|at| self.wheel.get(at));
         let mut part = RangeResponse {
             bytes: range
@@ -32,7 +32,7 @@ impl Transport for Lying {
             length: self.wheel.len() as u64,
             range,
         };
-        match self.lies.next().unwrap_or(0) {
+        match self.defects.next().unwrap_or(0) {
             1 => part.length = u64::MAX,
             2 => part.length += 70_000,
             3 => part.length /= 2,
@@ -48,15 +48,15 @@ impl Transport for Lying {
     }
 }
 
-// A count, as many lies, and the wheel.
+// The input has a count, this many defects, and the wheel.
 fuzz_target!(|bytes: &[u8]| {
     let Some((count, rest)) = bytes.split_first() else {
         return;
     };
-    let (lies, wheel) = rest.split_at(rest.len().min((*count).into()));
-    let server = Lying {
+    let (defects, wheel) = rest.split_at(rest.len().min((*count).into()));
+    let server = DefectiveServer {
         wheel: wheel.to_vec(),
-        lies: lies.to_vec().into_iter(),
+        defects: defects.to_vec().into_iter(),
     };
     let Ok(mut wheel) = Wheel::from_transport("fuzzed.whl".into(), server) else {
         return;

@@ -1,5 +1,5 @@
-//! Two snapshots with hostile texts and numbers: rejected with one line, or every report, history and generated
-//! file of them is free of control characters and of markup and code that the texts would add.
+//! Compares two snapshots with hostile texts and numbers: they are rejected with one line, or every report, history
+//! and generated file is free of control characters, and of markup and code from the texts.
 
 #![no_main]
 
@@ -17,7 +17,7 @@ use sp_gen::{lint, tree};
 use sp_ir::{Api, History};
 
 fuzz_target!(|bytes: &[u8]| {
-    // Bytes that end early are no pair.
+    // Input that ends early gives no pair.
     let _ = run(&mut Unstructured::new(bytes));
 });
 

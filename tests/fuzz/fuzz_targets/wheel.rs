@@ -1,4 +1,4 @@
-//! Any bytes as a wheel: headers and symbols are read or refused, and no name leads out of the store.
+//! Reads any bytes as a wheel: headers and symbols are read or rejected, and no header's path is outside of the store.
 
 #![no_main]
 

@@ -10,7 +10,7 @@ pub fn check(path: &str, code: &str) {
     }
 }
 
-/// Returns the code without comments, and without what stands between quotes.
+/// Returns the code without comments and without the contents of literals.
 fn without_texts(path: &str, mut rest: &str) -> String {
     let mut code = String::new();
     while let Some(at) = rest.find(['"', '\'', '/']) {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// An identifier that the texts of [`BREAKOUTS`] declare; no output may have it as a token.
 pub const MARK: &str = "sp_escape";
 
-/// Texts that end the construct that they are printed in, if nothing escapes them.
+/// Texts that end the construct in which they are printed, unless they are escaped.
 const BREAKOUTS: [&str; 36] = [
     "<sp-x onx=1>",
     "\"><sp-x onx=\"1",
@@ -156,11 +156,11 @@ fn edit_list(list: &mut Vec<Value>, u: &mut Unstructured<'_>) -> Result<()> {
     if list.is_empty() {
         return Ok(());
     }
-    let (one, other) = (index(u, list.len())?, index(u, list.len())?);
+    let (first, second) = (index(u, list.len())?, index(u, list.len())?);
     match u.int_in_range(0..=2)? {
-        0 => drop(list.remove(one)),
-        1 => list.swap(one, other),
-        _ => list.insert(other, list[one].clone()),
+        0 => drop(list.remove(first)),
+        1 => list.swap(first, second),
+        _ => list.insert(second, list[first].clone()),
     }
     Ok(())
 }

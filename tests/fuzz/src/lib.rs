@@ -1,4 +1,4 @@
-//! Shared by the fuzz targets: snapshots with hostile texts, and checks of what is made of them.
+//! Shared code of the fuzz targets: snapshots with hostile texts, and checks of the output for them.
 
 pub mod c;
 pub mod edit;

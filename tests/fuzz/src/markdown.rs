@@ -1,4 +1,4 @@
-//! Markdown: no tag, link or image of a text's own, and rows as wide as their table.
+//! Markdown: no tag, link or image from a snapshot's text, and rows as wide as their table.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 

@@ -1,11 +1,11 @@
-//! Generated Rust: it parses, and has no token of a text.
+//! Generated Rust: it parses, and has no token from a snapshot's text.
 
 use proc_macro2::{TokenStream, TokenTree};
 
 use super::edit::MARK;
 use super::markdown;
 
-/// Panics if `code` is no Rust, has [`MARK`] as a token, or a doc comment with code.
+/// Panics if `code` is not Rust, has [`MARK`] as a token, or a doc comment with code.
 pub fn check(path: &str, code: &str) {
     if let Err(error) = syn::parse_file(code) {
         panic!("{path} is no Rust: {error}");

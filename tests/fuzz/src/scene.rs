@@ -1,5 +1,5 @@
-//! Pairs of real snapshots, and one of our own with every kind of item. Of each, the fuzzer chooses some items
-//! with what they use.
+//! Pairs of real snapshots, and an artificial one with every kind of item. The fuzzer selects some items of a
+//! pair, with the items that they use.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -10,9 +10,9 @@ use sp_ir::Api;
 
 /// A snapshot of one API in two releases, and the APIs that it imports from.
 pub struct Scene {
-    /// What is edited.
+    /// The two snapshots that are edited.
     pub sides: [Value; 2],
-    /// The others, for each side.
+    /// The imported APIs, for each side.
     pub others: [Vec<Api>; 2],
 }
 
@@ -48,7 +48,7 @@ fn scene(sides: [&str; 2], others: &[[&str; 2]]) -> Scene {
     }
 }
 
-/// Keeps some items of both sides, with what they use.
+/// Restricts both sides to some items and those that they use.
 ///
 /// # Errors
 /// Returns an error if `u` has no bytes left.

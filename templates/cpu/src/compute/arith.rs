@@ -1,4 +1,4 @@
-//! Arithmetic on one element, as TensorFlow defines it. Each function is what a kernel hands to `map`; all inline into the loop.
+//! Arithmetic on one element, as TensorFlow defines it. Kernels pass these functions to `map`, which inlines them.
 
 use super::half::{Bf16, F16};
 
@@ -8,32 +8,32 @@ pub trait Number: Copy + Default + PartialEq + PartialOrd + Send + Sync + 'stati
     const ZERO: Self;
     /// 1
     const ONE: Self;
-    /// `self + y`
+    /// Returns `self + y`.
     fn plus(self, y: Self) -> Self;
-    /// `self - y`
+    /// Returns `self - y`.
     fn minus(self, y: Self) -> Self;
-    /// `self * y`
+    /// Returns `self * y`.
     fn times(self, y: Self) -> Self;
-    /// `-self`
+    /// Returns `-self`.
     fn negated(self) -> Self;
 }
 
-/// A number with a fraction.
+/// A floating-point number.
 pub trait Float: Number {
     /// NaN
     const NAN: Self;
-    /// `self / y`
+    /// Returns `self / y`.
     fn over(self, y: Self) -> Self;
-    /// The correctly rounded square root; NaN below zero, -0 of -0.
+    /// Returns the correctly rounded square root: NaN of a negative number, -0 of -0.
     fn root(self) -> Self;
-    /// `self` raised to `y`, with the C library's special cases.
+    /// Returns `self` to the power `y`, with the C library's special cases.
     fn power(self, y: Self) -> Self;
-    /// `e` raised to `self`; for `f32` to half a unit in the last place and a little.
+    /// Returns `e` to the power `self`, for `f32` with an error of little more than half a unit in the last place.
     fn exp(self) -> Self;
-    /// The natural logarithm.
+    /// Returns the natural logarithm.
     fn ln(self) -> Self;
-    /// The nearest number to a count.
-    fn of(count: usize) -> Self;
+    /// Converts a count, rounding to nearest.
+    fn from_count(count: usize) -> Self;
 }
 
 macro_rules! integers {
@@ -83,7 +83,7 @@ macro_rules! floats {
             #[inline(always)]
             fn ln(self) -> Self { self.ln() }
             #[inline(always)]
-            fn of(count: usize) -> Self { count as $float }
+            fn from_count(count: usize) -> Self { count as $float }
         }
     )*};
 }
@@ -121,72 +121,72 @@ macro_rules! halves {
             #[inline(always)]
             fn ln(self) -> Self { Self::from_f32(self.to_f32().ln()) }
             #[inline(always)]
-            fn of(count: usize) -> Self { Self::from_f32(count as f32) }
+            fn from_count(count: usize) -> Self { Self::from_f32(count as f32) }
         }
     )*};
 }
 
 halves!(F16 Bf16);
 
-/// `x + y`; integers wrap.
+/// Returns `x + y`; integers wrap.
 #[inline(always)]
 pub fn add<T: Number>(x: T, y: T) -> T {
     x.plus(y)
 }
 
-/// `x - y`; integers wrap.
+/// Returns `x - y`; integers wrap.
 #[inline(always)]
 pub fn sub<T: Number>(x: T, y: T) -> T {
     x.minus(y)
 }
 
-/// `x * y`; integers wrap.
+/// Returns `x * y`; integers wrap.
 #[inline(always)]
 pub fn mul<T: Number>(x: T, y: T) -> T {
     x.times(y)
 }
 
-/// `-x`; the least integer stays what it is.
+/// Returns `-x`; the lowest integer is unchanged.
 #[inline(always)]
 pub fn neg<T: Number>(x: T) -> T {
     x.negated()
 }
 
-/// `x * x`; integers wrap.
+/// Returns `x * x`; integers wrap.
 #[inline(always)]
 pub fn square<T: Number>(x: T) -> T {
     x.times(x)
 }
 
-/// `x / y` by IEEE 754: infinite or NaN where `y` is 0.
+/// Returns `x / y` by IEEE 754: infinity or NaN if `y` is 0.
 #[inline(always)]
 pub fn real_div<T: Float>(x: T, y: T) -> T {
     x.over(y)
 }
 
-/// `x / y`, and 0 where `y` is 0, whatever `x` is.
+/// Returns `x / y`, or 0 if `y` is 0.
 #[inline(always)]
 pub fn div_no_nan<T: Float>(x: T, y: T) -> T {
     let quotient = x.over(y);
     if y == T::ZERO { T::ZERO } else { quotient }
 }
 
-/// The square root; NaN below zero.
+/// Returns the square root; NaN of a negative number.
 #[inline(always)]
 pub fn sqrt<T: Float>(x: T) -> T {
     x.root()
 }
 
-/// `x` raised to `y`, as the C library has it. For integers see [`pow_int`]. It is [`Cost::Dear`](super::Cost).
+/// Returns `x` to the power `y`, as the C library. For integers see [`pow_int`]. Its cost is [`Cost::Expensive`](super::Cost).
 #[inline(always)]
 pub fn pow<T: Float>(x: T, y: T) -> T {
     x.power(y)
 }
 
-/// `x` raised to `y`, wrapping. `y` must not be negative: [`nonnegative`] checks a tensor of exponents.
+/// Returns `x` to the power `y`, wrapping. `y` must not be negative: [`check_exponents`] checks a tensor of exponents.
 #[inline(always)]
 pub fn pow_int<T: Integer>(x: T, y: T) -> T {
-    let (mut result, mut base, mut left) = (T::ONE, x, y.bits());
+    let (mut result, mut base, mut left) = (T::ONE, x, y.to_bits());
     while left > 0 {
         if left & 1 == 1 {
             result = result.times(base);
@@ -197,34 +197,36 @@ pub fn pow_int<T: Integer>(x: T, y: T) -> T {
     result
 }
 
-/// Whether these are exponents that integers can be raised to.
+/// Checks that no exponent of an integer is negative.
 ///
 /// # Errors
-/// [`Error::NegativePower`](super::Error) if one is negative.
-pub fn nonnegative<T: Number>(exponents: &[T]) -> super::Result<()> {
-    let none = exponents.iter().all(|y| *y >= T::ZERO);
-    none.then_some(()).ok_or(super::Error::NegativePower)
+/// Returns [`Error::NegativePower`](super::Error) if one is negative.
+pub fn check_exponents<T: Number>(exponents: &[T]) -> super::Result<()> {
+    let is_valid = exponents.iter().all(|y| *y >= T::ZERO);
+    is_valid.then_some(()).ok_or(super::Error::NegativePower)
 }
 
 /// An integer of 64 bits or less.
 pub trait Integer: Number {
-    /// Its value, not negative, as bits.
-    fn bits(self) -> u64;
+    /// Returns the bits of a value that is not negative.
+    fn to_bits(self) -> u64;
 }
 
 macro_rules! bits {
     ($($int:ty)*) => {$(
         impl Integer for $int {
             #[inline(always)]
-            fn bits(self) -> u64 { self as u64 }
+            fn to_bits(self) -> u64 { self as u64 }
         }
     )*};
 }
 
 bits!(u8 i8 u16 i16 u32 i32 u64 i64);
 
-/// `e` raised to `x` with no branch, so that loops over it become vectors. The work is done in `f64`: 2 to the integer part by
-/// its bits, 2 to the fraction by a polynomial that is good to 1e-10, one rounding at the end. Underflow is gradual, NaN stays.
+/// Returns `e` to the power `x` without a branch, so that loops over it are vectorized.
+///
+/// Computes in `f64`: 2 to the integer part by its bits, 2 to the fraction by a polynomial with an error of 1e-10, and rounds once at
+/// the end. Underflow is gradual; NaN gives NaN.
 #[inline(always)]
 fn exp_f32(x: f32) -> f32 {
     const SHIFT: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52: adding it rounds to an integer in the low bits

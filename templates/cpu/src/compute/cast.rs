@@ -1,8 +1,8 @@
 //! Conversion between element types.
 //!
-//! A float outside an integer's range has no defined result in TensorFlow's sources; this is what its x86 vectors give: the integer's
-//! lowest value ("indefinite") for 32 and 64 bits, and for 8 and 16 bits the 32-bit result saturated. TensorFlow itself differs from that in the
-//! last few elements of a tensor. Truth is `x != 0`, so NaN is true.
+//! A float outside an integer's range has no defined result in TensorFlow's sources; the result here is that of its x86 vectors.
+//! It is the integer's lowest value ("indefinite") for 32 and 64 bits, and the saturated 32-bit result for 8 and 16 bits. TensorFlow's
+//! own result differs in the last few elements of a tensor. A number is true if it is not 0, so NaN is true.
 
 use sp_plugin::Bool;
 
@@ -15,15 +15,15 @@ pub trait Cast<To>: Copy {
     fn cast(self) -> To;
 }
 
-/// `out[i] = x[i]` in another type.
+/// Computes `out[i] = x[i]` in another type.
 ///
 /// # Panics
-/// If the lengths differ.
+/// Panics if the lengths differ.
 pub fn cast<A: Cast<B> + Sync, B: Copy + Send>(x: &[A], out: &mut [B]) {
     map1(x, out, A::cast);
 }
 
-macro_rules! plain {
+macro_rules! numeric_casts {
     ($($from:ty => $($to:ty)*;)*) => {$($(
         impl Cast<$to> for $from {
             #[inline(always)]
@@ -32,7 +32,7 @@ macro_rules! plain {
     )*)*};
 }
 
-plain! {
+numeric_casts! {
     u8 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
     i8 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
     u16 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
@@ -45,7 +45,7 @@ plain! {
     f64 => f32 f64;
 }
 
-macro_rules! truth {
+macro_rules! bool_casts {
     ($($int:ty)*; $($float:ty)*) => {
         $(impl Cast<Bool> for $int {
             #[inline(always)]
@@ -66,7 +66,7 @@ macro_rules! truth {
     };
 }
 
-truth!(u8 i8 u16 i16 u32 i32 u64 i64; f32 f64);
+bool_casts!(u8 i8 u16 i16 u32 i32 u64 i64; f32 f64);
 
 impl Cast<Bool> for Bool {
     #[inline(always)]
@@ -126,7 +126,7 @@ macro_rules! float_to_int {
 
 float_to_int!(f32 f64);
 
-macro_rules! halves {
+macro_rules! half_casts {
     ($half:ident: $($other:ty)*) => {
         impl Cast<$half> for $half {
             #[inline(always)]
@@ -138,7 +138,7 @@ macro_rules! halves {
                 fn cast(self) -> $other { self.to_f32().cast() }
             }
 
-            /// Through `f32`, rounding twice, as TensorFlow does.
+            /// Converts through `f32`, rounding twice, as TensorFlow does.
             impl Cast<$half> for $other {
                 #[inline(always)]
                 fn cast(self) -> $half {
@@ -150,8 +150,8 @@ macro_rules! halves {
     };
 }
 
-halves!(F16: Bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
-halves!(Bf16: Bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+half_casts!(F16: Bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+half_casts!(Bf16: Bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
 
 impl Cast<Bf16> for F16 {
     #[inline(always)]

@@ -1,36 +1,35 @@
-//! What the caller's data can be wrong info. Everything else that is wrong (a slice that is not as long as its dims say) is a bug
-//! of the caller and panics.
+//! Errors in the caller's data. A bug of the caller, such as a slice of another length than its dims have, panics.
 
 use std::fmt;
 
-/// Why a computation has no result. The text is fit for a user of TensorFlow; all of these are invalid arguments.
+/// An invalid argument of a computation. The text is for users of TensorFlow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// Two shapes that do not broadcast against each other.
+    /// Two shapes cannot be broadcast.
     Incompatible(Vec<usize>, Vec<usize>),
-    /// An axis that the tensor does not have.
+    /// The tensor has no such axis.
     AxisOutOfRange {
-        /// As given, perhaps negative.
+        /// The axis as given, possibly negative.
         axis: i64,
-        /// Of the tensor.
+        /// The rank of the tensor.
         rank: usize,
     },
-    /// An axis that is named twice, counted from 0.
+    /// An axis, counted from 0, is listed twice.
     AxisRepeated(usize),
-    /// An integer raised to a negative power.
+    /// An integer has a negative exponent.
     NegativePower,
-    /// A label that is no class.
+    /// A label is not a class.
     LabelOutOfRange {
-        /// Where in the labels.
+        /// The index of the label.
         row: usize,
-        /// What stands there.
+        /// The label.
         label: i64,
-        /// How many classes there are.
+        /// The number of classes.
         classes: usize,
     },
 }
 
-/// What a computation gives.
+/// The result of a computation.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl fmt::Display for Error {
@@ -38,7 +37,10 @@ impl fmt::Display for Error {
         match self {
             Self::Incompatible(x, y) => write!(f, "shapes {x:?} and {y:?} do not broadcast"),
             Self::AxisOutOfRange { axis, rank } => {
-                write!(f, "axis {axis} of a tensor of {rank} dimension(s)")
+                write!(
+                    f,
+                    "axis {axis} is out of range for a tensor of {rank} dimension(s)"
+                )
             }
             Self::AxisRepeated(axis) => write!(f, "axis {axis} is given more than once"),
             Self::NegativePower => write!(f, "an integer cannot be raised to a negative power"),

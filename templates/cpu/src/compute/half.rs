@@ -1,4 +1,4 @@
-//! The 16-bit floats: conversion only, with no branch, so that loops over it become vectors. Arithmetic on them is done in `f32`.
+//! The 16-bit floats. Conversions have no branch, so that loops over them are vectorized; arithmetic is done in `f32`.
 
 /// IEEE 754 binary16: TensorFlow's `half`.
 #[derive(Clone, Copy, Default, Debug)]
@@ -16,12 +16,12 @@ impl F16 {
     /// The quiet NaN.
     pub const NAN: Self = Self(0x7E00);
 
-    /// The same number; exact.
+    /// Converts exactly.
     #[inline(always)]
     pub fn to_f32(self) -> f32 {
         let magnitude = u32::from(self.0 & 0x7FFF);
         let sign = u32::from(self.0 & 0x8000) << 16;
-        // Subnormals are counted in steps of 2^-24, and so never subnormal in f32: TensorFlow's threads flush those.
+        // A subnormal is a multiple of 2^-24, which is normal in f32: TensorFlow's threads flush subnormals of f32.
         let subnormal = (magnitude as f32 * (1.0 / 16_777_216.0)).to_bits();
         let normal = (magnitude << 13) + (112 << 23);
         let finite = if magnitude < 0x0400 {
@@ -37,7 +37,7 @@ impl F16 {
         f32::from_bits(bits | sign)
     }
 
-    /// The nearest number, ties to even; above the range infinite, every NaN the quiet one of its sign.
+    /// Rounds to nearest, ties to even. Overflow gives infinity; every NaN becomes the quiet one of its sign.
     #[inline(always)]
     pub fn from_f32(x: f32) -> Self {
         let bits = x.to_bits();
@@ -69,13 +69,13 @@ impl Bf16 {
     /// The quiet NaN.
     pub const NAN: Self = Self(0x7FC0);
 
-    /// The same number; exact.
+    /// Converts exactly.
     #[inline(always)]
     pub fn to_f32(self) -> f32 {
         f32::from_bits(u32::from(self.0) << 16)
     }
 
-    /// The nearest number, ties to even; every NaN the quiet one of its sign.
+    /// Rounds to nearest, ties to even. Every NaN becomes the quiet one of its sign.
     #[inline(always)]
     pub fn from_f32(x: f32) -> Self {
         let bits = x.to_bits();
@@ -84,7 +84,7 @@ impl Bf16 {
         Self(if x.is_nan() { nan } else { rounded } as u16)
     }
 
-    /// The next number towards zero, as Cast with `Truncate` has it; every NaN the quiet one of its sign.
+    /// Rounds toward zero, as Cast with `Truncate`. Every NaN becomes the quiet one of its sign.
     #[inline(always)]
     pub fn truncated(x: f32) -> Self {
         let bits = x.to_bits() >> 16;
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_f16_survives_the_way_through_f32() {
+    fn every_f16_round_trips_through_f32() {
         for bits in 0..=u16::MAX {
             let x = F16(bits).to_f32();
             let back = F16::from_f32(x).0;
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn every_f16_has_its_value() {
+    fn every_f16_converts_to_its_ieee_value() {
         for bits in 0..0x7C00_u16 {
             let (exponent, fraction) = (i32::from(bits >> 10), f64::from(bits & 0x3FF) / 1024.0);
             let value = if exponent == 0 {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_is_to_the_nearest_with_ties_to_even() {
+    fn f16_rounds_to_nearest_with_ties_to_even() {
         for bits in 0..0x7BFF_u16 {
             let (low, high) = (F16(bits).to_f32(), F16(bits + 1).to_f32());
             let middle = (low + high) / 2.0;
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn bf16_is_as_tensorflow_has_it() {
+    fn bf16_rounds_as_tensorflow() {
         let bits = |x: f32| Bf16::from_f32(x).0;
         assert_eq!(
             [bits(f32::NAN), bits(-f32::NAN), bits(3.4e38)],

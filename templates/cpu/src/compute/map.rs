@@ -1,25 +1,25 @@
-//! Elementwise loops: one or two operands, a function on scalars, all cores, the machine's widest vectors.
+//! Elementwise loops over one or two operands, on all cores and with the machine's widest vectors.
 //!
-//! The function inlines into the loop, so write it without branches where you can; pass functions of `arith`, or closures as
-//! `#[inline(always)] |x| ...`. Operands that are repeated cost nothing: no copy is made.
+//! The function on scalars is inlined into the loop, so write it without branches if possible. Pass functions of `arith`, or closures
+//! as `#[inline(always)] |x| ...`. Broadcast operands are not copied.
 
-use super::parallel::{Cost, pieces};
+use super::parallel::{Cost, for_each_chunk};
 use super::shape::{Broadcast, Position};
 use super::simd::{Isa, stream};
 
-/// `out[i] = f(x[i])`.
+/// Computes `out[i] = f(x[i])`.
 ///
 /// # Panics
-/// If the lengths differ.
+/// Panics if the lengths differ.
 pub fn map1<T: Copy + Sync, U: Copy + Send>(x: &[T], out: &mut [U], f: impl Fn(T) -> U + Sync) {
-    map1_at(Cost::Cheap, x, out, f);
+    map1_with_cost(Cost::Cheap, x, out, f);
 }
 
-/// [`map1`] with a function of this cost.
+/// Computes [`map1`] with a function of this cost.
 ///
 /// # Panics
-/// If the lengths differ.
-pub fn map1_at<T: Copy + Sync, U: Copy + Send>(
+/// Panics if the lengths differ.
+pub fn map1_with_cost<T: Copy + Sync, U: Copy + Send>(
     cost: Cost,
     x: &[T],
     out: &mut [U],
@@ -42,18 +42,18 @@ pub fn map1_at<T: Copy + Sync, U: Copy + Send>(
     );
 }
 
-/// `out = f(out, x)`, element by element.
+/// Computes `out[i] = f(out[i], x[i])`.
 ///
 /// # Panics
-/// If the lengths differ.
-pub fn change<T: Copy + Send, U: Copy + Sync>(
+/// Panics if the lengths differ.
+pub fn update<T: Copy + Send, U: Copy + Sync>(
     out: &mut [T],
     x: &[U],
     f: impl Fn(T, U) -> T + Sync,
 ) {
     assert_eq!(x.len(), out.len(), "operand and result differ in length");
     let isa = Isa::current();
-    pieces(out, Cost::Cheap.grain(), |start, out| {
+    for_each_chunk(out, Cost::Cheap.grain(), |start, out| {
         let x = &x[start..start + out.len()];
         isa.vectorize(
             #[inline(always)]
@@ -67,10 +67,10 @@ pub fn change<T: Copy + Send, U: Copy + Sync>(
     });
 }
 
-/// `out = f(x, y)`, broadcast as planned; `out` has `plan.len()` elements.
+/// Computes `f(x, y)` for each element of the broadcast operands; `out` has `plan.len()` elements.
 ///
 /// # Panics
-/// If an operand or the result is not as long as planned.
+/// Panics if an operand or the result has another length than the plan.
 pub fn map2<A, B, U>(
     plan: &Broadcast<2>,
     x: &[A],
@@ -82,14 +82,14 @@ pub fn map2<A, B, U>(
     B: Copy + Sync,
     U: Copy + Send,
 {
-    map2_at(Cost::Cheap, plan, x, y, out, f);
+    map2_with_cost(Cost::Cheap, plan, x, y, out, f);
 }
 
-/// [`map2`] with a function of this cost.
+/// Computes [`map2`] with a function of this cost.
 ///
 /// # Panics
-/// If an operand or the result is not as long as planned.
-pub fn map2_at<A, B, U>(
+/// Panics if an operand or the result has another length than the plan.
+pub fn map2_with_cost<A, B, U>(
     cost: Cost,
     plan: &Broadcast<2>,
     x: &[A],
@@ -116,17 +116,19 @@ pub fn map2_at<A, B, U>(
         out,
         |start| plan.position(start),
         #[inline(always)]
-        |position, out| piece2(plan, position, x, y, out, &f),
+        |position, out| fill_chunk2(plan, position, x, y, out, &f),
     );
 }
 
-/// Results of this size are written past the caches: measured, twice as fast from here on.
+/// Results of at least this size bypass the caches, which is twice as fast as measured.
 const STREAMED_BYTES: usize = 2 << 20;
-/// Elements that are computed before they are written so.
+/// The number of elements that are computed into a buffer and then written past the caches.
 const BLOCK: usize = 128;
 
-/// Fills `out`, on all cores, compiled for this machine: cuts it into pieces, calls `begin` with the index at which a piece begins, and with what that
-/// gives, `each` for the piece's parts in order.
+/// Fills `out` on all cores, with the machine's instruction set.
+///
+/// Splits `out` into chunks. For each chunk calls `begin` with its first index, then `each` with the result of `begin`, once for each
+/// part of the chunk in order.
 fn fill<U: Copy + Send, P>(
     cost: Cost,
     out: &mut [U],
@@ -135,11 +137,11 @@ fn fill<U: Copy + Send, P>(
 ) {
     let isa = Isa::current();
     let streamed = size_of_val(out) >= STREAMED_BYTES && cost == Cost::Cheap;
-    pieces(out, cost.grain(), |start, out| {
+    for_each_chunk(out, cost.grain(), |start, out| {
         let Some(first) = out.first() else { return };
         let mut buffer = vec![*first; if streamed { BLOCK } else { 0 }];
         let size = if streamed { BLOCK } else { out.len() };
-        // What lies before the first cache line is a part of its own.
+        // The elements before the first whole cache line are a part of their own.
         let head = if streamed {
             out.as_ptr().align_offset(64).min(out.len())
         } else {
@@ -171,7 +173,7 @@ fn fill<U: Copy + Send, P>(
 }
 
 #[inline(always)]
-fn piece2<A: Copy, B: Copy, U>(
+fn fill_chunk2<A: Copy, B: Copy, U>(
     plan: &Broadcast<2>,
     position: &mut Position<2>,
     x: &[A],
@@ -184,7 +186,7 @@ fn piece2<A: Copy, B: Copy, U>(
     };
     let count = out.len();
     match inner.steps {
-        [1, 1] => plan.runs(
+        [1, 1] => plan.for_each_run(
             position,
             count,
             #[inline(always)]
@@ -197,7 +199,7 @@ fn piece2<A: Copy, B: Copy, U>(
                 );
             },
         ),
-        [1, _] => plan.runs(
+        [1, _] => plan.for_each_run(
             position,
             count,
             #[inline(always)]
@@ -209,7 +211,7 @@ fn piece2<A: Copy, B: Copy, U>(
                 );
             },
         ),
-        _ => plan.runs(
+        _ => plan.for_each_run(
             position,
             count,
             #[inline(always)]

@@ -1,6 +1,6 @@
-//! Kernels as plain functions over slices and shapes. They know nothing of TensorFlow: no tensors, no status, no dtype codes.
+//! Kernels as functions over slices and shapes, independent of TensorFlow: no tensors, no status, no dtype codes.
 //!
-//! A new elementwise kernel is one function on scalars in [`arith`] handed to [`map::map1`] or [`map::map2`]; a new reduction is one
+//! A new elementwise kernel is one function on scalars in [`arith`], passed to [`map::map1`] or [`map::map2`]; a new reduction is one
 //! [`reduce::Fold`]. Those run on all cores and with the machine's widest vectors. Tensors are row-major and contiguous; dims
 //! count elements, outermost first; an empty `dims` is a scalar. Results never depend on the number of cores.
 //! `unsafe` is confined to `simd`, `parallel` and `matmul`.

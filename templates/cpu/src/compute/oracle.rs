@@ -3,9 +3,9 @@
 use super::arith::{Float, Number};
 use super::shape::len;
 
-/// The coordinates of each element of a tensor, in order.
+/// Returns the coordinates of each element of a tensor, in order.
 pub fn coordinates(dims: &[usize]) -> Vec<Vec<usize>> {
-    let at = |mut index: usize| {
+    let coordinates_of = |mut index: usize| {
         let mut coordinates = vec![0; dims.len()];
         for axis in (0..dims.len()).rev() {
             coordinates[axis] = index % dims[axis];
@@ -13,19 +13,19 @@ pub fn coordinates(dims: &[usize]) -> Vec<Vec<usize>> {
         }
         coordinates
     };
-    (0..len(dims)).map(at).collect()
+    (0..len(dims)).map(coordinates_of).collect()
 }
 
-/// Where an element of the result comes from in an operand that is broadcast.
-pub fn source(operand: &[usize], coordinates: &[usize]) -> usize {
+/// Returns the index, in a broadcast operand, of the element of the result with these coordinates.
+pub fn operand_index(operand: &[usize], coordinates: &[usize]) -> usize {
     let skip = coordinates.len() - operand.len();
     let pairs = operand.iter().zip(&coordinates[skip..]);
-    pairs.fold(0, |index, (dim, at)| {
-        index * dim + if *dim == 1 { 0 } else { *at }
+    pairs.fold(0, |index, (dim, coordinate)| {
+        index * dim + if *dim == 1 { 0 } else { *coordinate }
     })
 }
 
-/// `f` over two operands, broadcast.
+/// Returns `f` of each element of two broadcast operands.
 pub fn map2<A: Copy, B: Copy, U>(
     dims: &[usize],
     (x, x_dims): (&[A], &[usize]),
@@ -34,25 +34,25 @@ pub fn map2<A: Copy, B: Copy, U>(
 ) -> Vec<U> {
     coordinates(dims)
         .iter()
-        .map(|at| f(x[source(x_dims, at)], y[source(y_dims, at)]))
+        .map(|it| f(x[operand_index(x_dims, it)], y[operand_index(y_dims, it)]))
         .collect()
 }
 
-/// For each element of the result, the elements that are reduced into it.
+/// Returns, for each element of the result, the elements that are reduced into it.
 pub fn reduce<T: Copy>(x: &[T], dims: &[usize], axes: &[usize]) -> Vec<Vec<T>> {
     let kept: Vec<usize> = (0..dims.len())
         .filter(|axis| !axes.contains(axis))
         .collect();
     let kept_dims: Vec<usize> = kept.iter().map(|axis| dims[*axis]).collect();
     let mut groups = vec![Vec::new(); len(&kept_dims)];
-    for (x, at) in x.iter().zip(coordinates(dims)) {
-        let at: Vec<usize> = kept.iter().map(|axis| at[*axis]).collect();
-        groups[source(&kept_dims, &at)].push(*x);
+    for (x, coordinates) in x.iter().zip(coordinates(dims)) {
+        let result: Vec<usize> = kept.iter().map(|axis| coordinates[*axis]).collect();
+        groups[operand_index(&kept_dims, &result)].push(*x);
     }
     groups
 }
 
-/// The triple loop; `a` and `b` are read at `(i, p)` and `(p, j)`.
+/// Returns the product by the triple loop; `a` and `b` are read at `(i, p)` and `(p, j)`.
 pub fn matmul<T: Number>(
     [m, k, n]: [usize; 3],
     a: impl Fn(usize, usize) -> T,
@@ -65,7 +65,7 @@ pub fn matmul<T: Number>(
         .collect()
 }
 
-/// Loss and gradient of one row.
+/// Returns loss and gradient of one row.
 pub fn cross_entropy<T: Float>(x: &[T], label: usize) -> (T, Vec<T>) {
     let max = x
         .iter()

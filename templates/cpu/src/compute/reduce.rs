@@ -1,45 +1,46 @@
-//! Reductions over any axes: a [`Reduction`] is planned from dims and axes, [`reduce`] runs a [`Fold`] along it.
+//! Reductions over any axes: a [`Reduction`] is the plan for dims and axes, and [`reduce`] runs a [`Fold`] by it.
 //!
-//! Several axes are reduced one after the other, innermost first. Each is folded in blocks whose results are folded pairwise, so
-//! a sum's rounding error grows with the logarithm of its length; the blocks depend on the shape alone, never on the number of cores.
+//! Axes are reduced one after the other, innermost first. Each is folded in blocks whose totals are combined pairwise, so the rounding
+//! error of a sum grows with the logarithm of its length. Blocks depend on the shape only, never on the number of cores.
 
 use super::arith::Number;
 use super::error::{Error, Result};
 use super::half::{Bf16, F16};
 use super::map::map1;
-use super::parallel::pieces;
+use super::parallel::for_each_chunk;
 use super::shape::len;
 use super::simd::Isa;
 
-/// What is computed along the reduced axes.
+/// The computation along the reduced axes.
 pub trait Fold<T> {
-    /// What is carried along.
+    /// The intermediate result.
     type Total: Copy + Send + Sync;
-    /// The result of no elements.
+    /// The intermediate result of no elements.
     const EMPTY: Self::Total;
-    /// One element.
-    fn one(x: T) -> Self::Total;
-    /// Two results.
-    fn join(x: Self::Total, y: Self::Total) -> Self::Total;
-    /// The result of `count` elements.
+    /// Returns the intermediate result of one element.
+    fn init(x: T) -> Self::Total;
+    /// Combines two intermediate results.
+    fn combine(x: Self::Total, y: Self::Total) -> Self::Total;
+    /// Returns the result of `count` elements.
     fn finish(total: Self::Total, count: usize) -> T;
 }
 
 /// The sum. Integers wrap.
 pub struct Sum;
 
-/// The arithmetic mean: NaN of nothing; of integers rounded towards zero, and 0 of nothing. Integers below 64 bits do not overflow.
+/// The arithmetic mean. Without elements it is NaN, or 0 for integers. Means of integers round toward zero; those of integers below 64
+/// bits do not overflow.
 pub struct Mean;
 
 macro_rules! sums {
-    ($($t:ty, $total:ty, $one:expr, $sum:expr, $mean:expr;)*) => {$(
+    ($($t:ty, $total:ty, $init:expr, $sum:expr, $mean:expr;)*) => {$(
         impl Fold<$t> for Sum {
             type Total = $total;
             const EMPTY: $total = <$total as Number>::ZERO;
             #[inline(always)]
-            fn one(x: $t) -> $total { $one(x) }
+            fn init(x: $t) -> $total { $init(x) }
             #[inline(always)]
-            fn join(x: $total, y: $total) -> $total { x.plus(y) }
+            fn combine(x: $total, y: $total) -> $total { x.plus(y) }
             #[inline(always)]
             fn finish(total: $total, _count: usize) -> $t { $sum(total) }
         }
@@ -48,9 +49,9 @@ macro_rules! sums {
             type Total = $total;
             const EMPTY: $total = <$total as Number>::ZERO;
             #[inline(always)]
-            fn one(x: $t) -> $total { $one(x) }
+            fn init(x: $t) -> $total { $init(x) }
             #[inline(always)]
-            fn join(x: $total, y: $total) -> $total { x.plus(y) }
+            fn combine(x: $total, y: $total) -> $total { x.plus(y) }
             #[inline(always)]
             fn finish(total: $total, count: usize) -> $t { $mean(total, count) }
         }
@@ -66,7 +67,7 @@ sums! {
     i64, i64, |x| x, |t| t, |t, n| t / (n as i64).max(1);
 }
 
-/// Which axes of a tensor are reduced.
+/// The axes of a tensor that are reduced.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reduction {
     dims: Vec<usize>,
@@ -74,10 +75,10 @@ pub struct Reduction {
 }
 
 impl Reduction {
-    /// Plans for a tensor of these dims; a negative axis counts from the last.
+    /// Creates the plan for a tensor with these dims; a negative axis counts from the last.
     ///
     /// # Errors
-    /// [`Error::AxisOutOfRange`], and [`Error::AxisRepeated`] also where one is given as `0` and `-rank`.
+    /// Returns [`Error::AxisOutOfRange`], or [`Error::AxisRepeated`] if two axes are the same, such as `0` and `-rank`.
     pub fn new(dims: &[usize], axes: &[i64]) -> Result<Self> {
         let rank = dims.len();
         let mut reduced = vec![false; rank];
@@ -97,7 +98,7 @@ impl Reduction {
         })
     }
 
-    /// The dims of the result: without the reduced ones, or with 1 in their place.
+    /// Returns the dims of the result: without the reduced ones, or with 1 in their place.
     pub fn dims(&self, keep: bool) -> Vec<usize> {
         let pairs = self.dims.iter().zip(&self.reduced);
         pairs
@@ -111,17 +112,17 @@ impl Reduction {
             .collect()
     }
 
-    /// How many elements the result has.
+    /// Returns the number of elements of the result.
     pub fn len(&self) -> usize {
         len(&self.dims(false))
     }
 
-    /// Whether the result has no elements.
+    /// Returns true if the result has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many elements go into one of the result.
+    /// Returns the number of elements that are reduced to one.
     pub fn count(&self) -> usize {
         self.dims
             .iter()
@@ -131,7 +132,7 @@ impl Reduction {
             .product()
     }
 
-    /// The dims with neighbours of one kind joined and those of 1 dropped.
+    /// Returns the dims without those of 1; adjacent dims that are all reduced, or all kept, are merged.
     fn groups(&self) -> Vec<(usize, bool)> {
         let mut groups: Vec<(usize, bool)> = Vec::new();
         for (&dim, &reduced) in self
@@ -149,10 +150,10 @@ impl Reduction {
     }
 }
 
-/// `out = F` of `x` along the plan's axes; `out` has `plan.len()` elements.
+/// Reduces `x` by `F` along the plan's axes; `out` has `plan.len()` elements.
 ///
 /// # Panics
-/// If `x` or `out` is not as long as planned.
+/// Panics if `x` or `out` has another length than the plan.
 pub fn reduce<T, F>(plan: &Reduction, x: &[T], out: &mut [T])
 where
     T: Copy + Send + Sync,
@@ -175,16 +176,16 @@ where
     let mut groups = plan.groups();
     let mut totals: Option<Vec<F::Total>> = None;
     while let Some(axis) = groups.iter().rposition(|(_, reduced)| *reduced) {
-        let side = |groups: &[(usize, bool)]| groups.iter().map(|(dim, _)| dim).product();
+        let product = |groups: &[(usize, bool)]| groups.iter().map(|(dim, _)| dim).product();
         let block = Block {
-            outer: side(&groups[..axis]),
+            outer: product(&groups[..axis]),
             len: groups[axis].0,
-            inner: side(&groups[axis + 1..]),
+            inner: product(&groups[axis + 1..]),
         };
         groups.remove(axis);
         totals = Some(match totals {
-            None => pass(block, x, F::one, F::EMPTY, F::join),
-            Some(totals) => pass(block, &totals, same, F::EMPTY, F::join),
+            None => reduce_axis(block, x, F::init, F::EMPTY, F::combine),
+            Some(totals) => reduce_axis(block, &totals, identity, F::EMPTY, F::combine),
         });
     }
     match totals {
@@ -192,7 +193,7 @@ where
             x,
             out,
             #[inline(always)]
-            |x| F::finish(F::one(x), 1),
+            |x| F::finish(F::init(x), 1),
         ),
         Some(totals) => map1(
             &totals,
@@ -211,247 +212,260 @@ struct Block {
     inner: usize,
 }
 
-/// Elements that are folded as one piece of work.
-const PIECE: usize = 32 * 1024;
-/// Totals that are kept side by side where rows are short: four registers of AVX-512's.
+/// The number of elements in one chunk of a fold.
+const CHUNK: usize = 32 * 1024;
+/// The number of totals that are kept side by side for short rows: four registers of AVX-512.
 const LANES: usize = 64;
-/// Rows that are folded one after the other; above that, pairwise.
+/// The number of rows that are folded in sequence; more rows are combined pairwise.
 const LEAF: usize = 16;
-/// Columns that are folded together, so that their totals stay in the first cache.
+/// The number of columns that are folded together; their totals fit in the first cache.
 const COLUMNS: usize = 1024;
 
-/// Reduces the middle dim: cuts it into pieces of about [`PIECE`] elements, folds those on all cores, then what they gave.
-fn pass<S, A>(
+/// Reduces the middle dim: folds chunks of about [`CHUNK`] elements on all cores, then their totals.
+fn reduce_axis<S, A>(
     block: Block,
     x: &[S],
-    one: impl Fn(S) -> A + Sync,
+    init: impl Fn(S) -> A + Sync,
     empty: A,
-    join: impl Fn(A, A) -> A + Sync,
+    combine: impl Fn(A, A) -> A + Sync,
 ) -> Vec<A>
 where
     S: Copy + Sync,
     A: Copy + Send + Sync,
 {
     let Block { outer, len, inner } = block;
-    let each = (PIECE / inner.max(1)).max(LEAF * 4).min(len);
-    let cuts = len.div_ceil(each);
+    let rows_per_chunk = (CHUNK / inner.max(1)).max(LEAF * 4).min(len);
+    let chunks = len.div_ceil(rows_per_chunk);
     let isa = Isa::current();
-    let mut totals = vec![empty; outer * cuts * inner];
-    pieces(&mut totals, (2 * PIECE / each).max(1), |start, totals| {
-        if inner == 1 && len <= LANES {
-            return isa.vectorize(
+    let mut totals = vec![empty; outer * chunks * inner];
+    for_each_chunk(
+        &mut totals,
+        (2 * CHUNK / rows_per_chunk).max(1),
+        |start, totals| {
+            if inner == 1 && len <= LANES {
+                return isa.vectorize(
+                    #[inline(always)]
+                    || {
+                        let rows = x[start * len..].chunks_exact(len);
+                        totals.iter_mut().zip(rows).for_each(
+                            #[inline(always)]
+                            |(total, x)| *total = fold_row(x, &init, empty, &combine),
+                        );
+                    },
+                );
+            }
+            let mut scratch = vec![empty; scratch_len(inner, rows_per_chunk)];
+            isa.vectorize(
                 #[inline(always)]
                 || {
-                    let rows = x[start * len..].chunks_exact(len);
-                    totals.iter_mut().zip(rows).for_each(
-                        #[inline(always)]
-                        |(total, x)| *total = fold_row(x, &one, empty, &join),
-                    );
+                    let mut done = 0;
+                    while done < totals.len() {
+                        let (row, column) = ((start + done) / inner, (start + done) % inner);
+                        let (first, chunk_start) =
+                            (row / chunks * len, row % chunks * rows_per_chunk);
+                        let (begin, rows) = (
+                            (first + chunk_start) * inner + column,
+                            rows_per_chunk.min(len - chunk_start),
+                        );
+                        let width = (inner - column).min(totals.len() - done).min(COLUMNS);
+                        let x = &x[begin..begin + (rows - 1) * inner + width];
+                        fold_into(
+                            &mut totals[done..done + width],
+                            x,
+                            inner,
+                            &mut scratch,
+                            &init,
+                            empty,
+                            &combine,
+                        );
+                        done += width;
+                    }
                 },
             );
-        }
-        let mut scratch = vec![empty; scratch_len(inner, each)];
-        isa.vectorize(
-            #[inline(always)]
-            || {
-                let mut done = 0;
-                while done < totals.len() {
-                    let (row, column) = ((start + done) / inner, (start + done) % inner);
-                    let (first, cut) = (row / cuts * len, row % cuts * each);
-                    let (begin, rows) = ((first + cut) * inner + column, each.min(len - cut));
-                    let width = (inner - column).min(totals.len() - done).min(COLUMNS);
-                    let x = &x[begin..begin + (rows - 1) * inner + width];
-                    fold_into(
-                        &mut totals[done..done + width],
-                        x,
-                        inner,
-                        &mut scratch,
-                        &one,
-                        empty,
-                        &join,
-                    );
-                    done += width;
-                }
-            },
-        );
-    });
-    if cuts == 1 {
+        },
+    );
+    if chunks == 1 {
         return totals;
     }
-    pass(
+    reduce_axis(
         Block {
             outer,
-            len: cuts,
+            len: chunks,
             inner,
         },
         &totals,
-        same,
+        identity,
         empty,
-        join,
+        combine,
     )
 }
 
 #[inline(always)]
-fn same<A>(total: A) -> A {
+fn identity<A>(total: A) -> A {
     total
 }
 
-/// Room for the totals of leaves that wait for their pair, and for one row of totals side by side.
+/// Returns the scratch length for pending totals of leaves and one row of totals side by side.
 fn scratch_len(inner: usize, rows: usize) -> usize {
     let levels = (rows / LEAF + 1).ilog2() as usize + 2;
     inner.clamp(LANES, COLUMNS) * (levels + 1)
 }
 
-/// Folds rows that are `stride` apart into `out`, which is one row. Short rows that follow each other directly are folded several at
-/// a time, as one long row, to fill the machine's vectors.
+/// Folds rows that are `stride` apart into `out`, which is one row. Adjacent short rows are folded several at a time, as one long row,
+/// to fill the machine's vectors.
 #[inline(always)]
 fn fold_into<S: Copy, A: Copy>(
     out: &mut [A],
     x: &[S],
     stride: usize,
     scratch: &mut [A],
-    one: &impl Fn(S) -> A,
+    init: &impl Fn(S) -> A,
     empty: A,
-    join: &impl Fn(A, A) -> A,
+    combine: &impl Fn(A, A) -> A,
 ) {
     let width = out.len();
     let rows = (x.len() - width) / stride + 1;
-    let abreast = if width == stride {
+    let rows_per_wide_row = if width == stride {
         (LANES / width).min(rows / 4).max(1)
     } else {
         1
     };
-    let abreast = 1 << abreast.ilog2();
-    if abreast == 1 {
-        return fold_rows(out, x, stride, scratch, one, empty, join);
+    let rows_per_wide_row = 1 << rows_per_wide_row.ilog2();
+    if rows_per_wide_row == 1 {
+        return fold_rows(out, x, stride, scratch, init, empty, combine);
     }
-    let (wide, scratch) = scratch.split_at_mut(width * abreast);
+    let (wide, scratch) = scratch.split_at_mut(width * rows_per_wide_row);
     let (whole, rest) = x.split_at(x.len() / wide.len() * wide.len());
-    fold_rows(wide, whole, wide.len(), scratch, one, empty, join);
+    fold_rows(wide, whole, wide.len(), scratch, init, empty, combine);
     wide.iter_mut().zip(rest).for_each(
         #[inline(always)]
-        |(total, x)| *total = join(*total, one(*x)),
+        |(total, x)| *total = combine(*total, init(*x)),
     );
-    let mut left = abreast;
+    let mut left = rows_per_wide_row;
     while left > 1 {
         left /= 2;
         let (low, high) = wide.split_at_mut(left * width);
         low.iter_mut().zip(high).for_each(
             #[inline(always)]
-            |(total, x)| *total = join(*total, *x),
+            |(total, x)| *total = combine(*total, *x),
         );
     }
     out.copy_from_slice(&wide[..width]);
 }
 
-/// Folds elements side by side: few of them in four chains, more in as many as fill the machine's vectors.
+/// Folds elements in parallel chains: four for a short row, more for a long one, to fill the machine's vectors.
 #[inline(always)]
 pub(super) fn fold_row<S: Copy, A: Copy>(
     x: &[S],
-    one: &impl Fn(S) -> A,
+    init: &impl Fn(S) -> A,
     empty: A,
-    join: &impl Fn(A, A) -> A,
+    combine: &impl Fn(A, A) -> A,
 ) -> A {
     if x.len() <= LANES {
-        fold_lanes::<4, S, A>(x, one, empty, join)
+        fold_lanes::<4, S, A>(x, init, empty, combine)
     } else {
-        fold_lanes::<LANES, S, A>(x, one, empty, join)
+        fold_lanes::<LANES, S, A>(x, init, empty, combine)
     }
 }
 
 #[inline(always)]
 fn fold_lanes<const N: usize, S: Copy, A: Copy>(
     x: &[S],
-    one: &impl Fn(S) -> A,
+    init: &impl Fn(S) -> A,
     empty: A,
-    join: &impl Fn(A, A) -> A,
+    combine: &impl Fn(A, A) -> A,
 ) -> A {
     let mut lanes = [empty; N];
     let (chunks, rest) = x.as_chunks::<N>();
     for chunk in chunks {
         lanes.iter_mut().zip(chunk).for_each(
             #[inline(always)]
-            |(lane, x)| *lane = join(*lane, one(*x)),
+            |(lane, x)| *lane = combine(*lane, init(*x)),
         );
     }
     lanes.iter_mut().zip(rest).for_each(
         #[inline(always)]
-        |(lane, x)| *lane = join(*lane, one(*x)),
+        |(lane, x)| *lane = combine(*lane, init(*x)),
     );
     let mut width = N;
     while width > 1 {
         width /= 2;
         (0..width).for_each(
             #[inline(always)]
-            |i| lanes[i] = join(lanes[i], lanes[i + width]),
+            |i| lanes[i] = combine(lanes[i], lanes[i + width]),
         );
     }
     lanes[0]
 }
 
-/// Folds rows that are `stride` apart into `out`: leaves one after the other, their totals pairwise, like a carry that runs
-/// through a binary counter. `scratch` holds the totals that wait.
+/// Folds rows that are `stride` apart into `out`: each leaf in sequence, the totals of leaves pairwise, as carries
+/// in a binary counter. `scratch` holds the pending totals.
 #[inline(always)]
 fn fold_rows<S: Copy, A: Copy>(
     out: &mut [A],
     x: &[S],
     stride: usize,
     scratch: &mut [A],
-    one: &impl Fn(S) -> A,
+    init: &impl Fn(S) -> A,
     empty: A,
-    join: &impl Fn(A, A) -> A,
+    combine: &impl Fn(A, A) -> A,
 ) {
     let width = out.len();
     let rows = (x.len() - width) / stride + 1;
     if rows <= LEAF {
-        return leaf(out, x, stride, rows, one, empty, join);
+        return fold_leaf(out, x, stride, rows, init, empty, combine);
     }
-    let mut waiting = 0;
+    let mut pending = 0;
     for (index, first) in (0..rows).step_by(LEAF).enumerate() {
-        let total = &mut scratch[waiting * width..(waiting + 1) * width];
-        leaf(
+        let total = &mut scratch[pending * width..(pending + 1) * width];
+        fold_leaf(
             total,
             &x[first * stride..],
             stride,
             LEAF.min(rows - first),
-            one,
+            init,
             empty,
-            join,
+            combine,
         );
-        waiting += 1;
+        pending += 1;
         for _ in 0..index.trailing_ones() {
-            waiting -= 1;
-            carry(scratch, waiting, width, join);
+            pending -= 1;
+            combine_last_rows(scratch, pending, width, combine);
         }
     }
-    while waiting > 1 {
-        waiting -= 1;
-        carry(scratch, waiting, width, join);
+    while pending > 1 {
+        pending -= 1;
+        combine_last_rows(scratch, pending, width, combine);
     }
     out.copy_from_slice(&scratch[..width]);
 }
 
-/// Joins the row of totals at `from` into the one before it.
+/// Combines the row of totals at `from` with the row before it.
 #[inline(always)]
-fn carry<A: Copy>(totals: &mut [A], from: usize, width: usize, join: &impl Fn(A, A) -> A) {
+fn combine_last_rows<A: Copy>(
+    totals: &mut [A],
+    from: usize,
+    width: usize,
+    combine: &impl Fn(A, A) -> A,
+) {
     let (low, high) = totals.split_at_mut(from * width);
     let low = &mut low[(from - 1) * width..];
     low.iter_mut().zip(&high[..width]).for_each(
         #[inline(always)]
-        |(total, x)| *total = join(*total, *x),
+        |(total, x)| *total = combine(*total, *x),
     );
 }
 
 /// Folds a few rows into `out`, four at a time.
 #[inline(always)]
-fn leaf<S: Copy, A: Copy>(
+fn fold_leaf<S: Copy, A: Copy>(
     out: &mut [A],
     x: &[S],
     stride: usize,
     rows: usize,
-    one: &impl Fn(S) -> A,
+    init: &impl Fn(S) -> A,
     empty: A,
-    join: &impl Fn(A, A) -> A,
+    combine: &impl Fn(A, A) -> A,
 ) {
     let width = out.len();
     let row = |index: usize| &x[index * stride..][..width];
@@ -460,15 +474,18 @@ fn leaf<S: Copy, A: Copy>(
     while next + 4 <= rows {
         let (a, b, c, d) = (row(next), row(next + 1), row(next + 2), row(next + 3));
         for j in 0..width {
-            let four = join(join(one(a[j]), one(b[j])), join(one(c[j]), one(d[j])));
-            out[j] = join(out[j], four);
+            let four = combine(
+                combine(init(a[j]), init(b[j])),
+                combine(init(c[j]), init(d[j])),
+            );
+            out[j] = combine(out[j], four);
         }
         next += 4;
     }
     while next < rows {
         out.iter_mut().zip(row(next)).for_each(
             #[inline(always)]
-            |(total, x)| *total = join(*total, one(*x)),
+            |(total, x)| *total = combine(*total, init(*x)),
         );
         next += 1;
     }

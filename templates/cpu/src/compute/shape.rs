@@ -1,25 +1,25 @@
-//! Broadcasting: from the dims of N operands to the fewest loops that visit all elements.
+//! Broadcasting: converts the dims of N operands to the fewest loops over all elements.
 //!
-//! A [`Broadcast`] is made once per call, tells the dims of the result, and drives `map`. Neighbouring dims that every operand
-//! steps through alike become one loop, so a same-shape operation of any rank is a single loop, and a bias is two.
+//! A kernel creates one [`Broadcast`] for each call; it has the dims of the result and the loops of `map`. Adjacent dims with the same
+//! stride pattern in every operand become one loop: an operation on equal shapes is one loop, and adding a bias is two.
 
 use super::error::{Error, Result};
 
-/// How many elements a tensor of these dims has; 1 for a scalar.
+/// Returns the number of elements of a tensor with these dims; 1 for a scalar.
 pub fn len(dims: &[usize]) -> usize {
     dims.iter().product()
 }
 
-/// One loop: how many steps, and how far each operand moves per step (0: it is repeated).
+/// One loop: its length, and the stride of each operand (0 if the operand is repeated).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loop<const N: usize> {
-    /// How many steps.
+    /// The number of iterations.
     pub len: usize,
-    /// Elements that each operand moves by.
+    /// The stride of each operand, in elements.
     pub steps: [usize; N],
 }
 
-/// How N row-major operands are broadcast against each other, in NumPy's way, which is TensorFlow's.
+/// The broadcast of N row-major operands, by the rules of NumPy and TensorFlow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Broadcast<const N: usize> {
     dims: Vec<usize>,
@@ -28,22 +28,22 @@ pub struct Broadcast<const N: usize> {
 }
 
 impl<const N: usize> Broadcast<N> {
-    /// Plans for operands of these dims, of any rank.
+    /// Creates the plan for operands with these dims.
     ///
     /// # Errors
-    /// [`Error::Incompatible`] where two dims differ and neither is 1.
+    /// Returns [`Error::Incompatible`] if two dims differ and neither is 1.
     pub fn new(operands: [&[usize]; N]) -> Result<Self> {
         let rank = operands.iter().map(|dims| dims.len()).max().unwrap_or(0);
-        let at = |dims: &[usize], axis: usize| {
+        let dim_at = |dims: &[usize], axis: usize| {
             (axis + dims.len()).checked_sub(rank).map_or(1, |i| dims[i])
         };
         let mut dims = vec![1; rank];
         for (i, operand) in operands.iter().enumerate() {
             for (axis, dim) in dims.iter_mut().enumerate() {
-                match at(operand, axis) {
+                match dim_at(operand, axis) {
                     1 => {}
                     size if *dim == 1 || *dim == size => *dim = size,
-                    _ => return Err(disagreement(&operands, i)),
+                    _ => return Err(incompatible(&operands, i)),
                 }
             }
         }
@@ -51,16 +51,16 @@ impl<const N: usize> Broadcast<N> {
         let mut steps = [1; N];
         let mut loops: Vec<Loop<N>> = Vec::new();
         for axis in (0..rank).rev().filter(|axis| dims[*axis] != 1) {
-            let own = operands.map(|operand| at(operand, axis));
-            let now = std::array::from_fn(|i| if own[i] == 1 { 0 } else { steps[i] });
-            push(
+            let sizes = operands.map(|operand| dim_at(operand, axis));
+            let strides = std::array::from_fn(|i| if sizes[i] == 1 { 0 } else { steps[i] });
+            push_loop(
                 &mut loops,
                 Loop {
                     len: dims[axis],
-                    steps: now,
+                    steps: strides,
                 },
             );
-            (0..N).for_each(|i| steps[i] *= own[i]);
+            (0..N).for_each(|i| steps[i] *= sizes[i]);
         }
         if loops.is_empty() {
             loops.push(Loop {
@@ -72,40 +72,42 @@ impl<const N: usize> Broadcast<N> {
         Ok(Self { dims, loops, lens })
     }
 
-    /// The dims of the result.
+    /// Returns the dims of the result.
     pub fn dims(&self) -> &[usize] {
         &self.dims
     }
 
-    /// How many elements the result has.
+    /// Returns the number of elements of the result.
     pub fn len(&self) -> usize {
         len(&self.dims)
     }
 
-    /// Whether the result has no elements.
+    /// Returns true if the result has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many elements each operand has.
+    /// Returns the number of elements of each operand.
     pub fn lens(&self) -> [usize; N] {
         self.lens
     }
 
-    /// The loops, outermost first; at least one. The innermost moves each operand by 0 or 1.
+    /// Returns the loops, outermost first; at least one. The strides of the innermost are 0 or 1.
     pub fn loops(&self) -> &[Loop<N>] {
         &self.loops
     }
 
-    /// The position of an element of the result, to visit elements from there on.
+    /// Returns the position of the element `start` of the result.
     pub fn position(&self, start: usize) -> Position<N> {
         Position::new(&self.loops, start)
     }
 
-    /// Visits the next `count` elements of the result as runs of the innermost loop: `visit(done, offsets, length)`, where `done` counts
-    /// elements of this call and `offsets` are where each operand's run begins. `position` moves on.
+    /// Visits the next `count` elements of the result as runs of the innermost loop, and advances `position`.
+    ///
+    /// Calls `visit(done, offsets, length)`: the elements visited before in this call, the offset of the run in each operand, and the
+    /// length of the run.
     #[inline(always)]
-    pub fn runs(
+    pub fn for_each_run(
         &self,
         position: &mut Position<N>,
         count: usize,
@@ -116,39 +118,39 @@ impl<const N: usize> Broadcast<N> {
         };
         let mut done = 0;
         while done < count {
-            let at = position.at;
-            let length = (inner.len - at).min(count - done);
+            let index = position.index;
+            let length = (inner.len - index).min(count - done);
             visit(
                 done,
-                std::array::from_fn(|i| position.offsets[i] + at * inner.steps[i]),
+                std::array::from_fn(|i| position.offsets[i] + index * inner.steps[i]),
                 length,
             );
             done += length;
-            position.at += length;
-            if position.at == inner.len {
-                position.at = 0;
+            position.index += length;
+            if position.index == inner.len {
+                position.index = 0;
                 position.advance(outer);
             }
         }
     }
 }
 
-/// Which operand `i` disagrees with, for the message.
-fn disagreement<const N: usize>(operands: &[&[usize]; N], i: usize) -> Error {
-    let clash = |a: &[usize], b: &[usize]| {
+/// Returns the error with the shapes of operand `i` and of the first operand that it does not match.
+fn incompatible<const N: usize>(operands: &[&[usize]; N], i: usize) -> Error {
+    let differ = |a: &[usize], b: &[usize]| {
         a.iter()
             .rev()
             .zip(b.iter().rev())
             .any(|(a, b)| a != b && *a != 1 && *b != 1)
     };
     let other = (0..i)
-        .find(|j| clash(operands[*j], operands[i]))
+        .find(|j| differ(operands[*j], operands[i]))
         .unwrap_or(0);
     Error::Incompatible(operands[other].to_vec(), operands[i].to_vec())
 }
 
-/// Adds the next outer loop, as part of the last one where every operand steps on evenly.
-fn push<const N: usize>(loops: &mut Vec<Loop<N>>, next: Loop<N>) {
+/// Adds the next outer loop; merges it with the last one if the strides of every operand continue.
+fn push_loop<const N: usize>(loops: &mut Vec<Loop<N>>, next: Loop<N>) {
     match loops.last_mut() {
         Some(last) if (0..N).all(|i| next.steps[i] == last.steps[i] * last.len) => {
             last.len *= next.len
@@ -157,46 +159,46 @@ fn push<const N: usize>(loops: &mut Vec<Loop<N>>, next: Loop<N>) {
     }
 }
 
-/// Where in the loops an element of the result is.
+/// The position of an element of the result in the loops.
 #[derive(Clone, Debug)]
 pub struct Position<const N: usize> {
-    /// In the innermost loop.
-    at: usize,
-    /// In the loops around it.
+    /// The index in the innermost loop.
+    index: usize,
+    /// The indices in the outer loops.
     counts: Vec<usize>,
-    /// Where each operand's innermost loop begins.
+    /// The offset of the innermost loop in each operand.
     offsets: [usize; N],
 }
 
 impl<const N: usize> Position<N> {
     fn new(loops: &[Loop<N>], start: usize) -> Self {
         let mut this = Self {
-            at: 0,
+            index: 0,
             counts: vec![0; loops.len().saturating_sub(1)],
             offsets: [0; N],
         };
         let Some((inner, outer)) = loops.split_last() else {
             return this;
         };
-        this.at = start % inner.len.max(1);
+        this.index = start % inner.len.max(1);
         let mut rest = start / inner.len.max(1);
-        for (count, each) in this.counts.iter_mut().zip(outer).rev() {
-            *count = rest % each.len.max(1);
-            rest /= each.len.max(1);
-            (0..N).for_each(|i| this.offsets[i] += *count * each.steps[i]);
+        for (count, outer_loop) in this.counts.iter_mut().zip(outer).rev() {
+            *count = rest % outer_loop.len.max(1);
+            rest /= outer_loop.len.max(1);
+            (0..N).for_each(|i| this.offsets[i] += *count * outer_loop.steps[i]);
         }
         this
     }
 
     #[inline(always)]
     fn advance(&mut self, outer: &[Loop<N>]) {
-        for (count, each) in self.counts.iter_mut().zip(outer).rev() {
+        for (count, outer_loop) in self.counts.iter_mut().zip(outer).rev() {
             *count += 1;
-            (0..N).for_each(|i| self.offsets[i] += each.steps[i]);
-            if *count < each.len {
+            (0..N).for_each(|i| self.offsets[i] += outer_loop.steps[i]);
+            if *count < outer_loop.len {
                 return;
             }
-            (0..N).for_each(|i| self.offsets[i] -= *count * each.steps[i]);
+            (0..N).for_each(|i| self.offsets[i] -= *count * outer_loop.steps[i]);
             *count = 0;
         }
     }
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_common_shapes_are_few_loops() {
+    fn common_shapes_merge_into_few_loops() {
         assert_eq!(
             lens(&Broadcast::new([&[2, 3, 4], &[2, 3, 4]]).unwrap()),
             [24]
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn dims_are_those_of_numpy() {
+    fn broadcast_dims_match_numpy() {
         assert_eq!(
             Broadcast::new([&[5, 1, 4], &[3, 1]]).unwrap().dims(),
             [5, 3, 4]
@@ -244,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clash_names_both_shapes() {
+    fn incompatible_shapes_are_both_in_error() {
         let error = Broadcast::new([&[2, 3], &[2, 4]]).unwrap_err();
         assert_eq!(error, Error::Incompatible(vec![2, 3], vec![2, 4]));
         assert_eq!(
@@ -256,16 +258,18 @@ mod tests {
     }
 
     #[test]
-    fn runs_from_anywhere_agree_with_runs_from_the_start() {
+    fn runs_from_any_position_match_runs_from_the_start() {
         let plan = Broadcast::new([&[2, 1, 4], &[3, 1]]).unwrap();
         let elements = |start: usize, count: usize| {
-            let mut seen = Vec::new();
-            plan.runs(&mut plan.position(start), count, |done, at, length| {
-                assert_eq!(done, seen.len());
+            let mut visited = Vec::new();
+            plan.for_each_run(&mut plan.position(start), count, |done, offsets, length| {
+                assert_eq!(done, visited.len());
                 let steps = plan.loops().last().unwrap().steps;
-                (0..length).for_each(|i| seen.push([at[0] + i * steps[0], at[1] + i * steps[1]]));
+                (0..length).for_each(|i| {
+                    visited.push([offsets[0] + i * steps[0], offsets[1] + i * steps[1]])
+                });
             });
-            seen
+            visited
         };
         let all = elements(0, 24);
         assert_eq!(all.len(), 24);

@@ -1,10 +1,10 @@
-//! AssignAddVariableOp: adds to a variable, on releases whose core has no kernel that serves a
-//! plugin.
+//! AssignAddVariableOp: adds to a variable, in releases whose core has no kernel for a
+//! plugin's device.
 
 use sp_abi::kernels_experimental::TF_AssignUpdateVariable;
 
 use super::prelude::*;
-use crate::compute::map::change;
+use crate::compute::map::update;
 
 #[kernel(
     op = "AssignAddVariableOp",
@@ -14,5 +14,5 @@ use crate::compute::map::change;
     needs = [TF_AssignUpdateVariable]
 )]
 fn assign_add_variable_op<T: Element + Number>(cx: &Host<'_>) -> Result<()> {
-    cx.update_variable::<T>(0, 1, |variable, value| change(variable, value, arith::add))
+    cx.update_variable::<T>(0, 1, |variable, value| update(variable, value, arith::add))
 }

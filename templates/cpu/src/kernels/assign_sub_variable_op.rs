@@ -1,10 +1,10 @@
-//! AssignSubVariableOp: subtracts from a variable, on releases whose core has no kernel that serves a
-//! plugin.
+//! AssignSubVariableOp: subtracts from a variable, in releases whose core has no kernel for a
+//! plugin's device.
 
 use sp_abi::kernels_experimental::TF_AssignUpdateVariable;
 
 use super::prelude::*;
-use crate::compute::map::change;
+use crate::compute::map::update;
 
 #[kernel(
     op = "AssignSubVariableOp",
@@ -14,5 +14,5 @@ use crate::compute::map::change;
     needs = [TF_AssignUpdateVariable]
 )]
 fn assign_sub_variable_op<T: Element + Number>(cx: &Host<'_>) -> Result<()> {
-    cx.update_variable::<T>(0, 1, |variable, value| change(variable, value, arith::sub))
+    cx.update_variable::<T>(0, 1, |variable, value| update(variable, value, arith::sub))
 }

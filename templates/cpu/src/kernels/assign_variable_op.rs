@@ -1,12 +1,13 @@
-//! AssignVariableOp: a variable's value, on releases whose core has no kernel that serves a plugin.
+//! AssignVariableOp: a variable's value, in releases whose core has no kernel for a plugin's
+//! device.
 
 use sp_abi::kernels_experimental::TF_AssignVariable;
 
 use super::prelude::*;
 
-/// What the op says of itself; older releases do not ask for the shape to be held.
+/// The op's attributes. Older releases have no `validate_shape`.
 #[derive(Attributes)]
-struct Shape {
+struct ValidateShape {
     validate_shape: Option<bool>,
 }
 
@@ -17,6 +18,6 @@ struct Shape {
     releases = "2.6..2.10",
     needs = [TF_AssignVariable]
 )]
-fn assign_variable_op<T: Element>(cx: &Host<'_>, attributes: &Shape) -> Result<()> {
+fn assign_variable_op<T: Element>(cx: &Host<'_>, attributes: &ValidateShape) -> Result<()> {
     cx.assign_variable::<T>(0, 1, attributes.validate_shape.unwrap_or(false))
 }

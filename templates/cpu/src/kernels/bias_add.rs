@@ -2,23 +2,23 @@
 
 use super::elementwise::broadcast;
 use super::prelude::*;
-use crate::compute::nn::bias::{Layout, plan};
+use crate::compute::nn::bias::{ChannelLayout, bias_broadcast};
 
-/// Where the op's tensors have their channels.
+/// The op's attribute for the position of the channels.
 #[derive(Attributes)]
 pub struct DataFormat {
     data_format: String,
 }
 
 impl DataFormat {
-    /// The layout that the name stands for.
+    /// Returns the layout that the attribute names.
     ///
     /// # Errors
-    /// Where it is neither `NHWC` nor `NCHW`.
-    pub fn layout(&self) -> Result<Layout> {
+    /// Returns an error if the name is neither `NHWC` nor `NCHW`.
+    pub fn layout(&self) -> Result<ChannelLayout> {
         match self.data_format.as_str() {
-            "NHWC" => Ok(Layout::ChannelsLast),
-            "NCHW" => Ok(Layout::ChannelsFirst),
+            "NHWC" => Ok(ChannelLayout::ChannelsLast),
+            "NCHW" => Ok(ChannelLayout::ChannelsFirst),
             other => Err(Error::invalid_argument(format!("data_format is {other:?}"))),
         }
     }
@@ -33,7 +33,7 @@ fn bias_add<T: Element + Number>(cx: &Host<'_>, format: &DataFormat) -> Result<(
             format!("expected a matrix and a vector of biases, got {dims:?}, {bias_dims:?}");
         return Err(Error::invalid_argument(message));
     }
-    let plan = plan(dims, format.layout()?, bias.data().len())?;
+    let plan = bias_broadcast(dims, format.layout()?, bias.data().len())?;
     broadcast(
         Cost::Cheap,
         cx,

@@ -1,6 +1,6 @@
-//! DestroyResourceOp: on 2.6 and 2.7 core has no kernel that serves a plugin, and its C API no way to
-//! end a resource. Without this one each variable that goes raises an error; its memory stays either
-//! way, which is told once.
+//! DestroyResourceOp. In 2.6 and 2.7 core has no kernel for a plugin's device, and the C API has no function
+//! that destroys a resource. Without this kernel the end of each variable raises an error. Its memory is not
+//! freed in either case, which is reported once.
 
 use std::sync::Once;
 
@@ -8,11 +8,11 @@ use super::prelude::*;
 
 #[kernel(op = "DestroyResourceOp", host = ["resource"], releases = "2.6..2.7")]
 fn destroy_resource_op(_: &Host<'_>) -> Result<()> {
-    static TOLD: Once = Once::new();
-    TOLD.call_once(|| {
+    static REPORTED: Once = Once::new();
+    REPORTED.call_once(|| {
         sp_runtime::report!(
             Warn,
-            "this TensorFlow cannot free variables of a plugin's device; they stay"
+            "DestroyResourceOp: TensorFlow 2.6 and 2.7 cannot free a variable on a plugin's device; its memory is not freed"
         );
     });
     Ok(())

@@ -1,18 +1,18 @@
-//! Kernels that are one function on scalars. They write every element of their output, so they take it
-//! uninitialised: zeros would be a third pass over memory.
+//! Kernels that apply one function on scalars. They write every element of their output, so they allocate it
+//! uninitialized: zeroing would be a further pass over memory.
 
 use std::mem::MaybeUninit;
 
 use sp_plugin::kernel::Host;
 use sp_plugin::{Element, Result};
 
-use crate::compute::map::{map1, map2_at};
+use crate::compute::map::{map1, map2_with_cost};
 use crate::compute::{Broadcast, Cost};
 
-/// Output 0 is `f` of input 0, element by element.
+/// Writes `f` of each element of input 0 to output 0.
 ///
 /// # Errors
-/// Where an input or output is not what the op says.
+/// Returns an error if an input or output is not what the op says.
 pub fn unary<T: Element, U: Element>(cx: &Host<'_>, f: impl Fn(T) -> U + Sync) -> Result<()> {
     let x = cx.input::<T>(0)?;
     map1(
@@ -24,19 +24,19 @@ pub fn unary<T: Element, U: Element>(cx: &Host<'_>, f: impl Fn(T) -> U + Sync) -
     Ok(())
 }
 
-/// Output 0 is `f` of inputs 0 and 1, broadcast against each other.
+/// Writes `f` of inputs 0 and 1, broadcast, to output 0.
 ///
 /// # Errors
-/// Where the shapes do not broadcast, or an input or output is not what the op says.
+/// Returns an error if the shapes do not broadcast, or an input or output is not what the op says.
 pub fn binary<T: Element, U: Element>(cx: &Host<'_>, f: impl Fn(T, T) -> U + Sync) -> Result<()> {
-    binary_at(Cost::Cheap, cx, f)
+    binary_with_cost(Cost::Cheap, cx, f)
 }
 
 /// [`binary`] with a function of this cost, which decides how finely the work is divided.
 ///
 /// # Errors
 /// As [`binary`].
-pub fn binary_at<T: Element, U: Element>(
+pub fn binary_with_cost<T: Element, U: Element>(
     cost: Cost,
     cx: &Host<'_>,
     f: impl Fn(T, T) -> U + Sync,
@@ -46,10 +46,10 @@ pub fn binary_at<T: Element, U: Element>(
     broadcast(cost, cx, &plan, [x.data(), y.data()], f)
 }
 
-/// Output 0 is `f` of two operands, broadcast as planned.
+/// Writes `f` of two operands, broadcast by `plan`, to output 0.
 ///
 /// # Errors
-/// If the output is not what the op says.
+/// Returns an error if the output is not what the op says.
 pub fn broadcast<T: Element, U: Element>(
     cost: Cost,
     cx: &Host<'_>,
@@ -57,7 +57,7 @@ pub fn broadcast<T: Element, U: Element>(
     [x, y]: [&[T]; 2],
     f: impl Fn(T, T) -> U + Sync,
 ) -> Result<()> {
-    map2_at(
+    map2_with_cost(
         cost,
         plan,
         x,

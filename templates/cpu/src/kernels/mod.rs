@@ -1,6 +1,6 @@
 //! The reference kernels, one op a file.
 //!
-//! To add one: a file with a function under `#[kernel(..)]`, and its word in the table below.
+//! To add one: a file with a function under `#[kernel(..)]`, and its name in the table below.
 
 mod elementwise;
 mod reduction;
@@ -16,9 +16,9 @@ sp_plugin::kernels! {
     resource_apply_gradient_descent, // since 2.6
 }
 
-/// What a kernel file begins with.
+/// Imports of all kernel files.
 mod prelude {
-    pub(super) use super::elementwise::{binary, binary_at, unary};
+    pub(super) use super::elementwise::{binary, binary_with_cost, unary};
     pub(super) use crate::compute::Cost;
     pub(super) use crate::compute::arith::{self, Float, Integer, Number};
     pub(super) use sp_plugin::kernel::{Attributes, Host, kernel};

@@ -4,5 +4,5 @@ use super::prelude::*;
 
 #[kernel(op = "Pow", T = [f32, f64])]
 fn pow<T: Element + Float>(cx: &Host<'_>) -> Result<()> {
-    binary_at(Cost::Dear, cx, arith::pow::<T>)
+    binary_with_cost(Cost::Expensive, cx, arith::pow::<T>)
 }

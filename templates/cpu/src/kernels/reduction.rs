@@ -5,16 +5,16 @@ use sp_plugin::{Element, Result};
 
 use crate::compute::reduce::{Fold, Reduction, reduce};
 
-/// What the reducing ops have in common.
+/// The attribute that all reducing ops have.
 #[derive(Attributes)]
 pub struct KeepDims {
     keep_dims: bool,
 }
 
-/// Output 0 is input 0, folded along the axes that input 1 lists in host memory.
+/// Writes input 0, folded along the axes that input 1 lists in host memory, to output 0.
 ///
 /// # Errors
-/// Where an axis is not there or is named twice.
+/// Returns an error if an axis is not there or is named twice.
 pub fn fold<T: Element, F: Fold<T>>(cx: &Host<'_>, attributes: &KeepDims) -> Result<()> {
     let x = cx.input::<T>(0)?;
     let plan = Reduction::new(x.dims(), &cx.host_integers(1)?)?;

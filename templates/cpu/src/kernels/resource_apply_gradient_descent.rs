@@ -1,10 +1,10 @@
 //! ResourceApplyGradientDescent: var -= alpha * delta, the step of the optimizers before Keras 2.11.
-//! Core has no kernel of it that serves a plugin, and from 2.19 on exports no means for one.
+//! Core has no kernel for a plugin's device, and exports no function for one from 2.19 on.
 
 use sp_abi::kernels_experimental::TF_AssignUpdateVariable;
 
 use super::prelude::*;
-use crate::compute::map::change;
+use crate::compute::map::update;
 
 #[kernel(
     op = "ResourceApplyGradientDescent",
@@ -16,6 +16,6 @@ use crate::compute::map::change;
 fn resource_apply_gradient_descent<T: Element + Number>(cx: &Host<'_>) -> Result<()> {
     let alpha = cx.input::<T>(1)?.scalar()?;
     cx.update_variable::<T>(0, 2, |variable, delta| {
-        change(variable, delta, |old, slope| old.minus(alpha.times(slope)));
+        update(variable, delta, |old, slope| old.minus(alpha.times(slope)));
     })
 }

@@ -1,7 +1,7 @@
 //! SparseSoftmaxCrossEntropyWithLogits: the loss of each row, and its gradient.
 
 use super::prelude::*;
-use crate::compute::nn::xent::{Label, sparse_softmax_cross_entropy as compute};
+use crate::compute::nn::cross_entropy::{Label, sparse_softmax_cross_entropy as compute};
 
 #[kernel(
     op = "SparseSoftmaxCrossEntropyWithLogits",

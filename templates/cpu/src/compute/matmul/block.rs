@@ -1,7 +1,7 @@
 //! The loops around the tiles: a grid of tasks for the cores, blocks for the caches.
 //!
-//! Each task computes a rectangle of the result by itself, with its own packed copies; that costs a little copying and no
-//! synchronisation. Sums are cut only along `k`, at places that depend on `k` alone.
+//! Each task computes a rectangle of the result with its own packed copies, which needs no synchronization. Sums are split only along
+//! `k`, at indices that depend on `k` only.
 
 use super::Product;
 use super::pack::{Lines, Panel, with_buffer};
@@ -9,16 +9,16 @@ use super::tile::{Strip, Tile, Tiled};
 use crate::compute::parallel;
 use crate::compute::simd::Isa;
 
-/// Terms that are summed in registers at a time, at most.
+/// The largest number of terms that are summed in registers.
 const DEPTH: usize = 256;
-/// Rows of the left operand that stay in the second cache.
+/// The number of rows of the left operand in a block that fits in the second cache.
 const ROWS: usize = 256;
-/// Bytes of the right operand that are packed at a time.
+/// The number of bytes of the right operand that are packed at a time.
 const RIGHT_BYTES: usize = 2 << 20;
-/// Multiply-adds that one task should have at least.
+/// The minimal number of multiply-adds in a task.
 const GRAIN: usize = 256 * 1024;
 
-/// Both operands as the tiles index them, and the result.
+/// Pointers and strides of both operands, as the tiles index them, and of the result.
 #[derive(Clone, Copy)]
 struct Operands<T> {
     a: Lines<T>,
@@ -28,17 +28,17 @@ struct Operands<T> {
     n: usize,
 }
 
-// SAFETY: tasks read a and b, and write rectangles of c that do not overlap.
+// SAFETY: tasks only read `a` and `b`, and write disjoint rectangles of `c`.
 unsafe impl<T: Sync> Sync for Operands<T> {}
 
-/// Rows and columns of the result.
+/// A range of rows and of columns of the result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Rectangle {
     rows: std::ops::Range<usize>,
     columns: std::ops::Range<usize>,
 }
 
-/// The product, with `m`, `k` and `n` all above 0.
+/// Computes the product. `m`, `k` and `n` are above 0.
 pub(super) fn product<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
     let Product {
         m,
@@ -81,12 +81,12 @@ pub(super) fn product<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T])
     );
     let operands = &operands;
     parallel::run(grid.down * grid.across, |index| {
-        // SAFETY: the slices are as long as the product says, and rectangles of different indices do not overlap.
-        unsafe { rectangle(&tile, operands, &grid.rectangle(index)) };
+        // SAFETY: the slices have the lengths of the product, and rectangles of different indices are disjoint.
+        unsafe { compute_rectangle(&tile, operands, &grid.rectangle(index)) };
     });
 }
 
-/// How the result is cut for the cores.
+/// The division of the result into rectangles, one for each task.
 struct Grid {
     m: usize,
     n: usize,
@@ -97,7 +97,7 @@ struct Grid {
 }
 
 impl Grid {
-    /// About `tasks` rectangles, as equal and as square as whole tiles allow.
+    /// Creates a grid of about `tasks` rectangles, as equal and as square as whole tiles allow.
     fn new(m: usize, n: usize, tasks: usize, row: usize, column: usize) -> Self {
         let cut = |down: usize| {
             let rows = m.div_ceil(down).next_multiple_of(row);
@@ -130,17 +130,20 @@ impl Grid {
     }
 }
 
-/// Cuts `0..len` into equal pieces of at most `most`, each but the last a multiple of `unit`.
-fn cuts(len: usize, most: usize, unit: usize) -> impl Iterator<Item = (usize, usize)> {
-    let each = len.div_ceil(len.div_ceil(most)).next_multiple_of(unit);
+/// Splits `0..len` into equal ranges of at max `max` elements, each but the last a multiple of `unit`.
+fn split_evenly(len: usize, max: usize, unit: usize) -> impl Iterator<Item = (usize, usize)> {
+    let each = len.div_ceil(len.div_ceil(max)).next_multiple_of(unit);
     (0..len)
         .step_by(each)
         .map(move |start| (start, each.min(len - start)))
 }
 
+/// Computes one rectangle.
+///
 /// # Safety
-/// The operands hold what they say, and nobody else writes this rectangle.
-unsafe fn rectangle<T: Tiled>(tile: &Tile<T>, operands: &Operands<T>, area: &Rectangle) {
+/// - The pointers of `operands` are valid for the product's matrices.
+/// - No other thread accesses this rectangle of `c`.
+unsafe fn compute_rectangle<T: Tiled>(tile: &Tile<T>, operands: &Operands<T>, area: &Rectangle) {
     let wide = (RIGHT_BYTES / size_of::<T>() / DEPTH).next_multiple_of(tile.columns());
     let (m, n) = (area.rows.len(), area.columns.len());
     let depth = DEPTH.min(operands.k);
@@ -148,8 +151,8 @@ unsafe fn rectangle<T: Tiled>(tile: &Tile<T>, operands: &Operands<T>, area: &Rec
     let left = depth * m.min(ROWS).next_multiple_of(tile.rows);
     with_buffer::<T, _>(left + right, |buffer| {
         let (left, right) = buffer.split_at_mut(left);
-        for (j, columns) in cuts(n, wide, tile.columns()) {
-            for (p, depth) in cuts(operands.k, DEPTH, 1) {
+        for (j, columns) in split_evenly(n, wide, tile.columns()) {
+            for (p, depth) in split_evenly(operands.k, DEPTH, 1) {
                 let block = Block {
                     tile,
                     operands,
@@ -158,14 +161,14 @@ unsafe fn rectangle<T: Tiled>(tile: &Tile<T>, operands: &Operands<T>, area: &Rec
                     columns: (area.columns.start + j, columns),
                     all_rows: m,
                 };
-                // SAFETY: the block lies within the rectangle.
+                // SAFETY: the block is within the rectangle.
                 unsafe { block.run(&area.rows, left, right) };
             }
         }
     });
 }
 
-/// A range of `k` and of columns.
+/// A block of the right operand: a range of `k` and a range of columns.
 struct Block<'a, T> {
     tile: &'a Tile<T>,
     operands: &'a Operands<T>,
@@ -177,34 +180,37 @@ struct Block<'a, T> {
 
 impl<T: Tiled> Block<'_, T> {
     /// # Safety
-    /// As [`rectangle`].
+    /// The obligations of [`compute_rectangle`].
     unsafe fn run(&self, rows: &std::ops::Range<usize>, left: &mut [T], right: &mut [T]) {
-        // SAFETY: columns and depth are within b.
+        // SAFETY: the block's rows and columns are within `b`.
         unsafe { self.pack_right(right) };
-        for (i, rows_here) in cuts(rows.len(), ROWS, self.tile.rows) {
-            // SAFETY: rows and depth are within a and c.
+        for (i, rows_here) in split_evenly(rows.len(), ROWS, self.tile.rows) {
+            // SAFETY: the rows are within `a` and `c`, and the terms within `a`.
             unsafe { self.rows(rows.start + i, rows_here, left, right) };
         }
     }
 
-    /// The strips that the columns are cut into, as equal as whole registers allow: first column within the block, and how many.
+    /// Returns the strips of the columns, as equal as whole registers allow: the first column within the block and the number of columns.
     fn strips(&self) -> impl Iterator<Item = (usize, usize)> {
-        cuts(self.columns.1, self.tile.columns(), self.tile.lanes)
+        split_evenly(self.columns.1, self.tile.columns(), self.tile.lanes)
     }
 
-    /// Whether a strip is read from a packed copy: if it would be read often, or is not stored as rows of whole registers.
-    fn packs(&self, columns: usize) -> bool {
+    /// Returns true if a strip is packed: it is read often, or is not stored as rows of whole registers.
+    fn is_packed(&self, columns: usize) -> bool {
         self.operands.b.across != 1
             || self.all_rows > 64
             || !columns.is_multiple_of(self.tile.lanes)
     }
 
     /// # Safety
-    /// The block lies within `b`.
+    /// - The block is within `b`.
     unsafe fn pack_right(&self, right: &mut [T]) {
         let b = self.operands.b;
-        for (j, columns) in self.strips().filter(|(_, columns)| self.packs(*columns)) {
-            // SAFETY: these columns and rows are within b.
+        for (j, columns) in self
+            .strips()
+            .filter(|(_, columns)| self.is_packed(*columns))
+        {
+            // SAFETY: the columns and rows are within `b`.
             unsafe {
                 let start = b
                     .start
@@ -222,10 +228,10 @@ impl<T: Tiled> Block<'_, T> {
     }
 
     /// # Safety
-    /// The rows lie within `a` and `c`.
+    /// - The rows are within `a` and `c`.
     unsafe fn rows(&self, first: usize, rows: usize, left: &mut [T], right: &[T]) {
         let Operands { a, b, c, n, .. } = *self.operands;
-        // SAFETY: row `first` and term `p` are within a.
+        // SAFETY: row `first` and term `p` are within `a`.
         let start = unsafe { a.start.add(first * a.across + self.p * a.down) };
         let height = self.tile.rows;
         let mut from = (start, height * a.across, a.across, a.down);
@@ -233,7 +239,7 @@ impl<T: Tiled> Block<'_, T> {
             for (index, row) in (0..rows).step_by(height).enumerate() {
                 let to = &mut left[index * height * self.depth..];
                 let count = height.min(rows - row);
-                // SAFETY: these rows are within a.
+                // SAFETY: the rows are within `a`.
                 unsafe {
                     let from = Lines {
                         start: start.add(row * a.across),
@@ -253,9 +259,9 @@ impl<T: Tiled> Block<'_, T> {
             from = (left.as_ptr(), height * self.depth, 1, height);
         }
         for (j, columns) in self.strips() {
-            // SAFETY: the strip's operands are what was packed, or rows and columns within the matrices; c's rectangle is ours.
+            // SAFETY: the strip's operands are packed copies, or rows and columns within the matrices; only this task accesses the rectangle.
             unsafe {
-                let (b, b_step) = match self.packs(columns) {
+                let (b, b_step) = match self.is_packed(columns) {
                     true => (
                         right[j * self.depth..].as_ptr(),
                         columns.next_multiple_of(self.tile.lanes),

@@ -1,9 +1,9 @@
-//! Products of integers: the triple loop, ordered so that the innermost one runs along memory.
+//! Products of integers: the triple loop, with the innermost loop along contiguous memory.
 
 use super::Product;
 use crate::compute::arith::Integer;
 
-/// Rows of the result from `first` on.
+/// Computes the rows of the result from `first` on.
 #[inline(always)]
 pub(super) fn rows<T: Integer>(product: &Product, a: &[T], b: &[T], first: usize, c: &mut [T]) {
     let Product {

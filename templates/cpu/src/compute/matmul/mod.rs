@@ -1,8 +1,8 @@
 //! Matrix products: `c = op(a) * op(b)`, row-major, where `op` transposes or not.
 //!
-//! Floats go through register tiles ([`tile`]) for each instruction set, blocked for the caches ([`block`]), packed only where
-//! that pays ([`pack`]); products with a vector have loops of their own ([`vector`]), and so have integers ([`integer`]). Each
-//! element's terms are summed in an order that depends on the shapes and the instruction set, never on the number of cores.
+//! Floats go through register tiles ([`tile`]) for each instruction set, blocked for the caches ([`block`]), packed only if
+//! that is faster ([`pack`]). Products with a vector ([`vector`]) and of integers ([`integer`]) have their own loops. The order of
+//! summation depends on the shapes and the instruction set, never on the number of cores.
 
 mod block;
 mod integer;
@@ -19,20 +19,20 @@ use super::simd::Isa;
 /// The shape of a product: `op(a)` is `m` x `k`, `op(b)` is `k` x `n`, the result `m` x `n`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Product {
-    /// Rows of the result.
+    /// The number of rows of the result.
     pub m: usize,
-    /// Terms of each sum.
+    /// The number of terms of each sum.
     pub k: usize,
-    /// Columns of the result.
+    /// The number of columns of the result.
     pub n: usize,
-    /// `a` is stored `k` x `m`.
+    /// True if `a` is stored as `k` x `m`.
     pub transpose_a: bool,
-    /// `b` is stored `n` x `k`.
+    /// True if `b` is stored as `n` x `k`.
     pub transpose_b: bool,
 }
 
 impl Product {
-    /// The product of matrices stored with these dims; `None` if the inner dims differ.
+    /// Returns the product of matrices that are stored with these dims, or `None` if the inner dims differ.
     pub fn new(a: [usize; 2], b: [usize; 2], transpose_a: bool, transpose_b: bool) -> Option<Self> {
         let [m, k] = if transpose_a { [a[1], a[0]] } else { a };
         let [other, n] = if transpose_b { [b[1], b[0]] } else { b };
@@ -46,7 +46,7 @@ impl Product {
     }
 
     fn check<T>(&self, a: &[T], b: &[T], c: &[T]) {
-        // The fields are anybody's: a product that wraps would let the tiles run past the slices.
+        // The fields are public: with a size that wraps, the tiles would access memory outside of the slices.
         let is_matrix = |x: &[T], rows: usize, columns| rows.checked_mul(columns) == Some(x.len());
         assert!(is_matrix(a, self.m, self.k), "a is not m x k");
         assert!(is_matrix(b, self.k, self.n), "b is not k x n");
@@ -54,10 +54,10 @@ impl Product {
     }
 }
 
-/// `c = op(a) * op(b)` of `f32` or `f64`. Zeros if `k` is 0; NaN and infinities go where the plain triple loop has them.
+/// Computes `c = op(a) * op(b)` of `f32` or `f64`: zeros if `k` is 0, NaN and infinities where the triple loop gives them.
 ///
 /// # Panics
-/// If a slice is not as long as the product says.
+/// Panics if a slice has another length than the product.
 pub fn matmul<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
     product.check(a, b, c);
     let Product {
@@ -70,12 +70,12 @@ pub fn matmul<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
     match (m, n, k) {
         (0, ..) | (_, 0, _) => {}
         (_, _, 0) => c.fill(T::ZERO),
-        // A row vector: b's columns; b is stored with them as rows if transposed.
+        // `a` is a row vector: each result is a product with a column of b, which is a stored row if b is transposed.
         (1, ..) => vector::product(
             if transpose_b {
-                vector::Side::Rows
+                vector::Line::Rows
             } else {
-                vector::Side::Columns
+                vector::Line::Columns
             },
             b,
             a,
@@ -83,9 +83,9 @@ pub fn matmul<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
         ),
         (_, 1, _) => vector::product(
             if transpose_a {
-                vector::Side::Columns
+                vector::Line::Columns
             } else {
-                vector::Side::Rows
+                vector::Line::Rows
             },
             a,
             b,
@@ -95,15 +95,15 @@ pub fn matmul<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
     }
 }
 
-/// `c = op(a) * op(b)` of integers, wrapping.
+/// Computes `c = op(a) * op(b)` of integers, wrapping.
 ///
 /// # Panics
-/// If a slice is not as long as the product says.
+/// Panics if a slice has another length than the product.
 pub fn matmul_int<T: Integer>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
     product.check(a, b, c);
     let isa = Isa::current();
     let grain = (256 * 1024 / product.k.max(1)).max(1);
-    parallel::rows(c, product.n, grain, |first, rows| {
+    parallel::for_each_row_chunk(c, product.n, grain, |first, rows| {
         isa.vectorize(
             #[inline(always)]
             || integer::rows(&product, a, b, first, rows),

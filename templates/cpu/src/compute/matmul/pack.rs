@@ -1,9 +1,9 @@
-//! Copies a block of a matrix into the order in which tiles read it, and keeps the memory for that per thread.
+//! Copies a block of a matrix into the order in which tiles read it. Each thread reuses its buffer.
 
 use crate::compute::simd::Lanes;
 use std::cell::Cell;
 
-/// A cache line, so that buffers are aligned to one.
+/// A cache line, which gives buffers its alignment.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([u8; 64]);
@@ -12,21 +12,21 @@ thread_local! {
     static BUFFER: Cell<Vec<Line>> = const { Cell::new(Vec::new()) };
 }
 
-/// Lends `body` room for `len` elements, aligned to a cache line, with anything in it. The thread keeps the memory for the next call.
+/// Calls `body` with a buffer of `len` elements that is aligned to a cache line and has unspecified contents. The thread reuses it.
 pub(super) fn with_buffer<T: Copy + Default, R>(len: usize, body: impl FnOnce(&mut [T]) -> R) -> R {
     let mut lines = BUFFER.take();
     let needed = (len * size_of::<T>()).div_ceil(64);
     if lines.len() < needed {
         lines.resize(needed, Line([0; 64]));
     }
-    // SAFETY: the lines are initialised, long enough and aligned for T, which any bits are valid for: T is a float.
+    // SAFETY: the lines are initialized, long enough and aligned for `T`, a float, for which all bits are valid.
     let buffer = unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<T>(), len) };
     let result = body(buffer);
     BUFFER.set(lines);
     result
 }
 
-/// Where a matrix's elements are: `(i, p)` at `start[i * across + p * down]`, and one of the two is 1.
+/// The storage of a matrix: element `(i, p)` is `start[i * across + p * down]`, and one of the strides is 1.
 #[derive(Clone, Copy)]
 pub(super) struct Lines<T> {
     pub start: *const T,
@@ -34,7 +34,7 @@ pub(super) struct Lines<T> {
     pub down: usize,
 }
 
-/// What to pack: `count` by `k` elements, as `k` rows of `width`, with zeros from `count` on.
+/// A panel to pack: `count` by `k` elements, as `k` rows of `width`, with zeros from `count` on.
 pub(super) struct Panel<T> {
     pub from: Lines<T>,
     pub count: usize,
@@ -42,10 +42,11 @@ pub(super) struct Panel<T> {
     pub width: usize,
 }
 
-/// Writes `to[p * width + i]` = element `(i, p)`.
+/// Writes element `(i, p)` to `to[p * width + i]`.
 ///
 /// # Safety
-/// `from` holds what the panel says, and the function that this is compiled into has the instruction set.
+/// - `from` is valid for the panel's elements.
+/// - The function that this is inlined into has the instruction set.
 #[inline(always)]
 pub(super) unsafe fn pack<V: Lanes<Scalar: Default>>(
     to: &mut [V::Scalar],
@@ -63,7 +64,7 @@ pub(super) unsafe fn pack<V: Lanes<Scalar: Default>>(
     }
     if from.across == 1 && count == 8 && width == 8 {
         for (p, row) in to.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            // SAFETY: row p of from has 8 elements side by side. A copy of known length is a load and a store, not a call.
+            // SAFETY: row `p` of `from` has 8 contiguous elements. A copy of constant length is a load and a store, not a call.
             *row = unsafe {
                 from.start
                     .add(p * from.down)
@@ -75,7 +76,7 @@ pub(super) unsafe fn pack<V: Lanes<Scalar: Default>>(
     }
     if from.across == 1 {
         for (p, row) in to.chunks_exact_mut(width).enumerate() {
-            // SAFETY: row p of from has count elements side by side.
+            // SAFETY: row `p` of `from` has `count` contiguous elements.
             let source =
                 unsafe { std::slice::from_raw_parts(from.start.add(p * from.down), count) };
             row[..count].copy_from_slice(source);
@@ -85,7 +86,7 @@ pub(super) unsafe fn pack<V: Lanes<Scalar: Default>>(
     let (squares, depth) = (count / V::SIDE * V::SIDE, k / V::SIDE * V::SIDE);
     for i in (0..squares).step_by(V::SIDE) {
         for p in (0..depth).step_by(V::SIDE) {
-            // SAFETY: the square lies within from, whose lines are rows here, and within to.
+            // SAFETY: the square is within `from`, whose lines are rows here, and within `to`.
             unsafe {
                 V::transpose(
                     from.start.add(i * from.across + p),
@@ -98,7 +99,7 @@ pub(super) unsafe fn pack<V: Lanes<Scalar: Default>>(
     }
     for i in 0..count {
         for p in (if i < squares { depth } else { 0 })..k {
-            // SAFETY: element (i, p) lies within from.
+            // SAFETY: element `(i, p)` is within `from`.
             to[p * width + i] = unsafe { *from.start.add(i * from.across + p) };
         }
     }

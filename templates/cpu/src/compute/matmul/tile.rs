@@ -1,36 +1,36 @@
 //! The register tile: a few rows by up to three registers of columns, summed over `k` without leaving the registers.
 //!
-//! One generic function over [`Lanes`]; below it, what is compiled for each instruction set. Operands are read through strides,
+//! One function is generic over [`Lanes`]; below it are its instances for each instruction set. Operands are read through strides,
 //! so the same tile works on packed panels and on the matrices as they are stored.
 
 use super::pack::{self, Panel};
 use crate::compute::arith::Float;
 use crate::compute::simd::{Isa, Lanes, Level, Plain};
 
-/// Registers of columns in a full tile.
+/// The number of registers of columns in a full tile.
 const COLUMNS: usize = 3;
 
-/// A float that matrix products have tiles for.
+/// A float type with tiles for matrix products.
 pub trait Tiled: Float {
-    /// The tile for an instruction set.
+    /// Returns the tile for an instruction set.
     fn tile(isa: Isa) -> Tile<Self>;
 }
 
 /// The tile of one instruction set.
 #[derive(Clone, Copy)]
 pub struct Tile<T> {
-    /// Rows of a full tile.
+    /// The number of rows of a full tile.
     pub(super) rows: usize,
-    /// Columns of one register.
+    /// The number of columns in one register.
     pub(super) lanes: usize,
-    /// Computes a strip. Needs the instruction set, and a [`Strip`] whose pointers hold what it says.
+    /// Computes a strip. Needs the instruction set, and a [`Strip`] with valid pointers.
     run: unsafe fn(&Strip<T>),
-    /// Packs a panel. Needs the instruction set, and a [`Panel`] whose pointer holds what it says.
+    /// Packs a panel. Needs the instruction set, and a [`Panel`] with a valid pointer.
     pack: unsafe fn(&mut [T], &Panel<T>),
 }
 
 impl<T> Tile<T> {
-    /// Columns of a full tile.
+    /// Returns the number of columns of a full tile.
     pub(super) const fn columns(&self) -> usize {
         COLUMNS * self.lanes
     }
@@ -38,18 +38,19 @@ impl<T> Tile<T> {
     /// Computes `c = a * b`, or `c += a * b`, for one strip.
     ///
     /// # Safety
-    /// The strip's pointers hold what it says, and `c` is nobody else's.
+    /// - The strip's pointers are valid for its elements.
+    /// - No other thread accesses the strip of `c`.
     #[inline]
     pub(super) unsafe fn run(&self, strip: &Strip<T>) {
         debug_assert!(strip.columns >= 1 && strip.columns <= self.columns());
-        // SAFETY: a Tile comes from an Isa, so the machine has the instruction set; the rest is the caller's.
+        // SAFETY: a `Tile` is created from an `Isa`, so the machine has the instruction set; the caller guarantees the rest.
         unsafe { (self.run)(strip) }
     }
 
     /// Writes a panel in the order in which the tile reads it.
     ///
     /// # Safety
-    /// The panel's matrix holds what it says.
+    /// - The panel's pointer is valid for its elements.
     #[inline]
     pub(super) unsafe fn pack(&self, to: &mut [T], panel: &Panel<T>) {
         // SAFETY: as in `run`.
@@ -73,15 +74,16 @@ pub(super) struct Strip<T> {
     pub c_row: usize,
     pub rows: usize,
     pub columns: usize,
-    /// Add to what `c` holds.
+    /// True to add to `c` instead of overwriting it.
     pub add: bool,
 }
 
 /// # Safety
-/// As [`Tile::run`], and compiled into a function that has the instruction set.
+/// - The obligations of [`Tile::run`].
+/// - The function that this is inlined into has the instruction set.
 #[inline(always)]
 unsafe fn strip<V: Lanes<Scalar: Tiled>, const ROWS: usize>(strip: &Strip<V::Scalar>) {
-    // SAFETY: passed on.
+    // SAFETY: the caller's obligations are the same.
     unsafe {
         match strip.columns.div_ceil(V::COUNT) {
             1 => panels::<V, ROWS, 1>(strip),
@@ -92,14 +94,14 @@ unsafe fn strip<V: Lanes<Scalar: Tiled>, const ROWS: usize>(strip: &Strip<V::Sca
 }
 
 /// # Safety
-/// As [`strip`].
+/// - The obligations of [`strip`].
 #[inline(always)]
 unsafe fn panels<V: Lanes<Scalar: Tiled>, const ROWS: usize, const N: usize>(
     strip: &Strip<V::Scalar>,
 ) {
     let full = strip.rows / ROWS;
     for panel in 0..full {
-        // SAFETY: all rows of this panel are in the strip.
+        // SAFETY: all rows of this panel are in the strip, whose pointers are valid.
         unsafe {
             tile::<V, ROWS, N>(
                 strip,
@@ -110,14 +112,14 @@ unsafe fn panels<V: Lanes<Scalar: Tiled>, const ROWS: usize, const N: usize>(
     }
     let mut row = full * ROWS;
     while row < strip.rows {
-        // SAFETY: this row is in the strip.
+        // SAFETY: this row is in the strip, whose pointers are valid.
         let (a, c) = unsafe {
             (
                 strip.a.add(full * strip.a_panel + row % ROWS * strip.a_row),
                 strip.c.add(row * strip.c_row),
             )
         };
-        // SAFETY: as many rows as the arm takes are left.
+        // SAFETY: the strip has at least as many rows left as the arm computes.
         row += unsafe {
             match strip.rows - row {
                 4.. if ROWS > 4 => tile::<V, 4, N>(strip, a, c),
@@ -128,8 +130,8 @@ unsafe fn panels<V: Lanes<Scalar: Tiled>, const ROWS: usize, const N: usize>(
     }
 }
 
-/// Repeats the body for each row of the largest tile, unrolled in the source: the compiler gives up on nested loops of this size, and
-/// then keeps the sums in memory.
+/// Repeats the body for each row of the largest tile, unrolled in the source: the compiler does not unroll nested loops of this size,
+/// and then keeps the sums in memory.
 macro_rules! each_row {
     ($rows:ident, $i:ident => $body:expr) => {
         each_row!($rows, $i => $body; 0 1 2 3 4 5 6 7)
@@ -142,10 +144,10 @@ macro_rules! each_row {
     )*};
 }
 
-/// Gives `M`, the rows that are now done.
+/// Computes `M` rows and returns `M`.
 ///
 /// # Safety
-/// As [`strip`], with `M` rows from `a` and `c` on.
+/// - The obligations of [`strip`], with `M` rows from `a` and `c` on.
 #[inline(always)]
 unsafe fn tile<V: Lanes<Scalar: Tiled>, const M: usize, const N: usize>(
     strip: &Strip<V::Scalar>,
@@ -158,12 +160,12 @@ unsafe fn tile<V: Lanes<Scalar: Tiled>, const M: usize, const N: usize>(
     // SAFETY: writes M rows of the strip's columns; `edge` holds as many rows of whole registers.
     unsafe {
         if full && !strip.add {
-            each_row!(M, i => put(&sums[i], c.add(i * strip.c_row)));
+            each_row!(M, i => store_row(&sums[i], c.add(i * strip.c_row)));
         } else if full {
-            each_row!(M, i => put(&plus(&sums[i], c.add(i * strip.c_row)), c.add(i * strip.c_row)));
+            each_row!(M, i => store_row(&add_row(&sums[i], c.add(i * strip.c_row)), c.add(i * strip.c_row)));
         } else {
             let mut edge = [[V::Scalar::default(); COLUMNS * WIDEST]; M];
-            each_row!(M, i => put(&sums[i], edge[i].as_mut_ptr()));
+            each_row!(M, i => store_row(&sums[i], edge[i].as_mut_ptr()));
             edges(strip, &edge, c);
         }
     }
@@ -171,7 +173,7 @@ unsafe fn tile<V: Lanes<Scalar: Tiled>, const M: usize, const N: usize>(
 }
 
 /// # Safety
-/// As [`tile`].
+/// - The obligations of [`tile`].
 #[inline(always)]
 unsafe fn sums<V: Lanes<Scalar: Tiled>, const M: usize, const N: usize>(
     strip: &Strip<V::Scalar>,
@@ -179,7 +181,7 @@ unsafe fn sums<V: Lanes<Scalar: Tiled>, const M: usize, const N: usize>(
 ) -> [[V; N]; M] {
     let row = strip.a_row;
     let mut b = strip.b;
-    // SAFETY: as promised by the caller; no pointer is read after the last term.
+    // SAFETY: the caller guarantees the pointers; none is dereferenced after the last term.
     unsafe {
         let mut sums = [[V::splat(V::Scalar::default()); N]; M];
         for _ in 0..strip.k {
@@ -201,9 +203,9 @@ unsafe fn sums<V: Lanes<Scalar: Tiled>, const M: usize, const N: usize>(
 }
 
 /// # Safety
-/// `N` registers may be read from `from` on.
+/// - `N` registers may be read from `from` on.
 #[inline(always)]
-unsafe fn plus<V: Lanes<Scalar: Tiled>, const N: usize>(
+unsafe fn add_row<V: Lanes<Scalar: Tiled>, const N: usize>(
     row: &[V; N],
     from: *const V::Scalar,
 ) -> [V; N] {
@@ -216,22 +218,22 @@ unsafe fn plus<V: Lanes<Scalar: Tiled>, const N: usize>(
 }
 
 /// # Safety
-/// `N` registers may be written from `to` on.
+/// - `N` registers may be written from `to` on.
 #[inline(always)]
-unsafe fn put<V: Lanes<Scalar: Tiled>, const N: usize>(row: &[V; N], to: *mut V::Scalar) {
+unsafe fn store_row<V: Lanes<Scalar: Tiled>, const N: usize>(row: &[V; N], to: *mut V::Scalar) {
     for (j, sum) in row.iter().enumerate() {
         // SAFETY: register j is one of the N.
         unsafe { sum.store(to.add(j * V::COUNT)) };
     }
 }
 
-/// Lanes of the widest register.
+/// The number of lanes of the widest register.
 const WIDEST: usize = 16;
 
-/// Writes rows of which only the strip's columns are in the matrix.
+/// Writes rows without the lanes outside of the strip's columns.
 ///
 /// # Safety
-/// `M` rows of the strip's columns may be written from `c` on.
+/// - `M` rows of the strip's columns may be written from `c` on.
 #[inline(always)]
 unsafe fn edges<T: Tiled, const M: usize>(
     strip: &Strip<T>,
@@ -255,17 +257,18 @@ macro_rules! tiles {
                 match isa.level() {
                     $($(#[$gate])* Level::$level => {
                         /// # Safety
-                        /// As [`strip`].
+                        /// - The obligations of [`strip`].
                         $(#[target_feature(enable = $features)])?
                         unsafe fn run(whole: &Strip<$scalar>) {
-                            // SAFETY: passed on; this function has the instruction set.
+                            // SAFETY: the caller's obligations are the same; this function has the instruction set.
                             unsafe { strip::<$register, $rows>(whole) }
                         }
                         /// # Safety
-                        /// As [`Tile::pack`], and the machine has the instruction set.
+                        /// - The obligations of [`Tile::pack`].
+                        /// - The machine has the instruction set.
                         $(#[target_feature(enable = $features)])?
                         unsafe fn pack(to: &mut [$scalar], panel: &Panel<$scalar>) {
-                            // SAFETY: passed on; this function has the instruction set.
+                            // SAFETY: the caller's obligations are the same; this function has the instruction set.
                             unsafe { pack::pack::<$register>(to, panel) }
                         }
                         Tile { rows: $rows, lanes: <$register>::COUNT, run, pack }

@@ -4,34 +4,34 @@ use crate::compute::arith::Float;
 use crate::compute::parallel;
 use crate::compute::simd::Isa;
 
-/// Which lines of the stored matrix meet the vector.
+/// The lines of the stored matrix that are multiplied with the vector.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    /// `out[i]` = row `i` times the vector.
+pub(super) enum Line {
+    /// Computes `out[i]`, row `i` times the vector.
     Rows,
-    /// `out[j]` = column `j` times the vector.
+    /// Computes `out[j]`, column `j` times the vector.
     Columns,
 }
 
-/// Multiply-adds that one task should have at least.
+/// The minimal number of multiply-adds in a task.
 const GRAIN: usize = 64 * 1024;
 
-/// `out` = the matrix, which has as many lines as `out` is long, each as long as `x`.
-pub(super) fn product<T: Float>(side: Side, matrix: &[T], x: &[T], out: &mut [T]) {
+/// Computes `out`, the matrix times `x`. The matrix has as many lines as `out` has elements, each as long as `x`.
+pub(super) fn product<T: Float>(side: Line, matrix: &[T], x: &[T], out: &mut [T]) {
     let isa = Isa::current();
     let stride = out.len();
-    parallel::pieces(out, (GRAIN / x.len()).max(1), |start, out| {
+    parallel::for_each_chunk(out, (GRAIN / x.len()).max(1), |start, out| {
         isa.vectorize(
             #[inline(always)]
             || match side {
-                Side::Rows => rows(&matrix[start * x.len()..], x, out),
-                Side::Columns => columns(&matrix[start..], stride, x, out),
+                Line::Rows => rows(&matrix[start * x.len()..], x, out),
+                Line::Columns => columns(&matrix[start..], stride, x, out),
             },
         );
     });
 }
 
-/// Sixty-four running sums: enough to hide the latency of additions on all machines.
+/// The number of running sums, which hides the latency of additions on all machines.
 const LANES: usize = 64;
 
 #[inline(always)]
@@ -62,7 +62,7 @@ fn rows<T: Float>(matrix: &[T], x: &[T], out: &mut [T]) {
     }
 }
 
-/// Columns that are summed together, so that the sums stay in the first cache.
+/// The number of columns that are summed together; their sums fit in the first cache.
 const COLUMNS: usize = 2048;
 
 #[inline(always)]

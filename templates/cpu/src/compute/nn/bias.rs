@@ -1,23 +1,23 @@
 //! A bias per channel, and its gradient.
 //!
-//! Both see a tensor as `[outer, channels, inner]`: channels last is `inner = 1`, channels first is `outer` = batch.
+//! Both treat a tensor as `[outer, channels, inner]`: with channels last `inner` is 1; with channels first `outer` is the batch.
 
 use crate::compute::arith::{self, Number};
 use crate::compute::map::map2;
 use crate::compute::reduce::{Fold, Reduction, Sum, reduce};
 use crate::compute::{Broadcast, Result};
 
-/// Where the channels are.
+/// The position of the channels in a tensor's dims.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Layout {
+pub enum ChannelLayout {
     /// The last dim: TensorFlow's `NHWC`, of any rank from 2.
     ChannelsLast,
     /// The second dim: TensorFlow's `NCHW`, of any rank from 2.
     ChannelsFirst,
 }
 
-impl Layout {
-    /// Which dim holds the channels. A tensor of one dim is all channels.
+impl ChannelLayout {
+    /// Returns the dim of the channels. In a tensor of one dim it is that one.
     pub fn axis(self, rank: usize) -> usize {
         match self {
             Self::ChannelsLast => rank.saturating_sub(1),
@@ -26,52 +26,62 @@ impl Layout {
     }
 }
 
-/// `out = x + bias`, the bias along the channels; `out` is as long as `x`.
+/// Computes `out = x + bias`, with the bias along the channels; `out` is as long as `x`.
 ///
 /// # Errors
-/// [`Error::Incompatible`](crate::compute::Error) if there is not one bias per channel.
+/// Returns [`Error::Incompatible`](crate::compute::Error) if the numbers of biases and channels differ.
 ///
 /// # Panics
-/// If `x` or `out` is not as long as `dims` say, or `dims` is empty.
+/// Panics if `x` or `out` has another length than `dims`, or `dims` is empty.
 pub fn bias_add<T: Number>(
     dims: &[usize],
-    layout: Layout,
+    layout: ChannelLayout,
     x: &[T],
     bias: &[T],
     out: &mut [T],
 ) -> Result<()> {
-    map2(&plan(dims, layout, bias.len())?, x, bias, out, arith::add);
+    map2(
+        &bias_broadcast(dims, layout, bias.len())?,
+        x,
+        bias,
+        out,
+        arith::add,
+    );
     Ok(())
 }
 
-/// Returns the plan that adds so many biases along the channels.
+/// Returns the broadcast of `biases` biases along the channels of a tensor.
 ///
 /// # Errors
-/// [`Error::Incompatible`](crate::compute::Error) if there is not one bias per channel.
+/// Returns [`Error::Incompatible`](crate::compute::Error) if the numbers of biases and channels differ.
 ///
 /// # Panics
-/// If `dims` is empty.
-pub fn plan(dims: &[usize], layout: Layout, biases: usize) -> Result<Broadcast<2>> {
+/// Panics if `dims` is empty.
+pub fn bias_broadcast(
+    dims: &[usize],
+    layout: ChannelLayout,
+    biases: usize,
+) -> Result<Broadcast<2>> {
     let axis = layout.axis(dims.len());
     if biases != dims[axis] {
         let (biases, dims) = (vec![biases], dims.to_vec());
         return Err(crate::compute::Error::Incompatible(biases, dims));
     }
-    let mut along = vec![1; dims.len() - axis];
-    along[0] = biases;
-    Broadcast::new([dims, &along])
+    let mut bias_dims = vec![1; dims.len() - axis];
+    bias_dims[0] = biases;
+    Broadcast::new([dims, &bias_dims])
 }
 
-/// `out[c]` = the sum of `x` over all elements of channel `c`.
+/// Computes `out[c]`, the sum of `x` over all elements of channel `c`.
 ///
 /// # Errors
-/// None for a tensor of one dim or more.
+/// Returns no error for a tensor of one dim or more.
 ///
 /// # Panics
-/// If `x` is not as long as `dims` say, or `out` has not one element per channel.
+/// Panics if `x` has another length than `dims`, or `out` another than the number of channels.
 pub fn bias_add_grad<T: Number>(
     dims: &[usize],
-    layout: Layout,
+    layout: ChannelLayout,
     x: &[T],
     out: &mut [T],
 ) -> Result<()>

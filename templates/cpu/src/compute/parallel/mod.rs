@@ -1,10 +1,9 @@
 //! Work shared between cores: one pool for the process, no thread started per call.
 //!
-//! The caller always works too. It takes tasks from the same counter as the pool's threads, so a call makes progress when all of them
-//! are busy (several TensorFlow threads call at once) or asleep, and calls may nest. A forked child has none of the pool's threads, and its
-//! copy of a lock may be held for ever: a child of a process that has used the pool computes on the calling thread.
-//! They also take over its floating-point mode: TensorFlow's threads flush subnormals.
-//! How work is cut never depends on how many threads there are where the result would show it.
+//! The calling thread takes tasks from the same counter as the pool's threads. So a call makes progress even if all of them are busy,
+//! and calls may nest. The pool's threads use the caller's floating-point mode: TensorFlow's threads flush subnormals.
+//! A forked child has none of the pool's threads, and its copy of a lock may stay locked. So a child of a process that has used the
+//! pool computes on the calling thread. No result depends on the number of threads.
 
 mod pool;
 mod sync;
@@ -18,28 +17,28 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// What one element costs, next to a memory-bound addition: how small a tensor must be to stay on the calling thread.
+/// The cost of one element. It decides the size below which a tensor is computed on the calling thread only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cost {
     /// A few instructions: add, compare, cast.
     Cheap,
     /// Some ten nanoseconds: pow, exp.
-    Dear,
+    Expensive,
 }
 
 impl Cost {
-    /// Elements that one task should have at least: about 20 microseconds of work.
+    /// Returns the minimal number of elements in a task: about 20 microseconds of work.
     pub const fn grain(self) -> usize {
         match self {
             Self::Cheap => 64 * 1024,
-            Self::Dear => 2 * 1024,
+            Self::Expensive => 2 * 1024,
         }
     }
 }
 
-/// How many threads share work, the caller included: `SP_CPU_THREADS`, else the cores that this process may use.
+/// Returns the number of threads that compute, including the caller: `SP_CPU_THREADS`, or the cores available to this process.
 pub fn threads() -> usize {
-    /// 0 until it is known. Not a `OnceLock`: a child that is forked during its initialisation would wait for ever.
+    /// The count, or 0 before the first call. A `OnceLock` would block a child that is forked during its initialization.
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     match COUNT.load(Ordering::Relaxed) {
         0 => {
@@ -52,11 +51,11 @@ pub fn threads() -> usize {
 }
 
 fn count_threads() -> usize {
-    let wanted = std::env::var("SP_CPU_THREADS")
+    let configured = std::env::var("SP_CPU_THREADS")
         .ok()
         .and_then(|n| n.parse().ok())
         .filter(|n| *n > 0);
-    wanted
+    configured
         .or_else(|| thread::available_parallelism().ok().map(Into::into))
         .unwrap_or(1)
 }
@@ -64,7 +63,7 @@ fn count_threads() -> usize {
 /// Calls `task` once with each of `0..tasks`, on this thread and on the pool's, and returns when all calls have returned.
 ///
 /// # Panics
-/// If a task panics, with its payload. Some of the others may not have run then; none still does.
+/// Panics if a task panics, with its payload. Other tasks may not have run; none is still running.
 pub fn run(tasks: usize, task: impl Fn(usize) + Sync) {
     if tasks <= 1 || threads() == 1 {
         return (0..tasks).for_each(task);
@@ -75,18 +74,18 @@ pub fn run(tasks: usize, task: impl Fn(usize) + Sync) {
     }
 }
 
-/// Returns the pool; `None` in a forked child of the process whose pool it is.
+/// Returns the pool, or `None` in a forked child of the process that created it.
 fn pool() -> Option<&'static Pool> {
     static POOL: OnceLock<&'static Pool> = OnceLock::new();
     static CLAIM: ProcessClaim = ProcessClaim::new();
-    // The claim comes first: a child may be forked while another thread initialises the cell.
+    // The claim comes first, since a child may be forked while another thread initializes the cell.
     CLAIM.try_claim().then(|| *POOL.get_or_init(start_pool))
 }
 
 fn start_pool() -> &'static Pool {
     let pool: &'static Pool = Box::leak(Box::new(Pool::new()));
     for index in 1..threads() {
-        // A thread that cannot be started is one that does not help.
+        // The pool works with fewer threads if one cannot be started.
         let _ = thread::Builder::new()
             .name(format!("sp-cpu-{index}"))
             .spawn(|| pool.serve());
@@ -94,37 +93,39 @@ fn start_pool() -> &'static Pool {
     pool
 }
 
-/// Cuts `out` into pieces of at least `grain` elements and calls `task(start, piece)` for each; all of it at once, on this thread,
-/// if there is less than two grains. `start` is the piece's index in `out`.
+/// Splits `out` into chunks of at least `grain` elements and calls `task(start, chunk)` for each, where `start` is the chunk's index.
+///
+/// With less than two grains there is one chunk, computed on this thread.
 ///
 /// # Panics
-/// If a task panics.
-pub fn pieces<T: Send>(out: &mut [T], grain: usize, task: impl Fn(usize, &mut [T]) + Sync) {
-    rows(out, 1, grain, |start, piece| task(start, piece));
+/// Panics if a task panics.
+pub fn for_each_chunk<T: Send>(out: &mut [T], grain: usize, task: impl Fn(usize, &mut [T]) + Sync) {
+    for_each_row_chunk(out, 1, grain, |start, chunk| task(start, chunk));
 }
 
-/// Like [`pieces`], and never cuts through a row: `out` is rows of `width` elements, `task(first_row, rows)`.
+/// Does as [`for_each_chunk`] with whole rows of `width` elements: calls `task(first_row, rows)`.
 ///
 /// # Panics
-/// If a task panics, or `out` is not whole rows.
-pub fn rows<T: Send>(
+/// Panics if a task panics, or `out` does not consist of whole rows.
+pub fn for_each_row_chunk<T: Send>(
     out: &mut [T],
     width: usize,
     grain: usize,
     task: impl Fn(usize, &mut [T]) + Sync,
 ) {
-    let mut nothing = vec![(); out.len() / width.max(1)];
-    rows2((out, width), (&mut nothing, 1), grain, |first, rows, _| {
+    let mut empty = vec![(); out.len() / width.max(1)];
+    for_each_row_chunk2((out, width), (&mut empty, 1), grain, |first, rows, _| {
         task(first, rows)
     });
 }
 
-/// Like [`rows`], for two results with the same number of rows, each with its own width: `task(first_row, rows, other_rows)`. The
-/// grain counts elements of the first.
+/// Does as [`for_each_row_chunk`] with two results that have the same number of rows: calls `task(first_row, rows, other_rows)`.
+///
+/// The grain counts elements of the first result.
 ///
 /// # Panics
-/// If a task panics, or one is not whole rows, or they have different numbers of rows.
-pub fn rows2<T: Send, U: Send>(
+/// Panics if a task panics, or a result does not consist of whole rows, or their numbers of rows differ.
+pub fn for_each_row_chunk2<T: Send, U: Send>(
     (out, width): (&mut [T], usize),
     (other, other_width): (&mut [U], usize),
     grain: usize,
@@ -140,22 +141,22 @@ pub fn rows2<T: Send, U: Send>(
     if tasks <= 1 || threads() == 1 {
         return task(0, out, other);
     }
-    let each = align(count.div_ceil(tasks), width);
-    let (out, other) = (Cut::new(out), Cut::new(other));
-    run(count.div_ceil(each), |index| {
-        // SAFETY: tasks have different indices, so their pieces do not overlap, and the slices are borrowed until all are done.
+    let rows_per_task = round_up_rows(count.div_ceil(tasks), width);
+    let (out, other) = (SharedSlice::new(out), SharedSlice::new(other));
+    run(count.div_ceil(rows_per_task), |index| {
+        // SAFETY: `run` calls each index once, so the chunks do not overlap. The slices stay borrowed until `run` returns, after all tasks.
         let (rows, others) = unsafe {
             (
-                out.piece(index, each * width),
-                other.piece(index, each * other_width),
+                out.chunk(index, rows_per_task * width),
+                other.chunk(index, rows_per_task * other_width),
             )
         };
-        task(index * each, rows, others);
+        task(index * rows_per_task, rows, others);
     });
 }
 
-/// Rounds a number of rows up so that a piece ends on a cache line where that is cheap.
-fn align(rows: usize, width: usize) -> usize {
+/// Rounds a number of rows up so that a chunk of single elements ends at a cache line.
+fn round_up_rows(rows: usize, width: usize) -> usize {
     if width == 1 {
         rows.next_multiple_of(64)
     } else {
@@ -163,16 +164,16 @@ fn align(rows: usize, width: usize) -> usize {
     }
 }
 
-/// A slice whose pieces several threads write.
-struct Cut<T> {
+/// A slice whose chunks several threads write.
+struct SharedSlice<T> {
     start: *mut T,
     len: usize,
 }
 
-// SAFETY: it only hands out pieces, which go to one thread each.
-unsafe impl<T: Send> Sync for Cut<T> {}
+// SAFETY: shared access gives only disjoint chunks of `T: Send`, each used by one thread, as `chunk` requires.
+unsafe impl<T: Send> Sync for SharedSlice<T> {}
 
-impl<T> Cut<T> {
+impl<T> SharedSlice<T> {
     fn new(slice: &mut [T]) -> Self {
         Self {
             start: slice.as_mut_ptr(),
@@ -180,13 +181,16 @@ impl<T> Cut<T> {
         }
     }
 
+    /// Returns the chunk `index` of `size` elements.
+    ///
     /// # Safety
-    /// The slice is borrowed mutably for as long as pieces live, and no index is asked for twice.
+    /// - The slice is borrowed mutably while a chunk exists.
+    /// - Every call has the same `size`, and no two calls have the same `index`.
     #[allow(clippy::mut_from_ref)]
-    unsafe fn piece(&self, index: usize, size: usize) -> &mut [T] {
+    unsafe fn chunk(&self, index: usize, size: usize) -> &mut [T] {
         let start = (index * size).min(self.len);
         let len = size.min(self.len - start);
-        // SAFETY: inside the slice; the caller sees to it that pieces are disjoint and the slice is borrowed.
+        // SAFETY: `start` and `len` are within the slice, which the caller keeps borrowed; different indices give disjoint chunks.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(start), len) }
     }
 }

@@ -1,7 +1,7 @@
-//! The pool's synchronisation: jobs, the threads that wait for them, and the caller that waits for a job's end.
+//! The pool's synchronization: jobs, the workers that wait for jobs, and the caller that waits for the end of its job.
 //!
-//! `tests/loom` compiles this file too and runs it in every order of the threads' steps. So atomics, locks and threads come
-//! from `super::sync`, and nothing here starts a thread.
+//! `tests/loom` also compiles this file, and runs it in every order of the threads' steps. So atomics, locks and threads come from
+//! `super::sync`, and this file starts no thread.
 
 use super::FloatMode;
 use super::sync::{
@@ -12,41 +12,41 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::PoisonError;
 
-/// Tasks that are being worked on. Who takes an index below `tasks` calls `task`; nobody else touches it.
+/// The tasks of one call. A thread that takes an index below `tasks` from `next` calls `task` with it.
 struct Job {
     task: *const (dyn Fn(usize) + Sync),
     tasks: usize,
     next: AtomicUsize,
-    left: AtomicUsize,
+    unfinished: AtomicUsize,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     owner: Thread,
     mode: FloatMode,
 }
 
-// SAFETY: `task` points to something Sync and is only called for an index, of which the owner awaits all.
+// SAFETY: `task` points to a `Sync` closure. It is called only for an index below `tasks`, and the owner waits for all of these.
 unsafe impl Send for Job {}
 // SAFETY: as above.
 unsafe impl Sync for Job {}
 
 impl Job {
     /// # Safety
-    /// The caller calls `wait` on the job before `task` ends.
+    /// - The caller calls `wait` on the job before the lifetime of `task` ends.
     unsafe fn new(tasks: usize, task: &(dyn Fn(usize) + Sync)) -> Arc<Self> {
-        // SAFETY: only the lifetime changes. The pointer is used for an index that has not been called, and `wait` returns when
-        // every index has been.
+        // SAFETY: only the lifetime changes. The pointer is dereferenced only for an unfinished index, and the caller's `wait`
+        // returns after every index is finished.
         let task: *const (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(task) };
         Arc::new(Self {
             task,
             tasks,
             next: AtomicUsize::new(0),
-            left: AtomicUsize::new(tasks),
+            unfinished: AtomicUsize::new(tasks),
             panic: Mutex::new(None),
             owner: current(),
             mode: FloatMode::current(),
         })
     }
 
-    fn exhausted(&self) -> bool {
+    fn is_exhausted(&self) -> bool {
         self.next.load(Ordering::Relaxed) >= self.tasks
     }
 
@@ -56,19 +56,19 @@ impl Job {
             if index >= self.tasks {
                 return;
             }
-            // SAFETY: this index is not done, so the owner still waits and what it lent is alive.
+            // SAFETY: this index is unfinished, so the owner has not returned from `wait` and the closure is alive.
             let task = unsafe { &*self.task };
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| task(index))) {
-                self.keep_first(payload);
+                self.record_panic(payload);
             }
-            if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            if self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1 {
                 self.owner.unpark();
             }
         }
     }
 
-    /// Keeps the first panic's payload and leaks the others: a drop that panics would end the thread.
-    fn keep_first(&self, payload: Box<dyn Any + Send>) {
+    /// Stores the payload of the first panic and leaks the others, since a payload's drop may panic and end the thread.
+    fn record_panic(&self, payload: Box<dyn Any + Send>) {
         let mut first = lock(&self.panic);
         match *first {
             None => *first = Some(payload),
@@ -78,7 +78,7 @@ impl Job {
 
     fn wait(&self) {
         let mut spins = 0;
-        while self.left.load(Ordering::Acquire) > 0 {
+        while self.unfinished.load(Ordering::Acquire) > 0 {
             if spins < SPINS {
                 spins += 1;
                 spin_loop();
@@ -89,7 +89,7 @@ impl Job {
     }
 }
 
-/// Jobs for the threads that call `serve`.
+/// A queue of jobs for the threads that call `serve`.
 pub(super) struct Pool {
     jobs: Mutex<VecDeque<Arc<Job>>>,
     offered: AtomicUsize,
@@ -107,12 +107,12 @@ impl Pool {
         }
     }
 
-    /// Calls `task` once with each of `0..tasks`, on this thread and on those that serve, and returns when all calls have returned.
+    /// Calls `task` once with each of `0..tasks`, on this thread and on the workers, and returns when all calls have returned.
     ///
     /// # Panics
-    /// If a task panics, with the first payload.
+    /// Panics if a task panics, with the first payload.
     pub fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
-        // SAFETY: waited for below, and nothing between panics: `work` catches what tasks raise.
+        // SAFETY: `wait` is called below, and no statement before it unwinds: `work` catches the panics of tasks.
         let job = unsafe { Job::new(tasks, task) };
         self.offer(&job);
         job.work();
@@ -124,16 +124,16 @@ impl Pool {
 
     fn offer(&self, job: &Arc<Job>) {
         let mut jobs = lock(&self.jobs);
-        jobs.retain(|job| !job.exhausted());
+        jobs.retain(|job| !job.is_exhausted());
         jobs.push_back(job.clone());
-        // Counted under the lock, so that no thread falls asleep between looking and waiting.
+        // Counted under the lock, so that no worker starts to wait between its check and this offer.
         self.offered.fetch_add(1, Ordering::SeqCst);
         drop(jobs);
         let sleepers = self.asleep.load(Ordering::SeqCst);
         (0..sleepers.min(job.tasks - 1)).for_each(|_| self.wake.notify_one());
     }
 
-    /// Works on every job that is offered, for as long as the process lives.
+    /// Works on every offered job until the process ends.
     pub fn serve(&self) -> ! {
         loop {
             self.serve_after(self.offers());
@@ -145,32 +145,32 @@ impl Pool {
         self.offered.load(Ordering::SeqCst)
     }
 
-    /// Works until no job has tasks left, then waits until there are more than `seen` offers.
-    pub fn serve_after(&self, seen: usize) {
+    /// Works until no job has tasks left, then waits until there are more than `known_offers` offers.
+    pub fn serve_after(&self, known_offers: usize) {
         while let Some(job) = self.front() {
-            job.mode.enter();
+            job.mode.apply();
             job.work();
         }
-        self.await_offer(seen);
+        self.await_offer(known_offers);
     }
 
-    /// The oldest job that still has tasks to take.
+    /// Returns the oldest job that has tasks left.
     fn front(&self) -> Option<Arc<Job>> {
         let mut jobs = lock(&self.jobs);
-        jobs.retain(|job| !job.exhausted());
+        jobs.retain(|job| !job.is_exhausted());
         jobs.front().cloned()
     }
 
-    fn await_offer(&self, seen: usize) {
+    fn await_offer(&self, known_offers: usize) {
         for _ in 0..SPINS {
-            if self.offers() != seen {
+            if self.offers() != known_offers {
                 return;
             }
             spin_loop();
         }
         let mut jobs = lock(&self.jobs);
         self.asleep.fetch_add(1, Ordering::SeqCst);
-        while self.offers() == seen {
+        while self.offers() == known_offers {
             jobs = self.wake.wait(jobs).unwrap_or_else(PoisonError::into_inner);
         }
         self.asleep.fetch_sub(1, Ordering::SeqCst);

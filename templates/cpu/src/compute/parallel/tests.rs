@@ -2,7 +2,7 @@ use super::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[test]
-fn every_task_runs_once_also_nested_and_from_many_threads() {
+fn every_task_runs_once_if_nested_and_called_by_many_threads() {
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
@@ -23,11 +23,11 @@ fn every_task_runs_once_also_nested_and_from_many_threads() {
 }
 
 #[test]
-fn pieces_cover_the_slice_in_order() {
+fn chunks_cover_slice_in_order() {
     for len in [0, 1, 63, 64, 1000, 4097] {
         let mut out = vec![usize::MAX; len];
-        pieces(&mut out, 100, |start, piece| {
-            piece
+        for_each_chunk(&mut out, 100, |start, chunk| {
+            chunk
                 .iter_mut()
                 .enumerate()
                 .for_each(|(i, v)| *v = start + i)
@@ -37,11 +37,11 @@ fn pieces_cover_the_slice_in_order() {
 }
 
 #[test]
-fn rows_are_never_cut() {
+fn row_chunks_have_whole_rows() {
     let mut out = vec![0_usize; 7 * 123];
-    rows(&mut out, 7, 10, |first, piece| {
-        assert_eq!(piece.len() % 7, 0);
-        piece
+    for_each_row_chunk(&mut out, 7, 10, |first, chunk| {
+        assert_eq!(chunk.len() % 7, 0);
+        chunk
             .chunks_mut(7)
             .enumerate()
             .for_each(|(i, row)| row.fill(first + i));
@@ -54,14 +54,14 @@ fn rows_are_never_cut() {
 }
 
 #[test]
-fn a_panic_arrives_when_no_task_still_runs() {
-    let (begun, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+fn panic_is_resumed_after_running_tasks_have_ended() {
+    let (started, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let caught = catch_unwind(AssertUnwindSafe(|| {
         run(32, |index| {
             assert_ne!(index, 5, "expected");
-            begun.fetch_add(1, Ordering::SeqCst);
+            started.fetch_add(1, Ordering::SeqCst);
             thread::sleep(std::time::Duration::from_millis(1));
-            done.fetch_add(1, Ordering::SeqCst);
+            ended.fetch_add(1, Ordering::SeqCst);
         });
     }));
     let payload = caught.unwrap_err();
@@ -70,19 +70,19 @@ fn a_panic_arrives_when_no_task_still_runs() {
             .downcast_ref::<String>()
             .is_some_and(|text| text.contains("expected"))
     );
-    assert_eq!(begun.load(Ordering::SeqCst), done.load(Ordering::SeqCst));
+    assert_eq!(started.load(Ordering::SeqCst), ended.load(Ordering::SeqCst));
 }
 
 #[test]
-fn payloads_whose_drop_panics_do_not_end_a_thread() {
-    struct Explosive;
-    impl Drop for Explosive {
+fn payload_that_panics_on_drop_does_not_end_a_worker() {
+    struct PanicsOnDrop;
+    impl Drop for PanicsOnDrop {
         fn drop(&mut self) {
             panic!("dropped");
         }
     }
     for _ in 0..20 {
-        let body = || run(8, |_| std::panic::panic_any(Explosive));
+        let body = || run(8, |_| std::panic::panic_any(PanicsOnDrop));
         std::mem::forget(catch_unwind(body).unwrap_err());
     }
     let count = AtomicUsize::new(0);
@@ -92,44 +92,44 @@ fn payloads_whose_drop_panics_do_not_end_a_thread() {
     assert_eq!(count.into_inner(), 8);
 }
 
-/// Forks a child that computes, and returns true if it ends well within ten seconds.
+/// Forks a child that computes, and returns true if it succeeds within ten seconds.
 fn child_computes() -> bool {
-    // SAFETY: the child computes, which needs no lock that a thread of this test may hold, and exits.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
+    // SAFETY: the child takes no lock that another thread of this test may hold, and exits.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
         let mut out = vec![0_usize; 4096];
-        pieces(&mut out, 64, |start, piece| piece.fill(start));
-        let is_done = out.iter().enumerate().all(|(i, v)| *v <= i);
-        // SAFETY: ends the child without running what the parent registered.
-        unsafe { libc::_exit(if is_done { 0 } else { 1 }) }
+        for_each_chunk(&mut out, 64, |start, chunk| chunk.fill(start));
+        let is_right = out.iter().enumerate().all(|(i, v)| *v <= i);
+        // SAFETY: `_exit` runs no handlers of the parent.
+        unsafe { libc::_exit(if is_right { 0 } else { 1 }) }
     }
     for _ in 0..10_000 {
         let mut status = -1;
-        // SAFETY: asks for a child of this process.
-        if unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == child {
+        // SAFETY: `pid` is a child of this process, and `status` is a live integer.
+        if unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } == pid {
             return status == 0;
         }
         thread::sleep(std::time::Duration::from_millis(1));
     }
-    // SAFETY: ends a child of this process that was not waited for yet.
-    unsafe { libc::kill(child, libc::SIGKILL) };
+    // SAFETY: the child was not waited for, so `pid` still names it.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
     false
 }
 
 #[test]
-fn forked_children_compute_while_threads_of_the_parent_do() {
-    let ended = AtomicUsize::new(0);
+fn forked_child_computes_while_parent_uses_pool() {
+    let is_closed = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 let mut out = vec![0_usize; 1024];
-                while ended.load(Ordering::Relaxed) == 0 {
-                    pieces(&mut out, 64, |start, piece| piece.fill(start));
+                while is_closed.load(Ordering::Relaxed) == 0 {
+                    for_each_chunk(&mut out, 64, |start, chunk| chunk.fill(start));
                 }
             });
         }
         let failed = (0..150).filter(|_| !child_computes()).take(1).count();
-        ended.store(1, Ordering::Relaxed);
+        is_closed.store(1, Ordering::Relaxed);
         assert_eq!(failed, 0, "a child hung or computed wrongly");
     });
 }

@@ -1,19 +1,19 @@
-//! A register of numbers, as matrix tiles need it: load, store, broadcast, multiply-add.
+//! Vector registers for matrix tiles: load, store, broadcast, multiply-add.
 //!
-//! Everything is `unsafe` for one reason: the caller must run where the type's instruction set exists. A tile is generic over
-//! [`Lanes`]; [`Plain`] is the one that any machine has.
+//! Every method is `unsafe` because it needs the type's instruction set. A tile is generic over [`Lanes`]; [`Plain`] needs no
+//! instruction set.
 
 /// A vector register of `COUNT` scalars.
 ///
 /// # Safety
-/// `load` and `store` touch `COUNT` scalars from the pointer on and no more.
+/// - `load` and `store` access exactly `COUNT` scalars from the pointer on.
 pub unsafe trait Lanes: Copy {
-    /// What one lane holds.
+    /// The type of one lane.
     type Scalar: Copy + Default;
-    /// How many lanes.
+    /// The number of lanes.
     const COUNT: usize;
 
-    /// All lanes equal to `x`.
+    /// Returns a register with `x` in all lanes.
     ///
     /// # Safety
     /// The machine has the instruction set.
@@ -31,22 +31,22 @@ pub unsafe trait Lanes: Copy {
     /// The machine has the instruction set, and the scalars may be written.
     unsafe fn store(self, to: *mut Self::Scalar);
 
-    /// `self + x * y`, fused where the machine can.
+    /// Returns `self + x * y`, fused if the machine has such an instruction.
     ///
     /// # Safety
     /// The machine has the instruction set.
     unsafe fn mul_add(self, x: Self, y: Self) -> Self;
 
-    /// `self + x`.
+    /// Returns `self + x`.
     ///
     /// # Safety
     /// The machine has the instruction set.
     unsafe fn add(self, x: Self) -> Self;
 
-    /// The side of the squares that [`Lanes::transpose`] turns.
+    /// The number of rows and columns that [`Lanes::transpose`] transposes.
     const SIDE: usize = Self::COUNT;
 
-    /// Writes a square with rows and columns exchanged; `from_row` and `to_row` count scalars from one row to the next.
+    /// Transposes a square; `from_row` and `to_row` are the strides of its rows in scalars.
     ///
     /// # Safety
     /// The machine has the instruction set; `SIDE` rows of `SIDE` scalars may be read and written.
@@ -59,20 +59,20 @@ pub unsafe trait Lanes: Copy {
     ) {
         for i in 0..Self::SIDE {
             for j in 0..Self::SIDE {
-                // SAFETY: both are in the square.
+                // SAFETY: both elements are in the squares that the caller may access.
                 unsafe { *to.add(j * to_row + i) = *from.add(i * from_row + j) };
             }
         }
     }
 }
 
-/// `N` scalars that the compiler keeps in whatever registers the target has.
+/// `N` scalars, which the compiler puts into the target's registers.
 #[derive(Clone, Copy)]
 pub struct Plain<T, const N: usize>([T; N]);
 
 macro_rules! plain {
     ($scalar:ty, $count:literal) => {
-        // SAFETY: both go through a pointer to an array of COUNT scalars.
+        // SAFETY: `load` and `store` access an array of `COUNT` scalars.
         unsafe impl Lanes for Plain<$scalar, $count> {
             type Scalar = $scalar;
             const COUNT: usize = $count;
@@ -84,13 +84,13 @@ macro_rules! plain {
 
             #[inline(always)]
             unsafe fn load(from: *const $scalar) -> Self {
-                // SAFETY: the caller lets us read COUNT scalars.
+                // SAFETY: the caller guarantees that `COUNT` scalars may be read.
                 Self(unsafe { from.cast::<[$scalar; $count]>().read_unaligned() })
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut $scalar) {
-                // SAFETY: the caller lets us write COUNT scalars.
+                // SAFETY: the caller guarantees that `COUNT` scalars may be written.
                 unsafe { to.cast::<[$scalar; $count]>().write_unaligned(self.0) }
             }
 

@@ -1,6 +1,6 @@
-//! Run-time choice of the instruction set.
+//! Selection of the instruction set at run time.
 //!
-//! An [`Isa`] is proof that this machine has an instruction set: only detection makes one. [`Isa::vectorize`] compiles its closure
+//! An [`Isa`] proves that this machine has an instruction set: only detection creates one. [`Isa::vectorize`] compiles its closure
 //! once per instruction set, so plain loops over slices become AVX-512, AVX2, NEON or baseline code; the fastest that the
 //! machine has is [`Isa::current`]. Only matrix tiles need intrinsics; they are behind [`Lanes`].
 
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// The instruction sets that kernels are compiled for, slowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Level {
-    /// What the target always has: SSE2 on x86-64.
+    /// The target's baseline: SSE2 on x86-64.
     Baseline,
     /// aarch64's 128-bit vectors.
     Neon,
@@ -36,10 +36,10 @@ pub enum Level {
 }
 
 impl Level {
-    /// All levels, also those that this machine lacks.
+    /// All levels, including those that this machine lacks.
     pub const ALL: [Self; 4] = [Self::Baseline, Self::Neon, Self::Avx2, Self::Avx512];
 
-    /// The name that `SP_CPU_ISA` takes.
+    /// Returns the name of the level in `SP_CPU_ISA`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Baseline => "baseline",
@@ -59,14 +59,15 @@ thread_local! {
 }
 
 impl Isa {
-    /// The instruction set that kernels called on this thread use: that of [`Isa::scope`], else the one that the environment
-    /// variable `SP_CPU_ISA` names (read once), else the fastest.
+    /// Returns the instruction set of kernels that are called on this thread: that of [`Isa::scope`], or the one that the environment
+    /// variable `SP_CPU_ISA` names (read once), or the fastest.
     pub fn current() -> Self {
-        FORCED.get().unwrap_or_else(Self::chosen)
+        FORCED.get().unwrap_or_else(Self::configured)
     }
 
-    fn chosen() -> Self {
-        /// An index into `Level::ALL`, or none yet. Not a `OnceLock`: a child that is forked during its initialisation would wait for ever.
+    fn configured() -> Self {
+        /// An index into `Level::ALL`, or a larger value before the first call. A `OnceLock` would block a child that is forked during its
+        /// initialization.
         static CHOSEN: AtomicUsize = AtomicUsize::new(usize::MAX);
         match Level::ALL.get(CHOSEN.load(Ordering::Relaxed)) {
             Some(level) => Self(*level),
@@ -78,7 +79,7 @@ impl Isa {
         }
     }
 
-    /// This level, if the machine has it.
+    /// Returns this level, or `None` if the machine lacks it.
     pub fn detect(level: Level) -> Option<Self> {
         let present = match level {
             Level::Baseline => true,
@@ -93,17 +94,17 @@ impl Isa {
         present.then_some(Self(level))
     }
 
-    /// Every instruction set that this machine has, slowest first.
+    /// Returns every instruction set of this machine, slowest first.
     pub fn available() -> impl Iterator<Item = Self> {
         Level::ALL.into_iter().filter_map(Self::detect)
     }
 
-    /// Which one it is.
+    /// Returns the level.
     pub const fn level(self) -> Level {
         self.0
     }
 
-    /// Runs `body` with this instruction set in place of the fastest, for kernels that are called on this thread. For tests.
+    /// Runs `body` with this instruction set for all kernels that it calls on this thread. For tests.
     pub fn scope<R>(self, body: impl FnOnce() -> R) -> R {
         struct Restore(Option<Isa>);
         impl Drop for Restore {
@@ -115,12 +116,12 @@ impl Isa {
         body()
     }
 
-    /// Runs `body`, compiled for this instruction set. Write the closure as `#[inline(always)] || ...`: what is not inlined into
-    /// it is compiled for the baseline.
+    /// Runs `body`, compiled for this instruction set. Write the closure as `#[inline(always)] || ...`: code that is not inlined
+    /// into it is compiled for the baseline.
     #[inline(always)]
     pub fn vectorize<R>(self, body: impl FnOnce() -> R) -> R {
         match self.0 {
-            // SAFETY: an Isa of this level exists only where the machine has it.
+            // SAFETY: an `Isa` of this level exists only if the machine has the instruction set.
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => unsafe { x86::run_avx512(body) },
             // SAFETY: as above.
@@ -137,7 +138,7 @@ fn choose() -> Isa {
         return fastest;
     };
     let found = Isa::available().find(|isa| isa.level().name() == wanted);
-    // Two threads may choose at once.
+    // Two threads may run this at the same time.
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if found.is_none() && !REPORTED.swap(true, Ordering::Relaxed) {
         let names: Vec<_> = Isa::available().map(|isa| isa.level().name()).collect();
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn baseline_is_always_there_and_the_list_is_sorted() {
+    fn available_sets_are_sorted_and_include_baseline() {
         let all: Vec<_> = Isa::available().map(Isa::level).collect();
         assert_eq!(all[0], Level::Baseline);
         assert_eq!(Level::ALL.map(|level| level as usize), [0, 1, 2, 3]);
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn scope_holds_inside_and_ends_also_after_a_panic() {
+    fn scope_ends_after_return_and_after_panic() {
         let baseline = Isa::detect(Level::Baseline).unwrap();
         let before = Isa::current();
         baseline.scope(|| assert_eq!(Isa::current(), baseline));
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn vectorize_returns_what_the_closure_returns() {
+    fn vectorize_returns_result_of_closure() {
         for isa in Isa::available() {
             let x: Vec<f32> = (0..100).map(|i| i as f32).collect();
             let sum = isa.vectorize(

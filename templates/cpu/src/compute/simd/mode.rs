@@ -1,5 +1,5 @@
-//! How a thread rounds and treats subnormals. TensorFlow sets its own threads to flush subnormals to zero; threads that help
-//! them must do the same, or a result would depend on who computed it.
+//! The floating-point mode of a thread: rounding and subnormals. TensorFlow's threads flush subnormals to zero, and the pool's workers
+//! must do the same, or a result would depend on the thread that computed it.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use core::arch::asm;
@@ -9,50 +9,50 @@ use core::arch::asm;
 pub struct FloatMode(u64);
 
 impl FloatMode {
-    /// That of this thread.
+    /// Returns this thread's mode.
     #[cfg(target_arch = "x86_64")]
     pub fn current() -> Self {
         let mut word = 0_u32;
-        // SAFETY: stores MXCSR into the word.
+        // SAFETY: the instruction stores MXCSR into `word`, a live `u32`.
         unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut word, options(nostack)) };
         Self((word & !0x3F).into())
     }
 
-    /// Makes it this thread's.
+    /// Sets this thread's mode.
     #[cfg(target_arch = "x86_64")]
-    pub fn enter(self) {
+    pub fn apply(self) {
         if self != Self::current() {
             let word = self.0 as u32;
-            // SAFETY: a value that MXCSR had in another thread of this process, without its exception flags.
+            // SAFETY: the value was the MXCSR of a thread of this process, without its exception flags.
             unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack)) };
         }
     }
 
-    /// That of this thread.
+    /// Returns this thread's mode.
     #[cfg(target_arch = "aarch64")]
     pub fn current() -> Self {
         let word: u64;
-        // SAFETY: reads FPCR.
+        // SAFETY: the instruction reads FPCR into a register.
         unsafe { asm!("mrs {}, fpcr", out(reg) word, options(nomem, nostack)) };
         Self(word)
     }
 
-    /// Makes it this thread's.
+    /// Sets this thread's mode.
     #[cfg(target_arch = "aarch64")]
-    pub fn enter(self) {
-        // SAFETY: a value that FPCR had in another thread of this process.
+    pub fn apply(self) {
+        // SAFETY: the value was the FPCR of a thread of this process.
         unsafe { asm!("msr fpcr, {}", in(reg) self.0, options(nomem, nostack)) };
     }
 
-    /// That of this thread: all alike on this machine, as far as we know.
+    /// Returns this thread's mode; this target has one mode.
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub fn current() -> Self {
         Self(0)
     }
 
-    /// Makes it this thread's.
+    /// Sets this thread's mode.
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    pub fn enter(self) {}
+    pub fn apply(self) {}
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
@@ -62,7 +62,7 @@ mod tests {
     use std::hint::black_box;
 
     #[test]
-    fn helping_threads_flush_subnormals_where_the_caller_does() {
+    fn workers_flush_subnormals_if_caller_does() {
         let before = FloatMode::current();
         for flushes in [true, false] {
             let mode = FloatMode(if flushes {
@@ -70,12 +70,12 @@ mod tests {
             } else {
                 before.0 & !0x8040
             });
-            mode.enter();
+            mode.apply();
             parallel::run(64, |_| {
                 assert_eq!(FloatMode::current(), mode);
                 assert_eq!(black_box(1e-40_f32) * black_box(1.0) == 0.0, flushes);
             });
         }
-        before.enter();
+        before.apply();
     }
 }

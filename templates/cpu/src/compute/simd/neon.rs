@@ -1,4 +1,4 @@
-//! aarch64: the registers of NEON, which every such machine has.
+//! aarch64: the registers of NEON, which is part of the architecture.
 
 use super::Lanes;
 use core::arch::aarch64::*;
@@ -9,7 +9,7 @@ macro_rules! register {
         #[derive(Clone, Copy)]
         pub struct $name($raw);
 
-        // SAFETY: a load or store of one register is COUNT scalars.
+        // SAFETY: a load or store of one register accesses `COUNT` scalars.
         unsafe impl Lanes for $name {
             type Scalar = $scalar;
             const COUNT: usize = $count;
@@ -22,13 +22,13 @@ macro_rules! register {
 
             #[inline(always)]
             unsafe fn load(from: *const $scalar) -> Self {
-                // SAFETY: the caller lets us read COUNT scalars.
+                // SAFETY: NEON is part of aarch64; the caller guarantees that `COUNT` scalars may be read.
                 Self(unsafe { $load(from) })
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut $scalar) {
-                // SAFETY: the caller lets us write COUNT scalars.
+                // SAFETY: NEON is part of aarch64; the caller guarantees that `COUNT` scalars may be written.
                 unsafe { $store(to, self.0) }
             }
 

@@ -1,12 +1,13 @@
-//! Copies past the caches. A result that is too large to be found there later is written without first reading its memory in,
-//! which saves a quarter to a half of an elementwise kernel's traffic.
+//! Copies that bypass the caches. Such stores do not read the target's memory first, which saves a quarter to a half of the memory
+//! traffic of an elementwise kernel with a large result.
 
 use super::{Isa, Level};
 
-/// Copies `from` to `to`, past the caches where the machine can and `to` is aligned to a cache line. Call [`fence`] after the last.
+/// Copies `from` to `to`. Bypasses the caches if the machine has AVX and `to` is aligned to a cache line. Call [`fence`] after the
+/// last copy.
 ///
 /// # Panics
-/// If the lengths differ.
+/// Panics if the lengths differ.
 #[inline(always)]
 pub fn copy<T: Copy>(isa: Isa, from: &[T], to: &mut [T]) {
     assert_eq!(from.len(), to.len(), "source and target differ in length");
@@ -18,13 +19,13 @@ pub fn copy<T: Copy>(isa: Isa, from: &[T], to: &mut [T]) {
         return to.copy_from_slice(from);
     }
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: both slices are this many bytes long, a whole number of aligned lines; the Isa says that AVX is there.
+    // SAFETY: both slices are this many bytes long, a whole number of aligned lines; `isa` proves that the machine has AVX.
     unsafe {
-        lines(from.as_ptr().cast(), to.as_mut_ptr().cast(), bytes / 64);
+        copy_lines(from.as_ptr().cast(), to.as_mut_ptr().cast(), bytes / 64);
     }
 }
 
-/// Orders what [`copy`] wrote before what this thread writes next, such as the mark that says a result is ready.
+/// Orders the stores of [`copy`] before later stores of this thread, such as a flag for a finished result.
 pub fn fence() {
     // SAFETY: SSE is part of x86-64.
     #[cfg(target_arch = "x86_64")]
@@ -33,16 +34,17 @@ pub fn fence() {
     }
 }
 
-/// In assembly, so that the bytes need not be of a type: they may be padding. It is all AVX, since the caller's loops are: instructions of
-/// SSE among those cost more than they save.
+/// Copies lines in assembly, since the bytes may be padding. Uses only AVX: mixing in SSE is slow, and the caller's loops use AVX.
 ///
 /// # Safety
-/// The machine has AVX; `count` lines of 64 bytes may be read from `from` and written to `to`, which is aligned to one.
+/// - The machine has AVX.
+/// - `count` lines of 64 bytes may be read from `from` and written to `to`.
+/// - `to` is aligned to 64 bytes.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn lines(from: *const u8, to: *mut u8, count: usize) {
+unsafe fn copy_lines(from: *const u8, to: *mut u8, count: usize) {
     for line in 0..count {
-        // SAFETY: this line is in both; the two registers are declared by their lower halves.
+        // SAFETY: this line is in both ranges; the two registers are declared as clobbered by their lower halves.
         unsafe {
             core::arch::asm!(
                 "vmovups ymm0, [{from}]",

@@ -1,4 +1,4 @@
-//! x86-64: detection, the functions that closures are compiled into, and the registers of AVX2 and AVX-512.
+//! x86-64: detection, functions that compile closures for an instruction set, and the registers of AVX2 and AVX-512.
 
 use super::Lanes;
 use core::arch::x86_64::*;
@@ -20,14 +20,14 @@ pub(super) fn has_avx512() -> bool {
 }
 
 /// # Safety
-/// [`has_avx512`] holds.
+/// - [`has_avx512`] returns true.
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
 pub(super) unsafe fn run_avx512<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
 /// # Safety
-/// [`has_avx2`] holds.
+/// - [`has_avx2`] returns true.
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
 pub(super) unsafe fn run_avx2<R>(body: impl FnOnce() -> R) -> R {
     body()
@@ -39,38 +39,38 @@ macro_rules! register {
         #[derive(Clone, Copy)]
         pub struct $name($raw);
 
-        // SAFETY: an unaligned load or store of one register is COUNT scalars.
+        // SAFETY: an unaligned load or store of one register accesses `COUNT` scalars.
         unsafe impl Lanes for $name {
             type Scalar = $scalar;
             const COUNT: usize = $count;
 
             #[inline(always)]
             unsafe fn splat(x: $scalar) -> Self {
-                // SAFETY: the caller has the instruction set.
+                // SAFETY: the caller guarantees the instruction set.
                 Self(unsafe { $splat(x) })
             }
 
             #[inline(always)]
             unsafe fn load(from: *const $scalar) -> Self {
-                // SAFETY: the caller has the instruction set and lets us read COUNT scalars.
+                // SAFETY: the caller guarantees the instruction set, and that `COUNT` scalars may be read.
                 Self(unsafe { $load(from) })
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut $scalar) {
-                // SAFETY: the caller has the instruction set and lets us write COUNT scalars.
+                // SAFETY: the caller guarantees the instruction set, and that `COUNT` scalars may be written.
                 unsafe { $store(to, self.0) }
             }
 
             #[inline(always)]
             unsafe fn mul_add(self, x: Self, y: Self) -> Self {
-                // SAFETY: the caller has the instruction set.
+                // SAFETY: the caller guarantees the instruction set.
                 Self(unsafe { $fma(x.0, y.0, self.0) })
             }
 
             #[inline(always)]
             unsafe fn add(self, x: Self) -> Self {
-                // SAFETY: the caller has the instruction set.
+                // SAFETY: the caller guarantees the instruction set.
                 Self(unsafe { $add(self.0, x.0) })
             }
 
@@ -83,7 +83,7 @@ macro_rules! register {
                 to: *mut $scalar,
                 to_row: usize,
             ) {
-                // SAFETY: the caller has the instruction set and lends us the squares.
+                // SAFETY: the caller guarantees the instruction set, and access to both squares.
                 unsafe { $transpose(from, from_row, to, to_row) }
             }
         }
@@ -91,21 +91,22 @@ macro_rules! register {
 }
 
 register!(F32x16, f32, 16, __m512, "Sixteen `f32` of AVX-512.",
-    _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_fmadd_ps _mm512_add_ps 8 square_f32);
+    _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_fmadd_ps _mm512_add_ps 8 transpose_f32);
 register!(F64x8, f64, 8, __m512d, "Eight `f64` of AVX-512.",
-    _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_fmadd_pd _mm512_add_pd 4 square_f64);
+    _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_fmadd_pd _mm512_add_pd 4 transpose_f64);
 register!(F32x8, f32, 8, __m256, "Eight `f32` of AVX2 with FMA.",
-    _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_fmadd_ps _mm256_add_ps 8 square_f32);
+    _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_fmadd_ps _mm256_add_ps 8 transpose_f32);
 register!(F64x4, f64, 4, __m256d, "Four `f64` of AVX2 with FMA.",
-    _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_fmadd_pd _mm256_add_pd 4 square_f64);
+    _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_fmadd_pd _mm256_add_pd 4 transpose_f64);
 
 /// Transposes 8 by 8: pairs, then fours, then the halves of registers.
 ///
 /// # Safety
-/// AVX2 is there; 8 rows of 8 may be read and written.
+/// - The machine has AVX2.
+/// - 8 rows of 8 scalars may be read from `from` and written to `to`.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn square_f32(from: *const f32, from_row: usize, to: *mut f32, to_row: usize) {
+unsafe fn transpose_f32(from: *const f32, from_row: usize, to: *mut f32, to_row: usize) {
     // SAFETY: row i is one of the 8.
     let r: [__m256; 8] =
         std::array::from_fn(|i| unsafe { _mm256_loadu_ps(from.add(i * from_row)) });
@@ -143,10 +144,11 @@ unsafe fn square_f32(from: *const f32, from_row: usize, to: *mut f32, to_row: us
 /// Transposes 4 by 4.
 ///
 /// # Safety
-/// AVX2 is there; 4 rows of 4 may be read and written.
+/// - The machine has AVX2.
+/// - 4 rows of 4 scalars may be read from `from` and written to `to`.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn square_f64(from: *const f64, from_row: usize, to: *mut f64, to_row: usize) {
+unsafe fn transpose_f64(from: *const f64, from_row: usize, to: *mut f64, to_row: usize) {
     // SAFETY: row i is one of the 4.
     let r: [__m256d; 4] =
         std::array::from_fn(|i| unsafe { _mm256_loadu_pd(from.add(i * from_row)) });

@@ -1,27 +1,27 @@
-//! Casts: what the vectors give is what one element gives, and out-of-range values are as TensorFlow has them on x86.
+//! Casts: vector code gives the results of scalar code, and out-of-range values give TensorFlow's results on x86.
 
 use super::*;
 use crate::compute::cast::{Cast, cast};
 use crate::compute::half::{Bf16, F16};
 
-impl Same for F16 {
-    fn same(self, other: Self) -> bool {
+impl SameBits for F16 {
+    fn is_same(self, other: Self) -> bool {
         self.0 == other.0
     }
 }
 
-impl Same for Bf16 {
-    fn same(self, other: Self) -> bool {
+impl SameBits for Bf16 {
+    fn is_same(self, other: Self) -> bool {
         self.0 == other.0
     }
 }
 
-fn check<A: Cast<B> + Sync, B: Same + Send + Default>(x: &[A]) {
-    let wanted: Vec<B> = x.iter().map(|x| x.cast()).collect();
+fn check<A: Cast<B> + Sync, B: SameBits + Send + Default>(x: &[A]) {
+    let expected: Vec<B> = x.iter().map(|x| x.cast()).collect();
     on_every_isa(|isa| {
         let mut out = vec![B::default(); x.len()];
         cast(x, &mut out);
-        assert_same(isa, &out, &wanted);
+        assert_same(isa, &out, &expected);
     });
 }
 
@@ -48,7 +48,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn of_all_types(bits in vec(any::<u64>(), 0..150)) {
+    fn converts_all_types(bits in vec(any::<u64>(), 0..150)) {
         to_all!(bits.clone());
         to_all!(bits.iter().map(|b| *b as i64).collect::<Vec<_>>());
         to_all!(bits.iter().map(|b| *b as u32).collect::<Vec<_>>());
@@ -65,16 +65,16 @@ proptest! {
     }
 
     #[test]
-    fn of_numbers(x in vec(number(), 0..150)) {
-        to_all!(of(&x, |x| x as f32));
-        to_all!(of(&x, |x| x * 1e17));
-        to_all!(of(&x, |x| F16::from_f32(x as f32)));
+    fn converts_floats(x in vec(any_float(), 0..150)) {
+        to_all!(convert_all(&x, |x| x as f32));
+        to_all!(convert_all(&x, |x| x * 1e17));
+        to_all!(convert_all(&x, |x| F16::from_f32(x as f32)));
     }
 }
 
-/// Read off TensorFlow 2.21 on x86-64.
+/// Results of TensorFlow 2.21 on x86-64.
 #[test]
-fn floats_out_of_range_are_as_tensorflow_has_them() {
+fn floats_out_of_range_convert_as_in_tensorflow() {
     let x = [
         f32::NAN,
         f32::INFINITY,
@@ -162,18 +162,18 @@ fn floats_out_of_range_are_as_tensorflow_has_them() {
     assert_eq!(to::<Bool>(&[0.0, -0.0, 1e-40]), [false, false, true]);
 }
 
-/// As `tf.io.decode_raw` leaves them in a tensor.
+/// `tf.io.decode_raw` returns such tensors.
 #[test]
-fn booleans_of_any_byte_become_0_or_1() {
+fn nonzero_boolean_bytes_convert_to_1() {
     let x: Vec<Bool> = [0, 1, 2, 128, 255].map(Bool::from_byte).repeat(40);
-    let wanted = [0, 1, 1, 1, 1].repeat(40);
+    let expected = [0, 1, 1, 1, 1].repeat(40);
     on_every_isa(|isa| {
         let (mut integers, mut floats) = (vec![9_i64; x.len()], vec![9_f32; x.len()]);
         cast(&x, &mut integers);
         cast(&x, &mut floats);
-        assert_same(isa, &integers, &wanted);
+        assert_same(isa, &integers, &expected);
         assert!(
-            floats.iter().zip(&wanted).all(|(x, y)| *x == *y as f32),
+            floats.iter().zip(&expected).all(|(x, y)| *x == *y as f32),
             "{isa}"
         );
     });

@@ -1,5 +1,5 @@
-//! Every function of the compute layer on memory between two pages that nobody may touch: a vector that is
-//! loaded or stored past a slice ends the test with a signal.
+//! Every function of the compute layer on memory between two inaccessible pages: a load or store outside of a
+//! slice ends the test with a signal.
 
 use std::ffi::c_void;
 use std::ops::{Deref, DerefMut};
@@ -8,11 +8,11 @@ use std::ptr;
 use super::*;
 use crate::compute::cast::cast;
 use crate::compute::half::{Bf16, F16};
-use crate::compute::map::{change, map1, map2};
+use crate::compute::map::{map1, map2, update};
 use crate::compute::matmul::{Product, matmul, matmul_int};
-use crate::compute::nn::bias::{Layout, bias_add, bias_add_grad};
+use crate::compute::nn::bias::{ChannelLayout, bias_add, bias_add_grad};
+use crate::compute::nn::cross_entropy::sparse_softmax_cross_entropy;
 use crate::compute::nn::relu::{relu, relu_grad};
-use crate::compute::nn::xent::sparse_softmax_cross_entropy;
 use crate::compute::reduce::{Mean, Reduction, Sum, reduce};
 use crate::compute::simd::stream;
 use crate::compute::{Broadcast, arith};
@@ -21,14 +21,14 @@ const PAGE: usize = 4096;
 
 /// Position of a slice between the guard pages.
 #[derive(Clone, Copy)]
-enum Place {
-    /// It begins where the first one ends.
+enum SlicePosition {
+    /// The slice begins where the first page ends.
     Start,
-    /// It ends where the second one begins.
+    /// The slice ends where the second page begins.
     End,
 }
 
-const PLACES: [Place; 2] = [Place::Start, Place::End];
+const SLICE_POSITIONS: [SlicePosition; 2] = [SlicePosition::Start, SlicePosition::End];
 
 /// A slice in a mapping of its own, with an inaccessible page on either side.
 struct Guarded<T> {
@@ -39,7 +39,7 @@ struct Guarded<T> {
 }
 
 impl<T: Copy> Guarded<T> {
-    fn new(values: &[T], place: Place) -> Self {
+    fn new(values: &[T], position: SlicePosition) -> Self {
         let used = size_of_val(values).next_multiple_of(PAGE);
         let bytes = used + 2 * PAGE;
         let (read_write, private) = (
@@ -56,13 +56,13 @@ impl<T: Copy> Guarded<T> {
             // SAFETY: these pages are the mapping's own.
             assert_eq!(unsafe { libc::mprotect(first, used, read_write) }, 0);
         }
-        let offset = match place {
-            Place::Start => 0,
-            Place::End => used - size_of_val(values),
+        let offset = match position {
+            SlicePosition::Start => 0,
+            SlicePosition::End => used - size_of_val(values),
         };
         // SAFETY: the offset is at most `used`; a page's size is a multiple of every element's alignment.
         let data: *mut T = unsafe { first.byte_add(offset) }.cast();
-        // SAFETY: the accessible pages have room for the values, and nobody else has the mapping.
+        // SAFETY: the accessible pages have room for the values, and only this object has the mapping.
         unsafe { ptr::copy_nonoverlapping(values.as_ptr(), data, values.len()) };
         let len = values.len();
         Self {
@@ -92,36 +92,36 @@ impl<T> DerefMut for Guarded<T> {
 
 impl<T> Drop for Guarded<T> {
     fn drop(&mut self) {
-        // SAFETY: `new` mapped it, and nobody has a slice of it any more.
+        // SAFETY: `new` mapped it, and no borrow of it is left.
         assert_eq!(unsafe { libc::munmap(self.mapping, self.bytes) }, 0);
     }
 }
 
-/// Runs `f` on guarded copies, at both places and on every instruction set, and compares with the same on
+/// Runs `f` on guarded copies, at both positions and on every instruction set, and compares with the same on
 /// vectors.
-fn check2<A: Copy, B: Copy, T: Same + Default>(
+fn check2<A: Copy, B: Copy, T: SameBits + Default>(
     x: &[A],
     y: &[B],
     len: usize,
     f: impl Fn(&[A], &[B], &mut [T]),
 ) {
     on_every_isa(|isa| {
-        let mut wanted = vec![T::default(); len];
-        f(x, y, &mut wanted);
-        for place in PLACES {
-            let (x, y) = (Guarded::new(x, place), Guarded::new(y, place));
-            let mut out = Guarded::new(&vec![T::default(); len], place);
+        let mut expected = vec![T::default(); len];
+        f(x, y, &mut expected);
+        for position in SLICE_POSITIONS {
+            let (x, y) = (Guarded::new(x, position), Guarded::new(y, position));
+            let mut out = Guarded::new(&vec![T::default(); len], position);
             f(&x, &y, &mut out);
-            assert_same(isa, &out, &wanted);
+            assert_same(isa, &out, &expected);
         }
     });
 }
 
-fn check1<A: Copy, T: Same + Default>(x: &[A], len: usize, f: impl Fn(&[A], &mut [T])) {
+fn check1<A: Copy, T: SameBits + Default>(x: &[A], len: usize, f: impl Fn(&[A], &mut [T])) {
     check2(x, &[0_u8; 0], len, |x, _, out| f(x, out));
 }
 
-/// Lengths around the widths of vectors, and some that are worked on in pieces.
+/// Returns lengths around the widths of vectors, and some that are split into chunks.
 fn lengths() -> impl Iterator<Item = usize> {
     (0..70).chain([127, 128, 129, 1000, 4097])
 }
@@ -131,7 +131,7 @@ fn floats<T>(len: usize, from: impl Fn(f64) -> T) -> Vec<T> {
 }
 
 #[test]
-fn maps_stay_inside_their_slices() {
+fn maps_stay_within_slices() {
     for len in lengths() {
         let (x, y) = (floats(len, |x| x as f32), floats(len, |x| x * 0.5));
         check1(&x, len, |x, out: &mut [f32]| map1(x, out, arith::neg));
@@ -156,13 +156,13 @@ fn maps_stay_inside_their_slices() {
             );
         });
         check1(&x, len, |x, out: &mut [f32]| {
-            change(out, x, |out, x| out + x);
+            update(out, x, |out, x| out + x);
         });
     }
 }
 
 #[test]
-fn broadcasts_stay_inside_their_slices() {
+fn broadcasts_stay_within_slices() {
     for (rows, columns) in [(1, 1), (3, 5), (7, 8), (5, 33), (64, 3), (2, 1025)] {
         let (x, y) = (
             floats(rows * columns, |x| x as i32),
@@ -197,7 +197,7 @@ macro_rules! casts {
 }
 
 #[test]
-fn casts_stay_inside_their_slices() {
+fn casts_stay_within_slices() {
     for len in lengths() {
         casts!(&floats(len, |x| x as f32) => Bool, u8, i16, i32, i64, f64, F16, Bf16);
         casts!(&floats(len, |x| x) => Bool, u8, i16, i32, i64, f32, F16, Bf16);
@@ -209,7 +209,7 @@ fn casts_stay_inside_their_slices() {
 }
 
 #[test]
-fn reductions_stay_inside_their_slices() {
+fn reductions_stay_within_slices() {
     for dims in [
         [1, 1, 1],
         [3, 5, 7],
@@ -242,7 +242,7 @@ fn reductions_stay_inside_their_slices() {
 }
 
 #[test]
-fn products_stay_inside_their_slices() {
+fn products_stay_within_slices() {
     let sizes = [1, 2, 3, 7, 8, 9, 15, 17, 33, 64, 67];
     let cases = sizes
         .iter()
@@ -284,7 +284,7 @@ fn products_stay_inside_their_slices() {
 }
 
 #[test]
-fn bias_and_cross_entropy_stay_inside_their_slices() {
+fn bias_and_cross_entropy_stay_within_slices() {
     for (rows, channels) in [(1, 1), (3, 5), (9, 8), (33, 17), (2, 129)] {
         let dims = [rows, channels];
         let (x, bias) = (
@@ -292,28 +292,28 @@ fn bias_and_cross_entropy_stay_inside_their_slices() {
             floats(channels, |x| x as f32),
         );
         check2(&x, &bias, x.len(), |x, bias, out: &mut [f32]| {
-            bias_add(&dims, Layout::ChannelsLast, x, bias, out).unwrap();
+            bias_add(&dims, ChannelLayout::ChannelsLast, x, bias, out).unwrap();
         });
         check1(&x, channels, |x, out: &mut [f32]| {
-            bias_add_grad(&dims, Layout::ChannelsLast, x, out).unwrap();
+            bias_add_grad(&dims, ChannelLayout::ChannelsLast, x, out).unwrap();
         });
         let labels: Vec<i32> = (0..rows).map(|row| (row % channels) as i32).collect();
         check2(&x, &labels, x.len(), |x, labels, gradient: &mut [f32]| {
-            let mut loss = Guarded::new(&vec![0.0; rows], Place::End);
+            let mut loss = Guarded::new(&vec![0.0; rows], SlicePosition::End);
             sparse_softmax_cross_entropy(x, labels, channels, &mut loss, gradient).unwrap();
         });
     }
 }
 
 #[test]
-fn streamed_copies_stay_inside_their_slices() {
+fn streamed_copies_stay_within_slices() {
     for len in [0, 1, 15, 16, 17, 64, 1000, 1024, 4096] {
         let from = floats(len, |x| x as f32);
         for isa in Isa::available() {
-            for place in PLACES {
+            for position in SLICE_POSITIONS {
                 let (source, mut target) = (
-                    Guarded::new(&from, place),
-                    Guarded::new(&vec![0.0; len], place),
+                    Guarded::new(&from, position),
+                    Guarded::new(&vec![0.0; len], position),
                 );
                 stream::copy(isa, &source, &mut target);
                 stream::fence();

@@ -1,11 +1,11 @@
-//! Products: floats within the bound that any order of adding keeps, integers exactly, NaN and infinities where the triple loop has them.
+//! Products: floats within the error bound of any summation order, integers exactly, NaN and infinities as in the triple loop.
 
 use super::*;
 use crate::compute::matmul::{Product, Tiled, matmul, matmul_int};
 use crate::compute::oracle;
 
-/// A product of these dims with stored operands `a` and `b`, and a way to read them at `(i, p)` and `(p, j)`.
-fn at(
+/// Returns functions for the index of `(i, p)` in `a` and of `(p, j)` in `b`.
+fn index_functions(
     p: &Product,
 ) -> (
     impl Fn(usize, usize) -> usize,
@@ -25,7 +25,7 @@ fn at(
 }
 
 fn check<T: Tiled + Into<f64> + std::fmt::Debug>(product: Product, a: &[T], b: &[T], epsilon: f64) {
-    let (left, right) = at(&product);
+    let (left, right) = index_functions(&product);
     let dims = [product.m, product.k, product.n];
     let plain = oracle::matmul(dims, |i, p| a[left(i, p)], |p, j| b[right(p, j)]);
     let exact = oracle::matmul(
@@ -41,13 +41,13 @@ fn check<T: Tiled + Into<f64> + std::fmt::Debug>(product: Product, a: &[T], b: &
     on_every_isa(|isa| {
         let mut c = vec![T::NAN; plain.len()];
         matmul(product, a, b, &mut c);
-        for (i, got) in c.iter().enumerate() {
-            let (got, plain): (f64, f64) = ((*got).into(), plain[i].into());
+        for (i, actual) in c.iter().enumerate() {
+            let (actual, plain): (f64, f64) = ((*actual).into(), plain[i].into());
             let fine = match plain.is_finite() {
-                true => (got - exact[i]).abs() <= (product.k as f64 + 2.0) * epsilon * size[i],
-                false => got.is_nan() && plain.is_nan() || got == plain,
+                true => (actual - exact[i]).abs() <= (product.k as f64 + 2.0) * epsilon * size[i],
+                false => actual.is_nan() && plain.is_nan() || actual == plain,
             };
-            assert!(fine, "{isa} {product:?} element {i}: {got}, not {plain}");
+            assert!(fine, "{isa} {product:?} element {i}: {actual}, not {plain}");
         }
     });
 }
@@ -66,7 +66,7 @@ fn product() -> impl Strategy<Value = Product> {
     )
 }
 
-/// Numbers that do not overflow when multiplied and added.
+/// Returns numbers whose products and sums do not overflow.
 fn entry() -> impl Strategy<Value = f64> {
     prop_oneof![
         300 => -10.0..10.0_f64,
@@ -82,35 +82,35 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn of_floats((product, a, b) in case()) {
-        let (s, t) = (of(&a, |x| x as f32), of(&b, |x| x as f32));
+    fn floats_match_oracle((product, a, b) in case()) {
+        let (s, t) = (convert_all(&a, |x| x as f32), convert_all(&b, |x| x as f32));
         check(product, &s, &t, f32::EPSILON.into());
         check(product, &a, &b, f64::EPSILON);
     }
 
     #[test]
-    fn of_integers((product, a, b) in case()) {
-        let (a, b) = (of(&a, |x| (x * 1e8) as i32), of(&b, |x| (x * 1e8) as i32));
-        let (left, right) = at(&product);
-        let wanted = oracle::matmul([product.m, product.k, product.n], |i, p| a[left(i, p)], |p, j| b[right(p, j)]);
+    fn integers_match_oracle((product, a, b) in case()) {
+        let (a, b) = (convert_all(&a, |x| (x * 1e8) as i32), convert_all(&b, |x| (x * 1e8) as i32));
+        let (left, right) = index_functions(&product);
+        let expected = oracle::matmul([product.m, product.k, product.n], |i, p| a[left(i, p)], |p, j| b[right(p, j)]);
         let wide = |x: &[i32]| x.iter().map(|x| i64::from(*x) << 8).collect::<Vec<_>>();
         let (a_wide, b_wide) = (wide(&a), wide(&b));
-        let wanted_wide =
+        let expected_wide =
             oracle::matmul([product.m, product.k, product.n], |i, p| a_wide[left(i, p)], |p, j| b_wide[right(p, j)]);
         on_every_isa(|isa| {
-            let mut c = vec![-1; wanted.len()];
+            let mut c = vec![-1; expected.len()];
             matmul_int(product, &a, &b, &mut c);
-            assert_same(isa, &c, &wanted);
-            let mut c = vec![-1_i64; wanted.len()];
+            assert_same(isa, &c, &expected);
+            let mut c = vec![-1_i64; expected.len()];
             matmul_int(product, &a_wide, &b_wide, &mut c);
-            assert_same(isa, &c, &wanted_wide);
+            assert_same(isa, &c, &expected_wide);
         });
     }
 }
 
-/// Shapes that take every way through the blocks: several cuts of `k`, of rows, of columns, packed and not, many tasks.
+/// The shapes cover several blocks of `k`, rows and columns, packed and unpacked strips, and many tasks.
 #[test]
-fn large_products_are_exact_where_the_sums_are() {
+fn large_products_of_small_integers_are_exact() {
     for (m, k, n) in [
         (3, 600, 5),
         (70, 300, 50),
@@ -136,19 +136,19 @@ fn large_products_are_exact_where_the_sums_are() {
                     .collect::<Vec<_>>()
             };
             let (a, b) = (small(m * k, 7), small(k * n, 3));
-            let (left, right) = at(&product);
-            let wanted = oracle::matmul([m, k, n], |i, p| a[left(i, p)], |p, j| b[right(p, j)]);
+            let (left, right) = index_functions(&product);
+            let expected = oracle::matmul([m, k, n], |i, p| a[left(i, p)], |p, j| b[right(p, j)]);
             on_every_isa(|isa| {
                 let mut c = vec![f32::NAN; m * n];
                 matmul(product, &a, &b, &mut c);
-                assert_same(isa, &c, &wanted);
+                assert_same(isa, &c, &expected);
             });
         }
     }
 }
 
 #[test]
-fn no_terms_give_zeros() {
+fn product_without_terms_is_zero() {
     let product = Product::new([2, 0], [0, 3], false, false).unwrap();
     let mut c = [f32::NAN; 6];
     matmul(product, &[], &[], &mut c);
@@ -159,13 +159,13 @@ fn no_terms_give_zeros() {
 }
 
 #[test]
-fn dims_are_taken_as_stored() {
+fn product_uses_stored_dims() {
     let product = Product::new([5, 2], [3, 5], true, true).unwrap();
     assert_eq!([product.m, product.k, product.n], [2, 5, 3]);
     assert_eq!(Product::new([2, 3], [2, 3], false, false), None);
 }
 
-/// Whose lengths wrap to those of the slices: without overflow checks the tiles read and wrote far past them.
+/// A product whose lengths wrap to those of the slices: without a check the tiles would access memory far outside.
 const WRAPPED: Product = Product {
     m: 1 << 62,
     k: 4,

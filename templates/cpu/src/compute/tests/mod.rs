@@ -1,4 +1,4 @@
-//! Every kernel against the oracle: random shapes and values (empty, any rank, odd sizes, NaN and infinities), on every
+//! Every kernel, compared with the oracle: random shapes and values (empty, any rank, odd sizes, NaN and infinities), on every
 //! instruction set of the machine.
 
 mod cast;
@@ -15,24 +15,24 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use sp_plugin::Bool;
 
-/// Runs `body` once per instruction set; the name is for messages.
+/// Runs `body` with each instruction set; its name is for messages.
 pub fn on_every_isa(body: impl Fn(&str)) {
     Isa::available().for_each(|isa| isa.scope(|| body(isa.level().name())));
 }
 
-/// What it means that two elements are the same.
-pub trait Same: Copy + std::fmt::Debug {
-    /// The same bits, or both NaN.
-    fn same(self, other: Self) -> bool;
+/// A type whose elements are compared by their bits.
+pub trait SameBits: Copy + std::fmt::Debug {
+    /// Returns true if both have the same bits, or both are NaN.
+    fn is_same(self, other: Self) -> bool;
 }
 
 macro_rules! same {
     ($($int:ty)*; $($float:ty)*) => {
-        $(impl Same for $int {
-            fn same(self, other: Self) -> bool { self == other }
+        $(impl SameBits for $int {
+            fn is_same(self, other: Self) -> bool { self == other }
         })*
-        $(impl Same for $float {
-            fn same(self, other: Self) -> bool {
+        $(impl SameBits for $float {
+            fn is_same(self, other: Self) -> bool {
                 self.to_bits() == other.to_bits() || self.is_nan() && other.is_nan()
             }
         })*
@@ -41,19 +41,22 @@ macro_rules! same {
 
 same!(Bool u8 i8 u16 i16 u32 i32 u64 i64; f32 f64);
 
-/// Panics at the first element that is not the same.
-pub fn assert_same<T: Same>(isa: &str, got: &[T], wanted: &[T]) {
-    assert_eq!(got.len(), wanted.len(), "{isa}");
-    let differs = got
+/// Panics if elements differ.
+pub fn assert_same<T: SameBits>(isa: &str, actual: &[T], expected: &[T]) {
+    assert_eq!(actual.len(), expected.len(), "{isa}");
+    let differs = actual
         .iter()
-        .zip(wanted)
-        .position(|(got, wanted)| !got.same(*wanted));
+        .zip(expected)
+        .position(|(actual, expected)| !actual.is_same(*expected));
     if let Some(i) = differs {
-        panic!("{isa}: element {i} is {:?}, not {:?}", got[i], wanted[i]);
+        panic!(
+            "{isa}: element {i} is {:?}, not {:?}",
+            actual[i], expected[i]
+        );
     }
 }
 
-/// Dims of up to five axes.
+/// Returns dims of up to five axes.
 pub fn dims() -> impl Strategy<Value = Vec<usize>> {
     vec(
         prop_oneof![1 => Just(0_usize), 3 => Just(1), 12 => 2..5_usize, 3 => 5..20_usize],
@@ -64,8 +67,8 @@ pub fn dims() -> impl Strategy<Value = Vec<usize>> {
     })
 }
 
-/// Dims of two operands that broadcast.
-pub fn pair() -> impl Strategy<Value = (Vec<usize>, Vec<usize>)> {
+/// Returns dims of two operands that can be broadcast.
+pub fn broadcast_dims() -> impl Strategy<Value = (Vec<usize>, Vec<usize>)> {
     (
         dims(),
         vec(0..4_u8, 5),
@@ -85,8 +88,8 @@ pub fn pair() -> impl Strategy<Value = (Vec<usize>, Vec<usize>)> {
         })
 }
 
-/// Floats, now and then special.
-pub fn number() -> impl Strategy<Value = f64> {
+/// Returns floats, some of them special.
+pub fn any_float() -> impl Strategy<Value = f64> {
     let special = [
         f64::NAN,
         f64::INFINITY,
@@ -102,12 +105,12 @@ pub fn number() -> impl Strategy<Value = f64> {
     prop_oneof![8 => -100.0..100.0_f64, 1 => proptest::sample::select(special.to_vec())]
 }
 
-/// As many numbers as dims have elements.
+/// Returns the elements of a tensor with these dims.
 pub fn tensor(dims: &[usize]) -> impl Strategy<Value = Vec<f64>> + use<> {
-    vec(number(), len(dims))
+    vec(any_float(), len(dims))
 }
 
-/// The numbers in another type.
-pub fn of<T>(x: &[f64], f: impl Fn(f64) -> T) -> Vec<T> {
+/// Converts the numbers to another type.
+pub fn convert_all<T>(x: &[f64], f: impl Fn(f64) -> T) -> Vec<T> {
     x.iter().map(|x| f(*x)).collect()
 }

@@ -1,32 +1,35 @@
 //! Bias and cross entropy.
 
 use super::*;
-use crate::compute::nn::bias::{Layout, bias_add, bias_add_grad};
-use crate::compute::nn::xent::sparse_softmax_cross_entropy;
+use crate::compute::nn::bias::{ChannelLayout, bias_add, bias_add_grad};
+use crate::compute::nn::cross_entropy::sparse_softmax_cross_entropy;
 use crate::compute::{Error, oracle};
 
-fn layout() -> impl Strategy<Value = Layout> {
-    prop_oneof![Just(Layout::ChannelsLast), Just(Layout::ChannelsFirst)]
+fn layout() -> impl Strategy<Value = ChannelLayout> {
+    prop_oneof![
+        Just(ChannelLayout::ChannelsLast),
+        Just(ChannelLayout::ChannelsFirst)
+    ]
 }
 
 proptest! {
     #[test]
-    fn bias_is_added_along_the_channels(
+    fn bias_add_matches_oracle(
         (dims, x) in dims().prop_filter("two dims", |d| d.len() >= 2).prop_flat_map(|d| (Just(d.clone()), tensor(&d))),
         layout in layout(),
     ) {
         let axis = layout.axis(dims.len());
-        let x = of(&x, |x| x as f32);
+        let x = convert_all(&x, |x| x as f32);
         let bias: Vec<f32> = (0..dims[axis]).map(|i| i as f32 * 0.3 - 1.0).collect();
         let coordinates = oracle::coordinates(&dims);
-        let wanted: Vec<f32> = x.iter().zip(&coordinates).map(|(x, at)| x + bias[at[axis]]).collect();
-        let whole = of(&x.iter().map(|x| f64::from(*x)).collect::<Vec<_>>(), |x| x as i64 % 1000);
+        let expected: Vec<f32> = x.iter().zip(&coordinates).map(|(x, at)| x + bias[at[axis]]).collect();
+        let whole = convert_all(&x.iter().map(|x| f64::from(*x)).collect::<Vec<_>>(), |x| x as i64 % 1000);
         let mut sums = vec![0_i64; dims[axis]];
         whole.iter().zip(&coordinates).for_each(|(x, at)| sums[at[axis]] += x);
         on_every_isa(|isa| {
             let mut out = vec![0.0; x.len()];
             bias_add(&dims, layout, &x, &bias, &mut out).unwrap();
-            assert_same(isa, &out, &wanted);
+            assert_same(isa, &out, &expected);
             let mut out = vec![-1; dims[axis]];
             bias_add_grad(&dims, layout, &whole, &mut out).unwrap();
             assert_same(isa, &out, &sums);
@@ -34,41 +37,41 @@ proptest! {
     }
 
     #[test]
-    fn cross_entropy_is_that_of_each_row(
+    fn cross_entropy_matches_oracle(
         (classes, x, labels) in (0..40_usize, 1..70_usize).prop_flat_map(|(rows, classes)| {
-            (Just(classes), vec(prop_oneof![60 => -30.0..30.0_f64, 1 => number()], rows * classes), vec(0..classes as i64, rows))
+            (Just(classes), vec(prop_oneof![60 => -30.0..30.0_f64, 1 => any_float()], rows * classes), vec(0..classes as i64, rows))
         }),
     ) {
-        let s = of(&x, |x| x as f32);
+        let s = convert_all(&x, |x| x as f32);
         let rows: Vec<_> = s.chunks(classes).zip(&labels).map(|(x, l)| oracle::cross_entropy(x, *l as usize)).collect();
         let narrow: Vec<i32> = labels.iter().map(|label| *label as i32).collect();
         on_every_isa(|isa| {
             let (mut loss, mut gradient) = (vec![9.0; labels.len()], vec![9.0; s.len()]);
             sparse_softmax_cross_entropy(&s, &narrow, classes, &mut loss, &mut gradient).unwrap();
-            let got = loss.iter().zip(gradient.chunks(classes));
-            for ((loss, gradient), (wanted_loss, wanted)) in got.zip(&rows) {
-                assert!(near(*loss, *wanted_loss), "{isa}: loss {loss}, not {wanted_loss}");
-                for (got, wanted) in gradient.iter().zip(wanted) {
-                    assert!(near(*got, *wanted), "{isa}: gradient {got}, not {wanted}");
+            let actual = loss.iter().zip(gradient.chunks(classes));
+            for ((loss, gradient), (expected_loss, expected)) in actual.zip(&rows) {
+                assert!(is_close(*loss, *expected_loss), "{isa}: loss {loss}, not {expected_loss}");
+                for (actual, expected) in gradient.iter().zip(expected) {
+                    assert!(is_close(*actual, *expected), "{isa}: gradient {actual}, not {expected}");
                 }
             }
         });
         let (mut loss, mut gradient) = (vec![9.0; labels.len()], vec![9.0; x.len()]);
         sparse_softmax_cross_entropy(&x, &labels, classes, &mut loss, &mut gradient).unwrap();
         for ((x, label), loss) in x.chunks(classes).zip(&labels).zip(&loss) {
-            let (wanted, _) = oracle::cross_entropy(x, *label as usize);
-            prop_assert!(wanted.same(*loss) || (wanted - loss).abs() <= 1e-12 * (1.0 + wanted.abs()));
+            let (expected, _) = oracle::cross_entropy(x, *label as usize);
+            prop_assert!(expected.is_same(*loss) || (expected - loss).abs() <= 1e-12 * (1.0 + expected.abs()));
         }
     }
 }
 
-/// Within a few roundings of numbers about 1; sums are added in another order.
-fn near(got: f32, wanted: f32) -> bool {
-    got.same(wanted) || (got - wanted).abs() <= 1e-6 * (1.0 + wanted.abs())
+/// Returns true if both differ by a few roundings of numbers is_close 1, since the order of summation differs.
+fn is_close(actual: f32, expected: f32) -> bool {
+    actual.is_same(expected) || (actual - expected).abs() <= 1e-6 * (1.0 + expected.abs())
 }
 
 #[test]
-fn rows_that_are_not_finite_are_as_tensorflow_has_them() {
+fn cross_entropy_of_non_finite_rows_matches_tensorflow() {
     let inf = f32::INFINITY;
     let x = [
         inf,
@@ -98,7 +101,7 @@ fn rows_that_are_not_finite_are_as_tensorflow_has_them() {
 }
 
 #[test]
-fn a_large_batch_is_the_same_as_its_rows() {
+fn large_batch_matches_single_rows() {
     let (rows, classes) = (3000, 37);
     let x: Vec<f32> = (0..rows * classes)
         .map(|i| (i * 7919 % 101) as f32 * 0.1 - 5.0)
@@ -123,7 +126,7 @@ fn a_large_batch_is_the_same_as_its_rows() {
 }
 
 #[test]
-fn a_label_that_is_no_class_is_named() {
+fn rejects_label_that_is_not_a_class() {
     let (mut loss, mut gradient) = ([7.0; 2], [7.0; 6]);
     let mut run = |labels: &[i64]| {
         sparse_softmax_cross_entropy(&[0.0_f32; 6], labels, 3, &mut loss, &mut gradient)
@@ -148,11 +151,11 @@ fn a_label_that_is_no_class_is_named() {
 }
 
 #[test]
-fn biases_must_be_as_many_as_channels() {
+fn rejects_bias_of_wrong_length() {
     let mut out = [0.0; 6];
     let error = bias_add(
         &[2, 3],
-        Layout::ChannelsLast,
+        ChannelLayout::ChannelsLast,
         &[0.0; 6],
         &[1.0, 2.0],
         &mut out,

@@ -1,4 +1,4 @@
-//! Reductions: exact for integers, within the pairwise bound for floats.
+//! Reductions: exact for integers, within the error bound of pairwise summation for floats.
 
 use super::*;
 use crate::compute::reduce::{Fold, Mean, Reduction, Sum, reduce};
@@ -15,7 +15,7 @@ fn run<T: Copy + Send + Sync + Default, F: Fold<T>>(
     out
 }
 
-/// Dims, values and axes, some counted from the last.
+/// Returns dims, values and axes, some of them negative.
 fn case() -> impl Strategy<Value = (Vec<usize>, Vec<f64>, Vec<usize>, Vec<i64>)> {
     (dims(), vec(0..3_u8, 5)).prop_flat_map(|(dims, pick)| {
         let axes: Vec<usize> = (0..dims.len()).filter(|axis| pick[*axis] > 0).collect();
@@ -32,20 +32,21 @@ fn case() -> impl Strategy<Value = (Vec<usize>, Vec<f64>, Vec<usize>, Vec<i64>)>
     })
 }
 
-/// Whether a float sum is as exact as adding in pairs and small groups makes it.
-fn close(got: f64, terms: &[f64], scale: f64, epsilon: f64) -> bool {
+/// Returns true if the error of a float sum is within the bound of pairwise summation.
+fn is_close(actual: f64, terms: &[f64], scale: f64, epsilon: f64) -> bool {
     let sum: f64 = terms.iter().sum();
     if !sum.is_finite() {
-        return got.is_nan() && sum.is_nan() || got == sum;
+        return actual.is_nan() && sum.is_nan() || actual == sum;
     }
     let magnitude: f64 = terms.iter().map(|x| x.abs()).sum();
-    (got - sum / scale).abs() <= 24.0 * epsilon * magnitude / scale + f64::from(f32::MIN_POSITIVE)
+    (actual - sum / scale).abs()
+        <= 24.0 * epsilon * magnitude / scale + f64::from(f32::MIN_POSITIVE)
 }
 
 proptest! {
     #[test]
-    fn of_integers((dims, x, axes, signed) in case()) {
-        let x = of(&x, |x| (x * 1e7) as i32);
+    fn integers_match_oracle((dims, x, axes, signed) in case()) {
+        let x = convert_all(&x, |x| (x * 1e7) as i32);
         let groups = oracle::reduce(&x, &dims, &axes);
         let sums: Vec<i32> = groups.iter().map(|g| g.iter().fold(0, |a: i32, b| a.wrapping_add(*b))).collect();
         let mean = |g: &Vec<i32>| g.iter().map(|x| i64::from(*x)).sum::<i64>() / (g.len() as i64).max(1);
@@ -60,30 +61,30 @@ proptest! {
     }
 
     #[test]
-    fn of_floats((dims, x, axes, signed) in case()) {
-        // Sums of huge values may overflow on the way in one order and not in another.
-        let s = of(&x, |x| if x.is_finite() && x.abs() > 1e30 { 7.0 } else { x as f32 });
-        let x = of(&x, |x| if x.is_finite() && x.abs() > 1e30 { 7.0 } else { x });
-        let single = oracle::reduce(&of(&s.iter().map(|x| f64::from(*x)).collect::<Vec<_>>(), |x| x), &dims, &axes);
+    fn floats_match_oracle((dims, x, axes, signed) in case()) {
+        // Intermediate sums of huge values may overflow in one order and not in another.
+        let s = convert_all(&x, |x| if x.is_finite() && x.abs() > 1e30 { 7.0 } else { x as f32 });
+        let x = convert_all(&x, |x| if x.is_finite() && x.abs() > 1e30 { 7.0 } else { x });
+        let single = oracle::reduce(&convert_all(&s.iter().map(|x| f64::from(*x)).collect::<Vec<_>>(), |x| x), &dims, &axes);
         let double = oracle::reduce(&x, &dims, &axes);
         let singles = f64::from(f32::EPSILON);
         on_every_isa(|isa| {
             let (sums, means) = (run::<f32, Sum>(&s, &dims, &signed), run::<f32, Mean>(&s, &dims, &signed));
             for ((sum, mean), terms) in sums.iter().zip(&means).zip(&single) {
-                assert!(close((*sum).into(), terms, 1.0, singles), "{isa}: {sum} {terms:?}");
+                assert!(is_close((*sum).into(), terms, 1.0, singles), "{isa}: {sum} {terms:?}");
                 let count = terms.len() as f64;
-                assert!(if terms.is_empty() { mean.is_nan() } else { close((*mean).into(), terms, count, singles) }, "{isa}");
+                assert!(if terms.is_empty() { mean.is_nan() } else { is_close((*mean).into(), terms, count, singles) }, "{isa}");
             }
             assert_eq!(sums.len(), single.len());
             for (sum, terms) in run::<f64, Sum>(&x, &dims, &signed).iter().zip(&double) {
-                assert!(close(*sum, terms, 1.0, f64::EPSILON), "{isa}: {sum} {terms:?}");
+                assert!(is_close(*sum, terms, 1.0, f64::EPSILON), "{isa}: {sum} {terms:?}");
             }
         });
     }
 }
 
 #[test]
-fn large_reductions_are_exact_where_the_sum_is() {
+fn large_reductions_of_small_integers_are_exact() {
     for (dims, axes) in [
         (vec![300_007], vec![0]),
         (vec![30_001, 10], vec![0]),
@@ -94,21 +95,21 @@ fn large_reductions_are_exact_where_the_sum_is() {
         (vec![20, 30, 20, 30], vec![0, 2]),
         (vec![20, 30, 20, 30], vec![1, 3]),
     ] {
-        // Small integers: every order of adding gives the same.
+        // Sums of small integers do not depend on the order.
         let x: Vec<f32> = (0..len(&dims))
             .map(|i| (i * 7919 % 13) as f32 - 6.0)
             .collect();
         let axes_plain: Vec<usize> = axes.iter().map(|axis| *axis as usize).collect();
-        let wanted: Vec<f32> = oracle::reduce(&x, &dims, &axes_plain)
+        let expected: Vec<f32> = oracle::reduce(&x, &dims, &axes_plain)
             .iter()
             .map(|g| g.iter().sum())
             .collect();
-        on_every_isa(|isa| assert_same(isa, &run::<f32, Sum>(&x, &dims, &axes), &wanted));
+        on_every_isa(|isa| assert_same(isa, &run::<f32, Sum>(&x, &dims, &axes), &expected));
     }
 }
 
 #[test]
-fn a_million_tenths_lose_almost_nothing() {
+fn sum_of_a_million_tenths_is_accurate() {
     on_every_isa(|isa| {
         let sum = run::<f32, Sum>(&vec![0.1; 1 << 20], &[1 << 20], &[0])[0];
         let exact = f64::from(0.1_f32) * f64::from(1 << 20);
@@ -117,7 +118,7 @@ fn a_million_tenths_lose_almost_nothing() {
 }
 
 #[test]
-fn nothing_sums_to_zero_and_has_no_mean() {
+fn sum_without_elements_is_zero_and_mean_is_nan() {
     assert_eq!(run::<f32, Sum>(&[], &[0, 2], &[0]), [0.0, 0.0]);
     assert!(
         run::<f32, Mean>(&[], &[0, 2], &[0])
@@ -133,7 +134,7 @@ fn nothing_sums_to_zero_and_has_no_mean() {
 }
 
 #[test]
-fn axes_are_checked() {
+fn rejects_invalid_axes() {
     assert_eq!(
         Reduction::new(&[2, 3], &[0, -2]),
         Err(Error::AxisRepeated(0))

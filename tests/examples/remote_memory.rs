@@ -1,5 +1,5 @@
-//! A plugin whose device memory the host cannot touch: its addresses are shifted to where no process
-//! has memory, so a kernel that forgets to stage crashes at once.
+//! A plugin whose device memory the host cannot address: its addresses are shifted to a range where no
+//! process has memory. A kernel without a staging copy crashes at once.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -9,14 +9,14 @@ use sp_cpu::CpuDevice;
 use sp_plugin::{Device, Result, Staged, vtable};
 use sp_runtime::{Prefix, PrefixMut, Versioned};
 
-/// Not canonical on x86-64 nor mapped on aarch64.
+/// The offset of device addresses: not canonical on x86-64, not mapped on aarch64.
 const SHIFT: usize = 1 << 56;
 
-struct Far {
+struct RemoteDevice {
     reference: CpuDevice,
 }
 
-impl Device for Far {
+impl Device for RemoteDevice {
     type Access = Staged;
 
     fn open(_: usize) -> Result<Self> {
@@ -26,8 +26,8 @@ impl Device for Far {
     }
 }
 
-/// The same region where it really is.
-fn near(region: Prefix<'_, SP_DeviceMemoryBase>) -> SP_DeviceMemoryBase {
+/// Returns `region` with its real address.
+fn unshift(region: Prefix<'_, SP_DeviceMemoryBase>) -> SP_DeviceMemoryBase {
     let opaque = region
         .get(SP_DeviceMemoryBase::opaque)
         .unwrap_or(ptr::null_mut());
@@ -45,10 +45,10 @@ fn near(region: Prefix<'_, SP_DeviceMemoryBase>) -> SP_DeviceMemoryBase {
 }
 
 #[vtable(fallback = self.reference: CpuDevice)]
-impl StreamExecutor for Far {
+impl StreamExecutor for RemoteDevice {
     unsafe fn allocate(&self, size: u64, space: i64, mut mem: PrefixMut<'_, SP_DeviceMemoryBase>) {
-        let mut real = near(mem.as_prefix());
-        // SAFETY: a region of our own to describe.
+        let mut real = unshift(mem.as_prefix());
+        // SAFETY: `real` is a live struct, borrowed mutably.
         unsafe {
             self.reference
                 .allocate(size, space, PrefixMut::from_mut(&mut real))
@@ -67,8 +67,8 @@ impl StreamExecutor for Far {
     }
 
     unsafe fn deallocate(&self, memory: PrefixMut<'_, SP_DeviceMemoryBase>) {
-        let mut real = near(memory.as_prefix());
-        // SAFETY: the region that `allocate` gave.
+        let mut real = unshift(memory.as_prefix());
+        // SAFETY: the real region of one that `allocate` returned, which the caller frees once.
         unsafe { self.reference.deallocate(PrefixMut::from_mut(&mut real)) };
     }
 
@@ -79,7 +79,7 @@ impl StreamExecutor for Far {
         device_src: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
-        // SAFETY: passed on as it came.
+        // SAFETY: the caller has the same obligations.
         unsafe { self.sync_memcpy_dtoh(host_dst, device_src, size) }
     }
 
@@ -90,7 +90,7 @@ impl StreamExecutor for Far {
         host_src: *const c_void,
         size: u64,
     ) -> Result<()> {
-        // SAFETY: passed on as it came.
+        // SAFETY: the caller has the same obligations.
         unsafe { self.sync_memcpy_htod(device_dst, host_src, size) }
     }
 
@@ -101,7 +101,7 @@ impl StreamExecutor for Far {
         device_src: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
-        // SAFETY: passed on as it came.
+        // SAFETY: the caller has the same obligations.
         unsafe { self.sync_memcpy_dtod(device_dst, device_src, size) }
     }
 
@@ -111,10 +111,10 @@ impl StreamExecutor for Far {
         device_src: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
-        // SAFETY: passed on, from where it really is.
+        // SAFETY: the caller's obligations, for the region's real address.
         unsafe {
             self.reference
-                .sync_memcpy_dtoh(host_dst, Prefix::from_ref(&near(device_src)), size)
+                .sync_memcpy_dtoh(host_dst, Prefix::from_ref(&unshift(device_src)), size)
         }
     }
 
@@ -124,8 +124,8 @@ impl StreamExecutor for Far {
         host_src: *const c_void,
         size: u64,
     ) -> Result<()> {
-        let real = near(device_dst);
-        // SAFETY: passed on, to where it really is.
+        let real = unshift(device_dst);
+        // SAFETY: the caller's obligations, for the region's real address.
         unsafe {
             self.reference
                 .sync_memcpy_htod(Prefix::from_ref(&real), host_src, size)
@@ -138,11 +138,11 @@ impl StreamExecutor for Far {
         device_src: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
-        let (to, from) = (near(device_dst), near(device_src));
-        // SAFETY: passed on, from and to where they really are.
+        let (dst, src) = (unshift(device_dst), unshift(device_src));
+        // SAFETY: the caller's obligations, for the regions' real addresses.
         unsafe {
             self.reference
-                .sync_memcpy_dtod(Prefix::from_ref(&to), Prefix::from_ref(&from), size)
+                .sync_memcpy_dtod(Prefix::from_ref(&dst), Prefix::from_ref(&src), size)
         }
     }
 
@@ -152,8 +152,8 @@ impl StreamExecutor for Far {
         location: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
-        let real = near(location);
-        // SAFETY: passed on, to where it really is.
+        let real = unshift(location);
+        // SAFETY: the caller's obligations, for the region's real address.
         unsafe {
             self.reference
                 .mem_zero(stream, Prefix::from_ref(&real), size)
@@ -167,8 +167,8 @@ impl StreamExecutor for Far {
         pattern: u8,
         size: u64,
     ) -> Result<()> {
-        let real = near(location);
-        // SAFETY: passed on, to where it really is.
+        let real = unshift(location);
+        // SAFETY: the caller's obligations, for the region's real address.
         unsafe {
             self.reference
                 .memset(stream, Prefix::from_ref(&real), pattern, size)
@@ -182,8 +182,8 @@ impl StreamExecutor for Far {
         pattern: u32,
         size: u64,
     ) -> Result<()> {
-        let real = near(location);
-        // SAFETY: passed on, to where it really is.
+        let real = unshift(location);
+        // SAFETY: the caller's obligations, for the region's real address.
         unsafe {
             self.reference
                 .memset32(stream, Prefix::from_ref(&real), pattern, size)
@@ -192,12 +192,12 @@ impl StreamExecutor for Far {
 }
 
 #[vtable(fallback = self.reference: CpuDevice)]
-impl DeviceFns for Far {}
+impl DeviceFns for RemoteDevice {}
 
 #[vtable(fallback = self.reference: CpuDevice)]
-impl TimerFns for Far {}
+impl TimerFns for RemoteDevice {}
 
-/// Returns its host argument, which it reads without saying where it lies.
+/// Returns its argument in host memory, which it reads by the general `input`.
 mod host_argument {
     use sp_plugin::Result;
     use sp_plugin::kernel::{Host, kernel};
@@ -211,8 +211,8 @@ mod host_argument {
 }
 
 sp_plugin::plugin! {
-    device: Far,
-    device_type: c"FAR",
-    platform_name: c"FAR",
+    device: RemoteDevice,
+    device_type: c"REMOTE",
+    platform_name: c"REMOTE",
     kernels: [host_argument::entries, sp_cpu::kernels::table],
 }

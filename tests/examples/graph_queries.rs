@@ -1,6 +1,6 @@
-//! A plugin whose graph optimizer asks TensorFlow all that it can be asked, and says what it heard: in
-//! the node's own attributes, and on stderr where ASKING_TELLS is set. Where ASKING_PANICS is set it
-//! panics.
+//! A plugin whose graph optimizer makes every query that the C API has, and writes the answers to each
+//! node's attribute `_answers`. With GRAPH_QUERIES_PRINT set it also prints them; with GRAPH_QUERIES_PANIC
+//! set it panics.
 
 use sp_cpu::CpuDevice;
 use sp_plugin::graph::{Attribute, Inference, Item, TensorProperties};
@@ -8,9 +8,9 @@ use sp_plugin::optimizer::{Pass, Switch};
 use sp_plugin::{Optimizer, Result};
 
 #[derive(Default)]
-struct Asking;
+struct GraphQueries;
 
-impl Optimizer for Asking {
+impl Optimizer for GraphQueries {
     const PASSES: &'static [(Pass, Switch)] = &[
         (Pass::ModelPruning, Switch::Off),
         (Pass::Remapping, Switch::Off),
@@ -19,14 +19,14 @@ impl Optimizer for Asking {
 
     fn optimize(&mut self, item: &Item<'_>) -> Result<Option<Vec<u8>>> {
         assert!(
-            std::env::var_os("ASKING_PANICS").is_none(),
-            "it was told to"
+            std::env::var_os("GRAPH_QUERIES_PANIC").is_none(),
+            "GRAPH_QUERIES_PANIC is set"
         );
         let mut graph = item.graph()?;
         let (preserved, fetched) = (item.preserved_nodes()?, item.fetched_outputs()?);
         let (shapes, functions) = (item.infer(Inference::default())?, item.functions()?);
         for node in &mut graph.nodes {
-            let heard = format!(
+            let answers = format!(
                 "{} -> {}{}{}, {} bytes of {}",
                 list(&shapes.inputs(&node.name)?),
                 list(&shapes.outputs(&node.name)?),
@@ -36,7 +36,7 @@ impl Optimizer for Asking {
                     ""
                 },
                 if preserved.contains(&node.name) {
-                    ", stays"
+                    ", preserved"
                 } else {
                     ""
                 },
@@ -45,16 +45,17 @@ impl Optimizer for Asking {
                     .map_or(0, |definition| definition.len()),
                 node.op,
             );
-            if std::env::var_os("ASKING_TELLS").is_some() {
-                eprintln!("asking: {}: {heard}", node.name);
+            if std::env::var_os("GRAPH_QUERIES_PRINT").is_some() {
+                eprintln!("plugin graph_queries: {}: {answers}", node.name);
             }
-            let heard = Attribute::from(heard.as_str());
-            node.attributes.push(("_heard".to_owned(), heard));
+            let answers = Attribute::from(answers.as_str());
+            node.attributes.push(("_answers".to_owned(), answers));
         }
         Ok(Some(graph.to_bytes()))
     }
 }
 
+/// Returns the types and shapes as text, with `?` for an unknown dimension.
 fn list(tensors: &[TensorProperties]) -> String {
     let tensors = tensors.iter().map(|tensor| match &tensor.dims {
         None => format!("{:?} of any shape", tensor.dtype),
@@ -74,8 +75,8 @@ fn list(tensors: &[TensorProperties]) -> String {
 
 sp_plugin::plugin! {
     device: CpuDevice,
-    device_type: c"ASKING",
-    platform_name: c"ASKING",
+    device_type: c"GRAPH_QUERIES",
+    platform_name: c"GRAPH_QUERIES",
     kernels: [sp_cpu::kernels::table],
-    optimizer: Asking,
+    optimizer: GraphQueries,
 }

@@ -6,32 +6,33 @@ use crate::compute::reduce::fold_row;
 use crate::compute::simd::Isa;
 use crate::compute::{Error, Result};
 
-/// A type that labels come in.
+/// An element type of labels.
 pub trait Label: Copy + Sync {
-    /// The label, for messages.
-    fn number(self) -> i64;
+    /// Converts the label.
+    fn to_i64(self) -> i64;
 }
 
 impl Label for i32 {
-    fn number(self) -> i64 {
+    fn to_i64(self) -> i64 {
         self.into()
     }
 }
 
 impl Label for i64 {
-    fn number(self) -> i64 {
+    fn to_i64(self) -> i64 {
         self
     }
 }
 
-/// For each row of `classes` logits and its label: `loss = ln(sum(exp(x - max))) - (x[label] - max)`, and
-/// `gradient = softmax(x) - onehot(label)`. Computed in `T`, as TensorFlow does: a row with NaN or +inf, or of nothing but -inf, gives NaN.
+/// Computes for each row of `classes` logits and its label `loss = ln(sum(exp(x - max))) - (x[label] - max)`, and
+/// `gradient = softmax(x) - onehot(label)`. All is computed in `T`, as in TensorFlow: a row with NaN or +inf, or
+/// with only -inf, gives NaN.
 ///
 /// # Errors
-/// [`Error::LabelOutOfRange`] for the first label that is no class; nothing is written then.
+/// Returns [`Error::LabelOutOfRange`] for the first label that is not a class; the results are not written then.
 ///
 /// # Panics
-/// If `classes` is 0, or `logits` and `gradient` are not `labels.len() * classes` long, or `loss` is not as long as `labels`.
+/// Panics if `classes` is 0, or `logits` and `gradient` are not `labels.len() * classes` long, or `loss` is not as long as `labels`.
 pub fn sparse_softmax_cross_entropy<T: Float, L: Label>(
     logits: &[T],
     labels: &[L],
@@ -46,12 +47,12 @@ pub fn sparse_softmax_cross_entropy<T: Float, L: Label>(
         "logits and gradient are rows of classes"
     );
     assert_eq!(loss.len(), labels.len(), "one loss per label");
-    check(labels, classes)?;
+    check_labels(labels, classes)?;
     let isa = Isa::current();
-    parallel::rows2(
+    parallel::for_each_row_chunk2(
         (gradient, classes),
         (loss, 1),
-        Cost::Dear.grain() * 4,
+        Cost::Expensive.grain() * 4,
         |first, gradient, loss| {
             let logits = &logits[first * classes..][..gradient.len()];
             let labels = &labels[first..first + loss.len()];
@@ -65,7 +66,7 @@ pub fn sparse_softmax_cross_entropy<T: Float, L: Label>(
                     for ((x, gradient), (loss, labels)) in
                         blocks.zip(loss.chunks_mut(group).zip(labels.chunks(group)))
                     {
-                        rows(x, labels, classes, loss, gradient);
+                        compute_rows(x, labels, classes, loss, gradient);
                     }
                 },
             );
@@ -74,11 +75,11 @@ pub fn sparse_softmax_cross_entropy<T: Float, L: Label>(
     Ok(())
 }
 
-/// Elements of the rows that are worked on together: exponentials are taken of all at once, so that short rows fill vectors too.
+/// The number of elements in a group of rows. Exponentials are computed for a whole group, so that short rows fill vectors too.
 const GROUP: usize = 4096;
 
 #[inline(always)]
-fn rows<T: Float, L: Label>(
+fn compute_rows<T: Float, L: Label>(
     x: &[T],
     labels: &[L],
     classes: usize,
@@ -90,12 +91,12 @@ fn rows<T: Float, L: Label>(
         .zip(gradient.chunks_exact_mut(classes))
         .zip(loss.iter_mut().zip(labels))
     {
-        let max = fold_row(x, &same, x[0], &larger);
+        let max = fold_row(x, &identity, x[0], &maximum);
         out.iter_mut().zip(x).for_each(
             #[inline(always)]
             |(out, x)| *out = x.minus(max),
         );
-        *loss = out[label.number() as usize];
+        *loss = out[label.to_i64() as usize];
     }
     gradient.iter_mut().for_each(
         #[inline(always)]
@@ -105,35 +106,35 @@ fn rows<T: Float, L: Label>(
         .chunks_exact_mut(classes)
         .zip(loss.iter_mut().zip(labels))
     {
-        let sum = fold_row(out, &same, T::ZERO, &T::plus);
+        let sum = fold_row(out, &identity, T::ZERO, &T::plus);
         out.iter_mut().for_each(
             #[inline(always)]
             |e| *e = e.over(sum),
         );
         *loss = sum.ln().minus(*loss);
-        let label = label.number() as usize;
+        let label = label.to_i64() as usize;
         out[label] = out[label].minus(T::ONE);
     }
 }
 
 #[inline(always)]
-fn same<T>(x: T) -> T {
+fn identity<T>(x: T) -> T {
     x
 }
 
 #[inline(always)]
-fn larger<T: PartialOrd>(x: T, y: T) -> T {
+fn maximum<T: PartialOrd>(x: T, y: T) -> T {
     if y > x { y } else { x }
 }
 
-fn check<L: Label>(labels: &[L], classes: usize) -> Result<()> {
+fn check_labels<L: Label>(labels: &[L], classes: usize) -> Result<()> {
     let valid = |label: i64| usize::try_from(label).is_ok_and(|label| label < classes);
-    let wrong = labels
+    let invalid = labels
         .iter()
-        .map(|label| label.number())
+        .map(|label| label.to_i64())
         .enumerate()
         .find(|(_, label)| !valid(*label));
-    wrong.map_or(Ok(()), |(row, label)| {
+    invalid.map_or(Ok(()), |(row, label)| {
         Err(Error::LabelOutOfRange {
             row,
             label,

@@ -1,5 +1,5 @@
-//! A plugin whose kernels do what an author may do by mistake, in safe code: each must end in a status
-//! or in defined values. Fresh device memory is poisoned.
+//! A plugin whose kernels have errors that an author can make in safe code. Each must end in a status or in
+//! defined values. New device memory is filled with a pattern.
 
 use std::ffi::c_void;
 
@@ -8,22 +8,19 @@ use sp_cpu::CpuDevice;
 use sp_plugin::graph::Item;
 use sp_plugin::kernel::Entry;
 use sp_plugin::profiler::Space;
-use sp_plugin::{Device, Error, HostAddressable, InPlace, Optimizer, Profiler, Result, vtable};
+use sp_plugin::{Device, HostAddressable, InPlace, Optimizer, Profiler, Result, vtable};
 use sp_runtime::PrefixMut;
 
 const POISON: u8 = 0xA5;
 
-struct Rough {
+struct FaultyDevice {
     reference: CpuDevice,
 }
 
-impl Device for Rough {
+impl Device for FaultyDevice {
     type Access = InPlace;
 
     fn open(_: usize) -> Result<Self> {
-        if std::env::var_os("ROUGH_FAILS").is_some() {
-            return Err(Error::internal("the device does not start"));
-        }
         Ok(Self {
             reference: CpuDevice::new(),
         })
@@ -31,32 +28,33 @@ impl Device for Rough {
 }
 
 // SAFETY: all memory is the reference device's, which is the host's own.
-unsafe impl HostAddressable for Rough {}
+unsafe impl HostAddressable for FaultyDevice {}
 
 #[vtable(fallback = self.reference: CpuDevice)]
-impl StreamExecutor for Rough {
+impl StreamExecutor for FaultyDevice {
     unsafe fn allocate(&self, size: u64, space: i64, mut mem: PrefixMut<'_, SP_DeviceMemoryBase>) {
         let own = PrefixMut::fixed_fields(&mut mem);
-        // SAFETY: passed on as it came.
+        // SAFETY: the caller has the same obligations.
         unsafe { self.reference.allocate(size, space, own) };
         poison(mem.get(SP_DeviceMemoryBase::opaque), size);
     }
 }
 
+/// Fills a new block of `size` bytes.
 fn poison(start: Option<*mut c_void>, size: u64) {
-    if let Some(start) = start.filter(|it| !it.is_null()) {
-        // SAFETY: the block was allocated just above, with this size.
+    if let Some(start) = start.filter(|start| !start.is_null()) {
+        // SAFETY: `allocate` has just returned the block, with this size.
         unsafe { start.cast::<u8>().write_bytes(POISON, size as usize) };
     }
 }
 
 #[vtable(fallback = self.reference: CpuDevice)]
-impl DeviceFns for Rough {}
+impl DeviceFns for FaultyDevice {}
 
 #[vtable(fallback = self.reference: CpuDevice)]
-impl TimerFns for Rough {}
+impl TimerFns for FaultyDevice {}
 
-/// Reads an argument as host memory that its registration has in device memory.
+/// Reads an argument as host memory that is registered in device memory.
 mod not_on_host {
     use sp_plugin::kernel::{Host, kernel};
     use sp_plugin::{Element, Result};
@@ -69,7 +67,7 @@ mod not_on_host {
     }
 }
 
-/// As [`not_on_host`], by a kernel that has another argument in host memory.
+/// Does as [`not_on_host`], in a kernel with another argument in host memory.
 mod other_on_host {
     use sp_plugin::kernel::{Host, kernel};
     use sp_plugin::{Element, Result};
@@ -97,7 +95,7 @@ mod partly_written {
     }
 }
 
-/// Uses its mask as an index, as safe code may.
+/// Uses a boolean as an index, which is safe only if it is 0 or 1.
 mod pick {
     use sp_plugin::kernel::{Host, kernel};
     use sp_plugin::{Bool, Result};
@@ -113,20 +111,20 @@ mod pick {
     }
 }
 
-/// Panics, with a payload as `x` asks: 0 a text, 1 one whose drop panics, 2 one whose drop panics with
-/// another such.
+/// Panics. The input selects the payload: 0 is a text, and `n` is an object whose drop panics, `n` objects
+/// deep.
 mod panics {
     use sp_plugin::Result;
     use sp_plugin::kernel::{Host, kernel};
     use std::panic::panic_any;
 
-    struct Explosive(u32);
+    struct PanicsOnDrop(u32);
 
-    impl Drop for Explosive {
+    impl Drop for PanicsOnDrop {
         fn drop(&mut self) {
             match self.0 {
                 0 => panic!("dropped"),
-                left => panic_any(Explosive(left - 1)),
+                depth => panic_any(PanicsOnDrop(depth - 1)),
             }
         }
     }
@@ -135,12 +133,12 @@ mod panics {
     fn panics(cx: &Host<'_>) -> Result<()> {
         match cx.input::<f32>(0)?.scalar()? as u32 {
             0 => panic!("expected"),
-            depth => panic_any(Explosive(depth - 1)),
+            depth => panic_any(PanicsOnDrop(depth - 1)),
         }
     }
 }
 
-fn table() -> Vec<Entry<Rough>> {
+fn table() -> Vec<Entry<FaultyDevice>> {
     let tables = [
         not_on_host::entries(),
         other_on_host::entries(),
@@ -151,7 +149,7 @@ fn table() -> Vec<Entry<Rough>> {
     tables.into_iter().flatten().collect()
 }
 
-/// Panics over every graph.
+/// Panics in every call that returns data.
 #[derive(Default)]
 struct Panicking;
 
@@ -176,9 +174,9 @@ impl Profiler for Panicking {
 }
 
 sp_plugin::plugin! {
-    device: Rough,
-    device_type: c"ROUGH",
-    platform_name: c"ROUGH",
+    device: FaultyDevice,
+    device_type: c"AUTHOR_ERRORS",
+    platform_name: c"AUTHOR_ERRORS",
     kernels: [table, sp_cpu::kernels::table],
     optimizer: Panicking,
     profiler: Panicking,
