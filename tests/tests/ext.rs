@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use sp_abi::stream_executor::{
     DeviceFns, SE_CreateDeviceParams, SE_PlatformRegistrationParams, SP_Device, SP_Platform,
@@ -106,5 +107,55 @@ fn ext_is_null_if_the_author_does_not_set_it() {
         assert!(device.ext.is_null() && platform.ext.is_null());
         // SAFETY: the device was created above and is destroyed once.
         unsafe { fns.destroy_device.unwrap()(&raw const platform, &raw mut device) };
+    });
+}
+
+/// Number of devices that are open.
+static OPEN: AtomicI32 = AtomicI32::new(0);
+
+/// A device whose `ext` panics.
+struct Failing {
+    reference: CpuDevice,
+}
+
+impl Device for Failing {
+    type Access = InPlace;
+
+    fn open(_: usize) -> Result<Self> {
+        OPEN.fetch_add(1, Ordering::Relaxed);
+        Ok(Self {
+            reference: CpuDevice::new(),
+        })
+    }
+
+    fn ext(&self) -> *mut c_void {
+        panic!("no ext")
+    }
+}
+
+impl Drop for Failing {
+    fn drop(&mut self) {
+        OPEN.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+// SAFETY: all memory is the reference device's, which is the host's own.
+unsafe impl HostAddressable for Failing {}
+
+#[vtable(fallback = self.reference: CpuDevice)]
+impl StreamExecutor for Failing {}
+
+#[vtable(fallback = self.reference: CpuDevice)]
+impl DeviceFns for Failing {}
+
+#[vtable(fallback = self.reference: CpuDevice)]
+impl TimerFns for Failing {}
+
+#[test]
+fn device_whose_ext_panics_is_dropped() {
+    sp_tests::alone("device_whose_ext_panics_is_dropped", || {
+        let (_, _, device) = set_up::<Failing>();
+        assert!(device.device_handle.is_null());
+        assert_eq!(OPEN.load(Ordering::Relaxed), 0);
     });
 }

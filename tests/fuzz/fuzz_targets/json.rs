@@ -14,7 +14,7 @@ fuzz_target!(|text: &str| {
     }
     if let Ok(table) = Table::parse(text, "fuzzed") {
         assert_eq!(
-            Table::parse(&table.text(), "fuzzed").ok().as_ref(),
+            Table::parse(&table.to_json(), "fuzzed").ok().as_ref(),
             Some(&table)
         );
     }

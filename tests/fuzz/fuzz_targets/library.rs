@@ -3,8 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sp_fetch::error::FetchError;
-use sp_library::binary::Binary;
+use sp_library::binary::{Binary, LibraryError};
 use sp_library::elf;
 use sp_fetch::symbols::exports;
 use std::ops::Range;
@@ -12,6 +11,8 @@ use std::ops::Range;
 struct Bytes<'a>(&'a [u8]);
 
 impl Binary for Bytes<'_> {
+    type Error = LibraryError;
+
     fn name(&self) -> String {
         "fuzzed".into()
     }
@@ -20,7 +21,7 @@ impl Binary for Bytes<'_> {
         self.0.len() as u64
     }
 
-    fn read_ranges(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, FetchError> {
+    fn read_ranges(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, LibraryError> {
         let clip = |at: u64| usize::try_from(at).map_or(self.0.len(), |at| at.min(self.0.len()));
         let part = |range: &Range<u64>| {
             let (from, to) = (clip(range.start), clip(range.end));
