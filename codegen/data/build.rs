@@ -1,15 +1,15 @@
 //! Embeds the committed data in the binary: builtin headers, API notes, snapshots, symbols and demands, each as a
-//! table of (path inside its folder, contents).
+//! table of (path inside its folder, contents). Snapshots are compressed: they are 5 MB of text.
 
+use flate2::{Compression, write::DeflateEncoder};
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Name of the constant, folder, and extension of the files that it contains.
-const TABLES: [(&str, &str, &str); 5] = [
+const TABLES: [(&str, &str, &str); 4] = [
     ("BUILTIN_HEADERS", "headers/builtin", "h"),
     ("API_NOTES", "headers/apis", "toml"),
-    ("SNAPSHOTS", "generated/ir", "json"),
     ("SYMBOLS", "generated/symbols", "json"),
     ("DEMANDS", "generated/demands", "json"),
 ];
@@ -23,7 +23,30 @@ fn main() -> io::Result<()> {
         source += &table(name, &root.join(folder), extension)?;
     }
     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
+    source += &compressed_snapshots(&root.join("generated/ir"), Path::new(&out))?;
     fs::write(Path::new(&out).join("embedded.rs"), source)
+}
+
+/// Writes the compressed snapshots, one after the other, to `snapshots.bin`, and returns a table with the range of each.
+fn compressed_snapshots(folder: &Path, out: &Path) -> io::Result<String> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut files = Vec::new();
+    collect_files(folder, "json", &mut files)?;
+    files.sort();
+    let (mut bytes, mut rows) = (Vec::new(), String::new());
+    for file in &files {
+        let start = bytes.len();
+        let mut encoder = DeflateEncoder::new(bytes, Compression::best());
+        encoder.write_all(&fs::read(file)?)?;
+        bytes = encoder.finish()?;
+        let name = relative_name(folder, file);
+        rows += &format!("    ({name:?}, Snapshot::new({start}..{})),\n", bytes.len());
+    }
+    fs::write(out.join("snapshots.bin"), bytes)?;
+    Ok(format!(
+        "/// The committed snapshots by their path.\npub static SNAPSHOTS: [(&str, Snapshot); {}] = [\n{rows}];\n",
+        files.len()
+    ))
 }
 
 fn table(name: &str, folder: &Path, extension: &str) -> io::Result<String> {
@@ -41,15 +64,16 @@ fn table(name: &str, folder: &Path, extension: &str) -> io::Result<String> {
 }
 
 fn row(folder: &Path, file: &Path) -> String {
-    let name = file
-        .strip_prefix(folder)
-        .unwrap_or(file)
-        .to_string_lossy()
-        .replace('\\', "/");
+    let name = relative_name(folder, file);
     format!(
         "    ({name:?}, include_str!({:?})),\n",
         file.to_string_lossy()
     )
+}
+
+fn relative_name(folder: &Path, file: &Path) -> String {
+    let name = file.strip_prefix(folder).unwrap_or(file);
+    name.to_string_lossy().replace('\\', "/")
 }
 
 fn collect_files(folder: &Path, extension: &str, files: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -153,8 +153,8 @@ impl TimerFns for Failing {}
 
 #[test]
 fn device_whose_ext_panics_is_dropped() {
-    sp_tests::alone("device_whose_ext_panics_is_dropped", || {
-        let (_, _, device) = set_up::<Failing>();
+    sp_tests::in_own_process("device_whose_ext_panics_is_dropped", || {
+        let (_, _, device) = register_and_create_device::<Failing>();
         assert!(device.device_handle.is_null());
         assert_eq!(OPEN.load(Ordering::Relaxed), 0);
     });

@@ -124,6 +124,7 @@ fn find_last_field_outdated(_: &Api, item: &Struct) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sp_data::embedded::{SNAPSHOTS, Snapshot};
 
     fn api(structure: &str) -> Api {
         let base = r#""Base":{"kind":"struct","layout":{"size":8,"align":8},"loc":"d.h:1","fields":[
@@ -170,10 +171,10 @@ mod tests {
     fn finds_contradictions_between_committed_releases() {
         let symbols = Symbols::embedded().unwrap();
         let apis = |names: [&str; 2]| -> Vec<Api> {
-            let is_named = |(file, _): &&(&str, &str)| names.contains(file);
-            let texts = sp_data::embedded::SNAPSHOTS.iter().filter(is_named);
+            let is_named = |(file, _): &&(&str, Snapshot)| names.contains(file);
+            let texts = SNAPSHOTS.iter().filter(is_named);
             texts
-                .map(|(_, text)| Api::from_json(text).unwrap())
+                .map(|(_, snapshot)| Api::from_json(snapshot.text()).unwrap())
                 .collect()
         };
         let known = apis(["stream_executor/2.6.json", "stream_executor/2.7.json"]);

@@ -11,7 +11,7 @@ use miette::Diagnostic;
 use sp_ir::{Api, SnapshotError};
 use thiserror::Error;
 
-use crate::embedded::SNAPSHOTS;
+use crate::embedded::{SNAPSHOTS, Snapshot};
 use crate::folders::DataFolders;
 use crate::release::Release;
 use crate::suggest;
@@ -61,7 +61,7 @@ fn of_release(release: &Option<Release>) -> String {
 /// The location of a snapshot.
 enum Source {
     Disk(PathBuf),
-    Embedded(&'static str, &'static str),
+    Embedded(&'static str, &'static Snapshot),
 }
 
 /// Snapshots by API, then by release.
@@ -285,9 +285,9 @@ fn read_sources_up_to(sources: Sources, last: Release) -> Result<Vec<Api>, Snaps
 }
 
 fn embedded_sources() -> Sources {
-    let source = |(name, text): &(&'static str, &'static str)| {
+    let source = |(name, snapshot): &'static (&'static str, Snapshot)| {
         let path = Path::new(name);
-        Some((key(path)?, Source::Embedded(name, text)))
+        Some((key(path)?, Source::Embedded(name, snapshot)))
     };
     SNAPSHOTS.iter().filter_map(source).collect()
 }
@@ -327,7 +327,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, SnapshotReadError> {
 
 fn read_source(source: &Source) -> Result<Api, SnapshotReadError> {
     let (path, text) = match source {
-        Source::Embedded(name, text) => (Path::new(name), Cow::Borrowed(*text)),
+        Source::Embedded(name, snapshot) => (Path::new(name), Cow::Borrowed(snapshot.text())),
         Source::Disk(path) => {
             let text = fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
             (path.as_path(), Cow::Owned(text))

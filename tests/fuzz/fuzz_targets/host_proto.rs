@@ -58,29 +58,29 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn read(bytes: &[u8]) {
-    let names = Graph::names(bytes);
-    let graph = Graph::read(bytes, &["y"]);
+    let names = Graph::node_names(bytes);
+    let graph = Graph::parse(bytes, &["y"]);
     if let Some(names) = names {
         assert!(names.len() == graph.nodes.len(), "{names:?}");
     }
     for (_, signature) in graph::functions(bytes) {
         assert!(signature.len() <= bytes.len());
     }
-    let _ = proto::all(bytes, 1).count();
+    let _ = proto::field_values(bytes, 1).count();
 }
 
 /// Checks that fields are unchanged after they are written and parsed again.
 fn check_written(bytes: &[u8]) {
-    let Some(fields) = proto::fields(bytes) else {
+    let Some(fields) = proto::parse_fields(bytes) else {
         return;
     };
     let fields = fields.into_iter().filter(|(_, value)| *value != Value::Fixed);
     let fields: Vec<(u32, Value<'_>)> = fields.collect();
     let written = fields.iter().flat_map(|(number, value)| match value {
-        Value::Number(value) => proto::number(*number, *value),
-        Value::Bytes(bytes) => proto::bytes(*number, bytes),
+        Value::Number(value) => proto::varint_field(*number, *value),
+        Value::Bytes(bytes) => proto::bytes_field(*number, bytes),
         Value::Fixed => Vec::new(),
     });
     let written: Vec<u8> = written.collect();
-    assert_eq!(proto::fields(&written).as_ref(), Some(&fields));
+    assert_eq!(proto::parse_fields(&written).as_ref(), Some(&fields));
 }

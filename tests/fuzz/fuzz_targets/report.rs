@@ -74,10 +74,10 @@ fn read(side: &Value) -> Option<Api> {
 fn check_snapshots(sides: &[Vec<Api>; 2]) {
     for side in sides {
         let api = &side[0];
-        text::check("tree", &tree::draw(api));
+        text::check("tree", &tree::format_api(api));
         text::check("snapshot", &api.to_json());
-        let history = History::of(side);
-        for lint in lint::all(api, &history, &Symbols::default()) {
+        let history = History::from_apis(side);
+        for lint in lint::find_all(api, &history, &Symbols::default()) {
             text::check("lint", &format!("{} {} {}", lint.item, lint.message, lint.loc.file));
         }
     }
@@ -143,8 +143,8 @@ fn check_sarif(log: &str) {
 
 fn check_history(sides: &[Vec<Api>; 2]) {
     let apis = sides.concat();
-    let history = History::of(&apis);
-    let exports = Exports::of(&apis, &Symbols::default());
+    let history = History::from_apis(&apis);
+    let exports = Exports::find(&apis, &Symbols::default());
     let names = history.items.keys().map(String::as_str);
     let names = names.filter(|name| sides[0][0].items.contains_key(*name));
     for name in names.map(Some).chain([None]) {

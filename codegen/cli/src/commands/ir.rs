@@ -214,7 +214,7 @@ fn find_snapshot(api: &str, release: Release, folders: &DataFolders) -> Result<O
 fn embedded_snapshot(api: &str, release: Release) -> Option<Api> {
     let name = format!("{api}/{}.json", release.key());
     let found = SNAPSHOTS.iter().find(|(file, _)| *file == name);
-    let api = Api::from_json(found?.1).ok()?;
+    let api = Api::from_json(found?.1.text()).ok()?;
     snapshots::is_version(&api, release).then_some(api)
 }
 

@@ -245,7 +245,7 @@ mod tests {
     fn every_stated_exception_is_needed_by_a_committed_snapshot() {
         let snapshots = sp_data::embedded::SNAPSHOTS.iter();
         let apis: Vec<Api> = snapshots
-            .map(|(_, text)| Api::from_json(text).unwrap())
+            .map(|(_, snapshot)| Api::from_json(snapshot.text()).unwrap())
             .collect();
         for (name, conventions) in &*CONVENTIONS {
             let matching = apis.iter().filter(|api| api.name == *name);

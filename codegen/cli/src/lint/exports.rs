@@ -140,7 +140,7 @@ mod tests {
         {
             let name = format!("kernels_experimental/{release}.json");
             let snapshot = SNAPSHOTS.iter().find(|(file, _)| *file == name);
-            let api = Api::from_json(snapshot.unwrap().1).unwrap();
+            let api = Api::from_json(snapshot.unwrap().1.text()).unwrap();
             let found = find_unexported(&api, &symbols);
             match is_in_no_wheel {
                 None => assert!(found.is_empty(), "{found:?}"),

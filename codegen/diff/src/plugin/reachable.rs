@@ -134,7 +134,7 @@ mod tests {
         let found = SNAPSHOTS
             .iter()
             .find(|(file, _)| *file == format!("{name}/2.21.json"));
-        Api::from_json(found.unwrap().1).unwrap()
+        Api::from_json(found.unwrap().1.text()).unwrap()
     }
 
     #[test]

@@ -169,7 +169,7 @@ fn read_snapshot(folder: &Path, api: &str, release: Release) -> Option<Api> {
     let stored = fs::read_to_string(folder.join(&name)).ok();
     let embedded = || {
         let found = SNAPSHOTS.iter().find(|(file, _)| *file == name);
-        found.map(|(_, text)| (*text).to_owned())
+        found.map(|(_, snapshot)| snapshot.text().to_owned())
     };
     Api::from_json(&stored.or_else(embedded)?).ok()
 }
@@ -209,7 +209,7 @@ mod tests {
     fn api(name: &str, release: &str) -> Api {
         let file = format!("{name}/{release}.json");
         let found = SNAPSHOTS.iter().find(|(known, _)| *known == file);
-        Api::from_json(found.unwrap().1).unwrap()
+        Api::from_json(found.unwrap().1.text()).unwrap()
     }
 
     #[test]

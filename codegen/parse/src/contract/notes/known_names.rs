@@ -80,7 +80,10 @@ fn snapshot_lines() -> &'static HashMap<&'static str, Vec<&'static str>> {
     static LINES: OnceLock<HashMap<&str, Vec<&str>>> = OnceLock::new();
     LINES.get_or_init(|| {
         let mut lines: HashMap<&str, Vec<&str>> = HashMap::new();
-        for line in SNAPSHOTS.iter().flat_map(|(_, text)| text.lines()) {
+        for line in SNAPSHOTS
+            .iter()
+            .flat_map(|(_, snapshot)| snapshot.text().lines())
+        {
             let Some((name, item)) = line
                 .strip_prefix('"')
                 .and_then(|rest| rest.split_once("\":{"))
