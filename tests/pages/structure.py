@@ -79,29 +79,52 @@ def without_tests(text):
     return re.split(r"^#\[cfg\(test\)\]\s*\n(?:pub(?:\([^)]*\))? )?mod \w+ \{", text, flags=re.M)[0]
 
 
+def module_of(inner):
+    """Returns the module of a file below `src`, as a tuple: `("core", "argument")`; `()` for the root."""
+    parts = PurePosixPath(inner).with_suffix("").parts
+    return parts[:-1] if parts[-1] in ("mod", "lib", "main") else parts
+
+
+def resolved(path, base, modules):
+    """Returns the file's module that a use path leads to: the longest prefix that is a module."""
+    if path.startswith("crate::"):
+        target = tuple(path[7:].split("::"))
+    else:
+        while path.startswith("super::"):
+            path, base = path[7:], base[:-1]
+        target = base + tuple(path.split("::"))
+    while target and target not in modules:
+        target = target[:-1]
+    return target
+
+
+def test_modules(bodies):
+    """Returns the modules that are declared under `#[cfg(test)]`."""
+    declared = re.compile(r"^#\[cfg\(test\)\]\s*\n(?:#\[.*\]\s*\n)*(?:pub(?:\([^)]*\))? )?mod (\w+);", re.M)
+    return {(*module, name) for module, body in bodies.items() for name in declared.findall(body)}
+
+
 def module_edges(files):
-    """Returns crate -> {top-level module -> the top-level modules that it uses}."""
-    edges = collections.defaultdict(lambda: collections.defaultdict(set))
+    """Returns crate -> {module -> the modules that it uses}, a module for each file.
+
+    A module and the modules inside of it are one thing: edges between them are left out.
+    """
+    modules = collections.defaultdict(dict)
     for path, text in files.items():
         crate, _, inner = path.partition("/src/")
-        parts = list(PurePosixPath(inner or "lib.rs").with_suffix("").parts)
-        if parts in (["lib"], ["main"]) or "tests" in parts:
-            continue
-        if parts[-1] == "mod":
-            parts.pop()
-        body = without_tests(text)
-        used = [leaf for tree in USE.findall(body) for leaf in use_paths(tree)]
-        used += re.findall(r"(?<![\w:])crate::\w+", body)
-        for leaf in used:
-            base = list(parts)
-            if leaf.startswith("crate::"):
-                target = leaf[7:].split("::")
-            else:
-                while leaf.startswith("super::"):
-                    leaf, base = leaf[7:], base[:-1]
-                target = base + leaf.split("::")
-            if target and target[0] != parts[0]:
-                edges[crate][parts[0]].add(target[0])
+        if inner and "tests" not in PurePosixPath(inner).with_suffix("").parts:
+            modules[crate][module_of(inner)] = without_tests(text)
+    edges = collections.defaultdict(lambda: collections.defaultdict(set))
+    for crate, bodies in modules.items():
+        for name in test_modules(bodies):
+            bodies.pop(name, None)
+        for module, body in bodies.items():
+            used = [path for tree in USE.findall(body) for path in use_paths(tree)]
+            used += re.findall(r"(?<![\w:])crate::\w+(?:::\w+)*", body)
+            for path in used:
+                target = resolved(path, module, bodies)
+                if target[: len(module)] != module and module[: len(target)] != target:
+                    edges[crate]["::".join(module)].add("::".join(target))
     return edges
 
 

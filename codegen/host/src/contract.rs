@@ -9,7 +9,7 @@ use std::fmt;
 
 use sp_ir::{Field, History, Record, Signature};
 
-/// Contract data that [`judge`](crate::verification) compares a plugin with.
+/// Contract of the releases, which the sizes, fields and imports of a plugin are compared with.
 #[derive(Debug, Clone, Copy)]
 pub struct Contract<'a> {
     /// The releases, including the verified one.
