@@ -14,7 +14,7 @@ pub enum Verdict {
     Pass,
     /// It does not satisfy it.
     Fail,
-    /// The check does not apply to this plugin.
+    /// The check does not apply to this plugin, could not run, or repeats the failure of another check.
     Skip,
 }
 

@@ -41,7 +41,8 @@ pub fn forward_slots(input: TokenStream) -> TokenStream {
 /// The function takes `cx: &Host<'_>` (for every device) or `cx: &OnDevice<'_, D>` (for `D`), then
 /// `attributes: &A` if it reads attributes of the op, and returns `Result<()>`. It has one type parameter
 /// for each listed type attribute, in that order. `host = ["axis"]` lists arguments that have to be in host
-/// memory. `priority = 1` is the priority that TensorFlow compares.
+/// memory. `priority = 1` is the priority that TensorFlow compares. `releases = "2.6..2.14"` registers the kernel in these
+/// releases only. `needs = [TF_AssignVariable]` registers it only if the host exports the functions.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let item = proc_macro2::TokenStream::from(item);

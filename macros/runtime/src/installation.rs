@@ -97,7 +97,7 @@ pub struct Unreadable {
     pub reason: UnreadableReason,
 }
 
-/// UnreadableReason a header cannot be read.
+/// The reason for which a header cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnreadableReason {
     /// There is no such file.

@@ -128,14 +128,15 @@ impl PluginUsage {
         }
     }
 
-    /// Returns the finding with its effect on this plugin: a function that it does not import cannot prevent loading.
+    /// Returns the finding with its effect on this plugin: a function that it looks up cannot prevent loading, nor can
+    /// an API of which it imports no function.
     pub fn judge(&self, finding: Finding) -> Finding {
         let item = finding.owner();
-        let is_imported = self.imports.contains(item)
-            || (item == finding.api && self.imported_apis.contains(item));
-        match is_imported {
-            true => finding,
-            false => finding.as_lookup(),
+        let is_looked_up = self.lookups.contains(item)
+            || (item == finding.api && !self.imported_apis.contains(item));
+        match is_looked_up {
+            true => finding.as_lookup(),
+            false => finding,
         }
     }
 
@@ -161,5 +162,37 @@ impl fmt::Display for PluginUsage {
             self.lookups.len(),
             list(&self.apis)
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Impact, Outcome};
+    use crate::sample;
+
+    /// Returns a breaking finding about `item` that has no effect.
+    fn without_effect(item: &str) -> Finding {
+        let mut finding = sample::diff().findings.swap_remove(0);
+        finding.item = item.into();
+        finding.impact = Impact::Breaking;
+        for effect in [
+            &mut finding.directions.old_on_new,
+            &mut finding.directions.new_on_old,
+        ] {
+            effect.outcome = Outcome::Works;
+        }
+        finding
+    }
+
+    #[test]
+    fn only_a_function_that_is_looked_up_is_judged_as_a_lookup() {
+        let usage = PluginUsage {
+            lookups: BTreeSet::from(["TF_NewStatus".to_owned()]),
+            ..PluginUsage::default()
+        };
+        let impact = |item: &str| usage.judge(without_effect(item)).impact;
+        assert_eq!(impact("TF_NewStatus"), Impact::Compatible);
+        assert_eq!(impact("SP_StreamExecutor.mem_zero"), Impact::Breaking);
     }
 }

@@ -46,7 +46,7 @@ pub(crate) mod kind {
     pub const LOADED: &str = "loaded";
     /// The number of devices that the plugin reports.
     pub const DEVICES: &str = "devices";
-    /// A breach: its place, a tab, its text.
+    /// A breach: its location, a separator, its text.
     pub const BREACH: &str = "breach";
     /// A function that the plugin called and the host does not implement.
     pub const MISSING: &str = "missing";

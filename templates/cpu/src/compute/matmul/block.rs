@@ -130,7 +130,7 @@ impl Grid {
     }
 }
 
-/// Splits `0..len` into equal ranges of at max `max` elements, each but the last a multiple of `unit`.
+/// Splits `0..len` into equal ranges of at most `max` elements. Each but the last is a multiple of `unit`.
 fn split_evenly(len: usize, max: usize, unit: usize) -> impl Iterator<Item = (usize, usize)> {
     let each = len.div_ceil(len.div_ceil(max)).next_multiple_of(unit);
     (0..len)

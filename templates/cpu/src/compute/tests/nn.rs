@@ -65,7 +65,7 @@ proptest! {
     }
 }
 
-/// Returns true if both differ by a few roundings of numbers is_close 1, since the order of summation differs.
+/// Returns true if both differ by a few roundings of numbers near 1, since the order of summation differs.
 fn is_close(actual: f32, expected: f32) -> bool {
     actual.is_same(expected) || (actual - expected).abs() <= 1e-6 * (1.0 + expected.abs())
 }
