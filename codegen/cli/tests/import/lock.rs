@@ -90,7 +90,7 @@ fn adds_no_entry_without_libclang() {
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("libclang is needed"),
+        stderr(&output).contains("libclang, which reads C headers, was not found"),
         "{}",
         stderr(&output)
     );
