@@ -111,10 +111,11 @@ fn read_sources(
     Ok(())
 }
 
-/// Returns true if `line` has the identifier `word`, also in a comment.
+/// Returns true if the code of `line` has the identifier `word`. Comments are prose, where a name such as `of` is a word.
 fn has_word(line: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    line.split(|c| !is_part(c)).any(|part| part == word)
+    let code = line.split("//").next().unwrap_or_default();
+    code.split(|c| !is_part(c)).any(|part| part == word)
 }
 
 #[cfg(test)]
@@ -127,7 +128,11 @@ mod tests {
         fs::create_dir_all(folder.path().join("src/kernels")).unwrap();
         let source = "use sp_plugin::{Other};\nfn f(b: Buffer) {}\nfn g(b: Buffer) {}\n";
         fs::write(folder.path().join("src/kernels/a.rs"), source).unwrap();
-        fs::write(folder.path().join("src/lib.rs"), "struct BufferPool;\n").unwrap();
+        fs::write(
+            folder.path().join("src/lib.rs"),
+            "// A Buffer.\nstruct BufferPool;\n",
+        )
+        .unwrap();
         let removed = BTreeMap::from([("Buffer".to_owned(), "sp-plugin".to_owned())]);
         let renames =
             "[[rename]]\ncrate = \"sp-plugin\"\nold = \"Buffer\"\nnew = \"DeviceBuffer\"\n";
