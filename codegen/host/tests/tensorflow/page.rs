@@ -87,7 +87,7 @@ fn host(compared: &Compared) -> String {
     match compared.stricter() {
         Some(why) => format!("{}; {why}", shown(host)),
         None if host == tensorflow => "the same".into(),
-        None if host.starts_with(&format!("{tensorflow}; ")) => "the same, and the plugin's message".into(),
+        None if host.starts_with(&format!("{tensorflow}; ")) => "the same, with the reason".into(),
         None => shown(host),
     }
 }
