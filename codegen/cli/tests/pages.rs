@@ -59,11 +59,7 @@ fn links_lead_to_existing_files_and_headings() {
     ];
     for folder in folders {
         for page in pages_in(folder) {
-            let text = read(
-                &format!("{folder}/{page}")
-                    .trim_start_matches('/')
-                    .to_owned(),
-            );
+            let text = read(format!("{folder}/{page}").trim_start_matches('/'));
             for link in links(&text).filter(|link| !link.contains("://")) {
                 let (file, heading) = link.split_once('#').unwrap_or((link, ""));
                 let target = if file.is_empty() { &page } else { file };
@@ -265,7 +261,9 @@ fn architecture_names_existing_files() {
         .split_once("## Where to change what")
         .expect("the section");
     let (section, _) = section.split_once("\n## ").unwrap();
-    let is_path = |span: &&str| span.contains('/') && !span.starts_with("target/") && !span.contains([' ', '<', '*']);
+    let is_path = |span: &&str| {
+        span.contains('/') && !span.starts_with("target/") && !span.contains([' ', '<', '*'])
+    };
     let paths: Vec<_> = code_spans(section).into_iter().filter(is_path).collect();
     assert!(paths.len() > 20, "{paths:?}");
     for path in paths {
