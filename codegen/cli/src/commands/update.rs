@@ -132,7 +132,7 @@ fn format_mention(mention: &Mention) -> String {
     format!("{file}:{line}: `{item}` of {of_crate} {rest}\n")
 }
 
-/// Prints to stderr the files that were not replaced, and what to do.
+/// Prints to stderr the files that were left alone, and what to do.
 fn report_left_alone(plan: &Plan) {
     if plan.left_alone.is_empty() {
         return;
