@@ -14,9 +14,6 @@ const EMBEDDED: &str = include_str!("ops.txt");
 /// Begins the line of a release: `release 2.21 2.21.0`.
 pub(crate) const RELEASE: &str = "release ";
 
-/// Separates two blocks.
-const NEXT_OP: &[u8] = b"\nop ";
-
 /// A table of ops.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table<'a> {
@@ -58,6 +55,7 @@ impl<'a> Table<'a> {
     /// Returns an error for a malformed line, and for releases or ops that are not sorted.
     pub fn parse(text: impl Into<Cow<'a, str>>) -> Result<Self, TableError> {
         let table = Self::new(text.into());
+        table.check_ascii()?;
         table.check_header()?;
         let mut line = table.header().lines().count();
         let mut last = "";
@@ -98,6 +96,17 @@ impl<'a> Table<'a> {
 
     fn body(&self) -> &str {
         self.text.get(self.start..).unwrap_or_default()
+    }
+
+    /// Returns an error for the first line with other characters. A search may then begin at any byte.
+    fn check_ascii(&self) -> Result<(), TableError> {
+        let line = self.text.lines().position(|line| !line.is_ascii());
+        line.map_or(Ok(()), |index| {
+            Err(TableError {
+                line: index + 1,
+                message: "a character is not ASCII".to_owned(),
+            })
+        })
     }
 
     fn check_header(&self) -> Result<(), TableError> {
@@ -158,12 +167,16 @@ impl<'a> Table<'a> {
 
     /// Returns the range of the block that contains the byte `middle`; blocks before `low` are not searched.
     fn block_around(&self, low: usize, middle: usize) -> (usize, usize) {
-        let bytes = self.body().as_bytes();
-        let is_start = |at: &usize| bytes[*at..].starts_with(NEXT_OP);
-        let start = (low..middle).rev().find(is_start).map_or(low, |at| at + 1);
-        let end = (middle..bytes.len())
-            .find(is_start)
-            .map_or(bytes.len(), |at| at + 1);
+        let body = self.body();
+        let is_op = |at: usize| body.get(at..).is_some_and(|rest| rest.starts_with(OP));
+        let mut start = line_start(body, middle);
+        while start > low && !is_op(start) {
+            start = line_start(body, start - 1);
+        }
+        let mut end = next_line(body, middle);
+        while end < body.len() && !is_op(end) {
+            end = next_line(body, end);
+        }
         (start, end)
     }
 
@@ -177,6 +190,20 @@ impl<'a> Table<'a> {
             (!block.is_empty()).then(|| (name_of(block), block))
         })
     }
+}
+
+/// Returns the offset of the line with the byte `at`.
+fn line_start(text: &str, at: usize) -> usize {
+    let before = text.get(..at).unwrap_or_default();
+    before.rfind('\n').map_or(0, |newline| newline + 1)
+}
+
+/// Returns the offset of the line after the one with the byte `at`, or the length of the text.
+fn next_line(text: &str, at: usize) -> usize {
+    let after = text.get(at..).unwrap_or_default();
+    after
+        .find('\n')
+        .map_or(text.len(), |newline| at + newline + 1)
 }
 
 /// Returns the versions in a header, each with the index of its line; `None` for a malformed line.

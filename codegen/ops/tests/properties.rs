@@ -214,6 +214,11 @@ fn rejects_malformed_tables_with_their_line() {
             "invalid releases `2.6`",
         ),
         (format!("{header}op A\n  stateful \n"), 4, "expected ` @ `"),
+        (
+            format!("{header}op A\n  attr s: string = \"\u{e9}\"\n"),
+            4,
+            "not ASCII",
+        ),
     ] {
         let error = Table::parse(&*text).unwrap_err();
         assert_eq!(error.line, line, "{text}: {error}");

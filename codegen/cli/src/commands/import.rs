@@ -47,8 +47,8 @@ Examples:
 pub struct Args {
     /// The project whose releases are imported
     project: Project,
-    /// The releases: 2.21 for its newest patch, 2.21.0 or 2.22.0rc0 for that version, nightly for the newest
-    /// nightly build, all for every minor release from 2.4; with --ops, the release that must be installed
+    /// The releases: 2.21 (its newest patch), 2.21.0 or 2.22.0rc0 (that version), nightly (the newest nightly
+    /// build), all (every minor release from 2.4). With --ops: the release that must be installed
     #[arg(required_unless_present = "ops", value_name = "RELEASE")]
     releases: Vec<ReleaseChoice>,
     /// Read a wheel or an installed TensorFlow instead of the index; with --ops, the environment or its Python

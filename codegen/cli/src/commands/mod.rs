@@ -40,7 +40,7 @@ pub enum Command {
     Diff(diff::Args),
     /// Print the changes of an API, a struct or a function over the releases
     History(history::Args),
-    /// Print the description of a rule of `diff` or `ir --lints`
+    /// Print the description of a rule of `diff` or `ir --lints`, or of a check of `verify`
     Explain(explain::Args),
     /// Check that a built plugin, in any language, follows TensorFlow's contract
     Verify(verify::Args),
