@@ -7,13 +7,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The crates that `new` vendors, and their folders in the checkout.
-const CRATES: [(&str, &str); 8] = [
+const CRATES: [(&str, &str); 9] = [
     ("sp-abi", "generated"),
     ("sp-cpu", "templates/cpu"),
     ("sp-expand", "codegen/expand"),
     ("sp-host", "codegen/host"),
     ("sp-ir", "codegen/ir"),
     ("sp-macros", "macros/derive"),
+    ("sp-ops", "codegen/ops"),
     ("sp-plugin", "macros/plugin"),
     ("sp-runtime", "macros/runtime"),
 ];

@@ -2,13 +2,16 @@
 //! defined values. New device memory is filled with a pattern.
 
 use std::ffi::c_void;
+use std::panic::panic_any;
 
 use sp_abi::stream_executor::{DeviceFns, SP_DeviceMemoryBase, StreamExecutor, TimerFns};
 use sp_cpu::CpuDevice;
 use sp_plugin::graph::Item;
-use sp_plugin::kernel::Entry;
+use sp_plugin::kernel::{Forwarded, HostIn, In, InList, Kernel, Out, OutList, kernel, kernels};
 use sp_plugin::profiler::Space;
-use sp_plugin::{Device, HostAddressable, InPlace, Optimizer, Profiler, Result, vtable};
+use sp_plugin::{
+    Bool, Device, Element, HostAddressable, InPlace, Optimizer, Profiler, Result, vtable,
+};
 use sp_runtime::PrefixMut;
 
 const POISON: u8 = 0xA5;
@@ -54,99 +57,110 @@ impl DeviceFns for FaultyDevice {}
 #[vtable(fallback = self.reference: CpuDevice)]
 impl TimerFns for FaultyDevice {}
 
-/// Reads an argument as host memory that is registered in device memory.
-mod not_on_host {
-    use sp_plugin::kernel::{Host, kernel};
-    use sp_plugin::{Element, Result};
-
-    #[kernel(op = "NotOnHost", T = [f32])]
-    fn not_on_host<T: Element>(cx: &Host<'_>) -> Result<()> {
-        let x = cx.host_input::<T>(0)?;
-        cx.output::<T>(0, x.dims())?.copy_from_slice(x.data());
-        Ok(())
-    }
-}
-
-/// Does as [`not_on_host`], in a kernel with another argument in host memory.
-mod other_on_host {
-    use sp_plugin::kernel::{Host, kernel};
-    use sp_plugin::{Element, Result};
-
-    #[kernel(op = "Mean", T = [f32], host = ["reduction_indices"])]
-    fn other_on_host<T: Element>(cx: &Host<'_>) -> Result<()> {
-        let axes = cx.host_integers(1)?;
-        cx.output::<T>(0, &[axes.len()])?;
-        cx.host_input::<T>(0).map(drop)
-    }
-}
-
 /// Writes one element of its output.
-mod partly_written {
-    use sp_plugin::Result;
-    use sp_plugin::kernel::{Host, kernel};
+#[kernel(Relu6, T = [f32])]
+fn partly_written(features: In<'_, f32>, activations: Out<'_, f32>) -> Result<()> {
+    let mut out = activations.zeroed(features.dims())?;
+    let before: f32 = out.iter().sum();
+    out[0] = 1.0 + before;
+    Ok(())
+}
 
-    #[kernel(op = "PartlyWritten")]
-    fn partly_written(cx: &Host<'_>) -> Result<()> {
-        let x = cx.input::<f32>(0)?;
-        let out = cx.output::<f32>(0, x.dims())?;
-        let before: f32 = out.iter().sum();
-        out[0] = 1.0 + before;
-        Ok(())
-    }
+/// Sets no output.
+#[kernel(Softsign, T = [f32])]
+fn unset(features: In<'_, f32>, activations: Out<'_, f32>) -> Result<()> {
+    drop((features, activations));
+    Ok(())
 }
 
 /// Uses a boolean as an index, which is safe only if it is 0 or 1.
-mod pick {
-    use sp_plugin::kernel::{Host, kernel};
-    use sp_plugin::{Bool, Result};
-
-    #[kernel(op = "Pick")]
-    fn pick(cx: &Host<'_>) -> Result<()> {
-        let mask = cx.input::<Bool>(0)?;
-        let picked = cx.output::<f32>(0, mask.dims())?;
-        for (out, mask) in picked.iter_mut().zip(mask.data()) {
-            *out = [10.0, 20.0][usize::from(bool::from(*mask))];
-        }
-        Ok(())
-    }
+#[kernel(Where, T = [Bool])]
+fn pick(input: In<'_, Bool>, index: Out<'_, i64>) -> Result<()> {
+    let picked = index.uninit(input.dims())?;
+    picked.write_with(|at| [10, 20][usize::from(bool::from(input.data()[at]))]);
+    Ok(())
 }
 
-/// Panics. The input selects the payload: 0 is a text, and `n` is an object whose drop panics, `n` objects
-/// deep.
-mod panics {
-    use sp_plugin::Result;
-    use sp_plugin::kernel::{Host, kernel};
-    use std::panic::panic_any;
-
-    struct PanicsOnDrop(u32);
-
-    impl Drop for PanicsOnDrop {
-        fn drop(&mut self) {
-            match self.0 {
-                0 => panic!("dropped"),
-                depth => panic_any(PanicsOnDrop(depth - 1)),
-            }
+/// Writes in the input's buffer if nobody else uses it: 1 is added in place, 2 in a new buffer.
+#[kernel(Elu, T = [f32])]
+fn forwards(features: In<'_, f32>, activations: Out<'_, f32>) -> Result<()> {
+    match activations.forward(features)? {
+        Forwarded::InPlace(mut data) => data.iter_mut().for_each(|it| *it += 1.0),
+        Forwarded::Fresh { input, output } => {
+            output.write_with(|index| input.data()[index] + 2.0);
         }
     }
+    Ok(())
+}
 
-    #[kernel(op = "Panics")]
-    fn panics(cx: &Host<'_>) -> Result<()> {
-        match cx.input::<f32>(0)?.scalar()? as u32 {
-            0 => panic!("expected"),
+struct PanicsOnDrop(u32);
+
+impl Drop for PanicsOnDrop {
+    fn drop(&mut self) {
+        match self.0 {
+            0 => panic!("dropped"),
             depth => panic_any(PanicsOnDrop(depth - 1)),
         }
     }
 }
 
-fn table() -> Vec<Entry<FaultyDevice>> {
-    let tables = [
-        not_on_host::entries(),
-        other_on_host::entries(),
-        partly_written::entries(),
-        pick::entries(),
-        panics::entries(),
-    ];
-    tables.into_iter().flatten().collect()
+/// Panics. The input selects the payload: 0 is a text, and `n` is an object whose drop panics, `n` objects
+/// deep.
+#[kernel(Softplus, T = [f32])]
+fn panics(features: In<'_, f32>, _activations: Out<'_, f32>) -> Result<()> {
+    match features.scalar()? as u32 {
+        0 => panic!("expected"),
+        depth => panic_any(PanicsOnDrop(depth - 1)),
+    }
+}
+
+/// The sum of several inputs.
+#[kernel(AddN, T = [f32])]
+fn add_n(inputs: InList<'_, f32>, sum: Out<'_, f32>) -> Result<()> {
+    let inputs = inputs.iter().collect::<Result<Vec<_>>>()?;
+    let dims = inputs.first().map_or(&[][..], |it| it.dims());
+    sum.uninit(dims)?
+        .write_with(|index| inputs.iter().map(|it| it.data()[index]).sum());
+    Ok(())
+}
+
+/// Several outputs, and an input in host memory. The last output is not set.
+#[kernel(Split, T = [f32])]
+fn split(split_dim: HostIn<'_, i32>, value: In<'_, f32>, output: OutList<'_, f32>) -> Result<()> {
+    split_dim.scalar()?;
+    let len = value.len() / output.len();
+    let parts = output.len() - usize::from(value.is_empty());
+    for (output, part) in output.take(parts).zip(value.data().chunks(len.max(1))) {
+        output.uninit(&[len])?.copy_from_slice(part)?;
+    }
+    Ok(())
+}
+
+/// The first elements. The attributes `Tk` and `index_type` exist from 2.13 on.
+#[kernel(TopKV2, T = [f32], Tk = [i32], index_type: I = [i32, i64])]
+fn top_k<I: Element + Default>(
+    input: In<'_, f32>,
+    k: HostIn<'_, i32>,
+    values: Out<'_, f32>,
+    indices: Out<'_, I>,
+) -> Result<()> {
+    let k = k.scalar()?.unsigned_abs() as usize;
+    values.uninit(&[k])?.write_with(|index| input.data()[index]);
+    indices.uninit(&[k])?.fill(I::default());
+    Ok(())
+}
+
+fn table() -> Vec<&'static Kernel> {
+    kernels![
+        partly_written,
+        unset,
+        pick,
+        forwards,
+        panics,
+        add_n,
+        split,
+        top_k
+    ]
 }
 
 /// Panics in every call that returns data.

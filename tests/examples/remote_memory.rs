@@ -6,6 +6,7 @@ use std::ptr;
 
 use sp_abi::stream_executor::{DeviceFns, SP_DeviceMemoryBase, StreamExecutor, TimerFns};
 use sp_cpu::CpuDevice;
+use sp_plugin::kernel::{HostIn, Kernel, Out, kernel, kernels};
 use sp_plugin::{Device, Result, Staged, vtable};
 use sp_runtime::{Prefix, PrefixMut, Versioned};
 
@@ -197,22 +198,25 @@ impl DeviceFns for RemoteDevice {}
 #[vtable(fallback = self.reference: CpuDevice)]
 impl TimerFns for RemoteDevice {}
 
-/// Returns its argument in host memory, which it reads by the general `input`.
-mod host_argument {
-    use sp_plugin::Result;
-    use sp_plugin::kernel::{Host, kernel};
+/// Writes the elements of an argument in host memory to an output in device memory.
+#[kernel(Fill, T = [i32], index_type = [i32])]
+fn host_argument(
+    dims: HostIn<'_, i32>,
+    value: HostIn<'_, i32>,
+    output: Out<'_, i32>,
+) -> Result<()> {
+    value.scalar()?;
+    output.uninit(dims.dims())?.copy_from_slice(dims.data())?;
+    Ok(())
+}
 
-    #[kernel(op = "HostArgument", host = ["axes"])]
-    fn host_argument(cx: &Host<'_>) -> Result<()> {
-        let axes = cx.input::<i32>(0)?;
-        cx.output(0, axes.dims())?.copy_from_slice(axes.data());
-        Ok(())
-    }
+fn table() -> Vec<&'static Kernel> {
+    kernels![host_argument]
 }
 
 sp_plugin::plugin! {
     device: RemoteDevice,
     device_type: c"REMOTE",
     platform_name: c"REMOTE",
-    kernels: [host_argument::entries, sp_cpu::kernels::table],
+    kernels: [table, sp_cpu::kernels::table],
 }

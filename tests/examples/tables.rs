@@ -2,49 +2,35 @@
 //! shows which kernel ran.
 
 use sp_cpu::CpuDevice;
+use sp_plugin::Result;
+use sp_plugin::kernel::{HostIn, In, Kernel, Out, kernel, kernels};
 
-/// Kernels that precede those of the reference backend. `#[kernel]` requires the type parameters.
-#[allow(clippy::extra_unused_type_parameters)]
-mod own {
-    pub mod neg {
-        use sp_plugin::Result;
-        use sp_plugin::kernel::{Host, kernel};
+#[kernel(Neg, T = [f32], releases = "2.6..2.8")]
+fn neg(x: In<'_, f32>, y: Out<'_, f32>) -> Result<()> {
+    y.uninit(x.dims())?.fill(41.0);
+    Ok(())
+}
 
-        #[kernel(op = "Neg", T = [f32], releases = "2.6..2.8")]
-        fn neg<T>(cx: &Host<'_>) -> Result<()> {
-            let dims = cx.input::<f32>(0)?.dims().to_vec();
-            cx.output::<f32>(0, &dims)?.fill(41.0);
-            Ok(())
-        }
-    }
+#[kernel(Relu, T = [f32])]
+fn relu(features: In<'_, f32>, activations: Out<'_, f32>) -> Result<()> {
+    activations.uninit(features.dims())?.fill(42.0);
+    Ok(())
+}
 
-    pub mod relu {
-        use sp_plugin::Result;
-        use sp_plugin::kernel::{Host, kernel};
+#[kernel(Sum, T = [f32], Tidx = [i64], ignore = [input])]
+fn sum(_reduction_indices: HostIn<'_, i64>, output: Out<'_, f32>) -> Result<()> {
+    output.uninit(&[])?.fill(43.0);
+    Ok(())
+}
 
-        #[kernel(op = "Relu", T = [f32])]
-        fn relu<T>(cx: &Host<'_>) -> Result<()> {
-            let dims = cx.input::<f32>(0)?.dims().to_vec();
-            cx.output::<f32>(0, &dims)?.fill(42.0);
-            Ok(())
-        }
-    }
-
-    pub mod sum {
-        use sp_plugin::Result;
-        use sp_plugin::kernel::{Host, kernel};
-
-        #[kernel(op = "Sum", T = [f32], Tidx = [i64], host = ["reduction_indices"])]
-        fn sum<T, I>(cx: &Host<'_>) -> Result<()> {
-            cx.output::<f32>(0, &[])?.fill(43.0);
-            Ok(())
-        }
-    }
+/// Returns the kernels that precede those of the reference backend.
+fn table() -> Vec<&'static Kernel> {
+    kernels![neg, relu, sum]
 }
 
 sp_plugin::plugin! {
     device: CpuDevice,
     device_type: c"TABLES",
     platform_name: c"TABLES",
-    kernels: [own::neg::entries, own::relu::entries, own::sum::entries, sp_cpu::kernels::table],
+    kernels: [table, sp_cpu::kernels::table],
 }

@@ -17,8 +17,8 @@ fn kernels_read_any_nonzero_byte_as_true() {
         assert_eq!(cast(DType::UINT8), Tensor::from([5], &[0_u8, 1, 1, 1, 1]));
         let floats = [0_f32, 1.0, 1.0, 1.0, 1.0];
         assert_eq!(cast(DType::FLOAT), Tensor::from([5], &floats));
-        let pick = Op::new("Pick").input("mask", "M").output("y", "T");
-        let picked = run(pick.attr("T", DType::FLOAT));
-        assert_eq!(picked.as_slice::<f32>(), [10.0, 20.0, 20.0, 20.0, 20.0]);
+        let pick = Op::new("Where").input("input", "T");
+        let picked = run(pick.output_with_dtype("index", DType::INT64));
+        assert_eq!(picked.as_slice::<i64>(), [10, 20, 20, 20, 20]);
     });
 }

@@ -33,9 +33,13 @@ fn kernels_compute_on_staging_copies() {
 fn host_argument_is_not_copied_from_the_device() {
     let apis = sp_tests::snapshots("2.21");
     let host = Host::open(&apis, &example("remote_memory")).unwrap();
-    let axes = Tensor::from([2], &[3_i32, 4]);
-    let op = Op::new("HostArgument").input("axes", "T").output("y", "T");
-    assert_eq!(host.run(&op, std::slice::from_ref(&axes)).unwrap(), [axes]);
+    let dims = Tensor::from([2], &[3_i32, 4]);
+    let op = Op::new("Fill")
+        .input("dims", "index_type")
+        .input("value", "T")
+        .output("output", "T");
+    let outputs = host.run(&op, &[dims.clone(), Tensor::scalar(7_i32)]);
+    assert_eq!(outputs.unwrap(), [dims]);
 }
 
 /// Prints the result of an addition. `sp_forbid_staged_rejects_staged_kernels` starts this test in a process

@@ -2,10 +2,10 @@
 //!
 //! `#[attribute("name")]` on a field states the attribute's name if it differs from the field's.
 
-use std::ffi::CString;
-
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
+use std::ffi::CString;
+use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Field, Fields, LitStr};
 
 /// Expands the derive.
@@ -14,35 +14,57 @@ use syn::{Data, DeriveInput, Field, Fields, LitStr};
 /// Returns an error if the input is not a struct with named fields.
 pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
     let input: DeriveInput = syn::parse2(input)?;
+    let needs_fields =
+        || syn::Error::new_spanned(&input.ident, "Attributes needs a struct with named fields");
     let Data::Struct(data) = &input.data else {
-        return Err(needs_fields(&input));
+        return Err(needs_fields());
     };
     let Fields::Named(fields) = &data.fields else {
-        return Err(needs_fields(&input));
+        return Err(needs_fields());
     };
     let name = &input.ident;
+    let names = fields
+        .named
+        .iter()
+        .map(attribute_name)
+        .collect::<syn::Result<Vec<_>>>()?;
+    let facts = fields
+        .named
+        .iter()
+        .zip(&names)
+        .map(|(field, name)| print_fact(field, name));
     let reads = fields
         .named
         .iter()
-        .map(read_expression)
-        .collect::<syn::Result<Vec<_>>>()?;
+        .zip(&names)
+        .map(|(field, name)| print_read(field, name));
     Ok(quote! {
         impl ::sp_plugin::kernel::Attributes for #name {
+            const FIELDS: &'static [(&'static str, ::sp_plugin::kernel::Kind)] = &[#(#facts),*];
+
             fn read(construction: &::sp_plugin::kernel::Construction<'_>) -> ::sp_plugin::Result<Self> {
                 ::core::result::Result::Ok(Self { #(#reads),* })
+            }
+        }
+
+        impl ::sp_plugin::kernel::Prepare for #name {
+            type Attributes = Self;
+
+            fn prepare(attributes: Self) -> ::sp_plugin::Result<Self> {
+                ::core::result::Result::Ok(attributes)
             }
         }
     })
 }
 
-fn needs_fields(input: &DeriveInput) -> syn::Error {
-    syn::Error::new_spanned(&input.ident, "Attributes needs a struct with named fields")
+fn print_fact(field: &Field, name: &CString) -> TokenStream {
+    let (ty, name) = (&field.ty, name.to_string_lossy());
+    quote!((#name, <#ty as ::sp_plugin::kernel::FromAttribute>::KIND))
 }
 
-fn read_expression(field: &Field) -> syn::Result<TokenStream> {
-    let name = &field.ident;
-    let attribute = Literal::c_string(&attribute_name(field)?);
-    Ok(quote! { #name: construction.attribute(#attribute)? })
+fn print_read(field: &Field, name: &CString) -> TokenStream {
+    let (ident, name) = (&field.ident, Literal::c_string(name));
+    quote!(#ident: construction.attribute(#name)?)
 }
 
 fn attribute_name(field: &Field) -> syn::Result<CString> {
@@ -52,27 +74,9 @@ fn attribute_name(field: &Field) -> syn::Result<CString> {
         .find(|attribute| attribute.path().is_ident("attribute"));
     let name = match (stated, &field.ident) {
         (Some(attribute), _) => attribute.parse_args::<LitStr>()?.value(),
-        (None, Some(ident)) => ident.to_string().trim_start_matches("r#").to_owned(),
+        (None, Some(ident)) => ident.unraw().to_string(),
         (None, None) => String::new(),
     };
     CString::new(name)
         .map_err(|_| syn::Error::new_spanned(field, "an attribute's name must not contain NUL"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reads_fields_by_attribute_name() {
-        let text = derive(quote! {
-            struct BiasAdd { #[attribute("data_format")] format: String, transpose_a: bool }
-        });
-        let text = text.unwrap().to_string();
-        assert!(
-            text.contains(r#"format : construction . attribute (c"data_format") ?"#),
-            "{text}"
-        );
-        assert!(text.contains(r#"attribute (c"transpose_a")"#), "{text}");
-    }
 }

@@ -6,6 +6,7 @@
 #![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
 
 mod attribute;
+mod attribute_value;
 mod attributes;
 mod derive;
 mod kernel;
@@ -16,9 +17,10 @@ pub mod ty;
 mod vtable;
 
 pub use attribute::{FieldFacts, Receiver, StructFacts};
+pub use attribute_value::derive as attribute_value;
 pub use attributes::derive as attributes;
 pub use derive::derive;
-pub use kernel::attribute as kernel;
+pub use kernel::{attribute as kernel, table as kernels};
 pub use minimum::attribute as plugin;
 pub use structure::print_struct;
 pub use vtable::{attribute as vtable, forward as forward_slots};

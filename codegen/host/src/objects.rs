@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
 use crate::child::channel::{self, kind};
 use crate::fault;
@@ -84,7 +85,7 @@ pub(crate) trait Object: Send + Sync + 'static {
 
 #[derive(Default)]
 struct Registry {
-    live: HashMap<usize, (ObjectKind, Owner)>,
+    live: HashMap<usize, (ObjectKind, Owner, ThreadId)>,
     faults: BTreeSet<String>,
     missing: BTreeSet<String>,
 }
@@ -98,7 +99,8 @@ fn registry() -> MutexGuard<'static, Registry> {
 /// Puts `object` on the heap and records it.
 pub(crate) fn create<T: Object>(object: T, owner: Owner) -> *mut T {
     let pointer = Box::into_raw(Box::new(object));
-    registry().live.insert(pointer as usize, (T::KIND, owner));
+    let entry = (T::KIND, owner, thread::current().id());
+    registry().live.insert(pointer as usize, entry);
     pointer
 }
 
@@ -106,7 +108,7 @@ pub(crate) fn create<T: Object>(object: T, owner: Owner) -> *mut T {
 pub(crate) fn take<T: Object>(pointer: *mut T) -> Option<Box<T>> {
     let mut registry = registry();
     match registry.live.get(&(pointer as usize)) {
-        Some((kind, _)) if *kind == T::KIND => registry.live.remove(&(pointer as usize)),
+        Some((kind, ..)) if *kind == T::KIND => registry.live.remove(&(pointer as usize)),
         _ => None,
     }?;
     drop(registry);
@@ -117,7 +119,7 @@ pub(crate) fn take<T: Object>(pointer: *mut T) -> Option<Box<T>> {
 
 /// Returns the object at `pointer`, or `None` if it is not a live object of this type.
 pub(crate) fn find<'a, T: Object>(pointer: *mut T) -> Option<&'a T> {
-    let (kind, _) = *registry().live.get(&(pointer as usize))?;
+    let (kind, ..) = *registry().live.get(&(pointer as usize))?;
     // SAFETY: the registry has this address under the kind of `T`, so `create` made it from a `Box<T>` that was not
     // freed. Callers hold the reference for one call only; a plugin that deletes the object on another thread
     // meanwhile violates the C contract.
@@ -147,7 +149,7 @@ pub(crate) fn record_unimplemented(function: &str) {
 /// Objects that were not deleted and violations of the C contract, over all hosts and plugins in this process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ObjectReport {
-    /// Number of objects that plugins own and have not deleted, by kind.
+    /// Number of objects that plugins own and have not deleted, by kind. One `TF_Status` of each thread is not counted.
     pub unreturned: BTreeMap<ObjectKind, usize>,
     /// Violations of the C contract, such as a second delete.
     pub faults: Vec<String>,
@@ -160,8 +162,13 @@ impl ObjectReport {
     pub fn now() -> Self {
         let registry = registry();
         let mut unreturned = BTreeMap::new();
-        for (kind, owner) in registry.live.values() {
-            if *owner == Owner::Plugin {
+        let mut threads_with_status = BTreeSet::new();
+        for (kind, owner, thread) in registry.live.values() {
+            // A plugin may keep a status for each thread.
+            let is_of_thread = *kind == ObjectKind::Status
+                && *owner == Owner::Plugin
+                && threads_with_status.insert(format!("{thread:?}"));
+            if *owner == Owner::Plugin && !is_of_thread {
                 *unreturned.entry(*kind).or_default() += 1;
             }
         }

@@ -36,27 +36,50 @@ pub fn forward_slots(input: TokenStream) -> TokenStream {
     expanded(sp_expand::forward_slots(input.into()))
 }
 
-/// Registers a function as the kernel of an op: `#[kernel(op = "MatMul", T = [f32, f64])]`.
+/// Registers a function as a kernel of an op: `#[kernel(Sum, T = [f32, f64])]`.
 ///
-/// The function takes `cx: &Host<'_>` (for every device) or `cx: &OnDevice<'_, D>` (for `D`), then
-/// `attributes: &A` if it reads attributes of the op, and returns `Result<()>`. It has one type parameter
-/// for each listed type attribute, in that order. `host = ["axis"]` lists arguments that have to be in host
-/// memory. `priority = 1` is the priority that TensorFlow compares. `releases = "2.6..2.14"` registers the kernel in these
-/// releases only. `needs = [TF_AssignVariable]` registers it only if the host exports the functions.
+/// The parameters of the function are the op's inputs, outputs and attributes, matched by name; the type of each states
+/// its memory space. `#[op("name")]` on a parameter states a name that differs. `#[state]` marks the state that is
+/// prepared from attributes, and `#[context]` device and stream. The function returns `Result<()>`.
+///
+/// | argument | meaning |
+/// |---|---|
+/// | `Sum` | the op, first |
+/// | `T = [f32, f64]` | the types of a type attribute; they replace the type parameter of that name |
+/// | `index_type: I = [i32]` | as above, for the type parameter `I` |
+/// | `T: any = [f32, f64]` | one function for all of these types |
+/// | `device = MyAccel` | a kernel of one device |
+/// | `ignore = [axis]` | inputs that the kernel does not read |
+/// | `releases = "2.6..2.14"` | the releases to register the kernel in |
+/// | `needs = [TF_AssignVariable]` | functions that the host has to export |
+/// | `priority = 1`, `label = "x"` | as in the C API |
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let item = proc_macro2::TokenStream::from(item);
     let result = sp_expand::kernel(arguments.into(), item.clone());
-    // The expansion keeps the function, so that the author sees no further errors about a missing name.
+    // The expansion keeps the item, so that the author sees no further errors about a missing name.
     result
         .unwrap_or_else(|error| [error.into_compile_error(), item].into_iter().collect())
         .into()
+}
+
+/// Returns the registrations of kernels, in order: `kernels![relu, reduce::sum]`.
+#[proc_macro]
+pub fn kernels(input: TokenStream) -> TokenStream {
+    expanded(sp_expand::kernels(input.into()))
 }
 
 /// Derives a function that reads an op's attributes by the names of the fields, or by `#[attribute("name")]`.
 #[proc_macro_derive(Attributes, attributes(attribute))]
 pub fn attributes(input: TokenStream) -> TokenStream {
     expanded(sp_expand::attributes(input.into()))
+}
+
+/// Derives an enum for a string attribute: `#[value("NHWC", "NDHWC")]` lists the strings of a variant. The enum is
+/// `Copy`.
+#[proc_macro_derive(AttributeValue, attributes(value))]
+pub fn attribute_value(input: TokenStream) -> TokenStream {
+    expanded(sp_expand::attribute_value(input.into()))
 }
 
 fn expanded(result: syn::Result<proc_macro2::TokenStream>) -> TokenStream {

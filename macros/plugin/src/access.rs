@@ -56,7 +56,9 @@ impl<D: HostAddressable> Access<D> for InPlace {
     type Memory<'a> = InPlace;
 
     fn open(device: &D, stream: &D::Stream) -> Result<InPlace> {
-        device.block_host_until_done(stream)?;
+        if !D::STREAMS_ARE_INLINE {
+            device.block_host_until_done(stream)?;
+        }
         Ok(InPlace)
     }
 }

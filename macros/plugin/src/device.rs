@@ -70,8 +70,13 @@ pub trait Device:
 ///
 /// # Safety
 /// - The host can read and write every allocated byte at its `opaque` address.
-/// - The effects of a stream on the memory are visible to the host after `block_host_until_done` returns.
-pub unsafe trait HostAddressable: Device {}
+/// - The effects of a stream on the memory are visible to the host after `block_host_until_done` returns, or at once if
+///   [`STREAMS_ARE_INLINE`](HostAddressable::STREAMS_ARE_INLINE).
+pub unsafe trait HostAddressable: Device {
+    /// True if work on a stream is complete when the call that enqueues it returns. Kernels on the host then do not
+    /// wait for the stream.
+    const STREAMS_ARE_INLINE: bool = false;
+}
 
 /// TensorFlow's allocator for the memory that `allocate` returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

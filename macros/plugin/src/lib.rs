@@ -4,8 +4,8 @@
 //! `#[kernel(..)]`. [`plugin!`] names both and exports the entry points that TensorFlow calls. A graph
 //! [`Optimizer`] and a [`Profiler`] are optional.
 //!
-//! Memory spaces are types: a [`kernel::Host`] kernel has slices, a [`kernel::OnDevice`] kernel has addresses
-//! and lengths. Only on a [`HostAddressable`] device does a host kernel work on device memory in place.
+//! Memory spaces are types: [`kernel::In<'_, T>`](kernel::In) has elements, [`kernel::In<'_, T, D>`](kernel::In) an
+//! address and a length on device `D`. Only on a [`HostAddressable`] device does the host use device memory in place.
 
 // A print panics if its stream cannot be written: `report!` does not.
 #![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
@@ -34,7 +34,6 @@ pub use optimizer::Optimizer; // since 2.6
 pub use profiler::Profiler; // since 2.7
 pub use sp_runtime::release::FIRST_SUPPORTED;
 pub use sp_runtime::{Code, Error, Release, Releases, Result, UnknownRelease, vtable};
-pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};
 
 /// Exports the entry points of a plugin. The invocation has to be in the root of the plugin's crate.
 ///

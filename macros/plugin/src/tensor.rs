@@ -1,102 +1,128 @@
-//! Tensors of one kernel call, by memory space.
-//!
-//! [`HostTensor`] yields a slice. [`DeviceTensor`] yields an address and a length, and a slice only
-//! where its device is [`HostAddressable`].
+//! `TF_Tensor`: an owned handle of a tensor.
 
 use std::ffi::c_void;
-use std::marker::PhantomData;
 use std::ptr::NonNull;
-use std::slice;
 
 use sp_abi::tf_datatype::TF_DataType;
 use sp_abi::tf_tensor::{
     TF_DeleteTensor, TF_Dim, TF_NumDims, TF_Tensor, TF_TensorByteSize, TF_TensorData, TF_TensorType,
 };
 
-use crate::{Element, Error, HostAddressable, Result};
+use crate::kernel::Dims;
+use crate::{Error, Result};
 
-/// No object is larger, so no slice may be.
-const LARGEST: usize = isize::MAX as usize;
+/// Largest size of an object, and so of a slice.
+const MAX_BYTES: usize = isize::MAX as usize;
 
-/// The highest rank that TensorFlow's shapes have.
-const HIGHEST_RANK: i32 = 254;
+/// The highest rank of TensorFlow's shapes.
+const MAX_RANK: i32 = 254;
 
-/// A tensor that TensorFlow gave us; deleted when dropped, as each must be.
-pub(crate) struct Raw(NonNull<TF_Tensor>);
+/// An owned tensor. Dropping it deletes the handle.
+pub(crate) struct Tensor(NonNull<TF_Tensor>);
 
-impl Raw {
+impl Tensor {
+    /// Takes ownership of a tensor.
+    ///
+    /// # Errors
+    /// Returns an error if `tensor` is null.
+    ///
     /// # Safety
-    /// `tensor` is null or a live tensor that is ours to delete.
-    pub unsafe fn new(tensor: *mut TF_Tensor) -> Result<Self> {
-        NonNull::new(tensor)
-            .map(Self)
-            .ok_or_else(|| Error::internal("TensorFlow gave no tensor"))
+    /// `tensor` is null, or a live tensor that the caller owns.
+    pub unsafe fn from_raw(tensor: *mut TF_Tensor) -> Result<Self> {
+        let none = || Error::internal("TensorFlow returned no tensor");
+        NonNull::new(tensor).map(Self).ok_or_else(none)
     }
 
+    /// Returns the tensor for a C call. It stays owned.
     pub fn as_ptr(&self) -> *mut TF_Tensor {
         self.0.as_ptr()
     }
 
+    /// Returns the element type.
     pub fn dtype(&self) -> Result<TF_DataType> {
         // SAFETY: the tensor is live.
         Ok(unsafe { TF_TensorType.get()?(self.as_ptr()) })
     }
 
-    pub fn dims(&self) -> Result<Vec<usize>> {
+    /// Checks the element type in debug builds. In others the registration guarantees it.
+    #[inline]
+    pub fn check_type(&self, expected: TF_DataType) -> Result<()> {
+        match cfg!(debug_assertions) {
+            true => self.require_type(expected),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks the element type.
+    pub fn require_type(&self, expected: TF_DataType) -> Result<()> {
+        let found = self.dtype()?;
+        let message = || format!("expected a tensor of {expected:?}, got {found:?}");
+        match found == expected {
+            true => Ok(()),
+            false => Err(Error::invalid_argument(message())),
+        }
+    }
+
+    /// Returns the shape.
+    pub fn dims(&self) -> Result<Dims> {
         let (rank, dim) = (TF_NumDims.get()?, TF_Dim.get()?);
         // SAFETY: the tensor is live.
         let rank = unsafe { rank(self.as_ptr()) };
-        if rank > HIGHEST_RANK {
+        if rank > MAX_RANK {
             return Err(Error::internal(format!("a tensor of rank {rank}")));
         }
-        // SAFETY: the tensor is live, and every index is below its rank.
-        unsafe { (0..rank).map(|i| length(dim(self.as_ptr(), i))).collect() }
+        // The rank of a tensor is not negative.
+        Dims::try_new(usize::try_from(rank).unwrap_or(0), |index| {
+            // SAFETY: the tensor is live, and the index is below its rank, which is at most 254.
+            let dim = unsafe { dim(self.as_ptr(), index as i32) };
+            usize::try_from(dim).map_err(|_| Error::internal(format!("a dimension of {dim}")))
+        })
     }
 
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> Result<usize> {
         // SAFETY: the tensor is live.
         Ok(unsafe { TF_TensorByteSize.get()?(self.as_ptr()) })
     }
 
-    /// Where its elements lie; null is possible for an empty tensor.
+    /// Returns the address of the elements; null is possible for an empty tensor.
     pub fn data(&self) -> Result<*mut c_void> {
         // SAFETY: the tensor is live.
         Ok(unsafe { TF_TensorData.get()?(self.as_ptr()) })
-    }
-
-    /// Returns the number of elements, after checking that they are `T`s and fit the address space.
-    pub fn len<T: Element>(&self) -> Result<usize> {
-        let found = self.dtype()?;
-        if found != T::DTYPE {
-            let message = format!("expected a tensor of {:?}, got {found:?}", T::DTYPE);
-            return Err(Error::invalid_argument(message));
-        }
-        match self.bytes()? {
-            bytes if bytes <= LARGEST => Ok(bytes / size_of::<T>()),
-            bytes => Err(Error::internal(format!("a tensor of {bytes} bytes"))),
-        }
     }
 }
 
 #[cfg(test)]
 thread_local! {
-    /// How many this thread has dropped, where no TensorFlow deletes them.
+    /// Number of tensors that this thread has dropped, since no TensorFlow deletes them.
     pub(crate) static DROPPED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-impl Drop for Raw {
+impl Drop for Tensor {
     fn drop(&mut self) {
         #[cfg(test)]
         DROPPED.set(DROPPED.get() + 1);
         if let Ok(delete) = TF_DeleteTensor.get() {
-            // SAFETY: ours, live, and not used again.
+            // SAFETY: owned, live, and not used again.
             unsafe { delete(self.as_ptr()) }
         }
     }
 }
 
-fn length(dim: i64) -> Result<usize> {
-    usize::try_from(dim).map_err(|_| Error::internal(format!("a dimension of {dim}")))
+/// Returns the size in bytes of a tensor of `T`s with this shape.
+///
+/// # Errors
+/// Returns an error if no object can have this size.
+pub(crate) fn byte_len<T>(dims: &[usize]) -> Result<usize> {
+    let mut factors = dims.iter();
+    let bytes = factors.try_fold(size_of::<T>(), |bytes, dim| bytes.checked_mul(*dim));
+    let too_large = || Error::invalid_argument(format!("a tensor of shape {dims:?} is too large"));
+    match dims.contains(&0) {
+        true => Ok(0),
+        false => bytes
+            .filter(|bytes| *bytes <= MAX_BYTES)
+            .ok_or_else(too_large),
+    }
 }
 
 /// Returns the address of `data`; a dangling one for an empty tensor that has none.
@@ -117,151 +143,16 @@ fn misaligned(data: *mut c_void, alignment: usize) -> Error {
     Error::invalid_argument(message)
 }
 
-/// A tensor in host memory, or one that the host may use in place: dims, and elements in row-major
-/// order.
-#[derive(Debug, Clone)]
-pub struct HostTensor<'a, T> {
-    pub(crate) dims: Vec<usize>,
-    pub(crate) data: &'a [T],
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl<'a, T> HostTensor<'a, T> {
-    /// Its shape.
-    pub fn dims(&self) -> &[usize] {
-        &self.dims
-    }
-
-    /// Its elements.
-    pub fn data(&self) -> &'a [T] {
-        self.data
-    }
-
-    /// Its only element.
-    ///
-    /// # Errors
-    /// Where it has not exactly one.
-    pub fn scalar(&self) -> Result<T>
-    where
-        T: Copy,
-    {
-        match self.data {
-            [value] => Ok(*value),
-            _ => Err(Error::invalid_argument(format!(
-                "expected one element, got {:?}",
-                self.dims
-            ))),
-        }
-    }
-}
-
-/// A tensor in the memory of device `D`, to read.
-pub struct DeviceTensor<'a, D, T> {
-    pub(crate) raw: Raw,
-    pub(crate) of: PhantomData<(&'a D, T)>,
-}
-
-impl<D, T: Element> DeviceTensor<'_, D, T> {
-    /// Its shape.
-    ///
-    /// # Errors
-    /// Where the running TensorFlow lacks a function for it.
-    pub fn dims(&self) -> Result<Vec<usize>> {
-        self.raw.dims()
-    }
-
-    /// How many elements it has.
-    ///
-    /// # Errors
-    /// Where its type is not `T`.
-    pub fn len(&self) -> Result<usize> {
-        self.raw.len::<T>()
-    }
-
-    /// Whether it has none.
-    ///
-    /// # Errors
-    /// Where its type is not `T`.
-    pub fn is_empty(&self) -> Result<bool> {
-        Ok(self.len()? == 0)
-    }
-
-    /// Its address on the device.
-    ///
-    /// # Errors
-    /// Where the running TensorFlow lacks a function for it.
-    pub fn address(&self) -> Result<*const T> {
-        Ok(self.raw.data()?.cast_const().cast())
-    }
-
-    /// Its elements, for a device whose memory the host may use. What streams still do to it is the
-    /// caller's to wait for.
-    ///
-    /// # Errors
-    /// Where its type is not `T`.
-    ///
-    /// # Safety
-    /// No stream writes to it while the slice lives, and what wrote it last is done.
-    pub unsafe fn as_slice(&self) -> Result<&[T]>
-    where
-        D: HostAddressable,
-    {
-        let (start, len) = (address::<T>(self.raw.data()?)?, self.len()?);
-        // SAFETY: the device is host-addressable, the tensor lives as long as `self`, and the
-        // caller vouches that nobody writes.
-        Ok(unsafe { slice::from_raw_parts(start.as_ptr(), len) })
-    }
-}
-
-/// A tensor in the memory of device `D`, to write.
-pub struct DeviceTensorMut<'a, D, T> {
-    pub(crate) tensor: DeviceTensor<'a, D, T>,
-}
-
-impl<D, T: Element> DeviceTensorMut<'_, D, T> {
-    /// The same tensor, to read.
-    pub fn as_tensor(&self) -> &DeviceTensor<'_, D, T> {
-        &self.tensor
-    }
-
-    /// How many elements it has.
-    ///
-    /// # Errors
-    /// Where its type is not `T`.
-    pub fn len(&self) -> Result<usize> {
-        self.tensor.len()
-    }
-
-    /// Whether it has none.
-    ///
-    /// # Errors
-    /// Where its type is not `T`.
-    pub fn is_empty(&self) -> Result<bool> {
-        self.tensor.is_empty()
-    }
-
-    /// Its address on the device.
-    ///
-    /// # Errors
-    /// Where the running TensorFlow lacks a function for it.
-    pub fn address(&mut self) -> Result<*mut T> {
-        Ok(self.tensor.raw.data()?.cast())
-    }
-
-    /// Its elements, for a device whose memory the host may use. They hold whatever the memory held.
-    ///
-    /// # Errors
-    /// Where its type is not `T`.
-    ///
-    /// # Safety
-    /// - No stream uses it while the slice lives.
-    /// - Every element is written before it is read.
-    pub unsafe fn as_mut_slice(&mut self) -> Result<&mut [T]>
-    where
-        D: HostAddressable,
-    {
-        let (start, len) = (address::<T>(self.tensor.raw.data()?)?, self.len()?);
-        // SAFETY: the device is host-addressable, the tensor is a fresh output that nobody else
-        // has, and the caller vouches for the rest.
-        Ok(unsafe { slice::from_raw_parts_mut(start.as_ptr(), len) })
+    #[test]
+    fn rejects_shapes_larger_than_any_object() {
+        assert_eq!(byte_len::<f32>(&[2, 3]).unwrap(), 24);
+        assert_eq!(byte_len::<f32>(&[]).unwrap(), 4);
+        assert_eq!(byte_len::<f32>(&[usize::MAX, usize::MAX, 0]).unwrap(), 0);
+        assert!(byte_len::<f32>(&[usize::MAX, 2]).is_err());
+        assert!(byte_len::<u8>(&[MAX_BYTES + 1]).is_err());
     }
 }

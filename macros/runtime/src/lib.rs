@@ -30,6 +30,8 @@ pub mod writer;
 pub use host::{Host, HostRequirements, KnownReleases, ReleaseSymbol, UnknownRelease};
 pub use prefix::{Epoch, Field, Prefix, PrefixMut, Versioned};
 pub use release::{FIRST_SUPPORTED, Release, Releases};
-pub use sp_macros::{Abi, Attributes, forward_slots, kernel, plugin, vtable};
+pub use sp_macros::{
+    Abi, AttributeValue, Attributes, forward_slots, kernel, kernels, plugin, vtable,
+};
 pub use status::{Code, Error, RawStatus, Result, Status};
 pub use symbol::{Function, HostFunction, OlderSignature, UnavailableFunction};

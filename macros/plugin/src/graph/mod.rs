@@ -13,7 +13,7 @@ mod node;
 mod properties;
 
 pub use attribute::Attribute;
-pub(crate) use buffer::{OwnedBuffer, fill};
+pub(crate) use buffer::fill;
 pub use definition::Graph;
 pub use functions::Functions;
 pub use item::Item;

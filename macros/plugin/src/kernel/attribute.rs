@@ -1,175 +1,277 @@
-//! An op's attributes, read once when TensorFlow makes the kernel.
+//! Attributes of an op, read once when TensorFlow constructs the kernel.
 
 use std::ffi::CStr;
-use std::marker::PhantomData;
 
-use sp_abi::kernels::{
-    TF_OpKernelConstruction, TF_OpKernelConstruction_GetAttrBool,
-    TF_OpKernelConstruction_GetAttrFloat, TF_OpKernelConstruction_GetAttrInt32,
-    TF_OpKernelConstruction_GetAttrInt64, TF_OpKernelConstruction_GetAttrInt64List,
-    TF_OpKernelConstruction_GetAttrSize, TF_OpKernelConstruction_GetAttrString,
-    TF_OpKernelConstruction_GetAttrType, TF_OpKernelConstruction_HasAttr,
-};
+use sp_abi::kernels::TF_OpKernelConstruction;
 use sp_abi::tf_datatype::TF_DataType;
-use sp_runtime::Status;
 
-use crate::{Error, Result, limit};
+use super::construction::ConstructionRef;
+use super::marker;
+use super::spec::{DefaultValue, OpSpec, is_running};
+use crate::{Error, Result};
 
-/// What a kernel reads of its node. Derive it: each field is an attribute, by name.
-pub trait Attributes: Sized + Send + Sync + 'static {
-    /// Reads the attributes.
-    ///
-    /// # Errors
-    /// Where one is absent or of another type.
-    fn read(construction: &Construction<'_>) -> Result<Self>;
+/// A node whose kernel TensorFlow constructs.
+pub struct Construction<'c> {
+    raw: ConstructionRef<'c>,
+    op: &'static OpSpec,
 }
 
-impl Attributes for () {
-    fn read(_: &Construction<'_>) -> Result<Self> {
-        Ok(())
-    }
-}
-
-/// A kernel in the making.
-pub struct Construction<'a> {
-    raw: *mut TF_OpKernelConstruction,
-    status: Status,
-    lent: PhantomData<&'a ()>,
+/// The type of an attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// A string.
+    Text,
+    /// An integer.
+    Int,
+    /// A floating point number.
+    Float,
+    /// A boolean.
+    Boolean,
+    /// An element type.
+    Type,
+    /// A type that has no Rust type here.
+    Other,
+    /// A list of strings.
+    TextList,
+    /// A list of integers.
+    IntList,
+    /// A list of floating point numbers.
+    FloatList,
+    /// A list of booleans.
+    BooleanList,
+    /// A list of element types.
+    TypeList,
 }
 
 impl Construction<'_> {
     /// # Safety
-    /// `raw` is live for the value's life.
-    pub(super) unsafe fn new(raw: *mut TF_OpKernelConstruction) -> Result<Self> {
-        Ok(Self {
-            raw,
-            status: Status::new()?,
-            lent: PhantomData,
-        })
+    /// `raw` is live during the value's lifetime.
+    pub(super) unsafe fn from_raw(raw: *mut TF_OpKernelConstruction, op: &'static OpSpec) -> Self {
+        // SAFETY: the caller has the same obligation.
+        let raw = unsafe { ConstructionRef::from_raw(raw) };
+        Self { raw, op }
     }
 
-    /// The attribute called `name`.
+    /// Returns the attribute `name`, or its default if the running release's op does not have it.
     ///
     /// # Errors
-    /// Where it is absent or of another type.
+    /// Returns an error if the node has no such attribute, or if it is of another type.
     pub fn attribute<A: FromAttribute>(&self, name: &CStr) -> Result<A> {
-        A::read(self, name)
+        let mut attributes = self.op.attributes.iter();
+        let with_name = |error: Error| {
+            let message = format!("attribute {name:?}: {}", error.message());
+            Error::new(error.code(), message)
+        };
+        match attributes.find(|it| it.name == name) {
+            Some(it) if !is_running(it.releases) => A::from_default(it.default).map_err(with_name),
+            _ => A::read(self, name),
+        }
     }
 
-    /// The lengths of an attribute: its list's, and its text's in bytes.
-    fn size(&self, name: &CStr) -> Result<(usize, usize)> {
-        let (mut list, mut total) = (0, 0);
-        let size = TF_OpKernelConstruction_GetAttrSize.get()?;
-        // SAFETY: the construction is live, and both places are ours.
-        unsafe {
-            size(
-                self.raw,
-                name.as_ptr(),
-                &mut list,
-                &mut total,
-                self.status.as_ptr(),
-            )
-        };
-        self.status.check()?;
-        let count = |stated: i32| limit::check_count(format_args!("attribute {name:?}"), stated);
-        Ok((count(list)?, count(total)?))
+    /// Returns the length of a list.
+    pub(super) fn list_len(&self, name: &CStr) -> Result<usize> {
+        self.raw.sizes(name).map(|(len, _)| len)
+    }
+
+    pub(super) fn fail(&self, error: &Error) -> Result<()> {
+        self.raw.fail(error)
+    }
+
+    /// Returns the C object, for functions that the SDK does not wrap.
+    ///
+    /// # Safety
+    /// The caller uses it within the lifetime of `self` only, as the C API documents.
+    pub unsafe fn as_raw(&self) -> *mut TF_OpKernelConstruction {
+        self.raw.as_ptr()
     }
 }
 
-/// A type that an attribute can have.
-pub trait FromAttribute: Sized {
-    /// Reads the attribute called `name`.
+/// A type that has the value of an attribute.
+pub trait FromAttribute: Sized + Send + Sync + 'static {
+    /// The type of the attribute.
+    const KIND: Kind;
+
+    /// For an enum, the strings of each variant.
+    const VALUES: &'static [&'static [&'static str]] = &[];
+
+    /// Reads the attribute `name`.
     ///
     /// # Errors
-    /// Where it is absent or of another type.
+    /// Returns an error if the node has no such attribute, or if its value is not one of this type.
     fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self>;
+
+    /// Converts a default value.
+    ///
+    /// # Errors
+    /// Returns an error if the default is of another type, or absent.
+    fn from_default(value: DefaultValue) -> Result<Self>;
 }
 
-macro_rules! scalars {
-    ($($ty:ty: $get:ident as $raw:ty => |$value:ident| $convert:expr;)*) => {$(
+/// A parameter of a kernel that is an attribute of type `K`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a parameter for an attribute of type `{K}`",
+    label = "the op's attribute is of type `{K}`",
+    note = "`Boolean` is `bool`, `Int` is `i64`, `i32` or `usize`, `Float` is `f32`, `Text` is `&str` or an enum with `#[derive(AttributeValue)]`, `Type` is `DataType`, and `ListOf<Int>` is `&[i64]`"
+)]
+pub trait AttributeParameter<'c, K>: Sized {
+    /// The value in the kernel's instance.
+    type Stored: FromAttribute;
+
+    /// Returns the parameter.
+    fn from_stored(stored: &'c Self::Stored) -> Self;
+}
+
+fn no_default() -> Error {
+    Error::internal("the running release lacks it, and it has no default")
+}
+
+macro_rules! copied {
+    ($($ty:ty: $kind:ident, |$raw:ident, $name:ident| $read:expr, $pattern:pat => $default:expr;)*) => {$(
         impl FromAttribute for $ty {
-            fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
-                let mut $value = <$raw>::default();
-                let (get, status) = ($get.get()?, construction.status.as_ptr());
-                // SAFETY: the construction is live, and the place is ours and of the right type.
-                unsafe { get(construction.raw, name.as_ptr(), &raw mut $value, status) };
-                construction.status.check()?;
-                Ok($convert)
+            const KIND: Kind = Kind::$kind;
+
+            fn read(construction: &Construction<'_>, $name: &CStr) -> Result<Self> {
+                let $raw = construction.raw;
+                $read
+            }
+
+            fn from_default(value: DefaultValue) -> Result<Self> {
+                match value {
+                    $pattern => $default,
+                    _ => Err(no_default()),
+                }
+            }
+        }
+
+        impl<'c> AttributeParameter<'c, marker::$kind> for $ty {
+            type Stored = Self;
+
+            fn from_stored(stored: &'c Self) -> Self {
+                *stored
             }
         }
     )*};
 }
 
-scalars! {
-    bool: TF_OpKernelConstruction_GetAttrBool as u8 => |value| value != 0;
-    i32: TF_OpKernelConstruction_GetAttrInt32 as i32 => |value| value;
-    i64: TF_OpKernelConstruction_GetAttrInt64 as i64 => |value| value;
-    f32: TF_OpKernelConstruction_GetAttrFloat as f32 => |value| value;
+copied! {
+    bool: Boolean, |raw, name| Ok(raw.bool_byte(name)? != 0), DefaultValue::Bool(value) => Ok(value);
+    i64: Int, |raw, name| raw.int(name), DefaultValue::Int(value) => Ok(value);
+    i32: Int, |raw, name| narrow(raw.int(name)?), DefaultValue::Int(value) => narrow(value);
+    usize: Int, |raw, name| narrow(raw.int(name)?), DefaultValue::Int(value) => narrow(value);
+    f32: Float, |raw, name| raw.float(name), DefaultValue::Float(value) => Ok(value);
+    TF_DataType: Type, |raw, name| Ok(TF_DataType(raw.type_number(name)?)), DefaultValue::Type(value) => Ok(value);
 }
 
-/// An attribute that ops of older releases lack.
-impl<A: FromAttribute> FromAttribute for Option<A> {
-    fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
-        let (has, status) = (TF_OpKernelConstruction_HasAttr.get()?, &construction.status);
-        // SAFETY: the construction is live, and the name a C string.
-        let has = unsafe { has(construction.raw, name.as_ptr(), status.as_ptr()) };
-        status.check()?;
-        has.then(|| A::read(construction, name)).transpose()
+fn narrow<N: TryFrom<i64>>(value: i64) -> Result<N> {
+    let rejected =
+        |_| Error::invalid_argument(format!("{value} is not a {}", std::any::type_name::<N>()));
+    value.try_into().map_err(rejected)
+}
+
+macro_rules! borrowed {
+    ($($ty:ty as $borrowed:ty: $kind:ident, $marker:ty, |$raw:ident, $name:ident| $read:expr, $pattern:pat => $default:expr;)*) => {$(
+        impl FromAttribute for $ty {
+            const KIND: Kind = Kind::$kind;
+
+            fn read(construction: &Construction<'_>, $name: &CStr) -> Result<Self> {
+                let $raw = construction.raw;
+                $read
+            }
+
+            fn from_default(value: DefaultValue) -> Result<Self> {
+                match value {
+                    $pattern => $default,
+                    _ => Err(no_default()),
+                }
+            }
+        }
+
+        impl<'c> AttributeParameter<'c, $marker> for &'c $borrowed {
+            type Stored = $ty;
+
+            fn from_stored(stored: &'c $ty) -> Self {
+                stored
+            }
+        }
+    )*};
+}
+
+borrowed! {
+    String as str: Text, marker::Text, |raw, name| raw.text(name), DefaultValue::Text(value) => Ok(value.to_owned());
+    Vec<i64> as [i64]: IntList, marker::ListOf<marker::Int>, |raw, name| raw.ints(name),
+        DefaultValue::List(items) => items.iter().map(|it| i64::from_default(*it)).collect();
+    Vec<f32> as [f32]: FloatList, marker::ListOf<marker::Float>, |raw, name| raw.floats(name),
+        DefaultValue::List(items) => items.iter().map(|it| f32::from_default(*it)).collect();
+    Vec<bool> as [bool]: BooleanList, marker::ListOf<marker::Boolean>,
+        |raw, name| Ok(raw.bool_bytes(name)?.into_iter().map(|byte| byte != 0).collect()),
+        DefaultValue::List(items) => items.iter().map(|it| bool::from_default(*it)).collect();
+    Vec<TF_DataType> as [TF_DataType]: TypeList, marker::ListOf<marker::Type>, |raw, name| raw.types(name),
+        DefaultValue::List(items) => items.iter().map(|it| TF_DataType::from_default(*it)).collect();
+    Vec<String> as [String]: TextList, marker::ListOf<marker::Text>, |raw, name| raw.texts(name),
+        DefaultValue::List(items) => items.iter().map(|it| String::from_default(*it)).collect();
+}
+
+/// The attributes of an op that a kernel reads into a struct: derive it. Each field is an attribute, by name.
+pub trait Attributes: Sized + Send + Sync + 'static {
+    /// The attributes and their types.
+    const FIELDS: &'static [(&'static str, Kind)];
+
+    /// Reads the attributes.
+    ///
+    /// # Errors
+    /// Returns an error if an attribute is absent, or of another type.
+    fn read(construction: &Construction<'_>) -> Result<Self>;
+}
+
+/// The state of a kernel's instance, prepared once from attributes. A struct of [`Attributes`] is its own state.
+pub trait Prepare: Sized + Send + Sync + 'static {
+    /// The attributes.
+    type Attributes: Attributes;
+
+    /// Prepares the state.
+    ///
+    /// # Errors
+    /// Returns an error if the kernel does not support the attributes.
+    fn prepare(attributes: Self::Attributes) -> Result<Self>;
+}
+
+/// A parameter of a kernel with `#[state]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a parameter for the state of a kernel",
+    note = "the state is `&S`, where `S` derives `Attributes` or implements `Prepare`"
+)]
+pub trait StateParameter<'c>: Sized {
+    /// The state.
+    type State: Prepare;
+
+    /// Returns the parameter.
+    fn from_state(state: &'c Self::State) -> Self;
+}
+
+impl<'c, S: Prepare> StateParameter<'c> for &'c S {
+    type State = S;
+
+    fn from_state(state: &'c S) -> Self {
+        state
     }
 }
 
-impl FromAttribute for TF_DataType {
-    fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
-        let mut value = TF_DataType(0);
-        let get = TF_OpKernelConstruction_GetAttrType.get()?;
-        let status = construction.status.as_ptr();
-        // SAFETY: the construction is live, and the place is ours.
-        unsafe { get(construction.raw, name.as_ptr(), &raw mut value, status) };
-        construction.status.check()?;
-        Ok(value)
-    }
+/// Reads the attributes of a state and prepares it.
+///
+/// # Errors
+/// Returns an error if an attribute is absent or not supported.
+pub fn prepare<S: Prepare>(construction: &Construction<'_>) -> Result<S> {
+    S::prepare(S::Attributes::read(construction)?)
 }
 
-impl FromAttribute for String {
-    fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
-        let (_, bytes) = construction.size(name)?;
-        let mut text = vec![0_u8; bytes];
-        let get = TF_OpKernelConstruction_GetAttrString.get()?;
-        let status = construction.status.as_ptr();
-        // SAFETY: the construction is live, and `text` holds `bytes`.
-        unsafe {
-            get(
-                construction.raw,
-                name.as_ptr(),
-                text.as_mut_ptr().cast(),
-                bytes,
-                status,
-            )
-        };
-        construction.status.check()?;
-        String::from_utf8(text)
-            .map_err(|_| Error::invalid_argument(format!("{name:?} is not UTF-8")))
-    }
-}
-
-impl FromAttribute for Vec<i64> {
-    fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
-        let (len, _) = construction.size(name)?;
-        let mut list = vec![0_i64; len];
-        let get = TF_OpKernelConstruction_GetAttrInt64List.get()?;
-        let count = len.try_into().unwrap_or(i32::MAX);
-        let status = construction.status.as_ptr();
-        // SAFETY: the construction is live, and `list` holds `count`.
-        unsafe {
-            get(
-                construction.raw,
-                name.as_ptr(),
-                list.as_mut_ptr(),
-                count,
-                status,
-            )
-        };
-        construction.status.check()?;
-        Ok(list)
-    }
+/// Returns the variant of an enum for a string attribute.
+///
+/// # Errors
+/// Returns an error if no variant has the value.
+pub fn variant_of<A: FromAttribute + Copy>(variants: &[A], value: &str) -> Result<A> {
+    let mut values = A::VALUES.iter().zip(variants);
+    let found = values.find(|(values, _)| values.contains(&value));
+    let unsupported = || Error::unimplemented(format!("the kernel does not support {value:?}"));
+    found.map(|(_, variant)| *variant).ok_or_else(unsupported)
 }

@@ -1,83 +1,82 @@
-//! How often each kernel ran. TensorFlow's placement log names the device also where core's own
-//! kernels serve, so this count is what tells whether the plugin computed.
+//! Counts of the calls of each kernel. TensorFlow's placement log names the device also where core's own kernels run,
+//! so these counts show that the plugin has computed.
 
-use std::any::TypeId;
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{OnceLock, PoisonError, RwLock};
 
-use super::host_argument::HostArguments;
+use super::spec::{Constraint, Kernel};
 
-/// One registered kernel: its host arguments, and the counts of its calls.
-pub struct Calls {
-    label: String,
-    host: HostArguments,
-    ran: AtomicU64,
+/// The counts of a kernel.
+pub(super) struct Calls {
+    label: OnceLock<String>,
+    all: AtomicU64,
     staged: AtomicU64,
 }
 
 impl Calls {
-    /// The op and its types.
-    pub fn label(&self) -> &str {
-        &self.label
+    pub const fn new() -> Self {
+        Self {
+            label: OnceLock::new(),
+            all: AtomicU64::new(0),
+            staged: AtomicU64::new(0),
+        }
     }
 
-    /// The arguments that it was registered to have in host memory.
-    pub fn host(&self) -> &HostArguments {
-        &self.host
+    /// Returns the op and the types. The first call formats them.
+    pub fn label(&self, op: &CStr, constraints: &[Constraint]) -> &str {
+        self.label.get_or_init(|| format_label(op, constraints))
     }
 
-    /// Counts one call.
-    pub fn count(&self, staged: bool) {
-        self.ran.fetch_add(1, Ordering::Relaxed);
-        if staged && self.staged.fetch_add(1, Ordering::Relaxed) == 0 {
+    /// Counts one call of `kernel`.
+    pub fn count(&self, kernel: &Kernel, is_staged: bool) {
+        self.all.fetch_add(1, Ordering::Relaxed);
+        if is_staged && self.staged.fetch_add(1, Ordering::Relaxed) == 0 {
+            let label = kernel.label();
             sp_runtime::report!(
                 Info,
-                "{} runs on the host through copies of device memory",
-                self.label
+                "{label} runs on the host through copies of device memory"
             );
         }
     }
 }
 
-/// Written while the plugin is loaded only. A child that is forked while another thread reads can read.
-static TABLE: RwLock<Vec<(TypeId, &'static Calls)>> = RwLock::new(Vec::new());
-
-fn table() -> RwLockReadGuard<'static, Vec<(TypeId, &'static Calls)>> {
-    TABLE.read().unwrap_or_else(PoisonError::into_inner)
+fn format_label(op: &CStr, constraints: &[Constraint]) -> String {
+    let mut text = op.to_string_lossy().into_owned();
+    for it in constraints {
+        // Writing to a String does not fail.
+        let _ = write!(text, " {}={:?}", it.attribute.to_string_lossy(), it.dtype);
+    }
+    text
 }
 
-/// Begins to count the kernel with this type. It is registered once in a process's life.
-pub fn begin(kernel: TypeId, label: String, host: HostArguments) {
-    let calls = Calls {
-        label,
-        host,
-        ran: AtomicU64::new(0),
-        staged: AtomicU64::new(0),
-    };
-    let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
-    table.push((kernel, Box::leak(Box::new(calls))));
+/// The registered kernels, in the order of the tables. Written while the plugin is loaded only, so a child that is
+/// forked while another thread reads can read.
+static REGISTERED: RwLock<Vec<&'static Kernel>> = RwLock::new(Vec::new());
+
+/// Adds a kernel to the report. A kernel that is registered for a second host is there already.
+pub(super) fn add(kernel: &'static Kernel) {
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    if !registered.iter().any(|it| std::ptr::eq(*it, kernel)) {
+        // The label is formatted here, so that no call allocates it.
+        kernel.label();
+        registered.push(kernel);
+    }
 }
 
-/// The counts of the kernel with this type.
-pub fn of(kernel: TypeId) -> Option<&'static Calls> {
-    table()
-        .iter()
-        .find(|(id, _)| *id == kernel)
-        .map(|(_, calls)| *calls)
-}
-
-/// One line for each registered kernel, in the table's order: op and types, `calls=N`, `staged=N`.
+/// Returns one line for each registered kernel: op and types, `calls=N`, `staged=N`.
 pub fn report() -> String {
     let mut text = String::new();
-    for (_, calls) in table().iter() {
-        let (ran, staged) = (
-            calls.ran.load(Ordering::Relaxed),
-            calls.staged.load(Ordering::Relaxed),
-        );
+    for kernel in REGISTERED
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .iter()
+    {
+        let [all, staged] =
+            [&kernel.calls.all, &kernel.calls.staged].map(|it| it.load(Ordering::Relaxed));
         // Writing to a String does not fail.
-        let _ = writeln!(text, "{} calls={ran} staged={staged}", calls.label);
+        let _ = writeln!(text, "{} calls={all} staged={staged}", kernel.label());
     }
     text
 }
@@ -90,13 +89,13 @@ pub unsafe fn write_calls(buffer: *mut c_char, size: usize) -> usize {
     let text = CString::new(report()).unwrap_or_default();
     let bytes = text.as_bytes_with_nul();
     if !buffer.is_null() && size > 0 {
-        let kept = bytes.len().min(size) - 1;
-        // SAFETY: `kept + 1` is at most `size`, for which the caller vouches.
+        let written = bytes.len().min(size) - 1;
+        // SAFETY: the caller guarantees `size` bytes, and `written + 1` is at most that.
         unsafe {
             buffer
                 .cast::<u8>()
-                .copy_from_nonoverlapping(bytes.as_ptr(), kept);
-            buffer.add(kept).write(0);
+                .copy_from_nonoverlapping(bytes.as_ptr(), written);
+            buffer.add(written).write(0);
         }
     }
     bytes.len()

@@ -4,56 +4,135 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 
-use sp_runtime::{Host, guard};
+use sp_runtime::{Host, UnavailableFunction, guard};
 
-use super::Entry;
-use crate::Device;
+use super::builder::Builder;
+use super::spec::{Constraint, Kernel};
+use super::{calls, driver};
 use crate::platform::PluginInfo;
+use crate::{Device, Result};
 
 /// Difference in priority between the kernels of a table and those of the next table.
 const TABLE_PRIORITY: i32 = 1000;
+
+/// A kernel as the running release has it: what its op lacks is left out.
+struct Registration {
+    kernel: &'static Kernel,
+    constraints: Vec<&'static Constraint>,
+    priority: i32,
+}
 
 /// Registers the kernels of all tables, those of earlier tables with a higher priority.
 ///
 /// A kernel that this host cannot run is left out before it can take the place of another one. Of the
 /// others, a kernel of a later table is left out if one of an earlier table serves all of its nodes. What
 /// TensorFlow rejects is reported and left out.
-pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<Entry<D>>>) {
+pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<&'static Kernel>>) {
     guard::run_with_default("TF_InitKernel", (), || {
         let host = Host::get_or_decide(&info.requirements(), &sp_abi::KNOWN_RELEASES, Vec::new);
         // The reason why a host is declined was reported with the device, which it does not get.
         if host.check_accepted().is_err() {
             return;
         }
-        let entries = select(runnable(tables(), host));
-        report_ambiguous(&entries);
-        let count = entries.len();
+        let registrations = select(runnable::<D>(tables()));
+        report_ambiguous(&registrations);
+        let count = registrations.len();
         sp_runtime::report!(Debug, "registers {count} kernels with {}", host.name());
-        for entry in entries {
-            if let Err(error) = entry.register(info.device_type) {
-                sp_runtime::report!(Error, "{} is not registered: {error}", entry.label());
+        for it in registrations {
+            if let Err(error) = it.register::<D>(info.device_type) {
+                sp_runtime::report!(Error, "{} is not registered: {error}", it.kernel.label());
             }
         }
     });
 }
 
+impl Registration {
+    fn new(kernel: &'static Kernel) -> Self {
+        Self {
+            kernel,
+            constraints: kernel.running_constraints().collect(),
+            priority: kernel.options.priority,
+        }
+    }
+
+    /// Returns true if this kernel serves every node that `other` serves: each constraint of this one is
+    /// one of the other's.
+    fn covers(&self, other: &Self) -> bool {
+        self.is_of_same_nodes(other)
+            && self
+                .constraints
+                .iter()
+                .all(|it| other.constraints.contains(it))
+    }
+
+    /// Returns true if there is a node that both kernels serve: no attribute is of one type here and of
+    /// another there.
+    fn overlaps(&self, other: &Self) -> bool {
+        let differs = |it: &&&Constraint| {
+            let mut others = other.constraints.iter();
+            others.any(|other| other.attribute == it.attribute && other.dtype != it.dtype)
+        };
+        self.is_of_same_nodes(other) && !self.constraints.iter().any(|it| differs(&it))
+    }
+
+    fn is_of_same_nodes(&self, other: &Self) -> bool {
+        self.kernel.op() == other.kernel.op()
+            && self.kernel.options.label == other.kernel.options.label
+    }
+
+    /// Registers the kernel for devices of this type.
+    fn register<D: Device>(&self, device_type: &CStr) -> Result<()> {
+        let builder = Builder::new::<D>(self.kernel, device_type)?;
+        for it in &self.constraints {
+            builder.constrain(it.attribute, it.dtype)?;
+        }
+        for argument in self.kernel.arguments().filter(|it| it.is_host) {
+            builder.place_in_host_memory(argument.name)?;
+        }
+        if self.priority != 0 {
+            builder.set_priority(self.priority)?;
+        }
+        if let Some(label) = self.kernel.options.label {
+            builder.set_label(label)?; // since 2.11
+        }
+        calls::add(self.kernel);
+        builder.register(self.kernel.op())
+    }
+}
+
 /// Returns the kernels that this host can run, and reports the ops that are left without one.
-fn runnable<D: Device>(tables: Vec<Vec<Entry<D>>>, host: &Host) -> Vec<Vec<Entry<D>>> {
+fn runnable<D: Device>(tables: Vec<Vec<&'static Kernel>>) -> Vec<Vec<Registration>> {
     let mut lacking: Vec<(String, &'static CStr)> = Vec::new();
-    let mut can_run = |entry: &Entry<D>| {
-        if !entry.is_for_host(host) {
+    let mut can_run = |kernel: &&'static Kernel| {
+        if !kernel.is_in_running_release() {
             return false;
         }
-        let missing = entry.unavailable_function();
-        lacking.extend(missing.iter().map(|it| (it.to_string(), entry.op())));
+        if !driver::is_for_device::<D>(kernel) {
+            let label = kernel.label();
+            sp_runtime::report!(
+                Error,
+                "{label} is not registered: it is a kernel of another device"
+            );
+            return false;
+        }
+        let missing = unavailable_function(kernel);
+        lacking.extend(missing.map(|it| (it.to_string(), kernel.op())));
         missing.is_none()
     };
     let mut tables = tables;
     tables.iter_mut().for_each(|it| it.retain(&mut can_run));
-    let served: BTreeSet<&CStr> = tables.iter().flatten().map(Entry::op).collect();
+    let served: BTreeSet<&CStr> = tables.iter().flatten().map(|it| it.op()).collect();
     lacking.retain(|(_, op)| !served.contains(op));
     report_lacking(&lacking);
-    tables
+    let registrations =
+        |table: Vec<&'static Kernel>| table.into_iter().map(Registration::new).collect();
+    tables.into_iter().map(registrations).collect()
+}
+
+/// Returns the first function that the kernel needs and the host lacks.
+fn unavailable_function(kernel: &Kernel) -> Option<UnavailableFunction> {
+    let mut needs = kernel.options.needs.iter();
+    needs.find_map(|it| it.check_available().err())
 }
 
 /// Reports the ops without a kernel, a line for each reason.
@@ -74,31 +153,31 @@ fn report_lacking(lacking: &[(String, &'static CStr)]) {
 }
 
 /// Returns the kernels to register, each with the priority of its table added to its own.
-fn select<D: Device>(tables: Vec<Vec<Entry<D>>>) -> Vec<Entry<D>> {
-    let mut selected: Vec<Entry<D>> = Vec::new();
+fn select(tables: Vec<Vec<Registration>>) -> Vec<Registration> {
+    let mut selected: Vec<Registration> = Vec::new();
     let ranks = (0_i32..).take(tables.len()).collect::<Vec<_>>();
     for (mut table, rank) in tables.into_iter().zip(ranks.into_iter().rev()) {
-        table.retain(|entry| !selected.iter().any(|earlier| earlier.covers(entry)));
+        table.retain(|it| !selected.iter().any(|earlier| earlier.covers(it)));
         let raise = rank.saturating_mul(TABLE_PRIORITY);
         table
             .iter_mut()
-            .for_each(|entry| entry.raise_priority(raise));
+            .for_each(|it| it.priority = it.priority.saturating_add(raise));
         selected.extend(table);
     }
     selected
 }
 
 /// Reports the pairs of kernels that TensorFlow cannot choose between; it fails the nodes of both.
-fn report_ambiguous<D: Device>(entries: &[Entry<D>]) {
-    for (n, entry) in entries.iter().enumerate() {
-        let is_equal = |it: &&Entry<D>| it.priority_value() == entry.priority_value();
-        let mut equals = entries[..n].iter().filter(is_equal);
-        if let Some(earlier) = equals.find(|it| it.overlaps(entry)) {
+fn report_ambiguous(registrations: &[Registration]) {
+    for (n, it) in registrations.iter().enumerate() {
+        let mut earlier = registrations[..n]
+            .iter()
+            .filter(|earlier| earlier.priority == it.priority);
+        if let Some(earlier) = earlier.find(|earlier| earlier.overlaps(it)) {
+            let (first, second) = (earlier.kernel.label(), it.kernel.label());
             sp_runtime::report!(
                 Warn,
-                "{} and {} serve the same nodes with the same priority; TensorFlow runs neither there",
-                earlier.label(),
-                entry.label()
+                "{first} and {second} serve the same nodes with the same priority; TensorFlow runs neither there"
             );
         }
     }

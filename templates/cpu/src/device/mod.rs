@@ -78,4 +78,6 @@ impl Device for CpuDevice {
 
 // SAFETY: `allocate` returns host memory at its own address, and a stream's work is done when the
 // call that enqueued it returns.
-unsafe impl HostAddressable for CpuDevice {}
+unsafe impl HostAddressable for CpuDevice {
+    const STREAMS_ARE_INLINE: bool = true;
+}

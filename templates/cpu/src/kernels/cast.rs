@@ -1,13 +1,14 @@
-//! Cast: from one element type to another.
+//! Casts from one element type to another.
 
+use super::elementwise::map_one;
 use super::prelude::*;
 use crate::compute::cast::Cast;
 
 #[kernel(
-    op = "Cast",
-    SrcT = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64],
-    DstT = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64]
+    Cast,
+    SrcT: S = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64],
+    DstT: D = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64]
 )]
-fn cast<S: Element + Cast<D>, D: Element>(cx: &Host<'_>) -> Result<()> {
-    unary(cx, S::cast)
+fn cast<S: Element + Cast<D>, D: Element>(x: In<'_, S>, y: Out<'_, D>) -> Result<()> {
+    map_one(x, y, S::cast)
 }

@@ -1,60 +1,96 @@
-//! Kernels that apply one function on scalars. They write every element of their output, so they allocate it
-//! uninitialized: zeroing would be a further pass over memory.
+//! Kernels that apply one function on scalars; operands broadcast, integers wrap. They write every element of their
+//! output, so they allocate it uninitialized: zeroing would be a further pass over memory.
 
+use super::prelude::*;
+use crate::compute::Broadcast;
+use crate::compute::map::{map1, map2_with_cost};
+use crate::compute::nn::relu;
+use sp_plugin::kernel::{Kernel, kernels};
 use std::mem::MaybeUninit;
 
-use sp_plugin::kernel::Host;
-use sp_plugin::{Element, Result};
+/// Kernels of one operand: `name: Op(input) -> output, bound in [types] => function`.
+macro_rules! unary {
+    ($($name:ident: $op:ident($x:ident) -> $y:ident, $bound:ident in [$($ty:ident),*] => $f:path;)*) => {$(
+        #[kernel($op, T = [$($ty),*])]
+        fn $name<T: Element + $bound>($x: In<'_, T>, $y: Out<'_, T>) -> Result<()> {
+            map_one($x, $y, $f)
+        }
+    )*};
+}
 
-use crate::compute::map::{map1, map2_with_cost};
-use crate::compute::{Broadcast, Cost};
+/// Kernels of two operands: `name: Op, bound in [types], cost => function`.
+macro_rules! binary {
+    ($($name:ident: $op:ident, $bound:ident in [$($ty:ident),*], $cost:ident => $f:path;)*) => {$(
+        #[kernel($op, T = [$($ty),*])]
+        fn $name<T: Element + $bound>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
+            map_two(Cost::$cost, x, y, z, $f)
+        }
+    )*};
+}
 
-/// Writes `f` of each element of input 0 to output 0.
-///
-/// # Errors
-/// Returns an error if an input or output is not what the op says.
-pub fn unary<T: Element, U: Element>(cx: &Host<'_>, f: impl Fn(T) -> U + Sync) -> Result<()> {
-    let x = cx.input::<T>(0)?;
+unary! {
+    neg: Neg(x) -> y, Number in [f32, f64, i64] => arith::neg;
+    relu: Relu(features) -> activations, Number in [f32, f64, i64] => relu::relu;
+    sqrt: Sqrt(x) -> y, Float in [f32, f64] => arith::sqrt;
+    square: Square(x) -> y, Number in [f32, f64, i64] => arith::square;
+}
+
+binary! {
+    add_v2: AddV2, Number in [f32, f64, i64], Cheap => arith::add;
+    div_no_nan: DivNoNan, Float in [f32, f64], Cheap => arith::div_no_nan;
+    mul: Mul, Number in [f32, f64, i64], Cheap => arith::mul;
+    pow: Pow, Float in [f32, f64], Expensive => arith::pow;
+    real_div: RealDiv, Float in [f32, f64], Cheap => arith::real_div;
+    sub: Sub, Number in [f32, f64, i64], Cheap => arith::sub;
+}
+
+/// Has no negative powers.
+#[kernel(Pow, T = [i64])]
+fn pow_int<T: Element + Integer>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
+    arith::check_exponents(y.data())?;
+    map_two(Cost::Expensive, x, y, z, arith::pow_int)
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![
+        neg, relu, sqrt, square, add_v2, div_no_nan, mul, pow, pow_int, real_div, sub
+    ]
+}
+
+/// Writes `f` of each element.
+pub fn map_one<T: Element, U: Element>(
+    x: In<'_, T>,
+    y: Out<'_, U>,
+    f: impl Fn(T) -> U + Sync,
+) -> Result<()> {
     map1(
         x.data(),
-        cx.output_uninit(0, x.dims())?,
+        y.uninit(x.dims())?.as_uninit_slice(),
         #[inline(always)]
         |x| MaybeUninit::new(f(x)),
     );
     Ok(())
 }
 
-/// Writes `f` of inputs 0 and 1, broadcast, to output 0.
-///
-/// # Errors
-/// Returns an error if the shapes do not broadcast, or an input or output is not what the op says.
-pub fn binary<T: Element, U: Element>(cx: &Host<'_>, f: impl Fn(T, T) -> U + Sync) -> Result<()> {
-    binary_with_cost(Cost::Cheap, cx, f)
-}
-
-/// [`binary`] with a function of this cost, which decides how finely the work is divided.
-///
-/// # Errors
-/// As [`binary`].
-pub fn binary_with_cost<T: Element, U: Element>(
+/// Writes `f` of the broadcast operands; its cost decides how finely the work is divided.
+pub fn map_two<T: Element, U: Element>(
     cost: Cost,
-    cx: &Host<'_>,
+    x: In<'_, T>,
+    y: In<'_, T>,
+    z: Out<'_, U>,
     f: impl Fn(T, T) -> U + Sync,
 ) -> Result<()> {
-    let (x, y) = (cx.input::<T>(0)?, cx.input::<T>(1)?);
     let plan = Broadcast::new([x.dims(), y.dims()])?;
-    broadcast(cost, cx, &plan, [x.data(), y.data()], f)
+    map_broadcast(cost, &plan, [x.data(), y.data()], z, f)
 }
 
-/// Writes `f` of two operands, broadcast by `plan`, to output 0.
-///
-/// # Errors
-/// Returns an error if the output is not what the op says.
-pub fn broadcast<T: Element, U: Element>(
+/// Writes `f` of two operands that `plan` broadcasts.
+pub fn map_broadcast<T: Element, U: Element>(
     cost: Cost,
-    cx: &Host<'_>,
     plan: &Broadcast<2>,
     [x, y]: [&[T]; 2],
+    z: Out<'_, U>,
     f: impl Fn(T, T) -> U + Sync,
 ) -> Result<()> {
     map2_with_cost(
@@ -62,7 +98,7 @@ pub fn broadcast<T: Element, U: Element>(
         plan,
         x,
         y,
-        cx.output_uninit(0, plan.dims())?,
+        z.uninit(plan.dims())?.as_uninit_slice(),
         #[inline(always)]
         |x, y| MaybeUninit::new(f(x, y)),
     );

@@ -1,27 +1,44 @@
-//! The reference kernels, one op a file.
+//! The reference kernels, one file for each family of ops.
 //!
-//! To add one: a file with a function under `#[kernel(..)]`, and its name in the table below.
+//! To add one: a function under `#[kernel(..)]`, and its name in the table below.
 
+mod cast;
 mod elementwise;
+mod mat_mul;
+mod nn;
 mod reduction;
+mod variable; // since 2.6
 
 use crate::compute;
 use sp_plugin::Error;
+use sp_plugin::kernel::{Kernel, kernels};
 
-sp_plugin::kernels! {
-    for D:
-    add_v2, bias_add, bias_add_grad, cast, div_no_nan, mat_mul, mean, mul, neg, pow, pow_int, real_div, relu,
-    relu_grad, sparse_softmax_cross_entropy_with_logits, sqrt, square, sub, sum,
-    assign_add_variable_op, assign_sub_variable_op, assign_variable_op, destroy_resource_op, // since 2.6
-    resource_apply_gradient_descent, // since 2.6
+/// Returns the reference kernels, in order.
+pub fn table() -> Vec<&'static Kernel> {
+    let mut table = elementwise::table();
+    table.extend(kernels![
+        cast::cast,
+        mat_mul::mat_mul,
+        nn::bias_add,
+        nn::bias_add_grad,
+        nn::relu_grad,
+        nn::sparse_softmax_cross_entropy,
+        reduction::mean,
+        reduction::sum,
+        variable::assign, // since 2.6
+        variable::assign_add,
+        variable::assign_sub,
+        variable::destroy,
+        variable::apply_gradient_descent,
+    ]);
+    table
 }
 
 /// Imports of all kernel files.
 mod prelude {
-    pub(super) use super::elementwise::{binary, binary_with_cost, unary};
     pub(super) use crate::compute::Cost;
     pub(super) use crate::compute::arith::{self, Float, Integer, Number};
-    pub(super) use sp_plugin::kernel::{Attributes, Host, kernel};
+    pub(super) use sp_plugin::kernel::{AttributeValue, HostIn, In, Integer as Index, Out, kernel};
     pub(super) use sp_plugin::{Bool, Element, Error, Result};
 }
 

@@ -1,27 +1,45 @@
 //! Kernels that fold a tensor along some of its axes.
 
-use sp_plugin::kernel::{Attributes, Host};
-use sp_plugin::{Element, Result};
+use super::prelude::*;
+use crate::compute::reduce::{Fold, Mean, Reduction, Sum, reduce};
 
-use crate::compute::reduce::{Fold, Reduction, reduce};
-
-/// The attribute that all reducing ops have.
-#[derive(Attributes)]
-pub struct KeepDims {
+#[kernel(Sum, T = [f32, f64, i64])]
+fn sum<T: Element>(
+    input: In<'_, T>,
+    reduction_indices: HostIn<'_, Index>,
+    output: Out<'_, T>,
     keep_dims: bool,
+) -> Result<()>
+where
+    Sum: Fold<T>,
+{
+    fold::<T, Sum>(input, reduction_indices, output, keep_dims)
 }
 
-/// Writes input 0, folded along the axes that input 1 lists in host memory, to output 0.
-///
-/// # Errors
-/// Returns an error if an axis is not there or is named twice.
-pub fn fold<T: Element, F: Fold<T>>(cx: &Host<'_>, attributes: &KeepDims) -> Result<()> {
-    let x = cx.input::<T>(0)?;
-    let plan = Reduction::new(x.dims(), &cx.host_integers(1)?)?;
+#[kernel(Mean, T = [f32, f64, i64])]
+fn mean<T: Element>(
+    input: In<'_, T>,
+    reduction_indices: HostIn<'_, Index>,
+    output: Out<'_, T>,
+    keep_dims: bool,
+) -> Result<()>
+where
+    Mean: Fold<T>,
+{
+    fold::<T, Mean>(input, reduction_indices, output, keep_dims)
+}
+
+fn fold<T: Element, F: Fold<T>>(
+    input: In<'_, T>,
+    axes: HostIn<'_, Index>,
+    output: Out<'_, T>,
+    keep_dims: bool,
+) -> Result<()> {
+    let plan = Reduction::new(input.dims(), &axes.to_vec())?;
     reduce::<T, F>(
         &plan,
-        x.data(),
-        cx.output(0, &plan.dims(attributes.keep_dims))?,
+        input.data(),
+        &mut output.zeroed(&plan.dims(keep_dims))?,
     );
     Ok(())
 }

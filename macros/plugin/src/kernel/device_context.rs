@@ -1,0 +1,48 @@
+//! What a kernel of one device gets besides tensors: the device and the stream.
+
+use sp_abi::kernels::TF_OpKernelContext;
+
+use super::call::Call;
+use crate::{Device, Error, Result};
+
+/// The device and the stream of a call, for a kernel with `device = D`.
+pub struct Context<'c, D: Device> {
+    call: &'c Call<'c>,
+    device: &'c D,
+    stream: &'c D::Stream,
+}
+
+impl<'c, D: Device> Context<'c, D> {
+    /// Returns the context of a call.
+    ///
+    /// # Errors
+    /// Returns an error if the call runs on another device.
+    pub fn from_call(call: &'c Call<'c>) -> Result<Self> {
+        let other = || Error::internal("the kernel is of another device");
+        let (device, stream) = call.device::<D>().ok_or_else(other)?;
+        Ok(Self {
+            call,
+            device,
+            stream,
+        })
+    }
+
+    /// Returns the device.
+    pub fn device(&self) -> &'c D {
+        self.device
+    }
+
+    /// Returns the stream to enqueue on. Memory that TensorFlow frees after the call is reused only by work that comes
+    /// later on this stream.
+    pub fn stream(&self) -> &'c D::Stream {
+        self.stream
+    }
+
+    /// Returns the C object, for functions that the SDK does not wrap.
+    ///
+    /// # Safety
+    /// The caller uses it during the call only, as the C API documents.
+    pub unsafe fn as_raw(&self) -> *mut TF_OpKernelContext {
+        self.call.context().as_ptr()
+    }
+}

@@ -1,0 +1,227 @@
+//! The registration of a kernel as data: what `#[kernel(..)]` writes.
+
+use std::any::{Any, TypeId};
+use std::ffi::{CStr, c_void};
+
+use sp_abi::kernels::TF_OpKernelConstruction;
+use sp_abi::tf_datatype::TF_DataType;
+use sp_runtime::{Host, HostFunction, Releases};
+
+use super::attribute::Construction;
+use super::call::Call;
+use super::calls::Calls;
+use super::driver;
+use crate::Result;
+
+/// The state of a kernel's instance: its attributes, and what it has prepared from them.
+pub type State = Box<dyn Any + Send + Sync>;
+
+/// A kernel of an op, for one choice of element types.
+pub struct Kernel {
+    pub(super) op: &'static OpSpec,
+    pub(super) constraints: &'static [Constraint],
+    pub(super) inputs: &'static [ArgumentSpec],
+    pub(super) outputs: &'static [ArgumentSpec],
+    pub(super) options: &'static Options,
+    pub(super) functions: Functions,
+    pub(super) calls: Calls,
+}
+
+/// An op, with what its kernels have to know of it.
+pub struct OpSpec {
+    /// The name.
+    pub name: &'static CStr,
+    /// The releases that have the op.
+    pub releases: &'static [Releases],
+    /// The attributes that a kernel can read.
+    pub attributes: &'static [AttributeSpec],
+}
+
+/// An attribute of an op.
+pub struct AttributeSpec {
+    /// The name.
+    pub name: &'static CStr,
+    /// The type.
+    pub kind: super::Kind,
+    /// The releases whose op has the attribute.
+    pub releases: &'static [Releases],
+    /// The value in a release whose op lacks the attribute.
+    pub default: DefaultValue,
+}
+
+/// The default value of an attribute.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum DefaultValue {
+    /// There is none, or it is of a type that no kernel reads as a default.
+    Absent,
+    /// A boolean.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A floating point number.
+    Float(f32),
+    /// A string, or the name of a function.
+    Text(&'static str),
+    /// An element type.
+    Type(TF_DataType),
+    /// A list.
+    List(&'static [DefaultValue]),
+}
+
+/// An argument of an op, as the kernel takes it.
+pub struct ArgumentSpec {
+    /// The name.
+    pub name: &'static CStr,
+    /// True if TensorFlow has to place it in host memory.
+    pub is_host: bool,
+    /// True if the host reads or writes it in device memory.
+    pub has_host_access: bool,
+    /// The number of its tensors.
+    pub count: Count,
+    /// The releases whose op has the argument.
+    pub releases: &'static [Releases],
+}
+
+/// The number of tensors of an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Count {
+    /// One tensor.
+    One,
+    /// The value of an integer attribute.
+    Attribute(&'static CStr),
+    /// The length of a list of types.
+    TypeList(&'static CStr),
+}
+
+/// A type attribute and the type for which the kernel is registered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Constraint {
+    /// The name of the attribute.
+    pub attribute: &'static CStr,
+    /// The type.
+    pub dtype: TF_DataType,
+    /// The releases whose op has the attribute.
+    pub attribute_releases: &'static [Releases],
+    /// The releases whose op allows the type.
+    pub type_releases: &'static [Releases],
+}
+
+/// The arguments of `#[kernel(..)]` that do not depend on types.
+pub struct Options {
+    /// The priority.
+    pub priority: i32,
+    /// The label that a node has to select.
+    pub label: Option<&'static CStr>,
+    /// The releases to register the kernel in.
+    pub releases: Releases,
+    /// The functions that the host has to export.
+    pub needs: &'static [&'static dyn HostFunction],
+    /// The device whose kernel it is; `None` for a kernel of every device.
+    pub device: Option<fn() -> TypeId>,
+}
+
+/// The functions of a kernel.
+pub(super) struct Functions {
+    pub create: unsafe extern "C" fn(*mut TF_OpKernelConstruction) -> *mut c_void,
+    pub prepare: fn(&Construction<'_>) -> Result<State>,
+    pub compute: fn(&Call<'_>) -> Result<()>,
+}
+
+/// A kernel's functions: implemented by the expansion of `#[kernel(..)]`.
+pub trait Compute: 'static {
+    /// Returns the kernel.
+    fn kernel() -> &'static Kernel;
+
+    /// Reads the attributes and prepares the state, when TensorFlow constructs the kernel.
+    ///
+    /// # Errors
+    /// Returns an error if an attribute has a value that the kernel does not support.
+    fn prepare(construction: &Construction<'_>) -> Result<State>;
+
+    /// Computes one call.
+    ///
+    /// # Errors
+    /// Returns an error if the inputs are invalid; TensorFlow reports it as the op's error.
+    fn compute(call: &Call<'_>) -> Result<()>;
+}
+
+impl Kernel {
+    /// Creates the kernel whose functions are those of `K`.
+    pub const fn new<K: Compute>(
+        op: &'static OpSpec,
+        constraints: &'static [Constraint],
+        [inputs, outputs]: [&'static [ArgumentSpec]; 2],
+        options: &'static Options,
+    ) -> Self {
+        let functions = Functions {
+            create: driver::create::<K>,
+            prepare: K::prepare,
+            compute: K::compute,
+        };
+        Self {
+            op,
+            constraints,
+            inputs,
+            outputs,
+            options,
+            functions,
+            calls: Calls::new(),
+        }
+    }
+
+    /// Returns the name of the op.
+    pub fn op(&self) -> &'static CStr {
+        self.op.name
+    }
+
+    /// Returns the op and the types: `Cast SrcT=TF_FLOAT DstT=TF_INT64`.
+    pub fn label(&self) -> &str {
+        self.calls.label(self.op.name, self.constraints)
+    }
+
+    /// Returns the arguments that the running release's op has, inputs and then outputs.
+    pub(super) fn arguments(&self) -> impl Iterator<Item = &'static ArgumentSpec> {
+        let all = self.inputs.iter().chain(self.outputs);
+        all.filter(|it| is_running(it.releases))
+    }
+
+    /// Returns true if the host reads or writes an argument in device memory.
+    pub(super) fn has_host_access(&self) -> bool {
+        self.arguments().any(|it| it.has_host_access)
+    }
+
+    /// Returns the constraints on attributes that the running release's op has.
+    pub(super) fn running_constraints(&self) -> impl Iterator<Item = &'static Constraint> {
+        self.constraints
+            .iter()
+            .filter(|it| is_running(it.attribute_releases))
+    }
+
+    /// Returns true if the running release's op exists and has all types.
+    pub(super) fn is_in_running_release(&self) -> bool {
+        Host::running().is_in(self.options.releases) != Some(false)
+            && is_running(self.op.releases)
+            && self.constraints.iter().all(|it| self.has_type(it))
+    }
+
+    /// Returns true if the running release's op allows the type. An attribute that the op lacks has its default.
+    fn has_type(&self, constraint: &Constraint) -> bool {
+        if is_running(constraint.attribute_releases) {
+            return is_running(constraint.type_releases);
+        }
+        let mut attributes = self.op.attributes.iter();
+        let attribute = attributes.find(|it| it.name == constraint.attribute);
+        attribute.is_none_or(|it| it.default == DefaultValue::Type(constraint.dtype))
+    }
+}
+
+/// Returns true if the running release is one of these. A release that is not known counts as the newest known one,
+/// which open-ended runs contain.
+pub(super) fn is_running(releases: &[Releases]) -> bool {
+    let host = Host::running();
+    let is_one = |it: &Releases| match host.is_in(*it) {
+        Some(answer) => answer,
+        None => it.last.is_none(),
+    };
+    releases.iter().any(is_one)
+}

@@ -1,0 +1,119 @@
+//! Kernels of neural networks.
+
+use super::elementwise::{map_broadcast, map_two};
+use super::prelude::*;
+use crate::compute::nn::bias::{self, ChannelLayout, bias_broadcast};
+use crate::compute::nn::cross_entropy::{self, Label};
+use crate::compute::nn::relu;
+use crate::compute::reduce::{Fold, Sum};
+
+/// The position of the channels.
+#[derive(Clone, Copy, AttributeValue)]
+enum DataFormat {
+    #[value("NHWC")]
+    ChannelsLast,
+    #[value("NCHW")]
+    ChannelsFirst,
+}
+
+impl From<DataFormat> for ChannelLayout {
+    fn from(format: DataFormat) -> Self {
+        match format {
+            DataFormat::ChannelsLast => Self::ChannelsLast,
+            DataFormat::ChannelsFirst => Self::ChannelsFirst,
+        }
+    }
+}
+
+#[kernel(BiasAdd, T = [f32, f64, i64])]
+fn bias_add<T: Element + Number>(
+    value: In<'_, T>,
+    bias: In<'_, T>,
+    output: Out<'_, T>,
+    data_format: DataFormat,
+) -> Result<()> {
+    let (dims, bias_dims) = (value.dims(), bias.dims());
+    if dims.len() < 2 || bias_dims.len() != 1 {
+        let message =
+            format!("expected a matrix and a vector of biases, got {dims:?}, {bias_dims:?}");
+        return Err(Error::invalid_argument(message));
+    }
+    let plan = bias_broadcast(dims, data_format.into(), bias.len())?;
+    map_broadcast(
+        Cost::Cheap,
+        &plan,
+        [value.data(), bias.data()],
+        output,
+        arith::add,
+    )
+}
+
+/// The sum over all dimensions but the channels.
+#[kernel(BiasAddGrad, T = [f32, f64, i64])]
+fn bias_add_grad<T: Element + Number>(
+    out_backprop: In<'_, T>,
+    output: Out<'_, T>,
+    data_format: DataFormat,
+) -> Result<()>
+where
+    Sum: Fold<T>,
+{
+    let (dims, layout) = (out_backprop.dims(), ChannelLayout::from(data_format));
+    if dims.len() < 2 {
+        let message = format!("expected at least two dimensions, got {dims:?}");
+        return Err(Error::invalid_argument(message));
+    }
+    let mut sums = output.zeroed(&[dims[layout.axis(dims.len())]])?;
+    bias::bias_add_grad(dims, layout, out_backprop.data(), &mut sums)?;
+    Ok(())
+}
+
+#[kernel(ReluGrad, T = [f32, f64, i64])]
+fn relu_grad<T: Element + Number>(
+    gradients: In<'_, T>,
+    features: In<'_, T>,
+    backprops: Out<'_, T>,
+) -> Result<()> {
+    let (g, x) = (gradients.dims(), features.dims());
+    if g != x {
+        return Err(Error::invalid_argument(format!(
+            "gradients {g:?} and features {x:?} differ"
+        )));
+    }
+    map_two(Cost::Cheap, gradients, features, backprops, relu::relu_grad)
+}
+
+#[kernel(SparseSoftmaxCrossEntropyWithLogits, T = [f32, f64], Tlabels: L = [i32, i64])]
+fn sparse_softmax_cross_entropy<T: Element + Float, L: Element + Label>(
+    features: In<'_, T>,
+    labels: In<'_, L>,
+    loss: Out<'_, T>,
+    backprop: Out<'_, T>,
+) -> Result<()> {
+    let &[rows, classes] = features.dims() else {
+        let message = format!("logits must be a matrix, not {:?}", features.dims());
+        return Err(Error::invalid_argument(message));
+    };
+    if labels.dims() != [rows] {
+        let message = format!(
+            "{rows} rows of logits need as many labels, not {:?}",
+            labels.dims()
+        );
+        return Err(Error::invalid_argument(message));
+    }
+    if classes == 0 && rows > 0 {
+        return Err(Error::invalid_argument("Must have at least one class"));
+    }
+    let (mut loss, mut gradient) = (loss.zeroed(&[rows])?, backprop.zeroed(&[rows, classes])?);
+    if rows > 0 {
+        let (logits, labels) = (features.data(), labels.data());
+        cross_entropy::sparse_softmax_cross_entropy(
+            logits,
+            labels,
+            classes,
+            &mut loss,
+            &mut gradient,
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! Kernels of variables, for releases whose core has none for a plugin's device and exports the functions for them.
+
+use super::prelude::*;
+use crate::compute::map::update;
+use sp_abi::kernels_experimental::{TF_AssignUpdateVariable, TF_AssignVariable};
+use sp_plugin::kernel::{LazyIn, ResourceHandle, Variable};
+use std::sync::Once;
+
+#[kernel(
+    AssignVariableOp,
+    dtype: T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64],
+    releases = "2.6..2.10",
+    needs = [TF_AssignVariable]
+)]
+fn assign<T: Element>(
+    resource: Variable<'_, T>,
+    value: LazyIn<'_, T>,
+    validate_shape: bool,
+) -> Result<()> {
+    resource.assign(value, validate_shape)
+}
+
+#[kernel(
+    AssignAddVariableOp,
+    dtype: T = [f32, f64, i32, i64],
+    releases = "2.6..2.14",
+    needs = [TF_AssignUpdateVariable]
+)]
+fn assign_add<T: Element + Number>(resource: Variable<'_, T>, value: LazyIn<'_, T>) -> Result<()> {
+    resource.update(value, |variable, value| update(variable, value, arith::add))
+}
+
+#[kernel(
+    AssignSubVariableOp,
+    dtype: T = [f32, f64, i32, i64],
+    releases = "2.6..2.14",
+    needs = [TF_AssignUpdateVariable]
+)]
+fn assign_sub<T: Element + Number>(resource: Variable<'_, T>, value: LazyIn<'_, T>) -> Result<()> {
+    resource.update(value, |variable, value| update(variable, value, arith::sub))
+}
+
+/// var -= alpha * delta, the step of the optimizers before Keras 2.11. Core exports no function for it from 2.19 on.
+#[kernel(
+    ResourceApplyGradientDescent,
+    T = [f32, f64],
+    releases = "2.6..2.18",
+    needs = [TF_AssignUpdateVariable]
+)]
+fn apply_gradient_descent<T: Element + Number>(
+    var: Variable<'_, T>,
+    alpha: In<'_, T>,
+    delta: LazyIn<'_, T>,
+) -> Result<()> {
+    let alpha = alpha.scalar()?;
+    var.update(delta, |variable, delta| {
+        update(variable, delta, |old, slope| old.minus(alpha.times(slope)));
+    })
+}
+
+/// In 2.6 and 2.7 core has no kernel for a plugin's device, and the C API has no function that destroys a resource.
+/// Without this kernel the end of each variable raises an error. Its memory is not freed in either case, which is
+/// reported once.
+#[kernel(DestroyResourceOp, releases = "2.6..2.7")]
+fn destroy(_resource: ResourceHandle<'_>) -> Result<()> {
+    static REPORTED: Once = Once::new();
+    REPORTED.call_once(|| {
+        sp_runtime::report!(
+            Warn,
+            "DestroyResourceOp: TensorFlow 2.6 and 2.7 cannot free a variable on a plugin's device; its memory is not freed"
+        );
+    });
+    Ok(())
+}
