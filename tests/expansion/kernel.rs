@@ -1,4 +1,9 @@
-#[kernel(op = "Sum", T = [f32, i64], Tidx = [i32], host = ["reduction_indices"], priority = 2)]
-fn sum<T: Element + Number, I: Element>(cx: &Host<'_>, attributes: &Sum) -> Result<()> {
-    reduce::<T, I>(cx, attributes.keep_dims)
+#[kernel(Sum, T = [f32, i64], Tidx: I = [i32], priority = 2)]
+fn sum<T: Element + Number, I: Element>(
+    input: In<'_, T>,
+    reduction_indices: HostIn<'_, I>,
+    output: Out<'_, T>,
+    keep_dims: bool,
+) -> Result<()> {
+    reduce::<T, I>(input, reduction_indices, output, keep_dims)
 }

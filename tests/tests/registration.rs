@@ -43,7 +43,7 @@ fn leaves_out_constraint_and_types_that_op_of_release_lacks() {
     in_own_process(
         "leaves_out_constraint_and_types_that_op_of_release_lacks",
         || {
-            let expected = (vec!["T=float32".to_owned()], vec!["k".to_owned()]);
+            let expected = (vec!["T=FLOAT".to_owned()], vec!["k".to_owned()]);
             assert_eq!(top_k_kernels("2.12"), [expected]);
         },
     );
@@ -57,8 +57,8 @@ fn registers_constraint_that_op_of_release_has() {
         assert_eq!(
             types,
             [
-                "T=float32 Tk=int32 index_type=int32",
-                "T=float32 Tk=int32 index_type=int64"
+                "T=FLOAT Tk=INT32 index_type=INT32",
+                "T=FLOAT Tk=INT32 index_type=INT64"
             ]
         );
     });

@@ -173,9 +173,9 @@ impl<'c> Call<'c> {
         self.failure.set(Some(first));
     }
 
-    /// Records that output `index` was dropped before it was set.
+    /// Records that output `index` was dropped before it was set. The first one counts.
     pub(super) fn record_unset(&self, index: usize) {
-        self.unset.set(Some(index));
+        self.unset.set(self.unset.get().or(Some(index)));
     }
 
     /// Returns true if device memory was copied.

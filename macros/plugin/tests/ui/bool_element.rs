@@ -1,10 +1,11 @@
 //! A byte of a tensor may be neither 0 nor 1, so `bool` is not an element type.
 
 use sp_plugin::Result;
-use sp_plugin::kernel::Host;
+use sp_plugin::kernel::{In, Out, kernel};
 
-fn any(cx: &Host<'_>) -> Result<bool> {
-    Ok(cx.input::<bool>(0)?.data().contains(&true))
+#[kernel(LogicalNot)]
+fn logical_not(x: In<'_, bool>, y: Out<'_, bool>) -> Result<()> {
+    y.set(x)
 }
 
 fn main() {}

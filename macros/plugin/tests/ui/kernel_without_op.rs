@@ -1,9 +1,9 @@
 use sp_plugin::Result;
-use sp_plugin::kernel::{Host, kernel};
+use sp_plugin::kernel::{In, Out, kernel};
 
 #[kernel(T = [f32])]
-fn relu<T>(_: &Host<'_>) -> Result<()> {
-    Ok(())
+fn relu(features: In<'_, f32>, activations: Out<'_, f32>) -> Result<()> {
+    activations.set(features)
 }
 
 fn main() {}

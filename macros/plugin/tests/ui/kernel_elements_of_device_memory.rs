@@ -1,0 +1,10 @@
+//! The host knows only the address of a tensor on a device.
+
+use sp_plugin::Device;
+use sp_plugin::kernel::In;
+
+fn first<D: Device>(features: In<'_, f32, D>) -> f32 {
+    features.data()[0]
+}
+
+fn main() {}
