@@ -1,4 +1,8 @@
 impl ::sp_plugin::kernel::Attributes for BiasAdd {
+    const FIELDS: &'static [(&'static str, ::sp_plugin::kernel::Kind)] = &[
+        ("data_format", <String as ::sp_plugin::kernel::FromAttribute>::KIND),
+        ("T", <TF_DataType as ::sp_plugin::kernel::FromAttribute>::KIND),
+    ];
     fn read(
         construction: &::sp_plugin::kernel::Construction<'_>,
     ) -> ::sp_plugin::Result<Self> {
@@ -6,5 +10,11 @@ impl ::sp_plugin::kernel::Attributes for BiasAdd {
             data_format: construction.attribute(c"data_format")?,
             dtype: construction.attribute(c"T")?,
         })
+    }
+}
+impl ::sp_plugin::kernel::Prepare for BiasAdd {
+    type Attributes = Self;
+    fn prepare(attributes: Self) -> ::sp_plugin::Result<Self> {
+        ::core::result::Result::Ok(attributes)
     }
 }

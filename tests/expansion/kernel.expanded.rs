@@ -1,38 +1,349 @@
-fn sum<T: Element + Number, I: Element>(cx: &Host<'_>, attributes: &Sum) -> Result<()> {
-    reduce::<T, I>(cx, attributes.keep_dims)
+#[allow(clippy::too_many_arguments)]
+/**# The op Sum
+
+- input `input: T`
+- input `reduction_indices: Tidx`
+- output `output: T`
+- attribute `keep_dims`: bool; default `false`
+- attribute `T`: type, one of float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, uint32, uint64
+- attribute `Tidx`: type, one of int32, int64; default `int32`
+*/
+fn sum<T: Element + Number, I: Element>(
+    input: In<'_, T>,
+    reduction_indices: HostIn<'_, I>,
+    output: Out<'_, T>,
+    keep_dims: bool,
+) -> Result<()> {
+    reduce::<T, I>(input, reduction_indices, output, keep_dims)
 }
-///The registrations of `Sum`.
-pub fn entries<D: ::sp_plugin::Device>() -> ::std::vec::Vec<
-    ::sp_plugin::kernel::Entry<D>,
-> {
-    struct Kernel0;
-    impl ::sp_plugin::kernel::HostKernel for Kernel0 {
-        type Attributes = Sum;
-        #[allow(unused_variables)]
-        fn compute(
-            cx: &::sp_plugin::kernel::Host<'_>,
-            attributes: &Sum,
-        ) -> ::sp_plugin::Result<()> {
-            sum::<f32, i32>(cx, attributes)
-        }
-    }
-    struct Kernel1;
-    impl ::sp_plugin::kernel::HostKernel for Kernel1 {
-        type Attributes = Sum;
-        #[allow(unused_variables)]
-        fn compute(
-            cx: &::sp_plugin::kernel::Host<'_>,
-            attributes: &Sum,
-        ) -> ::sp_plugin::Result<()> {
-            sum::<i64, i32>(cx, attributes)
-        }
-    }
-    ::std::vec![
-        ::sp_plugin::kernel::Entry::new:: < ::sp_plugin::kernel::OnHost < Kernel0 > >
-        (c"Sum").constrain:: < f32 > (c"T").constrain:: < i32 > (c"Tidx")
-        .in_host_memory(c"reduction_indices").priority(2),
-        ::sp_plugin::kernel::Entry::new:: < ::sp_plugin::kernel::OnHost < Kernel1 > >
-        (c"Sum").constrain:: < i64 > (c"T").constrain:: < i32 > (c"Tidx")
-        .in_host_memory(c"reduction_indices").priority(2)
-    ]
+#[doc(hidden)]
+#[allow(non_snake_case)]
+pub fn __kernels_of_sum() -> &'static [&'static ::sp_plugin::kernel::Kernel] {
+    use ::sp_plugin::kernel::expansion as __expansion;
+    static __OP: __expansion::OpSpec = __expansion::OpSpec {
+        name: c"Sum",
+        releases: &[__expansion::Releases::ALL],
+        attributes: &[
+            __expansion::AttributeSpec {
+                name: c"keep_dims",
+                kind: ::sp_plugin::kernel::Kind::Boolean,
+                releases: &[__expansion::Releases::ALL],
+                default: __expansion::DefaultValue::Bool(false),
+            },
+            __expansion::AttributeSpec {
+                name: c"T",
+                kind: ::sp_plugin::kernel::Kind::Type,
+                releases: &[__expansion::Releases::ALL],
+                default: __expansion::DefaultValue::Absent,
+            },
+            __expansion::AttributeSpec {
+                name: c"Tidx",
+                kind: ::sp_plugin::kernel::Kind::Type,
+                releases: &[__expansion::Releases::ALL],
+                default: __expansion::DefaultValue::Type(
+                    ::sp_plugin::kernel::DataType(3u32),
+                ),
+            },
+        ],
+    };
+    static __OPTIONS: __expansion::Options = __expansion::Options {
+        priority: 2,
+        label: ::core::option::Option::None,
+        releases: __expansion::Releases::ALL,
+        needs: &[],
+        device: ::core::option::Option::None,
+    };
+    static __KERNELS: &[&::sp_plugin::kernel::Kernel] = &[
+        {
+            #[allow(dead_code)]
+            type T = f32;
+            #[allow(dead_code)]
+            type I = i32;
+            struct __Kernel;
+            static __KERNEL: ::sp_plugin::kernel::Kernel = ::sp_plugin::kernel::Kernel::new::<
+                __Kernel,
+            >(
+                &__OP,
+                &[
+                    __expansion::Constraint {
+                        attribute: c"T",
+                        dtype: <f32 as ::sp_plugin::Element>::DTYPE,
+                        attribute_releases: &[__expansion::Releases::ALL],
+                        type_releases: &[__expansion::Releases::ALL],
+                    },
+                    __expansion::Constraint {
+                        attribute: c"Tidx",
+                        dtype: <i32 as ::sp_plugin::Element>::DTYPE,
+                        attribute_releases: &[__expansion::Releases::ALL],
+                        type_releases: &[__expansion::Releases::ALL],
+                    },
+                ],
+                [
+                    &[
+                        __expansion::ArgumentSpec {
+                            name: c"input",
+                            is_host: <In<
+                                '_,
+                                T,
+                            > as ::sp_plugin::kernel::FromInput<'_, f32>>::HOST,
+                            has_host_access: <In<
+                                '_,
+                                T,
+                            > as ::sp_plugin::kernel::FromInput<
+                                '_,
+                                f32,
+                            >>::HAS_HOST_ACCESS,
+                            count: __expansion::Count::One,
+                            releases: &[__expansion::Releases::ALL],
+                        },
+                        __expansion::ArgumentSpec {
+                            name: c"reduction_indices",
+                            is_host: <HostIn<
+                                '_,
+                                I,
+                            > as ::sp_plugin::kernel::FromInput<'_, i32>>::HOST,
+                            has_host_access: <HostIn<
+                                '_,
+                                I,
+                            > as ::sp_plugin::kernel::FromInput<
+                                '_,
+                                i32,
+                            >>::HAS_HOST_ACCESS,
+                            count: __expansion::Count::One,
+                            releases: &[__expansion::Releases::ALL],
+                        },
+                    ],
+                    &[
+                        __expansion::ArgumentSpec {
+                            name: c"output",
+                            is_host: <Out<
+                                '_,
+                                T,
+                            > as ::sp_plugin::kernel::FromOutput<'_, f32>>::HOST,
+                            has_host_access: <Out<
+                                '_,
+                                T,
+                            > as ::sp_plugin::kernel::FromOutput<
+                                '_,
+                                f32,
+                            >>::HAS_HOST_ACCESS,
+                            count: __expansion::Count::One,
+                            releases: &[__expansion::Releases::ALL],
+                        },
+                    ],
+                ],
+                &__OPTIONS,
+            );
+            impl __expansion::Compute for __Kernel {
+                fn kernel() -> &'static ::sp_plugin::kernel::Kernel {
+                    &__KERNEL
+                }
+                #[allow(unused_variables)]
+                fn prepare(
+                    construction: &::sp_plugin::kernel::Construction<'_>,
+                ) -> ::sp_plugin::Result<__expansion::State> {
+                    ::core::result::Result::Ok(
+                        ::std::boxed::Box::new((
+                            construction
+                                .attribute::<
+                                    <bool as ::sp_plugin::kernel::AttributeParameter<
+                                        '_,
+                                        ::sp_plugin::kernel::marker::Boolean,
+                                    >>::Stored,
+                                >(c"keep_dims")?,
+                        )),
+                    )
+                }
+                #[allow(unused_variables)]
+                fn compute(call: &__expansion::Call<'_>) -> ::sp_plugin::Result<()> {
+                    let state = call
+                        .state::<
+                            (
+                                <bool as ::sp_plugin::kernel::AttributeParameter<
+                                    '_,
+                                    ::sp_plugin::kernel::marker::Boolean,
+                                >>::Stored,
+                            ),
+                        >()?;
+                    sum::<
+                        T,
+                        I,
+                    >(
+                        <In<
+                            '_,
+                            T,
+                        > as ::sp_plugin::kernel::FromInput<
+                            '_,
+                            f32,
+                        >>::from_input(call.input(0usize))?,
+                        <HostIn<
+                            '_,
+                            I,
+                        > as ::sp_plugin::kernel::FromInput<
+                            '_,
+                            i32,
+                        >>::from_input(call.input(1usize))?,
+                        <Out<
+                            '_,
+                            T,
+                        > as ::sp_plugin::kernel::FromOutput<
+                            '_,
+                            f32,
+                        >>::from_output(call.output(0usize)),
+                        <bool as ::sp_plugin::kernel::AttributeParameter<
+                            '_,
+                            ::sp_plugin::kernel::marker::Boolean,
+                        >>::from_stored(&state.0),
+                    )
+                }
+            }
+            &__KERNEL
+        },
+        {
+            #[allow(dead_code)]
+            type T = i64;
+            #[allow(dead_code)]
+            type I = i32;
+            struct __Kernel;
+            static __KERNEL: ::sp_plugin::kernel::Kernel = ::sp_plugin::kernel::Kernel::new::<
+                __Kernel,
+            >(
+                &__OP,
+                &[
+                    __expansion::Constraint {
+                        attribute: c"T",
+                        dtype: <i64 as ::sp_plugin::Element>::DTYPE,
+                        attribute_releases: &[__expansion::Releases::ALL],
+                        type_releases: &[__expansion::Releases::ALL],
+                    },
+                    __expansion::Constraint {
+                        attribute: c"Tidx",
+                        dtype: <i32 as ::sp_plugin::Element>::DTYPE,
+                        attribute_releases: &[__expansion::Releases::ALL],
+                        type_releases: &[__expansion::Releases::ALL],
+                    },
+                ],
+                [
+                    &[
+                        __expansion::ArgumentSpec {
+                            name: c"input",
+                            is_host: <In<
+                                '_,
+                                T,
+                            > as ::sp_plugin::kernel::FromInput<'_, i64>>::HOST,
+                            has_host_access: <In<
+                                '_,
+                                T,
+                            > as ::sp_plugin::kernel::FromInput<
+                                '_,
+                                i64,
+                            >>::HAS_HOST_ACCESS,
+                            count: __expansion::Count::One,
+                            releases: &[__expansion::Releases::ALL],
+                        },
+                        __expansion::ArgumentSpec {
+                            name: c"reduction_indices",
+                            is_host: <HostIn<
+                                '_,
+                                I,
+                            > as ::sp_plugin::kernel::FromInput<'_, i32>>::HOST,
+                            has_host_access: <HostIn<
+                                '_,
+                                I,
+                            > as ::sp_plugin::kernel::FromInput<
+                                '_,
+                                i32,
+                            >>::HAS_HOST_ACCESS,
+                            count: __expansion::Count::One,
+                            releases: &[__expansion::Releases::ALL],
+                        },
+                    ],
+                    &[
+                        __expansion::ArgumentSpec {
+                            name: c"output",
+                            is_host: <Out<
+                                '_,
+                                T,
+                            > as ::sp_plugin::kernel::FromOutput<'_, i64>>::HOST,
+                            has_host_access: <Out<
+                                '_,
+                                T,
+                            > as ::sp_plugin::kernel::FromOutput<
+                                '_,
+                                i64,
+                            >>::HAS_HOST_ACCESS,
+                            count: __expansion::Count::One,
+                            releases: &[__expansion::Releases::ALL],
+                        },
+                    ],
+                ],
+                &__OPTIONS,
+            );
+            impl __expansion::Compute for __Kernel {
+                fn kernel() -> &'static ::sp_plugin::kernel::Kernel {
+                    &__KERNEL
+                }
+                #[allow(unused_variables)]
+                fn prepare(
+                    construction: &::sp_plugin::kernel::Construction<'_>,
+                ) -> ::sp_plugin::Result<__expansion::State> {
+                    ::core::result::Result::Ok(
+                        ::std::boxed::Box::new((
+                            construction
+                                .attribute::<
+                                    <bool as ::sp_plugin::kernel::AttributeParameter<
+                                        '_,
+                                        ::sp_plugin::kernel::marker::Boolean,
+                                    >>::Stored,
+                                >(c"keep_dims")?,
+                        )),
+                    )
+                }
+                #[allow(unused_variables)]
+                fn compute(call: &__expansion::Call<'_>) -> ::sp_plugin::Result<()> {
+                    let state = call
+                        .state::<
+                            (
+                                <bool as ::sp_plugin::kernel::AttributeParameter<
+                                    '_,
+                                    ::sp_plugin::kernel::marker::Boolean,
+                                >>::Stored,
+                            ),
+                        >()?;
+                    sum::<
+                        T,
+                        I,
+                    >(
+                        <In<
+                            '_,
+                            T,
+                        > as ::sp_plugin::kernel::FromInput<
+                            '_,
+                            i64,
+                        >>::from_input(call.input(0usize))?,
+                        <HostIn<
+                            '_,
+                            I,
+                        > as ::sp_plugin::kernel::FromInput<
+                            '_,
+                            i32,
+                        >>::from_input(call.input(1usize))?,
+                        <Out<
+                            '_,
+                            T,
+                        > as ::sp_plugin::kernel::FromOutput<
+                            '_,
+                            i64,
+                        >>::from_output(call.output(0usize)),
+                        <bool as ::sp_plugin::kernel::AttributeParameter<
+                            '_,
+                            ::sp_plugin::kernel::marker::Boolean,
+                        >>::from_stored(&state.0),
+                    )
+                }
+            }
+            &__KERNEL
+        },
+    ];
+    __KERNELS
 }
