@@ -7,10 +7,13 @@ use std::panic::panic_any;
 use sp_abi::stream_executor::{DeviceFns, SP_DeviceMemoryBase, StreamExecutor, TimerFns};
 use sp_cpu::CpuDevice;
 use sp_plugin::graph::Item;
-use sp_plugin::kernel::{Forwarded, HostIn, In, InList, Kernel, Out, OutList, kernel, kernels};
+use sp_plugin::kernel::{
+    AnyIn, AnyOut, Attributes, Context, Forwarded, HostIn, In, InList, Kernel, Out, OutList,
+    Prepare, kernel, kernels,
+};
 use sp_plugin::profiler::Space;
 use sp_plugin::{
-    Bool, Device, Element, HostAddressable, InPlace, Optimizer, Profiler, Result, vtable,
+    Bool, Device, Element, Error, HostAddressable, InPlace, Optimizer, Profiler, Result, vtable,
 };
 use sp_runtime::PrefixMut;
 
@@ -150,6 +153,48 @@ fn top_k<I: Element + Default>(
     Ok(())
 }
 
+/// Passes a tensor of any type on.
+#[kernel(Identity, T: any = [f32, i64])]
+fn identity(input: AnyIn<'_>, output: AnyOut<'_>) -> Result<()> {
+    output.set(input)
+}
+
+#[derive(Attributes)]
+struct LeakyAttributes {
+    alpha: f32,
+}
+
+/// State that is prepared once for each node.
+struct Slope(f32);
+
+impl Prepare for Slope {
+    type Attributes = LeakyAttributes;
+
+    fn prepare(attributes: LeakyAttributes) -> Result<Self> {
+        match attributes.alpha > 1.0 {
+            true => Err(Error::unimplemented("alpha is above 1")),
+            false => Ok(Self(attributes.alpha)),
+        }
+    }
+}
+
+/// A kernel of one device, with its state, and names that differ from the op's.
+#[kernel(LeakyRelu, T = [f32], device = FaultyDevice)]
+fn leaky_relu(
+    #[context] context: &Context<'_, FaultyDevice>,
+    #[state] slope: &Slope,
+    #[op("features")] x: In<'_, f32, FaultyDevice>,
+    #[op("activations")] y: Out<'_, f32, FaultyDevice>,
+) -> Result<()> {
+    let (mut y, _) = (y.uninit(x.dims())?, context.device());
+    // SAFETY: work on the reference device's streams is complete when it is enqueued.
+    let (x, y) = unsafe { (x.as_slice()?, y.as_uninit_slice()?) };
+    for (x, y) in x.iter().zip(y) {
+        y.write(if *x < 0.0 { slope.0 * *x } else { *x });
+    }
+    Ok(())
+}
+
 fn table() -> Vec<&'static Kernel> {
     kernels![
         partly_written,
@@ -159,7 +204,9 @@ fn table() -> Vec<&'static Kernel> {
         panics,
         add_n,
         split,
-        top_k
+        top_k,
+        identity,
+        leaky_relu,
     ]
 }
 

@@ -97,6 +97,39 @@ fn forwards_buffer_of_input_that_nobody_else_uses() {
 }
 
 #[test]
+fn passes_on_tensors_of_any_type() {
+    in_own_process("passes_on_tensors_of_any_type", || {
+        let host = Host::open(&snapshots("2.21"), &example("author_errors")).unwrap();
+        for x in [
+            Tensor::from([2], &[1_f32, 2.0]),
+            Tensor::from([2], &[3_i64, 4]),
+        ] {
+            assert_eq!(host.run(&Op::new("Identity"), &[x.clone()]).unwrap(), [x]);
+        }
+    });
+}
+
+#[test]
+fn prepares_state_from_attributes_once_for_each_node() {
+    in_own_process("prepares_state_from_attributes_once_for_each_node", || {
+        let host = Host::open(&snapshots("2.21"), &example("author_errors")).unwrap();
+        let op = |alpha: f32| {
+            Op::new("LeakyRelu")
+                .input("features", "T")
+                .output("activations", "T")
+                .attr("alpha", alpha)
+        };
+        let x = [Tensor::from([2], &[-2_f32, 3.0])];
+        assert_eq!(
+            host.run(&op(0.5), &x).unwrap(),
+            [Tensor::from([2], &[-1_f32, 3.0])]
+        );
+        let error = host.run(&op(2.0), &x).unwrap_err();
+        assert!(error.to_string().contains("alpha is above 1"), "{error}");
+    });
+}
+
+#[test]
 fn computes_on_lists_of_inputs_and_outputs() {
     in_own_process("computes_on_lists_of_inputs_and_outputs", || {
         let host = Host::open(&snapshots("2.21"), &example("author_errors")).unwrap();
