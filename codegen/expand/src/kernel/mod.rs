@@ -13,6 +13,7 @@ mod nearest;
 mod print;
 mod resolve;
 mod signature;
+mod value;
 
 use arguments::Arguments;
 use definition::Definition;

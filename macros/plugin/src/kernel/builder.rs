@@ -43,8 +43,8 @@ impl Builder {
     pub fn constrain(&self, attribute: &CStr, dtype: TF_DataType) -> Result<()> {
         let constrain = TF_KernelBuilder_TypeConstraint.get()?;
         // SAFETY: builder and status are live, and TensorFlow copies the name.
-        with_status(|status| {
-            Ok(unsafe { constrain(self.0.as_ptr(), attribute.as_ptr(), dtype, status) })
+        with_status(|status| unsafe {
+            constrain(self.0.as_ptr(), attribute.as_ptr(), dtype, status)
         })
     }
 
@@ -81,7 +81,7 @@ impl Builder {
         let register = TF_RegisterKernelBuilder.get()?;
         let builder = ManuallyDrop::new(self);
         // SAFETY: builder and status are live. TensorFlow owns the builder from here on, also if it reports an error.
-        with_status(|status| Ok(unsafe { register(op.as_ptr(), builder.0.as_ptr(), status) }))
+        with_status(|status| unsafe { register(op.as_ptr(), builder.0.as_ptr(), status) })
     }
 }
 

@@ -31,7 +31,7 @@ macro_rules! scalars {
             let mut value = <$ty>::default();
             let get = $function.get()?;
             // SAFETY: construction, name and status are live, and the value is of the function's type.
-            with_status(|status| Ok(unsafe { get(self.raw, name.as_ptr(), (&raw mut value).cast(), status) }))?;
+            with_status(|status| unsafe { get(self.raw, name.as_ptr(), (&raw mut value).cast(), status) })?;
             Ok(value)
         }
     )*};
@@ -42,9 +42,9 @@ macro_rules! lists {
         pub fn $name(self, name: &CStr) -> Result<Vec<$ty>> {
             let (len, _) = self.sizes(name)?;
             let (mut values, count, get) = (vec![$zero; len], c_index(len)?, $function.get()?);
-            // SAFETY: construction, name and status are live, and `values` has `count` items of the function's type.
             with_status(|status| {
-                Ok(unsafe { get(self.raw, name.as_ptr(), values.as_mut_ptr().cast(), count, status) })
+                // SAFETY: construction, name and status are live, and `values` has `count` items of the function's type.
+                unsafe { get(self.raw, name.as_ptr(), values.as_mut_ptr().cast(), count, status) }
             })?;
             Ok(values)
         }
@@ -87,16 +87,14 @@ impl ConstructionRef<'_> {
             TF_OpKernelConstruction_GetAttrString.get()?,
         );
         // SAFETY: construction, name and status are live, and `text` has `bytes` bytes.
-        with_status(|status| {
-            Ok(unsafe {
-                get(
-                    self.raw,
-                    name.as_ptr(),
-                    text.as_mut_ptr().cast(),
-                    bytes,
-                    status,
-                )
-            })
+        with_status(|status| unsafe {
+            get(
+                self.raw,
+                name.as_ptr(),
+                text.as_mut_ptr().cast(),
+                bytes,
+                status,
+            )
         })?;
         into_text(name, text)
     }
@@ -112,11 +110,11 @@ impl ConstructionRef<'_> {
             TF_OpKernelConstruction_GetAttrStringList.get()?,
             c_index(len)?,
         );
-        // SAFETY: construction, name and status are live; both lists have `count` items, and `storage` has `bytes`.
         with_status(|status| {
             let (starts, lens) = (starts.as_mut_ptr(), lens.as_mut_ptr());
             let storage = storage.as_mut_ptr().cast();
-            Ok(unsafe {
+            // SAFETY: construction, name and status are live; both lists have `count` items, and `storage` has `bytes`.
+            unsafe {
                 get(
                     self.raw,
                     name.as_ptr(),
@@ -127,7 +125,7 @@ impl ConstructionRef<'_> {
                     bytes,
                     status,
                 )
-            })
+            }
         })?;
         let base = storage.as_ptr() as usize;
         let text = |(start, len): (&*mut c_char, &usize)| {
@@ -143,16 +141,14 @@ impl ConstructionRef<'_> {
         let (mut list, mut total) = (0, 0);
         let get = TF_OpKernelConstruction_GetAttrSize.get()?;
         // SAFETY: construction, name and status are live.
-        with_status(|status| {
-            Ok(unsafe {
-                get(
-                    self.raw,
-                    name.as_ptr(),
-                    &raw mut list,
-                    &raw mut total,
-                    status,
-                )
-            })
+        with_status(|status| unsafe {
+            get(
+                self.raw,
+                name.as_ptr(),
+                &raw mut list,
+                &raw mut total,
+                status,
+            )
         })?;
         let count = |stated: i32| limit::check_count(format_args!("attribute {name:?}"), stated);
         Ok((count(list)?, count(total)?))

@@ -47,7 +47,7 @@ impl<'c> ContextRef<'c> {
         let (get, index) = (TF_GetInput.get()?, c_index(index)?);
         let mut tensor = ptr::null_mut();
         // SAFETY: context and status are live, and TensorFlow checks the index.
-        with_status(|status| Ok(unsafe { get(self.raw, index, &raw mut tensor, status) }))?;
+        with_status(|status| unsafe { get(self.raw, index, &raw mut tensor, status) })?;
         // SAFETY: the caller of TF_GetInput owns the tensor.
         unsafe { Tensor::from_raw(tensor) }
     }
@@ -66,8 +66,8 @@ impl<'c> ContextRef<'c> {
         let rank = c_index(dims.len())?;
         // TensorFlow ignores the length, and takes the type from the op's definition.
         // SAFETY: context and status are live, and `dims` has `rank` items.
-        let tensor = with_status(|status| {
-            Ok(unsafe { allocate(self.raw, index, dtype, dims.as_ptr(), rank, 0, status) })
+        let tensor = with_status(|status| unsafe {
+            allocate(self.raw, index, dtype, dims.as_ptr(), rank, 0, status)
         })?;
         // SAFETY: the caller owns the return value.
         unsafe { Tensor::from_raw(tensor) }
@@ -87,15 +87,15 @@ impl<'c> ContextRef<'c> {
         let forward = TF_ForwardInputOrAllocateOutput.get()?;
         let (candidate, output, dims) = (c_index(input)?, c_index(output)?, Dims::from(dims));
         let (rank, mut forwarded) = (c_index(dims.len())?, -1);
-        // SAFETY: context and status are live, `dims` has `rank` items, and there is one candidate.
         let tensor = with_status(|status| {
             let (candidates, dims) = (&raw const candidate, dims.as_ptr());
             let forwarded = &raw mut forwarded;
-            Ok(unsafe {
+            // SAFETY: context and status are live, `dims` has `rank` items, and there is one candidate.
+            unsafe {
                 forward(
                     self.raw, candidates, 1, output, dims, rank, forwarded, status,
                 )
-            })
+            }
         })?;
         // SAFETY: the caller owns the return value.
         Ok((unsafe { Tensor::from_raw(tensor)? }, forwarded == candidate))
@@ -108,7 +108,7 @@ impl<'c> ContextRef<'c> {
     pub fn set_output(self, index: usize, tensor: &Tensor) -> Result<()> {
         let (set, index) = (TF_SetOutput.get()?, c_index(index)?);
         // SAFETY: context, tensor and status are live, and TensorFlow checks the index.
-        with_status(|status| Ok(unsafe { set(self.raw, index, tensor.as_ptr(), status) }))
+        with_status(|status| unsafe { set(self.raw, index, tensor.as_ptr(), status) })
     }
 
     /// Returns the stream of the call.
@@ -118,7 +118,7 @@ impl<'c> ContextRef<'c> {
     pub fn stream(self) -> Result<SP_Stream> {
         let get = TF_GetStream.get()?;
         // SAFETY: context and status are live.
-        with_status(|status| Ok(unsafe { get(self.raw, status) }))
+        with_status(|status| unsafe { get(self.raw, status) })
     }
 
     /// Reports that the call failed.

@@ -12,6 +12,7 @@ mod check;
 mod construction;
 mod context;
 mod device_context;
+mod device_output;
 mod dims;
 mod driver;
 mod input;
@@ -27,14 +28,13 @@ pub use attribute::{
 };
 pub use calls::{report, write_calls};
 pub use device_context::Context;
+pub use device_output::{DeviceForwarded, DeviceOut};
 pub use dims::Dims;
 pub use input::{
     AnyIn, FromInput, HostAccess, HostElement, HostIn, In, InList, Integer, Integers, LazyIn,
     ResourceHandle,
 };
-pub use output::{
-    AnyOut, DeviceOut, Forwarded, FromOutput, HostOut, Out, OutData, OutList, OutSlice,
-};
+pub use output::{AnyOut, Forwarded, FromOutput, HostOut, Out, OutData, OutList, OutSlice};
 pub use sp_abi::tf_datatype::TF_DataType as DataType;
 pub use sp_runtime::{AttributeValue, Attributes, kernel, kernels};
 pub use spec::Kernel;

@@ -11,7 +11,7 @@ use super::input::{AnyIn, HostAccess, In};
 use super::marker;
 use crate::buffer::Buffer;
 use crate::tensor::{Tensor, address, byte_len};
-use crate::{Device, Element, Error, HostAddressable, Result};
+use crate::{Device, Element, Error, Result};
 
 /// A parameter of a kernel that is an output of type `E`.
 #[diagnostic::on_unimplemented(
@@ -35,7 +35,7 @@ pub trait FromOutput<'c, E>: Sized {
 /// `Out<'_, T, D>` is a tensor in the memory of device `D`, of which the host knows only address and length.
 #[must_use = "an output that is not set makes the call fail"]
 pub struct Out<'c, T, S = HostAccess> {
-    target: OutputTarget<'c>,
+    pub(super) target: OutputTarget<'c>,
     element: PhantomData<fn() -> (T, S)>,
 }
 
@@ -244,102 +244,6 @@ impl<T: Element> DerefMut for OutSlice<'_, T> {
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as in `as_uninit_slice`; all elements were written before the value was created.
         unsafe { slice::from_raw_parts_mut(self.0.start.cast().as_ptr(), self.0.len) }
-    }
-}
-
-/// An output in the memory of device `D`.
-pub struct DeviceOut<'c, T, D> {
-    tensor: Tensor,
-    len: usize,
-    space: PhantomData<(&'c T, fn() -> D)>,
-}
-
-impl<'c, T: Element, D: Device> Out<'c, T, D> {
-    /// Allocates the output in device memory. Its elements are uninitialized.
-    ///
-    /// # Errors
-    /// Returns an error if there is not enough memory.
-    pub fn uninit(self, dims: &[usize]) -> Result<DeviceOut<'c, T, D>> {
-        let len = byte_len::<T>(dims)? / size_of::<T>();
-        let tensor = self.target.allocate(T::DTYPE, dims)?;
-        tensor.check_type(T::DTYPE)?;
-        Ok(DeviceOut {
-            tensor,
-            len,
-            space: PhantomData,
-        })
-    }
-
-    /// Makes an input the output: both then have the same buffer.
-    ///
-    /// # Errors
-    /// Returns an error if TensorFlow rejects the tensor.
-    pub fn set(self, input: In<'c, T, D>) -> Result<()> {
-        self.target.set(&input.tensor)
-    }
-
-    /// Makes the input's buffer the output if nobody else uses it; otherwise allocates an output of the input's
-    /// shape, and returns the input too.
-    ///
-    /// # Errors
-    /// Returns an error if there is not enough memory.
-    pub fn forward(
-        self,
-        input: In<'c, T, D>,
-    ) -> Result<(DeviceOut<'c, T, D>, Option<In<'c, T, D>>)> {
-        let (source, dims, len) = (input.source, input.dims.clone(), input.len());
-        // Our reference would prevent the forwarding.
-        drop(input);
-        let (tensor, is_forwarded) = self.target.forward(source.first, &dims)?;
-        let input = match is_forwarded {
-            true => None,
-            false => Some(In::new(source, false)?),
-        };
-        Ok((
-            DeviceOut {
-                tensor,
-                len,
-                space: PhantomData,
-            },
-            input,
-        ))
-    }
-}
-
-impl<T: Element, D: Device> DeviceOut<'_, T, D> {
-    /// Returns the number of elements.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns true if there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Returns the address on the device.
-    ///
-    /// # Errors
-    /// Returns an error if the running TensorFlow has no function for it.
-    pub fn address(&mut self) -> Result<*mut T> {
-        Ok(self.tensor.data()?.cast())
-    }
-
-    /// Returns the elements, for a device whose memory the host can address.
-    ///
-    /// # Errors
-    /// Returns an error if the address is not aligned for `T`.
-    ///
-    /// # Safety
-    /// No stream uses the tensor while the slice is alive.
-    pub unsafe fn as_uninit_slice(&mut self) -> Result<&mut [MaybeUninit<T>]>
-    where
-        D: HostAddressable,
-    {
-        let start = address::<MaybeUninit<T>>(self.tensor.data()?)?;
-        // SAFETY: the device is host-addressable, the tensor is an output that nobody else has, and the caller
-        // guarantees that no stream uses it.
-        Ok(unsafe { slice::from_raw_parts_mut(start.as_ptr(), self.len) })
     }
 }
 

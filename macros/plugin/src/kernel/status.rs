@@ -16,14 +16,14 @@ thread_local! {
 /// with one that is OK.
 ///
 /// # Errors
-/// Returns the error of `call`, or the one in the status.
+/// Returns the error in the status.
 #[inline]
-pub fn with_status<T>(call: impl FnOnce(*mut RawStatus) -> Result<T>) -> Result<T> {
+pub fn with_status<T>(call: impl FnOnce(*mut RawStatus) -> T) -> Result<T> {
     let status = match STATUS.take() {
         Some(status) => status,
         None => Status::new()?,
     };
-    let result = call(status.as_ptr())?;
+    let result = call(status.as_ptr());
     status.check()?;
     STATUS.set(Some(status));
     Ok(result)

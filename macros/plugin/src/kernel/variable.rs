@@ -55,8 +55,8 @@ impl<T: Element> Variable<'_, T> {
             let context = call.context().as_ptr();
             // SAFETY: context and status are live, and core checks the inputs. `validate_shape` is there since 2.10;
             // the function adapts the call for earlier releases.
-            with_status(|status| {
-                Ok(unsafe { assign(context, variable, value, validate_shape, Some(copy), status) })
+            with_status(|status| unsafe {
+                assign(context, variable, value, validate_shape, Some(copy), status)
             })
         })
     }
@@ -78,12 +78,8 @@ impl<T: Element> Variable<'_, T> {
                 (call.context().as_ptr(), Some(copy as _), Some(update as _));
             // SAFETY: context and status are live, and core checks the inputs. The zeros are the operation, which
             // `update` does not use, and that the value is no variant.
-            with_status(|status| {
-                Ok(
-                    unsafe {
-                        update_variable(context, variable, value, 0, 0, copy, update, status)
-                    },
-                )
+            with_status(|status| unsafe {
+                update_variable(context, variable, value, 0, 0, copy, update, status)
             })
         })
     }
