@@ -165,12 +165,13 @@ pub struct Field {
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub presence: Option<Stated<Presence>>,
-    /// The default return value of a callback without a status, after a panic: a Rust expression.
+    /// The default return value of a callback without a status, after a panic: a Rust expression. Up to schema 3
+    /// the key was `neutral`.
     #[cfg_attr(
         feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
+        serde(default, alias = "neutral", skip_serializing_if = "Option::is_none")
     )]
-    pub neutral: Option<Stated<String>>,
+    pub default_return: Option<Stated<String>>,
     /// The section banner above it.
     #[cfg_attr(
         feature = "serde",
@@ -387,7 +388,7 @@ mod tests {
             filled_by: None,
             direction: None,
             presence: None,
-            neutral: None,
+            default_return: None,
             section: None,
             loc: loc(),
         }

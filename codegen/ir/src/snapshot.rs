@@ -174,7 +174,7 @@ impl SerializedApi {
         match invalid_index {
             Some(index) => Err(SnapshotError::InvalidIndex { index }),
             None => Ok(Api {
-                schema: self.schema,
+                schema: SCHEMA,
                 name: self.name,
                 preview: self
                     .preview
@@ -355,6 +355,23 @@ mod tests {
     fn rejects_newer_schema() {
         let error = Api::from_json(&empty(SCHEMA + 1).to_json()).unwrap_err();
         assert!(error.to_string().contains("newer sp-gen"), "{error}");
+    }
+
+    /// Snapshots in a user's cache are of any earlier schema.
+    #[test]
+    fn reads_default_return_of_schema_3_under_its_former_key() {
+        let text = r#"{"schema": 3, "name": "demo", "release": "2.21", "items": {"S": {"kind": "struct", "fields": [
+            {"name": "f", "type": "int", "offset": 0, "size": 4, "loc": "demo.h:2",
+             "neutral": {"value": "-1", "evidence": "prefix"}}],
+            "layout": {"size": 4, "align": 4}, "loc": "demo.h:1"}}}"#;
+        let api = Api::from_json(text).unwrap();
+        let Item::Struct(item) = &api.items["S"] else {
+            panic!("{api:?}");
+        };
+        let default = item.fields[0].default_return.as_ref().unwrap();
+        assert_eq!(default.value, "-1");
+        assert_eq!(api.schema, SCHEMA);
+        assert!(api.to_json().contains("\"default_return\""));
     }
 
     #[test]

@@ -56,7 +56,7 @@ fn is_unchanged(old: &Struct, new: &Struct) -> bool {
             && values(&old.filled_by) == values(&new.filled_by)
             && values(&old.direction) == values(&new.direction)
             && values(&old.presence) == values(&new.presence)
-            && values(&old.neutral) == values(&new.neutral)
+            && values(&old.default_return) == values(&new.default_return)
     };
     old.fields.len() == new.fields.len()
         && (old.layout, &old.struct_size) == (new.layout, &new.struct_size)

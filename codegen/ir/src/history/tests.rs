@@ -98,7 +98,7 @@ fn structure(fields: &[(&str, Type)]) -> Item {
         filled_by: None,
         direction: None,
         presence: None,
-        neutral: None,
+        default_return: None,
         section: None,
         loc: loc(),
     };

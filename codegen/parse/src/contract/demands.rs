@@ -158,7 +158,7 @@ mod tests {
         let item = format!(
             r#""SP_S":{{"kind":"struct","fields":[{field}],"layout":{{"size":8,"align":8}},"loc":"d.h:1"}}"#
         );
-        let text = format!(r#"{{"schema":3,"name":"demo","release":"2.22","items":{{{item}}}}}"#);
+        let text = format!(r#"{{"schema":4,"name":"demo","release":"2.22","items":{{{item}}}}}"#);
         Api::from_json(&text).unwrap()
     }
 

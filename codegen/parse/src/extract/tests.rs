@@ -378,8 +378,8 @@ fn every_slot_of_an_author_trait_has_a_status_or_a_neutral_value() {
             let slot = format!("{file}: {name}.{}", field.name);
             assert_ne!(
                 has_status,
-                field.neutral.is_some(),
-                "{slot}: expected either a status or a neutral value"
+                field.default_return.is_some(),
+                "{slot}: expected either a status or a default return value"
             );
             assert!(field.presence.is_some(), "{slot}: expected a presence");
         }
