@@ -144,7 +144,7 @@ impl Contract<'_> {
     }
 
     /// The functions that the plugin imports, and the slots that it sets, as the history names them.
-    fn functions(&self, release: &str, written: &[FilledStruct]) -> Vec<Function<'_>> {
+    fn functions(&self, release: &str, written: &[FilledStruct]) -> Vec<SignatureHistory<'_>> {
         let imports = self.imports.iter().filter_map(|name| {
             let epochs = self.history.functions.get(name)?;
             Some((name.clone(), "is called", epochs))
@@ -162,7 +162,7 @@ impl Contract<'_> {
             })
         });
         let all = imports.chain(slots);
-        all.map(|(name, verb, epochs)| Function { name, verb, epochs })
+        all.map(|(name, verb, epochs)| SignatureHistory { name, verb, epochs })
             .collect()
     }
 
@@ -170,7 +170,7 @@ impl Contract<'_> {
     fn changed_signature(
         &self,
         release: &str,
-        function: &Function<'_>,
+        function: &SignatureHistory<'_>,
         built_for: &[String],
     ) -> Option<String> {
         let host = function.epoch(release)?;
@@ -190,7 +190,7 @@ impl Contract<'_> {
     fn unclear_signature(
         &self,
         release: &str,
-        function: &Function<'_>,
+        function: &SignatureHistory<'_>,
         built_for: &[String],
     ) -> Option<String> {
         let host = function.epoch(release)?;
@@ -205,13 +205,13 @@ impl Contract<'_> {
 }
 
 /// A function or slot with its signatures.
-struct Function<'a> {
+struct SignatureHistory<'a> {
     name: String,
     verb: &'static str,
     epochs: &'a [sp_ir::Epoch<Signature>],
 }
 
-impl Function<'_> {
+impl SignatureHistory<'_> {
     fn epoch(&self, release: &str) -> Option<usize> {
         let has = |epoch: &sp_ir::Epoch<Signature>| epoch.releases.iter().any(|it| it == release);
         self.epochs.iter().position(has)

@@ -62,8 +62,8 @@ impl StructShapes {
     }
 
     /// An empty struct called `name`, its `struct_size` set.
-    pub fn record(&self, name: &str) -> Result<Record, Error> {
-        Ok(Record::new(self.get(name)?))
+    pub fn record(&self, name: &str) -> Result<GuardedStruct, Error> {
+        Ok(GuardedStruct::new(self.get(name)?))
     }
 }
 
@@ -144,7 +144,7 @@ pub(crate) unsafe fn read_live(address: usize) -> Option<(&'static StructShape, 
 
 /// A struct in guarded memory.
 #[derive(Debug)]
-pub(crate) struct Record {
+pub(crate) struct GuardedStruct {
     shape: &'static StructShape,
     map: NonNull<u8>,
     len: usize,
@@ -154,16 +154,16 @@ pub(crate) struct Record {
 }
 
 // SAFETY: the record is the only owner of its memory, and the host never passes it to two calls at once.
-unsafe impl Send for Record {}
+unsafe impl Send for GuardedStruct {}
 // SAFETY: as above; the host changes it only through `&mut`.
-unsafe impl Sync for Record {}
+unsafe impl Sync for GuardedStruct {}
 
 pub(crate) fn page() -> usize {
     // SAFETY: sysconf takes a number and accesses no memory of the caller.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
-impl Record {
+impl GuardedStruct {
     /// All fields zero, `struct_size` set, the rest poisoned.
     pub fn new(shape: &'static StructShape) -> Self {
         let mut record = Self::mapped(shape);
@@ -360,7 +360,7 @@ pub(crate) fn map(len: usize) -> NonNull<u8> {
     NonNull::new(map.cast()).expect("a map is not at zero")
 }
 
-impl Drop for Record {
+impl Drop for GuardedStruct {
     fn drop(&mut self) {
         if !self.retired {
             self.guard_slot.release();

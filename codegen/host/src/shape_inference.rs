@@ -1,6 +1,6 @@
 //! Calls of a plugin's shape functions.
 
-use crate::core::{Inference, OpDef, TensorShape};
+use crate::core::{OpDef, ShapeInference, TensorShape};
 use crate::objects::{self, Owner};
 use crate::{Error, call, fault};
 
@@ -12,7 +12,7 @@ impl OpDef {
             return Ok(None);
         };
         let types = self.attr_names().map(str::to_owned).collect();
-        let inference = Inference::new(inputs, self.outputs.len(), types);
+        let inference = ShapeInference::new(inputs, self.outputs.len(), types);
         let context = objects::create(inference, Owner::Host);
         let ran =
             call::call_with_status(&format!("the shape function of {}", self.name), |status| {

@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::check::{CHECKS, Session};
+use crate::check::{CHECKS, CheckSession};
 use crate::child::{self, Task};
 use crate::contract_watch;
 use crate::objects::ObjectReport;
 use crate::outcome::{CheckResult, FailureCauses, Stop, exit_code, summary};
-use crate::release::PlayedRelease;
+use crate::release::EmulatedRelease;
 use crate::verification;
 use crate::{CheckOutcome, Error, Host};
 
@@ -18,21 +18,21 @@ use crate::{CheckOutcome, Error, Host};
 /// otherwise does nothing.
 ///
 /// `release` must be that of the parent; [`child_release`](crate::child_release) returns it.
-pub fn child_main<'a>(release: impl Into<PlayedRelease<'a>>) {
+pub fn child_main<'a>(release: impl Into<EmulatedRelease<'a>>) {
     if let Some(task) = child::task() {
         child::perform(|| run_check(release.into(), &task));
     }
 }
 
-fn run_check(release: PlayedRelease<'_>, task: &Task) -> CheckResult {
+fn run_check(release: EmulatedRelease<'_>, task: &Task) -> CheckResult {
     let found = CHECKS.iter().find(|check| check.id == task.check);
     let (ours, parents) = (release.name(), &task.release);
     if ours != parents {
-        let text = format!("the child plays TensorFlow {ours} and its parent {parents}");
+        let text = format!("the child emulates TensorFlow {ours} and its parent {parents}");
         return Err(Stop::Fail(text));
     }
     let check = found.ok_or_else(|| Stop::Fail(format!("there is no check {}", task.check)))?;
-    let session = Session {
+    let session = CheckSession {
         release,
         plugin: &task.plugin,
     };
@@ -78,14 +78,14 @@ type Body<'a> = Box<dyn Fn(&Host) + 'a>;
 
 /// The tests of one plugin.
 pub struct Suite<'a> {
-    release: PlayedRelease<'a>,
+    release: EmulatedRelease<'a>,
     plugin: PathBuf,
     tests: Vec<(String, Body<'a>)>,
 }
 
 impl<'a> Suite<'a> {
     /// The checks of [`run_all_checks`], on `plugin`.
-    pub fn new(release: impl Into<PlayedRelease<'a>>, plugin: impl Into<PathBuf>) -> Self {
+    pub fn new(release: impl Into<EmulatedRelease<'a>>, plugin: impl Into<PathBuf>) -> Self {
         Self {
             release: release.into(),
             plugin: plugin.into(),

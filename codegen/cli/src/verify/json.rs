@@ -2,7 +2,7 @@
 
 use super::{Report, Requirements};
 use serde::Serialize;
-use sp_host::{CheckOutcome, Verdict};
+use sp_host::{CheckOutcome, CheckStatus};
 use std::collections::BTreeMap;
 
 /// The version of the schema. Keys are added, and never change their meaning.
@@ -57,9 +57,9 @@ fn row<'a>(release: &'a str, outcome: &'a CheckOutcome) -> Row<'a> {
         check: &outcome.check,
         release,
         status: match outcome.status {
-            Verdict::Pass => "pass",
-            Verdict::Fail => "fail",
-            Verdict::Skip => "skip",
+            CheckStatus::Pass => "pass",
+            CheckStatus::Fail => "fail",
+            CheckStatus::Skip => "skip",
         },
         detail: &outcome.detail,
         dropped_bytes: outcome.dropped_bytes,

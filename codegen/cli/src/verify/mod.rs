@@ -1,6 +1,6 @@
 //! Runs the checks of the test host on a built plugin, in the releases that have snapshots.
 //!
-//! Each check of each release runs in a child process: this program again, which plays that release.
+//! Each check of each release runs in a child process: this program again, which emulates that release.
 
 pub mod asks;
 pub mod json;
@@ -17,8 +17,8 @@ use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 use sp_host::{
-    CheckOutcome, Contract, ENTRY_POINTS, Exports, PLAYED_APIS, Verdict, VerifyOptions,
-    escape_control,
+    CheckOutcome, CheckStatus, Contract, EMULATED_APIS, ENTRY_POINTS, ReleaseExports,
+    VerifyOptions, escape_control,
 };
 use sp_ir::{Api, History};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ use std::fs;
 use std::path::Path;
 use thiserror::Error;
 
-/// The package whose libraries the host plays.
+/// The package whose libraries the host emulates.
 const PACKAGE: &str = "tensorflow-cpu";
 
 /// An error that keeps a plugin from being verified.
@@ -98,13 +98,13 @@ impl Report {
     /// Returns true if a check failed.
     pub fn has_failures(&self) -> bool {
         let mut rows = self.rows.iter();
-        rows.any(|(_, outcome)| outcome.status == Verdict::Fail)
+        rows.any(|(_, outcome)| outcome.status == CheckStatus::Fail)
     }
 
     /// Returns true if at least one check was not skipped.
     pub fn is_checked(&self) -> bool {
         let mut rows = self.rows.iter();
-        rows.any(|(_, outcome)| outcome.status != Verdict::Skip)
+        rows.any(|(_, outcome)| outcome.status != CheckStatus::Skip)
     }
 
     /// Returns the error of a report in which all checks were skipped.
@@ -124,14 +124,14 @@ pub fn run_child() -> Result<()> {
     };
     let release: Release = release.parse().map_err(miette::Report::msg)?;
     let place = place()?;
-    let apis = snapshots::read_apis(&place, release, &PLAYED_APIS)?;
+    let apis = snapshots::read_apis(&place, release, &EMULATED_APIS)?;
     let exports = exports(&Symbols::load(&place)?, release);
     let plugin = sp_host::child_plugin();
     let assumed = plugin.map_or_else(Default::default, |plugin| asks::cplusplus(&plugin));
-    let played = sp_host::PlayedRelease::new(&apis).with_assumed_symbols(&assumed);
+    let emulated = sp_host::EmulatedRelease::new(&apis).with_assumed_symbols(&assumed);
     sp_host::child_main(match &exports {
-        Some(exports) => played.with_exports(exports),
-        None => played,
+        Some(exports) => emulated.with_exports(exports),
+        None => emulated,
     });
     Ok(())
 }
@@ -143,7 +143,7 @@ fn place() -> Result<DataFolders> {
 }
 
 /// Returns the exports of the libraries of a release, or `None` if its wheel was not read.
-pub fn exports(symbols: &Symbols, release: Release) -> Option<Exports> {
+pub fn exports(symbols: &Symbols, release: Release) -> Option<ReleaseExports> {
     let mut tables = symbols.tables().iter();
     let table =
         tables.find(|table| table.package == PACKAGE && table.platform == Platform::LinuxX86_64)?;
@@ -183,7 +183,7 @@ pub fn verify(
     // The snapshots of a nightly build are in the user's cache.
     let nightly = release.filter(|release| release.is_nightly());
     let apis = snapshots::read_history(&place, nightly)?;
-    let history = played_history(&apis);
+    let history = emulated_history(&apis);
     let imports = closure.unresolved();
     let options = VerifyOptions {
         contract: Some(Contract {
@@ -203,10 +203,10 @@ pub fn verify(
 }
 
 /// Returns the history of the APIs that the host uses.
-fn played_history(apis: &[Api]) -> History {
-    let played = apis.iter();
-    let played = played.filter(|api| PLAYED_APIS.contains(&api.name.as_str()));
-    History::from_apis(&played.cloned().collect::<Vec<_>>())
+fn emulated_history(apis: &[Api]) -> History {
+    let emulated = apis.iter();
+    let emulated = emulated.filter(|api| EMULATED_APIS.contains(&api.name.as_str()));
+    History::from_apis(&emulated.cloned().collect::<Vec<_>>())
 }
 
 /// Returns the previews among `releases`, each with its exact version.
@@ -230,7 +230,7 @@ pub fn check_count(releases: usize) -> usize {
     releases * sp_host::CHECKS.len()
 }
 
-/// Returns the requested release, or all releases that can be played.
+/// Returns the requested release, or all releases that can be emulated.
 ///
 /// # Errors
 /// Returns an error if the requested release has no snapshots.
@@ -239,10 +239,10 @@ pub fn releases(place: &DataFolders, asked: Option<Release>) -> Result<Vec<Strin
     if let Some(nightly) = asked.filter(|release| release.is_nightly()) {
         known.extend(snapshots::read_release(place, nightly)?.map(|_| nightly));
     }
-    let played = known
+    let emulated = known
         .into_iter()
         .filter(|release| *release >= Release::FIRST_SUPPORTED);
-    let all: Vec<Release> = played.collect();
+    let all: Vec<Release> = emulated.collect();
     let chosen = match asked {
         None => all,
         Some(release)

@@ -4,7 +4,7 @@
 use super::Report;
 use super::asks::{Function, Requirements};
 use super::needs::{Library, Source};
-use sp_host::{CHECKS, CheckOutcome, Verdict};
+use sp_host::{CHECKS, CheckOutcome, CheckStatus};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -14,8 +14,8 @@ pub fn print(report: &Report) -> String {
         1 => single(report),
         _ => [
             table(report),
-            reasons(report, Verdict::Fail, "failed"),
-            reasons(report, Verdict::Skip, "skipped"),
+            reasons(report, CheckStatus::Fail, "failed"),
+            reasons(report, CheckStatus::Skip, "skipped"),
         ]
         .concat(),
     };
@@ -68,11 +68,11 @@ fn label(report: &Report, release: &str) -> String {
     format!("{release}{}", mark.unwrap_or_default())
 }
 
-fn mark(status: Verdict) -> &'static str {
+fn mark(status: CheckStatus) -> &'static str {
     match status {
-        Verdict::Pass => "ok",
-        Verdict::Fail => "FAIL",
-        Verdict::Skip => "-",
+        CheckStatus::Pass => "ok",
+        CheckStatus::Fail => "FAIL",
+        CheckStatus::Skip => "-",
     }
 }
 
@@ -80,7 +80,7 @@ fn mark(status: Verdict) -> &'static str {
 type DetailOfCheck<'a> = (&'a str, &'a str, Vec<&'a str>);
 
 /// Returns the details of outcomes with `status`, each with its checks and releases.
-fn reasons(report: &Report, status: Verdict, title: &str) -> String {
+fn reasons(report: &Report, status: CheckStatus, title: &str) -> String {
     let mut details: Vec<DetailOfCheck<'_>> = Vec::new();
     for check in CHECKS {
         let rows = report.rows.iter();

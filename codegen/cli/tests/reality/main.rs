@@ -13,7 +13,7 @@ use sp_data::snapshots;
 use sp_diff::finding::Outcome;
 use sp_diff::{self, Diff};
 use sp_gen::operand::{Operand, ReadOptions};
-use sp_host::{Host, Op, PLAYED_APIS, Suite, Tensor, Verdict};
+use sp_host::{CheckStatus, EMULATED_APIS, Host, Op, Suite, Tensor};
 use sp_ir::Api;
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -273,7 +273,7 @@ fn judge(place: &DataFolders, run: &Run) -> Option<String> {
     let name = run.part.name();
     println!("{name} of {built} on {host}: {row}");
     let seen = match row.status {
-        Verdict::Pass => Some(Outcome::Works),
+        CheckStatus::Pass => Some(Outcome::Works),
         _ => outcome(&row.detail),
     };
     let predicted = predicted(place, run);
@@ -342,7 +342,7 @@ fn diff(place: &DataFolders, old: &str, new: &str) -> Diff {
 
 fn apis(place: &DataFolders, release: &str) -> Vec<Api> {
     let release = release.parse().expect("a release");
-    snapshots::read_apis(place, release, &PLAYED_APIS).expect("its snapshots are there")
+    snapshots::read_apis(place, release, &EMULATED_APIS).expect("its snapshots are there")
 }
 
 fn compiler() -> Result<(), String> {

@@ -1,12 +1,12 @@
 //! Checks of synchronous and enqueued copies in three directions, and of fills.
 
-use super::session::{Device, Session, block, expect_equal, pattern};
+use super::session::{CheckSession, CheckedDevice, block, expect_equal, pattern};
 use crate::executor::Executor;
 use crate::outcome::{CheckResult, Stop};
 
 const SIZES: [usize; 6] = [1, 7, 64, 4096, 65_537, (1 << 20) + 3];
 
-pub(super) fn sync(session: &Session<'_>) -> CheckResult {
+pub(super) fn sync(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let dtod = device.executor.has("sync_memcpy_dtod");
     for size in SIZES {
@@ -36,7 +36,7 @@ fn directions(dtod: bool) -> String {
 }
 
 /// Copies to, on and from the device on one stream, with one wait.
-pub(super) fn async_copies(session: &Session<'_>) -> CheckResult {
+pub(super) fn async_copies(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let stream = device.stream()?;
     let dtod = device.executor.has("memcpy_dtod");
@@ -61,7 +61,7 @@ pub(super) fn async_copies(session: &Session<'_>) -> CheckResult {
 }
 
 /// TensorFlow calls from several threads without a lock.
-pub(super) fn threads(session: &Session<'_>) -> CheckResult {
+pub(super) fn threads(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     super::session::run_on_threads(|seed| one_thread(&device.executor, seed))?;
     Ok("8 threads at once".into())
@@ -82,7 +82,7 @@ fn one_thread(executor: &Executor, seed: u8) -> Result<(), Stop> {
     Ok(executor.destroy_stream(stream)?)
 }
 
-pub(super) fn fills(session: &Session<'_>) -> CheckResult {
+pub(super) fn fills(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     if !device.executor.knows("mem_zero") {
         return Err(Stop::Skip("this release has no fills".into()));
@@ -94,7 +94,7 @@ pub(super) fn fills(session: &Session<'_>) -> CheckResult {
 }
 
 /// Fills do not write after their end.
-fn fill(device: &Device, size: usize) -> Result<(), Stop> {
+fn fill(device: &CheckedDevice, size: usize) -> Result<(), Stop> {
     let stream = device.stream()?;
     let executor = &device.executor;
     let memory = device.block(size + 64)?;

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::session::{Session, ensure, skip_unregistered};
-use crate::core::{self, Builder};
+use super::session::{CheckSession, ensure, skip_unregistered};
+use crate::core::{self, KernelBuilder};
 use crate::dtype::DType;
 use crate::host::register_platform;
 use crate::objects::ObjectReport;
 use crate::outcome::CheckResult;
 
 /// A plugin may register kernels for a device that another plugin has.
-pub(super) fn registered(session: &Session<'_>) -> CheckResult {
+pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
     let plugin = session.with("TF_InitKernel")?;
     let own = plugin.entry_points().contains(&"SE_InitPlugin");
     let platform = own.then(|| register_platform(&plugin)).transpose();
@@ -45,17 +45,17 @@ pub(super) fn registered(session: &Session<'_>) -> CheckResult {
 }
 
 /// Returns true if there is a node for which TensorFlow finds both kernels and cannot choose.
-fn is_ambiguous(left: &Builder, right: &Builder) -> bool {
+fn is_ambiguous(left: &KernelBuilder, right: &KernelBuilder) -> bool {
     let differs = |(name, dtype): &(String, DType)| {
         let mut others = right.constraints.iter();
         others.any(|(other, other_dtype)| other == name && other_dtype != dtype)
     };
-    let key = |it: &Builder| (it.op.clone(), it.priority, it.label.clone());
+    let key = |it: &KernelBuilder| (it.op.clone(), it.priority, it.label.clone());
     key(left) == key(right) && !left.constraints.iter().any(differs)
 }
 
 /// Loads the plugin, creates a device and destroys it: the plugin deletes all objects that it owns.
-pub(super) fn objects_released(session: &Session<'_>) -> CheckResult {
+pub(super) fn objects_released(session: &CheckSession<'_>) -> CheckResult {
     let tally = session.host()?.close()?;
     ensure(tally.is_clean(), || tally.to_string())?;
     Ok("the plugin deleted every object that it owned".into())

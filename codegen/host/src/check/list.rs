@@ -1,6 +1,6 @@
 //! Every check, in the order of a report, with the text of `explain`.
 
-use super::session::Session;
+use super::session::CheckSession;
 use super::{
     copy, field_access, graph, kernel, lifetime, load, memory, op, partial_copy, profiler,
     release_contract, stream,
@@ -16,7 +16,7 @@ pub struct Check {
     pub summary: &'static str,
     /// The reason for the requirement, and advice for a plugin that fails.
     pub explanation: &'static str,
-    pub(crate) run: fn(&Session<'_>) -> CheckResult,
+    pub(crate) run: fn(&CheckSession<'_>) -> CheckResult,
 }
 
 macro_rules! checks {

@@ -1,16 +1,16 @@
 //! Entry points, the structs that they fill, and devices.
 
-use super::session::{Session, ensure, skip_unregistered};
+use super::session::{CheckSession, ensure, skip_unregistered};
 use crate::Error;
 use crate::child::channel::{self, kind};
 use crate::child::missing_python_functions;
 use crate::outcome::{CheckResult, Stop};
-use crate::plugin::{self, Plugin, Registration};
-use crate::record::Record;
+use crate::plugin::{self, LoadedPlugin, Registration};
+use crate::record::GuardedStruct;
 use crate::requirements;
 
-pub(super) fn entry_points(session: &Session<'_>) -> CheckResult {
-    let loaded = Plugin::load(session.release, session.plugin);
+pub(super) fn entry_points(session: &CheckSession<'_>) -> CheckResult {
+    let loaded = LoadedPlugin::load(session.release, session.plugin);
     let found = loaded.map_err(load_failure)?.entry_points();
     ensure(!found.is_empty(), || {
         format!(
@@ -46,13 +46,13 @@ fn load_failure(error: Error) -> Stop {
     }
 }
 
-fn registration(session: &Session<'_>) -> Result<Registration, Stop> {
+fn registration(session: &CheckSession<'_>) -> Result<Registration, Stop> {
     let plugin = session.with("SE_InitPlugin")?;
     plugin.register().map_err(skip_unregistered)
 }
 
 /// No entry point and no function that fills a table reports an error.
-pub(super) fn registered(session: &Session<'_>) -> CheckResult {
+pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
     let plugin = session.load()?;
     for name in plugin.entry_points() {
         match name {
@@ -67,8 +67,8 @@ pub(super) fn registered(session: &Session<'_>) -> CheckResult {
 
 /// Applies `defects` to every struct that the plugin fills before its first device.
 fn defects_of_structs(
-    session: &Session<'_>,
-    defects: impl Fn(&Record) -> Vec<String>,
+    session: &CheckSession<'_>,
+    defects: impl Fn(&GuardedStruct) -> Vec<String>,
 ) -> Result<Vec<String>, Stop> {
     let shapes = session.load()?.shapes;
     let registration = registration(session)?;
@@ -92,7 +92,7 @@ fn defects_of_structs(
 }
 
 /// The structs that slots fill, once there is a device.
-pub(super) fn filled(session: &Session<'_>) -> CheckResult {
+pub(super) fn filled(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let mut records = device.executor.filled()?;
     records.extend(device.platform.timer_fns()?);
@@ -111,7 +111,7 @@ fn pass_without_defects(found: Vec<String>, good: &str) -> CheckResult {
     }
 }
 
-pub(super) fn required_fields(session: &Session<'_>) -> CheckResult {
+pub(super) fn required_fields(session: &CheckSession<'_>) -> CheckResult {
     let found = defects_of_structs(session, requirements::missing_fields)?;
     match found.is_empty() {
         true => pass_without_defects(unified_memory(session)?, "all set"),
@@ -120,7 +120,7 @@ pub(super) fn required_fields(session: &Session<'_>) -> CheckResult {
 }
 
 /// A pair of slots that only a platform with unified memory must set.
-fn unified_memory(session: &Session<'_>) -> Result<Vec<String>, Stop> {
+fn unified_memory(session: &CheckSession<'_>) -> Result<Vec<String>, Stop> {
     let shapes = session.load()?.shapes;
     let platform = registration(session)?.into_loaded(&shapes);
     let platform = platform.map_err(skip_unregistered)?;
@@ -130,21 +130,21 @@ fn unified_memory(session: &Session<'_>) -> Result<Vec<String>, Stop> {
     ))
 }
 
-pub(super) fn struct_sizes(session: &Session<'_>) -> CheckResult {
-    let sizes = |record: &Record| requirements::size_defect(record).into_iter().collect();
+pub(super) fn struct_sizes(session: &CheckSession<'_>) -> CheckResult {
+    let sizes = |record: &GuardedStruct| requirements::size_defect(record).into_iter().collect();
     let found = defects_of_structs(session, sizes)?;
     pass_without_defects(found, "as the release has them, or an older release had")
 }
 
 /// A write past a struct ends this process. A write before it or into its tail padding is found here.
-pub(super) fn struct_bounds(session: &Session<'_>) -> CheckResult {
+pub(super) fn struct_bounds(session: &CheckSession<'_>) -> CheckResult {
     pass_without_defects(
         defects_of_structs(session, requirements::out_of_bounds_writes)?,
         "nothing written outside the host's structs",
     )
 }
 
-pub(super) fn names(session: &Session<'_>) -> CheckResult {
+pub(super) fn names(session: &CheckSession<'_>) -> CheckResult {
     let platform = registration(session)?.platform;
     let bad = ["name", "type"]
         .iter()
@@ -157,7 +157,7 @@ pub(super) fn names(session: &Session<'_>) -> CheckResult {
     )
 }
 
-pub(super) fn devices(session: &Session<'_>) -> CheckResult {
+pub(super) fn devices(session: &CheckSession<'_>) -> CheckResult {
     let platform = session.platform()?;
     let count = platform.device_count()?;
     ensure(count >= 0, || format!("get_device_count returned {count}"))?;

@@ -2,8 +2,8 @@
 
 use std::ptr::null_mut;
 
-use super::session::{Session, ensure};
-use crate::executor::Block;
+use super::session::{CheckSession, ensure};
+use crate::executor::DeviceMemoryBlock;
 use crate::memory::ALIGNMENT;
 use crate::outcome::CheckResult;
 
@@ -13,7 +13,7 @@ fn aligned(address: *mut std::ffi::c_void) -> bool {
     (address as usize).is_multiple_of(ALIGNMENT)
 }
 
-pub(super) fn usage(session: &Session<'_>) -> CheckResult {
+pub(super) fn usage(session: &CheckSession<'_>) -> CheckResult {
     let usage = session.device()?.executor.usage()?;
     let text =
         || "device_memory_usage returned false: TensorFlow creates no device then".to_owned();
@@ -26,7 +26,7 @@ pub(super) fn usage(session: &Session<'_>) -> CheckResult {
 }
 
 /// Blocks of all sizes at once: none may share memory with another.
-pub(super) fn allocate(session: &Session<'_>) -> CheckResult {
+pub(super) fn allocate(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let empty = device.executor.allocate(0)?;
     let mut blocks = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn allocate(session: &Session<'_>) -> CheckResult {
 }
 
 /// An allocation above any memory returns null and does not crash.
-pub(super) fn too_large(session: &Session<'_>) -> CheckResult {
+pub(super) fn too_large(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     for size in [1 << 62, u64::MAX, u64::MAX - 63] {
         let block = device.executor.allocate(size)?;
@@ -76,20 +76,22 @@ pub(super) fn too_large(session: &Session<'_>) -> CheckResult {
 }
 
 /// TensorFlow frees null blocks, and frees blocks whose size it no longer knows.
-pub(super) fn deallocate(session: &Session<'_>) -> CheckResult {
+pub(super) fn deallocate(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
-    device.executor.free(Block {
+    device.executor.free(DeviceMemoryBlock {
         opaque: null_mut(),
         size: 0,
     })?;
     for _ in 0..3 {
         let block = device.block(1 << 16)?;
-        device.executor.free(Block { size: 0, ..block })?;
+        device
+            .executor
+            .free(DeviceMemoryBlock { size: 0, ..block })?;
     }
     Ok("null blocks and blocks with size 0".into())
 }
 
-pub(super) fn host_memory(session: &Session<'_>) -> CheckResult {
+pub(super) fn host_memory(session: &CheckSession<'_>) -> CheckResult {
     let executor = session.device()?.executor;
     for size in SIZES {
         let memory = executor.host_allocate(size)?;
@@ -115,7 +117,7 @@ pub(super) fn host_memory(session: &Session<'_>) -> CheckResult {
 }
 
 /// Bytes in use grow and shrink by the allocated size.
-pub(super) fn stats(session: &Session<'_>) -> CheckResult {
+pub(super) fn stats(session: &CheckSession<'_>) -> CheckResult {
     const SIZE: i64 = 1 << 20;
     let device = session.device()?;
     let read = |field: &str| -> Result<Option<i64>, crate::Error> {

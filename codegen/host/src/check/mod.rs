@@ -19,7 +19,7 @@ pub(crate) use field_access::{FIELD_ACCESS, breaches_failure};
 pub use list::{CHECKS, Check};
 pub(crate) use release_contract::RELEASE_CONTRACT;
 
-pub(crate) use session::Session;
+pub(crate) use session::CheckSession;
 
 /// The id of the check that loads the plugin and asks it nothing.
 pub(crate) const LOAD_CHECK: &str = "entry_points";

@@ -1,12 +1,12 @@
 //! Checks of ops that the plugin defines.
 
-use super::session::{Session, ensure, skip_unregistered};
+use super::session::{CheckSession, ensure, skip_unregistered};
 use crate::core::{OpDef, defined};
 use crate::objects::ObjectReport;
 use crate::outcome::{CheckResult, Stop};
 
 /// Every shape function accepts inputs of unknown and of known shapes.
-pub(super) fn shapes(session: &Session<'_>) -> CheckResult {
+pub(super) fn shapes(session: &CheckSession<'_>) -> CheckResult {
     let plugin = session.load()?;
     for name in plugin.entry_points() {
         match name {

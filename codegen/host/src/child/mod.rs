@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use crate::contract::FilledStruct;
 use crate::fault::{self, HANG_STATUS, UNREPORTED_STATUS};
-use crate::outcome::{CheckOutcome, CheckResult, Stop, Verdict};
+use crate::outcome::{CheckOutcome, CheckResult, CheckStatus, Stop};
 use channel::{Breaches, kind};
 
 const CHECK: &str = "SP_HOST_CHECK";
@@ -63,7 +63,7 @@ pub(crate) fn task() -> Option<Task> {
     })
 }
 
-/// In a child, returns the TensorFlow release that its parent plays.
+/// In a child, returns the TensorFlow release that its parent emulates.
 pub fn child_release() -> Option<String> {
     std::env::var(RELEASE).ok()
 }
@@ -89,9 +89,9 @@ pub(crate) fn perform(run: impl FnOnce() -> CheckResult) -> ! {
     start_watchdog();
     let outcome = CheckOutcome::new("", run());
     let kind = match outcome.status {
-        Verdict::Pass => kind::PASS,
-        Verdict::Fail => kind::FAIL,
-        Verdict::Skip => kind::SKIP,
+        CheckStatus::Pass => kind::PASS,
+        CheckStatus::Fail => kind::FAIL,
+        CheckStatus::Skip => kind::SKIP,
     };
     let is_done = match has_parent {
         true => channel::send(kind, &outcome.detail),

@@ -65,19 +65,19 @@ fn new_session() -> io::Result<()> {
 
 /// The streams that the parent reads, `None` after their end, and the collected output.
 struct ChildStreams {
-    stdout: Option<Box<dyn Source>>,
-    stderr: Option<Box<dyn Source>>,
-    channel: Option<Box<dyn Source>>,
+    stdout: Option<Box<dyn ReadableDescriptor>>,
+    stderr: Option<Box<dyn ReadableDescriptor>>,
+    channel: Option<Box<dyn ReadableDescriptor>>,
     output: Output,
     errors: Output,
     receiver: ReportReceiver,
 }
 
-trait Source: Read + AsRawFd {}
+trait ReadableDescriptor: Read + AsRawFd {}
 
-impl<T: Read + AsRawFd> Source for T {}
+impl<T: Read + AsRawFd> ReadableDescriptor for T {}
 
-fn boxed<'a>(source: impl Source + 'a) -> Box<dyn Source + 'a> {
+fn boxed<'a>(source: impl ReadableDescriptor + 'a) -> Box<dyn ReadableDescriptor + 'a> {
     Box::new(source)
 }
 
@@ -152,7 +152,11 @@ impl ChildStreams {
 }
 
 /// Reads once; the source is `None` after its end.
-fn read(source: &mut Option<Box<dyn Source>>, bytes: &mut [u8], mut take: impl FnMut(&[u8])) {
+fn read(
+    source: &mut Option<Box<dyn ReadableDescriptor>>,
+    bytes: &mut [u8],
+    mut take: impl FnMut(&[u8]),
+) {
     let count = source.as_mut().map(|source| source.read(bytes));
     match count {
         Some(Ok(0)) => *source = None,

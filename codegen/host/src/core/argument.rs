@@ -6,13 +6,13 @@
 
 use std::ffi::{CStr, c_char};
 
-use crate::objects::{self, Object};
+use crate::objects::{self, HostObject};
 
 /// A pointer to an object of core.
 #[repr(transparent)]
 pub(crate) struct Arg<T>(*mut T);
 
-impl<T: Object> Arg<T> {
+impl<T: HostObject> Arg<T> {
     /// Returns the object if it is live; otherwise records a fault of the function `call`.
     pub fn get(&self, call: &str) -> Option<&T> {
         let found = self.find();
@@ -55,9 +55,9 @@ impl<T: Object> Arg<T> {
 
 /// A C string.
 #[repr(transparent)]
-pub(crate) struct Text(*const c_char);
+pub(crate) struct CStringArgument(*const c_char);
 
-impl Text {
+impl CStringArgument {
     /// Returns its bytes. Empty for null.
     pub fn bytes(&self) -> &[u8] {
         match self.0.is_null() {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::dtype::DType;
-use crate::{Code, Tensor};
+use crate::{StatusCode, Tensor};
 
 /// An attribute's value.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,7 +87,7 @@ pub(crate) trait Scalar: Copy {
     const KIND: &'static str;
 
     /// The value, if the attribute is of that kind.
-    fn read(attr: &Attr) -> Result<Option<Self>, (Code, String)>;
+    fn read(attr: &Attr) -> Result<Option<Self>, (StatusCode, String)>;
 }
 
 macro_rules! scalars {
@@ -95,7 +95,7 @@ macro_rules! scalars {
         $(impl Scalar for $ty {
             const KIND: &'static str = $kind;
 
-            fn read(attr: &Attr) -> Result<Option<Self>, (Code, String)> {
+            fn read(attr: &Attr) -> Result<Option<Self>, (StatusCode, String)> {
                 Ok(match attr {
                     $pattern => Some($value),
                     _ => None,
@@ -115,14 +115,14 @@ scalars! {
 impl Scalar for i32 {
     const KIND: &'static str = "int";
 
-    fn read(attr: &Attr) -> Result<Option<Self>, (Code, String)> {
+    fn read(attr: &Attr) -> Result<Option<Self>, (StatusCode, String)> {
         let Attr::Int(value) = attr else {
             return Ok(None);
         };
         let narrow = i32::try_from(*value);
         narrow
             .map(Some)
-            .map_err(|_| (Code::INVALID_ARGUMENT, format!("{value} is no int32")))
+            .map_err(|_| (StatusCode::INVALID_ARGUMENT, format!("{value} is no int32")))
     }
 }
 

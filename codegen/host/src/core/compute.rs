@@ -4,24 +4,24 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use super::argument::{Arg, List, Out};
-use super::context::{Context, Ctx};
+use super::context::{Ctx, KernelContext};
 use super::functions::functions;
-use super::status::{Status, report};
+use super::status::{StatusObject, report};
 use super::tensor::{TensorHandle, View};
-use crate::Code;
+use crate::StatusCode;
 use crate::dtype::DType;
 use crate::objects;
-use crate::tensor_buffer::Buffer;
+use crate::tensor_buffer::TensorBuffer;
 
-type StatusResult<T> = Result<T, (Code, String)>;
+type StatusResult<T> = Result<T, (StatusCode, String)>;
 
-impl Context {
+impl KernelContext {
     pub(super) fn input(&self, index: c_int) -> StatusResult<View> {
         let state = self.state();
         let at = Self::index("input", index, state.input_views.len())?;
         let gone = || {
             (
-                Code::INTERNAL,
+                StatusCode::INTERNAL,
                 format!("input {index} was forwarded already"),
             )
         };
@@ -38,17 +38,19 @@ impl Context {
         let mut view = View {
             dtype,
             dims: dims.to_vec(),
-            buffer: Arc::new(Buffer::empty()),
+            buffer: Arc::new(TensorBuffer::empty()),
         };
         let len = view.bytes();
         view.buffer = match on_host {
-            true => Arc::new(Buffer::host(len)),
-            false => Arc::new(Buffer::allocate_on(&self.executor, len).map_err(|error| {
-                (
-                    error.code().unwrap_or(Code::RESOURCE_EXHAUSTED),
-                    error.to_string(),
-                )
-            })?),
+            true => Arc::new(TensorBuffer::host(len)),
+            false => Arc::new(
+                TensorBuffer::allocate_on(&self.executor, len).map_err(|error| {
+                    (
+                        error.code().unwrap_or(StatusCode::RESOURCE_EXHAUSTED),
+                        error.to_string(),
+                    )
+                })?,
+            ),
         };
         Ok(view)
     }
@@ -71,7 +73,7 @@ impl Context {
         let at = Self::index("output", index, self.outputs.len())?;
         let none = || {
             (
-                Code::FAILED_PRECONDITION,
+                StatusCode::FAILED_PRECONDITION,
                 format!("output {index} is not allocated"),
             )
         };
@@ -119,7 +121,7 @@ impl Context {
 fn into_handle_or_null(
     call: &str,
     output_views: StatusResult<View>,
-    status: &Arg<Status>,
+    status: &Arg<StatusObject>,
 ) -> *mut TensorHandle {
     let (handle, result) = match output_views {
         Ok(view) => (view.into_plugin_handle(), Ok(())),
@@ -138,18 +140,18 @@ pub(super) struct AllocatorAttributes {
 }
 
 functions! {
-    fn TF_GetInput(ctx: Ctx, index: c_int, tensor: Out<*mut TensorHandle>, status: Arg<Status>) {
+    fn TF_GetInput(ctx: Ctx, index: c_int, tensor: Out<*mut TensorHandle>, status: Arg<StatusObject>) {
         let Some(ctx) = ctx.get(CALL) else { return };
         tensor.set(into_handle_or_null(CALL, ctx.input(index), &status));
     }
 
-    fn TF_SetOutput(ctx: Ctx, index: c_int, tensor: Arg<TensorHandle>, status: Arg<Status>) {
+    fn TF_SetOutput(ctx: Ctx, index: c_int, tensor: Arg<TensorHandle>, status: Arg<StatusObject>) {
         let (Some(ctx), Some(tensor)) = (ctx.get(CALL), tensor.get(CALL)) else { return };
         let view = tensor.view().clone();
         report(&status, CALL, ctx.set_output(index, view));
     }
 
-    fn TF_GetMutableOutput(ctx: Ctx, index: c_int, status: Arg<Status>) -> *mut TensorHandle {
+    fn TF_GetMutableOutput(ctx: Ctx, index: c_int, status: Arg<StatusObject>) -> *mut TensorHandle {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         into_handle_or_null(CALL, ctx.mutable_output(index), &status)
     }
@@ -162,7 +164,7 @@ functions! {
         dims: List<i64>,
         rank: c_int,
         _len: usize,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) -> *mut TensorHandle {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         into_handle_or_null(CALL, ctx.allocate_output(index, dims.values(rank)), &status)
@@ -176,7 +178,7 @@ functions! {
         dims: List<i64>,
         rank: c_int,
         forwarded: Out<c_int>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) -> *mut TensorHandle {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         let candidates = candidates.values(count);
@@ -191,7 +193,7 @@ functions! {
         dims: List<i64>,
         rank: c_int,
         attributes: List<AllocatorAttributes>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) -> *mut TensorHandle {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         let attributes = attributes.first();

@@ -2,22 +2,22 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::argument::{Arg, Text};
+use super::argument::{Arg, CStringArgument};
 use super::functions::functions;
 use super::known_op;
 use super::op_definition::{OpDef, ShapeFunction};
-use super::status::{Status, report};
-use crate::objects::{self, Object, ObjectKind, Owner};
-use crate::{Code, proto};
+use super::status::{StatusObject, report};
+use crate::objects::{self, HostObject, ObjectKind, Owner};
+use crate::{StatusCode, proto};
 
 /// The object behind `TF_OpDefinitionBuilder*`.
-struct Builder(Mutex<OpDef>);
+struct OpDefinitionBuilder(Mutex<OpDef>);
 
-impl Object for Builder {
+impl HostObject for OpDefinitionBuilder {
     const KIND: ObjectKind = ObjectKind::OpDefinitionBuilder;
 }
 
-impl Builder {
+impl OpDefinitionBuilder {
     fn definition(&self) -> MutexGuard<'_, OpDef> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -56,7 +56,7 @@ fn named(spec: &str) -> Option<(String, String)> {
     good.then(|| (name.to_owned(), rest.trim().to_owned()))
 }
 
-fn flag(call: &str, builder: &Arg<Builder>, field: u32, set: bool) {
+fn flag(call: &str, builder: &Arg<OpDefinitionBuilder>, field: u32, set: bool) {
     if let Some(builder) = builder.get(call) {
         let mut definition = builder.definition();
         definition.flags.retain(|flag| *flag != field);
@@ -66,8 +66,8 @@ fn flag(call: &str, builder: &Arg<Builder>, field: u32, set: bool) {
 
 fn add(
     call: &str,
-    builder: &Arg<Builder>,
-    spec: &Text,
+    builder: &Arg<OpDefinitionBuilder>,
+    spec: &CStringArgument,
     list: impl Fn(&mut OpDef) -> &mut Vec<(String, String)>,
 ) {
     let Some(builder) = builder.get(call) else {
@@ -80,17 +80,17 @@ fn add(
     }
 }
 
-fn register(definition: OpDef) -> Result<(), (Code, String)> {
+fn register(definition: OpDef) -> Result<(), (StatusCode, String)> {
     let name = &definition.name;
     if let Some(spec) = &definition.malformed {
         return Err((
-            Code::INVALID_ARGUMENT,
+            StatusCode::INVALID_ARGUMENT,
             format!("{name}: cannot parse {spec:?}"),
         ));
     }
     if bytes(name).is_some() {
         return Err((
-            Code::ALREADY_EXISTS,
+            StatusCode::ALREADY_EXISTS,
             format!("there is an op {name} already"),
         ));
     }
@@ -102,55 +102,55 @@ fn register(definition: OpDef) -> Result<(), (Code, String)> {
 }
 
 functions! {
-    fn TF_NewOpDefinitionBuilder(name: Text) -> *mut Builder {
+    fn TF_NewOpDefinitionBuilder(name: CStringArgument) -> *mut OpDefinitionBuilder {
         let definition = OpDef { name: name.string(), ..OpDef::default() };
-        objects::create(Builder(Mutex::new(definition)), Owner::Plugin)
+        objects::create(OpDefinitionBuilder(Mutex::new(definition)), Owner::Plugin)
     }
 
-    fn TF_DeleteOpDefinitionBuilder(builder: Arg<Builder>) {
+    fn TF_DeleteOpDefinitionBuilder(builder: Arg<OpDefinitionBuilder>) {
         drop(builder.take(CALL));
     }
 
-    fn TF_RegisterOpDefinition(builder: Arg<Builder>, status: Arg<Status>) {
+    fn TF_RegisterOpDefinition(builder: Arg<OpDefinitionBuilder>, status: Arg<StatusObject>) {
         let Some(builder) = builder.take(CALL) else { return };
         let definition = builder.definition().clone();
         report(&status, CALL, register(definition));
     }
 
-    fn TF_OpDefinitionBuilderAddInput(builder: Arg<Builder>, spec: Text) {
+    fn TF_OpDefinitionBuilderAddInput(builder: Arg<OpDefinitionBuilder>, spec: CStringArgument) {
         add(CALL, &builder, &spec, |op| &mut op.inputs);
     }
 
-    fn TF_OpDefinitionBuilderAddOutput(builder: Arg<Builder>, spec: Text) {
+    fn TF_OpDefinitionBuilderAddOutput(builder: Arg<OpDefinitionBuilder>, spec: CStringArgument) {
         add(CALL, &builder, &spec, |op| &mut op.outputs);
     }
 
-    fn TF_OpDefinitionBuilderAddAttr(builder: Arg<Builder>, spec: Text) {
+    fn TF_OpDefinitionBuilderAddAttr(builder: Arg<OpDefinitionBuilder>, spec: CStringArgument) {
         add(CALL, &builder, &spec, |op| &mut op.attrs);
     }
 
-    fn TF_OpDefinitionBuilderDeprecated(builder: Arg<Builder>, _version: i32, _why: Text) {
+    fn TF_OpDefinitionBuilderDeprecated(builder: Arg<OpDefinitionBuilder>, _version: i32, _why: CStringArgument) {
         builder.get(CALL);
     }
 
-    fn TF_OpDefinitionBuilderSetIsAggregate(builder: Arg<Builder>, set: bool) {
+    fn TF_OpDefinitionBuilderSetIsAggregate(builder: Arg<OpDefinitionBuilder>, set: bool) {
         flag(CALL, &builder, 16, set);
     }
 
-    fn TF_OpDefinitionBuilderSetIsStateful(builder: Arg<Builder>, set: bool) {
+    fn TF_OpDefinitionBuilderSetIsStateful(builder: Arg<OpDefinitionBuilder>, set: bool) {
         flag(CALL, &builder, 17, set);
     }
 
-    fn TF_OpDefinitionBuilderSetIsCommutative(builder: Arg<Builder>, set: bool) {
+    fn TF_OpDefinitionBuilderSetIsCommutative(builder: Arg<OpDefinitionBuilder>, set: bool) {
         flag(CALL, &builder, 18, set);
     }
 
-    fn TF_OpDefinitionBuilderSetAllowsUninitializedInput(builder: Arg<Builder>, set: bool) {
+    fn TF_OpDefinitionBuilderSetAllowsUninitializedInput(builder: Arg<OpDefinitionBuilder>, set: bool) {
         flag(CALL, &builder, 19, set);
     }
 
     fn TF_OpDefinitionBuilderSetShapeInferenceFunction(
-        builder: Arg<Builder>,
+        builder: Arg<OpDefinitionBuilder>,
         function: Option<ShapeFunction>,
     ) {
         if let Some(builder) = builder.get(CALL) {
@@ -172,13 +172,19 @@ mod tests {
         assert!(register(op("OpDefTest")).is_ok());
         assert_eq!(
             register(op("OpDefTest")).unwrap_err().0,
-            Code::ALREADY_EXISTS
+            StatusCode::ALREADY_EXISTS
         );
-        assert_eq!(register(op("MatMul")).unwrap_err().0, Code::ALREADY_EXISTS);
+        assert_eq!(
+            register(op("MatMul")).unwrap_err().0,
+            StatusCode::ALREADY_EXISTS
+        );
         let malformed = OpDef {
             malformed: Some("x".into()),
             ..op("Other")
         };
-        assert_eq!(register(malformed).unwrap_err().0, Code::INVALID_ARGUMENT);
+        assert_eq!(
+            register(malformed).unwrap_err().0,
+            StatusCode::INVALID_ARGUMENT
+        );
     }
 }

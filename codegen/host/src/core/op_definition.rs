@@ -2,11 +2,11 @@
 
 use std::ffi::c_void;
 
-use super::shape::Inference;
+use super::shape::ShapeInference;
 use crate::dtype::DType;
 use crate::proto;
 
-pub(crate) type ShapeFunction = unsafe extern "C" fn(*mut Inference, *mut c_void);
+pub(crate) type ShapeFunction = unsafe extern "C" fn(*mut ShapeInference, *mut c_void);
 
 /// A definition: its arguments as `name: type`, its attributes as `name: kind`.
 #[derive(Debug, Clone, Default)]

@@ -11,7 +11,7 @@ use sp_ir::Api;
 const RELEASE: &str = "SP_SHOWN_RELEASE";
 const SECONDS: u64 = 6;
 
-/// In a child process, returns the release to play.
+/// In a child process, returns the release to emulate.
 pub fn release() -> Option<String> {
     std::env::var(RELEASE).ok()
 }
