@@ -10,9 +10,9 @@ use super::lock::Lock;
 use super::wheel::Wheel;
 use super::{ImportRequest, Progress, download};
 use miette::Diagnostic;
-use sp_data::demands::{Demands, DemandsError};
 use sp_data::platform::Platform;
 use sp_data::release::Release;
+use sp_data::required_fields::{RequiredFields, RequiredFieldsError};
 use sp_data::symbols::table::{Table, WheelExports};
 use sp_data::symbols::{Symbols, SymbolsError};
 use sp_library::binary::{Binary, Exports};
@@ -58,7 +58,7 @@ pub enum SymbolImportError {
     /// The requirements of the libraries cannot be written.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Demands(#[from] DemandsError),
+    RequiredFields(#[from] RequiredFieldsError),
 }
 
 /// One wheel whose symbols are to be read.
@@ -85,8 +85,8 @@ pub struct WheelSymbols {
     pub libraries: Vec<(String, usize)>,
     /// Number of functions that at least one library exports.
     pub functions: usize,
-    /// Number of fields that core's messages demand; 0 if they were not searched for.
-    pub demands: usize,
+    /// Number of fields that core's messages require; 0 if they were not searched for.
+    pub required_fields: usize,
     /// Bytes and requests.
     pub transferred: Traffic,
 }
@@ -172,7 +172,7 @@ fn read_wheel<R: Read + Seek>(
     // The messages are in core's sources, which are the same for every package and platform.
     let has_messages =
         platform == Platform::LinuxX86_64 && [CPU_PACKAGE, NIGHTLY_PACKAGE].contains(&&*package);
-    let mut demands = Demands::default();
+    let mut required = RequiredFields::default();
     column.wheel = file_name(&wheel.origin()).to_owned();
     for member in libraries {
         let mut library = wheel.library(&member)?;
@@ -181,15 +181,15 @@ fn read_wheel<R: Read + Seek>(
         }
         let exports = exports(&mut library)?;
         if has_messages && !exports.names.is_empty() {
-            demands.extend(messages::scan(&mut library)?.unwrap_or_default());
+            required.extend(messages::scan(&mut library)?.unwrap_or_default());
         }
         progress.step(&member);
         counts.push((file_name(&member).to_owned(), exports.names.len()));
         add_library(&mut column, file_name(&member), exports);
     }
-    let (functions, count) = (column.functions.len(), demands.pairs().count());
-    if !demands.is_empty() {
-        demands.write(&task.request.folders, release, &column.wheel)?;
+    let (functions, count) = (column.functions.len(), required.pairs().count());
+    if !required.is_empty() {
+        required.write(&task.request.folders, release, &column.wheel)?;
     }
     write_table(&task.request, release, &package, platform, column)?;
     Ok(WheelSymbols {
@@ -198,7 +198,7 @@ fn read_wheel<R: Read + Seek>(
         platform,
         libraries: counts,
         functions,
-        demands: count,
+        required_fields: count,
         transferred: wheel.traffic(),
     })
 }
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_fields_that_messages_demand() {
+    fn writes_fields_that_messages_require() {
         let scratch = tempfile::tempdir().unwrap();
         let framework = with_text(
             elf_library(&["TF_A"], true, 999),
@@ -424,12 +424,12 @@ mod tests {
         let from = wheel(scratch.path(), &members);
         let task = task(scratch.path(), from);
         let found = import(&task, &Index::default(), &mut NoProgress).unwrap();
-        assert_eq!(found.demands, 2);
+        assert_eq!(found.required_fields, 2);
         let (folders, release) = (&task.request.folders, task.request.release);
-        let read = Demands::read(folders, release).unwrap().unwrap();
+        let read = RequiredFields::read(folders, release).unwrap().unwrap();
         let pairs: Vec<_> = read.pairs().collect();
         assert_eq!(pairs, [("SP_S", "open"), ("TP_T", "run")]);
-        let other = Demands::read(folders, "2.4".parse().unwrap()).unwrap();
+        let other = RequiredFields::read(folders, "2.4".parse().unwrap()).unwrap();
         assert_eq!(other, None);
     }
 
