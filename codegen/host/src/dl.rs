@@ -19,16 +19,16 @@ pub(crate) enum SymbolScope {
 
 /// An open library.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LoadedLibrary {
+pub(crate) struct OpenLibrary {
     handle: NonNull<c_void>,
 }
 
 // SAFETY: dlsym may be called with the same handle on any thread, and the handle is never closed.
-unsafe impl Send for LoadedLibrary {}
+unsafe impl Send for OpenLibrary {}
 // SAFETY: as above.
-unsafe impl Sync for LoadedLibrary {}
+unsafe impl Sync for OpenLibrary {}
 
-impl LoadedLibrary {
+impl OpenLibrary {
     /// Opens the library at `path` and binds all its symbols now.
     pub fn open(path: &Path, scope: SymbolScope) -> Result<Self, Error> {
         let name = CString::new(path.as_os_str().as_bytes())

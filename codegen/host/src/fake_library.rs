@@ -15,7 +15,7 @@ use sp_ir::{Api, Function, Item, Side, Type};
 
 use crate::core::status::StatusObject;
 use crate::core::{self, Arg};
-use crate::dl::{LoadedLibrary, SymbolScope};
+use crate::dl::{OpenLibrary, SymbolScope};
 use crate::elf::{Export, Machine, SharedObject, TABLE, Version};
 use crate::quirks::Quirk;
 use crate::release::{EmulatedRelease, Installation};
@@ -206,7 +206,7 @@ fn open(
     let bytes = [&image.bytes, data.as_bytes()].concat();
     std::fs::write(&path, bytes)
         .map_err(|error| Error::Load(format!("{}: {error}", path.display())))?;
-    let library = LoadedLibrary::open(&path, scope)?;
+    let library = OpenLibrary::open(&path, scope)?;
     let table = library
         .symbol(TABLE)
         .ok_or_else(|| Error::Load(format!("{}: its table is missing", object.soname)))?;

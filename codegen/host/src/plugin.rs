@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::call::{self, Ptr, call, call_with_status};
 use crate::child::channel::{self, kind};
 use crate::contract_watch::{CallWatch, record_breach};
-use crate::dl::{LoadedLibrary, SymbolScope};
+use crate::dl::{OpenLibrary, SymbolScope};
 use crate::executor::{Executor, Settings};
 use crate::quirks::{Quirk, Quirks};
 use crate::record::{GuardedStruct, StructShapes};
@@ -50,7 +50,7 @@ pub(crate) fn entry_points(release: EmulatedRelease<'_>) -> Vec<&'static str> {
 
 /// A loaded plugin.
 pub(crate) struct LoadedPlugin {
-    library: LoadedLibrary,
+    library: OpenLibrary,
     pub shapes: StructShapes,
     entry_points_of_release: Vec<&'static str>,
     pub versions: ApiVersions,
@@ -99,7 +99,7 @@ impl LoadedPlugin {
     pub fn load(release: EmulatedRelease<'_>, path: &Path) -> Result<Self, Error> {
         fake_library::load(release)?;
         fault::set_current_call(&"the plugin's constructors");
-        let library = LoadedLibrary::open(path, SymbolScope::Local)?;
+        let library = OpenLibrary::open(path, SymbolScope::Local)?;
         fault::set_current_call(&"no function yet");
         channel::send(kind::LOADED, "");
         Ok(Self {

@@ -28,23 +28,23 @@ pub struct Survey {
     /// True if TensorFlow itself is in one of them; otherwise it loads no plugin.
     pub is_searched: bool,
     /// The folders `tensorflow-plugins` in them.
-    pub plugins: Vec<Folder>,
+    pub plugins: Vec<PluginFolder>,
 }
 
 /// A folder of plugins.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Folder {
+pub struct PluginFolder {
     /// Its path.
     pub folder: String,
     /// Its entries.
-    pub files: Vec<Entry>,
+    pub files: Vec<PluginFile>,
     /// The error if it cannot be listed.
     pub error: Option<String>,
 }
 
 /// A file in a folder of plugins.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Entry {
+pub struct PluginFile {
     /// Its path.
     pub path: String,
     /// True if TensorFlow loads a file of this name.
@@ -65,7 +65,7 @@ pub enum Mode<'a> {
 /// The stages of a session, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
+pub enum SessionStage {
     /// Nothing was imported.
     #[default]
     #[serde(rename = "")]
@@ -88,7 +88,7 @@ pub enum Stage {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct Counts {
     /// The last stage that it entered.
-    pub stage: Stage,
+    pub stage: SessionStage,
     /// The exception that ended it.
     pub error: Option<String>,
     /// TensorFlow's version.
@@ -101,7 +101,7 @@ pub struct Counts {
 
 /// A session: its counts, the end of its process and its output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
+pub struct SessionResult {
     /// The counts.
     pub counts: Counts,
     /// The end of its process.
@@ -110,10 +110,10 @@ pub struct Session {
     pub stderr: String,
 }
 
-impl Session {
+impl SessionResult {
     /// Returns why the session ended in `stage`, or `None` if it passed it or did not reach it.
-    pub fn failure(&self, stage: Stage) -> Option<String> {
-        if self.counts.stage != stage || stage == Stage::Done {
+    pub fn failure(&self, stage: SessionStage) -> Option<String> {
+        if self.counts.stage != stage || stage == SessionStage::Done {
             return None;
         }
         Some(match &self.counts.error {
@@ -182,7 +182,11 @@ pub fn survey(python: &Path, limit: Duration) -> Result<Survey, DoctorError> {
 ///
 /// # Errors
 /// Returns an error if the program does not start.
-pub fn session(python: &Path, mode: Mode<'_>, limit: Duration) -> Result<Session, DoctorError> {
+pub fn session(
+    python: &Path,
+    mode: Mode<'_>,
+    limit: Duration,
+) -> Result<SessionResult, DoctorError> {
     let arguments = match mode {
         Mode::Without => ["without", ""],
         Mode::Alone(plugin) => ["alone", plugin],
@@ -190,7 +194,7 @@ pub fn session(python: &Path, mode: Mode<'_>, limit: Duration) -> Result<Session
     };
     let finished = start(python, SESSION, &arguments, limit)?;
     let parsed = finished.answer.as_deref().map(serde_json::from_slice);
-    Ok(Session {
+    Ok(SessionResult {
         counts: parsed.and_then(Result::ok).unwrap_or_default(),
         end: finished.end,
         stderr: finished.stderr,

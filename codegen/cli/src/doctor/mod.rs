@@ -14,9 +14,9 @@ mod step;
 mod tests;
 pub mod text;
 
-pub use step::{Report, Step, StepKind, Verdict};
+pub use step::{DoctorReport, Step, StepKind, StepVerdict};
 
-use answer::{Mode, Session, Stage, Survey};
+use answer::{Mode, SessionResult, SessionStage, Survey};
 use miette::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -64,10 +64,10 @@ pub fn diagnose(
     python: &Path,
     limit: Duration,
     progress: impl Fn(&str),
-) -> Result<Report, DoctorError> {
+) -> Result<DoctorReport, DoctorError> {
     progress("looking for TensorFlow and plugins");
     let survey = answer::survey(python, limit)?;
-    let mut report = Report::new(&python.display().to_string());
+    let mut report = DoctorReport::new(&python.display().to_string());
     if !found_tensorflow(&survey, &mut report) {
         return Ok(report);
     }
@@ -78,7 +78,7 @@ pub fn diagnose(
     let baseline = run(Mode::Without, "import tensorflow without plugins")?;
     report.add(session::imported(&survey, &baseline));
     let plugins = plugins(&survey, &mut report);
-    let imports = baseline.counts.stage == Stage::Done;
+    let imports = baseline.counts.stage == SessionStage::Done;
     let mut expected = BTreeSet::new();
     for path in &plugins {
         let loaded = match imports {
@@ -101,7 +101,7 @@ pub fn diagnose(
 }
 
 /// Adds the step that fails if there is no TensorFlow. Returns true if there is one.
-fn found_tensorflow(survey: &Survey, report: &mut Report) -> bool {
+fn found_tensorflow(survey: &Survey, report: &mut DoctorReport) -> bool {
     if survey.tensorflow.is_some() {
         return true;
     }
@@ -115,7 +115,7 @@ fn found_tensorflow(survey: &Survey, report: &mut Report) -> bool {
 }
 
 /// Adds the step of the plugins folders. Returns the files that TensorFlow loads from them.
-fn plugins(survey: &Survey, report: &mut Report) -> Vec<String> {
+fn plugins(survey: &Survey, report: &mut DoctorReport) -> Vec<String> {
     report.add(folder_step(survey));
     let entries = || survey.plugins.iter().flat_map(|folder| &folder.files);
     for other in entries().filter(|entry| !entry.is_library && !entry.path.ends_with(".py")) {
@@ -169,9 +169,9 @@ fn folder_step(survey: &Survey) -> Step {
 fn diagnose_plugin(
     path: &str,
     survey: &Survey,
-    baseline: &Session,
-    loaded: Option<Session>,
-    report: &mut Report,
+    baseline: &SessionResult,
+    loaded: Option<SessionResult>,
+    report: &mut DoctorReport,
 ) -> Vec<String> {
     report.begin_plugin(path);
     file::steps(Path::new(path), &survey.machine)

@@ -10,13 +10,13 @@ use sp_diff::sample;
 const PAINT: Paint = Paint::Plain;
 
 /// Returns a report of the sample with the first finding suppressed.
-fn report() -> Report {
+fn report() -> DiffReport {
     let (diff, others) = sample::diff().partition(|finding| finding.rule != "function_retyped");
     let suppressed = others.into_iter().map(|finding| Suppressed {
         reason: "we call it | <ourselves>".into(),
         finding,
     });
-    Report {
+    DiffReport {
         diff,
         suppressed: suppressed.collect(),
         plugin: None,
@@ -28,12 +28,12 @@ fn headers() -> (tempfile::TempDir, SideHeaders) {
     let path = folder.path().join("tensorflow/c/se.h");
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, "\n\n  void (*mem_zero)(const SP_Device* device);\n").unwrap();
-    let new = Headers::in_folder(folder.path().to_owned());
-    let old = Headers::default();
+    let new = QuotedHeaders::in_folder(folder.path().to_owned());
+    let old = QuotedHeaders::default();
     (folder, SideHeaders { old, new })
 }
 
-fn plain(report: &Report, width: usize) -> String {
+fn plain(report: &DiffReport, width: usize) -> String {
     let (_folder, headers) = headers();
     text(
         report,
@@ -89,7 +89,7 @@ fn text_fits_width() {
 #[test]
 fn text_shows_declarations_side_by_side_if_wide_enough() {
     let (diff, _) = sample::diff().partition(|finding| finding.rule == "function_retyped");
-    let report = Report {
+    let report = DiffReport {
         diff,
         suppressed: Vec::new(),
         plugin: None,
@@ -129,7 +129,7 @@ fn text_merges_equal_findings() {
         findings.push(named(1, name, "function_added"));
     }
     let diff = Diff::new("2.6", "2.7", "x86_64-unknown-linux-gnu", findings);
-    let report = Report {
+    let report = DiffReport {
         diff,
         suppressed: Vec::new(),
         plugin: None,
@@ -172,7 +172,7 @@ fn colored_text_differs_in_escape_codes_only() {
 fn report_without_findings_has_two_lines() {
     let (diff, _) = sample::diff().partition(|_| false);
     assert_eq!(diff.verdict, Verdict::Identical);
-    let report = Report {
+    let report = DiffReport {
         diff,
         suppressed: Vec::new(),
         plugin: None,
@@ -230,7 +230,7 @@ fn markdown_tables_have_as_many_cells_in_each_row() {
 }
 
 /// The sample, with `text` in every place that a snapshot or a command line fills.
-fn hostile(text: &str) -> Report {
+fn hostile(text: &str) -> DiffReport {
     let mut report = report();
     report.diff.old = text.into();
     for finding in &mut report.diff.findings {

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::group::{ApiFindings, ItemFindings, group_by_rule, merge_equal};
 use super::view::{ReportView, WorstOutcome};
-use super::{Report, SideHeaders};
+use super::{DiffReport, SideHeaders};
 use crate::history::Paint;
 use color::{TextColor, colored};
 use finding::FindingPrinter;
@@ -27,7 +27,7 @@ pub struct TextStyle {
 }
 
 /// Returns the report as text that ends with one newline.
-pub fn text(report: &Report, headers: &SideHeaders, style: TextStyle) -> String {
+pub fn text(report: &DiffReport, headers: &SideHeaders, style: TextStyle) -> String {
     let view = ReportView::new(report);
     let mut out = summary(&view, style);
     let printer = FindingPrinter {
@@ -125,7 +125,7 @@ fn one_line_each<'a>(
     }
 }
 
-fn suppressed(report: &Report, style: TextStyle) -> String {
+fn suppressed(report: &DiffReport, style: TextStyle) -> String {
     if report.suppressed.is_empty() {
         return String::new();
     }

@@ -2,17 +2,17 @@
 //!
 //! Each check of each release runs in a child process: this program again, which emulates that release.
 
-pub mod asks;
+pub mod dependencies;
 pub mod json;
-pub mod needs;
 mod preflight;
+pub mod requirements;
 pub mod text;
 
 use crate::diagnostic::Result;
-use asks::Requirements;
 use miette::{Diagnostic, IntoDiagnostic};
+use requirements::Requirements;
 use sp_data::folders::DataFolders;
-use sp_data::platform::Platform;
+use sp_data::platform::WheelPlatform;
 use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
@@ -81,7 +81,7 @@ pub enum VerifyError {
 
 /// The outcomes of all checks in all releases, and the requirements of the file.
 #[derive(Debug)]
-pub struct Report {
+pub struct VerifyReport {
     /// The path of the plugin, as the user wrote it.
     pub plugin: String,
     /// The releases, the oldest first.
@@ -94,7 +94,7 @@ pub struct Report {
     pub requirements: Requirements,
 }
 
-impl Report {
+impl VerifyReport {
     /// Returns true if a check failed.
     pub fn has_failures(&self) -> bool {
         let mut rows = self.rows.iter();
@@ -127,7 +127,7 @@ pub fn run_child() -> Result<()> {
     let apis = snapshots::read_apis(&place, release, &EMULATED_APIS)?;
     let exports = exports(&Symbols::load(&place)?, release);
     let plugin = sp_host::child_plugin();
-    let assumed = plugin.map_or_else(Default::default, |plugin| asks::cplusplus(&plugin));
+    let assumed = plugin.map_or_else(Default::default, |plugin| requirements::cplusplus(&plugin));
     let emulated = sp_host::EmulatedRelease::new(&apis).with_assumed_symbols(&assumed);
     sp_host::child_main(match &exports {
         Some(exports) => emulated.with_exports(exports),
@@ -145,8 +145,8 @@ fn place() -> Result<DataFolders> {
 /// Returns the exports of the libraries of a release, or `None` if its wheel was not read.
 pub fn exports(symbols: &Symbols, release: Release) -> Option<ReleaseExports> {
     let mut tables = symbols.tables().iter();
-    let table =
-        tables.find(|table| table.package == PACKAGE && table.platform == Platform::LinuxX86_64)?;
+    let table = tables
+        .find(|table| table.package == PACKAGE && table.platform == WheelPlatform::LinuxX86_64)?;
     let release = release.key();
     table.wheel_names().contains_key(&release).then(|| {
         let exported = |function: &str| {
@@ -170,12 +170,12 @@ pub fn verify(
     release: Option<Release>,
     options: &VerifyOptions<'_>,
     on_outcome: impl Fn(&str, &CheckOutcome) + Sync,
-) -> Result<Report> {
+) -> Result<VerifyReport> {
     let shown = escape_control(&plugin.display().to_string());
     let unreadable = |error| VerifyError::NoPlugin(format!("{shown}: {error}"));
     let bytes = fs::read(plugin).map_err(unreadable)?;
     preflight::check(plugin, &bytes)?;
-    let closure = asks::closure(plugin, bytes)?;
+    let closure = requirements::closure(plugin, bytes)?;
     let place = place()?;
     let releases = releases(&place, release)?;
     // The loader searches its own folders for a name without a slash.
@@ -193,12 +193,12 @@ pub fn verify(
         ..*options
     };
     let rows = sp_host::verify(&releases, &path, &options, on_outcome);
-    Ok(Report {
+    Ok(VerifyReport {
         plugin: shown,
         previews: previews(&place, &releases)?,
         rows,
         releases,
-        requirements: asks::from_closure(&closure, &apis, &place)?,
+        requirements: requirements::from_closure(&closure, &apis, &place)?,
     })
 }
 

@@ -10,12 +10,12 @@ use super::lock::Lock;
 use super::wheel::Wheel;
 use super::{ImportRequest, Progress, download};
 use miette::Diagnostic;
-use sp_data::platform::Platform;
+use sp_data::platform::WheelPlatform;
 use sp_data::release::Release;
 use sp_data::required_fields::{RequiredFields, RequiredFieldsError};
 use sp_data::symbols::table::{Table, WheelExports};
 use sp_data::symbols::{Symbols, SymbolsError};
-use sp_library::binary::{Binary, Exports};
+use sp_library::binary::{Binary, ExportedSymbols};
 use sp_library::{elf, macho, prefix};
 use sp_parse::source::{Identity, Source, Traffic};
 use std::collections::BTreeSet;
@@ -38,10 +38,10 @@ const PREFIXES: [&str; 8] = [
 /// Number of newest minor releases of which the wheels of [`RECENT_WHEELS`] are read too.
 const RECENT_MINORS: usize = 3;
 /// Wheels of recent minor releases that are read besides the default package.
-const RECENT_WHEELS: [(&str, Platform); 3] = [
-    ("tensorflow", Platform::LinuxX86_64),
-    ("tensorflow", Platform::LinuxAarch64),
-    ("tensorflow", Platform::MacosArm64),
+const RECENT_WHEELS: [(&str, WheelPlatform); 3] = [
+    ("tensorflow", WheelPlatform::LinuxX86_64),
+    ("tensorflow", WheelPlatform::LinuxAarch64),
+    ("tensorflow", WheelPlatform::MacosArm64),
 ];
 
 /// A failure to read the symbols of a wheel or to write their table.
@@ -69,7 +69,7 @@ pub struct SymbolTask {
     /// The package to look up in the index, such as `tensorflow-cpu`. Ignored if the request names a wheel.
     pub package: &'static str,
     /// The platform to look up in the index.
-    pub platform: Platform,
+    pub platform: WheelPlatform,
 }
 
 /// Summary of the symbols of one wheel.
@@ -80,7 +80,7 @@ pub struct WheelSymbols {
     /// The package, such as `tensorflow-cpu`.
     pub package: String,
     /// The platform.
-    pub platform: Platform,
+    pub platform: WheelPlatform,
     /// The libraries, each with its number of exported functions.
     pub libraries: Vec<(String, usize)>,
     /// Number of functions that at least one library exports.
@@ -101,7 +101,7 @@ pub fn tasks(request: &ImportRequest, index: &Index) -> Result<Vec<SymbolTask>, 
         package,
         platform,
     };
-    let first = task((package_for(request.release), Platform::LinuxX86_64));
+    let first = task((package_for(request.release), WheelPlatform::LinuxX86_64));
     if request.from.is_some() || request.release.is_nightly() {
         return Ok(vec![first]);
     }
@@ -170,8 +170,8 @@ fn read_wheel<R: Read + Seek>(
     let (mut column, mut fingerprints, mut counts) =
         (WheelExports::default(), BTreeSet::new(), Vec::new());
     // The messages are in core's sources, which are the same for every package and platform.
-    let has_messages =
-        platform == Platform::LinuxX86_64 && [CPU_PACKAGE, NIGHTLY_PACKAGE].contains(&&*package);
+    let has_messages = platform == WheelPlatform::LinuxX86_64
+        && [CPU_PACKAGE, NIGHTLY_PACKAGE].contains(&&*package);
     let mut required = RequiredFields::default();
     column.wheel = file_name(&wheel.origin()).to_owned();
     for member in libraries {
@@ -211,14 +211,14 @@ fn check_identity<R: Read + Seek>(
     task: &SymbolTask,
     identity: &Identity,
     wheel: &Wheel<R>,
-) -> Result<(Release, String, Platform), FetchError> {
+) -> Result<(Release, String, WheelPlatform), FetchError> {
     let unknown = || FetchError::UnsupportedPlatform {
         origin: wheel.origin(),
     };
     let platform = identity
         .platform
         .as_deref()
-        .and_then(Platform::from_wheel_tag)
+        .and_then(WheelPlatform::from_wheel_tag)
         .ok_or_else(unknown)?;
     let package = identity.package.clone().ok_or_else(unknown)?;
     let version = identity.version.clone().unwrap_or_default();
@@ -246,7 +246,7 @@ pub fn is_plugin_api_name(name: &str) -> bool {
 ///
 /// # Errors
 /// Returns an error if the library cannot be read.
-pub fn exports<B: Binary + ?Sized>(library: &mut B) -> Result<Exports, B::Error> {
+pub fn exports<B: Binary + ?Sized>(library: &mut B) -> Result<ExportedSymbols, B::Error> {
     let magic = library.read_range(0..4)?;
     if macho::is_macho(&magic) {
         return macho::exports(library, &is_plugin_api_name);
@@ -257,7 +257,7 @@ pub fn exports<B: Binary + ?Sized>(library: &mut B) -> Result<Exports, B::Error>
     }
 }
 
-fn add_library(column: &mut WheelExports, library: &str, exports: Exports) {
+fn add_library(column: &mut WheelExports, library: &str, exports: ExportedSymbols) {
     if exports.names.is_empty() {
         return;
     }
@@ -279,7 +279,7 @@ fn write_table(
     request: &ImportRequest,
     release: Release,
     package: &str,
-    platform: Platform,
+    platform: WheelPlatform,
     column: WheelExports,
 ) -> Result<(), SymbolImportError> {
     let _file_lock = ExclusiveLock::acquire(&request.folders.lock)?;
@@ -362,7 +362,7 @@ mod tests {
         SymbolTask {
             request,
             package: CPU_PACKAGE,
-            platform: Platform::LinuxX86_64,
+            platform: WheelPlatform::LinuxX86_64,
         }
     }
 
