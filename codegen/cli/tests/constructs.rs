@@ -37,7 +37,7 @@ fn read() -> Option<Api> {
 }
 
 #[test]
-fn every_construct_comes_out_as_blessed() {
+fn constructs_match_golden_files() {
     let Some(api) = read() else { return };
     let (path, text) = (folder().join("demo.json"), api.to_json());
     if std::env::var_os("SP_BLESS").is_some() {

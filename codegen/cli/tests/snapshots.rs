@@ -70,7 +70,7 @@ fn committed_all(root: &Path, release: &str) -> Vec<Api> {
 }
 
 #[test]
-fn headers_read_for_one_target_give_the_same_snapshots() {
+fn one_target_gives_same_snapshots() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let all = stored(&root);
     if Library::load().is_err() || all.is_empty() {

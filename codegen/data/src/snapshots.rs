@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_preview_as_its_own_version_or_its_minor_release() {
+    fn reads_preview_by_version_or_minor_release() {
         let text = api("a", "2.22").replace(
             "\"items\"",
             "\"preview\": true, \"exact\": \"2.22.0rc0\", \"items\"",

@@ -469,7 +469,7 @@ ERROR: No matching distribution found for tensorflow-cpu==0
     }
 
     #[test]
-    fn reports_python_without_pip_and_other_failures_of_pip() {
+    fn reports_failures_of_pip() {
         assert!(matches!(
             check_log("python3: No module named pip"),
             Err(FetchError::PipMissing { .. })

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn adds_no_lock_entry_if_snapshots_cannot_be_written() {
+    fn adds_no_lock_entry_without_snapshots() {
         let scene = Scene::new("extern \"C\" {}");
         let fetched = fetch(&scene.request, &Index::default(), &mut NoProgress).unwrap();
         assert!(fetched.include().join("tensorflow/c/ops.h").is_file());
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn commit_rejects_headers_that_differ_from_entry_added_meanwhile() {
+    fn commit_rejects_entry_added_meanwhile() {
         let scene = Scene::new("extern \"C\" {}");
         let early = fetch(&scene.request, &Index::default(), &mut NoProgress).unwrap();
         scene.change("extern \"C\" { int x; }");
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_header_writes_nothing() {
+    fn changed_header_writes_nothing() {
         let scene = Scene::new("extern \"C\" {}");
         let summary = scene.import().unwrap();
         let lock = scene.lock();

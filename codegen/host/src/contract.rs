@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_written_struct_is_read_as_it_was_reported() {
+    fn filled_struct_round_trips() {
         for struct_ in [written("SP_Platform", 35, &[8, 34]), written("S", 8, &[])] {
             assert_eq!(FilledStruct::parse(&struct_.to_string()), Some(struct_));
         }
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_a_field_that_moved_and_a_signature_that_changed() {
+    fn reports_moved_field_and_changed_signature() {
         let (history, imports) = (history(), BTreeSet::from(["TF_AssignVariable".into()]));
         let contract = Contract {
             history: &history,

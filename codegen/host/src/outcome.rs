@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use crate::Error;
 use crate::text::{TEXT_LIMIT, clip, escape_control};
 
-/// The verdict of a check.
+/// The status of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckStatus {
     /// The plugin satisfies the check.
@@ -33,7 +33,7 @@ impl fmt::Display for CheckStatus {
 pub struct CheckOutcome {
     /// The check's id; stable, for programs to read.
     pub check: String,
-    /// The verdict.
+    /// The status.
     pub status: CheckStatus,
     /// Observation, or the reason of a failure or skip. It has no control characters.
     pub detail: String,

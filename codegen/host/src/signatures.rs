@@ -250,7 +250,7 @@ fn sources(path: &Path) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn slots_are_called_with_the_signatures_of_every_release() {
+fn slot_signatures_match_every_release() {
     let texts = sources(Path::new(SOURCES)).into_iter();
     let texts: Vec<String> = texts
         .map(|path| std::fs::read_to_string(path).unwrap())
@@ -278,7 +278,7 @@ fn slots_are_called_with_the_signatures_of_every_release() {
 }
 
 #[test]
-fn entry_points_are_called_with_the_signatures_of_every_release() {
+fn entry_point_signatures_match_every_release() {
     let mut undeclared = BTreeSet::from(ENTRY_POINTS);
     for headers in ReleaseItems::all() {
         for name in ENTRY_POINTS {

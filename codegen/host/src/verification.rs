@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_in_order_for_any_number_of_jobs() {
+    fn result_order_is_independent_of_jobs() {
         let items: Vec<usize> = (0..100).collect();
         for jobs in [1, 3, 200] {
             let squares = map_parallel(&items, jobs, |item| item * item);

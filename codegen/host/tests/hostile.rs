@@ -1,4 +1,4 @@
-//! Containment of plugins that flood, fork, hang, forge verdicts, print escape sequences or close descriptors.
+//! Containment of plugins that flood, fork, hang, forge results, print escape sequences or close descriptors.
 
 mod c;
 
@@ -12,7 +12,7 @@ use sp_ir::Api;
 /// The environment variable with the file in which FORKS writes a process number.
 const FILE: &str = "HOSTILE_FILE";
 
-/// A macro of `hostile.c`, the check, its verdict, and a part of its detail.
+/// A macro of `hostile.c`, the check, its status, and a part of its detail.
 const VARIANTS: &[(&str, &str, CheckStatus, &str)] = &[
     (
         "FORGES",
@@ -54,7 +54,7 @@ const VARIANTS: &[(&str, &str, CheckStatus, &str)] = &[
         "CLOSES_ALL",
         "entry_points",
         CheckStatus::Fail,
-        "closed the descriptor of sp-host's verdict",
+        "closed the descriptor for sp-host's result",
     ),
     (
         "BREAKS_STDERR",

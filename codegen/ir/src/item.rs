@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn pointer_to_struct_that_the_plugin_fills_is_written_by_core() {
+    fn core_writes_pointer_to_plugin_filled_struct() {
         let filled = |pointee| {
             let mut table = field("table", pointer(pointee));
             table.filled_by = stated(Side::Plugin);
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn reserved_ext_has_no_writer_and_free_form_ext_is_written_by_filler() {
+    fn reserved_ext_has_no_writer() {
         let mut ext = field("ext", pointer(Type::Void));
         ext.presence = stated(Presence::Optional);
         assert_eq!(

@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_preview_and_exact_version_of_pre_releases_only() {
+    fn only_pre_releases_have_preview_and_exact() {
         let mut api = empty(SCHEMA);
         assert!(!api.to_json().contains("preview"));
         api.preview = Some("2.22.0rc0".into());
@@ -359,7 +359,7 @@ mod tests {
 
     /// Snapshots in a user's cache are of any earlier schema.
     #[test]
-    fn reads_default_return_of_schema_3_under_its_former_key() {
+    fn reads_default_return_key_of_schema_3() {
         let text = r#"{"schema": 3, "name": "demo", "release": "2.21", "items": {"S": {"kind": "struct", "fields": [
             {"name": "f", "type": "int", "offset": 0, "size": 4, "loc": "demo.h:2",
              "neutral": {"value": "-1", "evidence": "prefix"}}],

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_each_name_and_text_that_could_break_out() {
+    fn rejects_unsafe_names_and_texts() {
         let bad = [
             ("\"demo\"", "\"de mo\""),
             ("\"SP_Demo\":", "\"SP_Demo\\n\":"),

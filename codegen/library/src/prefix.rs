@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_tables_in_the_orders_of_ld_and_lld() {
+    fn finds_tables_of_ld_and_lld() {
         let names = many_names();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         for (lld, names) in [

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_library_for_this_machine_with_device_entry_point() {
+    fn accepts_library_with_entry_point_for_this_machine() {
         let expected = [
             StepKind::File,
             StepKind::Architecture,
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn fails_for_file_that_is_not_a_library_or_is_truncated() {
+    fn rejects_truncated_library_and_other_files() {
         let failed = [(StepKind::File, StepVerdict::Failed)];
         assert_eq!(verdicts(b"#!/bin/sh\n", "x86_64"), failed);
         let found = verdicts(&device()[..200], "x86_64");

@@ -40,7 +40,7 @@ fn verdicts_of(session: &SessionResult) -> ([StepVerdict; 4], Vec<Step>) {
 use StepVerdict::{Failed, Ok as Passed, Unknown};
 
 #[test]
-fn a_device_with_kernels_passes_every_step() {
+fn device_with_kernels_passes_every_step() {
     let (verdicts, steps) = verdicts_of(&session(SessionStage::Done, &[("CPU", 1), ("ACCEL", 2)]));
     assert_eq!(verdicts, [Passed; 4]);
     assert_eq!(steps[2].detail, "ACCEL: 2");
@@ -48,14 +48,14 @@ fn a_device_with_kernels_passes_every_step() {
 }
 
 #[test]
-fn a_device_without_kernels_fails_the_last_step() {
+fn device_without_kernels_fails_last_step() {
     let (verdicts, steps) = verdicts_of(&session(SessionStage::Done, &[("CPU", 1), ("accel", 1)]));
     assert_eq!(verdicts, [Passed, Passed, Passed, Failed]);
     assert!(steps[3].advice.contains("TF_InitKernel"));
 }
 
 #[test]
-fn a_plugin_that_declines_fails_with_its_own_line() {
+fn declining_plugin_fails_step_with_its_line() {
     let line = "plugin accel: declined TensorFlow 2.22.0: SP_Platform is 99 bytes";
     let mut declined = session(SessionStage::Done, &[("CPU", 1)]);
     declined.stderr = format!("noise\n{line}\n");
@@ -69,7 +69,7 @@ fn a_plugin_that_declines_fails_with_its_own_line() {
 }
 
 #[test]
-fn a_part_that_is_declined_is_no_failure_of_the_device() {
+fn declined_part_does_not_fail_device() {
     let mut part = session(SessionStage::Done, &[("CPU", 1), ("ACCEL", 1)]);
     part.stderr = "plugin accel: declined TensorFlow 2.22.0 for its profiler: grew\n".into();
     let (verdicts, steps) = verdicts_of(&part);
@@ -78,7 +78,7 @@ fn a_part_that_is_declined_is_no_failure_of_the_device() {
 }
 
 #[test]
-fn an_error_of_the_loader_has_advice_about_its_cause() {
+fn loader_error_has_advice_for_its_cause() {
     let mut failed = session(SessionStage::Load, &[]);
     for (error, words) in [
         (
@@ -103,7 +103,7 @@ fn an_error_of_the_loader_has_advice_about_its_cause() {
 }
 
 #[test]
-fn a_process_that_a_plugin_ends_is_a_finding_of_the_stage() {
+fn ended_process_fails_its_current_stage() {
     let mut aborted = session(SessionStage::Register, &[]);
     aborted.end = End::Signal(6);
     aborted.stderr = "F tensorflow: Non-OK-status: \x1b[2J\n".into();
@@ -120,7 +120,7 @@ fn a_process_that_a_plugin_ends_is_a_finding_of_the_stage() {
 }
 
 #[test]
-fn the_lines_of_a_process_that_ended_are_those_since_the_plugin_was_loaded() {
+fn ended_process_is_quoted_from_load_on() {
     let mut aborted = session(SessionStage::Register, &[]);
     aborted.end = End::Signal(6);
     let stages = "oneDNN is on\n\nsp-gen doctor: stage load\n\nsp-gen doctor: stage register\n";
@@ -132,7 +132,7 @@ fn the_lines_of_a_process_that_ended_are_those_since_the_plugin_was_loaded() {
 }
 
 #[test]
-fn all_plugins_together_must_list_what_each_listed_alone() {
+fn all_plugins_together_list_same_devices() {
     let expected = BTreeSet::from(["ACCEL".to_owned()]);
     let step = |session: &SessionResult| session::together(session, &expected);
     assert_eq!(
@@ -146,7 +146,7 @@ fn all_plugins_together_must_list_what_each_listed_alone() {
 }
 
 #[test]
-fn a_tensorflow_that_cannot_be_imported_fails_its_step() {
+fn failed_tensorflow_import_fails_step() {
     let survey = Survey {
         tensorflow: Some("/site/tensorflow".into()),
         installed: Some("tensorflow-cpu 2.21.0".into()),
@@ -161,7 +161,7 @@ fn a_tensorflow_that_cannot_be_imported_fails_its_step() {
 }
 
 #[test]
-fn a_tensorflow_outside_of_site_packages_loads_no_plugin() {
+fn tensorflow_outside_site_packages_fails_folder_step() {
     let mut survey = Survey {
         tensorflow: Some("/opt/tensorflow".into()),
         searched: vec!["/site-packages".into()],

@@ -133,7 +133,7 @@ mod tests {
 
     /// tensorflow-cpu dropped them one release before tensorflow.
     #[test]
-    fn finds_kernel_functions_that_one_package_of_2_19_lacks() {
+    fn finds_functions_absent_from_one_2_19_package() {
         let symbols = Symbols::embedded().unwrap();
         for (release, is_in_no_wheel) in
             [("2.18", None), ("2.19", Some(false)), ("2.20", Some(true))]

@@ -87,7 +87,7 @@ fn text_fits_width() {
 }
 
 #[test]
-fn text_shows_declarations_side_by_side_if_wide_enough() {
+fn wide_text_shows_declarations_side_by_side() {
     let (diff, _) = sample::diff().partition(|finding| finding.rule == "function_retyped");
     let report = DiffReport {
         diff,
@@ -202,7 +202,7 @@ fn json_has_the_documented_keys() {
 }
 
 #[test]
-fn markdown_tables_have_as_many_cells_in_each_row() {
+fn markdown_rows_have_equal_cell_counts() {
     let text = markdown(&report()).unwrap();
     let cells = |line: &str| line.replace("\\|", "").matches('|').count();
     let mut tables: Vec<Vec<&str>> = vec![Vec::new()];
@@ -263,7 +263,7 @@ fn markdown_escapes_links_tags_and_cells() {
 }
 
 #[test]
-fn sarif_has_relative_uris_and_no_links_of_a_text() {
+fn sarif_has_relative_uris_and_no_links() {
     let log: Value = serde_json::from_str(&sarif(&hostile("[a](https://b c)"))).unwrap();
     let result = &log["runs"][0]["results"][0];
     let uri = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
@@ -307,7 +307,7 @@ fn page_has_breaking_findings_first() {
 }
 
 #[test]
-fn page_merges_findings_that_are_equal_except_for_names() {
+fn page_merges_findings_equal_except_names() {
     let page = edited_page(|findings| {
         let mut compatible = findings.iter_mut().filter(|finding| !finding.is_breaking());
         let finding = compatible.next().unwrap();

@@ -19,7 +19,7 @@ fn json_matches_its_schema() {
 }
 
 #[test]
-fn every_format_contains_rule_and_item_of_every_finding() {
+fn formats_contain_rule_and_item_of_findings() {
     let scene = Scene::new();
     for (old, new) in PAIRS {
         let findings = scene.json(&[old, new]);

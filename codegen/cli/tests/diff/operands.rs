@@ -35,7 +35,7 @@ fn exit_status_depends_on_verdict_and_fail_on() {
 }
 
 #[test]
-fn api_of_one_side_is_a_finding_and_api_of_no_side_an_error() {
+fn reports_api_of_one_side_rejects_unknown_api() {
     let scene = two_folders();
     assert_eq!(scene.diff(&["old", "new", "--api", "two"]).status, 1);
     assert_eq!(scene.diff(&["old", "new", "--api", "one"]).status, 0);
@@ -69,7 +69,7 @@ fn compares_release_without_the_api() {
 }
 
 #[test]
-fn reads_snapshots_of_the_checkout_as_files_and_rejects_folder_with_duplicate_apis() {
+fn reads_snapshot_files_rejects_duplicate_apis() {
     let scene = Scene::new();
     let file = |release: &str| {
         let path = root().join(format!("generated/ir/stream_executor/{release}.json"));
@@ -131,7 +131,7 @@ fn release_is_identical_to_its_own_headers() {
 }
 
 #[test]
-fn rejects_include_root_with_missing_header_and_shows_its_location() {
+fn missing_header_is_shown_with_its_location() {
     if !has_libclang() {
         return;
     }
@@ -161,7 +161,7 @@ fn bad_status_header() -> Scene {
 }
 
 #[test]
-fn unreadable_api_is_one_diagnostic_and_other_apis_are_compared() {
+fn compares_other_apis_if_one_is_unreadable() {
     if !has_libclang() {
         return;
     }
@@ -199,7 +199,7 @@ fn ignores_unreadable_api_that_is_not_requested() {
 }
 
 #[test]
-fn reads_include_root_with_only_the_includes_of_the_api() {
+fn reads_include_root_of_one_api() {
     if !has_libclang() {
         return;
     }
@@ -214,7 +214,7 @@ fn reads_include_root_with_only_the_includes_of_the_api() {
 }
 
 #[test]
-fn api_without_headers_in_include_root_is_a_finding() {
+fn reports_api_without_headers_in_include_root() {
     if !has_libclang() {
         return;
     }

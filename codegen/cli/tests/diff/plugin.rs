@@ -105,7 +105,7 @@ fn findings_about(json: &serde_json::Value, item: &str) -> Vec<(String, String, 
 }
 
 #[test]
-fn functions_looked_up_at_run_time_do_not_prevent_loading() {
+fn looked_up_functions_do_not_prevent_loading() {
     let scene = Scene::new();
     let rows = |flags: &[&str], item: &str, releases: [&str; 2]| {
         let made = built(&scene, FUNCTIONS, flags);

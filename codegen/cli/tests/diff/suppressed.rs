@@ -14,7 +14,7 @@ const ENTRY: &str =
     "[[suppress]]\nrule = \"api_removed\"\nitem = \"two\"\nreason = \"nobody here uses it\"\n";
 
 #[test]
-fn suppressed_finding_is_shown_and_does_not_affect_verdict() {
+fn suppressed_finding_does_not_affect_verdict() {
     let scene = scene();
     scene.write("sp-gen.toml", ENTRY);
     let run = scene.diff(&["old", "new"]);

@@ -59,7 +59,7 @@ fn table(found: &Diff) -> String {
 }
 
 #[test]
-fn lint_finds_the_size_of_rfc_257_that_names_an_earlier_field() {
+fn lint_finds_size_macro_error_of_rfc_257() {
     let Some(all) = proposals() else { return };
     let found = lint::find_in_structs(all[0].api());
     let found: Vec<(&str, &str)> = found.iter().map(|one| (one.id, &*one.item)).collect();

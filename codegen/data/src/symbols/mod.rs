@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_function_absent_in_releases_that_do_not_export_it() {
+    fn function_is_absent_in_unexporting_releases() {
         let symbols = Symbols::embedded().unwrap();
         let found = symbols.availability("TF_AssignVariable");
         for release in ["2.19", "2.20", "2.21"] {
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn exports_of_one_release_equal_its_column_of_the_table() {
+    fn release_exports_equal_table_column() {
         for (file, text) in SYMBOLS {
             let table = Table::parse(text, file).unwrap();
             for release in table.wheel_names().keys() {

@@ -25,14 +25,17 @@ pub(super) fn sync(session: &CheckSession<'_>) -> CheckResult {
         device.executor.free(first)?;
         device.executor.free(second)?;
     }
-    Ok(directions(dtod))
+    Ok(copied_directions(dtod))
 }
 
-fn directions(dtod: bool) -> String {
+fn copied_directions(dtod: bool) -> String {
     match dtod {
-        true => "host to device, device to device, device to host".into(),
-        false => "host to device, device to host; between devices not offered".into(),
+        true => "copied host to device, device to device and device to host",
+        false => {
+            "copied host to device and device to host; the plugin sets no slot for device to device"
+        }
     }
+    .into()
 }
 
 /// Copies to, on and from the device on one stream, with one wait.
@@ -57,14 +60,14 @@ pub(super) fn async_copies(session: &CheckSession<'_>) -> CheckResult {
         device.executor.free(second)?;
     }
     device.executor.destroy_stream(stream)?;
-    Ok(directions(dtod))
+    Ok(copied_directions(dtod))
 }
 
 /// TensorFlow calls from several threads without a lock.
 pub(super) fn threads(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     super::session::run_on_threads(|seed| one_thread(&device.executor, seed))?;
-    Ok("8 threads at once".into())
+    Ok("8 threads copied at once, each on its own stream".into())
 }
 
 fn one_thread(executor: &Executor, seed: u8) -> Result<(), Stop> {
@@ -90,7 +93,7 @@ pub(super) fn fills(session: &CheckSession<'_>) -> CheckResult {
     for size in [4, 12, 64, 4096, 65_540] {
         fill(&device, size)?;
     }
-    Ok("mem_zero, memset, memset32".into())
+    Ok("mem_zero, memset and memset32 filled exactly their range".into())
 }
 
 /// Fills do not write after their end.

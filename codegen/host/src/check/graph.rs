@@ -38,7 +38,7 @@ pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
         1 => format!("{name} off"),
         _ => format!("{name} on"),
     });
-    Ok([format!("for {device}")]
+    Ok([format!("registered for {device}")]
         .into_iter()
         .chain(entries)
         .collect::<Vec<_>>()
@@ -62,7 +62,7 @@ pub(super) fn optimized(session: &CheckSession<'_>) -> CheckResult {
     let tally = ObjectReport::now().without_unimplemented();
     ensure(tally.is_clean(), || tally.to_string())?;
     Ok(format!(
-        "three times, {} nodes to {last}",
+        "optimized a graph of {} nodes 3 times, to {last} nodes",
         graph.nodes.len()
     ))
 }

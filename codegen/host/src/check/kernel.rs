@@ -41,7 +41,11 @@ pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
     let ops: BTreeSet<&String> = kernels.iter().map(|kernel| &kernel.op).collect();
     let tally = ObjectReport::now().without_unimplemented();
     ensure(tally.is_clean(), || tally.to_string())?;
-    Ok(format!("{} kernels for {} ops", kernels.len(), ops.len()))
+    Ok(format!(
+        "registered {} kernels for {} ops",
+        kernels.len(),
+        ops.len()
+    ))
 }
 
 /// Returns true if there is a node for which TensorFlow finds both kernels and cannot choose.

@@ -54,7 +54,7 @@ pub(super) fn strings(session: &CheckSession<'_>) -> CheckResult {
             format!("SP_Device's strings were {first:?} and are {later:?}")
         })?;
     }
-    Ok("unchanged after later calls".into())
+    Ok("the strings are unchanged after later calls".into())
 }
 
 /// A device that was destroyed can be created again.
@@ -78,7 +78,7 @@ pub(super) fn device_recreation(session: &CheckSession<'_>) -> CheckResult {
         device.destroy_stream(stream)?;
         platform.destroy_device(device.device())?;
     }
-    Ok("created 3 times, each with a stream, an event and a block".into())
+    Ok("created a device 3 times, each time with a stream, an event and a block".into())
 }
 
 /// Returns the number of bytes that the C library's allocator has given out in this process.
@@ -116,8 +116,8 @@ pub(super) fn leaks(session: &CheckSession<'_>) -> CheckResult {
         })?;
     }
     Ok(match timers {
-        true => "no growth: streams, events, blocks, host memory, timers",
-        false => "no growth: streams, events, blocks, host memory",
+        true => "streams, events, blocks, host memory and timers leave no memory or threads behind",
+        false => "streams, events, blocks and host memory leave no memory or threads behind",
     }
     .into())
 }

@@ -19,11 +19,11 @@ pub(super) fn entry_points(session: &CheckSession<'_>) -> CheckResult {
         )
     })?;
     let assumed = session.release.assumed().count();
+    let found = found.join(", ");
     Ok(match assumed {
-        0 => found.join(" "),
+        0 => format!("the library loads and exports {found}"),
         _ => format!(
-            "{}, with {assumed} C++ symbols of TensorFlow assumed to exist",
-            found.join(" ")
+            "the library loads and exports {found}; {assumed} C++ symbols of TensorFlow are assumed to exist"
         ),
     })
 }
@@ -36,12 +36,12 @@ fn load_failure(error: Error) -> Stop {
     }
     let absent = text.split_once(": cannot open shared object file");
     match absent {
-        Some((library, _)) if !library.contains("tensorflow") => {
-            Stop::Skip(format!("needs {library}, which this machine does not have"))
-        }
-        Some((library, _)) => {
-            Stop::Fail(format!("needs {library}, which this release does not have"))
-        }
+        Some((library, _)) if !library.contains("tensorflow") => Stop::Skip(format!(
+            "the plugin needs {library}, which this machine does not have"
+        )),
+        Some((library, _)) => Stop::Fail(format!(
+            "the plugin needs {library}, which this release does not have"
+        )),
         None => Stop::Fail(text),
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
             _ => plugin.register_kernels(),
         }
     }
-    Ok("no entry point reports an error".into())
+    Ok("every entry point returned status OK".into())
 }
 
 /// Applies `defects` to every struct that the plugin fills before its first device.
@@ -101,7 +101,10 @@ pub(super) fn filled(session: &CheckSession<'_>) -> CheckResult {
             .into_iter()
             .chain(requirements::out_of_bounds_writes(record))
     });
-    pass_without_defects(found.collect(), "of a block, the statistics and the timers")
+    pass_without_defects(
+        found.collect(),
+        "valid in SP_DeviceMemoryBase, SP_AllocatorStats and SP_TimerFns",
+    )
 }
 
 fn pass_without_defects(found: Vec<String>, good: &str) -> CheckResult {
@@ -114,7 +117,7 @@ fn pass_without_defects(found: Vec<String>, good: &str) -> CheckResult {
 pub(super) fn required_fields(session: &CheckSession<'_>) -> CheckResult {
     let found = defects_of_structs(session, requirements::missing_fields)?;
     match found.is_empty() {
-        true => pass_without_defects(unified_memory(session)?, "all set"),
+        true => pass_without_defects(unified_memory(session)?, "every required field is set"),
         false => pass_without_defects(found, ""),
     }
 }
@@ -133,14 +136,17 @@ fn unified_memory(session: &CheckSession<'_>) -> Result<Vec<String>, Stop> {
 pub(super) fn struct_sizes(session: &CheckSession<'_>) -> CheckResult {
     let sizes = |record: &GuardedStruct| requirements::size_defect(record).into_iter().collect();
     let found = defects_of_structs(session, sizes)?;
-    pass_without_defects(found, "as the release has them, or an older release had")
+    pass_without_defects(
+        found,
+        "every struct_size is that of this release or of an older one",
+    )
 }
 
 /// A write past a struct ends this process. A write before it or into its tail padding is found here.
 pub(super) fn struct_bounds(session: &CheckSession<'_>) -> CheckResult {
     pass_without_defects(
         defects_of_structs(session, requirements::out_of_bounds_writes)?,
-        "nothing written outside the host's structs",
+        "nothing was written outside the host's structs",
     )
 }
 
@@ -153,7 +159,11 @@ pub(super) fn names(session: &CheckSession<'_>) -> CheckResult {
     let text = |field| platform.text(field).unwrap_or_default();
     pass_without_defects(
         bad,
-        &format!("platform {}, device type {}", text("name"), text("type")),
+        &format!(
+            "valid: platform name {}, device type {}",
+            text("name"),
+            text("type")
+        ),
     )
 }
 
@@ -176,5 +186,5 @@ pub(super) fn devices(session: &CheckSession<'_>) -> CheckResult {
             platform.destroy_device(device.address())?;
         }
     }
-    Ok(format!("{count}, created and destroyed twice"))
+    Ok(format!("created and destroyed {count} devices twice"))
 }

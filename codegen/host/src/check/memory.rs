@@ -20,9 +20,9 @@ pub(super) fn usage(session: &CheckSession<'_>) -> CheckResult {
     ensure(usage.is_some(), text)?;
     let (free, total) = usage.unwrap_or_default();
     ensure(0 <= free && free <= total, || {
-        format!("{free} bytes free of {total}")
+        format!("device_memory_usage reports {free} free bytes of {total}")
     })?;
-    Ok(format!("{free} bytes free of {total}"))
+    Ok(format!("{free} of {total} bytes are free"))
 }
 
 /// Blocks of all sizes at once: none may share memory with another.
@@ -57,7 +57,7 @@ pub(super) fn allocate(session: &CheckSession<'_>) -> CheckResult {
         device.executor.free(block)?;
     }
     Ok(format!(
-        "0 bytes and {} other sizes up to 64 MiB",
+        "allocated 0 bytes and {} sizes up to 64 MiB, aligned and without overlap",
         SIZES.len()
     ))
 }
@@ -72,7 +72,7 @@ pub(super) fn too_large(session: &CheckSession<'_>) -> CheckResult {
         })?;
     }
     device.executor.free(device.block(64)?)?;
-    Ok("null for sizes above any memory".into())
+    Ok("allocate returns null for sizes above any device's memory".into())
 }
 
 /// TensorFlow frees null blocks, and frees blocks whose size it no longer knows.
@@ -88,7 +88,7 @@ pub(super) fn deallocate(session: &CheckSession<'_>) -> CheckResult {
             .executor
             .free(DeviceMemoryBlock { size: 0, ..block })?;
     }
-    Ok("null blocks and blocks with size 0".into())
+    Ok("freed a null block, and blocks whose stated size is 0".into())
 }
 
 pub(super) fn host_memory(session: &CheckSession<'_>) -> CheckResult {
@@ -111,7 +111,7 @@ pub(super) fn host_memory(session: &CheckSession<'_>) -> CheckResult {
     let empty = executor.host_allocate(0)?;
     executor.host_deallocate(empty)?;
     Ok(format!(
-        "0 bytes and {} other sizes, aligned and writable",
+        "allocated 0 bytes and {} sizes up to 64 MiB, aligned and writable",
         SIZES.len()
     ))
 }
@@ -128,7 +128,7 @@ pub(super) fn stats(session: &CheckSession<'_>) -> CheckResult {
             .map(|value| value as i64))
     };
     let Some(before) = read("bytes_in_use")? else {
-        return Ok("the plugin has no statistics".into());
+        return Ok("the plugin reports no statistics".into());
     };
     let block = device.block(SIZE as usize)?;
     let during = read("bytes_in_use")?.unwrap_or(0);
@@ -144,5 +144,7 @@ pub(super) fn stats(session: &CheckSession<'_>) -> CheckResult {
     ensure(after == before, || {
         format!("bytes_in_use was {before}, and is {after} after all was freed")
     })?;
-    Ok(format!("counted an allocation of {SIZE} bytes"))
+    Ok(format!(
+        "the statistics count an allocation of {SIZE} bytes and its end"
+    ))
 }

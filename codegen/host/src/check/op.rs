@@ -23,7 +23,10 @@ pub(super) fn shapes(session: &CheckSession<'_>) -> CheckResult {
         check_shape_function(op)?;
     }
     let names: Vec<&str> = ops.iter().map(|op| op.name.as_str()).collect();
-    Ok(names.join(" "))
+    Ok(format!(
+        "the shape functions of {} accept any shape",
+        names.join(", ")
+    ))
 }
 
 fn check_shape_function(op: &OpDef) -> Result<(), Stop> {

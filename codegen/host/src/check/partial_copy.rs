@@ -44,7 +44,10 @@ pub(super) fn copies(session: &CheckSession<'_>) -> CheckResult {
         expect_equal("a part that was copied out", back.bytes(), &source)?;
     }
     device.executor.free(block)?;
-    Ok(format!("{} parts, waited for and on a stream", PARTS.len()))
+    Ok(format!(
+        "copied {} parts of a block, synchronously and on a stream",
+        PARTS.len()
+    ))
 }
 
 /// Every second copy is on a stream.
@@ -126,7 +129,7 @@ pub(super) fn threads(session: &CheckSession<'_>) -> CheckResult {
         }
         Ok(())
     })?;
-    Ok("eight threads, 50 blocks each".into())
+    Ok("8 threads allocated and freed 50 blocks each at once".into())
 }
 
 /// The host can write to unified memory, if the platform reports it.
@@ -144,5 +147,5 @@ pub(super) fn unified(session: &CheckSession<'_>) -> CheckResult {
         unsafe { std::ptr::write_bytes(memory.cast::<u8>(), 0x5a, size) };
         device.executor.unified_deallocate(memory)?;
     }
-    Ok("allocated, written by the host, freed".into())
+    Ok("the host wrote to unified memory of 3 sizes".into())
 }

@@ -32,7 +32,9 @@ pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
     ensure(profiler.device_type() == device, || {
         format!("the device type {device} was freed with a copy of TP_Profiler")
     })?;
-    Ok(format!("for {device}; copies of it may be destroyed"))
+    Ok(format!(
+        "registered for {device}; valid after its copies are destroyed"
+    ))
 }
 
 /// Before a session there is nothing to collect.
@@ -43,7 +45,7 @@ pub(super) fn idle(session: &CheckSession<'_>) -> CheckResult {
     ensure(planes == 0, || {
         format!("{planes} planes before anything was profiled")
     })?;
-    Ok("nothing to collect before a session".into())
+    Ok("there is no data before a session".into())
 }
 
 /// Three sessions, one after the other.
@@ -62,5 +64,12 @@ pub(super) fn sessions(session: &CheckSession<'_>) -> CheckResult {
         })?;
         sizes.push(bytes.len());
     }
-    Ok(format!("three, of {sizes:?} bytes"))
+    Ok(format!(
+        "3 sessions in a row gave {} bytes",
+        sizes
+            .iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
+    ))
 }

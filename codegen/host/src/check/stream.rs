@@ -33,7 +33,7 @@ pub(super) fn streams(session: &CheckSession<'_>) -> CheckResult {
         }
         executor.destroy_stream(executor.create_plain_stream()?)?;
     }
-    Ok("4 at a time, status OK, created and destroyed twice".into())
+    Ok("created and destroyed 4 streams at a time, with status OK".into())
 }
 
 /// Work on a stream runs in the order in which it was enqueued.
@@ -54,7 +54,9 @@ pub(super) fn order(session: &CheckSession<'_>) -> CheckResult {
     }
     device.executor.destroy_stream(stream)?;
     device.executor.free(memory)?;
-    Ok(format!("{ROUNDS} copies in and out, enqueued at once"))
+    Ok(format!(
+        "{ROUNDS} copies in and out on one stream ran in order"
+    ))
 }
 
 /// Work on a stream runs after the work of the streams that it depends on.
@@ -75,7 +77,9 @@ pub(super) fn dependency(session: &CheckSession<'_>) -> CheckResult {
     device.executor.destroy_stream(first)?;
     device.executor.destroy_stream(second)?;
     device.executor.free(memory)?;
-    Ok(format!("{ROUNDS} copies from stream to stream"))
+    Ok(format!(
+        "{ROUNDS} copies ran after those of the stream that they depend on"
+    ))
 }
 
 /// An event is complete once the work before it is done, for all functions that query or wait for it.
@@ -104,7 +108,7 @@ pub(super) fn events(session: &CheckSession<'_>) -> CheckResult {
     executor.destroy_stream(first)?;
     executor.destroy_stream(second)?;
     executor.free(memory)?;
-    Ok("recorded, waited for, polled and blocked on, twice".into())
+    Ok("recorded, waited for and polled an event twice".into())
 }
 
 /// Both functions that wait for all enqueued work.
@@ -125,7 +129,7 @@ pub(super) fn waits(session: &CheckSession<'_>) -> CheckResult {
     }
     executor.destroy_stream(stream)?;
     executor.free(memory)?;
-    Ok(waited.join(", "))
+    Ok(format!("{} waited for all work", waited.join(" and ")))
 }
 
 fn enqueued(
@@ -209,7 +213,7 @@ pub(super) fn host_callbacks(session: &CheckSession<'_>) -> CheckResult {
         format!("{leaked} TF_Status were never deleted")
     })?;
     device.executor.destroy_stream(stream)?;
-    Ok(format!("{COUNT}, in order"))
+    Ok(format!("{COUNT} callbacks ran once each, in order"))
 }
 
 /// Returns the number of statuses that the plugin has not deleted.
@@ -263,5 +267,7 @@ pub(super) fn timers(session: &CheckSession<'_>) -> CheckResult {
     ensure(short < long, || {
         format!("the timer measured {short} ns for no work and {long} ns for 20 ms")
     })?;
-    Ok(format!("{short} ns for no work, {long} ns for 20 ms"))
+    Ok(format!(
+        "measured {short} ns for no work and {long} ns for 20 ms"
+    ))
 }

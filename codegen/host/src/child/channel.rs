@@ -26,7 +26,7 @@ const NONCE: usize = 32;
 /// The most bytes of a report with its nonce and kind.
 const REPORT_LIMIT: usize = 2 * TEXT_LIMIT;
 
-/// The most reports that the parent keeps, beside the verdict.
+/// The most reports that the parent keeps, beside the result.
 const REPORTS_LIMIT: usize = 1024;
 
 /// Breaches by their location, which is a call and a field or parameter. One example of each is enough.
@@ -34,14 +34,14 @@ pub(crate) type Breaches = BTreeMap<String, String>;
 
 /// The kinds of report.
 pub(crate) mod kind {
-    /// Verdict: the check passed.
+    /// Result: the check passed.
     pub const PASS: &str = "pass";
-    /// Verdict: the check failed.
+    /// Result: the check failed.
     pub const FAIL: &str = "fail";
-    /// Verdict: the check does not apply.
+    /// Result: the check does not apply.
     pub const SKIP: &str = "skip";
-    /// The kinds that are verdicts.
-    pub const VERDICTS: [&str; 3] = [PASS, FAIL, SKIP];
+    /// The kinds that are results.
+    pub const RESULTS: [&str; 3] = [PASS, FAIL, SKIP];
     /// The plugin's library is loaded, its constructors have run.
     pub const LOADED: &str = "loaded";
     /// The number of devices that the plugin reports.
@@ -167,8 +167,8 @@ pub(super) struct ReportReceiver {
 /// The reports of a child.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
-    /// The first verdict.
-    pub verdict: Option<CheckResult>,
+    /// The first result.
+    pub result: Option<CheckResult>,
     /// True if the plugin's library was loaded.
     pub is_loaded: bool,
     /// The number of devices that the plugin reports.
@@ -221,7 +221,7 @@ impl ReportReceiver {
         self.count += 1;
         let report = String::from_utf8_lossy(report);
         if let Some((kind, text)) = report.split_once(' ')
-            && (self.count <= REPORTS_LIMIT || kind::VERDICTS.contains(&kind))
+            && (self.count <= REPORTS_LIMIT || kind::RESULTS.contains(&kind))
         {
             self.reports.add(kind, text);
         }
@@ -251,8 +251,8 @@ impl Reports {
         }
     }
 
-    fn decide(&mut self, verdict: CheckResult) {
-        self.verdict.get_or_insert(verdict);
+    fn decide(&mut self, result: CheckResult) {
+        self.result.get_or_insert(result);
     }
 }
 
@@ -281,14 +281,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_verdict_with_the_nonce_counts() {
+    fn first_status_with_nonce_counts() {
         let mut receiver = receiver();
         receiver.push(b"pass forged\nother pass forged\n gar");
         receiver.push(b"bage\nn0nce fail 4 str");
-        assert!(receiver.reports.verdict.is_none());
+        assert!(receiver.reports.result.is_none());
         receiver.push(b"eams\n\nn0nce pass later\n");
-        let verdict = receiver.reports.verdict.unwrap();
-        assert!(matches!(verdict, Err(Stop::Fail(text)) if text == "4 streams"));
+        let result = receiver.reports.result.unwrap();
+        assert!(matches!(result, Err(Stop::Fail(text)) if text == "4 streams"));
     }
 
     #[test]
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_takes_bounded_memory() {
+    fn endless_line_takes_bounded_memory() {
         let mut receiver = receiver();
         for _ in 0..100 {
             receiver.push(&[b'x'; 10_000]);

@@ -1,7 +1,7 @@
 //! Runs checks in child processes: this executable again, with the check in the environment. A crash or a
 //! hang is then that check's failure.
 //!
-//! The child reports on a [`channel`] of its own; without a verdict there it failed. This contains
+//! The child reports on a [`channel`] of its own; without a result there it failed. This contains
 //! mistakes of a plugin, not attacks: a plugin can do what this user can do.
 
 pub(crate) mod channel;
@@ -80,8 +80,8 @@ pub fn is_child() -> bool {
     task().is_some()
 }
 
-/// Runs the child's part, reports the verdict, and ends the process. Without a parent, as when it was
-/// started by hand, it prints the verdict.
+/// Runs the child's part, reports the result, and ends the process. Without a parent, as when it was
+/// started by hand, it prints the result.
 pub(crate) fn perform(run: impl FnOnce() -> CheckResult) -> ! {
     let has_parent = channel::open().is_ok();
     limits::set();
@@ -171,7 +171,7 @@ pub(crate) fn run_in_child(check: &str, plugin: &Path, release: &str, limit: Dur
 
 fn answer(check: &str, exit: process::ChildExit) -> Answer {
     let dropped_bytes = exit.stdout.dropped() + exit.stderr.dropped();
-    let seen = exit::verdict(&exit);
+    let seen = exit::result(&exit);
     Answer {
         outcome: CheckOutcome {
             dropped_bytes,

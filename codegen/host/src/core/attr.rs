@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn an_int_that_does_not_fit_is_refused() {
+    fn rejects_int_out_of_range() {
         assert!(<i32 as Scalar>::read(&Attr::Int(1 << 40)).is_err());
         assert_eq!(<i32 as Scalar>::read(&Attr::Int(-7)), Ok(Some(-7)));
         assert_eq!(<i32 as Scalar>::read(&Attr::Bool(true)), Ok(None));

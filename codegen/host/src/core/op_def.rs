@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_op_is_defined_once_and_well() {
+    fn rejects_duplicate_and_invalid_ops() {
         let op = |name: &str| OpDef {
             name: name.into(),
             ..OpDef::default()

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_argument_is_a_type_or_an_attribute() {
+    fn parses_type_or_attribute_argument() {
         assert_eq!(
             argument("x", "float"),
             [proto::bytes_field(1, "x"), proto::varint_field(3, 1)].concat()

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn loadable_segments_start_on_pages_and_do_not_overlap() {
+    fn loadable_segments_are_page_aligned_and_disjoint() {
         for machine in [Machine::X86_64, Machine::Aarch64] {
             let bytes = image(machine).bytes;
             let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());

@@ -162,7 +162,7 @@ fn struct_of<'i>(items: &'i Items, name: &str) -> &'i Struct {
 }
 
 #[test]
-fn note_takes_precedence_over_comment_and_comment_over_prefix() {
+fn precedence_is_note_then_comment_then_prefix() {
     let comments = comments("ext", "set by core");
     let items = annotated(&comments, "").unwrap();
     let filled = struct_of(&items, "SP_S").filled_by.clone().unwrap();
@@ -389,7 +389,7 @@ fn core_exports_functions_that_are_not_entry_points() {
 }
 
 #[test]
-fn create_transfers_handle_to_caller_and_destroy_takes_it() {
+fn create_and_destroy_transfer_the_handle() {
     let handle = Item::Handle(Handle {
         doc: None,
         pointer: true,

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn removes_snapshots_of_absent_apis_of_the_release_only() {
+    fn removes_only_snapshots_of_absent_apis() {
         let scratch = tempfile::tempdir().unwrap();
         for path in ["demo/2.21.json", "lost/2.21.json", "lost/2.20.json"] {
             let path = scratch.path().join(path);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_write_names_path_and_leaves_no_staged_file() {
+    fn failed_write_leaves_no_staged_file() {
         let scratch = tempfile::tempdir().unwrap();
         fs::create_dir_all(scratch.path().join("demo/2.21.json/x")).unwrap();
         let error = write_all(scratch.path()).unwrap_err();

@@ -46,7 +46,7 @@ fn new_plugin_is_up_to_date() {
 }
 
 #[test]
-fn replaces_older_file_and_removes_file_that_is_no_longer_embedded() {
+fn replaces_older_file_and_removes_obsolete_one() {
     let folder = plugin();
     let root = folder.path();
     let (current, manifest) = (read(root, LIB), read(root, "Cargo.toml"));

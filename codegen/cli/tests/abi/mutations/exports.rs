@@ -26,7 +26,7 @@ fn exports(side: &Surface) -> SideExports {
 }
 
 #[test]
-fn every_edit_of_exports_has_a_finding_of_its_rule() {
+fn export_edits_have_findings_of_their_rule() {
     let releases = releases::all();
     let mut random = Random(0xe1f);
     let library = |name: &str| BTreeSet::from([name.to_string()]);
