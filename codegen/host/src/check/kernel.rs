@@ -48,7 +48,8 @@ pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
     ))
 }
 
-/// Returns true if there is a node for which TensorFlow finds both kernels and cannot choose.
+/// Returns true if there is a node for which TensorFlow finds both kernels and cannot choose. sp-plugin has the same rule,
+/// `Entry::overlaps`; the host does not use the code that it tests.
 fn is_ambiguous(left: &KernelBuilder, right: &KernelBuilder) -> bool {
     let differs = |(name, dtype): &(String, DType)| {
         let mut others = right.constraints.iter();
@@ -63,4 +64,67 @@ pub(super) fn objects_released(session: &CheckSession<'_>) -> CheckResult {
     let tally = session.host()?.close()?;
     ensure(tally.is_clean(), || tally.to_string())?;
     Ok("the plugin deleted every object that it owned".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/kernel_overlap.txt"
+    );
+
+    /// Parses `Sum T=FLOAT Tidx=INT32`.
+    fn parse_kernel(text: &str) -> KernelBuilder {
+        let mut words = text.split_whitespace();
+        let op = words.next().unwrap();
+        let constraint = |word: &str| {
+            let (name, dtype) = word.split_once('=').unwrap();
+            let found = (0..32).map(DType).find(|known| known.name() == Some(dtype));
+            (name.to_owned(), found.unwrap())
+        };
+        KernelBuilder {
+            op: op.to_owned(),
+            device: "DEMO".to_owned(),
+            create: None,
+            compute: None,
+            delete: None,
+            constraints: words.map(constraint).collect(),
+            host_memory: Vec::new(),
+            priority: 0,
+            label: String::new(),
+        }
+    }
+
+    #[test]
+    fn ambiguity_is_that_of_the_table_in_both_orders() {
+        let table = std::fs::read_to_string(TABLE).unwrap();
+        let rows = table.lines().filter(|line| !line.starts_with('#'));
+        for row in rows.clone() {
+            let [first, second, result] = row.split(" | ").collect::<Vec<_>>()[..] else {
+                panic!("{row}");
+            };
+            let (first, second) = (parse_kernel(first), parse_kernel(second));
+            let expected = result == "overlap";
+            assert_eq!(is_ambiguous(&first, &second), expected, "{row}");
+            assert_eq!(is_ambiguous(&second, &first), expected, "{row}");
+        }
+        assert!(rows.count() > 10);
+    }
+
+    #[test]
+    fn other_priority_or_label_is_not_ambiguous() {
+        let kernel = parse_kernel("Relu");
+        let preferred = KernelBuilder {
+            priority: 1,
+            ..kernel.clone()
+        };
+        let labelled = KernelBuilder {
+            label: "fast".to_owned(),
+            ..kernel.clone()
+        };
+        assert!(!is_ambiguous(&kernel, &preferred));
+        assert!(!is_ambiguous(&kernel, &labelled));
+    }
 }
