@@ -4,6 +4,7 @@
 pub mod embedded;
 pub mod folders;
 mod json;
+pub mod ops;
 pub mod platform;
 pub mod release;
 pub mod required_fields;
