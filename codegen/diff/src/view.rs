@@ -227,7 +227,7 @@ impl<'a> SurfaceView<'a> {
     }
 
     /// Returns the size in the size macro, or `sizeof` if a constant named after the struct has that value.
-    pub fn announced_size(&self, name: &str, item: &Struct) -> Option<u64> {
+    pub fn written_size(&self, name: &str, item: &Struct) -> Option<u64> {
         let stated = item.struct_size.as_ref().map(|size| size.value);
         stated.or_else(|| {
             self.size_constant(name, item.layout)
