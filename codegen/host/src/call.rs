@@ -1,5 +1,5 @@
-//! Calls from the host into the plugin. The address of a slot comes from a record. Its C signature stands at the
-//! call, and a test compares it with every release (`signatures.rs`).
+//! Calls from the host into the plugin. The address of a slot comes from a record. Its C signature is written at
+//! the call, and a test compares it with every release (`signatures.rs`).
 
 use std::ffi::c_void;
 
@@ -34,7 +34,7 @@ pub(crate) use call;
 ///
 /// # Safety
 /// - The slot's C signature is `arguments` and `R`.
-/// - What the arguments point to lives until the call is over.
+/// - The memory that the arguments point to is valid until the call returns.
 pub(crate) unsafe fn call_slot<A: CallArguments, R>(
     table: &GuardedStruct,
     slot: &'static &'static str,

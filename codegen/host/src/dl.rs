@@ -44,7 +44,7 @@ impl OpenLibrary {
             .ok_or_else(|| Error::Load(last_error()))
     }
 
-    /// The address of `symbol`, if the library exports it.
+    /// Returns the address of `symbol`, if the library exports it.
     pub fn symbol(self, symbol: &str) -> Option<NonNull<c_void>> {
         let name = CString::new(symbol).ok()?;
         // SAFETY: the handle is open and the name is a C string.

@@ -43,11 +43,11 @@ unsafe impl Send for StreamHandle {}
 // SAFETY: as above.
 unsafe impl Sync for StreamHandle {}
 
-/// An event of the plugin's.
+/// An event of the plugin.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventHandle(Ptr);
 
-/// A timer of the plugin's.
+/// A timer of the plugin.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TimerHandle(Ptr);
 
@@ -101,7 +101,7 @@ impl Executor {
     }
 
     /// Returns true if the plugin set the slot and its `struct_size` includes the slot.
-    pub fn reaches(&self, slot: &str) -> bool {
+    pub fn is_set_and_covered(&self, slot: &str) -> bool {
         let end = self.table.shape().field(slot);
         let end = end.map(|field| field.offset + field.size);
         let size = self.table.get("struct_size").unwrap_or(0);
@@ -109,7 +109,7 @@ impl Executor {
     }
 
     /// Returns true if the release has the slot.
-    pub fn knows(&self, slot: &str) -> bool {
+    pub fn is_in_release(&self, slot: &str) -> bool {
         self.table.shape().field(slot).is_some()
     }
 
@@ -144,8 +144,8 @@ impl Executor {
 
     /// Frees a block as TensorFlow does without the BFC allocator: with size 0.
     pub fn deallocate(&self, opaque: Ptr) {
-        let gone = self.free(DeviceMemoryBlock { opaque, size: 0 });
-        debug_assert!(gone.is_ok(), "the slot was called before");
+        let result = self.free(DeviceMemoryBlock { opaque, size: 0 });
+        debug_assert!(result.is_ok(), "the slot was called before");
     }
 
     pub fn free(&self, block: DeviceMemoryBlock) -> Result<(), Error> {
@@ -222,13 +222,13 @@ impl Executor {
 
     /// Creates a stream as the release does: with options if the plugin has the slot.
     pub fn create_stream(&self) -> Result<StreamHandle, Error> {
-        match self.reaches(WITH_OPTIONS) {
+        match self.is_set_and_covered(WITH_OPTIONS) {
             true => self.create_stream_with_options(None),
             false => self.create_plain_stream(),
         }
     }
 
-    /// Creates a stream with options, which hold no priority by default.
+    /// Creates a stream with options, by default without a priority.
     pub fn create_stream_with_options(&self, priority: Option<i32>) -> Result<StreamHandle, Error> {
         let mut options = self.shapes.record("SP_StreamOptions")?;
         options.set("has_priority", u64::from(priority.is_some()));

@@ -159,7 +159,7 @@ impl Host {
         self.platform.device_type()
     }
 
-    /// Destroys streams, device and platform, and returns what the plugin did not delete.
+    /// Destroys streams, device and platform, and returns the objects that the plugin did not delete.
     ///
     /// # Errors
     /// Returns an error if a destroy function of the plugin is missing or synchronization fails.

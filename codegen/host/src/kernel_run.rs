@@ -104,7 +104,7 @@ impl Host {
     fn upload(&self, tensor: &Tensor, placement: &ArgumentPlacement) -> Result<View, Error> {
         let bytes = tensor.bytes();
         let buffer = match placement.on_host {
-            true => TensorBuffer::held(HostMemory::from_bytes(bytes)),
+            true => TensorBuffer::from_host_memory(HostMemory::from_bytes(bytes)),
             false => TensorBuffer::allocate_on(&self.executor, bytes.len())?,
         };
         if buffer.on_device() {
@@ -135,7 +135,7 @@ impl Host {
         context: *mut KernelContext,
     ) -> Result<Vec<Tensor>, Error> {
         instance.compute(context)?;
-        let context = objects::find(context).expect("the host holds it");
+        let context = objects::find(context).expect("the host created it");
         wait_for_deferred(context)?;
         self.executor.poll(self.streams.compute)?;
         let mut state = context.state();

@@ -156,7 +156,7 @@ pub struct ObjectReport {
 }
 
 impl ObjectReport {
-    /// Returns the present state of this process.
+    /// Returns the current state of this process.
     pub fn now() -> Self {
         let registry = registry();
         let mut unreturned = BTreeMap::new();

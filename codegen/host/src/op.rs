@@ -1,4 +1,4 @@
-//! An op as a test writes it: name, attributes, and the names and types of its arguments. Known ops have
+//! An op in a test: name, attributes, and the names and types of its arguments. Known ops have
 //! their arguments and default attributes.
 
 use std::collections::BTreeMap;

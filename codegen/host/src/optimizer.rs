@@ -93,18 +93,18 @@ impl RegisteredOptimizer {
 
     /// Creates an optimizer, runs it on the `GraphDef` in `bytes`, destroys it, and returns the optimized graph.
     pub fn optimize(&self, graph: &GraphDef, bytes: &[u8]) -> Result<Vec<u8>, Error> {
-        let made = match self.table.get("create_func") {
+        let optimizer = match self.table.get("create_func") {
             Some(0) => null_mut(),
             _ => call!(self.table, "create_func", (): () -> Ptr),
         };
-        let result = self.run(made, graph, bytes);
+        let result = self.run(optimizer, graph, bytes);
         if self.table.get("destroy_func") != Some(0) {
-            call!(self.table, "destroy_func", (made): (Ptr));
+            call!(self.table, "destroy_func", (optimizer): (Ptr));
         }
         result
     }
 
-    fn run(&self, made: Ptr, graph: &GraphDef, bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    fn run(&self, optimizer: Ptr, graph: &GraphDef, bytes: &[u8]) -> Result<Vec<u8>, Error> {
         let input = objects::create(BufferObject::from_bytes(bytes), Owner::Host);
         let output = objects::create(BufferObject::empty(), Owner::Host);
         let item = objects::create(GrapplerItem(graph.clone()), Owner::Host);
@@ -115,11 +115,11 @@ impl RegisteredOptimizer {
                 // 2.5 passes no item.
                 4 => call!(
                     self.table, "optimize_func",
-                    (made, from, to, status): (Ptr, Ptr, Ptr, Ptr)
+                    (optimizer, from, to, status): (Ptr, Ptr, Ptr, Ptr)
                 ),
                 _ => call!(
                     self.table, "optimize_func",
-                    (made, from, item, to, status): (Ptr, Ptr, Ptr, Ptr, Ptr)
+                    (optimizer, from, item, to, status): (Ptr, Ptr, Ptr, Ptr, Ptr)
                 ),
             }
             Ok(())
@@ -133,7 +133,7 @@ impl RegisteredOptimizer {
             let text = "optimize_func changed its input graph";
             return Err(Error::Refused(text.into()));
         }
-        let gone = || Error::Refused("optimize_func deleted its output buffer".into());
-        graph_in(output.ok_or_else(gone)?.bytes())
+        let deleted = || Error::Refused("optimize_func deleted its output buffer".into());
+        graph_in(output.ok_or_else(deleted)?.bytes())
     }
 }

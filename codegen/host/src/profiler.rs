@@ -101,7 +101,7 @@ impl RegisteredProfiler {
     /// Requests the size, then the bytes if there are any, and returns them: an `XSpace`.
     pub fn collect(&self) -> Result<Vec<u8>, Error> {
         let mut size = UNSET;
-        self.ask(null_mut(), &mut size)?;
+        self.request(null_mut(), &mut size)?;
         if size == UNSET {
             let text = "collect_data_xspace without a buffer left the size unset";
             return Err(Error::Refused(text.into()));
@@ -114,12 +114,12 @@ impl RegisteredProfiler {
         }
         let mut buffer = GuardedMemory::new(size, &"the buffer for collect_data_xspace");
         if size > 0 {
-            self.ask(buffer.bytes_mut().as_mut_ptr().cast(), &mut size)?;
+            self.request(buffer.bytes_mut().as_mut_ptr().cast(), &mut size)?;
         }
         Ok(buffer.bytes().to_vec())
     }
 
-    fn ask(&self, buffer: Ptr, size: &mut usize) -> Result<(), Error> {
+    fn request(&self, buffer: Ptr, size: &mut usize) -> Result<(), Error> {
         call_with_status("collect_data_xspace", |status| {
             call!(
                 self.functions, "collect_data_xspace",

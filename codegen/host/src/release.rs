@@ -41,13 +41,13 @@ pub struct EmulatedRelease<'a> {
     installation: Option<Installation<'a>>,
 }
 
-/// A folder that holds the host's libraries, with the headers in `include/` below it, as a wheel's
+/// A folder with the host's libraries, with the headers in `include/` below it, as a wheel's
 /// `tensorflow/` does.
 #[derive(Debug, Clone, Copy)]
 pub struct Installation<'a> {
     /// The folder. It outlives the process.
     pub folder: &'a Path,
-    /// True if the framework's library holds the messages about required fields.
+    /// True if the framework's library contains the messages about required fields.
     pub has_messages: bool,
 }
 
@@ -63,7 +63,7 @@ impl<'a, T: AsRef<[Api]> + ?Sized> From<&'a T> for EmulatedRelease<'a> {
 }
 
 impl<'a> EmulatedRelease<'a> {
-    /// The release of `apis`.
+    /// Returns the release of `apis`.
     pub fn new(apis: &'a [Api]) -> Self {
         apis.into()
     }

@@ -1,5 +1,5 @@
-//! Requirements on the structs that a plugin fills, with TensorFlow's messages where it has any. TensorFlow
-//! checks few of them; others make it crash.
+//! Requirements on the structs that a plugin fills, with TensorFlow's messages if it has any. TensorFlow
+//! checks few of them, and crashes if another one is violated.
 
 use sp_ir::{Field, Presence, Struct};
 
@@ -48,7 +48,7 @@ const MISNAMED: [(&str, &str); 2] = [
     ("TP_ProfilerFns", "TF_PROFILER_FNS_STRUCT_SIZE"),
 ];
 
-/// Returns the message about a `struct_size` of 0, which is another one for graph optimizers.
+/// Returns the message about a `struct_size` of 0. TensorFlow has another one for graph optimizers.
 fn zero_size(record: &GuardedStruct) -> Option<String> {
     (record.get("struct_size") == Some(0)).then(|| zero_size_message(record.shape()))
 }

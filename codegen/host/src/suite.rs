@@ -68,7 +68,7 @@ pub fn plugin_beside_exe(name: &str) -> Result<PathBuf, Error> {
     match path.is_file() {
         true => Ok(path),
         false => Err(Error::Load(format!(
-            "{} is not there; the package's library needs crate-type [\"cdylib\", \"rlib\"]: without the rlib `cargo test` does not build it",
+            "{} does not exist; the package's library needs crate-type [\"cdylib\", \"rlib\"]: without the rlib `cargo test` does not build it",
             path.display()
         ))),
     }
@@ -102,7 +102,7 @@ impl<'a> Suite<'a> {
     /// Runs the checks and tests whose names contain an argument, as `cargo test` does. Prints a row for each and
     /// a summary.
     pub fn run(self) -> ExitCode {
-        self.serve();
+        self.run_child();
         let (options, parts): (Vec<String>, Vec<String>) = std::env::args()
             .skip(1)
             .partition(|argument| argument.starts_with('-'));
@@ -126,7 +126,7 @@ impl<'a> Suite<'a> {
 
     /// Runs the author's tests only, and prints nothing.
     pub fn own_tests(self) -> Vec<CheckOutcome> {
-        self.serve();
+        self.run_child();
         let names: Vec<String> = self.tests.iter().map(|(name, _)| name.clone()).collect();
         self.outcomes(&names).collect()
     }
@@ -149,7 +149,7 @@ impl<'a> Suite<'a> {
     }
 
     /// In a child, runs the test of its task and ends the process.
-    fn serve(&self) {
+    fn run_child(&self) {
         if let Some(task) = child::task() {
             child::perform(|| self.perform(&task));
         }

@@ -41,11 +41,11 @@ unsafe impl Sync for TensorBuffer {}
 impl TensorBuffer {
     /// Allocates host memory of `len` bytes.
     pub fn host(len: usize) -> Self {
-        Self::held(HostMemory::poisoned(len))
+        Self::from_host_memory(HostMemory::poisoned(len))
     }
 
     /// Wraps host memory.
-    pub fn held(memory: HostMemory) -> Self {
+    pub fn from_host_memory(memory: HostMemory) -> Self {
         Self {
             data: memory.data(),
             len: memory.len(),
@@ -70,7 +70,7 @@ impl TensorBuffer {
         };
         match data.is_null() || (data as usize).is_multiple_of(ALIGNMENT) {
             true => wrapped,
-            false => Self::held(HostMemory::from_bytes(wrapped.host_bytes())),
+            false => Self::from_host_memory(HostMemory::from_bytes(wrapped.host_bytes())),
         }
     }
 

@@ -23,7 +23,7 @@ pub struct VerifyOptions<'a> {
     /// Number of children that run at a time; by default two for each core, since children wait much of
     /// their time.
     pub jobs: Option<NonZero<usize>>,
-    /// True if a release without a device of the plugin's is a failure.
+    /// True if a release in which the plugin has no device is a failure.
     pub require_device: bool,
     /// The other releases, for the check `release_contract`; without them it is skipped.
     pub contract: Option<Contract<'a>>,
@@ -64,7 +64,7 @@ pub fn run_check<'a>(
 /// Runs every check on `plugin` in each of `releases`, as [`run_all_checks`] does. Calls `on_outcome` with each
 /// outcome as it arrives; the returned ones are in order.
 ///
-/// The first check of a release loads the plugin. If it does not get that far, as with a plugin that
+/// The first check of a release loads the plugin. If it fails, as with a plugin that
 /// hangs in a constructor, the others of that release are skipped.
 pub fn verify(
     releases: &[String],

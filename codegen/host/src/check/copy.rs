@@ -87,7 +87,7 @@ fn one_thread(executor: &Executor, seed: u8) -> Result<(), Stop> {
 
 pub(super) fn fills(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
-    if !device.executor.knows("mem_zero") {
+    if !device.executor.is_in_release("mem_zero") {
         return Err(Stop::Skip("this release has no fills".into()));
     }
     for size in [4, 12, 64, 4096, 65_540] {

@@ -72,7 +72,7 @@ pub(super) fn device_recreation(session: &CheckSession<'_>) -> CheckResult {
         device.record_event(stream, event)?;
         device.block_for_event(event)?;
         device.sync_dtoh(&mut back, block)?;
-        expect_equal("a copy on a device that was made again", &back, &bytes)?;
+        expect_equal("a copy on a device that was created again", &back, &bytes)?;
         device.free(block)?;
         device.destroy_event(event)?;
         device.destroy_stream(stream)?;
@@ -81,9 +81,9 @@ pub(super) fn device_recreation(session: &CheckSession<'_>) -> CheckResult {
     Ok("created a device 3 times, each time with a stream, an event and a block".into())
 }
 
-/// Returns the number of bytes that the C library's allocator has given out in this process.
+/// Returns the number of bytes that are allocated with the C library in this process.
 fn in_use() -> usize {
-    // SAFETY: a question without arguments.
+    // SAFETY: mallinfo2 has no arguments and no preconditions.
     let info = unsafe { libc::mallinfo2() };
     info.uordblks + info.hblkhd
 }

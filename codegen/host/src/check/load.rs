@@ -78,7 +78,7 @@ fn defects_of_structs(
         &registration.platform_fns,
     ];
     let mut found: Vec<String> = first.into_iter().flat_map(&defects).collect();
-    // Without the functions that fill them there are no tables to judge.
+    // Without the functions that fill them there are no tables to check.
     match registration.into_loaded(&shapes) {
         Ok(platform) => found.extend(
             [&platform.device_fns, &*platform.table]

@@ -25,7 +25,7 @@ pub(super) fn streams(session: &CheckSession<'_>) -> CheckResult {
         }
     }
     let executor = &device.executor;
-    if executor.reaches(WITH_OPTIONS) {
+    if executor.is_set_and_covered(WITH_OPTIONS) {
         for priority in [0, -1, 1] {
             let stream = executor.create_stream_with_options(Some(priority))?;
             executor.stream_status(stream)?;

@@ -17,12 +17,12 @@ pub(super) fn result(exit: &ChildExit) -> CheckResult {
     match (&exit.reports.result, code) {
         (Some(Ok(detail)), Some(0)) => Ok(detail.clone()),
         (Some(Err(stop)), Some(0)) => Err(stop.clone()),
-        _ => Err(without_verdict(exit, code)),
+        _ => Err(without_result(exit, code)),
     }
 }
 
 /// Returns the reason for a missing result. A crash after a call of a missing function is not the plugin's.
-fn without_verdict(exit: &ChildExit, code: Option<i32>) -> Stop {
+fn without_result(exit: &ChildExit, code: Option<i32>) -> Stop {
     let stderr = exit.stderr.text();
     let notes = &exit.reports.notes;
     let text = format!(
@@ -59,7 +59,7 @@ fn python_functions(stderr: &str) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Returns the skip reason for functions that the host does not have.
+/// Returns the skip reason for functions that the host does not implement.
 pub(crate) fn missing_functions(functions: &[impl AsRef<str>]) -> String {
     let functions: Vec<&str> = functions.iter().map(AsRef::as_ref).collect();
     format!(
@@ -73,7 +73,7 @@ fn exit_reason(status: Option<ExitStatus>) -> String {
         return "hung, and was killed".into();
     };
     match (status.code(), status.signal()) {
-        (Some(GUARD_STATUS), _) => "memory that is not the plugin's".into(),
+        (Some(GUARD_STATUS), _) => "accessed memory that is not the plugin's".into(),
         (Some(HANG_STATUS), _) => "hung".into(),
         (Some(UNSUPPORTED_STATUS), _) => "was ended by sp-host".into(),
         (Some(UNREPORTED_STATUS), _) => "closed the descriptor for sp-host's result".into(),
@@ -188,12 +188,15 @@ mod tests {
     }
 
     #[test]
-    fn words_on_stderr_make_no_failure_a_skip() {
+    fn forged_stderr_does_not_skip_failure() {
         let forged = "sp-host: TFE_NewContext was called, and this host does not implement it\n\
                       undefined symbol: PyObject_Call\n";
         failure(&exit(SEGFAULT, Reports::default(), forged));
         let seen = result(&exit(LOADER_STATUS << 8, Reports::default(), forged));
-        assert!(matches!(seen, Err(Stop::Skip(_))), "the loader ends so");
+        assert!(
+            matches!(seen, Err(Stop::Skip(_))),
+            "the status of the loader is a skip"
+        );
     }
 
     #[test]

@@ -30,7 +30,7 @@ const CHECK: &str = "SP_HOST_CHECK";
 const PLUGIN: &str = "SP_HOST_PLUGIN";
 const RELEASE: &str = "SP_HOST_RELEASE";
 
-/// Seconds that a check may take, if not the default.
+/// The environment variable with the time limit of a check, in seconds.
 const SECONDS: &str = "SP_HOST_SECONDS";
 
 /// Seconds that a check may take by default.
@@ -98,7 +98,7 @@ pub(crate) fn perform(run: impl FnOnce() -> CheckResult) -> ! {
         false => writeln!(std::io::stdout(), "{outcome}").is_ok(),
     };
     // SAFETY: `_exit` takes a number and does not return. It runs no destructors, so that threads of the plugin
-    // cannot meet state that is half destroyed.
+    // cannot access state that is partly destroyed.
     unsafe { libc::_exit(if is_done { 0 } else { UNREPORTED_STATUS }) }
 }
 
@@ -114,7 +114,7 @@ fn start_watchdog() {
     barrier.wait();
 }
 
-/// Ends the process when its time is over. If the parent is gone, ends the whole process group.
+/// Ends the process after its time limit. If the parent has ended, ends the whole process group.
 fn watch() {
     let limit = limit();
     if channel::wait_for_parent_exit(limit) {
@@ -184,11 +184,11 @@ fn answer(check: &str, exit: process::ChildExit) -> Answer {
     }
 }
 
-/// Settings of the C library.
+/// The environment variable with settings of the C library.
 const TUNABLES: &str = "GLIBC_TUNABLES";
 
 /// The C library's settings for a child: its caches of freed memory count as memory in use, which the
-/// check for leaks would take for a leak.
+/// check for leaks would report.
 fn tunables() -> OsString {
     let mut settings = std::env::var_os(TUNABLES).unwrap_or_default();
     if !settings.is_empty() {
@@ -205,10 +205,12 @@ fn try_spawn(
     limit: Duration,
 ) -> Result<process::ChildExit, Stop> {
     if is_child() {
-        let text = "a child may start no children: call sp_host::child_main first in main";
+        let text =
+            "a child process must not start children: call sp_host::child_main first in main";
         return Err(Stop::Fail(text.into()));
     }
-    let failed = |error: std::io::Error| Stop::Fail(format!("no child process: {error}"));
+    let failed =
+        |error: std::io::Error| Stop::Fail(format!("cannot start a child process: {error}"));
     let environment: [(&str, OsString); 5] = [
         (CHECK, check.into()),
         (PLUGIN, plugin.into()),

@@ -1,8 +1,7 @@
 //! Types of the arguments that plugins pass to core. The C contract makes such pointers valid for the call. All
 //! dereferences of them are in this file.
 //!
-//! Invariant: values of these types are made by a plugin's call of a function in `core`, and
-//! nowhere else.
+//! Invariant: values of these types come only from a plugin's call of a function in `core`.
 
 use std::ffi::{CStr, c_char};
 
@@ -26,7 +25,7 @@ impl<T: HostObject> Arg<T> {
         found
     }
 
-    /// The object, if it is live.
+    /// Returns the object, if it is live.
     pub fn find(&self) -> Option<&T> {
         objects::find(self.0)
     }
@@ -47,7 +46,7 @@ impl<T: HostObject> Arg<T> {
         found
     }
 
-    /// The address itself.
+    /// Returns the address.
     pub fn address(&self) -> *mut T {
         self.0
     }
@@ -67,7 +66,7 @@ impl CStringArgument {
         }
     }
 
-    /// Its text.
+    /// Returns its text.
     pub fn string(&self) -> String {
         String::from_utf8_lossy(self.bytes()).into_owned()
     }
@@ -115,7 +114,7 @@ impl<T: Copy> List<T> {
         }
     }
 
-    /// The first value, if there is any.
+    /// Returns the first value, or `None` for null.
     pub fn first(&self) -> Option<T> {
         self.values(1_usize).first().copied()
     }

@@ -1,4 +1,4 @@
-//! The value of an op's attribute, and how the C functions read it.
+//! The value of an op's attribute, and its conversion to C.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub enum Attr {
     Text(String),
     /// `type`.
     Type(DType),
-    /// `shape`; nothing where the rank is not known.
+    /// `shape`; `None` if the rank is unknown.
     Shape(Option<Vec<i64>>),
     /// `tensor`.
     Tensor(Tensor),
@@ -47,7 +47,7 @@ impl fmt::Display for Attr {
 }
 
 impl Attr {
-    /// The kind's name, for messages.
+    /// Returns the kind's name, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Bool(_) => "bool",
@@ -61,7 +61,7 @@ impl Attr {
         }
     }
 
-    /// `list_size` and `total_size`, as `TF_OpKernelConstruction_GetAttrSize` has them.
+    /// Returns `list_size` and `total_size`, as `TF_OpKernelConstruction_GetAttrSize` has them.
     pub(crate) fn sizes(&self) -> (i32, i32) {
         match self {
             Self::List(items) => (items.len() as i32, total(items)),
@@ -72,7 +72,7 @@ impl Attr {
     }
 }
 
-/// The summed lengths of strings or shapes; -1 for other lists.
+/// Returns the total length of strings or shapes; -1 for other lists.
 fn total(items: &[Attr]) -> i32 {
     let sized = matches!(items.first(), Some(Attr::Text(_) | Attr::Shape(_)));
     match sized {
@@ -83,10 +83,10 @@ fn total(items: &[Attr]) -> i32 {
 
 /// A C type that an attribute can be read as.
 pub(crate) trait Scalar: Copy {
-    /// The kind that is asked for.
+    /// The requested kind.
     const KIND: &'static str;
 
-    /// The value, if the attribute is of that kind.
+    /// Returns the value, or `None` if the attribute is of another kind.
     fn read(attr: &Attr) -> Result<Option<Self>, (StatusCode, String)>;
 }
 

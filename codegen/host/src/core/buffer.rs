@@ -1,4 +1,4 @@
-//! `TF_Buffer`: bytes with a way to free them. Plugins read its fields, so its layout is C's.
+//! `TF_Buffer`: bytes with a deallocator. Plugins read its fields, so its layout is C's.
 
 use std::ffi::c_void;
 
@@ -37,7 +37,7 @@ impl HostObject for BufferObject {
 }
 
 impl BufferObject {
-    /// A buffer of nothing.
+    /// Returns an empty buffer.
     pub fn empty() -> Self {
         Self {
             data: std::ptr::null(),
@@ -47,7 +47,7 @@ impl BufferObject {
         }
     }
 
-    /// A buffer of the host's own bytes.
+    /// Returns a buffer with a copy of `bytes` in the host's memory.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let own = HostMemory::from_bytes(bytes);
         Self {

@@ -64,7 +64,7 @@ impl HostObject for BuilderHandle {
 }
 
 impl BuilderHandle {
-    /// The kernel as it is described so far.
+    /// Returns the description so far.
     pub(super) fn kernel(&self) -> KernelBuilder {
         self.builder().clone()
     }
@@ -82,7 +82,7 @@ impl HostObject for Done {
     const KIND: ObjectKind = ObjectKind::Done;
 }
 
-/// The host's end of a [`Done`].
+/// The host's side of a [`Done`], which waits for the call.
 pub(crate) struct Wait(Arc<(Mutex<bool>, Condvar)>);
 
 impl Done {

@@ -28,7 +28,7 @@ impl KernelContext {
         state.input_views[at].clone().ok_or_else(gone)
     }
 
-    /// Fresh memory where the op's kernel wants it.
+    /// Allocates memory of the kind that the kernel's registration states.
     pub(super) fn allocate_tensor(
         &self,
         dtype: DType,
@@ -80,8 +80,8 @@ impl KernelContext {
         self.state().output_views[at].clone().ok_or_else(none)
     }
 
-    /// The input `index` as output `output`, where nobody else uses its buffer, it lies in the same
-    /// kind of memory, and has the same type and number of elements.
+    /// Returns the input `index` as output `output`, or `None` if its buffer has another user, is in another
+    /// kind of memory, or has another type or number of elements.
     fn forward(&self, index: c_int, output: usize, dims: &[i64]) -> Option<View> {
         let at = usize::try_from(index)
             .ok()
@@ -117,7 +117,7 @@ impl KernelContext {
     }
 }
 
-/// Gives the plugin a handle, or null and the reason.
+/// Returns a handle for the plugin, or null and sets the status.
 fn into_handle_or_null(
     call: &str,
     output_views: StatusResult<View>,
@@ -131,7 +131,7 @@ fn into_handle_or_null(
     handle
 }
 
-/// `TF_AllocatorAttributes`, of which a plugin may know a shorter form.
+/// `TF_AllocatorAttributes`. The struct of an older plugin may be shorter.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct AllocatorAttributes {
@@ -156,7 +156,7 @@ functions! {
         into_handle_or_null(CALL, ctx.mutable_output(index), &status)
     }
 
-    // The data type and the length are not looked at, as in TensorFlow.
+    // The data type and the length are ignored, as in TensorFlow.
     fn TF_AllocateOutput(
         ctx: Ctx,
         index: c_int,

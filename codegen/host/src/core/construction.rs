@@ -112,7 +112,9 @@ fn tensor(attr: &Attr) -> Result<*mut TensorHandle, (StatusCode, String)> {
     let Attr::Tensor(value) = attr else {
         return Err(mismatch(attr, "tensor"));
     };
-    let buffer = Arc::new(TensorBuffer::held(HostMemory::from_bytes(value.bytes())));
+    let buffer = Arc::new(TensorBuffer::from_host_memory(HostMemory::from_bytes(
+        value.bytes(),
+    )));
     Ok(View {
         dtype: value.dtype(),
         dims: value.dims().to_vec(),

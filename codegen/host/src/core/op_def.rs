@@ -1,4 +1,4 @@
-//! Ops that a plugin defines by ops.h, and the definitions that core has of them and of its own.
+//! Ops that a plugin defines through ops.h, and serialized definitions of these ops and of core's.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -25,7 +25,7 @@ impl OpDefinitionBuilder {
 
 static DEFINED: Mutex<Vec<OpDef>> = Mutex::new(Vec::new());
 
-/// The ops that plugins defined in this process.
+/// Returns the ops that plugins defined in this process.
 pub(crate) fn defined() -> Vec<OpDef> {
     DEFINED
         .lock()
@@ -33,14 +33,14 @@ pub(crate) fn defined() -> Vec<OpDef> {
         .clone()
 }
 
-/// The `OpDef` of an op that core knows.
+/// Returns the `OpDef` of an op that core or a plugin defines.
 pub(super) fn bytes(name: &str) -> Option<Vec<u8>> {
     let own = defined().into_iter().find(|op| op.name == name);
     own.or_else(|| known_op::definition(name))
         .map(|op| op.bytes())
 }
 
-/// The `OpList` of all of them.
+/// Returns the `OpList` of all these ops.
 pub(super) fn all() -> Vec<u8> {
     let own = defined().into_iter().map(|op| op.name);
     let names = own.chain(known_op::names().map(str::to_owned));
@@ -48,7 +48,7 @@ pub(super) fn all() -> Vec<u8> {
     ops.flat_map(|op| proto::bytes_field(1, op)).collect()
 }
 
-/// `name: rest`, without the spaces.
+/// Parses `name: rest` without the spaces.
 fn named(spec: &str) -> Option<(String, String)> {
     let (name, rest) = spec.split_once(':')?;
     let name = name.trim();

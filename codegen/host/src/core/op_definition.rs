@@ -22,7 +22,7 @@ pub(crate) struct OpDef {
 }
 
 impl OpDef {
-    /// A definition of core's own, its types those of attributes or lower-case names.
+    /// Returns a definition of core. A type is the name of an attribute or a lower-case type name.
     pub fn new(name: &str, inputs: Vec<(String, String)>, outputs: Vec<(String, String)>) -> Self {
         let types = inputs.iter().chain(&outputs).map(|(_, ty)| ty);
         let mut attrs: Vec<(String, String)> = types

@@ -179,7 +179,7 @@ functions! {
             return objects::record_fault(format!("{CALL} without arguments"));
         }
         let found = input_range(ctx, &name.string());
-        // SAFETY: the plugin lends its struct, which has this form in every release, for the call.
+        // SAFETY: the plugin's struct is valid for the call and has this layout in every release.
         let args = unsafe { &mut *args };
         if let Ok((start, stop)) = found {
             (args.start, args.stop) = (start, stop);

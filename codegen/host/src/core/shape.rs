@@ -51,7 +51,7 @@ impl ShapeHandle {
 }
 
 impl ShapeInference {
-    /// For inputs of these shapes; `types` are the op's type attributes, all of them float.
+    /// Returns the inference for inputs of these shapes. `types` are the op's type attributes, all of them float.
     pub fn new(inputs: Vec<TensorShape>, outputs: usize, types: Vec<String>) -> Self {
         Self {
             inputs,
@@ -71,7 +71,7 @@ fn invalid<T>(text: String) -> StatusResult<T> {
     Err((StatusCode::INVALID_ARGUMENT, text))
 }
 
-fn give(shape: TensorShape) -> *mut ShapeHandle {
+fn new_shape_handle(shape: TensorShape) -> *mut ShapeHandle {
     objects::create(ShapeHandle(Mutex::new(shape)), Owner::Plugin)
 }
 
@@ -129,7 +129,7 @@ type Ctx = Arg<ShapeInference>;
 
 functions! {
     fn TF_NewShapeHandle() -> *mut ShapeHandle {
-        give(None)
+        new_shape_handle(None)
     }
 
     fn TF_DeleteShapeHandle(handle: Arg<ShapeHandle>) {
@@ -157,11 +157,11 @@ functions! {
     }
 
     fn TF_ShapeInferenceContextScalar(ctx: Ctx) -> *mut ShapeHandle {
-        ctx.get(CALL).map_or(std::ptr::null_mut(), |_| give(Some(vec![])))
+        ctx.get(CALL).map_or(std::ptr::null_mut(), |_| new_shape_handle(Some(vec![])))
     }
 
     fn TF_ShapeInferenceContextVectorFromSize(ctx: Ctx, size: usize) -> *mut ShapeHandle {
-        ctx.get(CALL).map_or(std::ptr::null_mut(), |_| give(Some(vec![size as i64])))
+        ctx.get(CALL).map_or(std::ptr::null_mut(), |_| new_shape_handle(Some(vec![size as i64])))
     }
 
     fn TF_ShapeInferenceContextRankKnown(ctx: Ctx, handle: Arg<ShapeHandle>) -> c_int {

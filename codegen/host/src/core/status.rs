@@ -51,14 +51,14 @@ impl StatusObject {
         state.payloads.clear();
     }
 
-    /// Code and message.
+    /// Returns code and message.
     pub fn get(&self) -> (StatusCode, String) {
         let state = self.state();
         (state.code, state.message.to_string_lossy().into_owned())
     }
 }
 
-/// A C string of `bytes` up to its first NUL.
+/// Returns a C string of `bytes` up to the first NUL.
 pub(super) fn c_string(bytes: &[u8]) -> CString {
     let end = bytes
         .iter()
@@ -130,7 +130,7 @@ functions! {
     }
 }
 
-/// The code that stands for an `errno`.
+/// Returns the code for an `errno`.
 fn code_of_errno(error: c_int) -> StatusCode {
     match error {
         0 => StatusCode::OK,

@@ -19,7 +19,7 @@ pub(super) struct DynamicTables {
 }
 
 /// The tables with their addresses filled in.
-pub(super) struct Placed {
+pub(super) struct PlacedTables {
     pub bytes: Vec<u8>,
     pub dynamic: Vec<u8>,
 }
@@ -70,13 +70,18 @@ impl DynamicTables {
     }
 
     /// Fills in addresses, for tables that start at `start`.
-    pub fn place(self, start: usize, plan: &SegmentOffsets, object: &SharedObject<'_>) -> Placed {
+    pub fn place(
+        self,
+        start: usize,
+        plan: &SegmentOffsets,
+        object: &SharedObject<'_>,
+    ) -> PlacedTables {
         let symbols_at = start + self.hash.len();
         let strings_at = symbols_at + self.symbols_len();
         let dynamic = self.dynamic(start, symbols_at, strings_at);
         let symbols = self.symbols(plan, object);
         let versions = self.versions.map_or_else(Vec::new, VersionTables::bytes);
-        Placed {
+        PlacedTables {
             bytes: [self.hash, symbols, self.strings, versions].concat(),
             dynamic,
         }
@@ -94,7 +99,7 @@ impl DynamicTables {
                 false => (GLOBAL_FUNCTION, plan.text + index * jump, jump),
             };
             out.extend(name.to_le_bytes());
-            // There are no sections; any index that is neither undefined nor absolute will do.
+            // There are no sections; any index that is neither undefined nor absolute is valid.
             out.extend([kind, 0, 1, 0]);
             out.extend((address as u64).to_le_bytes());
             out.extend((size as u64).to_le_bytes());
