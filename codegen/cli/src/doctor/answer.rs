@@ -12,10 +12,10 @@ use std::time::Duration;
 const SURVEY: &str = include_str!("survey.py");
 const SESSION: &str = include_str!("session.py");
 
-/// The line by which a plugin declines a host must not be switched off.
+/// Variables that show the line with which a plugin declines a host.
 const VARIABLES: [(&str, &str); 2] = [("SP_LOG", "info"), ("TF_CPP_MIN_LOG_LEVEL", "1")];
 
-/// The largest answer.
+/// Maximum length of an answer, in bytes.
 const ANSWER_BYTES: u64 = 1 << 22;
 
 /// A Python, its TensorFlow and the plugins that TensorFlow would load.
@@ -29,7 +29,7 @@ pub struct Survey {
     pub tensorflow: Option<String>,
     /// The installed package and its version.
     pub installed: Option<String>,
-    /// The folders that TensorFlow takes for site-packages.
+    /// The folders that TensorFlow treats as site-packages.
     pub searched: Vec<String>,
     /// True if TensorFlow itself is in one of them; otherwise it loads no plugin.
     pub is_searched: bool,
@@ -117,7 +117,7 @@ pub struct SessionResult {
 }
 
 impl SessionResult {
-    /// Returns why the session ended in `stage`, or `None` if it passed it or did not reach it.
+    /// Returns the reason why the session ended in `stage`, or `None` if it passed it or did not reach it.
     pub fn failure(&self, stage: SessionStage) -> Option<String> {
         if self.counts.stage != stage || stage == SessionStage::Done {
             return None;
@@ -128,15 +128,15 @@ impl SessionResult {
         })
     }
 
-    /// Returns the lines on stderr that begin as a plugin's do.
+    /// Returns the lines on stderr that begin as those of a plugin.
     pub fn plugin_lines(&self) -> impl Iterator<Item = &str> {
         self.stderr
             .lines()
             .filter(|line| line.starts_with("plugin ") || line.starts_with("plugin:"))
     }
 
-    /// Returns what was printed since the plugin was loaded, or in the last stage if it was not: the fatal
-    /// messages, or the last lines if there are none.
+    /// Returns the fatal messages since the plugin was loaded, or else the last lines. If it was not loaded, takes
+    /// those of the last stage.
     pub fn last_lines(&self) -> String {
         let marker = |stage: &str| self.stderr.rfind(&format!("{MARKER}{stage}"));
         let start = marker("load").or_else(|| marker("")).unwrap_or(0);

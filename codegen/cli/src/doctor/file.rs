@@ -19,7 +19,7 @@ pub fn not_loaded(path: &str) -> Step {
         "TensorFlow loads only files whose names end with .so or .so.NUMBER",
         "rename it if it is a plugin",
     )
-    .of_plugin(path)
+    .for_plugin(path)
 }
 
 /// Returns the steps of the file at `path` for a Python on `machine`.
@@ -28,7 +28,7 @@ pub fn steps(path: &Path, machine: &str) -> Vec<Step> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) => {
-            let advice = "install the plugin again: a link in the folder may lead nowhere";
+            let advice = "install the plugin again: a link in the folder may be broken";
             return vec![Step::failed(kind, &error.to_string(), advice)];
         }
     };

@@ -2,7 +2,7 @@
 //! registered kernels, with a verdict and advice.
 //!
 //! Data flows one way: `survey.py` finds TensorFlow and the plugins, `file` reads each plugin's file, a session
-//! of `session.py` loads it into TensorFlow, and `session` turns what it counted into steps.
+//! of `session.py` loads it into TensorFlow, and `session` converts its counts to steps.
 
 mod answer;
 mod file;
@@ -178,7 +178,7 @@ fn diagnose_plugin(
         .for_each(|step| report.add(step));
     let Some(loaded) = loaded else {
         let reason = "TensorFlow cannot be imported without plugins either";
-        for kind in StepKind::OF_SESSION {
+        for kind in StepKind::SESSION_STEPS {
             report.add(Step::unknown(kind, reason, ""));
         }
         report.end_plugin();

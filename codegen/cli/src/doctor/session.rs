@@ -41,7 +41,7 @@ const LOADER: [(&str, &str); 8] = [
     ),
 ];
 
-/// Advice for a process that ended without an error of Python's.
+/// Advice for a process that ended without a Python exception.
 const ENDED: &str = "run `sp-gen verify PLUGIN.so`, which reports the violated contract";
 
 /// Returns the step of TensorFlow itself, from a session without plugins.
@@ -184,7 +184,7 @@ fn kernels(session: &SessionResult, devices: &ByType) -> Step {
         true => Step::failed(
             kind,
             &format!("{}: no op runs on such a device", by_type(&counts)),
-            "export TF_InitKernel and register kernels for the type that the device has, letter for letter",
+            "export TF_InitKernel and register kernels for exactly the device type",
         ),
     }
 }
@@ -202,7 +202,7 @@ pub fn together(session: &SessionResult, expected: &BTreeSet<String>) -> Step {
             return Step::failed(
                 kind,
                 &detail,
-                "remove the plugin whose steps failed; if each is well alone, use one at a time",
+                "remove the plugin whose steps failed; if each works alone, load one at a time",
             );
         }
     }

@@ -46,7 +46,7 @@ pub enum StepKind {
 
 impl StepKind {
     /// The steps that take a session of TensorFlow with the plugin.
-    pub const OF_SESSION: [Self; 4] = [Self::Load, Self::Host, Self::Devices, Self::Kernels];
+    pub const SESSION_STEPS: [Self; 4] = [Self::Load, Self::Host, Self::Devices, Self::Kernels];
 
     /// Returns the name of the step in a report.
     pub fn name(self) -> &'static str {
@@ -108,7 +108,7 @@ impl Step {
     }
 
     /// Returns the step as one of the plugin at `path`.
-    pub fn of_plugin(mut self, path: &str) -> Self {
+    pub fn for_plugin(mut self, path: &str) -> Self {
         self.plugin = Some(escape_control(path));
         self
     }
@@ -137,7 +137,7 @@ impl DoctorReport {
     /// Adds a step, which becomes one of the plugin that was begun.
     pub fn add(&mut self, step: Step) {
         self.steps.push(match &self.plugin {
-            Some(path) => step.of_plugin(path),
+            Some(path) => step.for_plugin(path),
             None => step,
         });
     }

@@ -26,7 +26,7 @@ use super::lint::{LayoutLint, layout_lints};
 use super::lookup::Subject;
 use super::table::{LayoutTable, Mark};
 
-/// ApiVersion of the format.
+/// Version of the format.
 const SCHEMA: u32 = 2;
 
 #[derive(Serialize)]

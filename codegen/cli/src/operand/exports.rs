@@ -16,7 +16,7 @@ use sp_parse::source::SourceError;
 
 /// Returns the exports of the libraries in `tensorflow/`, the parent folder of `include`. Returns `None` if there are no
 /// libraries, or if they are of another target than `target`.
-pub fn of_package(include: &Path, target: &str) -> Result<Option<SideExports>> {
+pub fn read_package(include: &Path, target: &str) -> Result<Option<SideExports>> {
     let Some(package) = include.parent().filter(|_| target == DEFAULT_TARGET) else {
         return Ok(None);
     };

@@ -29,7 +29,7 @@ pub fn read_include_root(
     let extracted = parse(label, include, release, options)?;
     let surface = Surface {
         label: label.into(),
-        exports: exports::of_package(include, options.target)?,
+        exports: exports::read_package(include, options.target)?,
         target: Some(options.target.into()),
         apis: extracted.apis,
     };

@@ -229,7 +229,7 @@ fn markdown_rows_have_equal_cell_counts() {
     assert!(text.contains("we call it &#124; &lt;ourselves>"));
 }
 
-/// The sample, with `text` in every place that a snapshot or a command line fills.
+/// Returns the sample with `text` in every field that comes from a snapshot or the command line.
 fn hostile(text: &str) -> DiffReport {
     let mut report = report();
     report.diff.old = text.into();

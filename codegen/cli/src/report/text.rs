@@ -151,7 +151,7 @@ fn last_line(view: &ReportView, style: TextStyle) -> String {
 /// Wraps the line, and colors the verdict after its colon.
 fn with_colored_verdict(line: &str, view: &ReportView, style: TextStyle) -> String {
     let verdict = &view.verdict;
-    let color = TextColor::of_verdict(view.report.diff.verdict);
+    let color = TextColor::for_verdict(view.report.diff.verdict);
     let line = textwrap::fill(line, style.width) + "\n";
     match line.rfind(&format!(": {verdict}")) {
         Some(index) => {

@@ -123,9 +123,9 @@ pub fn run_child() -> Result<()> {
         return Ok(());
     };
     let release: Release = release.parse().map_err(miette::Report::msg)?;
-    let place = place()?;
-    let apis = snapshots::read_apis(&place, release, &EMULATED_APIS)?;
-    let exports = exports(&Symbols::load(&place)?, release);
+    let folders = readable_folders()?;
+    let apis = snapshots::read_apis(&folders, release, &EMULATED_APIS)?;
+    let exports = exports(&Symbols::load(&folders)?, release);
     let plugin = sp_host::child_plugin();
     let assumed = plugin.map_or_else(Default::default, |plugin| requirements::cplusplus(&plugin));
     let emulated = sp_host::EmulatedRelease::new(&apis).with_assumed_symbols(&assumed);
@@ -136,7 +136,7 @@ pub fn run_child() -> Result<()> {
     Ok(())
 }
 
-fn place() -> Result<DataFolders> {
+fn readable_folders() -> Result<DataFolders> {
     Ok(crate::operand::readable_folders(
         &std::env::current_dir().into_diagnostic()?,
     ))
@@ -176,13 +176,13 @@ pub fn verify(
     let bytes = fs::read(plugin).map_err(unreadable)?;
     preflight::check(plugin, &bytes)?;
     let closure = requirements::closure(plugin, bytes)?;
-    let place = place()?;
-    let releases = releases(&place, release)?;
+    let folders = readable_folders()?;
+    let releases = releases(&folders, release)?;
     // The loader searches its own folders for a name without a slash.
     let path = plugin.canonicalize().into_diagnostic()?;
     // The snapshots of a nightly build are in the user's cache.
     let nightly = release.filter(|release| release.is_nightly());
-    let apis = snapshots::read_history(&place, nightly)?;
+    let apis = snapshots::read_history(&folders, nightly)?;
     let history = emulated_history(&apis);
     let imports = closure.unresolved();
     let options = VerifyOptions {
@@ -195,10 +195,10 @@ pub fn verify(
     let rows = sp_host::verify(&releases, &path, &options, on_outcome);
     Ok(VerifyReport {
         plugin: shown,
-        previews: previews(&place, &releases)?,
+        previews: previews(&folders, &releases)?,
         rows,
         releases,
-        requirements: requirements::from_closure(&closure, &apis, &place)?,
+        requirements: requirements::from_closure(&closure, &apis, &folders)?,
     })
 }
 
@@ -210,12 +210,12 @@ fn emulated_history(apis: &[Api]) -> History {
 }
 
 /// Returns the previews among `releases`, each with its exact version.
-fn previews(place: &DataFolders, releases: &[String]) -> Result<BTreeMap<String, String>> {
+fn previews(folders: &DataFolders, releases: &[String]) -> Result<BTreeMap<String, String>> {
     let mut previews = BTreeMap::new();
     for release in releases {
         let parsed = release.parse().map_err(miette::Report::msg)?;
         // All APIs of a release have the same version.
-        let apis = snapshots::read_apis(place, parsed, &["stream_executor"])?;
+        let apis = snapshots::read_apis(folders, parsed, &["stream_executor"])?;
         let exact = apis.into_iter().find_map(|api| api.preview);
         previews.extend(exact.map(|exact| (release.clone(), exact)));
     }
@@ -234,10 +234,10 @@ pub fn check_count(releases: usize) -> usize {
 ///
 /// # Errors
 /// Returns an error if the requested release has no snapshots.
-pub fn releases(place: &DataFolders, asked: Option<Release>) -> Result<Vec<String>> {
-    let mut known = snapshots::releases(place)?;
+pub fn releases(folders: &DataFolders, asked: Option<Release>) -> Result<Vec<String>> {
+    let mut known = snapshots::releases(folders)?;
     if let Some(nightly) = asked.filter(|release| release.is_nightly()) {
-        known.extend(snapshots::read_release(place, nightly)?.map(|_| nightly));
+        known.extend(snapshots::read_release(folders, nightly)?.map(|_| nightly));
     }
     let emulated = known
         .into_iter()
@@ -247,7 +247,7 @@ pub fn releases(place: &DataFolders, asked: Option<Release>) -> Result<Vec<Strin
         None => all,
         Some(release)
             if all.contains(&release.key())
-                && snapshots::read_release(place, release)?.is_some() =>
+                && snapshots::read_release(folders, release)?.is_some() =>
         {
             vec![release.key()]
         }

@@ -67,10 +67,10 @@ pub(super) fn cplusplus(plugin: &Path) -> BTreeSet<String> {
 pub(super) fn from_closure(
     closure: &Closure,
     apis: &[Api],
-    place: &DataFolders,
+    folders: &DataFolders,
 ) -> Result<Requirements> {
     let (names, wanted) = (&closure.names, closure.unresolved());
-    let symbols = Symbols::load(place)?;
+    let symbols = Symbols::load(folders)?;
     let function = |name: &String| RequiredFunction {
         name: escape_control(name),
         api: declaring(apis, name),

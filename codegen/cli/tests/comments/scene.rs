@@ -17,7 +17,7 @@ const RELEASE: &str = "2.21.0";
 
 pub struct Scene {
     folder: TempDir,
-    place: DataFolders,
+    folders: DataFolders,
     release: Surface,
 }
 
@@ -30,12 +30,12 @@ impl Scene {
             eprintln!("skipped: no libclang, or no headers in the store");
             return None;
         }
-        let place = DataFolders::find(&root).unwrap();
-        let release = read("2.21", &place);
+        let folders = DataFolders::find(&root).unwrap();
+        let release = read("2.21", &folders);
         let folder = tempfile::tempdir().unwrap();
         let scene = Self {
             folder,
-            place,
+            folders,
             release,
         };
         copy(&stored, &scene.path(RELEASE));
@@ -66,7 +66,7 @@ impl Scene {
             .map(|edit| self.path(RELEASE).join("include").join(edit.header));
         let kept: Vec<_> = paths.map(|path| (fs::read(&path).unwrap(), path)).collect();
         self.edit(edits);
-        let edited = read(self.path(RELEASE).to_str().unwrap(), &self.place);
+        let edited = read(self.path(RELEASE).to_str().unwrap(), &self.folders);
         for (bytes, path) in kept {
             fs::write(path, bytes).unwrap();
         }
@@ -103,10 +103,10 @@ impl Scene {
 }
 
 /// Without exports, which an include root alone does not have.
-fn read(operand: &str, place: &DataFolders) -> Surface {
+fn read(operand: &str, folders: &DataFolders) -> Surface {
     let target = TARGETS[0];
     let side = Operand::parse(operand).unwrap().read(ReadOptions {
-        folders: place,
+        folders: folders,
         target,
         apis: &[],
     });

@@ -148,9 +148,9 @@ const RUNS: &[Run] = &[
 ];
 
 fn main() {
-    let place = DataFolders::find(Path::new(SOURCES)).expect("this is a checkout");
+    let folders = DataFolders::find(Path::new(SOURCES)).expect("this is a checkout");
     if let Some(release) = sp_host::child_release() {
-        let apis = apis(&place, &release);
+        let apis = apis(&folders, &release);
         let parts = [Part::Device, Part::Timeless, Part::Graph, Part::Variable];
         let suite = Suite::new(&apis, PathBuf::new());
         parts.into_iter().fold(suite, with).own_tests();
@@ -158,18 +158,18 @@ fn main() {
     }
     // SAFETY: no other thread runs yet.
     unsafe { std::env::set_var("SP_HOST_SECONDS", "5") };
-    if let Err(why) = compiler().and_then(|()| headers(&place, "2.5").map(drop)) {
+    if let Err(why) = compiler().and_then(|()| headers(&folders, "2.5").map(drop)) {
         println!("skipped: {why}");
         return;
     }
-    let wrong: Vec<String> = RUNS.iter().filter_map(|run| judge(&place, run)).collect();
+    let wrong: Vec<String> = RUNS.iter().filter_map(|run| judge(&folders, run)).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
-    verified(&place);
+    verified(&folders);
 }
 
 /// The command says the same: of one plugin, good on the release it was built for, and not on an older.
-fn verified(place: &DataFolders) {
-    let plugin = plugin(place, &RUNS[3]);
+fn verified(folders: &DataFolders) {
+    let plugin = plugin(folders, &RUNS[3]);
     for (release, status, said) in [("2.21", 0, "pass"), ("2.5", 1, "fail")] {
         let ran = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
             .arg("verify")
@@ -265,10 +265,10 @@ fn assigns(host: &Host) {
 }
 
 /// What is wrong, where the outcome is not the one written down, or the diff predicts another.
-fn judge(place: &DataFolders, run: &Run) -> Option<String> {
+fn judge(folders: &DataFolders, run: &Run) -> Option<String> {
     let (built, host) = (run.built, run.host);
-    let apis = apis(place, host);
-    let suite = Suite::new(&apis, plugin(place, run));
+    let apis = apis(folders, host);
+    let suite = Suite::new(&apis, plugin(folders, run));
     let row = with(suite, run.part).own_tests().remove(0);
     let name = run.part.name();
     println!("{name} of {built} on {host}: {row}");
@@ -276,7 +276,7 @@ fn judge(place: &DataFolders, run: &Run) -> Option<String> {
         CheckStatus::Pass => Some(Outcome::Works),
         _ => outcome(&row.detail),
     };
-    let predicted = predicted(place, run);
+    let predicted = predicted(folders, run);
     let expected = seen == Some(run.seen) && row.detail.contains(run.words);
     let agreed = seen.is_some_and(|seen| agrees(seen, &predicted));
     (!expected || !agreed).then(|| {
@@ -298,7 +298,7 @@ fn outcome(detail: &str) -> Option<Outcome> {
     found.map(|(_, outcome)| *outcome)
 }
 
-/// A refusal comes before any call, so it is seen in place of what is worse.
+/// A refusal comes before any call, so it hides a worse outcome.
 fn agrees(seen: Outcome, predicted: &[Outcome]) -> bool {
     let worst = predicted.iter().max().copied().unwrap_or(Outcome::Works);
     match seen {
@@ -309,12 +309,12 @@ fn agrees(seen: Outcome, predicted: &[Outcome]) -> bool {
 }
 
 /// What the diff says of the part, in the direction of the run.
-fn predicted(place: &DataFolders, run: &Run) -> Vec<Outcome> {
+fn predicted(folders: &DataFolders, run: &Run) -> Vec<Outcome> {
     let minor = |release: &str| release.parse::<Release>().expect("a release");
     let is_older = minor(run.built) < minor(run.host);
     let diff = match is_older {
-        true => diff(place, run.built, run.host),
-        false => diff(place, run.host, run.built),
+        true => diff(folders, run.built, run.host),
+        false => diff(folders, run.host, run.built),
     };
     let used = diff
         .findings
@@ -327,9 +327,9 @@ fn predicted(place: &DataFolders, run: &Run) -> Vec<Outcome> {
     outcomes.collect()
 }
 
-fn diff(place: &DataFolders, old: &str, new: &str) -> Diff {
+fn diff(folders: &DataFolders, old: &str, new: &str) -> Diff {
     let reading = ReadOptions {
-        folders: place,
+        folders: folders,
         target: TARGET,
         apis: &[],
     };
@@ -340,9 +340,9 @@ fn diff(place: &DataFolders, old: &str, new: &str) -> Diff {
     sp_diff::diff(&side(old).surface, &side(new).surface, TARGET)
 }
 
-fn apis(place: &DataFolders, release: &str) -> Vec<Api> {
+fn apis(folders: &DataFolders, release: &str) -> Vec<Api> {
     let release = release.parse().expect("a release");
-    snapshots::read_apis(place, release, &EMULATED_APIS).expect("its snapshots are there")
+    snapshots::read_apis(folders, release, &EMULATED_APIS).expect("its snapshots are there")
 }
 
 fn compiler() -> Result<(), String> {
@@ -353,8 +353,8 @@ fn compiler() -> Result<(), String> {
 }
 
 /// The include root of a release's stored headers.
-fn headers(place: &DataFolders, release: &str) -> Result<PathBuf, String> {
-    let stored = std::fs::read_dir(&place.store)
+fn headers(folders: &DataFolders, release: &str) -> Result<PathBuf, String> {
+    let stored = std::fs::read_dir(&folders.store)
         .into_iter()
         .flatten()
         .flatten();
@@ -367,7 +367,7 @@ fn headers(place: &DataFolders, release: &str) -> Result<PathBuf, String> {
 }
 
 /// The plugin, as vendors link theirs: the library that has its functions is among those it needs.
-fn plugin(place: &DataFolders, run: &Run) -> PathBuf {
+fn plugin(folders: &DataFolders, run: &Run) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reality");
     std::fs::create_dir_all(&folder).expect("the folder is made");
     let framework = folder.join("libtensorflow_framework.so.2");
@@ -384,7 +384,7 @@ fn plugin(place: &DataFolders, run: &Run) -> PathBuf {
         Part::Timeless => "-DNO_TIMERS",
         _ => "-DTIMERS",
     };
-    let headers = headers(place, run.built).expect("all releases are stored, or none");
+    let headers = headers(folders, run.built).expect("all releases are stored, or none");
     let minor = run.built.trim_start_matches("2.");
     let path = folder.join(format!("lib{}_{minor}.so", run.part.name()));
     let arguments = [

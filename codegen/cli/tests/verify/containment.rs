@@ -1,4 +1,4 @@
-//! What a plugin does to the command that checks it: hangs, floods, escapes, processes that stay.
+//! Containment of plugins that hang, flood, print escape sequences or leave processes behind.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;

@@ -84,7 +84,7 @@ impl FindingPrinter<'_> {
     fn with_impact(&self, impact: Impact, text: &str) -> String {
         let name = display_name(impact);
         let filled = fill(&format!("{name} {text}"), self.style.width, "  ", INDENT);
-        let colored_name = colored(self.style.paint, TextColor::of_impact(impact), &name);
+        let colored_name = colored(self.style.paint, TextColor::for_impact(impact), &name);
         filled.replacen(&name, &colored_name, 1) + "\n"
     }
 
