@@ -1,5 +1,4 @@
-//! A small header with every construct that TensorFlow's have, as the snapshot that comes of it, for
-//! all targets. `SP_BLESS=1` writes the snapshot anew.
+//! The snapshot of a small header with every construct of TensorFlow's headers, for all targets. `SP_BLESS=1` rewrites it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! Comments of real headers, edited in a copy of 2.21's include root: an edit that changes what a
-//! comment states is found by its rule, one that only words it differently breaks nothing.
+//! comment states is found by its rule, a rewording breaks nothing.
 
 mod edits;
 mod rewordings;

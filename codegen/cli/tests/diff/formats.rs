@@ -161,5 +161,5 @@ fn explain_has_a_page_for_every_finding() {
     }
     scene
         .run(&["explain", "struct_size_unamed"])
-        .refused(&["did you mean `struct_size_unnamed`"]);
+        .assert_rejected(&["did you mean `struct_size_unnamed`"]);
 }

@@ -40,7 +40,7 @@ fn reports_api_of_one_side_rejects_unknown_api() {
     assert_eq!(scene.diff(&["old", "new", "--api", "two"]).status, 1);
     assert_eq!(scene.diff(&["old", "new", "--api", "one"]).status, 0);
     let run = scene.diff(&["old", "new", "--api", "one,three"]);
-    run.refused(&["neither old nor new has the API `three`", "known: one, two"]);
+    run.assert_rejected(&["neither old nor new has the API `three`", "known: one, two"]);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn reads_snapshot_files_rejects_duplicate_apis() {
     assert_eq!(scene.diff(&[&file("2.6"), &file("2.6")]).status, 0);
     let folder = root().join("generated/ir/stream_executor");
     let run = scene.diff(&[folder.to_str().unwrap(), "2.6"]);
-    run.refused(&[
+    run.assert_rejected(&[
         "are both snapshots of stream_executor",
         "a side may have one snapshot of each API",
     ]);
@@ -142,7 +142,7 @@ fn missing_header_is_shown_with_its_location() {
         &format!("#include \"tensorflow/c/gone.h\"\n{BUFFER}"),
     );
     let run = scene.diff(&["old", "new"]);
-    run.refused(&[
+    run.assert_rejected(&[
         "'tensorflow/c/gone.h' file not found",
         "tensorflow/c/tf_buffer.h:3",
     ]);
@@ -181,7 +181,7 @@ fn compares_other_apis_if_one_is_unreadable() {
     );
     assert!(run.stdout.contains("identical"), "{}", run.stdout);
     let run = scene.diff(&["old", "new", "--api", "tf_status"]);
-    run.refused(&[
+    run.assert_rejected(&[
         "API `tf_status` cannot be read",
         "'tensorflow/c/gone.h' file not found",
     ]);
@@ -227,7 +227,7 @@ fn reports_api_without_headers_in_include_root() {
 #[test]
 fn nightly_without_an_import_names_the_command() {
     let run = Scene::new().diff(&["2.21", "nightly"]);
-    run.refused(&[
+    run.assert_rejected(&[
         "no nightly build is imported",
         "sp-gen import tensorflow nightly",
     ]);
@@ -314,11 +314,11 @@ fn rejects_invalid_operand_on_either_side() {
         ),
         ("bad.whl", &["cannot read bad.whl"]),
     ] {
-        scene.diff(&[old, "old"]).refused(words);
-        scene.diff(&["old", old]).refused(words);
+        scene.diff(&[old, "old"]).assert_rejected(words);
+        scene.diff(&["old", old]).assert_rejected(words);
     }
     let run = scene.diff(&["old", "new", "--target", "riscv64gc-unknown-linux-gnu"]);
-    run.refused(&[
+    run.assert_rejected(&[
         "has no layouts of the target riscv64gc",
         "known: x86_64-unknown-linux-gnu",
     ]);

@@ -144,13 +144,13 @@ fn rejects_file_that_is_not_a_plugin() {
     scene.write("text.so", "#!/bin/sh\n");
     scene
         .diff(&["2.6", "2.7", "--plugin", "text.so"])
-        .refused(&["text.so", "ELF"]);
+        .assert_rejected(&["text.so", "ELF"]);
     scene
         .diff(&["2.6", "2.7", "--plugin", "no.so"])
-        .refused(&["no.so cannot be read"]);
+        .assert_rejected(&["no.so cannot be read"]);
     if built(&scene, "int nothing;", &[]) {
         let run = scene.diff(&["2.6", "2.7", "--plugin", "plugin.so"]);
-        run.refused(&[
+        run.assert_rejected(&[
             "exports no entry point and uses no function",
             "SE_InitPlugin",
         ]);

@@ -1,4 +1,4 @@
-//! Steps of a plugin in sp-host, in a process of its own: the same as those of `driver.py` in TensorFlow.
+//! Steps of a plugin in sp-host, in a separate process: the same as those of `driver.py` in TensorFlow.
 
 use std::io::Write;
 use std::path::Path;
