@@ -83,15 +83,15 @@ pub(crate) trait HostObject: Send + Sync + 'static {
 }
 
 #[derive(Default)]
-struct Registry {
+struct ObjectRegistry {
     live: HashMap<usize, (ObjectKind, Owner)>,
     faults: BTreeSet<String>,
     missing: BTreeSet<String>,
 }
 
-static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
+static REGISTRY: LazyLock<Mutex<ObjectRegistry>> = LazyLock::new(Mutex::default);
 
-fn registry() -> MutexGuard<'static, Registry> {
+fn registry() -> MutexGuard<'static, ObjectRegistry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::{ArgumentPlacement, Attr, KnownOp, OpDef, defined};
+use crate::core::{ArgumentPlacement, Attr, KnownOp, OpDefinition, defined};
 use crate::{DType, Error, Tensor};
 
 /// One op to run.
@@ -19,12 +19,12 @@ pub struct Op {
 #[derive(Debug, Clone, PartialEq)]
 struct OpArgument {
     name: String,
-    dtype: ArgumentType,
+    dtype: OpArgumentType,
 }
 
 /// The element type of an argument.
 #[derive(Debug, Clone, PartialEq)]
-enum ArgumentType {
+enum OpArgumentType {
     Attr(String),
     Fixed(DType),
 }
@@ -52,7 +52,7 @@ impl Op {
         }
     }
 
-    fn with_definition(mut self, definition: &OpDef) -> Self {
+    fn with_definition(mut self, definition: &OpDefinition) -> Self {
         for (name, ty) in &definition.inputs {
             self = match DType::from_name(ty) {
                 Some(dtype) => self.input_with_dtype(name, dtype),
@@ -78,7 +78,7 @@ impl Op {
     pub fn input(mut self, name: &str, type_attr: &str) -> Self {
         self.inputs.push(OpArgument {
             name: name.to_owned(),
-            dtype: ArgumentType::Attr(type_attr.to_owned()),
+            dtype: OpArgumentType::Attr(type_attr.to_owned()),
         });
         self
     }
@@ -87,7 +87,7 @@ impl Op {
     pub fn output(mut self, name: &str, type_attr: &str) -> Self {
         self.outputs.push(OpArgument {
             name: name.to_owned(),
-            dtype: ArgumentType::Attr(type_attr.to_owned()),
+            dtype: OpArgumentType::Attr(type_attr.to_owned()),
         });
         self
     }
@@ -96,7 +96,7 @@ impl Op {
     pub fn input_with_dtype(mut self, name: &str, dtype: DType) -> Self {
         self.inputs.push(OpArgument {
             name: name.to_owned(),
-            dtype: ArgumentType::Fixed(dtype),
+            dtype: OpArgumentType::Fixed(dtype),
         });
         self
     }
@@ -105,7 +105,7 @@ impl Op {
     pub fn output_with_dtype(mut self, name: &str, dtype: DType) -> Self {
         self.outputs.push(OpArgument {
             name: name.to_owned(),
-            dtype: ArgumentType::Fixed(dtype),
+            dtype: OpArgumentType::Fixed(dtype),
         });
         self
     }
@@ -133,8 +133,8 @@ impl Op {
 
     fn bind(&mut self, argument: &OpArgument, dtype: DType) -> Result<(), Error> {
         let wanted = match &argument.dtype {
-            ArgumentType::Fixed(wanted) => *wanted,
-            ArgumentType::Attr(attr) => {
+            OpArgumentType::Fixed(wanted) => *wanted,
+            OpArgumentType::Attr(attr) => {
                 let bound = self.attrs.entry(attr.clone()).or_insert(Attr::Type(dtype));
                 if let Attr::Type(wanted) = bound {
                     *wanted
@@ -189,8 +189,8 @@ impl Op {
 
     fn dtype(&self, argument: &OpArgument) -> Result<DType, Error> {
         match &argument.dtype {
-            ArgumentType::Fixed(dtype) => Ok(*dtype),
-            ArgumentType::Attr(attr) => match self.attrs.get(attr) {
+            OpArgumentType::Fixed(dtype) => Ok(*dtype),
+            OpArgumentType::Attr(attr) => match self.attrs.get(attr) {
                 Some(Attr::Type(dtype)) => Ok(*dtype),
                 _ => Err(Error::Misuse(format!(
                     "{} needs its type attribute {attr}",

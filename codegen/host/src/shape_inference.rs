@@ -1,10 +1,10 @@
 //! Calls of a plugin's shape functions.
 
-use crate::core::{OpDef, ShapeInference, TensorShape};
+use crate::core::{OpDefinition, ShapeInference, TensorShape};
 use crate::objects::{self, Owner};
 use crate::{Error, call, fault};
 
-impl OpDef {
+impl OpDefinition {
     /// Calls the shape function on `inputs` and returns the shapes of the outputs, or `None` if the op has no
     /// shape function.
     pub fn infer(&self, inputs: Vec<TensorShape>) -> Result<Option<Vec<TensorShape>>, Error> {

@@ -1,7 +1,7 @@
 //! Checks of ops that the plugin defines.
 
 use super::session::{CheckSession, ensure, skip_unregistered};
-use crate::core::{OpDef, defined};
+use crate::core::{OpDefinition, defined};
 use crate::objects::ObjectReport;
 use crate::outcome::{CheckResult, Stop};
 
@@ -29,7 +29,7 @@ pub(super) fn shapes(session: &CheckSession<'_>) -> CheckResult {
     ))
 }
 
-fn check_shape_function(op: &OpDef) -> Result<(), Stop> {
+fn check_shape_function(op: &OpDefinition) -> Result<(), Stop> {
     let count = op.inputs.len();
     // Unknown shapes must be accepted. A known shape may be rejected.
     op.infer(vec![None; count])?;

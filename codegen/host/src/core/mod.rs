@@ -35,7 +35,7 @@ pub(crate) use context::{ArgumentPlacement, KernelContext};
 pub(crate) use grappler::{GrapplerItem, register_item};
 pub(crate) use known_op::KnownOp;
 pub(crate) use op_def::defined;
-pub(crate) use op_definition::OpDef;
+pub(crate) use op_definition::OpDefinition;
 pub(crate) use shape::{ShapeInference, TensorShape};
 pub(crate) use tensor::View;
 pub(crate) use variable::StoredVariable;

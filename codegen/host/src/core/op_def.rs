@@ -5,35 +5,35 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::argument::{Arg, CStringArgument};
 use super::functions::functions;
 use super::known_op;
-use super::op_definition::{OpDef, ShapeFunction};
+use super::op_definition::{OpDefinition, ShapeFunction};
 use super::status::{StatusObject, report};
 use crate::objects::{self, HostObject, ObjectKind, Owner};
 use crate::{StatusCode, proto};
 
 /// The object behind `TF_OpDefinitionBuilder*`.
-struct OpDefinitionBuilder(Mutex<OpDef>);
+struct OpDefinitionBuilder(Mutex<OpDefinition>);
 
 impl HostObject for OpDefinitionBuilder {
     const KIND: ObjectKind = ObjectKind::OpDefinitionBuilder;
 }
 
 impl OpDefinitionBuilder {
-    fn definition(&self) -> MutexGuard<'_, OpDef> {
+    fn definition(&self) -> MutexGuard<'_, OpDefinition> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-static DEFINED: Mutex<Vec<OpDef>> = Mutex::new(Vec::new());
+static DEFINED: Mutex<Vec<OpDefinition>> = Mutex::new(Vec::new());
 
 /// Returns the ops that plugins defined in this process.
-pub(crate) fn defined() -> Vec<OpDef> {
+pub(crate) fn defined() -> Vec<OpDefinition> {
     DEFINED
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .clone()
 }
 
-/// Returns the `OpDef` of an op that core or a plugin defines.
+/// Returns the `OpDefinition` of an op that core or a plugin defines.
 pub(super) fn bytes(name: &str) -> Option<Vec<u8>> {
     let own = defined().into_iter().find(|op| op.name == name);
     own.or_else(|| known_op::definition(name))
@@ -68,7 +68,7 @@ fn add(
     call: &str,
     builder: &Arg<OpDefinitionBuilder>,
     spec: &CStringArgument,
-    list: impl Fn(&mut OpDef) -> &mut Vec<(String, String)>,
+    list: impl Fn(&mut OpDefinition) -> &mut Vec<(String, String)>,
 ) {
     let Some(builder) = builder.get(call) else {
         return;
@@ -80,7 +80,7 @@ fn add(
     }
 }
 
-fn register(definition: OpDef) -> Result<(), (StatusCode, String)> {
+fn register(definition: OpDefinition) -> Result<(), (StatusCode, String)> {
     let name = &definition.name;
     if let Some(spec) = &definition.malformed {
         return Err((
@@ -103,7 +103,7 @@ fn register(definition: OpDef) -> Result<(), (StatusCode, String)> {
 
 functions! {
     fn TF_NewOpDefinitionBuilder(name: CStringArgument) -> *mut OpDefinitionBuilder {
-        let definition = OpDef { name: name.string(), ..OpDef::default() };
+        let definition = OpDefinition { name: name.string(), ..OpDefinition::default() };
         objects::create(OpDefinitionBuilder(Mutex::new(definition)), Owner::Plugin)
     }
 
@@ -165,9 +165,9 @@ mod tests {
 
     #[test]
     fn rejects_duplicate_and_invalid_ops() {
-        let op = |name: &str| OpDef {
+        let op = |name: &str| OpDefinition {
             name: name.into(),
-            ..OpDef::default()
+            ..OpDefinition::default()
         };
         assert!(register(op("OpDefTest")).is_ok());
         assert_eq!(
@@ -178,7 +178,7 @@ mod tests {
             register(op("MatMul")).unwrap_err().0,
             StatusCode::ALREADY_EXISTS
         );
-        let malformed = OpDef {
+        let malformed = OpDefinition {
             malformed: Some("x".into()),
             ..op("Other")
         };

@@ -10,18 +10,18 @@ pub(crate) type ShapeFunction = unsafe extern "C" fn(*mut ShapeInference, *mut c
 
 /// A definition: its arguments as `name: type`, its attributes as `name: kind`.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct OpDef {
+pub(crate) struct OpDefinition {
     pub name: String,
     pub inputs: Vec<(String, String)>,
     pub outputs: Vec<(String, String)>,
     pub(super) attrs: Vec<(String, String)>,
-    /// Field numbers of `OpDef`'s flags that are set.
+    /// Field numbers of `OpDefinition`'s flags that are set.
     pub(super) flags: Vec<u32>,
     pub shape_function: Option<ShapeFunction>,
     pub(super) malformed: Option<String>,
 }
 
-impl OpDef {
+impl OpDefinition {
     /// Returns a definition of core. A type is the name of an attribute or a lower-case type name.
     pub fn new(name: &str, inputs: Vec<(String, String)>, outputs: Vec<(String, String)>) -> Self {
         let types = inputs.iter().chain(&outputs).map(|(_, ty)| ty);
