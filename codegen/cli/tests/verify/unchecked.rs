@@ -96,7 +96,7 @@ fn reports_nothing_checked_if_a_library_is_missing() {
         assert_eq!(output.status.code(), Some(2), "{release}");
         let stderr = words(&output.stderr);
         assert!(
-            stderr.contains("nothing could be checked: needs libabsent.so"),
+            stderr.contains("nothing could be checked: the plugin needs libabsent.so"),
             "{stderr}"
         );
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();

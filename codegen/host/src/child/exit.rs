@@ -63,7 +63,7 @@ fn python_functions(stderr: &str) -> BTreeSet<&str> {
 pub(crate) fn missing_functions(functions: &[impl AsRef<str>]) -> String {
     let functions: Vec<&str> = functions.iter().map(AsRef::as_ref).collect();
     format!(
-        "needs {}, which sp-host does not have",
+        "the plugin needs {}, which sp-host does not implement",
         functions.join(", ")
     )
 }
@@ -184,7 +184,10 @@ mod tests {
         let Err(Stop::Skip(text)) = seen else {
             panic!("the plugin is not judged")
         };
-        assert!(text.starts_with("needs TFE_NewContext, which"), "{text}");
+        assert!(
+            text.starts_with("the plugin needs TFE_NewContext, which"),
+            "{text}"
+        );
     }
 
     #[test]

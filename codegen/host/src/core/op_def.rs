@@ -33,7 +33,7 @@ pub(crate) fn defined() -> Vec<OpDefinition> {
         .clone()
 }
 
-/// Returns the `OpDefinition` of an op that core or a plugin defines.
+/// Returns the serialized `OpDef` of an op that core or a plugin defines.
 pub(super) fn bytes(name: &str) -> Option<Vec<u8>> {
     let own = defined().into_iter().find(|op| op.name == name);
     own.or_else(|| known_op::definition(name))

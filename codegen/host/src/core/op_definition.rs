@@ -15,7 +15,7 @@ pub(crate) struct OpDefinition {
     pub inputs: Vec<(String, String)>,
     pub outputs: Vec<(String, String)>,
     pub(super) attrs: Vec<(String, String)>,
-    /// Field numbers of `OpDefinition`'s flags that are set.
+    /// Field numbers of the flags of `OpDef` that are set.
     pub(super) flags: Vec<u32>,
     pub shape_function: Option<ShapeFunction>,
     pub(super) malformed: Option<String>,
