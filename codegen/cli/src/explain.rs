@@ -36,7 +36,7 @@ pub struct UnknownRule {
 
 /// Returns the pages of all rules, sorted by id.
 pub fn pages() -> Vec<RulePage> {
-    let diff_rules = sp_diff::RULES.iter().map(|rule| RulePage {
+    let diff_rules = sp_diff::all_rules().map(|rule| RulePage {
         id: rule.id,
         command: "diff",
         summary: rule.summary(),

@@ -1,8 +1,12 @@
-//! `sp-gen ops`: ops as text and JSON, and the committed page about their changes. `SP_BLESS=1` writes the golden files.
+//! `sp-gen ops` and `sp-gen diff --ops`, and the committed page about the changes of ops. `SP_BLESS=1` writes the golden
+//! files.
 
 #[path = "../common/folder.rs"]
 #[allow(dead_code, reason = "other tests write files in the folder")]
 mod folder;
+
+mod diff;
+mod page;
 
 use folder::{Folder, Run};
 use std::fs;
@@ -128,4 +132,12 @@ fn rejects_unknown_ops_and_releases() {
         assert!(stderr.contains(help), "{help}: {stderr}");
         assert!(!stderr.contains('\u{1b}'), "{stderr}");
     }
+}
+
+#[test]
+fn page_states_the_changes_of_the_committed_table() {
+    assert_golden(
+        "generated/docs/ops.md",
+        &page::page(sp_ops::Table::embedded()),
+    );
 }

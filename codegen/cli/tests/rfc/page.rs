@@ -69,7 +69,6 @@ fn table(proposal: &Proposal, name: &str, item: &Item) -> Option<String> {
         format!("| `{}` | {fate} |\n", field.name)
     });
     let rows: String = rows.collect();
-    let head =
-        format!("\n### Functions of `{name}`\n\n| function | result |\n|---|---|\n");
+    let head = format!("\n### Functions of `{name}`\n\n| function | result |\n|---|---|\n");
     (!slots.is_empty()).then(|| head + &rows)
 }
