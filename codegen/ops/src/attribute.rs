@@ -2,7 +2,8 @@
 
 use crate::DataType;
 use crate::cursor::{Cursor, ParseResult};
-use crate::value::{Shape, Value, parse_tensor};
+use crate::kind::{AttributeKind, AttributeType};
+use crate::value::{Value, parse_type};
 use std::fmt;
 
 /// An attribute of an op.
@@ -20,36 +21,6 @@ pub struct Attribute {
     pub allowed: AllowedValues,
 }
 
-/// The type of an attribute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AttributeType {
-    /// The kind of the value, or of the list's items.
-    pub kind: AttributeKind,
-    /// True for a list.
-    pub is_list: bool,
-}
-
-/// The kind of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AttributeKind {
-    /// A string.
-    String,
-    /// A 64-bit integer.
-    Int,
-    /// A 32-bit floating point number.
-    Float,
-    /// A boolean.
-    Bool,
-    /// An element type.
-    Type,
-    /// A shape.
-    Shape,
-    /// A tensor.
-    Tensor,
-    /// A function.
-    Function,
-}
-
 /// The values that an attribute, or an item of its list, may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AllowedValues {
@@ -59,83 +30,6 @@ pub enum AllowedValues {
     Types(Vec<DataType>),
     /// These strings, in TensorFlow's order.
     Strings(Vec<String>),
-}
-
-impl AttributeKind {
-    const NAMES: [(Self, &'static str); 8] = [
-        (Self::String, "string"),
-        (Self::Int, "int"),
-        (Self::Float, "float"),
-        (Self::Bool, "bool"),
-        (Self::Type, "type"),
-        (Self::Shape, "shape"),
-        (Self::Tensor, "tensor"),
-        (Self::Function, "func"),
-    ];
-
-    /// Returns the name, as in an `OpDef`.
-    pub fn name(self) -> &'static str {
-        let mut names = Self::NAMES.iter();
-        names
-            .find(|(kind, _)| *kind == self)
-            .map_or("", |(_, name)| name)
-    }
-
-    fn from_name(name: &str) -> Option<Self> {
-        let mut names = Self::NAMES.iter();
-        names
-            .find(|(_, known)| *known == name)
-            .map(|(kind, _)| *kind)
-    }
-}
-
-impl AttributeType {
-    /// Returns the type with this name, as in an `OpDef`: `int`, `list(int)`. Returns `None` if there is none.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let item = name
-            .strip_prefix("list(")
-            .and_then(|item| item.strip_suffix(')'));
-        Some(Self {
-            kind: AttributeKind::from_name(item.unwrap_or(name))?,
-            is_list: item.is_some(),
-        })
-    }
-
-    fn parse(cursor: &mut Cursor<'_>) -> ParseResult<Self> {
-        let is_list = cursor.take("list(");
-        let word = cursor.word("the type of an attribute")?;
-        let kind = AttributeKind::from_name(word);
-        let kind = kind.ok_or_else(|| cursor.unexpected("the type of an attribute", word))?;
-        if is_list {
-            cursor.expect(")")?;
-        }
-        Ok(Self { kind, is_list })
-    }
-
-    /// Reads a value of this type.
-    fn value(self, cursor: &mut Cursor<'_>) -> ParseResult<Value> {
-        match self.is_list {
-            true => cursor
-                .list(|cursor| self.kind.value(cursor))
-                .map(Value::List),
-            false => self.kind.value(cursor),
-        }
-    }
-}
-
-impl AttributeKind {
-    fn value(self, cursor: &mut Cursor<'_>) -> ParseResult<Value> {
-        match self {
-            Self::String => cursor.quoted().map(Value::String),
-            Self::Function => cursor.quoted().map(Value::Function),
-            Self::Int => cursor.number("an integer").map(Value::Int),
-            Self::Float => cursor.number("a number").map(Value::Float),
-            Self::Bool => cursor.number("`true` or `false`").map(Value::Bool),
-            Self::Type => parse_type(cursor).map(Value::Type),
-            Self::Shape => Shape::parse(cursor).map(Value::Shape),
-            Self::Tensor => parse_tensor(cursor),
-        }
-    }
 }
 
 impl AllowedValues {
@@ -164,11 +58,6 @@ fn items<'a, T>(
     Ok(items)
 }
 
-fn parse_type(cursor: &mut Cursor<'_>) -> ParseResult<DataType> {
-    let word = cursor.word("an element type")?;
-    DataType::from_name(word).ok_or_else(|| cursor.unexpected("an element type", word))
-}
-
 impl Attribute {
     pub(crate) fn parse(cursor: &mut Cursor<'_>) -> ParseResult<Self> {
         let name = cursor.word("the name of an attribute")?.to_owned();
@@ -179,7 +68,7 @@ impl Attribute {
             false => None,
         };
         let default = match cursor.take(" = ") {
-            true => Some(ty.value(cursor)?),
+            true => Some(Value::parse(ty, cursor)?),
             false => None,
         };
         let allowed = AllowedValues::parse(cursor, ty.kind)?;
@@ -190,15 +79,6 @@ impl Attribute {
             default,
             allowed,
         })
-    }
-}
-
-impl fmt::Display for AttributeType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.is_list {
-            true => write!(f, "list({})", self.kind.name()),
-            false => f.write_str(self.kind.name()),
-        }
     }
 }
 

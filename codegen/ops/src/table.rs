@@ -2,7 +2,7 @@
 
 use crate::line::{OP, parse_op};
 use crate::op::Op;
-use crate::registry::ReleaseOps;
+use crate::release_ops::ReleaseOps;
 use sp_ir::{Release, ReleaseSet};
 use std::borrow::Cow;
 use std::cmp::Ordering;
