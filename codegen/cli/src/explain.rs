@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rule_has_one_page_with_a_unique_id() {
+    fn rule_pages_have_unique_ids() {
         let pages = pages();
         let lints =
             lint::RULES.len() + lint::releases::RULES.len() + lint::conventions::RULES.len();

@@ -32,20 +32,20 @@ pub const FILE: &str = "sp-gen.toml";
 pub struct Suppressions {
     path: PathBuf,
     text: String,
-    entries: Vec<Spanned<Entry>>,
+    entries: Vec<Spanned<Suppression>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct SuppressionFile {
     #[serde(default)]
-    suppress: Vec<Spanned<Entry>>,
+    suppress: Vec<Spanned<Suppression>>,
 }
 
 /// Matches the findings of one rule about one item.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct Suppression {
     rule: String,
     item: String,
     api: Option<String>,
@@ -138,7 +138,7 @@ impl Suppressions {
 
     fn parse(path: PathBuf, text: String) -> Result<Self, SuppressError> {
         match toml::from_str(&text) {
-            Ok(File { suppress: entries }) => Ok(Self {
+            Ok(SuppressionFile { suppress: entries }) => Ok(Self {
                 path,
                 text,
                 entries,
@@ -157,7 +157,7 @@ impl Suppressions {
 
     /// Removes the entries with rules that the comparison does not use: those about ops, or those about headers.
     pub fn retain_rules(&mut self, about_ops: bool) {
-        let is_other = |entry: &Entry| match about_ops {
+        let is_other = |entry: &Suppression| match about_ops {
             true => RULES.iter().any(|rule| rule.id == entry.rule),
             false => ops::RULES.iter().any(|rule| rule.id == entry.rule),
         };
@@ -175,10 +175,11 @@ impl Suppressions {
         step: Option<(Release, Release)>,
     ) -> Result<Vec<Option<String>>, SuppressError> {
         let entries = self.entries.iter();
-        let entries: Vec<&Spanned<Entry>> = entries
+        let entries: Vec<&Spanned<Suppression>> = entries
             .filter(|entry| entry.as_ref().applies_to(step))
             .collect();
-        let matches_any = |entry: &Entry| findings.iter().any(|finding| entry.matches(finding));
+        let matches_any =
+            |entry: &Suppression| findings.iter().any(|finding| entry.matches(finding));
         let unmatched = entries.iter().filter(|entry| !matches_any(entry.as_ref()));
         let places: Vec<LabeledSpan> = unmatched
             .map(|entry| label(&entry.as_ref().describe_mismatch(findings), entry.span()))
@@ -199,7 +200,7 @@ impl Suppressions {
     }
 }
 
-impl Entry {
+impl Suppression {
     fn matches(&self, finding: &Finding) -> bool {
         let api = self.api.as_ref();
         self.rule == finding.rule

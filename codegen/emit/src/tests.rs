@@ -72,7 +72,7 @@ fn field(name: &str, ty: Type, offset: u64) -> Field {
         filled_by: None,
         direction: None,
         presence: None,
-        neutral: None,
+        default_return: None,
         section: None,
         loc: loc(),
     }
@@ -361,7 +361,7 @@ fn optional_slot_is_absent_by_default() {
         },
     );
     depth.presence = stated(Presence::Optional);
-    depth.neutral = stated("-1".into());
+    depth.default_return = stated("-1".into());
     let slots = || vec![flush.clone(), depth.clone()];
     let text = traits(slots());
     assert_contains(&text, "const HAS_FLUSH: bool = false;");

@@ -96,7 +96,7 @@ facts! {
         /// `"required"` or `"optional"`.
         presence: Presence,
         /// The default return value of a callback without a status, after a panic: a Rust expression.
-        neutral: TokenStream,
+        default_return: TokenStream,
         /// The field's offset by the struct's size, if layouts differ: `"264 = 256, 288 = 280"`.
         offsets: FieldOffsets,
     }
@@ -132,10 +132,10 @@ impl FieldFacts {
     /// Returns the facts that the IR states about `field`.
     ///
     /// # Errors
-    /// Returns an error if `neutral` is not a Rust expression.
+    /// Returns an error if `default_return` is not a Rust expression.
     pub fn from_field(field: &sp_ir::Field) -> syn::Result<Self> {
-        let neutral = field
-            .neutral
+        let default_return = field
+            .default_return
             .as_ref()
             .map(|it| syn::parse_str::<Expr>(&it.value));
         Ok(Self {
@@ -143,7 +143,7 @@ impl FieldFacts {
             writer: None,
             direction: value(&field.direction),
             presence: value(&field.presence).filter(|it| *it != Presence::Unstated),
-            neutral: neutral.transpose()?.map(|it| it.to_token_stream()),
+            default_return: default_return.transpose()?.map(|it| it.to_token_stream()),
             offsets: None,
         })
     }
@@ -316,7 +316,7 @@ mod tests {
             writer = "reserved",
             direction = "inout",
             presence = "optional",
-            neutral = "SE_EventStatus::SE_EVENT_ERROR",
+            default_return = "SE_EventStatus::SE_EVENT_ERROR",
             offsets = "264 = 256, 288 = 280"
         )]);
         let facts = FieldFacts::parse(std::slice::from_ref(&attribute)).unwrap();

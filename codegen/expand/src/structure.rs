@@ -259,7 +259,7 @@ mod tests {
             filled_by: None,
             direction: None,
             presence: None,
-            neutral: None,
+            default_return: None,
             section: None,
             loc: loc(offset as u32),
         }

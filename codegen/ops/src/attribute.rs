@@ -1,7 +1,7 @@
 //! Attributes of ops, written as `T: type = float in half float` or `N: int >= 1`.
 
 use crate::DataType;
-use crate::cursor::{Cursor, ParseResult};
+use crate::cursor::{LineCursor, ParseResult};
 use crate::kind::{AttributeKind, AttributeType};
 use crate::value::{Value, parse_type};
 use std::fmt;
@@ -33,13 +33,13 @@ pub enum AllowedValues {
 }
 
 impl AllowedValues {
-    fn parse(cursor: &mut Cursor<'_>, kind: AttributeKind) -> ParseResult<Self> {
+    fn parse(cursor: &mut LineCursor<'_>, kind: AttributeKind) -> ParseResult<Self> {
         if !cursor.take(" in") {
             return Ok(Self::Any);
         }
         match kind {
             AttributeKind::Type => items(cursor, parse_type).map(Self::Types),
-            AttributeKind::String => items(cursor, Cursor::quoted).map(Self::Strings),
+            AttributeKind::String => items(cursor, LineCursor::quoted).map(Self::Strings),
             _ => Err("only types and strings have a list of allowed values".into()),
         }
     }
@@ -47,8 +47,8 @@ impl AllowedValues {
 
 /// Reads items that are each preceded by a space, up to the end or the releases.
 fn items<'a, T>(
-    cursor: &mut Cursor<'a>,
-    mut item: impl FnMut(&mut Cursor<'a>) -> ParseResult<T>,
+    cursor: &mut LineCursor<'a>,
+    mut item: impl FnMut(&mut LineCursor<'a>) -> ParseResult<T>,
 ) -> ParseResult<Vec<T>> {
     let mut items = Vec::new();
     while !cursor.is_at_end() && !cursor.rest().starts_with(" @ ") {
@@ -59,7 +59,7 @@ fn items<'a, T>(
 }
 
 impl Attribute {
-    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> ParseResult<Self> {
+    pub(crate) fn parse(cursor: &mut LineCursor<'_>) -> ParseResult<Self> {
         let name = cursor.word("the name of an attribute")?.to_owned();
         cursor.expect(": ")?;
         let ty = AttributeType::parse(cursor)?;
@@ -132,7 +132,7 @@ mod tests {
             "keep: list(bool) = [true, false]",
             "names: list(string) = []",
         ] {
-            let mut cursor = Cursor::new(text);
+            let mut cursor = LineCursor::new(text);
             let attribute = Attribute::parse(&mut cursor).unwrap();
             assert!(cursor.is_at_end(), "{text}: {}", cursor.rest());
             assert_eq!(attribute.to_string(), text);
@@ -154,7 +154,7 @@ mod tests {
             ("n: int in 1", "only types and strings"),
             ("T: type in half  float", "an element type"),
         ] {
-            let error = Attribute::parse(&mut Cursor::new(text)).unwrap_err();
+            let error = Attribute::parse(&mut LineCursor::new(text)).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");
         }
     }

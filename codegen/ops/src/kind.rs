@@ -1,6 +1,6 @@
 //! The types of attributes: `int`, `list(type)`.
 
-use crate::cursor::{Cursor, ParseResult};
+use crate::cursor::{LineCursor, ParseResult};
 use std::fmt;
 
 /// The type of an attribute.
@@ -73,7 +73,7 @@ impl AttributeType {
         })
     }
 
-    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> ParseResult<Self> {
+    pub(crate) fn parse(cursor: &mut LineCursor<'_>) -> ParseResult<Self> {
         let is_list = cursor.take("list(");
         let word = cursor.word("the type of an attribute")?;
         let kind = AttributeKind::from_name(word);

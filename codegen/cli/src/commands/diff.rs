@@ -12,7 +12,7 @@ use miette::{IntoDiagnostic, Report};
 use crate::console;
 use crate::diagnostic::{self, CommandOutcome, Result};
 use crate::operand::{self, LoadedSide, Operand, OperandError, ReadOptions};
-use crate::report::{self, Report as Findings, SideHeaders, Suppressed, TextStyle};
+use crate::report::{self, DiffReport, SideHeaders, Suppressed, TextStyle};
 use sp_data::release::Release;
 use sp_data::suggest;
 use sp_diff::plugin::PluginUsage;
@@ -208,7 +208,7 @@ fn select(
     mut suppressed: Vec<Suppressed>,
     apis: &[String],
     plugin: Option<PluginUsage>,
-) -> Findings {
+) -> DiffReport {
     let is_wanted = |finding: &sp_diff::Finding| {
         let is_in_api = apis.is_empty() || apis.contains(&finding.api);
         is_in_api && plugin.as_ref().is_none_or(|usage| usage.concerns(finding))
@@ -221,14 +221,14 @@ fn select(
             entry.finding = plugin.judge(entry.finding.clone());
         }
     }
-    Findings {
+    DiffReport {
         diff,
         suppressed,
         plugin,
     }
 }
 
-fn print(report: &Findings, headers: &SideHeaders, format: Format) -> Result<()> {
+fn print(report: &DiffReport, headers: &SideHeaders, format: Format) -> Result<()> {
     let page = TextStyle {
         paint: console::paint(),
         width: console::width(),

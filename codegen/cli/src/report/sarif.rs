@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sp_ir::Loc;
 
-use super::{Report, display_name};
+use super::{DiffReport, display_name};
 use sp_diff::Rule;
 use sp_diff::finding::{DeclarationText, Finding, Impact};
 
@@ -17,7 +17,7 @@ const SCHEMA: &str =
 const FOLDER: &str = "tensorflow/c";
 
 /// Returns the log, which ends with one newline.
-pub fn sarif(report: &Report) -> String {
+pub fn sarif(report: &DiffReport) -> String {
     let diff = &report.diff;
     let findings = diff.findings.iter().map(|finding| result(finding, None));
     let suppressed = report.suppressed.iter();

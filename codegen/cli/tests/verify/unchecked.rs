@@ -26,7 +26,7 @@ fn assert_rejected(output: &Output, expected: &str) {
 }
 
 #[test]
-fn rejects_file_without_entry_points_and_does_not_load_it() {
+fn does_not_load_file_without_entry_points() {
     let scene = Scene::new();
     let Some(plugin) = compile(&scene, &["-DNO_ENTRY_POINT", "-DMARKS_FILE"]) else {
         return;

@@ -1,6 +1,6 @@
-use super::message::attr_value::Value as Message;
+use super::message::attr_value::AttrValueKind;
 use super::message::{
-    ArgDef, AttrDef, AttrValue, Dim, ListValue, NameAttrList, OpDef, OpDeprecation, OpList,
+    ArgDef, AttrDef, AttrValue, Dim, ListValue, NameAttrList, OpDefMessage, OpDeprecation, OpList,
     TensorShape,
 };
 use super::{OpImportError, decode};
@@ -12,7 +12,7 @@ const VERSION: Release = Release {
     ..Release::from_minor(2, 12)
 };
 
-fn attribute(ty: &str, default: Option<Message>) -> AttrDef {
+fn attribute(ty: &str, default: Option<AttrValueKind>) -> AttrDef {
     AttrDef {
         name: "a".into(),
         r#type: ty.into(),
@@ -21,16 +21,16 @@ fn attribute(ty: &str, default: Option<Message>) -> AttrDef {
     }
 }
 
-fn op(attr: Vec<AttrDef>) -> OpDef {
-    OpDef {
+fn op(attr: Vec<AttrDef>) -> OpDefMessage {
+    OpDefMessage {
         name: "X".into(),
         attr,
-        ..OpDef::default()
+        ..OpDefMessage::default()
     }
 }
 
 /// Returns the lines of the table for a list with this op, or the reason why it is rejected.
-fn lines(op: OpDef) -> Result<String, String> {
+fn lines(op: OpDefMessage) -> Result<String, String> {
     let list = OpList { op: vec![op] }.encode_to_vec();
     let ops = decode(VERSION, &list).map_err(|error| match error {
         OpImportError::Malformed { detail, .. } => detail,
@@ -65,20 +65,20 @@ fn converts_defaults_of_every_type() {
     };
     let list = ListValue::default;
     for (ty, default, text) in [
-        ("string", Message::S(b"a\n".to_vec()), "\"a\\u{a}\""),
-        ("int", Message::I(-7), "-7"),
-        ("float", Message::F(1e-7), "1e-7"),
-        ("bool", Message::B(true), "true"),
-        ("type", Message::Type(19), "half"),
-        ("type", Message::Type(40), "type40"),
-        ("shape", Message::Shape(shape(&[2, -1])), "[2, ?]"),
-        ("shape", Message::Shape(unknown), "?"),
-        ("tensor", Message::Tensor(vec![8, 3]), "0x0803"),
-        ("func", Message::Func(function("f")), "\"f\""),
-        ("list(int)", Message::List(list()), "[]"),
+        ("string", AttrValueKind::S(b"a\n".to_vec()), "\"a\\u{a}\""),
+        ("int", AttrValueKind::I(-7), "-7"),
+        ("float", AttrValueKind::F(1e-7), "1e-7"),
+        ("bool", AttrValueKind::B(true), "true"),
+        ("type", AttrValueKind::Type(19), "half"),
+        ("type", AttrValueKind::Type(40), "type40"),
+        ("shape", AttrValueKind::Shape(shape(&[2, -1])), "[2, ?]"),
+        ("shape", AttrValueKind::Shape(unknown), "?"),
+        ("tensor", AttrValueKind::Tensor(vec![8, 3]), "0x0803"),
+        ("func", AttrValueKind::Func(function("f")), "\"f\""),
+        ("list(int)", AttrValueKind::List(list()), "[]"),
         (
             "list(int)",
-            Message::List(ListValue {
+            AttrValueKind::List(ListValue {
                 i: vec![1, 2],
                 ..list()
             }),
@@ -86,7 +86,7 @@ fn converts_defaults_of_every_type() {
         ),
         (
             "list(float)",
-            Message::List(ListValue {
+            AttrValueKind::List(ListValue {
                 f: vec![0.5],
                 ..list()
             }),
@@ -94,7 +94,7 @@ fn converts_defaults_of_every_type() {
         ),
         (
             "list(bool)",
-            Message::List(ListValue {
+            AttrValueKind::List(ListValue {
                 b: vec![true],
                 ..list()
             }),
@@ -102,7 +102,7 @@ fn converts_defaults_of_every_type() {
         ),
         (
             "list(type)",
-            Message::List(ListValue {
+            AttrValueKind::List(ListValue {
                 r#type: vec![1],
                 ..list()
             }),
@@ -110,7 +110,7 @@ fn converts_defaults_of_every_type() {
         ),
         (
             "list(string)",
-            Message::List(ListValue {
+            AttrValueKind::List(ListValue {
                 s: vec![b"x".to_vec()],
                 ..list()
             }),
@@ -118,7 +118,7 @@ fn converts_defaults_of_every_type() {
         ),
         (
             "list(shape)",
-            Message::List(ListValue {
+            AttrValueKind::List(ListValue {
                 shape: vec![shape(&[])],
                 ..list()
             }),
@@ -126,7 +126,7 @@ fn converts_defaults_of_every_type() {
         ),
         (
             "list(tensor)",
-            Message::List(ListValue {
+            AttrValueKind::List(ListValue {
                 tensor: vec![vec![1]],
                 ..list()
             }),
@@ -134,7 +134,7 @@ fn converts_defaults_of_every_type() {
         ),
         (
             "list(func)",
-            Message::List(ListValue {
+            AttrValueKind::List(ListValue {
                 func: vec![function("g")],
                 ..list()
             }),
@@ -158,7 +158,7 @@ fn converts_arguments_flags_and_allowed_values() {
     };
     let allowed = |list| {
         Some(AttrValue {
-            value: Some(Message::List(list)),
+            value: Some(AttrValueKind::List(list)),
         })
     };
     let strings = ListValue {
@@ -169,7 +169,7 @@ fn converts_arguments_flags_and_allowed_values() {
         name: name.into(),
         ..attribute(ty, None)
     };
-    let op = OpDef {
+    let op = OpDefMessage {
         input_arg: vec![
             ArgDef {
                 type_attr: "T".into(),
@@ -241,45 +241,51 @@ fn rejects_values_that_no_op_has() {
         ..ArgDef::default()
     };
     let int_list = Some(AttrValue {
-        value: Some(Message::List(ListValue::default())),
+        value: Some(AttrValueKind::List(ListValue::default())),
     });
     for (op, words) in [
         (
-            op(vec![attribute("string", Some(Message::S(vec![0xff])))]),
+            op(vec![attribute(
+                "string",
+                Some(AttrValueKind::S(vec![0xff])),
+            )]),
             "not UTF-8",
         ),
         (
-            op(vec![attribute("type", Some(Message::Type(0)))]),
+            op(vec![attribute("type", Some(AttrValueKind::Type(0)))]),
             "0 is not the number",
         ),
         (
-            op(vec![attribute("type", Some(Message::Type(-3)))]),
+            op(vec![attribute("type", Some(AttrValueKind::Type(-3)))]),
             "-3 is not the number",
         ),
         (
-            op(vec![attribute("shape", Some(Message::Shape(shape(&[-2]))))]),
+            op(vec![attribute(
+                "shape",
+                Some(AttrValueKind::Shape(shape(&[-2]))),
+            )]),
             "a dimension is negative",
         ),
         (
             op(vec![attribute(
                 "func",
-                Some(Message::Func(with_attributes)),
+                Some(AttrValueKind::Func(with_attributes)),
             )]),
             "attributes of its own",
         ),
         (
-            op(vec![attribute("int", Some(Message::F(1.0)))]),
+            op(vec![attribute("int", Some(AttrValueKind::F(1.0)))]),
             "not of its type",
         ),
         (
             op(vec![attribute(
                 "int",
-                Some(Message::List(ListValue::default())),
+                Some(AttrValueKind::List(ListValue::default())),
             )]),
             "not of its type",
         ),
         (
-            op(vec![attribute("list(int)", Some(Message::I(1)))]),
+            op(vec![attribute("list(int)", Some(AttrValueKind::I(1)))]),
             "not of its type",
         ),
         (
@@ -301,7 +307,7 @@ fn rejects_values_that_no_op_has() {
             "neither types nor strings",
         ),
         (
-            OpDef {
+            OpDefMessage {
                 output_arg: vec![output],
                 ..op(Vec::new())
             },
@@ -318,7 +324,7 @@ fn rejects_values_that_no_op_has() {
 
 #[test]
 fn damaged_lists_are_decoded_or_rejected() {
-    let default = Message::List(ListValue {
+    let default = AttrValueKind::List(ListValue {
         i: vec![1, 300],
         ..ListValue::default()
     });

@@ -1,9 +1,9 @@
 //! `sp-gen diff <OLD> <NEW> --ops`: the differences between the op definitions of two releases.
 
-use super::{Args, Findings, outcome, print, separate_suppressed};
+use super::{Args, outcome, print, separate_suppressed};
 use crate::diagnostic::Result;
 use crate::ops::{definitions, parse_release};
-use crate::report::SideHeaders;
+use crate::report::{DiffReport, SideHeaders};
 use sp_data::folders::DataFolders;
 use sp_diff::ops::{OpSide, diff};
 use sp_diff::suppress::Suppressions;
@@ -17,7 +17,7 @@ pub fn run(args: &Args, suppressions: &Suppressions, folders: &DataFolders) -> R
     let found = diff(side(&args.old, &old), side(&args.new, &new), &args.target);
     let releases = Some((old_release, new_release));
     let (diff, suppressed) = separate_suppressed(found, suppressions, releases)?;
-    let report = Findings {
+    let report = DiffReport {
         diff,
         suppressed,
         plugin: None,
