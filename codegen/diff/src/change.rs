@@ -36,7 +36,7 @@ pub enum Declaration<'p> {
 }
 
 /// OLD's and NEW's value of the same property.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OldNew<T> {
     /// OLD's value.
     pub old: T,

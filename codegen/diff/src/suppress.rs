@@ -21,7 +21,7 @@ use thiserror::Error;
 use toml::Spanned;
 
 use crate::finding::Finding;
-use crate::rules::RULES;
+use crate::{RULES, ops};
 use sp_data::release::Release;
 
 /// The file's name.
@@ -155,6 +155,15 @@ impl Suppressions {
         }
     }
 
+    /// Removes the entries with rules that the comparison does not use: those about ops, or those about headers.
+    pub fn retain_rules(&mut self, about_ops: bool) {
+        let is_other = |entry: &Suppression| match about_ops {
+            true => RULES.iter().any(|rule| rule.id == entry.rule),
+            false => ops::RULES.iter().any(|rule| rule.id == entry.rule),
+        };
+        self.entries.retain(|entry| !is_other(entry.as_ref()));
+    }
+
     /// Returns the reason for each of `findings` that is suppressed. `step` has the compared releases, if both are
     /// known.
     ///
@@ -212,7 +221,7 @@ impl Suppression {
 
     /// Describes why the entry matches no finding.
     fn describe_mismatch(&self, findings: &[Finding]) -> String {
-        if !RULES.iter().any(|rule| rule.id == self.rule) {
+        if !crate::all_rules().any(|rule| rule.id == self.rule) {
             return format!("unknown rule `{}`", self.rule);
         }
         let findings = findings.iter().filter(|finding| finding.item == self.item);
