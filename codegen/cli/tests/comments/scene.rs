@@ -106,7 +106,7 @@ impl Scene {
 fn read(operand: &str, folders: &DataFolders) -> Surface {
     let target = TARGETS[0];
     let side = Operand::parse(operand).unwrap().read(ReadOptions {
-        folders: folders,
+        folders,
         target,
         apis: &[],
     });
