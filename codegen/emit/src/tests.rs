@@ -15,7 +15,7 @@ mod releases;
 
 /// Emits the crate without any known exports.
 fn emit(apis: &[Api]) -> Result<Files, EmitError> {
-    super::emit(apis, &Symbols::default())
+    super::emit_rust(apis, &Symbols::default())
 }
 
 fn loc() -> Loc {
@@ -396,6 +396,19 @@ fn rejects_return_value_without_default() {
 }
 
 #[test]
+fn rejects_optional_slot_that_creates_handle_without_status() {
+    let mut out = param("stream", pointer(named("SP_Stream"), true));
+    out.direction = stated(Direction::Out);
+    let mut create = slot("create", vec![device(), out], Type::Void);
+    create.presence = stated(Presence::Optional);
+    let error = emit(&[status_api(), demo_api(vec![create])]).unwrap_err();
+    assert_contains(
+        &error.to_string(),
+        "SP_Table.create: it is optional and creates a `SP_Stream`",
+    );
+}
+
+#[test]
 fn rejects_undeclared_name() {
     let signature = Signature {
         params: vec![param("it", pointer(named("TF_Lost"), true))],
@@ -506,8 +519,30 @@ fn text_constants_are_escaped_in_rust_and_c() {
         &flat(&files, "src/demo/constants.rs"),
         r#"pub const TEXT: &str = "a\n\"\u{1b}1";"#,
     );
-    let headers = super::header::emit(&apis, &Symbols::default()).unwrap();
+    let headers = super::emit_c(&apis, &Symbols::default()).unwrap();
     assert_contains(&headers["spgen_demo.h"], r#"#define TEXT "a\n\"\0331""#);
+}
+
+#[test]
+fn c_fill_stores_only_fields_of_the_plugin() {
+    let void = || pointer(Type::Void, true);
+    let mut reserved = field("ext", void(), 0);
+    reserved.presence = stated(Presence::Optional);
+    let mut ordinal = field("ordinal", Type::Size, 0);
+    ordinal.filled_by = stated(Side::Core);
+    let handle = field("device_handle", void(), 0);
+    let item = Item::Struct(versioned(vec![reserved, ordinal, handle]));
+    let headers = super::emit_c(
+        &[api("demo", vec![("SP_Device", item)])],
+        &Symbols::default(),
+    );
+    let text = &headers.unwrap()["spgen_demo.h"];
+    assert_contains(
+        text,
+        "spgen_set_SP_Device_device_handle(object, values->device_handle);",
+    );
+    assert!(!text.contains("values->ext"), "{text}");
+    assert!(!text.contains("values->ordinal"), "{text}");
 }
 
 #[test]

@@ -15,8 +15,8 @@ const MESSAGES: &[&str] = &[
 const RUST_FILES: &[&str] = &["host.rs", "prefix.rs"];
 
 const C_TEXTS: &[&str] = &[
-    include_str!("../header/text/host.h"),
-    include_str!("../header/text/structs.h"),
+    include_str!("../c/text/host.h"),
+    include_str!("../c/text/structs.h"),
 ];
 
 /// Replaces arguments such as `{size}` of format strings by `{}`.
