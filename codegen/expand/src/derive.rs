@@ -219,9 +219,9 @@ fn versioned(
             const EPOCHS: &'static [::sp_runtime::Epoch] = #epochs;
             const FIELDS: &'static [&'static str] = &[#(#fields),*];
 
-            fn host_layout() -> &'static ::sp_runtime::declarations::HostLayoutCell {
-                static LAYOUT: ::sp_runtime::declarations::HostLayoutCell =
-                    ::sp_runtime::declarations::HostLayoutCell::new();
+            fn host_layout() -> &'static ::sp_runtime::HostLayoutCell {
+                static LAYOUT: ::sp_runtime::HostLayoutCell =
+                    ::sp_runtime::HostLayoutCell::new();
                 &LAYOUT
             }
         }
