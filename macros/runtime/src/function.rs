@@ -132,32 +132,12 @@ impl<F: Copy> Function<F> {
 
     #[cold]
     fn find(&self) -> Result<*mut c_void, UnavailableFunction> {
-        let unavailable = |reason| UnavailableFunction(self.info, reason);
-        let found =
-            find_symbol(self.info.name).ok_or(unavailable(UnavailableReason::NotExported))?;
-        if !self.info.has_known_signature() {
-            return Err(unavailable(UnavailableReason::NewerHost));
-        }
-        for older in self.older {
-            match (Host::running().is_in(older.releases), older.adapter) {
-                (Some(false), _) => {}
-                (Some(true), Some(adapter)) => {
-                    // SAFETY: `new` checked that `F` has a pointer's size, and any function is a valid address.
-                    return Ok(unsafe { std::mem::transmute_copy(&adapter) });
-                }
-                (Some(true), None) => {
-                    return Err(unavailable(UnavailableReason::OlderSignature(
-                        older.releases,
-                    )));
-                }
-                (None, _) => {
-                    return Err(unavailable(UnavailableReason::UnstatedRelease(
-                        older.releases,
-                    )));
-                }
-            }
-        }
-        Ok(found)
+        let mut older = self.older.iter().map(|older| {
+            // SAFETY: `new` checked that `F` has a pointer's size, and any function is a valid address.
+            let address = |adapter: F| unsafe { std::mem::transmute_copy(&adapter) };
+            (older.releases, older.adapter.map(address))
+        });
+        self.info.find(&mut older)
     }
 
     /// Returns true if the running host has the function.
@@ -244,7 +224,34 @@ impl<F: Copy + Sync> HostFunction for Function<F> {
     }
 }
 
+/// The releases with an older signature, and the address of the adapter to it.
+type OlderAdapter = (Releases, Option<*mut c_void>);
+
 impl FunctionInfo {
+    /// Returns the address to call: that of the function, or of the adapter to the running release's signature.
+    ///
+    /// It does not depend on the function's type, so that it is compiled once.
+    fn find(
+        self,
+        older: &mut dyn Iterator<Item = OlderAdapter>,
+    ) -> Result<*mut c_void, UnavailableFunction> {
+        let unavailable = |reason| UnavailableFunction(self, reason);
+        let found = find_symbol(self.name).ok_or(unavailable(UnavailableReason::NotExported))?;
+        if !self.has_known_signature() {
+            return Err(unavailable(UnavailableReason::NewerHost));
+        }
+        for (releases, adapter) in older {
+            let reason = match (Host::running().is_in(releases), adapter) {
+                (Some(false), _) => continue,
+                (Some(true), Some(adapter)) => return Ok(adapter),
+                (Some(true), None) => UnavailableReason::OlderSignature(releases),
+                (None, _) => UnavailableReason::UnstatedRelease(releases),
+            };
+            return Err(unavailable(reason));
+        }
+        Ok(found)
+    }
+
     /// Returns true if the signature is known: it never changed, the release is known, or the host's
     /// header declares it.
     fn has_known_signature(&self) -> bool {

@@ -9,23 +9,22 @@ use crate::model::retyped::RetypedSlot;
 
 /// Prints the setter of the slot.
 pub fn print(slot: &RetypedSlot<'_>) -> String {
+    let first = slot.releases.0;
+    let (table, field) = (slot.table, slot.slot);
+    let trampoline = format!("spgen_{table}_{field}_v{}_{}", first.major, first.minor);
+    print_function(slot, &trampoline) + &print_setter(slot, &trampoline)
+}
+
+/// Prints the plugin's function with the newest signature, and the trampoline with the older one that calls it.
+fn print_function(slot: &RetypedSlot<'_>, trampoline: &str) -> String {
     let RetypedSlot {
         table, slot: field, ..
     } = slot;
     let full = format!("{table}_{field}");
-    let (older, newest) = (
-        with_parameter_names(slot.older),
-        with_parameter_names(slot.newest),
-    );
-    let (first, last) = slot.releases;
-    let (span, releases) = (
-        format_span(slot.releases),
-        releases::range(first, Some(last)),
-    );
+    let span = format_span(slot.releases);
+    let newest = with_parameter_names(slot.newest);
     let newest_type = c::broken(&format!("spgen_type_{full}"), &newest);
-    let trampoline = format!("spgen_{full}_v{}_{}", first.major, first.minor);
-    let trampoline_head = c::broken(&trampoline, &older);
-    let older_type = c::broken("older_type", &older).replace('\n', "\n  ");
+    let trampoline_head = c::broken(trampoline, &with_parameter_names(slot.older));
     let call = format!("spgen_plugin_{full}({})", arguments(slot).join(", "));
     let unused: String = unused_params(slot)
         .iter()
@@ -45,7 +44,25 @@ SPGEN_SHARED spgen_type_{full}* spgen_plugin_{full};
 static inline {trampoline_head} {{
 {unused}  {return_keyword}{call};
 }}
-/** Returns true if the signature that the host calls is known. */
+"#
+    )
+}
+
+/// Prints the setter, and the check that precedes it.
+fn print_setter(slot: &RetypedSlot<'_>, trampoline: &str) -> String {
+    let RetypedSlot {
+        table, slot: field, ..
+    } = slot;
+    let full = format!("{table}_{field}");
+    let (first, last) = slot.releases;
+    let (span, releases) = (
+        format_span(slot.releases),
+        releases::range(first, Some(last)),
+    );
+    let older_type =
+        c::broken("older_type", &with_parameter_names(slot.older)).replace('\n', "\n  ");
+    format!(
+        r#"/** Returns true if the signature that the host calls is known. */
 static inline bool spgen_is_signature_known_{full}(void) {{
   const spgen_releases older = {releases};
   return spgen_is_host_in(older) >= 0;

@@ -8,6 +8,7 @@ use super::comment;
 use super::layouts::{StructLayouts, by_value_type, older_name};
 use crate::model::context::Context;
 use crate::model::docs::{field_doc, presence, struct_doc, union_doc, with_discriminator_note};
+use crate::model::epochs::OlderDeclaration;
 use crate::model::item_releases::ItemReleases;
 use crate::model::releases::{Span, format_span};
 
@@ -76,25 +77,8 @@ fn print_plain(
     layout: Layout,
     context: &Context<'_>,
 ) -> String {
-    let older = context.older_declarations();
-    let older = older.filter(|it| it.name == name).filter_map(|older| {
-        let (fields, layout) = match older.item {
-            Item::Struct(it) => (&it.fields, it.layout),
-            Item::Union(it) => (&it.fields, it.layout),
-            _ => return None,
-        };
-        let body = Body {
-            keyword,
-            name: older_name(name, older.span.0),
-            fields,
-            layout,
-            struct_size: None,
-            release: Some(older.span.1),
-        };
-        let doc = older_layout_doc(name, older.span);
-        Some(print_body(&body, doc, None, context))
-    });
-    let older: String = older.collect();
+    let older = context.older_declarations().filter(|it| it.name == name);
+    let older: String = older.map(|it| print_older(it, keyword, context)).collect();
     let doc = match context.api.items.get(name) {
         Some(Item::Struct(it)) => with_discriminator_note(&struct_doc(it), &it.discriminator),
         Some(Item::Union(it)) => with_discriminator_note(&union_doc(it), &it.discriminator),
@@ -109,6 +93,29 @@ fn print_plain(
         release: None,
     };
     older + &print_body(&body, doc, Some(name), context)
+}
+
+/// Prints a layout that a later release broke.
+fn print_older(
+    older: &OlderDeclaration<'_>,
+    keyword: &'static str,
+    context: &Context<'_>,
+) -> String {
+    let (fields, layout) = match older.item {
+        Item::Struct(it) => (&it.fields, it.layout),
+        Item::Union(it) => (&it.fields, it.layout),
+        _ => return String::new(),
+    };
+    let body = Body {
+        keyword,
+        name: older_name(older.name, older.span.0),
+        fields,
+        layout,
+        struct_size: None,
+        release: Some(older.span.1),
+    };
+    let doc = older_layout_doc(older.name, older.span);
+    print_body(&body, doc, None, context)
 }
 
 /// Prints the body and its assertions. The docs of its members state the releases of `dated_item`'s members.

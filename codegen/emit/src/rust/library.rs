@@ -52,33 +52,12 @@ fn items<'a>(
 
 /// Returns the constants for the releases from which the crate was generated.
 fn release_constants(timeline: &Timeline, has_availability: bool) -> TokenStream {
-    let release = |release: Release| {
-        let arguments = arguments(release);
-        quote!(sp_runtime::Release::new(#arguments))
-    };
-    let newest = timeline.newest().map(|newest| {
-        let (doc, newest) = (
-            " The newest final release from which this crate was generated.",
-            release(newest),
-        );
-        let release_symbols = match has_availability {
-            true => quote!(availability::RELEASE_SYMBOLS),
-            false => quote!(&[]),
-        };
-        quote! {
-            #[doc = #doc]
-            pub const NEWEST: sp_runtime::Release = #newest;
-            #[doc = " The releases from which this crate was generated, for the decision about a host."]
-            pub static KNOWN_RELEASES: sp_runtime::KnownReleases = sp_runtime::KnownReleases {
-                newest: NEWEST,
-                previews: PREVIEWS,
-                release_symbols: #release_symbols,
-            };
-        }
-    });
+    let newest = timeline
+        .newest()
+        .map(|newest| newest_release(newest, has_availability));
     let previews = timeline.previews();
     let previews = previews.iter().map(|(version, minor)| {
-        let minor = release(*minor);
+        let minor = release_expression(*minor);
         quote!((#version, #minor))
     });
     let docs = [
@@ -91,6 +70,29 @@ fn release_constants(timeline: &Timeline, has_availability: bool) -> TokenStream
         #[rustfmt::skip]
         pub const PREVIEWS: &[(&str, sp_runtime::Release)] = &[#(#previews),*];
     }
+}
+
+fn newest_release(newest: Release, has_availability: bool) -> TokenStream {
+    let newest = release_expression(newest);
+    let release_symbols = match has_availability {
+        true => quote!(availability::RELEASE_SYMBOLS),
+        false => quote!(&[]),
+    };
+    quote! {
+        #[doc = " The newest final release from which this crate was generated."]
+        pub const NEWEST: sp_runtime::Release = #newest;
+        #[doc = " The releases from which this crate was generated, for the decision about a host."]
+        pub static KNOWN_RELEASES: sp_runtime::KnownReleases = sp_runtime::KnownReleases {
+            newest: NEWEST,
+            previews: PREVIEWS,
+            release_symbols: #release_symbols,
+        };
+    }
+}
+
+fn release_expression(release: Release) -> TokenStream {
+    let arguments = arguments(release);
+    quote!(sp_runtime::Release::new(#arguments))
 }
 
 fn module(name: &str, gate: Option<TokenStream>) -> TokenStream {

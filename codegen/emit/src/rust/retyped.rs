@@ -95,26 +95,13 @@ impl<'a> Setter<'a> {
     }
 
     fn setter(&self) -> TokenStream {
-        let Self {
-            slot,
-            author,
-            trampoline,
-            full_name,
-            older_releases,
-        } = self;
-        let (table, field) = (ident(slot.table), ident(slot.slot));
-        let setter = format_ident!("set_{}", slot.slot);
-        let [newest, older] = [slot.newest, slot.older].map(|it| print_function_type(it, &InScope));
-        let (first, last) = (arguments(slot.releases.0), arguments(slot.releases.1));
+        let (table, author) = (ident(self.slot.table), &self.author);
+        let setter = format_ident!("set_{}", self.slot.slot);
+        let body = self.setter_body();
         let doc = format!(
-            " Stores `T` with the signature that the running host calls. In {older_releases} the parameters that a \
-             later release added are null."
-        );
-        let unknown = format!(
-            "{full_name} has another signature in {older_releases}, and the host's release is not known"
-        );
-        let comment = safety(
-            "both are function pointers, and only a host with the older signature calls it.",
+            " Stores `T` with the signature that the running host calls. In {} the parameters that a \
+             later release added are null.",
+            self.older_releases
         );
         quote! {
             impl #table {
@@ -123,20 +110,39 @@ impl<'a> Setter<'a> {
                 #[doc = " # Errors"]
                 #[doc = " Returns an error if the host's release is not known."]
                 pub fn #setter<T: #author>(table: &mut PrefixMut<'_, Self>) -> Result<()> {
-                    let newest: #newest = T::call;
-                    let older: #older = #trampoline::<T>;
-                    #comment
-                    let older: #newest = unsafe { core::mem::transmute(older) };
-                    let older_releases = Releases::between(Release::new(#first), Release::new(#last));
-                    let slot = match Host::running().is_in(older_releases) {
-                        Some(true) => older,
-                        Some(false) => newest,
-                        None => return Err(Error::unimplemented(#unknown)),
-                    };
-                    table.set(Self::#field, Some(slot));
-                    Ok(())
+                    #body
                 }
             }
+        }
+    }
+
+    fn setter_body(&self) -> TokenStream {
+        let Self {
+            slot, trampoline, ..
+        } = self;
+        let field = ident(slot.slot);
+        let [newest, older] = [slot.newest, slot.older].map(|it| print_function_type(it, &InScope));
+        let (first, last) = (arguments(slot.releases.0), arguments(slot.releases.1));
+        let unknown = format!(
+            "{} has another signature in {}, and the host's release is not known",
+            self.full_name, self.older_releases
+        );
+        let comment = safety(
+            "both are function pointers, and only a host with the older signature calls it.",
+        );
+        quote! {
+            let newest: #newest = T::call;
+            let older: #older = #trampoline::<T>;
+            #comment
+            let older: #newest = unsafe { core::mem::transmute(older) };
+            let older_releases = Releases::between(Release::new(#first), Release::new(#last));
+            let slot = match Host::running().is_in(older_releases) {
+                Some(true) => older,
+                Some(false) => newest,
+                None => return Err(Error::unimplemented(#unknown)),
+            };
+            table.set(Self::#field, Some(slot));
+            Ok(())
         }
     }
 }

@@ -313,14 +313,9 @@ fn role<'a>(
     catalog: &Catalog<'a>,
 ) -> Role<'a> {
     if let Some(handle) = catalog.pointer_handle(&param.ty) {
-        let is_transferred = param
-            .transfer
-            .as_ref()
-            .is_some_and(|it| it.value == Transfer::Full);
-        return if is_transferred {
-            Role::OwnedHandle(handle)
-        } else {
-            Role::BorrowedHandle(handle)
+        return match param.transfer.as_ref().map(|it| it.value) {
+            Some(Transfer::Full) => Role::OwnedHandle(handle),
+            _ => Role::BorrowedHandle(handle),
         };
     }
     let Type::Pointer { pointee, mutable } = catalog.resolve(&param.ty) else {
@@ -330,14 +325,9 @@ fn role<'a>(
         return Role::Status;
     }
     if let Some(handle) = catalog.pointer_handle(pointee) {
-        let is_out = param
-            .direction
-            .as_ref()
-            .is_some_and(|it| it.value == Direction::Out);
-        return if is_out && is_void {
-            Role::CreatedHandle(handle)
-        } else {
-            Role::Plain
+        return match param.direction.as_ref().map(|it| it.value) {
+            Some(Direction::Out) if is_void => Role::CreatedHandle(handle),
+            _ => Role::Plain,
         };
     }
     match (catalog.versioned(pointee), receiver) {
