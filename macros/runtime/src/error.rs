@@ -39,7 +39,7 @@ codes! {
     RESOURCE_EXHAUSTED = 8, "Out of memory or of another resource.";
     FAILED_PRECONDITION = 9, "The state does not allow the operation.";
     ABORTED = 10, "The operation was aborted, for example by a conflict with another one.";
-    OUT_OF_RANGE = 11, "The operation went past the valid range.";
+    OUT_OF_RANGE = 11, "The operation exceeded the valid range.";
     UNIMPLEMENTED = 12, "The operation is not supported.";
     INTERNAL = 13, "A defect of the plugin or of TensorFlow.";
     UNAVAILABLE = 14, "The operation is not possible at present; a retry may succeed.";

@@ -15,7 +15,7 @@ impl Release {
         Self { major, minor }
     }
 
-    /// Parses a release that stands in code, such as `2.6`.
+    /// Parses a release in source code, such as `2.6`.
     ///
     /// # Panics
     /// Panics if `text` is not a release; in a constant, that is a compile error.

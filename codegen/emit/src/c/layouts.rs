@@ -91,8 +91,8 @@ fn layout_name(name: &str, context: &Context<'_>, release: Option<Release>) -> S
 
 /// Returns the type of an older layout of a struct or union, if `release` has one.
 fn older_layout_name(name: &str, context: &Context<'_>, release: Release) -> Option<String> {
-    let home = context.catalog.home(name)?;
-    let older = context.all_older.get(home)?.values().flatten();
+    let api = context.catalog.declaring_api(name)?;
+    let older = context.all_older.get(api)?.values().flatten();
     let mut records = older.filter(|it| matches!(it.item, Item::Struct(_) | Item::Union(_)));
     let found = records.find(|it| it.name == name && (it.span.0..=it.span.1).contains(&release))?;
     Some(older_name(name, found.span.0))

@@ -53,17 +53,18 @@ pub fn imports<'a>(context: &Context<'a>) -> BTreeSet<&'a str> {
     let accessed = foreign_forwards(context)
         .into_iter()
         .filter(has_public_fields);
-    let homes = needed
+    let apis = needed
         .chain(accessed)
-        .filter_map(|name| context.catalog.home(name));
-    homes.filter(|home| *home != context.api.name).collect()
+        .filter_map(|name| context.catalog.declaring_api(name));
+    apis.filter(|api| *api != context.api.name).collect()
 }
 
 /// Returns the names of other APIs for which a forward declaration is sufficient.
 pub fn foreign_forwards<'a>(context: &Context<'a>) -> BTreeSet<&'a str> {
     let items = context.api.items.values();
     let used = items.flat_map(references::names);
-    let foreign = used.filter(|name| context.catalog.home(name) != Some(&context.api.name));
+    let foreign =
+        used.filter(|name| context.catalog.declaring_api(name) != Some(&context.api.name));
     let forward = foreign.filter(|name| context.catalog.item(name).is_some_and(is_forward));
     forward.collect()
 }

@@ -40,8 +40,8 @@ impl<'a> Catalog<'a> {
     }
 
     /// Returns the API that declares `name`.
-    pub fn home(&self, name: &str) -> Option<&'a str> {
-        self.items.get(name).map(|(home, _)| *home)
+    pub fn declaring_api(&self, name: &str) -> Option<&'a str> {
+        self.items.get(name).map(|(api, _)| *api)
     }
 
     /// Returns the enumeration that has an enumerator `name`.

@@ -58,12 +58,12 @@ pub fn collect_older<'a>(
     let runs = runs(apis, timeline);
     let mut all_older = AllOlder::new();
     for (name, runs_of_item) in &runs {
-        let Some(home) = newest.home(name) else {
+        let Some(api) = newest.declaring_api(name) else {
             continue;
         };
         for run in &runs_of_item[..runs_of_item.len() - 1] {
             let older = older_declaration(name, run, &runs, newest, timeline);
-            let modules = all_older.entry(home).or_default();
+            let modules = all_older.entry(api).or_default();
             modules.entry(run.module()).or_default().push(older);
         }
     }
@@ -139,8 +139,8 @@ fn older_declaration<'a>(
             .rev()
             .skip(1)
             .find(|it| it.releases.contains(&span.1));
-        if let (Some(older), Some(home)) = (older, newest.home(other)) {
-            references.insert(other, (home, older.module()));
+        if let (Some(older), Some(api)) = (older, newest.declaring_api(other)) {
+            references.insert(other, (api, older.module()));
         }
     }
     OlderDeclaration {

@@ -100,9 +100,11 @@ fn references<'a>(apis: &'a [Api], catalog: &Catalog<'a>) -> References<'a> {
     let mut references = References::new();
     for api in apis {
         for (name, item) in &api.items {
-            let homes = names(item).into_iter().filter_map(|it| catalog.home(it));
-            for home in homes.filter(|home| *home != api.name) {
-                let edge = (api.name.as_str(), home);
+            let used_apis = names(item)
+                .into_iter()
+                .filter_map(|it| catalog.declaring_api(it));
+            for used in used_apis.filter(|used| *used != api.name) {
+                let edge = (api.name.as_str(), used);
                 references.entry(edge).or_default().insert(name.as_str());
             }
         }

@@ -53,7 +53,7 @@ pub fn retyped_slots<'a>(
     slots.collect()
 }
 
-/// Returns the newest and the older signature of a slot, if it kept its offset and the parameters differ.
+/// Returns the newest and the older signature of a slot, if both have the same offset and another number of parameters.
 fn signatures<'a>(
     field: &'a Field,
     older_item: &'a Struct,

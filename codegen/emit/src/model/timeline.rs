@@ -135,22 +135,22 @@ pub fn merge_newest(apis: &[Api]) -> Vec<Api> {
         )
     });
     let mut merged: BTreeMap<&str, Api> = BTreeMap::new();
-    let mut homes: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
+    let mut declared: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
     for api in order {
         merged.entry(&api.name).or_insert_with(|| Api {
             items: BTreeMap::new(),
             ..api.clone()
         });
         for (name, item) in &api.items {
-            match homes.get(name.as_str()) {
-                Some((release, home)) if *release != api.release => {
-                    let newer = merged.get_mut(home);
+            match declared.get(name.as_str()) {
+                Some((release, declaring_api)) if *release != api.release => {
+                    let newer = merged.get_mut(declaring_api);
                     let newer = newer.and_then(|api| api.items.get_mut(name));
                     add_older_facts(newer, item, parse_minor(&api.release));
                 }
                 // A new name, or one that is declared twice in one release, which the catalog rejects.
                 _ => {
-                    homes.insert(name, (&api.release, &api.name));
+                    declared.insert(name, (&api.release, &api.name));
                     let target = merged.get_mut(api.name.as_str());
                     target.map(|it| it.items.insert(name.clone(), item.clone()));
                 }

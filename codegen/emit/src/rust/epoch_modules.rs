@@ -1,4 +1,4 @@
-//! The modules of older layouts and signatures, printed by the emitters of the newest ones.
+//! Modules of older layouts and signatures. The functions that print the newest ones print these too.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ fn print_module(name: &str, older: &[OlderDeclaration<'_>], context: &Context<'_
     .into_iter()
     .collect();
     let doc = format!(" {}", module_doc(name));
-    let uses = imports::of_epoch(&code, &items, context.catalog);
+    let uses = imports::epoch_imports(&code, &items, context.catalog);
     let older_uses = older_imports(name, older, &context.api.name);
     let name = format_ident!("{name}");
     quote! {
@@ -72,14 +72,14 @@ fn older_imports(module: &str, older: &[OlderDeclaration<'_>], api: &str) -> Tok
     let all: BTreeMap<_, _> = older.iter().flat_map(|it| &it.references).collect();
     let foreign = all
         .into_iter()
-        .filter(|(_, (home, other))| (*home, other.as_str()) != (api, module));
-    let uses = foreign.map(|(name, (home, module))| {
-        let (name, home, module) = (
+        .filter(|(_, (declaring_api, other))| (*declaring_api, other.as_str()) != (api, module));
+    let uses = foreign.map(|(name, (api, module))| {
+        let (name, api, module) = (
             ident(name),
-            format_ident!("{home}"),
+            format_ident!("{api}"),
             format_ident!("{module}"),
         );
-        quote!(use crate::#home::epochs::#module::#name;)
+        quote!(use crate::#api::epochs::#module::#name;)
     });
     uses.collect()
 }

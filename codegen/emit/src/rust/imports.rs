@@ -34,7 +34,7 @@ const RUNTIME: &[&str] = &[
 ];
 
 /// Returns the imports of an API's file `part`, which contains `items`.
-pub fn of_part(part: &str, items: &TokenStream, catalog: &Catalog<'_>) -> TokenStream {
+pub fn part_imports(part: &str, items: &TokenStream, catalog: &Catalog<'_>) -> TokenStream {
     // Their code consists of inner modules, which have imports of their own.
     if matches!(part, "shims" | "epochs") {
         return TokenStream::new();
@@ -55,13 +55,13 @@ pub fn of_part(part: &str, items: &TokenStream, catalog: &Catalog<'_>) -> TokenS
 }
 
 /// Returns the imports of a table's module in `shims`, two levels below the API's module.
-pub fn of_table(items: &TokenStream) -> TokenStream {
+pub fn table_imports(items: &TokenStream) -> TokenStream {
     let outside = outside(&path_starts(items));
     quote!(use super::super::*; #outside)
 }
 
 /// Returns the imports of an epoch's module, two levels below the API's module. It declares `items` itself.
-pub fn of_epoch(code: &TokenStream, items: &Items, catalog: &Catalog<'_>) -> TokenStream {
+pub fn epoch_imports(code: &TokenStream, items: &Items, catalog: &Catalog<'_>) -> TokenStream {
     let mut names = path_starts(code);
     if code.to_string().contains("STRUCT_SIZE") {
         names.insert("Versioned".to_owned());
@@ -84,16 +84,16 @@ pub fn path_starts(code: &TokenStream) -> BTreeSet<String> {
 }
 
 /// Returns the names of other APIs in `names`, by the API that declares them.
-pub fn of_other_apis<'a, 'b>(
+pub fn names_of_other_apis<'a, 'b>(
     api: &str,
     names: impl Iterator<Item = &'b String>,
     catalog: &Catalog<'a>,
 ) -> BTreeMap<&'a str, BTreeSet<String>> {
     let mut foreign: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for name in names {
-        match catalog.home(name) {
-            Some(home) if home != api => {
-                foreign.entry(home).or_default().insert(name.clone());
+        match catalog.declaring_api(name) {
+            Some(other) if other != api => {
+                foreign.entry(other).or_default().insert(name.clone());
             }
             _ => {}
         }

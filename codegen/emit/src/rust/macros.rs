@@ -86,10 +86,10 @@ struct Absolute<'a>(&'a Catalog<'a>);
 impl Paths for Absolute<'_> {
     fn item(&self, name: &str) -> TokenStream {
         let item = ident(name);
-        match self.0.home(name) {
-            Some(home) => {
-                let home = ident(home);
-                quote!(__crate::#home::#item)
+        match self.0.declaring_api(name) {
+            Some(api) => {
+                let api = ident(api);
+                quote!(__crate::#api::#item)
             }
             None => quote!(#item),
         }

@@ -98,7 +98,7 @@ pub fn print(context: &Context<'_>, (name, doc, emit): &Part) -> Option<PrintedF
     if items.is_empty() {
         return None;
     }
-    let uses = imports::of_part(name, &items, context.catalog);
+    let uses = imports::part_imports(name, &items, context.catalog);
     Some(PrintedFile {
         name,
         path: path(context.api, name),
@@ -124,7 +124,7 @@ pub fn print_mod(context: &Context<'_>, files: &[PrintedFile]) -> (String, Strin
     let mut names: Vec<&str> = files.iter().map(|file| file.name).collect();
     names.sort_unstable();
     let path_starts = files.iter().flat_map(|file| &file.path_starts);
-    let imports = imports::of_other_apis(&context.api.name, path_starts, context.catalog);
+    let imports = imports::names_of_other_apis(&context.api.name, path_starts, context.catalog);
     let text = source_file::print(&doc(context.api), mod_items(context, &names, &imports));
     (path(context.api, "mod"), text)
 }

@@ -1,5 +1,5 @@
 //! The `extern "C"` functions of a table's slots. Each finds the author's object, converts the C arguments to
-//! those of the trait, and returns neither an error nor a panic to the host.
+//! those of the trait, and returns an error or a panic to the host only as a status or a default value.
 
 use super::ty::{InScope, print_param_type, print_return};
 use proc_macro2::TokenStream;
@@ -35,7 +35,7 @@ fn module(table: &FunctionTable<'_>, catalog: &Catalog<'_>) -> TokenStream {
         .collect();
     let receiver = table.item.receiver.as_ref().map(|it| receiver(&it.value));
     let shims = quote!(#receiver #shims);
-    let uses = imports::of_table(&shims);
+    let uses = imports::table_imports(&shims);
     quote! {
         #[doc = #doc]
         pub mod #name {

@@ -236,7 +236,7 @@ impl<'a> Slot<'a> {
     pub fn is_unsafe(&self, catalog: &Catalog<'a>) -> bool {
         self.arguments().any(|it| match it.role {
             Role::View(name, _) => has_pointers(name, catalog),
-            Role::Plain => needs_trust(&it.param.ty, catalog),
+            Role::Plain => needs_validity(&it.param.ty, catalog),
             _ => false,
         })
     }
@@ -355,7 +355,7 @@ fn has_pointers(name: &str, catalog: &Catalog<'_>) -> bool {
 }
 
 /// Returns true if the caller must guarantee that a value of this type is valid.
-fn needs_trust<'a>(ty: &'a Type, catalog: &Catalog<'a>) -> bool {
+fn needs_validity<'a>(ty: &'a Type, catalog: &Catalog<'a>) -> bool {
     match catalog.resolve(ty) {
         Type::Pointer { .. } | Type::Function(_) | Type::Array { .. } => true,
         Type::Named(name) => match catalog.item(name) {

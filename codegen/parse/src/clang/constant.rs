@@ -1,4 +1,4 @@
-//! Macros, constants and unnamed enumerations as items. A macro that stands for a name stays a name.
+//! Macros, constants and unnamed enumerations as items. A macro whose body is a name has that name as its value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,7 +70,7 @@ pub fn find(nodes: &[Node], sizes: &Sizes) -> Vec<NamedConstant> {
     constants
 }
 
-/// The declared names that a macro may stand for.
+/// The declared names that may be the body of a macro.
 struct DeclaredNames<'a> {
     items: &'a BTreeMap<String, Item>,
     variants: BTreeSet<&'a str>,
@@ -88,7 +88,7 @@ impl<'a> DeclaredNames<'a> {
         }
     }
 
-    /// Returns the item for a macro that stands for `name`, or `None` if no declaration has the name.
+    /// Returns the item for a macro whose body is `name`, or `None` if no declaration has the name.
     fn item(&self, name: &str, loc: &Loc) -> Option<Item> {
         if self.variants.contains(name) {
             return Some(constant(Value::Name(name.into()), loc));

@@ -118,7 +118,7 @@ impl<'u> Cursor<'u> {
         self.type_from(unsafe { clang_getCursorType(self.raw) })
     }
 
-    /// Returns the type that a typedef stands for.
+    /// Returns the underlying type of a typedef.
     pub fn aliased(self) -> Ty<'u> {
         // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
         self.type_from(unsafe { clang_getTypedefDeclUnderlyingType(self.raw) })

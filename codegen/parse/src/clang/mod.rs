@@ -1,6 +1,6 @@
 //! Reads the declarations in C headers, by libclang, and the comments beside them.
 //!
-//! Nothing here interprets a comment or a name: `contract` does that. The items are the IR's, without contract facts.
+//! The items are the IR's, without contract facts: `contract` interprets comments and names.
 
 #![allow(non_upper_case_globals)] // clang-sys's constants have the names of C.
 
@@ -149,7 +149,7 @@ fn read_in_two_parts(
     merge::parts(parts?.try_into().ok()?)
 }
 
-/// The result of one parse. A macro that stands for a name is not yet resolved: another parse may declare the name.
+/// The result of one parse. A macro whose body is a name is not yet resolved: another parse may declare the name.
 struct Parsed {
     declared: Declarations,
     constants: Vec<NamedConstant>,

@@ -29,7 +29,7 @@ impl Names {
     }
 }
 
-/// Names each anonymous type after the typedef that stands for it, or after its field and the field's parent.
+/// Names each anonymous type after its typedef, or after its field and the field's parent.
 pub fn name_anonymous(unit: &Unit, nodes: &[Node]) -> Names {
     let mut names = Names::default();
     for Node { cursor, .. } in nodes

@@ -153,17 +153,15 @@ fn fill<U: Copy + Send, P>(
     });
 }
 
-/// Calls `compute` for each part of `out` in order. For a streamed result it is called with a buffer, and with the part that the
-/// buffer is to be copied to.
+/// Computes a part of a result. The second slice is the part that the first, a buffer, is to be copied to.
+type ComputePart<'a, U> = dyn FnMut(&mut [U], Option<&mut [U]>) + 'a;
+
+/// Calls `compute` for each part of `out` in order. The parts of a streamed result are computed into a buffer.
 ///
 /// This function does not depend on the type of `compute` and is not inlined, so that each loop is compiled once for each
 /// instruction set. The loops are most of what the compiler spends on this crate.
 #[inline(never)]
-fn fill_parts<U: Copy>(
-    out: &mut [U],
-    streamed: bool,
-    compute: &mut dyn FnMut(&mut [U], Option<&mut [U]>),
-) {
+fn fill_parts<U: Copy>(out: &mut [U], streamed: bool, compute: &mut ComputePart<'_, U>) {
     let Some(first) = out.first() else { return };
     if !streamed {
         return compute(out, None);

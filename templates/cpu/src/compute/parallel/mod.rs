@@ -134,12 +134,15 @@ pub fn for_each_row_chunk2<T: Send, U: Send>(
     split_rows(out, other, grain, &task);
 }
 
+/// A task of [`for_each_row_chunk2`].
+type RowsTask<'a, T, U> = dyn Fn(usize, &mut [T], &mut [U]) + Sync + 'a;
+
 /// Implements [`for_each_row_chunk2`]. It is compiled once for the types of the elements, not once for each task.
 fn split_rows<T: Send, U: Send>(
     (out, width): (&mut [T], usize),
     (other, other_width): (&mut [U], usize),
     grain: usize,
-    task: &(dyn Fn(usize, &mut [T], &mut [U]) + Sync),
+    task: &RowsTask<'_, T, U>,
 ) {
     let count = out.len() / width.max(1);
     assert_eq!(
