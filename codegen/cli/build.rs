@@ -1,7 +1,9 @@
-//! Embeds the files of the crates that a scaffold vendors.
+//! Embeds the files of the crates that a scaffold vendors: all of them compressed as one stream, and a table with the
+//! range of each.
 
+use flate2::{Compression, write::DeflateEncoder};
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The crates that `new` vendors, and their folders in the checkout.
@@ -24,28 +26,35 @@ fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .canonicalize()?;
-    let source = embedded_tables(&root)?;
-    let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
-    fs::write(Path::new(&out).join("embedded.rs"), source)
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let mut contents = Vec::new();
+    let source = embedded_tables(&root, &mut contents)?;
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(&contents)?;
+    fs::write(out.join("crates.bin"), encoder.finish()?)?;
+    fs::write(out.join("embedded.rs"), source)
 }
 
-/// Returns the source of `embedded.rs`.
-fn embedded_tables(root: &Path) -> io::Result<String> {
-    let (mut crates, mut files) = (String::new(), String::new());
+/// Returns the source of `embedded.rs`, and appends every file to `contents`.
+fn embedded_tables(root: &Path, contents: &mut Vec<u8>) -> io::Result<String> {
+    let (mut crates, mut ranges) = (String::new(), String::new());
     for (name, folder) in CRATES {
         crates += &format!("    ({name:?}, {folder:?}),\n");
         for file in crate_files(&root.join(folder))? {
             let relative = file.strip_prefix(root.join(folder)).unwrap_or(&file);
-            let path = Path::new(name).join(relative);
-            files += &format!(
-                "    ({:?}, include_bytes!({file:?})),\n",
-                path.to_string_lossy()
+            let (path, start) = (Path::new(name).join(relative), contents.len());
+            contents.extend(fs::read(&file)?);
+            ranges += &format!(
+                "    ({:?}, {start}..{}),\n",
+                path.to_string_lossy(),
+                contents.len()
             );
         }
     }
     Ok(format!(
         "/// The embedded crates, and their folders in a checkout.\npub static CRATES: &[(&str, &str)] = &[\n{crates}];\n\
-         /// The files of the embedded crates by `<crate>/<path>`.\npub static CRATE_FILES: &[(&str, &[u8])] = &[\n{files}];\n"
+         /// The files of the embedded crates by `<crate>/<path>`, and their bytes in the decompressed stream.\n\
+         static RANGES: &[(&str, Range<usize>)] = &[\n{ranges}];\n"
     ))
 }
 

@@ -16,10 +16,10 @@ use thiserror::Error;
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 pub struct Args {
     /// When to color the output
-    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
+    #[arg(long, global = true, display_order = 100, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
     pub color: ColorChoice,
     /// Print only results, warnings and errors
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, display_order = 100)]
     pub quiet: bool,
 }
 

@@ -13,6 +13,7 @@ pub mod explain;
 pub mod history;
 pub mod lint;
 pub mod operand;
+pub mod ops;
 pub mod report;
 pub mod scaffold;
 pub mod tree;

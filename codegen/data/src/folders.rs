@@ -28,6 +28,8 @@ pub struct DataFolders {
     pub snapshots: PathBuf,
     /// Exported symbols, `<package>/<platform>.json`.
     pub symbols: PathBuf,
+    /// The table of op definitions, `ops/ops.txt`.
+    pub ops: PathBuf,
     /// True if these files extend the data embedded in the binary, as those of the cache do. A checkout's files are
     /// complete.
     pub extends_embedded: bool,
@@ -78,6 +80,7 @@ impl DataFolders {
             lock: root.join("headers/sources.toml"),
             snapshots: root.join("generated/ir"),
             symbols: root.join("generated/symbols"),
+            ops: root.join("generated/ops/ops.txt"),
             extends_embedded: false,
         }
     }
@@ -88,6 +91,7 @@ impl DataFolders {
             lock: cache.join("sources.toml"),
             snapshots: cache.join("ir"),
             symbols: cache.join("symbols"),
+            ops: cache.join("ops/ops.txt"),
             extends_embedded: true,
         }
     }

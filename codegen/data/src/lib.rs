@@ -5,6 +5,7 @@ pub mod demands;
 pub mod embedded;
 pub mod folders;
 mod json;
+pub mod ops;
 pub mod platform;
 pub mod release;
 pub mod snapshots;

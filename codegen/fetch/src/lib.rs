@@ -16,6 +16,7 @@ pub mod link;
 pub mod lock;
 #[cfg(test)]
 mod malicious_wheels;
+pub mod ops;
 pub mod range;
 pub mod store;
 pub mod symbols;
@@ -334,6 +335,7 @@ mod tests {
                     lock: data.join("sources.toml"),
                     snapshots: data.join("ir"),
                     symbols: data.join("symbols"),
+                    ops: data.join("ops.txt"),
                     extends_embedded: false,
                 },
             };

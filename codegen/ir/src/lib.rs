@@ -13,6 +13,7 @@ mod history;
 mod item;
 mod layout;
 mod release;
+mod release_set;
 #[cfg(feature = "serde")]
 mod snapshot;
 #[cfg(feature = "serde")]
@@ -33,6 +34,7 @@ pub use item::{
 };
 pub use layout::{Layout, StructSize};
 pub use release::{Release, Stage};
+pub use release_set::{ReleaseRun, ReleaseSet};
 #[cfg(feature = "serde")]
 pub use snapshot::SnapshotError;
 pub use ty::{Param, Signature, Type};

@@ -1,6 +1,7 @@
 //! Operating system services that several crates of sp-gen share: temporary files that are also removed on a signal,
-//! a Python process that imports nothing from the current directory, and parallel iteration.
+//! a Python process that imports nothing from the current directory, its answer within limits, and parallel iteration.
 
+pub mod child;
 pub mod parallel;
 pub mod python;
 pub mod temporary;

@@ -4,7 +4,7 @@ use super::Command;
 use crate::console;
 use clap::Parser;
 
-/// Generate, check and update plugins for TensorFlow from its C headers.
+/// Write, check and update TensorFlow plugins, and compare the C plugin APIs of TensorFlow's releases.
 #[derive(Parser)]
 #[command(name = "sp-gen", version, arg_required_else_help = true, after_help = EXIT_STATUS)]
 pub struct Cli {

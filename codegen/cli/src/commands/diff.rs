@@ -50,7 +50,7 @@ pub struct Args {
     /// Print only findings about what this plugin uses
     #[arg(long, value_name = "LIBFOO.SO")]
     plugin: Option<PathBuf>,
-    /// The file of suppressions [default: the nearest sp-gen.toml in this folder or a folder above]
+    /// The file that lists accepted findings [default: the nearest sp-gen.toml in this folder or a folder above]
     #[arg(long, value_name = "SP-GEN.TOML")]
     config: Option<PathBuf>,
 }

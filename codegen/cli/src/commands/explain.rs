@@ -13,10 +13,10 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The rule's name as in reports, such as field_inserted
+    /// The name of a rule or a check, such as field_inserted
     #[arg(required_unless_present = "list")]
     rule: Option<String>,
-    /// List all rules
+    /// List all rules and checks
     #[arg(long, conflicts_with = "rule")]
     list: bool,
 }

@@ -44,8 +44,7 @@ pub struct Args {
     /// The newest release to include: 2.21, 2.22.0rc0, nightly [default: the newest with snapshots]
     #[arg(long, value_name = "R")]
     release: Option<RequestedRelease>,
-    /// Generate from the headers under this include root instead of snapshots; --release is their release
-    /// [default: the newest with snapshots]
+    /// Generate from the headers under this include root instead of snapshots; --release states their release
     #[arg(long, value_name = "INCLUDE_ROOT", requires = "out")]
     headers: Option<PathBuf>,
     /// The folder to write to [default: generated/ of the checkout]

@@ -1,6 +1,8 @@
-//! `sp-gen import tensorflow <RELEASE>...`: imports headers into the store and writes snapshots of their APIs.
+//! `sp-gen import tensorflow <RELEASE>...`: imports headers into the store and writes snapshots of their APIs; with
+//! `--symbols` or `--ops`, imports exported symbols or op definitions.
 
 mod changes;
+mod ops;
 mod snapshot;
 
 use crate::console::{note, shows_progress, warning};
@@ -35,7 +37,9 @@ Examples:
   sp-gen import tensorflow 2.21                       import the newest patch of 2.21
   sp-gen import tensorflow 2.20.0 2.21.0 --locked     import these versions, if the lock has them
   sp-gen import tensorflow 2.21 --from file.whl       import from a local wheel
-  sp-gen import tensorflow nightly --symbols          import the symbols of the newest nightly build";
+  sp-gen import tensorflow nightly --symbols          import the symbols of the newest nightly build
+  sp-gen import tensorflow --ops                      import the op definitions of python3's TensorFlow
+  sp-gen import tensorflow --ops --from venv          import those of the TensorFlow in an environment";
 
 /// Arguments of `import`.
 #[derive(clap::Args)]
@@ -43,12 +47,13 @@ Examples:
 pub struct Args {
     /// The project whose releases are imported
     project: Project,
-    /// The releases: 2.21 for its newest patch, 2.21.0 or 2.22.0rc0 for that version, nightly for the newest
-    /// nightly build, all for every minor release from 2.4
-    #[arg(required = true, value_name = "RELEASE")]
+    /// The releases: 2.21 (its newest patch), 2.21.0 or 2.22.0rc0 (that version), nightly (the newest nightly
+    /// build), all (every minor release from 2.4). With --ops: the release that must be installed
+    #[arg(required_unless_present = "ops", value_name = "RELEASE")]
     releases: Vec<ReleaseChoice>,
-    /// Read a wheel or an installed TensorFlow instead of the index
-    #[arg(long, value_name = "WHEEL|DIR")]
+    /// Read a wheel or an installed TensorFlow instead of the index; with --ops, the environment or its Python
+    /// [default with --ops: python3]
+    #[arg(long, value_name = "WHEEL|DIR|PYTHON")]
     from: Option<PathBuf>,
     /// Store the headers in this folder
     #[arg(long, value_name = "DIR")]
@@ -65,6 +70,10 @@ pub struct Args {
     /// Import the exported symbols of libraries instead of headers; transfers 20 to 300 MB per release
     #[arg(long, conflicts_with = "store")]
     symbols: bool,
+    /// Import the op definitions of an installed TensorFlow instead of headers; loads its libraries in a process of its
+    /// own
+    #[arg(long, conflicts_with_all = ["symbols", "store", "locked", "whole", "allow_http"])]
+    ops: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -93,6 +102,9 @@ impl FromStr for ReleaseChoice {
 pub fn run(args: Args) -> Result {
     let Project::Tensorflow = args.project;
     let current_dir = std::env::current_dir().into_diagnostic()?;
+    if args.ops {
+        return ops::run(args.from, &args.releases, DataFolders::find(&current_dir)?);
+    }
     let (folders, index) = (
         DataFolders::find(&current_dir)?,
         Index::new(args.allow_http),

@@ -29,7 +29,7 @@ Examples:
   sp-gen ir                                      list the APIs of the newest release
   sp-gen ir kernels --release 2.12               print the structs and functions of an API
   sp-gen ir kernels --headers path/to/include    print them as parsed from headers
-  sp-gen ir pjrt --lints                         print where headers contradict their own rules";
+  sp-gen ir pjrt --lints                         print contradictions between headers and their own rules";
 
 /// Arguments of `ir`.
 #[derive(clap::Args)]
@@ -50,7 +50,7 @@ pub struct Args {
     /// The output format
     #[arg(long, value_enum, default_value_t = Format::Tree)]
     format: Format,
-    /// Print where the headers contradict their own rules; exit with 1 if they do
+    /// Print the contradictions between the headers and their own rules; exit with 1 if there are any
     #[arg(long, requires = "api")]
     lints: bool,
 }

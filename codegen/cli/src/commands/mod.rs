@@ -14,6 +14,7 @@ pub mod import;
 pub mod ir;
 pub mod man;
 pub mod new;
+pub mod ops;
 pub mod update;
 pub mod verify;
 
@@ -33,11 +34,13 @@ pub enum Command {
     Generate(generate::Args),
     /// Print the structs and functions of an API, from a snapshot or from headers
     Ir(ir::Args),
+    /// Print the inputs, outputs and attributes of TensorFlow's ops, by release
+    Ops(ops::Args),
     /// Print the differences between two releases, and their effect on plugins
     Diff(diff::Args),
     /// Print the changes of an API, a struct or a function over the releases
     History(history::Args),
-    /// Print the description of a rule of `diff` or `ir --lints`
+    /// Print the description of a rule of `diff` or `ir --lints`, or of a check of `verify`
     Explain(explain::Args),
     /// Check that a built plugin, in any language, follows TensorFlow's contract
     Verify(verify::Args),
@@ -62,6 +65,7 @@ impl Command {
             Self::Import(args) => import::run(args),
             Self::Generate(args) => generate::run(args),
             Self::Ir(args) => ir::run(args),
+            Self::Ops(args) => ops::run(args),
             Self::Diff(args) => diff::run(args),
             Self::History(args) => history::run(args),
             Self::Explain(args) => explain::run(args),

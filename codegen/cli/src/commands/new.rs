@@ -28,7 +28,7 @@ pub struct Args {
     /// The name of the device's platform [default: NAME in capitals]
     #[arg(long, value_name = "NAME")]
     platform_name: Option<String>,
-    /// Parts that the plugin does not have
+    /// Parts to leave out
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     without: Vec<Part>,
     /// The source of the sp-* crates: `vendor` writes them to vendor/, `path=DIR` uses a checkout of sp-gen

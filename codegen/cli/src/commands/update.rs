@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 
 const NOTES: &str = "\
 update replaces the files that sp-gen wrote under vendor/, and in Cargo.lock the packages of these crates and \
-their dependencies. It changes no other file. A file under vendor/ that differs from what sp-gen wrote is left \
-alone and listed, unless --force is given. vendor/.sp-gen.json has the hashes of what sp-gen wrote; a plugin \
-without it, of an older sp-gen, is updated with --force.
+their dependencies. It changes no other file. A file under vendor/ that differs from what sp-gen wrote is \
+reported and not replaced, unless --force is given. vendor/.sp-gen.json lists the hashes of what sp-gen wrote. A \
+plugin of an older sp-gen does not have it: update it with --force.
 
 Examples:
   sp-gen update                  update the plugin in this folder
   sp-gen update myaccel --check  exit with 1 if it is outdated
 
-Exit status: 0 up to date, 1 a file was left alone or, with --check, the plugin is outdated, 2 not updated.";
+Exit status: 0 up to date, 1 a file was not replaced or, with --check, the plugin is outdated, 2 not updated.";
 
 /// Maximum number of listed files. A plugin without a listing may have hundreds.
 const MAX_LISTED: usize = 20;
@@ -138,9 +138,9 @@ fn report_left_alone(plan: &Plan) {
         return;
     }
     let reason = match plan.has_listing {
-        true => "differ from what sp-gen wrote, and were left alone",
+        true => "differ from what sp-gen wrote, and were not replaced",
         false => {
-            "were left alone, since vendor/.sp-gen.json, which has the hashes of what sp-gen wrote, is absent"
+            "were not replaced, since vendor/.sp-gen.json, which lists the hashes of what sp-gen wrote, is absent"
         }
     };
     warning!("{} files {reason}:", plan.left_alone.len());

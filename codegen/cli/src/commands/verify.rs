@@ -32,7 +32,7 @@ Exit status: 0 no check failed, 1 a check failed, 2 nothing could be checked.";
 pub struct Args {
     /// The plugin's shared library
     plugin: PathBuf,
-    /// The release that the host is to behave as, or all
+    /// The release that the test host emulates, or all
     #[arg(long, default_value = "all", value_name = "RELEASE|nightly|all")]
     release: ReleaseFilter,
     /// Fail for each release in which the plugin has no device

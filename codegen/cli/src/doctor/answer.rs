@@ -2,15 +2,21 @@
 //! to be printable.
 
 use super::DoctorError;
-use super::child::{End, Finished, run_script};
 use serde::Deserialize;
 use sp_host::escape_control;
+use sp_system::child::{End, Finished, Script, run_script};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 const SURVEY: &str = include_str!("survey.py");
 const SESSION: &str = include_str!("session.py");
+
+/// The line by which a plugin declines a host must not be switched off.
+const VARIABLES: [(&str, &str); 2] = [("SP_LOG", "info"), ("TF_CPP_MIN_LOG_LEVEL", "1")];
+
+/// The largest answer.
+const ANSWER_BYTES: u64 = 1 << 22;
 
 /// A Python, its TensorFlow and the plugins that TensorFlow would load.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -170,7 +176,7 @@ pub fn survey(python: &Path, limit: Duration) -> Result<Survey, DoctorError> {
     let finished = start(python, SURVEY, &[], limit)?;
     let parsed = finished.answer.as_deref().map(serde_json::from_slice);
     match parsed {
-        Some(Ok(survey)) => Ok(survey),
+        Ok(Ok(survey)) => Ok(survey),
         _ => Err(DoctorError::NoAnswer {
             python: escape_control(&python.display().to_string()),
             detail: escape_control(&format!("{}{}", finished.end, last_lines(&finished.stderr))),
@@ -191,7 +197,7 @@ pub fn session(python: &Path, mode: Mode<'_>, limit: Duration) -> Result<Session
     let finished = start(python, SESSION, &arguments, limit)?;
     let parsed = finished.answer.as_deref().map(serde_json::from_slice);
     Ok(Session {
-        counts: parsed.and_then(Result::ok).unwrap_or_default(),
+        counts: parsed.ok().and_then(Result::ok).unwrap_or_default(),
         end: finished.end,
         stderr: finished.stderr,
     })
@@ -201,9 +207,16 @@ fn start(
     python: &Path,
     script: &str,
     arguments: &[&str],
-    limit: Duration,
+    time: Duration,
 ) -> Result<Finished, DoctorError> {
-    run_script(python, script, arguments, limit).map_err(|source| DoctorError::NoPython {
+    let script = Script {
+        source: script,
+        arguments,
+        variables: &VARIABLES,
+        time,
+        answer_bytes: ANSWER_BYTES,
+    };
+    run_script(python, &script).map_err(|source| DoctorError::NoPython {
         python: escape_control(&python.display().to_string()),
         source,
     })

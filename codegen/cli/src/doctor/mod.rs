@@ -5,7 +5,6 @@
 //! of `session.py` loads it into TensorFlow, and `session` turns what it counted into steps.
 
 mod answer;
-mod child;
 mod file;
 pub mod json;
 mod session;

@@ -1,8 +1,8 @@
 //! Verdicts from the counts of a session.
 
 use super::answer::{Counts, Session, Stage, Survey};
-use super::child::End;
 use super::*;
+use sp_system::child::End;
 
 fn counts(pairs: &[(&str, u64)]) -> ByType {
     let pairs = pairs

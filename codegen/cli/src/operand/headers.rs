@@ -116,6 +116,7 @@ mod tests {
             lock: scratch.path().join("sources.toml"),
             snapshots: scratch.path().join("ir"),
             symbols: scratch.path().join("symbols"),
+            ops: scratch.path().join("ops.txt"),
             extends_embedded: false,
         };
         let include = folders.store.join("2.3.1/include");

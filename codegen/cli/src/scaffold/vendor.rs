@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn embedded_files_equal_files_on_disk() {
-        for (path, bytes) in CRATE_FILES {
+        for (path, bytes) in CRATE_FILES.iter() {
             let (name, inside) = path.split_once('/').unwrap();
             let (_, folder) = CRATES
                 .iter()

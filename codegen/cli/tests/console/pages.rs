@@ -5,11 +5,12 @@ use std::fs;
 use crate::scene::Scene;
 use crate::{run, sp_gen};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "new",
     "import",
     "generate",
     "ir",
+    "ops",
     "diff",
     "history",
     "explain",

@@ -52,6 +52,19 @@ fn list_of_apis_is_valid_for_its_schema() {
 }
 
 #[test]
+fn ops_are_valid_for_their_schema() {
+    for name in ["DefaultAttrs", "RefMerge", "TopK", "ParseExampleV2"] {
+        let value = validated_output("ops", &["ops", name]);
+        assert!(
+            !value["ops"][0]["attributes"].as_array().unwrap().is_empty(),
+            "{name}"
+        );
+    }
+    let value = validated_output("ops", &["ops", "--release", "2.12"]);
+    assert!(value["ops"].as_array().unwrap().len() > 1700);
+}
+
+#[test]
 fn doctor_is_valid_for_its_schema() {
     let scene = Scene::new();
     let (status, stdout, stderr) = run(&mut sp_gen(&scene, &["doctor", "--format", "json"]));

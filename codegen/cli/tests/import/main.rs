@@ -7,4 +7,6 @@ mod malicious_directory;
 #[cfg(unix)]
 mod malicious_tree;
 mod network;
+#[cfg(unix)]
+mod ops;
 mod scene;

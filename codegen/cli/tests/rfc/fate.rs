@@ -24,7 +24,7 @@ pub fn item(proposal: &Proposal, name: &str, item: &Item) -> String {
     }));
     let last = shipped.last().map(|one| one.release).unwrap_or_default();
     if proposal.releases.last().is_some_and(|one| one.0 != last) {
-        parts.push(format!("gone after {last}"));
+        parts.push(format!("removed after {last}"));
     }
     parts.join("; ")
 }
@@ -195,7 +195,7 @@ pub fn slot(proposal: &Proposal, table: &str, name: &str, of: &Type) -> String {
     let newest = proposal.releases.last().map(|one| &*one.0);
     let gone = match last == newest {
         true => String::new(),
-        false => format!("; gone after {}", last.unwrap_or_default()),
+        false => format!("; removed after {}", last.unwrap_or_default()),
     };
     match ty(&found.ty) == ty(of) {
         true => format!("as proposed since {release}{gone}"),

@@ -6,28 +6,28 @@ use crate::fate::{self, code};
 use crate::proposal::Proposal;
 
 const HEAD: &str = "\
-# Proposed, shipped
+# Proposed and shipped declarations
 
-Which declarations of TensorFlow's RFCs 257, 262 and 389 shipped, in which release, and how they differ from the
-proposal. A test writes this page from the declarations, retyped in `tests/rfc`, and the snapshots in
-`generated/ir`; names of parameters are not compared. `tests/rfc/diffs.txt` has what `sp-gen diff` says.
+Which declarations of TensorFlow's RFCs 257, 262 and 389 shipped, in which release, and how do they differ from the
+proposal? A test writes this page from the declarations, retyped in `tests/rfc`, and the snapshots in
+`generated/ir`. It does not compare names of parameters. `tests/rfc/diffs.txt` has the output of `sp-gen diff`.
 ";
 
 pub fn draw(all: &[Proposal]) -> String {
     let parts = all.iter().map(part).collect::<String>();
     let releases = &all[0].releases;
     let (first, last) = (&releases[0].0, &releases[releases.len() - 1].0);
-    format!("{HEAD}The releases compared are {first} to {last}.\n{parts}")
+    format!("{HEAD}The compared releases are {first} to {last}.\n{parts}")
 }
 
 fn part(proposal: &Proposal) -> String {
     let about = proposal.about;
     let partial = match about.is_partial {
-        true => "It has examples only; they are compared as far as they go.\n\n",
+        true => "It has examples only, which contain a part of the declarations.\n\n",
         false => "",
     };
     let mut text = format!(
-        "\n## RFC {number}: {}\n\n{partial}| declaration | kind | what became of it |\n|---|---|---|\n",
+        "\n## RFC {number}: {}\n\n{partial}| declaration | kind | result |\n|---|---|---|\n",
         about.title,
         number = about.number,
     );
@@ -70,6 +70,6 @@ fn table(proposal: &Proposal, name: &str, item: &Item) -> Option<String> {
     });
     let rows: String = rows.collect();
     let head =
-        format!("\n### Functions of `{name}`\n\n| function | what became of it |\n|---|---|\n");
+        format!("\n### Functions of `{name}`\n\n| function | result |\n|---|---|\n");
     (!slots.is_empty()).then(|| head + &rows)
 }

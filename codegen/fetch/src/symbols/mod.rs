@@ -356,6 +356,7 @@ mod tests {
                 lock: folder.join("sources.toml"),
                 snapshots: folder.join("ir"),
                 symbols: folder.join("symbols"),
+                ops: folder.join("ops.txt"),
                 extends_embedded: false,
             },
         };

@@ -13,12 +13,12 @@ const STRICTER: &[(&str, &str, &str)] = &[
     (
         "DEVICE_REFUSED",
         "works",
-        "TensorFlow uses the device all the same",
+        "TensorFlow uses the device anyway",
     ),
     (
         "without SP_Device.struct_size",
         "works",
-        "TensorFlow does not look",
+        "TensorFlow does not check it",
     ),
     (
         "GRAPH_EMPTY",
@@ -28,12 +28,12 @@ const STRICTER: &[(&str, &str, &str)] = &[
     (
         "PROFILER_FAILS",
         "works",
-        "TensorFlow drops what a profiler says",
+        "TensorFlow discards a profiler's status",
     ),
     (
         "PROFILER_ONCE",
         "works",
-        "TensorFlow drops what a profiler says",
+        "TensorFlow discards a profiler's status",
     ),
 ];
 

@@ -10,7 +10,7 @@ use crate::table::Row;
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/host.md");
 
 /// The generated tables are between these lines.
-const FROM: &str = "<!-- made by the test -->\n";
+const FROM: &str = "<!-- written by cargo test -p sp-host --test tensorflow -->\n";
 const TO: &str = "<!-- end -->\n";
 
 /// One release's rows.
@@ -36,7 +36,7 @@ pub fn check(columns: &[Column], bless: bool) {
 const TO_STRING: &str = "a string takes all that is written";
 
 fn planted(columns: &[Column]) -> String {
-    let mut out = "\n## Planted defects\n\n| what is wrong | release | what TensorFlow does | sp-host |\n|---|---|---|---|\n"
+    let mut out = "\n## Planted defects\n\n| defect | release | TensorFlow | sp-host |\n|---|---|---|---|\n"
         .to_owned();
     let (_, first) = &columns[0];
     for (row, _) in first.iter().filter(|(row, _)| row.omitted().is_none()) {
@@ -87,14 +87,14 @@ fn host(compared: &Compared) -> String {
     match compared.stricter() {
         Some(why) => format!("{}; {why}", shown(host)),
         None if host == tensorflow => "the same".into(),
-        None if host.starts_with(&format!("{tensorflow}; ")) => "the same, and why".into(),
+        None if host.starts_with(&format!("{tensorflow}; ")) => "the same, with the reason".into(),
         None => shown(host),
     }
 }
 
 /// Returns the table of omitted fields by struct, outcome and release.
 fn omitted(columns: &[Column]) -> String {
-    let mut out = "\n## Members left out\n\n| struct | without | release | what TensorFlow does | sp-host |\n|---|---|---|---|---|\n"
+    let mut out = "\n## Absent fields\n\n| struct | absent field | release | TensorFlow | sp-host |\n|---|---|---|---|---|\n"
         .to_owned();
     let mut groups: Vec<(Key, Vec<&str>)> = vec![];
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();

@@ -1,9 +1,9 @@
 //! Runs a Python program in a child process: an empty private working directory, bounded time and
 //! output, and an answer in a file.
 //!
-//! This is not a sandbox: the child imports TensorFlow, which runs the code of the plugins.
+//! This is not a sandbox: the child loads TensorFlow, which may run the code of plugins.
 
-use sp_system::python;
+use crate::python;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -14,9 +14,6 @@ use std::time::{Duration, Instant};
 
 /// The bytes of the child's stderr that are kept; the rest is read and dropped.
 const OUTPUT_LIMIT: u64 = 1 << 18;
-
-/// The bytes of an answer that are read.
-const ANSWER_LIMIT: u64 = 1 << 22;
 
 /// Time for which stderr may stay open after the child's end, if a grandchild holds it.
 const CLOSING: Duration = Duration::from_secs(2);
@@ -69,6 +66,21 @@ impl std::fmt::Display for End {
     }
 }
 
+/// A Python program, and the limits of its process.
+#[derive(Debug, Clone, Copy)]
+pub struct Script<'a> {
+    /// The source. Its first argument is the path of the file for its answer.
+    pub source: &'a str,
+    /// The other arguments.
+    pub arguments: &'a [&'a str],
+    /// Environment variables that are set in addition.
+    pub variables: &'a [(&'a str, &'a str)],
+    /// The time that the process may take.
+    pub time: Duration,
+    /// The largest answer in bytes.
+    pub answer_bytes: u64,
+}
+
 /// A child that ended.
 #[derive(Debug)]
 pub struct Finished {
@@ -76,42 +88,35 @@ pub struct Finished {
     pub end: End,
     /// The first bytes of its stderr.
     pub stderr: String,
-    /// The bytes of the file whose path it got as its first argument, if it wrote one.
-    pub answer: Option<Vec<u8>>,
+    /// The bytes of the file for its answer. An error of the kind `NotFound` means that it wrote none, `FileTooLarge`
+    /// that it wrote more than it may.
+    pub answer: io::Result<Vec<u8>>,
 }
 
-/// Runs `script` in the Python `program` to its end or to the time limit. The script's arguments are a path for its
-/// answer, then `arguments`.
+/// Runs `script` in the Python `program` to its end or to the time limit.
 ///
 /// # Errors
 /// Returns an error if there is no private directory to run in, or if `program` cannot be started.
-pub fn run_script(
-    program: &Path,
-    script: &str,
-    arguments: &[&str],
-    limit: Duration,
-) -> io::Result<Finished> {
+pub fn run_script(program: &Path, script: &Script<'_>) -> io::Result<Finished> {
     let folder = python::private_folder()?;
-    let answer = folder.path().join("answer.json");
+    let answer = folder.path().join("answer");
     let mut command = python::command(program, folder.path())?;
     command
-        .args(["-c", script])
+        .args(["-c", script.source])
         .arg(&answer)
-        .args(arguments)
-        // The line by which a plugin declines a host must not be switched off.
-        .env("SP_LOG", "info")
-        .env("TF_CPP_MIN_LOG_LEVEL", "1")
+        .args(script.arguments)
+        .envs(script.variables.iter().copied())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     in_own_group(&mut command);
     let mut child = command.spawn()?;
     let output = collect(child.stderr.take());
-    let end = wait(&mut child, limit)?;
+    let end = wait(&mut child, script.time)?;
     Ok(Finished {
         end,
         stderr: output.recv_timeout(CLOSING).unwrap_or_default(),
-        answer: read_bounded(&answer).ok(),
+        answer: read_bounded(&answer, script.answer_bytes),
     })
 }
 
@@ -175,12 +180,14 @@ fn kill_group(child: &Child) {
     }
 }
 
-fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+/// Reads a file of at most `limit` bytes.
+fn read_bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?
-        .take(ANSWER_LIMIT)
-        .read_to_end(&mut bytes)?;
-    Ok(bytes)
+    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > limit {
+        true => Err(io::ErrorKind::FileTooLarge.into()),
+        false => Ok(bytes),
+    }
 }
 
 #[cfg(test)]
@@ -198,9 +205,16 @@ mod tests {
         path
     }
 
-    fn run(body: &str, limit: Duration) -> Finished {
+    fn run(body: &str, time: Duration) -> Finished {
         let folder = tempfile::tempdir().unwrap();
-        run_script(&program(folder.path(), body), "script", &["mode"], limit).unwrap()
+        let script = Script {
+            source: "script",
+            arguments: &["mode"],
+            variables: &[("SP_NAME", "value")],
+            time,
+            answer_bytes: 30,
+        };
+        run_script(&program(folder.path(), body), &script).unwrap()
     }
 
     const LONG: Duration = Duration::from_secs(60);
@@ -208,12 +222,12 @@ mod tests {
     #[test]
     fn runs_in_an_empty_private_folder_and_returns_the_answer() {
         let run = run(
-            "ls -A >&2; stat -c %a . >&2; echo $2 $4 $PYTHONSAFEPATH > $3",
+            "ls -A >&2; stat -c %a . >&2; echo $2 $4 $PYTHONSAFEPATH $SP_NAME > $3",
             LONG,
         );
         assert_eq!(run.end, End::Exit(0));
         assert_eq!(run.stderr, "700\n");
-        assert_eq!(run.answer.as_deref(), Some(&b"script mode 1\n"[..]));
+        assert_eq!(run.answer.unwrap(), b"script mode 1 value\n");
     }
 
     #[test]
@@ -239,7 +253,13 @@ mod tests {
         let run = run("kill -ABRT $$", LONG);
         assert_eq!(run.end, End::Signal(6));
         assert_eq!(run.end.to_string(), "signal 6 (SIGABRT) ended the process");
-        assert_eq!(run.answer, None);
+        assert_eq!(run.answer.unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn rejects_an_answer_above_its_limit() {
+        let run = run("printf %31s x > $3", LONG);
+        assert_eq!(run.answer.unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 
     #[test]

@@ -1,0 +1,272 @@
+//! The Markdown pages: their links, the lists of README, and the code and tables of the guide for authors.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sp_tests::root;
+
+const GUIDE: &str = "codegen/docs/plugin.md";
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Returns the Markdown files in `folder` of the checkout.
+fn pages_in(folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(root().join(folder)).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut pages: Vec<_> = names.filter(|name| name.ends_with(".md")).collect();
+    pages.sort();
+    pages
+}
+
+/// Returns the targets of the links in a page.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let starts = text
+        .match_indices("](")
+        .map(|(start, _)| &text[start + 2..]);
+    starts.filter_map(|rest| rest.split_once(')').map(|(target, _)| target))
+}
+
+/// Returns the parts of `text` between backticks.
+fn code_spans(text: &str) -> BTreeSet<&str> {
+    let lines = text.lines().filter(|line| !line.starts_with("```"));
+    lines
+        .flat_map(|line| line.split('`').skip(1).step_by(2))
+        .collect()
+}
+
+/// Returns the anchor that a heading has on a web page of the repository.
+fn anchor(heading: &str) -> String {
+    let text = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = text
+        .chars()
+        .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[test]
+fn links_lead_to_existing_files_and_headings() {
+    let folders = [
+        "",
+        "codegen/docs",
+        "generated/docs",
+        "headers/apis",
+        "tests/abi",
+        "tests/rfc",
+    ];
+    for folder in folders {
+        for page in pages_in(folder) {
+            let text = read(format!("{folder}/{page}").trim_start_matches('/'));
+            for link in links(&text).filter(|link| !link.contains("://")) {
+                let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+                let target = if file.is_empty() { &page } else { file };
+                let path = root().join(folder).join(target);
+                assert!(path.exists(), "{folder}/{page} links to {link}");
+                let headings = fs::read_to_string(path).unwrap_or_default();
+                let mut headings = headings.lines().filter(|line| line.starts_with('#'));
+                assert!(
+                    heading.is_empty() || headings.any(|line| anchor(line) == heading),
+                    "{folder}/{page} links to {link}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn readme_lists_each_page_once() {
+    let readme = read("README.md");
+    let (_, table) = readme
+        .split_once("| page | question |")
+        .expect("a table of pages");
+    let table = table.split_once("\n\n").map_or(table, |(table, _)| table);
+    let mut listed: Vec<_> = links(table)
+        .filter_map(|link| link.strip_prefix("codegen/docs/"))
+        .collect();
+    listed.sort_unstable();
+    assert_eq!(listed, pages_in("codegen/docs"));
+}
+
+/// Writes a plugin with all parts and returns its folder.
+fn scaffold(parent: &Path) -> PathBuf {
+    let output = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
+        .args(["new", "myaccel", "--vcs", "none"])
+        .current_dir(parent)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    parent.join("myaccel")
+}
+
+/// Returns the Rust blocks of a page: the file of the first line, `// FILE`, and the lines after it.
+fn rust_blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
+    let blocks = page.split("\n```rust\n// ").skip(1);
+    blocks.map(|block| {
+        let (code, _) = block.split_once("\n```").expect("the block ends");
+        code.split_once('\n').expect("the block has code")
+    })
+}
+
+#[test]
+fn guide_shows_code_of_the_scaffold() {
+    let page = read(GUIDE);
+    let folder = tempfile::tempdir().unwrap();
+    let plugin = scaffold(folder.path());
+    assert_eq!(
+        rust_blocks(&page).count(),
+        page.matches("\n```rust").count()
+    );
+    for (file, code) in rust_blocks(&page) {
+        let source =
+            fs::read_to_string(plugin.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let mut rest = source.as_str();
+        for part in code.split("\n// ...\n") {
+            let (_, after) = rest
+                .split_once(part)
+                .unwrap_or_else(|| panic!("{file} of a new plugin does not contain:\n{part}"));
+            rest = after;
+        }
+    }
+}
+
+#[test]
+fn guide_lists_the_files_of_the_scaffold() {
+    let page = read(GUIDE);
+    let (_, section) = page.split_once("## 1. Write the plugin").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let (author_files, crates) = section.split_once("| crate in").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let plugin = scaffold(folder.path());
+    let names = code_spans(author_files);
+    for file in sp_gen::scaffold::FILES.iter().chain(&["Cargo.lock"]) {
+        assert!(names.contains(file), "{file}");
+    }
+    let vendored = fs::read_dir(plugin.join("vendor")).unwrap();
+    let vendored = vendored.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names = code_spans(crates);
+    for name in vendored.filter(|name| name.starts_with("sp-")) {
+        assert!(names.contains(name.as_str()), "{name}");
+    }
+}
+
+/// Returns the methods of a generated trait, each with true if it is optional.
+fn methods(source: &str, name: &str) -> Vec<(String, bool)> {
+    let (_, body) = source
+        .split_once(&format!("pub trait {name}:"))
+        .expect("the trait");
+    let body = body.split_once("\n}\n").map_or(body, |(body, _)| body);
+    let heads = body.lines().filter_map(|line| {
+        line.trim_start_matches("    unsafe")
+            .trim()
+            .strip_prefix("fn ")
+    });
+    let names = heads.filter_map(|head| head.split_once('(').map(|(name, _)| name.to_owned()));
+    names
+        .map(|name| {
+            let is_optional = body.contains(&format!("const HAS_{}:", name.to_uppercase()));
+            (name, is_optional)
+        })
+        .collect()
+}
+
+#[test]
+fn guide_lists_each_slot_as_required_or_optional() {
+    let page = read(GUIDE);
+    let source = read("generated/src/stream_executor/traits.rs");
+    let mut found = 0;
+    for (method, is_optional) in ["StreamExecutor", "DeviceFns", "TimerFns"]
+        .iter()
+        .flat_map(|name| methods(&source, name))
+    {
+        let name = format!("`{method}`");
+        let row = page
+            .lines()
+            .find(|line| line.starts_with("| ") && line.contains(&name));
+        let row = row.unwrap_or_else(|| panic!("{method} is in no row"));
+        let kind = if is_optional {
+            "| optional"
+        } else {
+            "| required"
+        };
+        assert!(row.contains(kind), "{method}: {row}");
+        found += 1;
+    }
+    assert!(found > 30, "{found}");
+}
+
+/// Returns the Rust sources below `folder`.
+fn sources(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let rust = files
+        .iter()
+        .filter(|path| path.extension().is_some_and(|it| it == "rs"));
+    let mut texts: Vec<_> = rust.map(|path| fs::read_to_string(path).unwrap()).collect();
+    texts.extend(folders.iter().flat_map(|folder| sources(folder)));
+    texts
+}
+
+/// Returns the names `SP_NAME` among the string literals of a source that reads environment variables.
+fn variables(source: &str) -> BTreeSet<String> {
+    let is_upper = |c: char| c == '_' || c.is_ascii_uppercase();
+    let is_variable = |text: &&str| text.starts_with("SP_") && text.chars().all(is_upper);
+    if !source.contains("env::var") {
+        return BTreeSet::new();
+    }
+    source
+        .split('"')
+        .filter(is_variable)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Variables that sp-host sets for its child processes.
+const INTERNAL: [&str; 3] = ["SP_HOST_CHECK", "SP_HOST_PLUGIN", "SP_HOST_RELEASE"];
+
+#[test]
+fn guide_lists_each_environment_variable_of_a_plugin() {
+    let page = read(GUIDE);
+    let (_, table) = page.split_once("## Environment variables").unwrap();
+    let rows = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let listed: BTreeSet<String> = rows.map(str::to_owned).collect();
+    let crates = [
+        "macros/runtime/src",
+        "macros/plugin/src",
+        "templates/cpu/src",
+        "codegen/host/src",
+    ];
+    let sources = crates
+        .iter()
+        .flat_map(|folder| sources(&root().join(folder)));
+    let mut used: BTreeSet<String> = sources.flat_map(|text| variables(&text)).collect();
+    used.retain(|name| !INTERNAL.contains(&name.as_str()));
+    assert_eq!(listed, used);
+}
+
+#[test]
+fn architecture_names_existing_files() {
+    let text = read("ARCHITECTURE.md");
+    let (_, section) = text
+        .split_once("## Where to change what")
+        .expect("the section");
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let is_path = |span: &&str| {
+        span.contains('/') && !span.starts_with("target/") && !span.contains([' ', '<', '*'])
+    };
+    let paths: Vec<_> = code_spans(section).into_iter().filter(is_path).collect();
+    assert!(paths.len() > 20, "{paths:?}");
+    for path in paths {
+        assert!(root().join(path).exists(), "{path}");
+    }
+}

@@ -1,0 +1,103 @@
+//! Op definitions: the embedded table, over it what the user has imported, and the nightly builds in the user's cache.
+
+use crate::folders::DataFolders;
+use miette::Diagnostic;
+use sp_ops::{Registry, Table, TableError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+use thiserror::Error;
+
+/// A table of ops cannot be read or written.
+#[derive(Debug, Error, Diagnostic)]
+pub enum OpTableError {
+    /// The file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    #[diagnostic(code(sp_gen::ops::unreadable))]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The file is not a table of ops.
+    #[error("{}: {source}", path.display())]
+    #[diagnostic(
+        code(sp_gen::ops::malformed),
+        help(
+            "restore the file, or remove it and import its releases again: `sp-gen import tensorflow --ops`"
+        )
+    )]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line and the reason.
+        source: TableError,
+    },
+}
+
+/// Returns the table of all releases.
+///
+/// # Errors
+/// Returns an error if a file cannot be read or is not a table.
+pub fn load(folders: &DataFolders) -> Result<Table<'static>, OpTableError> {
+    let nightlies = match DataFolders::nightlies() {
+        Some(nightlies) => read(&nightlies.ops)?,
+        None => None,
+    };
+    let stored = read(&folders.ops)?;
+    if let (None, true, None) = (&stored, folders.extends_embedded, &nightlies) {
+        return Ok(Table::embedded().clone());
+    }
+    if let (Some(stored), false, None) = (&stored, folders.extends_embedded, &nightlies) {
+        return Ok(stored.clone());
+    }
+    let mut registry = registry(stored, folders.extends_embedded);
+    registry.add_absent(
+        nightlies
+            .as_ref()
+            .map(Registry::from_table)
+            .unwrap_or_default(),
+    );
+    Table::parse(registry.to_text()).map_err(|source| malformed(&folders.ops, source))
+}
+
+/// Returns the ops that the table of `folders` contains, to which an import adds.
+///
+/// # Errors
+/// Returns an error if the file cannot be read or is not a table.
+pub fn read_registry(folders: &DataFolders) -> Result<Registry, OpTableError> {
+    Ok(registry(read(&folders.ops)?, folders.extends_embedded))
+}
+
+fn registry(stored: Option<Table<'_>>, extends_embedded: bool) -> Registry {
+    let mut registry = stored
+        .as_ref()
+        .map(Registry::from_table)
+        .unwrap_or_default();
+    if extends_embedded {
+        registry.add_absent(Registry::from_table(Table::embedded()));
+    }
+    registry
+}
+
+/// Reads a table, or returns `None` if there is no such file.
+fn read(path: &Path) -> Result<Option<Table<'static>>, OpTableError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Table::parse(text)
+            .map(Some)
+            .map_err(|source| malformed(path, source)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(OpTableError::Unreadable {
+            path: path.to_owned(),
+            source,
+        }),
+    }
+}
+
+fn malformed(path: &Path, source: TableError) -> OpTableError {
+    OpTableError::Malformed {
+        path: path.to_owned(),
+        source,
+    }
+}

@@ -1,0 +1,167 @@
+//! Element types of tensors.
+
+use std::fmt;
+
+/// An element type, numbered as `TF_DataType` numbers it. Numbers without a name are possible: a newer TensorFlow may
+/// have more types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DataType(u8);
+
+/// The names that TensorFlow prints, by number.
+const NAMES: [&str; 34] = [
+    "",
+    "float",
+    "double",
+    "int32",
+    "uint8",
+    "int16",
+    "int8",
+    "string",
+    "complex64",
+    "int64",
+    "bool",
+    "qint8",
+    "quint8",
+    "qint32",
+    "bfloat16",
+    "qint16",
+    "quint16",
+    "uint16",
+    "complex128",
+    "half",
+    "resource",
+    "variant",
+    "uint32",
+    "uint64",
+    "float8_e5m2",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e4m3b11fnuz",
+    "float8_e5m2fnuz",
+    "int4",
+    "uint4",
+    "int2",
+    "uint2",
+    "float4_e2m1fn",
+];
+
+/// Begins the name of a type that has none, such as `type40`.
+const NUMBERED: &str = "type";
+
+/// Numbers from here on are reference types in `TF_DataType`.
+const FIRST_REFERENCE: u8 = 101;
+
+macro_rules! data_types {
+    ($($name:ident = $number:literal,)*) => {
+        impl DataType {
+            $(
+                #[doc = concat!("`TF_", stringify!($name), "`.")]
+                pub const $name: Self = Self($number);
+            )*
+        }
+    };
+}
+
+data_types! {
+    FLOAT = 1,
+    DOUBLE = 2,
+    INT32 = 3,
+    UINT8 = 4,
+    INT16 = 5,
+    INT8 = 6,
+    STRING = 7,
+    COMPLEX64 = 8,
+    INT64 = 9,
+    BOOL = 10,
+    QINT8 = 11,
+    QUINT8 = 12,
+    QINT32 = 13,
+    BFLOAT16 = 14,
+    QINT16 = 15,
+    QUINT16 = 16,
+    UINT16 = 17,
+    COMPLEX128 = 18,
+    HALF = 19,
+    RESOURCE = 20,
+    VARIANT = 21,
+    UINT32 = 22,
+    UINT64 = 23,
+    FLOAT8_E5M2 = 24,
+    FLOAT8_E4M3FN = 25,
+    FLOAT8_E4M3FNUZ = 26,
+    FLOAT8_E4M3B11FNUZ = 27,
+    FLOAT8_E5M2FNUZ = 28,
+    INT4 = 29,
+    UINT4 = 30,
+    INT2 = 31,
+    UINT2 = 32,
+    FLOAT4_E2M1FN = 33,
+}
+
+impl DataType {
+    /// Returns the type with this number, or `None` if it is 0 or the number of a reference type.
+    pub fn from_number(number: u32) -> Option<Self> {
+        let number = u8::try_from(number).ok()?;
+        (1..FIRST_REFERENCE)
+            .contains(&number)
+            .then_some(Self(number))
+    }
+
+    /// Returns the type with this name, or `None` if there is none.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let is_name = |known: &str| !known.is_empty() && known == name;
+        if let Some(number) = NAMES.iter().position(|known| is_name(known)) {
+            return u8::try_from(number).ok().map(Self);
+        }
+        let number = name.strip_prefix(NUMBERED)?.parse().ok()?;
+        Self::from_number(number).filter(|it| it.to_string() == name)
+    }
+
+    /// Returns the number, a `TF_DataType`.
+    pub const fn number(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Returns the name that TensorFlow prints, or `None` if it is not known.
+    pub fn name(self) -> Option<&'static str> {
+        NAMES.get(usize::from(self.0)).copied()
+    }
+}
+
+impl fmt::Display for DataType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{NUMBERED}{}", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_round_trip() {
+        for number in 1..100 {
+            let data_type = DataType::from_number(number).unwrap();
+            assert_eq!(DataType::from_name(&data_type.to_string()), Some(data_type));
+            assert_eq!(data_type.number(), number);
+        }
+        assert_eq!(DataType::HALF.to_string(), "half");
+        assert_eq!(DataType::FLOAT4_E2M1FN.to_string(), "float4_e2m1fn");
+        assert_eq!(DataType::from_number(40).unwrap().to_string(), "type40");
+    }
+
+    #[test]
+    fn rejects_reference_types_and_unknown_names() {
+        for number in [0, 101, 120, 300] {
+            assert_eq!(DataType::from_number(number), None, "{number}");
+        }
+        for name in [
+            "", "T", "type", "type0", "type1", "type040", "type101", "Half",
+        ] {
+            assert_eq!(DataType::from_name(name), None, "{name}");
+        }
+    }
+}
