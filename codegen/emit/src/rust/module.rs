@@ -20,7 +20,9 @@ use crate::model::references;
 /// Returns the reasons why no code can be emitted for the API.
 pub fn problems(context: &Context<'_>) -> Vec<String> {
     let mut problems = references::undeclared(context.api, context.catalog);
-    FunctionTable::collect(context.api.items.iter(), context.catalog, &mut problems);
+    let items = context.api.items.iter();
+    let items = items.map(|(name, item)| (name.as_str(), item));
+    FunctionTable::collect(items, context.catalog, &mut problems);
     constants::emit(context, &mut problems);
     problems
 }

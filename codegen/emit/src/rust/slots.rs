@@ -1,6 +1,8 @@
 //! Function tables from an author's point of view: the facts of the IR determine a role for each parameter of
 //! a slot. [`super::traits`] prints the author trait and [`super::shims`] the callbacks, from the same roles.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use sp_expand::ident;
@@ -69,18 +71,20 @@ pub enum Role<'a> {
 impl<'a> FunctionTable<'a> {
     /// Returns the tables of an API that have an author trait.
     pub fn find_all(context: &Context<'a>) -> Vec<Self> {
-        Self::collect(context.api.items.iter(), context.catalog, &mut Vec::new())
+        let items = context.api.items.iter();
+        let items = items.map(|(name, item)| (name.as_str(), item));
+        Self::collect(items, context.catalog, &mut Vec::new())
     }
 
     /// Returns the tables among `items` that have an author trait. Adds a message to `problems` for each fact that
     /// is missing.
     pub fn collect(
-        items: impl Iterator<Item = (&'a String, &'a Item)>,
+        items: impl Iterator<Item = (&'a str, &'a Item)>,
         catalog: &Catalog<'a>,
         problems: &mut Vec<String>,
     ) -> Vec<Self> {
         let structs = items.filter_map(|(name, item)| match item {
-            Item::Struct(item) => Some((name.as_str(), item, item.author_trait.as_ref()?)),
+            Item::Struct(item) => Some((name, item, item.author_trait.as_ref()?)),
             _ => None,
         });
         let tables = structs.map(|(name, item, author)| {
@@ -116,6 +120,16 @@ impl<'a> FunctionTable<'a> {
             handles,
         }
     }
+}
+
+/// Returns the slots of the table `name` that an author must implement. The derive of the table stores these without a
+/// look at the trait, so that this is the only rule for optional slots.
+pub fn required_slots<'a>(name: &'a str, catalog: &Catalog<'a>) -> BTreeSet<&'a str> {
+    let item = catalog.item(name).map(|item| (name, item));
+    let tables = FunctionTable::collect(item.into_iter(), catalog, &mut Vec::new());
+    let slots = tables.into_iter().flat_map(|table| table.slots);
+    let required = slots.filter(|slot| !slot.optional);
+    required.map(|slot| slot.field.name.as_str()).collect()
 }
 
 /// Returns the handles in the signatures of `slots`, each once.
@@ -162,7 +176,7 @@ impl<'a> Slot<'a> {
         catalog: &Catalog<'a>,
     ) -> Result<Self, String> {
         let params = parameters(signature, receiver, catalog);
-        let slot = Self {
+        let mut slot = Self {
             field,
             ret: &signature.ret,
             params,
@@ -170,6 +184,8 @@ impl<'a> Slot<'a> {
             default_return: default_return(field)?,
         };
         slot.check()?;
+        // The default body of an optional method has no object to return, and no status to return an error in.
+        slot.optional &= slot.created_handle().is_none() || slot.has_status();
         Ok(slot)
     }
 
@@ -181,14 +197,7 @@ impl<'a> Slot<'a> {
                     .into(),
             );
         }
-        // The default body of an optional method has no object to return, and no status to return an error in.
-        match self.created_handle() {
-            Some(handle) if self.optional && !self.has_status() => Err(format!(
-                "it is optional and creates a `{handle}`, but has no status to report that it is absent; state its \
-                 presence in the notes as `required`"
-            )),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Returns the Rust name.

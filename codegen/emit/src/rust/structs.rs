@@ -1,6 +1,8 @@
 //! Structs and unions. A struct with a `struct_size` derives `Abi`, and its `#[abi(..)]` attributes state the facts
 //! that the derive needs. Other structs are plain `repr(C)`.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use sp_expand::{FieldFacts, Receiver, StructFacts, ident};
@@ -8,6 +10,7 @@ use sp_ir::{Field, Item, Items, Presence, Stated, Struct, Type, Union, Writer};
 use syn::Expr;
 
 use super::doc::print_doc;
+use super::slots;
 use super::ty::{InScope, print_type};
 use crate::model::catalog::Catalog;
 use crate::model::context::Context;
@@ -27,7 +30,8 @@ pub fn print(items: &Items, releases: &dyn ItemReleases, catalog: &Catalog<'_>) 
         .map(|(name, item)| match item {
             Item::Struct(item) => {
                 let size = base_struct_size(name, item);
-                let item = print_struct(name, item, releases, &is_versioned);
+                let required = slots::required_slots(name, catalog);
+                let item = print_struct(name, item, releases, &is_versioned, &required);
                 quote!(#item #size)
             }
             Item::Union(item) => print_union(name, item, releases),
@@ -36,7 +40,8 @@ pub fn print(items: &Items, releases: &dyn ItemReleases, catalog: &Catalog<'_>) 
         .collect()
 }
 
-/// Prints a struct; `is_versioned` returns true for a type that is a struct with a `struct_size`.
+/// Prints a struct; `is_versioned` returns true for a type that is a struct with a `struct_size`. `required` are the
+/// slots that an author must implement, even if the host does not require them.
 ///
 /// A default return value that is not a Rust expression is printed as a `compile_error!`. This does not
 /// happen with IR that was read from a snapshot, since reading rejects such a value.
@@ -45,6 +50,7 @@ fn print_struct(
     item: &Struct,
     releases: &dyn ItemReleases,
     is_versioned: &dyn Fn(&Type) -> bool,
+    required: &BTreeSet<&str>,
 ) -> TokenStream {
     let layouts = releases.layouts(name);
     let attributes = struct_attributes(item, layouts);
@@ -53,7 +59,8 @@ fn print_struct(
     let fields = item.fields.iter().map(|field| {
         let attribute = item.is_versioned().then(|| {
             let writer = printed_writer(item, field, is_versioned);
-            field_attribute(field, writer, layouts)
+            let is_required = required.contains(field.name.as_str());
+            field_attribute(field, writer, is_required, layouts)
         });
         print_member(field, attribute, releases.release_text(name, &field.name))
     });
@@ -91,6 +98,7 @@ fn struct_attributes(item: &Struct, layouts: Option<&Layouts>) -> TokenStream {
 fn field_attribute(
     field: &Field,
     writer: Option<Writer>,
+    is_required: bool,
     layouts: Option<&Layouts>,
 ) -> TokenStream {
     let neutral = field.neutral.as_ref();
@@ -100,11 +108,15 @@ fn field_attribute(
         Err(error) => return error.to_compile_error(),
     };
     let offsets = layouts.and_then(|it| it.field_offsets.get(&field.name));
+    let presence = match is_required {
+        true => value(&field.presence).filter(|it| *it == Presence::Required),
+        false => value(&field.presence),
+    };
     let facts = FieldFacts {
         filled_by: value(&field.filled_by),
         writer,
         direction: value(&field.direction),
-        presence: value(&field.presence).filter(|it| *it != Presence::Unstated),
+        presence: presence.filter(|it| *it != Presence::Unstated),
         neutral,
         offsets: offsets.cloned(),
     };
@@ -194,7 +206,14 @@ mod tests {
 
     #[test]
     fn docs_contain_releases() {
-        let printed = print_struct("Demo", &demo(None), &TestReleases, &|_| false).to_string();
+        let printed = print_struct(
+            "Demo",
+            &demo(None),
+            &TestReleases,
+            &|_| false,
+            &BTreeSet::new(),
+        )
+        .to_string();
         assert!(printed.contains("Source: `demo.h:3`, 2.5 on."), "{printed}");
         assert!(printed.contains("Source: `demo.h:8`, 2.7 on."), "{printed}");
         assert!(printed.contains("Source: `demo.h:0`.\""), "{printed}");
@@ -258,7 +277,13 @@ mod tests {
             last_field: "type".into(),
             value: 12,
         };
-        let printed = print_struct("Demo", &demo(Some(size)), &TestReleases, &|_| false);
+        let printed = print_struct(
+            "Demo",
+            &demo(Some(size)),
+            &TestReleases,
+            &|_| false,
+            &BTreeSet::new(),
+        );
         let item: syn::ItemStruct = syn::parse2(printed).unwrap();
         let facts = StructFacts::parse(&item.attrs).unwrap();
         assert_eq!(facts.filled_by, Some(Side::Plugin));
@@ -270,8 +295,14 @@ mod tests {
 
     #[test]
     fn struct_without_struct_size_has_no_abi_attributes() {
-        let item: syn::ItemStruct =
-            syn::parse2(print_struct("Demo", &demo(None), &TestReleases, &|_| false)).unwrap();
+        let item: syn::ItemStruct = syn::parse2(print_struct(
+            "Demo",
+            &demo(None),
+            &TestReleases,
+            &|_| false,
+            &BTreeSet::new(),
+        ))
+        .unwrap();
         let abi = |attrs: &[syn::Attribute]| attrs.iter().any(|a| a.path().is_ident("abi"));
         assert!(!abi(&item.attrs) && !item.fields.iter().any(|f| abi(&f.attrs)));
     }
