@@ -1,7 +1,7 @@
 //! Registration of kernels if a function is absent or fails, and the access of a kernel to arguments in host
 //! memory.
 
-use sp_host::{Host, ObjectKind, Op, PlayedRelease, Tensor};
+use sp_host::{EmulatedRelease, Host, ObjectKind, Op, Tensor};
 use sp_tests::{example, exports_without, in_own_process, snapshots};
 
 /// Runs an op whose input is `x`.
@@ -16,7 +16,7 @@ fn deletes_kernel_builder_if_registration_fails() {
         let apis = snapshots("2.21");
         let exports = exports_without(&apis, "TF_KernelBuilder_TypeConstraint");
         let host = Host::open(
-            PlayedRelease::new(&apis).with_exports(&exports),
+            EmulatedRelease::new(&apis).with_exports(&exports),
             &example("author_errors"),
         );
         let tally = host.unwrap().close().unwrap();

@@ -226,7 +226,7 @@ fn compile_arguments(compiler: &str, path: &Path) -> Vec<String> {
 
 /// The compiler determines the layouts of other targets. They must be those of the IR, if it has them.
 #[test]
-fn layouts_of_other_targets_are_those_of_the_ir() {
+fn layouts_of_other_targets_match_ir() {
     let Some(compiler) = compilers(&["clang-14", "clang"]).first().copied() else {
         return println!("skipped: this machine has no clang");
     };

@@ -73,7 +73,7 @@ fn field(name: &str, ty: Type, offset: u64) -> Field {
         filled_by: None,
         direction: None,
         presence: None,
-        neutral: None,
+        default_return: None,
         section: None,
         loc: loc(),
     }

@@ -96,7 +96,7 @@ facts! {
         /// `"required"` or `"optional"`.
         presence: Presence,
         /// The default return value of a callback without a status, after a panic: a Rust expression.
-        neutral: TokenStream,
+        default_return: TokenStream,
         /// The field's offset by the struct's size, if layouts differ: `"264 = 256, 288 = 280"`.
         offsets: FieldOffsets,
     }
@@ -274,7 +274,7 @@ mod tests {
             writer = "reserved",
             direction = "inout",
             presence = "optional",
-            neutral = "SE_EventStatus::SE_EVENT_ERROR",
+            default_return = "SE_EventStatus::SE_EVENT_ERROR",
             offsets = "264 = 256, 288 = 280"
         )]);
         let facts = FieldFacts::parse(std::slice::from_ref(&attribute)).unwrap();

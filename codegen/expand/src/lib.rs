@@ -7,6 +7,7 @@
 
 mod attribute;
 mod attributes;
+mod decline_message;
 mod derive;
 mod ident;
 mod kernel;
@@ -16,6 +17,7 @@ mod vtable;
 
 pub use attribute::{FieldFacts, Receiver, StructFacts};
 pub use attributes::derive as attributes;
+pub use decline_message::{DECLINE_MESSAGES, c_decline_messages, expand as decline_message};
 pub use derive::derive;
 pub use ident::ident;
 pub use kernel::attribute as kernel;

@@ -172,12 +172,13 @@ pub struct Field {
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub presence: Option<Stated<Presence>>,
-    /// The default return value of a callback without a status, after a panic: a Rust expression.
+    /// The default return value of a callback without a status, after a panic: a Rust expression. Up to schema 3
+    /// the key was `neutral`.
     #[cfg_attr(
         feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
+        serde(default, alias = "neutral", skip_serializing_if = "Option::is_none")
     )]
-    pub neutral: Option<Stated<String>>,
+    pub default_return: Option<Stated<String>>,
     /// The section banner above it.
     #[cfg_attr(
         feature = "serde",
@@ -398,7 +399,7 @@ mod tests {
             filled_by: None,
             direction: None,
             presence: None,
-            neutral: None,
+            default_return: None,
             section: None,
             loc: loc(),
         }
@@ -445,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn pointer_to_struct_that_the_plugin_fills_is_written_by_core() {
+    fn core_writes_pointer_to_plugin_filled_struct() {
         let filled = |pointee| {
             let mut table = field("table", pointer(pointee));
             table.filled_by = stated(Side::Plugin);
@@ -457,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn reserved_ext_has_no_writer_and_free_form_ext_is_written_by_filler() {
+    fn reserved_ext_has_no_writer() {
         let mut ext = field("ext", pointer(Type::Void));
         ext.presence = stated(Presence::Optional);
         assert_eq!(

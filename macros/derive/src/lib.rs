@@ -36,6 +36,13 @@ pub fn forward_slots(input: TokenStream) -> TokenStream {
     expanded(sp_expand::forward_slots(input.into()))
 }
 
+/// Formats a message about a declined host: `decline_message!(TooOld, release)`. For sp-runtime.
+#[doc(hidden)]
+#[proc_macro]
+pub fn decline_message(input: TokenStream) -> TokenStream {
+    expanded(sp_expand::decline_message(input.into()))
+}
+
 /// Registers a function as the kernel of an op: `#[kernel(op = "MatMul", T = [f32, f64])]`.
 ///
 /// The function takes `cx: &Host<'_>` (for every device) or `cx: &OnDevice<'_, D>` (for `D`), then

@@ -11,6 +11,7 @@ use crate::availability::Availability;
 use crate::error::{Code, Error, Result};
 use crate::release::{FIRST_SUPPORTED, Release, Releases};
 use crate::{report, symbol};
+use sp_macros::decline_message;
 
 /// A function whose presence in the process limits the possible releases.
 #[derive(Debug, Clone, Copy)]
@@ -179,12 +180,9 @@ impl Host {
         size_evidence: &[SizeEvidence],
     ) -> Option<Error> {
         let reason = if self.is_too_old() {
-            format!("plugins are loaded from TensorFlow {FIRST_SUPPORTED} on")
+            decline_message!(TooOld, FIRST_SUPPORTED)
         } else if self.is_in(Releases::from(requirements.oldest)) == Some(false) {
-            format!(
-                "the plugin is for TensorFlow {} or later",
-                requirements.oldest
-            )
+            decline_message!(BeforeMinRelease, requirements.oldest)
         } else if !self.is_known && self.unknown_release == UnknownRelease::Decline {
             let newest = known_releases.newest;
             format!("the newest release known to the plugin is {newest}")
@@ -264,22 +262,15 @@ impl Host {
     }
 
     fn write_declined(&self, scope: &str, reason: &Error) {
-        report!(
-            Warn,
-            "declined {}{scope}: {}",
-            self.name(),
-            reason.message()
-        );
+        let line = decline_message!(Declined, self.name(), scope, reason.message());
+        report!(Warn, "{line}");
     }
 
     /// Returns the host's name for messages, such as `TensorFlow 2.12`.
     pub fn name(&self) -> String {
         match self.stated_release {
             Some(release) => format!("TensorFlow {release}"),
-            None => format!(
-                "a TensorFlow that does not state its release ({})",
-                self.releases
-            ),
+            None => decline_message!(UnstatedRelease, self.releases),
         }
     }
 }

@@ -65,9 +65,9 @@ impl Host {
             .get()
             .filter(|_| self.check_accepted().is_ok())
         {
-            let name = self.name();
             REPORTED.get_or_init(|| {
-                report!(Warn, "{name} is newer than the plugin, and {reason}: structs are accepted by their sizes");
+                let line = sp_macros::decline_message!(AcceptedBySizes, self.name(), reason);
+                report!(Warn, "{line}");
             });
         }
     }

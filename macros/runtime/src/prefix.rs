@@ -234,11 +234,7 @@ fn unknown_layout<T: Versioned>(size: usize) -> Error {
             T::NAME,
             layout.size
         ),
-        None => format!(
-            "its {} is {size} bytes, expected {} (SP_ASSUME_APPEND=1 takes a longer one for these with fields added at the end)",
-            T::NAME,
-            known_sizes::<T>(),
-        ),
+        None => sp_macros::decline_message!(UnknownSize, T::NAME, size, known_sizes::<T>()),
     };
     Error::new(Code::FAILED_PRECONDITION, message)
 }

@@ -41,7 +41,7 @@ fn file_name(api: &str) -> String {
     format!("spgen_{api}.h")
 }
 
-/// Prints the common header: hand-written, except for the known releases and the symbols that identify them.
+/// Prints the common header: hand-written, except for the known releases, the symbols that identify them, and messages.
 fn common(any: Option<&Context<'_>>) -> String {
     let timeline = any.map(|context| context.timeline);
     let release_symbols = functions::release_symbols(any.map(|context| context.exports));
@@ -50,9 +50,17 @@ fn common(any: Option<&Context<'_>>) -> String {
         &functions::known_releases(timeline),
         include_str!("text/process.h"),
         &release_symbols,
+        &decline_messages(),
         include_str!("text/host.h"),
         include_str!("text/structs.h"),
         file::CLOSE,
     ];
     format!("{GENERATED}{}", sections.join("\n"))
+}
+
+/// Prints the messages about the host, which sp-runtime formats for plugins in Rust.
+fn decline_messages() -> String {
+    let line = |(name, text): (String, String)| format!("#define {name} \\\n  {text}\n");
+    let lines: String = sp_expand::c_decline_messages().map(line).collect();
+    format!("/* Messages about the host, with the values that printf takes. */\n{lines}")
 }

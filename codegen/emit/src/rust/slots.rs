@@ -191,9 +191,9 @@ impl<'a> Slot<'a> {
 
     /// Checks the facts that the shim and the default body need.
     fn check(&self) -> Result<(), String> {
-        if *self.ret != Type::Void && self.field.neutral.is_none() {
+        if *self.ret != Type::Void && self.field.default_return.is_none() {
             return Err(
-                "it returns a value; state its default return value in the notes as `neutral`"
+                "it returns a value; state its default return value in the notes as `default_return`"
                     .into(),
             );
         }
@@ -266,11 +266,11 @@ pub fn associated(handle: &str) -> Ident {
 }
 
 fn default_return(field: &Field) -> Result<TokenStream, String> {
-    let Some(stated) = &field.neutral else {
+    let Some(stated) = &field.default_return else {
         return Ok(quote!(()));
     };
     let expression = syn::parse_str::<syn::Expr>(&stated.value)
-        .map_err(|error| format!("`neutral` is not a Rust expression: {error}"))?;
+        .map_err(|error| format!("`default_return` is not a Rust expression: {error}"))?;
     Ok(quote!(#expression))
 }
 

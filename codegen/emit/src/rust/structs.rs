@@ -101,9 +101,9 @@ fn field_attribute(
     is_required: bool,
     layouts: Option<&Layouts>,
 ) -> TokenStream {
-    let neutral = field.neutral.as_ref();
-    let neutral = neutral.map(|it| syn::parse_str::<Expr>(&it.value));
-    let neutral = match neutral.transpose() {
+    let default_return = field.default_return.as_ref();
+    let default_return = default_return.map(|it| syn::parse_str::<Expr>(&it.value));
+    let default_return = match default_return.transpose() {
         Ok(expression) => expression.map(ToTokens::into_token_stream),
         Err(error) => return error.to_compile_error(),
     };
@@ -117,7 +117,7 @@ fn field_attribute(
         writer,
         direction: value(&field.direction),
         presence: presence.filter(|it| *it != Presence::Unstated),
-        neutral,
+        default_return,
         offsets: offsets.cloned(),
     };
     facts.to_tokens()
@@ -240,7 +240,7 @@ mod tests {
             filled_by: None,
             direction: None,
             presence: None,
-            neutral: None,
+            default_return: None,
             section: None,
             loc: loc(offset as u32),
         }

@@ -128,7 +128,7 @@ fn optional_slot_is_absent_by_default() {
         },
     );
     depth.presence = stated(Presence::Optional);
-    depth.neutral = stated("-1".into());
+    depth.default_return = stated("-1".into());
     let slots = || vec![flush.clone(), depth.clone()];
     let text = traits(slots());
     assert_contains(&text, "const HAS_FLUSH: bool = false;");

@@ -36,8 +36,9 @@ pub fn check(columns: &[Column], bless: bool) {
 const TO_STRING: &str = "a string takes all that is written";
 
 fn planted(columns: &[Column]) -> String {
-    let mut out = "\n## Planted defects\n\n| defect | release | TensorFlow | sp-host |\n|---|---|---|---|\n"
-        .to_owned();
+    let mut out =
+        "\n## Planted defects\n\n| defect | release | TensorFlow | sp-host |\n|---|---|---|---|\n"
+            .to_owned();
     let (_, first) = &columns[0];
     for (row, _) in first.iter().filter(|(row, _)| row.omitted().is_none()) {
         for (releases, compared) in alike(columns, row) {

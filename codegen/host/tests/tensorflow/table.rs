@@ -6,7 +6,7 @@ use sp_ir::{Api, Field, Item, Type};
 /// A plugin and its steps.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The macro that makes it: `REFUSES`, `OMIT_SP_Platform=name`.
+    /// The macro that defines it: `REFUSES`, `OMIT_SP_Platform=name`.
     pub macro_: String,
     /// The list of steps.
     pub steps: &'static str,
@@ -51,10 +51,18 @@ const PLANTED: &[(&str, &str, &str)] = &[
     ("STREAM_STATUS", LIFE, "get_stream_status fails"),
     ("NO_MEMORY", LIFE, "allocate returns null"),
     ("CRASH", LIFE, "allocate crashes"),
-    ("TRUSTS_SIZE", LIFE, "deallocate relies on the size in its argument"),
+    (
+        "TRUSTS_SIZE",
+        LIFE,
+        "deallocate relies on the size in its argument",
+    ),
     ("COPY_REFUSED", LIFE, "memcpy_htod fails"),
     ("COPY_OUT_REFUSED", LIFE, "memcpy_dtoh fails"),
-    ("EVENT_ERROR", LIFE, "get_event_status returns SE_EVENT_ERROR"),
+    (
+        "EVENT_ERROR",
+        LIFE,
+        "get_event_status returns SE_EVENT_ERROR",
+    ),
     ("HANG", LIFE, "synchronize_all_activity hangs"),
     ("TWICE", LIFE, "a kernel is registered twice"),
     ("WRONG_DEVICE", LIFE, "a kernel for another device type"),
@@ -90,7 +98,11 @@ const PLANTED: &[(&str, &str, &str)] = &[
     ),
     ("GRAPH_FAILS", LIFE, "optimize_func returns INTERNAL"),
     ("GRAPH_EMPTY", LIFE, "optimize_func returns no graph"),
-    ("GRAPH_BROKEN", LIFE, "optimize_func returns bytes that are not a GraphDef"),
+    (
+        "GRAPH_BROKEN",
+        LIFE,
+        "optimize_func returns bytes that are not a GraphDef",
+    ),
     ("PROFILER_FAILS", LIFE, "the profiler's start fails"),
     ("PROFILER_ONCE", LIFE, "the profiler's second start fails"),
     (

@@ -216,7 +216,7 @@ impl Converter<'_> {
             filled_by: None,
             direction: None,
             presence: None,
-            neutral: None,
+            default_return: None,
             section: None,
             loc,
         })

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn does_not_split_headers_that_all_include_the_largest() {
+    fn does_not_split_connected_headers() {
         assert_eq!(
             split_texts(&[("a.h", "int a; int b; int c;"), ("b.h", "#include \"a.h\"")]),
             None

@@ -65,7 +65,7 @@ fn update_struct(item: &mut Struct, commented: &Struct, known: &Struct) {
 /// Updates the facts of a field. Without its marker, a field follows the header's rules: it is required, and the side
 /// that fills the struct fills it. `ext` is always optional.
 fn update_field(field: &mut Field, commented: &Field, known: &Field, filler: Option<Side>) {
-    copy_demand(field, known);
+    keep_required(field, known);
     let presence = update(&mut field.presence, &commented.presence, &known.presence);
     if presence == CommentChange::Removed && field.name != "ext" {
         field.presence = unmarked(Presence::Required, &field.loc);
@@ -80,7 +80,7 @@ fn update_field(field: &mut Field, commented: &Field, known: &Field, filler: Opt
 }
 
 /// Copies a requirement of the known release's libraries, which holds until the header's comment differs.
-fn copy_demand(field: &mut Field, known: &Field) {
+fn keep_required(field: &mut Field, known: &Field) {
     let Some(known) = known.presence.as_ref() else {
         return;
     };

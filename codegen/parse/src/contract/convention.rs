@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_the_side_of_a_prefix_on_its_line() {
+    fn reads_side_of_prefix_on_line() {
         let text =
             "Conventions:\nSE_ : set/filled by core unless marked.\n`SP_`: filled by the plug-in.";
         let expected = [

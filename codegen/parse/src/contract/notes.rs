@@ -125,7 +125,7 @@ struct FieldNote {
     overrides: Option<Overrides>,
     filled_by: Option<Side>,
     direction: Option<Direction>,
-    neutral: Option<String>,
+    default_return: Option<String>,
     params: BTreeMap<String, ParamNote>,
     ret: Option<ReturnNote>,
 }

@@ -92,13 +92,13 @@ static inline void spgen_decide_host(spgen_host* host, const spgen_size_evidence
   if (stated != 0) {
     spgen_format(host->name, sizeof host->name, "TensorFlow %s", releases);
   } else {
-    spgen_format(host->name, sizeof host->name, "a TensorFlow that does not state its release (%s)", releases);
+    spgen_format(host->name, sizeof host->name, SPGEN_MESSAGE_UNSTATED_RELEASE, releases);
   }
   if (stated != 0 && stated < SPGEN_FIRST_RELEASE) {
-    spgen_format(host->decline_reason, sizeof host->decline_reason, "plugins are loaded from TensorFlow %u.%u on",
+    spgen_format(host->decline_reason, sizeof host->decline_reason, SPGEN_MESSAGE_TOO_OLD,
                  SPGEN_FIRST_RELEASE / 100, SPGEN_FIRST_RELEASE % 100);
   } else if (spgen_is_before_min_release(host)) {
-    spgen_format(host->decline_reason, sizeof host->decline_reason, "the plugin is for TensorFlow %u.%u or later",
+    spgen_format(host->decline_reason, sizeof host->decline_reason, SPGEN_MESSAGE_BEFORE_MIN_RELEASE,
                  SPGEN_MIN_RELEASE / 100, SPGEN_MIN_RELEASE % 100);
   }
 }
@@ -145,9 +145,10 @@ static inline const char* spgen_plugin_name(void) {
 /** Reports once that the host is declined, all of it or for one part. `part` is "" for all. */
 static inline void spgen_report_declined(const char* part, const char* reason) {
   spgen_host* host = &spgen_this_host;
-  const char* separator = part[0] == 0 ? "" : " for its ";
+  char scope[60] = "";
+  if (part[0] != 0) spgen_format(scope, sizeof scope, " for its %s", part);
   if (!host->is_reported) {
-    fprintf(stderr, "plugin %s: declined %s%s%s: %s\n", spgen_plugin_name(), host->name, separator, part, reason);
+    fprintf(stderr, "plugin %s: " SPGEN_MESSAGE_DECLINED "\n", spgen_plugin_name(), host->name, scope, reason);
   }
   host->is_reported = true;
 }
@@ -173,9 +174,8 @@ static inline bool spgen_is_host_accepted(void) {
   if (host->decline_reason[0] != 0) return false;
   if (host->is_newer && !host->is_reported) {
     fprintf(stderr,
-            "plugin %s: %s is newer than the plugin, and its headers are not read: structs are accepted by their "
-            "sizes\n",
-            spgen_plugin_name(), host->name);
+            "plugin %s: " SPGEN_MESSAGE_ACCEPTED_BY_SIZES "\n",
+            spgen_plugin_name(), host->name, "its headers are not read");
     host->is_reported = true;
   }
   return true;

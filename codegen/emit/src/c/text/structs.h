@@ -88,9 +88,7 @@ static inline spgen_size_evidence spgen_evaluate_size(const spgen_layouts* all, 
     end += spgen_format(expected + end, sizeof expected - end, "%s%zu", separator, all->layouts[i].size);
   }
   spgen_format(evidence.decline_reason, sizeof evidence.decline_reason,
-               "its %s is %zu bytes, expected %s (SP_ASSUME_APPEND=1 takes a longer one for these with fields added "
-               "at the end)",
-               all->name, size, expected);
+               SPGEN_MESSAGE_UNKNOWN_SIZE, all->name, size, expected);
   return evidence;
 }
 

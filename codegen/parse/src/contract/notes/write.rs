@@ -249,10 +249,10 @@ impl NoteWriter<'_> {
         );
         let plain = basis.without_overrides();
         self.fact(
-            &mut item.neutral,
-            &note.neutral,
+            &mut item.default_return,
+            &note.default_return,
             plain,
-            &format!("{key}.neutral"),
+            &format!("{key}.default_return"),
         );
         match &mut item.ty {
             Type::Function(signature) => {

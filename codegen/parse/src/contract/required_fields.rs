@@ -1,17 +1,17 @@
-//! Marks demanded fields as required. A demand takes precedence over the header's comment; a note that contradicts it
-//! is an error.
+//! Marks the fields that a release's libraries require. Their messages take precedence over the header's comment; a
+//! note that contradicts them is an error.
 
 use miette::Diagnostic;
 use sp_ir::{Api, Evidence, Field, Item, Presence, Stated};
 use thiserror::Error;
 
 use crate::contract::Notes;
-use sp_data::demands::Demands;
+use sp_data::required_fields::RequiredFields;
 
 /// Notes that the release's libraries contradict.
 #[derive(Debug, Error, Diagnostic)]
 #[error("the libraries of TensorFlow {release} contradict {} notes", notes.len())]
-#[diagnostic(code(sp_gen::demands::contradicted))]
+#[diagnostic(code(sp_gen::required_fields::contradicted))]
 pub struct Contradictions {
     release: String,
     #[related]
@@ -21,15 +21,15 @@ pub struct Contradictions {
 /// A note that the libraries contradict.
 #[derive(Debug, Error, Diagnostic)]
 enum Contradiction {
-    /// The note states that a demanded field is not required.
+    /// The note states that a required field is optional.
     #[error("headers/apis/{api}.toml: `{field}` is {note}, but TensorFlow {release} requires it")]
     #[diagnostic(
-        code(sp_gen::demands::contradiction),
+        code(sp_gen::required_fields::contradiction),
         help(
             "its libraries contain a message that the field must be set; correct the note or restrict its `releases`; if core reports the message under a condition only, add overrides = \"library\""
         )
     )]
-    Demanded {
+    Required {
         api: String,
         field: String,
         note: &'static str,
@@ -39,7 +39,10 @@ enum Contradiction {
     #[error(
         "headers/apis/{api}.toml: the note on `{field}` overrides a message that the libraries of TensorFlow {release} do not contain"
     )]
-    #[diagnostic(code(sp_gen::demands::override_unused), help("remove `overrides`"))]
+    #[diagnostic(
+        code(sp_gen::required_fields::override_unused),
+        help("remove `overrides`")
+    )]
     OverrideUnused {
         api: String,
         field: String,
@@ -47,27 +50,27 @@ enum Contradiction {
     },
 }
 
-/// Marks each demanded field of `apis` as required, unless a note overrides the demand.
+/// Marks each field of `required` in `apis`, unless a note overrides the message of the libraries.
 ///
 /// # Errors
-/// Returns an error if a note states that a demanded field is not required, or overrides no demand.
+/// Returns an error if a note states that a required field is optional, or overrides a message that does not exist.
 pub fn annotate(
     apis: &mut [Api],
-    demands: &Demands,
+    required: &RequiredFields,
     notes: &[Notes],
 ) -> Result<(), Contradictions> {
     let release = apis
         .first()
         .map_or_else(String::new, |api| api.release.clone());
-    if demands.is_empty() {
+    if required.is_empty() {
         return Ok(());
     }
     let mut found = Vec::new();
     for api in apis {
         let notes = notes.iter().find(|notes| notes.api == api.name);
         let overridden = notes.map_or_else(Vec::new, |notes| notes.library_overrides(&release));
-        found.extend(require_all(api, demands, &overridden));
-        found.extend(unused_overrides(api, demands, &overridden));
+        found.extend(require_all(api, required, &overridden));
+        found.extend(unused_overrides(api, required, &overridden));
     }
     match found.is_empty() {
         true => Ok(()),
@@ -80,17 +83,17 @@ pub fn annotate(
 
 fn require_all(
     api: &mut Api,
-    demands: &Demands,
+    required: &RequiredFields,
     overridden: &[(&str, &str)],
 ) -> Vec<Contradiction> {
     let (name, release) = (api.name.clone(), api.release.clone());
     let mut found = Vec::new();
-    for (structure, field) in demands.pairs() {
+    for (structure, field) in required.pairs() {
         let is_overridden = overridden.contains(&(structure, field));
         let Some(field) = field_of(api, structure, field).filter(|_| !is_overridden) else {
             continue;
         };
-        found.extend(contradiction(field).map(|note| Contradiction::Demanded {
+        found.extend(contradiction(field).map(|note| Contradiction::Required {
             api: name.clone(),
             field: format!("{structure}.{}", field.name),
             note,
@@ -103,13 +106,13 @@ fn require_all(
 
 fn unused_overrides(
     api: &mut Api,
-    demands: &Demands,
+    required: &RequiredFields,
     overridden: &[(&str, &str)],
 ) -> Vec<Contradiction> {
     let mut found = Vec::new();
     for pair @ (structure, field) in overridden {
         if field_of(api, structure, field).is_some()
-            && !demands.pairs().any(|demand| demand == *pair)
+            && !required.pairs().any(|known| known == *pair)
         {
             found.push(Contradiction::OverrideUnused {
                 api: api.name.clone(),
@@ -158,7 +161,7 @@ mod tests {
         let item = format!(
             r#""SP_S":{{"kind":"struct","fields":[{field}],"layout":{{"size":8,"align":8}},"loc":"d.h:1"}}"#
         );
-        let text = format!(r#"{{"schema":3,"name":"demo","release":"2.22","items":{{{item}}}}}"#);
+        let text = format!(r#"{{"schema":4,"name":"demo","release":"2.22","items":{{{item}}}}}"#);
         Api::from_json(&text).unwrap()
     }
 
@@ -166,12 +169,12 @@ mod tests {
         format!(r#","presence":{{"value":"{value}","evidence":{evidence}}}"#)
     }
 
-    fn demands() -> Demands {
-        let mut demands = Demands::default();
-        demands.insert("SP_S", "open");
-        demands.insert("SP_S", "not_declared");
-        demands.insert("Elsewhere", "open");
-        demands
+    fn required() -> RequiredFields {
+        let mut required = RequiredFields::default();
+        required.insert("SP_S", "open");
+        required.insert("SP_S", "not_declared");
+        required.insert("Elsewhere", "open");
+        required
     }
 
     #[test]
@@ -179,7 +182,7 @@ mod tests {
         let same = presence("required", r#"{"notes":"seen"}"#);
         for known in ["", &same] {
             let mut apis = [api(known)];
-            annotate(&mut apis, &demands(), &[]).unwrap();
+            annotate(&mut apis, &required(), &[]).unwrap();
             let open = &apis[0].structure("SP_S").unwrap().fields[0];
             let expected = Stated::new(Presence::Required, Evidence::Library);
             assert_eq!(open.presence, Some(expected), "{known}");
@@ -188,9 +191,9 @@ mod tests {
     }
 
     #[test]
-    fn demand_takes_precedence_over_comment_and_keeps_its_value() {
+    fn library_message_takes_precedence_over_comment() {
         let mut apis = [api(&presence("optional", r#"{"comment":"d.h:1"}"#))];
-        annotate(&mut apis, &demands(), &[]).unwrap();
+        annotate(&mut apis, &required(), &[]).unwrap();
         let open = &apis[0].structure("SP_S").unwrap().fields[0];
         let presence = open.presence.as_ref().unwrap();
         assert_eq!(presence.value, Presence::Required);
@@ -200,7 +203,7 @@ mod tests {
     #[test]
     fn rejects_note_that_states_optional() {
         let mut apis = [api(&presence("optional", r#"{"notes":"seen"}"#))];
-        let error = annotate(&mut apis, &demands(), &[]).unwrap_err();
+        let error = annotate(&mut apis, &required(), &[]).unwrap_err();
         let note = error.notes[0].to_string();
         let expected =
             "headers/apis/demo.toml: `SP_S.open` is optional, but TensorFlow 2.22 requires it";
@@ -208,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_note_that_overrides_demand_and_rejects_unused_override() {
+    fn accepts_used_override_and_rejects_unused_one() {
         let text = |field: &str| {
             format!(
                 "headers = []\n[item.SP_S]\npresence = [{{ value = \"optional\", fields = [\"{field}\"], \
@@ -218,10 +221,10 @@ mod tests {
         let known = presence("optional", r#"{"notes":"seen"}"#);
         let mut apis = [api(&known)];
         let notes = [Notes::parse("demo", &text("open")).unwrap()];
-        annotate(&mut apis, &demands(), &notes).unwrap();
+        annotate(&mut apis, &required(), &notes).unwrap();
         assert_eq!(apis, [api(&known)]);
 
-        let mut other = Demands::default();
+        let mut other = RequiredFields::default();
         other.insert("SP_S", "close");
         let error = annotate(&mut apis, &other, &notes).unwrap_err();
         assert!(

@@ -24,13 +24,13 @@ const SYSTEM: [&str; 6] = [
 
 /// A library that a file needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Library {
+pub struct NeededLibrary {
     /// Its name in the file that needs it.
     pub name: String,
     /// The file that needs it.
     pub needed_by: String,
     /// Its source.
-    pub source: Source,
+    pub source: LibrarySource,
     /// Its file, if it was found.
     #[serde(skip)]
     pub path: Option<PathBuf>,
@@ -39,7 +39,7 @@ pub struct Library {
 /// The source of a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum LibrarySource {
     /// TensorFlow has it loaded, in the releases that have a library of this name.
     #[serde(rename = "tensorflow")]
     TensorFlow,
@@ -61,7 +61,7 @@ pub struct Closure {
     /// The names in the plugin and the libraries in its folders.
     pub names: LibraryNames,
     /// The needed libraries, in the order of their discovery.
-    pub libraries: Vec<Library>,
+    pub libraries: Vec<NeededLibrary>,
 }
 
 impl Closure {
@@ -86,7 +86,7 @@ impl Closure {
                 if !closure.add_library(name, &path, source, path_found.clone()) {
                     continue;
                 }
-                let own = path_found.filter(|_| source == Source::Plugin);
+                let own = path_found.filter(|_| source == LibrarySource::Plugin);
                 waiting.extend(own.and_then(|path| Some((path.clone(), fs::read(path).ok()?))));
             }
         }
@@ -104,14 +104,14 @@ impl Closure {
         &mut self,
         name: &str,
         by: &Path,
-        source: Source,
+        source: LibrarySource,
         path: Option<PathBuf>,
     ) -> bool {
         if self.libraries.iter().any(|known| known.name == name) {
             return false;
         }
         let by = by.file_name().unwrap_or(by.as_os_str());
-        self.libraries.push(Library {
+        self.libraries.push(NeededLibrary {
             name: name.to_owned(),
             needed_by: by.to_string_lossy().into_owned(),
             source,
@@ -132,7 +132,7 @@ impl Closure {
 }
 
 /// Finds a library that the file at `by` needs.
-fn find(name: &str, by: &Path, folders: &[String]) -> (Source, Option<PathBuf>) {
+fn find(name: &str, by: &Path, folders: &[String]) -> (LibrarySource, Option<PathBuf>) {
     let origin = by.parent().unwrap_or(Path::new("")).display().to_string();
     let own = folders.iter().map(|folder| {
         let folder = folder.replace("${ORIGIN}", &origin);
@@ -143,11 +143,11 @@ fn find(name: &str, by: &Path, folders: &[String]) -> (Source, Option<PathBuf>) 
     let mut machine = machine.map(|folder| folder.join(name));
     let is_tensorflow = name.contains("tensorflow");
     match own.into_iter().find(|path| path.is_file()) {
-        Some(path) => (Source::Plugin, Some(path)),
-        None if is_tensorflow => (Source::TensorFlow, None),
+        Some(path) => (LibrarySource::Plugin, Some(path)),
+        None if is_tensorflow => (LibrarySource::TensorFlow, None),
         None => match machine.find(|path| path.is_file()) {
-            Some(path) => (Source::System, Some(path)),
-            None => (Source::Missing, None),
+            Some(path) => (LibrarySource::System, Some(path)),
+            None => (LibrarySource::Missing, None),
         },
     }
 }
@@ -163,10 +163,13 @@ mod tests {
         fs::write(folder.join("own/libown.so.1"), "").unwrap();
         let plugin = folder.join("libplugin.so");
         let find = |name: &str| find(name, &plugin, &["${ORIGIN}/own".to_owned()]).0;
-        assert_eq!(find("libown.so.1"), Source::Plugin);
-        assert_eq!(find("libtensorflow_framework.so.2"), Source::TensorFlow);
-        assert_eq!(find("libnosuch.so.7"), Source::Missing);
-        assert_eq!(find("libc.so.6"), Source::System);
+        assert_eq!(find("libown.so.1"), LibrarySource::Plugin);
+        assert_eq!(
+            find("libtensorflow_framework.so.2"),
+            LibrarySource::TensorFlow
+        );
+        assert_eq!(find("libnosuch.so.7"), LibrarySource::Missing);
+        assert_eq!(find("libc.so.6"), LibrarySource::System);
         fs::remove_dir_all(&folder).unwrap();
     }
 }

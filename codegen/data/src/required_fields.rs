@@ -1,4 +1,4 @@
-//! The fields that a release's libraries require by a validation message: `generated/demands/<minor>.json`. They are
+//! The fields that a release's libraries require by a validation message: `generated/required_fields/<minor>.json`. They are
 //! evidence for `presence` in the release's snapshots.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use miette::Diagnostic;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::embedded::DEMANDS;
+use crate::embedded::REQUIRED_FIELDS;
 use crate::folders::DataFolders;
 use crate::json::to_line;
 use crate::release::Release;
@@ -18,17 +18,17 @@ use crate::release::Release;
 /// Version of the format, incremented if keys change their meaning.
 const SCHEMA: u32 = 1;
 
-/// Maps each struct to its demanded fields.
+/// Maps each struct to its required fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Demands(BTreeMap<String, BTreeSet<String>>);
+pub struct RequiredFields(BTreeMap<String, BTreeSet<String>>);
 
-/// A file of demands cannot be read, written or parsed.
+/// A file of required fields cannot be read, written or parsed.
 #[derive(Debug, Error, Diagnostic)]
-pub enum DemandsError {
+pub enum RequiredFieldsError {
     /// The file cannot be read or written.
     #[error("{}: {source}", path.display())]
-    #[diagnostic(code(sp_gen::demands::unreadable))]
+    #[diagnostic(code(sp_gen::required_fields::unreadable))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -38,7 +38,7 @@ pub enum DemandsError {
     /// The file is not valid JSON of the current schema.
     #[error("{file}: {reason}")]
     #[diagnostic(
-        code(sp_gen::demands::malformed),
+        code(sp_gen::required_fields::malformed),
         help("write it again with `sp-gen import tensorflow RELEASE --symbols`")
     )]
     Malformed {
@@ -51,15 +51,15 @@ pub enum DemandsError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct RequiredFieldsFile {
     schema: u32,
     wheel: String,
-    structs: Demands,
+    structs: RequiredFields,
 }
 
-impl File {
-    /// Returns true if the file's wheel is of `release`; a minor release matches any version of it. The demands of a
-    /// pre-release are not those of the final release.
+impl RequiredFieldsFile {
+    /// Returns true if the file's wheel is of `release`; a minor release matches any version of it. A
+    /// pre-release may require other fields than the final release.
     fn is_version(&self, release: Release) -> bool {
         let version = self.wheel.split('-').nth(1);
         let version = version.and_then(|version| version.parse::<Release>().ok());
@@ -67,62 +67,69 @@ impl File {
     }
 }
 
-impl Demands {
+impl RequiredFields {
     /// Adds a field.
     pub fn insert(&mut self, structure: &str, field: &str) {
         let fields = self.0.entry(structure.into()).or_default();
         fields.insert(field.into());
     }
 
-    /// Adds the demands of another library.
+    /// Adds the required fields of another library.
     pub fn extend(&mut self, other: Self) {
         for (structure, fields) in other.0 {
             self.0.entry(structure).or_default().extend(fields);
         }
     }
 
-    /// Returns true if no field is demanded.
+    /// Returns true if no field is required.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns each struct with each of its demanded fields, sorted.
+    /// Returns each struct with each of its required fields, sorted.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().flat_map(|(structure, fields)| {
             fields.iter().map(move |field| (&**structure, &**field))
         })
     }
 
-    /// Reads the demands of a release, or returns `None` if its libraries were not read.
+    /// Reads the required fields of a release, or returns `None` if its libraries were not read.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
-    pub fn read(folders: &DataFolders, release: Release) -> Result<Option<Self>, DemandsError> {
+    pub fn read(
+        folders: &DataFolders,
+        release: Release,
+    ) -> Result<Option<Self>, RequiredFieldsError> {
         let name = format!("{}.json", release.key());
-        let path = demands_folder(folders).join(&name);
+        let path = required_fields_folder(folders).join(&name);
         match fs::read_to_string(&path) {
             Ok(text) => Self::parse(&text, &path.display().to_string(), release),
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                Err(DemandsError::Unreadable { path, source })
+                Err(RequiredFieldsError::Unreadable { path, source })
             }
             Err(_) if folders.extends_embedded => Self::read_embedded(&name, release),
             Err(_) => Ok(None),
         }
     }
 
-    fn read_embedded(name: &str, release: Release) -> Result<Option<Self>, DemandsError> {
-        match DEMANDS.iter().find(|(file, _)| *file == name) {
+    fn read_embedded(name: &str, release: Release) -> Result<Option<Self>, RequiredFieldsError> {
+        match REQUIRED_FIELDS.iter().find(|(file, _)| *file == name) {
             Some((file, text)) => Self::parse(text, file, release),
             None => Ok(None),
         }
     }
 
-    fn parse(text: &str, path: &str, release: Release) -> Result<Option<Self>, DemandsError> {
-        let malformed = |reason: String| DemandsError::Malformed {
+    fn parse(
+        text: &str,
+        path: &str,
+        release: Release,
+    ) -> Result<Option<Self>, RequiredFieldsError> {
+        let malformed = |reason: String| RequiredFieldsError::Malformed {
             file: path.into(),
             reason,
         };
-        let file: File =
+        let file: RequiredFieldsFile =
             serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
         match file.schema {
             SCHEMA => Ok(file.is_version(release).then_some(file.structs)),
@@ -130,7 +137,7 @@ impl Demands {
         }
     }
 
-    /// Writes the demands of a release, read from `wheel`.
+    /// Writes the required fields of a release, read from `wheel`.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
@@ -139,8 +146,8 @@ impl Demands {
         folders: &DataFolders,
         release: Release,
         wheel: &str,
-    ) -> Result<(), DemandsError> {
-        let folder = demands_folder(folders);
+    ) -> Result<(), RequiredFieldsError> {
+        let folder = required_fields_folder(folders);
         let path = folder.join(format!("{}.json", release.key()));
         let write = || {
             fs::create_dir_all(&folder)?;
@@ -148,7 +155,7 @@ impl Demands {
             file.write_all(self.to_json(wheel).as_bytes())?;
             file.persist(&path).map(drop).map_err(|error| error.error)
         };
-        write().map_err(|source| DemandsError::Unreadable {
+        write().map_err(|source| RequiredFieldsError::Unreadable {
             path: path.clone(),
             source,
         })
@@ -164,8 +171,8 @@ impl Demands {
     }
 }
 
-fn demands_folder(folders: &DataFolders) -> PathBuf {
-    folders.symbols.with_file_name("demands")
+fn required_fields_folder(folders: &DataFolders) -> PathBuf {
+    folders.symbols.with_file_name("required_fields")
 }
 
 #[cfg(test)]
@@ -173,13 +180,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ignores_demands_of_pre_release_for_final_release() {
-        let mut demands = Demands::default();
-        demands.insert("SP_S", "open");
-        let text = demands.to_json("tensorflow_cpu-2.22.0rc0-cp311-cp311-x.whl");
-        let read = |release: &str| Demands::parse(&text, "2.22.json", release.parse().unwrap());
-        assert_eq!(read("2.22.0rc0").unwrap(), Some(demands.clone()));
-        assert_eq!(read("2.22").unwrap(), Some(demands));
+    fn ignores_file_of_pre_release_for_final_release() {
+        let mut required = RequiredFields::default();
+        required.insert("SP_S", "open");
+        let text = required.to_json("tensorflow_cpu-2.22.0rc0-cp311-cp311-x.whl");
+        let read =
+            |release: &str| RequiredFields::parse(&text, "2.22.json", release.parse().unwrap());
+        assert_eq!(read("2.22.0rc0").unwrap(), Some(required.clone()));
+        assert_eq!(read("2.22").unwrap(), Some(required));
         assert_eq!(read("2.22.0").unwrap(), None);
     }
 
@@ -187,9 +195,9 @@ mod tests {
     fn rejects_other_schema_and_malformed_text() {
         let release = || "2.21".parse().unwrap();
         for text in ["", "{}", r#"{"schema": 2, "wheel": "", "structs": {}}"#] {
-            let read = Demands::parse(text, "2.21.json", release());
+            let read = RequiredFields::parse(text, "2.21.json", release());
             assert!(
-                matches!(read, Err(DemandsError::Malformed { .. })),
+                matches!(read, Err(RequiredFieldsError::Malformed { .. })),
                 "{text}"
             );
         }

@@ -1,11 +1,11 @@
 //! Requirements of a plugin's file on its host: libraries, C functions by API and release, and C++ symbols, whose
 //! names may change with every build of TensorFlow.
 
-use super::needs::{Closure, Library};
+use super::dependencies::{Closure, NeededLibrary};
 use crate::diagnostic::Result;
 use serde::Serialize;
 use sp_data::folders::DataFolders;
-use sp_data::platform::Platform;
+use sp_data::platform::WheelPlatform;
 use sp_data::symbols::Symbols;
 use sp_fetch::symbols::is_plugin_api_name;
 use sp_host::escape_control;
@@ -29,16 +29,16 @@ const NAMESPACES: [&str; 6] = [
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Requirements {
     /// The libraries that it needs.
-    pub libraries: Vec<Library>,
+    pub libraries: Vec<NeededLibrary>,
     /// TensorFlow's C functions that it imports or looks up by name.
-    pub functions: Vec<Function>,
+    pub functions: Vec<RequiredFunction>,
     /// TensorFlow's C++ symbols that it imports, mangled.
     pub cplusplus: Vec<String>,
 }
 
 /// A C function of TensorFlow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Function {
+pub struct RequiredFunction {
     /// Its symbol.
     pub name: String,
     /// The API that declares it, if any.
@@ -67,11 +67,11 @@ pub(super) fn cplusplus(plugin: &Path) -> BTreeSet<String> {
 pub(super) fn from_closure(
     closure: &Closure,
     apis: &[Api],
-    place: &DataFolders,
+    folders: &DataFolders,
 ) -> Result<Requirements> {
     let (names, wanted) = (&closure.names, closure.unresolved());
-    let symbols = Symbols::load(place)?;
-    let function = |name: &String| Function {
+    let symbols = Symbols::load(folders)?;
+    let function = |name: &String| RequiredFunction {
         name: escape_control(name),
         api: declaring(apis, name),
         releases: exporting(&symbols, name),
@@ -90,8 +90,8 @@ pub(super) fn from_closure(
 }
 
 /// Returns the library with escaped names, since a file may contain any bytes.
-fn escaped(library: &Library) -> Library {
-    Library {
+fn escaped(library: &NeededLibrary) -> NeededLibrary {
+    NeededLibrary {
         name: escape_control(&library.name),
         needed_by: escape_control(&library.needed_by),
         ..library.clone()
@@ -118,7 +118,7 @@ fn is_core(function: &sp_ir::Function) -> bool {
 
 fn exporting(symbols: &Symbols, name: &str) -> Vec<String> {
     let known = symbols.availability(name);
-    let releases = known.releases(super::PACKAGE, Platform::LinuxX86_64);
+    let releases = known.releases(super::PACKAGE, WheelPlatform::LinuxX86_64);
     releases.iter().map(ToString::to_string).collect()
 }
 
