@@ -15,7 +15,6 @@ use compiler::{
 };
 use similar::TextDiff;
 use sp_data::snapshots;
-use sp_expand::structure::is_versioned;
 use sp_ir::{Api, Item, Struct, TargetDifference};
 
 const C: [&str; 3] = ["cc", "gcc", "clang-14"];
@@ -268,7 +267,7 @@ fn i686_assertions(api: &Api) -> String {
 }
 
 fn layout(name: &str, item: &Struct, differs: &TargetDifference) -> String {
-    let name = match is_versioned(item) {
+    let name = match item.is_versioned() {
         true => format!("{name}_newest"),
         false => name.to_owned(),
     };

@@ -51,7 +51,8 @@ fn entries(arguments: &Arguments, function: &ItemFn, signature: &KernelSignature
     }
 }
 
-/// Prints a type for the function with these type arguments; `extern "C"` callbacks are made from it.
+/// Prints a type for the function with these type arguments. The `extern "C"` callbacks have that type as their
+/// argument.
 ///
 /// The type is not generic, so that the computation is compiled once, in the author's crate, and not in
 /// each plugin that registers it.
@@ -369,7 +370,7 @@ mod tests {
             let error = attribute(arguments, item).unwrap_err().to_string();
             assert!(
                 error.contains(expected),
-                "{error:?} should say {expected:?}"
+                "{error:?} should contain {expected:?}"
             );
         }
     }

@@ -49,7 +49,7 @@ pub fn find<S: Source + ?Sized>(
             None => reader.collect(root, &mut found.headers)?,
         }
     }
-    // A header that an API header includes is part of the API, whatever it contains.
+    // A header that an API header includes is part of the API, even if it is excluded as a root.
     let headers = &found.headers;
     found.excluded.retain(|name, _| !headers.contains_key(name));
     Ok(found)

@@ -8,8 +8,9 @@ use std::ffi::{CStr, c_char};
 use std::sync::OnceLock;
 
 use crate::availability::Availability;
+use crate::error::{Code, Error, Result};
 use crate::release::{FIRST_SUPPORTED, Release, Releases};
-use crate::{Code, Error, Function, Result, report};
+use crate::{report, symbol};
 use sp_macros::decline_message;
 
 /// A function whose presence in the process limits the possible releases.
@@ -98,7 +99,7 @@ impl Host {
                 version().as_deref(),
                 &requirements,
                 known_releases,
-                is_exported,
+                symbol::is_exported,
                 size_evidence,
             )
         })
@@ -129,7 +130,7 @@ impl Host {
             version().as_deref(),
             &requirements,
             &known_releases,
-            is_exported,
+            symbol::is_exported,
             Vec::new,
         )
     }
@@ -308,21 +309,15 @@ fn infer_releases(
         })
 }
 
-// SAFETY: tensorflow/c/c_api.h declares TF_Version with this signature in every release.
-static VERSION: Function<unsafe extern "C" fn() -> *const c_char> =
-    unsafe { Function::new(c"TF_Version") };
-
 fn version() -> Option<String> {
-    let version = VERSION.get().ok()?;
+    let version = symbol::find_symbol(c"TF_Version")?;
+    // SAFETY: tensorflow/c/c_api.h declares TF_Version with this signature in every release.
+    let version: unsafe extern "C" fn() -> *const c_char = unsafe { std::mem::transmute(version) };
     // SAFETY: TF_Version takes no arguments and has no preconditions.
     let text = unsafe { version() };
     // SAFETY: `text` is not null, so it is TensorFlow's static version string.
     let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })?;
     text.to_str().ok().map(str::to_owned)
-}
-
-fn is_exported(symbol: &CStr) -> bool {
-    crate::symbol::is_exported(symbol)
 }
 
 #[cfg(test)]

@@ -8,11 +8,11 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::LazyLock;
 
-use crate::declarations::{HostLayout, HostLayoutCell};
+use crate::error::{Code, Error, Result};
 use crate::host::Host;
+use crate::host_layout::{HostLayout, HostLayoutCell};
 use crate::release::{Release, Releases};
 use crate::writer::{self, Settable};
-use crate::{Code, Error, Result};
 
 /// A struct whose first field is `struct_size`. `#[derive(Abi)]` implements the trait.
 ///

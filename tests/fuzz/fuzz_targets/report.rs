@@ -9,7 +9,6 @@ use serde_json::Value;
 use sp_fuzz::{c, edit, html, markdown, rust, scene, text};
 use sp_diff::Surface;
 use sp_parse::clang::DEFAULT_TARGET;
-use sp_emit::header;
 use sp_gen::history::{self, FunctionExporters, Paint, Subject};
 use sp_gen::report::{self, DiffReport, SideHeaders, Suppressed, TextStyle};
 use sp_data::symbols::Symbols;
@@ -165,7 +164,7 @@ fn check_history(sides: &[Vec<Api>; 2]) {
 fn check_code(sides: &[Vec<Api>; 2]) {
     let apis = sides.concat();
     let symbols = Symbols::default();
-    match sp_emit::emit(&apis, &symbols) {
+    match sp_emit::emit_rust(&apis, &symbols) {
         Ok(files) => {
             for (path, code) in files {
                 text::check(&path, &code);
@@ -176,7 +175,7 @@ fn check_code(sides: &[Vec<Api>; 2]) {
         }
         Err(refused) => text::check("refused", &refused.to_string()),
     }
-    for (path, code) in header::emit(&apis, &symbols).into_iter().flatten() {
+    for (path, code) in sp_emit::emit_c(&apis, &symbols).into_iter().flatten() {
         text::check(&path, &code);
         c::check(&path, &code);
     }

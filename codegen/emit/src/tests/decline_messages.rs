@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 const C_TEXTS: [&str; 2] = [
-    include_str!("../header/text/host.h"),
-    include_str!("../header/text/structs.h"),
+    include_str!("../c/text/host.h"),
+    include_str!("../c/text/structs.h"),
 ];
 
 /// A message that only one of both has shows that a decision was changed in one language only.

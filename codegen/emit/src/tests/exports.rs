@@ -52,7 +52,7 @@ fn symbols() -> Symbols {
 
 #[test]
 fn doc_states_wheels_that_export_function() {
-    let files = super::super::emit(&[api_with_function()], &symbols()).unwrap();
+    let files = crate::emit_rust(&[api_with_function()], &symbols()).unwrap();
     let text = flat(&files, "src/demo/functions.rs");
     assert_contains(
         &text,

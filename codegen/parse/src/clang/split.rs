@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::unit::ParseInput;
+use super::input::ParseInput;
 use crate::include;
 
 /// Returns the headers that include the largest one, and the others; `None` if there are no others.

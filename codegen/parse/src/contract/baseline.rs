@@ -97,7 +97,7 @@ fn unmarked<T>(value: T, loc: &Loc) -> Fact<T> {
     Some(Stated::new(value, Evidence::Comment(loc.clone())))
 }
 
-/// Updates the facts of a signature. A note stays in force if its comment was removed: no comment is no statement.
+/// Updates the facts of a signature. A note still applies if its comment was removed: an absent comment states nothing.
 fn update_signature(item: &mut Signature, commented: &Signature, known: &Signature) {
     for (param, commented) in item.params.iter_mut().zip(&commented.params) {
         if let Some(known) = known.params.iter().find(|known| known.name == param.name) {
