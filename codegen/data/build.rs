@@ -1,4 +1,4 @@
-//! Embeds the committed data in the binary: builtin headers, API notes, snapshots, symbols and demands, each as a
+//! Embeds the committed data in the binary: builtin headers, API notes, snapshots, symbols and required fields, each as a
 //! table of (path inside its folder, contents). Snapshots are compressed: they are 5 MB of text.
 
 use flate2::{Compression, write::DeflateEncoder};
@@ -11,7 +11,7 @@ const TABLES: [(&str, &str, &str); 4] = [
     ("BUILTIN_HEADERS", "headers/builtin", "h"),
     ("API_NOTES", "headers/apis", "toml"),
     ("SYMBOLS", "generated/symbols", "json"),
-    ("DEMANDS", "generated/demands", "json"),
+    ("REQUIRED_FIELDS", "generated/required_fields", "json"),
 ];
 
 fn main() -> io::Result<()> {

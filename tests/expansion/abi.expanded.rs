@@ -73,8 +73,8 @@ unsafe impl ::sp_runtime::Versioned for SP_Table {
         "run",
         "flush",
     ];
-    fn host_layout() -> &'static ::sp_runtime::declarations::HostLayoutCell {
-        static LAYOUT: ::sp_runtime::declarations::HostLayoutCell = ::sp_runtime::declarations::HostLayoutCell::new();
+    fn host_layout() -> &'static ::sp_runtime::HostLayoutCell {
+        static LAYOUT: ::sp_runtime::HostLayoutCell = ::sp_runtime::HostLayoutCell::new();
         &LAYOUT
     }
 }

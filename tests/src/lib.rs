@@ -60,15 +60,47 @@ pub fn exports_without(apis: &[Api], absent: &str) -> BTreeMap<String, BTreeSet<
     symbols.map(|symbol| (symbol, framework.clone())).collect()
 }
 
-/// Returns the library of the plugin `examples/NAME.rs`. Cargo builds the examples before the tests.
+/// Returns the library of the plugin `examples/NAME.rs`. `cargo test` builds the examples before the tests;
+/// `cargo test --test NAME` does not, so a library that does not exist is built here. One that exists is not rebuilt:
+/// run `cargo build -p sp-tests --examples` after a change of one.
 ///
 /// # Panics
-/// Never: a test's executable is in `deps/`, beside `examples/`.
+/// Panics if the library cannot be built.
 pub fn example(name: &str) -> PathBuf {
     use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
     let executable = std::env::current_exe().expect("a test has an executable");
-    let folder = executable.ancestors().nth(2).expect("a test is in deps/");
-    folder.join(format!("examples/{DLL_PREFIX}{name}{DLL_SUFFIX}"))
+    let profile_folder = executable.ancestors().nth(2).expect("a test is in deps/");
+    let library = profile_folder.join(format!("examples/{DLL_PREFIX}{name}{DLL_SUFFIX}"));
+    if !library.exists() {
+        build_example(name, profile_folder);
+    }
+    library
+}
+
+/// Builds an example into `profile_folder`, which is `target/PROFILE` or `target/TRIPLE/PROFILE`.
+fn build_example(name: &str, profile_folder: &Path) {
+    let file_name = |folder: &Path| folder.file_name().map(std::ffi::OsStr::to_owned);
+    let profile = file_name(profile_folder).expect("a profile has a folder");
+    let parent = profile_folder.parent().expect("it is in the target folder");
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["build", "--offline", "--package", "sp-tests"]);
+    cargo.args(["--example", name, "--profile"]);
+    cargo.arg(if profile == "debug" {
+        "dev".into()
+    } else {
+        profile
+    });
+    // Cargo marks its target folder, and not the folder of a triple.
+    if parent.join("CACHEDIR.TAG").exists() {
+        cargo.arg("--target-dir").arg(parent);
+    } else {
+        let target = parent.parent().expect("a triple is in the target folder");
+        let triple = file_name(parent).expect("a triple has a folder");
+        cargo.arg("--target-dir").arg(target);
+        cargo.arg("--target").arg(triple);
+    }
+    let status = cargo.current_dir(root()).status().expect("cargo runs");
+    assert!(status.success(), "{cargo:?} failed: {status}");
 }
 
 /// Runs `body` of the test called `test` in a child process, and returns that process's stderr.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use sp_host::{Exports, Host, Installation, Op, PlayedRelease, Tensor};
+use sp_host::{EmulatedRelease, Host, Installation, Op, ReleaseExports, Tensor};
 use sp_ir::{Api, Item};
 use sp_tests::futures::{Expected, FUTURES, Future, Headers};
 
@@ -21,7 +21,7 @@ fn add(host: &Host) -> Result<Vec<Tensor>, sp_host::Error> {
 }
 
 /// Returns every function of `apis` as exported by the framework, and nothing else.
-fn without_version(apis: &[Api]) -> Exports {
+fn without_version(apis: &[Api]) -> ReleaseExports {
     let functions = apis.iter().flat_map(|api| api.items.values());
     let symbols = functions.filter_map(|item| match item {
         Item::Function(function) => Some(function.symbol.clone()),
@@ -41,7 +41,7 @@ fn print_result() {
     let (future, folder) = (Future::find(&name), std::env::var("SP_FOLDER").unwrap());
     let apis = future.apis();
     let exports = without_version(&apis);
-    let release = PlayedRelease::new(&apis).with_installation(Installation {
+    let release = EmulatedRelease::new(&apis).with_installation(Installation {
         folder: Path::new(&folder),
         has_messages: future.headers != Headers::WithoutMessages,
     });

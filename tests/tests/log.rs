@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::process::{Command, Output, Stdio};
 
-use sp_host::{Error, Host, Op, PlayedRelease, Tensor};
+use sp_host::{EmulatedRelease, Error, Host, Op, Tensor};
 use sp_tests::{example, exports_without, snapshots};
 
 /// Returns a stderr for a child that fails every write, or `None` if the child closes its stderr itself.
@@ -80,7 +80,7 @@ fn omits_kernels() {
     let apis = snapshots("2.21");
     let exports = exports_without(&apis, "TF_KernelBuilder_TypeConstraint");
     let host = Host::open(
-        PlayedRelease::new(&apis).with_exports(&exports),
+        EmulatedRelease::new(&apis).with_exports(&exports),
         &example("author_errors"),
     )
     .unwrap();

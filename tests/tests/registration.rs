@@ -1,6 +1,6 @@
 //! Registration of kernels in releases whose op or functions differ, and the parameters of kernels.
 
-use sp_host::{DType, Host, ObjectKind, Op, PlayedRelease, Tensor};
+use sp_host::{DType, EmulatedRelease, Host, ObjectKind, Op, Tensor};
 use sp_tests::{example, exports_without, in_own_process, snapshots};
 
 /// Runs an op with one input.
@@ -17,7 +17,7 @@ fn deletes_kernel_builder_if_registration_fails() {
         let apis = snapshots("2.21");
         let exports = exports_without(&apis, "TF_KernelBuilder_TypeConstraint");
         let host = Host::open(
-            PlayedRelease::new(&apis).with_exports(&exports),
+            EmulatedRelease::new(&apis).with_exports(&exports),
             &example("author_errors"),
         );
         let tally = host.unwrap().close().unwrap();

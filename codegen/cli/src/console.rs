@@ -14,7 +14,7 @@ use thiserror::Error;
 
 /// Options of every command.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
-pub struct Args {
+pub struct ConsoleArgs {
     /// When to color the output
     #[arg(long, global = true, display_order = 100, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
     pub color: ColorChoice,
@@ -46,10 +46,10 @@ pub struct StdoutError {
     reason: io::Error,
 }
 
-static OPTIONS: OnceLock<Args> = OnceLock::new();
+static OPTIONS: OnceLock<ConsoleArgs> = OnceLock::new();
 
 /// Sets the options. Later calls have no effect.
-pub fn configure(args: Args) {
+pub fn configure(args: ConsoleArgs) {
     let _ = OPTIONS.set(args);
 }
 
@@ -142,7 +142,7 @@ fn paint_for(is_terminal: bool) -> Paint {
     }
 }
 
-fn options() -> Args {
+fn options() -> ConsoleArgs {
     OPTIONS.get().copied().unwrap_or_default()
 }
 

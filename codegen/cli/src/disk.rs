@@ -363,7 +363,7 @@ mod tests {
     fn rejects_foreign_files_among_headers() {
         let scratch = tempfile::tempdir().unwrap();
         let (out, kind) = (scratch.path().join("new/shim"), FolderKind::Headers);
-        let text = format!("{}int a;\n", sp_emit::header::GENERATED);
+        let text = format!("{}int a;\n", sp_emit::c::GENERATED);
         let files = Files::from([("spgen_a.h".to_owned(), text)]);
         assert_eq!(kind.drift(&out, &files).unwrap().len(), 1);
         write(kind, &out, &files).unwrap();

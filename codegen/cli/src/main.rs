@@ -23,7 +23,7 @@ fn main() -> ExitCode {
             let color = console::color_in(
                 std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()),
             );
-            console::configure(console::Args {
+            console::configure(console::ConsoleArgs {
                 color,
                 quiet: false,
             });

@@ -82,13 +82,13 @@ pub enum SpSource {
 
 /// The checked names of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Names {
+pub struct PluginNames {
     name: String,
     device_type: String,
     platform_name: String,
 }
 
-impl Names {
+impl PluginNames {
     /// Checks the names. A name that is `None` is derived from the plugin's name.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ struct TemplateValues<'a> {
 }
 
 impl<'a> TemplateValues<'a> {
-    fn new(names: &'a Names, parts: Parts, source: &SpSource) -> Self {
+    fn new(names: &'a PluginNames, parts: Parts, source: &SpSource) -> Self {
         let path = |name: &str| crate_path(source, name);
         Self {
             name: &names.name,
@@ -202,14 +202,14 @@ macro_rules! plugin_files {
             $(if true $(&& values.parts.$part)? {
                 #[derive(Template)]
                 #[template(path = $template, escape = "none")]
-                struct File<'a>(&'a TemplateValues<'a>);
-                impl<'a> std::ops::Deref for File<'a> {
+                struct TemplateFile<'a>(&'a TemplateValues<'a>);
+                impl<'a> std::ops::Deref for TemplateFile<'a> {
                     type Target = TemplateValues<'a>;
                     fn deref(&self) -> &TemplateValues<'a> {
                         self.0
                     }
                 }
-                files.push(($file, render_file($file, &File(values))?));
+                files.push(($file, render_file($file, &TemplateFile(values))?));
             })*
             Ok(files)
         }
@@ -256,7 +256,7 @@ pub struct FileCounts {
 /// Returns an error if the source or the target is invalid, or if a file cannot be written. No files are left then.
 pub fn create(
     target: &Path,
-    names: &Names,
+    names: &PluginNames,
     parts: Parts,
     source: &SpSource,
 ) -> Result<FileCounts, ScaffoldError> {
@@ -281,7 +281,7 @@ pub fn create(
 
 /// Returns the author's files by path.
 fn author_files(
-    names: &Names,
+    names: &PluginNames,
     parts: Parts,
     source: &SpSource,
 ) -> Result<Vec<(String, Vec<u8>)>, ScaffoldError> {

@@ -15,7 +15,6 @@ use compiler::{
 };
 use similar::TextDiff;
 use sp_data::snapshots;
-use sp_expand::structure::is_versioned;
 use sp_ir::{Api, Item, Struct, TargetDifference};
 
 const C: [&str; 3] = ["cc", "gcc", "clang-14"];
@@ -227,7 +226,7 @@ fn compile_arguments(compiler: &str, path: &Path) -> Vec<String> {
 
 /// The compiler determines the layouts of other targets. They must be those of the IR, if it has them.
 #[test]
-fn layouts_of_other_targets_are_those_of_the_ir() {
+fn layouts_of_other_targets_match_ir() {
     let Some(compiler) = compilers(&["clang-14", "clang"]).first().copied() else {
         return println!("skipped: this machine has no clang");
     };
@@ -268,7 +267,7 @@ fn i686_assertions(api: &Api) -> String {
 }
 
 fn layout(name: &str, item: &Struct, differs: &TargetDifference) -> String {
-    let name = match is_versioned(item) {
+    let name = match item.is_versioned() {
         true => format!("{name}_newest"),
         false => name.to_owned(),
     };

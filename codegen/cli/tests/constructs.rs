@@ -1,5 +1,4 @@
-//! A small header with every construct that TensorFlow's have, as the snapshot that comes of it, for
-//! all targets. `SP_BLESS=1` writes the snapshot anew.
+//! The snapshot of a small header with every construct of TensorFlow's headers, for all targets. `SP_BLESS=1` rewrites it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,7 +36,7 @@ fn read() -> Option<Api> {
 }
 
 #[test]
-fn every_construct_comes_out_as_blessed() {
+fn constructs_match_golden_files() {
     let Some(api) = read() else { return };
     let (path, text) = (folder().join("demo.json"), api.to_json());
     if std::env::var_os("SP_BLESS").is_some() {

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
-use sp_emit::{Files, emit};
+use sp_emit::{Files, emit_rust};
 use sp_gen::disk::FolderKind;
 use sp_parse::clang::Library;
 
@@ -17,7 +17,7 @@ fn generated() -> PathBuf {
 fn files() -> Files {
     let apis = snapshots::read_folder(&generated().join("ir"), None).unwrap();
     let symbols = Symbols::read_folder(&generated().join("symbols")).unwrap();
-    emit(&apis, &symbols).unwrap_or_else(|error| panic!("{error}"))
+    emit_rust(&apis, &symbols).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn sp_gen(arguments: &[&str]) -> Output {
@@ -180,7 +180,7 @@ fn writes_and_checks_c_shim() {
     );
     fs::write(
         out.join("spgen_kernels.h"),
-        text(sp_emit::header::GENERATED.as_bytes()),
+        text(sp_emit::c::GENERATED.as_bytes()),
     )
     .unwrap();
     let drifted = generate_c(&["--check", out_option[0], out_option[1]]);

@@ -1,5 +1,5 @@
-//! Every size, offset, `struct_size` and value in the snapshots, beside a C++ compiler's own: clang for
-//! all targets, any other compiler for this machine's. Releases that are not in the store are skipped.
+//! Every size, offset, `struct_size` and value in the snapshots, compared with those of a C++ compiler: clang for
+//! all targets, any other compiler for that of this machine. Releases that are not in the store are skipped.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The first that runs, and whether it knows all targets.
+/// Returns the first compiler that runs, and true if it supports all targets.
 fn compiler() -> Option<(&'static str, bool)> {
     let all = [
         ("clang++", true),
@@ -33,7 +33,7 @@ fn snapshots(minor: &str) -> Vec<Api> {
     texts.map(|text| Api::from_json(&text).unwrap()).collect()
 }
 
-/// The probe for one target, and how much it asserts.
+/// Returns the probe for one target, and the number of its assertions.
 fn probe(apis: &[Api], target: &str) -> (String, usize) {
     let items = apis.iter().flat_map(|api| api.items.values());
     let headers: BTreeSet<&str> = items.map(|item| item.loc().file.as_str()).collect();
@@ -43,10 +43,10 @@ fn probe(apis: &[Api], target: &str) -> (String, usize) {
     let mut claims = Vec::new();
     for api in apis {
         let differing = api.targets.get(target);
-        // What is nested in something else has no name in C.
+        // A nested type has no name in C.
         for (name, item) in api.items.iter().filter(|(name, _)| !name.contains("__")) {
             let differs = differing.and_then(|all| all.get(name)).cloned();
-            claims.extend(claims_of(name, item, &differs.unwrap_or_default()));
+            claims.extend(assertions_about(name, item, &differs.unwrap_or_default()));
         }
     }
     let asserts = claims
@@ -55,7 +55,7 @@ fn probe(apis: &[Api], target: &str) -> (String, usize) {
     (includes.chain(asserts).collect(), claims.len())
 }
 
-fn claims_of(name: &str, item: &Item, differs: &TargetDifference) -> Vec<String> {
+fn assertions_about(name: &str, item: &Item, differs: &TargetDifference) -> Vec<String> {
     match item {
         Item::Struct(item) => structure(name, item, differs),
         Item::Union(item) => {
@@ -126,7 +126,7 @@ fn compile(
 }
 
 #[test]
-fn layouts_are_a_compilers_own() {
+fn layouts_match_compiler() {
     let Some((compiler, knows_all)) = compiler() else {
         return eprintln!("skipped: no C++ compiler");
     };

@@ -96,7 +96,7 @@ fn stdout(output: &Output) -> String {
 }
 
 #[test]
-fn import_of_nightly_build_writes_only_to_the_cache() {
+fn nightly_import_writes_only_to_cache() {
     let Some(scene) = Scene::new() else { return };
     scene.import();
     for name in ["headers/sources.toml", "headers/store", "generated"] {

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sp_data::demands::Demands;
 use sp_data::folders::DataFolders;
+use sp_data::required_fields::RequiredFields;
 use sp_data::snapshots::mark_preview;
 use sp_ir::{Api, Release};
 use sp_parse::clang::Library;
 use sp_parse::contract::Notes;
-use sp_parse::contract::demands;
+use sp_parse::contract::required_fields;
 use sp_parse::extract::{Extracted, TARGETS, extract, extract_releases};
 
 fn stored(root: &Path) -> Vec<(PathBuf, Release)> {
@@ -44,8 +44,8 @@ fn committed_snapshots_equal_those_of_stored_headers() {
         let apis = apis.and_then(Extracted::into_apis);
         let mut apis = apis.unwrap_or_else(|error| panic!("{release}: {error}"));
         mark_preview(&mut apis, *release);
-        let required = Demands::read(&folders, *release).unwrap();
-        demands::annotate(&mut apis, &required.unwrap(), &notes).unwrap();
+        let required = RequiredFields::read(&folders, *release).unwrap();
+        required_fields::annotate(&mut apis, &required.unwrap(), &notes).unwrap();
         for api in apis {
             assert_eq!(api.release, release.key().to_string());
             assert!(
@@ -70,7 +70,7 @@ fn committed_all(root: &Path, release: &str) -> Vec<Api> {
 }
 
 #[test]
-fn headers_read_for_one_target_give_the_same_snapshots() {
+fn one_target_gives_same_snapshots() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let all = stored(&root);
     if Library::load().is_err() || all.is_empty() {

@@ -1,5 +1,5 @@
 //! Files embedded in the binary, so that it works outside of a checkout: builtin headers, API notes, snapshots, symbols
-//! and demands. The build script writes the tables.
+//! and required fields. The build script writes the tables.
 
 use flate2::read::DeflateDecoder;
 use std::io::Read;

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A platform that TensorFlow has wheels for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Platform {
+pub enum WheelPlatform {
     /// Linux on x86-64; every release has a wheel for it.
     #[serde(rename = "x86_64-unknown-linux-gnu")]
     LinuxX86_64,
@@ -17,7 +17,7 @@ pub enum Platform {
     MacosArm64,
 }
 
-impl Platform {
+impl WheelPlatform {
     /// All platforms.
     pub const ALL: [Self; 3] = [Self::LinuxX86_64, Self::LinuxAarch64, Self::MacosArm64];
 
@@ -43,7 +43,7 @@ impl Platform {
     }
 }
 
-impl fmt::Display for Platform {
+impl fmt::Display for WheelPlatform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.triple())
     }
@@ -56,17 +56,17 @@ mod tests {
     #[test]
     fn reads_platform_from_wheel_tag() {
         for (tag, platform) in [
-            ("manylinux2010_x86_64", Some(Platform::LinuxX86_64)),
+            ("manylinux2010_x86_64", Some(WheelPlatform::LinuxX86_64)),
             (
                 "manylinux_2_17_x86_64.manylinux2014_x86_64",
-                Some(Platform::LinuxX86_64),
+                Some(WheelPlatform::LinuxX86_64),
             ),
-            ("manylinux_2_27_aarch64", Some(Platform::LinuxAarch64)),
-            ("macosx_12_0_arm64", Some(Platform::MacosArm64)),
+            ("manylinux_2_27_aarch64", Some(WheelPlatform::LinuxAarch64)),
+            ("macosx_12_0_arm64", Some(WheelPlatform::MacosArm64)),
             ("macosx_10_15_x86_64", None),
             ("win_amd64", None),
         ] {
-            assert_eq!(Platform::from_wheel_tag(tag), platform, "{tag}");
+            assert_eq!(WheelPlatform::from_wheel_tag(tag), platform, "{tag}");
         }
     }
 }

@@ -59,13 +59,13 @@ fn of_release(release: &Option<Release>) -> String {
 }
 
 /// The location of a snapshot.
-enum Source {
+enum SnapshotLocation {
     Disk(PathBuf),
     Embedded(&'static str, &'static Snapshot),
 }
 
 /// Snapshots by API, then by release.
-type Sources = BTreeMap<(String, Release), Source>;
+type SnapshotLocations = BTreeMap<(String, Release), SnapshotLocation>;
 
 /// Returns every API in every release up to `last`, or in all known releases. They are sorted by API, then by release.
 ///
@@ -209,7 +209,10 @@ pub fn releases(folders: &DataFolders) -> Result<Vec<Release>, SnapshotReadError
 }
 
 /// Returns the snapshots in `folders`, and those of `release` if it is a nightly build.
-fn sources_with(folders: &DataFolders, release: Release) -> Result<Sources, SnapshotReadError> {
+fn sources_with(
+    folders: &DataFolders,
+    release: Release,
+) -> Result<SnapshotLocations, SnapshotReadError> {
     let mut sources = all_sources(folders)?;
     if let Some(nightlies) = DataFolders::nightlies().filter(|_| release.is_nightly()) {
         let builds = stored_sources(&nightlies.snapshots)?;
@@ -236,10 +239,10 @@ pub fn is_embedded(release: Release) -> bool {
     sources.any(|(_, source)| read_source(&source).is_ok_and(|api| is_version(&api, release)))
 }
 
-fn all_sources(folders: &DataFolders) -> Result<Sources, SnapshotReadError> {
+fn all_sources(folders: &DataFolders) -> Result<SnapshotLocations, SnapshotReadError> {
     let mut sources = match folders.extends_embedded {
         true => embedded_sources(),
-        false => Sources::new(),
+        false => SnapshotLocations::new(),
     };
     sources.extend(stored_sources(&folders.snapshots)?);
     Ok(sources)
@@ -247,7 +250,7 @@ fn all_sources(folders: &DataFolders) -> Result<Sources, SnapshotReadError> {
 
 /// Reads `sources` up to `last`, which must be among them. `folder` is for messages.
 fn read_sources(
-    sources: Sources,
+    sources: SnapshotLocations,
     folder: &Path,
     last: Option<Release>,
 ) -> Result<Vec<Api>, SnapshotReadError> {
@@ -277,29 +280,33 @@ fn absent(folder: &Path, release: Option<Release>, known: &BTreeSet<Release>) ->
     }
 }
 
-fn read_sources_up_to(sources: Sources, last: Release) -> Result<Vec<Api>, SnapshotReadError> {
+fn read_sources_up_to(
+    sources: SnapshotLocations,
+    last: Release,
+) -> Result<Vec<Api>, SnapshotReadError> {
     let sources = sources.into_iter();
     let chosen = sources.filter(|((_, release), _)| *release <= last.key());
     let chosen: Vec<_> = chosen.map(|(_, source)| source).collect();
     parallel::map(&chosen, read_source).into_iter().collect()
 }
 
-fn embedded_sources() -> Sources {
+fn embedded_sources() -> SnapshotLocations {
     let source = |(name, snapshot): &'static (&'static str, Snapshot)| {
         let path = Path::new(name);
-        Some((key(path)?, Source::Embedded(name, snapshot)))
+        Some((key(path)?, SnapshotLocation::Embedded(name, snapshot)))
     };
     SNAPSHOTS.iter().filter_map(source).collect()
 }
 
-fn stored_sources(folder: &Path) -> Result<Sources, SnapshotReadError> {
-    let mut sources = Sources::new();
+fn stored_sources(folder: &Path) -> Result<SnapshotLocations, SnapshotReadError> {
+    let mut sources = SnapshotLocations::new();
     if !folder.exists() {
         return Ok(sources);
     }
     for api in entries(folder)?.iter().filter(|path| path.is_dir()) {
         let snapshots = entries(api)?.into_iter();
-        sources.extend(snapshots.filter_map(|path| Some((key(&path)?, Source::Disk(path)))));
+        sources
+            .extend(snapshots.filter_map(|path| Some((key(&path)?, SnapshotLocation::Disk(path)))));
     }
     Ok(sources)
 }
@@ -325,10 +332,12 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, SnapshotReadError> {
     read().map_err(|source| unreadable(folder, source))
 }
 
-fn read_source(source: &Source) -> Result<Api, SnapshotReadError> {
+fn read_source(source: &SnapshotLocation) -> Result<Api, SnapshotReadError> {
     let (path, text) = match source {
-        Source::Embedded(name, snapshot) => (Path::new(name), Cow::Borrowed(snapshot.text())),
-        Source::Disk(path) => {
+        SnapshotLocation::Embedded(name, snapshot) => {
+            (Path::new(name), Cow::Borrowed(snapshot.text()))
+        }
+        SnapshotLocation::Disk(path) => {
             let text = fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
             (path.as_path(), Cow::Owned(text))
         }
@@ -379,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_preview_as_its_own_version_or_its_minor_release() {
+    fn reads_preview_by_version_or_minor_release() {
         let text = api("a", "2.22").replace(
             "\"items\"",
             "\"preview\": true, \"exact\": \"2.22.0rc0\", \"items\"",

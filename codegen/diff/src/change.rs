@@ -36,7 +36,7 @@ pub enum Declaration<'p> {
 }
 
 /// OLD's and NEW's value of the same property.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OldNew<T> {
     /// OLD's value.
     pub old: T,
@@ -251,7 +251,7 @@ pub struct LayoutChange<'p> {
     /// The struct, or `None` for a union.
     pub structure: Option<OldNew<&'p Struct>>,
     /// The size that each side writes into `struct_size`.
-    pub announced: OldNew<Option<u64>>,
+    pub written_size: OldNew<Option<u64>>,
     /// `sizeof` on each side.
     pub size: OldNew<u64>,
     /// The members that were added, removed or moved by themselves.

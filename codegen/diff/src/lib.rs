@@ -8,6 +8,7 @@ pub mod changes;
 mod effect;
 pub mod finding;
 mod name_map;
+pub mod ops;
 pub mod pair;
 mod phrases;
 pub mod plugin;
@@ -38,6 +39,11 @@ pub fn diff(old: &Surface, new: &Surface, target: &str) -> Diff {
     let versions = version::changes(&pair, &findings);
     findings.extend(judge_all(&pair, &versions));
     Diff::new(&old.label, &new.label, target, findings)
+}
+
+/// Returns the rules about declarations in headers and those about ops.
+pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().chain(ops::RULES).copied()
 }
 
 fn judge_all(pair: &SurfacePair, changes: &[Change]) -> Vec<Finding> {

@@ -62,7 +62,7 @@ pub fn describe_moves(layout: &LayoutChange) -> String {
 
 /// Describes the change of the size: `; the size changed from 264 to 288 bytes`.
 pub fn describe_size(layout: &LayoutChange) -> String {
-    let (old, new) = match (layout.announced.old, layout.announced.new) {
+    let (old, new) = match (layout.written_size.old, layout.written_size.new) {
         (Some(old), Some(new)) => (old, new),
         _ => (layout.size.old, layout.size.new),
     };

@@ -21,7 +21,7 @@ use thiserror::Error;
 use toml::Spanned;
 
 use crate::finding::Finding;
-use crate::rules::RULES;
+use crate::{RULES, ops};
 use sp_data::release::Release;
 
 /// The file's name.
@@ -32,20 +32,20 @@ pub const FILE: &str = "sp-gen.toml";
 pub struct Suppressions {
     path: PathBuf,
     text: String,
-    entries: Vec<Spanned<Entry>>,
+    entries: Vec<Spanned<Suppression>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct SuppressionFile {
     #[serde(default)]
-    suppress: Vec<Spanned<Entry>>,
+    suppress: Vec<Spanned<Suppression>>,
 }
 
 /// Matches the findings of one rule about one item.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct Suppression {
     rule: String,
     item: String,
     api: Option<String>,
@@ -138,7 +138,7 @@ impl Suppressions {
 
     fn parse(path: PathBuf, text: String) -> Result<Self, SuppressError> {
         match toml::from_str(&text) {
-            Ok(File { suppress: entries }) => Ok(Self {
+            Ok(SuppressionFile { suppress: entries }) => Ok(Self {
                 path,
                 text,
                 entries,
@@ -155,6 +155,15 @@ impl Suppressions {
         }
     }
 
+    /// Removes the entries with rules that the comparison does not use: those about ops, or those about headers.
+    pub fn retain_rules(&mut self, about_ops: bool) {
+        let is_other = |entry: &Suppression| match about_ops {
+            true => RULES.iter().any(|rule| rule.id == entry.rule),
+            false => ops::RULES.iter().any(|rule| rule.id == entry.rule),
+        };
+        self.entries.retain(|entry| !is_other(entry.as_ref()));
+    }
+
     /// Returns the reason for each of `findings` that is suppressed. `step` has the compared releases, if both are
     /// known.
     ///
@@ -166,10 +175,11 @@ impl Suppressions {
         step: Option<(Release, Release)>,
     ) -> Result<Vec<Option<String>>, SuppressError> {
         let entries = self.entries.iter();
-        let entries: Vec<&Spanned<Entry>> = entries
+        let entries: Vec<&Spanned<Suppression>> = entries
             .filter(|entry| entry.as_ref().applies_to(step))
             .collect();
-        let matches_any = |entry: &Entry| findings.iter().any(|finding| entry.matches(finding));
+        let matches_any =
+            |entry: &Suppression| findings.iter().any(|finding| entry.matches(finding));
         let unmatched = entries.iter().filter(|entry| !matches_any(entry.as_ref()));
         let places: Vec<LabeledSpan> = unmatched
             .map(|entry| label(&entry.as_ref().describe_mismatch(findings), entry.span()))
@@ -190,7 +200,7 @@ impl Suppressions {
     }
 }
 
-impl Entry {
+impl Suppression {
     fn matches(&self, finding: &Finding) -> bool {
         let api = self.api.as_ref();
         self.rule == finding.rule
@@ -211,7 +221,7 @@ impl Entry {
 
     /// Describes why the entry matches no finding.
     fn describe_mismatch(&self, findings: &[Finding]) -> String {
-        if !RULES.iter().any(|rule| rule.id == self.rule) {
+        if !crate::all_rules().any(|rule| rule.id == self.rule) {
             return format!("unknown rule `{}`", self.rule);
         }
         let findings = findings.iter().filter(|finding| finding.item == self.item);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sp_ir::Api;
 
 /// The libraries that export a function, by the function's name.
-pub type Exports = BTreeMap<String, BTreeSet<String>>;
+pub type SideExports = BTreeMap<String, BTreeSet<String>>;
 
 /// The declarations and exports of one side.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +16,7 @@ pub struct Surface {
     pub apis: Vec<Api>,
     /// The exports of the libraries, or `None` if they were not read. An empty set means that no library exports
     /// the function.
-    pub exports: Option<Exports>,
+    pub exports: Option<SideExports>,
     /// The only target that the side was read for, or `None` if the APIs contain the differences of other targets,
     /// as snapshots do.
     pub target: Option<String>,

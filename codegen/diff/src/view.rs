@@ -9,7 +9,7 @@ use sp_ir::{Api, Field, Item, Layout, Side, Signature, Struct, TargetDifference,
 mod memory;
 
 use super::name_map::NameMap;
-use super::surface::{Exports, Surface};
+use super::surface::{SideExports, Surface};
 use memory::{ByValueUses, MemoryOwners};
 
 /// The maximum depth for following names. Recursive types in C go through pointers, whose sizes are known.
@@ -17,7 +17,7 @@ const DEPTH: u8 = 8;
 
 /// An item and the API that declares it.
 #[derive(Debug)]
-pub struct Entry<'a> {
+pub struct DeclaredItem<'a> {
     /// The API's name.
     pub api: &'a str,
     /// The item, with the target's layout.
@@ -30,11 +30,11 @@ pub struct SurfaceView<'a> {
     /// The APIs by name.
     pub apis: NameMap<&'a str, &'a Api>,
     /// The items by name.
-    pub items: NameMap<&'a str, Entry<'a>>,
+    pub items: NameMap<&'a str, DeclaredItem<'a>>,
     /// The names of the items, API by API.
     pub order: Vec<&'a str>,
     /// The exports of the libraries, if known.
-    pub exports: Option<&'a Exports>,
+    pub exports: Option<&'a SideExports>,
     /// The side that allocates each struct.
     pub memory: Rc<MemoryOwners>,
     /// The by-value uses of structs and unions, which break if the type grows.
@@ -88,7 +88,11 @@ impl<'a> SurfaceView<'a> {
                     None => Cow::Borrowed(item),
                 };
                 let api = &api.name;
-                if view.items.insert(name, Entry { api, item }).is_none() {
+                if view
+                    .items
+                    .insert(name, DeclaredItem { api, item })
+                    .is_none()
+                {
                     view.order.push(name);
                 }
             }
@@ -223,7 +227,7 @@ impl<'a> SurfaceView<'a> {
     }
 
     /// Returns the size in the size macro, or `sizeof` if a constant named after the struct has that value.
-    pub fn announced_size(&self, name: &str, item: &Struct) -> Option<u64> {
+    pub fn written_size(&self, name: &str, item: &Struct) -> Option<u64> {
         let stated = item.struct_size.as_ref().map(|size| size.value);
         stated.or_else(|| {
             self.size_constant(name, item.layout)

@@ -12,10 +12,11 @@ use sp_data::symbols::Symbols;
 mod decline_messages;
 mod exports;
 mod releases;
+mod slots;
 
 /// Emits the crate without any known exports.
 fn emit(apis: &[Api]) -> Result<Files, EmitError> {
-    super::emit(apis, &Symbols::default())
+    super::emit_rust(apis, &Symbols::default())
 }
 
 fn loc() -> Loc {
@@ -72,7 +73,7 @@ fn field(name: &str, ty: Type, offset: u64) -> Field {
         filled_by: None,
         direction: None,
         presence: None,
-        neutral: None,
+        default_return: None,
         section: None,
         loc: loc(),
     }
@@ -231,168 +232,8 @@ fn flat(files: &Files, path: &str) -> String {
         .replace(", )", ")")
 }
 
-fn traits(slots: Vec<Field>) -> String {
-    flat(&files(slots), "src/demo/traits.rs")
-}
-
-fn macros(slots: Vec<Field>) -> String {
-    flat(&files(slots), "src/demo/macros.rs")
-}
-
-fn shims(slots: Vec<Field>) -> String {
-    flat(&files(slots), "src/demo/shims.rs")
-}
-
 fn assert_contains(text: &str, part: &str) {
     assert!(text.contains(part), "no `{part}` in:\n{text}");
-}
-
-#[test]
-fn maps_owner_to_self_and_status_to_result() {
-    let run = || vec![slot("run", vec![device(), stream(), status()], Type::Void)];
-    assert_contains(&traits(run()), "type Stream: Send + Sync + 'static;");
-    assert_contains(
-        &traits(run()),
-        "fn run(&self, stream: &Self::Stream) -> Result<()>;",
-    );
-    let text = shims(run());
-    assert_contains(&text, ".get(SP_Device::device_handle)");
-    assert_contains(&text, "receiver::<T>(device)");
-    assert_contains(&text, "handle::borrow::<T::Stream>(stream.0)");
-    assert_contains(
-        &text,
-        "guard::run_with_status(\"SP_Table.run\", status, body)",
-    );
-}
-
-#[test]
-fn returns_object_of_created_handle() {
-    let mut out = param("stream", pointer(named("SP_Stream"), true));
-    out.direction = stated(Direction::Out);
-    let create = || {
-        vec![slot(
-            "create",
-            vec![device(), out.clone(), status()],
-            Type::Void,
-        )]
-    };
-    assert_contains(
-        &traits(create()),
-        "fn create(&self) -> Result<Self::Stream>;",
-    );
-    assert_contains(
-        &shims(create()),
-        "stream.write(SP_Stream(handle::into_raw_with_owner(this, object)))",
-    );
-}
-
-#[test]
-fn passes_object_of_owned_handle_by_value() {
-    let mut given = stream();
-    given.transfer = stated(Transfer::Full);
-    let destroy = || vec![slot("destroy", vec![device(), given.clone()], Type::Void)];
-    assert_contains(
-        &traits(destroy()),
-        "fn destroy(&self, stream: Self::Stream);",
-    );
-    assert_contains(&shims(destroy()), "handle::from_raw::<T::Stream>(stream.0)");
-    assert_contains(
-        &shims(destroy()),
-        "guard::run_with_default(\"SP_Table.destroy\", ()",
-    );
-}
-
-#[test]
-fn method_with_pointer_is_unsafe() {
-    let mut stats = param("stats", pointer(named("SP_Stats"), true));
-    stats.direction = stated(Direction::InOut);
-    let memory = param("memory", pointer(named("SP_Memory"), false));
-    let bytes = param("bytes", pointer(Type::Void, true));
-    let text = traits(vec![
-        slot("count", vec![device(), stats], Type::Void),
-        slot("look", vec![device(), memory], Type::Void),
-        slot("copy", vec![device(), bytes], Type::Void),
-    ]);
-    assert_contains(&text, " fn count(&self, stats: PrefixMut<'_, SP_Stats>);");
-    assert_contains(
-        &text,
-        " unsafe fn look(&self, memory: Prefix<'_, SP_Memory>);",
-    );
-    assert_contains(&text, " unsafe fn copy(&self, bytes: *mut c_void);");
-    assert!(!text.contains("unsafe fn count"), "{text}");
-}
-
-#[test]
-fn struct_is_mutable_only_for_out_and_inout() {
-    let is_mutable = |direction: Option<Direction>| {
-        let mut memory = param("memory", pointer(named("SP_Memory"), true));
-        memory.direction = direction.and_then(stated);
-        let text = traits(vec![slot("fill", vec![device(), memory], Type::Void)]);
-        text.contains("memory: PrefixMut<'_, SP_Memory>")
-    };
-    assert!(is_mutable(Some(Direction::Out)) && is_mutable(Some(Direction::InOut)));
-    assert!(!is_mutable(Some(Direction::In)) && !is_mutable(None));
-}
-
-#[test]
-fn table_without_receiver_has_no_self() {
-    let mut demo = demo_api(vec![slot("run", vec![stream(), status()], Type::Void)]);
-    if let Some(Item::Struct(item)) = demo.items.get_mut("SP_Table") {
-        item.receiver = None;
-    }
-    let files = emit(&[status_api(), demo]).unwrap();
-    assert_contains(
-        &flat(&files, "src/demo/traits.rs"),
-        "fn run(stream: &Self::Stream) -> Result<()>;",
-    );
-    assert_contains(&flat(&files, "src/demo/shims.rs"), "T::run(stream)");
-}
-
-#[test]
-fn optional_slot_is_absent_by_default() {
-    let mut flush = slot("flush", vec![device(), status()], Type::Void);
-    flush.presence = stated(Presence::Optional);
-    let mut depth = slot(
-        "depth",
-        vec![device()],
-        Type::Int {
-            bits: 32,
-            signed: true,
-        },
-    );
-    depth.presence = stated(Presence::Optional);
-    depth.neutral = stated("-1".into());
-    let slots = || vec![flush.clone(), depth.clone()];
-    let text = traits(slots());
-    assert_contains(&text, "const HAS_FLUSH: bool = false;");
-    assert_contains(&text, "Err(Error::absent(\"SP_Table.flush\"))");
-    assert_contains(&text, "fn depth(&self) -> i32 { -1 }");
-    assert_contains(&macros(slots()), "#[optional] fn depth(&self) -> i32;");
-}
-
-#[test]
-fn slots_macro_uses_absolute_paths() {
-    let memory = param("memory", pointer(named("SP_Memory"), false));
-    let bytes = param("bytes", pointer(Type::Void, true));
-    let text = macros(vec![slot(
-        "run",
-        vec![device(), memory, bytes, status()],
-        Type::Void,
-    )]);
-    assert_contains(&text, "macro_rules! __Table");
-    assert_contains(
-        &text,
-        "memory: $crate::__rt::Prefix<'_, $crate::demo::SP_Memory>",
-    );
-    assert_contains(&text, "::core::ffi::c_void");
-    assert_contains(&text, "pub use __Table as Table;");
-}
-
-#[test]
-fn rejects_return_value_without_default() {
-    let demo = demo_api(vec![slot("depth", vec![device()], Type::Size)]);
-    let error = emit(&[status_api(), demo]).unwrap_err();
-    assert_contains(&error.to_string(), "SP_Table.depth: it returns a value");
 }
 
 #[test]
@@ -506,8 +347,30 @@ fn text_constants_are_escaped_in_rust_and_c() {
         &flat(&files, "src/demo/constants.rs"),
         r#"pub const TEXT: &str = "a\n\"\u{1b}1";"#,
     );
-    let headers = super::header::emit(&apis, &Symbols::default()).unwrap();
+    let headers = super::emit_c(&apis, &Symbols::default()).unwrap();
     assert_contains(&headers["spgen_demo.h"], r#"#define TEXT "a\n\"\0331""#);
+}
+
+#[test]
+fn c_fill_stores_only_fields_of_the_plugin() {
+    let void = || pointer(Type::Void, true);
+    let mut reserved = field("ext", void(), 0);
+    reserved.presence = stated(Presence::Optional);
+    let mut ordinal = field("ordinal", Type::Size, 0);
+    ordinal.filled_by = stated(Side::Core);
+    let handle = field("device_handle", void(), 0);
+    let item = Item::Struct(versioned(vec![reserved, ordinal, handle]));
+    let headers = super::emit_c(
+        &[api("demo", vec![("SP_Device", item)])],
+        &Symbols::default(),
+    );
+    let text = &headers.unwrap()["spgen_demo.h"];
+    assert_contains(
+        text,
+        "spgen_set_SP_Device_device_handle(object, values->device_handle);",
+    );
+    assert!(!text.contains("values->ext"), "{text}");
+    assert!(!text.contains("values->ordinal"), "{text}");
 }
 
 #[test]
@@ -532,14 +395,6 @@ fn omits_files_without_items() {
 }
 
 #[test]
-fn second_owner_is_an_argument() {
-    let mut peer = device();
-    peer.name = "peer".into();
-    let text = traits(vec![slot("join", vec![device(), peer], Type::Void)]);
-    assert_contains(&text, "unsafe fn join(&self, peer: Prefix<'_, SP_Device>);");
-}
-
-#[test]
 fn imports_only_used_names_of_other_apis() {
     let files = files(vec![slot("run", vec![device(), status()], Type::Void)]);
     let text = flat(&files, "src/demo/mod.rs");
@@ -548,40 +403,5 @@ fn imports_only_used_names_of_other_apis() {
     assert!(
         !files["src/status/mod.rs"].contains("use crate::"),
         "{files:?}"
-    );
-}
-
-#[test]
-fn rejects_handles_with_equal_associated_types() {
-    let mut other = stream();
-    other.ty = named("SE_Stream");
-    let mut demo = demo_api(vec![slot(
-        "join",
-        vec![device(), stream(), other],
-        Type::Void,
-    )]);
-    demo.items.insert("SE_Stream".into(), handle(true, None));
-    let error = emit(&[status_api(), demo]).unwrap_err();
-    assert_contains(&error.to_string(), "have the same associated type `Stream`");
-}
-
-#[test]
-fn rejects_slot_of_named_callback_type() {
-    let mut demo = demo_api(vec![field("run", named("SP_Run"), 0)]);
-    let signature = Signature {
-        params: vec![],
-        ret: Type::Void,
-        ret_transfer: None,
-    };
-    let callback = Callback {
-        doc: None,
-        signature,
-        loc: loc(),
-    };
-    demo.items.insert("SP_Run".into(), Item::Callback(callback));
-    let error = emit(&[status_api(), demo]).unwrap_err();
-    assert_contains(
-        &error.to_string(),
-        "SP_Table.run: its type is the callback `SP_Run`",
     );
 }

@@ -5,12 +5,12 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use sp_ir::{Direction, Presence, Side, Stated, Struct, Writer};
+use sp_ir::{Direction, Presence, Side, Writer};
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Expr, LitStr};
 
+use crate::ident;
 use crate::layout::{Epochs, FieldOffsets};
-use crate::ty::ident;
 
 /// A value of a key, parsed from and printed to the text inside the quotes.
 trait AttributeValue: Sized {
@@ -96,7 +96,7 @@ facts! {
         /// `"required"` or `"optional"`.
         presence: Presence,
         /// The default return value of a callback without a status, after a panic: a Rust expression.
-        neutral: TokenStream,
+        default_return: TokenStream,
         /// The field's offset by the struct's size, if layouts differ: `"264 = 256, 288 = 280"`.
         offsets: FieldOffsets,
     }
@@ -109,48 +109,6 @@ pub struct Receiver {
     pub owner: Ident,
     /// The struct's free-form pointer.
     pub field: Ident,
-}
-
-impl StructFacts {
-    /// Returns the facts that the IR states about `item`.
-    pub fn from_struct(item: &Struct) -> Self {
-        Self {
-            filled_by: value(&item.filled_by),
-            struct_size: item.struct_size.as_ref().map(|it| it.symbol.clone()),
-            last: item.struct_size.as_ref().map(|it| ident(&it.last_field)),
-            author_trait: item.author_trait.as_ref().map(|it| ident(&it.value)),
-            receiver: item.receiver.as_ref().map(|it| Receiver {
-                owner: ident(&it.value.owner),
-                field: ident(&it.value.field),
-            }),
-            epochs: None,
-        }
-    }
-}
-
-impl FieldFacts {
-    /// Returns the facts that the IR states about `field`.
-    ///
-    /// # Errors
-    /// Returns an error if `neutral` is not a Rust expression.
-    pub fn from_field(field: &sp_ir::Field) -> syn::Result<Self> {
-        let neutral = field
-            .neutral
-            .as_ref()
-            .map(|it| syn::parse_str::<Expr>(&it.value));
-        Ok(Self {
-            filled_by: value(&field.filled_by),
-            writer: None,
-            direction: value(&field.direction),
-            presence: value(&field.presence).filter(|it| *it != Presence::Unstated),
-            neutral: neutral.transpose()?.map(|it| it.to_token_stream()),
-            offsets: None,
-        })
-    }
-}
-
-fn value<T: Copy>(stated: &Option<Stated<T>>) -> Option<T> {
-    stated.as_ref().map(|it| it.value)
 }
 
 fn parse_once<T: AttributeValue>(
@@ -316,7 +274,7 @@ mod tests {
             writer = "reserved",
             direction = "inout",
             presence = "optional",
-            neutral = "SE_EventStatus::SE_EVENT_ERROR",
+            default_return = "SE_EventStatus::SE_EVENT_ERROR",
             offsets = "264 = 256, 288 = 280"
         )]);
         let facts = FieldFacts::parse(std::slice::from_ref(&attribute)).unwrap();

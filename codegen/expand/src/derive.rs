@@ -193,20 +193,8 @@ fn versioned(
     let Some(last) = &facts.last else {
         return Ok(None);
     };
-    let Some(last) = members.iter().find(|member| member.name == last) else {
-        let message = format!("`last` names no field of {}", input.ident);
-        return Err(syn::Error::new(last.span(), message));
-    };
-    match members.first() {
-        Some(first) if first.name == "struct_size" => {}
-        _ => {
-            return Err(syn::Error::new_spanned(
-                &input.ident,
-                "the first field of a versioned struct must be `struct_size: usize`",
-            ));
-        }
-    }
-    let (name, last) = (&input.ident, last.name);
+    check_protocol(input, last, members)?;
+    let name = &input.ident;
     let text = name.to_string();
     let epochs = epochs(facts);
     let fields = members.iter().map(Member::c_name);
@@ -219,13 +207,28 @@ fn versioned(
             const EPOCHS: &'static [::sp_runtime::Epoch] = #epochs;
             const FIELDS: &'static [&'static str] = &[#(#fields),*];
 
-            fn host_layout() -> &'static ::sp_runtime::declarations::HostLayoutCell {
-                static LAYOUT: ::sp_runtime::declarations::HostLayoutCell =
-                    ::sp_runtime::declarations::HostLayoutCell::new();
+            fn host_layout() -> &'static ::sp_runtime::HostLayoutCell {
+                static LAYOUT: ::sp_runtime::HostLayoutCell =
+                    ::sp_runtime::HostLayoutCell::new();
                 &LAYOUT
             }
         }
     }))
+}
+
+/// Checks that the first field is `struct_size`, and that `last` is a field.
+fn check_protocol(input: &DeriveInput, last: &Ident, members: &[Member<'_>]) -> syn::Result<()> {
+    if members.iter().all(|member| member.name != last) {
+        let message = format!("`last` names no field of {}", input.ident);
+        return Err(syn::Error::new(last.span(), message));
+    }
+    match members.first() {
+        Some(first) if first.name == "struct_size" => Ok(()),
+        _ => Err(syn::Error::new_spanned(
+            &input.ident,
+            "the first field of a versioned struct must be `struct_size: usize`",
+        )),
+    }
 }
 
 /// Returns the struct's epochs. A struct without `epochs` has one, of every release.

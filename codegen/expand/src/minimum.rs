@@ -81,7 +81,7 @@ impl Parse for MinRelease {
     }
 }
 
-/// A name whose releases sp-abi knows.
+/// A name whose releases sp-abi contains.
 enum CheckedName {
     /// A function on which the code calls `.get()`, such as `TF_GetDeviceId`.
     Function(Ident),
@@ -114,7 +114,7 @@ impl CheckedName {
     }
 }
 
-/// Collects the names in `tokens` whose releases sp-abi knows.
+/// Collects the names in `tokens` whose releases sp-abi contains.
 fn collect_names(tokens: TokenStream, found: &mut Vec<CheckedName>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (index, token) in tokens.iter().enumerate() {

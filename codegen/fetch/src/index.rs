@@ -9,7 +9,7 @@ use super::http::Client;
 pub use super::link::WheelLink;
 use super::link::parse_links;
 use super::url::{Url, redact};
-use sp_data::platform::Platform;
+use sp_data::platform::WheelPlatform;
 use sp_data::release::Release;
 use sp_system::python;
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,7 +91,7 @@ impl Index {
         &self,
         package: &str,
         release: Release,
-        platform: Platform,
+        platform: WheelPlatform,
         python: Option<&str>,
     ) -> Result<WheelLink, FetchError> {
         let found = self.page(package)?.find(release, platform, python)?;
@@ -131,7 +131,7 @@ impl PackagePage {
     pub fn find(
         &self,
         release: Release,
-        platform: Platform,
+        platform: WheelPlatform,
         python: Option<&str>,
     ) -> Result<WheelLink, FetchError> {
         let is_for_platform = |link: &&WheelLink| link.platform == platform;
@@ -163,7 +163,7 @@ impl PackagePage {
     }
 
     /// Returns the newest version that has a wheel for `platform`.
-    pub fn newest(&self, platform: Platform) -> Option<Release> {
+    pub fn newest(&self, platform: WheelPlatform) -> Option<Release> {
         let links = self.links.iter();
         let matching = links.filter(|link| link.platform == platform);
         matching.map(|link| link.release).max()
@@ -315,7 +315,7 @@ ERROR: No matching distribution found for tensorflow-cpu==0
         let page = PackagePage::parse(CPU_PACKAGE, LOG);
         let found = page.find(
             release.parse().unwrap(),
-            Platform::LinuxX86_64,
+            WheelPlatform::LinuxX86_64,
             Some(python),
         );
         Some(found.ok()?.url.rsplit('/').next()?.to_owned())
@@ -347,8 +347,11 @@ ERROR: No matching distribution found for tensorflow-cpu==0
         let log = "x: https://files.example/tensorflow-2.21.0-cp311-cp311-macosx_12_0_arm64.whl#sha256=0 (from x)";
         let page = PackagePage::parse("tensorflow", log);
         let release = "2.21".parse().unwrap();
-        assert!(page.find(release, Platform::MacosArm64, None).is_ok());
-        assert!(page.find(release, Platform::LinuxX86_64, None).is_err());
+        assert!(page.find(release, WheelPlatform::MacosArm64, None).is_ok());
+        assert!(
+            page.find(release, WheelPlatform::LinuxX86_64, None)
+                .is_err()
+        );
         assert!(PackagePage::parse(CPU_PACKAGE, log).minors().is_empty());
     }
 
@@ -382,12 +385,12 @@ ERROR: No matching distribution found for tensorflow-cpu==0
         let page = PackagePage::parse(NIGHTLY_PACKAGE, &log);
         let newest = |platform| page.newest(platform).map(|release| release.to_string());
         assert_eq!(
-            newest(Platform::LinuxX86_64).as_deref(),
+            newest(WheelPlatform::LinuxX86_64).as_deref(),
             Some("2.23.0.dev20261025")
         );
-        assert_eq!(newest(Platform::LinuxAarch64), None);
+        assert_eq!(newest(WheelPlatform::LinuxAarch64), None);
         let nightly = "2.23.0.dev20261025".parse().unwrap();
-        assert!(page.find(nightly, Platform::LinuxX86_64, None).is_ok());
+        assert!(page.find(nightly, WheelPlatform::LinuxX86_64, None).is_ok());
         assert_eq!(package_for(nightly), NIGHTLY_PACKAGE);
     }
 
@@ -452,7 +455,7 @@ ERROR: No matching distribution found for tensorflow-cpu==0
         };
         let find = |index: Index| {
             let release = "2.21".parse().unwrap();
-            index.find(CPU_PACKAGE, release, Platform::LinuxX86_64, None)
+            index.find(CPU_PACKAGE, release, WheelPlatform::LinuxX86_64, None)
         };
         assert!(find(index(true)).is_ok());
         let error = find(index(false)).unwrap_err();
@@ -466,7 +469,7 @@ ERROR: No matching distribution found for tensorflow-cpu==0
     }
 
     #[test]
-    fn reports_python_without_pip_and_other_failures_of_pip() {
+    fn reports_failures_of_pip() {
         assert!(matches!(
             check_log("python3: No module named pip"),
             Err(FetchError::PipMissing { .. })

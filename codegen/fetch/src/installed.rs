@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// [`source::Installed`] with the errors of an import.
-pub struct Installed(source::Installed);
+pub struct InstalledTensorFlow(source::Installed);
 
-impl Installed {
+impl InstalledTensorFlow {
     /// Opens an environment, a site-packages folder, a `tensorflow` folder or an include root.
     ///
     /// # Errors
@@ -18,7 +18,7 @@ impl Installed {
     }
 }
 
-impl Source for Installed {
+impl Source for InstalledTensorFlow {
     type Error = FetchError;
 
     fn origin(&self) -> String {

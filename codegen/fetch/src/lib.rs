@@ -28,10 +28,10 @@ use exclusive::ExclusiveLock;
 pub use fetched::Fetched;
 use fetched::{LockStatus, NewRelease, compare_with_lock};
 use index::Index;
-use installed::Installed;
+use installed::InstalledTensorFlow;
 use lock::{Lock, LockedRelease, header_hashes};
 use sp_data::folders::DataFolders;
-use sp_data::platform::Platform;
+use sp_data::platform::WheelPlatform;
 use sp_data::release::Release;
 use sp_parse::api_headers::{self, ApiHeaders};
 use sp_parse::source::{Identity, Source, Traffic};
@@ -190,7 +190,12 @@ fn open_source(
     );
     let python = exact.and_then(|exact| lock.releases[&exact].python.clone());
     let release = exact.unwrap_or(request.release);
-    let found = index.find(package, release, Platform::LinuxX86_64, python.as_deref())?;
+    let found = index.find(
+        package,
+        release,
+        WheelPlatform::LinuxX86_64,
+        python.as_deref(),
+    )?;
     progress.stage(&format!("reading the wheel of {}", found.release), None);
     match found.url.strip_prefix("file://") {
         Some(path) => Ok(Box::new(Wheel::open_verified(Path::new(path), &found)?)),
@@ -210,7 +215,7 @@ pub fn newest_nightly(from: Option<&Path>, index: &Index) -> Result<Release, Fet
     let Some(from) = from else {
         let newest = index
             .page(index::NIGHTLY_PACKAGE)?
-            .newest(Platform::LinuxX86_64);
+            .newest(WheelPlatform::LinuxX86_64);
         let package = index::NIGHTLY_PACKAGE.to_owned();
         return newest.ok_or(FetchError::NoNightly { package });
     };
@@ -228,7 +233,7 @@ pub fn newest_nightly(from: Option<&Path>, index: &Index) -> Result<Release, Fet
 
 fn open_local(from: &Path) -> Result<Box<dyn Source<Error = FetchError>>, FetchError> {
     if from.is_dir() {
-        return Ok(Box::new(Installed::open(from)?));
+        return Ok(Box::new(InstalledTensorFlow::open(from)?));
     }
     Ok(Box::new(Wheel::open(from)?))
 }
@@ -373,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn adds_no_lock_entry_if_snapshots_cannot_be_written() {
+    fn adds_no_lock_entry_without_snapshots() {
         let scene = Scene::new("extern \"C\" {}");
         let fetched = fetch(&scene.request, &Index::default(), &mut NoProgress).unwrap();
         assert!(fetched.include().join("tensorflow/c/ops.h").is_file());
@@ -413,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn commit_rejects_headers_that_differ_from_entry_added_meanwhile() {
+    fn commit_rejects_entry_added_meanwhile() {
         let scene = Scene::new("extern \"C\" {}");
         let early = fetch(&scene.request, &Index::default(), &mut NoProgress).unwrap();
         scene.change("extern \"C\" { int x; }");
@@ -433,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_header_writes_nothing() {
+    fn changed_header_writes_nothing() {
         let scene = Scene::new("extern \"C\" {}");
         let summary = scene.import().unwrap();
         let lock = scene.lock();

@@ -1,6 +1,6 @@
 //! Links to wheels in pip's log.
 
-use sp_data::platform::Platform;
+use sp_data::platform::WheelPlatform;
 use sp_data::release::Release;
 
 /// A wheel that an index links to.
@@ -17,7 +17,7 @@ pub struct WheelLink {
     /// The Python tag, such as `cp311`.
     pub python: String,
     /// The platform of the wheel's tag.
-    pub platform: Platform,
+    pub platform: WheelPlatform,
 }
 
 /// Returns the links to wheels of `package`, and the versions that sp-gen does not support: those with a suffix
@@ -75,7 +75,7 @@ fn parse_file_name(prefix: &str, url: &str) -> Option<Result<WheelLink, String>>
     let (version, tags) = name.strip_prefix(prefix)?.split_once('-')?;
     let mut tags = tags.rsplit('-');
     let (platform, _abi, python) = (tags.next()?, tags.next()?, tags.next()?);
-    let platform = Platform::from_wheel_tag(platform)?;
+    let platform = WheelPlatform::from_wheel_tag(platform)?;
     let release = version.parse().map_err(|_| version.to_owned());
     Some(release.map(|release| WheelLink {
         url: url.to_owned(),

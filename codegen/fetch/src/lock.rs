@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_pre_release_if_its_final_release_is_locked() {
+    fn rejects_pre_release_of_locked_release() {
         let mut lock = lock(&["2.22.0"]);
         let before = lock.clone();
         let result = lock.add("2.22.0rc1".parse().unwrap(), locked(), absent_path());
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_lock_that_is_not_text_or_not_a_file() {
+    fn rejects_binary_lock_and_folder() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("sources.toml");
         let release = "2.21.0".parse().unwrap();

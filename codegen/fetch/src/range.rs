@@ -337,7 +337,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn sequential_read_takes_few_requests_and_transfers_nothing_twice() {
+    fn sequential_read_transfers_each_byte_once() {
         let body = body();
         let mut reader = RangeReader::open(serve(body.clone(), true)).unwrap();
         let mut all = Vec::new();

@@ -1,13 +1,13 @@
-//! Calls from the host into the plugin. The address of a slot comes from a record. Its C signature stands at the
-//! call, and a test compares it with every release (`signatures.rs`).
+//! Calls from the host into the plugin. The address of a slot comes from a record. Its C signature is written at
+//! the call, and a test compares it with every release (`signatures.rs`).
 
 use std::ffi::c_void;
 
 use crate::contract_watch::CallWatch;
-use crate::core::status::Status;
+use crate::core::status::StatusObject;
 use crate::objects::{self, Owner};
-use crate::record::Record;
-use crate::{Code, Error, fault};
+use crate::record::GuardedStruct;
+use crate::{Error, StatusCode, fault};
 
 /// A pointer to an object or struct of the C API.
 pub(crate) type Ptr = *mut c_void;
@@ -34,9 +34,9 @@ pub(crate) use call;
 ///
 /// # Safety
 /// - The slot's C signature is `arguments` and `R`.
-/// - What the arguments point to lives until the call is over.
-pub(crate) unsafe fn call_slot<A: Arguments, R>(
-    table: &Record,
+/// - The memory that the arguments point to is valid until the call returns.
+pub(crate) unsafe fn call_slot<A: CallArguments, R>(
+    table: &GuardedStruct,
     slot: &'static &'static str,
     arguments: A,
 ) -> Result<R, Error> {
@@ -50,7 +50,7 @@ pub(crate) unsafe fn call_slot<A: Arguments, R>(
 }
 
 /// The arguments of one call.
-pub(crate) trait Arguments: Copy {
+pub(crate) trait CallArguments: Copy {
     /// Returns the address of each argument, or 0 for a number.
     fn addresses(&self) -> Vec<usize>;
 
@@ -72,12 +72,12 @@ pub(crate) trait Arguments: Copy {
 
 /// Returns true unless `status` is a status that reports an error.
 pub(crate) fn is_ok(status: Ptr) -> bool {
-    let status = objects::find(status.cast::<Status>()).map(Status::get);
-    status.is_none_or(|(code, _)| code == Code::OK)
+    let status = objects::find(status.cast::<StatusObject>()).map(StatusObject::get);
+    status.is_none_or(|(code, _)| code == StatusCode::OK)
 }
 
 /// One argument of a call.
-pub(crate) trait Argument: Copy {
+pub(crate) trait CallArgument: Copy {
     /// Returns its address, or 0 for a number.
     fn address(self) -> usize;
 
@@ -88,7 +88,7 @@ pub(crate) trait Argument: Copy {
 }
 
 macro_rules! numbers {
-    ($($ty:ty)*) => { $(impl Argument for $ty {
+    ($($ty:ty)*) => { $(impl CallArgument for $ty {
         fn address(self) -> usize {
             0
         }
@@ -96,7 +96,7 @@ macro_rules! numbers {
 }
 
 macro_rules! pointers {
-    ($($ty:ty)*) => { $(impl Argument for $ty {
+    ($($ty:ty)*) => { $(impl CallArgument for $ty {
         fn address(self) -> usize {
             self as usize
         }
@@ -106,7 +106,7 @@ macro_rules! pointers {
 numbers!(u8 u32 u64 i64 HostCallback);
 pointers!(Ptr *mut u8 *const u8 *mut i32 *mut i64 *mut usize);
 
-impl Argument for *mut Ptr {
+impl CallArgument for *mut Ptr {
     fn address(self) -> usize {
         self as usize
     }
@@ -120,7 +120,7 @@ impl Argument for *mut Ptr {
 macro_rules! arguments {
     ($($name:ident)*) => {
         #[allow(non_snake_case, reason = "one name for a type and its value")]
-        impl<$($name: Argument),*> Arguments for ($($name,)*) {
+        impl<$($name: CallArgument),*> CallArguments for ($($name,)*) {
             fn addresses(&self) -> Vec<usize> {
                 let ($($name,)*) = *self;
                 vec![$($name.address()),*]
@@ -155,13 +155,13 @@ pub(crate) fn call_with_status<T>(
     call: &str,
     body: impl FnOnce(Ptr) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let status = objects::create(Status::new(), Owner::Host);
+    let status = objects::create(StatusObject::new(), Owner::Host);
     let result = body(status.cast());
-    let outcome = objects::find(status).map(Status::get);
+    let outcome = objects::find(status).map(StatusObject::get);
     drop(objects::take(status));
     let value = result?;
     match outcome {
-        Some((Code::OK, _)) => Ok(value),
+        Some((StatusCode::OK, _)) => Ok(value),
         Some((code, message)) => Err(Error::Status {
             call: call.to_owned(),
             code,

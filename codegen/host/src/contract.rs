@@ -94,12 +94,12 @@ impl Contract<'_> {
         }
     }
 
-    /// The releases in which all structs have the sizes that were written, and all imports are declared.
+    /// Returns the releases in which all structs have the sizes that were written, and all imports are declared.
     fn built_for(&self, written: &[FilledStruct]) -> Vec<String> {
         let has_sizes = |release: &&String| {
             written.iter().all(|it| {
                 let record = record(self.history, &it.name, release);
-                record.and_then(size) == Some(it.size)
+                record.and_then(struct_size) == Some(it.size)
             })
         };
         let declares_imports = |release: &&&String| {
@@ -115,17 +115,17 @@ impl Contract<'_> {
         }
     }
 
-    /// Returns the fields that were set where the release has others, if the struct has the size of another
+    /// Returns the set fields at whose offsets the release has other fields, if the struct has the size of another
     /// layout.
     fn moved_fields(&self, release: &str, written: &FilledStruct) -> Option<String> {
         let host = record(self.history, &written.name, release)?;
         let mut layouts = self.history.structs.get(&written.name)?.iter();
-        let meant = layouts.find(|epoch| size(&epoch.shape) == Some(written.size))?;
-        if size(host) == Some(written.size) {
+        let meant = layouts.find(|epoch| struct_size(&epoch.shape) == Some(written.size))?;
+        if struct_size(host) == Some(written.size) {
             return None;
         }
         let moved = written.offsets.iter().filter_map(|offset| {
-            let (set, taken) = (at(&meant.shape, *offset)?, at(host, *offset)?);
+            let (set, taken) = (field_at(&meant.shape, *offset)?, field_at(host, *offset)?);
             let is_same = set.name == taken.name
                 || meant.shape.renamed_field(set, host) == Some(taken)
                 || host.renamed_field(taken, &meant.shape) == Some(set);
@@ -143,8 +143,8 @@ impl Contract<'_> {
         })
     }
 
-    /// The functions that the plugin imports, and the slots that it sets, as the history names them.
-    fn functions(&self, release: &str, written: &[FilledStruct]) -> Vec<Function<'_>> {
+    /// Returns the functions that the plugin imports and the slots that it sets, by their names in the history.
+    fn functions(&self, release: &str, written: &[FilledStruct]) -> Vec<SignatureHistory<'_>> {
         let imports = self.imports.iter().filter_map(|name| {
             let epochs = self.history.functions.get(name)?;
             Some((name.clone(), "is called", epochs))
@@ -154,7 +154,7 @@ impl Contract<'_> {
             let fields = it
                 .offsets
                 .iter()
-                .filter_map(move |offset| at(host?, *offset));
+                .filter_map(move |offset| field_at(host?, *offset));
             fields.filter_map(|field| {
                 let name = format!("{}.{}", it.name, field.name);
                 let epochs = self.history.slots.get(&name)?;
@@ -162,15 +162,15 @@ impl Contract<'_> {
             })
         });
         let all = imports.chain(slots);
-        all.map(|(name, verb, epochs)| Function { name, verb, epochs })
+        all.map(|(name, verb, epochs)| SignatureHistory { name, verb, epochs })
             .collect()
     }
 
-    /// Returns how the release's signature differs from that of every release that the plugin was built for.
+    /// Returns the difference between the release's signature and those of the releases that the plugin was built for.
     fn changed_signature(
         &self,
         release: &str,
-        function: &Function<'_>,
+        function: &SignatureHistory<'_>,
         built_for: &[String],
     ) -> Option<String> {
         let host = function.epoch(release)?;
@@ -186,11 +186,11 @@ impl Contract<'_> {
         ))
     }
 
-    /// Returns the function if the releases that the plugin was built for do not agree about it.
+    /// Returns a message if the releases that the plugin was built for have different signatures of the function.
     fn unclear_signature(
         &self,
         release: &str,
-        function: &Function<'_>,
+        function: &SignatureHistory<'_>,
         built_for: &[String],
     ) -> Option<String> {
         let host = function.epoch(release)?;
@@ -205,13 +205,13 @@ impl Contract<'_> {
 }
 
 /// A function or slot with its signatures.
-struct Function<'a> {
+struct SignatureHistory<'a> {
     name: String,
     verb: &'static str,
     epochs: &'a [sp_ir::Epoch<Signature>],
 }
 
-impl Function<'_> {
+impl SignatureHistory<'_> {
     fn epoch(&self, release: &str) -> Option<usize> {
         let has = |epoch: &sp_ir::Epoch<Signature>| epoch.releases.iter().any(|it| it == release);
         self.epochs.iter().position(has)
@@ -224,11 +224,11 @@ fn record<'a>(history: &'a History, name: &str, release: &str) -> Option<&'a Rec
     Some(&epoch.shape)
 }
 
-fn size(record: &Record) -> Option<u64> {
+fn struct_size(record: &Record) -> Option<u64> {
     record.struct_size.as_ref().map(|size| size.value)
 }
 
-fn at(record: &Record, offset: u64) -> Option<&Field> {
+fn field_at(record: &Record, offset: u64) -> Option<&Field> {
     record.fields.iter().find(|field| field.offset == offset)
 }
 
@@ -241,7 +241,7 @@ fn release_range(releases: &[String]) -> String {
     }
 }
 
-/// The parameters that one signature has and the other does not.
+/// Returns the parameters that only one of the signatures has.
 fn parameters(old: &Signature, new: &Signature) -> String {
     let names = |signature: &Signature| -> Vec<String> {
         let params = signature.params.iter();
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_written_struct_is_read_as_it_was_reported() {
+    fn filled_struct_round_trips() {
         for struct_ in [written("SP_Platform", 35, &[8, 34]), written("S", 8, &[])] {
             assert_eq!(FilledStruct::parse(&struct_.to_string()), Some(struct_));
         }
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_a_field_that_moved_and_a_signature_that_changed() {
+    fn reports_moved_field_and_changed_signature() {
         let (history, imports) = (history(), BTreeSet::from(["TF_AssignVariable".into()]));
         let contract = Contract {
             history: &history,

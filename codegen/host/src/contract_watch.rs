@@ -57,7 +57,7 @@ impl<'a> CallWatch<'a> {
             structs: vec![],
         };
         for (index, address) in arguments.iter().enumerate() {
-            // A parameter that the release's headers do not state is not judged.
+            // A parameter that the release's headers do not declare is not checked.
             let parameter = parameters.get(index);
             let is_writable = parameter.is_none_or(|it| is_written(&it.ty, direction(it)));
             watch.add(*address, is_writable);
@@ -65,10 +65,10 @@ impl<'a> CallWatch<'a> {
         watch
     }
 
-    /// Adds the struct at `address`, if a record is there, and those that it passes on.
+    /// Adds the struct at `address`, if the host created one there, and the structs that it points to.
     fn add(&mut self, address: usize, is_writable: bool) {
         let is_known = self.structs.iter().any(|it| it.address == address);
-        // SAFETY: what a call passes, and points to, is not dropped before the call is over.
+        // SAFETY: the structs that a call passes, directly or by pointer, are dropped after the call only.
         let found = unsafe { read_live(address) }.filter(|_| !is_known);
         let Some((shape, before)) = found else { return };
         let passed = PassedStruct {
@@ -127,7 +127,7 @@ fn is_written(ty: &Type, direction: Option<Direction>) -> bool {
 }
 
 impl PassedStruct {
-    /// The addresses of structs that the callee is to fill, as far as this struct has them.
+    /// Returns the addresses of the structs that the callee is to fill and this struct points to.
     fn nested_addresses(&self) -> impl Iterator<Item = usize> {
         let fields = self.shape.body.fields.iter();
         let filled = fields.filter(|field| {
@@ -138,7 +138,7 @@ impl PassedStruct {
     }
 
     fn report(&self, call: &CallWatch<'_>, is_ok: bool) {
-        // SAFETY: the call is just over, and its arguments are still there.
+        // SAFETY: the call has returned, and the caller drops the structs later.
         let Some((_, after)) = (unsafe { read_live(self.address) }) else {
             return;
         };
@@ -174,7 +174,7 @@ impl PassedStruct {
             _ if !self.is_writable => Some(format!("changed {place}{change}; it may only read it")),
             _ if field.name == "struct_size" => None,
             Some(Writer::Core) => Some(format!("changed {place}{change}; TensorFlow sets it")),
-            // A null that takes the place of what another call left is no breach.
+            // To replace a value of another call by null is not a breach.
             Some(Writer::Reserved) => {
                 (new != 0).then(|| format!("left {place} non-null; the header reserves it"))
             }
@@ -183,7 +183,7 @@ impl PassedStruct {
     }
 }
 
-/// ` from 0 to 7`; addresses say nothing and differ from run to run.
+/// Returns ` from 0 to 7`. Addresses are omitted, since they differ from run to run.
 fn change(field: &Field, old: u64, new: u64) -> String {
     match field.ty {
         Type::Int { .. } | Type::Size | Type::Bool => format!(" from {old} to {new}"),
@@ -191,7 +191,7 @@ fn change(field: &Field, old: u64, new: u64) -> String {
     }
 }
 
-/// The number in `field`, zero-extended; 0 for a field of more than 8 bytes.
+/// Returns the number in `field`, zero-extended; 0 for a field of more than 8 bytes.
 fn value(field: &Field, bytes: &[u8]) -> u64 {
     let mut wide = [0; 8];
     let bytes = &bytes[field.offset as usize..][..field.size as usize];
@@ -232,7 +232,7 @@ pub(crate) fn send_breaches() {
     FOR_PARENT.store(true, Ordering::Relaxed);
 }
 
-/// The breaches that this process has recorded.
+/// Returns the breaches that this process has recorded.
 pub(crate) fn breaches() -> Breaches {
     lock_breaches().clone()
 }

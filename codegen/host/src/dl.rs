@@ -10,7 +10,7 @@ use crate::Error;
 
 /// Visibility of a library's symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum SymbolScope {
     /// To every library opened later.
     Global,
     /// Through its own handle only.
@@ -19,23 +19,23 @@ pub(crate) enum Scope {
 
 /// An open library.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Library {
+pub(crate) struct OpenLibrary {
     handle: NonNull<c_void>,
 }
 
 // SAFETY: dlsym may be called with the same handle on any thread, and the handle is never closed.
-unsafe impl Send for Library {}
+unsafe impl Send for OpenLibrary {}
 // SAFETY: as above.
-unsafe impl Sync for Library {}
+unsafe impl Sync for OpenLibrary {}
 
-impl Library {
+impl OpenLibrary {
     /// Opens the library at `path` and binds all its symbols now.
-    pub fn open(path: &Path, scope: Scope) -> Result<Self, Error> {
+    pub fn open(path: &Path, scope: SymbolScope) -> Result<Self, Error> {
         let name = CString::new(path.as_os_str().as_bytes())
             .map_err(|_| Error::Load(format!("{}: a path with a NUL byte", path.display())))?;
         let scope = match scope {
-            Scope::Global => libc::RTLD_GLOBAL,
-            Scope::Local => libc::RTLD_LOCAL,
+            SymbolScope::Global => libc::RTLD_GLOBAL,
+            SymbolScope::Local => libc::RTLD_LOCAL,
         };
         // SAFETY: `name` is a C string that lives during the call. The caller chose to run the library's constructors.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | scope) };
@@ -44,7 +44,7 @@ impl Library {
             .ok_or_else(|| Error::Load(last_error()))
     }
 
-    /// The address of `symbol`, if the library exports it.
+    /// Returns the address of `symbol`, if the library exports it.
     pub fn symbol(self, symbol: &str) -> Option<NonNull<c_void>> {
         let name = CString::new(symbol).ok()?;
         // SAFETY: the handle is open and the name is a C string.

@@ -5,11 +5,11 @@ use std::fmt;
 /// TensorFlow's error codes (`TF_Code`). Values that are not listed are possible.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Code(pub u32);
+pub struct StatusCode(pub u32);
 
 macro_rules! codes {
     ($($name:ident = $value:literal,)*) => {
-        impl Code {
+        impl StatusCode {
             $(#[doc = concat!("`TF_", stringify!($name), "`.")] pub const $name: Self = Self($value);)*
 
             /// Returns the name, if the value has one.
@@ -43,7 +43,7 @@ codes! {
     UNAUTHENTICATED = 16,
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for StatusCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {
             Some(name) => f.write_str(name),
@@ -52,7 +52,7 @@ impl fmt::Display for Code {
     }
 }
 
-impl fmt::Debug for Code {
+impl fmt::Debug for StatusCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -70,7 +70,7 @@ pub enum Error {
         /// The slot or kernel.
         call: String,
         /// The code.
-        code: Code,
+        code: StatusCode,
         /// The message.
         message: String,
     },
@@ -105,7 +105,7 @@ impl Error {
     }
 
     /// Returns the plugin's error code, if the plugin reported the error.
-    pub fn code(&self) -> Option<Code> {
+    pub fn code(&self) -> Option<StatusCode> {
         match self {
             Self::Status { code, .. } => Some(*code),
             _ => None,

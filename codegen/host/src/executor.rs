@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::Error;
 use crate::call::{HostCallback, Ptr, call, call_with_status};
 use crate::contract_watch::record_breach;
-use crate::record::{Record, StructShapes};
+use crate::record::{GuardedStruct, StructShapes};
 
 /// The slot that creates streams from 2.22 on, if the plugin has it.
 pub(crate) const WITH_OPTIONS: &str = "create_stream_with_options";
@@ -19,8 +19,8 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A device and its functions.
 pub(crate) struct Executor {
-    device: Record,
-    table: Arc<Record>,
+    device: GuardedStruct,
+    table: Arc<GuardedStruct>,
     shapes: StructShapes,
     settings: Settings,
 }
@@ -36,20 +36,20 @@ pub(crate) struct Settings {
 
 /// A stream of the plugin.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Stream(pub *mut c_void);
+pub(crate) struct StreamHandle(pub *mut c_void);
 
 // SAFETY: the host never dereferences a stream, and the C contract allows its use on any thread.
-unsafe impl Send for Stream {}
+unsafe impl Send for StreamHandle {}
 // SAFETY: as above.
-unsafe impl Sync for Stream {}
+unsafe impl Sync for StreamHandle {}
 
-/// An event of the plugin's.
+/// An event of the plugin.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Event(Ptr);
+pub(crate) struct EventHandle(Ptr);
 
-/// A timer of the plugin's.
+/// A timer of the plugin.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Timer(Ptr);
+pub(crate) struct TimerHandle(Ptr);
 
 /// An `SE_EventStatus`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,18 +62,18 @@ pub(crate) enum EventStatus {
 
 /// A block of device memory: the fields of `SP_DeviceMemoryBase`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Block {
+pub(crate) struct DeviceMemoryBlock {
     pub opaque: Ptr,
     pub size: u64,
 }
 
 // SAFETY: the pointer is an opaque address that the host never dereferences.
-unsafe impl Send for Block {}
+unsafe impl Send for DeviceMemoryBlock {}
 
 impl Executor {
     pub fn new(
-        device: Record,
-        table: Arc<Record>,
+        device: GuardedStruct,
+        table: Arc<GuardedStruct>,
         shapes: StructShapes,
         settings: Settings,
     ) -> Self {
@@ -101,7 +101,7 @@ impl Executor {
     }
 
     /// Returns true if the plugin set the slot and its `struct_size` includes the slot.
-    pub fn reaches(&self, slot: &str) -> bool {
+    pub fn is_set_and_covered(&self, slot: &str) -> bool {
         let end = self.table.shape().field(slot);
         let end = end.map(|field| field.offset + field.size);
         let size = self.table.get("struct_size").unwrap_or(0);
@@ -109,7 +109,7 @@ impl Executor {
     }
 
     /// Returns true if the release has the slot.
-    pub fn knows(&self, slot: &str) -> bool {
+    pub fn is_in_release(&self, slot: &str) -> bool {
         self.table.shape().field(slot).is_some()
     }
 
@@ -117,7 +117,7 @@ impl Executor {
         self.device.address()
     }
 
-    fn memory(&self, block: Block) -> Result<Record, Error> {
+    fn memory(&self, block: DeviceMemoryBlock) -> Result<GuardedStruct, Error> {
         let mut record = self.shapes.record("SP_DeviceMemoryBase")?;
         record.set_pointer("opaque", block.opaque);
         record.set("size", block.size);
@@ -125,10 +125,10 @@ impl Executor {
     }
 
     /// Allocates device memory. `opaque` is null if the plugin has none left.
-    pub fn allocate(&self, size: u64) -> Result<Block, Error> {
+    pub fn allocate(&self, size: u64) -> Result<DeviceMemoryBlock, Error> {
         let memory = self.shapes.record("SP_DeviceMemoryBase")?;
         call!(self.table, "allocate", (self.device(), size, 0, memory.address()): (Ptr, u64, i64, Ptr));
-        let block = Block {
+        let block = DeviceMemoryBlock {
             opaque: memory.pointer("opaque"),
             size: memory.get("size").unwrap_or(0),
         };
@@ -144,11 +144,11 @@ impl Executor {
 
     /// Frees a block as TensorFlow does without the BFC allocator: with size 0.
     pub fn deallocate(&self, opaque: Ptr) {
-        let gone = self.free(Block { opaque, size: 0 });
-        debug_assert!(gone.is_ok(), "the slot was called before");
+        let result = self.free(DeviceMemoryBlock { opaque, size: 0 });
+        debug_assert!(result.is_ok(), "the slot was called before");
     }
 
-    pub fn free(&self, block: Block) -> Result<(), Error> {
+    pub fn free(&self, block: DeviceMemoryBlock) -> Result<(), Error> {
         let memory = self.memory(block)?;
         call!(self.table, "deallocate", (self.device(), memory.address()): (Ptr, Ptr));
         Ok(())
@@ -173,10 +173,10 @@ impl Executor {
     }
 
     /// Returns the structs that slots fill: that of a block, and the statistics if there are any.
-    pub fn filled(&self) -> Result<Vec<Record>, Error> {
+    pub fn filled(&self) -> Result<Vec<GuardedStruct>, Error> {
         let memory = self.shapes.record("SP_DeviceMemoryBase")?;
         call!(self.table, "allocate", (self.device(), 64, 0, memory.address()): (Ptr, u64, i64, Ptr));
-        self.free(Block {
+        self.free(DeviceMemoryBlock {
             opaque: memory.pointer("opaque"),
             size: 64,
         })?;
@@ -184,7 +184,7 @@ impl Executor {
     }
 
     /// Returns the statistics, or `None` if the plugin has none.
-    pub fn stats(&self) -> Result<Option<Record>, Error> {
+    pub fn stats(&self) -> Result<Option<GuardedStruct>, Error> {
         let stats = self.shapes.record("SP_AllocatorStats")?;
         let has = call!(self.table, "get_allocator_stats", (self.device(), stats.address()): (Ptr, Ptr) -> u8);
         let has = has != 0;
@@ -221,15 +221,15 @@ impl Executor {
     }
 
     /// Creates a stream as the release does: with options if the plugin has the slot.
-    pub fn create_stream(&self) -> Result<Stream, Error> {
-        match self.reaches(WITH_OPTIONS) {
+    pub fn create_stream(&self) -> Result<StreamHandle, Error> {
+        match self.is_set_and_covered(WITH_OPTIONS) {
             true => self.create_stream_with_options(None),
             false => self.create_plain_stream(),
         }
     }
 
-    /// Creates a stream with options, which hold no priority by default.
-    pub fn create_stream_with_options(&self, priority: Option<i32>) -> Result<Stream, Error> {
+    /// Creates a stream with options, by default without a priority.
+    pub fn create_stream_with_options(&self, priority: Option<i32>) -> Result<StreamHandle, Error> {
         let mut options = self.shapes.record("SP_StreamOptions")?;
         options.set("has_priority", u64::from(priority.is_some()));
         options.set("priority", u64::from(priority.unwrap_or(0).cast_unsigned()));
@@ -239,24 +239,24 @@ impl Executor {
                 self.table, "create_stream_with_options",
                 (self.device(), options.address(), &mut stream, status): (Ptr, Ptr, *mut Ptr, Ptr)
             );
-            Ok(Stream(stream))
+            Ok(StreamHandle(stream))
         })
     }
 
-    pub fn create_plain_stream(&self) -> Result<Stream, Error> {
+    pub fn create_plain_stream(&self) -> Result<StreamHandle, Error> {
         let mut stream = std::ptr::null_mut();
         call_with_status("create_stream", |status| {
             call!(self.table, "create_stream", (self.device(), &mut stream, status): (Ptr, *mut Ptr, Ptr));
-            Ok(Stream(stream))
+            Ok(StreamHandle(stream))
         })
     }
 
-    pub fn destroy_stream(&self, stream: Stream) -> Result<(), Error> {
+    pub fn destroy_stream(&self, stream: StreamHandle) -> Result<(), Error> {
         call!(self.table, "destroy_stream", (self.device(), stream.0): (Ptr, Ptr));
         Ok(())
     }
 
-    pub fn depend(&self, dependent: Stream, other: Stream) -> Result<(), Error> {
+    pub fn depend(&self, dependent: StreamHandle, other: StreamHandle) -> Result<(), Error> {
         call_with_status("create_stream_dependency", |status| {
             call!(
                 self.table, "create_stream_dependency",
@@ -266,27 +266,27 @@ impl Executor {
         })
     }
 
-    pub fn stream_status(&self, stream: Stream) -> Result<(), Error> {
+    pub fn stream_status(&self, stream: StreamHandle) -> Result<(), Error> {
         call_with_status("get_stream_status", |status| {
             call!(self.table, "get_stream_status", (self.device(), stream.0, status): (Ptr, Ptr, Ptr));
             Ok(())
         })
     }
 
-    pub fn create_event(&self) -> Result<Event, Error> {
+    pub fn create_event(&self) -> Result<EventHandle, Error> {
         let mut event = std::ptr::null_mut();
         call_with_status("create_event", |status| {
             call!(self.table, "create_event", (self.device(), &mut event, status): (Ptr, *mut Ptr, Ptr));
-            Ok(Event(event))
+            Ok(EventHandle(event))
         })
     }
 
-    pub fn destroy_event(&self, event: Event) -> Result<(), Error> {
+    pub fn destroy_event(&self, event: EventHandle) -> Result<(), Error> {
         call!(self.table, "destroy_event", (self.device(), event.0): (Ptr, Ptr));
         Ok(())
     }
 
-    pub fn event_status(&self, event: Event) -> Result<EventStatus, Error> {
+    pub fn event_status(&self, event: EventHandle) -> Result<EventStatus, Error> {
         let status =
             call!(self.table, "get_event_status", (self.device(), event.0): (Ptr, Ptr) -> u32);
         if status > 3 {
@@ -302,7 +302,7 @@ impl Executor {
         })
     }
 
-    pub fn record_event(&self, stream: Stream, event: Event) -> Result<(), Error> {
+    pub fn record_event(&self, stream: StreamHandle, event: EventHandle) -> Result<(), Error> {
         call_with_status("record_event", |status| {
             call!(
                 self.table, "record_event",
@@ -312,7 +312,7 @@ impl Executor {
         })
     }
 
-    pub fn wait_for_event(&self, stream: Stream, event: Event) -> Result<(), Error> {
+    pub fn wait_for_event(&self, stream: StreamHandle, event: EventHandle) -> Result<(), Error> {
         call_with_status("wait_for_event", |status| {
             call!(
                 self.table, "wait_for_event",
@@ -322,7 +322,7 @@ impl Executor {
         })
     }
 
-    pub fn block_for_event(&self, event: Event) -> Result<(), Error> {
+    pub fn block_for_event(&self, event: EventHandle) -> Result<(), Error> {
         call_with_status("block_host_for_event", |status| {
             call!(self.table, "block_host_for_event", (self.device(), event.0, status): (Ptr, Ptr, Ptr));
             Ok(())
@@ -330,7 +330,7 @@ impl Executor {
     }
 
     /// Records an event and polls it, as TensorFlow's event thread does.
-    pub fn poll(&self, stream: Stream) -> Result<(), Error> {
+    pub fn poll(&self, stream: StreamHandle) -> Result<(), Error> {
         let event = self.create_event()?;
         self.record_event(stream, event)?;
         let result = self.poll_event(event);
@@ -338,7 +338,7 @@ impl Executor {
         result
     }
 
-    fn poll_event(&self, event: Event) -> Result<(), Error> {
+    fn poll_event(&self, event: EventHandle) -> Result<(), Error> {
         let end = Instant::now() + TIMEOUT;
         loop {
             match self.event_status(event)? {
@@ -357,7 +357,7 @@ impl Executor {
         }
     }
 
-    pub fn block_until_done(&self, stream: Stream) -> Result<(), Error> {
+    pub fn block_until_done(&self, stream: StreamHandle) -> Result<(), Error> {
         call_with_status("block_host_until_done", |status| {
             call!(self.table, "block_host_until_done", (self.device(), stream.0, status): (Ptr, Ptr, Ptr));
             Ok(())
@@ -372,7 +372,12 @@ impl Executor {
     }
 
     /// Enqueues a copy of `source`, which must last until the stream is done with it.
-    pub fn htod(&self, stream: Stream, target: Block, source: &[u8]) -> Result<(), Error> {
+    pub fn htod(
+        &self,
+        stream: StreamHandle,
+        target: DeviceMemoryBlock,
+        source: &[u8],
+    ) -> Result<(), Error> {
         let target = self.memory(target)?;
         call_with_status("memcpy_htod", |status| {
             let (from, size) = (source.as_ptr(), source.len() as u64);
@@ -386,7 +391,12 @@ impl Executor {
     }
 
     /// Enqueues a copy into `target`, which must last until the stream is done with it.
-    pub fn dtoh(&self, stream: Stream, target: &mut [u8], source: Block) -> Result<(), Error> {
+    pub fn dtoh(
+        &self,
+        stream: StreamHandle,
+        target: &mut [u8],
+        source: DeviceMemoryBlock,
+    ) -> Result<(), Error> {
         let source = self.memory(source)?;
         call_with_status("memcpy_dtoh", |status| {
             let (to, size) = (target.as_mut_ptr(), target.len() as u64);
@@ -401,9 +411,9 @@ impl Executor {
 
     pub fn dtod(
         &self,
-        stream: Stream,
-        target: Block,
-        source: Block,
+        stream: StreamHandle,
+        target: DeviceMemoryBlock,
+        source: DeviceMemoryBlock,
         size: u64,
     ) -> Result<(), Error> {
         let (target, source) = (self.memory(target)?, self.memory(source)?);
@@ -417,7 +427,7 @@ impl Executor {
         })
     }
 
-    pub fn sync_htod(&self, target: Block, source: &[u8]) -> Result<(), Error> {
+    pub fn sync_htod(&self, target: DeviceMemoryBlock, source: &[u8]) -> Result<(), Error> {
         let target = self.memory(target)?;
         call_with_status("sync_memcpy_htod", |status| {
             let (from, size) = (source.as_ptr(), source.len() as u64);
@@ -429,7 +439,7 @@ impl Executor {
         })
     }
 
-    pub fn sync_dtoh(&self, target: &mut [u8], source: Block) -> Result<(), Error> {
+    pub fn sync_dtoh(&self, target: &mut [u8], source: DeviceMemoryBlock) -> Result<(), Error> {
         let source = self.memory(source)?;
         call_with_status("sync_memcpy_dtoh", |status| {
             let (to, size) = (target.as_mut_ptr(), target.len() as u64);
@@ -441,7 +451,12 @@ impl Executor {
         })
     }
 
-    pub fn sync_dtod(&self, target: Block, source: Block, size: u64) -> Result<(), Error> {
+    pub fn sync_dtod(
+        &self,
+        target: DeviceMemoryBlock,
+        source: DeviceMemoryBlock,
+        size: u64,
+    ) -> Result<(), Error> {
         let (target, source) = (self.memory(target)?, self.memory(source)?);
         call_with_status("sync_memcpy_dtod", |status| {
             call!(
@@ -453,7 +468,12 @@ impl Executor {
         })
     }
 
-    pub fn mem_zero(&self, stream: Stream, target: Block, size: u64) -> Result<(), Error> {
+    pub fn mem_zero(
+        &self,
+        stream: StreamHandle,
+        target: DeviceMemoryBlock,
+        size: u64,
+    ) -> Result<(), Error> {
         let target = self.memory(target)?;
         call_with_status("mem_zero", |status| {
             call!(
@@ -466,8 +486,8 @@ impl Executor {
 
     pub fn memset(
         &self,
-        stream: Stream,
-        target: Block,
+        stream: StreamHandle,
+        target: DeviceMemoryBlock,
         pattern: u8,
         size: u64,
     ) -> Result<(), Error> {
@@ -484,8 +504,8 @@ impl Executor {
 
     pub fn memset32(
         &self,
-        stream: Stream,
-        target: Block,
+        stream: StreamHandle,
+        target: DeviceMemoryBlock,
         pattern: u32,
         size: u64,
     ) -> Result<(), Error> {
@@ -503,7 +523,7 @@ impl Executor {
     /// Enqueues a callback; returns false if the plugin rejects it.
     pub fn host_callback(
         &self,
-        stream: Stream,
+        stream: StreamHandle,
         callback: HostCallback,
         argument: *mut c_void,
     ) -> Result<bool, Error> {
@@ -514,20 +534,20 @@ impl Executor {
         Ok(taken != 0)
     }
 
-    pub fn create_timer(&self) -> Result<Timer, Error> {
+    pub fn create_timer(&self) -> Result<TimerHandle, Error> {
         let mut timer = std::ptr::null_mut();
         call_with_status("create_timer", |status| {
             call!(self.table, "create_timer", (self.device(), &mut timer, status): (Ptr, *mut Ptr, Ptr));
-            Ok(Timer(timer))
+            Ok(TimerHandle(timer))
         })
     }
 
-    pub fn destroy_timer(&self, timer: Timer) -> Result<(), Error> {
+    pub fn destroy_timer(&self, timer: TimerHandle) -> Result<(), Error> {
         call!(self.table, "destroy_timer", (self.device(), timer.0): (Ptr, Ptr));
         Ok(())
     }
 
-    pub fn start_timer(&self, stream: Stream, timer: Timer) -> Result<(), Error> {
+    pub fn start_timer(&self, stream: StreamHandle, timer: TimerHandle) -> Result<(), Error> {
         call_with_status("start_timer", |status| {
             call!(
                 self.table, "start_timer",
@@ -537,7 +557,7 @@ impl Executor {
         })
     }
 
-    pub fn stop_timer(&self, stream: Stream, timer: Timer) -> Result<(), Error> {
+    pub fn stop_timer(&self, stream: StreamHandle, timer: TimerHandle) -> Result<(), Error> {
         call_with_status("stop_timer", |status| {
             call!(
                 self.table, "stop_timer",
@@ -548,7 +568,7 @@ impl Executor {
     }
 
     /// Returns the nanoseconds that the timer measured.
-    pub fn nanoseconds(&self, functions: &Record, timer: Timer) -> Result<u64, Error> {
+    pub fn nanoseconds(&self, functions: &GuardedStruct, timer: TimerHandle) -> Result<u64, Error> {
         Ok(call!(functions, "nanoseconds", (timer.0): (Ptr) -> u64))
     }
 }

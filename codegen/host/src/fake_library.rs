@@ -13,12 +13,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sp_ir::{Api, Function, Item, Side, Type};
 
-use crate::core::status::Status;
+use crate::core::status::StatusObject;
 use crate::core::{self, Arg};
-use crate::dl::{Library, Scope};
-use crate::elf::{Export, Machine, Object, TABLE, Version};
+use crate::dl::{OpenLibrary, SymbolScope};
+use crate::elf::{Export, Machine, SharedObject, TABLE, Version};
 use crate::quirks::Quirk;
-use crate::release::{Installation, PlayedRelease};
+use crate::release::{EmulatedRelease, Installation};
 use crate::{Error, fault, objects, requirements};
 
 const FRAMEWORK: &str = "libtensorflow_framework.so.2";
@@ -46,7 +46,7 @@ struct Loaded {
 ///
 /// # Errors
 /// Returns an error if this process has the libraries of another release, or with fewer functions.
-pub(crate) fn load(release: PlayedRelease<'_>) -> Result<(), Error> {
+pub(crate) fn load(release: EmulatedRelease<'_>) -> Result<(), Error> {
     release.check()?;
     let machine = Machine::native()
         .ok_or_else(|| Error::Load("sp-host runs on x86_64 and aarch64 only".into()))?;
@@ -57,7 +57,7 @@ pub(crate) fn load(release: PlayedRelease<'_>) -> Result<(), Error> {
             Ok(())
         }
         Some(old) => Err(Error::Load(format!(
-            "this process already plays TensorFlow {}: start another process for {} or for more APIs",
+            "this process already emulates TensorFlow {}: start another process for {} or for more APIs",
             old.release,
             release.name()
         ))),
@@ -78,7 +78,7 @@ fn contains_all(old: &Libraries, new: &Libraries) -> bool {
 }
 
 /// Returns the SONAMEs of the release's libraries, each after those that it needs.
-fn library_names(release: PlayedRelease<'_>) -> &'static [&'static str] {
+fn library_names(release: EmulatedRelease<'_>) -> &'static [&'static str] {
     let quirks = release.quirks();
     let has_module = quirks.has(Quirk::ExtensionModuleHasSoname);
     match (quirks.has(Quirk::NoCcLibrary), has_module) {
@@ -90,7 +90,7 @@ fn library_names(release: PlayedRelease<'_>) -> &'static [&'static str] {
 
 /// Returns the symbol version that a library defines. The linker copies a symbol's version into the plugin;
 /// the framework's C functions have the base version.
-fn version(release: PlayedRelease<'_>, library: &str) -> Option<Version> {
+fn version(release: EmulatedRelease<'_>, library: &str) -> Option<Version> {
     let (name, in_base) = match library {
         FRAMEWORK => ("VERS_1.0", true),
         _ => ("tensorflow", false),
@@ -100,7 +100,7 @@ fn version(release: PlayedRelease<'_>, library: &str) -> Option<Version> {
 }
 
 /// Returns the functions that each library of the release exports.
-fn libraries(release: PlayedRelease<'_>) -> Libraries {
+fn libraries(release: EmulatedRelease<'_>) -> Libraries {
     let assumed = || release.assumed().cloned();
     let all = || {
         let declared = functions(release.apis()).map(|function| function.symbol.clone());
@@ -120,12 +120,12 @@ fn libraries(release: PlayedRelease<'_>) -> Libraries {
 
 fn load_all(
     machine: Machine,
-    release: PlayedRelease<'_>,
+    release: EmulatedRelease<'_>,
     libraries: &Libraries,
 ) -> Result<(), Error> {
     let folder = match release.installation() {
-        Some(installation) => Folder::from_installation(installation),
-        None => Folder::new()?,
+        Some(installation) => LibraryFolder::from_installation(installation),
+        None => LibraryFolder::new()?,
     };
     let messages = messages(release);
     core::set_version(release.version());
@@ -150,7 +150,7 @@ fn load_all(
                     .and_then(|function| status_register(release.apis(), function, machine)),
             })
             .collect();
-        let object = Object {
+        let object = SharedObject {
             machine,
             soname: name,
             needed: &order[..at],
@@ -173,15 +173,15 @@ fn load_all(
 
 /// Returns the visibility of the libraries. A plugin that names no library and leaves `TF_NewStatus`
 /// undefined does not load in 2.12 and loads in 2.21.
-fn scope(release: PlayedRelease<'_>) -> Scope {
+fn scope(release: EmulatedRelease<'_>) -> SymbolScope {
     match release.quirks().has(Quirk::LocalLibraries) {
-        true => Scope::Local,
-        false => Scope::Global,
+        true => SymbolScope::Local,
+        false => SymbolScope::Global,
     }
 }
 
 /// Returns the messages about required fields, if the release's installation has them.
-fn messages(release: PlayedRelease<'_>) -> String {
+fn messages(release: EmulatedRelease<'_>) -> String {
     let has_messages = release.installation().is_some_and(|it| it.has_messages);
     let structs = release.apis().iter().flat_map(|api| &api.items);
     let required = structs.flat_map(|(name, item)| match item {
@@ -195,10 +195,10 @@ fn messages(release: PlayedRelease<'_>) -> String {
 
 /// Writes the object followed by `data`, opens it, and fills its table.
 fn open(
-    folder: &Folder,
-    object: &Object<'_>,
+    folder: &LibraryFolder,
+    object: &SharedObject<'_>,
     data: &str,
-    scope: Scope,
+    scope: SymbolScope,
     find: impl Fn(&str) -> Option<NonNull<c_void>>,
 ) -> Result<(), Error> {
     let image = object.image();
@@ -206,7 +206,7 @@ fn open(
     let bytes = [&image.bytes, data.as_bytes()].concat();
     std::fs::write(&path, bytes)
         .map_err(|error| Error::Load(format!("{}: {error}", path.display())))?;
-    let library = Library::open(&path, scope)?;
+    let library = OpenLibrary::open(&path, scope)?;
     let table = library
         .symbol(TABLE)
         .ok_or_else(|| Error::Load(format!("{}: its table is missing", object.soname)))?;
@@ -236,7 +236,7 @@ fn fill(table: NonNull<c_void>, index: usize, function: *mut c_void) {
 }
 
 /// Stub for C API functions that the test host does not implement.
-extern "C" fn unimplemented_function(index: u32, status: Arg<Status>) -> u128 {
+extern "C" fn unimplemented_function(index: u32, status: Arg<StatusObject>) -> u128 {
     let name = EXPORTED.get().and_then(|names| names.get(index as usize));
     let name = name.map_or("a function without a name", String::as_str);
     objects::record_unimplemented(name);
@@ -247,7 +247,7 @@ extern "C" fn unimplemented_function(index: u32, status: Arg<Status>) -> u128 {
     }
     if let Some(status) = status.find() {
         status.set(
-            crate::Code::UNIMPLEMENTED,
+            crate::StatusCode::UNIMPLEMENTED,
             &format!("{name} is not implemented by sp-host"),
         );
     }
@@ -315,12 +315,12 @@ fn is_word(apis: &[Api], ty: &Type) -> bool {
 }
 
 /// The folder of the libraries: a temporary one is removed when they are mapped.
-struct Folder {
+struct LibraryFolder {
     path: PathBuf,
     is_temporary: bool,
 }
 
-impl Folder {
+impl LibraryFolder {
     /// Creates a new folder that only this user can write to, since the loader runs its files.
     fn new() -> Result<Self, Error> {
         let since = SystemTime::now()
@@ -346,7 +346,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for LibraryFolder {
     fn drop(&mut self) {
         if self.is_temporary {
             // A folder that cannot be removed is harmless, and a destructor cannot report it.
@@ -453,7 +453,7 @@ mod tests {
     fn libraries_export_only_listed_functions() {
         let apis = [api(vec![], Type::Void)];
         let exports = [(VERSION.to_owned(), [CC.to_owned()].into())].into();
-        let libraries = libraries(PlayedRelease::new(&apis).with_exports(&exports));
+        let libraries = libraries(EmulatedRelease::new(&apis).with_exports(&exports));
         assert_eq!(libraries[CC], [VERSION.to_owned()].into());
         assert!(libraries[FRAMEWORK].is_empty());
     }

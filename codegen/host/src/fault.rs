@@ -20,7 +20,7 @@ pub(crate) const HANG_STATUS: i32 = 87;
 /// The exit status of a child whose plugin called a function that the host cannot have.
 pub(crate) const UNSUPPORTED_STATUS: i32 = 88;
 
-/// The exit status of a child that could not report its verdict.
+/// The exit status of a child that could not report its result.
 pub(crate) const UNREPORTED_STATUS: i32 = 89;
 
 struct Guard {

@@ -1,11 +1,11 @@
 //! Graphs for a plugin's optimizer: encodes and parses a few fields of `GraphDef`.
 
 use crate::DType;
-use crate::proto::{self, Value};
+use crate::proto::{self, FieldValue};
 
 /// The fields of a node that the host uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Node {
+pub(crate) struct NodeDef {
     pub name: String,
     pub op: String,
     pub inputs: Vec<String>,
@@ -16,15 +16,15 @@ pub(crate) struct Node {
 
 /// A graph, and the nodes whose values are fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Graph {
-    pub nodes: Vec<Node>,
+pub(crate) struct GraphDef {
+    pub nodes: Vec<NodeDef>,
     pub fetch: Vec<String>,
 }
 
-impl Graph {
+impl GraphDef {
     /// `y = Identity(Relu(AddV2(x, x)))` on `x` of shape [2, 3].
     pub fn sample() -> Self {
-        let node = |name: &str, op: &str, inputs: &[&str]| Node {
+        let node = |name: &str, op: &str, inputs: &[&str]| NodeDef {
             name: name.into(),
             op: op.into(),
             inputs: inputs.iter().map(|input| (*input).to_owned()).collect(),
@@ -56,18 +56,18 @@ impl Graph {
     /// Parses the nodes of a `GraphDef`, without types and shapes.
     pub fn parse(bytes: &[u8], fetch: &[&str]) -> Self {
         let node = |node: &[u8]| {
-            let text = |field| proto::field_values(node, field).find_map(Value::text);
-            Node {
+            let text = |field| proto::field_values(node, field).find_map(FieldValue::text);
+            NodeDef {
                 name: text(1).unwrap_or_default(),
                 op: text(2).unwrap_or_default(),
                 inputs: proto::field_values(node, 3)
-                    .filter_map(Value::text)
+                    .filter_map(FieldValue::text)
                     .collect(),
                 dtype: DType(0),
                 dims: None,
             }
         };
-        let nodes = proto::field_values(bytes, 1).filter_map(Value::bytes);
+        let nodes = proto::field_values(bytes, 1).filter_map(FieldValue::bytes);
         Self {
             nodes: nodes.map(node).collect(),
             fetch: fetch.iter().map(|name| (*name).to_owned()).collect(),
@@ -81,7 +81,7 @@ impl Graph {
         nodes.map(|(_, node)| name(node.bytes()?)).collect()
     }
 
-    pub fn node(&self, name: &str) -> Option<&Node> {
+    pub fn node(&self, name: &str) -> Option<&NodeDef> {
         self.nodes.iter().find(|node| node.name == name)
     }
 }
@@ -92,7 +92,7 @@ fn name(node: &[u8]) -> Option<String> {
     name.1.text()
 }
 
-impl Node {
+impl NodeDef {
     fn to_bytes(&self) -> Vec<u8> {
         let key = if self.inputs.is_empty() { "dtype" } else { "T" };
         let dtype = proto::varint_field(6, u64::from(self.dtype.0));
@@ -135,7 +135,7 @@ fn attr(key: &str, value: &[u8]) -> Vec<u8> {
 
 /// Returns the definitions of the functions in a `GraphDef`, by name.
 pub(crate) fn functions(graph: &[u8]) -> Vec<(String, Vec<u8>)> {
-    let libraries = proto::field_values(graph, 2).filter_map(Value::bytes);
+    let libraries = proto::field_values(graph, 2).filter_map(FieldValue::bytes);
     let functions = libraries.flat_map(|library| proto::field_values(library, 1));
     functions
         .filter_map(|function| {
@@ -151,13 +151,13 @@ mod tests {
 
     #[test]
     fn parses_node_names_of_encoded_graph() {
-        let bytes = Graph::sample().to_bytes();
+        let bytes = GraphDef::sample().to_bytes();
         assert_eq!(
-            Graph::node_names(&bytes).unwrap(),
+            GraphDef::node_names(&bytes).unwrap(),
             ["x", "sum", "positive", "y"]
         );
-        assert_eq!(Graph::node_names(&bytes[..bytes.len() - 1]), None);
-        assert_eq!(Graph::node_names(&[]).unwrap(), [""; 0]);
+        assert_eq!(GraphDef::node_names(&bytes[..bytes.len() - 1]), None);
+        assert_eq!(GraphDef::node_names(&[]).unwrap(), [""; 0]);
     }
 
     #[test]

@@ -4,16 +4,16 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::core::{self, Builder};
-use crate::executor::{Executor, Stream};
-use crate::graph::Graph;
+use crate::core::{self, KernelBuilder};
+use crate::executor::{Executor, StreamHandle};
+use crate::graph::GraphDef;
 use crate::objects::ObjectReport;
-use crate::optimizer::Optimizer;
-use crate::plugin::{Platform, Plugin};
-use crate::profiler::Profiler;
+use crate::optimizer::RegisteredOptimizer;
+use crate::plugin::{LoadedPlugin, RegisteredPlatform};
+use crate::profiler::RegisteredProfiler;
 use crate::quirks::{Quirk, Quirks};
-use crate::release::PlayedRelease;
-use crate::{Code, DType, Error, fault, requirements};
+use crate::release::EmulatedRelease;
+use crate::{DType, Error, StatusCode, fault, requirements};
 
 /// Serializes loading, because kernels are registered with the process.
 static OPENING: Mutex<()> = Mutex::new(());
@@ -23,22 +23,22 @@ static OPENING: Mutex<()> = Mutex::new(());
 /// Kernels may run on several threads, as in TensorFlow. Dropping a host destroys the device and the platform,
 /// which TensorFlow never does; [`Host::close`] returns errors of that.
 pub struct Host {
-    pub(crate) platform: Platform,
+    pub(crate) platform: RegisteredPlatform,
     pub(crate) executor: Arc<Executor>,
     pub(crate) streams: Streams,
-    pub(crate) kernels: Vec<Builder>,
+    pub(crate) kernels: Vec<KernelBuilder>,
     pub(crate) quirks: Quirks,
-    optimizer: Option<Optimizer>,
-    profiler: Option<Profiler>,
+    optimizer: Option<RegisteredOptimizer>,
+    profiler: Option<RegisteredProfiler>,
     open: bool,
 }
 
 /// The streams that TensorFlow creates for a device.
 pub(crate) struct Streams {
-    pub compute: Stream,
-    pub host_to_device: Stream,
-    pub device_to_host: Stream,
-    pub device_to_device: Stream,
+    pub compute: StreamHandle,
+    pub host_to_device: StreamHandle,
+    pub device_to_host: StreamHandle,
+    pub device_to_device: StreamHandle,
 }
 
 impl Streams {
@@ -51,7 +51,7 @@ impl Streams {
         })
     }
 
-    fn all(&self) -> [Stream; 4] {
+    fn all(&self) -> [StreamHandle; 4] {
         [
             self.compute,
             self.host_to_device,
@@ -82,10 +82,10 @@ impl Host {
     /// # Errors
     /// Returns an error with all reasons if TensorFlow would reject the plugin or crash, if a function of the
     /// plugin reports an error, or if the plugin has no device.
-    pub fn open<'a>(release: impl Into<PlayedRelease<'a>>, plugin: &Path) -> Result<Self, Error> {
+    pub fn open<'a>(release: impl Into<EmulatedRelease<'a>>, plugin: &Path) -> Result<Self, Error> {
         let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
         core::take_registered_kernels();
-        let plugin = Plugin::load(release.into(), plugin)?;
+        let plugin = LoadedPlugin::load(release.into(), plugin)?;
         let platform = register_platform(&plugin)?;
         let (mut optimizer, mut profiler) = (None, None);
         for name in plugin.entry_points() {
@@ -127,7 +127,7 @@ impl Host {
     /// this release. Empty without an optimizer.
     pub fn graph_switches(&self) -> Vec<(String, u64)> {
         let optimizer = self.optimizer.as_ref();
-        optimizer.map_or_else(Vec::new, Optimizer::non_default_entries)
+        optimizer.map_or_else(Vec::new, RegisteredOptimizer::non_default_entries)
     }
 
     /// Runs the plugin's graph optimizer on a serialized `GraphDef` and returns the optimized graph. The nodes in
@@ -138,7 +138,7 @@ impl Host {
     pub fn optimize(&self, graph: &[u8], fetch: &[&str]) -> Result<Vec<u8>, Error> {
         let none = || Error::Misuse("the plugin registered no graph optimizer".into());
         let optimizer = self.optimizer.as_ref().ok_or_else(none)?;
-        optimizer.optimize(&Graph::parse(graph, fetch), graph)
+        optimizer.optimize(&GraphDef::parse(graph, fetch), graph)
     }
 
     /// Runs `body` in a session of the plugin's profiler and returns the profile, a serialized `XSpace`.
@@ -159,7 +159,7 @@ impl Host {
         self.platform.device_type()
     }
 
-    /// Destroys streams, device and platform, and returns what the plugin did not delete.
+    /// Destroys streams, device and platform, and returns the objects that the plugin did not delete.
     ///
     /// # Errors
     /// Returns an error if a destroy function of the plugin is missing or synchronization fails.
@@ -182,7 +182,7 @@ impl Host {
 }
 
 /// Registers the platform of the plugin. Fails if TensorFlow would reject it.
-pub(crate) fn register_platform(plugin: &Plugin) -> Result<Platform, Error> {
+pub(crate) fn register_platform(plugin: &LoadedPlugin) -> Result<RegisteredPlatform, Error> {
     let quirks = plugin.quirks;
     let registration = plugin.register()?;
     requirements::reject(&registration.rejections(quirks))?;
@@ -197,7 +197,7 @@ pub(crate) fn register_platform(plugin: &Plugin) -> Result<Platform, Error> {
 }
 
 /// Creates the platform's first device.
-fn device(platform: &Platform, quirks: Quirks) -> Result<Executor, Error> {
+fn device(platform: &RegisteredPlatform, quirks: Quirks) -> Result<Executor, Error> {
     if platform.visible_devices()? < 1 {
         return Err(Error::Declined("the plugin reports 0 devices".into()));
     }
@@ -207,7 +207,7 @@ fn device(platform: &Platform, quirks: Quirks) -> Result<Executor, Error> {
     let executor = platform.executor(device);
     let unknown = Error::Status {
         call: "device_memory_usage".into(),
-        code: Code::UNKNOWN,
+        code: StatusCode::UNKNOWN,
         message: "Failed to query available memory for PluggableDevice 0".into(),
     };
     executor.usage()?.map(|_| executor).ok_or(unknown)
@@ -233,21 +233,25 @@ fn stream_error(quirks: Quirks, error: Error) -> Error {
         true => Error::Refused(format!("CPU->PluggableDevice Memcpy failed.; {error}")),
         false => Error::Status {
             call: "create_stream".into(),
-            code: Code::INTERNAL,
+            code: StatusCode::INTERNAL,
             message: format!("No PluggableDevice stream is available.; {error}"),
         },
     }
 }
 
 /// Registers the graph optimizer of the plugin. Fails if TensorFlow would reject it.
-pub(crate) fn register_checked_optimizer(plugin: &Plugin) -> Result<Optimizer, Error> {
+pub(crate) fn register_checked_optimizer(
+    plugin: &LoadedPlugin,
+) -> Result<RegisteredOptimizer, Error> {
     let optimizer = plugin.register_optimizer()?;
     requirements::reject(&optimizer.rejections(plugin.quirks))?;
     Ok(optimizer.into_loaded())
 }
 
 /// Registers the profiler of the plugin. Fails if TensorFlow would reject it.
-pub(crate) fn register_checked_profiler(plugin: &Plugin) -> Result<Profiler, Error> {
+pub(crate) fn register_checked_profiler(
+    plugin: &LoadedPlugin,
+) -> Result<RegisteredProfiler, Error> {
     let profiler = plugin.register_profiler()?;
     requirements::reject(&profiler.rejections(plugin.quirks))?;
     profiler.into_loaded()

@@ -5,14 +5,16 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::core::{Attr, Builder, Compute, Construction, Context, Done, Placement, View};
-use crate::executor::Block;
+use crate::core::{
+    ArgumentPlacement, Attr, Compute, Done, KernelBuilder, KernelConstruction, KernelContext, View,
+};
+use crate::executor::DeviceMemoryBlock;
 use crate::host::Host;
 use crate::memory::HostMemory;
 use crate::objects::{self, Owner};
 use crate::quirks::Quirk;
-use crate::tensor_buffer::Buffer;
-use crate::{Code, Error, Op, Tensor, fault};
+use crate::tensor_buffer::TensorBuffer;
+use crate::{Error, Op, StatusCode, Tensor, fault};
 
 /// Time limit of an asynchronous kernel.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -36,7 +38,7 @@ impl Host {
     }
 
     /// Returns the kernel of highest priority whose type constraints match `op`.
-    fn select(&self, op: &Op) -> Result<&Builder, Error> {
+    fn select(&self, op: &Op) -> Result<&KernelBuilder, Error> {
         let device = self.device_type();
         let same_op = self
             .kernels
@@ -45,7 +47,7 @@ impl Host {
         if let Some(wrong) = same_op.clone().find_map(|kernel| unknown_attr(kernel, op)) {
             return Err(invalid(&op.name, wrong));
         }
-        let matching: Vec<&Builder> = same_op
+        let matching: Vec<&KernelBuilder> = same_op
             .clone()
             .filter(|kernel| matches_types(kernel, op))
             .collect();
@@ -80,7 +82,7 @@ impl Host {
         let input_views = input_views.collect::<Result<Vec<View>, Error>>()?;
         self.executor
             .depend(self.streams.compute, self.streams.host_to_device)?;
-        let context = Context::new(
+        let context = KernelContext::new(
             (
                 instance.node.clone(),
                 format!(
@@ -99,11 +101,11 @@ impl Host {
         result
     }
 
-    fn upload(&self, tensor: &Tensor, placement: &Placement) -> Result<View, Error> {
+    fn upload(&self, tensor: &Tensor, placement: &ArgumentPlacement) -> Result<View, Error> {
         let bytes = tensor.bytes();
         let buffer = match placement.on_host {
-            true => Buffer::held(HostMemory::from_bytes(bytes)),
-            false => Buffer::allocate_on(&self.executor, bytes.len())?,
+            true => TensorBuffer::from_host_memory(HostMemory::from_bytes(bytes)),
+            false => TensorBuffer::allocate_on(&self.executor, bytes.len())?,
         };
         if buffer.on_device() {
             let copied = self
@@ -130,10 +132,10 @@ impl Host {
     fn finish(
         &self,
         instance: &KernelInstance<'_>,
-        context: *mut Context,
+        context: *mut KernelContext,
     ) -> Result<Vec<Tensor>, Error> {
         instance.compute(context)?;
-        let context = objects::find(context).expect("the host holds it");
+        let context = objects::find(context).expect("the host created it");
         wait_for_deferred(context)?;
         self.executor.poll(self.streams.compute)?;
         let mut state = context.state();
@@ -160,12 +162,12 @@ impl Host {
         op: &str,
         index: usize,
         view: Option<View>,
-        placement: &Placement,
+        placement: &ArgumentPlacement,
     ) -> Result<Tensor, Error> {
         let name = &placement.name;
         let unset = || Error::Status {
             call: format!("{op} left its output {name} unset"),
-            code: Code::INTERNAL,
+            code: StatusCode::INTERNAL,
             message: format!("Missing {index}-th output from {{{{node {op}}}}}"),
         };
         let view = view.ok_or_else(unset)?;
@@ -200,7 +202,7 @@ impl Host {
         let stream = self.streams.device_to_host;
         let mut bytes = HostMemory::poisoned(len);
         self.executor.depend(stream, self.streams.compute)?;
-        let source = Block {
+        let source = DeviceMemoryBlock {
             opaque: view.buffer.data(),
             size: len as u64,
         };
@@ -211,8 +213,8 @@ impl Host {
     }
 }
 
-fn block(buffer: &Buffer) -> Block {
-    Block {
+fn block(buffer: &TensorBuffer) -> DeviceMemoryBlock {
+    DeviceMemoryBlock {
         opaque: buffer.data(),
         size: buffer.len() as u64,
     }
@@ -221,13 +223,13 @@ fn block(buffer: &Buffer) -> Block {
 fn invalid(op: &str, message: String) -> Error {
     Error::Status {
         call: op.to_owned(),
-        code: Code::INVALID_ARGUMENT,
+        code: StatusCode::INVALID_ARGUMENT,
         message,
     }
 }
 
 /// Returns the message about a type constraint on an attribute that the op does not have.
-fn unknown_attr(kernel: &Builder, op: &Op) -> Option<String> {
+fn unknown_attr(kernel: &KernelBuilder, op: &Op) -> Option<String> {
     let mut names = kernel.constraints.iter().map(|(name, _)| name);
     let unknown = names.find(|name| !op.attrs.contains_key(*name))?;
     let attrs = op
@@ -242,14 +244,14 @@ fn unknown_attr(kernel: &Builder, op: &Op) -> Option<String> {
     ))
 }
 
-fn ambiguous_kernels_message(first: &Builder, second: &Builder) -> String {
+fn ambiguous_kernels_message(first: &KernelBuilder, second: &KernelBuilder) -> String {
     format!(
         "Multiple OpKernel registrations match NodeDef at the same priority '{{{{node {}}}}}': '{first}' and '{second}'",
         first.op
     )
 }
 
-fn matches_types(kernel: &Builder, op: &Op) -> bool {
+fn matches_types(kernel: &KernelBuilder, op: &Op) -> bool {
     kernel.label.is_empty()
         && kernel
             .constraints
@@ -261,7 +263,7 @@ fn matches_types(kernel: &Builder, op: &Op) -> bool {
             })
 }
 
-fn no_kernel_message<'a>(op: &Op, same_op: impl Iterator<Item = &'a Builder>) -> String {
+fn no_kernel_message<'a>(op: &Op, same_op: impl Iterator<Item = &'a KernelBuilder>) -> String {
     let list = same_op
         .map(|kernel| format!("{:?}", kernel.constraints))
         .collect::<Vec<_>>();
@@ -284,7 +286,7 @@ fn no_kernel_message<'a>(op: &Op, same_op: impl Iterator<Item = &'a Builder>) ->
     }
 }
 
-fn wait_for_deferred(context: &Context) -> Result<(), Error> {
+fn wait_for_deferred(context: &KernelContext) -> Result<(), Error> {
     let end = Instant::now() + TIMEOUT;
     while context.deferred() > 0 {
         if Instant::now() > end {
@@ -297,16 +299,16 @@ fn wait_for_deferred(context: &Context) -> Result<(), Error> {
 
 /// A created kernel; dropping it calls its delete function.
 struct KernelInstance<'a> {
-    builder: &'a Builder,
+    builder: &'a KernelBuilder,
     node: String,
     object: *mut c_void,
 }
 
 impl<'a> KernelInstance<'a> {
-    fn create(builder: &'a Builder, op: &Op) -> Result<Self, Error> {
+    fn create(builder: &'a KernelBuilder, op: &Op) -> Result<Self, Error> {
         let node = format!("{}_under_test", op.name);
         let construction = objects::create(
-            Construction::new(node.clone(), op.name.clone(), op.attrs.clone()),
+            KernelConstruction::new(node.clone(), op.name.clone(), op.attrs.clone()),
             Owner::Host,
         );
         fault::set_current_call(&"a kernel's create function");
@@ -332,7 +334,7 @@ impl<'a> KernelInstance<'a> {
         }
     }
 
-    fn compute(&self, context: *mut Context) -> Result<(), Error> {
+    fn compute(&self, context: *mut KernelContext) -> Result<(), Error> {
         fault::set_current_call(&"a kernel's compute function");
         match self.builder.compute {
             // SAFETY: the plugin registered this function with this signature; `object` is the result of its

@@ -9,7 +9,7 @@ static REACHABLE: Mutex<Vec<Reachable>> = Mutex::new(Vec::new());
 
 /// A pointer from `Box::leak` that only leak checkers read.
 struct Reachable(
-    #[expect(dead_code, reason = "leak checkers look at it")] &'static (dyn Any + Send + Sync),
+    #[expect(dead_code, reason = "only leak checkers read it")] &'static (dyn Any + Send + Sync),
 );
 
 /// Moves `value` to the heap for the life of the process.

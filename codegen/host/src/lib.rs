@@ -1,5 +1,5 @@
 //! A test host: a small TensorFlow core that loads a plugin as TensorFlow does, on machines without
-//! TensorFlow. It plays any [`PlayedRelease`] from [`sp_ir::Release::FIRST_SUPPORTED`] on, whose APIs the caller
+//! TensorFlow. It emulates any [`EmulatedRelease`] from [`sp_ir::Release::FIRST_SUPPORTED`] on, whose APIs the caller
 //! passes as data ([`sp_ir::Api`]).
 //!
 //! [`Host`] runs kernels in this process. [`run_all_checks`] verifies a plugin, each check in a child process.
@@ -70,14 +70,14 @@ pub use child::{child_plugin, child_release, is_child, kill_children};
 pub use contract::Contract;
 pub use core::Attr;
 pub use dtype::{DType, Element};
-pub use error::{Code, Error};
+pub use error::{Error, StatusCode};
 pub use fake_library::unimplemented;
 pub use host::{Host, RegisteredKernel};
 pub use objects::{ObjectKind, ObjectReport};
 pub use op::Op;
-pub use outcome::{CheckOutcome, Verdict, exit_code, summary};
+pub use outcome::{CheckOutcome, CheckStatus, exit_code, summary};
 pub use plugin::ENTRY_POINTS;
-pub use release::{Exports, Installation, PLAYED_APIS, PlayedRelease};
+pub use release::{EMULATED_APIS, EmulatedRelease, Installation, ReleaseExports};
 pub use suite::{Suite, child_main, plugin_beside_exe};
 pub use test_tensor::Tensor;
 pub use text::escape_control;

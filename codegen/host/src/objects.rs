@@ -79,25 +79,25 @@ pub(crate) enum Owner {
 }
 
 /// A type that plugins hold by pointer.
-pub(crate) trait Object: Send + Sync + 'static {
+pub(crate) trait HostObject: Send + Sync + 'static {
     const KIND: ObjectKind;
 }
 
 #[derive(Default)]
-struct Registry {
+struct ObjectRegistry {
     live: HashMap<usize, (ObjectKind, Owner, ThreadId)>,
     faults: BTreeSet<String>,
     missing: BTreeSet<String>,
 }
 
-static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
+static REGISTRY: LazyLock<Mutex<ObjectRegistry>> = LazyLock::new(Mutex::default);
 
-fn registry() -> MutexGuard<'static, Registry> {
+fn registry() -> MutexGuard<'static, ObjectRegistry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Puts `object` on the heap and records it.
-pub(crate) fn create<T: Object>(object: T, owner: Owner) -> *mut T {
+pub(crate) fn create<T: HostObject>(object: T, owner: Owner) -> *mut T {
     let pointer = Box::into_raw(Box::new(object));
     let entry = (T::KIND, owner, thread::current().id());
     registry().live.insert(pointer as usize, entry);
@@ -105,7 +105,7 @@ pub(crate) fn create<T: Object>(object: T, owner: Owner) -> *mut T {
 }
 
 /// Removes the object at `pointer` from the registry, or returns `None` if it is not a live object of this type.
-pub(crate) fn take<T: Object>(pointer: *mut T) -> Option<Box<T>> {
+pub(crate) fn take<T: HostObject>(pointer: *mut T) -> Option<Box<T>> {
     let mut registry = registry();
     match registry.live.get(&(pointer as usize)) {
         Some((kind, ..)) if *kind == T::KIND => registry.live.remove(&(pointer as usize)),
@@ -118,7 +118,7 @@ pub(crate) fn take<T: Object>(pointer: *mut T) -> Option<Box<T>> {
 }
 
 /// Returns the object at `pointer`, or `None` if it is not a live object of this type.
-pub(crate) fn find<'a, T: Object>(pointer: *mut T) -> Option<&'a T> {
+pub(crate) fn find<'a, T: HostObject>(pointer: *mut T) -> Option<&'a T> {
     let (kind, ..) = *registry().live.get(&(pointer as usize))?;
     // SAFETY: the registry has this address under the kind of `T`, so `create` made it from a `Box<T>` that was not
     // freed. Callers hold the reference for one call only; a plugin that deletes the object on another thread
@@ -158,7 +158,7 @@ pub struct ObjectReport {
 }
 
 impl ObjectReport {
-    /// Returns the present state of this process.
+    /// Returns the current state of this process.
     pub fn now() -> Self {
         let registry = registry();
         let mut unreturned = BTreeMap::new();
@@ -215,7 +215,7 @@ mod tests {
 
     struct Demo;
 
-    impl Object for Demo {
+    impl HostObject for Demo {
         const KIND: ObjectKind = ObjectKind::Done;
     }
 

@@ -1,9 +1,9 @@
-//! An op as a test writes it: name, attributes, and the names and types of its arguments. Known ops have
+//! An op in a test: name, attributes, and the names and types of its arguments. Known ops have
 //! their arguments and default attributes.
 
 use std::collections::BTreeMap;
 
-use crate::core::{Attr, KnownOp, OpDef, Placement, defined};
+use crate::core::{ArgumentPlacement, Attr, KnownOp, OpDefinition, defined};
 use crate::{DType, Error, Tensor};
 
 /// One op to run.
@@ -11,20 +11,20 @@ use crate::{DType, Error, Tensor};
 pub struct Op {
     pub(crate) name: String,
     pub(crate) attrs: BTreeMap<String, Attr>,
-    inputs: Vec<Argument>,
-    outputs: Vec<Argument>,
+    inputs: Vec<OpArgument>,
+    outputs: Vec<OpArgument>,
     pub(crate) keeps_inputs: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Argument {
+struct OpArgument {
     name: String,
-    dtype: ArgumentType,
+    dtype: OpArgumentType,
 }
 
 /// The element type of an argument.
 #[derive(Debug, Clone, PartialEq)]
-enum ArgumentType {
+enum OpArgumentType {
     Attr(String),
     Fixed(DType),
 }
@@ -52,7 +52,7 @@ impl Op {
         }
     }
 
-    fn with_definition(mut self, definition: &OpDef) -> Self {
+    fn with_definition(mut self, definition: &OpDefinition) -> Self {
         for (name, ty) in &definition.inputs {
             self = match DType::from_name(ty) {
                 Some(dtype) => self.input_with_dtype(name, dtype),
@@ -76,36 +76,36 @@ impl Op {
 
     /// Adds an input whose element type is the attribute `type_attr`.
     pub fn input(mut self, name: &str, type_attr: &str) -> Self {
-        self.inputs.push(Argument {
+        self.inputs.push(OpArgument {
             name: name.to_owned(),
-            dtype: ArgumentType::Attr(type_attr.to_owned()),
+            dtype: OpArgumentType::Attr(type_attr.to_owned()),
         });
         self
     }
 
     /// Adds an output whose element type is the attribute `type_attr`.
     pub fn output(mut self, name: &str, type_attr: &str) -> Self {
-        self.outputs.push(Argument {
+        self.outputs.push(OpArgument {
             name: name.to_owned(),
-            dtype: ArgumentType::Attr(type_attr.to_owned()),
+            dtype: OpArgumentType::Attr(type_attr.to_owned()),
         });
         self
     }
 
     /// Adds an input of one element type.
     pub fn input_with_dtype(mut self, name: &str, dtype: DType) -> Self {
-        self.inputs.push(Argument {
+        self.inputs.push(OpArgument {
             name: name.to_owned(),
-            dtype: ArgumentType::Fixed(dtype),
+            dtype: OpArgumentType::Fixed(dtype),
         });
         self
     }
 
     /// Adds an output of one element type.
     pub fn output_with_dtype(mut self, name: &str, dtype: DType) -> Self {
-        self.outputs.push(Argument {
+        self.outputs.push(OpArgument {
             name: name.to_owned(),
-            dtype: ArgumentType::Fixed(dtype),
+            dtype: OpArgumentType::Fixed(dtype),
         });
         self
     }
@@ -131,10 +131,10 @@ impl Op {
         Ok(bound)
     }
 
-    fn bind(&mut self, argument: &Argument, dtype: DType) -> Result<(), Error> {
+    fn bind(&mut self, argument: &OpArgument, dtype: DType) -> Result<(), Error> {
         let wanted = match &argument.dtype {
-            ArgumentType::Fixed(wanted) => *wanted,
-            ArgumentType::Attr(attr) => {
+            OpArgumentType::Fixed(wanted) => *wanted,
+            OpArgumentType::Attr(attr) => {
                 let bound = self.attrs.entry(attr.clone()).or_insert(Attr::Type(dtype));
                 if let Attr::Type(wanted) = bound {
                     *wanted
@@ -153,7 +153,10 @@ impl Op {
     }
 
     /// Returns the inputs, those in `host_memory` in host memory.
-    pub(crate) fn input_placements(&self, host_memory: &[String]) -> Result<Vec<Placement>, Error> {
+    pub(crate) fn input_placements(
+        &self,
+        host_memory: &[String],
+    ) -> Result<Vec<ArgumentPlacement>, Error> {
         self.placements(&self.inputs, host_memory)
     }
 
@@ -161,21 +164,21 @@ impl Op {
     pub(crate) fn output_placements(
         &self,
         host_memory: &[String],
-    ) -> Result<Vec<Placement>, Error> {
+    ) -> Result<Vec<ArgumentPlacement>, Error> {
         self.placements(&self.outputs, host_memory)
     }
 
     fn placements(
         &self,
-        arguments: &[Argument],
+        arguments: &[OpArgument],
         host_memory: &[String],
-    ) -> Result<Vec<Placement>, Error> {
-        let placement = |argument: &Argument| {
+    ) -> Result<Vec<ArgumentPlacement>, Error> {
+        let placement = |argument: &OpArgument| {
             let name = argument.name.clone();
             let dtype = self.dtype(argument)?;
             // A resource handle is always in host memory.
             let on_host = host_memory.contains(&name) || dtype == DType::RESOURCE;
-            Ok(Placement {
+            Ok(ArgumentPlacement {
                 name,
                 dtype,
                 on_host,
@@ -184,10 +187,10 @@ impl Op {
         arguments.iter().map(placement).collect()
     }
 
-    fn dtype(&self, argument: &Argument) -> Result<DType, Error> {
+    fn dtype(&self, argument: &OpArgument) -> Result<DType, Error> {
         match &argument.dtype {
-            ArgumentType::Fixed(dtype) => Ok(*dtype),
-            ArgumentType::Attr(attr) => match self.attrs.get(attr) {
+            OpArgumentType::Fixed(dtype) => Ok(*dtype),
+            OpArgumentType::Attr(attr) => match self.attrs.get(attr) {
                 Some(Attr::Type(dtype)) => Ok(*dtype),
                 _ => Err(Error::Misuse(format!(
                     "{} needs its type attribute {attr}",

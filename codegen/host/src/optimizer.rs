@@ -3,26 +3,26 @@
 use std::ptr::null_mut;
 
 use crate::call::{Ptr, call, call_with_status};
-use crate::core::{self, Buffer, Item};
-use crate::graph::Graph;
+use crate::core::{self, BufferObject, GrapplerItem};
+use crate::graph::GraphDef;
 use crate::objects::{self, Owner};
-use crate::plugin::{Plugin, relocate};
+use crate::plugin::{LoadedPlugin, relocate};
 use crate::quirks::Quirks;
-use crate::record::Record;
-use crate::{Code, Error, fault, requirements};
+use crate::record::GuardedStruct;
+use crate::{Error, StatusCode, fault, requirements};
 
 /// The structs that `TF_InitGraph` filled.
-pub(crate) struct Optimizer {
-    pub params: Record,
-    pub configs: Record,
-    pub table: Record,
+pub(crate) struct RegisteredOptimizer {
+    pub params: GuardedStruct,
+    pub configs: GuardedStruct,
+    pub table: GuardedStruct,
     /// Number of parameters of `optimize_func` in this release.
     arguments: usize,
 }
 
-impl Plugin {
+impl LoadedPlugin {
     /// Calls `TF_InitGraph`.
-    pub fn register_optimizer(&self) -> Result<Optimizer, Error> {
+    pub fn register_optimizer(&self) -> Result<RegisteredOptimizer, Error> {
         let mut params = self.shapes.record("TP_OptimizerRegistrationParams")?;
         let configs = self.shapes.record("TP_OptimizerConfigs")?;
         let table = self.shapes.record("TP_Optimizer")?;
@@ -31,7 +31,7 @@ impl Plugin {
         params.set_pointer("optimizer", table.address());
         self.call_entry_point(&"TF_InitGraph", &params)?;
         let arguments = table.shape().arguments("optimize_func").unwrap_or(5);
-        Ok(Optimizer {
+        Ok(RegisteredOptimizer {
             params,
             configs,
             table,
@@ -49,16 +49,16 @@ fn graph_in(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     }
     let unparseable = Error::Status {
         call: "optimize_func".into(),
-        code: Code::INVALID_ARGUMENT,
+        code: StatusCode::INVALID_ARGUMENT,
         message: "Unparseable tensorflow.GraphDef proto".into(),
     };
-    Graph::node_names(bytes)
+    GraphDef::node_names(bytes)
         .map(|_| bytes.to_vec())
         .ok_or(unparseable)
 }
 
-impl Optimizer {
-    pub fn records(&self) -> [&Record; 3] {
+impl RegisteredOptimizer {
+    pub fn records(&self) -> [&GuardedStruct; 3] {
         [&self.params, &self.configs, &self.table]
     }
 
@@ -92,22 +92,22 @@ impl Optimizer {
     }
 
     /// Creates an optimizer, runs it on the `GraphDef` in `bytes`, destroys it, and returns the optimized graph.
-    pub fn optimize(&self, graph: &Graph, bytes: &[u8]) -> Result<Vec<u8>, Error> {
-        let made = match self.table.get("create_func") {
+    pub fn optimize(&self, graph: &GraphDef, bytes: &[u8]) -> Result<Vec<u8>, Error> {
+        let optimizer = match self.table.get("create_func") {
             Some(0) => null_mut(),
             _ => call!(self.table, "create_func", (): () -> Ptr),
         };
-        let result = self.run(made, graph, bytes);
+        let result = self.run(optimizer, graph, bytes);
         if self.table.get("destroy_func") != Some(0) {
-            call!(self.table, "destroy_func", (made): (Ptr));
+            call!(self.table, "destroy_func", (optimizer): (Ptr));
         }
         result
     }
 
-    fn run(&self, made: Ptr, graph: &Graph, bytes: &[u8]) -> Result<Vec<u8>, Error> {
-        let input = objects::create(Buffer::from_bytes(bytes), Owner::Host);
-        let output = objects::create(Buffer::empty(), Owner::Host);
-        let item = objects::create(Item(graph.clone()), Owner::Host);
+    fn run(&self, optimizer: Ptr, graph: &GraphDef, bytes: &[u8]) -> Result<Vec<u8>, Error> {
+        let input = objects::create(BufferObject::from_bytes(bytes), Owner::Host);
+        let output = objects::create(BufferObject::empty(), Owner::Host);
+        let item = objects::create(GrapplerItem(graph.clone()), Owner::Host);
         let registered = core::register_item(input, item);
         let ran = call_with_status("optimize_func", |status| {
             let (from, item, to): (Ptr, Ptr, Ptr) = (input.cast(), item.cast(), output.cast());
@@ -115,11 +115,11 @@ impl Optimizer {
                 // 2.5 passes no item.
                 4 => call!(
                     self.table, "optimize_func",
-                    (made, from, to, status): (Ptr, Ptr, Ptr, Ptr)
+                    (optimizer, from, to, status): (Ptr, Ptr, Ptr, Ptr)
                 ),
                 _ => call!(
                     self.table, "optimize_func",
-                    (made, from, item, to, status): (Ptr, Ptr, Ptr, Ptr, Ptr)
+                    (optimizer, from, item, to, status): (Ptr, Ptr, Ptr, Ptr, Ptr)
                 ),
             }
             Ok(())
@@ -133,7 +133,7 @@ impl Optimizer {
             let text = "optimize_func changed its input graph";
             return Err(Error::Refused(text.into()));
         }
-        let gone = || Error::Refused("optimize_func deleted its output buffer".into());
-        graph_in(output.ok_or_else(gone)?.bytes())
+        let deleted = || Error::Refused("optimize_func deleted its output buffer".into());
+        graph_in(output.ok_or_else(deleted)?.bytes())
     }
 }

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use crate::Error;
 use crate::text::{TEXT_LIMIT, clip, escape_control};
 
-/// The verdict of a check.
+/// The status of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CheckStatus {
     /// The plugin satisfies the check.
     Pass,
     /// It does not satisfy it.
@@ -18,7 +18,7 @@ pub enum Verdict {
     Skip,
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for CheckStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Pass => "pass",
@@ -33,8 +33,8 @@ impl fmt::Display for Verdict {
 pub struct CheckOutcome {
     /// The check's id; stable, for programs to read.
     pub check: String,
-    /// The verdict.
-    pub status: Verdict,
+    /// The status.
+    pub status: CheckStatus,
     /// Observation, or the reason of a failure or skip. It has no control characters.
     pub detail: String,
     /// Number of bytes of the plugin's output that were dropped.
@@ -73,9 +73,9 @@ impl From<Error> for Stop {
 impl CheckOutcome {
     pub(crate) fn new(check: &str, seen: CheckResult) -> Self {
         let (status, detail) = match seen {
-            Ok(detail) => (Verdict::Pass, detail),
-            Err(Stop::Fail(detail)) => (Verdict::Fail, detail),
-            Err(Stop::Skip(detail)) => (Verdict::Skip, detail),
+            Ok(detail) => (CheckStatus::Pass, detail),
+            Err(Stop::Fail(detail)) => (CheckStatus::Fail, detail),
+            Err(Stop::Skip(detail)) => (CheckStatus::Skip, detail),
         };
         Self {
             check: check.to_owned(),
@@ -94,14 +94,14 @@ pub(crate) struct FailureCauses(BTreeMap<String, String>);
 impl FailureCauses {
     /// Returns the outcome to report, given the earlier ones.
     pub fn attribute(&mut self, outcome: CheckOutcome) -> CheckOutcome {
-        if outcome.status != Verdict::Fail {
+        if outcome.status != CheckStatus::Fail {
             return outcome;
         }
         match self.0.get(&outcome.detail) {
             Some(first) => {
                 let detail = format!("same failure as {first}");
                 CheckOutcome {
-                    status: Verdict::Skip,
+                    status: CheckStatus::Skip,
                     detail,
                     ..outcome
                 }
@@ -123,10 +123,10 @@ pub fn summary(outcomes: &[CheckOutcome]) -> String {
             .filter(|outcome| outcome.status == status)
             .count()
     };
-    let (passed, failed) = (count(Verdict::Pass), count(Verdict::Fail));
+    let (passed, failed) = (count(CheckStatus::Pass), count(CheckStatus::Fail));
     format!(
         "{passed} passed, {failed} failed, {} skipped",
-        count(Verdict::Skip)
+        count(CheckStatus::Skip)
     )
 }
 
@@ -134,7 +134,7 @@ pub fn summary(outcomes: &[CheckOutcome]) -> String {
 pub fn exit_code(outcomes: &[CheckOutcome]) -> ExitCode {
     match outcomes
         .iter()
-        .any(|outcome| outcome.status == Verdict::Fail)
+        .any(|outcome| outcome.status == CheckStatus::Fail)
     {
         true => ExitCode::FAILURE,
         false => ExitCode::SUCCESS,
@@ -164,11 +164,11 @@ mod tests {
         let mut fail = |check: &str, detail: &str| {
             causes.attribute(CheckOutcome::new(check, Err(Stop::Fail(detail.into()))))
         };
-        assert_eq!(fail("allocate", "crashed").status, Verdict::Fail);
+        assert_eq!(fail("allocate", "crashed").status, CheckStatus::Fail);
         let second = fail("copies_sync", "crashed");
-        assert_eq!(second.status, Verdict::Skip);
+        assert_eq!(second.status, CheckStatus::Skip);
         assert_eq!(second.detail, "same failure as allocate");
-        assert_eq!(fail("synchronization", "hung").status, Verdict::Fail);
+        assert_eq!(fail("synchronization", "hung").status, CheckStatus::Fail);
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
         let stop = Stop::from(Error::Declined("0 devices".into()));
         assert_eq!(
             CheckOutcome::new("streams", Err(stop)).status,
-            Verdict::Skip
+            CheckStatus::Skip
         );
     }
 }

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use crate::call::{self, Ptr, call, call_with_status};
 use crate::child::channel::{self, kind};
 use crate::contract_watch::{CallWatch, record_breach};
-use crate::dl::{Library, Scope};
+use crate::dl::{OpenLibrary, SymbolScope};
 use crate::executor::{Executor, Settings};
 use crate::quirks::{Quirk, Quirks};
-use crate::record::{Record, StructShapes};
-use crate::release::PlayedRelease;
+use crate::record::{GuardedStruct, StructShapes};
+use crate::release::EmulatedRelease;
 use crate::requirements;
 use crate::{Error, fake_library, fault, objects};
 
@@ -32,7 +32,7 @@ pub(crate) type FillingEntryPoint = unsafe extern "C" fn(Ptr, Ptr);
 pub(crate) type KernelEntryPoint = unsafe extern "C" fn();
 
 /// The entry points that a release looks for, in the order in which it calls them.
-pub(crate) fn entry_points(release: PlayedRelease<'_>) -> Vec<&'static str> {
+pub(crate) fn entry_points(release: EmulatedRelease<'_>) -> Vec<&'static str> {
     let (kernel, graph) = (["TF_InitKernel"], ["TF_InitGraph"]);
     let second = match release.quirks().has(Quirk::GraphBeforeKernels) {
         true => [graph, kernel],
@@ -49,23 +49,23 @@ pub(crate) fn entry_points(release: PlayedRelease<'_>) -> Vec<&'static str> {
 }
 
 /// A loaded plugin.
-pub(crate) struct Plugin {
-    library: Library,
+pub(crate) struct LoadedPlugin {
+    library: OpenLibrary,
     pub shapes: StructShapes,
     entry_points_of_release: Vec<&'static str>,
-    pub versions: Versions,
+    pub versions: ApiVersions,
     pub quirks: Quirks,
 }
 
 /// The versions of the APIs, from their macros.
-pub(crate) struct Versions {
+pub(crate) struct ApiVersions {
     device: [u64; 3],
     pub graph: [u64; 3],
     pub profiler: [u64; 3],
 }
 
-impl Versions {
-    fn new(release: PlayedRelease<'_>) -> Self {
+impl ApiVersions {
+    fn new(release: EmulatedRelease<'_>) -> Self {
         let version = |prefix: &str| {
             ["MAJOR", "MINOR", "PATCH"].map(|part| release.number(&format!("{prefix}_{part}")))
         };
@@ -79,34 +79,34 @@ impl Versions {
 
 /// The structs that `SE_InitPlugin` filled.
 pub(crate) struct Registration {
-    pub params: Record,
-    pub platform: Record,
-    pub platform_fns: Record,
+    pub params: GuardedStruct,
+    pub platform: GuardedStruct,
+    pub platform_fns: GuardedStruct,
     quirks: Quirks,
 }
 
 /// A platform with its tables.
-pub(crate) struct Platform {
+pub(crate) struct RegisteredPlatform {
     registration: Registration,
     pub quirks: Quirks,
-    pub device_fns: Record,
-    pub table: Arc<Record>,
+    pub device_fns: GuardedStruct,
+    pub table: Arc<GuardedStruct>,
     shapes: StructShapes,
 }
 
-impl Plugin {
+impl LoadedPlugin {
     /// Opens the library after the fake libraries of TensorFlow.
-    pub fn load(release: PlayedRelease<'_>, path: &Path) -> Result<Self, Error> {
+    pub fn load(release: EmulatedRelease<'_>, path: &Path) -> Result<Self, Error> {
         fake_library::load(release)?;
         fault::set_current_call(&"the plugin's constructors");
-        let library = Library::open(path, Scope::Local)?;
+        let library = OpenLibrary::open(path, SymbolScope::Local)?;
         fault::set_current_call(&"no function yet");
         channel::send(kind::LOADED, "");
         Ok(Self {
             library,
             shapes: StructShapes::new(release.apis()),
             entry_points_of_release: entry_points(release),
-            versions: Versions::new(release),
+            versions: ApiVersions::new(release),
             quirks: release.quirks(),
         })
     }
@@ -142,7 +142,7 @@ impl Plugin {
     pub fn call_entry_point(
         &self,
         name: &'static &'static str,
-        params: &Record,
+        params: &GuardedStruct,
     ) -> Result<(), Error> {
         let entry = self.library.symbol(name);
         let entry = entry.ok_or_else(|| Error::Load(format!("the plugin exports no {name}")))?;
@@ -197,7 +197,7 @@ impl Registration {
     }
 
     /// Requests the tables, then moves the platform to a new address.
-    pub fn into_loaded(self, shapes: &StructShapes) -> Result<Platform, Error> {
+    pub fn into_loaded(self, shapes: &StructShapes) -> Result<RegisteredPlatform, Error> {
         let device_fns = self.device_fns(shapes)?;
         let table = Arc::new(self.table(shapes)?);
         let quirks = self.quirks;
@@ -207,7 +207,7 @@ impl Registration {
             platform_fns: relocate(self.platform_fns),
             params: self.params,
         };
-        Ok(Platform {
+        Ok(RegisteredPlatform {
             registration,
             quirks,
             device_fns,
@@ -216,7 +216,7 @@ impl Registration {
         })
     }
 
-    fn device_fns(&self, shapes: &StructShapes) -> Result<Record, Error> {
+    fn device_fns(&self, shapes: &StructShapes) -> Result<GuardedStruct, Error> {
         let mut params = shapes.record("SE_CreateDeviceFnsParams")?;
         let filled = shapes.record("SP_DeviceFns")?;
         params.set_pointer("device_fns", filled.address());
@@ -230,7 +230,7 @@ impl Registration {
         Ok(relocate(filled))
     }
 
-    fn table(&self, shapes: &StructShapes) -> Result<Record, Error> {
+    fn table(&self, shapes: &StructShapes) -> Result<GuardedStruct, Error> {
         let mut params = shapes.record("SE_CreateStreamExecutorParams")?;
         let filled = shapes.record("SP_StreamExecutor")?;
         params.set_pointer("stream_executor", filled.address());
@@ -246,7 +246,7 @@ impl Registration {
 }
 
 /// Copies the record to a new address and makes the old address inaccessible.
-pub(crate) fn relocate(record: Record) -> Record {
+pub(crate) fn relocate(record: GuardedStruct) -> GuardedStruct {
     requirements::underrun(&record)
         .into_iter()
         .for_each(objects::record_fault);
@@ -255,7 +255,7 @@ pub(crate) fn relocate(record: Record) -> Record {
     copy
 }
 
-impl Platform {
+impl RegisteredPlatform {
     /// Returns the reasons for which TensorFlow would reject the tables.
     pub fn rejections(&self, quirks: Quirks) -> Vec<String> {
         let unified =
@@ -269,7 +269,7 @@ impl Platform {
     }
 
     /// Returns the `SP_Platform` struct.
-    pub fn record(&self) -> &Record {
+    pub fn record(&self) -> &GuardedStruct {
         &self.registration.platform
     }
 
@@ -287,7 +287,7 @@ impl Platform {
         self.registration.platform.address()
     }
 
-    fn fns(&self) -> &Record {
+    fn fns(&self) -> &GuardedStruct {
         &self.registration.platform_fns
     }
 
@@ -314,7 +314,7 @@ impl Platform {
     }
 
     /// Creates the device, and moves it to a new address.
-    pub fn create_device(&self, ordinal: i32) -> Result<Record, Error> {
+    pub fn create_device(&self, ordinal: i32) -> Result<GuardedStruct, Error> {
         let mut params = self.shapes.record("SE_CreateDeviceParams")?;
         let device = self.shapes.record("SP_Device")?;
         params.set("ordinal", ordinal as u32 as u64);
@@ -347,7 +347,7 @@ impl Platform {
     }
 
     /// Returns the executor of `device`.
-    pub fn executor(&self, device: Record) -> Executor {
+    pub fn executor(&self, device: GuardedStruct) -> Executor {
         let settings = Settings {
             uses_bfc: self.uses_bfc(),
             host_alignment: self.quirks.host_alignment(),
@@ -367,7 +367,7 @@ impl Platform {
     }
 
     /// Requests the timer functions, or returns `None` if the plugin has none.
-    pub fn timer_fns(&self) -> Result<Option<Record>, Error> {
+    pub fn timer_fns(&self) -> Result<Option<GuardedStruct>, Error> {
         if self.fns().get("create_timer_fns").unwrap_or(0) == 0 {
             return Ok(None);
         }
@@ -379,7 +379,7 @@ impl Platform {
         Ok(Some(filled))
     }
 
-    pub fn destroy_timer_fns(&self, timer_fns: &Record) -> Result<(), Error> {
+    pub fn destroy_timer_fns(&self, timer_fns: &GuardedStruct) -> Result<(), Error> {
         call!(self.fns(), "destroy_timer_fns", (self.address(), timer_fns.address()): (Ptr, Ptr));
         Ok(())
     }

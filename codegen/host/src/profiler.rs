@@ -4,9 +4,9 @@ use std::ptr::null_mut;
 
 use crate::call::{Ptr, call, call_with_status};
 use crate::guarded::GuardedMemory;
-use crate::plugin::{Plugin, relocate};
+use crate::plugin::{LoadedPlugin, relocate};
 use crate::quirks::Quirks;
-use crate::record::Record;
+use crate::record::GuardedStruct;
 use crate::{Error, requirements};
 
 /// Initial value of the size that `collect_data_xspace` must set: TensorFlow does not initialize it.
@@ -16,15 +16,15 @@ const UNSET: usize = 0xa5a5_a5a5;
 const LONGEST: usize = i32::MAX as usize;
 
 /// The structs that `TF_InitProfiler` filled.
-pub(crate) struct Profiler {
-    pub params: Record,
-    pub profiler: Record,
-    pub functions: Record,
+pub(crate) struct RegisteredProfiler {
+    pub params: GuardedStruct,
+    pub profiler: GuardedStruct,
+    pub functions: GuardedStruct,
 }
 
-impl Plugin {
+impl LoadedPlugin {
     /// Calls `TF_InitProfiler`.
-    pub fn register_profiler(&self) -> Result<Profiler, Error> {
+    pub fn register_profiler(&self) -> Result<RegisteredProfiler, Error> {
         let mut params = self.shapes.record("TF_ProfilerRegistrationParams")?;
         let profiler = self.shapes.record("TP_Profiler")?;
         let functions = self.shapes.record("TP_ProfilerFns")?;
@@ -32,7 +32,7 @@ impl Plugin {
         params.set_pointer("profiler", profiler.address());
         params.set_pointer("profiler_fns", functions.address());
         self.call_entry_point(&"TF_InitProfiler", &params)?;
-        Ok(Profiler {
+        Ok(RegisteredProfiler {
             params,
             profiler,
             functions,
@@ -40,8 +40,8 @@ impl Plugin {
     }
 }
 
-impl Profiler {
-    pub fn records(&self) -> [&Record; 3] {
+impl RegisteredProfiler {
+    pub fn records(&self) -> [&GuardedStruct; 3] {
         [&self.params, &self.profiler, &self.functions]
     }
 
@@ -78,7 +78,7 @@ impl Profiler {
         })
     }
 
-    fn destroy(&self, profiler: &Record, functions: &Record) -> Result<(), Error> {
+    fn destroy(&self, profiler: &GuardedStruct, functions: &GuardedStruct) -> Result<(), Error> {
         call!(self.params, "destroy_profiler", (profiler.address()): (Ptr));
         call!(self.params, "destroy_profiler_fns", (functions.address()): (Ptr));
         Ok(())
@@ -101,7 +101,7 @@ impl Profiler {
     /// Requests the size, then the bytes if there are any, and returns them: an `XSpace`.
     pub fn collect(&self) -> Result<Vec<u8>, Error> {
         let mut size = UNSET;
-        self.ask(null_mut(), &mut size)?;
+        self.request(null_mut(), &mut size)?;
         if size == UNSET {
             let text = "collect_data_xspace without a buffer left the size unset";
             return Err(Error::Refused(text.into()));
@@ -114,12 +114,12 @@ impl Profiler {
         }
         let mut buffer = GuardedMemory::new(size, &"the buffer for collect_data_xspace");
         if size > 0 {
-            self.ask(buffer.bytes_mut().as_mut_ptr().cast(), &mut size)?;
+            self.request(buffer.bytes_mut().as_mut_ptr().cast(), &mut size)?;
         }
         Ok(buffer.bytes().to_vec())
     }
 
-    fn ask(&self, buffer: Ptr, size: &mut usize) -> Result<(), Error> {
+    fn request(&self, buffer: Ptr, size: &mut usize) -> Result<(), Error> {
         call_with_status("collect_data_xspace", |status| {
             call!(
                 self.functions, "collect_data_xspace",

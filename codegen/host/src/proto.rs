@@ -5,14 +5,14 @@
 
 /// A field's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Value<'a> {
+pub(crate) enum FieldValue<'a> {
     Number(u64),
     Bytes(&'a [u8]),
     /// A fixed-width value, which no caller reads.
     Fixed,
 }
 
-impl<'a> Value<'a> {
+impl<'a> FieldValue<'a> {
     pub fn bytes(self) -> Option<&'a [u8]> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
@@ -49,18 +49,18 @@ pub(crate) fn bytes_field(number: u32, value: impl AsRef<[u8]>) -> Vec<u8> {
 }
 
 /// Returns the fields of a message, or `None` if the bytes are not a complete message.
-pub(crate) fn parse_fields(mut message: &[u8]) -> Option<Vec<(u32, Value<'_>)>> {
+pub(crate) fn parse_fields(mut message: &[u8]) -> Option<Vec<(u32, FieldValue<'_>)>> {
     let mut found = Vec::new();
     while !message.is_empty() {
         let tag = take_varint(&mut message)?;
         let value = match tag & 7 {
-            0 => Value::Number(take_varint(&mut message)?),
-            1 => take(&mut message, 8).map(|_| Value::Fixed)?,
+            0 => FieldValue::Number(take_varint(&mut message)?),
+            1 => take(&mut message, 8).map(|_| FieldValue::Fixed)?,
             2 => {
                 let len = usize::try_from(take_varint(&mut message)?).ok()?;
-                Value::Bytes(take(&mut message, len)?)
+                FieldValue::Bytes(take(&mut message, len)?)
             }
-            5 => take(&mut message, 4).map(|_| Value::Fixed)?,
+            5 => take(&mut message, 4).map(|_| FieldValue::Fixed)?,
             _ => return None,
         };
         found.push((u32::try_from(tag >> 3).ok()?, value));
@@ -69,7 +69,10 @@ pub(crate) fn parse_fields(mut message: &[u8]) -> Option<Vec<(u32, Value<'_>)>> 
 }
 
 /// Returns the values of field `number`, in order.
-pub(crate) fn field_values<'a>(message: &'a [u8], number: u32) -> impl Iterator<Item = Value<'a>> {
+pub(crate) fn field_values<'a>(
+    message: &'a [u8],
+    number: u32,
+) -> impl Iterator<Item = FieldValue<'a>> {
     let fields = parse_fields(message).unwrap_or_default();
     fields
         .into_iter()
@@ -108,9 +111,9 @@ mod tests {
         ]
         .concat();
         let wanted = vec![
-            (1, Value::Number(300)),
-            (2, Value::Bytes(b"abc")),
-            (16, Value::Number(u64::MAX)),
+            (1, FieldValue::Number(300)),
+            (2, FieldValue::Bytes(b"abc")),
+            (16, FieldValue::Number(u64::MAX)),
         ];
         assert_eq!(parse_fields(&message), Some(wanted));
         assert_eq!(message[..3], [0x08, 0xac, 0x02]);

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quirks_end_with_the_last_release_of_their_range() {
+    fn quirks_end_with_their_release_range() {
         let has = |minor, quirk| Quirks::new(minor).has(quirk);
         assert!(has(20, Quirk::CopyErrorIsFatal) && !has(21, Quirk::CopyErrorIsFatal));
         assert!(has(5, Quirk::RequestsTimers) && !has(14, Quirk::RequestsTimers));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn null_fields_are_checked_unless_the_release_has_the_quirk() {
+    fn checks_null_fields_unless_release_has_quirk() {
         let checks = |minor, field| Quirks::new(minor).checks_field("SP_PlatformFns", field);
         assert!(checks(21, "create_device"));
         assert!(!checks(5, "get_device_count"));

@@ -1,5 +1,5 @@
 //! One struct of the C API in guarded memory: it has the length of the release, ends at an inaccessible page, and
-//! bytes outside of fields have a fill pattern. Fields are reached by the IR's offsets; no
+//! bytes outside of fields have a fill pattern. Fields are accessed by the offsets of the IR; no
 //! Rust struct describes the layout.
 //!
 //! Invariant: reads and writes stay inside the field that the IR names.
@@ -50,20 +50,20 @@ impl StructShapes {
         }
     }
 
-    /// The parameters of the function called `name`; none if the release has no such function.
+    /// Returns the parameters of the function called `name`; none if the release has no such function.
     pub fn parameters(&self, name: &str) -> &'static [Param] {
         self.functions.get(name).copied().unwrap_or_default()
     }
 
-    /// The struct called `name`.
+    /// Returns the struct called `name`.
     pub fn get(&self, name: &str) -> Result<&'static StructShape, Error> {
         let none = || Error::Load(format!("the APIs passed to sp-host have no struct {name}"));
         self.shapes.get(name).copied().ok_or_else(none)
     }
 
-    /// An empty struct called `name`, its `struct_size` set.
-    pub fn record(&self, name: &str) -> Result<Record, Error> {
-        Ok(Record::new(self.get(name)?))
+    /// Returns an empty struct called `name` with its `struct_size`.
+    pub fn record(&self, name: &str) -> Result<GuardedStruct, Error> {
+        Ok(GuardedStruct::new(self.get(name)?))
     }
 }
 
@@ -81,7 +81,7 @@ impl StructShape {
         })
     }
 
-    /// The field called `name`, if the release has it.
+    /// Returns the field called `name`, if the release has it.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.body.fields.iter().find(|field| field.name == name)
     }
@@ -91,7 +91,7 @@ impl StructShape {
         self.parameters(name).map(<[Param]>::len)
     }
 
-    /// The parameters of the slot called `name`, if the release has it.
+    /// Returns the parameters of the slot called `name`, if the release has it.
     pub fn parameters(&self, name: &str) -> Option<&[Param]> {
         match &self.field(name)?.ty {
             Type::Function(signature) => Some(&signature.params),
@@ -99,7 +99,7 @@ impl StructShape {
         }
     }
 
-    /// The size without tail padding.
+    /// Returns the size without tail padding.
     pub fn struct_size(&self) -> u64 {
         self.body
             .struct_size
@@ -107,7 +107,7 @@ impl StructShape {
             .map_or(self.body.layout.size, |size| size.value)
     }
 
-    /// The fields that may not be empty.
+    /// Returns the required fields.
     pub fn required(&self) -> impl Iterator<Item = &Field> {
         self.body.fields.iter().filter(|field| {
             field
@@ -132,19 +132,19 @@ fn live() -> MutexGuard<'static, BTreeMap<usize, &'static StructShape>> {
 /// Returns the struct of the live record at `address`, and its bytes.
 ///
 /// # Safety
-/// The record is not dropped meanwhile.
+/// - The record is not dropped before this function returns.
 pub(crate) unsafe fn read_live(address: usize) -> Option<(&'static StructShape, Vec<u8>)> {
     let shape = live().get(&address).copied()?;
     let size = shape.body.layout.size as usize;
     let mut bytes = vec![0; size];
-    // SAFETY: a live record has `size` bytes, all written once, and the caller keeps it.
+    // SAFETY: a live record has `size` bytes, all written once, and the caller does not drop it.
     unsafe { std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), size) };
     Some((shape, bytes))
 }
 
 /// A struct in guarded memory.
 #[derive(Debug)]
-pub(crate) struct Record {
+pub(crate) struct GuardedStruct {
     shape: &'static StructShape,
     map: NonNull<u8>,
     len: usize,
@@ -154,17 +154,17 @@ pub(crate) struct Record {
 }
 
 // SAFETY: the record is the only owner of its memory, and the host never passes it to two calls at once.
-unsafe impl Send for Record {}
+unsafe impl Send for GuardedStruct {}
 // SAFETY: as above; the host changes it only through `&mut`.
-unsafe impl Sync for Record {}
+unsafe impl Sync for GuardedStruct {}
 
 pub(crate) fn page() -> usize {
     // SAFETY: sysconf takes a number and accesses no memory of the caller.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
-impl Record {
-    /// All fields zero, `struct_size` set, the rest poisoned.
+impl GuardedStruct {
+    /// Returns a struct with all fields zero except `struct_size`, and with poisoned padding.
     pub fn new(shape: &'static StructShape) -> Self {
         let mut record = Self::mapped(shape);
         for field in &shape.body.fields {
@@ -200,7 +200,7 @@ impl Record {
         }
     }
 
-    /// Another record with the same bytes, at another address.
+    /// Returns a copy of the struct at another address.
     pub fn clone_to_new_address(&self) -> Self {
         let copy = Self::mapped(self.shape);
         // SAFETY: both are as long as the struct.
@@ -300,7 +300,7 @@ impl Record {
             .map_or(null_mut(), |value| value as *mut c_void)
     }
 
-    /// The C string that `field` points to.
+    /// Returns the C string that `field` points to.
     pub fn text(&self, field: &str) -> Option<String> {
         let pointer = self.pointer(field).cast_const().cast::<c_char>();
         if pointer.is_null() {
@@ -314,7 +314,7 @@ impl Record {
         )
     }
 
-    /// The function in `field`.
+    /// Returns the function in `field`.
     pub fn slot(&self, field: &str) -> Result<*mut c_void, Error> {
         let name = self.shape.name;
         match self.get(field) {
@@ -357,10 +357,10 @@ pub(crate) fn map(len: usize) -> NonNull<u8> {
     // SAFETY: a new anonymous map at an address of the kernel's choice affects no existing memory.
     let map = unsafe { libc::mmap(null_mut(), len, access, kind, -1, 0) };
     assert_ne!(map, libc::MAP_FAILED, "mmap of a struct failed");
-    NonNull::new(map.cast()).expect("a map is not at zero")
+    NonNull::new(map.cast()).expect("the kernel maps nothing at address 0")
 }
 
-impl Drop for Record {
+impl Drop for GuardedStruct {
     fn drop(&mut self) {
         if !self.retired {
             self.guard_slot.release();

@@ -1,4 +1,4 @@
-//! The TensorFlow release that the host plays: its APIs and the exports of its libraries.
+//! The TensorFlow release that the host emulates: its APIs and the exports of its libraries.
 //!
 //! Invariant: all APIs are of one release.
 
@@ -11,10 +11,10 @@ use crate::Error;
 use crate::quirks::Quirks;
 
 /// Functions with the SONAMEs of the libraries that export them, in one wheel of the release.
-pub type Exports = BTreeMap<String, BTreeSet<String>>;
+pub type ReleaseExports = BTreeMap<String, BTreeSet<String>>;
 
 /// The APIs that the host uses.
-pub const PLAYED_APIS: [&str; 12] = [
+pub const EMULATED_APIS: [&str; 12] = [
     "c_api",
     "grappler",
     "kernels",
@@ -29,29 +29,29 @@ pub const PLAYED_APIS: [&str; 12] = [
     "tf_tstring",
 ];
 
-/// One release that the host plays.
+/// One release that the host emulates.
 ///
-/// Without [`Exports`] each of its libraries exports every function that the APIs declare. With them each
+/// Without [`ReleaseExports`] each of its libraries exports every function that the APIs declare. With them each
 /// exports the functions that it has in the wheel.
 #[derive(Debug, Clone, Copy)]
-pub struct PlayedRelease<'a> {
+pub struct EmulatedRelease<'a> {
     apis: &'a [Api],
-    exports: Option<&'a Exports>,
+    exports: Option<&'a ReleaseExports>,
     assumed: Option<&'a BTreeSet<String>>,
     installation: Option<Installation<'a>>,
 }
 
-/// A folder that holds the host's libraries, with the headers in `include/` below it, as a wheel's
+/// A folder with the host's libraries, with the headers in `include/` below it, as a wheel's
 /// `tensorflow/` does.
 #[derive(Debug, Clone, Copy)]
 pub struct Installation<'a> {
     /// The folder. It outlives the process.
     pub folder: &'a Path,
-    /// True if the framework's library holds the messages about required fields.
+    /// True if the framework's library contains the messages about required fields.
     pub has_messages: bool,
 }
 
-impl<'a, T: AsRef<[Api]> + ?Sized> From<&'a T> for PlayedRelease<'a> {
+impl<'a, T: AsRef<[Api]> + ?Sized> From<&'a T> for EmulatedRelease<'a> {
     fn from(apis: &'a T) -> Self {
         Self {
             apis: apis.as_ref(),
@@ -62,14 +62,14 @@ impl<'a, T: AsRef<[Api]> + ?Sized> From<&'a T> for PlayedRelease<'a> {
     }
 }
 
-impl<'a> PlayedRelease<'a> {
-    /// The release of `apis`.
+impl<'a> EmulatedRelease<'a> {
+    /// Returns the release of `apis`.
     pub fn new(apis: &'a [Api]) -> Self {
         apis.into()
     }
 
     /// Sets the exports of the libraries.
-    pub fn with_exports(self, exports: &'a Exports) -> Self {
+    pub fn with_exports(self, exports: &'a ReleaseExports) -> Self {
         let exports = Some(exports);
         Self { exports, ..self }
     }
@@ -112,7 +112,7 @@ impl<'a> PlayedRelease<'a> {
         self.apis
     }
 
-    pub(crate) fn exports(&self) -> Option<&'a Exports> {
+    pub(crate) fn exports(&self) -> Option<&'a ReleaseExports> {
         self.exports
     }
 
@@ -180,23 +180,23 @@ mod tests {
     #[test]
     fn rejects_apis_of_two_releases() {
         let apis = [api("2.12"), api("2.21")];
-        let error = PlayedRelease::new(&apis).check().unwrap_err();
+        let error = EmulatedRelease::new(&apis).check().unwrap_err();
         assert!(error.to_string().contains("several releases"), "{error}");
-        assert!(PlayedRelease::new(&[]).check().is_err());
+        assert!(EmulatedRelease::new(&[]).check().is_err());
     }
 
     #[test]
     fn version_is_spelled_as_by_tf_version() {
         let mut apis = [api("2.22")];
-        assert_eq!(PlayedRelease::new(&apis).version(), "2.22.0");
+        assert_eq!(EmulatedRelease::new(&apis).version(), "2.22.0");
         apis[0].preview = Some("2.22.0rc0".into());
-        assert_eq!(PlayedRelease::new(&apis).version(), "2.22.0-rc0");
+        assert_eq!(EmulatedRelease::new(&apis).version(), "2.22.0-rc0");
     }
 
     #[test]
     fn parses_minor_release() {
-        assert_eq!(PlayedRelease::from(&[api("2.9")]).minor(), 9);
-        assert_eq!(PlayedRelease::from(&[api("2.21")]).minor(), 21);
-        assert_eq!(PlayedRelease::new(&[]).minor(), u32::MAX);
+        assert_eq!(EmulatedRelease::from(&[api("2.9")]).minor(), 9);
+        assert_eq!(EmulatedRelease::from(&[api("2.21")]).minor(), 21);
+        assert_eq!(EmulatedRelease::new(&[]).minor(), u32::MAX);
     }
 }

@@ -1,15 +1,15 @@
-//! Requirements on the structs that a plugin fills, with TensorFlow's messages where it has any. TensorFlow
-//! checks few of them; others make it crash.
+//! Requirements on the structs that a plugin fills, with TensorFlow's messages if it has any. TensorFlow
+//! checks few of them, and crashes if another one is violated.
 
 use sp_ir::{Field, Presence, Struct};
 
 use crate::quirks::Quirks;
-use crate::record::{Record, StructShape};
-use crate::{Code, Error};
+use crate::record::{GuardedStruct, StructShape};
+use crate::{Error, StatusCode};
 
 /// Returns the reasons for which TensorFlow rejects a filled struct. Of `struct_size`, TensorFlow only checks
 /// that it is not 0.
-pub(crate) fn rejections(quirks: Quirks, record: &Record) -> Vec<String> {
+pub(crate) fn rejections(quirks: Quirks, record: &GuardedStruct) -> Vec<String> {
     let name = record.shape().name;
     let checked =
         null_required_fields(record).filter(|field| quirks.checks_field(name, &field.name));
@@ -19,7 +19,7 @@ pub(crate) fn rejections(quirks: Quirks, record: &Record) -> Vec<String> {
 
 /// Returns an error with these reasons, if any. TensorFlow reports the first only.
 pub(crate) fn reject(reasons: &[String]) -> Result<(), Error> {
-    let code = Code::FAILED_PRECONDITION;
+    let code = StatusCode::FAILED_PRECONDITION;
     match reasons.is_empty() {
         true => Ok(()),
         false => Err(Error::Refused(format!("{code}: {}", reasons.join("; ")))),
@@ -48,8 +48,8 @@ const MISNAMED: [(&str, &str); 2] = [
     ("TP_ProfilerFns", "TF_PROFILER_FNS_STRUCT_SIZE"),
 ];
 
-/// Returns the message about a `struct_size` of 0, which is another one for graph optimizers.
-fn zero_size(record: &Record) -> Option<String> {
+/// Returns the message about a `struct_size` of 0. TensorFlow has another one for graph optimizers.
+fn zero_size(record: &GuardedStruct) -> Option<String> {
     (record.get("struct_size") == Some(0)).then(|| zero_size_message(record.shape()))
 }
 
@@ -67,7 +67,7 @@ fn zero_size_message(shape: &StructShape) -> String {
 }
 
 /// Returns all defects of a filled struct.
-pub(crate) fn defects(record: &Record) -> Vec<String> {
+pub(crate) fn defects(record: &GuardedStruct) -> Vec<String> {
     let empty = missing_fields(record);
     size_defect(record)
         .into_iter()
@@ -77,7 +77,7 @@ pub(crate) fn defects(record: &Record) -> Vec<String> {
 }
 
 /// Returns the defect of `struct_size`, which must be the end of a field in this release.
-pub(crate) fn size_defect(record: &Record) -> Option<String> {
+pub(crate) fn size_defect(record: &GuardedStruct) -> Option<String> {
     struct_size_defect(record.shape(), record.get("struct_size")?)
 }
 
@@ -109,28 +109,28 @@ pub(crate) fn struct_size_defect(shape: &StructShape, written: u64) -> Option<St
 }
 
 /// Returns messages about all required fields that are null, also those that TensorFlow does not check.
-pub(crate) fn missing_fields(record: &Record) -> Vec<String> {
+pub(crate) fn missing_fields(record: &GuardedStruct) -> Vec<String> {
     let name = record.shape().name;
     null_required_fields(record)
         .map(|field| missing_field_message(name, &field.name))
         .collect()
 }
 
-fn null_required_fields(record: &Record) -> impl Iterator<Item = &Field> {
+fn null_required_fields(record: &GuardedStruct) -> impl Iterator<Item = &Field> {
     let required = record.shape().required();
     let pointer = |ty: &sp_ir::Type| !matches!(ty, sp_ir::Type::Int { .. } | sp_ir::Type::Size);
     required.filter(move |field| pointer(&field.ty) && record.get(&field.name) == Some(0))
 }
 
 /// Returns the defect of a write before the struct.
-pub(crate) fn underrun(record: &Record) -> Option<String> {
+pub(crate) fn underrun(record: &GuardedStruct) -> Option<String> {
     let bytes = record.underrun()?;
     let name = record.shape().name;
     Some(format!("something wrote {bytes} bytes before {name}"))
 }
 
 /// Returns the defects of writes before the struct and after its last field.
-pub(crate) fn out_of_bounds_writes(record: &Record) -> Vec<String> {
+pub(crate) fn out_of_bounds_writes(record: &GuardedStruct) -> Vec<String> {
     let StructShape { name, .. } = record.shape();
     let before = underrun(record);
     let behind = record.overrun().map(|at| {
@@ -142,7 +142,7 @@ pub(crate) fn out_of_bounds_writes(record: &Record) -> Vec<String> {
 
 /// Returns the defect of a platform name or device type: it must be a capital letter, then capital letters and
 /// underscores.
-pub(crate) fn name_defect(record: &Record, field: &str) -> Option<String> {
+pub(crate) fn name_defect(record: &GuardedStruct, field: &str) -> Option<String> {
     let text = record.text(field)?;
     let mut letters = text.chars();
     let first = letters
@@ -153,7 +153,10 @@ pub(crate) fn name_defect(record: &Record, field: &str) -> Option<String> {
 }
 
 /// Returns messages about the slots that a platform with unified memory must set.
-pub(crate) fn missing_unified_memory_slots(platform: &Record, table: &Record) -> Vec<String> {
+pub(crate) fn missing_unified_memory_slots(
+    platform: &GuardedStruct,
+    table: &GuardedStruct,
+) -> Vec<String> {
     if platform.get("supports_unified_memory").unwrap_or(0) == 0 {
         return vec![];
     }

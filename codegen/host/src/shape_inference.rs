@@ -1,10 +1,10 @@
 //! Calls of a plugin's shape functions.
 
-use crate::core::{Inference, OpDef, TensorShape};
+use crate::core::{OpDefinition, ShapeInference, TensorShape};
 use crate::objects::{self, Owner};
 use crate::{Error, call, fault};
 
-impl OpDef {
+impl OpDefinition {
     /// Calls the shape function on `inputs` and returns the shapes of the outputs, or `None` if the op has no
     /// shape function.
     pub fn infer(&self, inputs: Vec<TensorShape>) -> Result<Option<Vec<TensorShape>>, Error> {
@@ -12,7 +12,7 @@ impl OpDef {
             return Ok(None);
         };
         let types = self.attr_names().map(str::to_owned).collect();
-        let inference = Inference::new(inputs, self.outputs.len(), types);
+        let inference = ShapeInference::new(inputs, self.outputs.len(), types);
         let context = objects::create(inference, Owner::Host);
         let ran =
             call::call_with_status(&format!("the shape function of {}", self.name), |status| {

@@ -8,10 +8,10 @@ use sp_ir::{Api, Item, Signature, Struct, Type};
 
 use crate::call::HostCallback;
 use crate::core;
-use crate::core::signature::{CSignature, CType, ForeignType};
+use crate::core::signature::{CSignature, CallType, ForeignType};
 use crate::plugin::{ENTRY_POINTS, FillingEntryPoint, KernelEntryPoint};
 use crate::quirks::FIRST_MINOR;
-use crate::release::PLAYED_APIS;
+use crate::release::EMULATED_APIS;
 
 const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../generated/ir");
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
@@ -28,14 +28,14 @@ const BREAKS: [(&str, u32); 2] = [("TF_AssignVariable", 9), ("optimize_func", 5)
 
 /// The items of one release.
 #[derive(Default)]
-struct Headers {
+struct ReleaseItems {
     minor: u32,
     items: BTreeMap<String, Item>,
-    /// Structs of the APIs that the host plays.
+    /// Structs of the APIs that the host emulates.
     structs: Vec<Struct>,
 }
 
-impl Headers {
+impl ReleaseItems {
     fn all() -> Vec<Self> {
         let folders = folder(Path::new(SNAPSHOTS));
         let mut releases: BTreeMap<u32, Self> = BTreeMap::new();
@@ -50,7 +50,7 @@ impl Headers {
 
     fn add(&mut self, minor: u32, api: Api) {
         self.minor = minor;
-        if PLAYED_APIS.contains(&api.name.as_str()) {
+        if EMULATED_APIS.contains(&api.name.as_str()) {
             let structs = api.items.values().filter_map(|item| match item {
                 Item::Struct(body) => Some(body.clone()),
                 _ => None,
@@ -60,41 +60,41 @@ impl Headers {
         self.items.extend(api.items);
     }
 
-    fn c_type(&self, ty: &Type) -> CType {
+    fn c_type(&self, ty: &Type) -> CallType {
         match ty {
-            Type::Void => CType::Void,
-            Type::Int { bits, signed } => CType::Int {
+            Type::Void => CallType::Void,
+            Type::Int { bits, signed } => CallType::Int {
                 bits: usize::from(*bits),
                 signed: *signed,
             },
-            Type::Float { bits } => CType::Float {
+            Type::Float { bits } => CallType::Float {
                 bits: usize::from(*bits),
             },
             Type::Bool => bool::c_type(),
             Type::Char => i8::c_type(),
             Type::Size => usize::c_type(),
-            Type::Address { signed } => CType::Int {
+            Type::Address { signed } => CallType::Int {
                 bits: usize::BITS as usize,
                 signed: *signed,
             },
             Type::Named(name) => self.named(name),
-            Type::Pointer { pointee, .. } => CType::pointer(self.c_type(pointee)),
-            Type::Array { elem, .. } => CType::pointer(self.c_type(elem)),
-            Type::Function(signature) => CType::Function(Box::new(self.signature(signature))),
+            Type::Pointer { pointee, .. } => CallType::pointer(self.c_type(pointee)),
+            Type::Array { elem, .. } => CallType::pointer(self.c_type(elem)),
+            Type::Function(signature) => CallType::Function(Box::new(self.signature(signature))),
         }
     }
 
-    fn named(&self, name: &str) -> CType {
+    fn named(&self, name: &str) -> CallType {
         // `TSL_Status` is another name for `TF_Status`.
-        let opaque = || CType::Opaque(name.replacen("TSL_", "TF_", 1));
+        let opaque = || CallType::Opaque(name.replacen("TSL_", "TF_", 1));
         match self.items.get(name) {
             Some(Item::Enum(body)) => self.c_type(&body.repr),
             Some(Item::Alias(body)) => self.c_type(&body.ty),
             Some(Item::Callback(body)) => {
-                CType::Function(Box::new(self.signature(&body.signature)))
+                CallType::Function(Box::new(self.signature(&body.signature)))
             }
-            Some(Item::Handle(body)) if body.pointer => CType::pointer(opaque()),
-            Some(Item::Struct(body)) => CType::Struct {
+            Some(Item::Handle(body)) if body.pointer => CallType::pointer(opaque()),
+            Some(Item::Struct(body)) => CallType::Struct {
                 name: name.to_owned(),
                 size: body.layout.size as usize,
             },
@@ -125,7 +125,7 @@ impl Headers {
         let fields = self.structs.iter().flat_map(|body| &body.fields);
         let slots = fields.filter(|field| field.name == name);
         let mut signatures = slots.filter_map(|field| match self.c_type(&field.ty) {
-            CType::Function(signature) => Some(*signature),
+            CallType::Function(signature) => Some(*signature),
             _ => None,
         });
         let found = signatures.next();
@@ -149,7 +149,7 @@ fn folder(path: &Path) -> Vec<std::path::PathBuf> {
 fn difference(
     name: &str,
     own: &CSignature,
-    headers: &Headers,
+    headers: &ReleaseItems,
     declared: &CSignature,
 ) -> Option<String> {
     (!own.accepts(declared)).then(|| {
@@ -164,7 +164,7 @@ fn functions_have_the_signatures_of_every_release() {
     assert_eq!(functions.len(), FUNCTIONS);
     let mut undeclared: BTreeSet<&str> = functions.iter().map(|function| function.name).collect();
     let mut differences = vec![];
-    for headers in Headers::all() {
+    for headers in ReleaseItems::all() {
         for function in &functions {
             let other_name = function.name.replacen("TF_", "TSL_", 1);
             for symbol in [function.name, &other_name] {
@@ -213,13 +213,13 @@ fn slot_call(call: &str) -> SlotCall {
         slot: slot.to_owned(),
         signature: CSignature {
             parameters: types.map(rust_type).collect(),
-            result: result.map_or(CType::Void, |result| rust_type(result.trim())),
+            result: result.map_or(CallType::Void, |result| rust_type(result.trim())),
         },
     }
 }
 
 /// Returns the C type of a Rust type by its name in the sources.
-fn rust_type(name: &str) -> CType {
+fn rust_type(name: &str) -> CallType {
     match name {
         "Ptr" => <*mut std::ffi::c_void>::c_type(),
         "u8" => u8::c_type(),
@@ -231,7 +231,7 @@ fn rust_type(name: &str) -> CType {
         "HostCallback" => HostCallback::c_type(),
         _ => match name.strip_prefix("*mut ").or(name.strip_prefix("*const ")) {
             Some("usize") => <*mut usize>::c_type(),
-            Some(pointee) => CType::pointer(rust_type(pointee)),
+            Some(pointee) => CallType::pointer(rust_type(pointee)),
             None => panic!("the test does not know the type {name}"),
         },
     }
@@ -250,7 +250,7 @@ fn sources(path: &Path) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn slots_are_called_with_the_signatures_of_every_release() {
+fn slot_signatures_match_every_release() {
     let texts = sources(Path::new(SOURCES)).into_iter();
     let texts: Vec<String> = texts
         .map(|path| std::fs::read_to_string(path).unwrap())
@@ -260,7 +260,7 @@ fn slots_are_called_with_the_signatures_of_every_release() {
     assert_eq!(slots.len(), SLOTS, "{slots:?}");
     let mut undeclared = slots;
     let mut differences = vec![];
-    for headers in Headers::all() {
+    for headers in ReleaseItems::all() {
         for call in &calls {
             let Some(declared) = headers.slot(&call.slot) else {
                 continue;
@@ -278,9 +278,9 @@ fn slots_are_called_with_the_signatures_of_every_release() {
 }
 
 #[test]
-fn entry_points_are_called_with_the_signatures_of_every_release() {
+fn entry_point_signatures_match_every_release() {
     let mut undeclared = BTreeSet::from(ENTRY_POINTS);
-    for headers in Headers::all() {
+    for headers in ReleaseItems::all() {
         for name in ENTRY_POINTS {
             let Some(declared) = headers.function(name) else {
                 continue;
@@ -290,7 +290,7 @@ fn entry_points_are_called_with_the_signatures_of_every_release() {
                 "TF_InitKernel" => KernelEntryPoint::c_type(),
                 _ => FillingEntryPoint::c_type(),
             };
-            let declared = CType::Function(Box::new(declared));
+            let declared = CallType::Function(Box::new(declared));
             assert!(own.accepts(&declared), "{name}: {own}, not {declared}");
         }
     }

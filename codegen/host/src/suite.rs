@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::check::{CHECKS, Session};
+use crate::check::{CHECKS, CheckSession};
 use crate::child::{self, Task};
 use crate::contract_watch;
 use crate::objects::ObjectReport;
 use crate::outcome::{CheckResult, FailureCauses, Stop, exit_code, summary};
-use crate::release::PlayedRelease;
+use crate::release::EmulatedRelease;
 use crate::verification;
 use crate::{CheckOutcome, Error, Host};
 
@@ -18,21 +18,21 @@ use crate::{CheckOutcome, Error, Host};
 /// otherwise does nothing.
 ///
 /// `release` must be that of the parent; [`child_release`](crate::child_release) returns it.
-pub fn child_main<'a>(release: impl Into<PlayedRelease<'a>>) {
+pub fn child_main<'a>(release: impl Into<EmulatedRelease<'a>>) {
     if let Some(task) = child::task() {
         child::perform(|| run_check(release.into(), &task));
     }
 }
 
-fn run_check(release: PlayedRelease<'_>, task: &Task) -> CheckResult {
+fn run_check(release: EmulatedRelease<'_>, task: &Task) -> CheckResult {
     let found = CHECKS.iter().find(|check| check.id == task.check);
     let (ours, parents) = (release.name(), &task.release);
     if ours != parents {
-        let text = format!("the child plays TensorFlow {ours} and its parent {parents}");
+        let text = format!("the child emulates TensorFlow {ours} and its parent {parents}");
         return Err(Stop::Fail(text));
     }
     let check = found.ok_or_else(|| Stop::Fail(format!("there is no check {}", task.check)))?;
-    let session = Session {
+    let session = CheckSession {
         release,
         plugin: &task.plugin,
     };
@@ -68,7 +68,7 @@ pub fn plugin_beside_exe(name: &str) -> Result<PathBuf, Error> {
     match path.is_file() {
         true => Ok(path),
         false => Err(Error::Load(format!(
-            "{} is not there; the package's library needs crate-type [\"cdylib\", \"rlib\"]: without the rlib `cargo test` does not build it",
+            "{} does not exist; the package's library needs crate-type [\"cdylib\", \"rlib\"]: without the rlib `cargo test` does not build it",
             path.display()
         ))),
     }
@@ -78,14 +78,14 @@ type Body<'a> = Box<dyn Fn(&Host) + 'a>;
 
 /// The tests of one plugin.
 pub struct Suite<'a> {
-    release: PlayedRelease<'a>,
+    release: EmulatedRelease<'a>,
     plugin: PathBuf,
     tests: Vec<(String, Body<'a>)>,
 }
 
 impl<'a> Suite<'a> {
     /// The checks of [`run_all_checks`], on `plugin`.
-    pub fn new(release: impl Into<PlayedRelease<'a>>, plugin: impl Into<PathBuf>) -> Self {
+    pub fn new(release: impl Into<EmulatedRelease<'a>>, plugin: impl Into<PathBuf>) -> Self {
         Self {
             release: release.into(),
             plugin: plugin.into(),
@@ -102,7 +102,7 @@ impl<'a> Suite<'a> {
     /// Runs the checks and tests whose names contain an argument, as `cargo test` does. Prints a row for each and
     /// a summary.
     pub fn run(self) -> ExitCode {
-        self.serve();
+        self.run_child();
         let (options, parts): (Vec<String>, Vec<String>) = std::env::args()
             .skip(1)
             .partition(|argument| argument.starts_with('-'));
@@ -126,7 +126,7 @@ impl<'a> Suite<'a> {
 
     /// Runs the author's tests only, and prints nothing.
     pub fn own_tests(self) -> Vec<CheckOutcome> {
-        self.serve();
+        self.run_child();
         let names: Vec<String> = self.tests.iter().map(|(name, _)| name.clone()).collect();
         self.outcomes(&names).collect()
     }
@@ -149,7 +149,7 @@ impl<'a> Suite<'a> {
     }
 
     /// In a child, runs the test of its task and ends the process.
-    fn serve(&self) {
+    fn run_child(&self) {
         if let Some(task) = child::task() {
             child::perform(|| self.perform(&task));
         }

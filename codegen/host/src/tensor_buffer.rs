@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use crate::executor::{Block, Executor};
+use crate::executor::{DeviceMemoryBlock, Executor};
 use crate::memory::{ALIGNMENT, HostMemory, POISON};
-use crate::{Code, Error};
+use crate::{Error, StatusCode};
 
 /// Offset of a tensor in its block if the plugin uses the BFC allocator, whose tensors are parts of larger
 /// blocks.
@@ -15,13 +15,13 @@ const TENSOR_OFFSET: usize = 256;
 pub(crate) type Deallocator = unsafe extern "C" fn(*mut c_void, usize, *mut c_void);
 
 /// The memory of a tensor's elements.
-pub(crate) struct Buffer {
+pub(crate) struct TensorBuffer {
     data: *mut c_void,
     len: usize,
-    place: Place,
+    memory: ElementMemory,
 }
 
-enum Place {
+enum ElementMemory {
     Host(#[expect(dead_code, reason = "held to be freed")] HostMemory),
     Foreign {
         deallocator: Option<Deallocator>,
@@ -34,22 +34,22 @@ enum Place {
 }
 
 // SAFETY: the buffer is the only owner of its pointers, and the C contract allows tensors to change threads.
-unsafe impl Send for Buffer {}
+unsafe impl Send for TensorBuffer {}
 // SAFETY: as above; the host writes through the pointers only while no kernel runs.
-unsafe impl Sync for Buffer {}
+unsafe impl Sync for TensorBuffer {}
 
-impl Buffer {
+impl TensorBuffer {
     /// Allocates host memory of `len` bytes.
     pub fn host(len: usize) -> Self {
-        Self::held(HostMemory::poisoned(len))
+        Self::from_host_memory(HostMemory::poisoned(len))
     }
 
     /// Wraps host memory.
-    pub fn held(memory: HostMemory) -> Self {
+    pub fn from_host_memory(memory: HostMemory) -> Self {
         Self {
             data: memory.data(),
             len: memory.len(),
-            place: Place::Host(memory),
+            memory: ElementMemory::Host(memory),
         }
     }
 
@@ -63,14 +63,14 @@ impl Buffer {
         let wrapped = Self {
             data,
             len,
-            place: Place::Foreign {
+            memory: ElementMemory::Foreign {
                 deallocator,
                 argument,
             },
         };
         match data.is_null() || (data as usize).is_multiple_of(ALIGNMENT) {
             true => wrapped,
-            false => Self::held(HostMemory::from_bytes(wrapped.host_bytes())),
+            false => Self::from_host_memory(HostMemory::from_bytes(wrapped.host_bytes())),
         }
     }
 
@@ -84,7 +84,7 @@ impl Buffer {
         Self {
             data,
             len,
-            place: Place::Device {
+            memory: ElementMemory::Device {
                 executor,
                 allocation,
             },
@@ -105,7 +105,7 @@ impl Buffer {
         if block.opaque.is_null() {
             return Err(Error::Status {
                 call: format!("allocate of {len} bytes"),
-                code: Code::INTERNAL,
+                code: StatusCode::INTERNAL,
                 message: "Dst tensor is not initialized.".into(),
             });
         }
@@ -119,7 +119,7 @@ impl Buffer {
         let data = block.opaque.wrapping_byte_add(offset);
         let buffer = Self::device(Arc::clone(executor), block.opaque, data, len);
         executor.sync_htod(
-            Block {
+            DeviceMemoryBlock {
                 opaque: data,
                 size: len as u64,
             },
@@ -130,14 +130,14 @@ impl Buffer {
 
     /// Returns the buffer of a device tensor without elements.
     pub fn empty() -> Self {
-        let place = Place::Foreign {
+        let memory = ElementMemory::Foreign {
             deallocator: None,
             argument: std::ptr::null_mut(),
         };
         Self {
             data: std::ptr::null_mut(),
             len: 0,
-            place,
+            memory,
         }
     }
 
@@ -150,7 +150,7 @@ impl Buffer {
     }
 
     pub fn on_device(&self) -> bool {
-        matches!(self.place, Place::Device { .. })
+        matches!(self.memory, ElementMemory::Device { .. })
     }
 
     /// Returns the bytes of memory that is not the device's.
@@ -164,21 +164,21 @@ impl Buffer {
     }
 }
 
-impl Drop for Buffer {
+impl Drop for TensorBuffer {
     fn drop(&mut self) {
-        match &self.place {
-            Place::Host(_) => {}
-            Place::Foreign {
+        match &self.memory {
+            ElementMemory::Host(_) => {}
+            ElementMemory::Foreign {
                 deallocator: None, ..
             } => {}
-            Place::Foreign {
+            ElementMemory::Foreign {
                 deallocator: Some(free),
                 argument,
             } => {
                 // SAFETY: the plugin passed this function for this memory, and the buffer is its only owner.
                 unsafe { free(self.data, self.len, *argument) }
             }
-            Place::Device {
+            ElementMemory::Device {
                 executor,
                 allocation,
             } => executor.deallocate(*allocation),

@@ -1,6 +1,6 @@
 //! A resource variable in tests.
 
-use crate::core::Variable as StoredVariable;
+use crate::core::StoredVariable;
 use crate::{DType, Error, Host, Tensor};
 
 /// A variable that kernels access through a resource handle. It has no value until a kernel assigns one.

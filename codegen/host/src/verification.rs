@@ -12,8 +12,8 @@ use crate::child::channel::Breaches;
 use crate::child::{self, Answer};
 use crate::contract::Contract;
 use crate::outcome::{FailureCauses, Stop};
-use crate::release::PlayedRelease;
-use crate::{CheckOutcome, Verdict};
+use crate::release::EmulatedRelease;
+use crate::{CheckOutcome, CheckStatus};
 
 /// Settings of [`verify`].
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,7 +23,7 @@ pub struct VerifyOptions<'a> {
     /// Number of children that run at a time; by default two for each core, since children wait much of
     /// their time.
     pub jobs: Option<NonZero<usize>>,
-    /// True if a release without a device of the plugin's is a failure.
+    /// True if a release in which the plugin has no device is a failure.
     pub require_device: bool,
     /// The other releases, for the check `release_contract`; without them it is skipped.
     pub contract: Option<Contract<'a>>,
@@ -44,7 +44,7 @@ impl VerifyOptions<'_> {
 /// Runs every check on `plugin`, each in a child process: this executable again, which must call
 /// [`child_main`](crate::child_main) first thing in its `main`.
 pub fn run_all_checks<'a>(
-    release: impl Into<PlayedRelease<'a>>,
+    release: impl Into<EmulatedRelease<'a>>,
     plugin: &Path,
 ) -> Vec<CheckOutcome> {
     let release = release.into().name().to_owned();
@@ -55,7 +55,7 @@ pub fn run_all_checks<'a>(
 /// Runs the check `check` on `plugin` in a child process, as [`run_all_checks`] does.
 pub fn run_check<'a>(
     check: &str,
-    release: impl Into<PlayedRelease<'a>>,
+    release: impl Into<EmulatedRelease<'a>>,
     plugin: &Path,
 ) -> CheckOutcome {
     child::spawn(check, plugin, release.into().name())
@@ -64,7 +64,7 @@ pub fn run_check<'a>(
 /// Runs every check on `plugin` in each of `releases`, as [`run_all_checks`] does. Calls `on_outcome` with each
 /// outcome as it arrives; the returned ones are in order.
 ///
-/// The first check of a release loads the plugin. If it does not get that far, as with a plugin that
+/// The first check of a release loads the plugin. If it fails, as with a plugin that
 /// hangs in a constructor, the others of that release are skipped.
 pub fn verify(
     releases: &[String],
@@ -147,8 +147,8 @@ fn release_outcomes(
 fn required_device_outcome(answer: &Answer) -> CheckOutcome {
     let CheckOutcome { check, detail, .. } = &answer.outcome;
     let text = match (answer.outcome.status, answer.devices) {
-        (Verdict::Fail, _) | (Verdict::Pass, Some(1..)) => return answer.outcome.clone(),
-        (Verdict::Skip, _) => {
+        (CheckStatus::Fail, _) | (CheckStatus::Pass, Some(1..)) => return answer.outcome.clone(),
+        (CheckStatus::Skip, _) => {
             format!("the plugin has no device, but a device is required: {detail}")
         }
         _ => "the plugin reports 0 devices, but a device is required".into(),
@@ -168,7 +168,7 @@ fn contract_outcome(
     let found = contract.compare(release, &answer.written);
     let seen = match answer.outcome.status {
         _ if !found.differences.is_empty() => Err(Stop::Fail(found.differences.join("; "))),
-        Verdict::Fail => return answer.outcome.clone(),
+        CheckStatus::Fail => return answer.outcome.clone(),
         _ if answer.written.is_empty() => Err(Stop::Skip("the plugin fills no struct".into())),
         _ => Ok(found.summary()),
     };
@@ -202,11 +202,11 @@ fn map_parallel<P: Sync, R: Send>(
 mod tests {
     use super::*;
 
-    fn answer(check: &str, status: Verdict, devices: Option<i32>) -> Answer {
+    fn answer(check: &str, status: CheckStatus, devices: Option<i32>) -> Answer {
         let seen = match status {
-            Verdict::Pass => Ok(String::new()),
-            Verdict::Fail => Err(Stop::Fail("reason".into())),
-            Verdict::Skip => Err(Stop::Skip("reason".into())),
+            CheckStatus::Pass => Ok(String::new()),
+            CheckStatus::Fail => Err(Stop::Fail("reason".into())),
+            CheckStatus::Skip => Err(Stop::Skip("reason".into())),
         };
         let answer = Answer::new(CheckOutcome::new(check, seen));
         Answer {
@@ -223,25 +223,25 @@ mod tests {
             ..VerifyOptions::default()
         };
         let status = |status, devices| {
-            let loaded = answer(LOAD_CHECK, Verdict::Pass, None);
+            let loaded = answer(LOAD_CHECK, CheckStatus::Pass, None);
             let asked = answer(DEVICES_CHECK, status, devices);
             release_outcomes("2.21", vec![loaded, asked], &required)[1].status
         };
-        assert_eq!(status(Verdict::Pass, Some(1)), Verdict::Pass);
-        assert_eq!(status(Verdict::Pass, Some(0)), Verdict::Fail);
-        assert_eq!(status(Verdict::Skip, None), Verdict::Fail);
+        assert_eq!(status(CheckStatus::Pass, Some(1)), CheckStatus::Pass);
+        assert_eq!(status(CheckStatus::Pass, Some(0)), CheckStatus::Fail);
+        assert_eq!(status(CheckStatus::Skip, None), CheckStatus::Fail);
         let optional = vec![
-            answer(LOAD_CHECK, Verdict::Pass, None),
-            answer(DEVICES_CHECK, Verdict::Pass, Some(0)),
+            answer(LOAD_CHECK, CheckStatus::Pass, None),
+            answer(DEVICES_CHECK, CheckStatus::Pass, Some(0)),
         ];
         assert_eq!(
             release_outcomes("2.21", optional, &VerifyOptions::default())[1].status,
-            Verdict::Pass
+            CheckStatus::Pass
         );
     }
 
     #[test]
-    fn results_are_in_order_for_any_number_of_jobs() {
+    fn result_order_is_independent_of_jobs() {
         let items: Vec<usize> = (0..100).collect();
         for jobs in [1, 3, 200] {
             let squares = map_parallel(&items, jobs, |item| item * item);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use c::Compiler;
-use sp_host::{CheckOutcome, Verdict};
+use sp_host::{CheckOutcome, CheckStatus};
 use sp_ir::Api;
 
 /// A defect, the check that must find it, and a part of its detail.
@@ -360,7 +360,7 @@ fn main() {
     // A function that the host lacks is no defect of the plugin.
     let plugin = compiler.plugin("UNKNOWN_FUNCTION");
     let row = sp_host::run_check("objects_released", &apis, &plugin);
-    assert_eq!(row.status, Verdict::Skip, "{row}");
+    assert_eq!(row.status, CheckStatus::Skip, "{row}");
     assert!(row.detail.contains("needs TF_ZerosLikeVariant"), "{row}");
     let missed: Vec<String> = DEFECTS
         .iter()
@@ -419,7 +419,7 @@ fn missed_defects(release: &str) -> Vec<String> {
     let planted: Vec<_> = DEFECTS.iter().filter(|(defect, ..)| has(defect)).collect();
     let missed = planted.iter().filter_map(|(defect, check, words)| {
         let row = sp_host::run_check(check, &apis, &compiler.plugin(defect));
-        let is_found = row.status == Verdict::Fail && row.detail.contains(words);
+        let is_found = row.status == CheckStatus::Fail && row.detail.contains(words);
         (!is_found).then(|| format!("{defect} in {release}: {row}"))
     });
     let missed: Vec<String> = missed.collect();
@@ -434,7 +434,7 @@ fn missed_defects(release: &str) -> Vec<String> {
 fn assert_all_checks_pass(variant: &str, outcomes: &[CheckOutcome]) {
     let bad: Vec<&CheckOutcome> = outcomes
         .iter()
-        .filter(|outcome| outcome.status == Verdict::Fail)
+        .filter(|outcome| outcome.status == CheckStatus::Fail)
         .collect();
     assert!(bad.is_empty(), "{variant}: {bad:#?}");
     println!("{variant}: {}", sp_host::summary(outcomes));
@@ -445,27 +445,27 @@ fn assert_declines(outcomes: &[CheckOutcome]) {
         .iter()
         .find(|outcome| outcome.check == "streams")
         .expect("there is one");
-    assert_eq!(row.status, Verdict::Skip, "{row}");
+    assert_eq!(row.status, CheckStatus::Skip, "{row}");
     assert!(
         outcomes
             .iter()
-            .all(|outcome| outcome.status != Verdict::Fail),
+            .all(|outcome| outcome.status != CheckStatus::Fail),
         "{outcomes:#?}"
     );
     println!("NO_DEVICE: {}", sp_host::summary(outcomes));
 }
 
 fn assert_fails_with(defect: &str, row: &CheckOutcome, words: &str) {
-    assert_eq!(row.status, Verdict::Fail, "{defect}: {row}");
+    assert_eq!(row.status, CheckStatus::Fail, "{defect}: {row}");
     assert!(row.detail.contains(words), "{defect}: {row}");
     println!("{defect}: {row}");
 }
 
 /// Returns a message unless `row` fails with `words` and few other checks fail.
 fn missed_defect(row: &CheckOutcome, words: &str, rows: &[CheckOutcome]) -> Option<String> {
-    let failed = rows.iter().filter(|row| row.status == Verdict::Fail);
+    let failed = rows.iter().filter(|row| row.status == CheckStatus::Fail);
     let failed: Vec<&str> = failed.map(|row| row.check.as_str()).collect();
-    let is_found = row.status == Verdict::Fail && row.detail.contains(words);
+    let is_found = row.status == CheckStatus::Fail && row.detail.contains(words);
     let is_specific = failed.contains(&row.check.as_str()) && failed.len() <= 6;
     (!is_found || !is_specific).then(|| format!("{row}, failed {failed:?}"))
 }

@@ -1,4 +1,4 @@
-//! Containment of plugins that flood, fork, hang, forge verdicts, print escape sequences or close descriptors.
+//! Containment of plugins that flood, fork, hang, forge results, print escape sequences or close descriptors.
 
 mod c;
 
@@ -6,78 +6,78 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use c::Compiler;
-use sp_host::{CHECKS, CheckOutcome, Verdict, VerifyOptions};
+use sp_host::{CHECKS, CheckOutcome, CheckStatus, VerifyOptions};
 use sp_ir::Api;
 
 /// The environment variable with the file in which FORKS writes a process number.
 const FILE: &str = "HOSTILE_FILE";
 
-/// A macro of `hostile.c`, the check, its verdict, and a part of its detail.
-const VARIANTS: &[(&str, &str, Verdict, &str)] = &[
+/// A macro of `hostile.c`, the check, its status, and a part of its detail.
+const VARIANTS: &[(&str, &str, CheckStatus, &str)] = &[
     (
         "FORGES",
         "entry_points",
-        Verdict::Fail,
+        CheckStatus::Fail,
         "ended the process with status 0",
     ),
     (
         "FORGES_SKIP",
         "entry_points",
-        Verdict::Fail,
+        CheckStatus::Fail,
         "crashed: abort",
     ),
     (
         "READS_SECRET",
         "entry_points",
-        Verdict::Pass,
+        CheckStatus::Pass,
         "TF_InitKernel",
     ),
     (
         "FORKS_BACK",
         "entry_points",
-        Verdict::Fail,
+        CheckStatus::Fail,
         "crashed: abort",
     ),
     (
         "STOPS",
         "entry_points",
-        Verdict::Fail,
+        CheckStatus::Fail,
         "hung, and was killed",
     ),
     (
         "ESCAPES",
         "entry_points",
-        Verdict::Fail,
+        CheckStatus::Fail,
         r"\u{1b}]0;title\u{7} and \u{1b}[2J and \u{202e} gone",
     ),
     (
         "CLOSES_ALL",
         "entry_points",
-        Verdict::Fail,
-        "closed the descriptor of sp-host's verdict",
+        CheckStatus::Fail,
+        "closed the descriptor for sp-host's result",
     ),
     (
         "BREAKS_STDERR",
         "registration",
-        Verdict::Fail,
+        CheckStatus::Fail,
         "TF_DeleteStatus",
     ),
     (
         "CLOSES_STDERR",
         "registration",
-        Verdict::Fail,
+        CheckStatus::Fail,
         "TF_DeleteStatus",
     ),
     (
         "LEAVES_CORE",
         "entry_points",
-        Verdict::Pass,
+        CheckStatus::Pass,
         "TF_InitKernel",
     ),
     (
         "FILLS_DISK",
         "entry_points",
-        Verdict::Fail,
+        CheckStatus::Fail,
         "crashed: a file over 1 GiB",
     ),
 ];
@@ -108,7 +108,7 @@ fn bounds_memory_of_flood(apis: &[Api], plugin: &Path) {
     let before = peak_memory();
     let row = sp_host::run_check("entry_points", apis, plugin);
     println!("FLOODS: {row}");
-    assert_eq!(row.status, Verdict::Pass, "{row}");
+    assert_eq!(row.status, CheckStatus::Pass, "{row}");
     assert!(row.dropped_bytes > 255 << 20, "{row:?}");
     let growth = peak_memory() - before;
     assert!(growth < 16 << 10, "{growth} KiB for {row}");
@@ -127,7 +127,10 @@ fn peak_memory() -> u64 {
 
 /// Forked processes end if the check passes, and if it is killed.
 fn kills_forked_processes(apis: &[Api], compiler: &Compiler) {
-    for (variants, status) in [("FORKS", Verdict::Pass), ("FORKS HANGS", Verdict::Fail)] {
+    for (variants, status) in [
+        ("FORKS", CheckStatus::Pass),
+        ("FORKS HANGS", CheckStatus::Fail),
+    ] {
         let plugin = compiler.hostile(variants);
         let file = plugin.with_extension("txt");
         // SAFETY: no other thread reads the environment.
@@ -173,11 +176,11 @@ fn loads_hanging_plugin_once(plugin: &Path) {
     assert_eq!(rows.len(), CHECKS.len());
     assert_eq!(
         (rows[0].check.as_str(), rows[0].status),
-        ("entry_points", Verdict::Fail)
+        ("entry_points", CheckStatus::Fail)
     );
     assert!(rows[0].detail.contains(words), "{}", rows[0]);
     for row in &rows[1..] {
-        assert_eq!(row.status, Verdict::Skip, "{row}");
+        assert_eq!(row.status, CheckStatus::Skip, "{row}");
         assert!(
             row.detail.contains("not run") && row.detail.contains(words),
             "{row}"
@@ -201,7 +204,7 @@ fn requires_device_if_requested(compiler: &Compiler) {
         println!("{variant}, require_device {require_device}: {row}");
         row.status
     };
-    assert_eq!(status("NO_DEVICE", false), Verdict::Pass);
-    assert_eq!(status("NO_DEVICE", true), Verdict::Fail);
-    assert_eq!(status("GOOD", true), Verdict::Pass);
+    assert_eq!(status("NO_DEVICE", false), CheckStatus::Pass);
+    assert_eq!(status("NO_DEVICE", true), CheckStatus::Fail);
+    assert_eq!(status("GOOD", true), CheckStatus::Pass);
 }

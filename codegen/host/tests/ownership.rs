@@ -3,7 +3,7 @@
 mod c;
 
 use c::Compiler;
-use sp_host::{CheckOutcome, Host, Op, Suite, Tensor, Verdict};
+use sp_host::{CheckOutcome, CheckStatus, Host, Op, Suite, Tensor};
 
 /// A defect, and a part of the detail of the failed test.
 const DEFECTS: [(&str, &str); 2] = [
@@ -19,10 +19,10 @@ fn main() {
         return;
     };
     let row = first_outcome(suite(compiler.plugin("GOOD")).own_tests());
-    assert_eq!(row.status, Verdict::Pass, "{row}");
+    assert_eq!(row.status, CheckStatus::Pass, "{row}");
     for (defect, words) in DEFECTS {
         let row = first_outcome(suite(compiler.plugin(defect)).own_tests());
-        assert_eq!(row.status, Verdict::Fail, "{defect}: {row}");
+        assert_eq!(row.status, CheckStatus::Fail, "{defect}: {row}");
         assert!(row.detail.contains(words), "{defect}: {row}");
         println!("{defect}: {row}");
     }

@@ -3,7 +3,7 @@
 mod c;
 
 use c::Compiler;
-use sp_host::{Code, DType, Host, Op, Suite, Tensor, Verdict};
+use sp_host::{CheckStatus, DType, Host, Op, StatusCode, Suite, Tensor};
 
 fn main() {
     let apis = c::apis_of("2.18");
@@ -19,7 +19,7 @@ fn main() {
             rejects_unknown_variable_and_other_shape,
         );
     for row in suite.own_tests() {
-        assert_eq!(row.status, Verdict::Pass, "{row}");
+        assert_eq!(row.status, CheckStatus::Pass, "{row}");
         println!("{row}");
     }
 }
@@ -55,7 +55,7 @@ fn rejects_unknown_variable_and_other_shape(host: &Host) {
     let error = host
         .run(&destroy_temporary_variable(), &[tensor(3)])
         .unwrap_err();
-    assert_eq!(error.code(), Some(Code::NOT_FOUND), "{error}");
+    assert_eq!(error.code(), Some(StatusCode::NOT_FOUND), "{error}");
     let error = host.run(&assign(), &[tensor(3), tensor(2)]).unwrap_err();
-    assert_eq!(error.code(), Some(Code::INVALID_ARGUMENT), "{error}");
+    assert_eq!(error.code(), Some(StatusCode::INVALID_ARGUMENT), "{error}");
 }

@@ -5,7 +5,7 @@ mod c;
 use std::process::ExitCode;
 
 use c::Compiler;
-use sp_host::{Code, DType, Error, Host, Op, Suite, Tensor};
+use sp_host::{DType, Error, Host, Op, StatusCode, Suite, Tensor};
 
 fn main() -> ExitCode {
     let apis = c::apis();
@@ -87,7 +87,7 @@ fn kernel_fails_with_its_message(host: &Host) {
     let error = host
         .run(&Op::new("AddV2"), &[floats(&[1.0]), floats(&[1.0, 2.0])])
         .unwrap_err();
-    assert_eq!(error.code(), Some(Code::INVALID_ARGUMENT));
+    assert_eq!(error.code(), Some(StatusCode::INVALID_ARGUMENT));
     assert_eq!(
         error.to_string(),
         "AddV2: INVALID_ARGUMENT: the shapes differ"
@@ -99,7 +99,7 @@ fn construction_fails_with_its_message(host: &Host) {
     let error = host
         .run(&op, &[floats(&[1.0]), Tensor::from([1], &[0i32])])
         .unwrap_err();
-    assert_eq!(error.code(), Some(Code::UNIMPLEMENTED));
+    assert_eq!(error.code(), Some(StatusCode::UNIMPLEMENTED));
 }
 
 fn host_memory_arguments_are_in_host_memory(host: &Host) {

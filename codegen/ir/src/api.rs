@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{Item, Layout, Struct};
 
 /// The version of the JSON form. A reader rejects a newer one.
-pub const SCHEMA: u32 = 3;
+pub const SCHEMA: u32 = 4;
 
 /// The items of an API by their C name.
 pub type Items = BTreeMap<String, Item>;
@@ -39,7 +39,7 @@ pub struct TargetDifference {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Api {
-    /// [`SCHEMA`] at the time of writing.
+    /// [`SCHEMA`], also if the snapshot was read from an earlier one.
     pub schema: u32,
     /// The API's name, which is that of its notes file: `stream_executor`.
     pub name: String,

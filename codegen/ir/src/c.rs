@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_c() {
+    fn spells_pointers_and_functions_as_c() {
         let text = pointer(Type::Char, false);
         assert_eq!(spell(&text), "const char*");
         assert_eq!(spell(&pointer(text.clone(), false)), "const char* const*");

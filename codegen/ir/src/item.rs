@@ -93,6 +93,13 @@ pub struct Struct {
 }
 
 impl Struct {
+    /// Returns true if the first field is the struct's `struct_size`. A struct that begins with a base struct has
+    /// the `struct_size` of that base.
+    pub fn is_versioned(&self) -> bool {
+        let first = self.fields.first();
+        self.struct_size.is_some() && first.is_some_and(|field| field.name == "struct_size")
+    }
+
     /// Returns the side that fills `field`, or `None` if no fact states it.
     ///
     /// A fact about the field takes precedence. Otherwise the side that fills the struct fills the field,
@@ -159,18 +166,19 @@ pub struct Field {
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub direction: Option<Stated<Direction>>,
-    /// The presence of the field: whether a null value is allowed.
+    /// The presence of the field: an optional field may be null.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub presence: Option<Stated<Presence>>,
-    /// The default return value of a callback without a status, after a panic: a Rust expression.
+    /// The default return value of a callback without a status, after a panic: a Rust expression. Up to schema 3
+    /// the key was `neutral`.
     #[cfg_attr(
         feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
+        serde(default, alias = "neutral", skip_serializing_if = "Option::is_none")
     )]
-    pub neutral: Option<Stated<String>>,
+    pub default_return: Option<Stated<String>>,
     /// The section banner above it.
     #[cfg_attr(
         feature = "serde",
@@ -185,8 +193,12 @@ impl Field {
     /// Returns true if the header reserves this extension pointer for later releases. Such a pointer stays
     /// null, since no comment names a party that sets it.
     pub fn is_reserved(&self) -> bool {
-        let is_optional = self.presence.as_ref().map(|it| it.value) == Some(Presence::Optional);
-        self.name == "ext" && is_optional && self.filled_by.is_none()
+        self.name == "ext" && self.is_optional() && self.filled_by.is_none()
+    }
+
+    /// Returns true if the field may be null.
+    pub fn is_optional(&self) -> bool {
+        self.presence.as_ref().map(|it| it.value) == Some(Presence::Optional)
     }
 }
 
@@ -387,7 +399,7 @@ mod tests {
             filled_by: None,
             direction: None,
             presence: None,
-            neutral: None,
+            default_return: None,
             section: None,
             loc: loc(),
         }
@@ -434,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn pointer_to_struct_that_the_plugin_fills_is_written_by_core() {
+    fn core_writes_pointer_to_plugin_filled_struct() {
         let filled = |pointee| {
             let mut table = field("table", pointer(pointee));
             table.filled_by = stated(Side::Plugin);
@@ -446,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn reserved_ext_has_no_writer_and_free_form_ext_is_written_by_filler() {
+    fn reserved_ext_has_no_writer() {
         let mut ext = field("ext", pointer(Type::Void));
         ext.presence = stated(Presence::Optional);
         assert_eq!(

@@ -174,7 +174,7 @@ impl SerializedApi {
         match invalid_index {
             Some(index) => Err(SnapshotError::InvalidIndex { index }),
             None => Ok(Api {
-                schema: self.schema,
+                schema: SCHEMA,
                 name: self.name,
                 preview: self
                     .preview
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_preview_and_exact_version_of_pre_releases_only() {
+    fn only_pre_releases_have_preview_and_exact() {
         let mut api = empty(SCHEMA);
         assert!(!api.to_json().contains("preview"));
         api.preview = Some("2.22.0rc0".into());
@@ -355,6 +355,23 @@ mod tests {
     fn rejects_newer_schema() {
         let error = Api::from_json(&empty(SCHEMA + 1).to_json()).unwrap_err();
         assert!(error.to_string().contains("newer sp-gen"), "{error}");
+    }
+
+    /// Snapshots in a user's cache are of any earlier schema.
+    #[test]
+    fn reads_default_return_key_of_schema_3() {
+        let text = r#"{"schema": 3, "name": "demo", "release": "2.21", "items": {"S": {"kind": "struct", "fields": [
+            {"name": "f", "type": "int", "offset": 0, "size": 4, "loc": "demo.h:2",
+             "neutral": {"value": "-1", "evidence": "prefix"}}],
+            "layout": {"size": 4, "align": 4}, "loc": "demo.h:1"}}}"#;
+        let api = Api::from_json(text).unwrap();
+        let Item::Struct(item) = &api.items["S"] else {
+            panic!("{api:?}");
+        };
+        let default = item.fields[0].default_return.as_ref().unwrap();
+        assert_eq!(default.value, "-1");
+        assert_eq!(api.schema, SCHEMA);
+        assert!(api.to_json().contains("\"default_return\""));
     }
 
     #[test]

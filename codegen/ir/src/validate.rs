@@ -228,7 +228,7 @@ fn check_field(field: &Field) -> CheckResult {
     check_stated(&field.filled_by)?;
     check_stated(&field.direction)?;
     check_stated(&field.presence)?;
-    let default = check_stated(&field.neutral)?;
+    let default = check_stated(&field.default_return)?;
     default.map_or(Ok(()), |it| TextForm::Expression.check(it))?;
     check_type(&field.ty)
 }
@@ -286,9 +286,9 @@ fn check_line(text: &Option<String>) -> CheckResult {
 mod tests {
     use crate::Api;
 
-    const SNAPSHOT: &str = r#"{"schema":3,"name":"demo","release":"2.21","items":{
+    const SNAPSHOT: &str = r#"{"schema":4,"name":"demo","release":"2.21","items":{
         "SP_Demo":{"kind":"struct","doc":"A demo.","fields":[{"name":"size","type":"size","offset":0,"size":8,
-            "neutral":{"value":"0","evidence":"prefix"},"section":"CALLS","loc":"demo.h:2"}],
+            "default_return":{"value":"0","evidence":"prefix"},"section":"CALLS","loc":"demo.h:2"}],
             "layout":{"size":8,"align":8},"loc":"demo.h:1"},
         "TEXT":{"kind":"constant","value":{"text":"a\nb"},"loc":"demo.h:3"},
         "run":{"kind":"function","signature":{"params":[{"name":"it","type":"SP_Demo"}],"ret":"void"},
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_each_name_and_text_that_could_break_out() {
+    fn rejects_unsafe_names_and_texts() {
         let bad = [
             ("\"demo\"", "\"de mo\""),
             ("\"SP_Demo\":", "\"SP_Demo\\n\":"),

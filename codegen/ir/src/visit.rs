@@ -58,7 +58,7 @@ fn field(item: &mut Field, visit: Visit) {
     fact(&mut item.filled_by, visit);
     fact(&mut item.direction, visit);
     fact(&mut item.presence, visit);
-    fact(&mut item.neutral, visit);
+    fact(&mut item.default_return, visit);
     visit(Visited::Loc(&mut item.loc));
 }
 

@@ -24,7 +24,7 @@ pub const PART_BYTES: u64 = 1 << 20;
 
 /// The symbols of a library.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Exports {
+pub struct ExportedSymbols {
     /// The names that the filter accepts, sorted.
     pub names: Vec<String>,
     /// The symbol versions that the library defines, such as `tensorflow`.

@@ -3,7 +3,7 @@
 //! The dynamic section is near the end of a library, so this inflates all of a wheel's member. `prefix` finds the
 //! same tables from the first bytes.
 
-use super::binary::{Binary, Exports, NameFilter, name_at, u16_at, u32_at, u64_at};
+use super::binary::{Binary, ExportedSymbols, NameFilter, name_at, u16_at, u32_at, u64_at};
 
 /// Size of a symbol table entry in bytes.
 pub const SYMBOL_SIZE: usize = 24;
@@ -137,7 +137,7 @@ pub enum SymbolKind {
 pub fn exports<B: Binary + ?Sized>(
     binary: &mut B,
     wanted: NameFilter<'_>,
-) -> Result<Exports, B::Error> {
+) -> Result<ExportedSymbols, B::Error> {
     symbols(binary, wanted, SymbolKind::Exported)
 }
 
@@ -149,7 +149,7 @@ pub fn symbols<B: Binary + ?Sized>(
     binary: &mut B,
     wanted: NameFilter<'_>,
     kind: SymbolKind,
-) -> Result<Exports, B::Error> {
+) -> Result<ExportedSymbols, B::Error> {
     let head = binary.read_range(0..4096)?;
     let Some((_, segments)) = segments(&head).filter(|_| is_elf(&head)) else {
         return Err(binary.malformed("it has no 64-bit little-endian ELF header"));
@@ -175,7 +175,7 @@ pub fn symbols<B: Binary + ?Sized>(
     let Some(names) = names else {
         return Err(binary.malformed("a symbol has no name in its string table"));
     };
-    Ok(Exports {
+    Ok(ExportedSymbols {
         names,
         versions: defined_versions(definitions, strings).unwrap_or_default(),
     })
@@ -183,7 +183,7 @@ pub fn symbols<B: Binary + ?Sized>(
 
 /// The libraries that a library depends on.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Dependencies {
+pub struct LibraryDependencies {
     /// The names of the libraries that the loader must find.
     pub needed: Vec<String>,
     /// Folders in which the loader looks for them; `$ORIGIN` is the library's own folder.
@@ -191,7 +191,7 @@ pub struct Dependencies {
 }
 
 /// Reads the dependencies of a library, or returns `None` if its dynamic section cannot be read.
-pub fn read_dependencies(bytes: &[u8]) -> Option<Dependencies> {
+pub fn read_dependencies(bytes: &[u8]) -> Option<LibraryDependencies> {
     let (_, segments) = segments(bytes).filter(|_| is_elf(bytes))?;
     let dynamic = segments.iter().find(|segment| segment.kind == PT_DYNAMIC)?;
     let part = |offset: u64, size: u64| {
@@ -210,7 +210,7 @@ pub fn read_dependencies(bytes: &[u8]) -> Option<Dependencies> {
     };
     let folders = texts(&[tag::RPATH, tag::RUNPATH]);
     let folders = folders.iter().flat_map(|list| list.split(':'));
-    Some(Dependencies {
+    Some(LibraryDependencies {
         needed: texts(&[tag::NEEDED]),
         folders: folders.map(str::to_owned).collect(),
     })

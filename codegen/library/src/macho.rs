@@ -1,6 +1,6 @@
 //! The export trie of a Mach-O library (64 bits, little-endian, one architecture).
 
-use super::binary::{Binary, Exports, NameFilter, name_at, u32_at};
+use super::binary::{Binary, ExportedSymbols, NameFilter, name_at, u32_at};
 use std::ops::Range;
 
 const HEADER_SIZE: u64 = 32;
@@ -23,7 +23,7 @@ pub fn is_macho(head: &[u8]) -> bool {
 pub fn exports<B: Binary + ?Sized>(
     binary: &mut B,
     wanted: NameFilter<'_>,
-) -> Result<Exports, B::Error> {
+) -> Result<ExportedSymbols, B::Error> {
     let head = binary.read_range(0..HEADER_SIZE)?;
     let size = u32_at(&head, 20).map(u64::from).filter(|_| is_macho(&head));
     let Some(size) = size.filter(|size| *size <= MAX_COMMANDS_BYTES) else {
@@ -40,7 +40,7 @@ pub fn exports<B: Binary + ?Sized>(
     }
     names.sort();
     names.dedup();
-    Ok(Exports {
+    Ok(ExportedSymbols {
         names,
         versions: Vec::new(),
     })

@@ -4,7 +4,7 @@
 //! The tables are found by their shape and then verified: the hash table has a hash of every exported name, and the
 //! hashes of a sample of names must agree. If they do not, the caller reads the dynamic section.
 
-use super::binary::{Binary, Exports, NameFilter, name_at, u16_at, u32_at, u64_at};
+use super::binary::{Binary, ExportedSymbols, NameFilter, name_at, u16_at, u32_at, u64_at};
 use super::elf::{SYMBOL_SIZE, defined_versions, exported_names, is_elf, segments};
 
 /// The first table begins within this distance after the program headers.
@@ -25,7 +25,7 @@ const SAMPLED_NAMES: usize = 4096;
 pub fn exports<B: Binary + ?Sized>(
     binary: &mut B,
     wanted: NameFilter<'_>,
-) -> Result<Option<Exports>, B::Error> {
+) -> Result<Option<ExportedSymbols>, B::Error> {
     let (mut length, limit) = (INITIAL_BYTES, MAX_PREFIX_BYTES.min(binary.length()));
     loop {
         length = length.min(limit);
@@ -42,14 +42,14 @@ pub fn exports<B: Binary + ?Sized>(
 /// The result of a search for the tables.
 enum Search {
     /// The tables, verified as far as the bytes reach.
-    Found(Tables),
+    Found(SymbolTables),
     /// The bytes end before the tables can be verified; an estimate of the length needed.
     Truncated(u64),
     Absent,
 }
 
 #[derive(Clone, Copy)]
-struct Tables {
+struct SymbolTables {
     symbols: usize,
     count: usize,
     strings: usize,
@@ -57,16 +57,16 @@ struct Tables {
     last_name: usize,
 }
 
-impl Tables {
+impl SymbolTables {
     /// Returns a length that contains the tables, a long last name and the versions.
     fn end(&self) -> u64 {
         (self.last_name + 2 * self.count + TRAILING_NAMES_BYTES) as u64
     }
 
-    fn exports(self, bytes: &[u8], wanted: NameFilter<'_>) -> Option<Exports> {
+    fn exports(self, bytes: &[u8], wanted: NameFilter<'_>) -> Option<ExportedSymbols> {
         let strings = bytes.get(self.strings..)?;
         let symbols = bytes.get(self.symbols..)?;
-        Some(Exports {
+        Some(ExportedSymbols {
             names: exported_names(symbols, self.count, strings, wanted)?,
             versions: self.versions(bytes, strings).unwrap_or_default(),
         })
@@ -256,7 +256,7 @@ fn verify(bytes: &[u8], hash: &HashTable, symbols: usize, strings: usize) -> Sea
     }
     match verified {
         0 => Search::Truncated(last_name as u64 + 1),
-        _ => Search::Found(Tables {
+        _ => Search::Found(SymbolTables {
             symbols,
             count: hash.count,
             strings,
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_tables_in_the_orders_of_ld_and_lld() {
+    fn finds_tables_of_ld_and_lld() {
         let names = many_names();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         for (lld, names) in [

@@ -1,8 +1,9 @@
 //! Attributes of ops, written as `T: type = float in half float` or `N: int >= 1`.
 
 use crate::DataType;
-use crate::cursor::{Cursor, ParseResult};
-use crate::value::{Shape, Value, parse_tensor};
+use crate::cursor::{LineCursor, ParseResult};
+use crate::kind::{AttributeKind, AttributeType};
+use crate::value::{Value, parse_type};
 use std::fmt;
 
 /// An attribute of an op.
@@ -20,36 +21,6 @@ pub struct Attribute {
     pub allowed: AllowedValues,
 }
 
-/// The type of an attribute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AttributeType {
-    /// The kind of the value, or of the list's items.
-    pub kind: AttributeKind,
-    /// True for a list.
-    pub is_list: bool,
-}
-
-/// The kind of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AttributeKind {
-    /// A string.
-    String,
-    /// A 64-bit integer.
-    Int,
-    /// A 32-bit floating point number.
-    Float,
-    /// A boolean.
-    Bool,
-    /// An element type.
-    Type,
-    /// A shape.
-    Shape,
-    /// A tensor.
-    Tensor,
-    /// A function.
-    Function,
-}
-
 /// The values that an attribute, or an item of its list, may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AllowedValues {
@@ -61,91 +32,14 @@ pub enum AllowedValues {
     Strings(Vec<String>),
 }
 
-impl AttributeKind {
-    const NAMES: [(Self, &'static str); 8] = [
-        (Self::String, "string"),
-        (Self::Int, "int"),
-        (Self::Float, "float"),
-        (Self::Bool, "bool"),
-        (Self::Type, "type"),
-        (Self::Shape, "shape"),
-        (Self::Tensor, "tensor"),
-        (Self::Function, "func"),
-    ];
-
-    /// Returns the name, as in an `OpDef`.
-    pub fn name(self) -> &'static str {
-        let mut names = Self::NAMES.iter();
-        names
-            .find(|(kind, _)| *kind == self)
-            .map_or("", |(_, name)| name)
-    }
-
-    fn from_name(name: &str) -> Option<Self> {
-        let mut names = Self::NAMES.iter();
-        names
-            .find(|(_, known)| *known == name)
-            .map(|(kind, _)| *kind)
-    }
-}
-
-impl AttributeType {
-    /// Returns the type with this name, as in an `OpDef`: `int`, `list(int)`. Returns `None` if there is none.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let item = name
-            .strip_prefix("list(")
-            .and_then(|item| item.strip_suffix(')'));
-        Some(Self {
-            kind: AttributeKind::from_name(item.unwrap_or(name))?,
-            is_list: item.is_some(),
-        })
-    }
-
-    fn parse(cursor: &mut Cursor<'_>) -> ParseResult<Self> {
-        let is_list = cursor.take("list(");
-        let word = cursor.word("the type of an attribute")?;
-        let kind = AttributeKind::from_name(word);
-        let kind = kind.ok_or_else(|| cursor.unexpected("the type of an attribute", word))?;
-        if is_list {
-            cursor.expect(")")?;
-        }
-        Ok(Self { kind, is_list })
-    }
-
-    /// Reads a value of this type.
-    fn value(self, cursor: &mut Cursor<'_>) -> ParseResult<Value> {
-        match self.is_list {
-            true => cursor
-                .list(|cursor| self.kind.value(cursor))
-                .map(Value::List),
-            false => self.kind.value(cursor),
-        }
-    }
-}
-
-impl AttributeKind {
-    fn value(self, cursor: &mut Cursor<'_>) -> ParseResult<Value> {
-        match self {
-            Self::String => cursor.quoted().map(Value::String),
-            Self::Function => cursor.quoted().map(Value::Function),
-            Self::Int => cursor.number("an integer").map(Value::Int),
-            Self::Float => cursor.number("a number").map(Value::Float),
-            Self::Bool => cursor.number("`true` or `false`").map(Value::Bool),
-            Self::Type => parse_type(cursor).map(Value::Type),
-            Self::Shape => Shape::parse(cursor).map(Value::Shape),
-            Self::Tensor => parse_tensor(cursor),
-        }
-    }
-}
-
 impl AllowedValues {
-    fn parse(cursor: &mut Cursor<'_>, kind: AttributeKind) -> ParseResult<Self> {
+    fn parse(cursor: &mut LineCursor<'_>, kind: AttributeKind) -> ParseResult<Self> {
         if !cursor.take(" in") {
             return Ok(Self::Any);
         }
         match kind {
             AttributeKind::Type => items(cursor, parse_type).map(Self::Types),
-            AttributeKind::String => items(cursor, Cursor::quoted).map(Self::Strings),
+            AttributeKind::String => items(cursor, LineCursor::quoted).map(Self::Strings),
             _ => Err("only types and strings have a list of allowed values".into()),
         }
     }
@@ -153,8 +47,8 @@ impl AllowedValues {
 
 /// Reads items that are each preceded by a space, up to the end or the releases.
 fn items<'a, T>(
-    cursor: &mut Cursor<'a>,
-    mut item: impl FnMut(&mut Cursor<'a>) -> ParseResult<T>,
+    cursor: &mut LineCursor<'a>,
+    mut item: impl FnMut(&mut LineCursor<'a>) -> ParseResult<T>,
 ) -> ParseResult<Vec<T>> {
     let mut items = Vec::new();
     while !cursor.is_at_end() && !cursor.rest().starts_with(" @ ") {
@@ -164,13 +58,8 @@ fn items<'a, T>(
     Ok(items)
 }
 
-fn parse_type(cursor: &mut Cursor<'_>) -> ParseResult<DataType> {
-    let word = cursor.word("an element type")?;
-    DataType::from_name(word).ok_or_else(|| cursor.unexpected("an element type", word))
-}
-
 impl Attribute {
-    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> ParseResult<Self> {
+    pub(crate) fn parse(cursor: &mut LineCursor<'_>) -> ParseResult<Self> {
         let name = cursor.word("the name of an attribute")?.to_owned();
         cursor.expect(": ")?;
         let ty = AttributeType::parse(cursor)?;
@@ -179,7 +68,7 @@ impl Attribute {
             false => None,
         };
         let default = match cursor.take(" = ") {
-            true => Some(ty.value(cursor)?),
+            true => Some(Value::parse(ty, cursor)?),
             false => None,
         };
         let allowed = AllowedValues::parse(cursor, ty.kind)?;
@@ -190,15 +79,6 @@ impl Attribute {
             default,
             allowed,
         })
-    }
-}
-
-impl fmt::Display for AttributeType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.is_list {
-            true => write!(f, "list({})", self.kind.name()),
-            false => f.write_str(self.kind.name()),
-        }
     }
 }
 
@@ -252,7 +132,7 @@ mod tests {
             "keep: list(bool) = [true, false]",
             "names: list(string) = []",
         ] {
-            let mut cursor = Cursor::new(text);
+            let mut cursor = LineCursor::new(text);
             let attribute = Attribute::parse(&mut cursor).unwrap();
             assert!(cursor.is_at_end(), "{text}: {}", cursor.rest());
             assert_eq!(attribute.to_string(), text);
@@ -274,7 +154,7 @@ mod tests {
             ("n: int in 1", "only types and strings"),
             ("T: type in half  float", "an element type"),
         ] {
-            let error = Attribute::parse(&mut Cursor::new(text)).unwrap_err();
+            let error = Attribute::parse(&mut LineCursor::new(text)).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");
         }
     }

@@ -6,11 +6,11 @@ use std::str::FromStr;
 pub(crate) type ParseResult<T> = Result<T, String>;
 
 /// The rest of a line.
-pub(crate) struct Cursor<'a> {
+pub(crate) struct LineCursor<'a> {
     rest: &'a str,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> LineCursor<'a> {
     /// Returns a cursor at the beginning of `line`.
     pub fn new(line: &'a str) -> Self {
         Self { rest: line }

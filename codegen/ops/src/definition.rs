@@ -2,7 +2,7 @@
 
 use crate::DataType;
 use crate::attribute::Attribute;
-use crate::cursor::{Cursor, ParseResult};
+use crate::cursor::{LineCursor, ParseResult};
 use std::fmt;
 
 /// The definition of an op in one release.
@@ -120,7 +120,7 @@ impl Flag {
             .map_or("deprecated", |(_, name)| name)
     }
 
-    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> ParseResult<Self> {
+    pub(crate) fn parse(cursor: &mut LineCursor<'_>) -> ParseResult<Self> {
         let word = cursor.word("a flag")?;
         if word == "deprecated" {
             cursor.expect(" ")?;
@@ -133,7 +133,7 @@ impl Flag {
 }
 
 impl Argument {
-    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> ParseResult<Self> {
+    pub(crate) fn parse(cursor: &mut LineCursor<'_>) -> ParseResult<Self> {
         let name = cursor.word("the name of an argument")?.to_owned();
         cursor.expect(": ")?;
         let is_ref = cursor.take("Ref(");
@@ -146,7 +146,7 @@ impl Argument {
 }
 
 impl ArgumentType {
-    fn parse(cursor: &mut Cursor<'_>) -> ParseResult<Self> {
+    fn parse(cursor: &mut LineCursor<'_>) -> ParseResult<Self> {
         if cursor.take("list(") {
             let attribute = cursor.word("the name of an attribute")?.to_owned();
             cursor.expect(")")?;
@@ -226,7 +226,7 @@ mod tests {
             "ref: Ref(float)",
             "inputs: Ref(N * T)",
         ] {
-            let mut cursor = Cursor::new(text);
+            let mut cursor = LineCursor::new(text);
             let argument = Argument::parse(&mut cursor).unwrap();
             assert!(cursor.is_at_end(), "{text}");
             assert_eq!(argument.to_string(), text);
@@ -236,10 +236,13 @@ mod tests {
     #[test]
     fn rejects_malformed_arguments_and_flags() {
         for text in ["", "x", "x: ", "x: Ref(T", "x: list(T", "x: N * "] {
-            assert!(Argument::parse(&mut Cursor::new(text)).is_err(), "{text}");
+            assert!(
+                Argument::parse(&mut LineCursor::new(text)).is_err(),
+                "{text}"
+            );
         }
         for text in ["", "statefull", "deprecated", "deprecated x"] {
-            assert!(Flag::parse(&mut Cursor::new(text)).is_err(), "{text}");
+            assert!(Flag::parse(&mut LineCursor::new(text)).is_err(), "{text}");
         }
     }
 
@@ -252,7 +255,7 @@ mod tests {
             "deprecated 26",
         ] {
             assert_eq!(
-                Flag::parse(&mut Cursor::new(text)).unwrap().to_string(),
+                Flag::parse(&mut LineCursor::new(text)).unwrap().to_string(),
                 text
             );
         }

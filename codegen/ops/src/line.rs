@@ -2,7 +2,7 @@
 //! that it is for, ` @ 2.13..`, unless these are all releases of the table (line `op`) or of the op (other lines).
 
 use crate::attribute::Attribute;
-use crate::cursor::{Cursor, ParseResult};
+use crate::cursor::{LineCursor, ParseResult};
 use crate::definition::{Argument, Flag};
 use crate::op::{Declared, Op};
 use sp_ir::ReleaseSet;
@@ -55,7 +55,7 @@ pub(crate) fn parse_op(text: &str, all: &ReleaseSet) -> Result<Op, (usize, Strin
 }
 
 fn parse_name(line: &str, all: &ReleaseSet) -> ParseResult<Op> {
-    let mut cursor = Cursor::new(line);
+    let mut cursor = LineCursor::new(line);
     cursor.expect(OP)?;
     let name = cursor.word("the name of an op")?.to_owned();
     Ok(Op {
@@ -69,7 +69,7 @@ fn parse_name(line: &str, all: &ReleaseSet) -> ParseResult<Op> {
 }
 
 fn parse_member(line: &str, op: &mut Op) -> ParseResult<()> {
-    let mut cursor = Cursor::new(line);
+    let mut cursor = LineCursor::new(line);
     cursor.expect("  ")?;
     if cursor.take("input ") {
         op.inputs
@@ -88,8 +88,8 @@ fn parse_member(line: &str, op: &mut Op) -> ParseResult<()> {
 }
 
 fn declared<'a, T>(
-    cursor: &mut Cursor<'a>,
-    parse: impl FnOnce(&mut Cursor<'a>) -> ParseResult<T>,
+    cursor: &mut LineCursor<'a>,
+    parse: impl FnOnce(&mut LineCursor<'a>) -> ParseResult<T>,
     usual: &ReleaseSet,
 ) -> ParseResult<Declared<T>> {
     Ok(Declared {
@@ -99,7 +99,7 @@ fn declared<'a, T>(
 }
 
 /// Reads the releases at the end of a line.
-fn parse_releases(cursor: &mut Cursor<'_>, usual: &ReleaseSet) -> ParseResult<ReleaseSet> {
+fn parse_releases(cursor: &mut LineCursor<'_>, usual: &ReleaseSet) -> ParseResult<ReleaseSet> {
     if cursor.is_at_end() {
         return Ok(usual.clone());
     }

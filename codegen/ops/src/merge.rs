@@ -33,13 +33,13 @@ pub(crate) fn merge(name: &str, definitions: &Definitions<'_>, known: &[Release]
 }
 
 /// The declarations of an argument, attribute or flag, newest first.
-struct Slot<'a, T> {
+struct MergedItem<'a, T> {
     name: String,
-    declarations: Vec<Declaration<'a, T>>,
+    declarations: Vec<SharedText<'a, T>>,
 }
 
 /// An item, the text of its line, and the releases with this text.
-struct Declaration<'a, T> {
+struct SharedText<'a, T> {
     item: &'a T,
     text: String,
     releases: BTreeSet<Release>,
@@ -53,33 +53,33 @@ fn merge_items<'a, T: Clone + Display + 'a>(
     items: impl Fn(&'a OpDef) -> &'a [T],
     name: impl Fn(&T) -> String,
 ) -> Vec<Declared<T>> {
-    let mut slots: Vec<Slot<'a, T>> = Vec::new();
+    let mut merged: Vec<MergedItem<'a, T>> = Vec::new();
     for (release, op) in definitions {
         let mut next = 0;
         for item in items(op) {
             let name = name(item);
-            let found = (next..slots.len()).find(|index| slots[*index].name == name);
+            let found = (next..merged.len()).find(|index| merged[*index].name == name);
             let index = found.unwrap_or_else(|| {
                 let declarations = Vec::new();
-                slots.insert(next, Slot { name, declarations });
+                merged.insert(next, MergedItem { name, declarations });
                 next
             });
-            slots[index].add(item, *release);
+            merged[index].add(item, *release);
             next = index + 1;
         }
     }
-    let declared = slots.into_iter().flat_map(|slot| slot.declared(known));
+    let declared = merged.into_iter().flat_map(|item| item.declared(known));
     declared.collect()
 }
 
-impl<'a, T: Clone + Display> Slot<'a, T> {
+impl<'a, T: Clone + Display> MergedItem<'a, T> {
     /// Adds the declaration of a release. Declarations are compared as text, in which NaN is equal to itself.
     fn add(&mut self, item: &'a T, release: Release) {
         let text = item.to_string();
         let known = self.declarations.iter_mut().find(|it| it.text == text);
         match known {
             Some(declaration) => drop(declaration.releases.insert(release)),
-            None => self.declarations.push(Declaration {
+            None => self.declarations.push(SharedText {
                 item,
                 text,
                 releases: BTreeSet::from([release]),

@@ -1,10 +1,9 @@
 //! The ops of several releases, from which the table is written.
 
-use crate::definition::OpDef;
 use crate::line::format_op;
 use crate::merge::merge;
+use crate::release_ops::ReleaseOps;
 use crate::table::{RELEASE, Table};
-use crate::validate::{InvalidOp, validate};
 use sp_ir::{Release, ReleaseSet};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,35 +16,6 @@ const HEADING: &str = "\
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Registry {
     releases: BTreeMap<Release, ReleaseOps>,
-}
-
-/// The ops of a release.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReleaseOps {
-    /// The exact version.
-    pub version: Release,
-    /// The ops by name.
-    pub ops: BTreeMap<String, OpDef>,
-}
-
-impl ReleaseOps {
-    /// Returns the ops of a version.
-    ///
-    /// # Errors
-    /// Returns an error for an op that the table cannot contain, and for two ops of the same name.
-    pub fn new(version: Release, ops: impl IntoIterator<Item = OpDef>) -> Result<Self, InvalidOp> {
-        let mut by_name = BTreeMap::new();
-        for op in ops {
-            validate(&op)?;
-            if let Some(op) = by_name.insert(op.name.clone(), op) {
-                return Err(InvalidOp::new(&op.name, "it is defined twice"));
-            }
-        }
-        Ok(Self {
-            version,
-            ops: by_name,
-        })
-    }
 }
 
 impl Registry {

@@ -2,6 +2,7 @@
 
 use crate::line::{OP, parse_op};
 use crate::op::Op;
+use crate::release_ops::ReleaseOps;
 use sp_ir::{Release, ReleaseSet};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -163,6 +164,14 @@ impl<'a> Table<'a> {
     pub fn ops(&self) -> impl Iterator<Item = Op> {
         self.blocks()
             .filter_map(|(_, block)| parse_op(block, &self.all).ok())
+    }
+
+    /// Returns the ops of one of the table's releases, or `None` if the table does not have the release.
+    pub fn in_release(&self, release: Release) -> Option<ReleaseOps> {
+        let version = self.versions().find(|it| it.key() == release.key())?;
+        let definitions = self.ops().filter_map(|op| op.in_release(release));
+        let ops = definitions.map(|op| (op.name.clone(), op)).collect();
+        Some(ReleaseOps { version, ops })
     }
 
     /// Returns the range of the block that contains the byte `middle`; blocks before `low` are not searched.

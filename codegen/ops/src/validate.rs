@@ -1,9 +1,10 @@
 //! Checks of an op definition that comes from outside of the table.
 
 use crate::DataType;
-use crate::attribute::{AllowedValues, Attribute, AttributeKind, AttributeType};
+use crate::attribute::{AllowedValues, Attribute};
 use crate::cursor::is_word_char;
 use crate::definition::{Argument, ArgumentType, ElementType, OpDef};
+use crate::kind::{AttributeKind, AttributeType};
 use crate::value::Value;
 use std::collections::BTreeSet;
 use std::fmt;

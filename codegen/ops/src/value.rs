@@ -1,8 +1,8 @@
 //! Values of attributes.
 
 use crate::DataType;
-use crate::attribute::AttributeKind;
-use crate::cursor::{Cursor, ParseResult};
+use crate::cursor::{LineCursor, ParseResult};
+use crate::kind::{AttributeKind, AttributeType};
 use std::fmt::{self, Write};
 
 /// A value of an attribute.
@@ -38,6 +38,29 @@ pub enum Shape {
 }
 
 impl Value {
+    /// Parses a value of a type.
+    pub(crate) fn parse(ty: AttributeType, cursor: &mut LineCursor<'_>) -> ParseResult<Self> {
+        match ty.is_list {
+            true => cursor
+                .list(|cursor| Self::parse_item(ty.kind, cursor))
+                .map(Self::List),
+            false => Self::parse_item(ty.kind, cursor),
+        }
+    }
+
+    fn parse_item(kind: AttributeKind, cursor: &mut LineCursor<'_>) -> ParseResult<Self> {
+        match kind {
+            AttributeKind::String => cursor.quoted().map(Self::String),
+            AttributeKind::Function => cursor.quoted().map(Self::Function),
+            AttributeKind::Int => cursor.number("an integer").map(Self::Int),
+            AttributeKind::Float => cursor.number("a number").map(Self::Float),
+            AttributeKind::Bool => cursor.number("`true` or `false`").map(Self::Bool),
+            AttributeKind::Type => parse_type(cursor).map(Self::Type),
+            AttributeKind::Shape => Shape::parse(cursor).map(Self::Shape),
+            AttributeKind::Tensor => parse_tensor(cursor),
+        }
+    }
+
     /// Returns the kind, or `None` for a list.
     pub fn kind(&self) -> Option<AttributeKind> {
         Some(match self {
@@ -109,7 +132,7 @@ fn write_hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
 }
 
 impl Shape {
-    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> ParseResult<Self> {
+    fn parse(cursor: &mut LineCursor<'_>) -> ParseResult<Self> {
         if cursor.take("?") {
             return Ok(Self::UnknownRank);
         }
@@ -121,8 +144,13 @@ impl Shape {
     }
 }
 
+pub(crate) fn parse_type(cursor: &mut LineCursor<'_>) -> ParseResult<DataType> {
+    let word = cursor.word("an element type")?;
+    DataType::from_name(word).ok_or_else(|| cursor.unexpected("an element type", word))
+}
+
 /// Parses the bytes after `0x`.
-pub(crate) fn parse_tensor(cursor: &mut Cursor<'_>) -> ParseResult<Value> {
+fn parse_tensor(cursor: &mut LineCursor<'_>) -> ParseResult<Value> {
     let word = cursor.word("a tensor")?;
     let digits = word.strip_prefix("0x").map(str::as_bytes);
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();

@@ -2,7 +2,7 @@
 
 use sp_ops::{AllowedValues, DataType, OpDef, Registry, Release, ReleaseOps, Table};
 
-const COMMITTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../generated/ops/ops.txt");
+const COMMITTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/ops.txt");
 
 fn committed() -> String {
     std::fs::read_to_string(COMMITTED).unwrap()

@@ -49,7 +49,7 @@ pub fn find<S: Source + ?Sized>(
             None => reader.collect(root, &mut found.headers)?,
         }
     }
-    // A header that an API header includes is part of the API, whatever it contains.
+    // A header that an API header includes is part of the API, even if it is excluded as a root.
     let headers = &found.headers;
     found.excluded.retain(|name, _| !headers.contains_key(name));
     Ok(found)
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_include_cycle_and_ignores_include_outside_of_root() {
+    fn accepts_include_cycle_ignores_outside_include() {
         let names = selected(&[
             (
                 "t/c/a.h",

@@ -220,7 +220,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
-    fn runs_in_an_empty_private_folder_and_returns_the_answer() {
+    fn runs_script_in_private_empty_folder() {
         let run = run(
             "ls -A >&2; stat -c %a . >&2; echo $2 $4 $PYTHONSAFEPATH $SP_NAME > $3",
             LONG,
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn kills_a_child_that_hangs_and_what_it_started() {
+    fn kills_process_group_of_hanging_child() {
         let started = Instant::now();
         let run = run(
             "sleep 300 & echo $! >&2; sleep 300",

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use tempfile::{NamedTempFile, TempDir};
 
-static STATE: Mutex<State> = Mutex::new(State {
+static STATE: Mutex<TemporaryState> = Mutex::new(TemporaryState {
     created: BTreeSet::new(),
     delays: 0,
     is_ending: false,
@@ -17,7 +17,7 @@ static STATE: Mutex<State> = Mutex::new(State {
 /// Notified when the last [`Delay`] is dropped.
 static NO_DELAY: Condvar = Condvar::new();
 
-struct State {
+struct TemporaryState {
     /// Paths of all temporary files so far. A path stays in the set after its file is deleted: names are random and
     /// not used again.
     created: BTreeSet<PathBuf>,
@@ -146,6 +146,6 @@ fn remove_all() {
     }
 }
 
-fn state() -> MutexGuard<'static, State> {
+fn state() -> MutexGuard<'static, TemporaryState> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -33,7 +33,7 @@ pub mod v2_5 {
         /// Creates the object that the other functions receive, or returns null if there is none.
         ///
         /// Source: `tensorflow/c/experimental/grappler/grappler.h:129`.
-        #[abi(presence = "optional", neutral = ":: core::ptr::null_mut ()")]
+        #[abi(presence = "optional", default_return = ":: core::ptr::null_mut ()")]
         pub create_func: Option<unsafe extern "C" fn() -> *mut c_void>,
         /// Reads a serialized graph and writes the optimized one. From 2.6 on it also receives the item, which lists the nodes to preserve.
         ///
@@ -50,7 +50,7 @@ pub mod v2_5 {
         /// Destroys the object that create_func returned.
         ///
         /// Source: `tensorflow/c/experimental/grappler/grappler.h:139`.
-        #[abi(presence = "optional", neutral = "()")]
+        #[abi(presence = "optional", default_return = "()")]
         pub destroy_func: Option<unsafe extern "C" fn(*mut c_void)>,
     }
 

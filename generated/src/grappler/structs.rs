@@ -29,7 +29,7 @@ pub struct TP_Optimizer {
     /// Creates the object that the other functions receive, or returns null if there is none.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:135`.
-    #[abi(presence = "optional", neutral = ":: core::ptr::null_mut ()")]
+    #[abi(presence = "optional", default_return = ":: core::ptr::null_mut ()")]
     pub create_func: Option<unsafe extern "C" fn() -> *mut c_void>,
     /// Reads a serialized graph and writes the optimized one. From 2.6 on it also receives the item, which lists the nodes to preserve.
     ///
@@ -47,7 +47,7 @@ pub struct TP_Optimizer {
     /// Destroys the object that create_func returned.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:146`.
-    #[abi(presence = "optional", neutral = "()")]
+    #[abi(presence = "optional", default_return = "()")]
     pub destroy_func: Option<unsafe extern "C" fn(*mut c_void)>,
 }
 

@@ -52,12 +52,12 @@ pub struct TF_ProfilerRegistrationParams {
     /// Called when a copy of the profiler is destroyed. This happens twice during loading, so it must not free anything that is still needed.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:159`.
-    #[abi(direction = "out", presence = "required", neutral = "()")]
+    #[abi(direction = "out", presence = "required", default_return = "()")]
     pub destroy_profiler: Option<unsafe extern "C" fn(profiler: *mut TP_Profiler)>,
     /// Called when a copy of the functions is destroyed. This happens twice during loading, so it must not free anything that is still needed.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:163`.
-    #[abi(direction = "out", presence = "required", neutral = "()")]
+    #[abi(direction = "out", presence = "required", default_return = "()")]
     pub destroy_profiler_fns: Option<
         unsafe extern "C" fn(profiler_fns: *mut TP_ProfilerFns),
     >,

@@ -35,7 +35,7 @@ pub mod v2_5 {
         /// Allocates device memory and describes it in mem. A null opaque pointer reports a failure.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:245`.
-        #[abi(presence = "required", neutral = "()")]
+        #[abi(presence = "required", default_return = "()")]
         pub allocate: Option<
             unsafe extern "C" fn(
                 device: *const SP_Device,
@@ -47,7 +47,7 @@ pub mod v2_5 {
         /// Frees device memory, which may be null.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:250`.
-        #[abi(presence = "required", neutral = "()")]
+        #[abi(presence = "required", default_return = "()")]
         pub deallocate: Option<
             unsafe extern "C" fn(
                 device: *const SP_Device,
@@ -57,35 +57,35 @@ pub mod v2_5 {
         /// Allocates host memory for copies of the device, aligned to 256 bytes (64 bytes before 2.22). Returns null on failure.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:255`.
-        #[abi(presence = "required", neutral = ":: core::ptr::null_mut ()")]
+        #[abi(presence = "required", default_return = ":: core::ptr::null_mut ()")]
         pub host_memory_allocate: Option<
             unsafe extern "C" fn(device: *const SP_Device, size: u64) -> *mut c_void,
         >,
         /// Frees memory of host_memory_allocate.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:258`.
-        #[abi(presence = "required", neutral = "()")]
+        #[abi(presence = "required", default_return = "()")]
         pub host_memory_deallocate: Option<
             unsafe extern "C" fn(device: *const SP_Device, mem: *mut c_void),
         >,
         /// Allocates memory that both host and device can access. Returns null on failure.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:263`.
-        #[abi(presence = "optional", neutral = ":: core::ptr::null_mut ()")]
+        #[abi(presence = "optional", default_return = ":: core::ptr::null_mut ()")]
         pub unified_memory_allocate: Option<
             unsafe extern "C" fn(device: *const SP_Device, bytes: u64) -> *mut c_void,
         >,
         /// Frees memory of unified_memory_allocate.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:269`.
-        #[abi(presence = "optional", neutral = "()")]
+        #[abi(presence = "optional", default_return = "()")]
         pub unified_memory_deallocate: Option<
             unsafe extern "C" fn(device: *const SP_Device, location: *mut c_void),
         >,
         /// Fills in the allocator's statistics. Returns 0 if there are none.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:273`.
-        #[abi(presence = "required", neutral = "0")]
+        #[abi(presence = "required", default_return = "0")]
         pub get_allocator_stats: Option<
             unsafe extern "C" fn(
                 device: *const SP_Device,
@@ -95,7 +95,7 @@ pub mod v2_5 {
         /// Returns the free and the total device memory in bytes. A return value of 0 means unknown, and the device's creation fails.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:278`.
-        #[abi(presence = "required", neutral = "0")]
+        #[abi(presence = "required", default_return = "0")]
         pub device_memory_usage: Option<
             unsafe extern "C" fn(
                 device: *const SP_Device,
@@ -117,7 +117,7 @@ pub mod v2_5 {
         /// Destroys a stream.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:289`.
-        #[abi(presence = "required", neutral = "()")]
+        #[abi(presence = "required", default_return = "()")]
         pub destroy_stream: Option<
             unsafe extern "C" fn(device: *const SP_Device, stream: SP_Stream),
         >,
@@ -158,14 +158,14 @@ pub mod v2_5 {
         /// Destroys an event.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:308`.
-        #[abi(presence = "required", neutral = "()")]
+        #[abi(presence = "required", default_return = "()")]
         pub destroy_event: Option<
             unsafe extern "C" fn(device: *const SP_Device, event: SP_Event),
         >,
         /// Returns, without waiting, the state of an event. An error or an unknown state is fatal to the process.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:311`.
-        #[abi(presence = "required", neutral = "SE_EventStatus::SE_EVENT_ERROR")]
+        #[abi(presence = "required", default_return = "SE_EventStatus::SE_EVENT_ERROR")]
         pub get_event_status: Option<
             unsafe extern "C" fn(
                 device: *const SP_Device,
@@ -210,7 +210,7 @@ pub mod v2_5 {
         /// Destroys a timer.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:328`.
-        #[abi(presence = "required", neutral = "()")]
+        #[abi(presence = "required", default_return = "()")]
         pub destroy_timer: Option<
             unsafe extern "C" fn(device: *const SP_Device, timer: SP_Timer),
         >,
@@ -351,7 +351,7 @@ pub mod v2_5 {
         /// Enqueues a call on the host, with callback_arg and a status, after the work that the stream has now. Returns 0 on failure.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:398`.
-        #[abi(presence = "required", neutral = "0")]
+        #[abi(presence = "required", default_return = "0")]
         pub host_callback: Option<
             unsafe extern "C" fn(
                 device: *const SP_Device,

@@ -152,7 +152,7 @@ pub struct SE_PlatformRegistrationParams {
         filled_by = "plugin",
         direction = "out",
         presence = "required",
-        neutral = "()"
+        default_return = "()"
     )]
     pub destroy_platform: Option<unsafe extern "C" fn(platform: *mut SP_Platform)>,
     /// Frees the plugin's own objects in its platform functions, not the table itself.
@@ -162,7 +162,7 @@ pub struct SE_PlatformRegistrationParams {
         filled_by = "plugin",
         direction = "out",
         presence = "required",
-        neutral = "()"
+        default_return = "()"
     )]
     pub destroy_platform_fns: Option<
         unsafe extern "C" fn(platform_fns: *mut SP_PlatformFns),
@@ -296,19 +296,19 @@ pub struct SP_DeviceFns {
     /// Returns the device's NUMA node, or a negative number if it is unknown.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:219`.
-    #[abi(presence = "optional", neutral = "- 1")]
+    #[abi(presence = "optional", default_return = "- 1")]
     pub get_numa_node: Option<unsafe extern "C" fn(device: *const SP_Device) -> i32>,
     /// Returns the bandwidth of the device's own memory in bytes per second, or a negative number if it is unknown.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:225`.
-    #[abi(presence = "optional", neutral = "- 1")]
+    #[abi(presence = "optional", default_return = "- 1")]
     pub get_memory_bandwidth: Option<
         unsafe extern "C" fn(device: *const SP_Device) -> i64,
     >,
     /// Returns the estimated arithmetic throughput in units of 10e9 operations per second, or a negative number if it is unknown.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:231`.
-    #[abi(presence = "optional", neutral = "- 1.0")]
+    #[abi(presence = "optional", default_return = "- 1.0")]
     pub get_gflops: Option<unsafe extern "C" fn(device: *const SP_Device) -> f64>,
 }
 
@@ -438,7 +438,7 @@ pub struct SP_PlatformFns {
     /// Frees the plugin's own objects in a device, not the device itself.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:493`.
-    #[abi(presence = "required", neutral = "()")]
+    #[abi(presence = "required", default_return = "()")]
     pub destroy_device: Option<
         unsafe extern "C" fn(platform: *const SP_Platform, device: *mut SP_Device),
     >,
@@ -456,7 +456,7 @@ pub struct SP_PlatformFns {
     /// Frees the plugin's own objects in a device's functions, not the table itself.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:502`.
-    #[abi(presence = "required", neutral = "()")]
+    #[abi(presence = "required", default_return = "()")]
     pub destroy_device_fns: Option<
         unsafe extern "C" fn(platform: *const SP_Platform, device_fns: *mut SP_DeviceFns),
     >,
@@ -474,7 +474,7 @@ pub struct SP_PlatformFns {
     /// Frees the plugin's own objects in a stream executor, not the table itself.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:511`.
-    #[abi(presence = "required", neutral = "()")]
+    #[abi(presence = "required", default_return = "()")]
     pub destroy_stream_executor: Option<
         unsafe extern "C" fn(
             platform: *const SP_Platform,
@@ -495,7 +495,7 @@ pub struct SP_PlatformFns {
     /// Frees the plugin's own objects in the timer functions, not the table itself.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:518`.
-    #[abi(presence = "required", neutral = "()")]
+    #[abi(presence = "required", default_return = "()")]
     pub destroy_timer_fns: Option<
         unsafe extern "C" fn(platform: *const SP_Platform, timer_fns: *mut SP_TimerFns),
     >,
@@ -527,7 +527,7 @@ pub struct SP_StreamExecutor {
     /// Allocates device memory and describes it in mem. A null opaque pointer reports a failure.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:256`.
-    #[abi(presence = "required", neutral = "()")]
+    #[abi(presence = "required", default_return = "()")]
     pub allocate: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -539,42 +539,42 @@ pub struct SP_StreamExecutor {
     /// Frees device memory, which may be null.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:261`.
-    #[abi(presence = "required", neutral = "()")]
+    #[abi(presence = "required", default_return = "()")]
     pub deallocate: Option<
         unsafe extern "C" fn(device: *const SP_Device, memory: *mut SP_DeviceMemoryBase),
     >,
     /// Allocates host memory for copies of the device, aligned to 256 bytes (64 bytes before 2.22). Returns null on failure.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:266`.
-    #[abi(presence = "required", neutral = ":: core::ptr::null_mut ()")]
+    #[abi(presence = "required", default_return = ":: core::ptr::null_mut ()")]
     pub host_memory_allocate: Option<
         unsafe extern "C" fn(device: *const SP_Device, size: u64) -> *mut c_void,
     >,
     /// Frees memory of host_memory_allocate.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:269`.
-    #[abi(presence = "required", neutral = "()")]
+    #[abi(presence = "required", default_return = "()")]
     pub host_memory_deallocate: Option<
         unsafe extern "C" fn(device: *const SP_Device, mem: *mut c_void),
     >,
     /// Allocates memory that both host and device can access. Returns null on failure.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:274`.
-    #[abi(presence = "optional", neutral = ":: core::ptr::null_mut ()")]
+    #[abi(presence = "optional", default_return = ":: core::ptr::null_mut ()")]
     pub unified_memory_allocate: Option<
         unsafe extern "C" fn(device: *const SP_Device, bytes: u64) -> *mut c_void,
     >,
     /// Frees memory of unified_memory_allocate.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:280`.
-    #[abi(presence = "optional", neutral = "()")]
+    #[abi(presence = "optional", default_return = "()")]
     pub unified_memory_deallocate: Option<
         unsafe extern "C" fn(device: *const SP_Device, location: *mut c_void),
     >,
     /// Fills in the allocator's statistics. Returns 0 if there are none.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:284`.
-    #[abi(presence = "required", neutral = "0")]
+    #[abi(presence = "required", default_return = "0")]
     pub get_allocator_stats: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -584,7 +584,7 @@ pub struct SP_StreamExecutor {
     /// Returns the free and the total device memory in bytes. A return value of 0 means unknown, and the device's creation fails.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:289`.
-    #[abi(presence = "required", neutral = "0")]
+    #[abi(presence = "required", default_return = "0")]
     pub device_memory_usage: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -606,7 +606,7 @@ pub struct SP_StreamExecutor {
     /// Destroys a stream.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:300`.
-    #[abi(presence = "required", neutral = "()")]
+    #[abi(presence = "required", default_return = "()")]
     pub destroy_stream: Option<
         unsafe extern "C" fn(device: *const SP_Device, stream: SP_Stream),
     >,
@@ -647,14 +647,14 @@ pub struct SP_StreamExecutor {
     /// Destroys an event.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:319`.
-    #[abi(presence = "required", neutral = "()")]
+    #[abi(presence = "required", default_return = "()")]
     pub destroy_event: Option<
         unsafe extern "C" fn(device: *const SP_Device, event: SP_Event),
     >,
     /// Returns, without waiting, the state of an event. An error or an unknown state is fatal to the process.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:322`.
-    #[abi(presence = "required", neutral = "SE_EventStatus::SE_EVENT_ERROR")]
+    #[abi(presence = "required", default_return = "SE_EventStatus::SE_EVENT_ERROR")]
     pub get_event_status: Option<
         unsafe extern "C" fn(device: *const SP_Device, event: SP_Event) -> SE_EventStatus,
     >,
@@ -696,7 +696,7 @@ pub struct SP_StreamExecutor {
     /// Destroys a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:339`.
-    #[abi(presence = "required", neutral = "()")]
+    #[abi(presence = "required", default_return = "()")]
     pub destroy_timer: Option<
         unsafe extern "C" fn(device: *const SP_Device, timer: SP_Timer),
     >,
@@ -880,7 +880,7 @@ pub struct SP_StreamExecutor {
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:424`.
     #[abi(
         presence = "required",
-        neutral = "0",
+        default_return = "0",
         offsets = "264 = 256, 288 = 280, 296 = 280"
     )]
     pub host_callback: Option<
@@ -961,6 +961,6 @@ pub struct SP_TimerFns {
     /// Returns the time between the start and the stop of a timer in nanoseconds.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:113`.
-    #[abi(presence = "required", neutral = "0")]
+    #[abi(presence = "required", default_return = "0")]
     pub nanoseconds: Option<unsafe extern "C" fn(timer: SP_Timer) -> u64>,
 }

@@ -36,6 +36,13 @@ pub fn forward_slots(input: TokenStream) -> TokenStream {
     expanded(sp_expand::forward_slots(input.into()))
 }
 
+/// Formats a message about a declined host: `decline_message!(TooOld, release)`. For sp-runtime.
+#[doc(hidden)]
+#[proc_macro]
+pub fn decline_message(input: TokenStream) -> TokenStream {
+    expanded(sp_expand::decline_message(input.into()))
+}
+
 /// Registers a function as a kernel of an op: `#[kernel(Sum, T = [f32, f64])]`.
 ///
 /// The parameters of the function are the op's inputs, outputs and attributes, matched by name; the type of each states

@@ -5,10 +5,10 @@
 //! layouts of its structs from the host's header. It accepts them if everything that a plugin uses has an
 //! unchanged declaration.
 
-use std::sync::OnceLock;
-
 use crate::c_header::{Declaration, Header, HeaderError};
-use crate::{Code, Error, Result, Versioned};
+use crate::error::{Code, Error, Result};
+use crate::host_layout::{HostLayout, HostLayoutCell};
+use crate::prefix::Versioned;
 
 /// The declarations of an API.
 #[derive(Debug)]
@@ -82,44 +82,6 @@ pub enum KnownType {
         /// Its name.
         name: &'static str,
     },
-}
-
-/// A struct's layout in the running host, as its header declares it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostLayout {
-    /// End of the last member, in bytes: the `struct_size` that the host must announce.
-    pub(crate) size: usize,
-    /// Offset of each field of the Rust struct; `None` if the host lacks it or retyped it.
-    pub(crate) offsets: Vec<Option<usize>>,
-    /// False if the plugin declines the host, so that only default values are stored.
-    pub(crate) is_accepted: bool,
-}
-
-impl HostLayout {
-    /// Returns true if a struct that announces `size` bytes has this layout. A struct that the header
-    /// lacks has none, and null announces 0.
-    pub(crate) fn has_size(&self, size: usize) -> bool {
-        self.size == size && size >= size_of::<usize>()
-    }
-}
-
-/// The layout of one struct type in the running host; empty if the host's release is known, or its
-/// header was not read.
-#[derive(Debug)]
-pub struct HostLayoutCell(OnceLock<HostLayout>);
-
-impl HostLayoutCell {
-    /// An empty cell.
-    #[allow(clippy::new_without_default, reason = "a static is its only use")]
-    pub const fn new() -> Self {
-        Self(OnceLock::new())
-    }
-
-    /// Returns the layout, if the host's header was read.
-    #[inline]
-    pub(crate) fn get(&self) -> Option<&HostLayout> {
-        self.0.get()
-    }
 }
 
 impl KnownStruct {
@@ -280,8 +242,7 @@ impl KnownApi {
         for (known, layout) in self.structs.iter().zip(layouts) {
             let Ok(mut layout) = layout else { continue };
             layout.is_accepted = accepted.is_ok();
-            // It fails if another entry point of this plugin has read the same header, with equal result.
-            let _ = (known.host_layout)().0.set(layout);
+            (known.host_layout)().set(layout);
         }
         accepted
     }

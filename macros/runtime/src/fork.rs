@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use crate::{Code, Error, Result};
+use crate::error::{Code, Error, Result};
 
 /// Number of forks between the process that loaded the plugin and this one.
 static FORKS: AtomicU32 = AtomicU32::new(0);

@@ -5,10 +5,12 @@
 //! a stderr that cannot be written.
 
 use std::any::Any;
-use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::{Error, RawStatus, Result, status};
+use crate::error::{Error, Result};
+use crate::payload::drop_payload;
+use crate::report;
+use crate::status::{self, RawStatus};
 
 /// Runs a slot that reports through a status: an error or a panic of `body` is stored in `status`.
 ///
@@ -54,7 +56,7 @@ pub fn catch_panic<T>(slot: &str, body: impl FnOnce() -> Result<T>) -> Result<T>
 // `#[cold]` and a function of its own: a slot's code is a few instructions, and panics are rare.
 #[cold]
 fn log_panic(slot: &str, payload: Box<dyn Any + Send>) {
-    crate::report!(Error, "{}", panic_error(slot, payload));
+    report!(Error, "{}", panic_error(slot, payload));
 }
 
 #[cold]
@@ -62,14 +64,6 @@ fn panic_error(slot: &str, payload: Box<dyn Any + Send>) -> Error {
     let error = Error::internal(format!("panic in {slot}: {}", panic_message(&*payload)));
     drop_payload(payload);
     error
-}
-
-/// Drops a panic's payload. That drop may panic outside of any guard; the payload of such a second panic
-/// is leaked.
-pub(crate) fn drop_payload(payload: Box<dyn Any + Send>) {
-    if let Err(second_payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        mem::forget(second_payload);
-    }
 }
 
 fn panic_message(payload: &(dyn Any + Send)) -> &str {

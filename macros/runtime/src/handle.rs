@@ -1,4 +1,4 @@
-//! Opaque C handles that carry a Rust value.
+//! Opaque C handles that point to a Rust value.
 //!
 //! A plugin's stream, event, timer and device are Rust values. TensorFlow holds them as pointers and
 //! passes those back to the slots. Each value is turned into a handle once ([`into_raw`]), borrowed any
@@ -74,11 +74,11 @@ pub fn into_raw_with_owner<O, T>(owner: &O, value: T) -> *mut c_void {
         .cast()
 }
 
-/// Returns the object that created the value behind a handle, or `None` if the handle came from
-/// [`into_raw`].
+/// Returns the object that created the value behind a handle, or `None` if [`into_raw`] returned
+/// the handle.
 ///
 /// # Safety
-/// - `handle` came from [`into_raw`] or [`into_raw_with_owner`] with the same `T` and, if with an owner,
+/// - `handle` is a result of [`into_raw`] or [`into_raw_with_owner`] with the same `T` and, if with an owner,
 ///   the same `O`.
 /// - [`from_raw`] does not take the value during the call.
 /// - The owner is neither moved nor dropped during `'a`.
@@ -98,7 +98,7 @@ pub unsafe fn owner<'a, O, T>(handle: *mut c_void) -> Option<&'a O> {
 /// Returns the process in which the value behind a handle was created.
 ///
 /// # Safety
-/// - `handle` came from [`into_raw`] or [`into_raw_with_owner`] with the same `T`.
+/// - `handle` is a result of [`into_raw`] or [`into_raw_with_owner`] with the same `T`.
 /// - [`from_raw`] does not take the value during the call.
 ///
 /// # Panics
@@ -113,7 +113,7 @@ pub unsafe fn process<T>(handle: *mut c_void) -> Process {
 /// Returns the value behind a handle.
 ///
 /// # Safety
-/// - `handle` came from [`into_raw`] or [`into_raw_with_owner`] with the same `T`.
+/// - `handle` is a result of [`into_raw`] or [`into_raw_with_owner`] with the same `T`.
 /// - [`from_raw`] does not take the value during `'a`.
 ///
 /// # Panics
@@ -128,7 +128,7 @@ pub unsafe fn borrow<'a, T>(handle: *mut c_void) -> &'a T {
 /// Takes the value back; the handle is invalid afterwards.
 ///
 /// # Safety
-/// - `handle` came from [`into_raw`] or [`into_raw_with_owner`] with the same `T`.
+/// - `handle` is a result of [`into_raw`] or [`into_raw_with_owner`] with the same `T`.
 /// - No borrow of the value is alive, and the handle is not used again.
 ///
 /// # Panics

@@ -8,8 +8,10 @@ use std::ffi::{CStr, c_char};
 use std::sync::OnceLock;
 
 use crate::availability::Availability;
+use crate::error::{Code, Error, Result};
 use crate::release::{FIRST_SUPPORTED, Release, Releases};
-use crate::{Code, Error, Function, Result, report};
+use crate::{report, symbol};
+use sp_macros::decline_message;
 
 /// A function whose presence in the process limits the possible releases.
 #[derive(Debug, Clone, Copy)]
@@ -97,7 +99,7 @@ impl Host {
                 version().as_deref(),
                 &requirements,
                 known_releases,
-                is_exported,
+                symbol::is_exported,
                 size_evidence,
             )
         })
@@ -128,7 +130,7 @@ impl Host {
             version().as_deref(),
             &requirements,
             &known_releases,
-            is_exported,
+            symbol::is_exported,
             Vec::new,
         )
     }
@@ -178,12 +180,9 @@ impl Host {
         size_evidence: &[SizeEvidence],
     ) -> Option<Error> {
         let reason = if self.is_too_old() {
-            format!("plugins are loaded from TensorFlow {FIRST_SUPPORTED} on")
+            decline_message!(TooOld, FIRST_SUPPORTED)
         } else if self.is_in(Releases::from(requirements.oldest)) == Some(false) {
-            format!(
-                "the plugin is for TensorFlow {} or later",
-                requirements.oldest
-            )
+            decline_message!(BeforeMinRelease, requirements.oldest)
         } else if !self.is_known && self.unknown_release == UnknownRelease::Decline {
             let newest = known_releases.newest;
             format!("the newest release known to the plugin is {newest}")
@@ -263,22 +262,15 @@ impl Host {
     }
 
     fn write_declined(&self, scope: &str, reason: &Error) {
-        report!(
-            Warn,
-            "declined {}{scope}: {}",
-            self.name(),
-            reason.message()
-        );
+        let line = decline_message!(Declined, self.name(), scope, reason.message());
+        report!(Warn, "{line}");
     }
 
     /// Returns the host's name for messages, such as `TensorFlow 2.12`.
     pub fn name(&self) -> String {
         match self.stated_release {
             Some(release) => format!("TensorFlow {release}"),
-            None => format!(
-                "a TensorFlow that does not state its release ({})",
-                self.releases
-            ),
+            None => decline_message!(UnstatedRelease, self.releases),
         }
     }
 }
@@ -317,21 +309,15 @@ fn infer_releases(
         })
 }
 
-// SAFETY: tensorflow/c/c_api.h declares TF_Version with this signature in every release.
-static VERSION: Function<unsafe extern "C" fn() -> *const c_char> =
-    unsafe { Function::new(c"TF_Version") };
-
 fn version() -> Option<String> {
-    let version = VERSION.get().ok()?;
+    let version = symbol::find_symbol(c"TF_Version")?;
+    // SAFETY: tensorflow/c/c_api.h declares TF_Version with this signature in every release.
+    let version: unsafe extern "C" fn() -> *const c_char = unsafe { std::mem::transmute(version) };
     // SAFETY: TF_Version takes no arguments and has no preconditions.
     let text = unsafe { version() };
     // SAFETY: `text` is not null, so it is TensorFlow's static version string.
     let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })?;
     text.to_str().ok().map(str::to_owned)
-}
-
-fn is_exported(symbol: &CStr) -> bool {
-    crate::symbol::is_exported(symbol)
 }
 
 #[cfg(test)]

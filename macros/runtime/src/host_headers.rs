@@ -6,10 +6,11 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::c_header::Header;
 use crate::declarations::{KnownApi, RequiredSlots};
+use crate::error::{Code, Error, Result};
 use crate::host::Host;
 use crate::installation::{IncludeRoot, UnreadableReason, find_library};
 use crate::validation::{RequiredFields, required_fields};
-use crate::{Code, Error, Result, report, symbol};
+use crate::{report, symbol};
 
 /// The libraries that contain the messages of TensorFlow's checks, by their paths from the folder of the
 /// first. The framework library has those for devices, one of the others those for graphs and profiles.
@@ -64,9 +65,9 @@ impl Host {
             .get()
             .filter(|_| self.check_accepted().is_ok())
         {
-            let name = self.name();
             REPORTED.get_or_init(|| {
-                report!(Warn, "{name} is newer than the plugin, and {reason}: structs are accepted by their sizes");
+                let line = sp_macros::decline_message!(AcceptedBySizes, self.name(), reason);
+                report!(Warn, "{line}");
             });
         }
     }

@@ -13,12 +13,16 @@ extern crate self as sp_runtime;
 pub mod availability;
 pub mod c_header;
 pub mod declarations;
+mod error;
 pub mod fork;
+mod function;
 pub mod guard;
 pub mod handle;
 pub mod host;
 mod host_headers;
+mod host_layout;
 pub mod installation;
+mod payload;
 mod prefix;
 pub mod release;
 pub mod report;
@@ -27,11 +31,14 @@ mod symbol;
 pub mod validation;
 pub mod writer;
 
+pub use error::{Code, Error, Result};
+pub use function::{Function, HostFunction, OlderSignature, UnavailableFunction};
 pub use host::{Host, HostRequirements, KnownReleases, ReleaseSymbol, UnknownRelease};
+#[doc(hidden)]
+pub use host_layout::HostLayoutCell;
 pub use prefix::{Epoch, Field, Prefix, PrefixMut, Versioned};
 pub use release::{FIRST_SUPPORTED, Release, Releases};
 pub use sp_macros::{
     Abi, AttributeValue, Attributes, forward_slots, kernel, kernels, plugin, vtable,
 };
-pub use status::{Code, Error, RawStatus, Result, Status};
-pub use symbol::{Function, HostFunction, OlderSignature, UnavailableFunction};
+pub use status::{RawStatus, Status};

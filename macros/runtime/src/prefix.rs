@@ -8,11 +8,11 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::LazyLock;
 
-use crate::declarations::{HostLayout, HostLayoutCell};
+use crate::error::{Code, Error, Result};
 use crate::host::Host;
+use crate::host_layout::{HostLayout, HostLayoutCell};
 use crate::release::{Release, Releases};
 use crate::writer::{self, Settable};
-use crate::{Code, Error, Result};
 
 /// A struct whose first field is `struct_size`. `#[derive(Abi)]` implements the trait.
 ///
@@ -234,11 +234,7 @@ fn unknown_layout<T: Versioned>(size: usize) -> Error {
             T::NAME,
             layout.size
         ),
-        None => format!(
-            "its {} is {size} bytes, expected {} (SP_ASSUME_APPEND=1 takes a longer one for these with fields added at the end)",
-            T::NAME,
-            known_sizes::<T>(),
-        ),
+        None => sp_macros::decline_message!(UnknownSize, T::NAME, size, known_sizes::<T>()),
     };
     Error::new(Code::FAILED_PRECONDITION, message)
 }

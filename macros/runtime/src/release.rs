@@ -15,7 +15,7 @@ impl Release {
         Self { major, minor }
     }
 
-    /// Parses a release that stands in code, such as `2.6`.
+    /// Parses a release in source code, such as `2.6`.
     ///
     /// # Panics
     /// Panics if `text` is not a release; in a constant, that is a compile error.
@@ -37,8 +37,7 @@ impl Release {
         Self::new(numbers[0], numbers[1])
     }
 
-    /// Returns major and minor, in the form that
-    /// [`Availability::is_exported_in`](crate::availability::Availability::is_exported_in) takes.
+    /// Returns major and minor, as the lists of releases in `availability` have them.
     pub const fn numbers(self) -> (u16, u16) {
         (self.major as u16, self.minor as u16)
     }

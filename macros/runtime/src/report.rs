@@ -9,7 +9,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
-use crate::guard;
+use crate::payload::drop_payload;
 
 /// Severity of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,7 +60,7 @@ pub fn log(level: Level, text: fmt::Arguments<'_>) {
     }));
     // A panic in a value's `Display` must not leave this function.
     if let Err(payload) = logged {
-        guard::drop_payload(payload);
+        drop_payload(payload);
     }
 }
 

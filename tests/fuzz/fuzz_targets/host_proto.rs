@@ -15,9 +15,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dtype::DType;
-use graph::Graph;
+use graph::GraphDef;
 use libfuzzer_sys::fuzz_target;
-use proto::Value;
+use proto::FieldValue;
 
 /// The largest number of bytes to allocate for each byte of a message: an empty node is 2 bytes there, about 100 here, and
 /// a list that grows has room for twice as many.
@@ -58,8 +58,8 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn read(bytes: &[u8]) {
-    let names = Graph::node_names(bytes);
-    let graph = Graph::parse(bytes, &["y"]);
+    let names = GraphDef::node_names(bytes);
+    let graph = GraphDef::parse(bytes, &["y"]);
     if let Some(names) = names {
         assert!(names.len() == graph.nodes.len(), "{names:?}");
     }
@@ -74,12 +74,12 @@ fn check_written(bytes: &[u8]) {
     let Some(fields) = proto::parse_fields(bytes) else {
         return;
     };
-    let fields = fields.into_iter().filter(|(_, value)| *value != Value::Fixed);
-    let fields: Vec<(u32, Value<'_>)> = fields.collect();
+    let fields = fields.into_iter().filter(|(_, value)| *value != FieldValue::Fixed);
+    let fields: Vec<(u32, FieldValue<'_>)> = fields.collect();
     let written = fields.iter().flat_map(|(number, value)| match value {
-        Value::Number(value) => proto::varint_field(*number, *value),
-        Value::Bytes(bytes) => proto::bytes_field(*number, bytes),
-        Value::Fixed => Vec::new(),
+        FieldValue::Number(value) => proto::varint_field(*number, *value),
+        FieldValue::Bytes(bytes) => proto::bytes_field(*number, bytes),
+        FieldValue::Fixed => Vec::new(),
     });
     let written: Vec<u8> = written.collect();
     assert_eq!(proto::parse_fields(&written).as_ref(), Some(&fields));

@@ -9,9 +9,8 @@ use serde_json::Value;
 use sp_fuzz::{c, edit, html, markdown, rust, scene, text};
 use sp_diff::Surface;
 use sp_parse::clang::DEFAULT_TARGET;
-use sp_emit::header;
-use sp_gen::history::{self, Exports, Paint, Subject};
-use sp_gen::report::{self, Report, SideHeaders, Suppressed, TextStyle};
+use sp_gen::history::{self, FunctionExporters, Paint, Subject};
+use sp_gen::report::{self, DiffReport, SideHeaders, Suppressed, TextStyle};
 use sp_data::symbols::Symbols;
 use sp_gen::{lint, tree};
 use sp_ir::{Api, History};
@@ -101,14 +100,14 @@ fn check_diff(sides: &[Vec<Api>; 2], labels: [String; 2]) {
     });
     let suppressed = suppressed.collect();
     let plugin = None;
-    check_reports(&Report {
+    check_reports(&DiffReport {
         diff,
         suppressed,
         plugin,
     });
 }
 
-fn check_reports(report: &Report) {
+fn check_reports(report: &DiffReport) {
     let draw = |paint, width| report::text(report, &SideHeaders::default(), TextStyle { paint, width });
     for width in [40, 100] {
         let plain = draw(Paint::Plain, width);
@@ -144,7 +143,7 @@ fn check_sarif(log: &str) {
 fn check_history(sides: &[Vec<Api>; 2]) {
     let apis = sides.concat();
     let history = History::from_apis(&apis);
-    let exports = Exports::find(&apis, &Symbols::default());
+    let exports = FunctionExporters::find(&apis, &Symbols::default());
     let names = history.items.keys().map(String::as_str);
     let names = names.filter(|name| sides[0][0].items.contains_key(*name));
     for name in names.map(Some).chain([None]) {
@@ -165,7 +164,7 @@ fn check_history(sides: &[Vec<Api>; 2]) {
 fn check_code(sides: &[Vec<Api>; 2]) {
     let apis = sides.concat();
     let symbols = Symbols::default();
-    match sp_emit::emit(&apis, &symbols) {
+    match sp_emit::emit_rust(&apis, &symbols) {
         Ok(files) => {
             for (path, code) in files {
                 text::check(&path, &code);
@@ -176,7 +175,7 @@ fn check_code(sides: &[Vec<Api>; 2]) {
         }
         Err(refused) => text::check("refused", &refused.to_string()),
     }
-    for (path, code) in header::emit(&apis, &symbols).into_iter().flatten() {
+    for (path, code) in sp_emit::emit_c(&apis, &symbols).into_iter().flatten() {
         text::check(&path, &code);
         c::check(&path, &code);
     }

@@ -10,7 +10,7 @@ use clap::Parser;
 pub struct Cli {
     /// The options of every command.
     #[command(flatten)]
-    pub console: console::Args,
+    pub console: console::ConsoleArgs,
     /// The command.
     #[command(subcommand)]
     pub command: Command,

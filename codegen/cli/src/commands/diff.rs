@@ -1,5 +1,7 @@
 //! `sp-gen diff <OLD> <NEW>`: prints the differences between two releases' APIs, and their effect on a plugin built
-//! for one of them.
+//! for one of them; with `--ops`, the differences between their op definitions.
+
+mod ops;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +12,7 @@ use miette::{IntoDiagnostic, Report};
 use crate::console;
 use crate::diagnostic::{self, CommandOutcome, Result};
 use crate::operand::{self, LoadedSide, Operand, OperandError, ReadOptions};
-use crate::report::{self, Report as Findings, SideHeaders, Suppressed, TextStyle};
+use crate::report::{self, DiffReport, SideHeaders, Suppressed, TextStyle};
 use sp_data::release::Release;
 use sp_data::suggest;
 use sp_diff::plugin::PluginUsage;
@@ -24,7 +26,8 @@ Examples:
   sp-gen diff 2.20 2.21                                 compare two releases
   sp-gen diff --api kernels,ops 2.6 2.7                 compare two of their APIs
   sp-gen diff 2.21 path/to/include --plugin libfoo.so   print what headers change for a plugin
-  sp-gen diff 2.20 2.21 --format html > diff.html       write an HTML page";
+  sp-gen diff 2.20 2.21 --format html > diff.html       write an HTML page
+  sp-gen diff 2.12 2.13 --ops                           compare the op definitions of two releases";
 
 /// Arguments of `diff`.
 #[derive(clap::Args)]
@@ -50,6 +53,9 @@ pub struct Args {
     /// Print only findings about what this plugin uses
     #[arg(long, value_name = "LIBFOO.SO")]
     plugin: Option<PathBuf>,
+    /// Compare the op definitions of two releases instead of their headers, for a plugin that registers kernels
+    #[arg(long, conflicts_with_all = ["api", "plugin", "target"])]
+    ops: bool,
     /// The file that lists accepted findings [default: the nearest sp-gen.toml in this folder or a folder above]
     #[arg(long, value_name = "SP-GEN.TOML")]
     config: Option<PathBuf>,
@@ -85,8 +91,12 @@ enum FailOn {
 pub fn run(args: Args) -> Result {
     let current_dir = std::env::current_dir().into_diagnostic()?;
     let folders = operand::readable_folders(&current_dir);
+    let mut suppressions = Suppressions::find(args.config.as_deref(), &current_dir)?;
+    suppressions.retain_rules(args.ops);
+    if args.ops {
+        return ops::run(&args, &suppressions, &folders);
+    }
     let (old, new) = (Operand::parse(&args.old)?, Operand::parse(&args.new)?);
-    let suppressions = Suppressions::find(args.config.as_deref(), &current_dir)?;
     let target = &args.target;
     let reading = ReadOptions {
         folders: &folders,
@@ -109,7 +119,8 @@ pub fn run(args: Args) -> Result {
     let plugin = args.plugin.as_deref();
     let plugin = plugin.map(|path| usage(path, &old.surface, &new.surface));
     let report = select(diff, suppressed, &args.api, plugin.transpose()?);
-    print(&report, old, new, args.format)?;
+    let (old, new) = (old.headers, new.headers);
+    print(&report, &SideHeaders { old, new }, args.format)?;
     Ok(match outcome(report.diff.verdict, args.fail_on) {
         CommandOutcome::Done if !is_whole => CommandOutcome::Incomplete,
         outcome => outcome,
@@ -197,7 +208,7 @@ fn select(
     mut suppressed: Vec<Suppressed>,
     apis: &[String],
     plugin: Option<PluginUsage>,
-) -> Findings {
+) -> DiffReport {
     let is_wanted = |finding: &sp_diff::Finding| {
         let is_in_api = apis.is_empty() || apis.contains(&finding.api);
         is_in_api && plugin.as_ref().is_none_or(|usage| usage.concerns(finding))
@@ -210,23 +221,20 @@ fn select(
             entry.finding = plugin.judge(entry.finding.clone());
         }
     }
-    Findings {
+    DiffReport {
         diff,
         suppressed,
         plugin,
     }
 }
 
-fn print(report: &Findings, old: LoadedSide, new: LoadedSide, format: Format) -> Result<()> {
+fn print(report: &DiffReport, headers: &SideHeaders, format: Format) -> Result<()> {
     let page = TextStyle {
         paint: console::paint(),
         width: console::width(),
     };
     let text = match format {
-        Format::Text => {
-            let (old, new) = (old.headers, new.headers);
-            report::text(report, &SideHeaders { old, new }, page)
-        }
+        Format::Text => report::text(report, headers, page),
         Format::Json => report::json(report),
         Format::Markdown => report::markdown(report).into_diagnostic()?,
         Format::Html => report::html(report).into_diagnostic()?,

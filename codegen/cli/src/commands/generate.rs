@@ -19,7 +19,7 @@ use sp_data::folders::{DataFolders, find_checkout};
 use sp_data::release::{Release, RequestedRelease};
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
-use sp_emit::{Files, emit, header};
+use sp_emit::{Files, emit_c, emit_rust};
 use sp_fetch::store::Store;
 use sp_parse::extract;
 use sp_parse::header_docs;
@@ -106,7 +106,7 @@ pub fn run(args: Args) -> Result {
     }
     let files = match args.lang {
         Language::Rust => rust_crate(&apis, &symbols, &out)?,
-        Language::C => header::emit(&apis, &symbols)?,
+        Language::C => emit_c(&apis, &symbols)?,
     };
     check_writable(kind, &out, &files)?;
     if args.check {
@@ -120,7 +120,7 @@ pub fn run(args: Args) -> Result {
 
 /// Returns the files of the crate. If `out` is not in a workspace with sp-abi's dependencies, the crate has its own.
 fn rust_crate(apis: &[Api], symbols: &Symbols, out: &Path) -> Result<Files> {
-    let mut files = emit(apis, symbols)?;
+    let mut files = emit_rust(apis, symbols)?;
     if !is_member_of_our_workspace(out) {
         vendor::make_standalone(&mut files);
     }

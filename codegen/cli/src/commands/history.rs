@@ -6,7 +6,7 @@ use sp_ir::History;
 
 use crate::console;
 use crate::diagnostic::{CommandOutcome, Result};
-use crate::history::{Exports, Subject, json, page, text};
+use crate::history::{FunctionExporters, Subject, json, page, text};
 use crate::operand;
 use sp_data::release::RequestedRelease;
 use sp_data::snapshots;
@@ -50,7 +50,7 @@ pub fn run(args: Args) -> Result {
     let release = args.release.map(operand::resolve).transpose()?;
     let apis = snapshots::read_history(&folders, release)?;
     let history = History::from_apis(&apis);
-    let exports = Exports::find(&apis, &Symbols::load(&folders)?);
+    let exports = FunctionExporters::find(&apis, &Symbols::load(&folders)?);
     let subject = Subject::find(&history, args.name.as_deref())?;
     let printed = match args.format {
         Format::Text => text(&history, &exports, &subject, console::paint()),

@@ -197,7 +197,7 @@ fn import_symbols(requests: &[ImportRequest], index: &Index) -> Result {
     )
 }
 
-/// Writes the snapshots of stored releases again: they state the fields that the libraries demand.
+/// Writes the snapshots of stored releases again: they state the fields that the libraries require.
 fn rewrite_snapshots(requests: &[ImportRequest]) -> Result<()> {
     let stored = requests.iter().filter_map(|request| {
         let store = Store::new(request.folders.store.clone());
@@ -223,12 +223,12 @@ fn report_symbols(found: &symbols::WheelSymbols, took: Duration) {
         .iter()
         .map(|(name, count)| format!("{name} {count}"))
         .collect();
-    let demands = match found.demands {
+    let required = match found.required_fields {
         0 => String::new(),
         count => format!("; core requires {count} fields"),
     };
     note!(
-        "{} {} on {}: {} functions ({}){demands}{}",
+        "{} {} on {}: {} functions ({}){required}{}",
         found.package,
         found.release,
         found.platform,

@@ -3,7 +3,7 @@
 use crate::console::{self, note, warning};
 use crate::diagnostic::{CommandOutcome, Result};
 use crate::scaffold::repository::{self, Repository};
-use crate::scaffold::{Names, Part, Parts, SpSource, create};
+use crate::scaffold::{Part, Parts, PluginNames, SpSource, create};
 use miette::IntoDiagnostic;
 use std::path::PathBuf;
 
@@ -56,7 +56,7 @@ fn parse_sp_source(text: &str) -> std::result::Result<SpSource, String> {
 
 /// Writes the plugin and prints the next commands.
 pub fn run(args: Args) -> Result {
-    let names = Names::new(
+    let names = PluginNames::new(
         &args.name,
         args.device_type.as_deref(),
         args.platform_name.as_deref(),

@@ -3,7 +3,7 @@
 use super::diff;
 use crate::console::{print, warning};
 use crate::diagnostic::{CommandOutcome, Result};
-use crate::scaffold::update::{Mention, Plan};
+use crate::scaffold::update::{Mention, UpdatePlan};
 use clap::Parser;
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,7 +48,7 @@ struct DiffLine {
 
 /// Updates the plugin and prints the changes.
 pub fn run(args: Args) -> Result {
-    let plan = Plan::new(&args.folder, args.force)?;
+    let plan = UpdatePlan::new(&args.folder, args.force)?;
     if !args.check {
         plan.apply()?;
     }
@@ -68,7 +68,7 @@ pub fn run(args: Args) -> Result {
 }
 
 /// Formats the changes of the lock and of each crate, one line each.
-fn crate_changes(plan: &Plan, is_check: bool) -> String {
+fn crate_changes(plan: &UpdatePlan, is_check: bool) -> String {
     let verb = if is_check { "would update" } else { "updated" };
     let mut crates: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
     for (path, is_written) in plan.changes().filter(|(path, _)| !is_listing(path)) {
@@ -99,7 +99,7 @@ fn is_listing(path: &str) -> bool {
 }
 
 /// Formats the changes that affect the plugin's own files and packages.
-fn author_changes(plan: &Plan) -> String {
+fn author_changes(plan: &UpdatePlan) -> String {
     let mut text = String::new();
     for (names, verb) in plan.crates.iter().zip(["new crate", "removed crate"]) {
         text.extend(names.iter().map(|name| format!("{verb}: {name}\n")));
@@ -133,7 +133,7 @@ fn format_mention(mention: &Mention) -> String {
 }
 
 /// Prints to stderr the files that were left alone, and what to do.
-fn report_left_alone(plan: &Plan) {
+fn report_left_alone(plan: &UpdatePlan) {
     if plan.left_alone.is_empty() {
         return;
     }
@@ -169,7 +169,7 @@ fn report_left_alone(plan: &Plan) {
 }
 
 /// Prints the diff between the releases of the old and the new crates, limited to what the built plugin uses.
-fn print_release_diff(folder: &Path, plan: &Plan) -> Result<()> {
+fn print_release_diff(folder: &Path, plan: &UpdatePlan) -> Result<()> {
     let [Some(old), Some(new)] = &plan.releases else {
         return Ok(());
     };

@@ -31,7 +31,7 @@ impl ReportHandler for Handler {
 
 /// Returns the text of `error`, ending in a newline.
 pub fn format(error: &dyn Diagnostic, paint: Paint) -> String {
-    let mut text = Text {
+    let mut text = DiagnosticText {
         out: String::new(),
         paint,
     };
@@ -39,12 +39,12 @@ pub fn format(error: &dyn Diagnostic, paint: Paint) -> String {
     text.out
 }
 
-struct Text {
+struct DiagnosticText {
     out: String,
     paint: Paint,
 }
 
-impl Text {
+impl DiagnosticText {
     /// Appends `error` and its related diagnostics. `source` is the text that labels refer to if `error` has no text.
     fn diagnostic(&mut self, error: &dyn Diagnostic, source: Option<&dyn SourceCode>) {
         let message = error.to_string();

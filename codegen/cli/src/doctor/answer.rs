@@ -12,10 +12,10 @@ use std::time::Duration;
 const SURVEY: &str = include_str!("survey.py");
 const SESSION: &str = include_str!("session.py");
 
-/// The line by which a plugin declines a host must not be switched off.
+/// Variables that show the line with which a plugin declines a host.
 const VARIABLES: [(&str, &str); 2] = [("SP_LOG", "info"), ("TF_CPP_MIN_LOG_LEVEL", "1")];
 
-/// The largest answer.
+/// Maximum length of an answer, in bytes.
 const ANSWER_BYTES: u64 = 1 << 22;
 
 /// A Python, its TensorFlow and the plugins that TensorFlow would load.
@@ -29,28 +29,28 @@ pub struct Survey {
     pub tensorflow: Option<String>,
     /// The installed package and its version.
     pub installed: Option<String>,
-    /// The folders that TensorFlow takes for site-packages.
+    /// The folders that TensorFlow treats as site-packages.
     pub searched: Vec<String>,
     /// True if TensorFlow itself is in one of them; otherwise it loads no plugin.
     pub is_searched: bool,
     /// The folders `tensorflow-plugins` in them.
-    pub plugins: Vec<Folder>,
+    pub plugins: Vec<PluginFolder>,
 }
 
 /// A folder of plugins.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Folder {
+pub struct PluginFolder {
     /// Its path.
     pub folder: String,
     /// Its entries.
-    pub files: Vec<Entry>,
+    pub files: Vec<PluginFile>,
     /// The error if it cannot be listed.
     pub error: Option<String>,
 }
 
 /// A file in a folder of plugins.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Entry {
+pub struct PluginFile {
     /// Its path.
     pub path: String,
     /// True if TensorFlow loads a file of this name.
@@ -71,7 +71,7 @@ pub enum Mode<'a> {
 /// The stages of a session, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
+pub enum SessionStage {
     /// Nothing was imported.
     #[default]
     #[serde(rename = "")]
@@ -94,7 +94,7 @@ pub enum Stage {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct Counts {
     /// The last stage that it entered.
-    pub stage: Stage,
+    pub stage: SessionStage,
     /// The exception that ended it.
     pub error: Option<String>,
     /// TensorFlow's version.
@@ -107,7 +107,7 @@ pub struct Counts {
 
 /// A session: its counts, the end of its process and its output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
+pub struct SessionResult {
     /// The counts.
     pub counts: Counts,
     /// The end of its process.
@@ -116,10 +116,10 @@ pub struct Session {
     pub stderr: String,
 }
 
-impl Session {
-    /// Returns why the session ended in `stage`, or `None` if it passed it or did not reach it.
-    pub fn failure(&self, stage: Stage) -> Option<String> {
-        if self.counts.stage != stage || stage == Stage::Done {
+impl SessionResult {
+    /// Returns the reason why the session ended in `stage`, or `None` if it passed it or did not reach it.
+    pub fn failure(&self, stage: SessionStage) -> Option<String> {
+        if self.counts.stage != stage || stage == SessionStage::Done {
             return None;
         }
         Some(match &self.counts.error {
@@ -128,15 +128,15 @@ impl Session {
         })
     }
 
-    /// Returns the lines on stderr that begin as a plugin's do.
+    /// Returns the lines on stderr that begin as those of a plugin.
     pub fn plugin_lines(&self) -> impl Iterator<Item = &str> {
         self.stderr
             .lines()
             .filter(|line| line.starts_with("plugin ") || line.starts_with("plugin:"))
     }
 
-    /// Returns what was printed since the plugin was loaded, or in the last stage if it was not: the fatal
-    /// messages, or the last lines if there are none.
+    /// Returns the fatal messages since the plugin was loaded, or else the last lines. If it was not loaded, takes
+    /// those of the last stage.
     pub fn last_lines(&self) -> String {
         let marker = |stage: &str| self.stderr.rfind(&format!("{MARKER}{stage}"));
         let start = marker("load").or_else(|| marker("")).unwrap_or(0);
@@ -188,7 +188,11 @@ pub fn survey(python: &Path, limit: Duration) -> Result<Survey, DoctorError> {
 ///
 /// # Errors
 /// Returns an error if the program does not start.
-pub fn session(python: &Path, mode: Mode<'_>, limit: Duration) -> Result<Session, DoctorError> {
+pub fn session(
+    python: &Path,
+    mode: Mode<'_>,
+    limit: Duration,
+) -> Result<SessionResult, DoctorError> {
     let arguments = match mode {
         Mode::Without => ["without", ""],
         Mode::Alone(plugin) => ["alone", plugin],
@@ -196,7 +200,7 @@ pub fn session(python: &Path, mode: Mode<'_>, limit: Duration) -> Result<Session
     };
     let finished = start(python, SESSION, &arguments, limit)?;
     let parsed = finished.answer.as_deref().map(serde_json::from_slice);
-    Ok(Session {
+    Ok(SessionResult {
         counts: parsed.ok().and_then(Result::ok).unwrap_or_default(),
         end: finished.end,
         stderr: finished.stderr,

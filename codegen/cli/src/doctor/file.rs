@@ -1,7 +1,7 @@
 //! Facts of a plugin's file that need no loading: machine, libraries and entry points.
 
 use super::{Step, StepKind};
-use crate::verify::needs::{Closure, Library, Source};
+use crate::verify::dependencies::{Closure, LibrarySource, NeededLibrary};
 use sp_host::ENTRY_POINTS;
 use sp_library::elf;
 use sp_library::names::LibraryNames;
@@ -19,7 +19,7 @@ pub fn not_loaded(path: &str) -> Step {
         "TensorFlow loads only files whose names end with .so or .so.NUMBER",
         "rename it if it is a plugin",
     )
-    .of_plugin(path)
+    .for_plugin(path)
 }
 
 /// Returns the steps of the file at `path` for a Python on `machine`.
@@ -28,7 +28,7 @@ pub fn steps(path: &Path, machine: &str) -> Vec<Step> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) => {
-            let advice = "install the plugin again: a link in the folder may lead nowhere";
+            let advice = "install the plugin again: a link in the folder may be broken";
             return vec![Step::failed(kind, &error.to_string(), advice)];
         }
     };
@@ -77,9 +77,11 @@ fn architecture(bytes: &[u8], machine: &str) -> Step {
     }
 }
 
-fn libraries(libraries: &[Library]) -> Step {
+fn libraries(libraries: &[NeededLibrary]) -> Step {
     let kind = StepKind::Libraries;
-    let missing = libraries.iter().filter(|it| it.source == Source::Missing);
+    let missing = libraries
+        .iter()
+        .filter(|it| it.source == LibrarySource::Missing);
     let missing: Vec<String> = missing
         .map(|it| format!("{} (needed by {})", it.name, it.needed_by))
         .collect();
@@ -121,10 +123,10 @@ fn entry_points(exported: &BTreeSet<String>) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::Verdict;
+    use crate::doctor::StepVerdict;
     use sp_library::sample::elf_library;
 
-    fn verdicts(bytes: &[u8], machine: &str) -> Vec<(StepKind, Verdict)> {
+    fn verdicts(bytes: &[u8], machine: &str) -> Vec<(StepKind, StepVerdict)> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("libx.so");
         fs::write(&path, bytes).unwrap();
@@ -139,52 +141,55 @@ mod tests {
     }
 
     #[test]
-    fn accepts_library_for_this_machine_with_device_entry_point() {
+    fn accepts_library_with_entry_point_for_this_machine() {
         let expected = [
             StepKind::File,
             StepKind::Architecture,
             StepKind::Libraries,
             StepKind::EntryPoints,
         ]
-        .map(|kind| (kind, Verdict::Ok));
+        .map(|kind| (kind, StepVerdict::Ok));
         assert_eq!(verdicts(&device(), "x86_64"), expected);
     }
 
     #[test]
     fn fails_for_another_machine() {
         let found = verdicts(&device(), "aarch64");
-        assert!(found.contains(&(StepKind::Architecture, Verdict::Failed)));
+        assert!(found.contains(&(StepKind::Architecture, StepVerdict::Failed)));
     }
 
     #[test]
     fn fails_without_the_entry_point_of_a_device() {
         for names in [&["TF_InitGraph"][..], &[]] {
             let found = verdicts(&elf_library(names, false, 8), "x86_64");
-            assert!(found.contains(&(StepKind::EntryPoints, Verdict::Failed)));
+            assert!(found.contains(&(StepKind::EntryPoints, StepVerdict::Failed)));
         }
     }
 
     #[test]
-    fn fails_for_file_that_is_not_a_library_or_is_truncated() {
-        let failed = [(StepKind::File, Verdict::Failed)];
+    fn rejects_truncated_library_and_other_files() {
+        let failed = [(StepKind::File, StepVerdict::Failed)];
         assert_eq!(verdicts(b"#!/bin/sh\n", "x86_64"), failed);
         let found = verdicts(&device()[..200], "x86_64");
-        assert!(found.contains(&(StepKind::Libraries, Verdict::Failed)));
+        assert!(found.contains(&(StepKind::Libraries, StepVerdict::Failed)));
         let absent = steps(Path::new("/nonexistent/libx.so"), "x86_64");
-        assert_eq!(absent[0].verdict, Verdict::Failed);
+        assert_eq!(absent[0].verdict, StepVerdict::Failed);
     }
 
     #[test]
     fn library_that_only_the_loader_finds_is_unknown() {
-        let library = |source| Library {
+        let library = |source| NeededLibrary {
             name: "libdriver.so.1".into(),
             needed_by: "libx.so".into(),
             source,
             path: None,
         };
-        let step = libraries(&[library(Source::Missing)]);
-        assert_eq!(step.verdict, Verdict::Unknown);
+        let step = libraries(&[library(LibrarySource::Missing)]);
+        assert_eq!(step.verdict, StepVerdict::Unknown);
         assert!(step.detail.contains("libdriver.so.1"));
-        assert_eq!(libraries(&[library(Source::System)]).verdict, Verdict::Ok);
+        assert_eq!(
+            libraries(&[library(LibrarySource::System)]).verdict,
+            StepVerdict::Ok
+        );
     }
 }

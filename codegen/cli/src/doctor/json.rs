@@ -1,21 +1,21 @@
 //! The JSON report.
 
-use super::{Report, Step};
+use super::{DoctorReport, Step};
 use serde::Serialize;
 
 /// The version of the schema. Keys are added, and never change their meaning.
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
-struct JsonReport<'a> {
+struct DoctorJson<'a> {
     schema: u32,
     python: &'a str,
     steps: &'a [Step],
 }
 
 /// Returns the report as JSON: one row for each step.
-pub fn print(report: &Report) -> String {
-    let json = JsonReport {
+pub fn print(report: &DoctorReport) -> String {
+    let json = DoctorJson {
         schema: SCHEMA,
         python: &report.python,
         steps: &report.steps,

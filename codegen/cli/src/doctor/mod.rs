@@ -2,7 +2,7 @@
 //! registered kernels, with a verdict and advice.
 //!
 //! Data flows one way: `survey.py` finds TensorFlow and the plugins, `file` reads each plugin's file, a session
-//! of `session.py` loads it into TensorFlow, and `session` turns what it counted into steps.
+//! of `session.py` loads it into TensorFlow, and `session` converts its counts to steps.
 
 mod answer;
 mod file;
@@ -13,9 +13,9 @@ mod step;
 mod tests;
 pub mod text;
 
-pub use step::{Report, Step, StepKind, Verdict};
+pub use step::{DoctorReport, Step, StepKind, StepVerdict};
 
-use answer::{Mode, Session, Stage, Survey};
+use answer::{Mode, SessionResult, SessionStage, Survey};
 use miette::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -63,10 +63,10 @@ pub fn diagnose(
     python: &Path,
     limit: Duration,
     progress: impl Fn(&str),
-) -> Result<Report, DoctorError> {
+) -> Result<DoctorReport, DoctorError> {
     progress("looking for TensorFlow and plugins");
     let survey = answer::survey(python, limit)?;
-    let mut report = Report::new(&python.display().to_string());
+    let mut report = DoctorReport::new(&python.display().to_string());
     if !found_tensorflow(&survey, &mut report) {
         return Ok(report);
     }
@@ -77,7 +77,7 @@ pub fn diagnose(
     let baseline = run(Mode::Without, "import tensorflow without plugins")?;
     report.add(session::imported(&survey, &baseline));
     let plugins = plugins(&survey, &mut report);
-    let imports = baseline.counts.stage == Stage::Done;
+    let imports = baseline.counts.stage == SessionStage::Done;
     let mut expected = BTreeSet::new();
     for path in &plugins {
         let loaded = match imports {
@@ -100,7 +100,7 @@ pub fn diagnose(
 }
 
 /// Adds the step that fails if there is no TensorFlow. Returns true if there is one.
-fn found_tensorflow(survey: &Survey, report: &mut Report) -> bool {
+fn found_tensorflow(survey: &Survey, report: &mut DoctorReport) -> bool {
     if survey.tensorflow.is_some() {
         return true;
     }
@@ -114,7 +114,7 @@ fn found_tensorflow(survey: &Survey, report: &mut Report) -> bool {
 }
 
 /// Adds the step of the plugins folders. Returns the files that TensorFlow loads from them.
-fn plugins(survey: &Survey, report: &mut Report) -> Vec<String> {
+fn plugins(survey: &Survey, report: &mut DoctorReport) -> Vec<String> {
     report.add(folder_step(survey));
     let entries = || survey.plugins.iter().flat_map(|folder| &folder.files);
     for other in entries().filter(|entry| !entry.is_library && !entry.path.ends_with(".py")) {
@@ -168,9 +168,9 @@ fn folder_step(survey: &Survey) -> Step {
 fn diagnose_plugin(
     path: &str,
     survey: &Survey,
-    baseline: &Session,
-    loaded: Option<Session>,
-    report: &mut Report,
+    baseline: &SessionResult,
+    loaded: Option<SessionResult>,
+    report: &mut DoctorReport,
 ) -> Vec<String> {
     report.begin_plugin(path);
     file::steps(Path::new(path), &survey.machine)
@@ -178,7 +178,7 @@ fn diagnose_plugin(
         .for_each(|step| report.add(step));
     let Some(loaded) = loaded else {
         let reason = "TensorFlow cannot be imported without plugins either";
-        for kind in StepKind::OF_SESSION {
+        for kind in StepKind::SESSION_STEPS {
             report.add(Step::unknown(kind, reason, ""));
         }
         report.end_plugin();

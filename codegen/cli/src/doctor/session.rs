@@ -1,6 +1,6 @@
 //! The steps that a session of TensorFlow decides.
 
-use super::answer::{Session, Stage, Survey};
+use super::answer::{SessionResult, SessionStage, Survey};
 use super::{ByType, Step, StepKind};
 use std::collections::BTreeSet;
 
@@ -41,19 +41,23 @@ const LOADER: [(&str, &str); 8] = [
     ),
 ];
 
-/// Advice for a process that ended without an error of Python's.
+/// Advice for a process that ended without a Python exception.
 const ENDED: &str = "run `sp-gen verify PLUGIN.so`, which reports the violated contract";
 
 /// Returns the step of TensorFlow itself, from a session without plugins.
-pub fn imported(survey: &Survey, session: &Session) -> Step {
+pub fn imported(survey: &Survey, session: &SessionResult) -> Step {
     let kind = StepKind::TensorFlow;
     let folder = survey.tensorflow.as_deref().unwrap_or_default();
     let reached = session.counts.stage;
-    let failure = [Stage::Start, Stage::Import, Stage::Devices]
-        .iter()
-        .find_map(|stage| session.failure(*stage));
+    let failure = [
+        SessionStage::Start,
+        SessionStage::Import,
+        SessionStage::Devices,
+    ]
+    .iter()
+    .find_map(|stage| session.failure(*stage));
     match (&session.counts.release, failure) {
-        (Some(release), None) if reached == Stage::Done => Step::ok(
+        (Some(release), None) if reached == SessionStage::Done => Step::ok(
             kind,
             &format!("{release} in {folder}, Python {}", survey.python),
         ),
@@ -79,7 +83,7 @@ pub fn added(with: &ByType, without: &ByType) -> ByType {
 }
 
 /// Returns the steps of a session with one plugin, which added `devices`.
-pub fn steps(session: &Session, devices: &ByType) -> Vec<Step> {
+pub fn steps(session: &SessionResult, devices: &ByType) -> Vec<Step> {
     vec![
         load(session),
         host(session, devices),
@@ -88,15 +92,15 @@ pub fn steps(session: &Session, devices: &ByType) -> Vec<Step> {
     ]
 }
 
-fn load(session: &Session) -> Step {
+fn load(session: &SessionResult) -> Step {
     let kind = StepKind::Load;
-    for stage in [Stage::Start, Stage::Import] {
+    for stage in [SessionStage::Start, SessionStage::Import] {
         if let Some(reason) = session.failure(stage) {
             let detail = format!("TensorFlow was not imported this time: {reason}");
             return Step::unknown(kind, &detail, "run sp-gen doctor again");
         }
     }
-    match session.failure(Stage::Load) {
+    match session.failure(SessionStage::Load) {
         None => Step::ok(kind, "the dynamic loader loads it"),
         Some(reason) => {
             let known = LOADER.iter().find(|(words, _)| reason.contains(words));
@@ -106,12 +110,12 @@ fn load(session: &Session) -> Step {
     }
 }
 
-fn host(session: &Session, devices: &ByType) -> Step {
+fn host(session: &SessionResult, devices: &ByType) -> Step {
     let kind = StepKind::Host;
-    if let Some(reason) = session.failure(Stage::Register) {
+    if let Some(reason) = session.failure(SessionStage::Register) {
         return Step::failed(kind, &reason, ENDED);
     }
-    if session.counts.stage < Stage::Devices {
+    if session.counts.stage < SessionStage::Devices {
         return not_reached(kind);
     }
     let release = session.counts.release.as_deref().unwrap_or_default();
@@ -140,12 +144,12 @@ fn host(session: &Session, devices: &ByType) -> Step {
     }
 }
 
-fn listed(session: &Session, devices: &ByType) -> Step {
+fn listed(session: &SessionResult, devices: &ByType) -> Step {
     let kind = StepKind::Devices;
-    if let Some(reason) = session.failure(Stage::Devices) {
+    if let Some(reason) = session.failure(SessionStage::Devices) {
         return Step::failed(kind, &reason, ENDED);
     }
-    if session.counts.stage < Stage::Kernels {
+    if session.counts.stage < SessionStage::Kernels {
         return not_reached(kind);
     }
     match devices.is_empty() {
@@ -162,12 +166,12 @@ fn listed(session: &Session, devices: &ByType) -> Step {
     }
 }
 
-fn kernels(session: &Session, devices: &ByType) -> Step {
+fn kernels(session: &SessionResult, devices: &ByType) -> Step {
     let kind = StepKind::Kernels;
-    if let Some(reason) = session.failure(Stage::Kernels) {
+    if let Some(reason) = session.failure(SessionStage::Kernels) {
         return Step::unknown(kind, &format!("they cannot be counted: {reason}"), "");
     }
-    if devices.is_empty() || session.counts.stage < Stage::Done {
+    if devices.is_empty() || session.counts.stage < SessionStage::Done {
         return not_reached(kind);
     }
     let of_type = |device_type: &String| {
@@ -180,21 +184,25 @@ fn kernels(session: &Session, devices: &ByType) -> Step {
         true => Step::failed(
             kind,
             &format!("{}: no op runs on such a device", by_type(&counts)),
-            "export TF_InitKernel and register kernels for the type that the device has, letter for letter",
+            "export TF_InitKernel and register kernels for exactly the device type",
         ),
     }
 }
 
 /// Returns the step of `import tensorflow` with all plugins, which listed the `expected` types one by one.
-pub fn together(session: &Session, expected: &BTreeSet<String>) -> Step {
+pub fn together(session: &SessionResult, expected: &BTreeSet<String>) -> Step {
     let kind = StepKind::Import;
-    for stage in [Stage::Start, Stage::Import, Stage::Devices] {
+    for stage in [
+        SessionStage::Start,
+        SessionStage::Import,
+        SessionStage::Devices,
+    ] {
         if let Some(reason) = session.failure(stage) {
             let detail = format!("`import tensorflow` with all plugins: {reason}");
             return Step::failed(
                 kind,
                 &detail,
-                "remove the plugin whose steps failed; if each is well alone, use one at a time",
+                "remove the plugin whose steps failed; if each works alone, load one at a time",
             );
         }
     }

@@ -6,7 +6,7 @@ use sp_host::escape_control;
 /// The outcome of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum StepVerdict {
     /// The step succeeded.
     Ok,
     /// The step failed, so that the device is missing or unusable.
@@ -46,7 +46,7 @@ pub enum StepKind {
 
 impl StepKind {
     /// The steps that take a session of TensorFlow with the plugin.
-    pub const OF_SESSION: [Self; 4] = [Self::Load, Self::Host, Self::Devices, Self::Kernels];
+    pub const SESSION_STEPS: [Self; 4] = [Self::Load, Self::Host, Self::Devices, Self::Kernels];
 
     /// Returns the name of the step in a report.
     pub fn name(self) -> &'static str {
@@ -74,7 +74,7 @@ pub struct Step {
     /// The plugin's file, or `None` for a step of the installation.
     pub plugin: Option<String>,
     /// The outcome.
-    pub verdict: Verdict,
+    pub verdict: StepVerdict,
     /// The observation.
     pub detail: String,
     /// Advice; empty if there is nothing to do.
@@ -82,7 +82,7 @@ pub struct Step {
 }
 
 impl Step {
-    fn new(step: StepKind, verdict: Verdict, detail: &str, advice: &str) -> Self {
+    fn new(step: StepKind, verdict: StepVerdict, detail: &str, advice: &str) -> Self {
         Self {
             step,
             plugin: None,
@@ -94,21 +94,21 @@ impl Step {
 
     /// Returns a step that succeeded.
     pub fn ok(step: StepKind, detail: &str) -> Self {
-        Self::new(step, Verdict::Ok, detail, "")
+        Self::new(step, StepVerdict::Ok, detail, "")
     }
 
     /// Returns a step that failed.
     pub fn failed(step: StepKind, detail: &str, advice: &str) -> Self {
-        Self::new(step, Verdict::Failed, detail, advice)
+        Self::new(step, StepVerdict::Failed, detail, advice)
     }
 
     /// Returns a step that could not be checked.
     pub fn unknown(step: StepKind, detail: &str, advice: &str) -> Self {
-        Self::new(step, Verdict::Unknown, detail, advice)
+        Self::new(step, StepVerdict::Unknown, detail, advice)
     }
 
     /// Returns the step as one of the plugin at `path`.
-    pub fn of_plugin(mut self, path: &str) -> Self {
+    pub fn for_plugin(mut self, path: &str) -> Self {
         self.plugin = Some(escape_control(path));
         self
     }
@@ -116,7 +116,7 @@ impl Step {
 
 /// The result of a diagnosis.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
+pub struct DoctorReport {
     /// The path of the Python.
     pub python: String,
     /// The steps in order; those of one plugin are together.
@@ -124,7 +124,7 @@ pub struct Report {
     plugin: Option<String>,
 }
 
-impl Report {
+impl DoctorReport {
     /// Returns a report without steps.
     pub fn new(python: &str) -> Self {
         Self {
@@ -137,7 +137,7 @@ impl Report {
     /// Adds a step, which becomes one of the plugin that was begun.
     pub fn add(&mut self, step: Step) {
         self.steps.push(match &self.plugin {
-            Some(path) => step.of_plugin(path),
+            Some(path) => step.for_plugin(path),
             None => step,
         });
     }
@@ -154,12 +154,14 @@ impl Report {
 
     /// Returns true if some step failed.
     pub fn has_failed(&self) -> bool {
-        self.steps.iter().any(|it| it.verdict == Verdict::Failed)
+        self.steps
+            .iter()
+            .any(|it| it.verdict == StepVerdict::Failed)
     }
 
     /// Returns true if there is a TensorFlow that can be imported without plugins.
     pub fn has_tensorflow(&self) -> bool {
         let mut steps = self.steps.iter();
-        steps.any(|it| it.step == StepKind::TensorFlow && it.verdict == Verdict::Ok)
+        steps.any(|it| it.step == StepKind::TensorFlow && it.verdict == StepVerdict::Ok)
     }
 }

@@ -1,6 +1,6 @@
 //! Verdicts from the counts of a session.
 
-use super::answer::{Counts, Session, Stage, Survey};
+use super::answer::{Counts, SessionResult, SessionStage, Survey};
 use super::*;
 use sp_system::child::End;
 
@@ -11,8 +11,8 @@ fn counts(pairs: &[(&str, u64)]) -> ByType {
     pairs.collect()
 }
 
-fn session(stage: Stage, devices: &[(&str, u64)]) -> Session {
-    Session {
+fn session(stage: SessionStage, devices: &[(&str, u64)]) -> SessionResult {
+    SessionResult {
         counts: Counts {
             stage,
             error: None,
@@ -25,39 +25,39 @@ fn session(stage: Stage, devices: &[(&str, u64)]) -> Session {
     }
 }
 
-fn baseline() -> Session {
-    session(Stage::Done, &[("CPU", 1)])
+fn baseline() -> SessionResult {
+    session(SessionStage::Done, &[("CPU", 1)])
 }
 
 /// Returns the verdicts of load, host, devices and kernels, and the steps.
-fn verdicts_of(session: &Session) -> ([Verdict; 4], Vec<Step>) {
+fn verdicts_of(session: &SessionResult) -> ([StepVerdict; 4], Vec<Step>) {
     let added = session::added(&session.counts.devices, &baseline().counts.devices);
     let steps = session::steps(session, &added);
-    let verdicts: Vec<Verdict> = steps.iter().map(|it| it.verdict).collect();
+    let verdicts: Vec<StepVerdict> = steps.iter().map(|it| it.verdict).collect();
     (verdicts.try_into().unwrap(), steps)
 }
 
-use Verdict::{Failed, Ok as Passed, Unknown};
+use StepVerdict::{Failed, Ok as Passed, Unknown};
 
 #[test]
-fn a_device_with_kernels_passes_every_step() {
-    let (verdicts, steps) = verdicts_of(&session(Stage::Done, &[("CPU", 1), ("ACCEL", 2)]));
+fn device_with_kernels_passes_every_step() {
+    let (verdicts, steps) = verdicts_of(&session(SessionStage::Done, &[("CPU", 1), ("ACCEL", 2)]));
     assert_eq!(verdicts, [Passed; 4]);
     assert_eq!(steps[2].detail, "ACCEL: 2");
     assert_eq!(steps[3].detail, "ACCEL: 30");
 }
 
 #[test]
-fn a_device_without_kernels_fails_the_last_step() {
-    let (verdicts, steps) = verdicts_of(&session(Stage::Done, &[("CPU", 1), ("accel", 1)]));
+fn device_without_kernels_fails_last_step() {
+    let (verdicts, steps) = verdicts_of(&session(SessionStage::Done, &[("CPU", 1), ("accel", 1)]));
     assert_eq!(verdicts, [Passed, Passed, Passed, Failed]);
     assert!(steps[3].advice.contains("TF_InitKernel"));
 }
 
 #[test]
-fn a_plugin_that_declines_fails_with_its_own_line() {
+fn declining_plugin_fails_step_with_its_line() {
     let line = "plugin accel: declined TensorFlow 2.22.0: SP_Platform is 99 bytes";
-    let mut declined = session(Stage::Done, &[("CPU", 1)]);
+    let mut declined = session(SessionStage::Done, &[("CPU", 1)]);
     declined.stderr = format!("noise\n{line}\n");
     let (verdicts, steps) = verdicts_of(&declined);
     assert_eq!(verdicts, [Passed, Failed, Failed, Unknown]);
@@ -69,8 +69,8 @@ fn a_plugin_that_declines_fails_with_its_own_line() {
 }
 
 #[test]
-fn a_part_that_is_declined_is_no_failure_of_the_device() {
-    let mut part = session(Stage::Done, &[("CPU", 1), ("ACCEL", 1)]);
+fn declined_part_does_not_fail_device() {
+    let mut part = session(SessionStage::Done, &[("CPU", 1), ("ACCEL", 1)]);
     part.stderr = "plugin accel: declined TensorFlow 2.22.0 for its profiler: grew\n".into();
     let (verdicts, steps) = verdicts_of(&part);
     assert_eq!(verdicts, [Passed; 4]);
@@ -78,8 +78,8 @@ fn a_part_that_is_declined_is_no_failure_of_the_device() {
 }
 
 #[test]
-fn an_error_of_the_loader_has_advice_about_its_cause() {
-    let mut failed = session(Stage::Load, &[]);
+fn loader_error_has_advice_for_its_cause() {
+    let mut failed = session(SessionStage::Load, &[]);
     for (error, words) in [
         (
             "OSError: x.so: undefined symbol: TF_NoSuch",
@@ -103,8 +103,8 @@ fn an_error_of_the_loader_has_advice_about_its_cause() {
 }
 
 #[test]
-fn a_process_that_a_plugin_ends_is_a_finding_of_the_stage() {
-    let mut aborted = session(Stage::Register, &[]);
+fn ended_process_fails_its_current_stage() {
+    let mut aborted = session(SessionStage::Register, &[]);
     aborted.end = End::Signal(6);
     aborted.stderr = "F tensorflow: Non-OK-status: \x1b[2J\n".into();
     let (verdicts, steps) = verdicts_of(&aborted);
@@ -120,37 +120,40 @@ fn a_process_that_a_plugin_ends_is_a_finding_of_the_stage() {
 }
 
 #[test]
-fn the_lines_of_a_process_that_ended_are_those_since_the_plugin_was_loaded() {
-    let mut aborted = session(Stage::Register, &[]);
+fn ended_process_is_quoted_from_load_on() {
+    let mut aborted = session(SessionStage::Register, &[]);
     aborted.end = End::Signal(6);
     let stages = "oneDNN is on\n\nsp-gen doctor: stage load\n\nsp-gen doctor: stage register\n";
     aborted.stderr = format!("{stages}driver: no such device\n");
-    let detail = |session: &Session| verdicts_of(session).1[1].detail.clone();
+    let detail = |session: &SessionResult| verdicts_of(session).1[1].detail.clone();
     assert!(detail(&aborted).ends_with("its last lines: driver: no such device"));
     aborted.stderr = format!("{stages}F0000 00:00 x.cc:1] Check failed: ok\n  @ 0x7f68 f()\nend\n");
     assert!(detail(&aborted).ends_with("x.cc:1] Check failed: ok"));
 }
 
 #[test]
-fn all_plugins_together_must_list_what_each_listed_alone() {
+fn all_plugins_together_list_same_devices() {
     let expected = BTreeSet::from(["ACCEL".to_owned()]);
-    let step = |session: &Session| session::together(session, &expected);
-    assert_eq!(step(&session(Stage::Done, &[("ACCEL", 1)])).verdict, Passed);
-    let missing = step(&session(Stage::Done, &[("CPU", 1)]));
+    let step = |session: &SessionResult| session::together(session, &expected);
+    assert_eq!(
+        step(&session(SessionStage::Done, &[("ACCEL", 1)])).verdict,
+        Passed
+    );
+    let missing = step(&session(SessionStage::Done, &[("CPU", 1)]));
     assert_eq!(missing.verdict, Failed);
     assert!(missing.detail.contains("not ACCEL"));
-    assert_eq!(step(&session(Stage::Import, &[])).verdict, Failed);
+    assert_eq!(step(&session(SessionStage::Import, &[])).verdict, Failed);
 }
 
 #[test]
-fn a_tensorflow_that_cannot_be_imported_fails_its_step() {
+fn failed_tensorflow_import_fails_step() {
     let survey = Survey {
         tensorflow: Some("/site/tensorflow".into()),
         installed: Some("tensorflow-cpu 2.21.0".into()),
         ..Survey::default()
     };
     assert_eq!(session::imported(&survey, &baseline()).verdict, Passed);
-    let mut broken = session(Stage::Import, &[]);
+    let mut broken = session(SessionStage::Import, &[]);
     broken.counts.error = Some("ImportError: numpy".into());
     let step = session::imported(&survey, &broken);
     assert_eq!(step.verdict, Failed);
@@ -158,7 +161,7 @@ fn a_tensorflow_that_cannot_be_imported_fails_its_step() {
 }
 
 #[test]
-fn a_tensorflow_outside_of_site_packages_loads_no_plugin() {
+fn tensorflow_outside_site_packages_fails_folder_step() {
     let mut survey = Survey {
         tensorflow: Some("/opt/tensorflow".into()),
         searched: vec!["/site-packages".into()],

@@ -1,13 +1,13 @@
 //! The text report: a line for each step, and advice below a step that failed.
 
-use super::{Report, Step, Verdict};
+use super::{DoctorReport, Step, StepVerdict};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// Columns before a step's detail.
 const INDENT: &str = "                          ";
 
 /// Returns the report in lines of at most `width` characters, where words allow it.
-pub fn print(report: &Report, width: usize) -> String {
+pub fn print(report: &DoctorReport, width: usize) -> String {
     let mut text = format!("{}\n", report.python);
     let mut plugin = None;
     for step in &report.steps {
@@ -23,9 +23,9 @@ pub fn print(report: &Report, width: usize) -> String {
 
 fn line(step: &Step, width: usize) -> String {
     let verdict = match step.verdict {
-        Verdict::Ok => "ok",
-        Verdict::Failed => "FAILED",
-        Verdict::Unknown => "unknown",
+        StepVerdict::Ok => "ok",
+        StepVerdict::Failed => "FAILED",
+        StepVerdict::Unknown => "unknown",
     };
     let head = format!("  {verdict:<9}{:<15}", step.step.name());
     let options = |first| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use sp_ir::{Api, Function, History, Item, Side};
 
-use sp_data::platform::Platform;
+use sp_data::platform::WheelPlatform;
 use sp_data::symbols::Symbols;
 
 /// The libraries in a package's wheels for a platform that export one function.
@@ -32,9 +32,9 @@ impl Exporter {
 }
 
 /// The exporters of all functions that core exports, by function.
-pub struct Exports(BTreeMap<String, Vec<Exporter>>);
+pub struct FunctionExporters(BTreeMap<String, Vec<Exporter>>);
 
-impl Exports {
+impl FunctionExporters {
     /// Finds the exporters of the functions that `apis` declare.
     pub fn find(apis: &[Api], symbols: &Symbols) -> Self {
         let mut known: BTreeMap<String, Vec<Exporter>> = BTreeMap::new();
@@ -75,7 +75,7 @@ fn is_core_function(function: &Function) -> bool {
 
 fn exporters(symbols: &Symbols, symbol: &str) -> Vec<Exporter> {
     let known = symbols.availability(symbol);
-    let mut found: BTreeMap<(String, Platform), Exporter> = BTreeMap::new();
+    let mut found: BTreeMap<(String, WheelPlatform), Exporter> = BTreeMap::new();
     for cell in symbols.wheels() {
         let key = (cell.package.clone(), cell.platform);
         let exporter = found.entry(key).or_insert_with(|| Exporter {

@@ -21,12 +21,12 @@ use serde::Serialize;
 use sp_ir::{History, Signature, Type, Variant};
 
 use super::event::{HistoryEvent, events};
-use super::exports::{Exporter, Exports};
+use super::exports::{Exporter, FunctionExporters};
 use super::lint::{LayoutLint, layout_lints};
 use super::lookup::Subject;
 use super::table::{LayoutTable, Mark};
 
-/// ApiVersion of the format.
+/// Version of the format.
 const SCHEMA: u32 = 2;
 
 #[derive(Serialize)]
@@ -94,7 +94,7 @@ struct FieldEntry<'a> {
 }
 
 /// Formats the history of `subject` as JSON, ending in one newline.
-pub fn json(history: &History, exports: &Exports, subject: &Subject) -> String {
+pub fn json(history: &History, exports: &FunctionExporters, subject: &Subject) -> String {
     let names = subject.items(history);
     let tables: BTreeMap<&str, LayoutTable> = names
         .iter()

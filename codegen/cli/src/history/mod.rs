@@ -13,7 +13,7 @@ mod table;
 mod text;
 
 pub use event::{EventKind, HistoryEvent};
-pub use exports::{Exporter, Exports};
+pub use exports::{Exporter, FunctionExporters};
 pub use json::json;
 pub use lint::{LayoutLint, layout_lints};
 pub use lookup::{Subject, UnknownName};

@@ -7,7 +7,7 @@ use askama::Template;
 use sp_ir::{Epoch, History, Signature};
 
 use super::event::{EventKind, events, lifetime};
-use super::exports::Exports;
+use super::exports::FunctionExporters;
 use super::lint::layout_lints;
 use super::lookup::Subject;
 use super::span;
@@ -21,11 +21,11 @@ struct HistoryPage {
     title: String,
     releases: Vec<String>,
     footnote: Option<String>,
-    sections: Vec<Section>,
+    sections: Vec<PageSection>,
 }
 
 /// A section of the page: an API, or the requested item.
-struct Section {
+struct PageSection {
     name: String,
     about: String,
     /// One row per item with events.
@@ -61,7 +61,7 @@ struct ItemDetails {
     fields: Vec<GridRow>,
     /// The headings of the columns of sizes and fields.
     runs: Vec<String>,
-    declarations: Vec<Declarations>,
+    declarations: Vec<DeclarationRuns>,
     /// The libraries that export it, one row for each package and platform.
     exports: Vec<GridRow>,
     /// The headings of the columns of `exports`.
@@ -70,7 +70,7 @@ struct ItemDetails {
 }
 
 /// The declarations of an item or field, by runs of releases.
-struct Declarations {
+struct DeclarationRuns {
     name: String,
     runs: Vec<(String, String)>,
 }
@@ -79,7 +79,11 @@ struct Declarations {
 ///
 /// # Errors
 /// Returns an error if the template fails.
-pub fn page(history: &History, exports: &Exports, subject: &Subject) -> askama::Result<String> {
+pub fn page(
+    history: &History,
+    exports: &FunctionExporters,
+    subject: &Subject,
+) -> askama::Result<String> {
     let (title, sections) = match subject {
         Subject::All => {
             let apis = history
@@ -107,7 +111,7 @@ pub fn page(history: &History, exports: &Exports, subject: &Subject) -> askama::
     .map(|text| text + "\n")
 }
 
-fn api_section(history: &History, exports: &Exports, api: &str) -> Section {
+fn api_section(history: &History, exports: &FunctionExporters, api: &str) -> PageSection {
     let subject = Subject::Api(api.into());
     let mut names = subject.items(history);
     names.sort_by_key(|name| kind(history, name));
@@ -128,7 +132,7 @@ fn api_section(history: &History, exports: &Exports, api: &str) -> Section {
         ..GridRow::new(name, kind(history, name), cells::item(history, name))
     });
     let mut overview: Vec<GridRow> = overview.collect();
-    Section {
+    PageSection {
         name: api.into(),
         about: about_api(history, api),
         runs: runs::merge(history, &mut [&mut overview]),
@@ -142,10 +146,10 @@ fn api_section(history: &History, exports: &Exports, api: &str) -> Section {
     }
 }
 
-fn item_section(history: &History, exports: &Exports, name: &str) -> Section {
+fn item_section(history: &History, exports: &FunctionExporters, name: &str) -> PageSection {
     let mut details = item_details(history, exports, name);
     details.open = true;
-    Section {
+    PageSection {
         name: String::new(),
         about: String::new(),
         overview: Vec::new(),
@@ -205,7 +209,7 @@ fn findings(history: &History, names: &[&str]) -> Vec<(String, String)> {
         .collect()
 }
 
-fn item_details(history: &History, exports: &Exports, name: &str) -> ItemDetails {
+fn item_details(history: &History, exports: &FunctionExporters, name: &str) -> ItemDetails {
     let table = LayoutTable::find(history, name);
     let when = match lifetime(history, name) {
         when if when.is_empty() => String::new(),
@@ -239,7 +243,7 @@ fn item_details(history: &History, exports: &Exports, name: &str) -> ItemDetails
     }
 }
 
-fn exporters(history: &History, exports: &Exports, name: &str) -> Vec<GridRow> {
+fn exporters(history: &History, exports: &FunctionExporters, name: &str) -> Vec<GridRow> {
     let lines = exports.get(name).iter().map(|exporter| {
         let cells = cells::exporter(history, exporter);
         GridRow::new(&exporter.package, exporter.platform, cells)
@@ -279,19 +283,19 @@ fn fields(history: &History, table: &LayoutTable) -> Vec<GridRow> {
 }
 
 /// Returns the types of a field that had several.
-fn type_declarations(history: &History, name: &str, row: &FieldRow) -> Option<Declarations> {
+fn type_declarations(history: &History, name: &str, row: &FieldRow) -> Option<DeclarationRuns> {
     let epochs = history.fields.get(&format!("{name}.{}", row.name))?;
     let run = |epoch: &Epoch<sp_ir::Field>| {
         let run = span(history, &epoch.releases);
         (run, c::spell(&epoch.shape.ty))
     };
-    (epochs.len() > 1).then(|| Declarations {
+    (epochs.len() > 1).then(|| DeclarationRuns {
         name: row.name.clone(),
         runs: epochs.iter().map(run).collect(),
     })
 }
 
-fn signature_declarations(history: &History, name: &str) -> Option<Declarations> {
+fn signature_declarations(history: &History, name: &str) -> Option<DeclarationRuns> {
     let all = [&history.functions, &history.callbacks, &history.slots];
     let epochs = all.into_iter().find_map(|epochs| epochs.get(name))?;
     let short = name.rsplit('.').next().unwrap_or(name);
@@ -299,7 +303,7 @@ fn signature_declarations(history: &History, name: &str) -> Option<Declarations>
         let run = span(history, &epoch.releases);
         (run, c::broken(short, &epoch.shape))
     };
-    Some(Declarations {
+    Some(DeclarationRuns {
         name: String::new(),
         runs: epochs.iter().map(run).collect(),
     })

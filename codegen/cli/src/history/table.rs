@@ -246,7 +246,7 @@ fn new_row(field: &Field, index: usize, before: Option<&Epoch<Record>>, now: &Re
     }
 }
 
-/// Returns whether a new field was appended or inserted.
+/// Returns the mark of a new field: appended or inserted.
 fn added_mark(before: Option<&Epoch<Record>>, now: &Record, field: &Field) -> Mark {
     let Some(before) = before.map(|before| &before.shape) else {
         return Mark::Appended;

@@ -15,10 +15,10 @@ static HISTORY: LazyLock<History> = LazyLock::new(|| {
     History::from_apis(&snapshots::read_folder(&folder, None).unwrap())
 });
 
-static EXPORTS: LazyLock<Exports> = LazyLock::new(|| {
+static EXPORTS: LazyLock<FunctionExporters> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated/ir");
     let apis = snapshots::read_folder(&folder, None).unwrap();
-    Exports::find(&apis, &Symbols::embedded().unwrap())
+    FunctionExporters::find(&apis, &Symbols::embedded().unwrap())
 });
 
 /// Returns the releases and the `struct_size` of each epoch.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use sp_ir::{Epoch, History, Signature};
 
 use super::event::{EventKind, events, lifetime};
-use super::exports::{Exporter, Exports};
+use super::exports::{Exporter, FunctionExporters};
 use super::lint::layout_lints;
 use super::lookup::Subject;
 use super::span;
@@ -51,7 +51,12 @@ impl Paint {
 }
 
 /// Formats the history of `subject` as text, ending in one newline.
-pub fn text(history: &History, exports: &Exports, subject: &Subject, paint: Paint) -> String {
+pub fn text(
+    history: &History,
+    exports: &FunctionExporters,
+    subject: &Subject,
+    paint: Paint,
+) -> String {
     let body = format_subject(history, exports, subject, paint);
     let previews = history.previews.keys();
     let has_preview = previews
@@ -63,7 +68,12 @@ pub fn text(history: &History, exports: &Exports, subject: &Subject, paint: Pain
     }
 }
 
-fn format_subject(history: &History, exports: &Exports, subject: &Subject, paint: Paint) -> String {
+fn format_subject(
+    history: &History,
+    exports: &FunctionExporters,
+    subject: &Subject,
+    paint: Paint,
+) -> String {
     match subject {
         Subject::All => {
             let apis = history.apis.keys();

@@ -242,7 +242,7 @@ mod tests {
 
     /// An unused exception could hide a later mistake.
     #[test]
-    fn every_stated_exception_is_needed_by_a_committed_snapshot() {
+    fn convention_exceptions_occur_in_snapshots() {
         let snapshots = sp_data::embedded::SNAPSHOTS.iter();
         let apis: Vec<Api> = snapshots
             .map(|(_, snapshot)| Api::from_json(snapshot.text()).unwrap())

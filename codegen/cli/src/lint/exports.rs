@@ -96,7 +96,7 @@ impl std::fmt::Display for Unexported {
 mod tests {
     use super::*;
     use sp_data::embedded::SNAPSHOTS;
-    use sp_data::platform::Platform;
+    use sp_data::platform::WheelPlatform;
     use sp_data::symbols::table::{Table, WheelExports};
     use sp_ir::{Loc, SCHEMA, Signature, Type};
     use std::collections::BTreeMap;
@@ -133,7 +133,7 @@ mod tests {
 
     /// tensorflow-cpu dropped them one release before tensorflow.
     #[test]
-    fn finds_kernel_functions_that_one_package_of_2_19_lacks() {
+    fn finds_functions_absent_from_one_2_19_package() {
         let symbols = Symbols::embedded().unwrap();
         for (release, is_in_no_wheel) in
             [("2.18", None), ("2.19", Some(false)), ("2.20", Some(true))]
@@ -167,10 +167,10 @@ mod tests {
                 .collect(),
             versions: BTreeMap::new(),
         };
-        let mut linux = Table::new("tensorflow-cpu", Platform::LinuxX86_64);
+        let mut linux = Table::new("tensorflow-cpu", WheelPlatform::LinuxX86_64);
         linux.insert("2.20".parse().unwrap(), column(&["TF_A"]));
         linux.insert("2.21".parse().unwrap(), column(&["TF_A"]));
-        let mut arm = Table::new("tensorflow", Platform::LinuxAarch64);
+        let mut arm = Table::new("tensorflow", WheelPlatform::LinuxAarch64);
         arm.insert("2.21".parse().unwrap(), column(&["TF_A", "TF_B"]));
         Symbols::from_tables(vec![linux, arm])
     }

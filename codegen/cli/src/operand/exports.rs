@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::{OperandError, Result};
-use sp_diff::surface::Exports;
+use sp_diff::surface::SideExports;
 use sp_fetch::error::FetchError;
 use sp_fetch::symbols::is_plugin_api_name;
 use sp_library::binary::Binary;
@@ -16,11 +16,11 @@ use sp_parse::source::SourceError;
 
 /// Returns the exports of the libraries in `tensorflow/`, the parent folder of `include`. Returns `None` if there are no
 /// libraries, or if they are of another target than `target`.
-pub fn of_package(include: &Path, target: &str) -> Result<Option<Exports>> {
+pub fn read_package(include: &Path, target: &str) -> Result<Option<SideExports>> {
     let Some(package) = include.parent().filter(|_| target == DEFAULT_TARGET) else {
         return Ok(None);
     };
-    let mut exports: Option<Exports> = None;
+    let mut exports: Option<SideExports> = None;
     for path in libraries(package) {
         let mut library = LibraryFile::open(&path)?;
         if !elf::is_x86_64(&library.read_range(0..64)?) {

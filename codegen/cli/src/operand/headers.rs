@@ -16,7 +16,7 @@ use sp_fetch::store::Store;
 
 /// Headers by their path below the include root. The default has no headers.
 #[derive(Debug, Default)]
-pub struct Headers {
+pub struct QuotedHeaders {
     root: Option<PathBuf>,
     locked: Option<LockedHeaders>,
     /// Removes the unpacked headers on drop.
@@ -31,7 +31,7 @@ struct LockedHeaders {
     entry: OnceCell<Option<LockedRelease>>,
 }
 
-impl Headers {
+impl QuotedHeaders {
     /// Returns the stored headers of a release.
     pub fn locked(folders: &DataFolders, release: Release) -> Self {
         let store = Store::new(folders.store.clone());
@@ -129,13 +129,15 @@ mod tests {
         fs::write(&folders.lock, lock).unwrap();
         let release = "2.3".parse().unwrap();
         assert_eq!(
-            Headers::locked(&folders, release).text("a.h").as_deref(),
+            QuotedHeaders::locked(&folders, release)
+                .text("a.h")
+                .as_deref(),
             Some("")
         );
         fs::write(include.join("a.h"), "changed").unwrap();
-        assert_eq!(Headers::locked(&folders, release).text("a.h"), None);
+        assert_eq!(QuotedHeaders::locked(&folders, release).text("a.h"), None);
         assert_eq!(
-            Headers::in_folder(include).text("a.h").as_deref(),
+            QuotedHeaders::in_folder(include).text("a.h").as_deref(),
             Some("changed")
         );
     }

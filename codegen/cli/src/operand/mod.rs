@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 pub use error::OperandError;
-pub use headers::Headers;
+pub use headers::QuotedHeaders;
 pub use release::{resolve, unknown_release};
 pub use tree::release_of_headers;
 
@@ -63,7 +63,7 @@ pub struct LoadedSide {
     /// The declarations and exports.
     pub surface: Surface,
     /// The headers that a report can quote.
-    pub headers: Headers,
+    pub headers: QuotedHeaders,
     /// The APIs whose headers cannot be read.
     pub unread: Vec<UnreadableApi>,
     /// True if headers were parsed, and not snapshots read. Then only [`ReadOptions::apis`] are complete, unless that is
@@ -73,7 +73,7 @@ pub struct LoadedSide {
 
 impl LoadedSide {
     /// Returns a side whose APIs were read from snapshots.
-    fn from_snapshots(surface: Surface, headers: Headers) -> Self {
+    fn from_snapshots(surface: Surface, headers: QuotedHeaders) -> Self {
         Self {
             surface,
             headers,

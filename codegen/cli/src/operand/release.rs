@@ -2,14 +2,14 @@
 
 use sp_ir::{Api, Item};
 
-use super::{Headers, LoadedSide, OperandError, ReadOptions, Result};
+use super::{LoadedSide, OperandError, QuotedHeaders, ReadOptions, Result};
 use crate::console::note;
 use sp_data::folders::DataFolders;
-use sp_data::platform::Platform;
+use sp_data::platform::WheelPlatform;
 use sp_data::release::{Release, RequestedRelease};
 use sp_data::{snapshots, suggest, symbols};
 use sp_diff::Surface;
-use sp_diff::surface::Exports;
+use sp_diff::surface::SideExports;
 use sp_fetch::index::CPU_PACKAGE;
 use sp_parse::clang::DEFAULT_TARGET;
 use sp_parse::extract::TARGETS;
@@ -37,7 +37,7 @@ pub fn read(label: &str, release: Release, options: ReadOptions<'_>) -> Result<L
         apis,
         target: None,
     };
-    let headers = Headers::locked(options.folders, release);
+    let headers = QuotedHeaders::locked(options.folders, release);
     Ok(LoadedSide::from_snapshots(surface, headers))
 }
 
@@ -70,11 +70,15 @@ pub fn unknown_release(release: Release, folders: &DataFolders) -> OperandError 
 
 /// Returns the exports of the package without an accelerator, which every release has. A declared function that is not
 /// exported has an empty set.
-fn exports(apis: &[Api], release: Release, options: ReadOptions<'_>) -> Result<Option<Exports>> {
+fn exports(
+    apis: &[Api],
+    release: Release,
+    options: ReadOptions<'_>,
+) -> Result<Option<SideExports>> {
     if options.target != DEFAULT_TARGET {
         return Ok(None);
     }
-    let platform = Platform::LinuxX86_64;
+    let platform = WheelPlatform::LinuxX86_64;
     let Some(mut exports) =
         symbols::exports_of_wheel(options.folders, CPU_PACKAGE, platform, release)?
     else {

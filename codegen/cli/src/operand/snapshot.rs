@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use sp_ir::Api;
 
 use super::release::check_snapshot_target;
-use super::{Headers, LoadedSide, OperandError, ReadOptions, Result};
+use super::{LoadedSide, OperandError, QuotedHeaders, ReadOptions, Result};
 use sp_diff::Surface;
 
 /// Reads a file.
@@ -58,7 +58,7 @@ fn side(label: &str, apis: Vec<Api>, options: ReadOptions<'_>) -> Result<LoadedS
         apis,
         ..Surface::default()
     };
-    let headers = Headers::default();
+    let headers = QuotedHeaders::default();
     Ok(LoadedSide::from_snapshots(surface, headers))
 }
 

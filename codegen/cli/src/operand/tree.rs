@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Headers, LoadedSide, ReadOptions, Result, exports};
+use super::{LoadedSide, QuotedHeaders, ReadOptions, Result, exports};
 use crate::console::note;
 use sp_data::release::Release;
 use sp_data::snapshots;
@@ -29,13 +29,13 @@ pub fn read_include_root(
     let extracted = parse(label, include, release, options)?;
     let surface = Surface {
         label: label.into(),
-        exports: exports::of_package(include, options.target)?,
+        exports: exports::read_package(include, options.target)?,
         target: Some(options.target.into()),
         apis: extracted.apis,
     };
     Ok(LoadedSide {
         surface,
-        headers: Headers::in_folder(include.to_owned()),
+        headers: QuotedHeaders::in_folder(include.to_owned()),
         unread: extracted.unreadable,
         is_parsed: true,
     })
@@ -69,7 +69,7 @@ pub fn read_wheel(label: &str, path: &Path, options: ReadOptions<'_>) -> Result<
     };
     Ok(LoadedSide {
         surface,
-        headers: Headers::unpacked(folder),
+        headers: QuotedHeaders::unpacked(folder),
         unread: extracted.unreadable,
         is_parsed: true,
     })

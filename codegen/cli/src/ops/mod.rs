@@ -7,7 +7,7 @@ pub mod text;
 use miette::Diagnostic;
 use sp_data::release::{Release, RequestedRelease};
 use sp_data::suggest;
-use sp_ops::{Declared, Op, ReleaseSet, Table};
+use sp_ops::{Declared, Op, ReleaseOps, ReleaseSet, Table};
 use thiserror::Error;
 
 pub use phrases::format_releases;
@@ -38,6 +38,15 @@ pub enum OpError {
         /// The releases that have it.
         releases: String,
     },
+    /// A side of a comparison is not a release.
+    #[error("`--ops` compares releases, and `{text}` is not one")]
+    #[diagnostic(code(sp_gen::ops::not_a_release), help("{reason}"))]
+    NotARelease {
+        /// The side.
+        text: String,
+        /// The reason.
+        reason: String,
+    },
     /// The ops of the release are not known.
     #[error("the ops of TensorFlow {release} are not known")]
     #[diagnostic(code(sp_gen::ops::unknown_release), help("{help}"))]
@@ -47,6 +56,17 @@ pub enum OpError {
         /// The known releases.
         help: String,
     },
+}
+
+/// Parses a side of a comparison.
+///
+/// # Errors
+/// Returns an error if the text is not a release.
+pub fn parse_release(text: &str) -> Result<RequestedRelease, OpError> {
+    text.parse().map_err(|reason: String| OpError::NotARelease {
+        text: sp_host::escape_control(text),
+        reason: sp_host::escape_control(&reason),
+    })
 }
 
 /// Returns the requested release if the table has it: a minor release, or the version of a nightly build.
@@ -73,6 +93,26 @@ fn known_releases(requested: &str, table: &Table<'_>) -> String {
         known.join(", ")
     );
     suggest::with_suggestion(requested, known.iter().map(String::as_str), list)
+}
+
+/// Returns the requested release and its op definitions.
+///
+/// # Errors
+/// Returns an error if the table does not have the release.
+pub fn definitions(
+    requested: RequestedRelease,
+    table: &Table<'_>,
+) -> Result<(Release, ReleaseOps), OpError> {
+    let found = resolve(requested, table).ok();
+    let found = found.and_then(|release| Some((release, table.in_release(release)?)));
+    found.ok_or_else(|| unknown_release(requested, table))
+}
+
+fn unknown_release(requested: RequestedRelease, table: &Table<'_>) -> OpError {
+    OpError::UnknownRelease {
+        release: requested.to_string(),
+        help: known_releases(&requested.to_string(), table),
+    }
 }
 
 /// Returns the op `name`, restricted to a release if there is one.

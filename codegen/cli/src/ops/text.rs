@@ -18,15 +18,15 @@ pub fn format_op(op: &Op, release: Option<Release>, width: usize) -> String {
         ),
     };
     let mut text = format!("{}, {releases}\n", op.name);
-    let format = Format {
+    let formatter = OpFormatter {
         op: &op.releases,
         has_releases: release.is_none(),
         width,
     };
-    text += &format.section("inputs", &op.inputs);
-    text += &format.section("outputs", &op.outputs);
-    text += &format.attributes(&op.attributes);
-    text += &format.section("flags", &op.flags);
+    text += &formatter.section("inputs", &op.inputs);
+    text += &formatter.section("outputs", &op.outputs);
+    text += &formatter.attributes(&op.attributes);
+    text += &formatter.section("flags", &op.flags);
     text
 }
 
@@ -47,13 +47,13 @@ pub fn format_names(ops: &[Op], table: &Table<'_>) -> String {
     ops.iter().map(line).collect()
 }
 
-struct Format<'a> {
+struct OpFormatter<'a> {
     op: &'a ReleaseSet,
     has_releases: bool,
     width: usize,
 }
 
-impl Format<'_> {
+impl OpFormatter<'_> {
     fn section<T: Display>(&self, title: &str, items: &[Declared<T>]) -> String {
         if items.is_empty() {
             return String::new();

@@ -3,20 +3,20 @@
 
 use askama::Template;
 
-use super::tokens::{self, Part};
+use super::tokens::{self, TextPart};
 use super::view::ReportView;
-use super::{Report, display_name};
+use super::{DiffReport, display_name};
 use sp_diff::finding::{DeclarationText, Effect, Finding, Impact};
 
 #[derive(Template)]
 #[template(path = "report/diff.html.jinja")]
 struct HtmlTemplate<'a> {
     view: ReportView<'a>,
-    sections: Vec<Section<'a>>,
+    sections: Vec<FindingSection<'a>>,
 }
 
 /// The findings of one impact.
-struct Section<'a> {
+struct FindingSection<'a> {
     impact: String,
     apis: Vec<(&'a str, Vec<EqualFindings<'a>>)>,
     count: usize,
@@ -31,14 +31,14 @@ struct EqualFindings<'a> {
 struct SideDeclaration<'a> {
     side: &'a str,
     declaration: Option<&'a DeclarationText>,
-    parts: Vec<Part>,
+    parts: Vec<TextPart>,
 }
 
 /// Returns the page, which ends with one newline.
 ///
 /// # Errors
 /// Returns an error if the template cannot be rendered.
-pub fn html(report: &Report) -> askama::Result<String> {
+pub fn html(report: &DiffReport) -> askama::Result<String> {
     let view = ReportView::new(report);
     let impacts = [Impact::Breaking, Impact::Compatible, Impact::SourceOnly];
     let sections = impacts.map(|impact| section(&view, impact));
@@ -51,7 +51,7 @@ pub fn html(report: &Report) -> askama::Result<String> {
         .map(|text| text.trim_end().to_owned() + "\n")
 }
 
-fn section<'a>(view: &ReportView<'a>, impact: Impact) -> Section<'a> {
+fn section<'a>(view: &ReportView<'a>, impact: Impact) -> FindingSection<'a> {
     let has_impact = |finding: &&Finding| finding.impact == impact;
     let apis = view.apis.iter().map(|api| {
         let findings: Vec<&'a Finding> = api.findings().filter(has_impact).collect();
@@ -59,7 +59,7 @@ fn section<'a>(view: &ReportView<'a>, impact: Impact) -> Section<'a> {
     });
     let apis: Vec<_> = apis.filter(|(_, groups)| !groups.is_empty()).collect();
     let counts = apis.iter().flat_map(|(_, groups)| groups);
-    Section {
+    FindingSection {
         impact: display_name(impact),
         count: counts.map(|group| group.findings.len()).sum(),
         apis,

@@ -1,9 +1,9 @@
-//! A diff for programs: the keys of [`Report`](super::Report). `codegen/docs/diff.schema.json` describes them, and they
+//! A diff for programs: the keys of [`DiffReport`](super::DiffReport). `codegen/docs/diff.schema.json` describes them, and they
 //! are stable.
 
-use super::Report;
+use super::DiffReport;
 
 /// Returns the document, which ends with one newline.
-pub fn json(report: &Report) -> String {
+pub fn json(report: &DiffReport) -> String {
     serde_json::to_string_pretty(report).expect("plain data always serializes") + "\n"
 }

@@ -4,7 +4,7 @@ use askama::Template;
 use sp_ir::Loc;
 
 use super::view::ReportView;
-use super::{Report, display_name};
+use super::{DiffReport, display_name};
 use sp_diff::finding::{DeclarationText, Finding};
 
 #[derive(Template)]
@@ -17,7 +17,7 @@ struct MarkdownTemplate<'a> {
 ///
 /// # Errors
 /// Returns an error if the template cannot be rendered.
-pub fn markdown(report: &Report) -> askama::Result<String> {
+pub fn markdown(report: &DiffReport) -> askama::Result<String> {
     let view = ReportView::new(report);
     MarkdownTemplate { view }
         .render()

@@ -13,7 +13,7 @@ mod view;
 
 use serde::Serialize;
 
-use crate::operand::Headers;
+use crate::operand::QuotedHeaders;
 use sp_diff::finding::{Diff, Finding, Impact};
 use sp_diff::plugin::PluginUsage;
 
@@ -25,7 +25,7 @@ pub use text::{TextStyle, text};
 
 /// The content of a report.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct DiffReport {
     /// The findings that are not suppressed.
     #[serde(flatten)]
     pub diff: Diff,
@@ -50,9 +50,9 @@ pub struct Suppressed {
 #[derive(Debug, Default)]
 pub struct SideHeaders {
     /// OLD's headers.
-    pub old: Headers,
+    pub old: QuotedHeaders,
     /// NEW's headers.
-    pub new: Headers,
+    pub new: QuotedHeaders,
 }
 
 /// Returns the value's name in JSON with hyphens: `source-only`.

@@ -3,7 +3,7 @@
 use sp_host::escape_control;
 use sp_ir::Loc;
 
-use crate::operand::Headers;
+use crate::operand::QuotedHeaders;
 
 /// The first line of a declaration in its header.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Quote {
 /// Returns the line at `loc`, or `None` if the header is not available. The caret is under the first of `names` that the
 /// line contains.
 pub fn quote<'a>(
-    headers: &Headers,
+    headers: &QuotedHeaders,
     loc: &Loc,
     mut names: impl Iterator<Item = &'a str>,
 ) -> Option<Quote> {
@@ -68,7 +68,7 @@ mod tests {
             "// \u{1b}[31mfirst\n\tvoid (*é)(int run);  \n",
         )
         .unwrap();
-        let headers = Headers::in_folder(folder.path().to_owned());
+        let headers = QuotedHeaders::in_folder(folder.path().to_owned());
         let loc = |line| Loc {
             file: "a.h".into(),
             line,

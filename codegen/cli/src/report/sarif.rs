@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sp_ir::Loc;
 
-use super::{Report, display_name};
+use super::{DiffReport, display_name};
+use sp_diff::Rule;
 use sp_diff::finding::{DeclarationText, Finding, Impact};
-use sp_diff::rules::{RULES, Rule};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -17,7 +17,7 @@ const SCHEMA: &str =
 const FOLDER: &str = "tensorflow/c";
 
 /// Returns the log, which ends with one newline.
-pub fn sarif(report: &Report) -> String {
+pub fn sarif(report: &DiffReport) -> String {
     let diff = &report.diff;
     let findings = diff.findings.iter().map(|finding| result(finding, None));
     let suppressed = report.suppressed.iter();
@@ -30,7 +30,7 @@ pub fn sarif(report: &Report) -> String {
             "tool": {"driver": {
                 "name": "sp-gen",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": RULES.iter().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
+                "rules": sp_diff::all_rules().map(descriptor).collect::<Vec<_>>(),
             }},
             "originalUriBaseIds": {
                 "OLD": base(&diff.old),
@@ -92,7 +92,7 @@ fn result(finding: &Finding, reason: Option<&str>) -> Value {
             "directions": finding.directions,
         },
     });
-    if let Some(index) = RULES.iter().position(|rule| rule.id == finding.rule) {
+    if let Some(index) = sp_diff::all_rules().position(|rule| rule.id == finding.rule) {
         result["ruleIndex"] = json!(index);
     }
     if let Some((base, declaration)) = related {

@@ -10,13 +10,13 @@ use sp_diff::sample;
 const PAINT: Paint = Paint::Plain;
 
 /// Returns a report of the sample with the first finding suppressed.
-fn report() -> Report {
+fn report() -> DiffReport {
     let (diff, others) = sample::diff().partition(|finding| finding.rule != "function_retyped");
     let suppressed = others.into_iter().map(|finding| Suppressed {
         reason: "we call it | <ourselves>".into(),
         finding,
     });
-    Report {
+    DiffReport {
         diff,
         suppressed: suppressed.collect(),
         plugin: None,
@@ -28,12 +28,12 @@ fn headers() -> (tempfile::TempDir, SideHeaders) {
     let path = folder.path().join("tensorflow/c/se.h");
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, "\n\n  void (*mem_zero)(const SP_Device* device);\n").unwrap();
-    let new = Headers::in_folder(folder.path().to_owned());
-    let old = Headers::default();
+    let new = QuotedHeaders::in_folder(folder.path().to_owned());
+    let old = QuotedHeaders::default();
     (folder, SideHeaders { old, new })
 }
 
-fn plain(report: &Report, width: usize) -> String {
+fn plain(report: &DiffReport, width: usize) -> String {
     let (_folder, headers) = headers();
     text(
         report,
@@ -87,9 +87,9 @@ fn text_fits_width() {
 }
 
 #[test]
-fn text_shows_declarations_side_by_side_if_wide_enough() {
+fn wide_text_shows_declarations_side_by_side() {
     let (diff, _) = sample::diff().partition(|finding| finding.rule == "function_retyped");
-    let report = Report {
+    let report = DiffReport {
         diff,
         suppressed: Vec::new(),
         plugin: None,
@@ -129,7 +129,7 @@ fn text_merges_equal_findings() {
         findings.push(named(1, name, "function_added"));
     }
     let diff = Diff::new("2.6", "2.7", "x86_64-unknown-linux-gnu", findings);
-    let report = Report {
+    let report = DiffReport {
         diff,
         suppressed: Vec::new(),
         plugin: None,
@@ -172,7 +172,7 @@ fn colored_text_differs_in_escape_codes_only() {
 fn report_without_findings_has_two_lines() {
     let (diff, _) = sample::diff().partition(|_| false);
     assert_eq!(diff.verdict, Verdict::Identical);
-    let report = Report {
+    let report = DiffReport {
         diff,
         suppressed: Vec::new(),
         plugin: None,
@@ -202,7 +202,7 @@ fn json_has_the_documented_keys() {
 }
 
 #[test]
-fn markdown_tables_have_as_many_cells_in_each_row() {
+fn markdown_rows_have_equal_cell_counts() {
     let text = markdown(&report()).unwrap();
     let cells = |line: &str| line.replace("\\|", "").matches('|').count();
     let mut tables: Vec<Vec<&str>> = vec![Vec::new()];
@@ -229,8 +229,8 @@ fn markdown_tables_have_as_many_cells_in_each_row() {
     assert!(text.contains("we call it &#124; &lt;ourselves>"));
 }
 
-/// The sample, with `text` in every place that a snapshot or a command line fills.
-fn hostile(text: &str) -> Report {
+/// Returns the sample with `text` in every field that comes from a snapshot or the command line.
+fn hostile(text: &str) -> DiffReport {
     let mut report = report();
     report.diff.old = text.into();
     for finding in &mut report.diff.findings {
@@ -263,7 +263,7 @@ fn markdown_escapes_links_tags_and_cells() {
 }
 
 #[test]
-fn sarif_has_relative_uris_and_no_links_of_a_text() {
+fn sarif_has_relative_uris_and_no_links() {
     let log: Value = serde_json::from_str(&sarif(&hostile("[a](https://b c)"))).unwrap();
     let result = &log["runs"][0]["results"][0];
     let uri = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
@@ -307,7 +307,7 @@ fn page_has_breaking_findings_first() {
 }
 
 #[test]
-fn page_merges_findings_that_are_equal_except_for_names() {
+fn page_merges_findings_equal_except_names() {
     let page = edited_page(|findings| {
         let mut compatible = findings.iter_mut().filter(|finding| !finding.is_breaking());
         let finding = compatible.next().unwrap();

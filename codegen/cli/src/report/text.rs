@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::group::{ApiFindings, ItemFindings, group_by_rule, merge_equal};
 use super::view::{ReportView, WorstOutcome};
-use super::{Report, SideHeaders};
+use super::{DiffReport, SideHeaders};
 use crate::history::Paint;
 use color::{TextColor, colored};
 use finding::FindingPrinter;
@@ -27,7 +27,7 @@ pub struct TextStyle {
 }
 
 /// Returns the report as text that ends with one newline.
-pub fn text(report: &Report, headers: &SideHeaders, style: TextStyle) -> String {
+pub fn text(report: &DiffReport, headers: &SideHeaders, style: TextStyle) -> String {
     let view = ReportView::new(report);
     let mut out = summary(&view, style);
     let printer = FindingPrinter {
@@ -125,7 +125,7 @@ fn one_line_each<'a>(
     }
 }
 
-fn suppressed(report: &Report, style: TextStyle) -> String {
+fn suppressed(report: &DiffReport, style: TextStyle) -> String {
     if report.suppressed.is_empty() {
         return String::new();
     }
@@ -151,7 +151,7 @@ fn last_line(view: &ReportView, style: TextStyle) -> String {
 /// Wraps the line, and colors the verdict after its colon.
 fn with_colored_verdict(line: &str, view: &ReportView, style: TextStyle) -> String {
     let verdict = &view.verdict;
-    let color = TextColor::of_verdict(view.report.diff.verdict);
+    let color = TextColor::for_verdict(view.report.diff.verdict);
     let line = textwrap::fill(line, style.width) + "\n";
     match line.rfind(&format!(": {verdict}")) {
         Some(index) => {

@@ -4,7 +4,7 @@ use similar::{ChangeTag, TextDiff};
 
 /// A part of a declaration.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct TextPart {
     /// Its text.
     pub text: String,
     /// True if the other declaration does not have it.
@@ -12,7 +12,7 @@ pub struct Part {
 }
 
 /// Divides both declarations into parts that differ and parts that do not.
-pub fn compare(old: &str, new: &str) -> (Vec<Part>, Vec<Part>) {
+pub fn compare(old: &str, new: &str) -> (Vec<TextPart>, Vec<TextPart>) {
     let (before, after) = (tokens(old), tokens(new));
     let diff = TextDiff::from_slices(&before, &after);
     let (mut left, mut right) = (Vec::new(), Vec::new());
@@ -29,17 +29,17 @@ pub fn compare(old: &str, new: &str) -> (Vec<Part>, Vec<Part>) {
 }
 
 /// Returns a declaration as one part that does not differ.
-pub fn whole(text: &str) -> Vec<Part> {
-    vec![Part {
+pub fn whole(text: &str) -> Vec<TextPart> {
+    vec![TextPart {
         text: text.to_owned(),
         differs: false,
     }]
 }
 
-fn push(parts: &mut Vec<Part>, text: &str, differs: bool) {
+fn push(parts: &mut Vec<TextPart>, text: &str, differs: bool) {
     match parts.last_mut() {
         Some(last) if last.differs == differs => last.text.push_str(text),
-        _ => parts.push(Part {
+        _ => parts.push(TextPart {
             text: text.to_owned(),
             differs,
         }),
@@ -82,7 +82,7 @@ fn class(c: char) -> CharClass {
 mod tests {
     use super::*;
 
-    fn differing(parts: &[Part]) -> Vec<&str> {
+    fn differing(parts: &[TextPart]) -> Vec<&str> {
         let differing = parts.iter().filter(|part| part.differs);
         differing.map(|part| part.text.trim()).collect()
     }
@@ -93,7 +93,7 @@ mod tests {
         let (left, right) = compare(old, new);
         assert_eq!(differing(&left), [""; 0]);
         assert_eq!(differing(&right), ["const", ", bool on"]);
-        let text = |parts: &[Part]| parts.iter().map(|part| &*part.text).collect::<String>();
+        let text = |parts: &[TextPart]| parts.iter().map(|part| &*part.text).collect::<String>();
         assert_eq!((text(&left), text(&right)), (old.into(), new.into()));
     }
 }

@@ -1,13 +1,13 @@
 //! The data of the templates: a report's findings by API and item, and the texts about all of them.
 
 use super::group::{ApiFindings, group_by_api};
-use super::{Report, counts, display_name, short_label};
+use super::{DiffReport, counts, display_name, short_label};
 use sp_diff::finding::{Bump, Effect, Finding, Outcome};
 
 /// A report with its derived texts.
 pub struct ReportView<'a> {
     /// The report.
-    pub report: &'a Report,
+    pub report: &'a DiffReport,
     /// OLD's short label.
     pub old: &'a str,
     /// NEW's short label.
@@ -38,7 +38,7 @@ pub struct WorstOutcome<'a> {
 
 impl<'a> ReportView<'a> {
     /// Derives the texts from a report.
-    pub fn new(report: &'a Report) -> Self {
+    pub fn new(report: &'a DiffReport) -> Self {
         let diff = &report.diff;
         let (old, new) = match (short_label(&diff.old), short_label(&diff.new)) {
             (old, new) if old == new => ("OLD", "NEW"),

@@ -8,8 +8,8 @@ const ALL: Parts = Parts {
     profiler: true,
 };
 
-fn names() -> Names {
-    Names::new("my-accel2", None, None).unwrap()
+fn names() -> PluginNames {
+    PluginNames::new("my-accel2", None, None).unwrap()
 }
 
 fn file_names(folder: &Path) -> Vec<String> {

@@ -1,15 +1,15 @@
 //! The JSON report, `codegen/docs/verify.schema.json`: one row for each check and release.
 
-use super::{Report, Requirements};
+use super::{Requirements, VerifyReport};
 use serde::Serialize;
-use sp_host::{CheckOutcome, Verdict};
+use sp_host::{CheckOutcome, CheckStatus};
 use std::collections::BTreeMap;
 
 /// The version of the schema. Keys are added, and never change their meaning.
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
-struct JsonReport<'a> {
+struct VerifyJson<'a> {
     schema: u32,
     plugin: &'a str,
     verdict: &'static str,
@@ -34,12 +34,12 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// Returns the report as JSON.
-pub fn print(report: &Report) -> String {
+pub fn print(report: &VerifyReport) -> String {
     let rows = report
         .rows
         .iter()
         .map(|(release, outcome)| row(release, outcome));
-    let json = JsonReport {
+    let json = VerifyJson {
         schema: SCHEMA,
         plugin: &report.plugin,
         verdict: verdict(report),
@@ -57,9 +57,9 @@ fn row<'a>(release: &'a str, outcome: &'a CheckOutcome) -> Row<'a> {
         check: &outcome.check,
         release,
         status: match outcome.status {
-            Verdict::Pass => "pass",
-            Verdict::Fail => "fail",
-            Verdict::Skip => "skip",
+            CheckStatus::Pass => "pass",
+            CheckStatus::Fail => "fail",
+            CheckStatus::Skip => "skip",
         },
         detail: &outcome.detail,
         dropped_bytes: outcome.dropped_bytes,
@@ -67,7 +67,7 @@ fn row<'a>(release: &'a str, outcome: &'a CheckOutcome) -> Row<'a> {
 }
 
 /// Returns the verdict on all releases: `unchecked` if all checks of all releases were skipped.
-fn verdict(report: &Report) -> &'static str {
+fn verdict(report: &VerifyReport) -> &'static str {
     match (report.has_failures(), report.is_checked()) {
         (true, _) => "fail",
         (false, true) => "pass",

@@ -1,24 +1,24 @@
 //! Runs the checks of the test host on a built plugin, in the releases that have snapshots.
 //!
-//! Each check of each release runs in a child process: this program again, which plays that release.
+//! Each check of each release runs in a child process: this program again, which emulates that release.
 
-pub mod asks;
+pub mod dependencies;
 pub mod json;
-pub mod needs;
 mod preflight;
+pub mod requirements;
 pub mod text;
 
 use crate::diagnostic::Result;
-use asks::Requirements;
 use miette::{Diagnostic, IntoDiagnostic};
+use requirements::Requirements;
 use sp_data::folders::DataFolders;
-use sp_data::platform::Platform;
+use sp_data::platform::WheelPlatform;
 use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 use sp_host::{
-    CheckOutcome, Contract, ENTRY_POINTS, Exports, PLAYED_APIS, Verdict, VerifyOptions,
-    escape_control,
+    CheckOutcome, CheckStatus, Contract, EMULATED_APIS, ENTRY_POINTS, ReleaseExports,
+    VerifyOptions, escape_control,
 };
 use sp_ir::{Api, History};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ use std::fs;
 use std::path::Path;
 use thiserror::Error;
 
-/// The package whose libraries the host plays.
+/// The package whose libraries the host emulates.
 const PACKAGE: &str = "tensorflow-cpu";
 
 /// An error that keeps a plugin from being verified.
@@ -81,7 +81,7 @@ pub enum VerifyError {
 
 /// The outcomes of all checks in all releases, and the requirements of the file.
 #[derive(Debug)]
-pub struct Report {
+pub struct VerifyReport {
     /// The path of the plugin, as the user wrote it.
     pub plugin: String,
     /// The releases, the oldest first.
@@ -94,17 +94,17 @@ pub struct Report {
     pub requirements: Requirements,
 }
 
-impl Report {
+impl VerifyReport {
     /// Returns true if a check failed.
     pub fn has_failures(&self) -> bool {
         let mut rows = self.rows.iter();
-        rows.any(|(_, outcome)| outcome.status == Verdict::Fail)
+        rows.any(|(_, outcome)| outcome.status == CheckStatus::Fail)
     }
 
     /// Returns true if at least one check was not skipped.
     pub fn is_checked(&self) -> bool {
         let mut rows = self.rows.iter();
-        rows.any(|(_, outcome)| outcome.status != Verdict::Skip)
+        rows.any(|(_, outcome)| outcome.status != CheckStatus::Skip)
     }
 
     /// Returns the error of a report in which all checks were skipped.
@@ -123,30 +123,30 @@ pub fn run_child() -> Result<()> {
         return Ok(());
     };
     let release: Release = release.parse().map_err(miette::Report::msg)?;
-    let place = place()?;
-    let apis = snapshots::read_apis(&place, release, &PLAYED_APIS)?;
-    let exports = exports(&Symbols::load(&place)?, release);
+    let folders = readable_folders()?;
+    let apis = snapshots::read_apis(&folders, release, &EMULATED_APIS)?;
+    let exports = exports(&Symbols::load(&folders)?, release);
     let plugin = sp_host::child_plugin();
-    let assumed = plugin.map_or_else(Default::default, |plugin| asks::cplusplus(&plugin));
-    let played = sp_host::PlayedRelease::new(&apis).with_assumed_symbols(&assumed);
+    let assumed = plugin.map_or_else(Default::default, |plugin| requirements::cplusplus(&plugin));
+    let emulated = sp_host::EmulatedRelease::new(&apis).with_assumed_symbols(&assumed);
     sp_host::child_main(match &exports {
-        Some(exports) => played.with_exports(exports),
-        None => played,
+        Some(exports) => emulated.with_exports(exports),
+        None => emulated,
     });
     Ok(())
 }
 
-fn place() -> Result<DataFolders> {
+fn readable_folders() -> Result<DataFolders> {
     Ok(crate::operand::readable_folders(
         &std::env::current_dir().into_diagnostic()?,
     ))
 }
 
 /// Returns the exports of the libraries of a release, or `None` if its wheel was not read.
-pub fn exports(symbols: &Symbols, release: Release) -> Option<Exports> {
+pub fn exports(symbols: &Symbols, release: Release) -> Option<ReleaseExports> {
     let mut tables = symbols.tables().iter();
-    let table =
-        tables.find(|table| table.package == PACKAGE && table.platform == Platform::LinuxX86_64)?;
+    let table = tables
+        .find(|table| table.package == PACKAGE && table.platform == WheelPlatform::LinuxX86_64)?;
     let release = release.key();
     table.wheel_names().contains_key(&release).then(|| {
         let exported = |function: &str| {
@@ -170,20 +170,20 @@ pub fn verify(
     release: Option<Release>,
     options: &VerifyOptions<'_>,
     on_outcome: impl Fn(&str, &CheckOutcome) + Sync,
-) -> Result<Report> {
+) -> Result<VerifyReport> {
     let shown = escape_control(&plugin.display().to_string());
     let unreadable = |error| VerifyError::NoPlugin(format!("{shown}: {error}"));
     let bytes = fs::read(plugin).map_err(unreadable)?;
     preflight::check(plugin, &bytes)?;
-    let closure = asks::closure(plugin, bytes)?;
-    let place = place()?;
-    let releases = releases(&place, release)?;
+    let closure = requirements::closure(plugin, bytes)?;
+    let folders = readable_folders()?;
+    let releases = releases(&folders, release)?;
     // The loader searches its own folders for a name without a slash.
     let path = plugin.canonicalize().into_diagnostic()?;
     // The snapshots of a nightly build are in the user's cache.
     let nightly = release.filter(|release| release.is_nightly());
-    let apis = snapshots::read_history(&place, nightly)?;
-    let history = played_history(&apis);
+    let apis = snapshots::read_history(&folders, nightly)?;
+    let history = emulated_history(&apis);
     let imports = closure.unresolved();
     let options = VerifyOptions {
         contract: Some(Contract {
@@ -193,29 +193,29 @@ pub fn verify(
         ..*options
     };
     let rows = sp_host::verify(&releases, &path, &options, on_outcome);
-    Ok(Report {
+    Ok(VerifyReport {
         plugin: shown,
-        previews: previews(&place, &releases)?,
+        previews: previews(&folders, &releases)?,
         rows,
         releases,
-        requirements: asks::from_closure(&closure, &apis, &place)?,
+        requirements: requirements::from_closure(&closure, &apis, &folders)?,
     })
 }
 
 /// Returns the history of the APIs that the host uses.
-fn played_history(apis: &[Api]) -> History {
-    let played = apis.iter();
-    let played = played.filter(|api| PLAYED_APIS.contains(&api.name.as_str()));
-    History::from_apis(&played.cloned().collect::<Vec<_>>())
+fn emulated_history(apis: &[Api]) -> History {
+    let emulated = apis.iter();
+    let emulated = emulated.filter(|api| EMULATED_APIS.contains(&api.name.as_str()));
+    History::from_apis(&emulated.cloned().collect::<Vec<_>>())
 }
 
 /// Returns the previews among `releases`, each with its exact version.
-fn previews(place: &DataFolders, releases: &[String]) -> Result<BTreeMap<String, String>> {
+fn previews(folders: &DataFolders, releases: &[String]) -> Result<BTreeMap<String, String>> {
     let mut previews = BTreeMap::new();
     for release in releases {
         let parsed = release.parse().map_err(miette::Report::msg)?;
         // All APIs of a release have the same version.
-        let apis = snapshots::read_apis(place, parsed, &["stream_executor"])?;
+        let apis = snapshots::read_apis(folders, parsed, &["stream_executor"])?;
         let exact = apis.into_iter().find_map(|api| api.preview);
         previews.extend(exact.map(|exact| (release.clone(), exact)));
     }
@@ -230,24 +230,24 @@ pub fn check_count(releases: usize) -> usize {
     releases * sp_host::CHECKS.len()
 }
 
-/// Returns the requested release, or all releases that can be played.
+/// Returns the requested release, or all releases that can be emulated.
 ///
 /// # Errors
 /// Returns an error if the requested release has no snapshots.
-pub fn releases(place: &DataFolders, asked: Option<Release>) -> Result<Vec<String>> {
-    let mut known = snapshots::releases(place)?;
+pub fn releases(folders: &DataFolders, asked: Option<Release>) -> Result<Vec<String>> {
+    let mut known = snapshots::releases(folders)?;
     if let Some(nightly) = asked.filter(|release| release.is_nightly()) {
-        known.extend(snapshots::read_release(place, nightly)?.map(|_| nightly));
+        known.extend(snapshots::read_release(folders, nightly)?.map(|_| nightly));
     }
-    let played = known
+    let emulated = known
         .into_iter()
         .filter(|release| *release >= Release::FIRST_SUPPORTED);
-    let all: Vec<Release> = played.collect();
+    let all: Vec<Release> = emulated.collect();
     let chosen = match asked {
         None => all,
         Some(release)
             if all.contains(&release.key())
-                && snapshots::read_release(place, release)?.is_some() =>
+                && snapshots::read_release(folders, release)?.is_some() =>
         {
             vec![release.key()]
         }

@@ -1,7 +1,7 @@
 //! Reasons to reject a file without running it, read from its ELF headers and symbols in milliseconds.
 
 use super::VerifyError;
-use super::needs::{Closure, Source};
+use super::dependencies::{Closure, LibrarySource};
 use crate::diagnostic::Result;
 use sp_host::{ENTRY_POINTS, escape_control};
 use sp_library::elf;
@@ -37,7 +37,7 @@ fn entry_points(plugin: &Path, bytes: &[u8]) -> Result<BTreeSet<String>> {
         return Ok(own);
     }
     let machine = closure.libraries.iter();
-    let machine = machine.filter(|library| library.source == Source::System);
+    let machine = machine.filter(|library| library.source == LibrarySource::System);
     let exported = machine.filter_map(|library| {
         let bytes = fs::read(library.path.as_ref()?).ok()?;
         Some(

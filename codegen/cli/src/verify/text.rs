@@ -1,21 +1,21 @@
 //! The text report. For one release: a row for each check. For several: a table of marks, then the details of failed
 //! and skipped checks, each once for all releases that have the same.
 
-use super::Report;
-use super::asks::{Function, Requirements};
-use super::needs::{Library, Source};
-use sp_host::{CHECKS, CheckOutcome, Verdict};
+use super::VerifyReport;
+use super::dependencies::{LibrarySource, NeededLibrary};
+use super::requirements::{RequiredFunction, Requirements};
+use sp_host::{CHECKS, CheckOutcome, CheckStatus};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Returns the report as text.
-pub fn print(report: &Report) -> String {
+pub fn print(report: &VerifyReport) -> String {
     let rows = match report.releases.len() {
         1 => single(report),
         _ => [
             table(report),
-            reasons(report, Verdict::Fail, "failed"),
-            reasons(report, Verdict::Skip, "skipped"),
+            reasons(report, CheckStatus::Fail, "failed"),
+            reasons(report, CheckStatus::Skip, "skipped"),
         ]
         .concat(),
     };
@@ -40,12 +40,12 @@ fn dropped(outcomes: &[CheckOutcome]) -> String {
     }
 }
 
-fn single(report: &Report) -> String {
+fn single(report: &VerifyReport) -> String {
     let rows = report.rows.iter();
     rows.map(|(_, outcome)| format!("{outcome}\n")).collect()
 }
 
-fn table(report: &Report) -> String {
+fn table(report: &VerifyReport) -> String {
     let heads = report
         .releases
         .iter()
@@ -63,16 +63,16 @@ fn table(report: &Report) -> String {
 }
 
 /// Returns a release as the table names it: `2.22*` if it is a preview.
-fn label(report: &Report, release: &str) -> String {
+fn label(report: &VerifyReport, release: &str) -> String {
     let mark = report.previews.contains_key(release).then_some("*");
     format!("{release}{}", mark.unwrap_or_default())
 }
 
-fn mark(status: Verdict) -> &'static str {
+fn mark(status: CheckStatus) -> &'static str {
     match status {
-        Verdict::Pass => "ok",
-        Verdict::Fail => "FAIL",
-        Verdict::Skip => "-",
+        CheckStatus::Pass => "ok",
+        CheckStatus::Fail => "FAIL",
+        CheckStatus::Skip => "-",
     }
 }
 
@@ -80,7 +80,7 @@ fn mark(status: Verdict) -> &'static str {
 type DetailOfCheck<'a> = (&'a str, &'a str, Vec<&'a str>);
 
 /// Returns the details of outcomes with `status`, each with its checks and releases.
-fn reasons(report: &Report, status: Verdict, title: &str) -> String {
+fn reasons(report: &VerifyReport, status: CheckStatus, title: &str) -> String {
     let mut details: Vec<DetailOfCheck<'_>> = Vec::new();
     for check in CHECKS {
         let rows = report.rows.iter();
@@ -170,14 +170,14 @@ fn requirements(requirements: &Requirements) -> String {
 }
 
 /// Returns the libraries by source.
-fn libraries(libraries: &[Library]) -> String {
+fn libraries(libraries: &[NeededLibrary]) -> String {
     let places = [
-        (Source::TensorFlow, "libraries of TensorFlow"),
-        (Source::Plugin, "libraries of the plugin"),
-        (Source::System, "libraries of this system"),
-        (Source::Missing, "missing libraries"),
+        (LibrarySource::TensorFlow, "libraries of TensorFlow"),
+        (LibrarySource::Plugin, "libraries of the plugin"),
+        (LibrarySource::System, "libraries of this system"),
+        (LibrarySource::Missing, "missing libraries"),
     ];
-    let line = |(source, title): &(Source, &str)| {
+    let line = |(source, title): &(LibrarySource, &str)| {
         let of_place = libraries.iter().filter(|it| it.source == *source);
         let names: Vec<&str> = of_place.map(|it| it.name.as_str()).collect();
         match names.is_empty() {
@@ -208,7 +208,7 @@ fn functions(requirements: &Requirements, imported: bool, title: &str) -> String
     apis.into_iter().map(part).collect()
 }
 
-fn function(function: &Function) -> String {
+fn function(function: &RequiredFunction) -> String {
     let releases = match (function.releases.first(), function.releases.last()) {
         (Some(first), Some(last)) if first == last => format!("in {first} only"),
         (Some(first), Some(last)) => format!("from {first} to {last}"),

@@ -88,7 +88,7 @@ fn every_release_is_identical_to_itself() {
 }
 
 #[test]
-fn every_reported_change_has_a_finding_of_a_listed_rule() {
+fn reported_changes_have_findings_of_listed_rules() {
     for (old, new) in pairs(&releases::all()) {
         let pair = SurfacePair::new(old, new, releases::TARGET);
         for change in changes::find(&pair) {

@@ -84,7 +84,7 @@ fn rules_are_sorted_and_each_has_a_pair() {
 }
 
 #[test]
-fn summary_of_every_rule_is_one_sentence_on_one_line() {
+fn rule_summaries_are_one_line() {
     for rule in RULES {
         let summary = rule.summary();
         assert!(
@@ -125,7 +125,7 @@ fn findings_of_all_pairs_equal_golden_file() {
 }
 
 #[test]
-fn no_finding_exceeds_impact_and_bump_of_its_rule() {
+fn findings_stay_within_impact_and_bump() {
     for rule in RULES {
         let (Some(old), Some(new)) = (side(rule.id, "old"), side(rule.id, "new")) else {
             return eprintln!("skipped: no libclang");

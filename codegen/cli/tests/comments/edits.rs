@@ -1,4 +1,4 @@
-//! The edits. Each names a declaration, a mark of its comment and what replaces the mark.
+//! The edits: a declaration, a mark of its comment, and the replacement of the mark.
 
 /// Replaces a mark in the comment of a declaration.
 pub struct Edit {
@@ -7,15 +7,15 @@ pub struct Edit {
     at: &'static str,
     mark: &'static str,
     with: &'static str,
-    place: DataFolders,
+    position: MarkPosition,
 }
 
-/// The place of the mark.
+/// The position of the mark.
 #[derive(Clone, Copy)]
-enum DataFolders {
-    /// Somewhere above the declaration: the nearest one.
+enum MarkPosition {
+    /// The nearest mark above the declaration.
     Above,
-    /// Behind the declaration: the nearest one.
+    /// The nearest mark after the declaration.
     Behind,
 }
 
@@ -24,9 +24,9 @@ impl Edit {
         let at = text
             .find(self.at)
             .unwrap_or_else(|| panic!("no {}", self.at));
-        let found = match self.place {
-            DataFolders::Above => text[..at].rfind(self.mark),
-            DataFolders::Behind => text[at..].find(self.mark).map(|mark| at + mark),
+        let found = match self.position {
+            MarkPosition::Above => text[..at].rfind(self.mark),
+            MarkPosition::Behind => text[at..].find(self.mark).map(|mark| at + mark),
         };
         let mark = found.unwrap_or_else(|| panic!("no {} at {}", self.mark, self.at));
         let rest = &text[mark + self.mark.len()..];
@@ -34,7 +34,7 @@ impl Edit {
     }
 }
 
-/// Edits of one meaning, and the finding that they give.
+/// Edits with the same effect, and the finding that they cause.
 pub struct Change {
     pub name: &'static str,
     pub edit: &'static [Edit],
@@ -54,13 +54,13 @@ pub const fn above(
     mark: &'static str,
     with: &'static str,
 ) -> Edit {
-    let place = DataFolders::Above;
+    let position = MarkPosition::Above;
     Edit {
         header,
         at,
         mark,
         with,
-        place,
+        position,
     }
 }
 
@@ -70,13 +70,13 @@ pub const fn behind(
     mark: &'static str,
     with: &'static str,
 ) -> Edit {
-    let place = DataFolders::Behind;
+    let position = MarkPosition::Behind;
     Edit {
         header,
         at,
         mark,
         with,
-        place,
+        position,
     }
 }
 

@@ -1,5 +1,5 @@
 //! Comments of real headers, edited in a copy of 2.21's include root: an edit that changes what a
-//! comment states is found by its rule, one that only words it differently breaks nothing.
+//! comment states is found by its rule, a rewording breaks nothing.
 
 mod edits;
 mod rewordings;
@@ -53,7 +53,7 @@ fn reports_nothing_for_unedited_headers() {
 }
 
 #[test]
-fn prints_facts_of_changed_comments_in_ir_and_generates_code_from_them() {
+fn changed_comments_change_ir_and_generated_code() {
     let Some(scene) = Scene::new() else { return };
     scene.edit(CHANGES[0].edit);
     let tree = scene.run(&["ir", "stream_executor", "--headers", "2.21.0/include"]);
@@ -74,7 +74,7 @@ fn prints_facts_of_changed_comments_in_ir_and_generates_code_from_them() {
 }
 
 #[test]
-fn imports_into_the_cache_what_a_changed_comment_states_against_a_note() {
+fn cached_import_prefers_changed_comment_over_note() {
     for release in ["2.22.0", "2.24.0.dev20261101"] {
         let Some(scene) = Scene::new() else { return };
         let optional = CHANGES.iter().find(|one| one.rule == "presence_relaxed");

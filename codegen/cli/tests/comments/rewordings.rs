@@ -1,8 +1,8 @@
-//! Edits that word a comment differently and mean the same.
+//! Edits that reword a comment and do not change its meaning.
 
 use crate::edits::{Edit, KERNELS, PROFILER, STREAM, above, behind};
 
-/// Each with what is worded differently.
+/// The edits, each with a description.
 pub const REWORDINGS: &[(&str, &[Edit])] = &[
     (
         "the mark in parentheses",

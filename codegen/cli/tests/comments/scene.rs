@@ -1,4 +1,4 @@
-//! A copy of a release's headers in a folder of its own.
+//! A copy of a release's headers in a temporary folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,12 @@ const RELEASE: &str = "2.21.0";
 
 pub struct Scene {
     folder: TempDir,
-    place: DataFolders,
+    folders: DataFolders,
     release: Surface,
 }
 
 impl Scene {
-    /// Copies the headers, or returns `None` and says why if there are none or no libclang is there.
+    /// Copies the headers. Without stored headers or libclang, prints the reason and returns `None`.
     pub fn new() -> Option<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let stored = root.join("headers/store").join(RELEASE);
@@ -30,12 +30,12 @@ impl Scene {
             eprintln!("skipped: no libclang, or no headers in the store");
             return None;
         }
-        let place = DataFolders::find(&root).unwrap();
-        let release = read("2.21", &place);
+        let folders = DataFolders::find(&root).unwrap();
+        let release = read("2.21", &folders);
         let folder = tempfile::tempdir().unwrap();
         let scene = Self {
             folder,
-            place,
+            folders,
             release,
         };
         copy(&stored, &scene.path(RELEASE));
@@ -59,21 +59,21 @@ impl Scene {
         }
     }
 
-    /// Compares the release with its edited headers, and takes the edits back.
+    /// Compares the release with its edited headers, and reverts the edits.
     pub fn diff(&self, edits: &[Edit]) -> Diff {
         let paths = edits
             .iter()
             .map(|edit| self.path(RELEASE).join("include").join(edit.header));
-        let kept: Vec<_> = paths.map(|path| (fs::read(&path).unwrap(), path)).collect();
+        let saved: Vec<_> = paths.map(|path| (fs::read(&path).unwrap(), path)).collect();
         self.edit(edits);
-        let edited = read(self.path(RELEASE).to_str().unwrap(), &self.place);
-        for (bytes, path) in kept {
+        let edited = read(self.path(RELEASE).to_str().unwrap(), &self.folders);
+        for (bytes, path) in saved {
             fs::write(path, bytes).unwrap();
         }
         diff(&self.release, &edited, TARGETS[0])
     }
 
-    /// Makes an installed TensorFlow of the headers, of another release.
+    /// Writes an installed TensorFlow of another release with these headers.
     pub fn install(&self, release: &str) {
         let site = self.path("site");
         let about = site.join(format!("tensorflow_cpu-{release}.dist-info"));
@@ -102,11 +102,11 @@ impl Scene {
     }
 }
 
-/// Without exports, which an include root alone does not have.
-fn read(operand: &str, place: &DataFolders) -> Surface {
+/// Reads an operand without its exports, which an include root does not have.
+fn read(operand: &str, folders: &DataFolders) -> Surface {
     let target = TARGETS[0];
     let side = Operand::parse(operand).unwrap().read(ReadOptions {
-        folders: place,
+        folders,
         target,
         apis: &[],
     });

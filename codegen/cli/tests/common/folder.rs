@@ -1,4 +1,4 @@
-//! A folder of its own for each test, outside of the checkout, and `sp-gen` run in it.
+//! A temporary folder for each test, outside of the checkout, in which `sp-gen` runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,14 +30,14 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// Writes a file, and creates the folders on the way to it.
+    /// Writes a file, and creates its parent folders.
     pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    /// Runs `sp-gen` in the folder `inside`, with a cache of its own.
+    /// Runs `sp-gen` in the folder `inside`, with a separate cache.
     pub fn run(&self, inside: impl AsRef<Path>, arguments: &[&str]) -> Run {
         let output = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
             .args(arguments)

@@ -65,6 +65,12 @@ fn ops_are_valid_for_their_schema() {
 }
 
 #[test]
+fn diff_of_ops_is_valid_for_its_schema() {
+    let value = validated_output("diff", &["diff", "2.12", "2.13", "--ops"]);
+    assert!(value["findings"].as_array().unwrap().len() > 40);
+}
+
+#[test]
 fn doctor_is_valid_for_its_schema() {
     let scene = Scene::new();
     let (status, stdout, stderr) = run(&mut sp_gen(&scene, &["doctor", "--format", "json"]));

@@ -19,7 +19,7 @@ fn json_matches_its_schema() {
 }
 
 #[test]
-fn every_format_contains_rule_and_item_of_every_finding() {
+fn formats_contain_rule_and_item_of_findings() {
     let scene = Scene::new();
     for (old, new) in PAIRS {
         let findings = scene.json(&[old, new]);
@@ -161,5 +161,5 @@ fn explain_has_a_page_for_every_finding() {
     }
     scene
         .run(&["explain", "struct_size_unamed"])
-        .refused(&["did you mean `struct_size_unnamed`"]);
+        .assert_rejected(&["did you mean `struct_size_unnamed`"]);
 }

@@ -35,12 +35,12 @@ fn exit_status_depends_on_verdict_and_fail_on() {
 }
 
 #[test]
-fn api_of_one_side_is_a_finding_and_api_of_no_side_an_error() {
+fn reports_api_of_one_side_rejects_unknown_api() {
     let scene = two_folders();
     assert_eq!(scene.diff(&["old", "new", "--api", "two"]).status, 1);
     assert_eq!(scene.diff(&["old", "new", "--api", "one"]).status, 0);
     let run = scene.diff(&["old", "new", "--api", "one,three"]);
-    run.refused(&["neither old nor new has the API `three`", "known: one, two"]);
+    run.assert_rejected(&["neither old nor new has the API `three`", "known: one, two"]);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn compares_release_without_the_api() {
 }
 
 #[test]
-fn reads_snapshots_of_the_checkout_as_files_and_rejects_folder_with_duplicate_apis() {
+fn reads_snapshot_files_rejects_duplicate_apis() {
     let scene = Scene::new();
     let file = |release: &str| {
         let path = root().join(format!("generated/ir/stream_executor/{release}.json"));
@@ -78,7 +78,7 @@ fn reads_snapshots_of_the_checkout_as_files_and_rejects_folder_with_duplicate_ap
     assert_eq!(scene.diff(&[&file("2.6"), &file("2.6")]).status, 0);
     let folder = root().join("generated/ir/stream_executor");
     let run = scene.diff(&[folder.to_str().unwrap(), "2.6"]);
-    run.refused(&[
+    run.assert_rejected(&[
         "are both snapshots of stream_executor",
         "a side may have one snapshot of each API",
     ]);
@@ -131,7 +131,7 @@ fn release_is_identical_to_its_own_headers() {
 }
 
 #[test]
-fn rejects_include_root_with_missing_header_and_shows_its_location() {
+fn missing_header_is_shown_with_its_location() {
     if !has_libclang() {
         return;
     }
@@ -142,7 +142,7 @@ fn rejects_include_root_with_missing_header_and_shows_its_location() {
         &format!("#include \"tensorflow/c/gone.h\"\n{BUFFER}"),
     );
     let run = scene.diff(&["old", "new"]);
-    run.refused(&[
+    run.assert_rejected(&[
         "'tensorflow/c/gone.h' file not found",
         "tensorflow/c/tf_buffer.h:3",
     ]);
@@ -161,7 +161,7 @@ fn bad_status_header() -> Scene {
 }
 
 #[test]
-fn unreadable_api_is_one_diagnostic_and_other_apis_are_compared() {
+fn compares_other_apis_if_one_is_unreadable() {
     if !has_libclang() {
         return;
     }
@@ -181,7 +181,7 @@ fn unreadable_api_is_one_diagnostic_and_other_apis_are_compared() {
     );
     assert!(run.stdout.contains("identical"), "{}", run.stdout);
     let run = scene.diff(&["old", "new", "--api", "tf_status"]);
-    run.refused(&[
+    run.assert_rejected(&[
         "API `tf_status` cannot be read",
         "'tensorflow/c/gone.h' file not found",
     ]);
@@ -199,7 +199,7 @@ fn ignores_unreadable_api_that_is_not_requested() {
 }
 
 #[test]
-fn reads_include_root_with_only_the_includes_of_the_api() {
+fn reads_include_root_of_one_api() {
     if !has_libclang() {
         return;
     }
@@ -214,7 +214,7 @@ fn reads_include_root_with_only_the_includes_of_the_api() {
 }
 
 #[test]
-fn api_without_headers_in_include_root_is_a_finding() {
+fn reports_api_without_headers_in_include_root() {
     if !has_libclang() {
         return;
     }
@@ -227,7 +227,7 @@ fn api_without_headers_in_include_root_is_a_finding() {
 #[test]
 fn nightly_without_an_import_names_the_command() {
     let run = Scene::new().diff(&["2.21", "nightly"]);
-    run.refused(&[
+    run.assert_rejected(&[
         "no nightly build is imported",
         "sp-gen import tensorflow nightly",
     ]);
@@ -314,11 +314,11 @@ fn rejects_invalid_operand_on_either_side() {
         ),
         ("bad.whl", &["cannot read bad.whl"]),
     ] {
-        scene.diff(&[old, "old"]).refused(words);
-        scene.diff(&["old", old]).refused(words);
+        scene.diff(&[old, "old"]).assert_rejected(words);
+        scene.diff(&["old", old]).assert_rejected(words);
     }
     let run = scene.diff(&["old", "new", "--target", "riscv64gc-unknown-linux-gnu"]);
-    run.refused(&[
+    run.assert_rejected(&[
         "has no layouts of the target riscv64gc",
         "known: x86_64-unknown-linux-gnu",
     ]);

@@ -105,7 +105,7 @@ fn findings_about(json: &serde_json::Value, item: &str) -> Vec<(String, String, 
 }
 
 #[test]
-fn functions_looked_up_at_run_time_do_not_prevent_loading() {
+fn looked_up_functions_do_not_prevent_loading() {
     let scene = Scene::new();
     let rows = |flags: &[&str], item: &str, releases: [&str; 2]| {
         let made = built(&scene, FUNCTIONS, flags);
@@ -144,13 +144,13 @@ fn rejects_file_that_is_not_a_plugin() {
     scene.write("text.so", "#!/bin/sh\n");
     scene
         .diff(&["2.6", "2.7", "--plugin", "text.so"])
-        .refused(&["text.so", "ELF"]);
+        .assert_rejected(&["text.so", "ELF"]);
     scene
         .diff(&["2.6", "2.7", "--plugin", "no.so"])
-        .refused(&["no.so cannot be read"]);
+        .assert_rejected(&["no.so cannot be read"]);
     if built(&scene, "int nothing;", &[]) {
         let run = scene.diff(&["2.6", "2.7", "--plugin", "plugin.so"]);
-        run.refused(&[
+        run.assert_rejected(&[
             "exports no entry point and uses no function",
             "SE_InitPlugin",
         ]);

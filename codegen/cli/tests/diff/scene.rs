@@ -34,14 +34,14 @@ impl Scene {
         self.folder.write(name, text);
     }
 
-    /// Writes a snapshot with those items.
+    /// Writes a snapshot with `items`.
     pub fn snapshot(&self, name: &str, api: &str, release: &str, items: &str) {
         let text =
             format!(r#"{{"schema":2,"name":"{api}","release":"{release}","items":{{{items}}}}}"#);
         self.write(name, text);
     }
 
-    /// Writes an include root with one header, which declares what is given.
+    /// Writes an include root with one header that contains `declarations`.
     pub fn headers(&self, name: &str, declarations: &str) {
         let text = format!("#include <stddef.h>\nextern \"C\" {{\n{declarations}\n}}\n");
         self.write(&format!("{name}/tensorflow/c/tf_buffer.h"), text);
@@ -65,21 +65,20 @@ impl Scene {
 }
 
 impl Run {
-    /// It could not do its work, and said so in these words.
+    /// Checks that the run has exit status 2 and a message with `texts`.
     #[track_caller]
-    pub fn refused(&self, words: &[&str]) {
-        let words_of = self.stderr.split_whitespace().filter(|word| *word != "│");
-        let said: Vec<&str> = words_of.collect();
-        let said = said.join(" ");
-        assert_eq!(self.status, 2, "{said}");
+    pub fn assert_rejected(&self, texts: &[&str]) {
+        let words = self.stderr.split_whitespace().filter(|word| *word != "│");
+        let stderr = words.collect::<Vec<&str>>().join(" ");
+        assert_eq!(self.status, 2, "{stderr}");
         assert_eq!(self.stdout, "");
-        for word in words {
-            assert!(said.contains(word), "`{word}` in: {said}");
+        for text in texts {
+            assert!(stderr.contains(text), "`{text}` in: {stderr}");
         }
     }
 }
 
-/// Whether headers can be parsed here; says so where not.
+/// Returns true if headers can be parsed. Otherwise prints that the test is skipped.
 pub fn has_libclang() -> bool {
     let loaded = Library::load();
     if loaded.is_err() {

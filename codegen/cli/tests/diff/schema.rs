@@ -14,11 +14,11 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn value(&self, schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
+    fn value(&self, schema: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
         for (word, rule) in schema.as_object().expect("a schema is an object") {
             let mut wrong = |is_right: bool, about: &str| {
                 if !is_right {
-                    found.push(format!("{place}: {about}: {value}"));
+                    found.push(format!("{path}: {about}: {value}"));
                 }
             };
             match word.as_str() {
@@ -45,30 +45,30 @@ impl Check<'_> {
                         .root
                         .pointer(pointer)
                         .expect("a reference leads somewhere");
-                    self.value(there, value, place, found);
+                    self.value(there, value, path, found);
                 }
                 "items" => {
                     for (index, item) in value.as_array().into_iter().flatten().enumerate() {
-                        self.value(rule, item, &format!("{place}[{index}]"), found);
+                        self.value(rule, item, &format!("{path}[{index}]"), found);
                     }
                 }
                 "properties" | "additionalProperties" => {
-                    self.properties(schema, value, place, found)
+                    self.properties(schema, value, path, found)
                 }
                 other => panic!("`{other}` is not checked"),
             }
         }
     }
 
-    fn properties(&self, schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
+    fn properties(&self, schema: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
         let others = schema.get("additionalProperties");
         let is_closed = others == Some(&Value::Bool(false));
         for (name, inner) in value.as_object().into_iter().flatten() {
-            let place = format!("{place}.{name}");
+            let path = format!("{path}.{name}");
             let rule = schema.get("properties").and_then(|rules| rules.get(name));
             match rule.or(others.filter(|rule| rule.is_object())) {
-                Some(rule) => self.value(rule, inner, &place, found),
-                None if is_closed => found.push(format!("{place}: not in the schema")),
+                Some(rule) => self.value(rule, inner, &path, found),
+                None if is_closed => found.push(format!("{path}: not in the schema")),
                 None => {}
             }
         }

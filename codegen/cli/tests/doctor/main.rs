@@ -14,7 +14,7 @@ void TF_InitKernel(void) {}
 "#;
 
 #[test]
-fn every_step_is_ok_where_a_device_is_listed() {
+fn all_steps_pass_for_listed_device() {
     let Some(scene) = Scene::with_plugins(&[("libaccel.so", DEVICE)]) else {
         return;
     };
@@ -29,7 +29,7 @@ fn every_step_is_ok_where_a_device_is_listed() {
 }
 
 #[test]
-fn a_plugin_that_aborts_is_a_finding_and_the_others_are_diagnosed() {
+fn diagnoses_other_plugins_after_abort() {
     let abort = "#include <stdlib.h>\nvoid SE_InitPlugin(void) { abort(); }";
     let plugins = [("liba.so", abort), ("libb.so", DEVICE)];
     let Some(scene) = Scene::with_plugins(&plugins) else {
@@ -49,7 +49,7 @@ fn a_plugin_that_aborts_is_a_finding_and_the_others_are_diagnosed() {
 }
 
 #[test]
-fn a_plugin_that_hangs_is_a_finding_after_the_time_limit() {
+fn hanging_plugin_fails_after_time_limit() {
     let hang = "#include <unistd.h>\nvoid SE_InitPlugin(void) { sleep(1000); }";
     let Some(scene) = Scene::with_plugins(&[("liba.so", hang)]) else {
         return;
@@ -62,7 +62,7 @@ fn a_plugin_that_hangs_is_a_finding_after_the_time_limit() {
 }
 
 #[test]
-fn an_undefined_symbol_fails_the_step_of_the_loader_with_its_name() {
+fn load_step_names_undefined_symbol() {
     let undefined =
         "void TF_NoSuch(void); void (*p)(void) = TF_NoSuch;\nvoid SE_InitPlugin(void) {}";
     let Some(scene) = Scene::with_plugins(&[("liba.so", undefined)]) else {
@@ -78,7 +78,7 @@ fn an_undefined_symbol_fails_the_step_of_the_loader_with_its_name() {
 }
 
 #[test]
-fn a_plugin_that_declines_is_quoted_without_its_control_characters() {
+fn quotes_declining_plugin_without_control_characters() {
     let declines = r#"
 #include <stdio.h>
 void* SE_InitPlugin(void) {
@@ -107,7 +107,7 @@ void* SE_InitPlugin(void) {
 }
 
 #[test]
-fn a_device_without_kernels_is_a_finding() {
+fn reports_device_without_kernels() {
     let bare = r#"const char* SE_InitPlugin(void) { return "ACCEL"; }"#;
     let Some(scene) = Scene::with_plugins(&[("libaccel.so", bare)]) else {
         return;
@@ -119,7 +119,7 @@ fn a_device_without_kernels_is_a_finding() {
 }
 
 #[test]
-fn a_missing_folder_names_those_that_were_searched() {
+fn missing_plugins_folder_lists_searched_ones() {
     let Some(scene) = Scene::new() else { return };
     let (status, steps) = scene.steps(&[]);
     assert_eq!(status, 1);
@@ -131,7 +131,7 @@ fn a_missing_folder_names_those_that_were_searched() {
 }
 
 #[test]
-fn a_python_without_a_working_tensorflow_is_exit_status_2() {
+fn python_without_tensorflow_is_exit_status_2() {
     let Some(scene) = Scene::without_tensorflow() else {
         return;
     };
@@ -145,7 +145,7 @@ fn a_python_without_a_working_tensorflow_is_exit_status_2() {
 }
 
 #[test]
-fn what_is_no_python_is_one_error() {
+fn rejects_path_that_is_no_python() {
     let Some(scene) = Scene::without_tensorflow() else {
         return;
     };
@@ -161,7 +161,7 @@ fn what_is_no_python_is_one_error() {
 }
 
 #[test]
-fn a_module_in_the_current_directory_is_not_imported() {
+fn imports_no_module_from_current_directory() {
     let Some(scene) = Scene::with_plugins(&[("libaccel.so", DEVICE)]) else {
         return;
     };

@@ -1,5 +1,5 @@
-//! A Python of its own for each test: the machine's, with a small package `tensorflow` in a site-packages
-//! folder that loads plugins as the real one does.
+//! A virtual Python for each test: the machine's Python, with a small package `tensorflow` in a site-packages
+//! folder that loads plugins as TensorFlow does.
 
 use serde_json::Value;
 use std::fs;
@@ -67,7 +67,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// A Python without TensorFlow; `None` if the machine has no Python.
+    /// Returns a Python without TensorFlow; `None` if the machine has no Python.
     pub fn without_tensorflow() -> Option<Self> {
         let scene = Self {
             folder: Folder::new(),
@@ -87,7 +87,7 @@ impl Scene {
         Some(scene)
     }
 
-    /// A Python with TensorFlow.
+    /// Returns a Python with TensorFlow.
     pub fn new() -> Option<Self> {
         let scene = Self::without_tensorflow()?;
         let package = "site-packages/tensorflow";
@@ -101,8 +101,8 @@ impl Scene {
         Some(scene)
     }
 
-    /// A Python with TensorFlow and a plugin in C for each pair of name and source; `None` if something
-    /// that it takes is not here.
+    /// Returns a Python with TensorFlow and a plugin in C for each pair of name and source; `None` if Python or the
+    /// compiler is absent.
     pub fn with_plugins(plugins: &[(&str, &str)]) -> Option<Self> {
         let scene = Self::new()?;
         let mut all = plugins.iter();

@@ -41,7 +41,7 @@ fn valid_header() -> String {
 }
 
 #[test]
-fn adds_no_entry_for_release_that_cannot_be_parsed() {
+fn adds_no_entry_for_unparsable_release() {
     if !has_libclang() {
         return;
     }

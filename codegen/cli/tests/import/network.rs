@@ -145,7 +145,7 @@ fn sends_no_credentials_after_redirect_to_another_origin() {
 }
 
 #[test]
-fn sends_no_credentials_to_another_host_that_requests_them() {
+fn sends_no_credentials_to_other_hosts() {
     let Some(scene) = import_scene() else { return };
     scene.write("home/.netrc", "default login me password s3cr@t\n");
     let files = Arc::new(Server::start(|_| unauthorized()));

@@ -1,8 +1,12 @@
-//! `sp-gen ops`: ops as text and JSON, and the committed page about their changes. `SP_BLESS=1` writes the golden files.
+//! `sp-gen ops` and `sp-gen diff --ops`, and the committed page about the changes of ops. `SP_BLESS=1` writes the golden
+//! files.
 
 #[path = "../common/folder.rs"]
 #[allow(dead_code, reason = "other tests write files in the folder")]
 mod folder;
+
+mod diff;
+mod page;
 
 use folder::{Folder, Run};
 use std::fs;
@@ -127,5 +131,30 @@ fn rejects_unknown_ops_and_releases() {
         );
         assert!(stderr.contains(help), "{help}: {stderr}");
         assert!(!stderr.contains('\u{1b}'), "{stderr}");
+    }
+}
+
+#[test]
+fn page_states_the_changes_of_the_committed_table() {
+    assert_golden(
+        "generated/docs/ops.md",
+        &page::page(sp_ops::Table::embedded()),
+    );
+}
+
+#[test]
+fn element_types_are_those_of_tf_datatype() {
+    let path = root().join("generated/ir/tf_datatype/2.22.json");
+    let api = sp_ir::Api::from_json(&fs::read_to_string(path).unwrap()).unwrap();
+    let sp_ir::Item::Enum(item) = &api.items["TF_DataType"] else {
+        panic!("TF_DataType is an enumeration");
+    };
+    assert!(item.variants.len() > 30);
+    // TF_COMPLEX is another name of TF_COMPLEX64.
+    for variant in item.variants.iter().filter(|it| it.name != "TF_COMPLEX") {
+        let number = u32::try_from(variant.value).unwrap();
+        let name = sp_ops::DataType::from_number(number).and_then(|it| it.name());
+        let expected = variant.name.trim_start_matches("TF_").to_lowercase();
+        assert_eq!(name, Some(&*expected), "{number}");
     }
 }

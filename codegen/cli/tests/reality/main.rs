@@ -1,7 +1,7 @@
-//! The diff's word held against what happens: plain C plugins that trust the headers of one release run
-//! on the host of another, and the outcome seen must be the one that the diff predicts.
+//! Predictions of the diff, compared with observations: plain C plugins that rely on the headers of one release run
+//! on the host of another, and the observed outcome must be the one that the diff predicts.
 //!
-//! A test without a harness, since each run is a child: this program again.
+//! The test has no harness, since each run is a child process, which is this program again.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ use sp_data::snapshots;
 use sp_diff::finding::Outcome;
 use sp_diff::{self, Diff};
 use sp_gen::operand::{Operand, ReadOptions};
-use sp_host::{Host, Op, PLAYED_APIS, Suite, Tensor, Verdict};
+use sp_host::{CheckStatus, EMULATED_APIS, Host, Op, Suite, Tensor};
 use sp_ir::Api;
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -24,21 +24,21 @@ struct Run {
     built: &'static str,
     host: &'static str,
     part: Part,
-    seen: Outcome,
-    /// Words of what was seen; empty where it works.
-    words: &'static str,
+    observed: Outcome,
+    /// A part of the failure's text; empty if the plugin works.
+    failure_text: &'static str,
 }
 
-/// What the plugin does, besides being a device.
+/// The part of the C APIs that the plugin uses in addition to a device.
 #[derive(Clone, Copy, Debug)]
 enum Part {
-    /// Nothing.
+    /// None.
     Device,
-    /// Nothing, and it has no timers, which newer releases do not ask for.
-    Timeless,
-    /// It optimizes graphs.
+    /// None, and the plugin has no timers, which newer releases do not require.
+    WithoutTimers,
+    /// A graph optimizer.
     Graph,
-    /// It has a kernel that assigns to a variable.
+    /// A kernel that assigns to a variable.
     Variable,
 }
 
@@ -46,19 +46,19 @@ const fn run(
     built: &'static str,
     host: &'static str,
     part: Part,
-    seen: Outcome,
-    words: &'static str,
+    observed: Outcome,
+    failure_text: &'static str,
 ) -> Run {
     Run {
         built,
         host,
         part,
-        seen,
-        words,
+        observed,
+        failure_text,
     }
 }
 
-/// Both ways across every release that broke something, and across some that did not.
+/// Runs in both directions across every release with a breaking change, and across some others.
 const RUNS: &[Run] = &[
     run(
         "2.6",
@@ -95,12 +95,12 @@ const RUNS: &[Run] = &[
     run(
         "2.14",
         "2.13",
-        Part::Timeless,
+        Part::WithoutTimers,
         Outcome::Rejected,
         "'create_timer_fns' field in SP_PlatformFns must be set",
     ),
-    run("2.15", "2.21", Part::Timeless, Outcome::Works, ""),
-    run("2.21", "2.15", Part::Timeless, Outcome::Works, ""),
+    run("2.15", "2.21", Part::WithoutTimers, Outcome::Works, ""),
+    run("2.21", "2.15", Part::WithoutTimers, Outcome::Works, ""),
     run(
         "2.5",
         "2.6",
@@ -148,47 +148,55 @@ const RUNS: &[Run] = &[
 ];
 
 fn main() {
-    let place = DataFolders::find(Path::new(SOURCES)).expect("this is a checkout");
+    let folders = DataFolders::find(Path::new(SOURCES)).expect("this is a checkout");
     if let Some(release) = sp_host::child_release() {
-        let apis = apis(&place, &release);
-        let parts = [Part::Device, Part::Timeless, Part::Graph, Part::Variable];
+        let apis = apis(&folders, &release);
+        let parts = [
+            Part::Device,
+            Part::WithoutTimers,
+            Part::Graph,
+            Part::Variable,
+        ];
         let suite = Suite::new(&apis, PathBuf::new());
         parts.into_iter().fold(suite, with).own_tests();
         unreachable!("a child ends with its test");
     }
     // SAFETY: no other thread runs yet.
     unsafe { std::env::set_var("SP_HOST_SECONDS", "5") };
-    if let Err(why) = compiler().and_then(|()| headers(&place, "2.5").map(drop)) {
-        println!("skipped: {why}");
+    if let Err(reason) = compiler().and_then(|()| headers(&folders, "2.5").map(drop)) {
+        println!("skipped: {reason}");
         return;
     }
-    let wrong: Vec<String> = RUNS.iter().filter_map(|run| judge(&place, run)).collect();
-    assert!(wrong.is_empty(), "{wrong:#?}");
-    verified(&place);
+    let differences: Vec<String> = RUNS
+        .iter()
+        .filter_map(|run| find_difference(&folders, run))
+        .collect();
+    assert!(differences.is_empty(), "{differences:#?}");
+    check_verify(&folders);
 }
 
-/// The command says the same: of one plugin, good on the release it was built for, and not on an older.
-fn verified(place: &DataFolders) {
-    let plugin = plugin(place, &RUNS[3]);
-    for (release, status, said) in [("2.21", 0, "pass"), ("2.5", 1, "fail")] {
-        let ran = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
+/// Checks that `sp-gen verify` passes a plugin on the release it was built for, and fails it on an older one.
+fn check_verify(folders: &DataFolders) {
+    let plugin = plugin(folders, &RUNS[3]);
+    for (release, exit_status, check_status) in [("2.21", 0, "pass"), ("2.5", 1, "fail")] {
+        let output = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
             .arg("verify")
             .arg(&plugin)
             .args(["--release", release, "--format", "json"])
             .output()
             .expect("the command runs");
-        let report: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let failed = || {
             let rows = report["rows"].as_array().expect("a list").iter();
             rows.filter(|row| row["status"] == "fail")
                 .collect::<Vec<_>>()
         };
-        assert_eq!(ran.status.code(), Some(status), "{:#?}", failed());
+        assert_eq!(output.status.code(), Some(exit_status), "{:#?}", failed());
         let mut rows = report["rows"].as_array().expect("a list").iter();
         let bounds = rows
             .find(|row| row["check"] == "struct_bounds")
-            .expect("it is asked");
-        assert_eq!(bounds["status"], said, "{bounds}");
+            .expect("a row");
+        assert_eq!(bounds["status"], check_status, "{bounds}");
         assert_eq!(bounds["release"], release);
         let functions = report["requirements"]["functions"]
             .as_array()
@@ -202,7 +210,7 @@ fn verified(place: &DataFolders) {
 
 fn with(suite: Suite<'_>, part: Part) -> Suite<'_> {
     let body: fn(&Host) = match part {
-        Part::Device | Part::Timeless => adds,
+        Part::Device | Part::WithoutTimers => adds,
         Part::Graph => optimizes,
         Part::Variable => assigns,
     };
@@ -213,24 +221,24 @@ impl Part {
     fn name(self) -> &'static str {
         match self {
             Self::Device => "device",
-            Self::Timeless => "timeless",
+            Self::WithoutTimers => "without_timers",
             Self::Graph => "graph",
             Self::Variable => "variable",
         }
     }
 
-    /// Whether the plugin has to do with an item.
+    /// Returns true if the plugin uses the item.
     fn uses(self, api: &str, item: &str) -> bool {
         match self {
             Self::Device => api == "stream_executor" && !is_timer(item),
-            Self::Timeless => api == "stream_executor",
+            Self::WithoutTimers => api == "stream_executor",
             Self::Graph => api == "grappler" && item.starts_with("TP_Optimizer"),
             Self::Variable => item.split('(').next() == Some("TF_AssignVariable"),
         }
     }
 }
 
-/// What a plugin that sets its timers never meets.
+/// Returns true for an item that does not concern a plugin with timers.
 fn is_timer(item: &str) -> bool {
     item.contains("timer") || item.contains("TimerFns")
 }
@@ -264,57 +272,59 @@ fn assigns(host: &Host) {
     assert_eq!(variable.value().unwrap(), Some(floats()));
 }
 
-/// What is wrong, where the outcome is not the one written down, or the diff predicts another.
-fn judge(place: &DataFolders, run: &Run) -> Option<String> {
+/// Returns a message if the observed outcome is not that of `run`, or not the one that the diff predicts.
+fn find_difference(folders: &DataFolders, run: &Run) -> Option<String> {
     let (built, host) = (run.built, run.host);
-    let apis = apis(place, host);
-    let suite = Suite::new(&apis, plugin(place, run));
+    let apis = apis(folders, host);
+    let suite = Suite::new(&apis, plugin(folders, run));
     let row = with(suite, run.part).own_tests().remove(0);
     let name = run.part.name();
     println!("{name} of {built} on {host}: {row}");
-    let seen = match row.status {
-        Verdict::Pass => Some(Outcome::Works),
+    let observed = match row.status {
+        CheckStatus::Pass => Some(Outcome::Works),
         _ => outcome(&row.detail),
     };
-    let predicted = predicted(place, run);
-    let expected = seen == Some(run.seen) && row.detail.contains(run.words);
-    let agreed = seen.is_some_and(|seen| agrees(seen, &predicted));
-    (!expected || !agreed).then(|| {
-        format!("{name} of {built} on {host}: {row}; seen {seen:?}, predicted {predicted:?}")
+    let predicted = predict(folders, run);
+    let is_expected = observed == Some(run.observed) && row.detail.contains(run.failure_text);
+    let is_predicted = observed.is_some_and(|observed| agrees(observed, &predicted));
+    (!is_expected || !is_predicted).then(|| {
+        format!(
+            "{name} of {built} on {host}: {row}; observed {observed:?}, predicted {predicted:?}"
+        )
     })
 }
 
-/// What the words of a failure come to.
+/// Returns the outcome that the text of a failure shows.
 fn outcome(detail: &str) -> Option<Outcome> {
-    let words = [
+    let texts = [
         ("past its end", Outcome::CorruptsMemory),
         ("must be set", Outcome::Rejected),
         ("not a live TF_Status", Outcome::WrongArguments),
         ("switched off is", Outcome::ReadsWrongMember),
-        // sp-host reports it; TensorFlow looks only if a size is 0.
+        // sp-host reports it; TensorFlow checks only that the size is not 0.
         ("struct_size is", Outcome::Works),
     ];
-    let found = words.iter().find(|(words, _)| detail.contains(words));
+    let found = texts.iter().find(|(text, _)| detail.contains(text));
     found.map(|(_, outcome)| *outcome)
 }
 
-/// A refusal comes before any call, so it is seen in place of what is worse.
-fn agrees(seen: Outcome, predicted: &[Outcome]) -> bool {
+/// Returns true if the outcome is the worst predicted one. A rejection precedes any call, so it hides a worse outcome.
+fn agrees(observed: Outcome, predicted: &[Outcome]) -> bool {
     let worst = predicted.iter().max().copied().unwrap_or(Outcome::Works);
-    match seen {
+    match observed {
         Outcome::Works => worst <= Outcome::WorksWithout,
         Outcome::Rejected => predicted.contains(&Outcome::Rejected),
-        seen => seen == worst,
+        observed => observed == worst,
     }
 }
 
-/// What the diff says of the part, in the direction of the run.
-fn predicted(place: &DataFolders, run: &Run) -> Vec<Outcome> {
+/// Returns the outcomes that the diff predicts for the part, in the direction of the run.
+fn predict(folders: &DataFolders, run: &Run) -> Vec<Outcome> {
     let minor = |release: &str| release.parse::<Release>().expect("a release");
     let is_older = minor(run.built) < minor(run.host);
     let diff = match is_older {
-        true => diff(place, run.built, run.host),
-        false => diff(place, run.host, run.built),
+        true => diff(folders, run.built, run.host),
+        false => diff(folders, run.host, run.built),
     };
     let used = diff
         .findings
@@ -327,22 +337,22 @@ fn predicted(place: &DataFolders, run: &Run) -> Vec<Outcome> {
     outcomes.collect()
 }
 
-fn diff(place: &DataFolders, old: &str, new: &str) -> Diff {
+fn diff(folders: &DataFolders, old: &str, new: &str) -> Diff {
     let reading = ReadOptions {
-        folders: place,
+        folders,
         target: TARGET,
         apis: &[],
     };
     let side = |text: &str| {
         let operand = Operand::parse(text).expect("a release");
-        operand.read(reading).expect("its snapshots are there")
+        operand.read(reading).expect("the release has snapshots")
     };
     sp_diff::diff(&side(old).surface, &side(new).surface, TARGET)
 }
 
-fn apis(place: &DataFolders, release: &str) -> Vec<Api> {
+fn apis(folders: &DataFolders, release: &str) -> Vec<Api> {
     let release = release.parse().expect("a release");
-    snapshots::read_apis(place, release, &PLAYED_APIS).expect("its snapshots are there")
+    snapshots::read_apis(folders, release, &EMULATED_APIS).expect("the release has snapshots")
 }
 
 fn compiler() -> Result<(), String> {
@@ -352,9 +362,9 @@ fn compiler() -> Result<(), String> {
         .map_err(|_| "this machine has no C compiler (cc)".into())
 }
 
-/// The include root of a release's stored headers.
-fn headers(place: &DataFolders, release: &str) -> Result<PathBuf, String> {
-    let stored = std::fs::read_dir(&place.store)
+/// Returns the include root of a release's stored headers.
+fn headers(folders: &DataFolders, release: &str) -> Result<PathBuf, String> {
+    let stored = std::fs::read_dir(&folders.store)
         .into_iter()
         .flatten()
         .flatten();
@@ -366,25 +376,25 @@ fn headers(place: &DataFolders, release: &str) -> Result<PathBuf, String> {
     })
 }
 
-/// The plugin, as vendors link theirs: the library that has its functions is among those it needs.
-fn plugin(place: &DataFolders, run: &Run) -> PathBuf {
+/// Builds the plugin. As plugins of vendors, it names the library with TensorFlow's functions.
+fn plugin(folders: &DataFolders, run: &Run) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reality");
-    std::fs::create_dir_all(&folder).expect("the folder is made");
+    std::fs::create_dir_all(&folder).expect("the folder can be created");
     let framework = folder.join("libtensorflow_framework.so.2");
     let soname = "-Wl,-soname,libtensorflow_framework.so.2";
     cc(
         &framework,
         &[soname.into(), "-x".into(), "c".into(), "/dev/null".into()],
     );
-    let more = match run.part {
-        Part::Device | Part::Timeless => "none",
+    let source = match run.part {
+        Part::Device | Part::WithoutTimers => "none",
         part => part.name(),
     };
     let timers = match run.part {
-        Part::Timeless => "-DNO_TIMERS",
+        Part::WithoutTimers => "-DNO_TIMERS",
         _ => "-DTIMERS",
     };
-    let headers = headers(place, run.built).expect("all releases are stored, or none");
+    let headers = headers(folders, run.built).expect("all releases are stored, or none");
     let minor = run.built.trim_start_matches("2.");
     let path = folder.join(format!("lib{}_{minor}.so", run.part.name()));
     let arguments = [
@@ -392,7 +402,7 @@ fn plugin(place: &DataFolders, run: &Run) -> PathBuf {
         timers.into(),
         format!("-I{}", headers.display()),
         format!("{SOURCES}/device.c"),
-        format!("{SOURCES}/{more}.c"),
+        format!("{SOURCES}/{source}.c"),
         "-Wl,--no-as-needed".into(),
         framework.display().to_string(),
     ];
@@ -400,17 +410,17 @@ fn plugin(place: &DataFolders, run: &Run) -> PathBuf {
     path
 }
 
-fn cc(output: &Path, arguments: &[String]) {
-    let ran = Command::new("cc")
+fn cc(library: &Path, arguments: &[String]) {
+    let output = Command::new("cc")
         .args(["-std=gnu11", "-shared", "-fPIC", "-O1"])
         .args(arguments)
         .arg("-o")
-        .arg(output)
+        .arg(library)
         .output()
         .expect("the compiler runs");
     assert!(
-        ran.status.success(),
+        output.status.success(),
         "{}",
-        String::from_utf8_lossy(&ran.stderr)
+        String::from_utf8_lossy(&output.stderr)
     );
 }

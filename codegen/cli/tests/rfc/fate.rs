@@ -1,5 +1,4 @@
-//! The fate of a proposed declaration: it is looked up by its name in every release, and compared by
-//! the types that it is made of.
+//! The fate of a proposed declaration in the releases: it is found by its name, and compared by its types.
 
 use sp_ir::{Api, Field, Item, Signature, Struct, Type};
 
@@ -11,7 +10,7 @@ struct Shipped<'a> {
     item: &'a Item,
 }
 
-/// Returns what became of an item, in words.
+/// Describes the fate of an item.
 pub fn item(proposal: &Proposal, name: &str, item: &Item) -> String {
     let shipped = find_all(proposal, name);
     let Some(first) = shipped.first() else {
@@ -51,7 +50,7 @@ fn find_all<'a>(proposal: &'a Proposal, name: &str) -> Vec<Shipped<'a>> {
         .collect()
 }
 
-/// An item that no release has: renamed if a new one of the first release is made of the same.
+/// Describes an item that no release has. It was renamed if a new item of the first release has the same definition.
 fn missing(proposal: &Proposal, name: &str, item: &Item) -> String {
     let first = proposal.about.first;
     let is_new = |other: &str| !proposal.api().items.contains_key(other);
@@ -65,7 +64,7 @@ fn missing(proposal: &Proposal, name: &str, item: &Item) -> String {
     }
 }
 
-/// The items of the proposed API in its first release.
+/// Returns the items of the proposed API in its first release.
 fn shipped_first(proposal: &Proposal) -> impl Iterator<Item = (&str, &Item)> {
     let apis = proposal.apis(proposal.about.first).iter();
     let api = apis.filter(|api| api.name == proposal.about.api);
@@ -78,7 +77,7 @@ fn is_renamed(old: &Item, new: &Item) -> bool {
         && differences(old, new, false).is_empty()
 }
 
-/// The data members of a dropped struct that another struct has.
+/// Describes the data members of a removed struct that another struct has.
 fn taken_over(proposal: &Proposal, name: &str, item: &Struct) -> String {
     let own = |field: &&Field| !["struct_size", "ext"].contains(&&*field.name);
     let data = item.fields.iter().filter(own);
@@ -90,7 +89,7 @@ fn taken_over(proposal: &Proposal, name: &str, item: &Struct) -> String {
     places.collect()
 }
 
-/// A member of the name in another struct of the first release.
+/// Returns the member of this name in another struct of the first release.
 fn field_elsewhere<'p>(
     proposal: &'p Proposal,
     not: &str,
@@ -103,8 +102,8 @@ fn field_elsewhere<'p>(
     })
 }
 
-/// The differences of two declarations of one name. Names of parameters do not count, and of a partial
-/// declaration not what the other has more.
+/// Describes the differences of two declarations of one name. Names of parameters are not compared. Additional members
+/// are not a difference from a partial declaration.
 fn differences(old: &Item, new: &Item, is_partial: bool) -> Vec<String> {
     match (old, new) {
         (Item::Struct(old), Item::Struct(new)) => fields(old, new, is_partial),
@@ -152,7 +151,7 @@ fn fields(old: &Struct, new: &Struct, is_partial: bool) -> Vec<String> {
     parts.into_iter().flatten().chain(renamed).collect()
 }
 
-/// Members of one place and type under two names, which are taken from the lists.
+/// Removes members from both lists that have the same position and type under two names, and describes them.
 fn renamed(
     old: &Struct,
     new: &Struct,
@@ -175,7 +174,7 @@ fn find<'s>(item: &'s Struct, name: &str) -> Option<&'s Field> {
     item.fields.iter().find(|field| field.name == name)
 }
 
-/// Returns what became of a slot of a proposed table.
+/// Describes the fate of a slot of a proposed table.
 pub fn slot(proposal: &Proposal, table: &str, name: &str, of: &Type) -> String {
     let shipped = find_all(proposal, table);
     let field = |one: &'_ Shipped<'_>| match one.item {
@@ -207,7 +206,7 @@ pub fn slot(proposal: &Proposal, table: &str, name: &str, of: &Type) -> String {
     }
 }
 
-/// A slot that its table lacks: another table of the first release may have one of the name.
+/// Describes a slot that its table does not have. Another table of the first release may have one of that name.
 fn elsewhere(proposal: &Proposal, table: &str, name: &str, of: &Type) -> String {
     let Some((other, field)) = field_elsewhere(proposal, table, name) else {
         return "dropped".into();
@@ -223,7 +222,7 @@ pub fn code(name: &str) -> String {
     format!("`{name}`")
 }
 
-/// A type without the names of parameters.
+/// Returns a type without the names of parameters.
 fn ty(of: &Type) -> String {
     match of {
         Type::Function(inner) => signature(inner),

@@ -1,5 +1,5 @@
-//! The proposals that TensorFlow's plugin APIs come from, retyped under `tests/rfc`: they are parsed,
-//! linted and compared with what shipped. `SP_BLESS=1` writes the tables and the page anew.
+//! The proposals of TensorFlow's plugin APIs, retyped under `tests/rfc`: they are parsed, linted and compared with the
+//! releases. `SP_BLESS=1` rewrites the tables and the page.
 
 mod fate;
 mod page;
@@ -19,7 +19,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Returns all proposals, or `None` and says why if no libclang is there.
+/// Returns all proposals. Without libclang, prints the reason and returns `None`.
 fn proposals() -> Option<Vec<Proposal>> {
     if Library::load().is_err() {
         eprintln!("skipped: no libclang");
@@ -41,13 +41,16 @@ fn assert_blessed(path: &str, text: &str) {
     assert_eq!(text, blessed, "{path}");
 }
 
-fn row(one: &Finding) -> String {
-    let impact = match one.impact {
+fn row(finding: &Finding) -> String {
+    let impact = match finding.impact {
         Impact::Breaking => "BREAKING",
         Impact::Compatible => "compatible",
         Impact::SourceOnly => "source",
     };
-    format!("  {impact} {} {}: {}\n", one.rule, one.item, one.message)
+    format!(
+        "  {impact} {} {}: {}\n",
+        finding.rule, finding.item, finding.message
+    )
 }
 
 fn table(found: &Diff) -> String {
@@ -59,7 +62,7 @@ fn table(found: &Diff) -> String {
 }
 
 #[test]
-fn lint_finds_the_size_of_rfc_257_that_names_an_earlier_field() {
+fn lint_finds_size_macro_error_of_rfc_257() {
     let Some(all) = proposals() else { return };
     let found = lint::find_in_structs(all[0].api());
     let found: Vec<(&str, &str)> = found.iter().map(|one| (one.id, &*one.item)).collect();
@@ -68,7 +71,7 @@ fn lint_finds_the_size_of_rfc_257_that_names_an_earlier_field() {
 }
 
 #[test]
-fn diffs_of_proposals_with_releases_are_as_checked() {
+fn diffs_of_proposals_match_golden_files() {
     let Some(all) = proposals() else { return };
     let mut text = String::new();
     for (proposal, release) in [(0, "2.4"), (0, "2.5"), (2, "2.7")] {
@@ -79,7 +82,7 @@ fn diffs_of_proposals_with_releases_are_as_checked() {
 }
 
 #[test]
-fn page_of_fates_is_as_generated() {
+fn page_of_fates_is_up_to_date() {
     let Some(all) = proposals() else { return };
     assert_blessed("generated/docs/proposals.md", &page::draw(&all));
 }

@@ -44,7 +44,7 @@ fn part(proposal: &Proposal) -> String {
     text + &tables.collect::<String>()
 }
 
-/// Constants are left out: they repeat the structs.
+/// Returns the kind of an item, or `None` for constants, which repeat the structs.
 fn kind(item: &Item) -> Option<&'static str> {
     match item {
         Item::Struct(_) => Some("struct"),
@@ -57,7 +57,7 @@ fn kind(item: &Item) -> Option<&'static str> {
     }
 }
 
-/// The slots of a table of functions.
+/// Returns the rows of the slots of a function table.
 fn table(proposal: &Proposal, name: &str, item: &Item) -> Option<String> {
     let Item::Struct(item) = item else {
         return None;

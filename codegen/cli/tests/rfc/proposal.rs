@@ -1,4 +1,4 @@
-//! A proposal's declarations, and the snapshots of what shipped.
+//! A proposal's declarations, and the snapshots of the releases.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use sp_parse::extract::{Extracted, Job, TARGETS, extract_with};
 
 use crate::root;
 
-/// Facts about a proposal beside its declarations.
+/// Facts about a proposal that its declarations do not show.
 pub struct About {
     pub number: u32,
     pub title: &'static str,
@@ -54,7 +54,7 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    /// Reads the declarations as if they were the first release's, whose notes then hold for them.
+    /// Reads the declarations with the notes of the first release.
     pub fn read(about: &'static About) -> Self {
         let include = root().join(format!("tests/rfc/{}/include", about.number));
         let releases = releases(&root().join("generated/ir"));
@@ -83,7 +83,7 @@ impl Proposal {
         apis.find(|api| api.name == self.about.api).unwrap()
     }
 
-    /// The proposed API. Its declarations were read for one target only.
+    /// Returns the proposed API. Its declarations were read for one target only.
     pub fn surface(&self) -> Surface {
         Surface {
             label: format!("RFC {}", self.about.number),
@@ -92,7 +92,7 @@ impl Proposal {
         }
     }
 
-    /// The same API of a release.
+    /// Returns the same API of a release.
     pub fn release(&self, release: &str) -> Surface {
         Surface {
             label: release.into(),

@@ -6,7 +6,7 @@ use std::process::Command;
 use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
-use sp_emit::header;
+use sp_emit::emit_c;
 use sp_gen::disk::{self, FolderKind};
 
 /// Warning options for every compiler. A callback may ignore parameters.
@@ -53,7 +53,7 @@ pub fn headers_of(release: Option<Release>) -> PathBuf {
         Some(release) => symbols.up_to(release),
         None => symbols,
     };
-    let files = header::emit(&apis, &symbols).unwrap_or_else(|error| panic!("{error}"));
+    let files = emit_c(&apis, &symbols).unwrap_or_else(|error| panic!("{error}"));
     let name = release.map_or_else(String::new, |release| format!("-{release}"));
     let out = folder(&format!("include{name}"));
     let drifts = FolderKind::Headers.drift(&out, &files);

@@ -17,7 +17,7 @@ use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 use sp_gen::verify;
-use sp_host::{CheckOutcome, Exports, Host, Op, PLAYED_APIS, Suite, Tensor, Verdict};
+use sp_host::{CheckOutcome, CheckStatus, EMULATED_APIS, Host, Op, ReleaseExports, Suite, Tensor};
 use sp_ir::Api;
 use sp_tests::futures::{Expected, FUTURES, Future};
 
@@ -101,7 +101,7 @@ fn works_with_one_release(folders: &DataFolders, releases: &[String], before: &P
                 .iter()
                 .find(|row| row.check == *check)
                 .expect("the check runs");
-            assert_eq!(row.status, Verdict::Fail, "before on {release}: {row}");
+            assert_eq!(row.status, CheckStatus::Fail, "before on {release}: {row}");
             assert!(row.detail.contains(words), "before on {release}: {row}");
             println!("before on {release}: {row}");
         }
@@ -161,11 +161,11 @@ fn passes_all(folders: &DataFolders, release: &str, plugin: &Path) {
     let rows = rows(folders, release, plugin);
     let bad: Vec<&CheckOutcome> = rows
         .iter()
-        .filter(|row| row.status == Verdict::Fail)
+        .filter(|row| row.status == CheckStatus::Fail)
         .collect();
     let name = plugin.file_stem().unwrap_or_default().to_string_lossy();
     assert!(bad.is_empty(), "{name} on {release}: {bad:#?}");
-    let passed = rows.iter().filter(|row| row.status == Verdict::Pass);
+    let passed = rows.iter().filter(|row| row.status == CheckStatus::Pass);
     let passed: Vec<&str> = passed.map(|row| row.check.as_str()).collect();
     for own in ["adds", "optimizes", "assigns"] {
         assert!(passed.contains(&own), "{own} on {release}");
@@ -207,25 +207,25 @@ fn declines(release: &str, plugin: &Path) {
     );
     let bad: Vec<_> = rows
         .iter()
-        .filter(|(_, row)| row.status == Verdict::Fail)
+        .filter(|(_, row)| row.status == CheckStatus::Fail)
         .collect();
     assert!(bad.is_empty(), "{bad:#?}");
     let streams = rows.iter().find(|(_, row)| row.check == "streams");
     let (release, row) = streams.expect("the check runs");
-    assert_eq!(row.status, Verdict::Skip, "{row}");
+    assert_eq!(row.status, CheckStatus::Skip, "{row}");
     println!("after on {release}: {row}");
 }
 
 /// Runs the tests of this file. In a child process, runs the requested test or check.
 fn own_tests(folders: &DataFolders, release: &str, plugin: &Path) -> Vec<CheckOutcome> {
     let (apis, exports) = (apis(folders, release), exports(folders, release));
-    let played = sp_host::PlayedRelease::new(&apis);
-    let played = match &exports {
-        Some(exports) => played.with_exports(exports),
-        None => played,
+    let emulated = sp_host::EmulatedRelease::new(&apis);
+    let emulated = match &exports {
+        Some(exports) => emulated.with_exports(exports),
+        None => emulated,
     };
     let assigns = |host: &Host| assigns(host, exports.as_ref());
-    Suite::new(played, plugin)
+    Suite::new(emulated, plugin)
         .test("adds", adds)
         .test("optimizes", optimizes)
         .test("assigns", assigns)
@@ -254,7 +254,7 @@ fn optimizes(host: &Host) {
 }
 
 /// The plugin registers this kernel only if the host has TF_AssignVariable with a known signature.
-fn assigns(host: &Host, exports: Option<&Exports>) {
+fn assigns(host: &Host, exports: Option<&ReleaseExports>) {
     let is_exported = exports.is_some_and(|it| it.contains_key("TF_AssignVariable"));
     assert_eq!(
         host.kernels().any(|it| it.op == "AssignVariableOp"),
@@ -268,7 +268,7 @@ fn assigns(host: &Host, exports: Option<&Exports>) {
     }
 }
 
-fn exports(folders: &DataFolders, release: &str) -> Option<Exports> {
+fn exports(folders: &DataFolders, release: &str) -> Option<ReleaseExports> {
     let symbols = Symbols::load(folders).expect("the symbols are read");
     verify::exports(&symbols, parsed(release))
 }
@@ -276,10 +276,10 @@ fn exports(folders: &DataFolders, release: &str) -> Option<Exports> {
 fn apis(folders: &DataFolders, release: &str) -> Vec<Api> {
     match FUTURES.iter().find(|it| it.release == release) {
         Some(future) => {
-            let is_played = |api: &Api| PLAYED_APIS.contains(&api.name.as_str());
-            future.apis().into_iter().filter(is_played).collect()
+            let is_emulated = |api: &Api| EMULATED_APIS.contains(&api.name.as_str());
+            future.apis().into_iter().filter(is_emulated).collect()
         }
-        None => snapshots::read_apis(folders, parsed(release), &PLAYED_APIS)
+        None => snapshots::read_apis(folders, parsed(release), &EMULATED_APIS)
             .expect("the snapshots are read"),
     }
 }

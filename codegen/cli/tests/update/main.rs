@@ -61,7 +61,7 @@ fn leaves_edited_file_alone_and_lists_it() {
 }
 
 #[test]
-fn prints_uses_of_removed_items_and_release_diff_of_plugin() {
+fn prints_removed_items_and_release_diff() {
     let scene = Scene::new();
     let older = format!("{}\npub struct FormerlyHere;\n", scene.read(LIB));
     scene.make_older(LIB, &older);
@@ -99,7 +99,7 @@ fn prints_uses_of_removed_items_and_release_diff_of_plugin() {
 }
 
 #[test]
-fn rejects_folder_that_is_not_a_plugin_and_invalid_lock() {
+fn rejects_other_folder_and_invalid_lock() {
     let scene = Scene::new();
     let run = scene.update(&["src"]);
     assert_eq!((run.status, run.stdout.as_str()), (2, ""));

@@ -1,4 +1,4 @@
-//! What a plugin does to the command that checks it: hangs, floods, escapes, processes that stay.
+//! Containment of plugins that hang, flood, print escape sequences or leave processes behind.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -11,7 +11,7 @@ use crate::scene::Scene;
 use crate::{compile, verify};
 
 #[test]
-fn a_plugin_that_hangs_at_loading_costs_one_time_limit_a_release() {
+fn hang_at_load_costs_one_time_limit() {
     let scene = Scene::new();
     let Some(plugin) = compile(&scene, &["-DHANGS"]) else {
         return;
@@ -43,7 +43,7 @@ fn a_plugin_that_hangs_at_loading_costs_one_time_limit_a_release() {
 }
 
 #[test]
-fn rows_are_in_the_same_order_for_any_number_of_jobs() {
+fn row_order_is_independent_of_jobs() {
     let scene = Scene::new();
     let Some(plugin) = compile(&scene, &[]) else {
         return;
@@ -61,7 +61,7 @@ fn rows_are_in_the_same_order_for_any_number_of_jobs() {
 }
 
 #[test]
-fn rejects_a_time_or_number_of_jobs_of_zero() {
+fn rejects_zero_timeout_and_zero_jobs() {
     let scene = Scene::new();
     for option in ["--timeout", "--jobs"] {
         let run = scene.run(&["verify", "plugin.so", option, "0"]);

@@ -8,7 +8,7 @@ pub mod table;
 
 use crate::embedded::SYMBOLS;
 use crate::folders::DataFolders;
-use crate::platform::Platform;
+use crate::platform::WheelPlatform;
 use crate::release::Release;
 use miette::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +25,7 @@ pub struct WheelKey {
     /// `tensorflow-cpu`
     pub package: String,
     /// The platform of the wheel.
-    pub platform: Platform,
+    pub platform: WheelPlatform,
 }
 
 /// All tables of symbols.
@@ -36,7 +36,7 @@ pub struct Symbols {
 
 /// The wheels that export a function.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Availability {
+pub struct FunctionAvailability {
     /// The libraries that export the function, by wheel; without the wheels where none does.
     pub exported: BTreeMap<WheelKey, BTreeSet<String>>,
     /// Wheels that were read and do not export the function.
@@ -152,8 +152,8 @@ impl Symbols {
     }
 
     /// Returns the wheels that export a function.
-    pub fn availability(&self, function: &str) -> Availability {
-        let mut availability = Availability::default();
+    pub fn availability(&self, function: &str) -> FunctionAvailability {
+        let mut availability = FunctionAvailability::default();
         for table in &self.tables {
             let libraries = table.libraries(function);
             for wheel in table.wheels() {
@@ -167,7 +167,7 @@ impl Symbols {
     }
 }
 
-impl Availability {
+impl FunctionAvailability {
     /// Returns true if at least one wheel exports the function.
     pub fn is_exported(&self) -> bool {
         !self.exported.is_empty()
@@ -180,7 +180,7 @@ impl Availability {
     }
 
     /// Returns the releases whose wheel of `package` for `platform` exports the function.
-    pub fn releases(&self, package: &str, platform: Platform) -> BTreeSet<Release> {
+    pub fn releases(&self, package: &str, platform: WheelPlatform) -> BTreeSet<Release> {
         let wheels = self.exported.keys();
         let wheels = wheels.filter(|key| key.package == package && key.platform == platform);
         wheels.map(|key| key.release).collect()
@@ -195,7 +195,7 @@ impl Availability {
 pub fn exports_of_wheel(
     folders: &DataFolders,
     package: &str,
-    platform: Platform,
+    platform: WheelPlatform,
     release: Release,
 ) -> Result<Option<BTreeMap<String, BTreeSet<String>>>, SymbolsError> {
     let name = format!("{package}/{platform}.json");
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     const CPU: &str = "tensorflow-cpu";
-    const LINUX: Platform = Platform::LinuxX86_64;
+    const LINUX: WheelPlatform = WheelPlatform::LinuxX86_64;
 
     fn wheel(release: &str) -> WheelKey {
         WheelKey {
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_function_absent_in_releases_that_do_not_export_it() {
+    fn function_is_absent_in_unexporting_releases() {
         let symbols = Symbols::embedded().unwrap();
         let found = symbols.availability("TF_AssignVariable");
         for release in ["2.19", "2.20", "2.21"] {
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn exports_of_one_release_equal_its_column_of_the_table() {
+    fn release_exports_equal_table_column() {
         for (file, text) in SYMBOLS {
             let table = Table::parse(text, file).unwrap();
             for release in table.wheel_names().keys() {

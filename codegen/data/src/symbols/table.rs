@@ -3,7 +3,7 @@
 
 use super::{SymbolsError, WheelKey, runs};
 use crate::json::to_line;
-use crate::platform::Platform;
+use crate::platform::WheelPlatform;
 use crate::release::Release;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ pub struct Table {
     /// `tensorflow-cpu`
     pub package: String,
     /// The platform.
-    pub platform: Platform,
+    pub platform: WheelPlatform,
     wheels: BTreeMap<Release, String>,
     versions: BTreeMap<Release, BTreeMap<String, BTreeSet<String>>>,
     functions: BTreeMap<String, Exported>,
@@ -39,10 +39,10 @@ pub struct WheelExports {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct SymbolsFile {
     schema: u32,
     package: String,
-    platform: Platform,
+    platform: WheelPlatform,
     wheels: BTreeMap<Release, String>,
     versions: BTreeMap<String, BTreeMap<String, String>>,
     sets: Vec<Set>,
@@ -74,7 +74,7 @@ pub fn exports_of_release(
     name: &str,
     release: Release,
 ) -> Result<Option<BTreeMap<String, BTreeSet<String>>>, SymbolsError> {
-    let (file, release) = (File::parse(text, name)?, release.key());
+    let (file, release) = (SymbolsFile::parse(text, name)?, release.key());
     let known: BTreeSet<Release> = file.wheels.keys().copied().collect();
     if !known.contains(&release) {
         return Ok(None);
@@ -97,7 +97,7 @@ pub fn exports_of_release(
 
 impl Table {
     /// Returns a table without releases.
-    pub fn new(package: &str, platform: Platform) -> Self {
+    pub fn new(package: &str, platform: WheelPlatform) -> Self {
         Self {
             package: package.to_owned(),
             platform,
@@ -194,7 +194,7 @@ impl Table {
     /// # Errors
     /// Returns an error if the text is not a table.
     pub fn parse(text: &str, name: &str) -> Result<Self, SymbolsError> {
-        let file = File::parse(text, name)?;
+        let file = SymbolsFile::parse(text, name)?;
         file.into_table()
             .ok_or_else(|| malformed(name, MALFORMED_SET))
     }
@@ -213,7 +213,7 @@ impl Table {
         )
     }
 
-    fn to_file(&self) -> File {
+    fn to_file(&self) -> SymbolsFile {
         let known: BTreeSet<Release> = self.wheels.keys().copied().collect();
         let mut sets: BTreeMap<&Exported, Vec<String>> = BTreeMap::new();
         for (function, exported) in &self.functions {
@@ -230,7 +230,7 @@ impl Table {
             })
             .collect();
         sets.sort_by(|left, right| left.functions.cmp(&right.functions));
-        File {
+        SymbolsFile {
             schema: SCHEMA,
             package: self.package.clone(),
             platform: self.platform,
@@ -291,7 +291,7 @@ struct Schema {
     schema: u32,
 }
 
-impl File {
+impl SymbolsFile {
     fn parse(text: &str, name: &str) -> Result<Self, SymbolsError> {
         let file: Result<Self, _> = serde_json::from_str(text);
         // A newer schema may have other keys. Its number is read alone, for the message.
@@ -383,7 +383,7 @@ mod tests {
     }
 
     fn table() -> Table {
-        let mut table = Table::new("tensorflow-cpu", Platform::LinuxX86_64);
+        let mut table = Table::new("tensorflow-cpu", WheelPlatform::LinuxX86_64);
         for (release, functions) in [
             ("2.4.4", &[("TF_A", "pywrap"), ("TF_B", "pywrap")][..]),
             ("2.5.3", &[("TF_A", "cc"), ("TF_B", "cc"), ("TF_C", "cc")]),

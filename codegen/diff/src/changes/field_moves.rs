@@ -1,4 +1,4 @@
-//! Finds which member moved because of which.
+//! Finds the cause of each move of a member.
 //!
 //! The members that both sides have in the same order are the anchors. An added, removed, moved or resized member before
 //! an anchor with another offset is the cause of its move. A move without a cause is a change of its own.
@@ -206,7 +206,7 @@ fn push_added<'p>(
         let added: Vec<&'p Field> = indexes.iter().map(|index| &fields[*index]).collect();
         let first = added[0];
         let mut layout = record.layout_change(added, moved);
-        layout.clear_announced_if_uncovered(Coverage::new(record.announced.new, first));
+        layout.clear_written_size_if_uncovered(Coverage::new(record.written_size.new, first));
         let declaration = Some(Declaration::Field(first));
         changes.push_part(&first.name, kind(layout), None, declaration);
     };
@@ -214,16 +214,16 @@ fn push_added<'p>(
         return push(indexes, ChangeKind::FieldInserted);
     }
     let size = record.layout.map(|layout| layout.size);
-    let has_size_field = record.announced.new.is_some();
+    let has_size_field = record.written_size.new.is_some();
     let is_resized = size.old != size.new;
     match (is_last, has_size_field, is_resized) {
         (false, ..) | (true, false, false) => push(indexes, ChangeKind::PaddingFilled),
         (true, false, true) => push(indexes, ChangeKind::UnsizedGrown),
         (true, true, true) if record.is_used_by_value => push(indexes, ChangeKind::EmbeddedGrown),
         (true, true, _) => {
-            let announced = record.announced.new;
-            for run in runs_by_coverage(indexes, fields, announced) {
-                let coverage = Coverage::new(announced, &fields[run[0]]);
+            let written_size = record.written_size.new;
+            for run in runs_by_coverage(indexes, fields, written_size) {
+                let coverage = Coverage::new(written_size, &fields[run[0]]);
                 push(run, coverage.appended_kind());
             }
         }
@@ -238,7 +238,7 @@ fn overlaps(field: &Field, others: &[Field]) -> bool {
         .any(|other| other.offset < end && field.offset < other.offset + other.size)
 }
 
-/// Whether the size macro covers an appended member, and the host requires it.
+/// The properties of an appended member that decide its rule: the size macro covers it, the host requires it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Coverage {
     Uncovered,
@@ -247,8 +247,8 @@ enum Coverage {
 }
 
 impl Coverage {
-    fn new(announced: Option<u64>, field: &Field) -> Self {
-        let is_covered = announced.is_some_and(|size| field.offset + field.size <= size);
+    fn new(written_size: Option<u64>, field: &Field) -> Self {
+        let is_covered = written_size.is_some_and(|size| field.offset + field.size <= size);
         let presence = field.presence.as_ref().map(|stated| stated.value);
         match (is_covered, presence == Some(Presence::Required)) {
             (false, _) => Self::Uncovered,
@@ -270,17 +270,17 @@ impl Coverage {
 fn runs_by_coverage<'f>(
     indexes: &'f [usize],
     fields: &'f [Field],
-    announced: Option<u64>,
+    written_size: Option<u64>,
 ) -> impl Iterator<Item = &'f [usize]> {
-    let coverage = move |index: usize| Coverage::new(announced, &fields[index]);
+    let coverage = move |index: usize| Coverage::new(written_size, &fields[index]);
     indexes.chunk_by(move |left, right| coverage(*left) == coverage(*right))
 }
 
 impl LayoutChange<'_> {
-    /// Removes the announced sizes if they do not cover the members, since a check of them does not protect.
-    fn clear_announced_if_uncovered(&mut self, coverage: Coverage) {
+    /// Removes the written sizes if they do not cover the members, since a check of them does not protect.
+    fn clear_written_size_if_uncovered(&mut self, coverage: Coverage) {
         if coverage == Coverage::Uncovered {
-            self.announced = OldNew {
+            self.written_size = OldNew {
                 old: None,
                 new: None,
             };
@@ -304,13 +304,13 @@ fn push_removed<'p>(
         let removed: Vec<&'p Field> = indexes.iter().map(|index| &fields[*index]).collect();
         let first = removed[0];
         let mut layout = record.layout_change(removed, moved);
-        layout.clear_announced_if_uncovered(Coverage::new(record.announced.old, first));
+        layout.clear_written_size_if_uncovered(Coverage::new(record.written_size.old, first));
         let kind = ChangeKind::FieldRemoved(layout);
         changes.push_part(&first.name, kind, Some(Declaration::Field(first)), None);
     };
     // Members at the end are divided as in `push_added`, so that the reverse diff has the same findings.
     match moved.is_empty() && indexes.iter().all(|index| last_match < Some(*index)) {
-        true => runs_by_coverage(indexes, fields, record.announced.old).for_each(push),
+        true => runs_by_coverage(indexes, fields, record.written_size.old).for_each(push),
         false => push(indexes),
     }
 }

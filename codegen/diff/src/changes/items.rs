@@ -17,7 +17,7 @@ type NamedItem<'p> = (&'p str, &'p Item);
 /// Compares the items that both sides have.
 pub fn compare<'p>(pair: &'p SurfacePair<'p>, found: &mut Vec<Change<'p>>) {
     for old_name in &pair.old.order {
-        let Some((partner, name_change)) = partner(pair, old_name) else {
+        let Some((partner, name_change)) = find_partner(pair, old_name) else {
             continue;
         };
         let old = &pair.old.items[old_name];
@@ -43,7 +43,10 @@ pub fn compare<'p>(pair: &'p SurfacePair<'p>, found: &mut Vec<Change<'p>>) {
 }
 
 /// Returns NEW's name for an item of OLD, and the change of the name.
-fn partner<'p>(pair: &'p SurfacePair<'p>, name: &str) -> Option<(&'p str, Option<ChangeKind<'p>>)> {
+fn find_partner<'p>(
+    pair: &'p SurfacePair<'p>,
+    name: &str,
+) -> Option<(&'p str, Option<ChangeKind<'p>>)> {
     if let Some(other) = pair.renamed.get(name) {
         let is_anonymous = other.contains("__") || name.contains("__");
         let kind = match is_anonymous {
@@ -139,7 +142,7 @@ pub fn compare_one_sided<'p>(pair: &'p SurfacePair<'p>, found: &mut Vec<Change<'
 
 fn push_removed<'p>(pair: &'p SurfacePair<'p>, found: &mut Vec<Change<'p>>) {
     let names = pair.old.order.iter();
-    for name in names.filter(|name| partner(pair, name).is_none()) {
+    for name in names.filter(|name| find_partner(pair, name).is_none()) {
         let kinds = OneSidedKinds {
             function: ChangeKind::FunctionRemoved,
             constant: ChangeKind::ConstRemoved,
@@ -161,7 +164,7 @@ fn push_added<'p>(pair: &'p SurfacePair<'p>, found: &mut Vec<Change<'p>>) {
     let partners: BTreeSet<&str> = partners.map(String::as_str).collect();
     let is_added = |name: &&&str| {
         let is_unchanged = pair.old.items.contains_key(*name)
-            && partner(pair, name).is_some_and(|(partner, _)| partner == **name);
+            && find_partner(pair, name).is_some_and(|(partner, _)| partner == **name);
         !is_unchanged && !partners.contains(*name)
     };
     for name in pair.new.order.iter().filter(is_added) {

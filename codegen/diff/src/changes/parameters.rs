@@ -19,12 +19,12 @@ enum ParamStep {
 
 /// The signatures of a call on both sides.
 #[derive(Clone, Copy)]
-struct Call<'p> {
+struct ComparedCall<'p> {
     signature: OldNew<&'p Signature>,
     caller: Side,
 }
 
-impl<'p> Call<'p> {
+impl<'p> ComparedCall<'p> {
     fn change(self, description: String) -> CallChange<'p> {
         CallChange {
             signature: self.signature,
@@ -92,7 +92,7 @@ pub fn compare_function<'p>(
     if old == new {
         return;
     }
-    let call = Call {
+    let call = ComparedCall {
         signature: OldNew { old, new },
         caller,
     };
@@ -128,7 +128,7 @@ pub fn compare_callback<'p>(
         return;
     }
     let pair = changes.pair;
-    let call = Call {
+    let call = ComparedCall {
         signature: OldNew { old, new },
         caller,
     };
@@ -166,7 +166,7 @@ pub fn compare_callback<'p>(
 }
 
 /// Compares a parameter that both sides have.
-fn compare_param<'p>(changes: &mut Changes<'_, 'p>, call: Call<'p>, index: OldNew<usize>) {
+fn compare_param<'p>(changes: &mut Changes<'_, 'p>, call: ComparedCall<'p>, index: OldNew<usize>) {
     let params = call.params(index);
     let retyped = || ChangeKind::ParameterRetyped(call.change(call.describe_retyped(index)));
     if let Some(kind) = type_change(changes.pair, params.map(|param| &param.ty), retyped) {
@@ -213,7 +213,7 @@ fn spell_without_names(ty: &Type) -> String {
     }
 }
 
-fn compare_result<'p>(changes: &mut Changes<'_, 'p>, call: Call<'p>) {
+fn compare_result<'p>(changes: &mut Changes<'_, 'p>, call: ComparedCall<'p>) {
     let retyped = || ChangeKind::ReturnRetyped(call.change(call.describe_result()));
     let types = call.signature.map(|signature| &signature.ret);
     if let Some(kind) = type_change(changes.pair, types, retyped) {

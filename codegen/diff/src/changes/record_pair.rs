@@ -5,7 +5,7 @@ use sp_ir::{Field, Layout, Struct};
 use crate::change::{LayoutChange, LayoutRow, OldNew};
 use crate::name_map::NameMap;
 
-/// How a member of OLD corresponds to one of NEW.
+/// The reason why a member of OLD corresponds to one of NEW.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchKind {
     /// The names are the same.
@@ -21,7 +21,7 @@ pub enum MatchKind {
 pub struct FieldMatch {
     /// The indexes of the members.
     pub index: OldNew<usize>,
-    /// How they correspond.
+    /// The reason why they correspond.
     pub kind: MatchKind,
 }
 
@@ -36,7 +36,7 @@ pub struct RecordPair<'p> {
     /// Size and alignment.
     pub layout: OldNew<Layout>,
     /// The size that each side writes into `struct_size`.
-    pub announced: OldNew<Option<u64>>,
+    pub written_size: OldNew<Option<u64>>,
     /// True if the type is used by value.
     pub is_used_by_value: bool,
     /// The members that both sides have, in OLD's order.
@@ -85,7 +85,7 @@ impl<'p> RecordPair<'p> {
         LayoutChange {
             name: self.name,
             structure: self.structure,
-            announced: self.announced,
+            written_size: self.written_size,
             size: self.layout.map(|layout| layout.size),
             moved: moved_names.map(|field| field.name.as_str()).collect(),
             rows: self.rows(start.unwrap_or(0), end.unwrap_or(0)),

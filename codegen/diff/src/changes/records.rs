@@ -29,9 +29,9 @@ pub fn compare_structs<'p>(
         structure: Some(structs),
         fields: structs.map(|item| item.fields.as_slice()),
         layout: structs.map(|item| item.layout),
-        announced: OldNew {
-            old: old_view.announced_size(old_name, old),
-            new: new_view.announced_size(new_name, new),
+        written_size: OldNew {
+            old: old_view.written_size(old_name, old),
+            new: new_view.written_size(new_name, new),
         },
         is_used_by_value: old_view.by_value_uses.contains_key(old_name)
             || new_view.by_value_uses.contains_key(new_name),
@@ -56,7 +56,7 @@ fn is_unchanged(old: &Struct, new: &Struct) -> bool {
             && values(&old.filled_by) == values(&new.filled_by)
             && values(&old.direction) == values(&new.direction)
             && values(&old.presence) == values(&new.presence)
-            && values(&old.neutral) == values(&new.neutral)
+            && values(&old.default_return) == values(&new.default_return)
     };
     old.fields.len() == new.fields.len()
         && (old.layout, &old.struct_size) == (new.layout, &new.struct_size)
@@ -86,7 +86,7 @@ pub fn compare_unions<'p>(
         structure: None,
         fields: unions.map(|item| item.fields.as_slice()),
         layout: unions.map(|item| item.layout),
-        announced: OldNew {
+        written_size: OldNew {
             old: None,
             new: None,
         },

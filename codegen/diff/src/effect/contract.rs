@@ -70,7 +70,7 @@ pub fn changed_presence(case: PluginOnHost, presence: OldNew<Presence>, filler: 
     }
 }
 
-/// Returns whether the plugin's side and the host's side require the member.
+/// Returns a flag for the plugin's side and one for the host's: true if it requires the member.
 fn presence_is_required(case: PluginOnHost, presence: OldNew<Presence>) -> (bool, bool) {
     case.plugin_and_host(presence.map(|presence| presence == Presence::Required))
 }

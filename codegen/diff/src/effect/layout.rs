@@ -40,16 +40,17 @@ impl WorstEffect {
 pub fn changed_layout(case: PluginOnHost, layout: &LayoutChange) -> Effect {
     let (plugin_name, host_name) = case.plugin_and_host(layout.name);
     let (plugin_size, host_size) = case.plugin_and_host(layout.size);
-    let (plugin_announced, host_announced) = case.plugin_and_host(layout.announced);
+    let (plugin_written_size, host_written_size) = case.plugin_and_host(layout.written_size);
     let comparison = StructComparison {
         case,
         layout,
         allocator: case.host.memory.side(host_name),
-        has_slack: plugin_size != host_size && has_slack(case, plugin_name, host_name),
+        is_in_equal_structs: plugin_size != host_size
+            && is_in_equal_structs(case, plugin_name, host_name),
         plugin_size,
         host_size,
-        plugin_announced,
-        host_announced,
+        plugin_written_size,
+        host_written_size,
         name: host_name,
     };
     let why = format!(
@@ -109,7 +110,7 @@ fn has_moved_field(case: PluginOnHost, name: &str) -> bool {
 }
 
 /// Returns true if the struct is only ever embedded in structs that have the same size on both sides.
-fn has_slack(case: PluginOnHost, plugin_name: &str, host_name: &str) -> bool {
+fn is_in_equal_structs(case: PluginOnHost, plugin_name: &str, host_name: &str) -> bool {
     let Some(uses) = case.host.by_value_uses.get(host_name) else {
         return false;
     };
@@ -127,13 +128,13 @@ struct StructComparison<'s> {
     case: PluginOnHost<'s>,
     layout: &'s LayoutChange<'s>,
     allocator: Side,
-    has_slack: bool,
+    is_in_equal_structs: bool,
     plugin_size: u64,
     host_size: u64,
     /// The `struct_size` that the plugin writes.
-    plugin_announced: Option<u64>,
+    plugin_written_size: Option<u64>,
     /// The `struct_size` that the host writes.
-    host_announced: Option<u64>,
+    host_written_size: Option<u64>,
     name: &'s str,
 }
 
@@ -149,7 +150,7 @@ impl StructComparison<'_> {
 
     /// Adds the effect of a member that only the plugin has at this offset.
     fn add_plugin_only(&self, offset: u64, field: &Field, worst: &mut WorstEffect) {
-        if offset < self.host_size || self.has_slack || self.allocator == Side::Plugin {
+        if offset < self.host_size || self.is_in_equal_structs || self.allocator == Side::Plugin {
             return;
         }
         let (outcome, verb) = match self.filler(field, true) {
@@ -159,7 +160,7 @@ impl StructComparison<'_> {
             }
             Side::Core => (Outcome::ReadsWrongMember, "reads"),
         };
-        let guarded = match self.host_announced {
+        let guarded = match self.host_written_size {
             Some(_) => Outcome::WorksWithout,
             None => outcome,
         };
@@ -180,7 +181,7 @@ impl StructComparison<'_> {
             false => Outcome::ReadsWrongMember,
         };
         let is_covered = self
-            .host_announced
+            .host_written_size
             .is_none_or(|size| plugin.offset + plugin.size <= size);
         let guarded = match is_covered {
             true => outcome,
@@ -201,10 +202,10 @@ impl StructComparison<'_> {
         if presence == Some(Presence::Required) && filler == Side::Plugin {
             worst.missing.push(field.name.clone());
         }
-        let is_past_end = offset >= self.plugin_size && !self.has_slack;
-        let is_covered = self.plugin_announced.is_none_or(|size| offset < size);
+        let is_past_end = offset >= self.plugin_size && !self.is_in_equal_structs;
+        let is_covered = self.plugin_written_size.is_none_or(|size| offset < size);
         // Core sets the memory that it allocates to zero. No side does so for the plugin's memory.
-        if (self.allocator == Side::Core && !self.has_slack) || !is_covered {
+        if (self.allocator == Side::Core && !self.is_in_equal_structs) || !is_covered {
             return;
         }
         let outcome = match (is_past_end, filler) {

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_function_that_is_looked_up_is_judged_as_a_lookup() {
+    fn judges_lookup_of_looked_up_functions_only() {
         let usage = PluginUsage {
             lookups: BTreeSet::from(["TF_NewStatus".to_owned()]),
             ..PluginUsage::default()

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn entry_point_reaches_the_types_of_its_api_only() {
+    fn entry_point_reaches_only_own_types() {
         let apis = [
             api("stream_executor"),
             api("pluggable_profiler"),

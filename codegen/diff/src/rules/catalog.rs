@@ -4,6 +4,7 @@
 //! `sp-gen explain` prints all of it.
 
 use super::Rule;
+use super::define::catalog;
 use crate::finding::{Bump, Impact};
 
 const ALIGNMENT: &str =
@@ -23,25 +24,6 @@ const SEMVER: &str = "semver.org 2.0.0, points 6 to 8; pjrt_c_api.h at PJRT_API_
 const STRUCT_SIZE: &str =
     "stream_executor.h, conventions at the top of the file: struct_size identifies the version";
 const TYPES: &str = "C11 6.2.7: compatible types";
-
-/// Defines one constant per rule from its doc comment, and [`RULES`] from all of them.
-macro_rules! catalog {
-    ($($(#[doc = $line:literal])+ $name:ident = $id:literal, $impact:ident, $bump:ident, $reference:ident;)+) => {
-        $(
-            $(#[doc = $line])+
-            pub(super) const $name: Rule = Rule {
-                id: $id,
-                impact: Impact::$impact,
-                bump: Bump::$bump,
-                text: concat!($($line, "\n"),+),
-                reference: $reference,
-            };
-        )+
-
-        /// All rules, sorted by id.
-        pub const RULES: &[&Rule] = &[$(&$name),+];
-    };
-}
 
 catalog! {
     /// The type behind a typedef changed.

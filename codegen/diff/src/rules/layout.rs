@@ -16,7 +16,7 @@ const CHECK_RELEASE: &str = "check the running release before you access it";
 const USE_HEADER_NAME: &str = "use the name in the headers that you compile with";
 
 /// Returns the finding of `rule` about a struct whose layout changed.
-fn relaid(
+fn layout_finding(
     rule: &Rule,
     pair: &SurfacePair,
     change: &Change,
@@ -32,7 +32,7 @@ fn relaid(
 pub fn inserted(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> Finding {
     let message =
         phrases::describe_fields(layout, "inserted at offset") + &phrases::describe_moves(layout);
-    relaid(
+    layout_finding(
         &catalog::FIELD_INSERTED,
         pair,
         change,
@@ -46,7 +46,7 @@ pub fn appended(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> F
     let message =
         phrases::describe_fields(layout, "appended at offset") + &phrases::describe_size(layout);
     let remedy = "access it only if the host's struct_size covers it";
-    relaid(
+    layout_finding(
         &catalog::FIELD_APPENDED,
         pair,
         change,
@@ -60,7 +60,7 @@ pub fn required_appended(pair: &SurfacePair, change: &Change, layout: &LayoutCha
     let message =
         phrases::describe_fields(layout, "appended at offset") + "; the host requires a value";
     let remedy = "set it if the host's struct_size covers it";
-    relaid(
+    layout_finding(
         &catalog::REQUIRED_FIELD_APPENDED,
         pair,
         change,
@@ -75,7 +75,7 @@ pub fn size_outdated(pair: &SurfacePair, change: &Change, layout: &LayoutChange)
     let message = phrases::describe_fields(layout, "appended at offset")
         + &format!("; the size macro is still {size}");
     let remedy = "do not rely on struct_size for it: check the running release";
-    relaid(
+    layout_finding(
         &catalog::STRUCT_SIZE_OUTDATED,
         pair,
         change,
@@ -88,7 +88,7 @@ pub fn size_outdated(pair: &SurfacePair, change: &Change, layout: &LayoutChange)
 pub fn padding_filled(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> Finding {
     let message = phrases::describe_fields(layout, "added in padding at offset");
     let remedy = "set the whole struct to zero before you fill it, and check the running release";
-    relaid(
+    layout_finding(
         &catalog::PADDING_FILLED,
         pair,
         change,
@@ -102,7 +102,7 @@ pub fn unsized_grown(pair: &SurfacePair, change: &Change, layout: &LayoutChange)
     let message = phrases::describe_fields(layout, "appended at offset")
         + &phrases::describe_size(layout)
         + "; the struct has no size field";
-    relaid(
+    layout_finding(
         &catalog::UNSIZED_STRUCT_GROWN,
         pair,
         change,
@@ -117,7 +117,7 @@ pub fn embedded_grown(pair: &SurfacePair, change: &Change, layout: &LayoutChange
         + &phrases::describe_size(layout)
         + "; the struct is used by value";
     let remedy = "choose array strides and offsets by the running release";
-    relaid(
+    layout_finding(
         &catalog::EMBEDDED_STRUCT_GROWN,
         pair,
         change,
@@ -130,7 +130,7 @@ pub fn embedded_grown(pair: &SurfacePair, change: &Change, layout: &LayoutChange
 pub fn removed(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> Finding {
     let message =
         phrases::describe_fields(layout, "removed from offset") + &phrases::describe_moves(layout);
-    relaid(
+    layout_finding(
         &catalog::FIELD_REMOVED,
         pair,
         change,
@@ -146,7 +146,7 @@ pub fn moved(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> Find
         phrases::first_field(layout),
         phrases::describe_moves(layout)
     );
-    relaid(
+    layout_finding(
         &catalog::FIELD_MOVED,
         pair,
         change,
@@ -163,7 +163,7 @@ pub fn replaced(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> F
         "{old} was replaced by {new} at offset {}",
         phrases::first_offset(layout)
     );
-    relaid(
+    layout_finding(
         &catalog::FIELD_REPLACED,
         pair,
         change,

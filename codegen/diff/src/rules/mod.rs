@@ -5,6 +5,7 @@ mod apis;
 mod calls;
 mod catalog;
 mod contract;
+pub(crate) mod define;
 mod functions;
 mod layout;
 mod types;

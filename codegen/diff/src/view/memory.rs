@@ -13,11 +13,11 @@ use crate::name_map::NameMap;
 
 /// The side that allocates each struct, by the struct's name.
 #[derive(Debug, Default)]
-pub struct MemoryOwners(NameMap<String, (Evidence, Side)>);
+pub struct MemoryOwners(NameMap<String, (AllocatorEvidence, Side)>);
 
 /// The evidence for an allocator, from weakest to strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Evidence {
+enum AllocatorEvidence {
     /// A note states who sets the members.
     Filled,
     /// A member points to the struct.
@@ -38,7 +38,7 @@ impl MemoryOwners {
     pub fn is_allocated_alone(&self, name: &str) -> bool {
         self.0
             .get(name)
-            .is_some_and(|(evidence, _)| *evidence > Evidence::Filled)
+            .is_some_and(|(evidence, _)| *evidence > AllocatorEvidence::Filled)
     }
 
     /// Derives the owners from all declarations of a side.
@@ -58,7 +58,7 @@ impl MemoryOwners {
             }
         }
         for (name, side) in owners.pointer_targets(view) {
-            owners.add(&name, Evidence::Pointed, side);
+            owners.add(&name, AllocatorEvidence::Pointed, side);
         }
         owners.add_embedded(view);
         owners
@@ -66,7 +66,7 @@ impl MemoryOwners {
 
     fn add_struct(&mut self, view: &SurfaceView, name: &str, item: &Struct) {
         if let Some(stated) = &item.filled_by {
-            self.add(name, Evidence::Filled, stated.value);
+            self.add(name, AllocatorEvidence::Filled, stated.value);
         }
         for field in &item.fields {
             if let (Some(signature), Some(callee)) = (view.signature(&field.ty), item.filler(field))
@@ -109,14 +109,14 @@ impl MemoryOwners {
             let mut enclosing = uses.embedded_in.iter();
             let owner = enclosing.find_map(|name| self.0.get(name).copied());
             if let (Some((_, side)), false) = (owner, self.0.contains_key(name)) {
-                self.add(name, Evidence::Filled, side);
+                self.add(name, AllocatorEvidence::Filled, side);
             }
         }
     }
 
     fn add_call(&mut self, view: &SurfaceView, signature: &Signature, callee: Side) {
         if let Some((name, _)) = pointee(&signature.ret) {
-            self.add(name, Evidence::Returned, callee);
+            self.add(name, AllocatorEvidence::Returned, callee);
         }
         let pointees = signature
             .params
@@ -124,15 +124,15 @@ impl MemoryOwners {
             .filter_map(|param| pointee(&param.ty));
         for (name, _) in pointees {
             if view.structure(name).is_some() {
-                self.add(name, Evidence::Passed, callee.other());
+                self.add(name, AllocatorEvidence::Passed, callee.other());
             }
         }
     }
 
     /// Records an owner. The strongest evidence counts; of equal evidence that for core, since a wrong access to core's
     /// memory is the worse error.
-    fn add(&mut self, name: &str, evidence: Evidence, side: Side) {
-        let rank = |(evidence, side): (Evidence, Side)| (evidence, side == Side::Core);
+    fn add(&mut self, name: &str, evidence: AllocatorEvidence, side: Side) {
+        let rank = |(evidence, side): (AllocatorEvidence, Side)| (evidence, side == Side::Core);
         match self.0.get_mut(name) {
             Some(owner) if rank(*owner) < rank((evidence, side)) => *owner = (evidence, side),
             Some(_) => {}

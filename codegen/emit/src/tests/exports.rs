@@ -1,7 +1,7 @@
 //! The wheels that export a function, and the ownership of its return value, in the code and its docs.
 
 use super::*;
-use sp_data::platform::Platform;
+use sp_data::platform::WheelPlatform;
 use sp_data::symbols::table::{Table, WheelExports};
 
 /// Returns an API whose function `TF_Make` transfers ownership and has a replacement.
@@ -37,7 +37,7 @@ fn column(functions: &[&str]) -> WheelExports {
 
 /// `tensorflow-cpu` exports the function in 2.5 and 2.6 only; one wheel of `tensorflow` is known.
 fn symbols() -> Symbols {
-    let mut cpu = Table::new("tensorflow-cpu", Platform::LinuxX86_64);
+    let mut cpu = Table::new("tensorflow-cpu", WheelPlatform::LinuxX86_64);
     for (release, functions) in [
         ("2.5", &["TF_Make"][..]),
         ("2.6", &["TF_Make"]),
@@ -45,14 +45,14 @@ fn symbols() -> Symbols {
     ] {
         cpu.insert(release.parse().unwrap(), column(functions));
     }
-    let mut full = Table::new("tensorflow", Platform::MacosArm64);
+    let mut full = Table::new("tensorflow", WheelPlatform::MacosArm64);
     full.insert("2.7".parse().unwrap(), column(&["TF_Make"]));
     Symbols::from_tables(vec![full, cpu])
 }
 
 #[test]
 fn doc_states_wheels_that_export_function() {
-    let files = super::super::emit(&[api_with_function()], &symbols()).unwrap();
+    let files = crate::emit_rust(&[api_with_function()], &symbols()).unwrap();
     let text = flat(&files, "src/demo/functions.rs");
     assert_contains(
         &text,

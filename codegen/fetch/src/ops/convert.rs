@@ -1,7 +1,9 @@
 //! Op definitions of TensorFlow's protocol buffers as those of sp-ops.
 
-use super::message::attr_value::Value as Message;
-use super::message::{ArgDef, AttrDef, AttrValue, ListValue, NameAttrList, OpDef, TensorShape};
+use super::message::attr_value::AttrValueKind;
+use super::message::{
+    ArgDef, AttrDef, AttrValue, ListValue, NameAttrList, OpDefMessage, TensorShape,
+};
 use sp_ops::{
     AllowedValues, Argument, ArgumentType, Attribute, AttributeKind, AttributeType, DataType,
     ElementType, Flag, InvalidOp, Shape, Value,
@@ -10,12 +12,12 @@ use sp_ops::{
 type Result<T> = std::result::Result<T, String>;
 
 /// Converts an op definition.
-pub(super) fn convert(op: OpDef) -> std::result::Result<sp_ops::OpDef, InvalidOp> {
+pub(super) fn convert(op: OpDefMessage) -> std::result::Result<sp_ops::OpDef, InvalidOp> {
     let name = op.name.clone();
     convert_op(op).map_err(|reason| InvalidOp { op: name, reason })
 }
 
-fn convert_op(op: OpDef) -> Result<sp_ops::OpDef> {
+fn convert_op(op: OpDefMessage) -> Result<sp_ops::OpDef> {
     let flags = flags(&op);
     Ok(sp_ops::OpDef {
         name: op.name,
@@ -34,7 +36,7 @@ fn convert_op(op: OpDef) -> Result<sp_ops::OpDef> {
     })
 }
 
-fn flags(op: &OpDef) -> Vec<Flag> {
+fn flags(op: &OpDefMessage) -> Vec<Flag> {
     let deprecation = op.deprecation.as_ref();
     let flags = [
         (op.is_commutative, Flag::Commutative),
@@ -103,14 +105,14 @@ fn attribute(attribute: AttrDef) -> Result<Attribute> {
 
 fn allowed_values(value: AttrValue, kind: AttributeKind) -> Result<AllowedValues> {
     match (kind, value.value) {
-        (AttributeKind::Type, Some(Message::List(list))) => {
+        (AttributeKind::Type, Some(AttrValueKind::List(list))) => {
             let types = list.r#type.into_iter().map(data_type);
             let mut types = types.collect::<Result<Vec<_>>>()?;
             types.sort();
             types.dedup();
             Ok(AllowedValues::Types(types))
         }
-        (AttributeKind::String, Some(Message::List(list))) => {
+        (AttributeKind::String, Some(AttrValueKind::List(list))) => {
             let strings = list.s.into_iter().map(string).collect::<Result<_>>()?;
             Ok(AllowedValues::Strings(strings))
         }
@@ -122,15 +124,15 @@ fn allowed_values(value: AttrValue, kind: AttributeKind) -> Result<AllowedValues
 fn value(value: AttrValue, ty: AttributeType) -> Result<Value> {
     Ok(match value.value {
         None => return Err("its default has no value".into()),
-        Some(Message::S(bytes)) => Value::String(string(bytes)?),
-        Some(Message::I(value)) => Value::Int(value),
-        Some(Message::F(value)) => Value::Float(value),
-        Some(Message::B(value)) => Value::Bool(value),
-        Some(Message::Type(number)) => Value::Type(data_type(number)?),
-        Some(Message::Shape(value)) => Value::Shape(shape(value)?),
-        Some(Message::Tensor(bytes)) => Value::Tensor(bytes),
-        Some(Message::Func(value)) => Value::Function(function(value)?),
-        Some(Message::List(values)) => Value::List(items(values, ty.kind)?),
+        Some(AttrValueKind::S(bytes)) => Value::String(string(bytes)?),
+        Some(AttrValueKind::I(value)) => Value::Int(value),
+        Some(AttrValueKind::F(value)) => Value::Float(value),
+        Some(AttrValueKind::B(value)) => Value::Bool(value),
+        Some(AttrValueKind::Type(number)) => Value::Type(data_type(number)?),
+        Some(AttrValueKind::Shape(value)) => Value::Shape(shape(value)?),
+        Some(AttrValueKind::Tensor(bytes)) => Value::Tensor(bytes),
+        Some(AttrValueKind::Func(value)) => Value::Function(function(value)?),
+        Some(AttrValueKind::List(values)) => Value::List(items(values, ty.kind)?),
     })
 }
 

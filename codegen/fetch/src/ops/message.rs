@@ -5,11 +5,11 @@ use prost::Message;
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OpList {
     #[prost(message, repeated, tag = "1")]
-    pub op: Vec<OpDef>,
+    pub op: Vec<OpDefMessage>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct OpDef {
+pub(super) struct OpDefMessage {
     #[prost(string, tag = "1")]
     pub name: String,
     #[prost(message, repeated, tag = "2")]
@@ -72,15 +72,18 @@ pub(super) struct AttrDef {
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct AttrValue {
-    #[prost(oneof = "attr_value::Value", tags = "1, 2, 3, 4, 5, 6, 7, 8, 10")]
-    pub value: Option<attr_value::Value>,
+    #[prost(
+        oneof = "attr_value::AttrValueKind",
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 10"
+    )]
+    pub value: Option<attr_value::AttrValueKind>,
 }
 
 pub(super) mod attr_value {
     use super::{ListValue, NameAttrList, TensorShape};
 
     #[derive(Clone, PartialEq, prost::Oneof)]
-    pub enum Value {
+    pub enum AttrValueKind {
         #[prost(message, tag = "1")]
         List(ListValue),
         #[prost(bytes, tag = "2")]

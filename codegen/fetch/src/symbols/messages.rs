@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem::Finder;
 
-use sp_data::demands::Demands;
+use sp_data::required_fields::RequiredFields;
 use sp_library::binary::Binary;
 use sp_library::elf;
 
@@ -13,16 +13,16 @@ const END: &[u8] = b" must be set.\0";
 /// Maximum length of a message with the zeros around it. The names in TensorFlow are much shorter.
 const MAX_MESSAGE_LENGTH: usize = 256;
 
-/// Returns the fields that the messages of a library demand, or `None` if it is not an ELF library.
+/// Returns the fields that the messages of a library require, or `None` if it is not an ELF library.
 ///
 /// # Errors
 /// Returns an error if the library cannot be read.
-pub fn scan<B: Binary + ?Sized>(library: &mut B) -> Result<Option<Demands>, B::Error> {
+pub fn scan<B: Binary + ?Sized>(library: &mut B) -> Result<Option<RequiredFields>, B::Error> {
     let head = library.read_range(0..4096)?;
     let Some(ranges) = elf::read_only_ranges(&head) else {
         return Ok(None);
     };
-    let mut found = Demands::default();
+    let mut found = RequiredFields::default();
     for range in coalesce(ranges) {
         let mut scanner = Scanner::new(&mut found);
         library.stream_range(range, &mut |part| scanner.feed(part))?;
@@ -47,14 +47,14 @@ fn coalesce(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
 
 /// Finds messages in bytes that are fed part by part.
 struct Scanner<'d> {
-    found: &'d mut Demands,
+    found: &'d mut RequiredFields,
     middle: Finder<'static>,
     /// The end of the previous parts, followed by the current part.
     window: Vec<u8>,
 }
 
 impl<'d> Scanner<'d> {
-    fn new(found: &'d mut Demands) -> Self {
+    fn new(found: &'d mut RequiredFields) -> Self {
         Self {
             found,
             middle: Finder::new(MIDDLE),
@@ -101,7 +101,7 @@ mod tests {
     use sp_library::sample::{MemoryLibrary, elf_library};
 
     fn scan_parts(parts: &[&[u8]]) -> Vec<(String, String)> {
-        let mut found = Demands::default();
+        let mut found = RequiredFields::default();
         let mut scanner = Scanner::new(&mut found);
         parts.iter().for_each(|part| scanner.feed(part));
         let pairs = found.pairs();

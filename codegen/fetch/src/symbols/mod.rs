@@ -10,12 +10,12 @@ use super::lock::Lock;
 use super::wheel::Wheel;
 use super::{ImportRequest, Progress, download};
 use miette::Diagnostic;
-use sp_data::demands::{Demands, DemandsError};
-use sp_data::platform::Platform;
+use sp_data::platform::WheelPlatform;
 use sp_data::release::Release;
+use sp_data::required_fields::{RequiredFields, RequiredFieldsError};
 use sp_data::symbols::table::{Table, WheelExports};
 use sp_data::symbols::{Symbols, SymbolsError};
-use sp_library::binary::{Binary, Exports};
+use sp_library::binary::{Binary, ExportedSymbols};
 use sp_library::{elf, macho, prefix};
 use sp_parse::source::{Identity, Source, Traffic};
 use std::collections::BTreeSet;
@@ -38,10 +38,10 @@ const PREFIXES: [&str; 8] = [
 /// Number of newest minor releases of which the wheels of [`RECENT_WHEELS`] are read too.
 const RECENT_MINORS: usize = 3;
 /// Wheels of recent minor releases that are read besides the default package.
-const RECENT_WHEELS: [(&str, Platform); 3] = [
-    ("tensorflow", Platform::LinuxX86_64),
-    ("tensorflow", Platform::LinuxAarch64),
-    ("tensorflow", Platform::MacosArm64),
+const RECENT_WHEELS: [(&str, WheelPlatform); 3] = [
+    ("tensorflow", WheelPlatform::LinuxX86_64),
+    ("tensorflow", WheelPlatform::LinuxAarch64),
+    ("tensorflow", WheelPlatform::MacosArm64),
 ];
 
 /// A failure to read the symbols of a wheel or to write their table.
@@ -58,7 +58,7 @@ pub enum SymbolImportError {
     /// The requirements of the libraries cannot be written.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Demands(#[from] DemandsError),
+    RequiredFields(#[from] RequiredFieldsError),
 }
 
 /// One wheel whose symbols are to be read.
@@ -69,7 +69,7 @@ pub struct SymbolTask {
     /// The package to look up in the index, such as `tensorflow-cpu`. Ignored if the request names a wheel.
     pub package: &'static str,
     /// The platform to look up in the index.
-    pub platform: Platform,
+    pub platform: WheelPlatform,
 }
 
 /// Summary of the symbols of one wheel.
@@ -80,13 +80,13 @@ pub struct WheelSymbols {
     /// The package, such as `tensorflow-cpu`.
     pub package: String,
     /// The platform.
-    pub platform: Platform,
+    pub platform: WheelPlatform,
     /// The libraries, each with its number of exported functions.
     pub libraries: Vec<(String, usize)>,
     /// Number of functions that at least one library exports.
     pub functions: usize,
-    /// Number of fields that core's messages demand; 0 if they were not searched for.
-    pub demands: usize,
+    /// Number of fields that core's messages require; 0 if they were not searched for.
+    pub required_fields: usize,
     /// Bytes and requests.
     pub transferred: Traffic,
 }
@@ -101,7 +101,7 @@ pub fn tasks(request: &ImportRequest, index: &Index) -> Result<Vec<SymbolTask>, 
         package,
         platform,
     };
-    let first = task((package_for(request.release), Platform::LinuxX86_64));
+    let first = task((package_for(request.release), WheelPlatform::LinuxX86_64));
     if request.from.is_some() || request.release.is_nightly() {
         return Ok(vec![first]);
     }
@@ -170,9 +170,9 @@ fn read_wheel<R: Read + Seek>(
     let (mut column, mut fingerprints, mut counts) =
         (WheelExports::default(), BTreeSet::new(), Vec::new());
     // The messages are in core's sources, which are the same for every package and platform.
-    let has_messages =
-        platform == Platform::LinuxX86_64 && [CPU_PACKAGE, NIGHTLY_PACKAGE].contains(&&*package);
-    let mut demands = Demands::default();
+    let has_messages = platform == WheelPlatform::LinuxX86_64
+        && [CPU_PACKAGE, NIGHTLY_PACKAGE].contains(&&*package);
+    let mut required = RequiredFields::default();
     column.wheel = file_name(&wheel.origin()).to_owned();
     for member in libraries {
         let mut library = wheel.library(&member)?;
@@ -181,15 +181,15 @@ fn read_wheel<R: Read + Seek>(
         }
         let exports = exports(&mut library)?;
         if has_messages && !exports.names.is_empty() {
-            demands.extend(messages::scan(&mut library)?.unwrap_or_default());
+            required.extend(messages::scan(&mut library)?.unwrap_or_default());
         }
         progress.step(&member);
         counts.push((file_name(&member).to_owned(), exports.names.len()));
         add_library(&mut column, file_name(&member), exports);
     }
-    let (functions, count) = (column.functions.len(), demands.pairs().count());
-    if !demands.is_empty() {
-        demands.write(&task.request.folders, release, &column.wheel)?;
+    let (functions, count) = (column.functions.len(), required.pairs().count());
+    if !required.is_empty() {
+        required.write(&task.request.folders, release, &column.wheel)?;
     }
     write_table(&task.request, release, &package, platform, column)?;
     Ok(WheelSymbols {
@@ -198,7 +198,7 @@ fn read_wheel<R: Read + Seek>(
         platform,
         libraries: counts,
         functions,
-        demands: count,
+        required_fields: count,
         transferred: wheel.traffic(),
     })
 }
@@ -211,14 +211,14 @@ fn check_identity<R: Read + Seek>(
     task: &SymbolTask,
     identity: &Identity,
     wheel: &Wheel<R>,
-) -> Result<(Release, String, Platform), FetchError> {
+) -> Result<(Release, String, WheelPlatform), FetchError> {
     let unknown = || FetchError::UnsupportedPlatform {
         origin: wheel.origin(),
     };
     let platform = identity
         .platform
         .as_deref()
-        .and_then(Platform::from_wheel_tag)
+        .and_then(WheelPlatform::from_wheel_tag)
         .ok_or_else(unknown)?;
     let package = identity.package.clone().ok_or_else(unknown)?;
     let version = identity.version.clone().unwrap_or_default();
@@ -246,7 +246,7 @@ pub fn is_plugin_api_name(name: &str) -> bool {
 ///
 /// # Errors
 /// Returns an error if the library cannot be read.
-pub fn exports<B: Binary + ?Sized>(library: &mut B) -> Result<Exports, B::Error> {
+pub fn exports<B: Binary + ?Sized>(library: &mut B) -> Result<ExportedSymbols, B::Error> {
     let magic = library.read_range(0..4)?;
     if macho::is_macho(&magic) {
         return macho::exports(library, &is_plugin_api_name);
@@ -257,7 +257,7 @@ pub fn exports<B: Binary + ?Sized>(library: &mut B) -> Result<Exports, B::Error>
     }
 }
 
-fn add_library(column: &mut WheelExports, library: &str, exports: Exports) {
+fn add_library(column: &mut WheelExports, library: &str, exports: ExportedSymbols) {
     if exports.names.is_empty() {
         return;
     }
@@ -279,7 +279,7 @@ fn write_table(
     request: &ImportRequest,
     release: Release,
     package: &str,
-    platform: Platform,
+    platform: WheelPlatform,
     column: WheelExports,
 ) -> Result<(), SymbolImportError> {
     let _file_lock = ExclusiveLock::acquire(&request.folders.lock)?;
@@ -363,7 +363,7 @@ mod tests {
         SymbolTask {
             request,
             package: CPU_PACKAGE,
-            platform: Platform::LinuxX86_64,
+            platform: WheelPlatform::LinuxX86_64,
         }
     }
 
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_fields_that_messages_demand() {
+    fn writes_fields_that_messages_require() {
         let scratch = tempfile::tempdir().unwrap();
         let framework = with_text(
             elf_library(&["TF_A"], true, 999),
@@ -425,12 +425,12 @@ mod tests {
         let from = wheel(scratch.path(), &members);
         let task = task(scratch.path(), from);
         let found = import(&task, &Index::default(), &mut NoProgress).unwrap();
-        assert_eq!(found.demands, 2);
+        assert_eq!(found.required_fields, 2);
         let (folders, release) = (&task.request.folders, task.request.release);
-        let read = Demands::read(folders, release).unwrap().unwrap();
+        let read = RequiredFields::read(folders, release).unwrap().unwrap();
         let pairs: Vec<_> = read.pairs().collect();
         assert_eq!(pairs, [("SP_S", "open"), ("TP_T", "run")]);
-        let other = Demands::read(folders, "2.4".parse().unwrap()).unwrap();
+        let other = RequiredFields::read(folders, "2.4".parse().unwrap()).unwrap();
         assert_eq!(other, None);
     }
 

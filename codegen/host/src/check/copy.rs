@@ -1,12 +1,12 @@
 //! Checks of synchronous and enqueued copies in three directions, and of fills.
 
-use super::session::{Device, Session, block, expect_equal, pattern};
+use super::session::{CheckSession, CheckedDevice, block, expect_equal, pattern};
 use crate::executor::Executor;
 use crate::outcome::{CheckResult, Stop};
 
 const SIZES: [usize; 6] = [1, 7, 64, 4096, 65_537, (1 << 20) + 3];
 
-pub(super) fn sync(session: &Session<'_>) -> CheckResult {
+pub(super) fn sync(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let dtod = device.executor.has("sync_memcpy_dtod");
     for size in SIZES {
@@ -25,18 +25,21 @@ pub(super) fn sync(session: &Session<'_>) -> CheckResult {
         device.executor.free(first)?;
         device.executor.free(second)?;
     }
-    Ok(directions(dtod))
+    Ok(copied_directions(dtod))
 }
 
-fn directions(dtod: bool) -> String {
+fn copied_directions(dtod: bool) -> String {
     match dtod {
-        true => "host to device, device to device, device to host".into(),
-        false => "host to device, device to host; between devices not offered".into(),
+        true => "copied host to device, device to device and device to host",
+        false => {
+            "copied host to device and device to host; the plugin sets no slot for device to device"
+        }
     }
+    .into()
 }
 
 /// Copies to, on and from the device on one stream, with one wait.
-pub(super) fn async_copies(session: &Session<'_>) -> CheckResult {
+pub(super) fn async_copies(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let stream = device.stream()?;
     let dtod = device.executor.has("memcpy_dtod");
@@ -57,14 +60,14 @@ pub(super) fn async_copies(session: &Session<'_>) -> CheckResult {
         device.executor.free(second)?;
     }
     device.executor.destroy_stream(stream)?;
-    Ok(directions(dtod))
+    Ok(copied_directions(dtod))
 }
 
 /// TensorFlow calls from several threads without a lock.
-pub(super) fn threads(session: &Session<'_>) -> CheckResult {
+pub(super) fn threads(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     super::session::run_on_threads(|seed| one_thread(&device.executor, seed))?;
-    Ok("8 threads at once".into())
+    Ok("8 threads copied at once, each on its own stream".into())
 }
 
 fn one_thread(executor: &Executor, seed: u8) -> Result<(), Stop> {
@@ -82,19 +85,19 @@ fn one_thread(executor: &Executor, seed: u8) -> Result<(), Stop> {
     Ok(executor.destroy_stream(stream)?)
 }
 
-pub(super) fn fills(session: &Session<'_>) -> CheckResult {
+pub(super) fn fills(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
-    if !device.executor.knows("mem_zero") {
+    if !device.executor.is_in_release("mem_zero") {
         return Err(Stop::Skip("this release has no fills".into()));
     }
     for size in [4, 12, 64, 4096, 65_540] {
         fill(&device, size)?;
     }
-    Ok("mem_zero, memset, memset32".into())
+    Ok("mem_zero, memset and memset32 filled exactly their range".into())
 }
 
 /// Fills do not write after their end.
-fn fill(device: &Device, size: usize) -> Result<(), Stop> {
+fn fill(device: &CheckedDevice, size: usize) -> Result<(), Stop> {
     let stream = device.stream()?;
     let executor = &device.executor;
     let memory = device.block(size + 64)?;

@@ -3,14 +3,14 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::session::Session;
+use super::session::CheckSession;
 use crate::Error;
 use crate::child::channel::Breaches;
 use crate::contract_watch::breaches;
-use crate::executor::{Block, Executor, Stream};
-use crate::graph::Graph;
+use crate::executor::{DeviceMemoryBlock, Executor, StreamHandle};
+use crate::graph::GraphDef;
 use crate::outcome::{CheckResult, Stop};
-use crate::plugin::Platform;
+use crate::plugin::RegisteredPlatform;
 
 const SIZE: usize = 4096;
 
@@ -18,7 +18,7 @@ const SIZE: usize = 4096;
 pub(crate) const FIELD_ACCESS: &str = "field_access";
 
 /// Each call writes the plugin's own fields only, and its results are values that TensorFlow can use.
-pub(super) fn fields(session: &Session<'_>) -> CheckResult {
+pub(super) fn fields(session: &CheckSession<'_>) -> CheckResult {
     let walked = [device(session), graph(session), profiler(session)];
     let found = breaches();
     if !found.is_empty() {
@@ -41,11 +41,11 @@ pub(crate) fn breaches_failure(found: &Breaches) -> Stop {
 }
 
 /// Returns true if the release looks for the entry point and the plugin has it.
-fn has(session: &Session<'_>, entry_point: &str) -> Result<bool, Stop> {
+fn has(session: &CheckSession<'_>, entry_point: &str) -> Result<bool, Stop> {
     Ok(session.load()?.entry_points().contains(&entry_point))
 }
 
-fn device(session: &Session<'_>) -> Result<(), Stop> {
+fn device(session: &CheckSession<'_>) -> Result<(), Stop> {
     if !has(session, "SE_InitPlugin")? {
         return Ok(());
     }
@@ -72,7 +72,7 @@ fn memory(executor: &Executor) -> Result<(), Error> {
     Ok(())
 }
 
-fn streams(executor: &Executor, platform: &Platform) -> Result<(), Error> {
+fn streams(executor: &Executor, platform: &RegisteredPlatform) -> Result<(), Error> {
     let (stream, other) = (executor.create_stream()?, executor.create_stream()?);
     let event = executor.create_event()?;
     executor.depend(other, stream)?;
@@ -97,14 +97,18 @@ unsafe extern "C" fn on_call(argument: *mut c_void, _: *mut c_void) {
     unsafe { &*argument.cast::<AtomicUsize>() }.fetch_add(1, Ordering::Relaxed);
 }
 
-fn host_callback(executor: &Executor, stream: Stream) -> Result<(), Error> {
+fn host_callback(executor: &Executor, stream: StreamHandle) -> Result<(), Error> {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let argument = (&raw const CALLS).cast_mut().cast();
     executor.host_callback(stream, on_call, argument)?;
     executor.poll(stream)
 }
 
-fn timer(executor: &Executor, platform: &Platform, stream: Stream) -> Result<(), Error> {
+fn timer(
+    executor: &Executor,
+    platform: &RegisteredPlatform,
+    stream: StreamHandle,
+) -> Result<(), Error> {
     let slots = ["create_timer", "start_timer", "stop_timer", "destroy_timer"];
     let functions = platform.timer_fns()?;
     let Some(functions) = functions.filter(|_| slots.iter().all(|slot| executor.has(slot))) else {
@@ -139,7 +143,7 @@ fn copies(executor: &Executor) -> Result<(), Error> {
     executor.destroy_stream(stream)
 }
 
-fn sized(executor: &Executor) -> Result<Block, Error> {
+fn sized(executor: &Executor) -> Result<DeviceMemoryBlock, Error> {
     let block = executor.allocate(SIZE as u64)?;
     match block.opaque.is_null() {
         false => Ok(block),
@@ -149,7 +153,11 @@ fn sized(executor: &Executor) -> Result<Block, Error> {
     }
 }
 
-fn fills(executor: &Executor, stream: Stream, target: Block) -> Result<(), Error> {
+fn fills(
+    executor: &Executor,
+    stream: StreamHandle,
+    target: DeviceMemoryBlock,
+) -> Result<(), Error> {
     if executor.has("mem_zero") {
         executor.mem_zero(stream, target, SIZE as u64)?;
     }
@@ -162,17 +170,17 @@ fn fills(executor: &Executor, stream: Stream, target: Block) -> Result<(), Error
     executor.poll(stream)
 }
 
-fn graph(session: &Session<'_>) -> Result<(), Stop> {
+fn graph(session: &CheckSession<'_>) -> Result<(), Stop> {
     if !has(session, "TF_InitGraph")? {
         return Ok(());
     }
     let optimizer = crate::host::register_checked_optimizer(&session.load()?)?;
-    let graph = Graph::sample();
+    let graph = GraphDef::sample();
     optimizer.optimize(&graph, &graph.to_bytes())?;
     Ok(())
 }
 
-fn profiler(session: &Session<'_>) -> Result<(), Stop> {
+fn profiler(session: &CheckSession<'_>) -> Result<(), Stop> {
     if !has(session, "TF_InitProfiler")? {
         return Ok(());
     }

@@ -1,24 +1,24 @@
 //! The graph optimizer.
 
-use super::session::{Session, ensure, skip_unregistered};
-use crate::graph::Graph;
+use super::session::{CheckSession, ensure, skip_unregistered};
+use crate::graph::GraphDef;
 use crate::host::register_checked_optimizer;
 use crate::objects::ObjectReport;
-use crate::optimizer::Optimizer;
+use crate::optimizer::RegisteredOptimizer;
 use crate::outcome::{CheckResult, Stop};
-use crate::plugin::Plugin;
+use crate::plugin::LoadedPlugin;
 use crate::requirements;
 
 /// Loads the plugin, and skips the check if it has no optimizer.
-fn plugin(session: &Session<'_>) -> Result<Plugin, Stop> {
+fn plugin(session: &CheckSession<'_>) -> Result<LoadedPlugin, Stop> {
     session.with("TF_InitGraph")
 }
 
-fn optimizer(session: &Session<'_>) -> Result<Optimizer, Stop> {
+fn optimizer(session: &CheckSession<'_>) -> Result<RegisteredOptimizer, Stop> {
     register_checked_optimizer(&plugin(session)?).map_err(skip_unregistered)
 }
 
-pub(super) fn registered(session: &Session<'_>) -> CheckResult {
+pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
     let optimizer = plugin(session)?
         .register_optimizer()
         .map_err(skip_unregistered)?;
@@ -38,7 +38,7 @@ pub(super) fn registered(session: &Session<'_>) -> CheckResult {
         1 => format!("{name} off"),
         _ => format!("{name} on"),
     });
-    Ok([format!("for {device}")]
+    Ok([format!("registered for {device}")]
         .into_iter()
         .chain(entries)
         .collect::<Vec<_>>()
@@ -46,13 +46,13 @@ pub(super) fn registered(session: &Session<'_>) -> CheckResult {
 }
 
 /// The output is a graph with the nodes that are fetched.
-pub(super) fn optimized(session: &Session<'_>) -> CheckResult {
+pub(super) fn optimized(session: &CheckSession<'_>) -> CheckResult {
     let optimizer = optimizer(session)?;
-    let graph = Graph::sample();
+    let graph = GraphDef::sample();
     let mut last = 0;
     for _ in 0..3 {
         let bytes = optimizer.optimize(&graph, &graph.to_bytes())?;
-        let names = Graph::node_names(&bytes).unwrap_or_default();
+        let names = GraphDef::node_names(&bytes).unwrap_or_default();
         let lost = graph.fetch.iter().find(|name| !names.contains(name));
         ensure(lost.is_none(), || {
             format!("the optimized graph lacks the fetched node {lost:?}")
@@ -62,7 +62,7 @@ pub(super) fn optimized(session: &Session<'_>) -> CheckResult {
     let tally = ObjectReport::now().without_unimplemented();
     ensure(tally.is_clean(), || tally.to_string())?;
     Ok(format!(
-        "three times, {} nodes to {last}",
+        "optimized a graph of {} nodes 3 times, to {last} nodes",
         graph.nodes.len()
     ))
 }

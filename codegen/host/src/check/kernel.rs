@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::session::{Session, ensure, skip_unregistered};
-use crate::core::{self, Builder};
+use super::session::{CheckSession, ensure, skip_unregistered};
+use crate::core::{self, KernelBuilder};
 use crate::dtype::DType;
 use crate::host::register_platform;
 use crate::objects::ObjectReport;
 use crate::outcome::CheckResult;
 
 /// A plugin may register kernels for a device that another plugin has.
-pub(super) fn registered(session: &Session<'_>) -> CheckResult {
+pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
     let plugin = session.with("TF_InitKernel")?;
     let own = plugin.entry_points().contains(&"SE_InitPlugin");
     let platform = own.then(|| register_platform(&plugin)).transpose();
@@ -41,22 +41,90 @@ pub(super) fn registered(session: &Session<'_>) -> CheckResult {
     let ops: BTreeSet<&String> = kernels.iter().map(|kernel| &kernel.op).collect();
     let tally = ObjectReport::now().without_unimplemented();
     ensure(tally.is_clean(), || tally.to_string())?;
-    Ok(format!("{} kernels for {} ops", kernels.len(), ops.len()))
+    Ok(format!(
+        "registered {} kernels for {} ops",
+        kernels.len(),
+        ops.len()
+    ))
 }
 
-/// Returns true if there is a node for which TensorFlow finds both kernels and cannot choose.
-fn is_ambiguous(left: &Builder, right: &Builder) -> bool {
+/// Returns true if there is a node for which TensorFlow finds both kernels and cannot choose. sp-plugin has the same rule,
+/// `Kernel::overlaps`; the host does not use the code that it tests.
+fn is_ambiguous(left: &KernelBuilder, right: &KernelBuilder) -> bool {
     let differs = |(name, dtype): &(String, DType)| {
         let mut others = right.constraints.iter();
         others.any(|(other, other_dtype)| other == name && other_dtype != dtype)
     };
-    let key = |it: &Builder| (it.op.clone(), it.priority, it.label.clone());
+    let key = |it: &KernelBuilder| (it.op.clone(), it.priority, it.label.clone());
     key(left) == key(right) && !left.constraints.iter().any(differs)
 }
 
 /// Loads the plugin, creates a device and destroys it: the plugin deletes all objects that it owns.
-pub(super) fn objects_released(session: &Session<'_>) -> CheckResult {
+pub(super) fn objects_released(session: &CheckSession<'_>) -> CheckResult {
     let tally = session.host()?.close()?;
     ensure(tally.is_clean(), || tally.to_string())?;
     Ok("the plugin deleted every object that it owned".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/kernel_overlap.txt"
+    );
+
+    /// Parses `Sum T=FLOAT Tidx=INT32`.
+    fn parse_kernel(text: &str) -> KernelBuilder {
+        let mut words = text.split_whitespace();
+        let op = words.next().unwrap();
+        let constraint = |word: &str| {
+            let (name, dtype) = word.split_once('=').unwrap();
+            let found = (0..32).map(DType).find(|known| known.name() == Some(dtype));
+            (name.to_owned(), found.unwrap())
+        };
+        KernelBuilder {
+            op: op.to_owned(),
+            device: "DEMO".to_owned(),
+            create: None,
+            compute: None,
+            delete: None,
+            constraints: words.map(constraint).collect(),
+            host_memory: Vec::new(),
+            priority: 0,
+            label: String::new(),
+        }
+    }
+
+    #[test]
+    fn ambiguity_is_that_of_the_table_in_both_orders() {
+        let table = std::fs::read_to_string(TABLE).unwrap();
+        let rows = table.lines().filter(|line| !line.starts_with('#'));
+        for row in rows.clone() {
+            let [first, second, result] = row.split(" | ").collect::<Vec<_>>()[..] else {
+                panic!("{row}");
+            };
+            let (first, second) = (parse_kernel(first), parse_kernel(second));
+            let expected = result == "overlap";
+            assert_eq!(is_ambiguous(&first, &second), expected, "{row}");
+            assert_eq!(is_ambiguous(&second, &first), expected, "{row}");
+        }
+        assert!(rows.count() > 10);
+    }
+
+    #[test]
+    fn other_priority_or_label_is_not_ambiguous() {
+        let kernel = parse_kernel("Relu");
+        let preferred = KernelBuilder {
+            priority: 1,
+            ..kernel.clone()
+        };
+        let labelled = KernelBuilder {
+            label: "fast".to_owned(),
+            ..kernel.clone()
+        };
+        assert!(!is_ambiguous(&kernel, &preferred));
+        assert!(!is_ambiguous(&kernel, &labelled));
+    }
 }

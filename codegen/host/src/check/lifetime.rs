@@ -1,8 +1,10 @@
 //! Checks of lifetimes: strings, devices that are created again, and leaks.
 
-use super::session::{Device, Session, ensure, expect_equal, pattern, skip_unregistered};
+use super::session::{
+    CheckSession, CheckedDevice, ensure, expect_equal, pattern, skip_unregistered,
+};
 use crate::outcome::{CheckResult, Stop};
-use crate::record::Record;
+use crate::record::GuardedStruct;
 
 /// Overwrites the stack that calls before this one used.
 #[inline(never)]
@@ -17,7 +19,7 @@ fn overwrite_freed_memory() {
     std::hint::black_box(&blocks);
 }
 
-fn texts(record: &Record, fields: &[&str]) -> Vec<Option<String>> {
+fn texts(record: &GuardedStruct, fields: &[&str]) -> Vec<Option<String>> {
     // An overwritten string may have its NUL far away.
     let short = |text: String| text.chars().take(40).collect();
     let texts = fields.iter().map(|field| record.text(field));
@@ -25,7 +27,7 @@ fn texts(record: &Record, fields: &[&str]) -> Vec<Option<String>> {
 }
 
 /// Strings that a struct points to do not change after the calls that filled it.
-pub(super) fn strings(session: &Session<'_>) -> CheckResult {
+pub(super) fn strings(session: &CheckSession<'_>) -> CheckResult {
     let plugin = session.with("SE_InitPlugin")?;
     let registration = plugin.register().map_err(skip_unregistered)?;
     let fields = ["name", "type"];
@@ -52,17 +54,17 @@ pub(super) fn strings(session: &Session<'_>) -> CheckResult {
             format!("SP_Device's strings were {first:?} and are {later:?}")
         })?;
     }
-    Ok("unchanged after later calls".into())
+    Ok("the strings are unchanged after later calls".into())
 }
 
 /// A device that was destroyed can be created again.
-pub(super) fn device_recreation(session: &Session<'_>) -> CheckResult {
+pub(super) fn device_recreation(session: &CheckSession<'_>) -> CheckResult {
     let platform = session.platform()?;
     if platform.device_count()? < 1 {
         return Err(Stop::Skip("the plugin reports 0 devices".into()));
     }
     for round in 0..3 {
-        let device = Device::first(&platform)?;
+        let device = CheckedDevice::first(&platform)?;
         let (stream, event) = (device.create_stream()?, device.create_event()?);
         let block = super::session::block(&device, 1000)?;
         let (bytes, mut back) = (pattern(1000, round), vec![0; 1000]);
@@ -70,18 +72,18 @@ pub(super) fn device_recreation(session: &Session<'_>) -> CheckResult {
         device.record_event(stream, event)?;
         device.block_for_event(event)?;
         device.sync_dtoh(&mut back, block)?;
-        expect_equal("a copy on a device that was made again", &back, &bytes)?;
+        expect_equal("a copy on a device that was created again", &back, &bytes)?;
         device.free(block)?;
         device.destroy_event(event)?;
         device.destroy_stream(stream)?;
         platform.destroy_device(device.device())?;
     }
-    Ok("created 3 times, each with a stream, an event and a block".into())
+    Ok("created a device 3 times, each time with a stream, an event and a block".into())
 }
 
-/// Returns the number of bytes that the C library's allocator has given out in this process.
+/// Returns the number of bytes that are allocated with the C library in this process.
 fn in_use() -> usize {
-    // SAFETY: a question without arguments.
+    // SAFETY: mallinfo2 has no arguments and no preconditions.
     let info = unsafe { libc::mallinfo2() };
     info.uordblks + info.hblkhd
 }
@@ -92,7 +94,7 @@ fn threads() -> usize {
 }
 
 /// No kind of object leaves memory or threads behind after it is destroyed.
-pub(super) fn leaks(session: &Session<'_>) -> CheckResult {
+pub(super) fn leaks(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let executor = &device.executor;
     let timers = executor.has("create_timer") && executor.has("destroy_timer");
@@ -114,8 +116,8 @@ pub(super) fn leaks(session: &Session<'_>) -> CheckResult {
         })?;
     }
     Ok(match timers {
-        true => "no growth: streams, events, blocks, host memory, timers",
-        false => "no growth: streams, events, blocks, host memory",
+        true => "streams, events, blocks, host memory and timers leave no memory or threads behind",
+        false => "streams, events, blocks and host memory leave no memory or threads behind",
     }
     .into())
 }

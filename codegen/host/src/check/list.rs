@@ -1,6 +1,6 @@
 //! Every check, in the order of a report, with the text of `explain`.
 
-use super::session::Session;
+use super::session::CheckSession;
 use super::{
     copy, field_access, graph, kernel, lifetime, load, memory, op, partial_copy, profiler,
     release_contract, stream,
@@ -16,7 +16,7 @@ pub struct Check {
     pub summary: &'static str,
     /// The reason for the requirement, and advice for a plugin that fails.
     pub explanation: &'static str,
-    pub(crate) run: fn(&Session<'_>) -> CheckResult,
+    pub(crate) run: fn(&CheckSession<'_>) -> CheckResult,
 }
 
 macro_rules! checks {
@@ -37,8 +37,8 @@ checks! {
     "TensorFlow opens the library, binds all its symbols at once, and looks for SE_InitPlugin, TF_InitKernel, \
      TF_InitGraph and TF_InitProfiler. A symbol that the running release does not export makes `import tensorflow` \
      fail. Look functions up at run time, or name the library that has them and build for that release. The report \
-     says which libraries and functions the plugin asks for, and the releases that have them. A call of a function that sp-host cannot \
-     have (C++, or functions of Python) is no failure: the check is skipped and names the function.";
+     lists the libraries and functions that the plugin needs, and the releases that have them. A call of a function that \
+     sp-host cannot implement (of C++ or Python) is not a failure: the check is skipped and names the function.";
 
     struct_bounds: load::struct_bounds,
     "nothing is written outside the host's structs",
@@ -47,7 +47,7 @@ checks! {
 
     registration: load::registered,
     "no entry point reports an error",
-    "TensorFlow takes an error status of an entry point, or of a function that fills a table, for fatal: the process \
+    "An error status of an entry point, or of a function that fills a table, is fatal to TensorFlow: the process \
      ends at import. A plugin that cannot run reports 0 devices instead.";
 
     required_fields: load::required_fields,
@@ -82,7 +82,7 @@ checks! {
 
     allocate: memory::allocate,
     "blocks of all sizes are aligned and do not overlap",
-    "Sizes 0, 1, odd and large. TensorFlow requires an alignment of 64 bytes and aborts on less.";
+    "The sizes are 0, 1, odd and large ones. TensorFlow requires an alignment of 64 bytes and aborts on less.";
 
     allocate_too_large: memory::too_large,
     "an allocation above the device's memory returns null",
@@ -95,23 +95,23 @@ checks! {
 
     memory_contents: partial_copy::contents,
     "blocks keep their contents",
-    "While other blocks are allocated, written and freed.";
+    "Other blocks are allocated, written and freed meanwhile.";
 
     allocate_threads: partial_copy::threads,
     "eight threads allocate at once",
-    "TensorFlow's allocator calls allocate and deallocate from whichever thread needs memory, without a lock.";
+    "TensorFlow's allocator calls allocate and deallocate from any thread, without a lock.";
 
     unified_memory: partial_copy::unified,
     "unified memory can be written by the host",
-    "Skipped unless the platform sets supports_unified_memory.";
+    "The check is skipped unless the platform sets supports_unified_memory.";
 
     host_memory: memory::host_memory,
     "host memory is aligned and writable",
     "TensorFlow aborts on host memory that is aligned to less than 256 bytes, and before 2.22 to less than 64.";
 
     allocator_stats: memory::stats,
-    "the statistics add up",
-    "Bytes in use grow by what is allocated and shrink by what is freed; the peak is never below them.";
+    "the allocator's statistics match the allocations",
+    "bytes_in_use grows by the size of each allocation and shrinks by the size of each freed block. The peak is never below it.";
 
     output_struct_sizes: load::filled,
     "structs that slots fill have a valid struct_size",
@@ -120,11 +120,11 @@ checks! {
 
     copies_sync: copy::sync,
     "synchronous copies are complete",
-    "In all three directions, of odd and large sizes.";
+    "The copies are in all three directions, of odd and large sizes.";
 
     copies_async: copy::async_copies,
     "copies on a stream are complete",
-    "Copies to, on and from the device, enqueued on one stream, with one wait.";
+    "Copies to, on and from the device are enqueued on one stream, and waited for once.";
 
     copies_partial: partial_copy::copies,
     "copies of parts of blocks change only these parts",
@@ -141,7 +141,7 @@ checks! {
 
     streams: stream::streams,
     "streams are created and destroyed",
-    "TensorFlow makes four for a device: compute, in, out, across. From 2.22 on it calls create_stream_with_options \
+    "TensorFlow creates four for a device: for kernels, and for copies to, from and on the device. From 2.22 on it calls create_stream_with_options \
      if struct_size reaches that slot and it is set, with or without a priority, else create_stream.";
 
     stream_order: stream::order,
@@ -155,7 +155,7 @@ checks! {
     events: stream::events,
     "events are recorded, polled and waited for",
     "An event is complete once the work before it on its stream is done. TensorFlow polls get_event_status on a \
-     thread of its own and takes an error or an unknown status for fatal.";
+     thread of its own and treats an error or an unknown status as fatal.";
 
     synchronization: stream::waits,
     "waiting for a stream or the device waits for all enqueued work",
@@ -163,7 +163,7 @@ checks! {
 
     host_callbacks: stream::host_callbacks,
     "host callbacks run once each, in order, with a status",
-    "The plugin makes the TF_Status that it passes to a callback, and deletes it.";
+    "The plugin creates the TF_Status that it passes to a callback, and deletes it.";
 
     timers: stream::timers,
     "a longer task has a longer time",
@@ -171,7 +171,7 @@ checks! {
 
     device_recreation: lifetime::device_recreation,
     "a device that was destroyed can be created again",
-    "With streams, events and blocks that work as those of the first device.";
+    "Its streams, events and blocks work as those of the first device.";
 
     leaks: lifetime::leaks,
     "destroyed objects leave no memory or threads behind",
@@ -194,7 +194,7 @@ checks! {
 
     graph_optimized: graph::optimized,
     "the graph optimizer returns a graph with the fetched nodes",
-    "optimize_func fills the output with a serialized GraphDef; TensorFlow takes an empty output for a graph without \
+    "optimize_func fills the output with a serialized GraphDef; TensorFlow treats an empty output as a graph without \
      nodes. From 2.6 it has one parameter more than in 2.5, the TF_GrapplerItem.";
 
     profiler_registered: profiler::registered,
@@ -208,7 +208,7 @@ checks! {
 
     profiler_sessions: profiler::sessions,
     "the profiler can be started again",
-    "start, stop, the call for the size, the call for the bytes; as often as a user profiles.";
+    "A session is a call each of start and stop, and two of collect_data_xspace: for the size, then for the bytes.";
 
     objects_released: kernel::objects_released,
     "the plugin deletes all objects that it owns",
@@ -227,11 +227,11 @@ checks! {
 
     release_contract: release_contract::structs,
     "fields and functions that the plugin uses have the same meaning in this release",
-    "The sizes that the plugin writes into its structs tell which releases it was built for. A release that moved a \
-     field or gave a function other parameters loads such a plugin and takes what it sets for something else: \
+    "The sizes that the plugin writes into its structs show which releases it was built for. A release that moved a \
+     field or changed the parameters of a function loads such a plugin and misinterprets its values: \
      from 2.10 on, an optimizer that was switched off at an offset of 2.9 is another one. Build for that release, \
-     or write what each release has, as the crates and headers of sp-gen do. `sp-gen verify` knows the other \
-     releases; a plugin's own tests do not, and skip this.";
+     or write the layout of the running release, as the crates and headers of sp-gen do. `sp-gen verify` compares \
+     with the other releases; a plugin's own tests cannot, and skip this check.";
 }
 
 #[cfg(test)]

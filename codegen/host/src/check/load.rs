@@ -1,16 +1,16 @@
 //! Entry points, the structs that they fill, and devices.
 
-use super::session::{Session, ensure, skip_unregistered};
+use super::session::{CheckSession, ensure, skip_unregistered};
 use crate::Error;
 use crate::child::channel::{self, kind};
 use crate::child::missing_python_functions;
 use crate::outcome::{CheckResult, Stop};
-use crate::plugin::{self, Plugin, Registration};
-use crate::record::Record;
+use crate::plugin::{self, LoadedPlugin, Registration};
+use crate::record::GuardedStruct;
 use crate::requirements;
 
-pub(super) fn entry_points(session: &Session<'_>) -> CheckResult {
-    let loaded = Plugin::load(session.release, session.plugin);
+pub(super) fn entry_points(session: &CheckSession<'_>) -> CheckResult {
+    let loaded = LoadedPlugin::load(session.release, session.plugin);
     let found = loaded.map_err(load_failure)?.entry_points();
     ensure(!found.is_empty(), || {
         format!(
@@ -19,11 +19,11 @@ pub(super) fn entry_points(session: &Session<'_>) -> CheckResult {
         )
     })?;
     let assumed = session.release.assumed().count();
+    let found = found.join(", ");
     Ok(match assumed {
-        0 => found.join(" "),
+        0 => format!("the library loads and exports {found}"),
         _ => format!(
-            "{}, with {assumed} C++ symbols of TensorFlow assumed to exist",
-            found.join(" ")
+            "the library loads and exports {found}; {assumed} C++ symbols of TensorFlow are assumed to exist"
         ),
     })
 }
@@ -36,23 +36,23 @@ fn load_failure(error: Error) -> Stop {
     }
     let absent = text.split_once(": cannot open shared object file");
     match absent {
-        Some((library, _)) if !library.contains("tensorflow") => {
-            Stop::Skip(format!("needs {library}, which this machine does not have"))
-        }
-        Some((library, _)) => {
-            Stop::Fail(format!("needs {library}, which this release does not have"))
-        }
+        Some((library, _)) if !library.contains("tensorflow") => Stop::Skip(format!(
+            "the plugin needs {library}, which this machine does not have"
+        )),
+        Some((library, _)) => Stop::Fail(format!(
+            "the plugin needs {library}, which this release does not have"
+        )),
         None => Stop::Fail(text),
     }
 }
 
-fn registration(session: &Session<'_>) -> Result<Registration, Stop> {
+fn registration(session: &CheckSession<'_>) -> Result<Registration, Stop> {
     let plugin = session.with("SE_InitPlugin")?;
     plugin.register().map_err(skip_unregistered)
 }
 
 /// No entry point and no function that fills a table reports an error.
-pub(super) fn registered(session: &Session<'_>) -> CheckResult {
+pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
     let plugin = session.load()?;
     for name in plugin.entry_points() {
         match name {
@@ -62,13 +62,13 @@ pub(super) fn registered(session: &Session<'_>) -> CheckResult {
             _ => plugin.register_kernels(),
         }
     }
-    Ok("no entry point reports an error".into())
+    Ok("every entry point returned status OK".into())
 }
 
 /// Applies `defects` to every struct that the plugin fills before its first device.
 fn defects_of_structs(
-    session: &Session<'_>,
-    defects: impl Fn(&Record) -> Vec<String>,
+    session: &CheckSession<'_>,
+    defects: impl Fn(&GuardedStruct) -> Vec<String>,
 ) -> Result<Vec<String>, Stop> {
     let shapes = session.load()?.shapes;
     let registration = registration(session)?;
@@ -78,7 +78,7 @@ fn defects_of_structs(
         &registration.platform_fns,
     ];
     let mut found: Vec<String> = first.into_iter().flat_map(&defects).collect();
-    // Without the functions that fill them there are no tables to judge.
+    // Without the functions that fill them there are no tables to check.
     match registration.into_loaded(&shapes) {
         Ok(platform) => found.extend(
             [&platform.device_fns, &*platform.table]
@@ -92,7 +92,7 @@ fn defects_of_structs(
 }
 
 /// The structs that slots fill, once there is a device.
-pub(super) fn filled(session: &Session<'_>) -> CheckResult {
+pub(super) fn filled(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let mut records = device.executor.filled()?;
     records.extend(device.platform.timer_fns()?);
@@ -101,7 +101,10 @@ pub(super) fn filled(session: &Session<'_>) -> CheckResult {
             .into_iter()
             .chain(requirements::out_of_bounds_writes(record))
     });
-    pass_without_defects(found.collect(), "of a block, the statistics and the timers")
+    pass_without_defects(
+        found.collect(),
+        "valid in SP_DeviceMemoryBase, SP_AllocatorStats and SP_TimerFns",
+    )
 }
 
 fn pass_without_defects(found: Vec<String>, good: &str) -> CheckResult {
@@ -111,16 +114,16 @@ fn pass_without_defects(found: Vec<String>, good: &str) -> CheckResult {
     }
 }
 
-pub(super) fn required_fields(session: &Session<'_>) -> CheckResult {
+pub(super) fn required_fields(session: &CheckSession<'_>) -> CheckResult {
     let found = defects_of_structs(session, requirements::missing_fields)?;
     match found.is_empty() {
-        true => pass_without_defects(unified_memory(session)?, "all set"),
+        true => pass_without_defects(unified_memory(session)?, "every required field is set"),
         false => pass_without_defects(found, ""),
     }
 }
 
 /// A pair of slots that only a platform with unified memory must set.
-fn unified_memory(session: &Session<'_>) -> Result<Vec<String>, Stop> {
+fn unified_memory(session: &CheckSession<'_>) -> Result<Vec<String>, Stop> {
     let shapes = session.load()?.shapes;
     let platform = registration(session)?.into_loaded(&shapes);
     let platform = platform.map_err(skip_unregistered)?;
@@ -130,21 +133,24 @@ fn unified_memory(session: &Session<'_>) -> Result<Vec<String>, Stop> {
     ))
 }
 
-pub(super) fn struct_sizes(session: &Session<'_>) -> CheckResult {
-    let sizes = |record: &Record| requirements::size_defect(record).into_iter().collect();
+pub(super) fn struct_sizes(session: &CheckSession<'_>) -> CheckResult {
+    let sizes = |record: &GuardedStruct| requirements::size_defect(record).into_iter().collect();
     let found = defects_of_structs(session, sizes)?;
-    pass_without_defects(found, "as the release has them, or an older release had")
-}
-
-/// A write past a struct ends this process. A write before it or into its tail padding is found here.
-pub(super) fn struct_bounds(session: &Session<'_>) -> CheckResult {
     pass_without_defects(
-        defects_of_structs(session, requirements::out_of_bounds_writes)?,
-        "nothing written outside the host's structs",
+        found,
+        "every struct_size is that of this release or of an older one",
     )
 }
 
-pub(super) fn names(session: &Session<'_>) -> CheckResult {
+/// A write past a struct ends this process. A write before it or into its tail padding is found here.
+pub(super) fn struct_bounds(session: &CheckSession<'_>) -> CheckResult {
+    pass_without_defects(
+        defects_of_structs(session, requirements::out_of_bounds_writes)?,
+        "nothing was written outside the host's structs",
+    )
+}
+
+pub(super) fn names(session: &CheckSession<'_>) -> CheckResult {
     let platform = registration(session)?.platform;
     let bad = ["name", "type"]
         .iter()
@@ -153,11 +159,15 @@ pub(super) fn names(session: &Session<'_>) -> CheckResult {
     let text = |field| platform.text(field).unwrap_or_default();
     pass_without_defects(
         bad,
-        &format!("platform {}, device type {}", text("name"), text("type")),
+        &format!(
+            "valid: platform name {}, device type {}",
+            text("name"),
+            text("type")
+        ),
     )
 }
 
-pub(super) fn devices(session: &Session<'_>) -> CheckResult {
+pub(super) fn devices(session: &CheckSession<'_>) -> CheckResult {
     let platform = session.platform()?;
     let count = platform.device_count()?;
     ensure(count >= 0, || format!("get_device_count returned {count}"))?;
@@ -176,5 +186,5 @@ pub(super) fn devices(session: &Session<'_>) -> CheckResult {
             platform.destroy_device(device.address())?;
         }
     }
-    Ok(format!("{count}, created and destroyed twice"))
+    Ok(format!("created and destroyed {count} devices twice"))
 }

@@ -2,8 +2,8 @@
 
 use std::ptr::null_mut;
 
-use super::session::{Session, ensure};
-use crate::executor::Block;
+use super::session::{CheckSession, ensure};
+use crate::executor::DeviceMemoryBlock;
 use crate::memory::ALIGNMENT;
 use crate::outcome::CheckResult;
 
@@ -13,20 +13,20 @@ fn aligned(address: *mut std::ffi::c_void) -> bool {
     (address as usize).is_multiple_of(ALIGNMENT)
 }
 
-pub(super) fn usage(session: &Session<'_>) -> CheckResult {
+pub(super) fn usage(session: &CheckSession<'_>) -> CheckResult {
     let usage = session.device()?.executor.usage()?;
     let text =
         || "device_memory_usage returned false: TensorFlow creates no device then".to_owned();
     ensure(usage.is_some(), text)?;
     let (free, total) = usage.unwrap_or_default();
     ensure(0 <= free && free <= total, || {
-        format!("{free} bytes free of {total}")
+        format!("device_memory_usage reports {free} free bytes of {total}")
     })?;
-    Ok(format!("{free} bytes free of {total}"))
+    Ok(format!("{free} of {total} bytes are free"))
 }
 
 /// Blocks of all sizes at once: none may share memory with another.
-pub(super) fn allocate(session: &Session<'_>) -> CheckResult {
+pub(super) fn allocate(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let empty = device.executor.allocate(0)?;
     let mut blocks = Vec::new();
@@ -57,13 +57,13 @@ pub(super) fn allocate(session: &Session<'_>) -> CheckResult {
         device.executor.free(block)?;
     }
     Ok(format!(
-        "0 bytes and {} other sizes up to 64 MiB",
+        "allocated 0 bytes and {} sizes up to 64 MiB, aligned and without overlap",
         SIZES.len()
     ))
 }
 
 /// An allocation above any memory returns null and does not crash.
-pub(super) fn too_large(session: &Session<'_>) -> CheckResult {
+pub(super) fn too_large(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     for size in [1 << 62, u64::MAX, u64::MAX - 63] {
         let block = device.executor.allocate(size)?;
@@ -72,24 +72,26 @@ pub(super) fn too_large(session: &Session<'_>) -> CheckResult {
         })?;
     }
     device.executor.free(device.block(64)?)?;
-    Ok("null for sizes above any memory".into())
+    Ok("allocate returns null for sizes above any device's memory".into())
 }
 
 /// TensorFlow frees null blocks, and frees blocks whose size it no longer knows.
-pub(super) fn deallocate(session: &Session<'_>) -> CheckResult {
+pub(super) fn deallocate(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
-    device.executor.free(Block {
+    device.executor.free(DeviceMemoryBlock {
         opaque: null_mut(),
         size: 0,
     })?;
     for _ in 0..3 {
         let block = device.block(1 << 16)?;
-        device.executor.free(Block { size: 0, ..block })?;
+        device
+            .executor
+            .free(DeviceMemoryBlock { size: 0, ..block })?;
     }
-    Ok("null blocks and blocks with size 0".into())
+    Ok("freed a null block, and blocks whose stated size is 0".into())
 }
 
-pub(super) fn host_memory(session: &Session<'_>) -> CheckResult {
+pub(super) fn host_memory(session: &CheckSession<'_>) -> CheckResult {
     let executor = session.device()?.executor;
     for size in SIZES {
         let memory = executor.host_allocate(size)?;
@@ -109,13 +111,13 @@ pub(super) fn host_memory(session: &Session<'_>) -> CheckResult {
     let empty = executor.host_allocate(0)?;
     executor.host_deallocate(empty)?;
     Ok(format!(
-        "0 bytes and {} other sizes, aligned and writable",
+        "allocated 0 bytes and {} sizes up to 64 MiB, aligned and writable",
         SIZES.len()
     ))
 }
 
 /// Bytes in use grow and shrink by the allocated size.
-pub(super) fn stats(session: &Session<'_>) -> CheckResult {
+pub(super) fn stats(session: &CheckSession<'_>) -> CheckResult {
     const SIZE: i64 = 1 << 20;
     let device = session.device()?;
     let read = |field: &str| -> Result<Option<i64>, crate::Error> {
@@ -126,7 +128,7 @@ pub(super) fn stats(session: &Session<'_>) -> CheckResult {
             .map(|value| value as i64))
     };
     let Some(before) = read("bytes_in_use")? else {
-        return Ok("the plugin has no statistics".into());
+        return Ok("the plugin reports no statistics".into());
     };
     let block = device.block(SIZE as usize)?;
     let during = read("bytes_in_use")?.unwrap_or(0);
@@ -142,5 +144,7 @@ pub(super) fn stats(session: &Session<'_>) -> CheckResult {
     ensure(after == before, || {
         format!("bytes_in_use was {before}, and is {after} after all was freed")
     })?;
-    Ok(format!("counted an allocation of {SIZE} bytes"))
+    Ok(format!(
+        "the statistics count an allocation of {SIZE} bytes and its end"
+    ))
 }

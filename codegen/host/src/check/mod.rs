@@ -19,9 +19,9 @@ pub(crate) use field_access::{FIELD_ACCESS, breaches_failure};
 pub use list::{CHECKS, Check};
 pub(crate) use release_contract::RELEASE_CONTRACT;
 
-pub(crate) use session::Session;
+pub(crate) use session::CheckSession;
 
-/// The id of the check that loads the plugin and asks it nothing.
+/// The id of the check that only loads the plugin.
 pub(crate) const LOAD_CHECK: &str = "entry_points";
 
 /// The id of the check that counts devices.

@@ -1,12 +1,12 @@
 //! Checks of ops that the plugin defines.
 
-use super::session::{Session, ensure, skip_unregistered};
-use crate::core::{OpDef, defined};
+use super::session::{CheckSession, ensure, skip_unregistered};
+use crate::core::{OpDefinition, defined};
 use crate::objects::ObjectReport;
 use crate::outcome::{CheckResult, Stop};
 
 /// Every shape function accepts inputs of unknown and of known shapes.
-pub(super) fn shapes(session: &Session<'_>) -> CheckResult {
+pub(super) fn shapes(session: &CheckSession<'_>) -> CheckResult {
     let plugin = session.load()?;
     for name in plugin.entry_points() {
         match name {
@@ -23,10 +23,13 @@ pub(super) fn shapes(session: &Session<'_>) -> CheckResult {
         check_shape_function(op)?;
     }
     let names: Vec<&str> = ops.iter().map(|op| op.name.as_str()).collect();
-    Ok(names.join(" "))
+    Ok(format!(
+        "the shape functions of {} accept any shape",
+        names.join(", ")
+    ))
 }
 
-fn check_shape_function(op: &OpDef) -> Result<(), Stop> {
+fn check_shape_function(op: &OpDefinition) -> Result<(), Stop> {
     let count = op.inputs.len();
     // Unknown shapes must be accepted. A known shape may be rejected.
     op.infer(vec![None; count])?;

@@ -1,7 +1,7 @@
 //! Checks of copies of parts of blocks, of memory contents, and of unified memory.
 
-use super::session::{Device, Session, ensure, expect_equal, pattern};
-use crate::executor::Block;
+use super::session::{CheckSession, CheckedDevice, ensure, expect_equal, pattern};
+use crate::executor::DeviceMemoryBlock;
 use crate::guarded::GuardedMemory;
 use crate::outcome::{CheckResult, Stop};
 
@@ -17,15 +17,15 @@ const PARTS: [(usize, usize); 6] = [
     (0, SIZE),
 ];
 
-fn part(block: Block, (at, len): (usize, usize)) -> Block {
-    Block {
+fn part(block: DeviceMemoryBlock, (at, len): (usize, usize)) -> DeviceMemoryBlock {
+    DeviceMemoryBlock {
         opaque: block.opaque.wrapping_byte_add(at),
         size: len as u64,
     }
 }
 
 /// Each copy changes its part and nothing else, on both sides.
-pub(super) fn copies(session: &Session<'_>) -> CheckResult {
+pub(super) fn copies(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let block = device.block(SIZE)?;
     let mut wanted = pattern(SIZE, 11);
@@ -44,11 +44,19 @@ pub(super) fn copies(session: &Session<'_>) -> CheckResult {
         expect_equal("a part that was copied out", back.bytes(), &source)?;
     }
     device.executor.free(block)?;
-    Ok(format!("{} parts, waited for and on a stream", PARTS.len()))
+    Ok(format!(
+        "copied {} parts of a block, synchronously and on a stream",
+        PARTS.len()
+    ))
 }
 
 /// Every second copy is on a stream.
-fn put(device: &Device, seed: usize, target: Block, source: &[u8]) -> Result<(), Stop> {
+fn put(
+    device: &CheckedDevice,
+    seed: usize,
+    target: DeviceMemoryBlock,
+    source: &[u8],
+) -> Result<(), Stop> {
     let source = GuardedMemory::from_bytes(source, &"the host's memory for a copy");
     if seed.is_multiple_of(2) {
         return Ok(device.executor.sync_htod(target, source.bytes())?);
@@ -59,7 +67,12 @@ fn put(device: &Device, seed: usize, target: Block, source: &[u8]) -> Result<(),
     Ok(device.executor.destroy_stream(stream)?)
 }
 
-fn get(device: &Device, seed: usize, target: &mut [u8], source: Block) -> Result<(), Stop> {
+fn get(
+    device: &CheckedDevice,
+    seed: usize,
+    target: &mut [u8],
+    source: DeviceMemoryBlock,
+) -> Result<(), Stop> {
     if seed % 2 == 1 {
         return Ok(device.executor.sync_dtoh(target, source)?);
     }
@@ -70,7 +83,7 @@ fn get(device: &Device, seed: usize, target: &mut [u8], source: Block) -> Result
 }
 
 /// Blocks keep their contents while others are allocated, filled and freed.
-pub(super) fn contents(session: &Session<'_>) -> CheckResult {
+pub(super) fn contents(session: &CheckSession<'_>) -> CheckResult {
     const SIZES: [usize; 5] = [1, 64, 1000, 4097, 100_000];
     let device = session.device()?;
     let blocks = SIZES.map(|size| (size, device.block(size)));
@@ -101,7 +114,7 @@ pub(super) fn contents(session: &Session<'_>) -> CheckResult {
 }
 
 /// Eight threads allocate and free blocks of their own.
-pub(super) fn threads(session: &Session<'_>) -> CheckResult {
+pub(super) fn threads(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let executor = &*device.executor;
     super::session::run_on_threads(|seed| {
@@ -116,11 +129,11 @@ pub(super) fn threads(session: &Session<'_>) -> CheckResult {
         }
         Ok(())
     })?;
-    Ok("eight threads, 50 blocks each".into())
+    Ok("8 threads allocated and freed 50 blocks each at once".into())
 }
 
 /// The host can write to unified memory, if the platform reports it.
-pub(super) fn unified(session: &Session<'_>) -> CheckResult {
+pub(super) fn unified(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     if !device.platform.has_unified_memory() {
         return Err(Stop::Skip("the platform has no unified memory".into()));
@@ -134,5 +147,5 @@ pub(super) fn unified(session: &Session<'_>) -> CheckResult {
         unsafe { std::ptr::write_bytes(memory.cast::<u8>(), 0x5a, size) };
         device.executor.unified_deallocate(memory)?;
     }
-    Ok("allocated, written by the host, freed".into())
+    Ok("the host wrote to unified memory of 3 sizes".into())
 }

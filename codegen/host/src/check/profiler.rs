@@ -1,22 +1,22 @@
 //! The profiler.
 
-use super::session::{Session, ensure, skip_unregistered};
+use super::session::{CheckSession, ensure, skip_unregistered};
 use crate::host::register_checked_profiler;
 use crate::outcome::{CheckResult, Stop};
-use crate::plugin::Plugin;
-use crate::profiler::Profiler;
+use crate::plugin::LoadedPlugin;
+use crate::profiler::RegisteredProfiler;
 use crate::proto;
 use crate::requirements;
 
-fn plugin(session: &Session<'_>) -> Result<Plugin, Stop> {
+fn plugin(session: &CheckSession<'_>) -> Result<LoadedPlugin, Stop> {
     session.with("TF_InitProfiler")
 }
 
-fn profiler(session: &Session<'_>) -> Result<Profiler, Stop> {
+fn profiler(session: &CheckSession<'_>) -> Result<RegisteredProfiler, Stop> {
     register_checked_profiler(&plugin(session)?).map_err(skip_unregistered)
 }
 
-pub(super) fn registered(session: &Session<'_>) -> CheckResult {
+pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
     let profiler = plugin(session)?
         .register_profiler()
         .map_err(skip_unregistered)?;
@@ -32,22 +32,24 @@ pub(super) fn registered(session: &Session<'_>) -> CheckResult {
     ensure(profiler.device_type() == device, || {
         format!("the device type {device} was freed with a copy of TP_Profiler")
     })?;
-    Ok(format!("for {device}; copies of it may be destroyed"))
+    Ok(format!(
+        "registered for {device}; valid after its copies are destroyed"
+    ))
 }
 
 /// Before a session there is nothing to collect.
-pub(super) fn idle(session: &Session<'_>) -> CheckResult {
+pub(super) fn idle(session: &CheckSession<'_>) -> CheckResult {
     let profiler = profiler(session)?;
     let bytes = profiler.collect()?;
     let planes = proto::field_values(&bytes, 1).count();
     ensure(planes == 0, || {
         format!("{planes} planes before anything was profiled")
     })?;
-    Ok("nothing to collect before a session".into())
+    Ok("there is no data before a session".into())
 }
 
 /// Three sessions, one after the other.
-pub(super) fn sessions(session: &Session<'_>) -> CheckResult {
+pub(super) fn sessions(session: &CheckSession<'_>) -> CheckResult {
     let profiler = profiler(session)?;
     let mut sizes = Vec::new();
     for _ in 0..3 {
@@ -62,5 +64,12 @@ pub(super) fn sessions(session: &Session<'_>) -> CheckResult {
         })?;
         sizes.push(bytes.len());
     }
-    Ok(format!("three, of {sizes:?} bytes"))
+    Ok(format!(
+        "3 sessions in a row gave {} bytes",
+        sizes
+            .iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
+    ))
 }

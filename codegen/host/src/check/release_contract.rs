@@ -3,18 +3,18 @@
 
 use sp_ir::Writer;
 
-use super::session::{Session, skip_unregistered};
+use super::session::{CheckSession, skip_unregistered};
 use crate::child::channel::{self, kind};
 use crate::contract::FilledStruct;
 use crate::outcome::{CheckResult, Stop};
-use crate::plugin::Plugin;
-use crate::record::Record;
+use crate::plugin::LoadedPlugin;
+use crate::record::GuardedStruct;
 
 /// The id of the check that compares releases.
 pub(crate) const RELEASE_CONTRACT: &str = "release_contract";
 
 /// Reports every struct. The parent decides the outcome.
-pub(super) fn structs(session: &Session<'_>) -> CheckResult {
+pub(super) fn structs(session: &CheckSession<'_>) -> CheckResult {
     let plugin = session.load()?;
     for name in plugin.entry_points() {
         match name {
@@ -34,7 +34,7 @@ pub(super) fn structs(session: &Session<'_>) -> CheckResult {
     Err(Stop::Skip(text.into()))
 }
 
-fn device(plugin: &Plugin) -> Result<(), Stop> {
+fn device(plugin: &LoadedPlugin) -> Result<(), Stop> {
     let registration = plugin.register().map_err(skip_unregistered)?;
     report(&registration.params);
     report(&registration.platform);
@@ -47,7 +47,7 @@ fn device(plugin: &Plugin) -> Result<(), Stop> {
     Ok(())
 }
 
-fn report(record: &Record) {
+fn report(record: &GuardedStruct) {
     let shape = record.shape();
     let Some(size) = record.get("struct_size").filter(|size| *size != 0) else {
         return;

@@ -3,34 +3,34 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::executor::{Block, Executor, Stream};
+use crate::executor::{DeviceMemoryBlock, Executor, StreamHandle};
 use crate::host::register_platform;
 use crate::outcome::Stop;
-use crate::plugin::{Platform, Plugin, entry_points};
-use crate::release::PlayedRelease;
+use crate::plugin::{LoadedPlugin, RegisteredPlatform, entry_points};
+use crate::release::EmulatedRelease;
 use crate::{Error, Host};
 
 /// The release and the plugin of a check.
-pub(crate) struct Session<'a> {
-    pub release: PlayedRelease<'a>,
+pub(crate) struct CheckSession<'a> {
+    pub release: EmulatedRelease<'a>,
     pub plugin: &'a Path,
 }
 
 /// A device of the plugin with its platform.
-pub(crate) struct Device {
-    pub platform: Platform,
+pub(crate) struct CheckedDevice {
+    pub platform: RegisteredPlatform,
     pub executor: Arc<Executor>,
 }
 
-impl Session<'_> {
+impl CheckSession<'_> {
     /// Loads the plugin. If that fails, the check is skipped, since `entry_points` reports it.
-    pub(super) fn load(&self) -> Result<Plugin, Stop> {
-        let loaded = Plugin::load(self.release, self.plugin);
+    pub(super) fn load(&self) -> Result<LoadedPlugin, Stop> {
+        let loaded = LoadedPlugin::load(self.release, self.plugin);
         loaded.map_err(|_| Stop::Skip("the plugin does not load: see entry_points".into()))
     }
 
     /// Loads the plugin, and skips the check unless the plugin and the release have the entry point.
-    pub(super) fn with(&self, entry_point: &str) -> Result<Plugin, Stop> {
+    pub(super) fn with(&self, entry_point: &str) -> Result<LoadedPlugin, Stop> {
         let plugin = self.load()?;
         match plugin.entry_points().contains(&entry_point) {
             true => Ok(plugin),
@@ -41,7 +41,7 @@ impl Session<'_> {
         }
     }
 
-    pub(super) fn platform(&self) -> Result<Platform, Stop> {
+    pub(super) fn platform(&self) -> Result<RegisteredPlatform, Stop> {
         register_platform(&self.with("SE_InitPlugin")?).map_err(skip_unregistered)
     }
 
@@ -51,13 +51,13 @@ impl Session<'_> {
         Host::open(self.release, self.plugin).map_err(skip_unregistered)
     }
 
-    pub(super) fn device(&self) -> Result<Device, Stop> {
+    pub(super) fn device(&self) -> Result<CheckedDevice, Stop> {
         let platform = self.platform()?;
         if platform.device_count()? < 1 {
             return Err(Stop::Skip("the plugin reports 0 devices".into()));
         }
-        let executor = Device::first(&platform)?;
-        Ok(Device { platform, executor })
+        let executor = CheckedDevice::first(&platform)?;
+        Ok(CheckedDevice { platform, executor })
     }
 }
 
@@ -69,30 +69,30 @@ pub(super) fn skip_unregistered(error: Error) -> Stop {
     }
 }
 
-impl Device {
+impl CheckedDevice {
     /// Creates the first device.
-    pub(super) fn first(platform: &Platform) -> Result<Arc<Executor>, Error> {
+    pub(super) fn first(platform: &RegisteredPlatform) -> Result<Arc<Executor>, Error> {
         Ok(Arc::new(platform.executor(platform.create_device(0)?)))
     }
 
     /// Allocates device memory, or fails the check.
-    pub(super) fn block(&self, size: usize) -> Result<Block, Stop> {
+    pub(super) fn block(&self, size: usize) -> Result<DeviceMemoryBlock, Stop> {
         block(&self.executor, size)
     }
 
-    pub(super) fn stream(&self) -> Result<Stream, Stop> {
+    pub(super) fn stream(&self) -> Result<StreamHandle, Stop> {
         Ok(self.executor.create_stream()?)
     }
 
     /// Copies `size` bytes of `block` to the host.
-    pub(super) fn read(&self, block: Block, size: usize) -> Result<Vec<u8>, Stop> {
+    pub(super) fn read(&self, block: DeviceMemoryBlock, size: usize) -> Result<Vec<u8>, Stop> {
         let mut bytes = vec![0; size];
         self.executor.sync_dtoh(&mut bytes, block)?;
         Ok(bytes)
     }
 }
 
-pub(super) fn block(executor: &Executor, size: usize) -> Result<Block, Stop> {
+pub(super) fn block(executor: &Executor, size: usize) -> Result<DeviceMemoryBlock, Stop> {
     let block = executor.allocate(size as u64)?;
     ensure(!block.opaque.is_null(), || {
         format!("allocate of {size} bytes returned null")

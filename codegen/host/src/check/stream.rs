@@ -3,29 +3,29 @@
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
-use super::session::{Device, Session, ensure, expect_equal, pattern};
-use crate::Code;
-use crate::core::status::Status;
-use crate::executor::{EventStatus, Stream, WITH_OPTIONS};
+use super::session::{CheckSession, CheckedDevice, ensure, expect_equal, pattern};
+use crate::StatusCode;
+use crate::core::status::StatusObject;
+use crate::executor::{EventStatus, StreamHandle, WITH_OPTIONS};
 use crate::leak_exempt::leak_exempt;
 use crate::objects::{self, ObjectKind, ObjectReport};
 use crate::outcome::{CheckResult, Stop};
 
 const SIZE: usize = 100_000;
 
-pub(super) fn streams(session: &Session<'_>) -> CheckResult {
+pub(super) fn streams(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     for _ in 0..2 {
         let streams = (0..4)
             .map(|_| device.stream())
-            .collect::<Result<Vec<Stream>, Stop>>()?;
+            .collect::<Result<Vec<StreamHandle>, Stop>>()?;
         for stream in streams {
             device.executor.stream_status(stream)?;
             device.executor.destroy_stream(stream)?;
         }
     }
     let executor = &device.executor;
-    if executor.reaches(WITH_OPTIONS) {
+    if executor.is_set_and_covered(WITH_OPTIONS) {
         for priority in [0, -1, 1] {
             let stream = executor.create_stream_with_options(Some(priority))?;
             executor.stream_status(stream)?;
@@ -33,11 +33,11 @@ pub(super) fn streams(session: &Session<'_>) -> CheckResult {
         }
         executor.destroy_stream(executor.create_plain_stream()?)?;
     }
-    Ok("4 at a time, status OK, created and destroyed twice".into())
+    Ok("created and destroyed 4 streams at a time, with status OK".into())
 }
 
 /// Work on a stream runs in the order in which it was enqueued.
-pub(super) fn order(session: &Session<'_>) -> CheckResult {
+pub(super) fn order(session: &CheckSession<'_>) -> CheckResult {
     const ROUNDS: u8 = 50;
     let device = session.device()?;
     let stream = device.stream()?;
@@ -54,11 +54,13 @@ pub(super) fn order(session: &Session<'_>) -> CheckResult {
     }
     device.executor.destroy_stream(stream)?;
     device.executor.free(memory)?;
-    Ok(format!("{ROUNDS} copies in and out, enqueued at once"))
+    Ok(format!(
+        "{ROUNDS} copies in and out on one stream ran in order"
+    ))
 }
 
 /// Work on a stream runs after the work of the streams that it depends on.
-pub(super) fn dependency(session: &Session<'_>) -> CheckResult {
+pub(super) fn dependency(session: &CheckSession<'_>) -> CheckResult {
     const ROUNDS: u8 = 50;
     let device = session.device()?;
     let (first, second) = (device.stream()?, device.stream()?);
@@ -75,11 +77,13 @@ pub(super) fn dependency(session: &Session<'_>) -> CheckResult {
     device.executor.destroy_stream(first)?;
     device.executor.destroy_stream(second)?;
     device.executor.free(memory)?;
-    Ok(format!("{ROUNDS} copies from stream to stream"))
+    Ok(format!(
+        "{ROUNDS} copies ran after those of the stream that they depend on"
+    ))
 }
 
 /// An event is complete once the work before it is done, for all functions that query or wait for it.
-pub(super) fn events(session: &Session<'_>) -> CheckResult {
+pub(super) fn events(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let executor = &device.executor;
     let (first, second) = (device.stream()?, device.stream()?);
@@ -104,11 +108,11 @@ pub(super) fn events(session: &Session<'_>) -> CheckResult {
     executor.destroy_stream(first)?;
     executor.destroy_stream(second)?;
     executor.free(memory)?;
-    Ok("recorded, waited for, polled and blocked on, twice".into())
+    Ok("recorded, waited for and polled an event twice".into())
 }
 
 /// Both functions that wait for all enqueued work.
-pub(super) fn waits(session: &Session<'_>) -> CheckResult {
+pub(super) fn waits(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let executor = &device.executor;
     let stream = device.stream()?;
@@ -125,13 +129,13 @@ pub(super) fn waits(session: &Session<'_>) -> CheckResult {
     }
     executor.destroy_stream(stream)?;
     executor.free(memory)?;
-    Ok(waited.join(", "))
+    Ok(format!("{} waited for all work", waited.join(" and ")))
 }
 
 fn enqueued(
-    device: &Device,
-    stream: Stream,
-    memory: crate::executor::Block,
+    device: &CheckedDevice,
+    stream: StreamHandle,
+    memory: crate::executor::DeviceMemoryBlock,
     seed: u8,
     wait: impl FnOnce() -> Result<(), crate::Error>,
 ) -> Result<(), Stop> {
@@ -145,7 +149,7 @@ fn enqueued(
 
 /// The calls of the callbacks of one check.
 #[derive(Default)]
-struct Calls {
+struct CallbackCalls {
     order: Mutex<Vec<usize>>,
     faults: Mutex<Vec<String>>,
 }
@@ -153,7 +157,7 @@ struct Calls {
 /// The argument of one callback.
 struct CallbackArgument {
     number: usize,
-    calls: &'static Calls,
+    calls: &'static CallbackCalls,
 }
 
 unsafe extern "C" fn on_call(argument: *mut c_void, status: *mut c_void) {
@@ -165,7 +169,7 @@ unsafe extern "C" fn on_call(argument: *mut c_void, status: *mut c_void) {
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
     order.push(callback_argument.number);
-    if objects::find(status.cast::<Status>()).is_none() {
+    if objects::find(status.cast::<StatusObject>()).is_none() {
         let mut faults = callback_argument
             .calls
             .faults
@@ -178,18 +182,18 @@ unsafe extern "C" fn on_call(argument: *mut c_void, status: *mut c_void) {
     }
     // An error status of one callback does not stop the others.
     if callback_argument.number == 7
-        && let Some(status) = objects::find(status.cast::<Status>())
+        && let Some(status) = objects::find(status.cast::<StatusObject>())
     {
-        status.set(Code::ABORTED, "this callback failed");
+        status.set(StatusCode::ABORTED, "this callback failed");
     }
 }
 
-pub(super) fn host_callbacks(session: &Session<'_>) -> CheckResult {
+pub(super) fn host_callbacks(session: &CheckSession<'_>) -> CheckResult {
     const COUNT: usize = 100;
     let device = session.device()?;
     let stream = device.stream()?;
     // The plugin may call a callback after this function has returned.
-    let calls: &'static Calls = leak_exempt(Calls::default());
+    let calls: &'static CallbackCalls = leak_exempt(CallbackCalls::default());
     let before = statuses();
     let callback_arguments: Vec<CallbackArgument> = (0..COUNT)
         .map(|number| CallbackArgument { number, calls })
@@ -209,7 +213,7 @@ pub(super) fn host_callbacks(session: &Session<'_>) -> CheckResult {
         format!("{leaked} TF_Status were never deleted")
     })?;
     device.executor.destroy_stream(stream)?;
-    Ok(format!("{COUNT}, in order"))
+    Ok(format!("{COUNT} callbacks ran once each, in order"))
 }
 
 /// Returns the number of statuses that the plugin has not deleted.
@@ -218,7 +222,7 @@ fn statuses() -> usize {
     unreturned.get(&ObjectKind::Status).copied().unwrap_or(0)
 }
 
-impl Calls {
+impl CallbackCalls {
     fn check(&self, count: usize) -> Result<(), Stop> {
         let order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         let ran = order.len();
@@ -235,7 +239,7 @@ impl Calls {
 }
 
 /// A longer task has a longer time.
-pub(super) fn timers(session: &Session<'_>) -> CheckResult {
+pub(super) fn timers(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let executor = &device.executor;
     let Some(functions) = device.platform.timer_fns()? else {
@@ -263,5 +267,7 @@ pub(super) fn timers(session: &Session<'_>) -> CheckResult {
     ensure(short < long, || {
         format!("the timer measured {short} ns for no work and {long} ns for 20 ms")
     })?;
-    Ok(format!("{short} ns for no work, {long} ns for 20 ms"))
+    Ok(format!(
+        "measured {short} ns for no work and {long} ns for 20 ms"
+    ))
 }

@@ -1,4 +1,4 @@
-//! The child's reports to its parent: a socket of their own, and a nonce before each report.
+//! Reports of a child to its parent: a separate socket, and a nonce before each report.
 //!
 //! The child's stdin is one end of a socket pair, into which the parent has written the nonce. Before
 //! the plugin is loaded the child reads it, keeps the socket under a descriptor that `exec` closes, and
@@ -23,10 +23,10 @@ use crate::text::{TEXT_LIMIT, clip, escape_control};
 /// Characters of a nonce: 128 bits as hexadecimal digits.
 const NONCE: usize = 32;
 
-/// The most bytes of a report with its nonce and kind.
+/// Maximum length of a report with its nonce and kind, in bytes.
 const REPORT_LIMIT: usize = 2 * TEXT_LIMIT;
 
-/// The most reports that the parent keeps, beside the verdict.
+/// Maximum number of reports that the parent stores, not counting the result.
 const REPORTS_LIMIT: usize = 1024;
 
 /// Breaches by their location, which is a call and a field or parameter. One example of each is enough.
@@ -34,14 +34,14 @@ pub(crate) type Breaches = BTreeMap<String, String>;
 
 /// The kinds of report.
 pub(crate) mod kind {
-    /// Verdict: the check passed.
+    /// Result: the check passed.
     pub const PASS: &str = "pass";
-    /// Verdict: the check failed.
+    /// Result: the check failed.
     pub const FAIL: &str = "fail";
-    /// Verdict: the check does not apply.
+    /// Result: the check does not apply.
     pub const SKIP: &str = "skip";
-    /// The kinds that are verdicts.
-    pub const VERDICTS: [&str; 3] = [PASS, FAIL, SKIP];
+    /// The kinds that are results.
+    pub const RESULTS: [&str; 3] = [PASS, FAIL, SKIP];
     /// The plugin's library is loaded, its constructors have run.
     pub const LOADED: &str = "loaded";
     /// The number of devices that the plugin reports.
@@ -56,7 +56,7 @@ pub(crate) mod kind {
     pub const NOTE: &str = "note";
 }
 
-/// The child's end.
+/// The child's side of the channel.
 struct Channel {
     socket: RawFd,
     nonce: [u8; NONCE],
@@ -65,17 +65,17 @@ struct Channel {
 
 static CHANNEL: OnceLock<Channel> = OnceLock::new();
 
-/// Takes the channel that the parent has put in place of stdin.
+/// Opens the channel that the parent passed as stdin.
 ///
 /// # Errors
-/// Returns an error if stdin is no such socket: the child was started by hand.
+/// Returns an error if stdin is not such a socket, as in a child that was started by hand.
 pub(super) fn open() -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     socket.set_read_timeout(Some(Duration::from_secs(10)))?;
     let mut nonce = [0; NONCE];
     socket.read_exact(&mut nonce)?;
     let null = File::open("/dev/null")?;
-    // SAFETY: both descriptors are open; stdin's is replaced, and nobody reads it any more.
+    // SAFETY: both descriptors are open. Stdin's is replaced; no code of this process reads the old one.
     unsafe { libc::dup2(null.as_raw_fd(), 0) };
     let _ = CHANNEL.set(Channel {
         socket: socket.into_raw_fd(),
@@ -120,12 +120,12 @@ pub(crate) fn send_parts(kind: &str, parts: &[&str]) -> bool {
     // `IoSlice` has the layout of `iovec` on Unix.
     message.msg_iov = slices.as_mut_ptr().cast();
     message.msg_iovlen = slices.len() as _;
-    // SAFETY: the slices point to texts that live until the call is over; it does not write to them.
+    // SAFETY: the slices point to texts that are valid until the call returns, and it does not write to them.
     let sent = unsafe { libc::sendmsg(channel.socket, &message, libc::MSG_NOSIGNAL) };
     usize::try_from(sent) == Ok(length)
 }
 
-/// Waits until the parent is gone or `limit` is over; returns true if the parent is gone.
+/// Waits until the parent has ended or `limit` has elapsed. Returns true if the parent has ended.
 pub(super) fn wait_for_parent_exit(limit: Duration) -> bool {
     let Some(channel) = CHANNEL.get() else {
         std::thread::sleep(limit);
@@ -155,7 +155,7 @@ pub(super) fn wait_for_parent_exit(limit: Duration) -> bool {
     }
 }
 
-/// The parent's end: makes the socket pair, and sorts what comes from it.
+/// The parent's side of the channel: creates the socket pair and parses the reports.
 pub(super) struct ReportReceiver {
     pub socket: UnixStream,
     prefix: Vec<u8>,
@@ -167,8 +167,8 @@ pub(super) struct ReportReceiver {
 /// The reports of a child.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
-    /// The first verdict.
-    pub verdict: Option<CheckResult>,
+    /// The first result.
+    pub result: Option<CheckResult>,
     /// True if the plugin's library was loaded.
     pub is_loaded: bool,
     /// The number of devices that the plugin reports.
@@ -184,10 +184,10 @@ pub(super) struct Reports {
 }
 
 impl ReportReceiver {
-    /// Returns the parent's end, and the one for the child's stdin.
+    /// Returns the parent's side, and the socket for the child's stdin.
     ///
     /// # Errors
-    /// Returns an error if the system has no sockets or random numbers left.
+    /// Returns an error if no socket can be created or no random numbers can be read.
     pub fn pair() -> io::Result<(Self, OwnedFd)> {
         let (mut socket, childs) = UnixStream::pair()?;
         let nonce = nonce()?;
@@ -202,7 +202,7 @@ impl ReportReceiver {
         Ok((receiver, childs.into()))
     }
 
-    /// Takes bytes that the child sent; what does not begin with the nonce is dropped.
+    /// Adds bytes that the child sent. A line that does not begin with the nonce is dropped.
     pub fn push(&mut self, bytes: &[u8]) {
         for byte in bytes {
             match byte {
@@ -221,7 +221,7 @@ impl ReportReceiver {
         self.count += 1;
         let report = String::from_utf8_lossy(report);
         if let Some((kind, text)) = report.split_once(' ')
-            && (self.count <= REPORTS_LIMIT || kind::VERDICTS.contains(&kind))
+            && (self.count <= REPORTS_LIMIT || kind::RESULTS.contains(&kind))
         {
             self.reports.add(kind, text);
         }
@@ -251,17 +251,17 @@ impl Reports {
         }
     }
 
-    fn decide(&mut self, verdict: CheckResult) {
-        self.verdict.get_or_insert(verdict);
+    fn decide(&mut self, result: CheckResult) {
+        self.result.get_or_insert(result);
     }
 }
 
-/// Stands between the place of a breach and its text.
+/// The separator between the location of a breach and its text.
 const SEPARATOR: &str = " | ";
 
 /// Reports a breach to the parent.
-pub(crate) fn send_breach(place: &str, text: &str) -> bool {
-    send(kind::BREACH, &[place, SEPARATOR, text].concat())
+pub(crate) fn send_breach(location: &str, text: &str) -> bool {
+    send(kind::BREACH, &[location, SEPARATOR, text].concat())
 }
 
 fn nonce() -> io::Result<String> {
@@ -281,18 +281,18 @@ mod tests {
     }
 
     #[test]
-    fn the_first_verdict_with_the_nonce_counts() {
+    fn first_status_with_nonce_counts() {
         let mut receiver = receiver();
         receiver.push(b"pass forged\nother pass forged\n gar");
         receiver.push(b"bage\nn0nce fail 4 str");
-        assert!(receiver.reports.verdict.is_none());
+        assert!(receiver.reports.result.is_none());
         receiver.push(b"eams\n\nn0nce pass later\n");
-        let verdict = receiver.reports.verdict.unwrap();
-        assert!(matches!(verdict, Err(Stop::Fail(text)) if text == "4 streams"));
+        let result = receiver.reports.result.unwrap();
+        assert!(matches!(result, Err(Stop::Fail(text)) if text == "4 streams"));
     }
 
     #[test]
-    fn breaches_have_a_place_and_a_text() {
+    fn parses_location_and_text_of_breach() {
         let mut receiver = receiver();
         receiver.push(b"n0nce breach f S.ext | f left S.ext non-null\n");
         let expected = [("f S.ext".to_owned(), "f left S.ext non-null".to_owned())];
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_takes_bounded_memory() {
+    fn endless_line_takes_bounded_memory() {
         let mut receiver = receiver();
         for _ in 0..100 {
             receiver.push(&[b'x'; 10_000]);

@@ -1,4 +1,4 @@
-//! Verdict of a check from the way its child process ended.
+//! Result of a check from the way its child process ended.
 
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
@@ -11,18 +11,18 @@ use crate::outcome::{CheckResult, Stop};
 /// The status with which the dynamic loader ends a process that lacks a symbol.
 const LOADER_STATUS: i32 = 127;
 
-/// Returns the verdict that the child reported, or a failure if it reported none.
-pub(super) fn verdict(exit: &ChildExit) -> CheckResult {
+/// Returns the result that the child reported, or a failure if it reported none.
+pub(super) fn result(exit: &ChildExit) -> CheckResult {
     let code = exit.status.and_then(|status| status.code());
-    match (&exit.reports.verdict, code) {
+    match (&exit.reports.result, code) {
         (Some(Ok(detail)), Some(0)) => Ok(detail.clone()),
         (Some(Err(stop)), Some(0)) => Err(stop.clone()),
-        _ => Err(without_verdict(exit, code)),
+        _ => Err(without_result(exit, code)),
     }
 }
 
-/// Returns the reason for a missing verdict. A crash after a call of a missing function is not the plugin's.
-fn without_verdict(exit: &ChildExit, code: Option<i32>) -> Stop {
+/// Returns the reason for a missing result. A crash after a call of a missing function is not the plugin's.
+fn without_result(exit: &ChildExit, code: Option<i32>) -> Stop {
     let stderr = exit.stderr.text();
     let notes = &exit.reports.notes;
     let text = format!(
@@ -59,11 +59,11 @@ fn python_functions(stderr: &str) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Returns the skip reason for functions that the host does not have.
+/// Returns the skip reason for functions that the host does not implement.
 pub(crate) fn missing_functions(functions: &[impl AsRef<str>]) -> String {
     let functions: Vec<&str> = functions.iter().map(AsRef::as_ref).collect();
     format!(
-        "needs {}, which sp-host does not have",
+        "the plugin needs {}, which sp-host does not implement",
         functions.join(", ")
     )
 }
@@ -73,10 +73,10 @@ fn exit_reason(status: Option<ExitStatus>) -> String {
         return "hung, and was killed".into();
     };
     match (status.code(), status.signal()) {
-        (Some(GUARD_STATUS), _) => "memory that is not the plugin's".into(),
+        (Some(GUARD_STATUS), _) => "accessed memory that is not the plugin's".into(),
         (Some(HANG_STATUS), _) => "hung".into(),
         (Some(UNSUPPORTED_STATUS), _) => "was ended by sp-host".into(),
-        (Some(UNREPORTED_STATUS), _) => "closed the descriptor of sp-host's verdict".into(),
+        (Some(UNREPORTED_STATUS), _) => "closed the descriptor for sp-host's result".into(),
         (Some(code), _) => format!("ended the process with status {code}"),
         (None, Some(signal)) => format!("crashed: {}", signal_name(signal)),
         (None, None) => "ended without a status".into(),
@@ -152,52 +152,58 @@ mod tests {
     }
 
     fn failure(exit: &ChildExit) -> String {
-        match verdict(exit) {
+        match result(exit) {
             Err(Stop::Fail(text)) => text,
             other => panic!("{other:?} is no failure"),
         }
     }
 
     #[test]
-    fn a_reported_verdict_counts_if_the_child_ends_well() {
+    fn reported_status_counts_after_clean_exit() {
         let reports = || Reports {
-            verdict: Some(Ok("4 streams".into())),
+            result: Some(Ok("4 streams".into())),
             ..Reports::default()
         };
-        assert_eq!(verdict(&exit(0, reports(), "")).unwrap(), "4 streams");
+        assert_eq!(result(&exit(0, reports(), "")).unwrap(), "4 streams");
         failure(&exit(SEGFAULT, reports(), ""));
     }
 
     #[test]
-    fn no_verdict_is_a_failure() {
+    fn absent_status_is_a_failure() {
         let text = failure(&exit(0, Reports::default(), ""));
         assert_eq!(text, "ended the process with status 0");
     }
 
     #[test]
-    fn a_crash_behind_a_missing_function_is_skipped() {
+    fn crash_after_missing_function_is_skipped() {
         let reports = Reports {
             missing: BTreeSet::from(["TFE_NewContext".into()]),
             ..Reports::default()
         };
-        let seen = verdict(&exit(SEGFAULT, reports, ""));
+        let seen = result(&exit(SEGFAULT, reports, ""));
         let Err(Stop::Skip(text)) = seen else {
             panic!("the plugin is not judged")
         };
-        assert!(text.starts_with("needs TFE_NewContext, which"), "{text}");
+        assert!(
+            text.starts_with("the plugin needs TFE_NewContext, which"),
+            "{text}"
+        );
     }
 
     #[test]
-    fn words_on_stderr_make_no_failure_a_skip() {
+    fn forged_stderr_does_not_skip_failure() {
         let forged = "sp-host: TFE_NewContext was called, and this host does not implement it\n\
                       undefined symbol: PyObject_Call\n";
         failure(&exit(SEGFAULT, Reports::default(), forged));
-        let seen = verdict(&exit(LOADER_STATUS << 8, Reports::default(), forged));
-        assert!(matches!(seen, Err(Stop::Skip(_))), "the loader ends so");
+        let seen = result(&exit(LOADER_STATUS << 8, Reports::default(), forged));
+        assert!(
+            matches!(seen, Err(Stop::Skip(_))),
+            "the status of the loader is a skip"
+        );
     }
 
     #[test]
-    fn a_crash_is_described_by_the_hosts_words() {
+    fn crash_is_described_by_the_host() {
         let reports = Reports {
             notes: vec!["crashed in allocate".into()],
             ..Reports::default()

@@ -3,10 +3,10 @@
 use std::sync::Once;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// Groups of running children; 0 is a free place.
+/// Groups of running children; 0 is a free entry.
 static GROUPS: [AtomicI32; 512] = [const { AtomicI32::new(0) }; 512];
 
-/// Signals that end this process, such as of Ctrl-C. Children have their own sessions, so the terminal
+/// Signals that end this process, such as SIGINT of Ctrl-C. Children have their own sessions, so the terminal
 /// does not send it to them.
 const SIGNALS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
@@ -31,8 +31,8 @@ impl ProcessGroup {
         Self { number, place }
     }
 
-    /// Kills all processes of the group. The child must not have been waited for: until then nobody else
-    /// has the number.
+    /// Kills all processes of the group. The child must not have been waited for: until then its
+    /// number is not reused.
     pub fn kill(&self) {
         kill(self.number);
     }

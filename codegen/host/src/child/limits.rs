@@ -1,12 +1,12 @@
 //! Resource limits of a child, set before the plugin is loaded.
 
-/// The most bytes of a file that a plugin may write: caches of compiled kernels are far smaller.
+/// Maximum size of a file that a plugin writes, in bytes. Caches of compiled kernels are far smaller.
 const FILE_SIZE: libc::rlim_t = 1 << 30;
 
 /// Sets the limits of this process and of those that it starts.
 ///
-/// Address space is not limited: drivers and sanitizers reserve terabytes of it, and a check asks for
-/// more memory than there is. The number of processes is not: the limit counts all of the user's.
+/// Address space is not limited: drivers and sanitizers reserve terabytes of it, and a check requests
+/// more memory than exists. The number of processes is not limited, since that limit counts all of the user.
 pub(super) fn set() {
     limit(libc::RLIMIT_CORE, 0);
     limit(libc::RLIMIT_FSIZE, FILE_SIZE);

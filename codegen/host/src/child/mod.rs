@@ -1,7 +1,7 @@
 //! Runs checks in child processes: this executable again, with the check in the environment. A crash or a
 //! hang is then that check's failure.
 //!
-//! The child reports on a [`channel`] of its own; without a verdict there it failed. This contains
+//! The child reports on a [`channel`] of its own; without a result there it failed. This contains
 //! mistakes of a plugin, not attacks: a plugin can do what this user can do.
 
 pub(crate) mod channel;
@@ -23,14 +23,14 @@ use std::time::Duration;
 
 use crate::contract::FilledStruct;
 use crate::fault::{self, HANG_STATUS, UNREPORTED_STATUS};
-use crate::outcome::{CheckOutcome, CheckResult, Stop, Verdict};
+use crate::outcome::{CheckOutcome, CheckResult, CheckStatus, Stop};
 use channel::{Breaches, kind};
 
 const CHECK: &str = "SP_HOST_CHECK";
 const PLUGIN: &str = "SP_HOST_PLUGIN";
 const RELEASE: &str = "SP_HOST_RELEASE";
 
-/// Seconds that a check may take, if not the default.
+/// The environment variable with the time limit of a check, in seconds.
 const SECONDS: &str = "SP_HOST_SECONDS";
 
 /// Seconds that a check may take by default.
@@ -63,7 +63,7 @@ pub(crate) fn task() -> Option<Task> {
     })
 }
 
-/// In a child, returns the TensorFlow release that its parent plays.
+/// In a child, returns the TensorFlow release that its parent emulates.
 pub fn child_release() -> Option<String> {
     std::env::var(RELEASE).ok()
 }
@@ -80,8 +80,8 @@ pub fn is_child() -> bool {
     task().is_some()
 }
 
-/// Runs the child's part, reports the verdict, and ends the process. Without a parent, as when it was
-/// started by hand, it prints the verdict.
+/// Runs the child's part, reports the result, and ends the process. Without a parent, as when it was
+/// started by hand, it prints the result.
 pub(crate) fn perform(run: impl FnOnce() -> CheckResult) -> ! {
     let has_parent = channel::open().is_ok();
     limits::set();
@@ -89,16 +89,16 @@ pub(crate) fn perform(run: impl FnOnce() -> CheckResult) -> ! {
     start_watchdog();
     let outcome = CheckOutcome::new("", run());
     let kind = match outcome.status {
-        Verdict::Pass => kind::PASS,
-        Verdict::Fail => kind::FAIL,
-        Verdict::Skip => kind::SKIP,
+        CheckStatus::Pass => kind::PASS,
+        CheckStatus::Fail => kind::FAIL,
+        CheckStatus::Skip => kind::SKIP,
     };
     let is_done = match has_parent {
         true => channel::send(kind, &outcome.detail),
         false => writeln!(std::io::stdout(), "{outcome}").is_ok(),
     };
     // SAFETY: `_exit` takes a number and does not return. It runs no destructors, so that threads of the plugin
-    // cannot meet state that is half destroyed.
+    // cannot access state that is partly destroyed.
     unsafe { libc::_exit(if is_done { 0 } else { UNREPORTED_STATUS }) }
 }
 
@@ -114,7 +114,7 @@ fn start_watchdog() {
     barrier.wait();
 }
 
-/// Ends the process when its time is over. If the parent is gone, ends the whole process group.
+/// Ends the process after its time limit. If the parent has ended, ends the whole process group.
 fn watch() {
     let limit = limit();
     if channel::wait_for_parent_exit(limit) {
@@ -171,7 +171,7 @@ pub(crate) fn run_in_child(check: &str, plugin: &Path, release: &str, limit: Dur
 
 fn answer(check: &str, exit: process::ChildExit) -> Answer {
     let dropped_bytes = exit.stdout.dropped() + exit.stderr.dropped();
-    let seen = exit::verdict(&exit);
+    let seen = exit::result(&exit);
     Answer {
         outcome: CheckOutcome {
             dropped_bytes,
@@ -184,11 +184,11 @@ fn answer(check: &str, exit: process::ChildExit) -> Answer {
     }
 }
 
-/// Settings of the C library.
+/// The environment variable with settings of the C library.
 const TUNABLES: &str = "GLIBC_TUNABLES";
 
 /// The C library's settings for a child: its caches of freed memory count as memory in use, which the
-/// check for leaks would take for a leak.
+/// check for leaks would report.
 fn tunables() -> OsString {
     let mut settings = std::env::var_os(TUNABLES).unwrap_or_default();
     if !settings.is_empty() {
@@ -205,10 +205,12 @@ fn try_spawn(
     limit: Duration,
 ) -> Result<process::ChildExit, Stop> {
     if is_child() {
-        let text = "a child may start no children: call sp_host::child_main first in main";
+        let text =
+            "a child process must not start children: call sp_host::child_main first in main";
         return Err(Stop::Fail(text.into()));
     }
-    let failed = |error: std::io::Error| Stop::Fail(format!("no child process: {error}"));
+    let failed =
+        |error: std::io::Error| Stop::Fail(format!("cannot start a child process: {error}"));
     let environment: [(&str, OsString); 5] = [
         (CHECK, check.into()),
         (PLUGIN, plugin.into()),

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// Bytes that are kept from the start of a stream.
 const HEAD: usize = 16 << 10;
 
-/// Bytes that are kept from the end of a stream: a crash is explained there.
+/// Bytes that are kept from the end of a stream, where a crash is reported.
 const TAIL: usize = 64 << 10;
 
 /// The start and the end of a stream.
@@ -17,7 +17,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Appends `bytes`, and drops what is neither start nor end any more.
+    /// Appends `bytes`, and drops bytes between the start and the end of the stream.
     pub fn push(&mut self, bytes: &[u8]) {
         let (head, rest) = bytes.split_at(bytes.len().min(HEAD - self.head.len()));
         self.head.extend_from_slice(head);

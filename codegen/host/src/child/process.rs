@@ -1,4 +1,4 @@
-//! A child process in a session of its own, supervised to its end: its output is read in bounded
+//! A child process in its own session, from start to end: its output is read in bounded
 //! memory, and its process group is killed with it.
 
 use std::io::{self, Read};
@@ -28,7 +28,7 @@ pub(super) struct ChildExit {
     pub reports: Reports,
 }
 
-/// Runs `command` until it ends, at most for `limit`, and kills what it left in its process group.
+/// Runs `command` until it ends, at most for `limit`, and kills the processes that it left in its group.
 ///
 /// # Errors
 /// Returns an error if no child can be started, or it cannot be waited for.
@@ -48,13 +48,13 @@ pub(super) fn run(command: &mut Command, limit: Duration) -> io::Result<ChildExi
     let in_time = streams.read_until_exit(&child, Instant::now() + limit)?;
     group.kill();
     streams.read_rest();
-    // The number of the group is free for others once the child was waited for.
+    // The number of the group may be reused after the child was waited for.
     drop(group);
     let status = child.wait()?;
     Ok(streams.into_exit(in_time.then_some(status)))
 }
 
-/// A session of its own: no terminal to write to, no signals of the terminal, one process group.
+/// Starts a new session: no controlling terminal, no signals of a terminal, one process group.
 fn new_session() -> io::Result<()> {
     // SAFETY: setsid takes no arguments and is async-signal-safe.
     match unsafe { libc::setsid() } {
@@ -65,19 +65,19 @@ fn new_session() -> io::Result<()> {
 
 /// The streams that the parent reads, `None` after their end, and the collected output.
 struct ChildStreams {
-    stdout: Option<Box<dyn Source>>,
-    stderr: Option<Box<dyn Source>>,
-    channel: Option<Box<dyn Source>>,
+    stdout: Option<Box<dyn ReadableDescriptor>>,
+    stderr: Option<Box<dyn ReadableDescriptor>>,
+    channel: Option<Box<dyn ReadableDescriptor>>,
     output: Output,
     errors: Output,
     receiver: ReportReceiver,
 }
 
-trait Source: Read + AsRawFd {}
+trait ReadableDescriptor: Read + AsRawFd {}
 
-impl<T: Read + AsRawFd> Source for T {}
+impl<T: Read + AsRawFd> ReadableDescriptor for T {}
 
-fn boxed<'a>(source: impl Source + 'a) -> Box<dyn Source + 'a> {
+fn boxed<'a>(source: impl ReadableDescriptor + 'a) -> Box<dyn ReadableDescriptor + 'a> {
     Box::new(source)
 }
 
@@ -93,7 +93,7 @@ impl ChildStreams {
         }
     }
 
-    /// Reads until the child has ended, which is true, or `end` has come.
+    /// Reads until the child has ended or `end` is reached. Returns true if the child has ended.
     fn read_until_exit(&mut self, child: &Child, end: Instant) -> io::Result<bool> {
         while !has_exited(child)? {
             if Instant::now() > end {
@@ -152,7 +152,11 @@ impl ChildStreams {
 }
 
 /// Reads once; the source is `None` after its end.
-fn read(source: &mut Option<Box<dyn Source>>, bytes: &mut [u8], mut take: impl FnMut(&[u8])) {
+fn read(
+    source: &mut Option<Box<dyn ReadableDescriptor>>,
+    bytes: &mut [u8],
+    mut take: impl FnMut(&[u8]),
+) {
     let count = source.as_mut().map(|source| source.read(bytes));
     match count {
         Some(Ok(0)) => *source = None,
@@ -162,7 +166,7 @@ fn read(source: &mut Option<Box<dyn Source>>, bytes: &mut [u8], mut take: impl F
     }
 }
 
-/// Returns for each descriptor whether a read of it does not block.
+/// Returns true for each descriptor that can be read without blocking.
 fn ready(descriptors: [Option<RawFd>; 3], wait: Duration) -> [bool; 3] {
     // A negative number is skipped.
     let mut polled = descriptors.map(|descriptor| libc::pollfd {
@@ -176,7 +180,7 @@ fn ready(descriptors: [Option<RawFd>; 3], wait: Duration) -> [bool; 3] {
     polled.map(|it| found > 0 && it.revents != 0)
 }
 
-/// Returns true if the child has ended. It is not waited for: its number stays taken.
+/// Returns true if the child has ended. Does not wait for it, so that its number is not reused.
 fn has_exited(child: &Child) -> io::Result<bool> {
     // SAFETY: all-zero bytes are a valid `siginfo_t`, which has integers and pointers only.
     let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };

@@ -1,18 +1,17 @@
 //! Types of the arguments that plugins pass to core. The C contract makes such pointers valid for the call. All
 //! dereferences of them are in this file.
 //!
-//! Invariant: values of these types are made by a plugin's call of a function in `core`, and
-//! nowhere else.
+//! Invariant: values of these types come only from a plugin's call of a function in `core`.
 
 use std::ffi::{CStr, c_char};
 
-use crate::objects::{self, Object};
+use crate::objects::{self, HostObject};
 
 /// A pointer to an object of core.
 #[repr(transparent)]
 pub(crate) struct Arg<T>(*mut T);
 
-impl<T: Object> Arg<T> {
+impl<T: HostObject> Arg<T> {
     /// Returns the object if it is live; otherwise records a fault of the function `call`.
     pub fn get(&self, call: &str) -> Option<&T> {
         let found = self.find();
@@ -26,7 +25,7 @@ impl<T: Object> Arg<T> {
         found
     }
 
-    /// The object, if it is live.
+    /// Returns the object, if it is live.
     pub fn find(&self) -> Option<&T> {
         objects::find(self.0)
     }
@@ -47,7 +46,7 @@ impl<T: Object> Arg<T> {
         found
     }
 
-    /// The address itself.
+    /// Returns the address.
     pub fn address(&self) -> *mut T {
         self.0
     }
@@ -55,9 +54,9 @@ impl<T: Object> Arg<T> {
 
 /// A C string.
 #[repr(transparent)]
-pub(crate) struct Text(*const c_char);
+pub(crate) struct CStringArgument(*const c_char);
 
-impl Text {
+impl CStringArgument {
     /// Returns its bytes. Empty for null.
     pub fn bytes(&self) -> &[u8] {
         match self.0.is_null() {
@@ -67,7 +66,7 @@ impl Text {
         }
     }
 
-    /// Its text.
+    /// Returns its text.
     pub fn string(&self) -> String {
         String::from_utf8_lossy(self.bytes()).into_owned()
     }
@@ -115,7 +114,7 @@ impl<T: Copy> List<T> {
         }
     }
 
-    /// The first value, if there is any.
+    /// Returns the first value, or `None` for null.
     pub fn first(&self) -> Option<T> {
         self.values(1_usize).first().copied()
     }

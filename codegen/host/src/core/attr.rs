@@ -1,9 +1,9 @@
-//! The value of an op's attribute, and how the C functions read it.
+//! The value of an op's attribute, and its conversion to C.
 
 use std::fmt;
 
 use crate::dtype::DType;
-use crate::{Code, Tensor};
+use crate::{StatusCode, Tensor};
 
 /// An attribute's value.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +18,7 @@ pub enum Attr {
     Text(String),
     /// `type`.
     Type(DType),
-    /// `shape`; nothing where the rank is not known.
+    /// `shape`; `None` if the rank is unknown.
     Shape(Option<Vec<i64>>),
     /// `tensor`.
     Tensor(Tensor),
@@ -47,7 +47,7 @@ impl fmt::Display for Attr {
 }
 
 impl Attr {
-    /// The kind's name, for messages.
+    /// Returns the kind's name, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Bool(_) => "bool",
@@ -61,7 +61,7 @@ impl Attr {
         }
     }
 
-    /// `list_size` and `total_size`, as `TF_OpKernelConstruction_GetAttrSize` has them.
+    /// Returns `list_size` and `total_size`, as `TF_OpKernelConstruction_GetAttrSize` has them.
     pub(crate) fn sizes(&self) -> (i32, i32) {
         match self {
             Self::List(items) => (items.len() as i32, total(items)),
@@ -72,7 +72,7 @@ impl Attr {
     }
 }
 
-/// The summed lengths of strings or shapes; -1 for other lists.
+/// Returns the total length of strings or shapes; -1 for other lists.
 fn total(items: &[Attr]) -> i32 {
     let sized = matches!(items.first(), Some(Attr::Text(_) | Attr::Shape(_)));
     match sized {
@@ -83,11 +83,11 @@ fn total(items: &[Attr]) -> i32 {
 
 /// A C type that an attribute can be read as.
 pub(crate) trait Scalar: Copy {
-    /// The kind that is asked for.
+    /// The requested kind.
     const KIND: &'static str;
 
-    /// The value, if the attribute is of that kind.
-    fn read(attr: &Attr) -> Result<Option<Self>, (Code, String)>;
+    /// Returns the value, or `None` if the attribute is of another kind.
+    fn read(attr: &Attr) -> Result<Option<Self>, (StatusCode, String)>;
 }
 
 macro_rules! scalars {
@@ -95,7 +95,7 @@ macro_rules! scalars {
         $(impl Scalar for $ty {
             const KIND: &'static str = $kind;
 
-            fn read(attr: &Attr) -> Result<Option<Self>, (Code, String)> {
+            fn read(attr: &Attr) -> Result<Option<Self>, (StatusCode, String)> {
                 Ok(match attr {
                     $pattern => Some($value),
                     _ => None,
@@ -115,14 +115,14 @@ scalars! {
 impl Scalar for i32 {
     const KIND: &'static str = "int";
 
-    fn read(attr: &Attr) -> Result<Option<Self>, (Code, String)> {
+    fn read(attr: &Attr) -> Result<Option<Self>, (StatusCode, String)> {
         let Attr::Int(value) = attr else {
             return Ok(None);
         };
         let narrow = i32::try_from(*value);
         narrow
             .map(Some)
-            .map_err(|_| (Code::INVALID_ARGUMENT, format!("{value} is no int32")))
+            .map_err(|_| (StatusCode::INVALID_ARGUMENT, format!("{value} is no int32")))
     }
 }
 
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn an_int_that_does_not_fit_is_refused() {
+    fn rejects_int_out_of_range() {
         assert!(<i32 as Scalar>::read(&Attr::Int(1 << 40)).is_err());
         assert_eq!(<i32 as Scalar>::read(&Attr::Int(-7)), Ok(Some(-7)));
         assert_eq!(<i32 as Scalar>::read(&Attr::Bool(true)), Ok(None));

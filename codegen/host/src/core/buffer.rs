@@ -1,18 +1,18 @@
-//! `TF_Buffer`: bytes with a way to free them. Plugins read its fields, so its layout is C's.
+//! `TF_Buffer`: bytes with a deallocator. Plugins read its fields, so its layout is C's.
 
 use std::ffi::c_void;
 
 use super::argument::{Arg, List};
 use super::functions::functions;
-use crate::Code;
+use crate::StatusCode;
 use crate::memory::HostMemory;
-use crate::objects::{self, Object, ObjectKind, Owner};
+use crate::objects::{self, HostObject, ObjectKind, Owner};
 
 type Deallocator = extern "C" fn(*mut c_void, usize);
 
 /// The object behind `TF_Buffer*`: the three public fields, then the host's memory.
 #[repr(C)]
-pub(crate) struct Buffer {
+pub(crate) struct BufferObject {
     data: *const c_void,
     length: usize,
     deallocator: Option<Deallocator>,
@@ -21,23 +21,23 @@ pub(crate) struct Buffer {
 
 /// The three public fields.
 #[repr(C)]
-pub(super) struct Fields {
+pub(super) struct BufferFields {
     data: *const c_void,
     length: usize,
     deallocator: Option<Deallocator>,
 }
 
 // SAFETY: the owner of the buffer owns the memory, and the C contract allows buffers to change threads.
-unsafe impl Send for Buffer {}
+unsafe impl Send for BufferObject {}
 // SAFETY: as above; nothing here changes behind a shared reference.
-unsafe impl Sync for Buffer {}
+unsafe impl Sync for BufferObject {}
 
-impl Object for Buffer {
+impl HostObject for BufferObject {
     const KIND: ObjectKind = ObjectKind::Buffer;
 }
 
-impl Buffer {
-    /// A buffer of nothing.
+impl BufferObject {
+    /// Returns an empty buffer.
     pub fn empty() -> Self {
         Self {
             data: std::ptr::null(),
@@ -47,7 +47,7 @@ impl Buffer {
         }
     }
 
-    /// A buffer of the host's own bytes.
+    /// Returns a buffer with a copy of `bytes` in the host's memory.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let own = HostMemory::from_bytes(bytes);
         Self {
@@ -69,13 +69,16 @@ impl Buffer {
 }
 
 /// Puts a copy of `bytes` into a plugin's empty buffer, to be freed with it.
-pub(super) fn fill(buffer: *mut Buffer, bytes: &[u8]) -> Result<(), (Code, String)> {
+pub(super) fn fill(buffer: *mut BufferObject, bytes: &[u8]) -> Result<(), (StatusCode, String)> {
     let Some(found) = objects::find(buffer) else {
-        return Err((Code::INVALID_ARGUMENT, "there is no such TF_Buffer".into()));
+        return Err((
+            StatusCode::INVALID_ARGUMENT,
+            "there is no such TF_Buffer".into(),
+        ));
     };
     if !found.data.is_null() {
         let text = "a TF_Buffer that is filled must be empty".into();
-        return Err((Code::INVALID_ARGUMENT, text));
+        return Err((StatusCode::INVALID_ARGUMENT, text));
     }
     // SAFETY: the registry has the buffer, and the C contract makes access exclusive for the call. The block of
     // malloc has as many bytes as are copied.
@@ -94,7 +97,7 @@ extern "C" fn release(data: *mut c_void, _length: usize) {
     unsafe { libc::free(data) }
 }
 
-impl Drop for Buffer {
+impl Drop for BufferObject {
     fn drop(&mut self) {
         if let (Some(free), None) = (self.deallocator, &self.own) {
             free(self.data.cast_mut(), self.length);
@@ -103,24 +106,24 @@ impl Drop for Buffer {
 }
 
 functions! {
-    fn TF_NewBuffer() -> *mut Buffer {
-        objects::create(Buffer::empty(), Owner::Plugin)
+    fn TF_NewBuffer() -> *mut BufferObject {
+        objects::create(BufferObject::empty(), Owner::Plugin)
     }
 
-    fn TF_NewBufferFromString(bytes: List<u8>, length: usize) -> *mut Buffer {
-        objects::create(Buffer::from_bytes(bytes.values(length)), Owner::Plugin)
+    fn TF_NewBufferFromString(bytes: List<u8>, length: usize) -> *mut BufferObject {
+        objects::create(BufferObject::from_bytes(bytes.values(length)), Owner::Plugin)
     }
 
-    fn TF_DeleteBuffer(buffer: Arg<Buffer>) {
+    fn TF_DeleteBuffer(buffer: Arg<BufferObject>) {
         drop(buffer.take(CALL));
     }
 
-    fn TF_GetBuffer(buffer: Arg<Buffer>) -> Fields {
+    fn TF_GetBuffer(buffer: Arg<BufferObject>) -> BufferFields {
         match buffer.get(CALL) {
             Some(found) => {
-                Fields { data: found.data, length: found.length, deallocator: found.deallocator }
+                BufferFields { data: found.data, length: found.length, deallocator: found.deallocator }
             }
-            None => Fields { data: std::ptr::null(), length: 0, deallocator: None },
+            None => BufferFields { data: std::ptr::null(), length: 0, deallocator: None },
         }
     }
 }

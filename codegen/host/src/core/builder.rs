@@ -5,28 +5,28 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::argument::{Arg, Text};
-use super::construction::Construction;
-use super::context::Context;
+use super::argument::{Arg, CStringArgument};
+use super::construction::KernelConstruction;
+use super::context::KernelContext;
 use super::functions::functions;
-use super::status::{Status, report};
-use crate::Code;
+use super::status::{StatusObject, report};
+use crate::StatusCode;
 use crate::dtype::DType;
-use crate::objects::{self, Object, ObjectKind, Owner};
+use crate::objects::{self, HostObject, ObjectKind, Owner};
 
-pub(crate) type Create = unsafe extern "C" fn(*mut Construction) -> *mut c_void;
+pub(crate) type Create = unsafe extern "C" fn(*mut KernelConstruction) -> *mut c_void;
 pub(crate) type Delete = unsafe extern "C" fn(*mut c_void);
 
 /// The compute function of a kernel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Compute {
-    Sync(unsafe extern "C" fn(*mut c_void, *mut Context)),
-    Async(unsafe extern "C" fn(*mut c_void, *mut Context, *mut Done)),
+    Sync(unsafe extern "C" fn(*mut c_void, *mut KernelContext)),
+    Async(unsafe extern "C" fn(*mut c_void, *mut KernelContext, *mut Done)),
 }
 
 /// A kernel's description.
 #[derive(Debug, Clone)]
-pub(crate) struct Builder {
+pub(crate) struct KernelBuilder {
     pub op: String,
     pub device: String,
     pub create: Option<Create>,
@@ -39,7 +39,7 @@ pub(crate) struct Builder {
 }
 
 /// Formats the kernel as TensorFlow formats a `KernelDef` in messages.
-impl fmt::Display for Builder {
+impl fmt::Display for KernelBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "op: {:?} device_type: {:?}", self.op, self.device)?;
         for (name, dtype) in &self.constraints {
@@ -57,19 +57,19 @@ impl fmt::Display for Builder {
 }
 
 /// The object behind `TF_KernelBuilder*`.
-pub(crate) struct BuilderHandle(Mutex<Builder>);
+pub(crate) struct BuilderHandle(Mutex<KernelBuilder>);
 
-impl Object for BuilderHandle {
+impl HostObject for BuilderHandle {
     const KIND: ObjectKind = ObjectKind::KernelBuilder;
 }
 
 impl BuilderHandle {
-    /// The kernel as it is described so far.
-    pub(super) fn kernel(&self) -> Builder {
+    /// Returns the description so far.
+    pub(super) fn kernel(&self) -> KernelBuilder {
         self.builder().clone()
     }
 
-    fn builder(&self) -> MutexGuard<'_, Builder> {
+    fn builder(&self) -> MutexGuard<'_, KernelBuilder> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -78,11 +78,11 @@ impl BuilderHandle {
 #[derive(Default)]
 pub(crate) struct Done(Arc<(Mutex<bool>, Condvar)>);
 
-impl Object for Done {
+impl HostObject for Done {
     const KIND: ObjectKind = ObjectKind::Done;
 }
 
-/// The host's end of a [`Done`].
+/// The host's side of a [`Done`], which waits for the call.
 pub(crate) struct Wait(Arc<(Mutex<bool>, Condvar)>);
 
 impl Done {
@@ -101,15 +101,15 @@ impl Wait {
     }
 }
 
-static REGISTERED: Mutex<Vec<Builder>> = Mutex::new(Vec::new());
+static REGISTERED: Mutex<Vec<KernelBuilder>> = Mutex::new(Vec::new());
 
 /// Returns the kernels that were registered since the last call.
-pub(crate) fn take_registered_kernels() -> Vec<Builder> {
+pub(crate) fn take_registered_kernels() -> Vec<KernelBuilder> {
     std::mem::take(&mut *REGISTERED.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Puts a kernel into the registry.
-pub(super) fn record(kernel: Builder) {
+pub(super) fn record(kernel: KernelBuilder) {
     REGISTERED
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -117,13 +117,13 @@ pub(super) fn record(kernel: Builder) {
 }
 
 fn new_builder(
-    op: &Text,
-    device: &Text,
+    op: &CStringArgument,
+    device: &CStringArgument,
     create: Option<Create>,
     compute: Option<Compute>,
     delete: Option<Delete>,
 ) -> *mut BuilderHandle {
-    let builder = Builder {
+    let builder = KernelBuilder {
         op: op.string(),
         device: device.string(),
         create,
@@ -139,20 +139,20 @@ fn new_builder(
 
 functions! {
     fn TF_NewKernelBuilder(
-        op: Text,
-        device: Text,
+        op: CStringArgument,
+        device: CStringArgument,
         create: Option<Create>,
-        compute: Option<unsafe extern "C" fn(*mut c_void, *mut Context)>,
+        compute: Option<unsafe extern "C" fn(*mut c_void, *mut KernelContext)>,
         delete: Option<Delete>,
     ) -> *mut BuilderHandle {
         new_builder(&op, &device, create, compute.map(Compute::Sync), delete)
     }
 
     fn TF_NewAsyncKernelBuilder(
-        op: Text,
-        device: Text,
+        op: CStringArgument,
+        device: CStringArgument,
         create: Option<Create>,
-        compute: Option<unsafe extern "C" fn(*mut c_void, *mut Context, *mut Done)>,
+        compute: Option<unsafe extern "C" fn(*mut c_void, *mut KernelContext, *mut Done)>,
         delete: Option<Delete>,
     ) -> *mut BuilderHandle {
         new_builder(&op, &device, create, compute.map(Compute::Async), delete)
@@ -160,16 +160,16 @@ functions! {
 
     fn TF_KernelBuilder_TypeConstraint(
         builder: Arg<BuilderHandle>,
-        attr: Text,
+        attr: CStringArgument,
         dtype: u32,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(builder) = builder.get(CALL) else { return };
         builder.builder().constraints.push((attr.string(), DType(dtype)));
         report(&status, CALL, Ok(()));
     }
 
-    fn TF_KernelBuilder_HostMemory(builder: Arg<BuilderHandle>, argument: Text) {
+    fn TF_KernelBuilder_HostMemory(builder: Arg<BuilderHandle>, argument: CStringArgument) {
         if let Some(builder) = builder.get(CALL) {
             builder.builder().host_memory.push(argument.string());
         }
@@ -181,16 +181,16 @@ functions! {
         }
     }
 
-    fn TF_KernelBuilder_Label(builder: Arg<BuilderHandle>, label: Text) {
+    fn TF_KernelBuilder_Label(builder: Arg<BuilderHandle>, label: CStringArgument) {
         if let Some(builder) = builder.get(CALL) {
             builder.builder().label = label.string();
         }
     }
 
-    fn TF_RegisterKernelBuilder(_name: Text, builder: Arg<BuilderHandle>, status: Arg<Status>) {
+    fn TF_RegisterKernelBuilder(_name: CStringArgument, builder: Arg<BuilderHandle>, status: Arg<StatusObject>) {
         let Some(builder) = builder.take(CALL) else {
             let text = "there is no such builder".to_owned();
-            return report(&status, CALL, Err((Code::INVALID_ARGUMENT, text)));
+            return report(&status, CALL, Err((StatusCode::INVALID_ARGUMENT, text)));
         };
         record(builder.kernel());
         report(&status, CALL, Ok(()));

@@ -4,31 +4,31 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use super::argument::{Arg, List, Out};
-use super::context::{Context, Ctx};
+use super::context::{Ctx, KernelContext};
 use super::functions::functions;
-use super::status::{Status, report};
+use super::status::{StatusObject, report};
 use super::tensor::{TensorHandle, View};
-use crate::Code;
+use crate::StatusCode;
 use crate::dtype::DType;
 use crate::objects;
-use crate::tensor_buffer::Buffer;
+use crate::tensor_buffer::TensorBuffer;
 
-type StatusResult<T> = Result<T, (Code, String)>;
+type StatusResult<T> = Result<T, (StatusCode, String)>;
 
-impl Context {
+impl KernelContext {
     pub(super) fn input(&self, index: c_int) -> StatusResult<View> {
         let state = self.state();
         let at = Self::index("input", index, state.input_views.len())?;
         let gone = || {
             (
-                Code::INTERNAL,
+                StatusCode::INTERNAL,
                 format!("input {index} was forwarded already"),
             )
         };
         state.input_views[at].clone().ok_or_else(gone)
     }
 
-    /// Fresh memory where the op's kernel wants it.
+    /// Allocates memory of the kind that the kernel's registration states.
     pub(super) fn allocate_tensor(
         &self,
         dtype: DType,
@@ -38,17 +38,19 @@ impl Context {
         let mut view = View {
             dtype,
             dims: dims.to_vec(),
-            buffer: Arc::new(Buffer::empty()),
+            buffer: Arc::new(TensorBuffer::empty()),
         };
         let len = view.bytes();
         view.buffer = match on_host {
-            true => Arc::new(Buffer::host(len)),
-            false => Arc::new(Buffer::allocate_on(&self.executor, len).map_err(|error| {
-                (
-                    error.code().unwrap_or(Code::RESOURCE_EXHAUSTED),
-                    error.to_string(),
-                )
-            })?),
+            true => Arc::new(TensorBuffer::host(len)),
+            false => Arc::new(
+                TensorBuffer::allocate_on(&self.executor, len).map_err(|error| {
+                    (
+                        error.code().unwrap_or(StatusCode::RESOURCE_EXHAUSTED),
+                        error.to_string(),
+                    )
+                })?,
+            ),
         };
         Ok(view)
     }
@@ -71,15 +73,15 @@ impl Context {
         let at = Self::index("output", index, self.outputs.len())?;
         let none = || {
             (
-                Code::FAILED_PRECONDITION,
+                StatusCode::FAILED_PRECONDITION,
                 format!("output {index} is not allocated"),
             )
         };
         self.state().output_views[at].clone().ok_or_else(none)
     }
 
-    /// The input `index` as output `output`, where nobody else uses its buffer, it lies in the same
-    /// kind of memory, and has the same type and number of elements.
+    /// Returns the input `index` as output `output`, or `None` if its buffer has another user, is in another
+    /// kind of memory, or has another type or number of elements.
     fn forward(&self, index: c_int, output: usize, dims: &[i64]) -> Option<View> {
         let at = usize::try_from(index)
             .ok()
@@ -115,11 +117,11 @@ impl Context {
     }
 }
 
-/// Gives the plugin a handle, or null and the reason.
+/// Returns a handle for the plugin, or null and sets the status.
 fn into_handle_or_null(
     call: &str,
     output_views: StatusResult<View>,
-    status: &Arg<Status>,
+    status: &Arg<StatusObject>,
 ) -> *mut TensorHandle {
     let (handle, result) = match output_views {
         Ok(view) => (view.into_plugin_handle(), Ok(())),
@@ -129,7 +131,7 @@ fn into_handle_or_null(
     handle
 }
 
-/// `TF_AllocatorAttributes`, of which a plugin may know a shorter form.
+/// `TF_AllocatorAttributes`. The struct of an older plugin may be shorter.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct AllocatorAttributes {
@@ -138,23 +140,23 @@ pub(super) struct AllocatorAttributes {
 }
 
 functions! {
-    fn TF_GetInput(ctx: Ctx, index: c_int, tensor: Out<*mut TensorHandle>, status: Arg<Status>) {
+    fn TF_GetInput(ctx: Ctx, index: c_int, tensor: Out<*mut TensorHandle>, status: Arg<StatusObject>) {
         let Some(ctx) = ctx.get(CALL) else { return };
         tensor.set(into_handle_or_null(CALL, ctx.input(index), &status));
     }
 
-    fn TF_SetOutput(ctx: Ctx, index: c_int, tensor: Arg<TensorHandle>, status: Arg<Status>) {
+    fn TF_SetOutput(ctx: Ctx, index: c_int, tensor: Arg<TensorHandle>, status: Arg<StatusObject>) {
         let (Some(ctx), Some(tensor)) = (ctx.get(CALL), tensor.get(CALL)) else { return };
         let view = tensor.view().clone();
         report(&status, CALL, ctx.set_output(index, view));
     }
 
-    fn TF_GetMutableOutput(ctx: Ctx, index: c_int, status: Arg<Status>) -> *mut TensorHandle {
+    fn TF_GetMutableOutput(ctx: Ctx, index: c_int, status: Arg<StatusObject>) -> *mut TensorHandle {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         into_handle_or_null(CALL, ctx.mutable_output(index), &status)
     }
 
-    // The data type and the length are not looked at, as in TensorFlow.
+    // The data type and the length are ignored, as in TensorFlow.
     fn TF_AllocateOutput(
         ctx: Ctx,
         index: c_int,
@@ -162,7 +164,7 @@ functions! {
         dims: List<i64>,
         rank: c_int,
         _len: usize,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) -> *mut TensorHandle {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         into_handle_or_null(CALL, ctx.allocate_output(index, dims.values(rank)), &status)
@@ -176,7 +178,7 @@ functions! {
         dims: List<i64>,
         rank: c_int,
         forwarded: Out<c_int>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) -> *mut TensorHandle {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         let candidates = candidates.values(count);
@@ -191,7 +193,7 @@ functions! {
         dims: List<i64>,
         rank: c_int,
         attributes: List<AllocatorAttributes>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) -> *mut TensorHandle {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         let attributes = attributes.first();

@@ -4,25 +4,25 @@ use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::argument::{Arg, Out, Text};
+use super::argument::{Arg, CStringArgument, Out};
 use super::attr::{Attr, Scalar};
 use super::functions::functions;
-use super::status::{Status, report};
+use super::status::{StatusObject, report};
 use super::tensor::{TensorHandle, View};
-use crate::Code;
+use crate::StatusCode;
 use crate::memory::HostMemory;
-use crate::objects::{Object, ObjectKind};
-use crate::tensor_buffer::Buffer;
+use crate::objects::{HostObject, ObjectKind};
+use crate::tensor_buffer::TensorBuffer;
 
 /// The object behind `TF_OpKernelConstruction*`.
-pub(crate) struct Construction {
+pub(crate) struct KernelConstruction {
     pub name: String,
     pub op: String,
     pub attrs: BTreeMap<String, Attr>,
-    failure: Mutex<Option<(Code, String)>>,
+    failure: Mutex<Option<(StatusCode, String)>>,
 }
 
-impl Object for Construction {
+impl HostObject for KernelConstruction {
     const KIND: ObjectKind = ObjectKind::Construction;
 }
 
@@ -53,7 +53,7 @@ impl StringView {
     }
 }
 
-impl Construction {
+impl KernelConstruction {
     pub fn new(name: String, op: String, attrs: BTreeMap<String, Attr>) -> Self {
         Self {
             name,
@@ -64,55 +64,57 @@ impl Construction {
     }
 
     /// Returns the status that the kernel reported, if it failed.
-    pub fn failure(&self) -> Option<(Code, String)> {
+    pub fn failure(&self) -> Option<(StatusCode, String)> {
         self.failure
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
     }
 
-    fn attr(&self, name: &str) -> Result<&Attr, (Code, String)> {
+    fn attr(&self, name: &str) -> Result<&Attr, (StatusCode, String)> {
         let missing = || {
             (
-                Code::NOT_FOUND,
+                StatusCode::NOT_FOUND,
                 format!("No attr named '{name}' in NodeDef"),
             )
         };
         self.attrs.get(name).ok_or_else(missing)
     }
 
-    fn scalar<T: Scalar>(&self, name: &str) -> Result<T, (Code, String)> {
+    fn scalar<T: Scalar>(&self, name: &str) -> Result<T, (StatusCode, String)> {
         scalar(self.attr(name)?)
     }
 
-    fn list(&self, name: &str) -> Result<&[Attr], (Code, String)> {
+    fn list(&self, name: &str) -> Result<&[Attr], (StatusCode, String)> {
         match self.attr(name)? {
             Attr::List(items) => Ok(items),
             other => Err(mismatch(other, "list")),
         }
     }
 
-    fn text(&self, name: &str) -> Result<&str, (Code, String)> {
+    fn text(&self, name: &str) -> Result<&str, (StatusCode, String)> {
         text(self.attr(name)?)
     }
 }
 
-fn scalar<T: Scalar>(attr: &Attr) -> Result<T, (Code, String)> {
+fn scalar<T: Scalar>(attr: &Attr) -> Result<T, (StatusCode, String)> {
     T::read(attr)?.ok_or_else(|| mismatch(attr, T::KIND))
 }
 
-fn text(attr: &Attr) -> Result<&str, (Code, String)> {
+fn text(attr: &Attr) -> Result<&str, (StatusCode, String)> {
     match attr {
         Attr::Text(text) => Ok(text),
         other => Err(mismatch(other, "string")),
     }
 }
 
-fn tensor(attr: &Attr) -> Result<*mut TensorHandle, (Code, String)> {
+fn tensor(attr: &Attr) -> Result<*mut TensorHandle, (StatusCode, String)> {
     let Attr::Tensor(value) = attr else {
         return Err(mismatch(attr, "tensor"));
     };
-    let buffer = Arc::new(Buffer::held(HostMemory::from_bytes(value.bytes())));
+    let buffer = Arc::new(TensorBuffer::from_host_memory(HostMemory::from_bytes(
+        value.bytes(),
+    )));
     Ok(View {
         dtype: value.dtype(),
         dims: value.dims().to_vec(),
@@ -121,17 +123,23 @@ fn tensor(attr: &Attr) -> Result<*mut TensorHandle, (Code, String)> {
     .into_plugin_handle())
 }
 
-fn mismatch(attr: &Attr, wanted: &str) -> (Code, String) {
+fn mismatch(attr: &Attr, wanted: &str) -> (StatusCode, String) {
     let kind = attr.kind();
     (
-        Code::INVALID_ARGUMENT,
+        StatusCode::INVALID_ARGUMENT,
         format!("AttrValue had value with type '{kind}' when '{wanted}' expected"),
     )
 }
 
-type Ctx = Arg<Construction>;
+type Ctx = Arg<KernelConstruction>;
 
-fn copy_scalar<T: Scalar>(call: &str, ctx: &Ctx, name: &Text, out: &Out<T>, status: &Arg<Status>) {
+fn copy_scalar<T: Scalar>(
+    call: &str,
+    ctx: &Ctx,
+    name: &CStringArgument,
+    out: &Out<T>,
+    status: &Arg<StatusObject>,
+) {
     let Some(ctx) = ctx.get(call) else { return };
     report(
         status,
@@ -143,10 +151,10 @@ fn copy_scalar<T: Scalar>(call: &str, ctx: &Ctx, name: &Text, out: &Out<T>, stat
 /// Copies as many items of a list as fit into the plugin's buffer.
 fn copy_list<T: Copy>(
     call: &str,
-    (ctx, name): (&Ctx, &Text),
+    (ctx, name): (&Ctx, &CStringArgument),
     (out, room): (&Out<T>, c_int),
-    read: impl Fn(&Attr) -> Result<T, (Code, String)>,
-    status: &Arg<Status>,
+    read: impl Fn(&Attr) -> Result<T, (StatusCode, String)>,
+    status: &Arg<StatusObject>,
 ) {
     let Some(ctx) = ctx.get(call) else { return };
     let items = ctx
@@ -161,13 +169,13 @@ fn copy_strings(
     name: &str,
     (values, lengths): (&Out<*mut c_char>, &Out<usize>),
     (storage, room): (&Out<u8>, usize),
-) -> Result<(), (Code, String)> {
+) -> Result<(), (StatusCode, String)> {
     let texts: Vec<&str> = items.iter().map(text).collect::<Result<_, _>>()?;
     let all: Vec<u8> = texts.iter().flat_map(|text| text.bytes()).collect();
     if all.len() > room {
         let needed = all.len();
         return Err((
-            Code::INVALID_ARGUMENT,
+            StatusCode::INVALID_ARGUMENT,
             format!("{name} needs {needed} bytes, not {room}"),
         ));
     }
@@ -184,7 +192,7 @@ fn copy_strings(
 }
 
 functions! {
-    fn TF_OpKernelConstruction_Failure(ctx: Ctx, status: Arg<Status>) {
+    fn TF_OpKernelConstruction_Failure(ctx: Ctx, status: Arg<StatusObject>) {
         if let (Some(ctx), Some(status)) = (ctx.get(CALL), status.get(CALL)) {
             *ctx.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(status.get());
         }
@@ -194,7 +202,7 @@ functions! {
         StringView::new(ctx.get(CALL).map_or("", |ctx| &ctx.name))
     }
 
-    fn TF_OpKernelConstruction_HasAttr(ctx: Ctx, name: Text, status: Arg<Status>) -> bool {
+    fn TF_OpKernelConstruction_HasAttr(ctx: Ctx, name: CStringArgument, status: Arg<StatusObject>) -> bool {
         let Some(ctx) = ctx.get(CALL) else { return false };
         report(&status, CALL, Ok(()));
         ctx.attrs.contains_key(&name.string())
@@ -202,45 +210,45 @@ functions! {
 
     fn TF_OpKernelConstruction_GetAttrSize(
         ctx: Ctx,
-        name: Text,
+        name: CStringArgument,
         list_size: Out<i32>,
         total_size: Out<i32>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(ctx) = ctx.get(CALL) else { return };
         let found = ctx.attr(&name.string());
         let (list, total) = found.as_ref().map_or((-1, -1), |attr| attr.sizes());
         list_size.set(list);
         total_size.set(total);
-        report(&status, CALL, found.map(|_| ()).map_err(|(_, text)| (Code::INVALID_ARGUMENT, text)));
+        report(&status, CALL, found.map(|_| ()).map_err(|(_, text)| (StatusCode::INVALID_ARGUMENT, text)));
     }
 
-    fn TF_OpKernelConstruction_GetAttrType(ctx: Ctx, name: Text, out: Out<u32>, status: Arg<Status>) {
+    fn TF_OpKernelConstruction_GetAttrType(ctx: Ctx, name: CStringArgument, out: Out<u32>, status: Arg<StatusObject>) {
         copy_scalar(CALL, &ctx, &name, &out, &status);
     }
 
-    fn TF_OpKernelConstruction_GetAttrInt32(ctx: Ctx, name: Text, out: Out<i32>, status: Arg<Status>) {
+    fn TF_OpKernelConstruction_GetAttrInt32(ctx: Ctx, name: CStringArgument, out: Out<i32>, status: Arg<StatusObject>) {
         copy_scalar(CALL, &ctx, &name, &out, &status);
     }
 
-    fn TF_OpKernelConstruction_GetAttrInt64(ctx: Ctx, name: Text, out: Out<i64>, status: Arg<Status>) {
+    fn TF_OpKernelConstruction_GetAttrInt64(ctx: Ctx, name: CStringArgument, out: Out<i64>, status: Arg<StatusObject>) {
         copy_scalar(CALL, &ctx, &name, &out, &status);
     }
 
-    fn TF_OpKernelConstruction_GetAttrFloat(ctx: Ctx, name: Text, out: Out<f32>, status: Arg<Status>) {
+    fn TF_OpKernelConstruction_GetAttrFloat(ctx: Ctx, name: CStringArgument, out: Out<f32>, status: Arg<StatusObject>) {
         copy_scalar(CALL, &ctx, &name, &out, &status);
     }
 
-    fn TF_OpKernelConstruction_GetAttrBool(ctx: Ctx, name: Text, out: Out<u8>, status: Arg<Status>) {
+    fn TF_OpKernelConstruction_GetAttrBool(ctx: Ctx, name: CStringArgument, out: Out<u8>, status: Arg<StatusObject>) {
         copy_scalar(CALL, &ctx, &name, &out, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrString(
         ctx: Ctx,
-        name: Text,
+        name: CStringArgument,
         out: Out<u8>,
         room: usize,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(ctx) = ctx.get(CALL) else { return };
         let text = ctx.text(&name.string());
@@ -250,9 +258,9 @@ functions! {
 
     fn TF_OpKernelConstruction_GetAttrTensor(
         ctx: Ctx,
-        name: Text,
+        name: CStringArgument,
         out: Out<*mut TensorHandle>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(ctx) = ctx.get(CALL) else { return };
         let made = ctx.attr(&name.string()).and_then(tensor);
@@ -261,73 +269,73 @@ functions! {
 
     fn TF_OpKernelConstruction_GetAttrTypeList(
         ctx: Ctx,
-        name: Text,
+        name: CStringArgument,
         out: Out<u32>,
         room: c_int,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrInt32List(
         ctx: Ctx,
-        name: Text,
+        name: CStringArgument,
         out: Out<i32>,
         room: c_int,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrInt64List(
         ctx: Ctx,
-        name: Text,
+        name: CStringArgument,
         out: Out<i64>,
         room: c_int,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrFloatList(
         ctx: Ctx,
-        name: Text,
+        name: CStringArgument,
         out: Out<f32>,
         room: c_int,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrBoolList(
         ctx: Ctx,
-        name: Text,
+        name: CStringArgument,
         out: Out<u8>,
         room: c_int,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrTensorList(
         ctx: Ctx,
-        name: Text,
+        name: CStringArgument,
         out: Out<*mut TensorHandle>,
         room: c_int,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         copy_list(CALL, (&ctx, &name), (&out, room), tensor, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrStringList(
         ctx: Ctx,
-        name: Text,
+        name: CStringArgument,
         values: Out<*mut c_char>,
         lengths: Out<usize>,
         room: c_int,
         storage: Out<u8>,
         storage_size: usize,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(ctx) = ctx.get(CALL) else { return };
         let name = name.string();

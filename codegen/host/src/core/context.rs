@@ -7,55 +7,55 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::argument::Arg;
 use super::construction::StringView;
 use super::functions::functions;
-use super::status::{Status, report};
+use super::status::{StatusObject, report};
 use super::tensor::View;
-use crate::Code;
+use crate::StatusCode;
 use crate::dtype::DType;
-use crate::executor::{Executor, Stream};
-use crate::objects::{self, Object, ObjectKind};
+use crate::executor::{Executor, StreamHandle};
+use crate::objects::{self, HostObject, ObjectKind};
 
 /// One argument of an op, as the kernel's registration places it.
 #[derive(Debug, Clone)]
-pub(crate) struct Placement {
+pub(crate) struct ArgumentPlacement {
     pub name: String,
     pub dtype: DType,
     pub on_host: bool,
 }
 
 /// The object behind `TF_OpKernelContext*`.
-pub(crate) struct Context {
+pub(crate) struct KernelContext {
     pub node: String,
     pub device: String,
     pub executor: Arc<Executor>,
-    pub stream: Stream,
-    pub inputs: Vec<Placement>,
-    pub outputs: Vec<Placement>,
-    state: Mutex<State>,
+    pub stream: StreamHandle,
+    pub inputs: Vec<ArgumentPlacement>,
+    pub outputs: Vec<ArgumentPlacement>,
+    state: Mutex<KernelState>,
     deferred: AtomicI64,
 }
 
 /// State that changes while the kernel runs.
-pub(crate) struct State {
+pub(crate) struct KernelState {
     /// An input is `None` after it was forwarded.
     pub input_views: Vec<Option<View>>,
     pub output_views: Vec<Option<View>>,
-    pub failure: Option<(Code, String)>,
+    pub failure: Option<(StatusCode, String)>,
 }
 
-impl Object for Context {
+impl HostObject for KernelContext {
     const KIND: ObjectKind = ObjectKind::Context;
 }
 
-impl Context {
+impl KernelContext {
     pub fn new(
         (node, device): (String, String),
-        (executor, stream): (Arc<Executor>, Stream),
-        (inputs, outputs): (Vec<Placement>, Vec<Placement>),
+        (executor, stream): (Arc<Executor>, StreamHandle),
+        (inputs, outputs): (Vec<ArgumentPlacement>, Vec<ArgumentPlacement>),
         input_views: Vec<View>,
     ) -> Self {
         let output_views = vec![None; outputs.len()];
         let input_views = input_views.into_iter().map(Some).collect();
-        let state = Mutex::new(State {
+        let state = Mutex::new(KernelState {
             input_views,
             output_views,
             failure: None,
@@ -72,7 +72,7 @@ impl Context {
         }
     }
 
-    pub fn state(&self) -> MutexGuard<'_, State> {
+    pub fn state(&self) -> MutexGuard<'_, KernelState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -82,16 +82,25 @@ impl Context {
     }
 
     /// Checks the index of an input or output as TensorFlow does.
-    pub fn index(argument: &str, index: c_int, len: usize) -> Result<usize, (Code, String)> {
+    pub fn index(argument: &str, index: c_int, len: usize) -> Result<usize, (StatusCode, String)> {
         let checked = usize::try_from(index).ok().filter(|at| *at < len);
-        let wrong = || (Code::OUT_OF_RANGE, format!("{argument} index out of range"));
+        let wrong = || {
+            (
+                StatusCode::OUT_OF_RANGE,
+                format!("{argument} index out of range"),
+            )
+        };
         checked.ok_or_else(wrong)
     }
 }
 
-pub(super) type Ctx = Arg<Context>;
+pub(super) type Ctx = Arg<KernelContext>;
 
-fn placement<'a>(call: &str, index: c_int, arguments: &'a [Placement]) -> Option<&'a Placement> {
+fn placement<'a>(
+    call: &str,
+    index: c_int,
+    arguments: &'a [ArgumentPlacement],
+) -> Option<&'a ArgumentPlacement> {
     let found = usize::try_from(index).ok().and_then(|at| arguments.get(at));
     if found.is_none() {
         objects::record_fault(format!(
@@ -119,25 +128,25 @@ functions! {
         ctx.get(CALL).and_then(|ctx| placement(CALL, index, &ctx.outputs)).map_or(0, |it| it.dtype.0)
     }
 
-    fn TF_IsHostMemoryInput(ctx: Ctx, index: c_int, status: Arg<Status>) -> bool {
+    fn TF_IsHostMemoryInput(ctx: Ctx, index: c_int, status: Arg<StatusObject>) -> bool {
         let found = ctx.get(CALL).and_then(|ctx| placement(CALL, index, &ctx.inputs));
         report(&status, CALL, Ok(()));
         found.is_some_and(|it| it.on_host)
     }
 
-    fn TF_IsHostMemoryOutput(ctx: Ctx, index: c_int, status: Arg<Status>) -> bool {
+    fn TF_IsHostMemoryOutput(ctx: Ctx, index: c_int, status: Arg<StatusObject>) -> bool {
         let found = ctx.get(CALL).and_then(|ctx| placement(CALL, index, &ctx.outputs));
         report(&status, CALL, Ok(()));
         found.is_some_and(|it| it.on_host)
     }
 
-    fn TF_GetStream(ctx: Ctx, status: Arg<Status>) -> *mut c_void {
+    fn TF_GetStream(ctx: Ctx, status: Arg<StatusObject>) -> *mut c_void {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         report(&status, CALL, Ok(()));
         ctx.stream.0
     }
 
-    fn TF_OpKernelContext_Failure(ctx: Ctx, status: Arg<Status>) {
+    fn TF_OpKernelContext_Failure(ctx: Ctx, status: Arg<StatusObject>) {
         if let (Some(ctx), Some(status)) = (ctx.get(CALL), status.get(CALL)) {
             ctx.state().failure.get_or_insert(status.get());
         }

@@ -1,6 +1,6 @@
 //! The macro that defines the functions of one family.
 
-/// Defines `extern "C"` functions and a `find` over them; each body knows its own name as `CALL`.
+/// Defines `extern "C"` functions and a `find` over them; `CALL` is the name of the function in its body.
 macro_rules! functions {
     ($($(#[$attr:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block)*) => {
         $(

@@ -4,17 +4,17 @@
 use std::ffi::{c_char, c_int};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::argument::{Arg, List, Out, Text};
-use super::buffer::{Buffer, fill};
+use super::argument::{Arg, CStringArgument, List, Out};
+use super::buffer::{BufferObject, fill};
 use super::functions::functions;
 use super::op_def;
-use super::status::{Status, report};
-use crate::Code;
-use crate::graph::{self, Graph, Node};
-use crate::objects::{self, Object, ObjectKind, Owner};
+use super::status::{StatusObject, report};
+use crate::StatusCode;
+use crate::graph::{self, GraphDef, NodeDef};
+use crate::objects::{self, HostObject, ObjectKind, Owner};
 
 /// The object behind `TF_GrapplerItem*`.
-pub(crate) struct Item(pub Graph);
+pub(crate) struct GrapplerItem(pub GraphDef);
 
 /// Addresses of the graphs that optimizers are processing, each with its item. In 2.5 an optimizer is not
 /// passed its item and looks it up by the graph.
@@ -27,7 +27,7 @@ fn items_by_graph() -> MutexGuard<'static, Vec<(usize, usize)>> {
 }
 
 /// Registers `item` under its graph until the result is dropped.
-pub(crate) fn register_item(graph: *mut Buffer, item: *mut Item) -> RegisteredItem {
+pub(crate) fn register_item(graph: *mut BufferObject, item: *mut GrapplerItem) -> RegisteredItem {
     items_by_graph().push((graph.addr(), item.expose_provenance()));
     RegisteredItem(graph.addr())
 }
@@ -42,28 +42,28 @@ impl Drop for RegisteredItem {
 }
 
 /// The object behind `TF_GraphProperties*`; without properties until they are inferred.
-struct Properties {
-    graph: Graph,
+struct GraphProperties {
+    graph: GraphDef,
     inferred: Mutex<bool>,
 }
 
 /// The object behind `TF_FunctionLibraryDefinition*`: definitions by name.
-struct Library(Vec<(String, Vec<u8>)>);
+struct FunctionLibrary(Vec<(String, Vec<u8>)>);
 
-impl Object for Item {
+impl HostObject for GrapplerItem {
     const KIND: ObjectKind = ObjectKind::GrapplerItem;
 }
 
-impl Object for Properties {
+impl HostObject for GraphProperties {
     const KIND: ObjectKind = ObjectKind::GraphProperties;
 }
 
-impl Object for Library {
+impl HostObject for FunctionLibrary {
     const KIND: ObjectKind = ObjectKind::FunctionLibrary;
 }
 
-impl Properties {
-    fn known(&self, name: &str) -> Option<&Node> {
+impl GraphProperties {
+    fn known(&self, name: &str) -> Option<&NodeDef> {
         let inferred = *self
             .inferred
             .lock()
@@ -71,7 +71,7 @@ impl Properties {
         self.graph.node(name).filter(|_| inferred)
     }
 
-    fn inputs(&self, name: &str) -> Vec<&Node> {
+    fn inputs(&self, name: &str) -> Vec<&NodeDef> {
         let inputs = self.known(name).map_or(&[][..], |node| &node.inputs);
         inputs
             .iter()
@@ -79,7 +79,7 @@ impl Properties {
             .collect()
     }
 
-    fn outputs(&self, name: &str) -> Vec<&Node> {
+    fn outputs(&self, name: &str) -> Vec<&NodeDef> {
         self.known(name).into_iter().collect()
     }
 }
@@ -95,12 +95,12 @@ fn put(
     names: &[String],
     (values, lengths, room): (&Out<*mut c_char>, &Out<usize>, c_int),
     (storage, size): (&Out<u8>, usize),
-) -> Result<(), (Code, String)> {
+) -> Result<(), (StatusCode, String)> {
     let names = &names[..names.len().min(room.max(0) as usize)];
     let text = names.concat();
     if text.len() > size {
         let why = format!("the names take {} bytes, and there are {size}", text.len());
-        return Err((Code::INVALID_ARGUMENT, why));
+        return Err((StatusCode::INVALID_ARGUMENT, why));
     }
     storage.fill(text.as_bytes());
     let lens: Vec<usize> = names.iter().map(String::len).collect();
@@ -116,28 +116,28 @@ fn put(
 
 /// Fills one buffer with the properties of each node.
 fn put_properties(
-    nodes: &[&Node],
-    buffers: &List<*mut Buffer>,
+    nodes: &[&NodeDef],
+    buffers: &List<*mut BufferObject>,
     room: c_int,
-) -> Result<(), (Code, String)> {
+) -> Result<(), (StatusCode, String)> {
     let mut pairs = nodes.iter().zip(buffers.values(room));
     pairs.try_for_each(|(node, buffer)| fill(*buffer, &node.properties()))
 }
 
 functions! {
-    fn TF_GetGrapplerItem(graph: Arg<Buffer>, status: Arg<Status>) -> *mut Item {
+    fn TF_GetGrapplerItem(graph: Arg<BufferObject>, status: Arg<StatusObject>) -> *mut GrapplerItem {
         let address = graph.address().addr();
         let found = items_by_graph().iter().find(|(known, _)| *known == address).map(|(_, item)| *item);
-        let missing = || (Code::NOT_FOUND, "GrapplerItem is not found".to_owned());
+        let missing = || (StatusCode::NOT_FOUND, "GrapplerItem is not found".to_owned());
         report(&status, CALL, found.map(|_| ()).ok_or_else(missing));
         found.map_or(std::ptr::null_mut(), std::ptr::with_exposed_provenance_mut)
     }
 
     fn TF_GetNodesToPreserveListSize(
-        item: Arg<Item>,
+        item: Arg<GrapplerItem>,
         count: Out<c_int>,
         bytes: Out<usize>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(item) = item.get(CALL) else { return };
         sizes(&item.0.fetch, (&count, &bytes));
@@ -145,23 +145,23 @@ functions! {
     }
 
     fn TF_GetNodesToPreserveList(
-        item: Arg<Item>,
+        item: Arg<GrapplerItem>,
         values: Out<*mut c_char>,
         lengths: Out<usize>,
         room: c_int,
         storage: Out<u8>,
         size: usize,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(item) = item.get(CALL) else { return };
         report(&status, CALL, put(&item.0.fetch, (&values, &lengths, room), (&storage, size)));
     }
 
     fn TF_GetFetchNodesListSize(
-        item: Arg<Item>,
+        item: Arg<GrapplerItem>,
         count: Out<c_int>,
         bytes: Out<usize>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(item) = item.get(CALL) else { return };
         sizes(&item.0.fetch, (&count, &bytes));
@@ -169,35 +169,35 @@ functions! {
     }
 
     fn TF_GetFetchNodesList(
-        item: Arg<Item>,
+        item: Arg<GrapplerItem>,
         values: Out<*mut c_char>,
         lengths: Out<usize>,
         room: c_int,
         storage: Out<u8>,
         size: usize,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(item) = item.get(CALL) else { return };
         report(&status, CALL, put(&item.0.fetch, (&values, &lengths, room), (&storage, size)));
     }
 
-    fn TF_NewGraphProperties(item: Arg<Item>) -> *mut Properties {
+    fn TF_NewGraphProperties(item: Arg<GrapplerItem>) -> *mut GraphProperties {
         let Some(item) = item.get(CALL) else { return std::ptr::null_mut() };
-        let made = Properties { graph: item.0.clone(), inferred: Mutex::new(false) };
+        let made = GraphProperties { graph: item.0.clone(), inferred: Mutex::new(false) };
         objects::create(made, Owner::Plugin)
     }
 
-    fn TF_DeleteGraphProperties(properties: Arg<Properties>) {
+    fn TF_DeleteGraphProperties(properties: Arg<GraphProperties>) {
         drop(properties.take(CALL));
     }
 
     fn TF_InferStatically(
-        properties: Arg<Properties>,
+        properties: Arg<GraphProperties>,
         _assume_valid_feeds: u8,
         _aggressive_shape_inference: u8,
         _include_input_tensor_values: u8,
         _include_output_tensor_values: u8,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(properties) = properties.get(CALL) else { return };
         *properties.inferred.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = true;
@@ -205,10 +205,10 @@ functions! {
     }
 
     fn TF_GetInputPropertiesListSize(
-        properties: Arg<Properties>,
-        name: Text,
+        properties: Arg<GraphProperties>,
+        name: CStringArgument,
         count: Out<c_int>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(properties) = properties.get(CALL) else { return };
         count.set(properties.inputs(&name.string()).len() as c_int);
@@ -216,10 +216,10 @@ functions! {
     }
 
     fn TF_GetOutputPropertiesListSize(
-        properties: Arg<Properties>,
-        name: Text,
+        properties: Arg<GraphProperties>,
+        name: CStringArgument,
         count: Out<c_int>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(properties) = properties.get(CALL) else { return };
         count.set(properties.outputs(&name.string()).len() as c_int);
@@ -227,11 +227,11 @@ functions! {
     }
 
     fn TF_GetInputPropertiesList(
-        properties: Arg<Properties>,
-        name: Text,
-        buffers: List<*mut Buffer>,
+        properties: Arg<GraphProperties>,
+        name: CStringArgument,
+        buffers: List<*mut BufferObject>,
         room: c_int,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(properties) = properties.get(CALL) else { return };
         let nodes = properties.inputs(&name.string());
@@ -239,42 +239,42 @@ functions! {
     }
 
     fn TF_GetOutputPropertiesList(
-        properties: Arg<Properties>,
-        name: Text,
-        buffers: List<*mut Buffer>,
+        properties: Arg<GraphProperties>,
+        name: CStringArgument,
+        buffers: List<*mut BufferObject>,
         room: c_int,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(properties) = properties.get(CALL) else { return };
         let nodes = properties.outputs(&name.string());
         report(&status, CALL, put_properties(&nodes, &buffers, room));
     }
 
-    fn TF_NewFunctionLibraryDefinition(graph: Arg<Buffer>, status: Arg<Status>) -> *mut Library {
+    fn TF_NewFunctionLibraryDefinition(graph: Arg<BufferObject>, status: Arg<StatusObject>) -> *mut FunctionLibrary {
         let Some(graph) = graph.get(CALL) else { return std::ptr::null_mut() };
         report(&status, CALL, Ok(()));
-        objects::create(Library(graph::functions(graph.bytes())), Owner::Plugin)
+        objects::create(FunctionLibrary(graph::functions(graph.bytes())), Owner::Plugin)
     }
 
-    fn TF_DeleteFunctionLibraryDefinition(library: Arg<Library>) {
+    fn TF_DeleteFunctionLibraryDefinition(library: Arg<FunctionLibrary>) {
         drop(library.take(CALL));
     }
 
-    fn TF_GetAllOpList() -> *mut Buffer {
-        objects::create(Buffer::from_bytes(&op_def::all()), Owner::Plugin)
+    fn TF_GetAllOpList() -> *mut BufferObject {
+        objects::create(BufferObject::from_bytes(&op_def::all()), Owner::Plugin)
     }
 
     fn TF_LookUpOpDef(
-        library: Arg<Library>,
-        name: Text,
-        buffer: Arg<Buffer>,
-        status: Arg<Status>,
+        library: Arg<FunctionLibrary>,
+        name: CStringArgument,
+        buffer: Arg<BufferObject>,
+        status: Arg<StatusObject>,
     ) {
         let Some(library) = library.get(CALL) else { return };
         let name = name.string();
         let own = library.0.iter().find(|(found, _)| *found == name);
         let found = own.map(|(_, bytes)| bytes.clone()).or_else(|| op_def::bytes(&name));
-        let missing = || (Code::NOT_FOUND, format!("Op type not registered '{name}'"));
+        let missing = || (StatusCode::NOT_FOUND, format!("Op type not registered '{name}'"));
         let put = found.ok_or_else(missing).and_then(|bytes| fill(buffer.address(), &bytes));
         report(&status, CALL, put);
     }

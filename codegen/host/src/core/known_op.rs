@@ -1,7 +1,7 @@
 //! Definitions of the TensorFlow ops that a first plugin needs.
 
 use super::attr::Attr;
-use super::op_definition::OpDef;
+use super::op_definition::OpDefinition;
 
 /// The definition of an op, such as `input:T other:U -> output:T`, and its default attributes. Types that
 /// no attribute chooses are in lower case.
@@ -107,7 +107,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the definition of the known op `name`.
-pub(super) fn definition(name: &str) -> Option<OpDef> {
+pub(super) fn definition(name: &str) -> Option<OpDefinition> {
     KnownOp::find(name).map(KnownOp::definition)
 }
 
@@ -118,7 +118,7 @@ impl KnownOp {
     }
 
     /// Returns the arguments and attributes.
-    pub fn definition(&self) -> OpDef {
+    pub fn definition(&self) -> OpDefinition {
         let (inputs, outputs) = self
             .signature
             .split_once("->")
@@ -131,7 +131,7 @@ impl KnownOp {
                 .map(|(name, ty)| (name.to_owned(), ty.to_owned()))
                 .collect()
         };
-        OpDef::new(self.name, list(inputs), list(outputs))
+        OpDefinition::new(self.name, list(inputs), list(outputs))
     }
 
     /// Returns the attributes that have default values.

@@ -28,17 +28,17 @@ use std::sync::OnceLock;
 
 pub(crate) use argument::Arg;
 pub use attr::Attr;
-pub(crate) use buffer::Buffer;
-pub(crate) use builder::{Builder, Compute, Done, take_registered_kernels};
-pub(crate) use construction::Construction;
-pub(crate) use context::{Context, Placement};
-pub(crate) use grappler::{Item, register_item};
+pub(crate) use buffer::BufferObject;
+pub(crate) use builder::{Compute, Done, KernelBuilder, take_registered_kernels};
+pub(crate) use construction::KernelConstruction;
+pub(crate) use context::{ArgumentPlacement, KernelContext};
+pub(crate) use grappler::{GrapplerItem, register_item};
 pub(crate) use known_op::KnownOp;
 pub(crate) use op_def::defined;
-pub(crate) use op_definition::OpDef;
-pub(crate) use shape::{Inference, TensorShape};
+pub(crate) use op_definition::OpDefinition;
+pub(crate) use shape::{ShapeInference, TensorShape};
 pub(crate) use tensor::View;
-pub(crate) use variable::Variable;
+pub(crate) use variable::StoredVariable;
 
 /// Returns the host's function for `symbol` in the form with so many parameters, or `None` if it has none.
 /// `TSL_X` is another name for `TF_X`.

@@ -1,46 +1,46 @@
-//! Ops that a plugin defines by ops.h, and the definitions that core has of them and of its own.
+//! Ops that a plugin defines through ops.h, and serialized definitions of these ops and of core's.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::argument::{Arg, Text};
+use super::argument::{Arg, CStringArgument};
 use super::functions::functions;
 use super::known_op;
-use super::op_definition::{OpDef, ShapeFunction};
-use super::status::{Status, report};
-use crate::objects::{self, Object, ObjectKind, Owner};
-use crate::{Code, proto};
+use super::op_definition::{OpDefinition, ShapeFunction};
+use super::status::{StatusObject, report};
+use crate::objects::{self, HostObject, ObjectKind, Owner};
+use crate::{StatusCode, proto};
 
 /// The object behind `TF_OpDefinitionBuilder*`.
-struct Builder(Mutex<OpDef>);
+struct OpDefinitionBuilder(Mutex<OpDefinition>);
 
-impl Object for Builder {
+impl HostObject for OpDefinitionBuilder {
     const KIND: ObjectKind = ObjectKind::OpDefinitionBuilder;
 }
 
-impl Builder {
-    fn definition(&self) -> MutexGuard<'_, OpDef> {
+impl OpDefinitionBuilder {
+    fn definition(&self) -> MutexGuard<'_, OpDefinition> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-static DEFINED: Mutex<Vec<OpDef>> = Mutex::new(Vec::new());
+static DEFINED: Mutex<Vec<OpDefinition>> = Mutex::new(Vec::new());
 
-/// The ops that plugins defined in this process.
-pub(crate) fn defined() -> Vec<OpDef> {
+/// Returns the ops that plugins defined in this process.
+pub(crate) fn defined() -> Vec<OpDefinition> {
     DEFINED
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .clone()
 }
 
-/// The `OpDef` of an op that core knows.
+/// Returns the serialized `OpDef` of an op that core or a plugin defines.
 pub(super) fn bytes(name: &str) -> Option<Vec<u8>> {
     let own = defined().into_iter().find(|op| op.name == name);
     own.or_else(|| known_op::definition(name))
         .map(|op| op.bytes())
 }
 
-/// The `OpList` of all of them.
+/// Returns the `OpList` of all these ops.
 pub(super) fn all() -> Vec<u8> {
     let own = defined().into_iter().map(|op| op.name);
     let names = own.chain(known_op::names().map(str::to_owned));
@@ -48,7 +48,7 @@ pub(super) fn all() -> Vec<u8> {
     ops.flat_map(|op| proto::bytes_field(1, op)).collect()
 }
 
-/// `name: rest`, without the spaces.
+/// Parses `name: rest` without the spaces.
 fn named(spec: &str) -> Option<(String, String)> {
     let (name, rest) = spec.split_once(':')?;
     let name = name.trim();
@@ -56,7 +56,7 @@ fn named(spec: &str) -> Option<(String, String)> {
     good.then(|| (name.to_owned(), rest.trim().to_owned()))
 }
 
-fn flag(call: &str, builder: &Arg<Builder>, field: u32, set: bool) {
+fn flag(call: &str, builder: &Arg<OpDefinitionBuilder>, field: u32, set: bool) {
     if let Some(builder) = builder.get(call) {
         let mut definition = builder.definition();
         definition.flags.retain(|flag| *flag != field);
@@ -66,9 +66,9 @@ fn flag(call: &str, builder: &Arg<Builder>, field: u32, set: bool) {
 
 fn add(
     call: &str,
-    builder: &Arg<Builder>,
-    spec: &Text,
-    list: impl Fn(&mut OpDef) -> &mut Vec<(String, String)>,
+    builder: &Arg<OpDefinitionBuilder>,
+    spec: &CStringArgument,
+    list: impl Fn(&mut OpDefinition) -> &mut Vec<(String, String)>,
 ) {
     let Some(builder) = builder.get(call) else {
         return;
@@ -80,17 +80,17 @@ fn add(
     }
 }
 
-fn register(definition: OpDef) -> Result<(), (Code, String)> {
+fn register(definition: OpDefinition) -> Result<(), (StatusCode, String)> {
     let name = &definition.name;
     if let Some(spec) = &definition.malformed {
         return Err((
-            Code::INVALID_ARGUMENT,
+            StatusCode::INVALID_ARGUMENT,
             format!("{name}: cannot parse {spec:?}"),
         ));
     }
     if bytes(name).is_some() {
         return Err((
-            Code::ALREADY_EXISTS,
+            StatusCode::ALREADY_EXISTS,
             format!("there is an op {name} already"),
         ));
     }
@@ -102,55 +102,55 @@ fn register(definition: OpDef) -> Result<(), (Code, String)> {
 }
 
 functions! {
-    fn TF_NewOpDefinitionBuilder(name: Text) -> *mut Builder {
-        let definition = OpDef { name: name.string(), ..OpDef::default() };
-        objects::create(Builder(Mutex::new(definition)), Owner::Plugin)
+    fn TF_NewOpDefinitionBuilder(name: CStringArgument) -> *mut OpDefinitionBuilder {
+        let definition = OpDefinition { name: name.string(), ..OpDefinition::default() };
+        objects::create(OpDefinitionBuilder(Mutex::new(definition)), Owner::Plugin)
     }
 
-    fn TF_DeleteOpDefinitionBuilder(builder: Arg<Builder>) {
+    fn TF_DeleteOpDefinitionBuilder(builder: Arg<OpDefinitionBuilder>) {
         drop(builder.take(CALL));
     }
 
-    fn TF_RegisterOpDefinition(builder: Arg<Builder>, status: Arg<Status>) {
+    fn TF_RegisterOpDefinition(builder: Arg<OpDefinitionBuilder>, status: Arg<StatusObject>) {
         let Some(builder) = builder.take(CALL) else { return };
         let definition = builder.definition().clone();
         report(&status, CALL, register(definition));
     }
 
-    fn TF_OpDefinitionBuilderAddInput(builder: Arg<Builder>, spec: Text) {
+    fn TF_OpDefinitionBuilderAddInput(builder: Arg<OpDefinitionBuilder>, spec: CStringArgument) {
         add(CALL, &builder, &spec, |op| &mut op.inputs);
     }
 
-    fn TF_OpDefinitionBuilderAddOutput(builder: Arg<Builder>, spec: Text) {
+    fn TF_OpDefinitionBuilderAddOutput(builder: Arg<OpDefinitionBuilder>, spec: CStringArgument) {
         add(CALL, &builder, &spec, |op| &mut op.outputs);
     }
 
-    fn TF_OpDefinitionBuilderAddAttr(builder: Arg<Builder>, spec: Text) {
+    fn TF_OpDefinitionBuilderAddAttr(builder: Arg<OpDefinitionBuilder>, spec: CStringArgument) {
         add(CALL, &builder, &spec, |op| &mut op.attrs);
     }
 
-    fn TF_OpDefinitionBuilderDeprecated(builder: Arg<Builder>, _version: i32, _why: Text) {
+    fn TF_OpDefinitionBuilderDeprecated(builder: Arg<OpDefinitionBuilder>, _version: i32, _why: CStringArgument) {
         builder.get(CALL);
     }
 
-    fn TF_OpDefinitionBuilderSetIsAggregate(builder: Arg<Builder>, set: bool) {
+    fn TF_OpDefinitionBuilderSetIsAggregate(builder: Arg<OpDefinitionBuilder>, set: bool) {
         flag(CALL, &builder, 16, set);
     }
 
-    fn TF_OpDefinitionBuilderSetIsStateful(builder: Arg<Builder>, set: bool) {
+    fn TF_OpDefinitionBuilderSetIsStateful(builder: Arg<OpDefinitionBuilder>, set: bool) {
         flag(CALL, &builder, 17, set);
     }
 
-    fn TF_OpDefinitionBuilderSetIsCommutative(builder: Arg<Builder>, set: bool) {
+    fn TF_OpDefinitionBuilderSetIsCommutative(builder: Arg<OpDefinitionBuilder>, set: bool) {
         flag(CALL, &builder, 18, set);
     }
 
-    fn TF_OpDefinitionBuilderSetAllowsUninitializedInput(builder: Arg<Builder>, set: bool) {
+    fn TF_OpDefinitionBuilderSetAllowsUninitializedInput(builder: Arg<OpDefinitionBuilder>, set: bool) {
         flag(CALL, &builder, 19, set);
     }
 
     fn TF_OpDefinitionBuilderSetShapeInferenceFunction(
-        builder: Arg<Builder>,
+        builder: Arg<OpDefinitionBuilder>,
         function: Option<ShapeFunction>,
     ) {
         if let Some(builder) = builder.get(CALL) {
@@ -164,21 +164,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_op_is_defined_once_and_well() {
-        let op = |name: &str| OpDef {
+    fn rejects_duplicate_and_invalid_ops() {
+        let op = |name: &str| OpDefinition {
             name: name.into(),
-            ..OpDef::default()
+            ..OpDefinition::default()
         };
         assert!(register(op("OpDefTest")).is_ok());
         assert_eq!(
             register(op("OpDefTest")).unwrap_err().0,
-            Code::ALREADY_EXISTS
+            StatusCode::ALREADY_EXISTS
         );
-        assert_eq!(register(op("MatMul")).unwrap_err().0, Code::ALREADY_EXISTS);
-        let malformed = OpDef {
+        assert_eq!(
+            register(op("MatMul")).unwrap_err().0,
+            StatusCode::ALREADY_EXISTS
+        );
+        let malformed = OpDefinition {
             malformed: Some("x".into()),
             ..op("Other")
         };
-        assert_eq!(register(malformed).unwrap_err().0, Code::INVALID_ARGUMENT);
+        assert_eq!(
+            register(malformed).unwrap_err().0,
+            StatusCode::INVALID_ARGUMENT
+        );
     }
 }

@@ -2,27 +2,27 @@
 
 use std::ffi::c_void;
 
-use super::shape::Inference;
+use super::shape::ShapeInference;
 use crate::dtype::DType;
 use crate::proto;
 
-pub(crate) type ShapeFunction = unsafe extern "C" fn(*mut Inference, *mut c_void);
+pub(crate) type ShapeFunction = unsafe extern "C" fn(*mut ShapeInference, *mut c_void);
 
 /// A definition: its arguments as `name: type`, its attributes as `name: kind`.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct OpDef {
+pub(crate) struct OpDefinition {
     pub name: String,
     pub inputs: Vec<(String, String)>,
     pub outputs: Vec<(String, String)>,
     pub(super) attrs: Vec<(String, String)>,
-    /// Field numbers of `OpDef`'s flags that are set.
+    /// Field numbers of the flags of `OpDef` that are set.
     pub(super) flags: Vec<u32>,
     pub shape_function: Option<ShapeFunction>,
     pub(super) malformed: Option<String>,
 }
 
-impl OpDef {
-    /// A definition of core's own, its types those of attributes or lower-case names.
+impl OpDefinition {
+    /// Returns a definition of core. A type is the name of an attribute or a lower-case type name.
     pub fn new(name: &str, inputs: Vec<(String, String)>, outputs: Vec<(String, String)>) -> Self {
         let types = inputs.iter().chain(&outputs).map(|(_, ty)| ty);
         let mut attrs: Vec<(String, String)> = types
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_argument_is_a_type_or_an_attribute() {
+    fn parses_type_or_attribute_argument() {
         assert_eq!(
             argument("x", "float"),
             [proto::bytes_field(1, "x"), proto::varint_field(3, 1)].concat()

@@ -7,19 +7,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::argument::{Arg, List};
 use super::construction::StringView;
-use super::context::{Context, Ctx};
+use super::context::{Ctx, KernelContext};
 use super::functions::functions;
-use super::status::Status;
+use super::status::StatusObject;
 use super::tensor::{TensorHandle, View};
 use super::variable::{Copy, report_or_fail};
-use crate::Code;
+use crate::StatusCode;
 use crate::dtype::DType;
 use crate::objects::{self, Owner};
-use crate::tensor_buffer::Buffer;
+use crate::tensor_buffer::TensorBuffer;
 
-type Allocate =
-    unsafe extern "C" fn(*mut Context, *mut TensorHandle, u32, *const i64, c_int, *mut Status);
-type StatusResult<T> = Result<T, (Code, String)>;
+type Allocate = unsafe extern "C" fn(
+    *mut KernelContext,
+    *mut TensorHandle,
+    u32,
+    *const i64,
+    c_int,
+    *mut StatusObject,
+);
+type StatusResult<T> = Result<T, (StatusCode, String)>;
 
 /// Temporary variables by name. A test is one step.
 static TEMPORARY: Mutex<BTreeMap<String, View>> = Mutex::new(BTreeMap::new());
@@ -34,20 +40,21 @@ fn text(name: &List<StringView>) -> String {
 
 /// Returns the tensor that the plugin's function allocates.
 fn allocated(
-    ctx: *mut Context,
+    ctx: *mut KernelContext,
     dtype: DType,
     dims: &[i64],
     allocate: Option<Allocate>,
 ) -> StatusResult<View> {
-    let allocate = allocate.ok_or_else(|| (Code::INTERNAL, "plugin_allocator is null".into()))?;
+    let allocate =
+        allocate.ok_or_else(|| (StatusCode::INTERNAL, "plugin_allocator is null".into()))?;
     let empty = View {
         dtype,
         dims: dims.to_vec(),
-        buffer: Arc::new(Buffer::empty()),
+        buffer: Arc::new(TensorBuffer::empty()),
     };
     let (borrowed, status) = (
         empty.into_borrowed_handle(),
-        objects::create(Status::new(), Owner::Host),
+        objects::create(StatusObject::new(), Owner::Host),
     );
     let rank = dims.len() as c_int;
     // SAFETY: the plugin passed this function with this signature; all objects that it borrows are alive.
@@ -55,22 +62,22 @@ fn allocated(
     let outcome = objects::take(status).map(|status| status.get());
     let gone = || {
         (
-            Code::INTERNAL,
+            StatusCode::INTERNAL,
             "plugin_allocator deleted its arguments".into(),
         )
     };
     let allocated_view = objects::take(borrowed).ok_or_else(gone)?.view().clone();
     match outcome {
-        Some((Code::OK, _)) => Ok(allocated_view),
+        Some((StatusCode::OK, _)) => Ok(allocated_view),
         Some(failure) => Err(failure),
         None => Err(gone()),
     }
 }
 
-impl Context {
+impl KernelContext {
     fn assign_reference(
         &self,
-        ctx: *mut Context,
+        ctx: *mut KernelContext,
         (reference, output, value): (c_int, c_int, c_int),
         validate: bool,
         copy: Option<Copy>,
@@ -78,9 +85,9 @@ impl Context {
         let (old, value) = (self.input(reference)?, self.input(value)?);
         if validate && old.dims != value.dims {
             let text = format!("a value of {:?} for {:?}", value.dims, old.dims);
-            return Err((Code::INVALID_ARGUMENT, text));
+            return Err((StatusCode::INVALID_ARGUMENT, text));
         }
-        let copy = copy.ok_or_else(|| (Code::INTERNAL, "copyFunc is null".to_owned()))?;
+        let copy = copy.ok_or_else(|| (StatusCode::INTERNAL, "copyFunc is null".to_owned()))?;
         let new = self.allocate_tensor(value.dtype, &value.dims, false)?;
         // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
         unsafe {
@@ -103,7 +110,7 @@ functions! {
         _use_locking: u8,
         validate_shape: u8,
         copy: Option<Copy>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
         let places = (reference, output, value);
@@ -118,7 +125,7 @@ functions! {
         rank: c_int,
         name: List<StringView>,
         allocate: Option<Allocate>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
         let allocated_view = allocated(ctx.address(), DType(dtype), dims.values(rank), allocate);
@@ -133,11 +140,11 @@ functions! {
         ctx: Ctx,
         index: c_int,
         name: List<StringView>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
         let name = text(&name);
-        let none = || (Code::NOT_FOUND, format!("there is no temporary variable {name}"));
+        let none = || (StatusCode::NOT_FOUND, format!("there is no temporary variable {name}"));
         let last = temporary().remove(&name).ok_or_else(none);
         let input_views = last.and_then(|_| found.set_output(0, found.input(index)?));
         report_or_fail(found, input_views, CALL, &status);

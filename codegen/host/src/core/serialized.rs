@@ -2,18 +2,18 @@
 
 use std::ffi::c_int;
 
-use super::argument::{Arg, Text};
+use super::argument::{Arg, CStringArgument};
 use super::attr::Attr;
-use super::buffer::{Buffer, fill};
+use super::buffer::{BufferObject, fill};
 use super::builder::{BuilderHandle, record};
-use super::construction::Construction;
-use super::context::{Context, Ctx};
+use super::construction::KernelConstruction;
+use super::context::{Ctx, KernelContext};
 use super::functions::functions;
-use super::status::{Status, report};
+use super::status::{StatusObject, report};
 use crate::dtype::DType;
 use crate::objects::{self, Owner};
-use crate::proto::{self, Value};
-use crate::{Code, Tensor};
+use crate::proto::{self, FieldValue};
+use crate::{StatusCode, Tensor};
 
 /// The struct that `TF_InputRange` fills.
 #[repr(C)]
@@ -22,7 +22,7 @@ pub(super) struct InputRange {
     private: *mut std::ffi::c_void,
     start: c_int,
     stop: c_int,
-    status: Arg<Status>,
+    status: Arg<StatusObject>,
 }
 
 /// The `versions.producer` of graphs here: one that all supported releases read.
@@ -63,7 +63,7 @@ fn value(attr: &Attr) -> Vec<u8> {
     }
 }
 
-fn node(construction: &Construction) -> Vec<u8> {
+fn node(construction: &KernelConstruction) -> Vec<u8> {
     let attrs = construction.attrs.iter().map(|(name, attr)| {
         let entry = [
             proto::bytes_field(1, name),
@@ -79,26 +79,32 @@ fn node(construction: &Construction) -> Vec<u8> {
     names.into_iter().chain(attrs).flatten().collect()
 }
 
-fn put(call: &str, buffer: &Arg<Buffer>, bytes: &[u8], status: &Arg<Status>) {
+fn put(call: &str, buffer: &Arg<BufferObject>, bytes: &[u8], status: &Arg<StatusObject>) {
     report(status, call, fill(buffer.address(), bytes));
 }
 
-fn input_range(ctx: &Context, name: &str) -> Result<(c_int, c_int), (Code, String)> {
+fn input_range(ctx: &KernelContext, name: &str) -> Result<(c_int, c_int), (StatusCode, String)> {
     let mut inputs = ctx.inputs.iter();
     let at = inputs.position(|input| input.name == name);
-    let none = || (Code::INVALID_ARGUMENT, format!("there is no input {name}"));
+    let none = || {
+        (
+            StatusCode::INVALID_ARGUMENT,
+            format!("there is no input {name}"),
+        )
+    };
     at.map(|at| (at as c_int, at as c_int + 1)).ok_or_else(none)
 }
 
 /// The types that a `KernelDef.AttrConstraint` allows, one constraint for each.
 fn constraints(constraint: &[u8]) -> Vec<(String, DType)> {
-    let name = proto::field_values(constraint, 1).find_map(Value::text);
-    let values = proto::field_values(constraint, 2).filter_map(Value::bytes);
-    let lists = values.flat_map(|value| proto::field_values(value, 1).filter_map(Value::bytes));
+    let name = proto::field_values(constraint, 1).find_map(FieldValue::text);
+    let values = proto::field_values(constraint, 2).filter_map(FieldValue::bytes);
+    let lists =
+        values.flat_map(|value| proto::field_values(value, 1).filter_map(FieldValue::bytes));
     let types = lists.flat_map(|list| proto::field_values(list, 6));
     types
         .filter_map(|ty| match ty {
-            Value::Number(number) => Some((name.clone()?, DType(number as u32))),
+            FieldValue::Number(number) => Some((name.clone()?, DType(number as u32))),
             _ => None,
         })
         .collect()
@@ -106,27 +112,27 @@ fn constraints(constraint: &[u8]) -> Vec<(String, DType)> {
 
 functions! {
     fn TF_OpKernelConstruction_GetNodeDef(
-        ctx: Arg<Construction>,
-        status: Arg<Status>,
-    ) -> *mut Buffer {
+        ctx: Arg<KernelConstruction>,
+        status: Arg<StatusObject>,
+    ) -> *mut BufferObject {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         report(&status, CALL, Ok(()));
-        objects::create(Buffer::from_bytes(&node(ctx)), Owner::Plugin)
+        objects::create(BufferObject::from_bytes(&node(ctx)), Owner::Plugin)
     }
 
     // No op that this host runs has an attribute that is a function.
     fn TF_OpKernelConstruction_GetAttrFunction(
-        ctx: Arg<Construction>,
-        name: Text,
-        status: Arg<Status>,
-    ) -> *mut Buffer {
+        ctx: Arg<KernelConstruction>,
+        name: CStringArgument,
+        status: Arg<StatusObject>,
+    ) -> *mut BufferObject {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         let name = name.string();
         let text = match ctx.attrs.get(&name) {
             Some(attr) => format!("attribute {name} is a {}, not a function", attr.kind()),
             None => format!("{} has no attribute {name}", ctx.name),
         };
-        report(&status, CALL, Err((Code::INVALID_ARGUMENT, text)));
+        report(&status, CALL, Err((StatusCode::INVALID_ARGUMENT, text)));
         std::ptr::null_mut()
     }
 
@@ -135,13 +141,13 @@ functions! {
     }
 
     // All settings at their defaults: an empty message.
-    fn TF_GetSerializedConfigProto(ctx: Ctx, buffer: Arg<Buffer>, status: Arg<Status>) {
+    fn TF_GetSerializedConfigProto(ctx: Ctx, buffer: Arg<BufferObject>, status: Arg<StatusObject>) {
         ctx.get(CALL);
         put(CALL, &buffer, &[], &status);
     }
 
     // A library without functions: an empty message.
-    fn TF_GetSerializedFunctionDefLibrary(ctx: Ctx, buffer: Arg<Buffer>, status: Arg<Status>) {
+    fn TF_GetSerializedFunctionDefLibrary(ctx: Ctx, buffer: Arg<BufferObject>, status: Arg<StatusObject>) {
         ctx.get(CALL);
         put(CALL, &buffer, &[], &status);
     }
@@ -149,8 +155,8 @@ functions! {
     fn TF_GetSerializedResourceHandleProto(
         ctx: Ctx,
         index: c_int,
-        buffer: Arg<Buffer>,
-        status: Arg<Status>,
+        buffer: Arg<BufferObject>,
+        status: Arg<StatusObject>,
     ) {
         let Some(ctx) = ctx.get(CALL) else { return };
         let handle = ctx.input(index).and_then(|view| match view.dtype {
@@ -161,19 +167,19 @@ functions! {
                 let text = [ctx.device.as_str(), "localhost", &name];
                 Ok((1..).zip(text).flat_map(|(field, text)| proto::bytes_field(field, text)).collect())
             }
-            other => Err((Code::INVALID_ARGUMENT, format!("input {index} is {other}"))),
+            other => Err((StatusCode::INVALID_ARGUMENT, format!("input {index} is {other}"))),
         });
         let put = handle.and_then(|bytes: Vec<u8>| fill(buffer.address(), &bytes));
         report(&status, CALL, put);
     }
 
-    fn TF_InputRange(ctx: Ctx, name: Text, args: *mut InputRange) {
+    fn TF_InputRange(ctx: Ctx, name: CStringArgument, args: *mut InputRange) {
         let Some(ctx) = ctx.get(CALL) else { return };
         if args.is_null() {
             return objects::record_fault(format!("{CALL} without arguments"));
         }
         let found = input_range(ctx, &name.string());
-        // SAFETY: the plugin lends its struct, which has this form in every release, for the call.
+        // SAFETY: the plugin's struct is valid for the call and has this layout in every release.
         let args = unsafe { &mut *args };
         if let Ok((start, stop)) = found {
             (args.start, args.stop) = (start, stop);
@@ -182,26 +188,26 @@ functions! {
     }
 
     fn TF_RegisterKernelBuilderWithKernelDef(
-        definition: Text,
-        _name: Text,
+        definition: CStringArgument,
+        _name: CStringArgument,
         builder: Arg<BuilderHandle>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(builder) = builder.take(CALL) else {
             let text = "there is no such builder".to_owned();
-            return report(&status, CALL, Err((Code::INVALID_ARGUMENT, text)));
+            return report(&status, CALL, Err((StatusCode::INVALID_ARGUMENT, text)));
         };
         let definition = definition.bytes();
-        let text = |field| proto::field_values(definition, field).find_map(Value::text);
+        let text = |field| proto::field_values(definition, field).find_map(FieldValue::text);
         let (Some(op), Some(device)) = (text(1), text(2)) else {
             let text = "the KernelDef names no op or no device".to_owned();
-            return report(&status, CALL, Err((Code::INVALID_ARGUMENT, text)));
+            return report(&status, CALL, Err((StatusCode::INVALID_ARGUMENT, text)));
         };
         let mut kernel = builder.kernel();
         (kernel.op, kernel.device) = (op, device);
         kernel.label = text(5).unwrap_or_default();
-        kernel.host_memory = proto::field_values(definition, 4).filter_map(Value::text).collect();
-        let listed = proto::field_values(definition, 3).filter_map(Value::bytes);
+        kernel.host_memory = proto::field_values(definition, 4).filter_map(FieldValue::text).collect();
+        let listed = proto::field_values(definition, 3).filter_map(FieldValue::bytes);
         kernel.constraints = listed.flat_map(constraints).collect();
         record(kernel);
         report(&status, CALL, Ok(()));

@@ -3,12 +3,12 @@
 use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::argument::{Arg, Out, Text};
+use super::argument::{Arg, CStringArgument, Out};
 use super::functions::functions;
-use super::status::{Status, report};
-use crate::Code;
+use super::status::{StatusObject, report};
+use crate::StatusCode;
 use crate::dtype::DType;
-use crate::objects::{self, Object, ObjectKind, Owner};
+use crate::objects::{self, HostObject, ObjectKind, Owner};
 
 /// Dimensions, -1 for an unknown one; `None` for an unknown rank.
 pub(crate) type TensorShape = Option<Vec<i64>>;
@@ -16,7 +16,7 @@ pub(crate) type TensorShape = Option<Vec<i64>>;
 const UNKNOWN: i64 = -1;
 
 /// The object behind `TF_ShapeInferenceContext*`.
-pub(crate) struct Inference {
+pub(crate) struct ShapeInference {
     inputs: Vec<TensorShape>,
     outputs: Mutex<Vec<TensorShape>>,
     types: Vec<String>,
@@ -28,15 +28,15 @@ pub(super) struct ShapeHandle(Mutex<TensorShape>);
 /// The object behind `TF_DimensionHandle*`.
 pub(super) struct DimensionHandle(Mutex<i64>);
 
-impl Object for Inference {
+impl HostObject for ShapeInference {
     const KIND: ObjectKind = ObjectKind::ShapeInference;
 }
 
-impl Object for ShapeHandle {
+impl HostObject for ShapeHandle {
     const KIND: ObjectKind = ObjectKind::Shape;
 }
 
-impl Object for DimensionHandle {
+impl HostObject for DimensionHandle {
     const KIND: ObjectKind = ObjectKind::Dimension;
 }
 
@@ -50,8 +50,8 @@ impl ShapeHandle {
     }
 }
 
-impl Inference {
-    /// For inputs of these shapes; `types` are the op's type attributes, all of them float.
+impl ShapeInference {
+    /// Returns the inference for inputs of these shapes. `types` are the op's type attributes, all of them float.
     pub fn new(inputs: Vec<TensorShape>, outputs: usize, types: Vec<String>) -> Self {
         Self {
             inputs,
@@ -65,13 +65,13 @@ impl Inference {
     }
 }
 
-type StatusResult<T> = Result<T, (Code, String)>;
+type StatusResult<T> = Result<T, (StatusCode, String)>;
 
 fn invalid<T>(text: String) -> StatusResult<T> {
-    Err((Code::INVALID_ARGUMENT, text))
+    Err((StatusCode::INVALID_ARGUMENT, text))
 }
 
-fn give(shape: TensorShape) -> *mut ShapeHandle {
+fn new_shape_handle(shape: TensorShape) -> *mut ShapeHandle {
     objects::create(ShapeHandle(Mutex::new(shape)), Owner::Plugin)
 }
 
@@ -80,7 +80,7 @@ fn put(
     call: &str,
     result: &Arg<ShapeHandle>,
     found: StatusResult<TensorShape>,
-    status: &Arg<Status>,
+    status: &Arg<StatusObject>,
 ) {
     let Some(result) = result.get(call) else {
         return;
@@ -125,11 +125,11 @@ fn subshape(shape: TensorShape, start: i64, end: i64) -> StatusResult<TensorShap
     }
 }
 
-type Ctx = Arg<Inference>;
+type Ctx = Arg<ShapeInference>;
 
 functions! {
     fn TF_NewShapeHandle() -> *mut ShapeHandle {
-        give(None)
+        new_shape_handle(None)
     }
 
     fn TF_DeleteShapeHandle(handle: Arg<ShapeHandle>) {
@@ -157,11 +157,11 @@ functions! {
     }
 
     fn TF_ShapeInferenceContextScalar(ctx: Ctx) -> *mut ShapeHandle {
-        ctx.get(CALL).map_or(std::ptr::null_mut(), |_| give(Some(vec![])))
+        ctx.get(CALL).map_or(std::ptr::null_mut(), |_| new_shape_handle(Some(vec![])))
     }
 
     fn TF_ShapeInferenceContextVectorFromSize(ctx: Ctx, size: usize) -> *mut ShapeHandle {
-        ctx.get(CALL).map_or(std::ptr::null_mut(), |_| give(Some(vec![size as i64])))
+        ctx.get(CALL).map_or(std::ptr::null_mut(), |_| new_shape_handle(Some(vec![size as i64])))
     }
 
     fn TF_ShapeInferenceContextRankKnown(ctx: Ctx, handle: Arg<ShapeHandle>) -> c_int {
@@ -178,11 +178,11 @@ functions! {
         ctx: Ctx,
         index: c_int,
         handle: Arg<ShapeHandle>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(ctx) = ctx.get(CALL) else { return };
         let found = usize::try_from(index).ok().and_then(|at| ctx.inputs.get(at)).cloned();
-        let none = || (Code::INVALID_ARGUMENT, format!("there is no input {index}"));
+        let none = || (StatusCode::INVALID_ARGUMENT, format!("there is no input {index}"));
         put(CALL, &handle, found.ok_or_else(none), &status);
     }
 
@@ -190,16 +190,16 @@ functions! {
         ctx: Ctx,
         index: c_int,
         handle: Arg<ShapeHandle>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let (Some(ctx), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
         let mut outputs = lock(&ctx.outputs);
         let output = usize::try_from(index).ok().and_then(|at| outputs.get_mut(at));
-        let none = || (Code::INVALID_ARGUMENT, format!("there is no output {index}"));
+        let none = || (StatusCode::INVALID_ARGUMENT, format!("there is no output {index}"));
         report(&status, CALL, output.map(|output| *output = handle.shape()).ok_or_else(none));
     }
 
-    fn TF_ShapeInferenceContextSetUnknownShape(ctx: Ctx, status: Arg<Status>) {
+    fn TF_ShapeInferenceContextSetUnknownShape(ctx: Ctx, status: Arg<StatusObject>) {
         let Some(ctx) = ctx.get(CALL) else { return };
         lock(&ctx.outputs).fill(None);
         report(&status, CALL, Ok(()));
@@ -210,7 +210,7 @@ functions! {
         handle: Arg<ShapeHandle>,
         rank: i64,
         result: Arg<ShapeHandle>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
         let found = with_rank(handle.shape(), rank, |found| found == rank, "exactly");
@@ -222,7 +222,7 @@ functions! {
         handle: Arg<ShapeHandle>,
         rank: i64,
         result: Arg<ShapeHandle>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
         let found = with_rank(handle.shape(), rank, |found| found >= rank, "at least");
@@ -234,7 +234,7 @@ functions! {
         handle: Arg<ShapeHandle>,
         rank: i64,
         result: Arg<ShapeHandle>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
         let found = with_rank(handle.shape(), rank, |found| found <= rank, "at most");
@@ -255,7 +255,7 @@ functions! {
         start: i64,
         end: i64,
         result: Arg<ShapeHandle>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
         put(CALL, &result, subshape(handle.shape(), start, end), &status);
@@ -266,7 +266,7 @@ functions! {
         first: Arg<ShapeHandle>,
         second: Arg<ShapeHandle>,
         result: Arg<ShapeHandle>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let (Some(_), Some(first)) = (ctx.get(CALL), first.get(CALL)) else { return };
         let Some(second) = second.get(CALL) else { return };
@@ -276,9 +276,9 @@ functions! {
 
     fn TF_ShapeInferenceContext_GetAttrType(
         ctx: Ctx,
-        name: Text,
+        name: CStringArgument,
         out: Out<u32>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(ctx) = ctx.get(CALL) else { return };
         let name = name.string();

@@ -4,20 +4,20 @@
 use std::ffi::c_void;
 use std::fmt;
 
-use super::argument::{Arg, List, Out, Text};
-use super::buffer::Fields;
+use super::argument::{Arg, CStringArgument, List, Out};
+use super::buffer::BufferFields;
 use super::compute::AllocatorAttributes;
 use super::construction::StringView;
 use super::serialized::InputRange;
-use crate::objects::Object;
+use crate::objects::HostObject;
 
 /// A C type, as far as a call passes it.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) enum CType {
+pub(crate) enum CallType {
     Void,
     Int { bits: usize, signed: bool },
     Float { bits: usize },
-    Pointer(Box<CType>),
+    Pointer(Box<CallType>),
     Opaque(String),
     Struct { name: String, size: usize },
     Function(Box<CSignature>),
@@ -26,8 +26,8 @@ pub(crate) enum CType {
 /// Parameters and result of a C function.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct CSignature {
-    pub parameters: Vec<CType>,
-    pub result: CType,
+    pub parameters: Vec<CallType>,
+    pub result: CallType,
 }
 
 /// A function that the host defines.
@@ -36,7 +36,7 @@ pub(crate) struct CFunction {
     pub signature: CSignature,
 }
 
-impl CType {
+impl CallType {
     pub fn pointer(pointee: Self) -> Self {
         Self::Pointer(Box::new(pointee))
     }
@@ -73,7 +73,7 @@ impl CSignature {
     }
 }
 
-impl fmt::Display for CType {
+impl fmt::Display for CallType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Void => f.write_str("void"),
@@ -90,20 +90,20 @@ impl fmt::Display for CType {
 
 impl fmt::Display for CSignature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parameters: Vec<String> = self.parameters.iter().map(CType::to_string).collect();
+        let parameters: Vec<String> = self.parameters.iter().map(CallType::to_string).collect();
         write!(f, "{}({})", self.result, parameters.join(", "))
     }
 }
 
 /// A Rust type that stands for a C type in a signature or behind a pointer.
 pub(crate) trait ForeignType {
-    fn c_type() -> CType;
+    fn c_type() -> CallType;
 }
 
 macro_rules! integers {
     ($($ty:ty: $signed:literal)*) => { $(impl ForeignType for $ty {
-        fn c_type() -> CType {
-            CType::Int { bits: 8 * size_of::<$ty>(), signed: $signed }
+        fn c_type() -> CallType {
+            CallType::Int { bits: 8 * size_of::<$ty>(), signed: $signed }
         }
     })* };
 }
@@ -112,8 +112,8 @@ integers!(u8: false bool: false u32: false u64: false usize: false i8: true i32:
 
 macro_rules! floats {
     ($($ty:ty)*) => { $(impl ForeignType for $ty {
-        fn c_type() -> CType {
-            CType::Float { bits: 8 * size_of::<$ty>() }
+        fn c_type() -> CallType {
+            CallType::Float { bits: 8 * size_of::<$ty>() }
         }
     })* };
 }
@@ -122,30 +122,30 @@ floats!(f32 f64);
 
 macro_rules! voids {
     ($($ty:ty)*) => { $(impl ForeignType for $ty {
-        fn c_type() -> CType {
-            CType::Void
+        fn c_type() -> CallType {
+            CallType::Void
         }
     })* };
 }
 
 voids!(() c_void);
 
-impl<T: Object> ForeignType for T {
-    fn c_type() -> CType {
-        CType::Opaque(T::KIND.to_string())
+impl<T: HostObject> ForeignType for T {
+    fn c_type() -> CallType {
+        CallType::Opaque(T::KIND.to_string())
     }
 }
 
 macro_rules! structs {
     ($($ty:ty = $name:literal,)*) => { $(impl ForeignType for $ty {
-        fn c_type() -> CType {
-            CType::Struct { name: $name.to_owned(), size: size_of::<$ty>() }
+        fn c_type() -> CallType {
+            CallType::Struct { name: $name.to_owned(), size: size_of::<$ty>() }
         }
     })* };
 }
 
 structs! {
-    Fields = "TF_Buffer",
+    BufferFields = "TF_Buffer",
     StringView = "TF_StringView",
     AllocatorAttributes = "TF_AllocatorAttributes",
     InputRange = "TF_InputRange_Args",
@@ -153,17 +153,17 @@ structs! {
 
 macro_rules! pointers {
     ($($ty:ty)*) => { $(impl<T: ForeignType> ForeignType for $ty {
-        fn c_type() -> CType {
-            CType::pointer(T::c_type())
+        fn c_type() -> CallType {
+            CallType::pointer(T::c_type())
         }
     })* };
 }
 
 pointers!(*mut T *const T Arg<T> Out<T> List<T>);
 
-impl ForeignType for Text {
-    fn c_type() -> CType {
-        CType::pointer(i8::c_type())
+impl ForeignType for CStringArgument {
+    fn c_type() -> CallType {
+        CallType::pointer(i8::c_type())
     }
 }
 
@@ -172,8 +172,8 @@ macro_rules! functions {
         impl<$($parameter: ForeignType,)* R: ForeignType> ForeignType
             for unsafe extern "C" fn($($parameter),*) -> R
         {
-            fn c_type() -> CType {
-                CType::Function(Box::new(CSignature {
+            fn c_type() -> CallType {
+                CallType::Function(Box::new(CSignature {
                     parameters: vec![$($parameter::c_type()),*],
                     result: R::c_type(),
                 }))
@@ -183,7 +183,7 @@ macro_rules! functions {
         impl<$($parameter: ForeignType,)* R: ForeignType> ForeignType
             for extern "C" fn($($parameter),*) -> R
         {
-            fn c_type() -> CType {
+            fn c_type() -> CallType {
                 <unsafe extern "C" fn($($parameter),*) -> R>::c_type()
             }
         }
@@ -199,7 +199,7 @@ functions!(A B C D E);
 functions!(A B C D E F);
 
 impl<T: ForeignType> ForeignType for Option<T> {
-    fn c_type() -> CType {
+    fn c_type() -> CallType {
         T::c_type()
     }
 }

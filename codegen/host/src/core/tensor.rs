@@ -5,19 +5,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::argument::{Arg, List};
 use super::functions::functions;
-use super::status::{Status, report};
-use crate::Code;
+use super::status::{StatusObject, report};
+use crate::StatusCode;
 use crate::dtype::DType;
 use crate::memory::ALIGNMENT;
-use crate::objects::{self, Object, ObjectKind, Owner};
-use crate::tensor_buffer::{Buffer, Deallocator};
+use crate::objects::{self, HostObject, ObjectKind, Owner};
+use crate::tensor_buffer::{Deallocator, TensorBuffer};
 
 /// The object behind `TF_Tensor*`.
 pub(crate) struct TensorHandle {
     view: Mutex<View>,
 }
 
-impl Object for TensorHandle {
+impl HostObject for TensorHandle {
     const KIND: ObjectKind = ObjectKind::Tensor;
 }
 
@@ -26,7 +26,7 @@ impl Object for TensorHandle {
 pub(crate) struct View {
     pub dtype: DType,
     pub dims: Vec<i64>,
-    pub buffer: Arc<Buffer>,
+    pub buffer: Arc<TensorBuffer>,
 }
 
 impl View {
@@ -62,7 +62,12 @@ impl TensorHandle {
     }
 }
 
-fn bitcast(from: &View, to: &mut View, dtype: DType, dims: &[i64]) -> Result<(), (Code, String)> {
+fn bitcast(
+    from: &View,
+    to: &mut View,
+    dtype: DType,
+    dims: &[i64],
+) -> Result<(), (StatusCode, String)> {
     let view = View {
         dtype,
         dims: dims.to_vec(),
@@ -71,7 +76,7 @@ fn bitcast(from: &View, to: &mut View, dtype: DType, dims: &[i64]) -> Result<(),
     if view.bytes() != from.bytes() {
         let (old, new) = (from.bytes(), view.bytes());
         return Err((
-            Code::INVALID_ARGUMENT,
+            StatusCode::INVALID_ARGUMENT,
             format!("a bitcast from {old} to {new} bytes"),
         ));
     }
@@ -89,7 +94,7 @@ functions! {
     }
 
     fn TF_AllocateTensor(dtype: u32, dims: List<i64>, rank: c_int, len: usize) -> *mut TensorHandle {
-        let buffer = Arc::new(Buffer::host(len));
+        let buffer = Arc::new(TensorBuffer::host(len));
         View { dtype: DType(dtype), dims: dims.values(rank).to_vec(), buffer }.into_plugin_handle()
     }
 
@@ -102,7 +107,7 @@ functions! {
         deallocator: Option<Deallocator>,
         argument: *mut c_void,
     ) -> *mut TensorHandle {
-        let buffer = Arc::new(Buffer::foreign(data, len, deallocator, argument));
+        let buffer = Arc::new(TensorBuffer::foreign(data, len, deallocator, argument));
         View { dtype: DType(dtype), dims: dims.values(rank).to_vec(), buffer }.into_plugin_handle()
     }
 
@@ -164,7 +169,7 @@ functions! {
         to: Arg<TensorHandle>,
         dims: List<i64>,
         rank: c_int,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let (Some(from), Some(to)) = (from.get(CALL), to.get(CALL)) else { return };
         let from = from.view().clone();

@@ -6,37 +6,38 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 
-use super::argument::{Arg, List, Out, Text};
+use super::argument::{Arg, CStringArgument, List, Out};
 use super::attr::Attr;
-use super::construction::Construction;
-use super::context::{Context, Ctx};
+use super::construction::KernelConstruction;
+use super::context::{Ctx, KernelContext};
 use super::functions::functions;
-use super::status::{Status, report};
+use super::status::{StatusObject, report};
 use super::tensor::{TensorHandle, View};
-use crate::Code;
+use crate::StatusCode;
 use crate::dtype::DType;
-use crate::objects::{self, Object, ObjectKind, Owner};
+use crate::objects::{self, HostObject, ObjectKind, Owner};
 
-pub(super) type Copy = unsafe extern "C" fn(*mut Context, *mut TensorHandle, *mut TensorHandle);
-type Update = unsafe extern "C" fn(*mut Context, *mut TensorHandle, *mut TensorHandle, c_int);
-type StatusResult<T> = Result<T, (Code, String)>;
+pub(super) type Copy =
+    unsafe extern "C" fn(*mut KernelContext, *mut TensorHandle, *mut TensorHandle);
+type Update = unsafe extern "C" fn(*mut KernelContext, *mut TensorHandle, *mut TensorHandle, c_int);
+type StatusResult<T> = Result<T, (StatusCode, String)>;
 
 /// A variable: its value, if it has one, and its lock.
 #[derive(Default)]
-pub(crate) struct Variable {
+pub(crate) struct StoredVariable {
     value: Mutex<Option<View>>,
     locked: Mutex<bool>,
     released: Condvar,
 }
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
-static ALL: LazyLock<Mutex<BTreeMap<u64, Arc<Variable>>>> = LazyLock::new(Mutex::default);
+static ALL: LazyLock<Mutex<BTreeMap<u64, Arc<StoredVariable>>>> = LazyLock::new(Mutex::default);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Variable {
+impl StoredVariable {
     /// Creates a variable and returns the number in its resource handles.
     pub fn create() -> u64 {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -77,9 +78,9 @@ impl Variable {
 }
 
 /// The object behind `TF_VariableInputLockHolder*`.
-struct LockHolder(Vec<Arc<Variable>>);
+struct LockHolder(Vec<Arc<StoredVariable>>);
 
-impl Object for LockHolder {
+impl HostObject for LockHolder {
     const KIND: ObjectKind = ObjectKind::VariableLock;
 }
 
@@ -89,16 +90,16 @@ impl Drop for LockHolder {
     }
 }
 
-impl Context {
-    fn variable(&self, call: &str, index: c_int) -> StatusResult<Arc<Variable>> {
+impl KernelContext {
+    fn variable(&self, call: &str, index: c_int) -> StatusResult<Arc<StoredVariable>> {
         let view = self.input(index)?;
         let found = match view.dtype {
-            DType::RESOURCE => Variable::find(view.buffer.host_bytes()),
+            DType::RESOURCE => StoredVariable::find(view.buffer.host_bytes()),
             _ => None,
         };
         let none = || {
             let text = format!("{call}: input {index} names no variable");
-            (Code::INVALID_ARGUMENT, text)
+            (StatusCode::INVALID_ARGUMENT, text)
         };
         found.ok_or_else(none)
     }
@@ -114,7 +115,7 @@ impl Context {
         let mut current = lock(&variable.value);
         match &*current {
             Some(old) if validate && old.dims != value.dims => Err((
-                Code::INVALID_ARGUMENT,
+                StatusCode::INVALID_ARGUMENT,
                 format!(
                     "a value of {:?} for a variable of {:?}",
                     value.dims, old.dims
@@ -130,14 +131,14 @@ impl Context {
     /// Returns a value that is not shared: a copy if it has other references.
     fn unshared_value(
         &self,
-        ctx: *mut Context,
-        variable: &Variable,
+        ctx: *mut KernelContext,
+        variable: &StoredVariable,
         copy: Option<Copy>,
     ) -> StatusResult<View> {
         let value = variable.value();
         let none = || {
             (
-                Code::FAILED_PRECONDITION,
+                StatusCode::FAILED_PRECONDITION,
                 "the variable has no value".to_owned(),
             )
         };
@@ -147,7 +148,7 @@ impl Context {
             return Ok(old);
         }
         let new = self.allocate_tensor(old.dtype, &old.dims, false)?;
-        let copy = copy.ok_or_else(|| (Code::INTERNAL, "copyFunc is null".to_owned()))?;
+        let copy = copy.ok_or_else(|| (StatusCode::INTERNAL, "copyFunc is null".to_owned()))?;
         // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
         unsafe {
             copy(
@@ -163,10 +164,10 @@ impl Context {
 
 /// Sets the status if `result` is OK, and fails the kernel otherwise, as TensorFlow does.
 pub(super) fn report_or_fail(
-    ctx: &Context,
+    ctx: &KernelContext,
     result: StatusResult<()>,
     call: &str,
-    status: &Arg<Status>,
+    status: &Arg<StatusObject>,
 ) {
     match result {
         Ok(()) => report(status, call, Ok(())),
@@ -188,7 +189,7 @@ extern "C" fn assign_without_validation(
     input: c_int,
     value: c_int,
     _copy: Option<Copy>,
-    status: Arg<Status>,
+    status: Arg<StatusObject>,
 ) {
     const CALL: &str = "TF_AssignVariable";
     let Some(found) = ctx.get(CALL) else { return };
@@ -206,18 +207,18 @@ pub(super) fn older_signature(
     symbol: &str,
     arguments: usize,
 ) -> Option<super::signature::CSignature> {
-    use super::signature::CType;
+    use super::signature::CallType;
     older_form(symbol, Some(arguments))?;
     let function = assign_without_validation as extern "C" fn(_, _, _, _, _);
     match c_type_of(function) {
-        CType::Function(signature) => Some(*signature),
+        CallType::Function(signature) => Some(*signature),
         _ => None,
     }
 }
 
 /// Returns the C type of a value's type.
 #[cfg(test)]
-fn c_type_of<T: super::signature::ForeignType>(_: T) -> super::signature::CType {
+fn c_type_of<T: super::signature::ForeignType>(_: T) -> super::signature::CallType {
     T::c_type()
 }
 
@@ -229,7 +230,7 @@ functions! {
         value: c_int,
         validate_shape: u8,
         _copy: Option<Copy>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
         report_or_fail(found, found.assign(CALL, (input, value), validate_shape != 0), CALL, &status);
@@ -243,7 +244,7 @@ functions! {
         _is_variant: c_int,
         copy: Option<Copy>,
         update: Option<Update>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
         let prepared = found.variable(CALL, input).and_then(|variable| {
@@ -252,9 +253,9 @@ functions! {
         let result = prepared.and_then(|(target, value)| {
             if target.dims != value.dims {
                 let text = format!("a value of {:?} for {:?}", value.dims, target.dims);
-                return Err((Code::INVALID_ARGUMENT, text));
+                return Err((StatusCode::INVALID_ARGUMENT, text));
             }
-            let update = update.ok_or_else(|| (Code::INTERNAL, "updateFunc is null".to_owned()))?;
+            let update = update.ok_or_else(|| (StatusCode::INTERNAL, "updateFunc is null".to_owned()))?;
             // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
             unsafe { update(ctx.address(), target.into_plugin_handle(), value.into_plugin_handle(), operation) };
             Ok(())
@@ -270,7 +271,7 @@ functions! {
         _sparse: u8,
         copy: Option<Copy>,
         out: Out<*mut TensorHandle>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
         let variable = found.variable(CALL, input);
@@ -286,7 +287,7 @@ functions! {
         len: usize,
         _copy: Option<Copy>,
         holder: Out<*mut LockHolder>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
         let inputs = inputs.values(len).iter();
@@ -309,7 +310,7 @@ functions! {
         ctx.get(CALL);
     }
 
-    fn TF_IsRefInput(ctx: Ctx, _index: c_int, status: Arg<Status>) -> bool {
+    fn TF_IsRefInput(ctx: Ctx, _index: c_int, status: Arg<StatusObject>) -> bool {
         ctx.get(CALL);
         report(&status, CALL, Ok(()));
         false
@@ -317,30 +318,30 @@ functions! {
 
     fn TF_GetInputByName(
         ctx: Ctx,
-        name: Text,
+        name: CStringArgument,
         out: Out<*mut TensorHandle>,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
         let name = name.string();
         let at = found.inputs.iter().position(|input| input.name == name);
-        let none = || (Code::INVALID_ARGUMENT, format!("there is no input {name}"));
+        let none = || (StatusCode::INVALID_ARGUMENT, format!("there is no input {name}"));
         let view = at.ok_or_else(none).and_then(|at| found.input(at as c_int));
         report(&status, CALL, view.map(|view| out.set(view.into_plugin_handle())));
     }
 
     fn TF_OpKernelConstruction_GetAttrTensorShape(
-        ctx: Arg<Construction>,
-        name: Text,
+        ctx: Arg<KernelConstruction>,
+        name: CStringArgument,
         dims: Out<i64>,
         room: usize,
-        status: Arg<Status>,
+        status: Arg<StatusObject>,
     ) {
         let Some(ctx) = ctx.get(CALL) else { return };
         let name = name.string();
         let found = match ctx.attrs.get(&name) {
             Some(Attr::Shape(Some(shape))) if shape.len() <= room => Ok(shape),
-            _ => Err((Code::INVALID_ARGUMENT, format!("{name} is not a shape of at most {room} dimensions"))),
+            _ => Err((StatusCode::INVALID_ARGUMENT, format!("{name} is not a shape of at most {room} dimensions"))),
         };
         report(&status, CALL, found.map(|shape| dims.fill(shape)));
     }

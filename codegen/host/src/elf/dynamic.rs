@@ -2,30 +2,30 @@
 //! glibc still reads `DT_HASH`, and it is the simpler of the two hash tables.
 
 use super::hash::hash;
-use super::version::Versions;
-use super::{Object, Plan, TABLE, WORD};
+use super::version::VersionTables;
+use super::{SegmentOffsets, SharedObject, TABLE, WORD};
 
 const SYMBOL: usize = 24;
 
 /// The string table and what points into it; addresses are not known yet.
-pub(super) struct Tables {
+pub(super) struct DynamicTables {
     strings: Vec<u8>,
     /// String offsets of the exports and, last, of the table.
     names: Vec<u32>,
     soname: u32,
     needed: Vec<u32>,
     hash: Vec<u8>,
-    versions: Option<Versions>,
+    versions: Option<VersionTables>,
 }
 
 /// The tables with their addresses filled in.
-pub(super) struct Placed {
+pub(super) struct PlacedTables {
     pub bytes: Vec<u8>,
     pub dynamic: Vec<u8>,
 }
 
-impl Tables {
-    pub fn new(object: &Object<'_>) -> Self {
+impl DynamicTables {
+    pub fn new(object: &SharedObject<'_>) -> Self {
         let mut strings = vec![0];
         let mut intern = |text: &str| {
             let at = strings.len() as u32;
@@ -47,7 +47,7 @@ impl Tables {
                 (object.soname, soname),
                 (version.name, intern(version.name)),
             ];
-            Versions::new(names, object.exports.len(), version.in_base)
+            VersionTables::new(names, object.exports.len(), version.in_base)
         });
         strings.resize(strings.len().next_multiple_of(WORD), 0);
         Self {
@@ -61,7 +61,7 @@ impl Tables {
     }
 
     pub fn len(&self) -> usize {
-        let versions = self.versions.as_ref().map_or(0, Versions::len);
+        let versions = self.versions.as_ref().map_or(0, VersionTables::len);
         self.hash.len() + self.symbols_len() + self.strings.len() + versions
     }
 
@@ -70,19 +70,24 @@ impl Tables {
     }
 
     /// Fills in addresses, for tables that start at `start`.
-    pub fn place(self, start: usize, plan: &Plan, object: &Object<'_>) -> Placed {
+    pub fn place(
+        self,
+        start: usize,
+        plan: &SegmentOffsets,
+        object: &SharedObject<'_>,
+    ) -> PlacedTables {
         let symbols_at = start + self.hash.len();
         let strings_at = symbols_at + self.symbols_len();
         let dynamic = self.dynamic(start, symbols_at, strings_at);
         let symbols = self.symbols(plan, object);
-        let versions = self.versions.map_or_else(Vec::new, Versions::bytes);
-        Placed {
+        let versions = self.versions.map_or_else(Vec::new, VersionTables::bytes);
+        PlacedTables {
             bytes: [self.hash, symbols, self.strings, versions].concat(),
             dynamic,
         }
     }
 
-    fn symbols(&self, plan: &Plan, object: &Object<'_>) -> Vec<u8> {
+    fn symbols(&self, plan: &SegmentOffsets, object: &SharedObject<'_>) -> Vec<u8> {
         const GLOBAL_FUNCTION: u8 = 1 << 4 | 2;
         const GLOBAL_OBJECT: u8 = 1 << 4 | 1;
         let mut out = vec![0; SYMBOL];
@@ -94,7 +99,7 @@ impl Tables {
                 false => (GLOBAL_FUNCTION, plan.text + index * jump, jump),
             };
             out.extend(name.to_le_bytes());
-            // There are no sections; any index that is neither undefined nor absolute will do.
+            // There are no sections; any index that is neither undefined nor absolute is valid.
             out.extend([kind, 0, 1, 0]);
             out.extend((address as u64).to_le_bytes());
             out.extend((size as u64).to_le_bytes());

@@ -36,7 +36,7 @@ pub(crate) struct Version {
 
 /// The description of a shared object.
 #[derive(Debug)]
-pub(crate) struct Object<'a> {
+pub(crate) struct SharedObject<'a> {
     pub machine: Machine,
     pub soname: &'a str,
     pub needed: &'a [&'a str],
@@ -56,25 +56,25 @@ pub(crate) struct Image {
 }
 
 /// Offsets of the three loadable segments. File offset and address are the same number.
-struct Plan {
+struct SegmentOffsets {
     text: usize,
     data: usize,
     table: usize,
     end: usize,
 }
 
-impl Object<'_> {
+impl SharedObject<'_> {
     /// Returns the encoded object.
     pub fn image(&self) -> Image {
         let page = self.machine.page();
-        let tables = dynamic::Tables::new(self);
+        let tables = dynamic::DynamicTables::new(self);
         let text = (HEADER + 5 * PROGRAM_HEADER + tables.len()).next_multiple_of(page);
         let text_len = self.exports.len() * (self.machine.jump_len() + self.machine.stub_len());
         let data = (text + text_len).next_multiple_of(page);
         let table = data + self.dynamic_len();
         let end = table + (self.exports.len() + 1) * WORD;
         self.write(
-            &Plan {
+            &SegmentOffsets {
                 text,
                 data,
                 table,
@@ -90,11 +90,11 @@ impl Object<'_> {
         (self.needed.len() + versions + 7) * 2 * WORD
     }
 
-    fn stub_at(&self, plan: &Plan, index: usize) -> usize {
+    fn stub_at(&self, plan: &SegmentOffsets, index: usize) -> usize {
         plan.text + self.exports.len() * self.machine.jump_len() + index * self.machine.stub_len()
     }
 
-    fn write(&self, plan: &Plan, tables: dynamic::Tables) -> Image {
+    fn write(&self, plan: &SegmentOffsets, tables: dynamic::DynamicTables) -> Image {
         let mut bytes = vec![0; plan.end];
         let start = HEADER + 5 * PROGRAM_HEADER;
         put(&mut bytes, 0, &self.header());
@@ -109,7 +109,7 @@ impl Object<'_> {
         Image { bytes, stubs }
     }
 
-    fn write_code(&self, bytes: &mut [u8], plan: &Plan) {
+    fn write_code(&self, bytes: &mut [u8], plan: &SegmentOffsets) {
         let missing = plan.table + self.exports.len() * WORD;
         for (index, export) in self.exports.iter().enumerate() {
             let at = plan.text + index * self.machine.jump_len();
@@ -141,7 +141,7 @@ impl Object<'_> {
         out
     }
 
-    fn program_headers(&self, plan: &Plan) -> Vec<u8> {
+    fn program_headers(&self, plan: &SegmentOffsets) -> Vec<u8> {
         const LOAD: u32 = 1;
         const DYNAMIC: u32 = 2;
         const GNU_STACK: u32 = 0x6474_e551;
@@ -180,7 +180,7 @@ mod tests {
                 symbol: symbol.into(),
                 status,
             });
-        Object {
+        SharedObject {
             machine,
             soname: "libdemo.so.1",
             needed: &["libother.so.2"],
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn loadable_segments_start_on_pages_and_do_not_overlap() {
+    fn loadable_segments_are_page_aligned_and_disjoint() {
         for machine in [Machine::X86_64, Machine::Aarch64] {
             let bytes = image(machine).bytes;
             let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());

@@ -12,12 +12,12 @@ const DEFINITION: usize = 20;
 const NAME: usize = 8;
 
 /// Both tables. They contain string offsets and no addresses.
-pub(super) struct Versions {
+pub(super) struct VersionTables {
     symbols: Vec<u8>,
     definitions: Vec<u8>,
 }
 
-impl Versions {
+impl VersionTables {
     /// Returns the tables for a library's name and its version, each with its string offset. The exports, which
     /// come before the table, have the version, or the base version if `in_base` is true.
     pub fn new([base, own]: [(&str, u32); 2], exports: usize, in_base: bool) -> Self {
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn symbol_versions_are_followed_by_definitions() {
-        let versions = Versions::new([("libdemo.so.1", 5), ("DEMO", 9)], 2, false);
+        let versions = VersionTables::new([("libdemo.so.1", 5), ("DEMO", 9)], 2, false);
         assert_eq!(versions.symbols, [0, 0, 2, 0, 2, 0, 1, 0]);
         assert_eq!(versions.definitions.len(), 2 * (DEFINITION + NAME));
         assert_eq!(versions.entries(0x100)[1], (0x6fff_fffc, 0x108));

@@ -6,7 +6,7 @@ use sp_ir::{Api, Field, Item, Type};
 /// A plugin and its steps.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The macro that makes it: `REFUSES`, `OMIT_SP_Platform=name`.
+    /// The macro that defines it: `REFUSES`, `OMIT_SP_Platform=name`.
     pub macro_: String,
     /// The list of steps.
     pub steps: &'static str,

@@ -1,4 +1,4 @@
-//! Steps of a plugin in sp-host, in a process of its own: the same as those of `driver.py` in TensorFlow.
+//! Steps of a plugin in sp-host, in a separate process: the same as those of `driver.py` in TensorFlow.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ use sp_ir::Api;
 const RELEASE: &str = "SP_SHOWN_RELEASE";
 const SECONDS: u64 = 6;
 
-/// In a child process, returns the release to play.
+/// In a child process, returns the release to emulate.
 pub fn release() -> Option<String> {
     std::env::var(RELEASE).ok()
 }

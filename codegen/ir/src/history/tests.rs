@@ -98,7 +98,7 @@ fn structure(fields: &[(&str, Type)]) -> Item {
         filled_by: None,
         direction: None,
         presence: None,
-        neutral: None,
+        default_return: None,
         section: None,
         loc: loc(),
     };
@@ -196,7 +196,7 @@ fn constness_is_no_change_but_pointer_depth_is() {
 }
 
 #[test]
-fn added_parameter_is_a_change_of_callback_and_slot() {
+fn added_parameter_changes_callback_and_slot() {
     let field = |params: &[Type]| Type::Function(Box::new(signature(params)));
     let release = |name, params: &[Type]| {
         let slots = [("named", named("Call")), ("plain", field(params))];
@@ -301,7 +301,7 @@ fn appended_field_breaks_only_embedded_struct() {
 }
 
 #[test]
-fn epochs_of_one_size_are_distinguished_by_version_only() {
+fn equal_sized_epochs_need_a_version() {
     let items = |name: &str| vec![("S", structure(&[(name, Type::Size)]))];
     let release = |name, field, version: &str| Api {
         version: Some(version.into()),

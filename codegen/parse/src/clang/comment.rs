@@ -11,7 +11,7 @@ use sp_ir::{Item, Loc};
 
 use super::comment_lexer::{self, SourceComment};
 use super::cursor::Cursor;
-use super::decl::{self, Node, Selection};
+use super::node::{self, Node, Selection};
 use super::unit::Unit;
 
 /// A comment, without its slashes and stars.
@@ -99,7 +99,7 @@ pub fn collect<'p>(
 fn heads(files: &mut CommentedFiles, nodes: &[Node]) -> BTreeMap<String, Vec<Comment>> {
     let mut first: BTreeMap<&str, u32> = BTreeMap::new();
     let selected = nodes.iter().filter(|node| node.selection == Selection::All);
-    for node in selected.filter(|node| decl::is_declaration(node.cursor)) {
+    for node in selected.filter(|node| node::is_declaration(node.cursor)) {
         let line = first.entry(&node.header).or_insert(node.line);
         *line = node.line.min(*line);
     }

@@ -37,12 +37,7 @@ pub fn find_comments(text: &str) -> Vec<SourceComment<'_>> {
             (at, line, line_start, has_code) = (at + 1, line + 1, at + 1, false);
             continue;
         }
-        let (length, is_comment) = match rest.as_bytes() {
-            [b'/', b'/', ..] => (line_comment_length(rest), true),
-            [b'/', b'*', ..] => (rest[2..].find("*/").map_or(rest.len(), |end| end + 4), true),
-            [b'/', ..] => (1, false),
-            quote => (quoted_length(quote), false),
-        };
+        let (length, is_comment) = token_length(rest);
         let token = &rest[..length];
         let lines = token.matches('\n').count() as u32;
         if is_comment {
@@ -62,6 +57,16 @@ pub fn find_comments(text: &str) -> Vec<SourceComment<'_>> {
         at += length;
     }
     found
+}
+
+/// Returns the length of the comment, literal or slash at the start of `rest`, and true if it is a comment.
+fn token_length(rest: &str) -> (usize, bool) {
+    match rest.as_bytes() {
+        [b'/', b'/', ..] => (line_comment_length(rest), true),
+        [b'/', b'*', ..] => (rest[2..].find("*/").map_or(rest.len(), |end| end + 4), true),
+        [b'/', ..] => (1, false),
+        quote => (quoted_length(quote), false),
+    }
 }
 
 /// Returns the length of the text before the next line break, slash or quote. A `'` within a number, as in `1'000`, is

@@ -1,15 +1,16 @@
 //! Safe wrappers of libclang's cursors, types and tokens.
 //!
-//! Each wrapper borrows the [`Unit`] that it belongs to, and a `Unit` keeps libclang loaded on its thread. So no call
-//! can use a disposed unit or an unloaded library.
+//! Each wrapper borrows the [`TranslationUnit`] that it belongs to, which keeps libclang loaded on its thread. So no
+//! call can use a disposed unit or an unloaded library.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::marker::PhantomData;
 use std::ops::Range;
 
 use clang_sys::*;
 
-use super::unit::Unit;
+use super::string::text;
+use super::translation_unit::TranslationUnit;
 
 /// A position in a source file. Lines and columns count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,7 +31,7 @@ pub struct File(usize);
 
 impl File {
     /// Returns the file's path as clang has it. The file must belong to the given unit.
-    pub(super) fn path(self, _: &Unit) -> String {
+    pub(super) fn path(self, _: &TranslationUnit) -> String {
         // SAFETY: the handle belongs to the given unit, which is not yet disposed.
         text(unsafe { clang_getFileName(self.0 as CXFile) })
     }
@@ -40,14 +41,14 @@ impl File {
 #[derive(Clone, Copy)]
 pub struct Cursor<'u> {
     raw: CXCursor,
-    unit: PhantomData<&'u Unit>,
+    unit: PhantomData<&'u TranslationUnit>,
 }
 
 /// A C or C++ type.
 #[derive(Clone, Copy)]
 pub struct Ty<'u> {
     raw: CXType,
-    unit: PhantomData<&'u Unit>,
+    unit: PhantomData<&'u TranslationUnit>,
 }
 
 /// Identifies a type within a unit.
@@ -67,9 +68,11 @@ pub struct Token {
 }
 
 impl<'u> Cursor<'u> {
-    pub(super) fn new(raw: CXCursor, _: &'u Unit) -> Self {
+    /// Returns the root of the syntax tree.
+    pub(super) fn root(unit: &'u TranslationUnit) -> Self {
         Self {
-            raw,
+            // SAFETY: a `TranslationUnit` is parsed and not yet disposed.
+            raw: unsafe { clang_getTranslationUnitCursor(unit.as_raw()) },
             unit: PhantomData,
         }
     }
@@ -115,7 +118,7 @@ impl<'u> Cursor<'u> {
         self.type_from(unsafe { clang_getCursorType(self.raw) })
     }
 
-    /// Returns the type that a typedef stands for.
+    /// Returns the underlying type of a typedef.
     pub fn aliased(self) -> Ty<'u> {
         // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
         self.type_from(unsafe { clang_getTypedefDeclUnderlyingType(self.raw) })
@@ -233,6 +236,21 @@ impl<'u> Cursor<'u> {
         };
         tokens(unit, range)
     }
+
+    /// Returns the tokens of a macro's body, or `None` if the macro takes arguments. Clang does not report arguments of a
+    /// macro that is undefined later, so a parenthesis directly after the name decides.
+    pub fn macro_body(self) -> Option<Vec<Token>> {
+        if self.kind() != CXCursor_MacroDefinition || self.is_function_like() {
+            return None;
+        }
+        let mut tokens = self.tokens();
+        let takes_arguments = match tokens.as_slice() {
+            [name, next, ..] => next.text == "(" && next.start == name.end,
+            _ => false,
+        };
+        tokens.retain(|token| token.kind != CXToken_Comment);
+        (!takes_arguments && !tokens.is_empty()).then(|| tokens.split_off(1))
+    }
 }
 
 impl<'u> Ty<'u> {
@@ -349,28 +367,6 @@ impl<'u> Ty<'u> {
     pub fn align(self) -> i64 {
         // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
         unsafe { clang_Type_getAlignOf(self.raw) }
-    }
-}
-
-/// Converts and disposes a libclang string.
-pub(super) fn text(raw: CXString) -> String {
-    // SAFETY: libclang returned `raw`, so its bytes are null or end with a NUL. They are copied before `raw` is disposed,
-    // which happens once.
-    unsafe {
-        let bytes = clang_getCString(raw);
-        let copy = match bytes.is_null() {
-            true => String::new(),
-            false => to_string(CStr::from_ptr(bytes)),
-        };
-        clang_disposeString(raw);
-        copy
-    }
-}
-
-fn to_string(text: &CStr) -> String {
-    match text.to_str() {
-        Ok(text) => text.into(),
-        Err(_) => text.to_string_lossy().into_owned(),
     }
 }
 

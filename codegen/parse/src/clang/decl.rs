@@ -1,11 +1,9 @@
 //! Converts each declaration of a selected header to an item without contract facts.
 //!
-//! The headers' declarations are in `extern "C"` blocks, so linkage blocks are entered. The first declaration of a name
-//! is used, except that a definition replaces a forward declaration.
+//! The first declaration of a name is used, except that a definition replaces a forward declaration.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::rc::Rc;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use clang_sys::*;
 use miette::Diagnostic;
@@ -14,12 +12,12 @@ use sp_ir::{
 };
 use thiserror::Error;
 
-use super::cursor::{Cursor, File, Position, Ty};
+use super::Declarations;
+use super::cursor::{Cursor, Ty};
+use super::names::{Names, name_anonymous, named_members};
+use super::node::{Node, Selection, is_declaration, is_record};
 use super::ty::{Types, Unsupported};
 use super::unit::Unit;
-use crate::identifier::is_identifier_char;
-
-use super::Declarations;
 
 /// The IR cannot describe a declaration.
 #[derive(Debug, Error, Diagnostic)]
@@ -32,123 +30,6 @@ pub struct DeclError {
     name: String,
     what: String,
     loc: Loc,
-}
-
-/// The names of anonymous types, from the typedef or the field that declares them.
-#[derive(Default)]
-pub struct Names(HashMap<Position, String>);
-
-impl Names {
-    /// Returns the name of a struct, union or enumeration: the assigned one, else its own.
-    pub fn get(&self, declaration: Cursor) -> Option<String> {
-        let assigned = declaration
-            .position()
-            .and_then(|position| self.0.get(&position).cloned());
-        assigned.or_else(|| Some(declaration.name()).filter(|name| !name.is_empty()))
-    }
-
-    fn assign(&mut self, declaration: Cursor, name: String) {
-        if let Some(position) = declaration.position() {
-            self.0.entry(position).or_insert(name);
-        }
-    }
-}
-
-/// The declarations to read from a header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Selection {
-    /// All declarations.
-    All,
-    /// The declarations that the IR can describe.
-    Describable,
-    /// Only the names that the header declares first, and its numeric macros. Another part contains its items.
-    NamesOnly,
-    /// No declarations.
-    Nothing,
-}
-
-/// A declaration, macro definition or macro use in a header under the include root.
-#[derive(Clone)]
-pub struct Node<'u> {
-    /// The declaration.
-    pub cursor: Cursor<'u>,
-    /// The header that contains it.
-    pub header: Rc<str>,
-    /// The line of its name.
-    pub line: u32,
-    /// The declarations to read from its header.
-    pub selection: Selection,
-    /// The children of a struct, union or enumeration.
-    pub children: Vec<Cursor<'u>>,
-}
-
-impl Node<'_> {
-    /// Returns the location of the declaration.
-    pub fn loc(&self) -> Loc {
-        Loc {
-            file: self.header.to_string(),
-            line: self.line,
-        }
-    }
-}
-
-/// Returns the declarations in all headers under the include root, with those in linkage blocks. Nested records precede
-/// their parents.
-pub fn nodes<'u>(unit: &'u Unit, select: &dyn Fn(&str) -> Selection) -> Vec<Node<'u>> {
-    let mut flattener = Flattener {
-        unit,
-        select,
-        headers: HashMap::new(),
-        nodes: Vec::new(),
-    };
-    flattener.flatten(&unit.cursor().children());
-    flattener.nodes
-}
-
-struct Flattener<'u, 's> {
-    unit: &'u Unit,
-    select: &'s dyn Fn(&str) -> Selection,
-    headers: HashMap<File, Option<(Rc<str>, Selection)>>,
-    nodes: Vec<Node<'u>>,
-}
-
-impl<'u> Flattener<'u, '_> {
-    fn flatten(&mut self, cursors: &[Cursor<'u>]) {
-        for &cursor in cursors {
-            let kind = cursor.kind();
-            let is_block = matches!(kind, CXCursor_LinkageSpec | CXCursor_UnexposedDecl);
-            let children = match is_block || is_record(cursor) || kind == CXCursor_EnumDecl {
-                true => cursor.children(),
-                false => Vec::new(),
-            };
-            if is_block || is_record(cursor) {
-                self.flatten(&children);
-            }
-            if !is_block && kind != CXCursor_FieldDecl {
-                self.push(cursor, children);
-            }
-        }
-    }
-
-    fn push(&mut self, cursor: Cursor<'u>, children: Vec<Cursor<'u>>) {
-        let Some(Position { file, line, .. }) = cursor.position() else {
-            return;
-        };
-        let known = self.headers.entry(file).or_insert_with(|| {
-            let header = self.unit.header(file)?;
-            let selection = (self.select)(&header);
-            Some((header, selection))
-        });
-        if let Some((header, selection)) = known.clone() {
-            self.nodes.push(Node {
-                cursor,
-                header,
-                line,
-                selection,
-                children,
-            });
-        }
-    }
 }
 
 /// Converts the declarations of the selected headers.
@@ -186,14 +67,6 @@ pub fn collect(unit: &Unit, nodes: &[Node]) -> Result<Declarations, DeclError> {
     })
 }
 
-/// Returns true for a declaration, false for a macro or an include.
-pub fn is_declaration(cursor: Cursor) -> bool {
-    !matches!(
-        cursor.kind(),
-        CXCursor_MacroDefinition | CXCursor_MacroExpansion | CXCursor_InclusionDirective
-    )
-}
-
 /// Returns the location of a declaration, or `None` if it is not in a header under the include root.
 fn loc(unit: &Unit, cursor: Cursor) -> Option<Loc> {
     let position = cursor.position()?;
@@ -201,115 +74,6 @@ fn loc(unit: &Unit, cursor: Cursor) -> Option<Loc> {
         file: unit.header(position.file)?.to_string(),
         line: position.line,
     })
-}
-
-/// Names each anonymous type after the typedef that stands for it, or after its field and the field's parent.
-fn name_anonymous(unit: &Unit, nodes: &[Node]) -> Names {
-    let mut names = Names::default();
-    for Node { cursor, .. } in nodes
-        .iter()
-        .filter(|node| node.cursor.kind() == CXCursor_TypedefDecl)
-    {
-        let tagged = tagged(cursor.aliased());
-        // In C++ an anonymous type has the typedef's name for linkage, so the text decides whether it has a tag.
-        if let Some(record) = tagged.filter(|tagged| !has_tag(unit, *tagged)) {
-            names.assign(record, cursor.name());
-        }
-    }
-    // Nested records precede their parents, so the reverse order visits the outermost record first.
-    for Node {
-        cursor: parent,
-        children,
-        ..
-    } in nodes.iter().rev()
-    {
-        let Some(name) = is_record(*parent).then(|| names.get(*parent)).flatten() else {
-            continue;
-        };
-        for (member, member_name) in named_members(children) {
-            let record = match is_record(member) {
-                true => Some(member),
-                false => tagged(member.ty()).filter(|tagged| is_anonymous(unit, *tagged)),
-            };
-            if let Some(record) = record {
-                names.assign(record, format!("{name}__{member_name}"));
-            }
-        }
-    }
-    names
-}
-
-/// Returns the struct, union or enumeration that `ty` is, points to, or is an array of.
-fn tagged(ty: Ty<'_>) -> Option<Cursor<'_>> {
-    let mut ty = ty.canonical();
-    while matches!(ty.kind(), CXType_Pointer | CXType_ConstantArray) {
-        ty = if ty.kind() == CXType_Pointer {
-            ty.pointee()
-        } else {
-            ty.element()
-        }
-        .canonical();
-    }
-    let is_tagged = matches!(ty.kind(), CXType_Record | CXType_Enum);
-    is_tagged.then(|| ty.declaration())
-}
-
-/// Returns true if neither a tag nor a typedef names a type. Older versions of clang do not report the typedef, whose
-/// name is assigned before.
-fn is_anonymous(unit: &Unit, declared: Cursor) -> bool {
-    declared.name().is_empty() && !has_tag(unit, declared)
-}
-
-fn has_tag(unit: &Unit, declared: Cursor) -> bool {
-    if let Some(has_tag) = spelled_tag(unit, declared) {
-        return has_tag;
-    }
-    let tokens = declared.tokens();
-    let tag = tokens.get(1).map(|token| token.text.as_str());
-    tag.is_some_and(|text| text != "{" && text != ":")
-}
-
-/// Returns true if the header's text has a tag, or `None` if the declaration is in a macro. Reading the text is faster
-/// than reading tokens.
-fn spelled_tag(unit: &Unit, declared: Cursor) -> Option<bool> {
-    let start = declared.extent()?.start;
-    let text = unit.text(&unit.header(start.file)?);
-    let text = text.get(start.offset as usize..)?;
-    let keyword = ["struct", "union", "enum"].iter();
-    let rest = keyword.filter_map(|word| text.strip_prefix(word)).next()?;
-    let next = rest.trim_start();
-    match next.chars().next()? {
-        '{' | ':' => Some(false),
-        first if rest.len() > next.len() && is_identifier_char(first) => Some(true),
-        _ => None,
-    }
-}
-
-fn is_record(cursor: Cursor) -> bool {
-    matches!(cursor.kind(), CXCursor_StructDecl | CXCursor_UnionDecl)
-}
-
-/// Returns the members of a record with their names, in order. The first anonymous member is called `anonymous`, the
-/// next one `anonymous_2`. The cursor of such a member is that of its record.
-fn named_members<'u>(children: &[Cursor<'u>]) -> Vec<(Cursor<'u>, String)> {
-    let mut anonymous = 0;
-    let mut name = |child: Cursor| {
-        if child.kind() == CXCursor_FieldDecl {
-            return Some(child.name());
-        }
-        if !is_record(child) || !child.is_anonymous_member() {
-            return None;
-        }
-        anonymous += 1;
-        Some(match anonymous {
-            1 => "anonymous".into(),
-            index => format!("anonymous_{index}"),
-        })
-    };
-    let children = children.iter();
-    children
-        .filter_map(|&child| name(child).map(|name| (child, name)))
-        .collect()
 }
 
 /// Returns the name of the first named member, searching anonymous members too.
@@ -452,7 +216,7 @@ impl Converter<'_> {
             filled_by: None,
             direction: None,
             presence: None,
-            neutral: None,
+            default_return: None,
             section: None,
             loc,
         })
@@ -464,13 +228,8 @@ impl Converter<'_> {
             .convert(node.cursor.enum_integer())
             .map_err(|error| unsupported_type(name, error, &loc))?;
         let variants = node
-            .children
-            .iter()
-            .filter(|child| child.kind() == CXCursor_EnumConstantDecl)
-            .map(|child| Variant {
-                name: child.name(),
-                value: child.enum_value(),
-            })
+            .enumerators()
+            .map(|(name, value)| Variant { name, value })
             .collect();
         Ok(Item::Enum(Enum {
             doc: None,

@@ -10,7 +10,7 @@ use clang_sys::SharedLibrary;
 use miette::Diagnostic;
 use thiserror::Error;
 
-use super::cursor::text;
+use super::string::text;
 use sp_system::python;
 
 /// libclang is not found or cannot be loaded.

@@ -1,4 +1,16 @@
-//! The values of C string literals.
+//! C literals: integers, and the values of strings.
+
+/// Returns true for a decimal, octal or hexadecimal integer literal.
+pub fn is_integer(literal: &str) -> bool {
+    let digits = literal.trim_end_matches(['u', 'U', 'l', 'L']);
+    let hex = digits
+        .strip_prefix("0x")
+        .or_else(|| digits.strip_prefix("0X"));
+    match hex {
+        Some(hex) => hex.chars().all(|digit| digit.is_ascii_hexdigit()),
+        None => !digits.is_empty() && digits.chars().all(|digit| digit.is_ascii_digit()),
+    }
+}
 
 /// Returns the value of adjacent string literals, or `None` if one of them is not a plain string literal or the value is
 /// not UTF-8.

@@ -1,6 +1,6 @@
 //! Reads the declarations in C headers, by libclang, and the comments beside them.
 //!
-//! Nothing here interprets a comment or a name: `contract` does that. The items are the IR's, without contract facts.
+//! The items are the IR's, without contract facts: `contract` interprets comments and names.
 
 #![allow(non_upper_case_globals)] // clang-sys's constants have the names of C.
 
@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sp_ir::Item;
 
-use constant::{NamedConstant, Values};
-use decl::Selection;
+use constant::NamedConstant;
+use evaluate::Values;
+use node::Selection;
 use sp_system::parallel;
 
 mod comment;
@@ -17,11 +18,18 @@ mod comment_lexer;
 mod constant;
 mod cursor;
 mod decl;
+mod error;
+mod evaluate;
+mod input;
 pub mod library;
 mod literal;
 mod merge;
+mod names;
+mod node;
 mod split;
+mod string;
 mod struct_size;
+mod translation_unit;
 mod ty;
 mod unit;
 
@@ -30,8 +38,10 @@ mod tests;
 
 pub use comment::{Comment, Comments};
 pub use decl::DeclError;
+pub use error::{HeaderError, ParseError};
+pub use input::{DEFAULT_TARGET, ParseInput};
 pub use library::{Library, LibraryMissing};
-pub use unit::{DEFAULT_TARGET, HeaderError, ParseError, ParseInput, Unit};
+pub use unit::Unit;
 
 /// The declarations of a set of headers, by name. C's tags, typedefs, functions and macros share one map: no header of
 /// TensorFlow uses one name for two of them.
@@ -67,7 +77,7 @@ pub fn declarations(
     input: &ParseInput,
     wanted: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Declarations, ClangError> {
-    let macros = constant::guess_numeric_macros(input);
+    let macros = evaluate::guess_numeric_macros(input);
     // A header that depends on the headers included before it may fail in one of two parts.
     let parsed = match read_in_two_parts(input, &macros, wanted) {
         Some(parsed) => parsed,
@@ -84,7 +94,7 @@ pub fn declarations_without_comments(
     input: &ParseInput,
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Declarations, ClangError> {
-    let macros = constant::guess_numeric_macros(input);
+    let macros = evaluate::guess_numeric_macros(input);
     read(input, &macros, &select_all(wanted), false).map(Parsed::into_declarations)
 }
 
@@ -94,7 +104,7 @@ pub fn declarations_without_comments(
 /// # Errors
 /// Returns an error if libclang is missing, or a header has an error.
 pub fn reachable_declarations(input: &ParseInput) -> Result<Declarations, ClangError> {
-    let macros = constant::guess_numeric_macros(input);
+    let macros = evaluate::guess_numeric_macros(input);
     read(input, &macros, &|_| Selection::Describable, true).map(Parsed::into_declarations)
 }
 
@@ -139,7 +149,7 @@ fn read_in_two_parts(
     merge::parts(parts?.try_into().ok()?)
 }
 
-/// The result of one parse. A macro that stands for a name is not yet resolved: another parse may declare the name.
+/// The result of one parse. A macro whose body is a name is not yet resolved: another parse may declare the name.
 struct Parsed {
     declared: Declarations,
     constants: Vec<NamedConstant>,
@@ -161,15 +171,16 @@ fn read(
     with_comments: bool,
 ) -> Result<Parsed, ClangError> {
     // A macro that was wrongly taken for a number may not compile. Without the macros, an error is the headers' own.
-    let unit = match Unit::parse(input, &constant::evaluation_code(macros)) {
+    let unit = match Unit::parse(input, &evaluate::evaluation_code(macros)) {
         Err(ParseError::Header(_)) => Unit::parse(input, "")?,
         unit => unit?,
     };
-    let nodes = decl::nodes(&unit, select);
+    let nodes = node::nodes(&unit, select);
     let mut declared = decl::collect(&unit, &nodes)?;
     let sizes = struct_size::find(&nodes);
     let constants = constant::find(&nodes, &sizes);
-    let values = constant::evaluate(input, &unit, &nodes, &sizes, &constants)?;
+    let numbers = constants.iter().filter_map(NamedConstant::evaluated_name);
+    let values = evaluate::evaluate(input, &unit, &nodes, sizes.symbols().chain(numbers))?;
     struct_size::attach(&mut declared.items, &sizes, &values);
     if with_comments {
         let items = declared.items.iter();

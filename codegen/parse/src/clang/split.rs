@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::unit::ParseInput;
+use super::input::ParseInput;
 use crate::include;
 
 /// Returns the headers that include the largest one, and the others; `None` if there are no others.
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn does_not_split_headers_that_all_include_the_largest() {
+    fn does_not_split_connected_headers() {
         assert_eq!(
             split_texts(&[("a.h", "int a; int b; int c;"), ("b.h", "#include \"a.h\"")]),
             None

@@ -68,7 +68,7 @@ const OFFSET_OF_END: &str = "
 ";
 
 #[test]
-fn typedef_names_anonymous_struct_and_field_names_nested_one() {
+fn names_anonymous_structs_by_typedef_or_field() {
     let Some(found) = parse(
         "typedef struct { int a; struct { char b; double c; } inner; union { int x; float y; } either; } Outer;",
     ) else {
@@ -222,7 +222,7 @@ fn keeps_typedef_chains_and_gaps_of_enums() {
 }
 
 #[test]
-fn reports_header_error_after_wrong_guess_of_a_number() {
+fn reports_header_error_after_wrong_guess() {
     let Some(found) =
         parse("#define ODD 1\nstruct S { int a; };\n#define TOO_LONG 99999999999999999999999\n")
     else {
@@ -514,7 +514,7 @@ fn rejects_missing_include() {
 }
 
 #[test]
-fn error_in_size_is_at_the_macro_in_the_header() {
+fn size_error_is_at_the_macro() {
     let header = format!(
         "{OFFSET_OF_END}struct S {{ int a; }};\n#define S_SIZE TF_OFFSET_OF_END(S, gone)\n"
     );

@@ -8,7 +8,7 @@ use clang_sys::*;
 use sp_ir::{Param, Signature, Type};
 
 use super::cursor::{Cursor, Ty, TyId};
-use super::decl::Names;
+use super::names::Names;
 
 /// A type that the IR cannot describe, as C spells it.
 #[derive(Debug)]

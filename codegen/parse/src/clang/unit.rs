@@ -1,105 +1,29 @@
-//! A parse by libclang.
+//! A parse of headers, and the headers' texts.
 //!
-//! The main file is a wrapper in memory that includes the headers. The builtin headers are ours and the target is
-//! explicit, so that the result does not depend on an installed compiler. After an error clang continues and returns
-//! wrong layouts, so any error fails the parse.
+//! After an error clang continues and returns wrong layouts, so any error fails the parse.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ffi::{CString, c_char};
 use std::path::{Path, PathBuf};
-use std::ptr;
 use std::rc::Rc;
 
 use clang_sys::*;
-use miette::{Diagnostic, NamedSource, SourceSpan};
-use thiserror::Error;
+use miette::{NamedSource, SourceSpan};
 
-use super::cursor::{Cursor, File, Position, expansion, text};
-use super::library::{Library, LibraryMissing};
+use super::cursor::{Cursor, File, Position, expansion};
+use super::error::{HeaderError, ParseError};
+use super::input::ParseInput;
+use super::string::text;
+use super::translation_unit::{TranslationUnit, WRAPPER};
 use crate::identifier::{is_identifier_char, split_identifier};
-use sp_data::embedded::BUILTIN_HEADERS;
 
-/// Virtual path of the wrapper. No file is written there.
-const WRAPPER: &str = "/sp-gen/wrapper.cc";
-/// Virtual folder of the builtin headers.
-const BUILTIN: &str = "/sp-gen/builtin";
-
-/// The target whose layouts a snapshot records.
-pub const DEFAULT_TARGET: &str = "x86_64-unknown-linux-gnu";
-
-/// The input of a parse.
-#[derive(Debug, Clone)]
-pub struct ParseInput {
-    /// The folder that `#include "tensorflow/c/..."` starts from.
-    pub include_root: PathBuf,
-    /// The headers, relative to it.
-    pub headers: Vec<String>,
-    /// The target triple.
-    pub target: String,
-}
-
-impl ParseInput {
-    /// Returns true if `header` is one of the input's own headers, not only included by them.
-    pub fn has(&self, header: &str) -> bool {
-        self.headers.iter().any(|own| own == header)
-    }
-}
-
-/// The headers cannot be parsed.
-#[derive(Debug, Error, Diagnostic)]
-pub enum ParseError {
-    /// libclang is not found.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Library(#[from] LibraryMissing),
-    /// The headers are not valid C++.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Header(#[from] Box<HeaderError>),
-    /// libclang returned no translation unit.
-    #[error("libclang cannot parse for target `{target}` (error code {code})")]
-    #[diagnostic(
-        code(sp_gen::clang::parse),
-        help("check the target triple; `x86_64-unknown-linux-gnu` is the default")
-    )]
-    Failed {
-        /// The requested target triple.
-        target: String,
-        /// `CXErrorCode`.
-        code: i32,
-    },
-}
-
-/// The first error in a header, with the next ones.
-#[derive(Debug, Error, Diagnostic)]
-#[error("{message}\n  at {at}")]
-#[diagnostic(
-    code(sp_gen::clang::parse),
-    help(
-        "layouts after an error are wrong, so nothing was read; the include root must contain every header that these include"
-    )
-)]
-pub struct HeaderError {
-    message: String,
-    at: String,
-    #[source_code]
-    source_code: NamedSource<String>,
-    #[label("here")]
-    span: Option<SourceSpan>,
-    #[related]
-    others: Vec<HeaderError>,
-}
-
-/// A parsed translation unit.
+/// A parse without errors.
 pub struct Unit {
-    raw: CXTranslationUnit,
-    index: CXIndex,
+    translation: TranslationUnit,
     root: PathBuf,
     wrapper: String,
     names: RefCell<HashMap<File, Option<Rc<str>>>>,
     texts: RefCell<HashMap<Rc<str>, Rc<str>>>,
-    _library: Library,
 }
 
 impl Unit {
@@ -108,33 +32,27 @@ impl Unit {
     /// # Errors
     /// Returns an error if libclang is missing or reports an error.
     pub fn parse(input: &ParseInput, appendix: &str) -> Result<Self, ParseError> {
-        let library = Library::load()?;
-        // SAFETY: the library is loaded on this thread. `drop` disposes the index once.
-        let index = unsafe { clang_createIndex(0, 0) };
-        let mut unit = Self {
-            raw: ptr::null_mut(),
-            index,
+        let wrapper = wrapper(input, appendix);
+        let unit = Self {
+            translation: TranslationUnit::parse(input, &wrapper)?,
             root: input.include_root.clone(),
-            wrapper: wrapper(input, appendix),
+            wrapper,
             names: RefCell::default(),
             texts: RefCell::default(),
-            _library: library,
         };
-        unit.raw = translate(index, input, &unit.wrapper)?;
         unit.reject_errors()?;
         Ok(unit)
     }
 
     /// Returns the root of the syntax tree.
     pub fn cursor(&self) -> Cursor<'_> {
-        // SAFETY: `self.raw` is a parsed unit, disposed only in `drop`.
-        Cursor::new(unsafe { clang_getTranslationUnitCursor(self.raw) }, self)
+        Cursor::root(&self.translation)
     }
 
     /// Returns the path of a file below the include root, or `None` for the wrapper and the builtin headers.
     pub fn header(&self, file: File) -> Option<Rc<str>> {
         let name = || {
-            let path = file.path(self);
+            let path = file.path(&self.translation);
             let inside = Path::new(&path).strip_prefix(&self.root).ok()?;
             Some(inside.to_string_lossy().replace('\\', "/").into())
         };
@@ -166,15 +84,15 @@ impl Unit {
     }
 
     fn errors(&self) -> Vec<HeaderError> {
-        // SAFETY: `self.raw` is a parsed unit, disposed only in `drop`.
-        let count = unsafe { clang_getNumDiagnostics(self.raw) };
+        // SAFETY: the unit is parsed and not yet disposed.
+        let count = unsafe { clang_getNumDiagnostics(self.translation.as_raw()) };
         (0..count).filter_map(|index| self.error(index)).collect()
     }
 
     fn error(&self, index: u32) -> Option<HeaderError> {
         // SAFETY: the index is less than the count. The diagnostic is disposed once, before its unit.
         unsafe {
-            let diagnostic = clang_getDiagnostic(self.raw, index);
+            let diagnostic = clang_getDiagnostic(self.translation.as_raw(), index);
             let severity = clang_getDiagnosticSeverity(diagnostic);
             let message = text(clang_getDiagnosticSpelling(diagnostic));
             let location = clang_getDiagnosticLocation(diagnostic);
@@ -197,7 +115,7 @@ impl Unit {
                 others: Vec::new(),
             };
         };
-        let path = position.file.path(self);
+        let path = position.file.path(&self.translation);
         let header = self.header(position.file);
         let name = header.map_or_else(|| path.clone(), |header| header.to_string());
         let code = std::fs::read_to_string(&path).unwrap_or_default();
@@ -221,88 +139,8 @@ impl Unit {
         cursors
             .filter(|cursor| cursor.kind() == CXCursor_MacroDefinition && is_used(cursor))
             .find_map(|cursor| cursor.position().filter(in_header))
-            .filter(|_| used.file.path(self) == WRAPPER)
+            .filter(|_| used.file.path(&self.translation) == WRAPPER)
     }
-}
-
-/// Returns the span of the identifier at `offset`, or of the one character there.
-fn word_at(code: &str, offset: usize) -> Option<SourceSpan> {
-    let rest = code.get(offset..)?;
-    let (word, _) = split_identifier(rest);
-    Some((offset, word.len().max(1).min(rest.len())).into())
-}
-
-impl Drop for Unit {
-    fn drop(&mut self) {
-        // SAFETY: `parse` created both and nothing else disposes them. The unit is disposed before its index.
-        unsafe {
-            if !self.raw.is_null() {
-                clang_disposeTranslationUnit(self.raw);
-            }
-            clang_disposeIndex(self.index);
-        }
-    }
-}
-
-fn translate(
-    index: CXIndex,
-    input: &ParseInput,
-    wrapper: &str,
-) -> Result<CXTranslationUnit, ParseError> {
-    let arguments: Vec<CString> = arguments(input).iter().map(|text| c_string(text)).collect();
-    let arguments: Vec<*const c_char> = arguments.iter().map(|text| text.as_ptr()).collect();
-    let files = unsaved(wrapper);
-    let mut unsaved: Vec<CXUnsavedFile> = files
-        .iter()
-        .map(|(name, body)| CXUnsavedFile {
-            Filename: name.as_ptr(),
-            Contents: body.as_ptr(),
-            Length: body.as_bytes().len() as _,
-        })
-        .collect();
-    let name = c_string(WRAPPER);
-    let mut raw = ptr::null_mut();
-    // SAFETY: every pointer is that of a local value that outlives the call. libclang copies the strings it needs later.
-    let code = unsafe {
-        clang_parseTranslationUnit2(
-            index,
-            name.as_ptr(),
-            arguments.as_ptr(),
-            arguments.len() as _,
-            unsaved.as_mut_ptr(),
-            unsaved.len() as _,
-            CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_SkipFunctionBodies,
-            &mut raw,
-        )
-    };
-    match code {
-        CXError_Success if !raw.is_null() => Ok(raw),
-        code => Err(ParseError::Failed {
-            target: input.target.clone(),
-            code,
-        }),
-    }
-}
-
-fn arguments(input: &ParseInput) -> Vec<String> {
-    let root = input.include_root.to_string_lossy().into_owned();
-    [
-        "-x",
-        "c++",
-        "-std=c++17",
-        "-nostdinc",
-        "-isystem",
-        BUILTIN,
-        "-I",
-        &root,
-        // Static assertions take a third of the time for PJRT's headers. A failed one changes no layout, and a lint
-        // reports a wrong `struct_size`.
-        "-Dstatic_assert(...)=",
-        "-target",
-        &input.target,
-    ]
-    .map(String::from)
-    .to_vec()
 }
 
 fn wrapper(input: &ParseInput, appendix: &str) -> String {
@@ -313,23 +151,9 @@ fn wrapper(input: &ParseInput, appendix: &str) -> String {
     includes + appendix
 }
 
-fn unsaved(wrapper: &str) -> Vec<(CString, CString)> {
-    let builtin = BUILTIN_HEADERS
-        .iter()
-        .map(|(name, body)| (c_string(&format!("{BUILTIN}/{name}")), c_string(body)));
-    // C++ has `cstddef` for `stddef.h`.
-    let cpp = BUILTIN_HEADERS.iter().filter_map(|(name, _)| {
-        let stem = name.strip_suffix(".h")?;
-        let body = c_string(&format!("#include <{name}>\n"));
-        Some((c_string(&format!("{BUILTIN}/c{stem}")), body))
-    });
-    std::iter::once((c_string(WRAPPER), c_string(wrapper)))
-        .chain(builtin)
-        .chain(cpp)
-        .collect()
-}
-
-/// Returns `text` as a C string, cut at the first NUL. Our own texts contain none.
-fn c_string(text: &str) -> CString {
-    CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()
+/// Returns the span of the identifier at `offset`, or of the one character there.
+fn word_at(code: &str, offset: usize) -> Option<SourceSpan> {
+    let rest = code.get(offset..)?;
+    let (word, _) = split_identifier(rest);
+    Some((offset, word.len().max(1).min(rest.len())).into())
 }

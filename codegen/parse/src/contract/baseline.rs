@@ -65,7 +65,7 @@ fn update_struct(item: &mut Struct, commented: &Struct, known: &Struct) {
 /// Updates the facts of a field. Without its marker, a field follows the header's rules: it is required, and the side
 /// that fills the struct fills it. `ext` is always optional.
 fn update_field(field: &mut Field, commented: &Field, known: &Field, filler: Option<Side>) {
-    keep_demand(field, known);
+    keep_required(field, known);
     let presence = update(&mut field.presence, &commented.presence, &known.presence);
     if presence == CommentChange::Removed && field.name != "ext" {
         field.presence = unmarked(Presence::Required, &field.loc);
@@ -80,7 +80,7 @@ fn update_field(field: &mut Field, commented: &Field, known: &Field, filler: Opt
 }
 
 /// Copies a requirement of the known release's libraries, which holds until the header's comment differs.
-fn keep_demand(field: &mut Field, known: &Field) {
+fn keep_required(field: &mut Field, known: &Field) {
     let Some(known) = known.presence.as_ref() else {
         return;
     };
@@ -97,7 +97,7 @@ fn unmarked<T>(value: T, loc: &Loc) -> Fact<T> {
     Some(Stated::new(value, Evidence::Comment(loc.clone())))
 }
 
-/// Updates the facts of a signature. A note stays in force if its comment was removed: no comment is no statement.
+/// Updates the facts of a signature. A note still applies if its comment was removed: an absent comment states nothing.
 fn update_signature(item: &mut Signature, commented: &Signature, known: &Signature) {
     for (param, commented) in item.params.iter_mut().zip(&commented.params) {
         if let Some(known) = known.params.iter().find(|known| known.name == param.name) {

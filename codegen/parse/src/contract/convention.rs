@@ -60,7 +60,7 @@ fn read(head: &[Comment]) -> Vec<Rule> {
             rules.push(Rule { name, side, loc });
         } else if let Some(side) = listed_side(before) {
             let rest = lines[at + 1..].iter().map(|(_, line)| *line);
-            rules.extend(listed(after, rest).into_iter().map(|name| Rule {
+            rules.extend(listed_structs(after, rest).into_iter().map(|name| Rule {
                 name,
                 side,
                 loc: loc.clone(),
@@ -107,7 +107,7 @@ fn listed_side(text: &str) -> Option<Side> {
 }
 
 /// Returns the names in backquotes. The list continues on the next line if a line ends with a comma.
-fn listed<'t>(first: &'t str, more: impl Iterator<Item = &'t str>) -> Vec<String> {
+fn listed_structs<'t>(first: &'t str, more: impl Iterator<Item = &'t str>) -> Vec<String> {
     let mut names = Vec::new();
     for line in std::iter::once(first).chain(more) {
         names.extend(line.split('`').skip(1).step_by(2).map(String::from));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_the_side_of_a_prefix_on_its_line() {
+    fn reads_side_of_prefix_on_line() {
         let text =
             "Conventions:\nSE_ : set/filled by core unless marked.\n`SP_`: filled by the plug-in.";
         let expected = [

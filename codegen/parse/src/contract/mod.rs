@@ -5,12 +5,12 @@
 
 mod baseline;
 mod convention;
-pub mod demands;
 mod excluded;
 mod marker;
 pub mod notes;
 mod ownership;
 mod prefix;
+pub mod required_fields;
 mod transfer;
 
 #[cfg(test)]

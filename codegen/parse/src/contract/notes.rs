@@ -125,7 +125,7 @@ struct FieldNote {
     overrides: Option<Overrides>,
     filled_by: Option<Side>,
     direction: Option<Direction>,
-    neutral: Option<String>,
+    default_return: Option<String>,
     params: BTreeMap<String, ParamNote>,
     ret: Option<ReturnNote>,
 }
@@ -230,6 +230,18 @@ impl Notes {
         found
     }
 
+    /// Reports the entry points and exempt items that nothing declares.
+    fn report_undeclared_names(&self, items: &Items, writer: &mut NoteWriter<'_>) {
+        let entry_points = self.entry_points.keys();
+        for name in entry_points.filter(|name| !is_function(items, name)) {
+            writer.report_undeclared(name, &format!("entry_points.{name}"));
+        }
+        let exempt = self.exempt_items();
+        for name in exempt.filter(|name| !items.contains_key(*name)) {
+            writer.report_undeclared(name, &format!("conventions.except.{name}"));
+        }
+    }
+
     /// Adds the facts of the notes to `items`.
     pub(super) fn annotate(
         &self,
@@ -243,19 +255,7 @@ impl Notes {
             release,
             mistakes: Vec::new(),
         };
-        for name in self
-            .entry_points
-            .keys()
-            .filter(|name| !is_function(items, name))
-        {
-            writer.report_undeclared(name, &format!("entry_points.{name}"));
-        }
-        for name in self
-            .exempt_items()
-            .filter(|name| !items.contains_key(*name))
-        {
-            writer.report_undeclared(name, &format!("conventions.except.{name}"));
-        }
+        self.report_undeclared_names(items, &mut writer);
         for (name, doc) in &self.docs {
             match items.get_mut(name) {
                 Some(item) => *doc_mut(item) = Some(doc.clone()),

@@ -30,7 +30,7 @@ fn field(name: &str, ty: Type) -> Field {
         filled_by: None,
         direction: None,
         presence: None,
-        neutral: None,
+        default_return: None,
         section: None,
         loc: loc(2),
     }
@@ -162,7 +162,7 @@ fn struct_of<'i>(items: &'i Items, name: &str) -> &'i Struct {
 }
 
 #[test]
-fn note_takes_precedence_over_comment_and_comment_over_prefix() {
+fn precedence_is_note_then_comment_then_prefix() {
     let comments = comments("ext", "set by core");
     let items = annotated(&comments, "").unwrap();
     let filled = struct_of(&items, "SP_S").filled_by.clone().unwrap();
@@ -304,14 +304,17 @@ fn applies_note_to_its_releases_only() {
             { value = \"required\", fields = [\"open\"], releases = \"..2.13\", evidence = \"old\" },
             { value = \"optional\", fields = [\"open\"], releases = \"2.14..\", evidence = \"new\" },
         ]
-        fields.open = { neutral = \"0\", releases = \"2.9\" }",
+        fields.open = { default_return = \"0\", releases = \"2.9\" }",
     );
     let facts = |release: &str| {
         let mut items = items();
         let (comments, known) = (Comments::default(), KnownNames::default());
         annotate(&mut items, &comments, &note, &known, release).unwrap();
         let open = struct_of(&items, "SP_S").fields[1].clone();
-        (open.presence.map(|fact| fact.value), open.neutral.is_some())
+        (
+            open.presence.map(|fact| fact.value),
+            open.default_return.is_some(),
+        )
     };
     assert_eq!(facts("2.8"), (Some(Presence::Required), false));
     assert_eq!(facts("2.9"), (Some(Presence::Required), true));
@@ -343,15 +346,18 @@ fn reads_side_from_name_pattern() {
 
 #[test]
 fn requires_evidence_in_note_or_outer_table() {
-    let bare = "item.SP_S.fields.open.neutral = \"0\"";
+    let bare = "item.SP_S.fields.open.default_return = \"0\"";
     assert_eq!(
         codes(&mistakes(&Comments::default(), bare)),
         ["sp_gen::notes::no_evidence"]
     );
     let around = format!("{bare}\nitem.SP_S.evidence = \"seen\"");
     let items = annotated(&Comments::default(), &around).unwrap();
-    let neutral = struct_of(&items, "SP_S").fields[1].neutral.clone().unwrap();
-    assert_eq!(neutral.evidence, Evidence::Notes("seen".into()));
+    let default_return = struct_of(&items, "SP_S").fields[1]
+        .default_return
+        .clone()
+        .unwrap();
+    assert_eq!(default_return.evidence, Evidence::Notes("seen".into()));
 }
 
 #[test]
@@ -383,7 +389,7 @@ fn core_exports_functions_that_are_not_entry_points() {
 }
 
 #[test]
-fn create_transfers_handle_to_caller_and_destroy_takes_it() {
+fn create_and_destroy_transfer_the_handle() {
     let handle = Item::Handle(Handle {
         doc: None,
         pointer: true,

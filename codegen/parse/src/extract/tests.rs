@@ -152,7 +152,7 @@ const UNRELATED_NOTES: &str =
     "headers = [\"tensorflow/c/aside.h\"]\nonly = { \"tensorflow/c/aside.h\" = [\"Unrelated\"] }";
 
 #[test]
-fn takes_undeclared_type_from_header_of_the_include_root() {
+fn finds_undeclared_type_in_include_root() {
     let fields = "#pragma once\ntypedef struct Aside { int x; } Aside; int Unrelated(void);";
     let headers = [("top.h", TOP), ("base.h", BASE), ("aside.h", fields)];
     let Some(extracted) = extract_texts(UNRELATED_NOTES, &headers, &[]) else {
@@ -169,7 +169,7 @@ fn takes_undeclared_type_from_header_of_the_include_root() {
 }
 
 #[test]
-fn indescribable_type_is_opaque_if_only_pointers_to_it_are_used() {
+fn indescribable_type_behind_pointer_is_opaque() {
     let bits = "#pragma once\ntypedef struct Aside { int x : 3; } Aside; int Unrelated(void);";
     let notes = "headers = [\"gone_too.h\"]";
     let headers = [("top.h", TOP), ("base.h", BASE), ("aside.h", bits)];
@@ -186,7 +186,7 @@ fn indescribable_type_is_opaque_if_only_pointers_to_it_are_used() {
 }
 
 #[test]
-fn indescribable_type_used_by_value_fails_its_api_only() {
+fn indescribable_type_by_value_fails_one_api() {
     let bits = "#pragma once\ntypedef struct Aside { int x : 3; } Aside;";
     let top = TOP.replace("Aside* aside;", "Aside aside;");
     let headers = [("top.h", top.as_str()), ("base.h", BASE), ("aside.h", bits)];
@@ -267,7 +267,7 @@ fn reports_unassigned_header() {
 }
 
 #[test]
-fn takes_no_item_of_shared_header_that_another_api_names() {
+fn skips_shared_header_items_of_other_api() {
     let handle = |name: &str| {
         let text = format!(
             r#"{{"kind":"handle","pointer":false,"loc":"tensorflow/c/x.h:{}"}}"#,
@@ -293,7 +293,7 @@ fn takes_no_item_of_shared_header_that_another_api_names() {
 }
 
 #[test]
-fn every_locked_header_is_assigned_and_every_pattern_matches() {
+fn locked_headers_are_assigned_and_patterns_match() {
     #[derive(serde::Deserialize)]
     struct Sources {
         release: BTreeMap<String, Locked>,
@@ -358,7 +358,7 @@ fn embedded_snapshots_agree_with_embedded_notes() {
 }
 
 #[test]
-fn every_slot_of_an_author_trait_has_a_status_or_a_neutral_value() {
+fn author_trait_slots_have_status_or_default_return() {
     for (file, snapshot) in &SNAPSHOTS {
         let api = Api::from_json(snapshot.text()).unwrap();
         let tables = api.items.iter().filter_map(|(name, item)| match item {
@@ -378,8 +378,8 @@ fn every_slot_of_an_author_trait_has_a_status_or_a_neutral_value() {
             let slot = format!("{file}: {name}.{}", field.name);
             assert_ne!(
                 has_status,
-                field.neutral.is_some(),
-                "{slot}: expected either a status or a neutral value"
+                field.default_return.is_some(),
+                "{slot}: expected either a status or a default return value"
             );
             assert!(field.presence.is_some(), "{slot}: expected a presence");
         }

@@ -197,6 +197,20 @@ impl Kernel {
             .filter(|it| is_running(it.attribute_releases))
     }
 
+    /// Returns true if there is a node that both kernels serve: no attribute is of one type here and of another there.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let differs = |it: &Constraint| {
+            let mut others = other.running_constraints();
+            others.any(|other| other.attribute == it.attribute && other.dtype != it.dtype)
+        };
+        self.is_of_same_nodes(other) && !self.running_constraints().any(differs)
+    }
+
+    /// Returns true if op and label are the same.
+    pub(super) fn is_of_same_nodes(&self, other: &Self) -> bool {
+        self.op.name == other.op.name && self.options.label == other.options.label
+    }
+
     /// Returns true if the running release's op exists and has all types.
     pub(super) fn is_in_running_release(&self) -> bool {
         Host::running().is_in(self.options.releases) != Some(false)

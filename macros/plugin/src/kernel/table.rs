@@ -58,26 +58,11 @@ impl Registration {
     /// Returns true if this kernel serves every node that `other` serves: each constraint of this one is
     /// one of the other's.
     fn covers(&self, other: &Self) -> bool {
-        self.is_of_same_nodes(other)
+        self.kernel.is_of_same_nodes(other.kernel)
             && self
                 .constraints
                 .iter()
                 .all(|it| other.constraints.contains(it))
-    }
-
-    /// Returns true if there is a node that both kernels serve: no attribute is of one type here and of
-    /// another there.
-    fn overlaps(&self, other: &Self) -> bool {
-        let differs = |it: &&&Constraint| {
-            let mut others = other.constraints.iter();
-            others.any(|other| other.attribute == it.attribute && other.dtype != it.dtype)
-        };
-        self.is_of_same_nodes(other) && !self.constraints.iter().any(|it| differs(&it))
-    }
-
-    fn is_of_same_nodes(&self, other: &Self) -> bool {
-        self.kernel.op() == other.kernel.op()
-            && self.kernel.options.label == other.kernel.options.label
     }
 
     /// Registers the kernel for devices of this type.
@@ -173,7 +158,7 @@ fn report_ambiguous(registrations: &[Registration]) {
         let mut earlier = registrations[..n]
             .iter()
             .filter(|earlier| earlier.priority == it.priority);
-        if let Some(earlier) = earlier.find(|earlier| earlier.overlaps(it)) {
+        if let Some(earlier) = earlier.find(|earlier| earlier.kernel.overlaps(it.kernel)) {
             let (first, second) = (earlier.kernel.label(), it.kernel.label());
             sp_runtime::report!(
                 Warn,

@@ -74,8 +74,8 @@ impl<'a> Index<'a> {
         self.macros.contains(name)
     }
 
-    /// Returns the words for which the macro `name` stands, an empty list if they are not known, or `None`
-    /// if it is not a macro.
+    /// Returns the words of the body of the macro `name`: an empty list if they are not known, `None` if it
+    /// is not a macro.
     pub fn expansion(&self, name: &str) -> Option<Vec<&'a str>> {
         self.macros.expansion(name)
     }
@@ -102,9 +102,35 @@ impl<'a> Index<'a> {
 }
 
 /// A declaration's tokens, without its `;`.
+#[derive(Default)]
 struct Statement<'a> {
     tokens: Vec<Token<'a>>,
     is_conditional: bool,
+    /// The number of open braces.
+    depth: usize,
+    first_word: Option<&'a str>,
+}
+
+impl<'a> Statement<'a> {
+    fn push(&mut self, token: Token<'a>) {
+        match token {
+            Token::Punctuation(b'{') => self.depth += 1,
+            Token::Punctuation(b'}') => self.depth -= 1,
+            Token::Word(word) => self.first_word = self.first_word.or(Some(word)),
+            _ => {}
+        }
+        self.tokens.push(token);
+        // The body of a function or a namespace ends without a `;`.
+        let is_closed = self.depth == 0 && token == Token::Punctuation(b'}');
+        if is_closed && !declares_type(self.first_word) {
+            self.clear();
+        }
+    }
+
+    fn clear(&mut self) {
+        self.tokens.clear();
+        self.first_word = None;
+    }
 }
 
 /// Returns the form and name of the declaration in a statement, and its relevant tokens.
@@ -171,56 +197,38 @@ struct Reader<'t, 'a> {
 impl<'a> Reader<'_, 'a> {
     /// Returns the next statement at the top level.
     fn statement(&mut self, index: &mut Index<'a>) -> Result<Option<Statement<'a>>, HeaderError> {
-        let mut found = Vec::new();
-        let mut is_conditional = false;
-        let mut depth = 0_usize;
-        let mut first = None;
+        let mut statement = Statement::default();
         while let Some((token, rest)) = self.tokens.split_first() {
             self.tokens = rest;
             if let Token::Directive(text) = token {
                 self.directive(text, index)?;
-                if depth > 0 {
-                    found.push(*token);
+                if statement.depth > 0 {
+                    statement.tokens.push(*token);
                 }
                 continue;
             }
-            is_conditional |= self.is_conditional();
+            statement.is_conditional |= self.is_conditional();
             match token {
-                Token::Punctuation(b';') if depth == 0 => {
-                    return Ok(Some(Statement {
-                        tokens: found,
-                        is_conditional,
-                    }));
-                }
-                Token::Punctuation(b'{') if found == EXTERN_C => {
+                Token::Punctuation(b';') if statement.depth == 0 => return Ok(Some(statement)),
+                Token::Punctuation(b'{') if statement.tokens == EXTERN_C => {
                     self.open += 1;
-                    found.clear();
-                    first = None;
-                    continue;
+                    statement.clear();
                 }
-                Token::Punctuation(b'{') => depth += 1,
-                Token::Punctuation(b'}') if depth == 0 => {
-                    let closed = self.open.checked_sub(1);
-                    self.open = closed.ok_or(HeaderError::Unsupported("a brace closes nothing"))?;
-                    continue;
-                }
-                Token::Punctuation(b'}') => depth -= 1,
-                _ => {}
-            }
-            found.push(*token);
-            first = first.or(match token {
-                Token::Word(word) => Some(*word),
-                _ => None,
-            });
-            if depth == 0 && *token == Token::Punctuation(b'}') && !declares_type(first) {
-                found.clear();
-                first = None;
+                Token::Punctuation(b'}') if statement.depth == 0 => self.close_block()?,
+                token => statement.push(*token),
             }
         }
-        match found.is_empty() && depth == 0 {
+        match statement.tokens.is_empty() && statement.depth == 0 {
             true => Ok(None),
             false => Err(HeaderError::Unsupported("a declaration has no end")),
         }
+    }
+
+    /// Closes an `extern "C"` block.
+    fn close_block(&mut self) -> Result<(), HeaderError> {
+        let closed = self.open.checked_sub(1);
+        self.open = closed.ok_or(HeaderError::Unsupported("a brace closes nothing"))?;
+        Ok(())
     }
 
     fn is_conditional(&self) -> bool {

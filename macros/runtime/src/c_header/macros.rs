@@ -44,8 +44,8 @@ impl<'a> Macros<'a> {
         self.0.contains_key(name)
     }
 
-    /// Returns the words for which the macro `name` stands, an empty list if they are not known, or `None`
-    /// if it is not a macro.
+    /// Returns the words of the body of the macro `name`: an empty list if they are not known, `None` if it
+    /// is not a macro.
     pub fn expansion(&self, name: &str) -> Option<Vec<&'a str>> {
         self.0.get(name).cloned()
     }

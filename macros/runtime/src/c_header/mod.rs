@@ -1,6 +1,6 @@
 //! A strict scanner for the C API headers of a host that is newer than this crate.
 //!
-//! It reads what those headers consist of: `typedef struct NAME { .. } NAME;` with pointers, function
+//! It reads the forms of declaration that those headers have: `typedef struct NAME { .. } NAME;` with pointers, function
 //! pointers, scalars and enumerations as members, `typedef enum`, other typedefs, object-like macros
 //! and function declarations. Any other declaration is an error when a caller requests it, so that the caller
 //! declines the host instead of guessing.
@@ -105,7 +105,7 @@ impl<'a> Header<'a> {
         Ok(found)
     }
 
-    /// Returns the type for which the typedef `name` stands.
+    /// Returns the underlying type of the typedef `name`.
     ///
     /// # Errors
     /// Returns an error if there is no such typedef, or its form is not read.

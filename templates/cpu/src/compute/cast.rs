@@ -3,6 +3,12 @@
 //! A float outside an integer's range has no defined result in TensorFlow's sources; the result here is that of its x86 vectors.
 //! It is the integer's lowest value ("indefinite") for 32 and 64 bits, and the saturated 32-bit result for 8 and 16 bits. TensorFlow's
 //! own result differs in the last few elements of a tensor. A number is true if it is not 0, so NaN is true.
+//!
+//! Casts of integers that differ in their signs only share one loop ([`Cast::cast_slice`]): the loops of all casts are most of
+//! what the compiler spends on the kernels.
+
+use std::mem::MaybeUninit;
+use std::slice;
 
 use sp_plugin::Bool;
 
@@ -13,6 +19,28 @@ use super::map::map1;
 pub trait Cast<To>: Copy {
     /// Converts one element.
     fn cast(self) -> To;
+
+    /// Computes `out[i] = x[i].cast()`.
+    ///
+    /// # Panics
+    /// Panics if the lengths differ.
+    fn cast_slice(x: &[Self], out: &mut [MaybeUninit<To>])
+    where
+        Self: Sync,
+        To: Copy + Send,
+    {
+        convert(x, out);
+    }
+}
+
+/// Computes `out[i] = x[i].cast()` in a loop for these two types.
+fn convert<A: Cast<B> + Sync, B: Copy + Send>(x: &[A], out: &mut [MaybeUninit<B>]) {
+    map1(
+        x,
+        out,
+        #[inline(always)]
+        |x| MaybeUninit::new(x.cast()),
+    );
 }
 
 /// Computes `out[i] = x[i]` in another type.
@@ -20,7 +48,80 @@ pub trait Cast<To>: Copy {
 /// # Panics
 /// Panics if the lengths differ.
 pub fn cast<A: Cast<B> + Sync, B: Copy + Send>(x: &[A], out: &mut [B]) {
-    map1(x, out, A::cast);
+    // SAFETY: `MaybeUninit<B>` has the layout of `B`, and `cast_slice` writes only values of `B`.
+    let out = unsafe { slice::from_raw_parts_mut(out.as_mut_ptr().cast(), out.len()) };
+    A::cast_slice(x, out);
+}
+
+/// Computes [`Cast::cast_slice`] of `A` to `B` as a cast of `C` to `D`, which converts the same bytes.
+///
+/// # Safety
+/// - `A` and `C` have the same size and alignment, and so have `B` and `D`.
+/// - Every value of `A` has the bytes of a value of `C`.
+/// - For every value, the cast to `D` gives the bytes of the cast to `B`.
+unsafe fn convert_as<A: Copy, B: Copy, C: Cast<D> + Sync, D: Copy + Send>(
+    x: &[A],
+    out: &mut [MaybeUninit<B>],
+) {
+    // SAFETY: the caller guarantees that the layouts are equal, and that the bytes of `x` are values of `C`. The bytes written
+    // to `out` are values of `B`.
+    let (x, out) = unsafe {
+        (
+            slice::from_raw_parts(x.as_ptr().cast::<C>(), x.len()),
+            slice::from_raw_parts_mut(out.as_mut_ptr().cast::<MaybeUninit<D>>(), out.len()),
+        )
+    };
+    convert(x, out);
+}
+
+/// Implements casts of integers. `i16 as u16 => u8 i8 as u8` computes those of `i16` to `u8` and `i8` as that of `u16` to `u8`.
+macro_rules! integer_casts {
+    ($($from:ty as $same_from:ty => $($to:ty)* as $same_to:ty;)*) => {$($(
+        impl Cast<$to> for $from {
+            #[inline(always)]
+            fn cast(self) -> $to { self as $to }
+
+            fn cast_slice(x: &[Self], out: &mut [MaybeUninit<$to>]) {
+                // SAFETY: both pairs are integers of equal sizes. Truncation ignores the signs, and extension that of the result.
+                unsafe { convert_as::<$from, $to, $same_from, $same_to>(x, out) }
+            }
+        }
+    )*)*};
+}
+
+integer_casts! {
+    u8 as u8 => u8 i8 as u8;
+    i8 as u8 => u8 i8 as u8;
+    u8 as u8 => u16 i16 as u16;
+    i8 as i8 => u16 i16 as u16;
+    u8 as u8 => u32 i32 as u32;
+    i8 as i8 => u32 i32 as u32;
+    u8 as u8 => u64 i64 as u64;
+    i8 as i8 => u64 i64 as u64;
+    u16 as u16 => u8 i8 as u8;
+    i16 as u16 => u8 i8 as u8;
+    u16 as u16 => u16 i16 as u16;
+    i16 as u16 => u16 i16 as u16;
+    u16 as u16 => u32 i32 as u32;
+    i16 as i16 => u32 i32 as u32;
+    u16 as u16 => u64 i64 as u64;
+    i16 as i16 => u64 i64 as u64;
+    u32 as u32 => u8 i8 as u8;
+    i32 as u32 => u8 i8 as u8;
+    u32 as u32 => u16 i16 as u16;
+    i32 as u32 => u16 i16 as u16;
+    u32 as u32 => u32 i32 as u32;
+    i32 as u32 => u32 i32 as u32;
+    u32 as u32 => u64 i64 as u64;
+    i32 as i32 => u64 i64 as u64;
+    u64 as u64 => u8 i8 as u8;
+    i64 as u64 => u8 i8 as u8;
+    u64 as u64 => u16 i16 as u16;
+    i64 as u64 => u16 i16 as u16;
+    u64 as u64 => u32 i32 as u32;
+    i64 as u64 => u32 i32 as u32;
+    u64 as u64 => u64 i64 as u64;
+    i64 as u64 => u64 i64 as u64;
 }
 
 macro_rules! numeric_casts {
@@ -33,27 +134,37 @@ macro_rules! numeric_casts {
 }
 
 numeric_casts! {
-    u8 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
-    i8 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
-    u16 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
-    i16 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
-    u32 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
-    i32 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
-    u64 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
-    i64 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    u8 => f32 f64;
+    i8 => f32 f64;
+    u16 => f32 f64;
+    i16 => f32 f64;
+    u32 => f32 f64;
+    i32 => f32 f64;
+    u64 => f32 f64;
+    i64 => f32 f64;
     f32 => f32 f64;
     f64 => f32 f64;
 }
 
 macro_rules! bool_casts {
-    ($($int:ty)*; $($float:ty)*) => {
+    ($($int:ty as $same_int:ty),*; $($float:ty)*) => {
         $(impl Cast<Bool> for $int {
             #[inline(always)]
             fn cast(self) -> Bool { (self != 0).into() }
+
+            fn cast_slice(x: &[Self], out: &mut [MaybeUninit<Bool>]) {
+                // SAFETY: both are integers of equal sizes, and 0 has the same bytes in both.
+                unsafe { convert_as::<$int, Bool, $same_int, Bool>(x, out) }
+            }
         }
         impl Cast<$int> for Bool {
             #[inline(always)]
             fn cast(self) -> $int { self.get().into() }
+
+            fn cast_slice(x: &[Self], out: &mut [MaybeUninit<$int>]) {
+                // SAFETY: both are integers of equal sizes, and 0 and 1 have the same bytes in both.
+                unsafe { convert_as::<Bool, $int, Bool, $same_int>(x, out) }
+            }
         })*
         $(impl Cast<Bool> for $float {
             #[inline(always)]
@@ -66,7 +177,7 @@ macro_rules! bool_casts {
     };
 }
 
-bool_casts!(u8 i8 u16 i16 u32 i32 u64 i64; f32 f64);
+bool_casts!(u8 as u8, i8 as u8, u16 as u16, i16 as u16, u32 as u32, i32 as u32, u64 as u64, i64 as u64; f32 f64);
 
 impl Cast<Bool> for Bool {
     #[inline(always)]

@@ -122,8 +122,8 @@ pub fn map2_with_cost<A, B, U>(
 
 /// Results of at least this size bypass the caches, which is twice as fast as measured.
 const STREAMED_BYTES: usize = 2 << 20;
-/// The number of elements that are computed into a buffer and then written past the caches.
-const BLOCK: usize = 128;
+/// The bytes that are computed into a buffer and then written past the caches.
+const BLOCK_BYTES: usize = 1024;
 
 /// Fills `out` on all cores, with the machine's instruction set.
 ///
@@ -138,38 +138,46 @@ fn fill<U: Copy + Send, P>(
     let isa = Isa::current();
     let streamed = size_of_val(out) >= STREAMED_BYTES && cost == Cost::Cheap;
     for_each_chunk(out, cost.grain(), |start, out| {
-        let Some(first) = out.first() else { return };
-        let mut buffer = vec![*first; if streamed { BLOCK } else { 0 }];
-        let size = if streamed { BLOCK } else { out.len() };
-        // The elements before the first whole cache line are a part of their own.
-        let head = if streamed {
-            out.as_ptr().align_offset(64).min(out.len())
-        } else {
-            0
-        };
-        let (head, body) = out.split_at_mut(head);
-        isa.vectorize(
-            #[inline(always)]
-            || {
-                let mut position = begin(start);
-                let parts = std::iter::once(head).chain(body.chunks_mut(size));
-                for part in parts.filter(|part| !part.is_empty()) {
-                    let target = if streamed {
-                        &mut buffer[..part.len()]
-                    } else {
-                        &mut *part
-                    };
-                    each(&mut position, target);
-                    if streamed {
-                        stream::copy(isa, &buffer[..part.len()], part);
+        let mut position = begin(start);
+        fill_parts(out, streamed, &mut |part, target| {
+            isa.vectorize(
+                #[inline(always)]
+                || {
+                    each(&mut position, part);
+                    if let Some(target) = target {
+                        stream::copy(isa, part, target);
                     }
-                }
-            },
-        );
-        if streamed {
-            stream::fence();
-        }
+                },
+            );
+        });
     });
+}
+
+/// Computes a part of a result. The second slice is the part that the first, a buffer, is to be copied to.
+type ComputePart<'a, U> = dyn FnMut(&mut [U], Option<&mut [U]>) + 'a;
+
+/// Calls `compute` for each part of `out` in order. The parts of a streamed result are computed into a buffer.
+///
+/// This function does not depend on the type of `compute` and is not inlined, so that each loop is compiled once for each
+/// instruction set. The loops are most of what the compiler spends on this crate.
+#[inline(never)]
+fn fill_parts<U: Copy>(out: &mut [U], streamed: bool, compute: &mut ComputePart<'_, U>) {
+    let Some(first) = out.first() else { return };
+    if !streamed {
+        return compute(out, None);
+    }
+    let block = (BLOCK_BYTES / size_of::<U>()).max(1);
+    let mut buffer = vec![*first; block];
+    // The elements before the first whole cache line are a part of their own.
+    let head = out.as_ptr().align_offset(64).min(out.len());
+    let (head, body) = out.split_at_mut(head);
+    if !head.is_empty() {
+        compute(head, None);
+    }
+    for part in body.chunks_mut(block) {
+        compute(&mut buffer[..part.len()], Some(part));
+    }
+    stream::fence();
 }
 
 #[inline(always)]

@@ -1,11 +1,12 @@
 //! `sp-gen import tensorflow --ops`: imports the op definitions of an installed TensorFlow.
 
-use super::ReleaseChoice;
+use super::{Bar, ReleaseChoice, new_progress_bars};
 use crate::console::note;
 use crate::diagnostic::{CommandOutcome, Result};
 use miette::miette;
 use sp_data::folders::DataFolders;
 use sp_data::release::RequestedRelease;
+use sp_fetch::Progress;
 use sp_fetch::ops::{ImportedOps, OpImportRequest, import};
 use std::path::PathBuf;
 
@@ -22,7 +23,12 @@ pub fn run(from: Option<PathBuf>, releases: &[ReleaseChoice], folders: DataFolde
         release: single_release(releases)?,
         folders,
     };
-    report(&import(&request)?);
+    let (bars, python) = (new_progress_bars(), request.python.display());
+    let mut bar = Bar::new(&bars);
+    bar.stage(&format!("loading the TensorFlow of {python}"), None);
+    let imported = import(&request);
+    bar.0.finish_and_clear();
+    report(&imported?);
     Ok(CommandOutcome::Done)
 }
 

@@ -4,14 +4,14 @@
 use super::changes::{self, ApiChange};
 use crate::console::warning;
 use miette::Diagnostic;
-use sp_data::demands::{Demands, DemandsError};
 use sp_data::folders::DataFolders;
 use sp_data::release::Release;
+use sp_data::required_fields::{RequiredFields, RequiredFieldsError};
 use sp_data::snapshots::{self, SnapshotReadError};
 use sp_data::symbols::{Symbols, SymbolsError};
 use sp_ir::Api;
 use sp_parse::contract::ExcludedHeaders;
-use sp_parse::contract::demands::{self, Contradictions};
+use sp_parse::contract::required_fields::{self, Contradictions};
 use sp_parse::contract::{KnownNames, Notes};
 use sp_parse::extract::{self, ExtractError, Extracted, Job};
 use std::fs;
@@ -35,11 +35,11 @@ pub enum SnapshotError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Read(#[from] SnapshotReadError),
-    /// The fields that the release's libraries demand cannot be read.
+    /// The fields that the release's libraries require cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Demands(#[from] DemandsError),
-    /// A note contradicts the fields that the libraries demand.
+    RequiredFields(#[from] RequiredFieldsError),
+    /// A note contradicts the fields that the libraries require.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Contradicted(#[from] Contradictions),
@@ -68,7 +68,7 @@ pub struct WrittenSnapshots {
 /// Parses a release's headers.
 ///
 /// # Errors
-/// Returns an error if libclang is absent, or if headers, notes and the fields that libraries demand contradict each
+/// Returns an error if libclang is absent, or if headers, notes and the fields that libraries require contradict each
 /// other.
 pub fn read(
     include: &Path,
@@ -77,16 +77,16 @@ pub fn read(
 ) -> Result<Extracted, SnapshotError> {
     let name = release.key().to_string();
     let notes = Notes::all().map_err(ExtractError::from)?;
-    let demands = Demands::read(folders, release)?.unwrap_or_default();
+    let required = RequiredFields::read(folders, release)?.unwrap_or_default();
     // Nightly builds are always in the cache, also in a checkout.
     let is_cached = folders.extends_embedded || release.is_nightly();
     let mut extracted = match is_cached && !snapshots::is_embedded(release) {
         true => read_cached(include, release, folders, &notes)?,
         false => extract::extract_all_targets(include, &name)?,
     };
-    match demands::annotate(&mut extracted.apis, &demands, &notes) {
+    match required_fields::annotate(&mut extracted.apis, &required, &notes) {
         Err(contradicted) if is_cached => {
-            warning!("  {contradicted}; the demands of the libraries take precedence");
+            warning!("  {contradicted}; the fields that the libraries require take precedence");
         }
         annotated => annotated?,
     }
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn removes_snapshots_of_absent_apis_of_the_release_only() {
+    fn removes_only_snapshots_of_absent_apis() {
         let scratch = tempfile::tempdir().unwrap();
         for path in ["demo/2.21.json", "lost/2.21.json", "lost/2.20.json"] {
             let path = scratch.path().join(path);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_write_names_path_and_leaves_no_staged_file() {
+    fn failed_write_leaves_no_staged_file() {
         let scratch = tempfile::tempdir().unwrap();
         fs::create_dir_all(scratch.path().join("demo/2.21.json/x")).unwrap();
         let error = write_all(scratch.path()).unwrap_err();

@@ -44,7 +44,7 @@ struct LintRow<'a> {
 
 impl LintReport {
     /// Checks an API, with its earlier releases and the symbols that the release's wheels export. `parsed` has the
-    /// APIs of parsed headers, which refolders the release's snapshots.
+    /// APIs of parsed headers, which replace the release's snapshots.
     ///
     /// # Errors
     /// Returns an error if a snapshot or a table of symbols cannot be read.

@@ -16,7 +16,7 @@ pub enum TextColor {
 
 impl TextColor {
     /// Returns the color of a verdict.
-    pub fn of_verdict(verdict: Verdict) -> Self {
+    pub fn for_verdict(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Breaking => Self::Breaking,
             Verdict::Compatible | Verdict::Identical => Self::Compatible,
@@ -24,7 +24,7 @@ impl TextColor {
     }
 
     /// Returns the color of an impact.
-    pub fn of_impact(impact: Impact) -> Self {
+    pub fn for_impact(impact: Impact) -> Self {
         match impact {
             Impact::Breaking => Self::Breaking,
             Impact::Compatible => Self::Compatible,

@@ -9,7 +9,7 @@ use super::super::quote::quote;
 use super::super::{SideHeaders, display_name};
 use super::TextStyle;
 use super::color::{TextColor, colored};
-use crate::operand::Headers;
+use crate::operand::QuotedHeaders;
 use sp_diff::finding::{ByteRange, DeclarationText, Effect, Finding, Impact, Outcome};
 
 /// Formats the findings of one report.
@@ -84,7 +84,7 @@ impl FindingPrinter<'_> {
     fn with_impact(&self, impact: Impact, text: &str) -> String {
         let name = display_name(impact);
         let filled = fill(&format!("{name} {text}"), self.style.width, "  ", INDENT);
-        let colored_name = colored(self.style.paint, TextColor::of_impact(impact), &name);
+        let colored_name = colored(self.style.paint, TextColor::for_impact(impact), &name);
         filled.replacen(&name, &colored_name, 1) + "\n"
     }
 
@@ -125,7 +125,7 @@ impl FindingPrinter<'_> {
     fn declarations(&self, finding: &Finding) -> String {
         let declarations = [&finding.before, &finding.after];
         let column = (self.style.width.saturating_sub(INDENT.len()) - 2) / 2;
-        let has_header = |headers: &Headers, declaration: &DeclarationText| {
+        let has_header = |headers: &QuotedHeaders, declaration: &DeclarationText| {
             headers.text(&declaration.loc.file).is_some()
         };
         match declarations {
@@ -183,7 +183,7 @@ impl FindingPrinter<'_> {
     fn quote(
         &self,
         declaration: &DeclarationText,
-        headers: &Headers,
+        headers: &QuotedHeaders,
         side: &str,
         finding: &Finding,
     ) -> String {

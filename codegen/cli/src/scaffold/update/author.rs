@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_use_of_removed_item_with_its_new_name() {
+    fn finds_removed_item_and_its_new_name() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("src/kernels")).unwrap();
         let source = "use sp_plugin::{Other};\nfn f(b: Buffer) {}\nfn g(b: Buffer) {}\n";

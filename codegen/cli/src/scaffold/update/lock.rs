@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn preserves_packages_of_author_and_adds_dependencies_of_sp_crates() {
+    fn preserves_author_packages_and_adds_new_dependencies() {
         let own = package(
             "left-pad",
             "1.2.3",
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn states_version_if_two_packages_have_the_same_name() {
+    fn states_version_of_packages_with_equal_names() {
         let fresh = fresh();
         let second = package("syn", "1.0.0", &format!("{REGISTRY}checksum = \"00\"\n"));
         let author_lock = fresh.replace(

@@ -93,7 +93,7 @@ pub enum UpdateError {
 
 /// A planned update.
 #[derive(Debug)]
-pub struct Plan {
+pub struct UpdatePlan {
     root: PathBuf,
     drifts: Vec<Drift>,
     /// False if the version of sp-gen that wrote the plugin wrote no listing.
@@ -110,7 +110,7 @@ pub struct Plan {
     pub releases: [Option<String>; 2],
 }
 
-impl Plan {
+impl UpdatePlan {
     /// Compares the plugin at `root` with the embedded crates. With `force`, also replaces files that differ from what
     /// sp-gen wrote.
     ///

@@ -1,13 +1,13 @@
 //! Updates of plugins that `new` wrote, with older or changed files.
 
 use super::*;
-use crate::scaffold::{Names, Parts, SpSource, create};
+use crate::scaffold::{Parts, PluginNames, SpSource, create};
 
 const LIB: &str = "vendor/sp-runtime/src/lib.rs";
 
 fn plugin() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let names = Names::new("myaccel", None, None).unwrap();
+    let names = PluginNames::new("myaccel", None, None).unwrap();
     create(
         folder.path(),
         &names,
@@ -27,7 +27,7 @@ fn make_older(root: &Path, file: &str, text: &str) {
     fs::write(root.join(listing::PATH), listing.to_json()).unwrap();
 }
 
-fn changes(plan: &Plan) -> Vec<(String, bool)> {
+fn changes(plan: &UpdatePlan) -> Vec<(String, bool)> {
     plan.changes()
         .map(|(path, is_written)| (path.to_owned(), is_written))
         .collect()
@@ -40,13 +40,13 @@ fn read(root: &Path, file: &str) -> String {
 #[test]
 fn new_plugin_is_up_to_date() {
     let folder = plugin();
-    let plan = Plan::new(folder.path(), false).unwrap();
+    let plan = UpdatePlan::new(folder.path(), false).unwrap();
     assert_eq!(changes(&plan), []);
     assert!(plan.left_alone.is_empty() && plan.has_listing);
 }
 
 #[test]
-fn replaces_older_file_and_removes_file_that_is_no_longer_embedded() {
+fn replaces_older_file_and_removes_obsolete_one() {
     let folder = plugin();
     let root = folder.path();
     let (current, manifest) = (read(root, LIB), read(root, "Cargo.toml"));
@@ -55,7 +55,7 @@ fn replaces_older_file_and_removes_file_that_is_no_longer_embedded() {
     fs::create_dir_all(root.join("vendor/sp-old")).unwrap();
     make_older(root, "vendor/sp-old/Cargo.toml", "[package]\n");
     fs::write(root.join("vendor/own.txt"), "own").unwrap();
-    let plan = Plan::new(root, false).unwrap();
+    let plan = UpdatePlan::new(root, false).unwrap();
     assert_eq!(plan.crates, [vec![], vec!["sp-old".to_owned()]]);
     plan.apply().unwrap();
     assert_eq!(read(root, LIB), current);
@@ -64,7 +64,7 @@ fn replaces_older_file_and_removes_file_that_is_no_longer_embedded() {
     assert_eq!(read(root, "vendor/own.txt"), "own");
     assert_eq!(read(root, "Cargo.toml"), manifest);
     assert_eq!(
-        changes(&Plan::new(root, false).unwrap()),
+        changes(&UpdatePlan::new(root, false).unwrap()),
         [],
         "the second update"
     );
@@ -77,12 +77,12 @@ fn leaves_edited_file_alone_unless_forced() {
     let current = read(root, LIB);
     fs::write(root.join(LIB), "//! Edited.\n").unwrap();
     for _ in 0..2 {
-        let plan = Plan::new(root, false).unwrap();
+        let plan = UpdatePlan::new(root, false).unwrap();
         assert_eq!(plan.left_alone, [LIB]);
         plan.apply().unwrap();
         assert_eq!(read(root, LIB), "//! Edited.\n");
     }
-    let plan = Plan::new(root, true).unwrap();
+    let plan = UpdatePlan::new(root, true).unwrap();
     assert!(plan.left_alone.is_empty());
     plan.apply().unwrap();
     assert_eq!(read(root, LIB), current);
@@ -98,7 +98,7 @@ fn leaves_all_files_of_generated_crate_alone() {
         "// Of other releases.\n",
     )
     .unwrap();
-    let plan = Plan::new(root, false).unwrap();
+    let plan = UpdatePlan::new(root, false).unwrap();
     assert_eq!(
         plan.left_alone,
         ["vendor/sp-abi/Cargo.toml", "vendor/sp-abi/src/lib.rs"]
@@ -113,16 +113,16 @@ fn writes_nothing_without_listing_if_a_file_differs() {
     let current = read(root, LIB);
     fs::write(root.join(LIB), "//! Older or edited.\n").unwrap();
     fs::remove_file(root.join("vendor/sp-cpu/src/lib.rs")).unwrap();
-    let plan = Plan::new(root, false).unwrap();
+    let plan = UpdatePlan::new(root, false).unwrap();
     assert_eq!(
         (plan.has_listing, plan.left_alone.as_slice()),
         (false, &[LIB.to_owned()][..])
     );
     assert_eq!(changes(&plan), []);
-    Plan::new(root, true).unwrap().apply().unwrap();
+    UpdatePlan::new(root, true).unwrap().apply().unwrap();
     assert_eq!(read(root, LIB), current);
     assert!(root.join("vendor/sp-cpu/src/lib.rs").exists());
-    assert_eq!(changes(&Plan::new(root, false).unwrap()), []);
+    assert_eq!(changes(&UpdatePlan::new(root, false).unwrap()), []);
 }
 
 #[test]
@@ -131,7 +131,10 @@ fn adds_listing_to_plugin_of_this_sp_gen() {
     let listing = folder.path().join(listing::PATH);
     let before = fs::read(&listing).unwrap();
     fs::remove_file(&listing).unwrap();
-    Plan::new(folder.path(), false).unwrap().apply().unwrap();
+    UpdatePlan::new(folder.path(), false)
+        .unwrap()
+        .apply()
+        .unwrap();
     assert_eq!(fs::read(&listing).unwrap(), before);
 }
 
@@ -142,7 +145,7 @@ fn finds_lines_of_author_that_use_removed_items() {
     let older = format!("{}\npub struct FormerlyHere;\n", read(root, LIB));
     make_older(root, LIB, &older);
     fs::write(root.join("src/own.rs"), "\nuse sp_runtime::FormerlyHere;\n").unwrap();
-    let plan = Plan::new(root, false).unwrap();
+    let plan = UpdatePlan::new(root, false).unwrap();
     let found: Vec<(&str, usize, &str)> = plan
         .mentions
         .iter()
@@ -156,7 +159,7 @@ fn failure_restores_old_files() {
     let folder = plugin();
     let root = folder.path();
     make_older(root, LIB, "//! Older.\n");
-    let plan = Plan::new(root, false).unwrap();
+    let plan = UpdatePlan::new(root, false).unwrap();
     // A folder is at the path of the last file.
     fs::remove_file(root.join(listing::PATH)).unwrap();
     let before = read(root, LIB);
@@ -178,11 +181,11 @@ fn failure_restores_old_files() {
 #[test]
 fn rejects_folders_without_vendored_crates_or_valid_listing() {
     let folder = tempfile::tempdir().unwrap();
-    let result = Plan::new(folder.path(), false);
+    let result = UpdatePlan::new(folder.path(), false);
     assert!(matches!(result, Err(UpdateError::NoVendoredCrates { .. })));
     let folder = plugin();
     fs::write(folder.path().join(listing::PATH), "{").unwrap();
-    let result = Plan::new(folder.path(), true);
+    let result = UpdatePlan::new(folder.path(), true);
     assert!(matches!(result, Err(UpdateError::Listing { .. })));
 }
 
@@ -193,11 +196,11 @@ fn rejects_symbolic_link_to_vendor_folder() {
     let vendor = folder.path().join("vendor");
     fs::remove_dir_all(&vendor).unwrap();
     std::os::unix::fs::symlink(other.path().join("vendor"), &vendor).unwrap();
-    let result = Plan::new(folder.path(), true);
+    let result = UpdatePlan::new(folder.path(), true);
     assert!(matches!(result, Err(UpdateError::Symlink { .. })));
 }
 
-/// `Plan` compares bytes, but writes text.
+/// `UpdatePlan` compares bytes, but writes text.
 #[test]
 fn embedded_files_are_text() {
     for (path, bytes) in vendor::vendored_files() {

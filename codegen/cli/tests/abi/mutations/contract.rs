@@ -49,7 +49,7 @@ pub const EDITS: &[Edit] = &[
         "default_return_changed",
         |side, random| {
             member(side, random, |field| {
-                field.neutral.as_mut()?.value += " + 1";
+                field.default_return.as_mut()?.value += " + 1";
                 Some(())
             })
         },

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sp_diff::surface::Exports;
+use sp_diff::surface::SideExports;
 use sp_diff::{Surface, Verdict, diff};
 use sp_ir::{Item, Side};
 
@@ -10,7 +10,7 @@ use super::scene::{Random, select_items};
 use crate::releases;
 
 /// Returns exports with every function that core defines in one library.
-fn exports(side: &Surface) -> Exports {
+fn exports(side: &Surface) -> SideExports {
     let functions = select_items(side, |_, item| match item {
         Item::Function(item) if !item.inline => {
             let exporter = item.exported_by.as_ref().map(|stated| stated.value);
@@ -26,7 +26,7 @@ fn exports(side: &Surface) -> Exports {
 }
 
 #[test]
-fn every_edit_of_exports_has_a_finding_of_its_rule() {
+fn export_edits_have_findings_of_their_rule() {
     let releases = releases::all();
     let mut random = Random(0xe1f);
     let library = |name: &str| BTreeSet::from([name.to_string()]);

@@ -250,7 +250,7 @@ pub fn field(name: &str, ty: Type, offset: u64, size: u64) -> Field {
         filled_by: None,
         direction: None::<Stated<Direction>>,
         presence: None,
-        neutral: None,
+        default_return: None,
         section: None,
         loc: loc(),
     }

@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use clang_sys::CXCursor_EnumDecl;
 use sp_ir::{Item, StructSize};
 
-use super::constant::Values;
 use super::cursor::{Cursor, Token};
-use super::decl::{Node, Selection};
+use super::evaluate::Values;
+use super::node::{Node, Selection};
 
 /// The definition of a struct's size.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -95,23 +95,9 @@ impl NoteWriter<'_> {
             Item::Struct(item) => self.structure(name, item, note, key),
             _ => self.report_struct_notes(note, key),
         }
+        self.instead(item, note, key);
+        self.discriminator(item, note, key);
         let basis = Basis::new(&note.evidence, None);
-        match (&mut *item, &note.instead) {
-            (Item::Function(item), instead) => {
-                self.fact(&mut item.instead, instead, basis, &format!("{key}.instead"));
-            }
-            (_, Some(_)) => self.report_unused(&format!("{key}.instead")),
-            _ => {}
-        }
-        let value = &note.discriminator;
-        match item {
-            Item::Struct(Struct { discriminator, .. })
-            | Item::Union(Union { discriminator, .. }) => {
-                self.fact(discriminator, value, basis, &format!("{key}.discriminator"));
-            }
-            _ if value.is_some() => self.report_unused(&format!("{key}.discriminator")),
-            _ => {}
-        }
         match item {
             Item::Function(Function { signature, .. })
             | Item::Callback(Callback { signature, .. }) => {
@@ -119,6 +105,28 @@ impl NoteWriter<'_> {
                 self.ret(&mut signature.ret_transfer, &note.ret, basis, key);
             }
             _ => self.report_signature_notes(&note.params, &note.ret, key),
+        }
+    }
+
+    fn instead(&mut self, item: &mut Item, note: &ItemNote, key: &str) {
+        let (basis, key) = (Basis::new(&note.evidence, None), format!("{key}.instead"));
+        match item {
+            Item::Function(item) => self.fact(&mut item.instead, &note.instead, basis, &key),
+            _ if note.instead.is_some() => self.report_unused(&key),
+            _ => {}
+        }
+    }
+
+    fn discriminator(&mut self, item: &mut Item, note: &ItemNote, key: &str) {
+        let basis = Basis::new(&note.evidence, None);
+        let (value, key) = (&note.discriminator, format!("{key}.discriminator"));
+        match item {
+            Item::Struct(Struct { discriminator, .. })
+            | Item::Union(Union { discriminator, .. }) => {
+                self.fact(discriminator, value, basis, &key);
+            }
+            _ if value.is_some() => self.report_unused(&key),
+            _ => {}
         }
     }
 
@@ -241,10 +249,10 @@ impl NoteWriter<'_> {
         );
         let plain = basis.without_overrides();
         self.fact(
-            &mut item.neutral,
-            &note.neutral,
+            &mut item.default_return,
+            &note.default_return,
             plain,
-            &format!("{key}.neutral"),
+            &format!("{key}.default_return"),
         );
         match &mut item.ty {
             Type::Function(signature) => {

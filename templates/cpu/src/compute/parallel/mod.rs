@@ -100,7 +100,7 @@ fn start_pool() -> &'static Pool {
 /// # Panics
 /// Panics if a task panics.
 pub fn for_each_chunk<T: Send>(out: &mut [T], grain: usize, task: impl Fn(usize, &mut [T]) + Sync) {
-    for_each_row_chunk(out, 1, grain, |start, chunk| task(start, chunk));
+    for_each_row_chunk(out, 1, grain, task);
 }
 
 /// Does as [`for_each_chunk`] with whole rows of `width` elements: calls `task(first_row, rows)`.
@@ -114,7 +114,7 @@ pub fn for_each_row_chunk<T: Send>(
     task: impl Fn(usize, &mut [T]) + Sync,
 ) {
     let mut empty = vec![(); out.len() / width.max(1)];
-    for_each_row_chunk2((out, width), (&mut empty, 1), grain, |first, rows, _| {
+    split_rows((out, width), (&mut empty, 1), grain, &|first, rows, _| {
         task(first, rows)
     });
 }
@@ -126,10 +126,23 @@ pub fn for_each_row_chunk<T: Send>(
 /// # Panics
 /// Panics if a task panics, or a result does not consist of whole rows, or their numbers of rows differ.
 pub fn for_each_row_chunk2<T: Send, U: Send>(
+    out: (&mut [T], usize),
+    other: (&mut [U], usize),
+    grain: usize,
+    task: impl Fn(usize, &mut [T], &mut [U]) + Sync,
+) {
+    split_rows(out, other, grain, &task);
+}
+
+/// A task of [`for_each_row_chunk2`].
+type RowsTask<'a, T, U> = dyn Fn(usize, &mut [T], &mut [U]) + Sync + 'a;
+
+/// Implements [`for_each_row_chunk2`]. It is compiled once for the types of the elements, not once for each task.
+fn split_rows<T: Send, U: Send>(
     (out, width): (&mut [T], usize),
     (other, other_width): (&mut [U], usize),
     grain: usize,
-    task: impl Fn(usize, &mut [T], &mut [U]) + Sync,
+    task: &RowsTask<'_, T, U>,
 ) {
     let count = out.len() / width.max(1);
     assert_eq!(

@@ -1,0 +1,205 @@
+//! The fields that a release's libraries require by a validation message: `generated/required_fields/<minor>.json`. They are
+//! evidence for `presence` in the release's snapshots.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use miette::Diagnostic;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::embedded::REQUIRED_FIELDS;
+use crate::folders::DataFolders;
+use crate::json::to_line;
+use crate::release::Release;
+
+/// Version of the format, incremented if keys change their meaning.
+const SCHEMA: u32 = 1;
+
+/// Maps each struct to its required fields.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RequiredFields(BTreeMap<String, BTreeSet<String>>);
+
+/// A file of required fields cannot be read, written or parsed.
+#[derive(Debug, Error, Diagnostic)]
+pub enum RequiredFieldsError {
+    /// The file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    #[diagnostic(code(sp_gen::required_fields::unreadable))]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's message.
+        source: io::Error,
+    },
+    /// The file is not valid JSON of the current schema.
+    #[error("{file}: {reason}")]
+    #[diagnostic(
+        code(sp_gen::required_fields::malformed),
+        help("write it again with `sp-gen import tensorflow RELEASE --symbols`")
+    )]
+    Malformed {
+        /// The file.
+        file: String,
+        /// The reason.
+        reason: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequiredFieldsFile {
+    schema: u32,
+    wheel: String,
+    structs: RequiredFields,
+}
+
+impl RequiredFieldsFile {
+    /// Returns true if the file's wheel is of `release`; a minor release matches any version of it. A
+    /// pre-release may require other fields than the final release.
+    fn is_version(&self, release: Release) -> bool {
+        let version = self.wheel.split('-').nth(1);
+        let version = version.and_then(|version| version.parse::<Release>().ok());
+        release.patch.is_none() || version.is_none_or(|version| version.stage == release.stage)
+    }
+}
+
+impl RequiredFields {
+    /// Adds a field.
+    pub fn insert(&mut self, structure: &str, field: &str) {
+        let fields = self.0.entry(structure.into()).or_default();
+        fields.insert(field.into());
+    }
+
+    /// Adds the required fields of another library.
+    pub fn extend(&mut self, other: Self) {
+        for (structure, fields) in other.0 {
+            self.0.entry(structure).or_default().extend(fields);
+        }
+    }
+
+    /// Returns true if no field is required.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns each struct with each of its required fields, sorted.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().flat_map(|(structure, fields)| {
+            fields.iter().map(move |field| (&**structure, &**field))
+        })
+    }
+
+    /// Reads the required fields of a release, or returns `None` if its libraries were not read.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read.
+    pub fn read(
+        folders: &DataFolders,
+        release: Release,
+    ) -> Result<Option<Self>, RequiredFieldsError> {
+        let name = format!("{}.json", release.key());
+        let path = required_fields_folder(folders).join(&name);
+        match fs::read_to_string(&path) {
+            Ok(text) => Self::parse(&text, &path.display().to_string(), release),
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(RequiredFieldsError::Unreadable { path, source })
+            }
+            Err(_) if folders.extends_embedded => Self::read_embedded(&name, release),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn read_embedded(name: &str, release: Release) -> Result<Option<Self>, RequiredFieldsError> {
+        match REQUIRED_FIELDS.iter().find(|(file, _)| *file == name) {
+            Some((file, text)) => Self::parse(text, file, release),
+            None => Ok(None),
+        }
+    }
+
+    fn parse(
+        text: &str,
+        path: &str,
+        release: Release,
+    ) -> Result<Option<Self>, RequiredFieldsError> {
+        let malformed = |reason: String| RequiredFieldsError::Malformed {
+            file: path.into(),
+            reason,
+        };
+        let file: RequiredFieldsFile =
+            serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
+        match file.schema {
+            SCHEMA => Ok(file.is_version(release).then_some(file.structs)),
+            other => Err(malformed(format!("schema {other}, expected {SCHEMA}"))),
+        }
+    }
+
+    /// Writes the required fields of a release, read from `wheel`.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written.
+    pub fn write(
+        &self,
+        folders: &DataFolders,
+        release: Release,
+        wheel: &str,
+    ) -> Result<(), RequiredFieldsError> {
+        let folder = required_fields_folder(folders);
+        let path = folder.join(format!("{}.json", release.key()));
+        let write = || {
+            fs::create_dir_all(&folder)?;
+            let mut file = sp_system::temporary::staged_file(&folder)?;
+            file.write_all(self.to_json(wheel).as_bytes())?;
+            file.persist(&path).map(drop).map_err(|error| error.error)
+        };
+        write().map_err(|source| RequiredFieldsError::Unreadable {
+            path: path.clone(),
+            source,
+        })
+    }
+
+    /// Returns the file's text, with one struct on each line.
+    fn to_json(&self, wheel: &str) -> String {
+        let rows = self.0.iter();
+        let rows = rows.map(|(name, fields)| format!("{}: {}", to_line(name), to_line(fields)));
+        let rows = rows.collect::<Vec<_>>().join(",\n");
+        let wheel = to_line(wheel);
+        format!("{{\"schema\": {SCHEMA}, \"wheel\": {wheel},\n\"structs\": {{\n{rows}\n}}}}\n")
+    }
+}
+
+fn required_fields_folder(folders: &DataFolders) -> PathBuf {
+    folders.symbols.with_file_name("required_fields")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignores_file_of_pre_release_for_final_release() {
+        let mut required = RequiredFields::default();
+        required.insert("SP_S", "open");
+        let text = required.to_json("tensorflow_cpu-2.22.0rc0-cp311-cp311-x.whl");
+        let read =
+            |release: &str| RequiredFields::parse(&text, "2.22.json", release.parse().unwrap());
+        assert_eq!(read("2.22.0rc0").unwrap(), Some(required.clone()));
+        assert_eq!(read("2.22").unwrap(), Some(required));
+        assert_eq!(read("2.22.0").unwrap(), None);
+    }
+
+    #[test]
+    fn rejects_other_schema_and_malformed_text() {
+        let release = || "2.21".parse().unwrap();
+        for text in ["", "{}", r#"{"schema": 2, "wheel": "", "structs": {}}"#] {
+            let read = RequiredFields::parse(text, "2.21.json", release());
+            assert!(
+                matches!(read, Err(RequiredFieldsError::Malformed { .. })),
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Differences between the op definitions of two releases, and their effect on a plugin that registers kernels.
+
+mod catalog;
+pub mod change;
+mod judge;
+#[cfg(test)]
+mod tests;
+
+pub use catalog::RULES;
+pub use change::{ArgumentKind, OpChange, compare};
+
+use crate::finding::Diff;
+use sp_ops::ReleaseOps;
+use std::collections::BTreeSet;
+
+/// The API of findings about ops.
+pub const API: &str = "op_registry";
+
+/// The op definitions of a release, and its name in reports.
+#[derive(Debug, Clone, Copy)]
+pub struct OpSide<'a> {
+    /// The name: `2.12`.
+    pub label: &'a str,
+    /// The definitions.
+    pub ops: &'a ReleaseOps,
+}
+
+/// Compares the op definitions of two releases. `target` is the platform of the libraries that registered them.
+pub fn diff(old: OpSide<'_>, new: OpSide<'_>, target: &str) -> Diff {
+    let names = old.ops.ops.keys().chain(new.ops.ops.keys());
+    let names: BTreeSet<&String> = names.collect();
+    let mut findings = Vec::new();
+    for name in names {
+        let changes = compare(old.ops.ops.get(name), new.ops.ops.get(name));
+        findings.extend(changes.iter().map(|change| judge::judge(name, change)));
+    }
+    Diff::new(old.label, new.label, target, findings)
+}

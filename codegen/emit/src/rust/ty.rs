@@ -1,0 +1,180 @@
+//! C types as Rust types.
+//!
+//! [`Paths`] prints the names: sp-abi's own files have them in scope, macros that expand in other crates do not.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+use sp_expand::ident;
+use sp_ir::{Param, Signature, Type};
+
+/// The paths by which printed types refer to names.
+pub trait Paths {
+    /// Returns the path of an item of the generated crate.
+    fn item(&self, name: &str) -> TokenStream;
+    /// Returns the path of an item of `core::ffi`.
+    fn ffi(&self, name: &str) -> TokenStream;
+}
+
+/// Paths for code in which every name is in scope.
+pub struct InScope;
+
+impl Paths for InScope {
+    fn item(&self, name: &str) -> TokenStream {
+        let name = ident(name);
+        quote!(#name)
+    }
+
+    fn ffi(&self, name: &str) -> TokenStream {
+        let name = ident(name);
+        quote!(#name)
+    }
+}
+
+/// Prints `ty`. A function pointer may be null in C, so it prints as an `Option`.
+pub fn print_type(ty: &Type, paths: &dyn Paths) -> TokenStream {
+    match ty {
+        Type::Void => paths.ffi("c_void"),
+        Type::Int { bits, signed } => {
+            let name = format_ident!("{}{bits}", if *signed { "i" } else { "u" });
+            quote!(#name)
+        }
+        Type::Float { bits } => {
+            let name = format_ident!("f{bits}");
+            quote!(#name)
+        }
+        Type::Bool => quote!(bool),
+        Type::Char => paths.ffi("c_char"),
+        Type::Size | Type::Address { signed: false } => quote!(usize),
+        Type::Address { signed: true } => quote!(isize),
+        Type::Named(name) => paths.item(name),
+        Type::Pointer { pointee, mutable } => {
+            let pointee = print_type(pointee, paths);
+            if *mutable {
+                quote!(*mut #pointee)
+            } else {
+                quote!(*const #pointee)
+            }
+        }
+        Type::Array { elem, len } => {
+            let elem = print_type(elem, paths);
+            let len = Literal::u64_unsuffixed(*len);
+            quote!([#elem; #len])
+        }
+        Type::Function(signature) => {
+            let function = print_function_type(signature, paths);
+            quote!(Option<#function>)
+        }
+    }
+}
+
+/// Prints `unsafe extern "C" fn(name: type, ..) -> type`, without the `Option` of a pointer that
+/// may be null.
+pub fn print_function_type(signature: &Signature, paths: &dyn Paths) -> TokenStream {
+    let params = signature.params.iter().map(|param| {
+        let ty = print_param_type(param, paths);
+        if param.name.is_empty() {
+            return ty;
+        }
+        let name = ident(&param.name);
+        quote!(#name: #ty)
+    });
+    let ret = print_return(&signature.ret, paths);
+    quote!(unsafe extern "C" fn(#(#params),*) #ret)
+}
+
+/// Prints a parameter's type. An array decays to a pointer, as in C.
+pub fn print_param_type(param: &Param, paths: &dyn Paths) -> TokenStream {
+    match &param.ty {
+        Type::Array { elem, .. } => {
+            let elem = print_type(elem, paths);
+            quote!(*mut #elem)
+        }
+        ty => print_type(ty, paths),
+    }
+}
+
+/// Prints `-> type`, or nothing for `void`.
+pub fn print_return(ty: &Type, paths: &dyn Paths) -> TokenStream {
+    if *ty == Type::Void {
+        return TokenStream::new();
+    }
+    let ty = print_type(ty, paths);
+    quote!(-> #ty)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(ty: &Type) -> String {
+        print_type(ty, &InScope).to_string()
+    }
+
+    fn pointer(pointee: Type, mutable: bool) -> Type {
+        Type::Pointer {
+            pointee: Box::new(pointee),
+            mutable,
+        }
+    }
+
+    fn param(name: &str, ty: Type) -> Param {
+        Param {
+            name: name.into(),
+            ty,
+            direction: None,
+            transfer: None,
+            scope: None,
+        }
+    }
+
+    #[test]
+    fn scalars_have_fixed_widths() {
+        assert_eq!(
+            text(&Type::Int {
+                bits: 8,
+                signed: false
+            }),
+            "u8"
+        );
+        assert_eq!(
+            text(&Type::Int {
+                bits: 32,
+                signed: true
+            }),
+            "i32"
+        );
+        assert_eq!(text(&Type::Float { bits: 64 }), "f64");
+        assert_eq!(text(&Type::Size), "usize");
+    }
+
+    #[test]
+    fn pointer_mutability_follows_pointee() {
+        assert_eq!(text(&pointer(Type::Void, true)), "* mut c_void");
+        assert_eq!(
+            text(&pointer(pointer(Type::Char, false), true)),
+            "* mut * const c_char"
+        );
+    }
+
+    #[test]
+    fn function_pointer_prints_as_option() {
+        let signature = Signature {
+            params: vec![
+                param("", Type::Named("TF_Code".into())),
+                param(
+                    "type",
+                    Type::Array {
+                        elem: Box::new(Type::Size),
+                        len: 2,
+                    },
+                ),
+            ],
+            ret: Type::Void,
+            ret_transfer: None,
+        };
+        assert_eq!(
+            text(&Type::Function(Box::new(signature))),
+            "Option < unsafe extern \"C\" fn (TF_Code , r#type : * mut usize) >"
+        );
+    }
+}

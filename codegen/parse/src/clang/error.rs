@@ -1,0 +1,51 @@
+//! The errors of a parse.
+
+use miette::{Diagnostic, NamedSource, SourceSpan};
+use thiserror::Error;
+
+use super::library::LibraryMissing;
+
+/// The headers cannot be parsed.
+#[derive(Debug, Error, Diagnostic)]
+pub enum ParseError {
+    /// libclang is not found.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Library(#[from] LibraryMissing),
+    /// The headers are not valid C++.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Header(#[from] Box<HeaderError>),
+    /// libclang returned no translation unit.
+    #[error("libclang cannot parse for target `{target}` (error code {code})")]
+    #[diagnostic(
+        code(sp_gen::clang::parse),
+        help("check the target triple; `x86_64-unknown-linux-gnu` is the default")
+    )]
+    Failed {
+        /// The requested target triple.
+        target: String,
+        /// `CXErrorCode`.
+        code: i32,
+    },
+}
+
+/// The first error in a header, with the next ones.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{message}\n  at {at}")]
+#[diagnostic(
+    code(sp_gen::clang::parse),
+    help(
+        "layouts after an error are wrong, so nothing was read; the include root must contain every header that these include"
+    )
+)]
+pub struct HeaderError {
+    pub(super) message: String,
+    pub(super) at: String,
+    #[source_code]
+    pub(super) source_code: NamedSource<String>,
+    #[label("here")]
+    pub(super) span: Option<SourceSpan>,
+    #[related]
+    pub(super) others: Vec<HeaderError>,
+}
