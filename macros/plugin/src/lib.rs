@@ -14,6 +14,7 @@ mod access;
 mod boolean;
 mod buffer;
 mod device;
+mod dims;
 mod element;
 pub mod graph;
 pub mod kernel;

@@ -8,7 +8,7 @@ use sp_abi::tf_tensor::{
     TF_DeleteTensor, TF_Dim, TF_NumDims, TF_Tensor, TF_TensorByteSize, TF_TensorData, TF_TensorType,
 };
 
-use crate::kernel::Dims;
+use crate::dims::Dims;
 use crate::{Error, Result};
 
 /// Largest size of an object, and so of a slice.

@@ -38,7 +38,11 @@ fn parameter(
 ) -> String {
     let (name, any) = (
         &argument.argument.name,
-        if single == "In" { "AnyIn" } else { "AnyOut" },
+        if single == "In" {
+            "AnyInList"
+        } else {
+            "AnyOutList"
+        },
     );
     let ty = match &argument.argument.ty {
         ArgumentType::Single(ElementType::Fixed(DataType::RESOURCE)) => {

@@ -12,8 +12,8 @@ use sp_abi::stream_executor::SP_Stream;
 use sp_abi::tf_datatype::TF_DataType;
 use sp_runtime::Status;
 
-use super::dims::Dims;
 use super::status::with_status;
+use crate::dims::Dims;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 

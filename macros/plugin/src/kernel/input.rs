@@ -7,9 +7,9 @@ use std::slice;
 use sp_abi::tf_datatype::TF_DataType;
 
 use super::call::InputSource;
-use super::dims::Dims;
 use super::marker;
 use crate::buffer::Buffer;
+use crate::dims::Dims;
 use crate::tensor::{Tensor, address, byte_len};
 use crate::{Device, Element, Error, HostAddressable, Result};
 
@@ -307,39 +307,6 @@ impl<'c, T: Element> FromInput<'c, T> for LazyIn<'c, T> {
     fn from_input(source: InputSource<'c>) -> Result<Self> {
         let element = PhantomData;
         Ok(Self { source, element })
-    }
-}
-
-/// An input of any type: its type and shape. [`Out::set`](super::AnyOut::set) passes it on.
-pub struct AnyIn<'c> {
-    pub(super) tensor: Tensor,
-    dims: Dims,
-    call: std::marker::PhantomData<&'c ()>,
-}
-
-impl AnyIn<'_> {
-    /// Returns the element type.
-    ///
-    /// # Errors
-    /// Returns an error if the running TensorFlow has no function for it.
-    pub fn dtype(&self) -> Result<TF_DataType> {
-        self.tensor.dtype()
-    }
-
-    /// Returns the shape.
-    pub fn dims(&self) -> &[usize] {
-        &self.dims
-    }
-}
-
-impl<'c, E> FromInput<'c, E> for AnyIn<'c> {
-    const HOST: bool = false;
-    const HAS_HOST_ACCESS: bool = false;
-
-    fn from_input(source: InputSource<'c>) -> Result<Self> {
-        let tensor = source.tensor()?;
-        let (dims, call) = (tensor.dims()?, PhantomData);
-        Ok(Self { tensor, dims, call })
     }
 }
 

@@ -4,6 +4,7 @@
 //! parameter states the memory space: [`In`] and [`Out`] are elements for the host, [`In<'_, T, D>`](In) is an address
 //! on device `D`, and [`HostIn`] is registered in host memory.
 
+mod any;
 mod attribute;
 mod builder;
 mod call;
@@ -13,7 +14,6 @@ mod construction;
 mod context;
 mod device_context;
 mod device_output;
-mod dims;
 mod driver;
 mod input;
 pub mod marker;
@@ -23,18 +23,19 @@ mod status;
 mod table;
 mod variable; // since 2.6
 
+pub use crate::dims::Dims;
+pub use any::{AnyIn, AnyInList, AnyOut, AnyOutList};
 pub use attribute::{
     AttributeParameter, Attributes, Construction, FromAttribute, Kind, Prepare, StateParameter,
 };
 pub use calls::{report, write_calls};
 pub use device_context::Context;
 pub use device_output::{DeviceForwarded, DeviceOut};
-pub use dims::Dims;
 pub use input::{
-    AnyIn, FromInput, HostAccess, HostElement, HostIn, In, InList, Integer, Integers, LazyIn,
+    FromInput, HostAccess, HostElement, HostIn, In, InList, Integer, Integers, LazyIn,
     ResourceHandle,
 };
-pub use output::{AnyOut, Forwarded, FromOutput, HostOut, Out, OutData, OutList, OutSlice};
+pub use output::{Forwarded, FromOutput, HostOut, Out, OutData, OutList, OutSlice};
 pub use sp_abi::tf_datatype::TF_DataType as DataType;
 pub use sp_runtime::{AttributeValue, Attributes, kernel, kernels};
 pub use spec::Kernel;

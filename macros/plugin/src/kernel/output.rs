@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::slice;
 
 use super::call::{Call, OutputTarget};
-use super::input::{AnyIn, HostAccess, In};
+use super::input::{HostAccess, In};
 use super::marker;
 use crate::buffer::Buffer;
 use crate::tensor::{Tensor, address, byte_len};
@@ -247,20 +247,6 @@ impl<T: Element> DerefMut for OutSlice<'_, T> {
     }
 }
 
-/// An output of any type, which passes an input on.
-#[must_use = "an output that is not set makes the call fail"]
-pub struct AnyOut<'c>(OutputTarget<'c>);
-
-impl<'c> AnyOut<'c> {
-    /// Makes an input the output: both then have the same buffer.
-    ///
-    /// # Errors
-    /// Returns an error if TensorFlow rejects the tensor.
-    pub fn set(self, input: AnyIn<'c>) -> Result<()> {
-        self.0.set(&input.tensor)
-    }
-}
-
 /// An output of several tensors of `T`, an iterator over them.
 pub struct OutList<'c, T> {
     target: OutputTarget<'c>,
@@ -309,5 +295,4 @@ outputs! {
     [T: Element, D: Device] Out<'c, T, D>: T, false, false => |target| Self { target, element: PhantomData };
     [T: Element] HostOut<'c, T>: T, true, false => |target| Self(Out { target, element: PhantomData });
     [T: Element] OutList<'c, T>: marker::List<T>, false, true => |target| Self { target, element: PhantomData };
-    [E] AnyOut<'c>: E, false, false => |target| Self(target);
 }

@@ -9,6 +9,7 @@ pub mod arith;
 pub mod cast;
 pub mod error;
 pub mod half;
+mod inline;
 pub mod map;
 pub mod matmul;
 pub mod nn;

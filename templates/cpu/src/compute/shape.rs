@@ -4,6 +4,7 @@
 //! stride pattern in every operand become one loop: an operation on equal shapes is one loop, and adding a bias is two.
 
 use super::error::{Error, Result};
+use super::inline::InlineList;
 
 /// Returns the number of elements of a tensor with these dims; 1 for a scalar.
 pub fn len(dims: &[usize]) -> usize {
@@ -22,8 +23,8 @@ pub struct Loop<const N: usize> {
 /// The broadcast of N row-major operands, by the rules of NumPy and TensorFlow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Broadcast<const N: usize> {
-    dims: Vec<usize>,
-    loops: Vec<Loop<N>>,
+    dims: InlineList<usize>,
+    loops: InlineList<Loop<N>>,
     lens: [usize; N],
 }
 
@@ -37,7 +38,7 @@ impl<const N: usize> Broadcast<N> {
         let dim_at = |dims: &[usize], axis: usize| {
             (axis + dims.len()).checked_sub(rank).map_or(1, |i| dims[i])
         };
-        let mut dims = vec![1; rank];
+        let mut dims = InlineList::repeat(1, rank);
         for (i, operand) in operands.iter().enumerate() {
             for (axis, dim) in dims.iter_mut().enumerate() {
                 match dim_at(operand, axis) {
@@ -49,7 +50,11 @@ impl<const N: usize> Broadcast<N> {
         }
         let lens = operands.map(len);
         let mut steps = [1; N];
-        let mut loops: Vec<Loop<N>> = Vec::new();
+        let single = Loop {
+            len: 1,
+            steps: [1; N],
+        };
+        let mut loops = InlineList::new(single);
         for axis in (0..rank).rev().filter(|axis| dims[*axis] != 1) {
             let sizes = operands.map(|operand| dim_at(operand, axis));
             let strides = std::array::from_fn(|i| if sizes[i] == 1 { 0 } else { steps[i] });
@@ -63,10 +68,7 @@ impl<const N: usize> Broadcast<N> {
             (0..N).for_each(|i| steps[i] *= sizes[i]);
         }
         if loops.is_empty() {
-            loops.push(Loop {
-                len: 1,
-                steps: [1; N],
-            });
+            loops.push(single);
         }
         loops.reverse();
         Ok(Self { dims, loops, lens })
@@ -150,7 +152,7 @@ fn incompatible<const N: usize>(operands: &[&[usize]; N], i: usize) -> Error {
 }
 
 /// Adds the next outer loop; merges it with the last one if the strides of every operand continue.
-fn push_loop<const N: usize>(loops: &mut Vec<Loop<N>>, next: Loop<N>) {
+fn push_loop<const N: usize>(loops: &mut InlineList<Loop<N>>, next: Loop<N>) {
     match loops.last_mut() {
         Some(last) if (0..N).all(|i| next.steps[i] == last.steps[i] * last.len) => {
             last.len *= next.len
@@ -165,7 +167,7 @@ pub struct Position<const N: usize> {
     /// The index in the innermost loop.
     index: usize,
     /// The indices in the outer loops.
-    counts: Vec<usize>,
+    counts: InlineList<usize>,
     /// The offset of the innermost loop in each operand.
     offsets: [usize; N],
 }
@@ -174,7 +176,7 @@ impl<const N: usize> Position<N> {
     fn new(loops: &[Loop<N>], start: usize) -> Self {
         let mut this = Self {
             index: 0,
-            counts: vec![0; loops.len().saturating_sub(1)],
+            counts: InlineList::repeat(0, loops.len().saturating_sub(1)),
             offsets: [0; N],
         };
         let Some((inner, outer)) = loops.split_last() else {
