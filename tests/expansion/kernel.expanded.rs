@@ -159,15 +159,12 @@ pub fn __kernels_of_sum() -> &'static [&'static ::sp_plugin::kernel::Kernel] {
                 }
                 #[allow(unused_variables)]
                 fn compute(call: &__expansion::Call<'_>) -> ::sp_plugin::Result<()> {
-                    let state = call
-                        .state::<
-                            (
-                                <bool as ::sp_plugin::kernel::AttributeParameter<
-                                    '_,
-                                    ::sp_plugin::kernel::marker::Boolean,
-                                >>::Stored,
-                            ),
-                        >()?;
+                    let state: &(
+                        <bool as ::sp_plugin::kernel::AttributeParameter<
+                            '_,
+                            ::sp_plugin::kernel::marker::Boolean,
+                        >>::Stored,
+                    ) = call.state()?;
                     sum::<
                         T,
                         I,
@@ -307,15 +304,12 @@ pub fn __kernels_of_sum() -> &'static [&'static ::sp_plugin::kernel::Kernel] {
                 }
                 #[allow(unused_variables)]
                 fn compute(call: &__expansion::Call<'_>) -> ::sp_plugin::Result<()> {
-                    let state = call
-                        .state::<
-                            (
-                                <bool as ::sp_plugin::kernel::AttributeParameter<
-                                    '_,
-                                    ::sp_plugin::kernel::marker::Boolean,
-                                >>::Stored,
-                            ),
-                        >()?;
+                    let state: &(
+                        <bool as ::sp_plugin::kernel::AttributeParameter<
+                            '_,
+                            ::sp_plugin::kernel::marker::Boolean,
+                        >>::Stored,
+                    ) = call.state()?;
                     sum::<
                         T,
                         I,

@@ -108,3 +108,78 @@ pub fn table(input: TokenStream) -> syn::Result<TokenStream> {
         tables.concat()
     }})
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expand_text(arguments: TokenStream, item: TokenStream) -> String {
+        attribute(arguments, item).unwrap().to_string()
+    }
+
+    #[test]
+    fn registers_each_combination_of_types() {
+        let text = expand_text(
+            quote! { Cast, SrcT: S = [f32, i64], DstT: D = [f32, Bool, u8] },
+            quote! { fn cast<S: Element, D: Element>(x: In<'_, S>, y: Out<'_, D>) -> Result<()> { todo() } },
+        );
+        assert_eq!(text.matches("Kernel :: new").count(), 6);
+        assert!(!text.contains("compile_error"), "{text}");
+    }
+
+    #[test]
+    fn registers_types_of_any_without_type_parameter() {
+        let text = expand_text(
+            quote! { Identity, T: any = [f32, i64] },
+            quote! { fn identity(input: AnyIn<'_>, output: AnyOut<'_>) -> Result<()> { todo() } },
+        );
+        assert_eq!(text.matches("Kernel :: new").count(), 2);
+        assert!(text.contains("marker :: AnyType"), "{text}");
+    }
+
+    #[test]
+    fn type_that_not_all_releases_allow_is_restricted_to_the_others() {
+        let text = expand_text(
+            quote! { MatMul, T = [u8] },
+            quote! { fn f(a: In<'_, u8>, b: In<'_, u8>, product: Out<'_, u8>) -> Result<()> { todo() } },
+        );
+        let releases = "Releases :: from (__expansion :: Release :: new (2 , 12))";
+        assert!(
+            text.contains(&format!("type_releases : & [__expansion :: {releases}]")),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn expansion_with_errors_has_function_and_empty_table() {
+        let text = expand_text(
+            quote! { Relu, U = [f32], ignore = [x] },
+            quote! { fn relu(#[op("feature")] x: In<'_, f32>) -> Result<()> { todo() } },
+        );
+        assert!(text.contains("fn relu (x : In < '_ , f32 >)"), "{text}");
+        assert!(text.contains("fn __kernels_of_relu"), "{text}");
+        for message in ["no type attribute", "no `feature`", "no input `x`"] {
+            assert!(text.contains(message), "{message}: {text}");
+        }
+        assert_eq!(text.matches("compile_error").count(), 3);
+    }
+
+    #[test]
+    fn rejects_two_parameters_for_one_argument() {
+        let text = expand_text(
+            quote! { Relu, T = [f32] },
+            quote! { fn relu(features: In<'_, f32>, activations: Out<'_, f32>, #[op("activations")] y: Out<'_, f32>) {} },
+        );
+        assert!(
+            text.contains("`activations` is a parameter twice"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn table_calls_hidden_functions_of_paths() {
+        let text = table(quote! { relu, nn::bias_add }).unwrap().to_string();
+        assert!(text.contains("__kernels_of_relu ()"), "{text}");
+        assert!(text.contains("nn :: __kernels_of_bias_add ()"), "{text}");
+    }
+}

@@ -7,7 +7,7 @@ use super::function::{Function, Parameter};
 use super::resolve::{Meaning, Resolved, ResolvedTypes, types_message};
 use super::value::{
     c_string, print_attribute, print_count, print_ignored_host, print_kind, print_marker,
-    print_releases, print_state, print_stored, type_name,
+    print_releases, print_state, print_stored, type_name, with_span,
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -274,7 +274,7 @@ impl Registrations<'_> {
         quote! {
             #[allow(unused_variables)]
             fn compute(call: &__expansion::Call<'_>) -> ::sp_plugin::Result<()> {
-                let state = call.state::<(#(#types,)*)>()?;
+                let state: &(#(#types,)*) = call.state()?;
                 #name #turbofish (#(#values),*)
             }
         }
@@ -303,7 +303,7 @@ impl Registrations<'_> {
                 quote_spanned!(span=> <#ty as ::sp_plugin::kernel::FromOutput<'_, #element>>::from_output(call.output(#index)))
             }
             Meaning::Attribute(attribute) => {
-                let (kind, index) = (print_marker(attribute.ty), next_field());
+                let (kind, index) = (with_span(print_marker(attribute.ty), span), next_field());
                 quote_spanned!(span=> <#ty as ::sp_plugin::kernel::AttributeParameter<'_, #kind>>::from_stored(&state.#index))
             }
             Meaning::State => {

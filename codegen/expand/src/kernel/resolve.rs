@@ -8,6 +8,7 @@ use super::nearest::nearest;
 use super::signature;
 use proc_macro2::Ident;
 use sp_ops::ReleaseSet;
+use std::collections::BTreeSet;
 use syn::Type;
 
 /// A kernel that matches its op.
@@ -67,7 +68,12 @@ pub fn resolve<'a>(
         types,
     };
     check_generics(op, function, &resolved, errors);
-    check_complete(op, arguments, function, &resolved, errors);
+    check_ignored(op, arguments, errors);
+    check_distinct(function, errors);
+    // A misspelt parameter is reported once.
+    if resolved.meanings.len() == function.parameters.len() {
+        check_complete(op, arguments, function, &resolved, errors);
+    }
     resolved
 }
 
@@ -229,6 +235,34 @@ fn example(op: &Definition, generic: &Ident) -> String {
     }
 }
 
+/// Checks that no two parameters are the same argument or attribute.
+fn check_distinct(function: &Function, errors: &mut Vec<syn::Error>) {
+    let mut names = BTreeSet::new();
+    for it in &function.parameters {
+        if let Role::Op(name) = &it.role
+            && !names.insert(name)
+        {
+            let message = format!("`{name}` is a parameter twice");
+            errors.push(syn::Error::new(it.ident.span(), message));
+        }
+    }
+}
+
+/// Checks that the op has each ignored input.
+fn check_ignored(op: &Definition, arguments: &Arguments, errors: &mut Vec<syn::Error>) {
+    for name in &arguments.ignore {
+        if !op.inputs.iter().any(|it| name == &it.argument.name) {
+            let inputs = op.inputs.iter().map(|it| it.argument.name.as_str());
+            let message = format!(
+                "`{}` has no input `{name}`{}",
+                op.name,
+                suggestion(&name.to_string(), inputs)
+            );
+            errors.push(syn::Error::new(name.span(), message));
+        }
+    }
+}
+
 /// Checks that each input is a parameter or ignored, and that each output is a parameter.
 fn check_complete(
     op: &Definition,
@@ -261,17 +295,6 @@ fn check_complete(
             op.name, it.argument
         );
         errors.push(syn::Error::new(span, message));
-    }
-    for name in &arguments.ignore {
-        if !op.inputs.iter().any(|it| name == &it.argument.name) {
-            let inputs = op.inputs.iter().map(|it| it.argument.name.as_str());
-            let message = format!(
-                "`{}` has no input `{name}`{}",
-                op.name,
-                suggestion(&name.to_string(), inputs)
-            );
-            errors.push(syn::Error::new(name.span(), message));
-        }
     }
     let ignored = |name: &str| arguments.ignore.iter().any(|it| it == name);
     let unread = op

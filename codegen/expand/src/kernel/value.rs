@@ -1,7 +1,7 @@
 //! Prints facts of op definitions: attributes, types, releases.
 
 use super::definition::{ArgumentDefinition, AttributeDefinition};
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use sp_ops::{ArgumentType, AttributeKind, AttributeType, ElementType, Release, ReleaseSet, Value};
 use syn::Type;
@@ -112,8 +112,17 @@ pub fn print_marker(ty: AttributeType) -> TokenStream {
 
 /// Prints the type of an attribute's value in the kernel's instance.
 pub fn print_stored(ty: &Type, attribute: &AttributeDefinition) -> TokenStream {
-    let kind = print_marker(attribute.ty);
+    let kind = with_span(print_marker(attribute.ty), ty.span());
     quote_spanned!(ty.span()=> <#ty as ::sp_plugin::kernel::AttributeParameter<'_, #kind>>::Stored)
+}
+
+/// Returns the tokens with this span, so that an error about them is at the author's type.
+pub fn with_span(tokens: TokenStream, span: Span) -> TokenStream {
+    let set = |mut token: TokenTree| {
+        token.set_span(span);
+        token
+    };
+    tokens.into_iter().map(set).collect()
 }
 
 /// Prints the type of a state.

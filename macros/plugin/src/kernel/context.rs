@@ -62,12 +62,14 @@ impl<'c> ContextRef<'c> {
         dtype: TF_DataType,
         dims: &[usize],
     ) -> Result<Tensor> {
-        let (allocate, index, dims) = (TF_AllocateOutput.get()?, c_index(index)?, Dims::from(dims));
-        let rank = c_index(dims.len())?;
+        let (allocate, index) = (TF_AllocateOutput.get()?, c_index(index)?);
+        let (rank, dims) = (c_index(dims.len())?, Dims::from(dims));
+        // The parameter is const from 2.7 on; TensorFlow reads it only.
+        let dims = dims.as_ptr().cast_mut();
         // TensorFlow ignores the length, and takes the type from the op's definition.
         // SAFETY: context and status are live, and `dims` has `rank` items.
         let tensor = with_status(|status| unsafe {
-            allocate(self.raw, index, dtype, dims.as_ptr(), rank, 0, status)
+            allocate(self.raw, index, dtype, dims, rank, 0, status)
         })?;
         // SAFETY: the caller owns the return value.
         unsafe { Tensor::from_raw(tensor) }
@@ -88,7 +90,8 @@ impl<'c> ContextRef<'c> {
         let (candidate, output, dims) = (c_index(input)?, c_index(output)?, Dims::from(dims));
         let (rank, mut forwarded) = (c_index(dims.len())?, -1);
         let tensor = with_status(|status| {
-            let (candidates, dims) = (&raw const candidate, dims.as_ptr());
+            // The parameters are const from 2.7 on; TensorFlow reads them only.
+            let (candidates, dims) = ((&raw const candidate).cast_mut(), dims.as_ptr().cast_mut());
             let forwarded = &raw mut forwarded;
             // SAFETY: context and status are live, `dims` has `rank` items, and there is one candidate.
             unsafe {

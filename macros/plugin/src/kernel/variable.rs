@@ -53,10 +53,16 @@ impl<T: Element> Variable<'_, T> {
         };
         with_callbacks(callbacks, || {
             let context = call.context().as_ptr();
-            // SAFETY: context and status are live, and core checks the inputs. `validate_shape` is there since 2.10;
-            // the function adapts the call for earlier releases.
+            // SAFETY: context and status are live, and core checks the inputs.
             with_status(|status| unsafe {
-                assign(context, variable, value, validate_shape, Some(copy), status)
+                assign(
+                    context,
+                    variable,
+                    value,
+                    validate_shape, // since 2.10
+                    Some(copy),
+                    status,
+                )
             })
         })
     }

@@ -25,12 +25,8 @@ pub fn table() -> Vec<&'static Kernel> {
         nn::sparse_softmax_cross_entropy,
         reduction::mean,
         reduction::sum,
-        variable::assign, // since 2.6
-        variable::assign_add,
-        variable::assign_sub,
-        variable::destroy,
-        variable::apply_gradient_descent,
     ]);
+    table.extend(variable::table()); // since 2.6
     table
 }
 

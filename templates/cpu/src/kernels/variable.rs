@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::compute::map::update;
 use sp_abi::kernels_experimental::{TF_AssignUpdateVariable, TF_AssignVariable};
-use sp_plugin::kernel::{LazyIn, ResourceHandle, Variable};
+use sp_plugin::kernel::{Kernel, LazyIn, ResourceHandle, Variable, kernels};
 use std::sync::Once;
 
 #[kernel(
@@ -71,4 +71,15 @@ fn destroy(_resource: ResourceHandle<'_>) -> Result<()> {
         );
     });
     Ok(())
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![
+        assign,
+        assign_add,
+        assign_sub,
+        destroy,
+        apply_gradient_descent
+    ]
 }
