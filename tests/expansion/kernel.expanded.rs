@@ -60,80 +60,83 @@ pub fn __kernels_of_sum() -> &'static [&'static ::sp_plugin::kernel::Kernel] {
             #[allow(dead_code)]
             type I = i32;
             struct __Kernel;
-            static __KERNEL: ::sp_plugin::kernel::Kernel = ::sp_plugin::kernel::Kernel::new::<
-                __Kernel,
-            >(
-                &__OP,
-                &[
-                    __expansion::Constraint {
-                        attribute: c"T",
-                        dtype: <f32 as ::sp_plugin::Element>::DTYPE,
-                        attribute_releases: &[__expansion::Releases::ALL],
-                        type_releases: &[__expansion::Releases::ALL],
-                    },
-                    __expansion::Constraint {
-                        attribute: c"Tidx",
-                        dtype: <i32 as ::sp_plugin::Element>::DTYPE,
-                        attribute_releases: &[__expansion::Releases::ALL],
-                        type_releases: &[__expansion::Releases::ALL],
-                    },
-                ],
-                [
+            #[allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+            static __KERNEL: ::sp_plugin::kernel::Kernel = unsafe {
+                ::sp_plugin::kernel::Kernel::new::<
+                    __Kernel,
+                >(
+                    &__OP,
                     &[
-                        __expansion::ArgumentSpec {
-                            name: c"input",
-                            is_host: <In<
-                                '_,
-                                T,
-                            > as ::sp_plugin::kernel::FromInput<'_, f32>>::HOST,
-                            has_host_access: <In<
-                                '_,
-                                T,
-                            > as ::sp_plugin::kernel::FromInput<
-                                '_,
-                                f32,
-                            >>::HAS_HOST_ACCESS,
-                            count: __expansion::Count::One,
-                            releases: &[__expansion::Releases::ALL],
+                        __expansion::Constraint {
+                            attribute: c"T",
+                            dtype: <f32 as ::sp_plugin::Element>::DTYPE,
+                            attribute_releases: &[__expansion::Releases::ALL],
+                            type_releases: &[__expansion::Releases::ALL],
                         },
-                        __expansion::ArgumentSpec {
-                            name: c"reduction_indices",
-                            is_host: <HostIn<
-                                '_,
-                                I,
-                            > as ::sp_plugin::kernel::FromInput<'_, i32>>::HOST,
-                            has_host_access: <HostIn<
-                                '_,
-                                I,
-                            > as ::sp_plugin::kernel::FromInput<
-                                '_,
-                                i32,
-                            >>::HAS_HOST_ACCESS,
-                            count: __expansion::Count::One,
-                            releases: &[__expansion::Releases::ALL],
+                        __expansion::Constraint {
+                            attribute: c"Tidx",
+                            dtype: <i32 as ::sp_plugin::Element>::DTYPE,
+                            attribute_releases: &[__expansion::Releases::ALL],
+                            type_releases: &[__expansion::Releases::ALL],
                         },
                     ],
-                    &[
-                        __expansion::ArgumentSpec {
-                            name: c"output",
-                            is_host: <Out<
-                                '_,
-                                T,
-                            > as ::sp_plugin::kernel::FromOutput<'_, f32>>::HOST,
-                            has_host_access: <Out<
-                                '_,
-                                T,
-                            > as ::sp_plugin::kernel::FromOutput<
-                                '_,
-                                f32,
-                            >>::HAS_HOST_ACCESS,
-                            count: __expansion::Count::One,
-                            releases: &[__expansion::Releases::ALL],
-                        },
+                    [
+                        &[
+                            __expansion::ArgumentSpec {
+                                name: c"input",
+                                is_host: <In<
+                                    '_,
+                                    T,
+                                > as ::sp_plugin::kernel::FromInput<'_, f32>>::HOST,
+                                has_host_access: <In<
+                                    '_,
+                                    T,
+                                > as ::sp_plugin::kernel::FromInput<
+                                    '_,
+                                    f32,
+                                >>::HAS_HOST_ACCESS,
+                                count: __expansion::Count::One,
+                                releases: &[__expansion::Releases::ALL],
+                            },
+                            __expansion::ArgumentSpec {
+                                name: c"reduction_indices",
+                                is_host: <HostIn<
+                                    '_,
+                                    I,
+                                > as ::sp_plugin::kernel::FromInput<'_, i32>>::HOST,
+                                has_host_access: <HostIn<
+                                    '_,
+                                    I,
+                                > as ::sp_plugin::kernel::FromInput<
+                                    '_,
+                                    i32,
+                                >>::HAS_HOST_ACCESS,
+                                count: __expansion::Count::One,
+                                releases: &[__expansion::Releases::ALL],
+                            },
+                        ],
+                        &[
+                            __expansion::ArgumentSpec {
+                                name: c"output",
+                                is_host: <Out<
+                                    '_,
+                                    T,
+                                > as ::sp_plugin::kernel::FromOutput<'_, f32>>::HOST,
+                                has_host_access: <Out<
+                                    '_,
+                                    T,
+                                > as ::sp_plugin::kernel::FromOutput<
+                                    '_,
+                                    f32,
+                                >>::HAS_HOST_ACCESS,
+                                count: __expansion::Count::One,
+                                releases: &[__expansion::Releases::ALL],
+                            },
+                        ],
                     ],
-                ],
-                &__OPTIONS,
-            );
+                    &__OPTIONS,
+                )
+            };
             impl __expansion::Compute for __Kernel {
                 fn kernel() -> &'static ::sp_plugin::kernel::Kernel {
                     &__KERNEL
@@ -202,80 +205,83 @@ pub fn __kernels_of_sum() -> &'static [&'static ::sp_plugin::kernel::Kernel] {
             #[allow(dead_code)]
             type I = i32;
             struct __Kernel;
-            static __KERNEL: ::sp_plugin::kernel::Kernel = ::sp_plugin::kernel::Kernel::new::<
-                __Kernel,
-            >(
-                &__OP,
-                &[
-                    __expansion::Constraint {
-                        attribute: c"T",
-                        dtype: <i64 as ::sp_plugin::Element>::DTYPE,
-                        attribute_releases: &[__expansion::Releases::ALL],
-                        type_releases: &[__expansion::Releases::ALL],
-                    },
-                    __expansion::Constraint {
-                        attribute: c"Tidx",
-                        dtype: <i32 as ::sp_plugin::Element>::DTYPE,
-                        attribute_releases: &[__expansion::Releases::ALL],
-                        type_releases: &[__expansion::Releases::ALL],
-                    },
-                ],
-                [
+            #[allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+            static __KERNEL: ::sp_plugin::kernel::Kernel = unsafe {
+                ::sp_plugin::kernel::Kernel::new::<
+                    __Kernel,
+                >(
+                    &__OP,
                     &[
-                        __expansion::ArgumentSpec {
-                            name: c"input",
-                            is_host: <In<
-                                '_,
-                                T,
-                            > as ::sp_plugin::kernel::FromInput<'_, i64>>::HOST,
-                            has_host_access: <In<
-                                '_,
-                                T,
-                            > as ::sp_plugin::kernel::FromInput<
-                                '_,
-                                i64,
-                            >>::HAS_HOST_ACCESS,
-                            count: __expansion::Count::One,
-                            releases: &[__expansion::Releases::ALL],
+                        __expansion::Constraint {
+                            attribute: c"T",
+                            dtype: <i64 as ::sp_plugin::Element>::DTYPE,
+                            attribute_releases: &[__expansion::Releases::ALL],
+                            type_releases: &[__expansion::Releases::ALL],
                         },
-                        __expansion::ArgumentSpec {
-                            name: c"reduction_indices",
-                            is_host: <HostIn<
-                                '_,
-                                I,
-                            > as ::sp_plugin::kernel::FromInput<'_, i32>>::HOST,
-                            has_host_access: <HostIn<
-                                '_,
-                                I,
-                            > as ::sp_plugin::kernel::FromInput<
-                                '_,
-                                i32,
-                            >>::HAS_HOST_ACCESS,
-                            count: __expansion::Count::One,
-                            releases: &[__expansion::Releases::ALL],
+                        __expansion::Constraint {
+                            attribute: c"Tidx",
+                            dtype: <i32 as ::sp_plugin::Element>::DTYPE,
+                            attribute_releases: &[__expansion::Releases::ALL],
+                            type_releases: &[__expansion::Releases::ALL],
                         },
                     ],
-                    &[
-                        __expansion::ArgumentSpec {
-                            name: c"output",
-                            is_host: <Out<
-                                '_,
-                                T,
-                            > as ::sp_plugin::kernel::FromOutput<'_, i64>>::HOST,
-                            has_host_access: <Out<
-                                '_,
-                                T,
-                            > as ::sp_plugin::kernel::FromOutput<
-                                '_,
-                                i64,
-                            >>::HAS_HOST_ACCESS,
-                            count: __expansion::Count::One,
-                            releases: &[__expansion::Releases::ALL],
-                        },
+                    [
+                        &[
+                            __expansion::ArgumentSpec {
+                                name: c"input",
+                                is_host: <In<
+                                    '_,
+                                    T,
+                                > as ::sp_plugin::kernel::FromInput<'_, i64>>::HOST,
+                                has_host_access: <In<
+                                    '_,
+                                    T,
+                                > as ::sp_plugin::kernel::FromInput<
+                                    '_,
+                                    i64,
+                                >>::HAS_HOST_ACCESS,
+                                count: __expansion::Count::One,
+                                releases: &[__expansion::Releases::ALL],
+                            },
+                            __expansion::ArgumentSpec {
+                                name: c"reduction_indices",
+                                is_host: <HostIn<
+                                    '_,
+                                    I,
+                                > as ::sp_plugin::kernel::FromInput<'_, i32>>::HOST,
+                                has_host_access: <HostIn<
+                                    '_,
+                                    I,
+                                > as ::sp_plugin::kernel::FromInput<
+                                    '_,
+                                    i32,
+                                >>::HAS_HOST_ACCESS,
+                                count: __expansion::Count::One,
+                                releases: &[__expansion::Releases::ALL],
+                            },
+                        ],
+                        &[
+                            __expansion::ArgumentSpec {
+                                name: c"output",
+                                is_host: <Out<
+                                    '_,
+                                    T,
+                                > as ::sp_plugin::kernel::FromOutput<'_, i64>>::HOST,
+                                has_host_access: <Out<
+                                    '_,
+                                    T,
+                                > as ::sp_plugin::kernel::FromOutput<
+                                    '_,
+                                    i64,
+                                >>::HAS_HOST_ACCESS,
+                                count: __expansion::Count::One,
+                                releases: &[__expansion::Releases::ALL],
+                            },
+                        ],
                     ],
-                ],
-                &__OPTIONS,
-            );
+                    &__OPTIONS,
+                )
+            };
             impl __expansion::Compute for __Kernel {
                 fn kernel() -> &'static ::sp_plugin::kernel::Kernel {
                     &__KERNEL

@@ -90,8 +90,8 @@ fn build_example(name: &str, profile_folder: &Path) {
     } else {
         profile
     });
-    // Cargo marks its target folder, and not the folder of a triple.
-    if parent.join("CACHEDIR.TAG").exists() {
+    // Cargo writes this file to its target folder, and not to the folder of a triple.
+    if parent.join(".rustc_info.json").exists() {
         cargo.arg("--target-dir").arg(parent);
     } else {
         let target = parent.parent().expect("a triple is in the target folder");

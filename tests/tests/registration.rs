@@ -104,7 +104,8 @@ fn passes_on_tensors_of_any_type() {
             Tensor::from([2], &[1_f32, 2.0]),
             Tensor::from([2], &[3_i64, 4]),
         ] {
-            assert_eq!(host.run(&Op::new("Identity"), &[x.clone()]).unwrap(), [x]);
+            let inputs = [x];
+            assert_eq!(host.run(&Op::new("Identity"), &inputs).unwrap(), inputs);
         }
     });
 }

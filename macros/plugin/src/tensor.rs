@@ -7,7 +7,6 @@ use sp_abi::tf_datatype::TF_DataType;
 use sp_abi::tf_tensor::{
     TF_DeleteTensor, TF_Dim, TF_NumDims, TF_Tensor, TF_TensorByteSize, TF_TensorData, TF_TensorType,
 };
-
 use sp_runtime::Host;
 
 use crate::dims::Dims;
@@ -46,8 +45,8 @@ impl Tensor {
         Ok(unsafe { TF_TensorType.get()?(self.as_ptr()) })
     }
 
-    /// Checks the element type in debug builds, and in a release that is not known, whose ops may have other types. In
-    /// a known release the registration guarantees it.
+    /// Checks the element type. In a known release the registration guarantees it, so only debug builds check there;
+    /// in a later release the op may have gained types.
     #[inline]
     pub fn check_type(&self, expected: TF_DataType) -> Result<()> {
         match cfg!(debug_assertions) || !Host::running().is_known() {

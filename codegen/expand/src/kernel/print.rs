@@ -214,12 +214,17 @@ impl Registrations<'_> {
         quote! {{
             #(#aliases)*
             struct __Kernel;
-            static __KERNEL: ::sp_plugin::kernel::Kernel = ::sp_plugin::kernel::Kernel::new::<__Kernel>(
-                &__OP,
-                &[#(#constraints),*],
-                [&[#(#inputs),*], &[#(#outputs),*]],
-                &__OPTIONS,
-            );
+            // SAFETY: the op table has the definition, each parameter's type is checked against the constraints, and
+            // `HOST` of the parameter's type marks it.
+            #[allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+            static __KERNEL: ::sp_plugin::kernel::Kernel = unsafe {
+                ::sp_plugin::kernel::Kernel::new::<__Kernel>(
+                    &__OP,
+                    &[#(#constraints),*],
+                    [&[#(#inputs),*], &[#(#outputs),*]],
+                    &__OPTIONS,
+                )
+            };
             impl __expansion::Compute for __Kernel {
                 fn kernel() -> &'static ::sp_plugin::kernel::Kernel {
                     &__KERNEL

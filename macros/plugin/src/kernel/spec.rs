@@ -147,7 +147,12 @@ pub trait Compute: 'static {
 
 impl Kernel {
     /// Creates the kernel whose functions are those of `K`.
-    pub const fn new<K: Compute>(
+    ///
+    /// # Safety
+    /// - `op` is the definition of the op in all known releases.
+    /// - `constraints` leave each argument only the element type that `K` reads or writes.
+    /// - An argument that `K` reads or writes as host memory is marked so in `inputs` or `outputs`.
+    pub const unsafe fn new<K: Compute>(
         op: &'static OpSpec,
         constraints: &'static [Constraint],
         [inputs, outputs]: [&'static [ArgumentSpec]; 2],
