@@ -126,6 +126,15 @@ pub(crate) fn find<'a, T: HostObject>(pointer: *mut T) -> Option<&'a T> {
     (kind == T::KIND).then(|| unsafe { &*pointer })
 }
 
+/// Returns the number of statuses that plugins own and have not deleted, also those of threads.
+pub(crate) fn undeleted_statuses() -> usize {
+    let registry = registry();
+    let is_status = |(kind, owner, _): &&(ObjectKind, Owner, ThreadId)| {
+        *kind == ObjectKind::Status && *owner == Owner::Plugin
+    };
+    registry.live.values().filter(is_status).count()
+}
+
 /// Records that the plugin violated the C contract.
 pub(crate) fn record_fault(text: String) {
     fault::report(&text);

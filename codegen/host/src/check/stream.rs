@@ -8,7 +8,7 @@ use crate::StatusCode;
 use crate::core::status::StatusObject;
 use crate::executor::{EventStatus, StreamHandle, WITH_OPTIONS};
 use crate::leak_exempt::leak_exempt;
-use crate::objects::{self, ObjectKind, ObjectReport};
+use crate::objects;
 use crate::outcome::{CheckResult, Stop};
 
 const SIZE: usize = 100_000;
@@ -194,7 +194,7 @@ pub(super) fn host_callbacks(session: &CheckSession<'_>) -> CheckResult {
     let stream = device.stream()?;
     // The plugin may call a callback after this function has returned.
     let calls: &'static CallbackCalls = leak_exempt(CallbackCalls::default());
-    let before = statuses();
+    let before = objects::undeleted_statuses();
     let callback_arguments: Vec<CallbackArgument> = (0..COUNT)
         .map(|number| CallbackArgument { number, calls })
         .collect();
@@ -208,18 +208,12 @@ pub(super) fn host_callbacks(session: &CheckSession<'_>) -> CheckResult {
     }
     device.executor.poll(stream)?;
     calls.check(COUNT)?;
-    let leaked = statuses().saturating_sub(before);
+    let leaked = objects::undeleted_statuses().saturating_sub(before);
     ensure(leaked == 0, || {
         format!("{leaked} TF_Status were never deleted")
     })?;
     device.executor.destroy_stream(stream)?;
     Ok(format!("{COUNT} callbacks ran once each, in order"))
-}
-
-/// Returns the number of statuses that the plugin has not deleted.
-fn statuses() -> usize {
-    let unreturned = ObjectReport::now().unreturned;
-    unreturned.get(&ObjectKind::Status).copied().unwrap_or(0)
 }
 
 impl CallbackCalls {
