@@ -96,6 +96,18 @@ fn forwards(features: In<'_, f32>, activations: Out<'_, f32>) -> Result<()> {
     Ok(())
 }
 
+/// Fetches an input again that is an output by now.
+#[kernel(AccumulateNV2, T = [f32])]
+fn fetches_forwarded_input(inputs: InList<'_, f32>, sum: Out<'_, f32>) -> Result<()> {
+    let first = || inputs.iter().next().ok_or(Error::internal("no input"))?;
+    let Forwarded::InPlace(mut data) = sum.forward(first()?)? else {
+        return Err(Error::internal("the input has another user"));
+    };
+    let again = first()?;
+    data[0] = again.data()[0] + 1.0;
+    Ok(())
+}
+
 struct PanicsOnDrop(u32);
 
 impl Drop for PanicsOnDrop {
@@ -201,6 +213,7 @@ fn table() -> Vec<&'static Kernel> {
         unset,
         pick,
         forwards,
+        fetches_forwarded_input,
         panics,
         add_n,
         split,

@@ -91,8 +91,21 @@ fn forwards_buffer_of_input_that_nobody_else_uses() {
             host.run(&op(), &x()).unwrap(),
             [Tensor::from([2], &[2_f32, 3.0])]
         );
-        let kept = host.run(&op().keep_inputs(), &x()).unwrap();
-        assert_eq!(kept, [Tensor::from([2], &[3_f32, 4.0])]);
+        let outputs = host.run(&op().keep_inputs(), &x()).unwrap();
+        assert_eq!(outputs, [Tensor::from([2], &[3_f32, 4.0])]);
+    });
+}
+
+/// Two slices of one buffer, of which one is writable, would be undefined behavior.
+#[test]
+fn rejects_fetch_of_forwarded_input() {
+    in_own_process("rejects_fetch_of_forwarded_input", || {
+        let host = Host::open(&snapshots("2.21"), &example("author_errors")).unwrap();
+        let op = Op::new("AccumulateNV2").attr("N", 1_i64);
+        let op = op.input("inputs", "T").output("sum", "T");
+        let x = [Tensor::from([1], &[1_f32])];
+        let error = host.run(&op, &x).unwrap_err();
+        assert!(error.to_string().contains("was forwarded"), "{error}");
     });
 }
 

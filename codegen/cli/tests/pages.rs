@@ -41,10 +41,10 @@ fn code_spans(text: &str) -> BTreeSet<&str> {
 /// Returns the anchor that a heading has on a web page of the repository.
 fn anchor(heading: &str) -> String {
     let text = heading.trim_start_matches('#').trim().to_lowercase();
-    let kept = text
+    let letters = text
         .chars()
         .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
-    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    letters.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
 #[test]

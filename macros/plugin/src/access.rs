@@ -33,7 +33,7 @@ pub trait Access<D: Device>: sealed::Sealed {
 
 /// The device's memory as a host kernel uses it during one call.
 pub trait Memory: sealed::Sealed {
-    /// Whether device memory must be copied to be seen.
+    /// True if the host reads and writes device memory through copies.
     const STAGED: bool;
 
     /// Copies `bytes` from device memory to the host.

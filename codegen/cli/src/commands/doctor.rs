@@ -1,9 +1,9 @@
 //! `sp-gen doctor [PYTHON]`: finds out why TensorFlow does not list a plugin's device.
 
+use super::TextOrJson;
 use crate::console::{print, shows_progress, width};
 use crate::diagnostic::{CommandOutcome, Result};
 use crate::doctor::{diagnose, json, text};
-use clap::ValueEnum;
 use indicatif::ProgressBar;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,17 +30,8 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
     /// The output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
-
-/// Output format of a diagnosis.
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    /// Text for a terminal
-    Text,
-    /// JSON for programs
-    Json,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    format: TextOrJson,
 }
 
 /// Diagnoses the plugins and prints the steps.
@@ -54,8 +45,8 @@ pub fn run(args: Args) -> Result {
     spinner.finish_and_clear();
     let report = report?;
     print(&match args.format {
-        Format::Text => text::print(&report, width()),
-        Format::Json => json::print(&report),
+        TextOrJson::Text => text::print(&report, width()),
+        TextOrJson::Json => json::print(&report),
     })?;
     Ok(match (report.has_tensorflow(), report.has_failed()) {
         (false, _) => CommandOutcome::Incomplete,

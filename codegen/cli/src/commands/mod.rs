@@ -21,7 +21,16 @@ pub mod verify;
 pub use cli::Cli;
 
 use crate::diagnostic::Result;
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
+
+/// Output format of a command that prints for people or for programs.
+#[derive(Clone, Copy, ValueEnum)]
+enum TextOrJson {
+    /// Text for a terminal
+    Text,
+    /// JSON for programs
+    Json,
+}
 
 /// The commands of `sp-gen`.
 #[derive(Subcommand)]

@@ -1,10 +1,10 @@
 //! `sp-gen ops [<NAME>]`: an op's inputs, outputs and attributes by release, or the names of all ops.
 
+use super::TextOrJson;
 use crate::console;
 use crate::diagnostic::{CommandOutcome, Result};
 use crate::operand;
 use crate::ops::{self, json, text};
-use clap::ValueEnum;
 use miette::IntoDiagnostic;
 use sp_data::release::{Release, RequestedRelease};
 use sp_ops::Table;
@@ -29,17 +29,8 @@ pub struct Args {
     #[arg(long, value_name = "TEXT", conflicts_with = "name")]
     search: Option<String>,
     /// The output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
-
-/// Output format of ops.
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    /// Text for a terminal
-    Text,
-    /// JSON for programs
-    Json,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    format: TextOrJson,
 }
 
 /// Prints the op, or the list of ops.
@@ -60,20 +51,20 @@ pub fn run(args: Args) -> Result {
 fn print_op(
     name: &str,
     release: Option<Release>,
-    format: Format,
+    format: TextOrJson,
     table: &Table<'_>,
 ) -> Result<String> {
     let op = ops::find(name, release, table)?;
     Ok(match format {
-        Format::Text => text::format_op(&op, release, console::width()),
-        Format::Json => json::format_op(&op, release),
+        TextOrJson::Text => text::format_op(&op, release, console::width()),
+        TextOrJson::Json => json::format_op(&op, release),
     })
 }
 
 fn print_names(args: &Args, release: Option<Release>, table: &Table<'_>) -> String {
     let found = ops::search(args.search.as_deref().unwrap_or_default(), release, table);
     match args.format {
-        Format::Text => text::format_names(&found, table),
-        Format::Json => json::format_names(&found, release),
+        TextOrJson::Text => text::format_names(&found, table),
+        TextOrJson::Json => json::format_names(&found, release),
     }
 }

@@ -1,10 +1,10 @@
 //! `sp-gen verify PLUGIN.so`: checks a built plugin, and prints one row per check and release.
 
+use super::TextOrJson;
 use crate::console::{self, shows_progress};
 use crate::diagnostic::{CommandOutcome, Result, show};
 use crate::operand;
 use crate::verify::{self, json, text, verify};
-use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use sp_data::release::RequestedRelease;
 use sp_host::VerifyOptions;
@@ -45,8 +45,8 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
     /// The output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    format: TextOrJson,
 }
 
 /// The releases to check: one, or all if `None`.
@@ -62,15 +62,6 @@ impl FromStr for ReleaseFilter {
             _ => text.parse().map(|release| Self(Some(release))),
         }
     }
-}
-
-/// Output format of a report.
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    /// Text for a terminal
-    Text,
-    /// JSON for programs
-    Json,
 }
 
 /// Verifies the plugin and prints the report. The outcome is `Found` if a check failed.
@@ -90,8 +81,8 @@ pub fn run(args: Args) -> Result {
     bar.finish_and_clear();
     let report = report?;
     let page = match args.format {
-        Format::Text => text::print(&report),
-        Format::Json => json::print(&report),
+        TextOrJson::Text => text::print(&report),
+        TextOrJson::Json => json::print(&report),
     };
     console::print(&page)?;
     if let Some(error) = report.nothing_checked() {

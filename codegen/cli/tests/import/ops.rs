@@ -39,7 +39,7 @@ fn op(name: &str) -> Vec<u8> {
     )
 }
 
-/// What the C API of an installed TensorFlow returns.
+/// An installed TensorFlow: a Python package with a small C library that has its C API.
 struct Installed<'a> {
     version: &'a str,
     list: Vec<u8>,

@@ -38,7 +38,7 @@ pub fn print_table(function: &Function, body: &TokenStream) -> TokenStream {
     }
 }
 
-/// What the registrations of a kernel are printed from.
+/// A checked kernel, from which its registrations are printed.
 pub struct Registrations<'a> {
     pub op: &'a Definition,
     pub arguments: &'a Arguments,

@@ -95,7 +95,8 @@ impl KernelContext {
         if !alone || input.on_host != wanted.on_host || input.dtype != wanted.dtype {
             return None;
         }
-        let mut view = state.input_views[at].take()?;
+        // As in core, the input can still be fetched.
+        let mut view = state.input_views[at].clone()?;
         view.dims = dims.to_vec();
         state.output_views[output] = Some(view.clone());
         Some(view)

@@ -8,6 +8,7 @@ use super::call::{InputSource, OutputTarget};
 use super::input::FromInput;
 use super::marker;
 use super::output::FromOutput;
+use super::sealed::Sealed;
 use crate::dims::Dims;
 use crate::tensor::Tensor;
 use crate::{Element, Result};
@@ -39,6 +40,11 @@ impl<'c> AnyIn<'c> {
         &self.dims
     }
 }
+
+impl Sealed for AnyIn<'_> {}
+impl Sealed for AnyInList<'_> {}
+impl Sealed for AnyOut<'_> {}
+impl Sealed for AnyOutList<'_> {}
 
 macro_rules! any_inputs {
     ($([$($element:ident)?] $ty:ty;)*) => {$(

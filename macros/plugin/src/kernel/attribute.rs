@@ -126,8 +126,8 @@ fn no_default() -> Error {
     Error::internal("the running release lacks it, and it has no default")
 }
 
-macro_rules! copied {
-    ($($ty:ty: $kind:ident, |$raw:ident, $name:ident| $read:expr, $pattern:pat => $default:expr;)*) => {$(
+macro_rules! from_attribute {
+    ($ty:ty: $kind:ident, |$raw:ident, $name:ident| $read:expr, $pattern:pat => $default:expr) => {
         impl FromAttribute for $ty {
             const KIND: Kind = Kind::$kind;
 
@@ -143,6 +143,12 @@ macro_rules! copied {
                 }
             }
         }
+    };
+}
+
+macro_rules! copied {
+    ($($ty:ty: $kind:ident, |$raw:ident, $name:ident| $read:expr, $pattern:pat => $default:expr;)*) => {$(
+        from_attribute!($ty: $kind, |$raw, $name| $read, $pattern => $default);
 
         impl<'c> AttributeParameter<'c, marker::$kind> for $ty {
             type Stored = Self;
@@ -171,21 +177,7 @@ fn narrow<N: TryFrom<i64>>(value: i64) -> Result<N> {
 
 macro_rules! borrowed {
     ($($ty:ty as $borrowed:ty: $kind:ident, $marker:ty, |$raw:ident, $name:ident| $read:expr, $pattern:pat => $default:expr;)*) => {$(
-        impl FromAttribute for $ty {
-            const KIND: Kind = Kind::$kind;
-
-            fn read(construction: &Construction<'_>, $name: &CStr) -> Result<Self> {
-                let $raw = construction.raw;
-                $read
-            }
-
-            fn from_default(value: DefaultValue) -> Result<Self> {
-                match value {
-                    $pattern => $default,
-                    _ => Err(no_default()),
-                }
-            }
-        }
+        from_attribute!($ty: $kind, |$raw, $name| $read, $pattern => $default);
 
         impl<'c> AttributeParameter<'c, $marker> for &'c $borrowed {
             type Stored = $ty;

@@ -22,7 +22,12 @@ pub struct Call<'c> {
     is_staged: Cell<bool>,
     failure: Cell<Option<Error>>,
     unset: Cell<Option<usize>>,
+    /// The addresses of inputs that became outputs; 0 is free.
+    forwarded: [Cell<usize>; MAX_FORWARDED],
 }
+
+/// Largest number of inputs of a call that become outputs in place.
+const MAX_FORWARDED: usize = 4;
 
 /// [`Memory`] without its type, so that kernels need no type parameter for it.
 pub(super) trait DeviceMemory {
@@ -67,6 +72,7 @@ impl<'c> Call<'c> {
             is_staged: Cell::new(false),
             failure: Cell::new(None),
             unset: Cell::new(None),
+            forwarded: [const { Cell::new(0) }; MAX_FORWARDED],
         }
     }
 
@@ -178,6 +184,33 @@ impl<'c> Call<'c> {
         self.unset.set(self.unset.get().or(Some(index)));
     }
 
+    /// Returns true if one more input can become an output in place.
+    pub(super) fn can_forward(&self) -> bool {
+        self.forwarded.iter().any(|it| it.get() == 0)
+    }
+
+    /// Records the address of an input that became an output. The output may be written from now on, so the input must
+    /// not be fetched again, nor another input that is the same tensor.
+    pub(super) fn record_forwarded(&self, address: usize) {
+        if let Some(free) = self.forwarded.iter().find(|it| it.get() == 0) {
+            free.set(address);
+        }
+    }
+
+    /// Checks that a fetched tensor has not become an output.
+    fn check_not_forwarded(&self, tensor: &Tensor) -> Result<()> {
+        if self.forwarded[0].get() == 0 {
+            return Ok(());
+        }
+        let address = tensor.data()? as usize;
+        match address != 0 && self.forwarded.iter().any(|it| it.get() == address) {
+            true => Err(Error::internal(
+                "the input was forwarded to an output, and cannot be fetched any more",
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// Returns true if device memory was copied.
     pub(super) fn is_staged(&self) -> bool {
         self.is_staged.get()
@@ -217,7 +250,9 @@ impl<'c> InputSource<'c> {
 
     /// Returns the first tensor.
     pub(super) fn tensor(&self) -> Result<Tensor> {
-        self.call.context.input(self.first)
+        let tensor = self.call.context.input(self.first)?;
+        self.call.check_not_forwarded(&tensor)?;
+        Ok(tensor)
     }
 
     /// Copies the tensor if the host cannot address it.

@@ -1,4 +1,4 @@
-//! What a kernel of one device gets besides tensors: the device and the stream.
+//! The parameter of a kernel of one device that is no tensor: the device and the stream.
 
 use sp_abi::kernels::TF_OpKernelContext;
 

@@ -8,6 +8,7 @@ use sp_abi::tf_datatype::TF_DataType;
 
 use super::call::InputSource;
 use super::marker;
+use super::sealed::Sealed;
 use crate::buffer::Buffer;
 use crate::dims::Dims;
 use crate::tensor::{Tensor, address, byte_len};
@@ -19,7 +20,7 @@ use crate::{Device, Element, Error, HostAddressable, Result};
     label = "the op's input is of type `{E}`",
     note = "`In<'_, T>` is a tensor of `T`, `HostIn<'_, Integer>` an int32 or int64 tensor in host memory, `AnyIn<'_>` a tensor of any type, `InList<'_, T>` several tensors, `Variable<'_, T>` a resource"
 )]
-pub trait FromInput<'c, E>: Sized {
+pub trait FromInput<'c, E>: Sized + Sealed {
     /// True if TensorFlow has to place the input in host memory.
     const HOST: bool;
 
@@ -128,7 +129,7 @@ impl<T: Element, D: Device> In<'_, T, D> {
     ///
     /// # Safety
     /// - Work on streams that writes the tensor has completed.
-    /// - No stream writes to it while the slice is alive.
+    /// - Nothing writes to it while the slice is alive: no stream, and no slice of an output with the same buffer.
     pub unsafe fn as_slice(&self) -> Result<&[T]>
     where
         D: HostAddressable,
@@ -148,6 +149,12 @@ fn scalar<T: Copy>(data: &[T], dims: &[usize]) -> Result<T> {
         ))),
     }
 }
+
+impl<T, S> Sealed for In<'_, T, S> {}
+impl<T: HostElement> Sealed for HostIn<'_, T> {}
+impl<T> Sealed for LazyIn<'_, T> {}
+impl Sealed for ResourceHandle<'_> {}
+impl<T> Sealed for InList<'_, T> {}
 
 impl<'c, T: Element> FromInput<'c, T> for In<'c, T> {
     const HOST: bool = false;

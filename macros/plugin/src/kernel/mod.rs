@@ -42,7 +42,12 @@ pub use spec::Kernel;
 pub use table::register;
 pub use variable::Variable; // since 2.6
 
-/// What the expansions of the macros use. Not for direct use.
+/// Closed for other crates: a parameter that fetched an argument as another type would read past its end.
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// Items for the expansions of the macros. Not for direct use.
 #[doc(hidden)]
 pub mod expansion {
     pub use super::attribute::{prepare, variant_of};

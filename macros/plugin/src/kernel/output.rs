@@ -9,6 +9,7 @@ use std::slice;
 use super::call::{Call, OutputTarget};
 use super::input::{HostAccess, In};
 use super::marker;
+use super::sealed::Sealed;
 use crate::buffer::Buffer;
 use crate::tensor::{Tensor, address, byte_len};
 use crate::{Device, Element, Error, Result};
@@ -19,7 +20,7 @@ use crate::{Device, Element, Error, Result};
     label = "the op's output is of type `{E}`",
     note = "`Out<'_, T>` is a tensor of `T`, `HostOut<'_, T>` one in host memory, `AnyOut<'_>` a tensor of any type, `OutList<'_, T>` several tensors"
 )]
-pub trait FromOutput<'c, E>: Sized {
+pub trait FromOutput<'c, E>: Sized + Sealed {
     /// True if TensorFlow has to place the output in host memory.
     const HOST: bool;
 
@@ -88,7 +89,8 @@ impl<'c, T: Element> Out<'c, T> {
     /// Returns an error if there is not enough memory.
     pub fn forward(self, input: In<'c, T>) -> Result<Forwarded<'c, T>> {
         let (call, is_host, source) = (self.target.call, self.target.is_host, input.source);
-        if is_host != source.is_host || (!is_host && call.staged_memory()?.is_some()) {
+        let is_copied = !is_host && call.staged_memory()?.is_some();
+        if is_host != source.is_host || is_copied || !call.can_forward() {
             let output = self.uninit(input.dims())?;
             return Ok(Forwarded::Fresh { input, output });
         }
@@ -98,7 +100,10 @@ impl<'c, T: Element> Out<'c, T> {
         let (tensor, is_forwarded) = self.target.forward(source.first, &dims)?;
         let output = OutData::new(call, tensor, bytes, true)?;
         match is_forwarded {
-            true => Ok(Forwarded::InPlace(OutSlice(output))),
+            true => {
+                call.record_forwarded(output.start.as_ptr() as usize);
+                Ok(Forwarded::InPlace(OutSlice(output)))
+            }
             false => Ok(Forwarded::Fresh {
                 input: In::new(source, true)?,
                 output,
@@ -276,6 +281,10 @@ impl<'c, T: Element> Iterator for OutList<'c, T> {
         })
     }
 }
+
+impl<T, S> Sealed for Out<'_, T, S> {}
+impl<T> Sealed for HostOut<'_, T> {}
+impl<T> Sealed for OutList<'_, T> {}
 
 macro_rules! outputs {
     ($([$($generics:tt)*] $ty:ty: $element:ty, $host:literal, $access:literal => |$target:ident| $make:expr;)*) => {$(

@@ -16,6 +16,7 @@ use super::call::{Call, InputSource};
 use super::context::c_index;
 use super::input::{FromInput, LazyIn};
 use super::marker;
+use super::sealed::Sealed;
 use super::status::with_status;
 use crate::buffer::Buffer;
 use crate::tensor::{Tensor, address, byte_len};
@@ -26,6 +27,8 @@ pub struct Variable<'c, T> {
     source: InputSource<'c>,
     element: PhantomData<fn() -> T>,
 }
+
+impl<T> Sealed for Variable<'_, T> {}
 
 impl<'c, T: Element> FromInput<'c, marker::Resource> for Variable<'c, T> {
     const HOST: bool = true;

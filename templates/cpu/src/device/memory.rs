@@ -22,14 +22,14 @@ struct Blocks {
     usage: Usage,
 }
 
-/// What a device's memory has given out. All but the count in bytes.
+/// Statistics of a device's memory, in bytes except for `allocations`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Allocations so far.
+    /// The number of allocations so far.
     pub allocations: u64,
-    /// Given out now.
+    /// The size of all live blocks.
     pub in_use: u64,
-    /// The most that was ever given out at once.
+    /// The largest `in_use` so far.
     pub peak: u64,
     /// The largest single allocation.
     pub largest: u64,
@@ -54,7 +54,7 @@ impl Memory {
         }
     }
 
-    /// What is given out.
+    /// Returns the statistics.
     pub fn usage(&self) -> Usage {
         self.lock().usage
     }

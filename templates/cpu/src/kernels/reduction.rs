@@ -3,30 +3,27 @@
 use super::prelude::*;
 use crate::compute::reduce::{Fold, Mean, Reduction, Sum, reduce};
 
-#[kernel(Sum, T = [f32, f64, i64])]
-fn sum<T: Element>(
-    input: In<'_, T>,
-    reduction_indices: HostIn<'_, Index>,
-    output: Out<'_, T>,
-    keep_dims: bool,
-) -> Result<()>
-where
-    Sum: Fold<T>,
-{
-    fold::<T, Sum>(input, reduction_indices, output, keep_dims)
+/// Kernels that fold: `name: Op in [types]`, where the op is also the name of the fold.
+macro_rules! folds {
+    ($($name:ident: $op:ident in [$($ty:ident),*];)*) => {$(
+        #[kernel($op, T = [$($ty),*])]
+        fn $name<T: Element>(
+            input: In<'_, T>,
+            reduction_indices: HostIn<'_, Index>,
+            output: Out<'_, T>,
+            keep_dims: bool,
+        ) -> Result<()>
+        where
+            $op: Fold<T>,
+        {
+            fold::<T, $op>(input, reduction_indices, output, keep_dims)
+        }
+    )*};
 }
 
-#[kernel(Mean, T = [f32, f64, i64])]
-fn mean<T: Element>(
-    input: In<'_, T>,
-    reduction_indices: HostIn<'_, Index>,
-    output: Out<'_, T>,
-    keep_dims: bool,
-) -> Result<()>
-where
-    Mean: Fold<T>,
-{
-    fold::<T, Mean>(input, reduction_indices, output, keep_dims)
+folds! {
+    sum: Sum in [f32, f64, i64];
+    mean: Mean in [f32, f64, i64];
 }
 
 fn fold<T: Element, F: Fold<T>>(
