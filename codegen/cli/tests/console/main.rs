@@ -1,12 +1,12 @@
 //! `sp-gen` as a process: options, output streams, failures, and files after a signal.
 
-#[path = "../common/folder.rs"]
-mod folder;
 #[path = "../diff/scene.rs"]
 #[allow(dead_code, reason = "the tests of `diff` use the other items")]
 mod scene;
 #[path = "../diff/schema.rs"]
 mod schema;
+#[path = "../common/temporary_folder.rs"]
+mod temporary_folder;
 
 mod failures;
 mod interrupt;

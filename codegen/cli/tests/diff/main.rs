@@ -1,11 +1,11 @@
 //! `sp-gen diff` as a process: operands, output and exit status.
 
-#[path = "../common/folder.rs"]
-mod folder;
 mod formats;
 mod operands;
 mod plugin;
 mod scene;
 mod schema;
 mod suppressed;
+#[path = "../common/temporary_folder.rs"]
+mod temporary_folder;
 mod workflow;

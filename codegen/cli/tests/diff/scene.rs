@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use sp_parse::clang::Library;
 
-use crate::folder::{Folder, Run};
+use crate::temporary_folder::{Run, TemporaryFolder};
 
 /// The checkout.
 pub fn root() -> PathBuf {
@@ -14,13 +14,13 @@ pub fn root() -> PathBuf {
 
 /// The folder.
 pub struct Scene {
-    folder: Folder,
+    folder: TemporaryFolder,
 }
 
 impl Scene {
     /// Creates an empty folder.
     pub fn new() -> Self {
-        let folder = Folder::new();
+        let folder = TemporaryFolder::new();
         Self { folder }
     }
 

@@ -2,9 +2,9 @@
 
 #![cfg(unix)]
 
-#[path = "../common/folder.rs"]
-mod folder;
 mod scene;
+#[path = "../common/temporary_folder.rs"]
+mod temporary_folder;
 
 use scene::{Scene, step};
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::folder::{Folder, Run};
+use crate::temporary_folder::{Run, TemporaryFolder};
 
 const PACKAGE: &str = r#"
 import os, site
@@ -63,14 +63,14 @@ def get_all_registered_kernels():
 
 /// The folder.
 pub struct Scene {
-    folder: Folder,
+    folder: TemporaryFolder,
 }
 
 impl Scene {
     /// Returns a Python without TensorFlow; `None` if the machine has no Python.
     pub fn without_tensorflow() -> Option<Self> {
         let scene = Self {
-            folder: Folder::new(),
+            folder: TemporaryFolder::new(),
         };
         let has_python = Command::new("python3").arg("--version").output();
         if !has_python.is_ok_and(|it| it.status.success()) {

@@ -1,32 +1,38 @@
 //! `sp-gen diff <OLD> <NEW> --ops`.
 
 use crate::assert_golden;
-use crate::folder::{Folder, Run};
+use crate::temporary_folder::{Run, TemporaryFolder};
 
-fn diff(folder: &Folder, arguments: &[&str]) -> Run {
+fn diff(folder: &TemporaryFolder, arguments: &[&str]) -> Run {
     folder.run("", &[&["diff", "--ops"], arguments].concat())
 }
 
 #[test]
 fn prints_changes_of_ops_and_exits_with_1_for_a_breaking_one() {
-    let run = diff(&Folder::new(), &["2.12", "2.13"]);
+    let run = diff(&TemporaryFolder::new(), &["2.12", "2.13"]);
     assert_eq!((run.status, &*run.stderr), (1, ""));
     assert_golden("codegen/cli/tests/ops/golden/2.12-2.13.txt", &run.stdout);
-    let compatible = diff(&Folder::new(), &["2.18", "2.19.1"]);
+    let compatible = diff(&TemporaryFolder::new(), &["2.18", "2.19.1"]);
     assert_eq!(compatible.status, 0, "{}", compatible.stdout);
     assert!(
         compatible
             .stdout
             .contains("compatible op_removed TfLiteSubgraphExecute")
     );
-    let identical = diff(&Folder::new(), &["2.13", "2.13", "--fail-on", "any"]);
+    let identical = diff(
+        &TemporaryFolder::new(),
+        &["2.13", "2.13", "--fail-on", "any"],
+    );
     assert_eq!(identical.status, 0, "{}", identical.stdout);
 }
 
 #[test]
 fn every_format_has_the_findings() {
     for format in ["json", "markdown", "html", "sarif"] {
-        let run = diff(&Folder::new(), &["2.12", "2.13", "--format", format]);
+        let run = diff(
+            &TemporaryFolder::new(),
+            &["2.12", "2.13", "--format", format],
+        );
         assert_eq!((run.status, &*run.stderr), (1, ""), "{format}");
         for part in ["op_argument_retyped", "TopKV2.indices"] {
             assert!(run.stdout.contains(part), "{format}");
@@ -36,7 +42,7 @@ fn every_format_has_the_findings() {
 
 #[test]
 fn suppressions_apply_to_rules_of_ops_only() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let entry = |rule: &str, item: &str| {
         format!("[[suppress]]\nrule = \"{rule}\"\nitem = \"{item}\"\nreason = \"known\"\n")
     };
@@ -64,7 +70,7 @@ fn suppressions_apply_to_rules_of_ops_only() {
 
 #[test]
 fn rejects_sides_that_are_no_releases() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     folder.write("include/tensorflow/c/c_api.h", "");
     for (arguments, code) in [
         (&["2.12", "include"][..], "sp_gen::ops::not_a_release"),
@@ -84,7 +90,7 @@ fn rejects_sides_that_are_no_releases() {
 #[test]
 fn every_rule_is_explained() {
     for rule in sp_diff::ops::RULES {
-        let run = Folder::new().run("", &["explain", rule.id]);
+        let run = TemporaryFolder::new().run("", &["explain", rule.id]);
         assert_eq!(run.status, 0, "{}", run.stderr);
         assert!(
             run.stdout

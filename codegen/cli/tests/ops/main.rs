@@ -1,23 +1,23 @@
 //! `sp-gen ops` and `sp-gen diff --ops`, and the committed page about the changes of ops. `SP_BLESS=1` writes the golden
 //! files.
 
-#[path = "../common/folder.rs"]
+#[path = "../common/temporary_folder.rs"]
 #[allow(dead_code, reason = "other tests write files in the folder")]
-mod folder;
+mod temporary_folder;
 
 mod diff;
 mod page;
 
-use folder::{Folder, Run};
 use std::fs;
 use std::path::{Path, PathBuf};
+use temporary_folder::{Run, TemporaryFolder};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn ops(arguments: &[&str]) -> Run {
-    Folder::new().run("", &[&["ops"], arguments].concat())
+    TemporaryFolder::new().run("", &[&["ops"], arguments].concat())
 }
 
 /// Returns what the command prints.

@@ -1,8 +1,8 @@
 //! `sp-gen update` as a process, in plugins of this commit of sp-gen and of earlier ones.
 
-#[path = "../common/folder.rs"]
-mod folder;
 mod scene;
+#[path = "../common/temporary_folder.rs"]
+mod temporary_folder;
 
 use scene::{Scene, git, lines};
 use std::process::Command;

@@ -9,7 +9,7 @@ use std::process::Command;
 use sp_gen::embedded::CRATES;
 use sp_gen::scaffold::listing::{self, Listing};
 
-use crate::folder::{Folder, Run};
+use crate::temporary_folder::{Run, TemporaryFolder};
 
 /// Returns the checkout's root.
 pub fn root() -> PathBuf {
@@ -18,14 +18,14 @@ pub fn root() -> PathBuf {
 
 /// A temporary folder with the plugin `myaccel/`.
 pub struct Scene {
-    folder: Folder,
+    folder: TemporaryFolder,
 }
 
 impl Scene {
     /// Writes a plugin with this sp-gen.
     pub fn new() -> Self {
         let scene = Self {
-            folder: Folder::new(),
+            folder: TemporaryFolder::new(),
         };
         let run = scene.folder.run("", &["new", "myaccel"]);
         assert_eq!(run.status, 0, "{}", run.stderr);

@@ -1,10 +1,10 @@
 //! `sp-gen verify` as a whole process: how it ends, what it prints, and what it leaves behind.
 
-#[path = "../common/folder.rs"]
-mod folder;
 #[path = "../diff/scene.rs"]
 #[allow(dead_code, reason = "the tests of `diff` use the rest")]
 mod scene;
+#[path = "../common/temporary_folder.rs"]
+mod temporary_folder;
 
 mod containment;
 mod unchecked;

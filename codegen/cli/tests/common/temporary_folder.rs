@@ -7,7 +7,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The folder, which is removed when it is dropped.
-pub struct Folder(TempDir);
+pub struct TemporaryFolder(TempDir);
 
 /// Exit status and output of a run.
 pub struct Run {
@@ -19,7 +19,7 @@ pub struct Run {
     pub stderr: String,
 }
 
-impl Folder {
+impl TemporaryFolder {
     /// Creates an empty folder.
     pub fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
