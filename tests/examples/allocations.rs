@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sp_abi::stream_executor::{DeviceFns, SP_DeviceMemoryBase, StreamExecutor, TimerFns};
 use sp_cpu::CpuDevice;
-use sp_plugin::{Device, HostAddressable, InPlace, Result, vtable};
+use sp_plugin::{Device, HostAddressable, InPlace, MemoryAccess, Result, vtable};
 use sp_runtime::PrefixMut;
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -55,7 +55,9 @@ impl Device for CountedDevice {
 
 // SAFETY: all memory is the reference device's, which is the host's own, and its streams are inline.
 unsafe impl HostAddressable for CountedDevice {
-    const STREAMS_ARE_INLINE: bool = true;
+    fn memory_access(&self) -> MemoryAccess {
+        MemoryAccess::InPlace
+    }
 }
 
 #[vtable(fallback = self.reference: CpuDevice)]

@@ -11,6 +11,14 @@ impl ::sp_plugin::kernel::Attributes for BiasAdd {
             dtype: construction.attribute(c"T")?,
         })
     }
+    fn check_available() -> ::core::result::Result<
+        (),
+        ::sp_plugin::kernel::expansion::UnavailableFunction,
+    > {
+        <String as ::sp_plugin::kernel::FromAttribute>::check_available()?;
+        <TF_DataType as ::sp_plugin::kernel::FromAttribute>::check_available()?;
+        ::core::result::Result::Ok(())
+    }
 }
 impl ::sp_plugin::kernel::Prepare for BiasAdd {
     type Attributes = Self;

@@ -18,7 +18,7 @@ fn sum<T: Element + Number, I: Element>(
 }
 #[doc(hidden)]
 #[allow(non_snake_case)]
-pub fn __kernels_of_sum() -> &'static [&'static ::sp_plugin::kernel::Kernel] {
+pub fn __kernels_of_sum() -> &'static [::sp_plugin::kernel::Kernel] {
     use ::sp_plugin::kernel::expansion as __expansion;
     static __OP: __expansion::OpSpec = __expansion::OpSpec {
         name: c"Sum",
@@ -45,37 +45,143 @@ pub fn __kernels_of_sum() -> &'static [&'static ::sp_plugin::kernel::Kernel] {
                 ),
             },
         ],
+        definition: ::core::option::Option::None,
     };
     static __OPTIONS: __expansion::Options = __expansion::Options {
         priority: 2,
         label: ::core::option::Option::None,
         releases: __expansion::Releases::ALL,
         needs: &[],
+        attribute_checks: &[],
+        configure: ::core::option::Option::None,
+        is_asynchronous: false,
         device: ::core::option::Option::None,
     };
-    static __KERNELS: &[&::sp_plugin::kernel::Kernel] = &[
-        {
-            #[allow(dead_code)]
-            type T = f32;
-            #[allow(dead_code)]
-            type I = i32;
-            struct __Kernel;
-            #[allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
-            static __KERNEL: ::sp_plugin::kernel::Kernel = unsafe {
+    #[allow(unused_variables)]
+    fn __prepare_0(
+        construction: &::sp_plugin::kernel::Construction<'_>,
+    ) -> ::sp_plugin::Result<__expansion::State> {
+        #[allow(dead_code)]
+        type T = f32;
+        #[allow(dead_code)]
+        type I = i32;
+        ::core::result::Result::Ok(
+            ::std::boxed::Box::new((
+                construction
+                    .attribute::<
+                        <bool as ::sp_plugin::kernel::AttributeParameter<
+                            '_,
+                            ::sp_plugin::kernel::marker::Boolean,
+                        >>::Stored,
+                    >(c"keep_dims")?,
+            )),
+        )
+    }
+    #[allow(unused_variables)]
+    fn __compute_0(call: &__expansion::Call<'_>) -> ::sp_plugin::Result<()> {
+        #[allow(dead_code)]
+        type T = f32;
+        #[allow(dead_code)]
+        type I = i32;
+        let state: &(_,) = call.state()?;
+        sum::<
+            T,
+            I,
+        >(
+            <In<
+                '_,
+                T,
+            > as ::sp_plugin::kernel::FromInput<
+                '_,
+                f32,
+            >>::from_input(call.input(0usize))?,
+            <HostIn<
+                '_,
+                I,
+            > as ::sp_plugin::kernel::FromInput<
+                '_,
+                i32,
+            >>::from_input(call.input(1usize))?,
+            <Out<
+                '_,
+                T,
+            > as ::sp_plugin::kernel::FromOutput<
+                '_,
+                f32,
+            >>::from_output(call.output(0usize)),
+            <bool as ::sp_plugin::kernel::AttributeParameter<
+                '_,
+                ::sp_plugin::kernel::marker::Boolean,
+            >>::from_stored(&(state.0)),
+        )
+    }
+    #[allow(unused_variables)]
+    fn __compute_1(call: &__expansion::Call<'_>) -> ::sp_plugin::Result<()> {
+        #[allow(dead_code)]
+        type T = i64;
+        #[allow(dead_code)]
+        type I = i32;
+        let state: &(_,) = call.state()?;
+        sum::<
+            T,
+            I,
+        >(
+            <In<
+                '_,
+                T,
+            > as ::sp_plugin::kernel::FromInput<
+                '_,
+                i64,
+            >>::from_input(call.input(0usize))?,
+            <HostIn<
+                '_,
+                I,
+            > as ::sp_plugin::kernel::FromInput<
+                '_,
+                i32,
+            >>::from_input(call.input(1usize))?,
+            <Out<
+                '_,
+                T,
+            > as ::sp_plugin::kernel::FromOutput<
+                '_,
+                i64,
+            >>::from_output(call.output(0usize)),
+            <bool as ::sp_plugin::kernel::AttributeParameter<
+                '_,
+                ::sp_plugin::kernel::marker::Boolean,
+            >>::from_stored(&(state.0)),
+        )
+    }
+    struct __Table;
+    impl __expansion::KernelTable for __Table {
+        fn kernels() -> &'static [::sp_plugin::kernel::Kernel] {
+            &__KERNELS
+        }
+    }
+    #[allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+    static __KERNELS: [::sp_plugin::kernel::Kernel; 2usize] = unsafe {
+        [
+            {
+                #[allow(dead_code)]
+                type T = f32;
+                #[allow(dead_code)]
+                type I = i32;
                 ::sp_plugin::kernel::Kernel::new::<
-                    __Kernel,
+                    __Table,
+                    0usize,
                 >(
                     &__OP,
                     &[
                         __expansion::Constraint {
                             attribute: c"T",
-                            dtype: <f32 as ::sp_plugin::Element>::DTYPE,
+                            dtype: <f32 as ::sp_plugin::kernel::ListedType>::DTYPE,
                             attribute_releases: &[__expansion::Releases::ALL],
                             type_releases: &[__expansion::Releases::ALL],
                         },
                         __expansion::Constraint {
                             attribute: c"Tidx",
-                            dtype: <i32 as ::sp_plugin::Element>::DTYPE,
+                            dtype: <i32 as ::sp_plugin::kernel::ListedType>::DTYPE,
                             attribute_releases: &[__expansion::Releases::ALL],
                             type_releases: &[__expansion::Releases::ALL],
                         },
@@ -84,33 +190,19 @@ pub fn __kernels_of_sum() -> &'static [&'static ::sp_plugin::kernel::Kernel] {
                         &[
                             __expansion::ArgumentSpec {
                                 name: c"input",
-                                is_host: <In<
+                                parameter: <In<
                                     '_,
                                     T,
-                                > as ::sp_plugin::kernel::FromInput<'_, f32>>::HOST,
-                                has_host_access: <In<
-                                    '_,
-                                    T,
-                                > as ::sp_plugin::kernel::FromInput<
-                                    '_,
-                                    f32,
-                                >>::HAS_HOST_ACCESS,
+                                > as ::sp_plugin::kernel::FromInput<'_, f32>>::SPEC,
                                 count: __expansion::Count::One,
                                 releases: &[__expansion::Releases::ALL],
                             },
                             __expansion::ArgumentSpec {
                                 name: c"reduction_indices",
-                                is_host: <HostIn<
+                                parameter: <HostIn<
                                     '_,
                                     I,
-                                > as ::sp_plugin::kernel::FromInput<'_, i32>>::HOST,
-                                has_host_access: <HostIn<
-                                    '_,
-                                    I,
-                                > as ::sp_plugin::kernel::FromInput<
-                                    '_,
-                                    i32,
-                                >>::HAS_HOST_ACCESS,
+                                > as ::sp_plugin::kernel::FromInput<'_, i32>>::SPEC,
                                 count: __expansion::Count::One,
                                 releases: &[__expansion::Releases::ALL],
                             },
@@ -118,109 +210,39 @@ pub fn __kernels_of_sum() -> &'static [&'static ::sp_plugin::kernel::Kernel] {
                         &[
                             __expansion::ArgumentSpec {
                                 name: c"output",
-                                is_host: <Out<
+                                parameter: <Out<
                                     '_,
                                     T,
-                                > as ::sp_plugin::kernel::FromOutput<'_, f32>>::HOST,
-                                has_host_access: <Out<
-                                    '_,
-                                    T,
-                                > as ::sp_plugin::kernel::FromOutput<
-                                    '_,
-                                    f32,
-                                >>::HAS_HOST_ACCESS,
+                                > as ::sp_plugin::kernel::FromOutput<'_, f32>>::SPEC,
                                 count: __expansion::Count::One,
                                 releases: &[__expansion::Releases::ALL],
                             },
                         ],
                     ],
                     &__OPTIONS,
+                    (__prepare_0, __compute_0),
                 )
-            };
-            impl __expansion::Compute for __Kernel {
-                fn kernel() -> &'static ::sp_plugin::kernel::Kernel {
-                    &__KERNEL
-                }
-                #[allow(unused_variables)]
-                fn prepare(
-                    construction: &::sp_plugin::kernel::Construction<'_>,
-                ) -> ::sp_plugin::Result<__expansion::State> {
-                    ::core::result::Result::Ok(
-                        ::std::boxed::Box::new((
-                            construction
-                                .attribute::<
-                                    <bool as ::sp_plugin::kernel::AttributeParameter<
-                                        '_,
-                                        ::sp_plugin::kernel::marker::Boolean,
-                                    >>::Stored,
-                                >(c"keep_dims")?,
-                        )),
-                    )
-                }
-                #[allow(unused_variables)]
-                fn compute(call: &__expansion::Call<'_>) -> ::sp_plugin::Result<()> {
-                    let state: &(
-                        <bool as ::sp_plugin::kernel::AttributeParameter<
-                            '_,
-                            ::sp_plugin::kernel::marker::Boolean,
-                        >>::Stored,
-                    ) = call.state()?;
-                    sum::<
-                        T,
-                        I,
-                    >(
-                        <In<
-                            '_,
-                            T,
-                        > as ::sp_plugin::kernel::FromInput<
-                            '_,
-                            f32,
-                        >>::from_input(call.input(0usize))?,
-                        <HostIn<
-                            '_,
-                            I,
-                        > as ::sp_plugin::kernel::FromInput<
-                            '_,
-                            i32,
-                        >>::from_input(call.input(1usize))?,
-                        <Out<
-                            '_,
-                            T,
-                        > as ::sp_plugin::kernel::FromOutput<
-                            '_,
-                            f32,
-                        >>::from_output(call.output(0usize)),
-                        <bool as ::sp_plugin::kernel::AttributeParameter<
-                            '_,
-                            ::sp_plugin::kernel::marker::Boolean,
-                        >>::from_stored(&state.0),
-                    )
-                }
-            }
-            &__KERNEL
-        },
-        {
-            #[allow(dead_code)]
-            type T = i64;
-            #[allow(dead_code)]
-            type I = i32;
-            struct __Kernel;
-            #[allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
-            static __KERNEL: ::sp_plugin::kernel::Kernel = unsafe {
+            },
+            {
+                #[allow(dead_code)]
+                type T = i64;
+                #[allow(dead_code)]
+                type I = i32;
                 ::sp_plugin::kernel::Kernel::new::<
-                    __Kernel,
+                    __Table,
+                    1usize,
                 >(
                     &__OP,
                     &[
                         __expansion::Constraint {
                             attribute: c"T",
-                            dtype: <i64 as ::sp_plugin::Element>::DTYPE,
+                            dtype: <i64 as ::sp_plugin::kernel::ListedType>::DTYPE,
                             attribute_releases: &[__expansion::Releases::ALL],
                             type_releases: &[__expansion::Releases::ALL],
                         },
                         __expansion::Constraint {
                             attribute: c"Tidx",
-                            dtype: <i32 as ::sp_plugin::Element>::DTYPE,
+                            dtype: <i32 as ::sp_plugin::kernel::ListedType>::DTYPE,
                             attribute_releases: &[__expansion::Releases::ALL],
                             type_releases: &[__expansion::Releases::ALL],
                         },
@@ -229,33 +251,19 @@ pub fn __kernels_of_sum() -> &'static [&'static ::sp_plugin::kernel::Kernel] {
                         &[
                             __expansion::ArgumentSpec {
                                 name: c"input",
-                                is_host: <In<
+                                parameter: <In<
                                     '_,
                                     T,
-                                > as ::sp_plugin::kernel::FromInput<'_, i64>>::HOST,
-                                has_host_access: <In<
-                                    '_,
-                                    T,
-                                > as ::sp_plugin::kernel::FromInput<
-                                    '_,
-                                    i64,
-                                >>::HAS_HOST_ACCESS,
+                                > as ::sp_plugin::kernel::FromInput<'_, i64>>::SPEC,
                                 count: __expansion::Count::One,
                                 releases: &[__expansion::Releases::ALL],
                             },
                             __expansion::ArgumentSpec {
                                 name: c"reduction_indices",
-                                is_host: <HostIn<
+                                parameter: <HostIn<
                                     '_,
                                     I,
-                                > as ::sp_plugin::kernel::FromInput<'_, i32>>::HOST,
-                                has_host_access: <HostIn<
-                                    '_,
-                                    I,
-                                > as ::sp_plugin::kernel::FromInput<
-                                    '_,
-                                    i32,
-                                >>::HAS_HOST_ACCESS,
+                                > as ::sp_plugin::kernel::FromInput<'_, i32>>::SPEC,
                                 count: __expansion::Count::One,
                                 releases: &[__expansion::Releases::ALL],
                             },
@@ -263,87 +271,20 @@ pub fn __kernels_of_sum() -> &'static [&'static ::sp_plugin::kernel::Kernel] {
                         &[
                             __expansion::ArgumentSpec {
                                 name: c"output",
-                                is_host: <Out<
+                                parameter: <Out<
                                     '_,
                                     T,
-                                > as ::sp_plugin::kernel::FromOutput<'_, i64>>::HOST,
-                                has_host_access: <Out<
-                                    '_,
-                                    T,
-                                > as ::sp_plugin::kernel::FromOutput<
-                                    '_,
-                                    i64,
-                                >>::HAS_HOST_ACCESS,
+                                > as ::sp_plugin::kernel::FromOutput<'_, i64>>::SPEC,
                                 count: __expansion::Count::One,
                                 releases: &[__expansion::Releases::ALL],
                             },
                         ],
                     ],
                     &__OPTIONS,
+                    (__prepare_0, __compute_1),
                 )
-            };
-            impl __expansion::Compute for __Kernel {
-                fn kernel() -> &'static ::sp_plugin::kernel::Kernel {
-                    &__KERNEL
-                }
-                #[allow(unused_variables)]
-                fn prepare(
-                    construction: &::sp_plugin::kernel::Construction<'_>,
-                ) -> ::sp_plugin::Result<__expansion::State> {
-                    ::core::result::Result::Ok(
-                        ::std::boxed::Box::new((
-                            construction
-                                .attribute::<
-                                    <bool as ::sp_plugin::kernel::AttributeParameter<
-                                        '_,
-                                        ::sp_plugin::kernel::marker::Boolean,
-                                    >>::Stored,
-                                >(c"keep_dims")?,
-                        )),
-                    )
-                }
-                #[allow(unused_variables)]
-                fn compute(call: &__expansion::Call<'_>) -> ::sp_plugin::Result<()> {
-                    let state: &(
-                        <bool as ::sp_plugin::kernel::AttributeParameter<
-                            '_,
-                            ::sp_plugin::kernel::marker::Boolean,
-                        >>::Stored,
-                    ) = call.state()?;
-                    sum::<
-                        T,
-                        I,
-                    >(
-                        <In<
-                            '_,
-                            T,
-                        > as ::sp_plugin::kernel::FromInput<
-                            '_,
-                            i64,
-                        >>::from_input(call.input(0usize))?,
-                        <HostIn<
-                            '_,
-                            I,
-                        > as ::sp_plugin::kernel::FromInput<
-                            '_,
-                            i32,
-                        >>::from_input(call.input(1usize))?,
-                        <Out<
-                            '_,
-                            T,
-                        > as ::sp_plugin::kernel::FromOutput<
-                            '_,
-                            i64,
-                        >>::from_output(call.output(0usize)),
-                        <bool as ::sp_plugin::kernel::AttributeParameter<
-                            '_,
-                            ::sp_plugin::kernel::marker::Boolean,
-                        >>::from_stored(&state.0),
-                    )
-                }
-            }
-            &__KERNEL
-        },
-    ];
-    __KERNELS
+            },
+        ]
+    };
+    &__KERNELS
 }

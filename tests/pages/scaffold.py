@@ -30,7 +30,7 @@ def scaffold(name):
     """Scaffolds a new plugin in a folder of this name; returns it and its target folder, which is kept."""
     folder, target = BUILD_DIR / name, BUILD_DIR / f"{name}.target"
     shutil.rmtree(folder, ignore_errors=True)
-    run_checked([sp_gen(), "new", "myaccel", "--path", folder])
+    run_checked([sp_gen(), "new", "myaccel", "--with", "ops", "--path", folder])
     return folder, target
 
 

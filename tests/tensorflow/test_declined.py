@@ -28,5 +28,5 @@ def test_tensorflow_works_without_declined_plugin():
     devices, value, traced = json.loads(run.stdout.splitlines()[-1])
     assert "FUTURE" not in devices and not traced
     assert value == [1.0, 5.0]
-    lines = [line for line in run.stderr.splitlines() if line.startswith("plugin ")]
+    lines = [line for line in run.stderr.splitlines() if line.startswith("plugin sp-tests")]
     assert len(lines) == 1 and "is for TensorFlow 2.99 or later" in lines[0], run.stderr

@@ -10,18 +10,31 @@ use quote::ToTokens;
 type Expand = fn(TokenStream) -> syn::Result<TokenStream>;
 
 /// Each input `tests/expansion/<name>.rs`, with the macro that expands it.
-const CASES: [(&str, Expand); 4] = [
+const CASES: [(&str, Expand); 5] = [
     ("abi", sp_expand::derive),
     ("attributes", sp_expand::attributes),
     ("forward_slots", sp_expand::forward_slots),
     ("kernel", kernel),
+    ("op", op),
 ];
 
 fn kernel(input: TokenStream) -> syn::Result<TokenStream> {
+    expand_attribute(input, sp_expand::kernel)
+}
+
+fn op(input: TokenStream) -> syn::Result<TokenStream> {
+    expand_attribute(input, sp_expand::op)
+}
+
+/// Expands the first attribute of a function.
+fn expand_attribute(
+    input: TokenStream,
+    expand: fn(TokenStream, TokenStream) -> syn::Result<TokenStream>,
+) -> syn::Result<TokenStream> {
     let mut function: syn::ItemFn = syn::parse2(input)?;
     let attribute = function.attrs.remove(0);
     let arguments = attribute.meta.require_list()?.tokens.clone();
-    sp_expand::kernel(arguments, function.into_token_stream())
+    expand(arguments, function.into_token_stream())
 }
 
 #[test]

@@ -4,39 +4,53 @@ use std::ffi::CStr;
 
 use sp_abi::tf_datatype::TF_DataType;
 use sp_plugin::Result;
-use sp_plugin::kernel::expansion::{Call, Compute, Constraint, OpSpec, Options, Releases, State};
+use sp_plugin::kernel::expansion::{
+    Call, Constraint, KernelTable, OpSpec, Options, Releases, State,
+};
 use sp_plugin::kernel::{Construction, Kernel};
 
 struct Empty;
 
-impl Compute for Empty {
-    fn kernel() -> &'static Kernel {
-        &KERNEL
+impl KernelTable for Empty {
+    fn kernels() -> &'static [Kernel] {
+        &KERNELS
     }
+}
 
-    fn prepare(_: &Construction<'_>) -> Result<State> {
-        Ok(Box::new(()))
-    }
+fn prepare(_: &Construction<'_>) -> Result<State> {
+    Ok(Box::new(()))
+}
 
-    fn compute(_: &Call<'_>) -> Result<()> {
-        Ok(())
-    }
+fn compute(_: &Call<'_>) -> Result<()> {
+    Ok(())
 }
 
 static RELU: OpSpec = OpSpec {
     name: c"Relu",
     releases: &[Releases::ALL],
     attributes: &[],
+    definition: None,
 };
 
 // SAFETY: the op has one input and one output, of which `Empty` uses none.
-static KERNEL: Kernel = unsafe { Kernel::new::<Empty>(&RELU, &[], [&[], &[]], &OPTIONS) };
+static KERNELS: [Kernel; 1] = unsafe {
+    [Kernel::new::<Empty, 0>(
+        &RELU,
+        &[],
+        [&[], &[]],
+        &OPTIONS,
+        (prepare, compute),
+    )]
+};
 
 static OPTIONS: Options = Options {
     priority: 0,
     label: None,
     releases: Releases::ALL,
     needs: &[],
+    attribute_checks: &[],
+    configure: None,
+    is_asynchronous: false,
     device: None,
 };
 
@@ -63,11 +77,20 @@ fn parse_kernel(text: &str) -> Kernel {
         name,
         releases: &[Releases::ALL],
         attributes: &[],
+        definition: None,
     };
     let constraints: Vec<Constraint> = words.map(parse_constraint).collect();
     let op = Box::leak(Box::new(op));
     // SAFETY: the kernel is never registered, and `Empty` reads no argument.
-    unsafe { Kernel::new::<Empty>(op, constraints.leak(), [&[], &[]], &OPTIONS) }
+    unsafe {
+        Kernel::new::<Empty, 0>(
+            op,
+            constraints.leak(),
+            [&[], &[]],
+            &OPTIONS,
+            (prepare, compute),
+        )
+    }
 }
 
 fn parse_constraint(text: &str) -> Constraint {

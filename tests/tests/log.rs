@@ -84,7 +84,8 @@ fn omits_kernels() {
         &example("author_errors"),
     )
     .unwrap();
-    assert_eq!(host.kernels().count(), 0);
+    // A kernel without type constraints needs no such function.
+    assert!(host.kernels().all(|it| it.constraints.is_empty()));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use miette::Diagnostic;
 use thiserror::Error;
 
 use crate::lint;
+use crate::verify::kernels::rules;
 use sp_data::suggest;
 
 /// The page of a rule.
@@ -64,7 +65,18 @@ pub fn pages() -> Vec<RulePage> {
         explanation: check.explanation.into(),
         reference: "",
     });
-    let mut pages: Vec<RulePage> = diff_rules.chain(lints).chain(checks).collect();
+    let kernels = rules::RULES.iter().map(|rule| {
+        let (summary, explanation) = split_first_sentence(rule.about);
+        RulePage {
+            id: rule.id,
+            command: "verify --kernels",
+            summary,
+            explanation: explanation.into(),
+            reference: "",
+        }
+    });
+    let pages = diff_rules.chain(lints).chain(checks).chain(kernels);
+    let mut pages: Vec<RulePage> = pages.collect();
     pages.sort_by_key(|page| page.id);
     pages
 }
@@ -147,7 +159,8 @@ mod tests {
         let pages = pages();
         let lints =
             lint::RULES.len() + lint::releases::RULES.len() + lint::conventions::RULES.len();
-        let count = sp_diff::all_rules().count() + lints + sp_host::CHECKS.len();
+        let count =
+            sp_diff::all_rules().count() + lints + sp_host::CHECKS.len() + rules::RULES.len();
         assert_eq!(pages.len(), count);
         for pair in pages.windows(2) {
             assert!(pair[0].id < pair[1].id, "{}", pair[1].id);

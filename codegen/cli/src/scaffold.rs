@@ -3,6 +3,7 @@
 //! All input is checked first. Then the plugin is written to a temporary folder and renamed, so that a failure leaves
 //! no files.
 
+mod backend;
 pub mod listing;
 pub mod lock;
 pub mod name;
@@ -13,9 +14,10 @@ pub mod vendor;
 
 use crate::embedded::{CRATE_FILES, CRATES};
 use askama::Template;
+pub use backend::Backend;
 use miette::Diagnostic;
 use name::NameError;
-pub use parts::{Part, Parts};
+pub use parts::{ExtraPart, Part, Parts};
 use sp_system::temporary::delay_signals;
 use std::fs;
 use std::io;
@@ -60,6 +62,20 @@ pub enum ScaffoldError {
         /// The cause.
         source: io::Error,
     },
+    /// A plugin with an op and without kernels.
+    #[error("a plugin with ops needs kernels: an op without one is not registered")]
+    #[diagnostic(
+        code(sp_gen::new::ops_without_kernels),
+        help("remove `kernels` from --without")
+    )]
+    OpsWithoutKernels,
+    /// A plugin with a backend and without kernels.
+    #[error("--backend writes kernels, which --without leaves out")]
+    #[diagnostic(
+        code(sp_gen::new::backend_without_kernels),
+        help("remove `kernels` from --without")
+    )]
+    BackendWithoutKernels,
     /// A template cannot be rendered.
     #[error("cannot render the template of {file}: {detail}")]
     #[diagnostic(code(sp_gen::new::template_failed))]
@@ -99,10 +115,11 @@ impl PluginNames {
         platform_name: Option<&str>,
     ) -> Result<Self, NameError> {
         name::check_plugin(name)?;
-        let derived = name::suggest_device(name);
+        let (suggested_type, suggested_platform) =
+            (name::suggest_device(name), name::suggest_platform(name));
         let (device_type, platform_name) = (
-            device_type.unwrap_or(&derived),
-            platform_name.unwrap_or(&derived),
+            device_type.unwrap_or(&suggested_type),
+            platform_name.unwrap_or(&suggested_platform),
         );
         name::check_device_type(device_type)?;
         name::check_platform_name(platform_name)?;
@@ -117,6 +134,21 @@ impl PluginNames {
     pub fn device_type(&self) -> &str {
         &self.device_type
     }
+}
+
+/// The plugin that [`create`] writes.
+#[derive(Debug, Clone, Copy)]
+pub struct Plugin<'a> {
+    /// The names.
+    pub names: &'a PluginNames,
+    /// The optional parts.
+    pub parts: Parts,
+    /// The source of the sp-* crates.
+    pub source: &'a SpSource,
+    /// The contents of `src/driver.rs`, if the plugin has one.
+    pub driver: Option<&'a str>,
+    /// The backend, of which `driver` has the bindings.
+    pub backend: Option<Backend>,
 }
 
 /// The values in templates: `{{ name }}` is a field of this struct.
@@ -138,6 +170,12 @@ struct TemplateValues<'a> {
     version: &'a str,
     /// The parts of the plugin
     parts: Parts,
+    /// True if it has `src/driver.rs`
+    has_driver: bool,
+    /// True if its device is one of OpenCL
+    is_opencl: bool,
+    /// The environment variable that names another library of the driver: `MY_ACCEL_DRIVER`
+    driver_variable: String,
     /// The path of each sp-* crate in dependencies
     sp_abi: String,
     sp_cpu: String,
@@ -148,8 +186,9 @@ struct TemplateValues<'a> {
 }
 
 impl<'a> TemplateValues<'a> {
-    fn new(names: &'a PluginNames, parts: Parts, source: &SpSource) -> Self {
-        let path = |name: &str| crate_path(source, name);
+    fn new(plugin: &Plugin<'a>) -> Self {
+        let path = |name: &str| crate_path(plugin.source, name);
+        let names = plugin.names;
         Self {
             name: &names.name,
             lib_name: names.name.replace('-', "_"),
@@ -158,7 +197,10 @@ impl<'a> TemplateValues<'a> {
             platform_name: &names.platform_name,
             release: embedded_release(),
             version: env!("CARGO_PKG_VERSION"),
-            parts,
+            parts: plugin.parts,
+            has_driver: plugin.driver.is_some(),
+            is_opencl: plugin.backend == Some(Backend::OpenCl),
+            driver_variable: driver_variable(&names.name),
             sp_abi: path("sp-abi"),
             sp_cpu: path("sp-cpu"),
             sp_host: path("sp-host"),
@@ -167,6 +209,11 @@ impl<'a> TemplateValues<'a> {
             sp_runtime: path("sp-runtime"),
         }
     }
+}
+
+/// Returns the environment variable that names another library of a plugin's driver.
+pub fn driver_variable(name: &str) -> String {
+    format!("{}_DRIVER", name.to_uppercase().replace('-', "_"))
 }
 
 fn crate_path(source: &SpSource, name: &str) -> String {
@@ -190,14 +237,17 @@ fn embedded_release() -> &'static str {
     CRATE_FILES.iter().find_map(release).unwrap_or_default()
 }
 
+/// The bindings of a plugin with a driver.
+const DRIVER_FILE: &str = "src/driver.rs";
+
 /// Defines a struct for each template: the rendered file, the template below `templates/`, and the optional part that
 /// the file belongs to.
 macro_rules! plugin_files {
-    ($($file:literal from $template:literal $(of $part:ident)?,)*) => {
-        /// The author's files of a plugin with all parts.
-        pub const FILES: &[&str] = &[$($file),*];
+    ($(#[$documentation:meta])* $files:ident, $render:ident: $($file:literal from $template:literal $(of $part:ident)?,)*) => {
+        $(#[$documentation])*
+        pub const $files: &[&str] = &[$($file),*];
 
-        fn render(values: &TemplateValues<'_>) -> Result<Vec<(&'static str, String)>, ScaffoldError> {
+        fn $render(values: &TemplateValues<'_>) -> Result<Vec<(&'static str, String)>, ScaffoldError> {
             let mut files = Vec::new();
             $(if true $(&& values.parts.$part)? {
                 #[derive(Template)]
@@ -217,6 +267,8 @@ macro_rules! plugin_files {
 }
 
 plugin_files! {
+    /// The author's files of a plugin with all parts.
+    FILES, render:
     "Cargo.toml" from "plugin/Cargo.toml.jinja",
     "MANIFEST.in" from "plugin/MANIFEST.in.jinja",
     "README.md" from "plugin/README.md.jinja",
@@ -227,9 +279,63 @@ plugin_files! {
     "src/device.rs" from "plugin/src/device.rs.jinja",
     "src/kernels/mod.rs" from "plugin/src/kernels/mod.rs.jinja" of kernels,
     "src/kernels/relu.rs" from "plugin/src/kernels/relu.rs.jinja" of kernels,
+    "src/kernels/fused_bias_relu.rs" from "plugin/src/kernels/fused_bias_relu.rs.jinja" of ops,
+    "src/ops.rs" from "plugin/src/ops.rs.jinja" of ops,
     "src/optimizer.rs" from "plugin/src/optimizer.rs.jinja" of optimizer,
     "src/profiler.rs" from "plugin/src/profiler.rs.jinja" of profiler,
+    "python/__init__.py" from "plugin/python/__init__.py.jinja" of ops,
+    "python/ops.py" from "plugin/python/ops.py.jinja" of ops,
+    "python/variables.py" from "plugin/python/variables.py.jinja" of ops,
+    "python/op_functions.py" from "plugin/python/op_functions.py.jinja" of ops,
     "tests/conformance.rs" from "plugin/tests/conformance.rs.jinja",
+}
+
+plugin_files! {
+    /// The author's files of a plugin over OpenCL, which replace those of the same name.
+    OPENCL_FILES, render_opencl:
+    "src/device.rs" from "opencl/src/device.rs.jinja",
+    "src/icd.rs" from "opencl/src/icd.rs.jinja",
+    "src/opencl/mod.rs" from "opencl/src/opencl/mod.rs.jinja",
+    "src/opencl/context.rs" from "opencl/src/opencl/context.rs.jinja",
+    "src/opencl/kernel.rs" from "opencl/src/opencl/kernel.rs.jinja",
+    "src/opencl/queue.rs" from "opencl/src/opencl/queue.rs.jinja",
+    "src/kernels/mod.rs" from "opencl/src/kernels/mod.rs.jinja",
+    "src/kernels/conv.rs" from "opencl/src/kernels/conv.rs.jinja",
+    "src/kernels/elementwise.rs" from "opencl/src/kernels/elementwise.rs.jinja",
+    "src/kernels/mat_mul.rs" from "opencl/src/kernels/mat_mul.rs.jinja",
+    "src/kernels/nn.rs" from "opencl/src/kernels/nn.rs.jinja",
+    "src/kernels/pool.rs" from "opencl/src/kernels/pool.rs.jinja",
+    "src/kernels/reduction.rs" from "opencl/src/kernels/reduction.rs.jinja",
+    "src/kernels/training.rs" from "opencl/src/kernels/training.rs.jinja",
+    "src/kernels/common.cl" from "opencl/src/kernels/common.cl",
+    "src/kernels/conv.cl" from "opencl/src/kernels/conv.cl",
+    "src/kernels/cross_entropy.cl" from "opencl/src/kernels/cross_entropy.cl",
+    "src/kernels/map_one.cl" from "opencl/src/kernels/map_one.cl",
+    "src/kernels/map_two.cl" from "opencl/src/kernels/map_two.cl",
+    "src/kernels/mat_mul.cl" from "opencl/src/kernels/mat_mul.cl",
+    "src/kernels/pool.cl" from "opencl/src/kernels/pool.cl",
+    "src/kernels/reduce.cl" from "opencl/src/kernels/reduce.cl",
+    "src/kernels/softmax.cl" from "opencl/src/kernels/softmax.cl",
+    "src/kernels/sparse_cross_entropy.cl" from "opencl/src/kernels/sparse_cross_entropy.cl",
+    "src/kernels/training.cl" from "opencl/src/kernels/training.cl",
+    "src/kernels/update.cl" from "opencl/src/kernels/update.cl",
+}
+
+/// Renders the author's files: those of the backend take precedence.
+fn render_all(plugin: &Plugin<'_>) -> Result<Vec<(&'static str, String)>, ScaffoldError> {
+    let values = TemplateValues::new(plugin);
+    let mut files = render(&values)?;
+    if let Some(backend) = plugin.backend {
+        let own = match backend {
+            Backend::OpenCl => render_opencl(&values)?,
+        };
+        let replaced = backend.replaced_files();
+        files.retain(|(path, _)| {
+            !replaced.contains(path) && own.iter().all(|(other, _)| other != path)
+        });
+        files.extend(own);
+    }
+    Ok(files)
 }
 
 fn render_file(file: &'static str, template: &impl Template) -> Result<String, ScaffoldError> {
@@ -254,16 +360,17 @@ pub struct FileCounts {
 ///
 /// # Errors
 /// Returns an error if the source or the target is invalid, or if a file cannot be written. No files are left then.
-pub fn create(
-    target: &Path,
-    names: &PluginNames,
-    parts: Parts,
-    source: &SpSource,
-) -> Result<FileCounts, ScaffoldError> {
-    check_source(source)?;
+pub fn create(target: &Path, plugin: &Plugin<'_>) -> Result<FileCounts, ScaffoldError> {
+    check_source(plugin.source)?;
     check_target(target)?;
-    let author_files = author_files(names, parts, source)?;
-    let vendored_files = match source {
+    if plugin.parts.ops && !plugin.parts.kernels {
+        return Err(ScaffoldError::OpsWithoutKernels);
+    }
+    if plugin.backend.is_some() && !plugin.parts.kernels {
+        return Err(ScaffoldError::BackendWithoutKernels);
+    }
+    let author_files = author_files(plugin)?;
+    let vendored_files = match plugin.source {
         SpSource::Vendor => listing::with_listing(vendor::vendored_files()),
         SpSource::Checkout(_) => Vec::new(),
     };
@@ -280,20 +387,18 @@ pub fn create(
 }
 
 /// Returns the author's files by path.
-fn author_files(
-    names: &PluginNames,
-    parts: Parts,
-    source: &SpSource,
-) -> Result<Vec<(String, Vec<u8>)>, ScaffoldError> {
-    let rendered = render(&TemplateValues::new(names, parts, source))?;
+fn author_files(plugin: &Plugin<'_>) -> Result<Vec<(String, Vec<u8>)>, ScaffoldError> {
+    let rendered = render_all(plugin)?;
     let depends_on = vendor::manifest_dependencies(&rendered[0].1);
-    let lock = lock::plugin_lock(&names.name, &depends_on);
+    let lock = lock::plugin_lock(&plugin.names.name, &depends_on);
     let mut files = vec![("Cargo.lock".to_owned(), lock.into_bytes())];
     files.extend(
         rendered
             .into_iter()
             .map(|(path, text)| (path.to_owned(), text.into_bytes())),
     );
+    let driver = plugin.driver.map(|text| text.as_bytes().to_vec());
+    files.extend(driver.map(|bytes| (DRIVER_FILE.to_owned(), bytes)));
     Ok(files)
 }
 

@@ -93,7 +93,7 @@ fn readme_lists_each_page_once() {
 /// Writes a plugin with all parts and returns its folder.
 fn scaffold(parent: &Path) -> PathBuf {
     let output = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
-        .args(["new", "myaccel", "--vcs", "none"])
+        .args(["new", "myaccel", "--with", "ops", "--vcs", "none"])
         .current_dir(parent)
         .output()
         .unwrap();
@@ -137,6 +137,32 @@ fn guide_shows_code_of_the_scaffold() {
 }
 
 #[test]
+fn bring_up_page_has_the_files_of_the_plugin_over_virtaccel() {
+    let page = read("codegen/docs/bring-up.md");
+    let joined = |start: &str| {
+        let blocks = page.split(start).skip(1);
+        let blocks = blocks.map(|block| block.split_once("\n```").expect("the block ends").0);
+        format!("{}\n", blocks.collect::<Vec<_>>().join("\n\n"))
+    };
+    for (block, file) in [
+        ("\n```toml\n# virtaccel.toml\n", "virtaccel.toml"),
+        ("\n```rust\n// src/device.rs\n", "plugin/layer/device.rs"),
+        ("\n```rust\n// src/kernels.rs\n", "plugin/kernels.rs"),
+    ] {
+        let expected = read(&format!("tests/virtaccel/{file}"));
+        assert!(joined(block) == expected, "{file} differs from the page");
+    }
+}
+
+#[test]
+fn device_over_the_layer_is_short_and_has_no_unsafe() {
+    let device = read("tests/virtaccel/plugin/layer/device.rs");
+    let kernels = read("tests/virtaccel/plugin/kernels.rs");
+    assert!(!device.contains("unsafe") && !kernels.contains("unsafe"));
+    assert!(device.lines().count() < 200);
+}
+
+#[test]
 fn guide_lists_the_files_of_the_scaffold() {
     let page = read(GUIDE);
     let (_, section) = page.split_once("## 1. Write the plugin").unwrap();
@@ -174,6 +200,20 @@ fn methods(source: &str, name: &str) -> Vec<(String, bool)> {
             (name, is_optional)
         })
         .collect()
+}
+
+#[test]
+fn device_of_a_new_plugin_lists_each_slot_in_one_group() {
+    let folder = tempfile::tempdir().unwrap();
+    let device = fs::read_to_string(scaffold(folder.path()).join("src/device.rs")).unwrap();
+    let source = read("generated/src/stream_executor/traits.rs");
+    let comments = device.lines().filter_map(|line| line.strip_prefix("// "));
+    let words = comments.flat_map(|line| line.split([' ', ',', '.', ':']));
+    let words: Vec<_> = words.collect();
+    for (method, _) in methods(&source, "StreamExecutor") {
+        let count = words.iter().filter(|word| **word == method).count();
+        assert_eq!(count, 1, "{method}");
+    }
 }
 
 #[test]

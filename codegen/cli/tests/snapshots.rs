@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sp_data::folders::DataFolders;
 use sp_data::required_fields::RequiredFields;
 use sp_data::snapshots::mark_preview;
-use sp_ir::{Api, Release};
+use sp_ir::{Api, Item, Release, Writer};
 use sp_parse::clang::Library;
 use sp_parse::contract::Notes;
 use sp_parse::contract::required_fields;
@@ -89,5 +89,27 @@ fn one_target_gives_same_snapshots() {
             let is_equal = expected.to_json() == api.to_json();
             assert!(is_equal, "{} at {release} differs", api.name);
         }
+    }
+}
+
+/// Both fields are marked `out`, from the view of the program that calls the plugin.
+#[test]
+fn pjrt_writers_follow_text_above_structs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let releases: Vec<String> = (14..=22).map(|minor| format!("2.{minor}")).collect();
+    for release in releases {
+        let apis = committed_all(&root, &release);
+        let pjrt = apis.iter().find(|api| api.name == "pjrt").unwrap();
+        let writer = |name: &str, field: &str| {
+            let Some(Item::Struct(found)) = pjrt.items.get(name) else {
+                panic!("{release}: {name} is no struct")
+            };
+            let field = found.fields.iter().find(|it| it.name == field).unwrap();
+            found.writer(field, |_| true)
+        };
+        let number = writer("PJRT_Api_Version", "minor_version");
+        assert_eq!(number, Some(Writer::Plugin), "{release}");
+        let program = writer("PJRT_Executable_OptimizedProgram_Args", "program");
+        assert_eq!(program, Some(Writer::Core), "{release}");
     }
 }

@@ -2,6 +2,7 @@
 //! the binary; a user's cache adds the releases that the user has imported.
 
 pub mod embedded;
+pub mod features;
 pub mod folders;
 mod json;
 pub mod ops;

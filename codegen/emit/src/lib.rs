@@ -16,6 +16,7 @@ use sp_data::symbols::Symbols;
 use sp_ir::Api;
 
 pub use contexts::EmitError;
+pub use rust::printing;
 
 /// Generated files, by their path inside the output folder.
 pub type Files = BTreeMap<String, String>;

@@ -33,6 +33,7 @@ pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
         .iter()
         .zip(&names)
         .map(|(field, name)| print_fact(field, name));
+    let types = fields.named.iter().map(|field| &field.ty);
     let reads = fields
         .named
         .iter()
@@ -44,6 +45,11 @@ pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
 
             fn read(construction: &::sp_plugin::kernel::Construction<'_>) -> ::sp_plugin::Result<Self> {
                 ::core::result::Result::Ok(Self { #(#reads),* })
+            }
+
+            fn check_available() -> ::core::result::Result<(), ::sp_plugin::kernel::expansion::UnavailableFunction> {
+                #(<#types as ::sp_plugin::kernel::FromAttribute>::check_available()?;)*
+                ::core::result::Result::Ok(())
             }
         }
 

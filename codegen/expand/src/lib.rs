@@ -14,6 +14,7 @@ mod ident;
 mod kernel;
 pub mod layout;
 mod minimum;
+mod op;
 mod vtable;
 
 pub use attribute::{FieldFacts, Receiver, StructFacts};
@@ -22,6 +23,8 @@ pub use attributes::derive as attributes;
 pub use decline_message::{DECLINE_MESSAGES, c_decline_messages, expand as decline_message};
 pub use derive::derive;
 pub use ident::ident;
+pub use kernel::custom::attribute as kernel_of_op;
 pub use kernel::{attribute as kernel, table as kernels};
 pub use minimum::attribute as plugin;
+pub use op::attribute as op;
 pub use vtable::{attribute as vtable, forward as forward_slots};

@@ -10,7 +10,11 @@ const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../generated/ir
 fn main() -> ExitCode {
     let names = [
         "c_api",
+        "grappler",
         "kernels",
+        "kernels_experimental",
+        "ops",
+        "pluggable_profiler",
         "stream_executor",
         "tf_buffer",
         "tf_datatype",

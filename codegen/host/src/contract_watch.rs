@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sp_ir::{Direction, Field, Param, Presence, Type, Writer};
 
-use crate::child::channel::{self, Breaches};
+use crate::channel::{self, Breaches};
 use crate::record::{StructShape, read_live};
 use crate::{objects, requirements};
 use std::ffi::c_void;

@@ -57,11 +57,22 @@ dtypes! {
     UINT64 = 23: 8,
     FLOAT8_E5M2 = 24: 1,
     FLOAT8_E4M3FN = 25: 1,
+    FLOAT8_E4M3FNUZ = 26: 1,
+    FLOAT8_E4M3B11FNUZ = 27: 1,
+    FLOAT8_E5M2FNUZ = 28: 1,
     INT4 = 29: 1,
     UINT4 = 30: 1,
 }
 
 impl DType {
+    /// Returns the distance of elements in a tensor: that of strings is the size of `TF_TString`.
+    pub(crate) const fn stride(self) -> usize {
+        match self {
+            Self::STRING => 24,
+            other => other.size(),
+        }
+    }
+
     /// Returns the type with this name in op definitions, such as `float` or `resource`.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let all = (0..64).map(Self);

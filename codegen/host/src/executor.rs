@@ -1,5 +1,7 @@
 //! One device of the plugin: its `SP_Device`, the function table, and a method per slot.
 
+mod by_address;
+
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,6 +48,11 @@ unsafe impl Sync for StreamHandle {}
 /// An event of the plugin.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventHandle(Ptr);
+
+// SAFETY: the host never dereferences an event, and the C contract allows its use on any thread.
+unsafe impl Send for EventHandle {}
+// SAFETY: as above.
+unsafe impl Sync for EventHandle {}
 
 /// A timer of the plugin.
 #[derive(Debug, Clone, Copy)]
@@ -378,16 +385,7 @@ impl Executor {
         target: DeviceMemoryBlock,
         source: &[u8],
     ) -> Result<(), Error> {
-        let target = self.memory(target)?;
-        call_with_status("memcpy_htod", |status| {
-            let (from, size) = (source.as_ptr(), source.len() as u64);
-            call!(
-                self.table, "memcpy_htod",
-                (self.device(), stream.0, target.address(), from, size, status):
-                (Ptr, Ptr, Ptr, *const u8, u64, Ptr)
-            );
-            Ok(())
-        })
+        self.htod_from(stream, target, (source.as_ptr(), source.len()))
     }
 
     /// Enqueues a copy into `target`, which must last until the stream is done with it.
@@ -397,16 +395,7 @@ impl Executor {
         target: &mut [u8],
         source: DeviceMemoryBlock,
     ) -> Result<(), Error> {
-        let source = self.memory(source)?;
-        call_with_status("memcpy_dtoh", |status| {
-            let (to, size) = (target.as_mut_ptr(), target.len() as u64);
-            call!(
-                self.table, "memcpy_dtoh",
-                (self.device(), stream.0, to, source.address(), size, status):
-                (Ptr, Ptr, *mut u8, Ptr, u64, Ptr)
-            );
-            Ok(())
-        })
+        self.dtoh_to(stream, (target.as_mut_ptr(), target.len()), source)
     }
 
     pub fn dtod(
@@ -428,27 +417,11 @@ impl Executor {
     }
 
     pub fn sync_htod(&self, target: DeviceMemoryBlock, source: &[u8]) -> Result<(), Error> {
-        let target = self.memory(target)?;
-        call_with_status("sync_memcpy_htod", |status| {
-            let (from, size) = (source.as_ptr(), source.len() as u64);
-            call!(
-                self.table, "sync_memcpy_htod",
-                (self.device(), target.address(), from, size, status): (Ptr, Ptr, *const u8, u64, Ptr)
-            );
-            Ok(())
-        })
+        self.sync_htod_from(target, (source.as_ptr(), source.len()))
     }
 
     pub fn sync_dtoh(&self, target: &mut [u8], source: DeviceMemoryBlock) -> Result<(), Error> {
-        let source = self.memory(source)?;
-        call_with_status("sync_memcpy_dtoh", |status| {
-            let (to, size) = (target.as_mut_ptr(), target.len() as u64);
-            call!(
-                self.table, "sync_memcpy_dtoh",
-                (self.device(), to, source.address(), size, status): (Ptr, *mut u8, Ptr, u64, Ptr)
-            );
-            Ok(())
-        })
+        self.sync_dtoh_to((target.as_mut_ptr(), target.len()), source)
     }
 
     pub fn sync_dtod(

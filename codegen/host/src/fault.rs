@@ -9,7 +9,7 @@ use std::ptr::null_mut;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-use crate::child::channel::{self, kind};
+use crate::channel::{self, kind};
 
 /// The exit status of a child that touched a guarded page.
 pub(crate) const GUARD_STATUS: i32 = 86;

@@ -12,22 +12,30 @@ use crate::optimizer::RegisteredOptimizer;
 use crate::plugin::{LoadedPlugin, RegisteredPlatform};
 use crate::profiler::RegisteredProfiler;
 use crate::quirks::{Quirk, Quirks};
+use crate::registration::RegisteredKernel;
 use crate::release::EmulatedRelease;
-use crate::{DType, Error, StatusCode, fault, requirements};
+use crate::{Error, StatusCode, fault, requirements};
+
+/// The environment variable that selects the asynchronous mode, with `1`.
+const ASYNC: &str = "SP_HOST_ASYNC";
 
 /// Serializes loading, because kernels are registered with the process.
 static OPENING: Mutex<()> = Mutex::new(());
 
 /// A test host: a small TensorFlow core with one plugin.
 ///
-/// Kernels may run on several threads, as in TensorFlow. Dropping a host destroys the device and the platform,
-/// which TensorFlow never does; [`Host::close`] returns errors of that.
+/// Kernels may run on several threads, as in TensorFlow. With `SP_HOST_ASYNC=1` each kernel is called before its inputs are
+/// copied to the device, on a device with queues. A kernel that does not compute in the order of its stream gives wrong
+/// results. Dropping a host destroys the device and the platform, which TensorFlow never does; [`Host::close`] returns
+/// errors of that.
 pub struct Host {
     pub(crate) platform: RegisteredPlatform,
     pub(crate) executor: Arc<Executor>,
     pub(crate) streams: Streams,
     pub(crate) kernels: Vec<KernelBuilder>,
     pub(crate) quirks: Quirks,
+    /// True if kernels are called before their inputs are copied.
+    pub(crate) is_async: bool,
     optimizer: Option<RegisteredOptimizer>,
     profiler: Option<RegisteredProfiler>,
     open: bool,
@@ -61,21 +69,6 @@ impl Streams {
     }
 }
 
-/// The registration of a kernel.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RegisteredKernel {
-    /// The op.
-    pub op: String,
-    /// The device type.
-    pub device: String,
-    /// Type constraints: attributes and their types.
-    pub constraints: Vec<(String, DType)>,
-    /// Arguments in host memory.
-    pub host_memory: Vec<String>,
-    /// Priority: of the kernels that match a node, the highest runs.
-    pub priority: i32,
-}
-
 impl Host {
     /// Loads `plugin` as TensorFlow `release` does, and creates its first device.
     ///
@@ -106,6 +99,7 @@ impl Host {
             streams,
             kernels,
             quirks: plugin.quirks,
+            is_async: std::env::var_os(ASYNC).is_some_and(|value| value == "1"),
             optimizer,
             profiler,
             open: true,
@@ -114,13 +108,7 @@ impl Host {
 
     /// Returns the kernels that the plugin registered, in their order.
     pub fn kernels(&self) -> impl Iterator<Item = RegisteredKernel> {
-        self.kernels.iter().map(|kernel| RegisteredKernel {
-            op: kernel.op.clone(),
-            device: kernel.device.clone(),
-            constraints: kernel.constraints.clone(),
-            host_memory: kernel.host_memory.clone(),
-            priority: kernel.priority,
-        })
+        self.kernels.iter().map(RegisteredKernel::new)
     }
 
     /// Returns the entries of the graph optimizer's configuration that are off (1) or on (2), at the offsets of

@@ -7,14 +7,19 @@ use std::time::{Duration, Instant};
 
 use crate::core::{
     ArgumentPlacement, Attr, Compute, Done, KernelBuilder, KernelConstruction, KernelContext, View,
+    Wait,
 };
 use crate::executor::DeviceMemoryBlock;
+use crate::hold::StreamHold;
 use crate::host::Host;
 use crate::memory::HostMemory;
 use crate::objects::{self, Owner};
-use crate::quirks::Quirk;
+use crate::quirks::{Quirk, Quirks};
 use crate::tensor_buffer::TensorBuffer;
-use crate::{Error, Op, StatusCode, Tensor, fault};
+use crate::{DType, Error, Op, StatusCode, Tensor, fault};
+
+/// The time that a kernel may wait for its inputs in the asynchronous mode. Then they are copied.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Time limit of an asynchronous kernel.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -38,7 +43,7 @@ impl Host {
     }
 
     /// Returns the kernel of highest priority whose type constraints match `op`.
-    fn select(&self, op: &Op) -> Result<&KernelBuilder, Error> {
+    pub(crate) fn select(&self, op: &Op) -> Result<&KernelBuilder, Error> {
         let device = self.device_type();
         let same_op = self
             .kernels
@@ -69,6 +74,32 @@ impl Host {
         op: &Op,
         inputs: &[Tensor],
     ) -> Result<Vec<Tensor>, Error> {
+        let hold = self.hold_copies()?;
+        let context = self.context(instance, op, inputs)?;
+        let _input_views = op.keeps_inputs.then(|| context.state().input_views.clone());
+        let context = objects::create(context, Owner::Host);
+        let result = self.finish(instance, context, hold);
+        drop(objects::take(context));
+        result
+    }
+
+    /// In the asynchronous mode, holds the stream of copies to the device, so that the kernel is called before its inputs
+    /// are copied. A device that runs work in the call that enqueues it has no such mode.
+    fn hold_copies(&self) -> Result<Option<StreamHold>, Error> {
+        if !self.is_async {
+            return Ok(None);
+        }
+        let held = StreamHold::on(&self.executor, self.streams.host_to_device, PATIENCE)?;
+        Ok(held.ok())
+    }
+
+    /// Copies the inputs to the device and creates the context of a call.
+    pub(crate) fn context(
+        &self,
+        instance: &KernelInstance<'_>,
+        op: &Op,
+        inputs: &[Tensor],
+    ) -> Result<KernelContext, Error> {
         let host_memory = &instance.builder.host_memory;
         if let Some(name) = host_memory.iter().find(|name| !op.has_argument(name)) {
             let text = format!("HostMemory args '{name}' not found in OpDef");
@@ -79,10 +110,24 @@ impl Host {
             .iter()
             .zip(&placement)
             .map(|(tensor, placement)| self.upload(tensor, placement));
-        let input_views = input_views.collect::<Result<Vec<View>, Error>>()?;
+        let mut input_views = input_views.collect::<Result<Vec<View>, Error>>()?;
+        if op.shares_equal_inputs {
+            share_equal_inputs(inputs, &mut input_views);
+        }
         self.executor
             .depend(self.streams.compute, self.streams.host_to_device)?;
-        let context = KernelContext::new(
+        self.context_of_views(instance, op, input_views)
+    }
+
+    /// Creates the context of a call with inputs that are where the kernel has them.
+    fn context_of_views(
+        &self,
+        instance: &KernelInstance<'_>,
+        op: &Op,
+        input_views: Vec<View>,
+    ) -> Result<KernelContext, Error> {
+        let host_memory = &instance.builder.host_memory;
+        Ok(KernelContext::new(
             (
                 instance.node.clone(),
                 format!(
@@ -91,14 +136,39 @@ impl Host {
                 ),
             ),
             (Arc::clone(&self.executor), self.streams.compute),
-            (placement, op.output_placements(host_memory)?),
+            self.quirks,
+            (
+                op.input_placements(host_memory)?,
+                op.output_placements(host_memory)?,
+            ),
             input_views,
-        );
-        let _input_views = op.keeps_inputs.then(|| context.state().input_views.clone());
-        let context = objects::create(context, Owner::Host);
-        let result = self.finish(instance, context);
+        ))
+    }
+
+    /// Runs a kernel on inputs on the device without waiting for the stream. Returns its first output.
+    pub(crate) fn enqueue(
+        &self,
+        instance: &KernelInstance<'_>,
+        op: &Op,
+        inputs: Vec<View>,
+    ) -> Result<View, Error> {
+        let context = objects::create(self.context_of_views(instance, op, inputs)?, Owner::Host);
+        let outputs = self.call(instance, context);
         drop(objects::take(context));
-        result
+        let output = outputs?.into_iter().next().flatten();
+        output.ok_or_else(|| Error::Refused(format!("{} left its output unset", op.name)))
+    }
+
+    /// Calls the kernel, and returns the outputs that it has set.
+    fn call(
+        &self,
+        instance: &KernelInstance<'_>,
+        context: *mut KernelContext,
+    ) -> Result<Vec<Option<View>>, Error> {
+        instance.compute(context, self.quirks)?;
+        let context = objects::find(context).expect("the host created it");
+        wait_for_deferred(context)?;
+        instance.outputs(context)
     }
 
     fn upload(&self, tensor: &Tensor, placement: &ArgumentPlacement) -> Result<View, Error> {
@@ -120,6 +190,18 @@ impl Host {
         })
     }
 
+    /// Copies a tensor to device memory.
+    pub(crate) fn copy_in(&self, tensor: &Tensor) -> Result<View, Error> {
+        let placement = ArgumentPlacement {
+            name: String::new(),
+            dtype: tensor.dtype(),
+            on_host: false,
+        };
+        let view = self.upload(tensor, &placement)?;
+        self.executor.poll(self.streams.host_to_device)?;
+        Ok(view)
+    }
+
     /// Returns the error that TensorFlow reports if a copy cannot be enqueued.
     fn copy_error(&self, direction: &str, error: Error) -> Error {
         match self.quirks.has(Quirk::CopyErrorIsFatal) {
@@ -128,26 +210,19 @@ impl Host {
         }
     }
 
-    /// Computes, waits, and copies the outputs to the host.
-    fn finish(
+    /// Computes, waits, and copies the outputs to the host. A held stream is released when the kernel has returned.
+    pub(crate) fn finish(
         &self,
         instance: &KernelInstance<'_>,
         context: *mut KernelContext,
+        hold: Option<StreamHold>,
     ) -> Result<Vec<Tensor>, Error> {
-        instance.compute(context)?;
+        instance.compute(context, self.quirks)?;
+        drop(hold);
         let context = objects::find(context).expect("the host created it");
         wait_for_deferred(context)?;
         self.executor.poll(self.streams.compute)?;
-        let mut state = context.state();
-        if let Some((code, message)) = state.failure.take() {
-            return Err(Error::Status {
-                call: instance.builder.op.clone(),
-                code,
-                message,
-            });
-        }
-        let made_outputs = std::mem::take(&mut state.output_views);
-        drop(state);
+        let made_outputs = instance.outputs(context)?;
         let outputs = made_outputs.into_iter().zip(&context.outputs);
         outputs
             .enumerate()
@@ -186,6 +261,9 @@ impl Host {
             );
             return Err(Error::Refused(text));
         }
+        if view.dtype == DType::VARIANT {
+            return Ok(Tensor::raw(view.dtype, view.dims, view.buffer.host_bytes()));
+        }
         match view.buffer.on_device() {
             false => Ok(Tensor::from_bytes(
                 view.dtype,
@@ -210,6 +288,15 @@ impl Host {
         copied.map_err(|error| self.copy_error("PluggableDevice->CPU", error))?;
         self.executor.poll(stream)?;
         Ok(Tensor::from_bytes(view.dtype, &view.dims, bytes.bytes()))
+    }
+}
+
+/// Replaces each view of a tensor that equals an earlier one by the earlier view.
+fn share_equal_inputs(inputs: &[Tensor], views: &mut [View]) {
+    for (index, input) in inputs.iter().enumerate() {
+        if let Some(earlier) = inputs[..index].iter().position(|it| it == input) {
+            views[index] = views[earlier].clone();
+        }
     }
 }
 
@@ -298,14 +385,14 @@ fn wait_for_deferred(context: &KernelContext) -> Result<(), Error> {
 }
 
 /// A created kernel; dropping it calls its delete function.
-struct KernelInstance<'a> {
+pub(crate) struct KernelInstance<'a> {
     builder: &'a KernelBuilder,
     node: String,
     object: *mut c_void,
 }
 
 impl<'a> KernelInstance<'a> {
-    fn create(builder: &'a KernelBuilder, op: &Op) -> Result<Self, Error> {
+    pub(crate) fn create(builder: &'a KernelBuilder, op: &Op) -> Result<Self, Error> {
         let node = format!("{}_under_test", op.name);
         let construction = objects::create(
             KernelConstruction::new(node.clone(), op.name.clone(), op.attrs.clone()),
@@ -334,7 +421,7 @@ impl<'a> KernelInstance<'a> {
         }
     }
 
-    fn compute(&self, context: *mut KernelContext) -> Result<(), Error> {
+    pub(crate) fn compute(&self, context: *mut KernelContext, quirks: Quirks) -> Result<(), Error> {
         fault::set_current_call(&"a kernel's compute function");
         match self.builder.compute {
             // SAFETY: the plugin registered this function with this signature; `object` is the result of its
@@ -346,12 +433,7 @@ impl<'a> KernelInstance<'a> {
                 let done = objects::create(done, Owner::Plugin);
                 // SAFETY: as for a synchronous kernel; `done` is alive until the plugin calls it.
                 unsafe { compute(self.object, context, done) };
-                if !wait.done_within(TIMEOUT) {
-                    return Err(Error::Timeout(format!(
-                        "{} never called done",
-                        self.builder.op
-                    )));
-                }
+                self.wait_for_done(done, &wait, quirks)?;
             }
             None => {
                 let op = &self.builder.op;
@@ -361,6 +443,43 @@ impl<'a> KernelInstance<'a> {
             }
         }
         Ok(())
+    }
+}
+
+impl KernelInstance<'_> {
+    /// Takes the outputs from the context, or the error that the kernel has set.
+    fn outputs(&self, context: &KernelContext) -> Result<Vec<Option<View>>, Error> {
+        let mut state = context.state();
+        match state.failure.take() {
+            Some((code, message)) => Err(Error::Status {
+                call: self.builder.op.clone(),
+                code,
+                message,
+            }),
+            None => Ok(state.output_views.iter_mut().map(Option::take).collect()),
+        }
+    }
+
+    /// Waits until the kernel has called `done`, for as long as TensorFlow's callback exists.
+    fn wait_for_done(&self, done: *mut Done, wait: &Wait, quirks: Quirks) -> Result<(), Error> {
+        let ends_with_compute = quirks.has(Quirk::DoneEndsWithCompute);
+        let limit = if ends_with_compute {
+            Duration::ZERO
+        } else {
+            TIMEOUT
+        };
+        if wait.done_within(limit) {
+            return Ok(());
+        }
+        // A later call is a fault.
+        drop(objects::take(done));
+        let op = &self.builder.op;
+        match ends_with_compute {
+            true => Err(Error::Refused(format!(
+                "{op} did not call done before compute returned, where its callback ends up to 2.21"
+            ))),
+            false => Err(Error::Timeout(format!("{op} never called done"))),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use crate::child::channel::{self, kind};
+use crate::channel::{self, kind};
 use crate::fault;
 
 /// The kinds of object that core passes to plugins.

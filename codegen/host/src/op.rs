@@ -14,6 +14,7 @@ pub struct Op {
     inputs: Vec<OpArgument>,
     outputs: Vec<OpArgument>,
     pub(crate) keeps_inputs: bool,
+    pub(crate) shares_equal_inputs: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +40,7 @@ impl Op {
             inputs: vec![],
             outputs: vec![],
             keeps_inputs: false,
+            shares_equal_inputs: false,
         };
         if let Some(known) = KnownOp::find(name) {
             let op = empty.with_definition(&known.definition());
@@ -47,7 +49,11 @@ impl Op {
                 .fold(op, |op, (attr, value)| op.attr(attr, value));
         }
         match defined().iter().find(|definition| definition.name == name) {
-            Some(definition) => empty.with_definition(definition),
+            Some(definition) => {
+                let op = empty.with_definition(definition);
+                let defaults = definition.defaults();
+                defaults.fold(op, |op, (name, value)| op.attr(name, value))
+            }
             None => empty,
         }
     }
@@ -117,6 +123,12 @@ impl Op {
         self
     }
 
+    /// Places equal inputs in one buffer, as TensorFlow does with a reference variable that is several inputs of an op.
+    pub fn share_equal_inputs(mut self) -> Self {
+        self.shares_equal_inputs = true;
+        self
+    }
+
     /// Returns the op with the type attributes of `inputs`.
     pub(crate) fn with_types_of(&self, inputs: &[Tensor]) -> Result<Self, Error> {
         if inputs.len() != self.inputs.len() {
@@ -176,8 +188,9 @@ impl Op {
         let placement = |argument: &OpArgument| {
             let name = argument.name.clone();
             let dtype = self.dtype(argument)?;
-            // A resource handle is always in host memory.
-            let on_host = host_memory.contains(&name) || dtype == DType::RESOURCE;
+            // Resource handles, strings and variants are always in host memory.
+            let always = [DType::RESOURCE, DType::STRING, DType::VARIANT];
+            let on_host = host_memory.contains(&name) || always.contains(&dtype);
             Ok(ArgumentPlacement {
                 name,
                 dtype,

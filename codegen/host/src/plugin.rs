@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::call::{self, Ptr, call, call_with_status};
-use crate::child::channel::{self, kind};
+use crate::channel::{self, kind};
 use crate::contract_watch::{CallWatch, record_breach};
 use crate::dl::{OpenLibrary, SymbolScope};
 use crate::executor::{Executor, Settings};

@@ -31,14 +31,22 @@ pub(crate) enum Quirk {
     ExtensionModuleHasSoname,
     /// Symbols outside of the framework library have the version `tensorflow`.
     VersionedSymbols,
+    /// A shape function has the shape of the first input only, and sets that of the first output only.
+    FirstShapeOnly,
     /// TensorFlow's libraries are visible only to plugins that name them.
     LocalLibraries,
+    /// The function that locks variables locks the op's first inputs, whatever inputs it is asked for.
+    LocksFirstInputs,
+    /// The callback of an asynchronous kernel is an argument that ends when compute returns.
+    DoneEndsWithCompute,
+    /// Tensors of variants are borrowed by the plugin's functions; in the other releases the plugin deletes them.
+    BorrowsVariantTensors,
     /// This field is required, but a null is detected only when it is called.
     UncheckedField(&'static str, &'static str),
 }
 
 /// Every quirk with the minor releases that have it.
-const QUIRKS: [(Quirk, RangeInclusive<u32>); 12] = [
+const QUIRKS: [(Quirk, RangeInclusive<u32>); 16] = [
     (Quirk::DeviceErrorIsFatal, FIRST_MINOR..=20),
     (Quirk::CopyErrorIsFatal, FIRST_MINOR..=20),
     (Quirk::RequestsTimers, FIRST_MINOR..=13),
@@ -47,7 +55,11 @@ const QUIRKS: [(Quirk, RangeInclusive<u32>); 12] = [
     (Quirk::NoCcLibrary, FIRST_MINOR..=11),
     (Quirk::ExtensionModuleHasSoname, FIRST_MINOR..=18),
     (Quirk::VersionedSymbols, FIRST_MINOR..=18),
+    (Quirk::FirstShapeOnly, FIRST_MINOR..=9),
     (Quirk::LocalLibraries, FIRST_MINOR..=20),
+    (Quirk::LocksFirstInputs, FIRST_MINOR..=10),
+    (Quirk::DoneEndsWithCompute, FIRST_MINOR..=21),
+    (Quirk::BorrowsVariantTensors, 22..=NEWEST),
     (
         Quirk::UncheckedField("SP_PlatformFns", "get_device_count"),
         FIRST_MINOR..=NEWEST,

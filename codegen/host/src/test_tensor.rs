@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::core::{StringElement, texts};
 use crate::dtype::{DType, Element};
 use crate::memory::HostMemory;
 
@@ -31,6 +32,17 @@ impl Tensor {
         Self::from([], &[value])
     }
 
+    /// Returns a tensor of strings.
+    ///
+    /// # Panics
+    /// Panics if `dims` is not the shape of as many strings as `texts` has.
+    pub fn from_strings<S: AsRef<[u8]>>(dims: impl AsRef<[i64]>, texts: &[S]) -> Self {
+        let elements = texts
+            .iter()
+            .map(|it| StringElement::new(it.as_ref()).to_bytes());
+        Self::from_bytes(DType::STRING, dims, &elements.collect::<Vec<_>>().concat())
+    }
+
     /// Returns a tensor of any element type from its bytes.
     ///
     /// # Panics
@@ -39,7 +51,7 @@ impl Tensor {
         let dims = dims.as_ref().to_vec();
         let elements: i64 = dims.iter().product();
         assert_eq!(
-            elements.max(0) as usize * dtype.size(),
+            elements.max(0) as usize * dtype.stride(),
             bytes.len(),
             "{dims:?} of {dtype} and the bytes given differ in length"
         );
@@ -71,6 +83,20 @@ impl Tensor {
         self.memory.bytes()
     }
 
+    /// Returns the strings.
+    ///
+    /// # Panics
+    /// Panics if the element type is not `STRING`.
+    pub fn to_strings(&self) -> Vec<Vec<u8>> {
+        assert_eq!(
+            self.dtype,
+            DType::STRING,
+            "the tensor's elements are {}",
+            self.dtype
+        );
+        texts(self.bytes())
+    }
+
     /// Returns the elements.
     ///
     /// # Panics
@@ -92,7 +118,11 @@ impl Tensor {
 
 impl PartialEq for Tensor {
     fn eq(&self, other: &Self) -> bool {
-        self.dtype == other.dtype && self.dims == other.dims && self.bytes() == other.bytes()
+        let is_equal = || match self.dtype {
+            DType::STRING => self.to_strings() == other.to_strings(),
+            _ => self.bytes() == other.bytes(),
+        };
+        self.dtype == other.dtype && self.dims == other.dims && is_equal()
     }
 }
 
@@ -100,6 +130,11 @@ impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{:?} ", self.dtype, self.dims)?;
         match self.dtype {
+            DType::STRING => {
+                let texts = self.to_strings();
+                let texts = texts.iter().map(|it| String::from_utf8_lossy(it));
+                f.debug_list().entries(texts).finish()
+            }
             DType::FLOAT => f.debug_list().entries(self.as_slice::<f32>()).finish(),
             DType::DOUBLE => f.debug_list().entries(self.as_slice::<f64>()).finish(),
             DType::INT32 => f.debug_list().entries(self.as_slice::<i32>()).finish(),

@@ -1,6 +1,6 @@
-//! A resource variable in tests.
+//! Resource variables and variants in tests.
 
-use crate::core::StoredVariable;
+use crate::core::{self, StoredVariable, View};
 use crate::{DType, Error, Host, Tensor};
 
 /// A variable that kernels access through a resource handle. It has no value until a kernel assigns one.
@@ -20,6 +20,34 @@ impl Host {
     }
 }
 
+impl Host {
+    /// Returns a variant with a list of tensors, a scalar input for kernels.
+    ///
+    /// # Errors
+    /// Returns an error if a copy to the device fails.
+    pub fn tensor_list(&self, tensors: &[Tensor]) -> Result<Tensor, Error> {
+        let views = tensors
+            .iter()
+            .map(|it| self.copy_in(it))
+            .collect::<Result<_, Error>>()?;
+        Ok(Tensor::raw(
+            DType::VARIANT,
+            vec![],
+            &core::store_list(views),
+        ))
+    }
+
+    /// Returns the tensors of a variant.
+    ///
+    /// # Errors
+    /// Returns an error if it is no list, or if a copy from the device fails.
+    pub fn listed_tensors(&self, variant: &Tensor) -> Result<Vec<Tensor>, Error> {
+        let none = || Error::Misuse("the tensor is no variant with a list".into());
+        let views = core::find_list(variant.bytes()).ok_or_else(none)?;
+        views.iter().map(|it| self.copy_out(it)).collect()
+    }
+}
+
 impl Variable<'_> {
     /// Returns its resource handle, a scalar input for kernels.
     pub fn handle(&self) -> Tensor {
@@ -34,6 +62,43 @@ impl Variable<'_> {
         let held = StoredVariable::find(&self.number.to_le_bytes());
         let value = held.and_then(|held| held.value());
         value.map(|view| self.host.copy_out(&view)).transpose()
+    }
+}
+
+impl<'a> Variable<'a> {
+    /// Assigns a value as core's own kernel does.
+    ///
+    /// # Errors
+    /// Returns an error if the copy to the device fails.
+    pub fn assign(&self, value: &Tensor) -> Result<(), Error> {
+        let view = self.host.copy_in(value)?;
+        if let Some(stored) = StoredVariable::find(&self.number.to_le_bytes()) {
+            stored.set(view);
+        }
+        Ok(())
+    }
+
+    /// Reads the value as an op does: kernels that change the variable have to leave the reader's value as it is.
+    pub fn read(&self) -> Option<VariableReader<'a>> {
+        let stored = StoredVariable::find(&self.number.to_le_bytes());
+        let (host, view) = (self.host, stored?.value()?);
+        Some(VariableReader { host, view })
+    }
+}
+
+/// A value that was read from a variable, in its memory.
+pub struct VariableReader<'a> {
+    host: &'a Host,
+    view: View,
+}
+
+impl VariableReader<'_> {
+    /// Returns the value.
+    ///
+    /// # Errors
+    /// Returns an error if the copy from the device fails.
+    pub fn value(&self) -> Result<Tensor, Error> {
+        self.host.copy_out(&self.view)
     }
 }
 

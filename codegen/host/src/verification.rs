@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::channel::Breaches;
 use crate::check::{self, CHECKS, DEVICES_CHECK, LOAD_CHECK};
-use crate::child::channel::Breaches;
 use crate::child::{self, Answer};
 use crate::contract::Contract;
 use crate::outcome::{FailureCauses, Stop};
@@ -30,12 +30,12 @@ pub struct VerifyOptions<'a> {
 }
 
 impl VerifyOptions<'_> {
-    fn limit(&self) -> Duration {
+    pub(crate) fn limit(&self) -> Duration {
         let limit = self.timeout.unwrap_or_else(child::limit);
         Duration::from_secs(limit.as_secs() + u64::from(limit.subsec_nanos() > 0))
     }
 
-    fn jobs(&self) -> usize {
+    pub(crate) fn jobs(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, Into::into);
         self.jobs.map_or_else(|| 2 * cores(), Into::into)
     }
@@ -176,7 +176,7 @@ fn contract_outcome(
 }
 
 /// Applies `work` to each item, `jobs` at a time, and returns the results in order.
-fn map_parallel<P: Sync, R: Send>(
+pub(crate) fn map_parallel<P: Sync, R: Send>(
     items: &[P],
     jobs: usize,
     work: impl Fn(&P) -> R + Sync,

@@ -19,7 +19,7 @@ use std::thread;
 
 use sp_ir::{Api, Imports, Item, SCHEMA, Targets, Value};
 
-use crate::clang::{Comments, Library, ParseInput};
+use crate::clang::{Comments, Dialect, Library, ParseInput};
 use crate::contract::{self, ExcludedHeaders, Items, KnownNames, Notes};
 pub use error::{ExtractError, UnreadableApi, UnreadableReason};
 use parse::Parsed;
@@ -112,6 +112,7 @@ pub fn extract_with(job: &Job<'_>, target: &str) -> Result<Extracted, ExtractErr
         include_root: job.include_root.into(),
         headers: selected.headers,
         target: target.into(),
+        dialect: Dialect::TensorFlow,
     };
     let parsed = parse::parse_apis(job.notes, &input, &parse::with_comments)?;
     let (extracted, _) = annotate_all(job, &input, parsed)?;

@@ -7,7 +7,9 @@ use std::path::Path;
 use crate::contract::notes::doc_mut;
 use sp_ir::{Api, Field, Item, Release};
 
-use crate::clang::{ClangError, Comment, Comments, DEFAULT_TARGET, ParseInput, declarations};
+use crate::clang::{
+    ClangError, Comment, Comments, DEFAULT_TARGET, Dialect, ParseInput, declarations,
+};
 
 /// Replaces our docs of the items in `release` by the comments in its headers under `include_root`. An item without a
 /// comment keeps ours. Returns the number of replaced docs.
@@ -25,6 +27,7 @@ pub fn annotate(apis: &mut [Api], release: &str, include_root: &Path) -> Result<
         include_root: include_root.into(),
         headers: headers.iter().cloned().collect(),
         target: DEFAULT_TARGET.into(),
+        dialect: Dialect::TensorFlow,
     };
     let declared = declarations(&input, &|header| headers.contains(header))?;
     let mut replaced = 0;

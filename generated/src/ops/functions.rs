@@ -310,7 +310,7 @@ pub static TF_ShapeInferenceContextDim: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Writes the shape of an input to the caller's handle. TensorFlow rejected every index except 0 when its source was read (about 2.12).
+/// Writes the shape of an input to the caller's handle. Up to 2.9 TensorFlow rejects every index except 0.
 ///
 /// Reads and writes `handle`.
 ///
@@ -390,7 +390,7 @@ pub static TF_ShapeInferenceContextScalar: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Sets the shape of an output. TensorFlow rejected every index except 0 when its source was read (about 2.12).
+/// Sets the shape of an output. Up to 2.9 TensorFlow rejects every index except 0.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///

@@ -1111,15 +1111,15 @@ pub struct PJRT_Api_Version {
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:128`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
-    /// Value at byte 16.
+    /// Value at byte 16, filled by the plugin.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:129`.
-    #[abi(writer = "core", direction = "out")]
+    #[abi(filled_by = "plugin", direction = "out")]
     pub major_version: i32,
-    /// Value at byte 20.
+    /// Value at byte 20, filled by the plugin.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:130`.
-    #[abi(writer = "core", direction = "out")]
+    #[abi(filled_by = "plugin", direction = "out")]
     pub minor_version: i32,
 }
 
@@ -6201,10 +6201,10 @@ pub struct PJRT_Executable_OptimizedProgram_Args {
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1874`.
     #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
-    /// Pointer at byte 24.
+    /// The caller's struct. A first call with a null `code` sets `code_size`, a second one fills the caller's buffer.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1875`.
-    #[abi(direction = "out")]
+    #[abi(writer = "core", direction = "inout")]
     pub program: *mut PJRT_Program,
 }
 
@@ -9109,7 +9109,7 @@ impl PJRT_Profiler_Extension {
         + size_of::<i64>();
 }
 
-/// Filled by TensorFlow; 48 bytes, `PJRT_Program_STRUCT_SIZE` is 48.
+/// A program as text or bytes, with the name of its format.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:739`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -9137,17 +9137,17 @@ pub struct PJRT_Program {
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:745`.
-    #[abi(writer = "core")]
+    #[abi(writer = "core", direction = "inout")]
     pub code_size: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:751`.
-    #[abi(writer = "core")]
+    #[abi(writer = "core", direction = "inout")]
     pub format: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:752`.
-    #[abi(writer = "core")]
+    #[abi(writer = "core", direction = "inout")]
     pub format_size: usize,
 }
 

@@ -70,6 +70,40 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
+/// Defines an op: `#[op(Scale(x: T) -> (y: T), T: {f32, f64}, factor: float = 1.0)]` on its shape function.
+///
+/// The first argument is the op's signature; the types of its arguments are as in TensorFlow's op definitions, element
+/// types also by their names in Rust: `T`, `f32`, `N * T`, `Ref(T)`, the name of a list of types. Then follow
+/// attributes, as in TensorFlow, and properties.
+///
+/// | argument | meaning |
+/// |---|---|
+/// | `T: {f32, f64} = f32` | a type attribute with these types, and its default |
+/// | `mode: {"SAME", "VALID"}` | a string attribute with these values |
+/// | `N: int >= 1` | an attribute of type int; others are float, bool, string, type, shape, tensor, func |
+/// | `sizes: list(int) >= 1 = [1]` | a list with its least length |
+/// | `stateful`, `commutative`, `aggregate`, `allows_uninitialized_input` | properties of the op |
+/// | `deprecated(26, "reason")` | the op is an error in graphs of this version and later |
+///
+/// The function receives the shapes of inputs by name, as `Shape` or, for a list, `Vec<Shape>`, and type attributes as
+/// `DataType`. It returns the shapes of the outputs: `Result<Shape>`, or a tuple for several ones. Kernels name the op
+/// by its path: `#[kernel(ops::Scale, T = [f32])]`.
+#[proc_macro_attribute]
+pub fn op(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let item = proc_macro2::TokenStream::from(item);
+    let result = sp_expand::op(arguments.into(), item.clone());
+    result
+        .unwrap_or_else(|error| [error.into_compile_error(), item].into_iter().collect())
+        .into()
+}
+
+/// Expands a kernel of an op that the plugin defines. Not for direct use.
+#[doc(hidden)]
+#[proc_macro]
+pub fn kernel_of_op(input: TokenStream) -> TokenStream {
+    expanded(sp_expand::kernel_of_op(input.into()))
+}
+
 /// Returns the registrations of kernels, in order: `kernels![relu, reduce::sum]`.
 #[proc_macro]
 pub fn kernels(input: TokenStream) -> TokenStream {

@@ -1,138 +1,307 @@
-//! How a kernel that computes on the host reaches a device's memory.
+//! The memory of a device as kernels that compute on the host use it: in place, or through copies.
 //!
-//! The choice is a type, made once where the device is written: in place, which only a
-//! [`HostAddressable`] device can choose, or staged through host memory.
+//! The type [`Device::Access`] states the choice; a [`HostAddressable`] device can change it at run time.
 
+use std::cell::Cell;
 use std::ffi::c_void;
+use std::ptr;
 use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 use sp_abi::stream_executor::SP_DeviceMemoryBase;
+use sp_abi::tf_status::TF_Status;
 use sp_runtime::{Prefix, Versioned};
 
-use crate::{Device, Error, HostAddressable, Result};
+use crate::buffer::Buffer;
+use crate::{Code, Device, Error, HostAddressable, MemoryAccess, Result};
 
-/// Closed for other crates: a [`Memory`] that is wrong about its addresses would turn them into slices.
+/// Closed for other crates: an access that is wrong about a device would turn its addresses into slices.
 mod sealed {
     pub trait Sealed {}
     impl Sealed for super::InPlace {}
     impl Sealed for super::Staged {}
-    impl<D> Sealed for super::Staging<'_, D> {}
 }
 
 /// The access of host kernels to the memory of `D`: [`InPlace`] or [`Staged`].
 pub trait Access<D: Device>: sealed::Sealed {
-    /// The device's memory during one call of one kernel.
-    type Memory<'a>: Memory;
-
-    /// Waits until the work before this kernel is done, and gives access.
-    ///
-    /// # Errors
-    /// Returns an error if the stream reports one, or if staging is forbidden.
-    fn open<'a>(device: &'a D, stream: &D::Stream) -> Result<Self::Memory<'a>>;
+    /// Returns how a kernel uses the memory of this device.
+    fn memory_access(device: &D) -> MemoryAccess;
 }
 
-/// The device's memory as a host kernel uses it during one call.
-pub trait Memory: sealed::Sealed {
-    /// True if the host reads and writes device memory through copies.
-    const STAGED: bool;
-
-    /// Copies `bytes` from device memory to the host.
-    ///
-    /// # Safety
-    /// Both addresses are good for that many bytes, each on its side.
-    unsafe fn fetch(&self, host: *mut c_void, device: *const c_void, bytes: usize) -> Result<()>;
-
-    /// Copies `bytes` from the host to device memory.
-    ///
-    /// # Safety
-    /// Both addresses are good for that many bytes, each on its side.
-    unsafe fn store(&self, device: *mut c_void, host: *const c_void, bytes: usize) -> Result<()>;
-}
-
-/// Host kernels use the device's memory where it is.
+/// Host kernels use the device's memory as [`HostAddressable::memory_access`] returns it.
 pub struct InPlace;
 
 impl<D: HostAddressable> Access<D> for InPlace {
-    type Memory<'a> = InPlace;
-
-    fn open(device: &D, stream: &D::Stream) -> Result<InPlace> {
-        if !D::STREAMS_ARE_INLINE {
-            device.block_host_until_done(stream)?;
-        }
-        Ok(InPlace)
+    fn memory_access(device: &D) -> MemoryAccess {
+        device.memory_access()
     }
 }
 
-impl Memory for InPlace {
-    const STAGED: bool = false;
-
-    unsafe fn fetch(&self, host: *mut c_void, device: *const c_void, bytes: usize) -> Result<()> {
-        // SAFETY: the device is host-addressable, and the caller vouches for both.
-        unsafe { device.cast::<u8>().copy_to(host.cast(), bytes) };
-        Ok(())
-    }
-
-    unsafe fn store(&self, device: *mut c_void, host: *const c_void, bytes: usize) -> Result<()> {
-        // SAFETY: as above.
-        unsafe { host.cast::<u8>().copy_to(device.cast(), bytes) };
-        Ok(())
-    }
-}
-
-/// Host kernels work on copies: out of the device before, back into it after. Each such call is
-/// counted; with `SP_FORBID_STAGED=1` in the environment it is an error instead.
+/// Host kernels work on copies in host memory. They are counted; with `SP_FORBID_STAGED=1` in the environment a copy is
+/// an error instead.
 pub struct Staged;
 
 impl<D: Device> Access<D> for Staged {
-    type Memory<'a> = Staging<'a, D>;
-
-    fn open<'a>(device: &'a D, stream: &D::Stream) -> Result<Staging<'a, D>> {
-        static FORBIDDEN: LazyLock<bool> = LazyLock::new(|| {
-            std::env::var_os("SP_FORBID_STAGED").is_some_and(|value| value == "1")
-        });
-        if *FORBIDDEN {
-            return Err(Error::new(
-                crate::Code::FAILED_PRECONDITION,
-                "this kernel runs on the host through copies, which SP_FORBID_STAGED=1 forbids",
-            ));
-        }
-        device.block_host_until_done(stream)?;
-        Ok(Staging { device })
+    fn memory_access(_: &D) -> MemoryAccess {
+        MemoryAccess::Staged
     }
 }
 
-/// Copies through the device's own synchronous slots.
-pub struct Staging<'a, D> {
+/// The device's memory during one call of a host kernel, without the device's type, so that kernels need no type
+/// parameter for it.
+pub(crate) trait DeviceMemory {
+    /// Returns how the host uses the memory.
+    fn access(&self) -> MemoryAccess;
+
+    /// Waits for work that may still use memory which TensorFlow has just allocated, if the host uses it in place:
+    /// TensorFlow allocates memory for later work on the stream, before earlier work has completed.
+    ///
+    /// # Errors
+    /// Returns an error if work on the stream has failed.
+    fn settle(&self) -> Result<()>;
+
+    /// Allocates host memory for a copy.
+    ///
+    /// # Errors
+    /// Returns an error if there is not enough memory, or if copies are forbidden.
+    fn allocate(&self, bytes: usize) -> Result<Buffer>;
+
+    /// Copies device memory to a new buffer, after the work that is enqueued on the call's stream.
+    ///
+    /// # Errors
+    /// Returns an error if the copy fails, or the work before it.
+    ///
+    /// # Safety
+    /// `device` is the address of `bytes` bytes on the device.
+    unsafe fn fetch(&self, device: *mut c_void, bytes: usize) -> Result<Buffer>;
+
+    /// Enqueues a copy of the buffer's first `bytes` bytes to device memory.
+    ///
+    /// # Errors
+    /// Returns an error if the copy cannot be enqueued.
+    ///
+    /// # Safety
+    /// `device` is the address of `bytes` bytes on the device, and the buffer is as long.
+    unsafe fn store(&self, device: *mut c_void, copy: Buffer, bytes: usize) -> Result<()>;
+
+    /// Enqueues a copy on the device.
+    ///
+    /// # Errors
+    /// Returns an error if the copy cannot be enqueued.
+    ///
+    /// # Safety
+    /// Both are addresses of `bytes` bytes on the device.
+    unsafe fn copy(&self, source: *mut c_void, target: *mut c_void, bytes: usize) -> Result<()>;
+
+    /// Returns what the call has copied.
+    fn copies(&self) -> Copies;
+}
+
+/// The staging copies of a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Copies {
+    /// Bytes, in both directions.
+    pub bytes: u64,
+    /// Time of the calling thread, with that for the work before the copies.
+    pub time: Duration,
+}
+
+/// The memory of a device, and the stream of a call.
+pub(crate) struct StreamMemory<'a, D: Device> {
     device: &'a D,
+    stream: &'a D::Stream,
+    access: MemoryAccess,
+    copies: Cell<Copies>,
 }
 
-impl<D: Device> Memory for Staging<'_, D> {
-    const STAGED: bool = true;
+impl<'a, D: Device> StreamMemory<'a, D> {
+    /// Returns the memory. If the host uses it in place, work on the stream has completed.
+    ///
+    /// # Errors
+    /// Returns an error if work on the stream has failed.
+    pub fn open(device: &'a D, stream: &'a D::Stream) -> Result<Self> {
+        let access = D::Access::memory_access(device);
+        let memory = Self {
+            device,
+            stream,
+            access,
+            copies: Cell::default(),
+        };
+        memory.settle().map(|()| memory)
+    }
 
-    unsafe fn fetch(&self, host: *mut c_void, device: *const c_void, bytes: usize) -> Result<()> {
-        let source = region(device.cast_mut(), bytes);
-        // SAFETY: the caller vouches for both sides.
-        unsafe {
-            self.device
-                .sync_memcpy_dtoh(host, Prefix::from_ref(&source), bytes as u64)
+    fn timed<T>(&self, bytes: usize, copy: impl FnOnce() -> Result<T>) -> Result<T> {
+        let start = Instant::now();
+        let copied = copy()?;
+        let mut copies = self.copies.get();
+        copies.bytes += bytes as u64;
+        copies.time += start.elapsed();
+        self.copies.set(copies);
+        Ok(copied)
+    }
+}
+
+impl<D: Device> DeviceMemory for StreamMemory<'_, D> {
+    fn access(&self) -> MemoryAccess {
+        self.access
+    }
+
+    fn settle(&self) -> Result<()> {
+        match self.access {
+            MemoryAccess::InPlaceAfterWait => wait(self.device, self.stream),
+            MemoryAccess::InPlace | MemoryAccess::Staged => Ok(()),
         }
     }
 
-    unsafe fn store(&self, device: *mut c_void, host: *const c_void, bytes: usize) -> Result<()> {
-        let target = region(device, bytes);
-        // SAFETY: the caller vouches for both sides.
+    fn allocate(&self, bytes: usize) -> Result<Buffer> {
+        if bytes == 0 {
+            return Buffer::zeroed(0);
+        }
+        check_allowed()?;
+        Buffer::on_host_of(self.device, bytes)
+    }
+
+    unsafe fn fetch(&self, device: *mut c_void, bytes: usize) -> Result<Buffer> {
+        let copy = self.allocate(bytes)?;
+        if bytes == 0 {
+            return Ok(copy);
+        }
+        let (source, host) = (memory_base(device, bytes), copy.start().as_ptr().cast());
+        self.timed(bytes, || {
+            let source = Prefix::from_ref(&source);
+            // SAFETY: the caller guarantees the source; the copy is not dropped before it is complete.
+            unsafe {
+                self.device
+                    .memcpy_dtoh(self.stream, host, source, bytes as u64)?;
+            }
+            wait(self.device, self.stream)
+        })?;
+        Ok(copy)
+    }
+
+    unsafe fn store(&self, device: *mut c_void, copy: Buffer, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (target, host) = (memory_base(device, bytes), copy.start().as_ptr().cast());
+        self.timed(bytes, || {
+            let target = Prefix::from_ref(&target);
+            // SAFETY: the caller guarantees both; the copy is dropped after the work on the stream.
+            unsafe {
+                self.device
+                    .memcpy_htod(self.stream, target, host, bytes as u64)?;
+            }
+            drop_after(self.device, self.stream, copy)
+        })
+    }
+
+    unsafe fn copy(&self, source: *mut c_void, target: *mut c_void, bytes: usize) -> Result<()> {
+        let (source, target) = (memory_base(source, bytes), memory_base(target, bytes));
+        let (source, target) = (Prefix::from_ref(&source), Prefix::from_ref(&target));
+        // SAFETY: the caller guarantees both.
         unsafe {
             self.device
-                .sync_memcpy_htod(Prefix::from_ref(&target), host, bytes as u64)
+                .memcpy_dtod(self.stream, target, source, bytes as u64)
         }
+    }
+
+    fn copies(&self) -> Copies {
+        self.copies.get()
     }
 }
 
-/// Device memory as the slots name it.
-fn region(address: *mut c_void, bytes: usize) -> SP_DeviceMemoryBase {
+/// The memory of a device of [`MemoryAccess::InPlace`], which is host memory without work in progress.
+pub(crate) struct HostMemory;
+
+impl DeviceMemory for HostMemory {
+    fn access(&self) -> MemoryAccess {
+        MemoryAccess::InPlace
+    }
+
+    fn settle(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Buffer> {
+        Buffer::zeroed(bytes)
+    }
+
+    unsafe fn fetch(&self, device: *mut c_void, bytes: usize) -> Result<Buffer> {
+        let copy = Buffer::zeroed(bytes)?;
+        // SAFETY: the caller guarantees the source, which is host memory, and the buffer is as long.
+        unsafe { self.copy(device, copy.start().as_ptr().cast(), bytes)? };
+        Ok(copy)
+    }
+
+    unsafe fn store(&self, device: *mut c_void, copy: Buffer, bytes: usize) -> Result<()> {
+        // SAFETY: the caller guarantees the target, which is host memory, and the buffer's length.
+        unsafe { self.copy(copy.start().as_ptr().cast(), device, bytes) }
+    }
+
+    unsafe fn copy(&self, source: *mut c_void, target: *mut c_void, bytes: usize) -> Result<()> {
+        if bytes > 0 {
+            // SAFETY: the caller guarantees both, and the device's memory is host memory.
+            unsafe { source.cast::<u8>().copy_to(target.cast(), bytes) };
+        }
+        Ok(())
+    }
+
+    fn copies(&self) -> Copies {
+        Copies::default()
+    }
+}
+
+/// Waits until the work on a stream has completed. `block_host_until_done` is an optional slot.
+pub(crate) fn wait<D: Device>(device: &D, stream: &D::Stream) -> Result<()> {
+    if D::HAS_BLOCK_HOST_UNTIL_DONE {
+        return device.block_host_until_done(stream);
+    }
+    let event = device.create_event()?;
+    let waited = device.record_event(stream, &event);
+    let waited = waited.and_then(|()| device.block_host_for_event(&event));
+    device.destroy_event(event);
+    waited.and_then(|()| device.get_stream_status(stream))
+}
+
+/// Drops the buffer after the work that is enqueued on the stream.
+fn drop_after<D: Device>(device: &D, stream: &D::Stream, buffer: Buffer) -> Result<()> {
+    let argument = Box::into_raw(Box::new(buffer));
+    // SAFETY: the function takes the buffer, which nobody else has. The slot calls it once, or returns 0.
+    if unsafe { device.host_callback(stream, Some(drop_buffer), argument.cast()) } != 0 {
+        return Ok(());
+    }
+    // If the wait fails the copy may still be in progress, so the buffer is leaked.
+    wait(device, stream)?;
+    // SAFETY: the stream has not taken the buffer.
+    drop(unsafe { Box::from_raw(argument) });
+    Ok(())
+}
+
+unsafe extern "C" fn drop_buffer(buffer: *mut c_void, _: *mut TF_Status) {
+    sp_runtime::guard::run_with_default("a staging copy", (), || {
+        // SAFETY: `drop_after` passed the box, and the stream calls this function once.
+        drop(unsafe { Box::from_raw(buffer.cast::<Buffer>()) });
+    });
+}
+
+/// Checks that copies are allowed.
+fn check_allowed() -> Result<()> {
+    static FORBIDDEN: LazyLock<bool> =
+        LazyLock::new(|| std::env::var_os("SP_FORBID_STAGED").is_some_and(|value| value == "1"));
+    match *FORBIDDEN {
+        false => Ok(()),
+        true => Err(Error::new(
+            Code::FAILED_PRECONDITION,
+            "this kernel runs on the host through copies, which SP_FORBID_STAGED=1 forbids",
+        )),
+    }
+}
+
+/// Returns device memory as the slots name it.
+pub(crate) fn memory_base(address: *mut c_void, bytes: usize) -> SP_DeviceMemoryBase {
     SP_DeviceMemoryBase {
         struct_size: SP_DeviceMemoryBase::STRUCT_SIZE,
-        ext: std::ptr::null_mut(),
+        ext: ptr::null_mut(),
         opaque: address,
         size: bytes as u64,
         payload: 0,

@@ -1,18 +1,35 @@
 //! Host memory with the alignment that TensorFlow requires: 256 bytes from 2.22 on, 64 in earlier releases.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ffi::c_void;
 use std::ptr::NonNull;
 
-use crate::{Error, Result};
+use crate::{Device, Error, Result};
 
 /// Alignment of host memory; TensorFlow aborts if memory has a smaller one.
 pub const ALIGNMENT: usize = 256;
 
-/// An owned block of zeroed host memory, [`ALIGNMENT`] aligned, never null.
+/// Smallest alignment of host memory that a device allocates: that of tensors in releases before 2.22.
+const MIN_ALIGNMENT: usize = 64;
+
+/// An owned block of host memory, never null, [`ALIGNMENT`] aligned unless a device has allocated it.
 pub struct Buffer {
     start: NonNull<u8>,
-    layout: Layout,
+    len: usize,
+    owner: Owner,
 }
+
+enum Owner {
+    /// The process's allocator.
+    Heap(Layout),
+    /// A device, and the function that returns the memory to it.
+    Device(*const c_void, unsafe fn(*const c_void, NonNull<u8>)),
+}
+
+// SAFETY: the memory belongs to the buffer alone, and a `Device` is `Send + Sync`.
+unsafe impl Send for Buffer {}
+// SAFETY: a shared buffer yields only an address.
+unsafe impl Sync for Buffer {}
 
 impl Buffer {
     /// Allocates `bytes` zeroed bytes. An empty block has an address of its own too.
@@ -20,12 +37,41 @@ impl Buffer {
     /// # Errors
     /// Returns an error if there is not enough memory.
     pub fn zeroed(bytes: usize) -> Result<Self> {
-        let too_large =
-            || Error::resource_exhausted(format!("{bytes} bytes of host memory are not available"));
-        let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|_| too_large())?;
+        let layout =
+            Layout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|_| out_of_memory(bytes))?;
         // SAFETY: the size of the layout is at least 1.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(too_large)?;
-        Ok(Self { start, layout })
+        let start =
+            NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(|| out_of_memory(bytes))?;
+        let (len, owner) = (bytes, Owner::Heap(layout));
+        Ok(Self { start, len, owner })
+    }
+
+    /// Allocates `bytes` uninitialized bytes of the host memory from which the device copies. TensorFlow destroys a
+    /// device after its streams, so the device outlives the buffer.
+    ///
+    /// # Errors
+    /// Returns an error if there is not enough memory, or if the device's memory is not aligned.
+    pub fn on_host_of<D: Device>(device: &D, bytes: usize) -> Result<Self> {
+        unsafe fn free<D: Device>(device: *const c_void, start: NonNull<u8>) {
+            // SAFETY: the device that has allocated the memory, which is freed once.
+            unsafe { (*device.cast::<D>()).host_memory_deallocate(start.as_ptr().cast()) }
+        }
+        let start = NonNull::new(device.host_memory_allocate(bytes as u64).cast());
+        let start = start.ok_or_else(|| out_of_memory(bytes))?;
+        let owner = Owner::Device(std::ptr::from_ref(device).cast(), free::<D>);
+        let len = bytes;
+        let buffer = Self { start, len, owner };
+        match start.addr().get().is_multiple_of(MIN_ALIGNMENT) {
+            true => Ok(buffer),
+            false => Err(Error::internal(format!(
+                "the device's host memory at {start:?} is not aligned to {MIN_ALIGNMENT} bytes"
+            ))),
+        }
+    }
+
+    /// Returns the size in bytes for which the block was allocated.
+    pub fn byte_len(&self) -> usize {
+        self.len
     }
 
     /// Returns the address of the first byte.
@@ -34,9 +80,17 @@ impl Buffer {
     }
 }
 
+fn out_of_memory(bytes: usize) -> Error {
+    Error::resource_exhausted(format!("{bytes} bytes of host memory are not available"))
+}
+
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: `zeroed` allocated the block with this layout, and it is freed only here.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+        match self.owner {
+            // SAFETY: `zeroed` allocated the block with this layout, and it is freed only here.
+            Owner::Heap(layout) => unsafe { dealloc(self.start.as_ptr(), layout) },
+            // SAFETY: `on_host_of` allocated the block on this device, and it is freed only here.
+            Owner::Device(device, free) => unsafe { free(device, self.start) },
+        }
     }
 }

@@ -13,7 +13,7 @@ pub trait Device:
     StreamExecutor + DeviceFns + TimerFns<Timer = <Self as StreamExecutor>::Timer>
 {
     /// Access of kernels that compute on the host to this device's memory: [`InPlace`] if the device is
-    /// [`HostAddressable`], else [`Staged`].
+    /// [`HostAddressable`], which then decides at run time, else [`Staged`].
     ///
     /// [`InPlace`]: crate::InPlace
     /// [`Staged`]: crate::Staged
@@ -69,13 +69,26 @@ pub trait Device:
 /// A device whose memory the host may access at the address that `allocate` returned.
 ///
 /// # Safety
+/// Unless [`memory_access`](HostAddressable::memory_access) returns [`MemoryAccess::Staged`]:
 /// - The host can read and write every allocated byte at its `opaque` address.
 /// - The effects of a stream on the memory are visible to the host after `block_host_until_done` returns, or at once if
-///   [`STREAMS_ARE_INLINE`](HostAddressable::STREAMS_ARE_INLINE).
+///   it returns [`MemoryAccess::InPlace`].
 pub unsafe trait HostAddressable: Device {
-    /// True if work on a stream is complete when the call that enqueues it returns. Kernels on the host then do not
-    /// wait for the stream.
-    const STREAMS_ARE_INLINE: bool = false;
+    /// Returns how the host uses the memory of this device. The result does not change while the device is open.
+    fn memory_access(&self) -> MemoryAccess {
+        MemoryAccess::InPlaceAfterWait
+    }
+}
+
+/// The access to a device's memory by kernels that compute on the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryAccess {
+    /// In place and at once: work on a stream is complete when the call that enqueues it returns.
+    InPlace,
+    /// In place, after the work on the kernel's stream.
+    InPlaceAfterWait,
+    /// Through copies in host memory, in the order of the kernel's stream.
+    Staged,
 }
 
 /// TensorFlow's allocator for the memory that `allocate` returns.

@@ -7,13 +7,12 @@ use std::ops::Deref;
 const INLINE: usize = 8;
 
 /// The dimensions of a tensor, outermost first.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Dims<N = usize>(Storage<N>);
-
-#[derive(Clone, PartialEq, Eq)]
-enum Storage<N> {
-    Inline(u8, [N; INLINE]),
-    Boxed(Box<[N]>),
+#[derive(Clone)]
+pub struct Dims<N = usize> {
+    rank: usize,
+    inline: [N; INLINE],
+    /// All dimensions, if there are more than eight; else empty, which needs no allocation.
+    spilled: Box<[N]>,
 }
 
 impl<N: Copy + Default> Dims<N> {
@@ -21,22 +20,45 @@ impl<N: Copy + Default> Dims<N> {
     ///
     /// # Errors
     /// Returns the first error of `dim`.
+    #[inline]
     pub(crate) fn try_new<E>(
         rank: usize,
         mut dim: impl FnMut(usize) -> Result<N, E>,
     ) -> Result<Self, E> {
-        if rank > INLINE {
-            return (0..rank)
-                .map(dim)
-                .collect::<Result<_, E>>()
-                .map(|it| Self(Storage::Boxed(it)));
-        }
         let mut inline = [N::default(); INLINE];
+        if rank > INLINE {
+            let spilled = (0..rank).map(dim).collect::<Result<_, E>>()?;
+            return Ok(Self {
+                rank,
+                inline,
+                spilled,
+            });
+        }
         for (index, slot) in inline.iter_mut().enumerate().take(rank) {
             *slot = dim(index)?;
         }
-        // `rank` is at most 8.
-        Ok(Self(Storage::Inline(rank as u8, inline)))
+        let spilled = Box::default();
+        Ok(Self {
+            rank,
+            inline,
+            spilled,
+        })
+    }
+}
+
+impl<N: Copy + Default> Dims<N> {
+    /// Collects up to eight dimensions; `None` if there are more, or if `dim` returns `None`.
+    #[inline(always)]
+    pub(crate) fn try_inline(rank: usize, mut dim: impl FnMut(usize) -> Option<N>) -> Option<Self> {
+        let mut inline = [N::default(); INLINE];
+        for (index, slot) in inline.get_mut(..rank)?.iter_mut().enumerate() {
+            *slot = dim(index)?;
+        }
+        Some(Self {
+            rank,
+            inline,
+            spilled: Box::default(),
+        })
     }
 }
 
@@ -52,13 +74,19 @@ impl From<&[usize]> for Dims<i64> {
 impl<N> Deref for Dims<N> {
     type Target = [N];
 
+    #[inline]
     fn deref(&self) -> &[N] {
-        match &self.0 {
-            Storage::Inline(rank, dims) => &dims[..usize::from(*rank)],
-            Storage::Boxed(dims) => dims,
-        }
+        self.inline.get(..self.rank).unwrap_or(&self.spilled)
     }
 }
+
+impl<N: PartialEq> PartialEq for Dims<N> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<N: Eq> Eq for Dims<N> {}
 
 impl<N: fmt::Debug> fmt::Debug for Dims<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

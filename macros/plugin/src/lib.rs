@@ -10,27 +10,35 @@
 // A print panics if its stream cannot be written: `report!` does not.
 #![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
 
+pub mod accelerator;
 mod access;
 mod boolean;
 mod buffer;
 mod device;
 mod dims;
 mod element;
+mod functions;
 pub mod graph;
 pub mod kernel;
 mod limit;
+pub mod op;
 pub mod optimizer; // since 2.6
 mod part;
 pub mod platform;
+mod plugin_info;
 pub mod profiler; // since 2.7
 mod proto;
+mod small_shape;
 mod tensor;
 pub mod trace;
 
-pub use access::{Access, InPlace, Memory, Staged};
+pub use access::{Access, InPlace, Staged};
 pub use boolean::Bool;
-pub use device::{Allocator, Description, Device, HostAddressable};
-pub use element::Element;
+pub use device::{Allocator, Description, Device, HostAddressable, MemoryAccess};
+pub use element::{
+    Bf16, Complex64, Complex128, Element, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ,
+    F16, Int4, QInt8, QInt16, QInt32, QUint8, QUint16, Uint4,
+};
 pub use optimizer::Optimizer; // since 2.6
 pub use profiler::Profiler; // since 2.7
 pub use sp_runtime::release::FIRST_SUPPORTED;

@@ -5,6 +5,7 @@
 
 mod declined;
 mod pass;
+mod variable_update; // since 2.6
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -33,7 +34,16 @@ use crate::{Error, Result};
 /// and drops it. It runs no optimizer on graphs of fewer than four nodes.
 pub trait Optimizer: Default + Send + 'static {
     /// TensorFlow's own passes to switch on or off, for graphs that have nodes on the device.
+    ///
+    /// For a device of type `GPU`, `LayoutOptimizer`, `Remapping` and `AutoMixedPrecision` are off unless they are on here:
+    /// they use ops and types for which the plugin then needs kernels, such as `_FusedConv2D`.
     const PASSES: &'static [(Pass, Switch)] = &[];
+
+    /// True if the SDK replaces `AssignAddVariableOp` and `AssignSubVariableOp` by a read, a sum and an assignment, after
+    /// `optimize`. It does so in 2.19 to 2.21 only, where no plugin can update a variable, and unless
+    /// [`HostAddressable::memory_access`](crate::HostAddressable::memory_access) returns `InPlace`. If no edge orders two
+    /// updates, one can then be lost.
+    const REPLACE_VARIABLE_UPDATES: bool = true;
 
     /// Returns the optimized graph, a serialized `GraphDef`, or `None` to use the graph unchanged.
     ///
@@ -107,6 +117,7 @@ impl<O: Optimizer> PartStructs for OptimizerStructs<'_, O> {
     }
 
     fn accept(&mut self, info: &PluginInfo) -> Result<()> {
+        variable_update::set_device_type(info.device_type); // since 2.6
         TP_Optimizer::set_optimize_func::<Slots<O>>(&mut self.table)?;
         self.table.set_struct_size();
         self.table.set(TP_Optimizer::create_func, Some(create::<O>));
@@ -116,7 +127,7 @@ impl<O: Optimizer> PartStructs for OptimizerStructs<'_, O> {
         let name = info.device_type.as_ptr();
         self.params.set(RegistrationParams::device_type, name);
         self.configs.set_struct_size();
-        for (pass, switch) in O::PASSES {
+        for (pass, switch) in pass::defaults(info.device_type).iter().chain(O::PASSES) {
             pass.set(*switch, &mut self.configs);
         }
         Ok(())
@@ -150,6 +161,19 @@ unsafe extern "C" fn destroy<O: Optimizer>(optimizer: *mut c_void) {
     });
 }
 
+// since 2.6
+/// Returns the graph without the updates of variables that neither TensorFlow nor a plugin can make.
+fn replace_updates<O: Optimizer>(
+    item: &Item<'_>,
+    new_graph: Option<Vec<u8>>,
+) -> Result<Option<Vec<u8>>> {
+    if !O::REPLACE_VARIABLE_UPDATES {
+        return Ok(new_graph);
+    }
+    let replaced = variable_update::replace(new_graph.as_deref().unwrap_or(item.bytes()))?;
+    Ok(replaced.or(new_graph))
+}
+
 /// The optimize slot of `O`, whose signature depends on the release.
 struct Slots<O>(PhantomData<fn() -> O>);
 
@@ -171,6 +195,8 @@ impl<O: Optimizer> TP_Optimizer__optimize_func for Slots<O> {
             // SAFETY: both are TensorFlow's arguments, live and unchanged during the call.
             let item = unsafe { Item::new(graph, item)? };
             let new_graph = optimizer.optimize(&item)?;
+            // since 2.6
+            let new_graph = replace_updates::<O>(&item, new_graph)?;
             // SAFETY: `optimized` is TensorFlow's output buffer, which no other code uses during the call.
             unsafe {
                 graph::fill(

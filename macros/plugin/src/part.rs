@@ -10,7 +10,7 @@ use sp_runtime::host::{Host, SizeEvidence};
 use sp_runtime::{PrefixMut, Versioned};
 
 use crate::Result;
-use crate::platform::PluginInfo;
+use crate::plugin_info::PluginInfo;
 
 /// The structs that a host passes to the entry point of a part.
 pub trait PartStructs: Sized {

@@ -5,7 +5,8 @@ mod declined;
 use std::ffi::{CStr, c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr;
-use std::sync::{PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
 pub use sp_abi::stream_executor::SE_PlatformRegistrationParams as RegistrationParams;
 use sp_abi::stream_executor::{
@@ -15,39 +16,13 @@ use sp_abi::stream_executor::{
 };
 pub use sp_runtime::RawStatus;
 use sp_runtime::declarations::KnownApi;
+use sp_runtime::fork::OwnerProcess;
 use sp_runtime::host::{Host, SizeEvidence};
-use sp_runtime::{
-    HostRequirements, Prefix, PrefixMut, Release, UnknownRelease, guard, handle, report,
-};
+use sp_runtime::{Prefix, PrefixMut, guard, handle, report};
 
 use crate::part::{self, PartStructs};
-use crate::{Allocator, Device, Error, Result};
-
-/// The properties that [`plugin!`](crate::plugin) states of the plugin.
-#[derive(Debug, Clone, Copy)]
-pub struct PluginInfo {
-    /// The plugin's name in messages: that of its crate.
-    pub name: &'static str,
-    /// The device type, as in `tf.device` and `list_physical_devices`; it matches `[A-Z][A-Z_]*`.
-    pub device_type: &'static CStr,
-    /// The platform's name, which TensorFlow prints; it matches `[A-Z][A-Z_]*`.
-    pub platform_name: &'static CStr,
-    /// The oldest release that the plugin serves.
-    pub min_release: Release,
-    /// The treatment of a release that is newer than the plugin's sp-abi.
-    pub unknown_release: UnknownRelease,
-}
-
-impl PluginInfo {
-    /// Returns the conditions for the decision about the host.
-    pub(crate) fn requirements(&self) -> HostRequirements {
-        HostRequirements {
-            plugin: self.name,
-            oldest: self.min_release,
-            unknown_release: self.unknown_release,
-        }
-    }
-}
+pub use crate::plugin_info::PluginInfo;
+use crate::{Access, Allocator, Device, Error, MemoryAccess, Result};
 
 /// Registers the platform of `D`: the body of `SE_InitPlugin`.
 ///
@@ -158,6 +133,14 @@ pub(crate) fn non_null<T>(pointer: Option<*mut T>, name: &str) -> Result<*mut T>
 unsafe extern "C" fn destroy_platform(_: *mut SP_Platform) {}
 unsafe extern "C" fn destroy_platform_fns(_: *mut SP_PlatformFns) {}
 
+/// Reports once that the devices could not be counted: TensorFlow counts them several times.
+fn report_uncounted(error: &Error) {
+    static IS_REPORTED: AtomicBool = AtomicBool::new(false);
+    if !IS_REPORTED.swap(true, Ordering::Relaxed) {
+        report!(Error, "its devices could not be counted: {error}");
+    }
+}
+
 /// The platform's callbacks. It has no state: a device is found by its handle.
 struct Platform<D>(PhantomData<fn() -> D>);
 
@@ -169,7 +152,7 @@ impl<D: Device> PlatformFns for Platform<D> {
         let found = host.check_accepted().and_then(|()| D::count());
         let found = found.unwrap_or_else(|error| {
             if host.check_accepted().is_ok() {
-                report!(Error, "its devices could not be counted: {error}");
+                report_uncounted(&error);
             }
             0
         });
@@ -263,6 +246,12 @@ fn hand_over<D: Device>(
     let device = handle::OwnedHandle::new(device);
     // The author's code comes before the host has the handle: a panic of it drops the device.
     target.set(SP_Device::ext, device.get().ext());
+    let seen = match D::Access::memory_access(device.get()) {
+        MemoryAccess::InPlace => &HAS_IN_PLACE,
+        MemoryAccess::InPlaceAfterWait | MemoryAccess::Staged => &HAS_OTHER,
+    };
+    seen.store(true, Ordering::Relaxed);
+    call_open_hook();
     let handle = device.into_raw();
     if !target.set(SP_Device::device_handle, handle) {
         // SAFETY: given just above, and nobody else has it.
@@ -273,6 +262,50 @@ fn hand_over<D: Device>(
     }
     remember(handle, ordinal);
     Ok(())
+}
+
+/// True if a device was opened whose memory the host uses in place, without a wait.
+static HAS_IN_PLACE: AtomicBool = AtomicBool::new(false);
+
+/// True if a device was opened whose memory the host uses in another way.
+static HAS_OTHER: AtomicBool = AtomicBool::new(false);
+
+/// Returns true if the host uses the memory of each device in place, without a wait. A kernel then has to know neither its
+/// device nor its stream.
+#[inline]
+pub(crate) fn has_only_in_place_devices() -> bool {
+    HAS_IN_PLACE.load(Ordering::Relaxed) && !HAS_OTHER.load(Ordering::Relaxed)
+}
+
+/// Returns true if there is a device whose memory the host cannot use at once and in place, as core's own kernels of device
+/// type DEFAULT do.
+pub(crate) fn has_other_devices() -> bool {
+    HAS_OTHER.load(Ordering::Relaxed)
+}
+
+/// A function that is called when a device is opened, and the device type of its argument.
+type OpenHook = (fn(&'static CStr), &'static CStr);
+
+static OPEN_HOOK: Mutex<Option<OpenHook>> = Mutex::new(None);
+
+/// Calls `hook` when a device is opened. Then its access is known, and TensorFlow has constructed no kernel of it.
+pub(crate) fn set_open_hook(hook: fn(&'static CStr), device_type: &'static CStr) {
+    *lock_open_hook() = Some((hook, device_type));
+    if HAS_IN_PLACE.load(Ordering::Relaxed) || has_other_devices() {
+        call_open_hook();
+    }
+}
+
+fn call_open_hook() {
+    // The lock is released before the call.
+    let hook = *lock_open_hook();
+    if let Some((hook, device_type)) = hook {
+        hook(device_type);
+    }
+}
+
+fn lock_open_hook() -> MutexGuard<'static, Option<OpenHook>> {
+    OPEN_HOOK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A device that TensorFlow has open.
@@ -288,7 +321,20 @@ unsafe impl Sync for Open {}
 
 static OPEN: RwLock<Vec<Open>> = RwLock::new(Vec::new());
 
+/// The process that opened the last device.
+static PROCESS: OwnerProcess = OwnerProcess::new();
+
+/// Checks that this is not a forked child of the process that opened the devices.
+///
+/// # Errors
+/// Returns an error in such a child.
+#[inline]
+pub(crate) fn check_process() -> Result<()> {
+    PROCESS.check("the device")
+}
+
 fn remember(handle: *mut c_void, ordinal: i32) {
+    PROCESS.set_current();
     let mut open = OPEN.write().unwrap_or_else(PoisonError::into_inner);
     open.push(Open { handle, ordinal });
 }

@@ -1,15 +1,15 @@
 //! `TF_Tensor`: an owned handle of a tensor.
 
 use std::ffi::c_void;
+use std::num::NonZero;
 use std::ptr::NonNull;
 
 use sp_abi::tf_datatype::TF_DataType;
-use sp_abi::tf_tensor::{
-    TF_DeleteTensor, TF_Dim, TF_NumDims, TF_Tensor, TF_TensorByteSize, TF_TensorData, TF_TensorType,
-};
-use sp_runtime::Host;
+use sp_abi::tf_tensor::{TF_Tensor, TF_TensorBitcastFrom, TF_TensorByteSize, TF_TensorType};
 
 use crate::dims::Dims;
+use crate::functions::{Functions, functions};
+use crate::kernel::with_status;
 use crate::{Error, Result};
 
 /// Largest size of an object, and so of a slice.
@@ -34,6 +34,15 @@ impl Tensor {
         NonNull::new(tensor).map(Self).ok_or_else(none)
     }
 
+    /// Takes ownership of a tensor.
+    ///
+    /// # Safety
+    /// `tensor` is a live tensor that the caller owns.
+    #[inline]
+    pub unsafe fn from_non_null(tensor: NonNull<TF_Tensor>) -> Self {
+        Self(tensor)
+    }
+
     /// Returns the tensor for a C call. It stays owned.
     pub fn as_ptr(&self) -> *mut TF_Tensor {
         self.0.as_ptr()
@@ -43,16 +52,6 @@ impl Tensor {
     pub fn dtype(&self) -> Result<TF_DataType> {
         // SAFETY: the tensor is live.
         Ok(unsafe { TF_TensorType.get()?(self.as_ptr()) })
-    }
-
-    /// Checks the element type. In a known release the registration guarantees it, so only debug builds check there;
-    /// in a later release the op may have gained types.
-    #[inline]
-    pub fn check_type(&self, expected: TF_DataType) -> Result<()> {
-        match cfg!(debug_assertions) || !Host::running().is_known() {
-            true => self.require_type(expected),
-            false => Ok(()),
-        }
     }
 
     /// Checks the element type.
@@ -66,19 +65,63 @@ impl Tensor {
     }
 
     /// Returns the shape.
+    #[inline]
     pub fn dims(&self) -> Result<Dims> {
-        let (rank, dim) = (TF_NumDims.get()?, TF_Dim.get()?);
+        let functions = functions()?;
         // SAFETY: the tensor is live.
-        let rank = unsafe { rank(self.as_ptr()) };
+        let rank = unsafe { (functions.num_dims)(self.as_ptr()) };
         if rank > MAX_RANK {
-            return Err(Error::internal(format!("a tensor of rank {rank}")));
+            return Err(invalid_size("a tensor of rank", rank.into()));
         }
         // The rank of a tensor is not negative.
         Dims::try_new(usize::try_from(rank).unwrap_or(0), |index| {
             // SAFETY: the tensor is live, and the index is below its rank, which is at most 254.
-            let dim = unsafe { dim(self.as_ptr(), index as i32) };
-            usize::try_from(dim).map_err(|_| Error::internal(format!("a dimension of {dim}")))
+            let dim = unsafe { (functions.dim)(self.as_ptr(), index as i32) };
+            usize::try_from(dim).map_err(|_| invalid_size("a dimension of", dim))
         })
+    }
+
+    /// Returns the shape and the size in bytes of a tensor whose elements have `width` bytes; `None` if the shape has more
+    /// than eight dimensions, or if no object can have the size.
+    #[inline(always)]
+    pub fn inline_dims(&self, functions: &Functions, width: usize) -> Option<(Dims, usize)> {
+        // SAFETY: the tensor is live.
+        let rank = unsafe { (functions.num_dims)(self.as_ptr()) };
+        let mut bytes = width;
+        let dims = Dims::try_inline(usize::try_from(rank).ok()?, |index| {
+            // SAFETY: the tensor is live, and the index is below its rank, which is at most eight.
+            let dim = unsafe { (functions.dim)(self.as_ptr(), index as i32) };
+            let dim = usize::try_from(dim).ok()?;
+            bytes = bytes.checked_mul(dim)?;
+            Some(dim)
+        })?;
+        (bytes <= MAX_BYTES).then_some((dims, bytes))
+    }
+
+    /// Makes the tensor share the buffer of `source`, under another shape of as many elements.
+    ///
+    /// # Errors
+    /// Returns an error if the numbers of elements differ.
+    pub fn share_buffer(&mut self, source: &Self, dims: &[usize]) -> Result<()> {
+        let (share, dtype, dims) = (
+            TF_TensorBitcastFrom.get()?,
+            source.dtype()?,
+            Dims::from(dims),
+        );
+        // The rank of a shape is at most 254.
+        let rank = dims.len() as i32;
+        // SAFETY: tensors and status are live, and `dims` has `rank` items.
+        let share = |status| unsafe {
+            share(
+                source.as_ptr(),
+                dtype,
+                self.as_ptr(),
+                dims.as_ptr(),
+                rank,
+                status,
+            );
+        };
+        with_status(share)
     }
 
     /// Returns the size in bytes.
@@ -88,9 +131,10 @@ impl Tensor {
     }
 
     /// Returns the address of the elements; null is possible for an empty tensor.
+    #[inline]
     pub fn data(&self) -> Result<*mut c_void> {
         // SAFETY: the tensor is live.
-        Ok(unsafe { TF_TensorData.get()?(self.as_ptr()) })
+        Ok(unsafe { (functions()?.data)(self.as_ptr()) })
     }
 }
 
@@ -101,41 +145,80 @@ thread_local! {
 }
 
 impl Drop for Tensor {
+    #[inline]
     fn drop(&mut self) {
         #[cfg(test)]
         DROPPED.set(DROPPED.get() + 1);
-        if let Ok(delete) = TF_DeleteTensor.get() {
+        if let Ok(functions) = functions() {
             // SAFETY: owned, live, and not used again.
-            unsafe { delete(self.as_ptr()) }
+            unsafe { (functions.delete)(self.as_ptr()) }
         }
     }
+}
+
+#[cold]
+fn invalid_size(what: &str, size: i64) -> Error {
+    Error::internal(format!("{what} {size}"))
 }
 
 /// Returns the size in bytes of a tensor of `T`s with this shape.
 ///
 /// # Errors
 /// Returns an error if no object can have this size.
+#[inline]
 pub(crate) fn byte_len<T>(dims: &[usize]) -> Result<usize> {
-    let mut factors = dims.iter();
-    let bytes = factors.try_fold(size_of::<T>(), |bytes, dim| bytes.checked_mul(*dim));
-    let too_large = || Error::invalid_argument(format!("a tensor of shape {dims:?} is too large"));
-    match dims.contains(&0) {
-        true => Ok(0),
-        false => bytes
-            .filter(|bytes| *bytes <= MAX_BYTES)
-            .ok_or_else(too_large),
+    byte_len_of(dims, size_of::<T>())
+}
+
+/// Returns the size in bytes of a tensor with this shape, whose elements have `width` bytes.
+///
+/// # Errors
+/// Returns an error if no object can have this size.
+#[inline]
+pub(crate) fn byte_len_of(dims: &[usize], width: usize) -> Result<usize> {
+    let mut bytes = width;
+    for dim in dims {
+        match bytes.checked_mul(*dim) {
+            Some(product) => bytes = product,
+            None => return empty_or_too_large(dims),
+        }
     }
+    match bytes <= MAX_BYTES {
+        true => Ok(bytes),
+        false => empty_or_too_large(dims),
+    }
+}
+
+/// Returns 0 for a shape without elements, whose other dimensions may be of any size.
+#[cold]
+fn empty_or_too_large(dims: &[usize]) -> Result<usize> {
+    let too_large = || Error::invalid_argument(format!("a tensor of shape {dims:?} is too large"));
+    dims.contains(&0).then_some(0).ok_or_else(too_large)
 }
 
 /// Returns the address of `data`; a dangling one for an empty tensor that has none.
 ///
 /// # Errors
 /// Returns an error if it is not aligned for `T`: a bitcast of a part of a tensor may give such.
+#[inline]
 pub(crate) fn address<T>(data: *mut c_void) -> Result<NonNull<T>> {
-    let start = NonNull::new(data.cast()).unwrap_or(NonNull::dangling());
-    match start.is_aligned() {
-        true => Ok(start),
-        false => Err(misaligned(data, align_of::<T>())),
+    aligned_address(data, align_of::<T>()).map(NonNull::cast)
+}
+
+/// Returns the address of `data`; one without memory for an empty tensor that has none.
+///
+/// # Errors
+/// Returns an error if it is not a multiple of `alignment`.
+#[inline]
+pub(crate) fn aligned_address(data: *mut c_void, alignment: usize) -> Result<NonNull<u8>> {
+    // The alignment of a type is not 0.
+    let without_memory = NonZero::new(alignment).unwrap_or(NonZero::<usize>::MIN);
+    let start = NonNull::new(data.cast());
+    let start = start.unwrap_or(NonNull::without_provenance(without_memory));
+    // An alignment is a power of two.
+    match start.addr().get() & (alignment - 1) {
+        0 => Ok(start),
+        _ => Err(misaligned(data, alignment)),
     }
 }
 
@@ -154,6 +237,7 @@ mod tests {
         assert_eq!(byte_len::<f32>(&[2, 3]).unwrap(), 24);
         assert_eq!(byte_len::<f32>(&[]).unwrap(), 4);
         assert_eq!(byte_len::<f32>(&[usize::MAX, usize::MAX, 0]).unwrap(), 0);
+        assert_eq!(byte_len::<f32>(&[0, usize::MAX]).unwrap(), 0);
         assert!(byte_len::<f32>(&[usize::MAX, 2]).is_err());
         assert!(byte_len::<u8>(&[MAX_BYTES + 1]).is_err());
     }

@@ -55,6 +55,7 @@ pub(crate) struct ActiveCall {
 }
 
 /// Starts the record of a call, or returns `None` if recording is off.
+#[inline]
 pub(crate) fn begin() -> Option<ActiveCall> {
     ON.load(Ordering::Relaxed).then(|| ActiveCall {
         start: SystemTime::now(),

@@ -80,6 +80,34 @@ impl Default for ProcessClaim {
     }
 }
 
+/// The process to which a static belongs: the last one that called [`set_current`](Self::set_current).
+#[derive(Default)]
+pub struct OwnerProcess(AtomicU32);
+
+impl OwnerProcess {
+    /// Creates a value without a process.
+    pub const fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// Makes this process the owner.
+    pub fn set_current(&self) {
+        self.0.store(Process::current().0 + 1, Ordering::Relaxed);
+    }
+
+    /// Checks that `object` is used in the owner's process, if there is an owner.
+    ///
+    /// # Errors
+    /// Returns an error in a forked child of the owner.
+    #[inline]
+    pub fn check(&self, object: &str) -> Result<()> {
+        match self.0.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            owner => Process(owner - 1).check(object),
+        }
+    }
+}
+
 /// Starts to count forks, on the first call.
 fn register_fork_handler() {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
@@ -122,6 +150,18 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn owner_is_the_last_process_that_was_set() {
+        let owner = OwnerProcess::new();
+        assert!(owner.check("a device").is_ok());
+        owner.set_current();
+        assert!(owner.check("a device").is_ok());
+        owner.0.fetch_add(1, Ordering::Relaxed);
+        assert!(owner.check("a device").is_err());
+        owner.set_current();
+        assert!(owner.check("a device").is_ok());
     }
 
     #[test]

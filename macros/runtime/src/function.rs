@@ -118,6 +118,7 @@ impl<F: Copy> Function<F> {
     /// # Errors
     /// Returns an error if no library of this process exports the function, if its signature in the
     /// running release is not known, or if no adapter to that signature exists.
+    #[inline]
     pub fn get(&self) -> Result<F, UnavailableFunction> {
         // Acquire pairs with the Release below: a thread that reads the pointer also sees the loaded library.
         let mut found = self.found.load(Ordering::Acquire);

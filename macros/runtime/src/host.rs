@@ -109,6 +109,7 @@ impl Host {
     ///
     /// Before the first entry point, returns a host for which every release counts as unknown. This does
     /// not affect the decision of a later entry point.
+    #[inline]
     pub fn running() -> &'static Self {
         static UNDECIDED: OnceLock<Host> = OnceLock::new();
         let undecided = || UNDECIDED.get_or_init(Self::without_known_releases);
@@ -214,6 +215,7 @@ impl Host {
     }
 
     /// Returns true if sp-abi contains the host's release, or if the host states no release.
+    #[inline]
     pub fn is_known(&self) -> bool {
         self.is_known
     }

@@ -14,6 +14,7 @@ pub mod availability;
 pub mod c_header;
 pub mod declarations;
 mod error;
+pub mod exit;
 pub mod fork;
 mod function;
 pub mod guard;
@@ -26,6 +27,7 @@ mod payload;
 mod prefix;
 pub mod release;
 pub mod report;
+mod reservation;
 mod status;
 mod symbol;
 pub mod validation;
@@ -38,7 +40,9 @@ pub use host::{Host, HostRequirements, KnownReleases, ReleaseSymbol, UnknownRele
 pub use host_layout::HostLayoutCell;
 pub use prefix::{Epoch, Field, Prefix, PrefixMut, Versioned};
 pub use release::{FIRST_SUPPORTED, Release, Releases};
+pub use reservation::AddressRange;
 pub use sp_macros::{
-    Abi, AttributeValue, Attributes, forward_slots, kernel, kernels, plugin, vtable,
+    Abi, AttributeValue, Attributes, forward_slots, kernel, kernel_of_op, kernels, op, plugin,
+    vtable,
 };
 pub use status::{RawStatus, Status};

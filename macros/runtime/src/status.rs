@@ -2,6 +2,8 @@
 
 use std::ffi::{CStr, CString, c_char};
 use std::marker::{PhantomData, PhantomPinned};
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
 
 use crate::error::{Code, Error, Result};
 use crate::function::Function;
@@ -31,7 +33,7 @@ static MESSAGE: Function<unsafe extern "C" fn(*const RawStatus) -> *const c_char
     unsafe { Function::new(c"TF_Message") };
 
 /// A status object that the plugin owns, to pass to functions that report through one.
-pub struct Status(*mut RawStatus);
+pub struct Status(NonNull<RawStatus>);
 
 impl Status {
     /// Creates a status with the code `OK`.
@@ -41,7 +43,24 @@ impl Status {
     pub fn new() -> Result<Self> {
         let new = NEW.get()?;
         // SAFETY: `TF_NewStatus` takes no arguments, and the caller owns the result.
-        Ok(Self(unsafe { new() }))
+        let status = NonNull::new(unsafe { new() });
+        let none = || Error::resource_exhausted("TensorFlow created no status");
+        status.map(Self).ok_or_else(none)
+    }
+
+    /// Takes ownership of a status.
+    ///
+    /// # Safety
+    /// - `status` is a live status object that the caller owns.
+    #[inline]
+    pub unsafe fn from_raw(status: NonNull<RawStatus>) -> Self {
+        Self(status)
+    }
+
+    /// Transfers ownership of the object to the caller.
+    #[inline]
+    pub fn into_raw(self) -> NonNull<RawStatus> {
+        ManuallyDrop::new(self).0
     }
 
     /// Creates a status with the code and message of `error`.
@@ -51,13 +70,14 @@ impl Status {
     pub fn from_error(error: &Error) -> Result<Self> {
         let status = Self::new()?;
         // SAFETY: `status` owns a live object, which no other thread has.
-        unsafe { set_error(status.0, error) };
+        unsafe { set_error(status.as_ptr(), error) };
         Ok(status)
     }
 
     /// Returns the object for a C call that borrows it.
+    #[inline]
     pub fn as_ptr(&self) -> *mut RawStatus {
-        self.0
+        self.0.as_ptr()
     }
 
     /// Returns what the last call reported.
@@ -66,7 +86,7 @@ impl Status {
     /// Returns an error if the status is not `OK`.
     pub fn check(&self) -> Result<()> {
         // SAFETY: `self` owns the object, so it is live.
-        unsafe { to_result(self.0) }
+        unsafe { to_result(self.as_ptr()) }
     }
 }
 
@@ -74,7 +94,7 @@ impl Drop for Status {
     fn drop(&mut self) {
         if let Ok(delete) = DELETE.get() {
             // SAFETY: `self` owns the object, and nothing uses it after the drop.
-            unsafe { delete(self.0) }
+            unsafe { delete(self.as_ptr()) }
         }
     }
 }

@@ -3,15 +3,21 @@
 use crate::console::{self, note, warning};
 use crate::diagnostic::{CommandOutcome, Result};
 use crate::scaffold::repository::{self, Repository};
-use crate::scaffold::{Part, Parts, PluginNames, SpSource, create};
+use crate::scaffold::{ExtraPart, Part, Parts, Plugin, PluginNames, SpSource, create};
+use driver::DriverArgs;
 use miette::IntoDiagnostic;
 use std::path::PathBuf;
+
+mod driver;
 
 const EXAMPLES: &str = "\
 Examples:
   sp-gen new myaccel                                    write a plugin to ./myaccel
   sp-gen new myaccel --device-type NPU --path plugin    use another device type and folder
-  sp-gen new myaccel --without optimizer,profiler       write only device and kernels";
+  sp-gen new myaccel --without optimizer,profiler       write only device and kernels
+  sp-gen new myaccel --with ops                         add an op of the plugin, with its Python function
+  sp-gen new myaccel --driver /opt/vendor/accel.h       bind the C API of the device's driver
+  sp-gen new myaccel --backend opencl                   compute with OpenCL: needs opencl-headers";
 
 /// Arguments of `new`.
 #[derive(clap::Args)]
@@ -22,18 +28,23 @@ pub struct Args {
     /// The folder to write to [default: ./NAME]
     #[arg(long, value_name = "DIR")]
     path: Option<PathBuf>,
-    /// The device type that TensorFlow lists [default: NAME in capitals]
+    /// The device type that TensorFlow lists [default: NAME in capitals, without digits]
     #[arg(long, value_name = "TYPE")]
     device_type: Option<String>,
-    /// The name of the device's platform [default: NAME in capitals]
+    /// The name of the device's platform [default: NAME in capitals, with digits as words]
     #[arg(long, value_name = "NAME")]
     platform_name: Option<String>,
     /// Parts to leave out
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     without: Vec<Part>,
+    /// Parts to add
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    with: Vec<ExtraPart>,
     /// The source of the sp-* crates: `vendor` writes them to vendor/, `path=DIR` uses a checkout of sp-gen
     #[arg(long, value_name = "vendor|path=DIR", default_value = "vendor", value_parser = parse_sp_source)]
     sp_source: SpSource,
+    #[command(flatten)]
+    driver: DriverArgs,
     /// The version control to initialize, unless the folder is in a repository
     #[arg(long, value_enum, default_value_t = Vcs::Git)]
     vcs: Vcs,
@@ -68,8 +79,16 @@ pub fn run(args: Args) -> Result {
             SpSource::Checkout(std::path::absolute(folder).into_diagnostic()?)
         }
     };
-    let parts = Parts::without(&args.without);
-    let written = create(&target, &names, parts, &source)?;
+    let parts = Parts::without(&args.without).with(&args.with);
+    let bindings = args.driver.bindings(&args.name)?;
+    let plugin = Plugin {
+        names: &names,
+        parts,
+        source: &source,
+        driver: bindings.as_ref().map(|bindings| bindings.text.as_str()),
+        backend: args.driver.backend,
+    };
+    let written = create(&target, &plugin)?;
     let folder = target.display().to_string();
     if args.vcs == Vcs::Git && repository::init(&target) == Repository::Unavailable {
         warning!("{folder}: git repository not created: `git init` failed or git is not installed");
@@ -79,7 +98,7 @@ pub fn run(args: Args) -> Result {
         written.author_files,
         written.vendored_files
     );
-    for line in describe_parts(parts) {
+    for line in describe_parts(parts, bindings.is_some()) {
         note!("  {line}");
     }
     note!("  TensorFlow lists the device as {}", names.device_type());
@@ -93,10 +112,15 @@ pub fn run(args: Args) -> Result {
 }
 
 /// Returns a line about each part of the plugin.
-fn describe_parts(parts: Parts) -> impl Iterator<Item = &'static str> {
+fn describe_parts(parts: Parts, has_driver: bool) -> impl Iterator<Item = &'static str> {
     let lines = [
         (true, "src/device.rs: the device"),
+        (has_driver, "src/driver.rs: bindings of the device's driver"),
         (parts.kernels, "src/kernels/: the plugin's own kernels"),
+        (
+            parts.ops,
+            "src/ops.rs, python/: an op of the plugin, and its function in Python",
+        ),
         (
             parts.optimizer,
             "src/optimizer.rs: changes graphs before they run",

@@ -1,10 +1,11 @@
-//! `sp-gen verify PLUGIN.so`: checks a built plugin, and prints one row per check and release.
+//! `sp-gen verify PLUGIN.so`: checks a built plugin, and prints one row per check and release; with `--kernels`, lists its
+//! kernels.
 
 use super::TextOrJson;
 use crate::console::{self, shows_progress};
 use crate::diagnostic::{CommandOutcome, Result, show};
 use crate::operand;
-use crate::verify::{self, json, text, verify};
+use crate::verify::{self, VerifyError, json, kernels, text, verify};
 use indicatif::{ProgressBar, ProgressStyle};
 use sp_data::release::RequestedRelease;
 use sp_host::VerifyOptions;
@@ -18,13 +19,15 @@ const NOTES: &str = "\
 Examples:
   sp-gen verify libmyaccel.so                                   check it in every release
   sp-gen verify libmyaccel.so --release 2.21 --require-device   fail if it has no device in 2.21
+  sp-gen verify libmyaccel.so --kernels                         list its kernels by release
   sp-gen verify libmyaccel.so --format json                     print JSON
 
 verify runs the plugin's code. Each check runs in a separate process with limited time and output, but that \
 is not a sandbox: the plugin has all of your permissions, and could delete your files. Run an untrusted plugin \
 in a container or a virtual machine.
 
-Exit status: 0 no check failed, 1 a check failed, 2 nothing could be checked.";
+Exit status: 0 no check failed, 1 a check failed, 2 nothing could be checked. With --kernels: 0 every kernel can run, \
+1 one cannot, 2 nothing could be listed.";
 
 /// Arguments of `verify`.
 #[derive(clap::Args)]
@@ -35,6 +38,9 @@ pub struct Args {
     /// The release that the test host emulates, or all
     #[arg(long, default_value = "all", value_name = "RELEASE|nightly|all")]
     release: ReleaseFilter,
+    /// List the kernels that it registers, and those that can never run, instead of checking it
+    #[arg(long, conflicts_with = "require_device")]
+    kernels: bool,
     /// Fail for each release in which the plugin has no device
     #[arg(long)]
     require_device: bool,
@@ -66,7 +72,10 @@ impl FromStr for ReleaseFilter {
 
 /// Verifies the plugin and prints the report. The outcome is `Found` if a check failed.
 pub fn run(args: Args) -> Result {
-    let bar = new_bar(args.release.0.is_some());
+    if args.kernels {
+        return list_kernels(&args);
+    }
+    let bar = new_bar(args.release.0.is_some(), sp_host::CHECKS.len());
     let options = VerifyOptions {
         timeout: args.timeout.map(Duration::from_secs),
         jobs: args.jobs,
@@ -85,22 +94,48 @@ pub fn run(args: Args) -> Result {
         TextOrJson::Json => json::print(&report),
     };
     console::print(&page)?;
-    if let Some(error) = report.nothing_checked() {
-        show(&error.into());
-        return Ok(CommandOutcome::Incomplete);
-    }
-    Ok(match report.has_failures() {
-        true => CommandOutcome::Found,
-        false => CommandOutcome::Done,
-    })
+    Ok(outcome(report.nothing_checked(), report.has_failures()))
 }
 
-fn new_bar(is_single: bool) -> ProgressBar {
+/// Lists the kernels. The outcome is `Found` if one of them can never run.
+fn list_kernels(args: &Args) -> Result {
+    let bar = new_bar(args.release.0.is_some(), 1);
+    let options = VerifyOptions {
+        timeout: args.timeout.map(Duration::from_secs),
+        jobs: args.jobs,
+        ..VerifyOptions::default()
+    };
+    let release = args.release.0.map(operand::resolve).transpose()?;
+    let report = kernels::list(&args.plugin, release, &options, |release, _| {
+        bar.set_message(format!("kernels in {release}"));
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    let report = report?;
+    console::print(&match args.format {
+        TextOrJson::Text => kernels::text::print(&report),
+        TextOrJson::Json => kernels::json::print(&report),
+    })?;
+    Ok(outcome(report.nothing_checked(), report.has_findings()))
+}
+
+fn outcome(nothing_checked: Option<VerifyError>, has_findings: bool) -> CommandOutcome {
+    match (nothing_checked, has_findings) {
+        (Some(error), _) => {
+            show(&error.into());
+            CommandOutcome::Incomplete
+        }
+        (None, true) => CommandOutcome::Found,
+        (None, false) => CommandOutcome::Done,
+    }
+}
+
+fn new_bar(is_single: bool, checks: usize) -> ProgressBar {
     if !shows_progress() {
         return ProgressBar::hidden();
     }
     let releases = if is_single { 1 } else { verify::RELEASES };
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
-    ProgressBar::new(verify::check_count(releases) as u64)
+    ProgressBar::new((releases * checks) as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -23,6 +23,19 @@ pub use text::{Paint, text};
 
 use sp_ir::History;
 
+/// Describes the releases that have an API, and its versions in them, if it has any.
+fn releases_and_versions(history: &History, api: &str) -> (String, Option<String>) {
+    let epochs = history.apis.get(api).map_or(&[][..], Vec::as_slice);
+    let releases = epochs.iter().flat_map(|epoch| epoch.releases.clone());
+    let versions = epochs.iter().filter_map(|epoch| epoch.shape.as_deref());
+    let versions = match versions.collect::<Vec<_>>()[..] {
+        [] => None,
+        [version] => Some(format!("version {version} in all releases")),
+        [first, .., last] => Some(format!("version {first} to {last}")),
+    };
+    (span(history, &releases.collect::<Vec<_>>()), versions)
+}
+
 /// Formats releases as runs: `2.5–2.7, 2.9`, and `2.21–2.22*` if 2.22 is a preview.
 pub fn span(history: &History, releases: &[String]) -> String {
     let all = &history.releases;

@@ -10,8 +10,8 @@ use super::event::{EventKind, events, lifetime};
 use super::exports::FunctionExporters;
 use super::lint::layout_lints;
 use super::lookup::Subject;
-use super::span;
 use super::table::{FieldRow, LayoutTable};
+use super::{releases_and_versions, span};
 use cells::GridCell;
 use sp_ir::c;
 
@@ -185,21 +185,9 @@ fn kind<'h>(history: &'h History, name: &str) -> &'h str {
 }
 
 fn about_api(history: &History, api: &str) -> String {
-    let epochs = history.apis.get(api).map_or(&[][..], Vec::as_slice);
-    let releases: Vec<String> = epochs
-        .iter()
-        .flat_map(|epoch| epoch.releases.clone())
-        .collect();
-    let versions: Vec<&str> = epochs
-        .iter()
-        .filter_map(|epoch| epoch.shape.as_deref())
-        .collect();
-    let version = match versions.as_slice() {
-        [] => "the API has no version".into(),
-        [version] => format!("version {version} in all releases"),
-        [first, .., last] => format!("version {first} to {last}"),
-    };
-    format!("TensorFlow {}; {version}", span(history, &releases))
+    let (releases, versions) = releases_and_versions(history, api);
+    let versions = versions.unwrap_or_else(|| "the API has no version".into());
+    format!("TensorFlow {releases}; {versions}")
 }
 
 fn findings(history: &History, names: &[&str]) -> Vec<(String, String)> {

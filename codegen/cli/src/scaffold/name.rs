@@ -80,13 +80,19 @@ const PYTHON_PACKAGES: [&str; 46] = [
 /// Device types that TensorFlow's core registers itself.
 const CORE_DEVICES: [&str; 2] = ["CPU", "DEFAULT"];
 
+/// The words for digits in platform names, which have no digits.
+const DIGITS: [&str; 10] = [
+    "ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE",
+];
+
 /// Platforms that TensorFlow registers in some release. It compares names without case.
 const CORE_PLATFORMS: [&str; 6] = ["CUDA", "HOST", "INTERPRETER", "ROCM", "SYCL", "TPU"];
 
 /// Types that the scaffold's files use. A device of that name would shadow them.
-const USED_TYPES: [&str; 24] = [
+const USED_TYPES: [&str; 26] = [
     "Access",
     "Box",
+    "Context",
     "Copy",
     "CpuDevice",
     "Default",
@@ -97,6 +103,7 @@ const USED_TYPES: [&str; 24] = [
     "Err",
     "HostAddressable",
     "InPlace",
+    "MemoryAccess",
     "None",
     "Ok",
     "OnDevice",
@@ -223,6 +230,23 @@ pub fn suggest_device(name: &str) -> String {
         Some(_) if trimmed.is_empty() => "MYACCEL".to_owned(),
         _ => format!("MY_{trimmed}"),
     }
+}
+
+/// Returns the default platform name of a plugin: its name in capitals, with digits as words, so that `npu2` and `npu3` have
+/// different ones. TensorFlow ends a process that loads two plugins with the same platform name.
+pub fn suggest_platform(name: &str) -> String {
+    let mut spelled = String::new();
+    for c in name.chars() {
+        match c.to_digit(10) {
+            Some(digit) => spelled.extend(["_", DIGITS[digit as usize], "_"]),
+            None => spelled.push(c),
+        }
+    }
+    let words: Vec<&str> = spelled
+        .split(['-', '_'])
+        .filter(|word| !word.is_empty())
+        .collect();
+    suggest_device(&words.join("_"))
 }
 
 /// Returns the Rust type of the device: `MyAccel` for `my-accel`.
@@ -399,6 +423,23 @@ mod tests {
         ] {
             assert_eq!(check_device_type(&suggest_device(name)), Ok(()), "{name}");
             assert_eq!(check_platform_name(&suggest_device(name)), Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn suggests_different_platform_names_for_different_plugins() {
+        let table = [
+            ("myaccel", "MYACCEL"),
+            ("my-accel", "MY_ACCEL"),
+            ("npu", "NPU"),
+            ("npu2", "NPU_TWO"),
+            ("npu-3", "NPU_THREE"),
+            ("npu31", "NPU_THREE_ONE"),
+            ("cuda", "MY_CUDA"),
+        ];
+        for (name, expected) in table {
+            assert_eq!(suggest_platform(name), expected);
+            assert_eq!(check_platform_name(expected), Ok(()), "{name}");
         }
     }
 

@@ -19,6 +19,13 @@ impl Part {
     pub const ALL: [Self; 3] = [Self::Kernels, Self::Optimizer, Self::Profiler];
 }
 
+/// A part that a plugin has only on request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExtraPart {
+    /// An op of its own, with a kernel, and a Python package with its function and gradient
+    Ops,
+}
+
 /// The optional parts that a plugin has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts {
@@ -28,6 +35,8 @@ pub struct Parts {
     pub optimizer: bool,
     /// True if it has a profiler.
     pub profiler: bool,
+    /// True if it defines an op.
+    pub ops: bool,
 }
 
 impl Parts {
@@ -38,6 +47,13 @@ impl Parts {
             kernels: has(Part::Kernels),
             optimizer: has(Part::Optimizer),
             profiler: has(Part::Profiler),
+            ops: false,
         }
+    }
+
+    /// Returns the parts and those in `added`.
+    pub fn with(self, added: &[ExtraPart]) -> Self {
+        let ops = self.ops || added.contains(&ExtraPart::Ops);
+        Self { ops, ..self }
     }
 }

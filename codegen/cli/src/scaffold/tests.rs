@@ -6,10 +6,25 @@ const ALL: Parts = Parts {
     kernels: true,
     optimizer: true,
     profiler: true,
+    ops: true,
 };
 
 fn names() -> PluginNames {
     PluginNames::new("my-accel2", None, None).unwrap()
+}
+
+fn plugin<'a>(names: &'a PluginNames, parts: Parts, source: &'a SpSource) -> Plugin<'a> {
+    Plugin {
+        names,
+        parts,
+        source,
+        driver: None,
+        backend: None,
+    }
+}
+
+fn create_plugin(target: &Path, source: &SpSource) -> Result<FileCounts, ScaffoldError> {
+    create(target, &plugin(&names(), ALL, source))
 }
 
 fn file_names(folder: &Path) -> Vec<String> {
@@ -22,10 +37,11 @@ fn file_names(folder: &Path) -> Vec<String> {
     names
 }
 
-#[test]
-fn every_template_is_listed() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../templates/plugin");
-    let mut pending = vec![root.clone()];
+/// Returns the files below a folder of `templates/`, as they are named in a plugin.
+fn templates_in(folder: &str) -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../templates");
+    let root = root.join(folder);
+    let (mut pending, mut files) = (vec![root.clone()], Vec::new());
     while let Some(folder) = pending.pop() {
         for path in fs::read_dir(folder)
             .unwrap()
@@ -36,24 +52,68 @@ fn every_template_is_listed() {
                 pending.push(path);
                 continue;
             }
-            let file = path
-                .strip_prefix(&root)
-                .unwrap()
-                .to_str()
-                .unwrap()
-                .trim_end_matches(".jinja");
-            let is_listed =
-                |rendered: &&&str| **rendered == file || rendered.trim_start_matches('.') == file;
-            assert!(FILES.iter().any(|rendered| is_listed(&rendered)), "{file}");
+            let file = path.strip_prefix(&root).unwrap().to_str().unwrap();
+            files.push(file.trim_end_matches(".jinja").to_owned());
         }
     }
+    files
+}
+
+#[test]
+fn every_template_is_listed() {
+    for (folder, listed) in [("plugin", FILES), ("opencl", OPENCL_FILES)] {
+        let templates = templates_in(folder);
+        assert!(!templates.is_empty());
+        for file in templates {
+            let is_listed =
+                |rendered: &&&str| **rendered == file || rendered.trim_start_matches('.') == file;
+            assert!(listed.iter().any(|it| is_listed(&it)), "{folder}/{file}");
+        }
+    }
+}
+
+#[test]
+fn files_of_a_backend_replace_those_of_the_same_name() {
+    let (names, source, scratch) = (names(), SpSource::Vendor, tempfile::tempdir().unwrap());
+    let target = scratch.path().join("plugin");
+    let plugin = Plugin {
+        driver: Some("// the bindings"),
+        backend: Some(Backend::OpenCl),
+        ..plugin(&names, ALL, &source)
+    };
+    create(&target, &plugin).unwrap();
+    let read = |file: &str| fs::read_to_string(target.join(file)).unwrap();
+    for file in OPENCL_FILES {
+        assert!(!read(file).contains("{{ "), "{file}");
+    }
+    assert!(read("src/device.rs").contains("pub type MyAccel2 = AcceleratorDevice<OpenCl>;"));
+    assert!(read("src/lib.rs").contains("mod driver;\nmod icd;\nmod kernels;\nmod opencl;\n"));
+    assert!(read("src/kernels/mod.rs").contains("mod fused_bias_relu;"));
+    assert!(!target.join("src/kernels/relu.rs").exists());
+}
+
+#[test]
+fn backend_without_kernels_is_an_error() {
+    let (names, source, scratch) = (names(), SpSource::Vendor, tempfile::tempdir().unwrap());
+    let parts = Parts {
+        kernels: false,
+        ops: false,
+        ..ALL
+    };
+    let plugin = Plugin {
+        backend: Some(Backend::OpenCl),
+        ..plugin(&names, parts, &source)
+    };
+    let result = create(&scratch.path().join("plugin"), &plugin);
+    assert!(matches!(result, Err(ScaffoldError::BackendWithoutKernels)));
+    assert!(file_names(scratch.path()).is_empty());
 }
 
 #[test]
 fn writes_all_files_of_a_plugin() {
     let scratch = tempfile::tempdir().unwrap();
     let target = scratch.path().join("deep/er/plugin");
-    let written = create(&target, &names(), ALL, &SpSource::Vendor).unwrap();
+    let written = create_plugin(&target, &SpSource::Vendor).unwrap();
     for file in FILES.iter().chain(&[
         "Cargo.lock",
         "vendor/Cargo.toml",
@@ -82,17 +142,17 @@ fn accepts_empty_folder_and_rejects_others_unchanged() {
     let scratch = tempfile::tempdir().unwrap();
     let target = scratch.path().join("plugin");
     fs::create_dir(&target).unwrap();
-    create(&target, &names(), ALL, &SpSource::Vendor).unwrap();
+    create_plugin(&target, &SpSource::Vendor).unwrap();
     let before = file_names(&target);
     fs::write(target.join("README.md"), "own").unwrap();
-    let result = create(&target, &names(), ALL, &SpSource::Vendor);
+    let result = create_plugin(&target, &SpSource::Vendor);
     assert!(matches!(result, Err(ScaffoldError::TargetNotEmpty { .. })));
     assert_eq!(fs::read_to_string(target.join("README.md")).unwrap(), "own");
     assert_eq!(file_names(&target), before);
     let file = scratch.path().join("file");
     fs::write(&file, "own").unwrap();
     assert!(matches!(
-        create(&file, &names(), ALL, &SpSource::Vendor),
+        create_plugin(&file, &SpSource::Vendor),
         Err(ScaffoldError::TargetNotEmpty { .. })
     ));
 }
@@ -110,7 +170,7 @@ fn depends_on_checkout_by_path() {
     let root = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let target = scratch.path().join("plugin");
-    create(&target, &names(), ALL, &SpSource::Checkout(root.clone())).unwrap();
+    create_plugin(&target, &SpSource::Checkout(root.clone())).unwrap();
     assert!(!target.join("vendor").exists());
     let manifest = fs::read_to_string(target.join("Cargo.toml")).unwrap();
     assert!(
@@ -118,7 +178,7 @@ fn depends_on_checkout_by_path() {
         "{manifest}"
     );
     let elsewhere = SpSource::Checkout(scratch.path().to_owned());
-    let result = create(&scratch.path().join("other"), &names(), ALL, &elsewhere);
+    let result = create_plugin(&scratch.path().join("other"), &elsewhere);
     assert!(matches!(result, Err(ScaffoldError::NoCheckout { .. })));
 }
 
@@ -132,6 +192,37 @@ fn part_sets() -> impl Iterator<Item = Vec<Part>> {
 }
 
 #[test]
+fn plugin_with_ops_has_python_package_of_its_name() {
+    let parts = Parts::without(&[Part::Optimizer]).with(&[ExtraPart::Ops]);
+    let files = author_files(&plugin(&names(), parts, &SpSource::Vendor)).unwrap();
+    let text = |path: &str| {
+        let (_, bytes) = files.iter().find(|(found, _)| found == path).unwrap();
+        std::str::from_utf8(bytes).unwrap()
+    };
+    assert!(text("pyproject.toml").contains("packages = [\"my_accel2\"]"));
+    assert!(text("python/__init__.py").contains("from my_accel2 import ops"));
+    assert!(text("MANIFEST.in").contains("graft src\ngraft python\n"));
+    assert!(text("src/lib.rs").contains("mod kernels;\nmod ops;\n"));
+    for (path, bytes) in &files {
+        let text = String::from_utf8_lossy(bytes);
+        assert!(
+            !text.contains("{%") && !text.contains("{{"),
+            "{path}: {text}"
+        );
+    }
+}
+
+#[test]
+fn rejects_ops_without_kernels() {
+    let scratch = tempfile::tempdir().unwrap();
+    let target = scratch.path().join("plugin");
+    let parts = Parts::without(&[Part::Kernels]).with(&[ExtraPart::Ops]);
+    let result = create(&target, &plugin(&names(), parts, &SpSource::Vendor));
+    assert!(matches!(result, Err(ScaffoldError::OpsWithoutKernels)));
+    assert!(!target.exists());
+}
+
+#[test]
 fn accepts_graph_as_name_of_the_optimizer() {
     use clap::ValueEnum;
     assert_eq!(Part::from_str("graph", false), Ok(Part::Optimizer));
@@ -142,11 +233,12 @@ fn accepts_graph_as_name_of_the_optimizer() {
 fn no_file_mentions_excluded_parts() {
     for excluded in part_sets() {
         let parts = Parts::without(&excluded);
-        let files = author_files(&names(), parts, &SpSource::Vendor).unwrap();
+        let files = author_files(&plugin(&names(), parts, &SpSource::Vendor)).unwrap();
         let is_present = |path: &str| files.iter().any(|(found, _)| found == path);
         assert_eq!(is_present("src/kernels/mod.rs"), parts.kernels);
         assert_eq!(is_present("src/optimizer.rs"), parts.optimizer);
         assert_eq!(is_present("src/profiler.rs"), parts.profiler);
+        assert!(!is_present("src/ops.rs") && !is_present("python/ops.py"));
         for (path, bytes) in &files {
             let text = std::str::from_utf8(bytes).unwrap();
             assert!(!text.contains("{%"), "{path}: {text}");
@@ -157,6 +249,8 @@ fn no_file_mentions_excluded_parts() {
             let has_any = |words: &[&str]| words.iter().any(|word| text.contains(word));
             assert!(parts.optimizer || !has_any(&["ptimize"]), "{path}: {text}");
             assert!(parts.profiler || !has_any(&["rofiler"]), "{path}: {text}");
+            let ops = ["FusedBiasRelu", "mod ops", "python/", "graft python"];
+            assert!(!has_any(&ops), "{path}: {text}");
             let kernels = ["src/kernels", "mod kernels", "[kernels::table", "\"relu\""];
             assert!(parts.kernels || !has_any(&kernels), "{path}: {text}");
         }

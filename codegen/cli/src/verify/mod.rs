@@ -4,6 +4,7 @@
 
 pub mod dependencies;
 pub mod json;
+pub mod kernels;
 mod preflight;
 pub mod requirements;
 pub mod text;
@@ -23,7 +24,7 @@ use sp_host::{
 use sp_ir::{Api, History};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// The package whose libraries the host emulates.
@@ -171,15 +172,10 @@ pub fn verify(
     options: &VerifyOptions<'_>,
     on_outcome: impl Fn(&str, &CheckOutcome) + Sync,
 ) -> Result<VerifyReport> {
-    let shown = escape_control(&plugin.display().to_string());
-    let unreadable = |error| VerifyError::NoPlugin(format!("{shown}: {error}"));
-    let bytes = fs::read(plugin).map_err(unreadable)?;
-    preflight::check(plugin, &bytes)?;
+    let (shown, path, bytes) = read_plugin(plugin)?;
     let closure = requirements::closure(plugin, bytes)?;
     let folders = readable_folders()?;
     let releases = releases(&folders, release)?;
-    // The loader searches its own folders for a name without a slash.
-    let path = plugin.canonicalize().into_diagnostic()?;
     // The snapshots of a nightly build are in the user's cache.
     let nightly = release.filter(|release| release.is_nightly());
     let apis = snapshots::read_history(&folders, nightly)?;
@@ -200,6 +196,20 @@ pub fn verify(
         releases,
         requirements: requirements::from_closure(&closure, &apis, &folders)?,
     })
+}
+
+/// Returns the plugin's file as the user wrote it, its path and its bytes.
+///
+/// # Errors
+/// Returns an error if it cannot be read, is for another machine or exports no entry point.
+fn read_plugin(plugin: &Path) -> Result<(String, PathBuf, Vec<u8>)> {
+    let shown = escape_control(&plugin.display().to_string());
+    let unreadable = |error| VerifyError::NoPlugin(format!("{shown}: {error}"));
+    let bytes = fs::read(plugin).map_err(unreadable)?;
+    preflight::check(plugin, &bytes)?;
+    // The loader searches its own folders for a name without a slash.
+    let path = plugin.canonicalize().into_diagnostic()?;
+    Ok((shown, path, bytes))
 }
 
 /// Returns the history of the APIs that the host uses.
@@ -224,11 +234,6 @@ fn previews(folders: &DataFolders, releases: &[String]) -> Result<BTreeMap<Strin
 
 /// The number of releases, for the length of the progress bar.
 pub const RELEASES: usize = 18;
-
-/// Returns the number of checks in a report of so many releases.
-pub fn check_count(releases: usize) -> usize {
-    releases * sp_host::CHECKS.len()
-}
 
 /// Returns the requested release, or all releases that can be emulated.
 ///

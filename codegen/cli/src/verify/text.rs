@@ -123,7 +123,7 @@ fn grouped<'a>(details: &[DetailOfCheck<'a>]) -> Vec<(Vec<&'a str>, &'a str, Vec
 }
 
 /// Returns the releases in `some` as ranges of `all`, such as `2.5 to 2.8, 2.10`.
-fn ranges(some: &[impl AsRef<str>], all: &[String]) -> String {
+pub(super) fn ranges(some: &[impl AsRef<str>], all: &[String]) -> String {
     let mut ranges: Vec<(&str, &str)> = Vec::new();
     let mut open = false;
     for release in all {

@@ -5,7 +5,7 @@
 mod scene;
 #[path = "../diff/schema.rs"]
 mod schema;
-#[path = "../common/temporary_folder.rs"]
+#[path = "../temporary_folder/mod.rs"]
 mod temporary_folder;
 
 mod failures;

@@ -99,6 +99,24 @@ fn verify_is_valid_for_its_schema() {
 }
 
 #[test]
+fn kernels_are_valid_for_their_schema() {
+    let scene = Scene::new();
+    let plugin = scene.path("kernels.so");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/verify/kernels.c");
+    let mut cc = std::process::Command::new("cc");
+    let cc = cc.args(["-shared", "-fPIC", "-DNEVER_RUN", "-o"]);
+    let cc = cc.arg(&plugin).arg(source);
+    if !cfg!(target_os = "linux") || !cc.status().is_ok_and(|status| status.success()) {
+        return println!("skipped: no C compiler for Linux");
+    }
+    let plugin = plugin.to_str().unwrap();
+    let arguments = ["verify", plugin, "--kernels", "--release", "2.21"];
+    let value = validated_output("verify-kernels", &arguments);
+    assert_eq!(value["kernels"].as_array().unwrap().len(), 11);
+    assert!(!value["findings"].as_array().unwrap().is_empty());
+}
+
+#[test]
 fn headers_state_their_release() {
     if !has_libclang() {
         return;

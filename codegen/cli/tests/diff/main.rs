@@ -6,6 +6,6 @@ mod plugin;
 mod scene;
 mod schema;
 mod suppressed;
-#[path = "../common/temporary_folder.rs"]
+#[path = "../temporary_folder/mod.rs"]
 mod temporary_folder;
 mod workflow;

@@ -3,7 +3,7 @@
 #![cfg(unix)]
 
 mod scene;
-#[path = "../common/temporary_folder.rs"]
+#[path = "../temporary_folder/mod.rs"]
 mod temporary_folder;
 
 use scene::{Scene, step};

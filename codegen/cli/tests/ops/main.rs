@@ -1,7 +1,7 @@
 //! `sp-gen ops` and `sp-gen diff --ops`, and the committed page about the changes of ops. `SP_BLESS=1` writes the golden
 //! files.
 
-#[path = "../common/temporary_folder.rs"]
+#[path = "../temporary_folder/mod.rs"]
 #[allow(dead_code, reason = "other tests write files in the folder")]
 mod temporary_folder;
 

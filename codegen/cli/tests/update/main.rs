@@ -1,7 +1,7 @@
 //! `sp-gen update` as a process, in plugins of this commit of sp-gen and of earlier ones.
 
 mod scene;
-#[path = "../common/temporary_folder.rs"]
+#[path = "../temporary_folder/mod.rs"]
 mod temporary_folder;
 
 use scene::{Scene, git, lines};

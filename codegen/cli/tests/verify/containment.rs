@@ -1,7 +1,7 @@
 //! Containment of plugins that hang, flood, print escape sequences or leave processes behind.
 
 use std::fs;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ fn hang_at_load_costs_one_time_limit() {
     let arguments = ["--timeout", "1", "--jobs", "20", "--format", "json"];
     let start = Instant::now();
     let output = verify(&scene, &plugin, &arguments).output().unwrap();
-    // 18 releases of 42 checks, each of a second, would take over 30 seconds.
+    // 18 releases of 53 checks, each of a second, would take over 30 seconds.
     assert!(
         start.elapsed() < Duration::from_secs(20),
         "{:?}",
@@ -127,6 +127,7 @@ fn leaves_no_process_when_the_command_is_ended() {
             return;
         };
         let mut command = verify(&scene, &plugin, &["--release", "2.21"]);
+        restore_interrupt(&mut command);
         let mut running = command.stdout(Stdio::null()).spawn().unwrap();
         let numbers = wait_for("the plugin is loaded", || {
             let text = fs::read_to_string(scene.path("marker")).unwrap_or_default();
@@ -147,6 +148,17 @@ fn leaves_no_process_when_the_command_is_ended() {
             });
         }
     }
+}
+
+/// Makes Ctrl-C end the command also if these tests ignore it, as a shell's jobs in the background do.
+fn restore_interrupt(command: &mut Command) {
+    let restore = || {
+        // SAFETY: `signal` is async-signal-safe, and the default action needs no handler.
+        unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+        Ok(())
+    };
+    // SAFETY: the function calls only `signal`, and allocates nothing.
+    unsafe { command.pre_exec(restore) };
 }
 
 /// Waits, at most for 20 seconds, until `found` gives something.

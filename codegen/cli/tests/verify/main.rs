@@ -3,10 +3,11 @@
 #[path = "../diff/scene.rs"]
 #[allow(dead_code, reason = "the tests of `diff` use the rest")]
 mod scene;
-#[path = "../common/temporary_folder.rs"]
+#[path = "../temporary_folder/mod.rs"]
 mod temporary_folder;
 
 mod containment;
+mod kernels;
 mod unchecked;
 
 use std::path::{Path, PathBuf};

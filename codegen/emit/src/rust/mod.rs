@@ -35,6 +35,13 @@ use module::{PARTS, PrintedFile};
 
 pub use module::problems;
 
+/// The parts of the emitter that print any Rust file: types, comments and formatted items.
+pub mod printing {
+    pub use super::comment::safety;
+    pub use super::source_file::format_items;
+    pub use super::ty::{Paths, print_function_type, print_param_type, print_return, print_type};
+}
+
 /// Prints the files of the crate.
 pub fn print(contexts: &[Context<'_>]) -> Files {
     let first = contexts.first();

@@ -1,8 +1,10 @@
 //! An op as a kernel sees it: each argument and attribute once, over all releases.
 
+use super::element::data_type_of;
 use sp_ops::{
     AllowedValues, Argument, Attribute, AttributeType, DataType, Declared, Op, ReleaseSet, Value,
 };
+use syn::Type;
 
 /// An op over all releases.
 pub struct Definition {
@@ -76,9 +78,22 @@ impl AttributeDefinition {
         self.ty.kind == sp_ops::AttributeKind::Type && !self.ty.is_list
     }
 
-    /// Returns true if the attribute allows int32 and int64 only.
+    /// Returns true if a release allows the type.
+    pub fn allows(&self, ty: &Type) -> bool {
+        let data_type = data_type_of(ty);
+        let mut allowed = self.types.iter().flatten();
+        self.types.is_none() || allowed.any(|(it, _)| Some(*it) == data_type)
+    }
+
+    /// Returns true if the attribute allows signed integers only.
     pub fn allows_integers_only(&self) -> bool {
-        let is_integer = |(it, _): &(DataType, _)| [DataType::INT32, DataType::INT64].contains(it);
+        let integers = [
+            DataType::INT8,
+            DataType::INT16,
+            DataType::INT32,
+            DataType::INT64,
+        ];
+        let is_integer = |(it, _): &(DataType, _)| integers.contains(it);
         self.types
             .as_ref()
             .is_some_and(|types| types.iter().all(is_integer))

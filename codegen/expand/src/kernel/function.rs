@@ -2,6 +2,7 @@
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, GenericParam, ItemFn, LitStr, Pat, Type};
 
 /// The function under the attribute.
@@ -16,7 +17,7 @@ pub struct Function {
 
 /// A parameter.
 pub struct Parameter {
-    /// The identifier, for messages.
+    /// The identifier, for messages; a placeholder if the parameter is a pattern.
     pub ident: Ident,
     /// The type.
     pub ty: Type,
@@ -51,7 +52,7 @@ impl Function {
                 GenericParam::Lifetime(_) => {}
                 GenericParam::Const(it) => errors.push(syn::Error::new(
                     it.ident.span(),
-                    "a kernel has no constant parameters: TensorFlow selects it by types",
+                    "a constant parameter: TensorFlow selects functions by types only",
                 )),
             }
         }
@@ -68,20 +69,24 @@ fn parse_parameter(input: &mut FnArg) -> syn::Result<Parameter> {
     let FnArg::Typed(typed) = input else {
         return Err(syn::Error::new_spanned(
             input,
-            "a kernel is a function without `self`",
+            "expected a function without `self`",
         ));
     };
     let (helpers, others) = std::mem::take(&mut typed.attrs)
         .into_iter()
         .partition(is_helper);
     typed.attrs = others;
-    let Pat::Ident(pattern) = &*typed.pat else {
-        return Err(syn::Error::new_spanned(
-            &typed.pat,
-            "expected a name: parameters are matched with the op by name",
-        ));
+    let ident = match &*typed.pat {
+        Pat::Ident(pattern) => pattern.ident.clone(),
+        // A role that an attribute states needs no name, so a state may be destructured.
+        pattern if !helpers.is_empty() => Ident::new("pattern", pattern.span()),
+        pattern => {
+            return Err(syn::Error::new_spanned(
+                pattern,
+                "expected a name: parameters are matched with the op by name",
+            ));
+        }
     };
-    let ident = pattern.ident.clone();
     let role = parse_role(&ident, &helpers)?;
     Ok(Parameter {
         ident,

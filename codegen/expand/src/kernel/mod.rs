@@ -3,38 +3,81 @@
 //! The parameters of the function are the op's inputs, outputs and attributes, matched by name with the op table. A
 //! parameter's type is never looked at: the expansion requires it to implement the trait of its role, for the type
 //! that the op has there. The expansion is the function itself and a hidden function with the registrations: one for
-//! each combination of the listed types.
+//! each combination of the listed types. Registrations of the same instance of the function share the code that calls it.
 
 mod arguments;
+pub mod custom;
 mod definition;
-mod element;
+pub(crate) mod element;
 mod function;
+mod instance;
 mod nearest;
+mod parameter_type;
 mod print;
+mod registrations;
 mod resolve;
 mod signature;
 mod value;
 
 use arguments::Arguments;
 use definition::Definition;
-use function::Function;
-use nearest::nearest;
-use print::{Registrations, print_table, table_name};
-use proc_macro2::TokenStream;
+pub(crate) use function::{Function, Role};
+pub(crate) use nearest::nearest;
+use print::{print_table, table_name};
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
+use registrations::Registrations;
 use resolve::resolve;
+use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{ItemFn, Path, Token, parse_quote};
+pub(crate) use value::c_string;
 
 /// Expands the attribute. An expansion with errors contains the function and an empty list of registrations, so that
 /// the author sees no other errors.
 ///
+/// A name is an op of TensorFlow, a path an op that the plugin defines: the macro of that name has its definition.
+///
 /// # Errors
 /// Returns an error if the item is not a function.
 pub fn attribute(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    if let Some(call) = custom::forward(arguments.clone(), &item) {
+        return Ok(call);
+    }
+    expand_item(item, |function, errors| {
+        let arguments = parse_arguments(arguments, errors)?;
+        let op = find(&arguments.op, errors)?;
+        expand(&Definition::new(&op), None, &arguments, function, errors)
+    })
+}
+
+fn parse_arguments(tokens: TokenStream, errors: &mut Vec<syn::Error>) -> Option<Arguments> {
+    let arguments = syn::parse2(tokens);
+    arguments.map_err(|error| errors.push(error)).ok()
+}
+
+fn find(op: &Ident, errors: &mut Vec<syn::Error>) -> Option<sp_ops::Op> {
+    let name = op.to_string();
+    let found = sp_ops::find(&name);
+    if found.is_none() {
+        let hint = nearest(&name, sp_ops::names()).map_or_else(
+            || format!("; an op of the plugin is named by its path, as in `ops::{name}`"),
+            |it| format!(", did you mean `{it}`?"),
+        );
+        let message = format!("TensorFlow has no op `{name}`{hint}");
+        errors.push(syn::Error::new(op.span(), message));
+    }
+    found
+}
+
+/// Expands a function to itself, its registrations and the errors.
+fn expand_item(
+    item: TokenStream,
+    expand: impl FnOnce(&mut Function, &mut Vec<syn::Error>) -> Option<TokenStream>,
+) -> syn::Result<TokenStream> {
     let mut errors = Vec::new();
     let mut function = Function::new(syn::parse2::<ItemFn>(item)?, &mut errors);
-    let registrations = expand(arguments, &mut function, &mut errors);
+    let registrations = expand(&mut function, &mut errors);
     let (item, errors) = (
         &function.item,
         errors.iter().map(syn::Error::to_compile_error),
@@ -50,38 +93,24 @@ pub fn attribute(arguments: TokenStream, item: TokenStream) -> syn::Result<Token
 
 /// Returns the body of the hidden function, or `None` if there are errors.
 fn expand(
-    arguments: TokenStream,
+    op: &Definition,
+    path: Option<&Path>,
+    arguments: &Arguments,
     function: &mut Function,
     errors: &mut Vec<syn::Error>,
 ) -> Option<TokenStream> {
-    let arguments: Arguments = syn::parse2(arguments)
-        .map_err(|error| errors.push(error))
-        .ok()?;
-    let name = arguments.op.to_string();
-    let Some(op) = sp_ops::find(&name) else {
-        let nearest = nearest(&name, sp_ops::names())
-            .map_or_else(String::new, |it| format!(", did you mean `{it}`?"));
-        let message = format!("TensorFlow has no op `{name}`{nearest}");
-        errors.push(syn::Error::new(arguments.op.span(), message));
-        return None;
-    };
-    let op = Definition::new(&op);
-    let text = signature::document(&op);
-    if function
-        .item
-        .attrs
-        .iter()
-        .any(|it| it.path().is_ident("doc"))
-    {
+    let text = signature::document(op);
+    let mut attributes = function.item.attrs.iter();
+    if attributes.any(|it| it.path().is_ident("doc")) {
         function.item.attrs.push(parse_quote!(#[doc = ""]));
     }
     function.item.attrs.push(parse_quote!(#[doc = #text]));
-    let (function, op) = (&*function, &op);
-    let resolved = resolve(op, &arguments, function, errors);
-    let (arguments, resolved) = (&arguments, &resolved);
+    let function = &*function;
+    let resolved = &resolve(op, arguments, function, errors);
     errors.is_empty().then(|| {
         Registrations {
             op,
+            path,
             arguments,
             function,
             resolved,
@@ -95,7 +124,6 @@ fn expand(
 /// # Errors
 /// Returns an error if the input is not a list of paths.
 pub fn table(input: TokenStream) -> syn::Result<TokenStream> {
-    use syn::parse::Parser;
     let paths = Punctuated::<Path, Token![,]>::parse_terminated.parse2(input)?;
     let tables = paths.into_iter().map(|mut path| {
         if let Some(last) = path.segments.last_mut() {
@@ -103,10 +131,7 @@ pub fn table(input: TokenStream) -> syn::Result<TokenStream> {
         }
         quote!(#path())
     });
-    Ok(quote! {{
-        let tables: &[&[&'static ::sp_plugin::kernel::Kernel]] = &[#(#tables),*];
-        tables.concat()
-    }})
+    Ok(quote!(::sp_plugin::kernel::expansion::concat(&[#(#tables),*])))
 }
 
 #[cfg(test)]
@@ -134,7 +159,60 @@ mod tests {
             quote! { fn identity(input: AnyIn<'_>, output: AnyOut<'_>) -> Result<()> { todo() } },
         );
         assert_eq!(text.matches("Kernel :: new").count(), 2);
-        assert!(text.contains("marker :: AnyType"), "{text}");
+        assert!(
+            text.contains("< f32 as :: sp_plugin :: kernel :: ListedType > :: Any"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn registrations_of_one_instance_share_its_functions() {
+        let text = expand_text(
+            quote! { GatherV2, Tparams = [..], Tindices: I = [i32, i64] },
+            quote! {
+                fn gather<I: Element>(
+                    params: BytesIn<'_>,
+                    indices: In<'_, I>,
+                    axis: HostIn<'_, Integer>,
+                    output: BytesOut<'_>,
+                    batch_dims: i64,
+                ) -> Result<()> { todo() }
+            },
+        );
+        assert_eq!(text.matches("Kernel :: new").count(), 30, "{text}");
+        assert_eq!(text.matches("fn __compute_").count(), 2, "{text}");
+        assert_eq!(text.matches("fn __prepare_").count(), 1, "{text}");
+        assert_eq!(text.matches("(__prepare_0 , __compute_1)").count(), 15);
+    }
+
+    #[test]
+    fn state_of_a_type_parameter_is_prepared_for_each_type() {
+        let text = expand_text(
+            quote! { LeakyRelu, T = [f32, f64] },
+            quote! {
+                fn f<T: Element>(features: In<'_, T>, activations: Out<'_, T>, #[state] slope: &Slope<T>)
+                    -> Result<()> { todo() }
+            },
+        );
+        assert!(text.contains("(__prepare_0 , __compute_0)"), "{text}");
+        assert!(text.contains("(__prepare_1 , __compute_1)"), "{text}");
+    }
+
+    #[test]
+    fn registers_every_type_that_the_op_allows() {
+        let expand_types = |op: TokenStream| {
+            expand_text(
+                quote! { #op, T = [..] },
+                quote! { fn f(x: BytesIn<'_>, y: BytesOut<'_>) -> Result<()> { todo() } },
+            )
+        };
+        // Two floats, two of 16 bits, two complex types.
+        let text = expand_types(quote!(Sqrt));
+        assert_eq!(text.matches("Kernel :: new").count(), 6, "{text}");
+        assert!(text.contains(":: core :: primitive :: f64"), "{text}");
+        let text = expand_types(quote!(OnesLike));
+        assert_eq!(text.matches("Kernel :: new").count(), 15, "{text}");
+        assert!(text.contains(":: sp_plugin :: Bool"), "{text}");
     }
 
     #[test]
@@ -162,6 +240,23 @@ mod tests {
             assert!(text.contains(message), "{message}: {text}");
         }
         assert_eq!(text.matches("compile_error").count(), 3);
+    }
+
+    #[test]
+    fn parameter_with_a_stated_role_may_be_a_pattern() {
+        let expand_state = |state: TokenStream| {
+            expand_text(
+                quote! { LeakyRelu, T = [f32] },
+                quote! { fn f(#state: &Slope, features: In<'_, f32>, activations: Out<'_, f32>) -> Result<()> { todo() } },
+            )
+        };
+        let text = expand_state(quote!(
+            #[state]
+            Slope(alpha)
+        ));
+        assert!(text.contains("fn f (Slope (alpha) : & Slope"), "{text}");
+        assert!(!text.contains("compile_error"), "{text}");
+        assert!(expand_state(quote!(Slope(alpha))).contains("expected a name"));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use super::arguments::{Arguments, TypeList};
 use super::definition::{AttributeDefinition, Definition};
 use super::element::{data_type_of, rust_name};
-use super::function::{Function, Role};
+use super::function::{Function, Parameter, Role};
 use super::nearest::nearest;
+use super::parameter_type::mismatch;
 use super::signature;
 use proc_macro2::Ident;
 use sp_ops::ReleaseSet;
@@ -61,7 +62,7 @@ pub fn resolve<'a>(
     let meanings = function.parameters.iter().filter_map(|it| match &it.role {
         Role::State => Some(Meaning::State),
         Role::Context => Some(Meaning::Context),
-        Role::Op(name) => resolve_name(op, name, &it.ident, errors),
+        Role::Op(name) => resolve_name(op, name, it, errors),
     });
     let resolved = Resolved {
         meanings: meanings.collect(),
@@ -109,10 +110,9 @@ fn resolve_types<'a>(
             format!("the function has no type parameter `{bound}`"),
         ));
     }
-    let types = list
-        .types
-        .iter()
-        .map(|ty| (ty, allowing_releases(op, attribute, ty, errors)));
+    let is_listed = |ty: &&Type| !list.is_all || attribute.allows(ty);
+    let types = list.types.iter().filter(is_listed);
+    let types = types.map(|ty| (ty, allowing_releases(op, attribute, ty, errors)));
     Some(ResolvedTypes {
         attribute,
         parameter: parameter.filter(|_| !list.is_any),
@@ -160,7 +160,7 @@ pub fn types_message(op: &Definition, attribute: &AttributeDefinition, found: &s
 fn resolve_name<'a>(
     op: &'a Definition,
     name: &str,
-    ident: &Ident,
+    parameter: &Parameter,
     errors: &mut Vec<syn::Error>,
 ) -> Option<Meaning<'a>> {
     let input = op
@@ -183,7 +183,12 @@ fn resolve_name<'a>(
             suggestion(name, op.names()),
             signature::parameters(op)
         );
-        errors.push(syn::Error::new(ident.span(), message));
+        errors.push(syn::Error::new(parameter.ident.span(), message));
+    }
+    if let Some(Meaning::Attribute(attribute)) = &found
+        && let Some(message) = mismatch(&op.name, attribute, &parameter.ty)
+    {
+        errors.push(syn::Error::new_spanned(&parameter.ty, message));
     }
     found
 }

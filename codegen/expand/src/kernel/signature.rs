@@ -48,6 +48,7 @@ fn parameter(
         ArgumentType::Single(ElementType::Fixed(DataType::RESOURCE)) => {
             "ResourceHandle<'_>".to_owned()
         }
+        ArgumentType::Single(ElementType::Fixed(DataType::STRING)) => format!("{host}<'_, Text>"),
         ArgumentType::Single(ElementType::Attribute(it)) if is_index(op, it, single) => {
             format!("{host}<'_, Integer>")
         }
@@ -80,7 +81,12 @@ fn attribute_type(attribute: &AttributeDefinition) -> String {
         AttributeKind::String if attribute.ty.is_list => "String",
         AttributeKind::String => "&str",
         AttributeKind::Type => "DataType",
-        _ => "_",
+        AttributeKind::Shape if attribute.ty.is_list => "PartialShape",
+        AttributeKind::Shape => "&PartialShape",
+        AttributeKind::Tensor if attribute.ty.is_list => "TensorValue",
+        AttributeKind::Tensor => "&TensorValue",
+        AttributeKind::Function if attribute.ty.is_list => "FunctionName",
+        AttributeKind::Function => "&FunctionName",
     };
     match attribute.ty.is_list {
         true => format!("&[{item}]"),

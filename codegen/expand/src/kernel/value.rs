@@ -3,7 +3,9 @@
 use super::definition::{ArgumentDefinition, AttributeDefinition};
 use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
-use sp_ops::{ArgumentType, AttributeKind, AttributeType, ElementType, Release, ReleaseSet, Value};
+use sp_ops::{
+    ArgumentType, AttributeKind, AttributeType, ElementType, Release, ReleaseSet, Shape, Value,
+};
 use syn::Type;
 use syn::spanned::Spanned;
 
@@ -42,7 +44,7 @@ pub fn print_attribute(attribute: &AttributeDefinition) -> TokenStream {
     }
 }
 
-/// Prints a default value. No kernel reads the default of a shape or a tensor.
+/// Prints a default value. No kernel reads the default of a tensor, nor one that is not finite.
 fn print_default(value: &Value) -> TokenStream {
     let default = quote!(__expansion::DefaultValue);
     match value {
@@ -58,7 +60,14 @@ fn print_default(value: &Value) -> TokenStream {
             let items = items.iter().map(print_default);
             quote!(#default::List(&[#(#items),*]))
         }
-        Value::Float(_) | Value::Shape(_) | Value::Tensor(_) => quote!(#default::Absent),
+        Value::Shape(Shape::UnknownRank) => quote!(#default::Shape(::core::option::Option::None)),
+        Value::Shape(Shape::Dimensions(dims)) => {
+            let dims = dims
+                .iter()
+                .map(|dim| dim.map_or(-1, |it| it.try_into().unwrap_or(i64::MAX)));
+            quote!(#default::Shape(::core::option::Option::Some(&[#(#dims),*])))
+        }
+        Value::Float(_) | Value::Tensor(_) => quote!(#default::Absent),
     }
 }
 
@@ -69,18 +78,30 @@ pub fn print_kind(ty: AttributeType) -> TokenStream {
 }
 
 fn kind_name(ty: AttributeType) -> String {
-    let item = match ty.kind {
+    let list = if ty.is_list { "List" } else { "" };
+    format!("{}{list}", item_name(ty.kind))
+}
+
+/// Returns the name of a kind in `Kind` and among the markers.
+fn item_name(kind: AttributeKind) -> &'static str {
+    match kind {
         AttributeKind::String => "Text",
         AttributeKind::Int => "Int",
         AttributeKind::Float => "Float",
         AttributeKind::Bool => "Boolean",
         AttributeKind::Type => "Type",
-        AttributeKind::Shape | AttributeKind::Tensor | AttributeKind::Function => {
-            return "Other".to_owned();
-        }
-    };
-    let list = if ty.is_list { "List" } else { "" };
-    format!("{item}{list}")
+        AttributeKind::Shape => "Shape",
+        AttributeKind::Tensor => "Tensor",
+        AttributeKind::Function => "Function",
+    }
+}
+
+/// Returns true if every release has functions for attributes of this kind.
+pub fn is_in_every_host(kind: AttributeKind) -> bool {
+    !matches!(
+        kind,
+        AttributeKind::Shape | AttributeKind::Tensor | AttributeKind::Function
+    )
 }
 
 /// Returns the name of a type, as in an `OpDef`.
@@ -93,17 +114,10 @@ pub fn type_name(ty: AttributeType) -> String {
 
 /// Prints the marker of an attribute's type.
 pub fn print_marker(ty: AttributeType) -> TokenStream {
-    let name = match ty.kind {
-        AttributeKind::String => "Text",
-        AttributeKind::Int => "Int",
-        AttributeKind::Float => "Float",
-        AttributeKind::Bool => "Boolean",
-        AttributeKind::Type => "Type",
-        AttributeKind::Shape => "Shape",
-        AttributeKind::Tensor => "Tensor",
-        AttributeKind::Function => "Function",
-    };
-    let (marker, name) = (quote!(::sp_plugin::kernel::marker), format_ident!("{name}"));
+    let (marker, name) = (
+        quote!(::sp_plugin::kernel::marker),
+        format_ident!("{}", item_name(ty.kind)),
+    );
     match ty.is_list {
         true => quote!(#marker::ListOf<#marker::#name>),
         false => quote!(#marker::#name),

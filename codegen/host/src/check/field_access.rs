@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::session::CheckSession;
 use crate::Error;
-use crate::child::channel::Breaches;
+use crate::channel::Breaches;
 use crate::contract_watch::breaches;
 use crate::executor::{DeviceMemoryBlock, Executor, StreamHandle};
 use crate::graph::GraphDef;

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::session::{CheckSession, ensure, skip_unregistered};
-use crate::core::{self, KernelBuilder};
-use crate::dtype::DType;
+use crate::channel;
+use crate::core;
 use crate::host::register_platform;
 use crate::objects::ObjectReport;
 use crate::outcome::CheckResult;
+use crate::registration::{self, RegisteredKernel};
 
 /// A plugin may register kernels for a device that another plugin has.
 pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
@@ -20,6 +21,8 @@ pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
     core::take_registered_kernels();
     plugin.register_kernels();
     let kernels = core::take_registered_kernels();
+    channel::send_registrations(&registration::reports(device.as_deref(), &kernels));
+    let kernels: Vec<RegisteredKernel> = kernels.iter().map(RegisteredKernel::new).collect();
     for (n, kernel) in kernels.iter().enumerate() {
         let (op, constraints) = (&kernel.op, &kernel.constraints);
         let served = device.as_ref().unwrap_or(&kernel.device);
@@ -29,7 +32,7 @@ pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
                 kernel.device
             )
         })?;
-        let equal = kernels[..n].iter().find(|it| is_ambiguous(it, kernel));
+        let equal = kernels[..n].iter().find(|it| it.is_ambiguous_with(kernel));
         ensure(equal.is_none(), || {
             let other = equal.map(|it| &it.constraints);
             format!(
@@ -48,17 +51,6 @@ pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
     ))
 }
 
-/// Returns true if there is a node for which TensorFlow finds both kernels and cannot choose. sp-plugin has the same rule,
-/// `Kernel::overlaps`; the host does not use the code that it tests.
-fn is_ambiguous(left: &KernelBuilder, right: &KernelBuilder) -> bool {
-    let differs = |(name, dtype): &(String, DType)| {
-        let mut others = right.constraints.iter();
-        others.any(|(other, other_dtype)| other == name && other_dtype != dtype)
-    };
-    let key = |it: &KernelBuilder| (it.op.clone(), it.priority, it.label.clone());
-    key(left) == key(right) && !left.constraints.iter().any(differs)
-}
-
 /// Loads the plugin, creates a device and destroys it: the plugin deletes all objects that it owns.
 pub(super) fn objects_released(session: &CheckSession<'_>) -> CheckResult {
     let tally = session.host()?.close()?;
@@ -69,6 +61,7 @@ pub(super) fn objects_released(session: &CheckSession<'_>) -> CheckResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dtype::DType;
 
     const TABLE: &str = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -76,7 +69,7 @@ mod tests {
     );
 
     /// Parses `Sum T=FLOAT Tidx=INT32`.
-    fn parse_kernel(text: &str) -> KernelBuilder {
+    fn parse_kernel(text: &str) -> RegisteredKernel {
         let mut words = text.split_whitespace();
         let op = words.next().unwrap();
         let constraint = |word: &str| {
@@ -84,16 +77,14 @@ mod tests {
             let found = (0..32).map(DType).find(|known| known.name() == Some(dtype));
             (name.to_owned(), found.unwrap())
         };
-        KernelBuilder {
+        RegisteredKernel {
             op: op.to_owned(),
             device: "DEMO".to_owned(),
-            create: None,
-            compute: None,
-            delete: None,
             constraints: words.map(constraint).collect(),
             host_memory: Vec::new(),
             priority: 0,
             label: String::new(),
+            is_async: false,
         }
     }
 
@@ -107,8 +98,8 @@ mod tests {
             };
             let (first, second) = (parse_kernel(first), parse_kernel(second));
             let expected = result == "overlap";
-            assert_eq!(is_ambiguous(&first, &second), expected, "{row}");
-            assert_eq!(is_ambiguous(&second, &first), expected, "{row}");
+            assert_eq!(first.is_ambiguous_with(&second), expected, "{row}");
+            assert_eq!(second.is_ambiguous_with(&first), expected, "{row}");
         }
         assert!(rows.count() > 10);
     }
@@ -116,15 +107,15 @@ mod tests {
     #[test]
     fn other_priority_or_label_is_not_ambiguous() {
         let kernel = parse_kernel("Relu");
-        let preferred = KernelBuilder {
+        let preferred = RegisteredKernel {
             priority: 1,
             ..kernel.clone()
         };
-        let labelled = KernelBuilder {
+        let labelled = RegisteredKernel {
             label: "fast".to_owned(),
             ..kernel.clone()
         };
-        assert!(!is_ambiguous(&kernel, &preferred));
-        assert!(!is_ambiguous(&kernel, &labelled));
+        assert!(!kernel.is_ambiguous_with(&preferred));
+        assert!(!kernel.is_ambiguous_with(&labelled));
     }
 }

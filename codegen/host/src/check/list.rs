@@ -2,8 +2,8 @@
 
 use super::session::CheckSession;
 use super::{
-    copy, field_access, graph, kernel, lifetime, load, memory, op, partial_copy, profiler,
-    release_contract, stream,
+    asynchronous, copy, field_access, graph, kernel, lifetime, load, memory, op, partial_copy,
+    profiler, release_contract, stream,
 };
 use crate::outcome::CheckResult;
 
@@ -164,6 +164,66 @@ checks! {
     host_callbacks: stream::host_callbacks,
     "host callbacks run once each, in order, with a status",
     "The plugin creates the TF_Status that it passes to a callback, and deletes it.";
+
+    async_order: asynchronous::order,
+    "work waits for a host callback ahead of it on its stream",
+    "host_callback enqueues the function on the stream, so later copies, callbacks and events of the stream begin when it has \
+     returned. The check holds a stream with a callback, enqueues work behind it, and looks at the device meanwhile. Run the \
+     callback on the thread that runs the stream's work, or make the next command wait until the callback has returned. This \
+     check and the others that hold a stream are skipped if the device runs work in the call that enqueues it.";
+
+    async_callbacks: asynchronous::callbacks,
+    "a host callback runs after the work ahead of it",
+    "A callback reads memory that a copy ahead of it on its stream writes. TensorFlow frees tensors and uses results in \
+     callbacks: one that runs early frees memory in use. Do not call it in host_callback, unless the stream has no work then.";
+
+    async_events: asynchronous::events,
+    "an event is pending until the work ahead of it is done",
+    "TensorFlow frees the memory of a copy, and reads its result, once get_event_status returns SE_EVENT_COMPLETE or \
+     block_host_for_event returns. Both wait for all work that was enqueued before record_event. An event that is recorded \
+     again is pending again.";
+
+    async_dependencies: asynchronous::dependencies,
+    "a stream waits for each stream and event that it depends on",
+    "Work that is enqueued after create_stream_dependency or wait_for_event begins when the work that was on the other stream, \
+     or ahead of the event, is done; dependencies add up, and hold through a stream in between. TensorFlow orders copies and \
+     kernels by these calls only, so a lost one gives wrong numbers at times.";
+
+    async_waits: asynchronous::waits,
+    "functions that wait return after all enqueued work",
+    "synchronize_all_activity waits for every stream of the device, block_host_until_done for one. TensorFlow reads and frees \
+     memory when they have returned. The check calls them on threads while a stream is held.";
+
+    async_kernels: asynchronous::kernels,
+    "a kernel uses the results of the work ahead of it",
+    "TensorFlow calls a kernel when its input's copy is enqueued, not when it is done, and frees the input when the kernel has \
+     returned. Enqueue the computation on the stream of TF_GetStream, or wait for that stream before the first access.";
+
+    host_memory_reuse: asynchronous::host_memory,
+    "memory of the host is not used after a copy is complete",
+    "A synchronous copy uses the host's memory until it returns, an enqueued one until an event behind it is complete. \
+     TensorFlow then frees the memory or writes to it. Do not return before the bytes are read, or copy them first.";
+
+    device_memory_reuse: asynchronous::device_memory,
+    "memory is allocated again only after the work that uses it",
+    "Without the BFC allocator TensorFlow calls deallocate when a kernel has returned, while its stream may still use the \
+     memory. Wait in deallocate, or free the memory when all work that was enqueued before is done.";
+
+    stream_errors: asynchronous::stream_errors,
+    "every query of a stream reports the same error",
+    "If a stream has failed, get_stream_status reports it each time, and block_host_until_done too: TensorFlow may ask either, \
+     and the first query must not remove the error. A plugin that ignores the status of host callbacks passes.";
+
+    interleaved_streams: asynchronous::interleaved_streams,
+    "random work on four streams leaves the right bytes",
+    "Copies, fills and callbacks run on several streams, which wait for each other only where they use the same memory. \
+     Without the BFC allocator, memory is deallocated while work uses it. The seeds are fixed; the bytes of every copy to the \
+     host are compared with those of a model. If only this check fails, an order is right in simple cases and lost in others.";
+
+    two_devices: asynchronous::two_devices,
+    "streams of two devices wait for each other, and copies between devices are ordered",
+    "TensorFlow copies between two devices with memcpy_dtod on a stream of the source, which waits by create_stream_dependency \
+     for streams of both. The check is skipped with one device.";
 
     timers: stream::timers,
     "a longer task has a longer time",

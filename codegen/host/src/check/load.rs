@@ -2,7 +2,7 @@
 
 use super::session::{CheckSession, ensure, skip_unregistered};
 use crate::Error;
-use crate::child::channel::{self, kind};
+use crate::channel::{self, kind};
 use crate::child::missing_python_functions;
 use crate::outcome::{CheckResult, Stop};
 use crate::plugin::{self, LoadedPlugin, Registration};

@@ -1,5 +1,6 @@
 //! The checks: one function each, and each runs in a process of its own.
 
+mod asynchronous;
 mod copy;
 mod field_access;
 mod graph;
@@ -23,6 +24,9 @@ pub(crate) use session::CheckSession;
 
 /// The id of the check that only loads the plugin.
 pub(crate) const LOAD_CHECK: &str = "entry_points";
+
+/// The id of the check that lists the registered kernels.
+pub(crate) const KERNELS_CHECK: &str = "kernels_registered";
 
 /// The id of the check that counts devices.
 pub(crate) const DEVICES_CHECK: &str = "devices";

@@ -4,7 +4,7 @@
 use sp_ir::Writer;
 
 use super::session::{CheckSession, skip_unregistered};
-use crate::child::channel::{self, kind};
+use crate::channel::{self, kind};
 use crate::contract::FilledStruct;
 use crate::outcome::{CheckResult, Stop};
 use crate::plugin::LoadedPlugin;

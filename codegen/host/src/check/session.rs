@@ -127,11 +127,11 @@ pub(super) fn pattern(size: usize, seed: u8) -> Vec<u8> {
 
 /// Fails the check if the bytes differ, with the first position.
 pub(super) fn expect_equal(what: &str, found: &[u8], wanted: &[u8]) -> Result<(), Stop> {
-    let differ = found
-        .iter()
-        .zip(wanted)
-        .position(|(found, wanted)| found != wanted);
-    match differ {
+    if found == wanted {
+        return Ok(());
+    }
+    let mut pairs = found.iter().zip(wanted);
+    match pairs.position(|(found, wanted)| found != wanted) {
         None => Ok(()),
         Some(at) => Err(Stop::Fail(format!(
             "{what} of {} bytes: byte {at} is {:#04x}, not {:#04x}",

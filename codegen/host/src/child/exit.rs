@@ -134,9 +134,9 @@ fn panic_message<'a>(lines: &[&'a str]) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::channel::Reports;
     use super::super::output::Output;
     use super::*;
+    use crate::channel::Reports;
 
     const SEGFAULT: i32 = libc::SIGSEGV;
 

@@ -4,12 +4,12 @@
 //! The child reports on a [`channel`] of its own; without a result there it failed. This contains
 //! mistakes of a plugin, not attacks: a plugin can do what this user can do.
 
-pub(crate) mod channel;
 mod exit;
 mod group;
 mod limits;
 mod output;
 mod process;
+mod time_limit;
 
 pub(crate) use exit::{missing_functions, missing_python_functions};
 pub use group::kill_children;
@@ -21,10 +21,12 @@ use std::process::Command;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
+use crate::channel::{self, Breaches, kind};
 use crate::contract::FilledStruct;
 use crate::fault::{self, HANG_STATUS, UNREPORTED_STATUS};
 use crate::outcome::{CheckOutcome, CheckResult, CheckStatus, Stop};
-use channel::{Breaches, kind};
+use crate::registration::RegistrationReports;
+use time_limit::TimeLimit;
 
 const CHECK: &str = "SP_HOST_CHECK";
 const PLUGIN: &str = "SP_HOST_PLUGIN";
@@ -117,9 +119,12 @@ fn start_watchdog() {
 /// Ends the process after its time limit. If the parent has ended, ends the whole process group.
 fn watch() {
     let limit = limit();
-    if channel::wait_for_parent_exit(limit) {
-        // SAFETY: process group 0 is this process's own, which the parent created for this child alone.
-        unsafe { libc::kill(0, libc::SIGKILL) };
+    let time = TimeLimit::start(limit, std::process::id());
+    while !time.remaining().is_zero() {
+        if channel::wait_for_parent_exit(time.remaining()) {
+            // SAFETY: process group 0 is this process's own, which the parent created for this child alone.
+            unsafe { libc::kill(0, libc::SIGKILL) };
+        }
     }
     fault::report(&format!(
         "still in {} after {} s",
@@ -141,6 +146,8 @@ pub(crate) struct Answer {
     pub devices: Option<i32>,
     /// The structs that the plugin filled.
     pub written: Vec<FilledStruct>,
+    /// The kernels that the plugin registered.
+    pub registered: RegistrationReports,
 }
 
 impl Answer {
@@ -152,6 +159,7 @@ impl Answer {
             is_loaded: false,
             devices: None,
             written: vec![],
+            registered: RegistrationReports::default(),
         }
     }
 }
@@ -181,6 +189,7 @@ fn answer(check: &str, exit: process::ChildExit) -> Answer {
         is_loaded: exit.reports.is_loaded,
         devices: exit.reports.devices,
         written: exit.reports.written,
+        registered: exit.reports.registered,
     }
 }
 

@@ -7,9 +7,10 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use super::channel::{ReportReceiver, Reports};
 use super::group::ProcessGroup;
 use super::output::Output;
+use super::time_limit::TimeLimit;
+use crate::channel::{ReportReceiver, Reports};
 
 /// Time between two polls of a child that has closed its output.
 const TICK: Duration = Duration::from_millis(5);
@@ -17,6 +18,10 @@ const TICK: Duration = Duration::from_millis(5);
 /// Time for which output is read after the group was killed. A process that left the group may hold the
 /// pipes open.
 const REST: Duration = Duration::from_millis(250);
+
+/// Number of reads after which a pipe or socket has given what it can hold. So much is read however late it is: the
+/// result of a check is there.
+const READS_OF_FULL_PIPE: usize = 64;
 
 /// The end of a child process.
 #[derive(Debug)]
@@ -45,9 +50,9 @@ pub(super) fn run(command: &mut Command, limit: Duration) -> io::Result<ChildExi
     command.stdin(Stdio::null());
     let group = ProcessGroup::new(child.id());
     let mut streams = ChildStreams::new(&mut child, receiver);
-    let in_time = streams.read_until_exit(&child, Instant::now() + limit)?;
+    let in_time = streams.read_until_exit(&child, &TimeLimit::start(limit, child.id()))?;
     group.kill();
-    streams.read_rest();
+    streams.read_rest(Instant::now() + REST);
     // The number of the group may be reused after the child was waited for.
     drop(group);
     let status = child.wait()?;
@@ -93,10 +98,10 @@ impl ChildStreams {
         }
     }
 
-    /// Reads until the child has ended or `end` is reached. Returns true if the child has ended.
-    fn read_until_exit(&mut self, child: &Child, end: Instant) -> io::Result<bool> {
+    /// Reads until the child has ended or the limit has elapsed. Returns true if the child has ended.
+    fn read_until_exit(&mut self, child: &Child, limit: &TimeLimit) -> io::Result<bool> {
         while !has_exited(child)? {
-            if Instant::now() > end {
+            if limit.remaining().is_zero() {
                 return Ok(false);
             }
             self.read_ready(TICK);
@@ -104,11 +109,12 @@ impl ChildStreams {
         Ok(true)
     }
 
-    /// Reads the rest of the pipes.
-    fn read_rest(&mut self) {
-        let end = Instant::now() + REST;
-        while self.is_open() && Instant::now() < end {
+    /// Reads what the pipes hold, and until `end` what a process that left the group writes.
+    fn read_rest(&mut self, end: Instant) {
+        let mut reads = 0;
+        while self.is_open() && (Instant::now() < end || reads < READS_OF_FULL_PIPE) {
             self.read_ready(TICK);
+            reads += 1;
         }
     }
 
@@ -193,5 +199,24 @@ fn has_exited(child: &Child) -> io::Result<bool> {
         (0, _) => Ok(process != 0),
         (_, error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
         (_, error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_before_exit_is_read_however_late() {
+        let (receiver, _stdin) = ReportReceiver::pair().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "printf result; printf error >&2"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut streams = ChildStreams::new(&mut child, receiver);
+        child.wait().unwrap();
+        streams.read_rest(Instant::now());
+        assert_eq!(streams.output.text(), "result");
+        assert_eq!(streams.errors.text(), "error");
     }
 }

@@ -14,15 +14,7 @@ pub(crate) struct Arg<T>(*mut T);
 impl<T: HostObject> Arg<T> {
     /// Returns the object if it is live; otherwise records a fault of the function `call`.
     pub fn get(&self, call: &str) -> Option<&T> {
-        let found = self.find();
-        if found.is_none() {
-            objects::record_fault(format!(
-                "{call} got {:p}, which is not a live {}",
-                self.0,
-                T::KIND
-            ));
-        }
-        found
+        self.find().or_else(|| self.record_fault(call))
     }
 
     /// Returns the object, if it is live.
@@ -35,15 +27,16 @@ impl<T: HostObject> Arg<T> {
         if self.0.is_null() {
             return None;
         }
-        let found = objects::take(self.0);
-        if found.is_none() {
-            objects::record_fault(format!(
-                "{call} got {:p}, which is not a live {}",
-                self.0,
-                T::KIND
-            ));
-        }
-        found
+        objects::take(self.0).or_else(|| self.record_fault(call))
+    }
+
+    /// Records that the function `call` got a pointer that is not a live object.
+    fn record_fault<R>(&self, call: &str) -> Option<R> {
+        let (address, kind) = (self.0, T::KIND);
+        objects::record_fault(format!(
+            "{call} got {address:p}, which is not a live {kind}"
+        ));
+        None
     }
 
     /// Returns the address.
@@ -112,6 +105,11 @@ impl<T: Copy> List<T> {
             }
             _ => &[],
         }
+    }
+
+    /// Returns the address of the first value.
+    pub fn address(&self) -> *const T {
+        self.0
     }
 
     /// Returns the first value, or `None` for null.

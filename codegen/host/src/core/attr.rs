@@ -22,6 +22,8 @@ pub enum Attr {
     Shape(Option<Vec<i64>>),
     /// `tensor`.
     Tensor(Tensor),
+    /// `func`: the function's name.
+    Function(String),
     /// A list of any of these.
     List(Vec<Attr>),
 }
@@ -38,6 +40,7 @@ impl fmt::Display for Attr {
             Self::Shape(Some(dims)) => write!(f, "{dims:?}"),
             Self::Shape(None) => f.write_str("<unknown>"),
             Self::Tensor(_) => f.write_str("<tensor>"),
+            Self::Function(name) => write!(f, "{name}[]"),
             Self::List(items) => {
                 let items: Vec<String> = items.iter().map(ToString::to_string).collect();
                 write!(f, "[{}]", items.join(", "))
@@ -57,6 +60,7 @@ impl Attr {
             Self::Type(_) => "type",
             Self::Shape(_) => "shape",
             Self::Tensor(_) => "tensor",
+            Self::Function(_) => "func",
             Self::List(_) => "list",
         }
     }

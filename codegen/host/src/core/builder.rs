@@ -165,6 +165,11 @@ functions! {
         status: Arg<StatusObject>,
     ) {
         let Some(builder) = builder.get(CALL) else { return };
+        // TensorFlow knows the types up to uint64 here.
+        if dtype > DType::UINT64.0 {
+            let text = format!("Unexpected type {dtype}");
+            return report(&status, CALL, Err((StatusCode::UNIMPLEMENTED, text)));
+        }
         builder.builder().constraints.push((attr.string(), DType(dtype)));
         report(&status, CALL, Ok(()));
     }
@@ -201,6 +206,11 @@ functions! {
     }
 
     fn TF_RunAsyncOpKernelDoneCallback(done: Arg<Done>) {
+        if done.find().is_none() {
+            let address = done.address();
+            let text = format!("{CALL} got {address:p}, which was called before, or ended when compute returned");
+            return objects::record_fault(text);
+        }
         let Some(done) = done.take(CALL) else { return };
         let (flag, changed) = &*done.0;
         *flag.lock().unwrap_or_else(PoisonError::into_inner) = true;

@@ -10,6 +10,7 @@ use super::status::{StatusObject, report};
 use super::tensor::{TensorHandle, View};
 use crate::StatusCode;
 use crate::dtype::DType;
+use crate::memory::HostMemory;
 use crate::objects;
 use crate::tensor_buffer::TensorBuffer;
 
@@ -42,6 +43,10 @@ impl KernelContext {
         };
         let len = view.bytes();
         view.buffer = match on_host {
+            // TensorFlow creates the strings of a tensor, all empty.
+            true if dtype == DType::STRING => Arc::new(TensorBuffer::from_host_memory(
+                HostMemory::from_bytes(&vec![0; len]),
+            )),
             true => Arc::new(TensorBuffer::host(len)),
             false => Arc::new(
                 TensorBuffer::allocate_on(&self.executor, len).map_err(|error| {

@@ -13,6 +13,7 @@ use crate::StatusCode;
 use crate::dtype::DType;
 use crate::executor::{Executor, StreamHandle};
 use crate::objects::{self, HostObject, ObjectKind};
+use crate::quirks::Quirks;
 
 /// One argument of an op, as the kernel's registration places it.
 #[derive(Debug, Clone)]
@@ -28,6 +29,7 @@ pub(crate) struct KernelContext {
     pub device: String,
     pub executor: Arc<Executor>,
     pub stream: StreamHandle,
+    pub quirks: Quirks,
     pub inputs: Vec<ArgumentPlacement>,
     pub outputs: Vec<ArgumentPlacement>,
     state: Mutex<KernelState>,
@@ -50,6 +52,7 @@ impl KernelContext {
     pub fn new(
         (node, device): (String, String),
         (executor, stream): (Arc<Executor>, StreamHandle),
+        quirks: Quirks,
         (inputs, outputs): (Vec<ArgumentPlacement>, Vec<ArgumentPlacement>),
         input_views: Vec<View>,
     ) -> Self {
@@ -65,6 +68,7 @@ impl KernelContext {
             device,
             executor,
             stream,
+            quirks,
             inputs,
             outputs,
             state,

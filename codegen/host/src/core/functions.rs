@@ -7,8 +7,8 @@ macro_rules! functions {
             #[allow(non_snake_case, reason = "C names verbatim")]
             $(#[$attr])*
             extern "C" fn $name($($arg: $ty),*) $(-> $ret)? {
-                #[allow(dead_code, reason = "not every function can be misused")]
                 const CALL: &str = stringify!($name);
+                $crate::api_calls::record(CALL);
                 $body
             }
         )*

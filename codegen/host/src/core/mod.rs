@@ -3,6 +3,7 @@
 
 mod argument;
 mod attr;
+mod attr_text;
 mod buffer;
 mod builder;
 mod compute;
@@ -19,8 +20,10 @@ mod shape;
 #[cfg(test)]
 pub(crate) mod signature;
 pub(crate) mod status;
+pub(crate) mod string;
 mod tensor;
 mod variable;
+mod variant;
 
 use std::ffi::{CString, c_char, c_void};
 use std::ptr::NonNull;
@@ -29,7 +32,7 @@ use std::sync::OnceLock;
 pub(crate) use argument::Arg;
 pub use attr::Attr;
 pub(crate) use buffer::BufferObject;
-pub(crate) use builder::{Compute, Done, KernelBuilder, take_registered_kernels};
+pub(crate) use builder::{Compute, Done, KernelBuilder, Wait, take_registered_kernels};
 pub(crate) use construction::KernelConstruction;
 pub(crate) use context::{ArgumentPlacement, KernelContext};
 pub(crate) use grappler::{GrapplerItem, register_item};
@@ -37,8 +40,10 @@ pub(crate) use known_op::KnownOp;
 pub(crate) use op_def::defined;
 pub(crate) use op_definition::OpDefinition;
 pub(crate) use shape::{ShapeInference, TensorShape};
+pub(crate) use string::{StringElement, texts};
 pub(crate) use tensor::View;
 pub(crate) use variable::StoredVariable;
+pub(crate) use variant::{find_list, store_list};
 
 /// Returns the host's function for `symbol` in the form with so many parameters, or `None` if it has none.
 /// `TSL_X` is another name for `TF_X`.
@@ -66,7 +71,9 @@ pub(crate) fn find_function(symbol: &str, arguments: Option<usize>) -> Option<No
         reference::find,
         shape::find,
         serialized::find,
+        string::find,
         variable::find,
+        variant::find,
     ];
     families
         .iter()
@@ -90,7 +97,9 @@ pub(crate) fn signatures() -> Vec<signature::CFunction> {
         reference::signatures,
         shape::signatures,
         serialized::signatures,
+        string::signatures,
         variable::signatures,
+        variant::signatures,
     ];
     families.into_iter().flat_map(|family| family()).collect()
 }

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::argument::{Arg, CStringArgument};
+use super::attr_text::AttrText;
 use super::functions::functions;
 use super::known_op;
 use super::op_definition::{OpDefinition, ShapeFunction};
@@ -114,7 +115,12 @@ functions! {
     fn TF_RegisterOpDefinition(builder: Arg<OpDefinitionBuilder>, status: Arg<StatusObject>) {
         let Some(builder) = builder.take(CALL) else { return };
         let definition = builder.definition().clone();
-        report(&status, CALL, register(definition));
+        let registered = register(definition);
+        // Once its registry is in use, TensorFlow ends the process and reports nothing.
+        if let Err((_, text)) = &registered {
+            objects::record_fault(format!("{CALL}: {text}; TensorFlow ends the process"));
+        }
+        report(&status, CALL, registered);
     }
 
     fn TF_OpDefinitionBuilderAddInput(builder: Arg<OpDefinitionBuilder>, spec: CStringArgument) {
@@ -126,7 +132,11 @@ functions! {
     }
 
     fn TF_OpDefinitionBuilderAddAttr(builder: Arg<OpDefinitionBuilder>, spec: CStringArgument) {
-        add(CALL, &builder, &spec, |op| &mut op.attrs);
+        let is_valid = named(&spec.string()).is_some_and(|(_, text)| AttrText::parse(&text).is_some());
+        match builder.get(CALL) {
+            Some(builder) if !is_valid => builder.definition().malformed = Some(spec.string()),
+            _ => add(CALL, &builder, &spec, |op| &mut op.attrs),
+        }
     }
 
     fn TF_OpDefinitionBuilderDeprecated(builder: Arg<OpDefinitionBuilder>, _version: i32, _why: CStringArgument) {

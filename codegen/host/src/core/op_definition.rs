@@ -2,6 +2,8 @@
 
 use std::ffi::c_void;
 
+use super::attr::Attr;
+use super::attr_text::AttrText;
 use super::shape::ShapeInference;
 use crate::dtype::DType;
 use crate::proto;
@@ -44,19 +46,48 @@ impl OpDefinition {
         self.attrs.iter().map(|(name, _)| name.as_str())
     }
 
+    /// Returns the default values of its attributes.
+    pub fn defaults(&self) -> impl Iterator<Item = (&str, Attr)> {
+        let default = |text: &str| AttrText::parse(text)?.default;
+        let attrs = self.attrs.iter();
+        attrs.filter_map(move |(name, text)| Some((name.as_str(), default(text)?)))
+    }
+
+    /// Returns the type attributes with the types that each allows; without restriction it is float.
+    pub fn type_attrs(&self) -> impl Iterator<Item = (&str, Vec<DType>)> {
+        let parsed = self.attrs.iter().filter_map(|(name, text)| {
+            let parsed = AttrText::parse(text)?;
+            (parsed.kind == "type").then_some((name.as_str(), parsed.types))
+        });
+        parsed.map(|(name, types)| match types.is_empty() {
+            true => (name, vec![DType::FLOAT]),
+            false => (name, types),
+        })
+    }
+
+    /// Returns the numbers of input and output tensors if each list has `count`.
+    pub fn tensor_counts(&self, count: usize) -> (usize, usize) {
+        let tensors = |arguments: &[(String, String)]| {
+            let tensors = arguments.iter().map(|(_, ty)| match ty.contains('*') {
+                true => count,
+                false => 1,
+            });
+            tensors.sum()
+        };
+        (tensors(&self.inputs), tensors(&self.outputs))
+    }
+
     pub(super) fn bytes(&self) -> Vec<u8> {
         let arguments = [(2, &self.inputs), (3, &self.outputs)];
         let arguments = arguments.into_iter().flat_map(|(field, list)| {
             list.iter()
                 .map(move |(name, ty)| proto::bytes_field(field, argument(name, ty)))
         });
-        let attrs = self.attrs.iter().map(|(name, kind)| {
-            let kind = kind.split(['=', '>']).next().unwrap_or("").trim();
-            // `{float, int32}` lists the types that a type attribute takes.
-            let kind = if kind.starts_with('{') { "type" } else { kind };
+        let attrs = self.attrs.iter().map(|(name, text)| {
+            let kind = AttrText::parse(text).map_or_else(String::new, |it| it.kind);
             proto::bytes_field(
                 4,
-                [proto::bytes_field(1, name), proto::bytes_field(2, kind)].concat(),
+                [proto::bytes_field(1, name), proto::bytes_field(2, &kind)].concat(),
             )
         });
         let flags = self.flags.iter().map(|flag| proto::varint_field(*flag, 1));

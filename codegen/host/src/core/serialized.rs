@@ -47,8 +47,12 @@ fn shape(dims: Option<&[i64]>) -> Vec<u8> {
     }
 }
 
-/// The one field of an `AttrValue`; in its lists the fields have the same numbers.
-fn value(attr: &Attr) -> Vec<u8> {
+/// Field number of a function in an `AttrValue`, and in its list.
+const FUNCTION: u32 = 10;
+const LISTED_FUNCTION: u32 = 9;
+
+/// The one field of an `AttrValue`; in its lists the fields have the same numbers, but for functions.
+fn value(attr: &Attr, function: u32) -> Vec<u8> {
     match attr {
         Attr::Text(text) => proto::bytes_field(2, text),
         Attr::Int(value) => proto::varint_field(3, *value as u64),
@@ -57,8 +61,10 @@ fn value(attr: &Attr) -> Vec<u8> {
         Attr::Type(dtype) => proto::varint_field(6, u64::from(dtype.0)),
         Attr::Shape(dims) => proto::bytes_field(7, shape(dims.as_deref())),
         Attr::Tensor(found) => proto::bytes_field(8, tensor(found)),
+        Attr::Function(name) => proto::bytes_field(function, proto::bytes_field(1, name)),
         Attr::List(items) => {
-            proto::bytes_field(1, items.iter().flat_map(value).collect::<Vec<_>>())
+            let items = items.iter().flat_map(|it| value(it, LISTED_FUNCTION));
+            proto::bytes_field(1, items.collect::<Vec<_>>())
         }
     }
 }
@@ -67,7 +73,7 @@ fn node(construction: &KernelConstruction) -> Vec<u8> {
     let attrs = construction.attrs.iter().map(|(name, attr)| {
         let entry = [
             proto::bytes_field(1, name),
-            proto::bytes_field(2, value(attr)),
+            proto::bytes_field(2, value(attr, FUNCTION)),
         ]
         .concat();
         proto::bytes_field(5, entry)
@@ -120,7 +126,6 @@ functions! {
         objects::create(BufferObject::from_bytes(&node(ctx)), Owner::Plugin)
     }
 
-    // No op that this host runs has an attribute that is a function.
     fn TF_OpKernelConstruction_GetAttrFunction(
         ctx: Arg<KernelConstruction>,
         name: CStringArgument,
@@ -129,6 +134,11 @@ functions! {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         let name = name.string();
         let text = match ctx.attrs.get(&name) {
+            Some(Attr::Function(function)) => {
+                report(&status, CALL, Ok(()));
+                let message = proto::bytes_field(1, function);
+                return objects::create(BufferObject::from_bytes(&message), Owner::Plugin);
+            }
             Some(attr) => format!("attribute {name} is a {}, not a function", attr.kind()),
             None => format!("{} has no attribute {name}", ctx.name),
         };

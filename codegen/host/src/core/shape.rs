@@ -1,5 +1,6 @@
 //! Shape inference: the C functions that a plugin's shape function calls.
 
+use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,8 +19,16 @@ const UNKNOWN: i64 = -1;
 /// The object behind `TF_ShapeInferenceContext*`.
 pub(crate) struct ShapeInference {
     inputs: Vec<TensorShape>,
-    outputs: Mutex<Vec<TensorShape>>,
-    types: Vec<String>,
+    outputs: Mutex<Vec<Output>>,
+    types: BTreeMap<String, DType>,
+    first_only: bool,
+}
+
+/// The shape of an output.
+#[derive(Clone, Default)]
+struct Output {
+    shape: TensorShape,
+    is_set: bool,
 }
 
 /// The object behind `TF_ShapeHandle*`.
@@ -51,17 +60,30 @@ impl ShapeHandle {
 }
 
 impl ShapeInference {
-    /// Returns the inference for inputs of these shapes. `types` are the op's type attributes, all of them float.
-    pub fn new(inputs: Vec<TensorShape>, outputs: usize, types: Vec<String>) -> Self {
+    /// Returns the inference for inputs of these shapes. `types` are the values of the op's type attributes.
+    pub fn new(
+        inputs: Vec<TensorShape>,
+        outputs: usize,
+        types: BTreeMap<String, DType>,
+        first_only: bool,
+    ) -> Self {
         Self {
             inputs,
-            outputs: Mutex::new(vec![None; outputs]),
+            outputs: Mutex::new(vec![Output::default(); outputs]),
             types,
+            first_only,
         }
     }
 
     pub fn outputs(&self) -> Vec<TensorShape> {
-        lock(&self.outputs).clone()
+        let outputs = lock(&self.outputs);
+        outputs.iter().map(|it| it.shape.clone()).collect()
+    }
+
+    /// Returns the position of an input or output, or `None` if the release rejects the index.
+    fn index(&self, index: c_int) -> Option<usize> {
+        let index = usize::try_from(index).ok();
+        index.filter(|index| *index == 0 || !self.first_only)
     }
 }
 
@@ -181,7 +203,7 @@ functions! {
         status: Arg<StatusObject>,
     ) {
         let Some(ctx) = ctx.get(CALL) else { return };
-        let found = usize::try_from(index).ok().and_then(|at| ctx.inputs.get(at)).cloned();
+        let found = ctx.index(index).and_then(|at| ctx.inputs.get(at)).cloned();
         let none = || (StatusCode::INVALID_ARGUMENT, format!("there is no input {index}"));
         put(CALL, &handle, found.ok_or_else(none), &status);
     }
@@ -194,14 +216,18 @@ functions! {
     ) {
         let (Some(ctx), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
         let mut outputs = lock(&ctx.outputs);
-        let output = usize::try_from(index).ok().and_then(|at| outputs.get_mut(at));
+        let output = ctx.index(index).and_then(|at| outputs.get_mut(at));
+        if output.as_ref().is_some_and(|output| output.is_set) {
+            objects::record_fault(format!("{CALL} sets output {index} twice"));
+        }
         let none = || (StatusCode::INVALID_ARGUMENT, format!("there is no output {index}"));
-        report(&status, CALL, output.map(|output| *output = handle.shape()).ok_or_else(none));
+        let set = |output: &mut Output| *output = Output { shape: handle.shape(), is_set: true };
+        report(&status, CALL, output.map(set).ok_or_else(none));
     }
 
     fn TF_ShapeInferenceContextSetUnknownShape(ctx: Ctx, status: Arg<StatusObject>) {
         let Some(ctx) = ctx.get(CALL) else { return };
-        lock(&ctx.outputs).fill(None);
+        lock(&ctx.outputs).fill(Output::default());
         report(&status, CALL, Ok(()));
     }
 
@@ -282,9 +308,9 @@ functions! {
     ) {
         let Some(ctx) = ctx.get(CALL) else { return };
         let name = name.string();
-        let found = match ctx.types.contains(&name) {
-            true => Ok(DType::FLOAT.0),
-            false => invalid(format!("there is no attribute {name}")),
+        let found = match ctx.types.get(&name) {
+            Some(dtype) => Ok(dtype.0),
+            None => invalid(format!("there is no attribute {name}")),
         };
         report(&status, CALL, found.map(|dtype| out.set(dtype)));
     }

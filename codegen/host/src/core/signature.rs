@@ -9,6 +9,7 @@ use super::buffer::BufferFields;
 use super::compute::AllocatorAttributes;
 use super::construction::StringView;
 use super::serialized::InputRange;
+use super::string::StringElement;
 use crate::objects::HostObject;
 
 /// A C type, as far as a call passes it.
@@ -149,6 +150,7 @@ structs! {
     StringView = "TF_StringView",
     AllocatorAttributes = "TF_AllocatorAttributes",
     InputRange = "TF_InputRange_Args",
+    StringElement = "TF_TString",
 }
 
 macro_rules! pointers {

@@ -37,7 +37,7 @@ impl View {
 
     /// Returns the number of bytes of the elements.
     pub fn bytes(&self) -> usize {
-        self.elements().max(0) as usize * self.dtype.size()
+        self.elements().max(0) as usize * self.dtype.stride()
     }
 
     /// Returns a handle of this view that the plugin must delete.

@@ -16,6 +16,7 @@ use super::tensor::{TensorHandle, View};
 use crate::StatusCode;
 use crate::dtype::DType;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
+use crate::quirks::Quirk;
 
 pub(super) type Copy =
     unsafe extern "C" fn(*mut KernelContext, *mut TensorHandle, *mut TensorHandle);
@@ -26,8 +27,21 @@ type StatusResult<T> = Result<T, (StatusCode, String)>;
 #[derive(Default)]
 pub(crate) struct StoredVariable {
     value: Mutex<Option<View>>,
-    locked: Mutex<bool>,
+    lock: Mutex<LockState>,
     released: Condvar,
+}
+
+/// The calls that have locked a variable, by their contexts.
+#[derive(Default)]
+struct LockState {
+    exclusive: Option<usize>,
+    shared: Vec<usize>,
+}
+
+impl LockState {
+    fn is_held_by(&self, context: usize) -> bool {
+        self.exclusive == Some(context) || self.shared.contains(&context)
+    }
 }
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -56,38 +70,65 @@ impl StoredVariable {
         drop(lock(&ALL).remove(&number));
     }
 
+    pub fn set(&self, value: View) {
+        *lock(&self.value) = Some(value);
+    }
+
     pub fn value(&self) -> Option<View> {
         lock(&self.value).clone()
     }
 
-    fn acquire(&self) {
-        let mut locked = lock(&self.locked);
-        while *locked {
-            locked = self
-                .released
-                .wait(locked)
-                .unwrap_or_else(PoisonError::into_inner);
+    /// Waits for the lock; an error if the same call has it already, since it would wait forever.
+    fn acquire(
+        self: &Arc<Self>,
+        call: &str,
+        context: usize,
+        is_exclusive: bool,
+    ) -> StatusResult<Lock> {
+        let mut state = lock(&self.lock);
+        if state.is_held_by(context) {
+            let text =
+                format!("{call} waits forever for a variable that the same kernel has locked");
+            objects::record_fault(text.clone());
+            return Err((StatusCode::INTERNAL, text));
         }
-        *locked = true;
+        while state.exclusive.is_some() || is_exclusive && !state.shared.is_empty() {
+            let waited = self.released.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        match is_exclusive {
+            true => state.exclusive = Some(context),
+            false => state.shared.push(context),
+        }
+        let variable = Arc::clone(self);
+        Ok(Lock { variable, context })
     }
 
-    fn release(&self) {
-        *lock(&self.locked) = false;
-        self.released.notify_one();
+    fn is_locked_by(&self, context: usize) -> bool {
+        lock(&self.lock).is_held_by(context)
+    }
+}
+
+/// A lock on a variable. Dropping it releases the lock.
+struct Lock {
+    variable: Arc<StoredVariable>,
+    context: usize,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let mut state = lock(&self.variable.lock);
+        state.exclusive = state.exclusive.filter(|it| *it != self.context);
+        state.shared.retain(|it| *it != self.context);
+        self.variable.released.notify_all();
     }
 }
 
 /// The object behind `TF_VariableInputLockHolder*`.
-struct LockHolder(Vec<Arc<StoredVariable>>);
+struct LockHolder(#[allow(dead_code, reason = "dropping it releases the locks")] Vec<Lock>);
 
 impl HostObject for LockHolder {
     const KIND: ObjectKind = ObjectKind::VariableLock;
-}
-
-impl Drop for LockHolder {
-    fn drop(&mut self) {
-        self.0.iter().for_each(|variable| variable.release());
-    }
 }
 
 impl KernelContext {
@@ -107,10 +148,12 @@ impl KernelContext {
     fn assign(
         &self,
         call: &str,
+        context: usize,
         (input, value): (c_int, c_int),
         validate: bool,
     ) -> StatusResult<()> {
         let variable = self.variable(call, input)?;
+        let _lock = variable.acquire(call, context, true)?;
         let value = self.input(value)?;
         let mut current = lock(&variable.value);
         match &*current {
@@ -126,6 +169,30 @@ impl KernelContext {
                 Ok(())
             }
         }
+    }
+
+    /// Returns the variables that core locks for these inputs, in the order of its locks.
+    fn locked_variables(&self, call: &str, inputs: &[c_int]) -> Vec<Arc<StoredVariable>> {
+        let find = |inputs: &[c_int]| -> Vec<_> {
+            inputs
+                .iter()
+                .filter_map(|it| self.variable(call, *it).ok())
+                .collect()
+        };
+        let order = |it: &Arc<StoredVariable>| Arc::as_ptr(it) as usize;
+        let mut distinct = find(inputs);
+        distinct.sort_by_key(order);
+        distinct.dedup_by(|left, right| Arc::ptr_eq(left, right));
+        if !self.quirks.has(Quirk::LocksFirstInputs) {
+            return distinct;
+        }
+        let first: Vec<c_int> = (0..distinct.len() as c_int).collect();
+        if !first.iter().all(|it| inputs.contains(it)) {
+            objects::record_fault(format!("{call} locks inputs {first:?}, not {inputs:?}"));
+        }
+        let mut variables = find(&first);
+        variables.sort_by_key(order);
+        variables
     }
 
     /// Returns a value that is not shared: a copy if it has other references.
@@ -195,7 +262,7 @@ extern "C" fn assign_without_validation(
     let Some(found) = ctx.get(CALL) else { return };
     report_or_fail(
         found,
-        found.assign(CALL, (input, value), false),
+        found.assign(CALL, ctx.address() as usize, (input, value), false),
         CALL,
         &status,
     );
@@ -233,7 +300,7 @@ functions! {
         status: Arg<StatusObject>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
-        report_or_fail(found, found.assign(CALL, (input, value), validate_shape != 0), CALL, &status);
+        report_or_fail(found, found.assign(CALL, ctx.address() as usize, (input, value), validate_shape != 0), CALL, &status);
     }
 
     fn TF_AssignUpdateVariable(
@@ -248,9 +315,11 @@ functions! {
     ) {
         let Some(found) = ctx.get(CALL) else { return };
         let prepared = found.variable(CALL, input).and_then(|variable| {
-            Ok((found.unshared_value(ctx.address(), &variable, copy)?, found.input(value)?))
+            let lock = variable.acquire(CALL, ctx.address() as usize, true)?;
+            let target = found.unshared_value(ctx.address(), &variable, copy)?;
+            Ok((target, found.input(value)?, lock))
         });
-        let result = prepared.and_then(|(target, value)| {
+        let result = prepared.and_then(|(target, value, _lock)| {
             if target.dims != value.dims {
                 let text = format!("a value of {:?} for {:?}", value.dims, target.dims);
                 return Err((StatusCode::INVALID_ARGUMENT, text));
@@ -268,14 +337,23 @@ functions! {
         input: c_int,
         _lock_held: u8,
         _is_variant: u8,
-        _sparse: u8,
+        sparse: u8,
         copy: Option<Copy>,
         out: Out<*mut TensorHandle>,
         status: Arg<StatusObject>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
-        let variable = found.variable(CALL, input);
-        let value = variable.and_then(|variable| found.unshared_value(ctx.address(), &variable, copy));
+        // A reference is the tensor itself.
+        if found.input(input).is_ok_and(|view| view.dtype != DType::RESOURCE) {
+            let value = found.input(input);
+            return report(&status, CALL, value.map(|value| out.set(value.into_plugin_handle())));
+        }
+        let value = found.variable(CALL, input).and_then(|variable| {
+            if sparse == 0 && !variable.is_locked_by(ctx.address() as usize) {
+                objects::record_fault(format!("{CALL} got variable {input}, which the kernel has not locked"));
+            }
+            found.unshared_value(ctx.address(), &variable, copy)
+        });
         report_or_fail(found, value.map(|value| out.set(value.into_plugin_handle())), CALL, &status);
     }
 
@@ -290,14 +368,10 @@ functions! {
         status: Arg<StatusObject>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
-        let inputs = inputs.values(len).iter();
-        let mut variables: Vec<_> =
-            inputs.filter_map(|input| found.variable(CALL, *input).ok()).collect();
-        variables.sort_by_key(|variable| Arc::as_ptr(variable) as usize);
-        variables.dedup_by(|left, right| Arc::ptr_eq(left, right));
-        variables.retain(|_| do_lock != 0);
-        variables.iter().for_each(|variable| variable.acquire());
-        holder.set(objects::create(LockHolder(variables), Owner::Plugin));
+        let variables = found.locked_variables(CALL, inputs.values(len));
+        let context = ctx.address() as usize;
+        let locks = variables.iter().filter_map(|it| it.acquire(CALL, context, do_lock != 0).ok());
+        holder.set(objects::create(LockHolder(locks.collect()), Owner::Plugin));
         report(&status, CALL, Ok(()));
     }
 
@@ -305,9 +379,17 @@ functions! {
         drop(holder.take(CALL));
     }
 
-    // The host has resource variables only, and forwarding is for reference variables.
-    fn TF_OpKernelContext_ForwardRefInputToRefOutput(ctx: Ctx, _input: i32, _output: i32) {
-        ctx.get(CALL);
+    // A reference is the tensor itself, and resources are not forwarded.
+    fn TF_OpKernelContext_ForwardRefInputToRefOutput(ctx: Ctx, input: i32, output: i32) {
+        let Some(found) = ctx.get(CALL) else { return };
+        let forwarded = match found.input(input) {
+            Ok(view) if view.dtype != DType::RESOURCE => found.set_output(output, view),
+            Ok(_) => Ok(()),
+            Err(error) => Err(error),
+        };
+        if let Err((_, message)) = forwarded {
+            objects::record_fault(format!("{CALL}: {message}"));
+        }
     }
 
     fn TF_IsRefInput(ctx: Ctx, _index: c_int, status: Arg<StatusObject>) -> bool {

@@ -19,6 +19,9 @@ static void shape(TF_ShapeInferenceContext *ctx, TF_Status *status) {
   if (TF_GetCode(status) == TF_OK) TF_ShapeInferenceContextWithRankAtLeast(ctx, input, 1, vector, status);
   if (TF_GetCode(status) == TF_OK) TF_ShapeInferenceContextSubshape(ctx, vector, 0, 1, vector, status);
   if (TF_GetCode(status) == TF_OK) TF_ShapeInferenceContextSetOutput(ctx, 0, vector, status);
+#if defined(SHAPE_TWICE)
+  if (TF_GetCode(status) == TF_OK) TF_ShapeInferenceContextSetOutput(ctx, 0, vector, status);
+#endif
   TF_DeleteShapeHandle(input);
 #if !defined(SHAPE_LEAK)
   TF_DeleteShapeHandle(vector);
@@ -33,6 +36,9 @@ __attribute__((constructor)) static void define(void) {
   TF_OpDefinitionBuilderAddOutput(op, "first: int64");
   TF_OpDefinitionBuilderSetShapeInferenceFunction(op, shape);
   TF_RegisterOpDefinition(op, status);
+#if defined(OP_OF_CORE)
+  TF_RegisterOpDefinition(TF_NewOpDefinitionBuilder("MatMul"), status);
+#endif
   TF_DeleteStatus(status);
 }
 

@@ -12,7 +12,13 @@ const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../generated/ir
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/plugin.c");
 const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/kernels.c");
 const EXTRAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/extras.c");
+const MEMORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/memory.c");
+const MEMORY_HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/memory.h");
+const QUEUES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/queues.c");
+const QUEUES_HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/queues.h");
 const HOSTILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/hostile.c");
+/// The sources of the plugin.
+const SOURCES: [&str; 5] = [PLUGIN, MEMORY, KERNELS, EXTRAS, QUEUES];
 /// This file, which has the compiler's options.
 const OPTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/mod.rs");
 const PANICS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/panics.rs");
@@ -79,15 +85,16 @@ impl Compiler {
         version.status.success().then_some(Self { folder, minor })
     }
 
-    /// Compiles the plugin with the macro `defect`. Before 2.21 it names the libraries that it needs, without which
-    /// those releases do not load it.
+    /// Compiles the plugin with the macros `defect`, separated by spaces. Before 2.21 it names the libraries that it
+    /// needs, without which those releases do not load it.
     pub fn plugin(&self, defect: &str) -> PathBuf {
-        let file = defect.to_lowercase().replace('=', ".");
+        let file = defect.to_lowercase().replace('=', ".").replace(' ', "_");
         let path = self.folder.join(format!("lib{file}.so"));
-        let defect = format!("-D{defect}");
+        let defines: Vec<String> = defect.split(' ').map(|it| format!("-D{it}")).collect();
+        let defines: Vec<&str> = defines.iter().map(String::as_str).collect();
         match self.minor {
-            ..=20 => self.link(&path, &[&defect]),
-            _ => self.cc(&path, &[&defect, PLUGIN, KERNELS, EXTRAS]),
+            ..=20 => self.link(&path, &defines),
+            _ => self.cc(&path, &[&defines[..], &SOURCES].concat()),
         }
         path
     }
@@ -152,15 +159,8 @@ impl Compiler {
             }
             library.display().to_string()
         });
-        let rest = [
-            PLUGIN,
-            KERNELS,
-            EXTRAS,
-            "-Wl,--no-as-needed",
-            &libraries[0],
-            &libraries[1],
-        ];
-        self.cc(path, &[options, &rest].concat());
+        let needed = ["-Wl,--no-as-needed", &libraries[0], &libraries[1]];
+        self.cc(path, &[options, &SOURCES, &needed].concat());
     }
 
     /// Returns true if no source is newer than `output`.
@@ -172,6 +172,10 @@ impl Compiler {
             Path::new(PLUGIN),
             Path::new(KERNELS),
             Path::new(EXTRAS),
+            Path::new(MEMORY),
+            Path::new(MEMORY_HEADER),
+            Path::new(QUEUES),
+            Path::new(QUEUES_HEADER),
             Path::new(HOSTILE),
             Path::new(OPTIONS),
         ];

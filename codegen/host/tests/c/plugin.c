@@ -1,6 +1,6 @@
 // A small device plugin for the tests of sp-host, written as vendors write theirs: against one
-// release, with TensorFlow's functions left undefined. Streams run at once. Each macro plants one
-// defect.
+// release, with TensorFlow's functions left undefined. Its memory is in memory.c. Streams run at once, or
+// have threads with ASYNC (queues.c). Each other macro plants one defect.
 #define _DEFAULT_SOURCE
 #include <alloca.h>
 #include <stdlib.h>
@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include "tensorflow.h"
+
+#include "memory.h"
+#include "queues.h"
 
 #if defined(BAD_NAME)
 #define NAME "my/device"
@@ -30,10 +33,12 @@
 typedef struct { void *to; const void *from; uint64_t size; } Stream;
 typedef struct { uint64_t start, stop; } Timer;
 
-static int64_t in_use, peak, allocations;
-static void *first_taken;
+#if !defined(ASYNC)
+// Other parts use it only if streams have threads.
+static uint64_t now(void);
+#endif
 
-static uint64_t now(void) {
+uint64_t now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
@@ -42,114 +47,6 @@ static uint64_t now(void) {
 static void ok(TF_Status *status) { TF_SetStatus(status, TF_OK, ""); }
 
 static void no(TF_Status *status) { TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "not today"); }
-
-// Memory: a header of 256 bytes before each block holds its size. 2.22 requires host memory that is aligned to
-// 256 bytes.
-#if defined(ALIGNED_TO_64)
-#define HEADER 64
-#else
-#define HEADER 256
-#endif
-
-static void *take(uint64_t size) {
-#if defined(OVERCOMMITS)
-  if (size > (1ull << 40)) size = 64;
-#endif
-  if (size > (1ull << 40)) return NULL;
-  char *block = aligned_alloc(256, (size + 511) / 256 * 256 + 256);
-  if (block == NULL) return NULL;
-  *(uint64_t *)block = size;
-  int64_t used = __atomic_add_fetch(&in_use, (int64_t)size, __ATOMIC_RELAXED);
-  if (used > peak) peak = used;
-  __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
-  if (first_taken == NULL) first_taken = block + HEADER;
-  return block + HEADER;
-}
-
-static void give(void *memory) {
-  if (memory == NULL) return;
-  char *block = (char *)memory - HEADER;
-#if defined(SPOILS_OTHERS)
-  if (memory == first_taken) first_taken = NULL;
-  if (first_taken != NULL) *(char *)first_taken += 1;
-#endif
-#if !defined(STATS_DRIFT)
-  __atomic_sub_fetch(&in_use, (int64_t) * (uint64_t *)block, __ATOMIC_RELAXED);
-#endif
-  free(block);
-}
-
-static void allocate(const SP_Device *device, uint64_t size, int64_t space, SP_DeviceMemoryBase *mem) {
-#if defined(CRASH)
-  *(volatile int *)16 = 1;
-#endif
-#if defined(BLOCK_SIZE)
-  mem->struct_size = 20;
-#else
-  mem->struct_size = SP_DeviceMemoryBase_SIZE;
-#endif
-  mem->opaque = take(size);
-  mem->size = size;
-#if defined(BLOCK_SMALL)
-  mem->size = size / 2;
-#endif
-#if defined(BLOCK_EXT)
-  mem->ext = mem->opaque;
-#endif
-#if defined(NO_MEMORY)
-  mem->opaque = NULL;
-#endif
-#if defined(OMIT_SP_DeviceMemoryBase)
-  mem->OMIT_SP_DeviceMemoryBase = 0;
-#endif
-#if defined(UNALIGNED)
-  if (mem->opaque != NULL) mem->opaque = (char *)mem->opaque + 8;
-#endif
-}
-
-static void deallocate(const SP_Device *device, SP_DeviceMemoryBase *mem) {
-#if defined(UNALIGNED)
-  if (mem->opaque != NULL) mem->opaque = (char *)mem->opaque - 8;
-#endif
-#if defined(TRUSTS_SIZE)
-  if (mem->opaque != NULL && mem->size < *(uint64_t *)((char *)mem->opaque - HEADER)) abort();
-#endif
-  give(mem->opaque);
-}
-
-#if defined(UNALIGNED_HOST)
-static void *host_allocate(const SP_Device *device, uint64_t size) { return malloc(size + 8) + 8; }
-static void host_deallocate(const SP_Device *device, void *memory) { free(memory - 8); }
-#else
-static void *host_allocate(const SP_Device *device, uint64_t size) { return take(size); }
-static void host_deallocate(const SP_Device *device, void *memory) { give(memory); }
-#endif
-
-static uint8_t stats(const SP_Device *device, SP_AllocatorStats *out) {
-  out->struct_size = SP_AllocatorStats_SIZE;
-  out->num_allocs = allocations;
-  out->bytes_in_use = in_use;
-  out->peak_bytes_in_use = peak;
-#if defined(STATS_NEGATIVE)
-  out->largest_alloc_size = -1;
-#endif
-#if defined(OMIT_SP_AllocatorStats)
-  out->OMIT_SP_AllocatorStats = 0;
-#endif
-  return 1;
-}
-
-static uint8_t usage(const SP_Device *device, int64_t *free_bytes, int64_t *total) {
-#if defined(NO_USAGE)
-  return 0;
-#endif
-#if defined(USAGE_UNSET)
-  return 1;
-#endif
-  *total = 1ll << 32;
-  *free_bytes = *total - in_use;
-  return 1;
-}
 
 // Streams, events, timers.
 
@@ -408,6 +305,8 @@ static void device_count(const SP_Platform *platform, int *count, TF_Status *sta
 #endif
 #if defined(NO_DEVICE)
   *count = 0;
+#elif defined(DEVICES)
+  *count = DEVICES;
 #else
   *count = 1;
 #endif
@@ -431,6 +330,7 @@ static void create_device(const SP_Platform *platform, SE_CreateDeviceParams *pa
 #else
   params->device->ordinal = params->ordinal;
 #endif
+  params->device->device_handle = (void *)(intptr_t)(params->ordinal + 1);
   params->device->hardware_name = "Test";
 #if defined(FREE_EXT)
   params->device->ext = params->device;
@@ -472,12 +372,6 @@ static void create_executor(const SP_Platform *platform, SE_CreateStreamExecutor
   SP_StreamExecutor *table = params->stream_executor;
   *table = (SP_StreamExecutor){
       .struct_size = SP_StreamExecutor_SIZE,
-      .allocate = allocate,
-      .deallocate = deallocate,
-      .host_memory_allocate = host_allocate,
-      .host_memory_deallocate = host_deallocate,
-      .get_allocator_stats = stats,
-      .device_memory_usage = usage,
       .create_stream = create_stream,
       .destroy_stream = destroy_stream,
       .create_stream_dependency = depend,
@@ -512,12 +406,16 @@ static void create_executor(const SP_Platform *platform, SE_CreateStreamExecutor
       .create_stream_with_options = create_stream_with_options,
 #endif
   };
+  set_memory_slots(table);
+#if defined(ASYNC)
+  set_queue_slots(table);
+#endif
 #if defined(PAST_STRUCT)
   // A slot that this release does not have.
-  *(void **)((char *)table + SP_StreamExecutor_SIZE) = (void *)allocate;
+  *(void **)((char *)table + SP_StreamExecutor_SIZE) = (void *)table->allocate;
 #endif
 #if defined(TABLE_EXT)
-  table->ext = (void *)allocate;
+  table->ext = (void *)table->allocate;
 #endif
 #if defined(PARAMS_SIZE)
   params->struct_size = SE_CreateStreamExecutorParams_SIZE + 8;

@@ -185,6 +185,19 @@ impl<'u> Cursor<'u> {
         unsafe { clang_Cursor_isMacroFunctionLike(self.raw) != 0 }
     }
 
+    /// Returns the file that an include directive includes, or `None` for another cursor.
+    pub fn included_file(self) -> Option<File> {
+        // SAFETY: `self` borrows its unit, so the cursor is valid. libclang returns null for another kind of cursor.
+        let file = unsafe { clang_getIncludedFile(self.raw) };
+        (!file.is_null()).then_some(File(file as usize))
+    }
+
+    /// Returns true for a function that no other file can refer to.
+    pub fn is_static(self) -> bool {
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
+        unsafe { clang_Cursor_getStorageClass(self.raw) == CX_SC_Static }
+    }
+
     /// Returns true for a function declared `inline`.
     pub fn is_inline(self) -> bool {
         // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
@@ -325,8 +338,11 @@ impl<'u> Ty<'u> {
             .collect()
     }
 
-    /// Returns true for a function that takes `...`.
+    /// Returns true for a function that takes `...`. The declaration `f()` of C takes no arguments.
     pub fn is_variadic(self) -> bool {
+        if self.canonical().kind() == CXType_FunctionNoProto {
+            return false;
+        }
         // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
         unsafe { clang_isFunctionTypeVariadic(self.raw) != 0 }
     }

@@ -27,20 +27,55 @@ use super::unit::Unit;
     help("remove its header from the API's notes, or add this type to the IR")
 )]
 pub struct DeclError {
-    name: String,
-    what: String,
-    loc: Loc,
+    /// The declaration, with the member that the error is about: `S.flags`.
+    pub name: String,
+    /// The construct that the IR cannot describe, such as `a bit-field`.
+    pub what: String,
+    /// The position of the declaration.
+    pub loc: Loc,
+}
+
+/// A declaration that the IR cannot describe.
+#[derive(Debug)]
+pub struct Undescribed {
+    /// The declared name.
+    pub name: String,
+    /// The reason.
+    pub reason: UndescribedReason,
+    /// The position.
+    pub loc: Loc,
+    /// The size and alignment of a struct or union.
+    pub layout: Option<Layout>,
+    /// True for a function.
+    pub is_function: bool,
+}
+
+/// The reason why a declaration is no item.
+#[derive(Debug)]
+pub enum UndescribedReason {
+    /// The IR cannot describe it.
+    Unsupported(DeclError),
+    /// A function with `...`.
+    Variadic,
+    /// The header also declares a type of that name.
+    NameOfType,
 }
 
 /// Converts the declarations of the selected headers.
+/// `is_owned` returns true for a header whose typedefs stay names; those of other headers are resolved.
 ///
 /// # Errors
 /// Returns an error if the IR cannot describe a declaration.
-pub fn collect(unit: &Unit, nodes: &[Node]) -> Result<Declarations, DeclError> {
+pub fn collect(
+    unit: &Unit,
+    nodes: &[Node],
+    is_owned: &dyn Fn(&str) -> bool,
+) -> Result<Declarations, DeclError> {
     let names = name_anonymous(unit, nodes);
     let owned = |cursor: Cursor| {
         let position = cursor.position();
-        position.is_some_and(|position| unit.header(position.file).is_some())
+        let header = position.and_then(|position| unit.header(position.file));
+        header.is_some_and(|header| is_owned(&header))
     };
     let converter = Converter {
         unit,
@@ -50,10 +85,14 @@ pub fn collect(unit: &Unit, nodes: &[Node]) -> Result<Declarations, DeclError> {
         hidden_structs: RefCell::default(),
     };
     let mut items = BTreeMap::new();
+    let mut undescribed = Vec::new();
     for node in nodes.iter().filter(|node| is_declaration(node.cursor)) {
         match node.selection {
             Selection::All => converter.declare(node, &mut items)?,
-            Selection::Describable => converter.declare(node, &mut items).unwrap_or_default(),
+            Selection::TypesOnly if !is_type(node.cursor) => {}
+            Selection::Describable | Selection::TypesOnly => {
+                undescribed.extend(converter.declare_describable(node, &mut items));
+            }
             Selection::NamesOnly => converter.note_name(node),
             Selection::Nothing => {}
         }
@@ -63,6 +102,7 @@ pub fn collect(unit: &Unit, nodes: &[Node]) -> Result<Declarations, DeclError> {
     Ok(Declarations {
         items,
         hidden_structs,
+        undescribed,
         ..Default::default()
     })
 }
@@ -126,6 +166,30 @@ impl Converter<'_> {
             insert(items, name, item);
         }
         Ok(())
+    }
+
+    /// Declares an item, or returns the reason why it is none.
+    fn declare_describable(&self, node: &Node, items: &mut Items) -> Option<Undescribed> {
+        let cursor = node.cursor;
+        let name = self.names.get(cursor)?;
+        let is_function = cursor.kind() == CXCursor_FunctionDecl;
+        let known = items.get(&name);
+        let reason = match is_function && known.is_some_and(|it| !matches!(it, Item::Function(_))) {
+            true => UndescribedReason::NameOfType,
+            false if is_function && cursor.ty().is_variadic() => UndescribedReason::Variadic,
+            false => UndescribedReason::Unsupported(self.declare(node, items).err()?),
+        };
+        let loc = node.loc();
+        let layout = is_record(cursor)
+            .then(|| self.layout(cursor.ty(), &name, &loc).ok())
+            .flatten();
+        Some(Undescribed {
+            name,
+            reason,
+            loc,
+            layout,
+            is_function,
+        })
     }
 
     /// Records a name that another part declares.
@@ -197,16 +261,19 @@ impl Converter<'_> {
         if cursor.is_bit_field() {
             return Err(unsupported(&full, "a bit-field", &loc));
         }
+        let is_flexible = cursor.ty().canonical().kind() == CXType_IncompleteArray;
+        let size = if is_flexible { 0 } else { cursor.ty().size() };
         let (Ok(bits), Ok(size)) = (
             u64::try_from(offset_of(record, cursor)),
-            u64::try_from(cursor.ty().size()),
+            u64::try_from(size),
         ) else {
             return Err(unsupported(&full, "a field with no layout", &loc));
         };
-        let ty = self
-            .types
-            .declared_type(cursor)
-            .map_err(|error| unsupported_type(&full, error, &loc))?;
+        let ty = match is_flexible {
+            true => self.types.flexible_array(cursor.ty()),
+            false => self.types.declared_type(cursor),
+        };
+        let ty = ty.map_err(|error| unsupported_type(&full, error, &loc))?;
         Ok(Field {
             name,
             doc: None,
@@ -281,7 +348,7 @@ impl Converter<'_> {
                 .map_err(|error| unsupported_type(name, error, &loc))?;
         }
         let symbol = plain_symbol(cursor.symbol(), name);
-        let inline = cursor.is_inline();
+        let inline = cursor.is_inline() || cursor.is_static();
         Ok(Item::Function(Function {
             doc: None,
             signature,
@@ -301,6 +368,11 @@ fn plain_symbol(symbol: String, name: &str) -> String {
     } else {
         symbol
     }
+}
+
+/// Returns true for a struct, union or enumeration.
+fn is_type(cursor: Cursor) -> bool {
+    is_record(cursor) || cursor.kind() == CXCursor_EnumDecl
 }
 
 fn handle(pointer: bool, loc: Loc) -> Item {

@@ -49,3 +49,33 @@ pub struct HeaderError {
     #[related]
     pub(super) others: Vec<HeaderError>,
 }
+
+/// One error in a header.
+pub struct ErrorInHeader {
+    /// Clang's message.
+    pub message: String,
+    /// `HEADER:LINE:COLUMN`
+    pub at: String,
+    /// The header.
+    pub source_code: NamedSource<String>,
+    /// The word that the error is about.
+    pub span: Option<SourceSpan>,
+}
+
+impl HeaderError {
+    /// Returns clang's messages.
+    pub fn messages(&self) -> impl Iterator<Item = &str> {
+        let others = self.others.iter().map(|other| other.message.as_str());
+        std::iter::once(self.message.as_str()).chain(others)
+    }
+
+    /// Returns the first error without the others.
+    pub fn into_first(self) -> ErrorInHeader {
+        ErrorInHeader {
+            message: self.message,
+            at: self.at,
+            source_code: self.source_code,
+            span: self.span,
+        }
+    }
+}

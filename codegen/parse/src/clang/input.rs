@@ -14,6 +14,35 @@ pub struct ParseInput {
     pub headers: Vec<String>,
     /// The target triple.
     pub target: String,
+    /// The language of the headers and the folders of other headers.
+    pub dialect: Dialect,
+}
+
+/// The language of headers and the folders of the headers that they include.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// C++17. All headers are below the include root or builtin headers, so the result does not depend on the machine.
+    #[default]
+    TensorFlow,
+    /// A driver's header. Headers are also found in folders of the user and of the system, and those outside of the
+    /// include root are named by their absolute paths.
+    Driver {
+        /// The language.
+        language: Language,
+        /// The folders, in order. The system's come last, then the builtin headers.
+        folders: Vec<PathBuf>,
+        /// Macros, as `NAME` or `NAME=VALUE`.
+        defines: Vec<String>,
+    },
+}
+
+/// A language of headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// C11 with GNU's extensions.
+    C,
+    /// C++17.
+    Cpp,
 }
 
 impl ParseInput {
@@ -21,4 +50,12 @@ impl ParseInput {
     pub fn has(&self, header: &str) -> bool {
         self.headers.iter().any(|own| own == header)
     }
+}
+
+/// Returns the folders of this machine's C headers. They are searched after all others.
+pub(super) fn system_folders() -> Vec<PathBuf> {
+    let multiarch = format!("/usr/include/{}-linux-gnu", std::env::consts::ARCH);
+    let folders = ["/usr/local/include", &multiarch, "/usr/include"].map(PathBuf::from);
+    let folders = folders.into_iter();
+    folders.filter(|folder| folder.is_dir()).collect()
 }

@@ -18,6 +18,7 @@ mod comment_lexer;
 mod constant;
 mod cursor;
 mod decl;
+pub mod driver;
 mod error;
 mod evaluate;
 mod input;
@@ -37,9 +38,9 @@ mod unit;
 mod tests;
 
 pub use comment::{Comment, Comments};
-pub use decl::DeclError;
-pub use error::{HeaderError, ParseError};
-pub use input::{DEFAULT_TARGET, ParseInput};
+pub use decl::{DeclError, Undescribed, UndescribedReason};
+pub use error::{ErrorInHeader, HeaderError, ParseError};
+pub use input::{DEFAULT_TARGET, Dialect, Language, ParseInput};
 pub use library::{Library, LibraryMissing};
 pub use unit::Unit;
 
@@ -51,6 +52,8 @@ pub struct Declarations {
     pub items: BTreeMap<String, Item>,
     /// The comments beside the items.
     pub comments: Comments,
+    /// The declarations that the IR cannot describe. Empty unless such declarations are accepted.
+    pub undescribed: Vec<Undescribed>,
     /// Structs without definition that only a typedef of a pointer refers to: `SP_Stream_st`.
     hidden_structs: BTreeSet<String>,
 }
@@ -176,7 +179,7 @@ fn read(
         unit => unit?,
     };
     let nodes = node::nodes(&unit, select);
-    let mut declared = decl::collect(&unit, &nodes)?;
+    let mut declared = decl::collect(&unit, &nodes, &|_| true)?;
     let sizes = struct_size::find(&nodes);
     let constants = constant::find(&nodes, &sizes);
     let numbers = constants.iter().filter_map(NamedConstant::evaluated_name);

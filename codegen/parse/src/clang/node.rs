@@ -18,6 +18,8 @@ pub enum Selection {
     All,
     /// The declarations that the IR can describe.
     Describable,
+    /// The structs, unions and enumerations that the IR can describe.
+    TypesOnly,
     /// Only the names that the header declares first, and its numeric macros. Another part contains its items.
     NamesOnly,
     /// No declarations.

@@ -69,6 +69,7 @@ impl IncludeGraph<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Dialect;
     use super::*;
 
     fn split_texts(headers: &[(&str, &str)]) -> Option<[Vec<String>; 2]> {
@@ -80,6 +81,7 @@ mod tests {
             include_root: root.path().into(),
             headers: headers.iter().map(|(name, _)| (*name).into()).collect(),
             target: super::super::DEFAULT_TARGET.into(),
+            dialect: Dialect::TensorFlow,
         };
         Some(split(&input)?.map(|part| part.headers))
     }

@@ -23,6 +23,7 @@ fn parse_for(header: &str, target: &str) -> Option<Result<Declarations, ClangErr
         include_root: root.path().into(),
         headers: vec!["demo.h".into()],
         target: target.into(),
+        dialect: Dialect::TensorFlow,
     };
     Some(declarations(&input, &|header| header == "demo.h"))
 }
@@ -238,7 +239,8 @@ fn distinguishes_scalar_types() {
         "#include <stddef.h>
         #include <stdint.h>
         struct All { bool a; char b; signed char c; unsigned char d; size_t e; long f; float g; double h;
-                     const char* i; char* const j; void** k; int l[3][2]; };",
+                     const char* i; char* const j; void** k; int l[3][2]; int (*m)[2];
+                     int (*n)[]; };",
     ) else {
         return;
     };
@@ -265,6 +267,8 @@ fn distinguishes_scalar_types() {
         pointer(Type::Char, true),
         pointer(pointer(Type::Void, true), true),
         array(array(int(32, true), 2), 3),
+        pointer(array(int(32, true), 2), true),
+        pointer(array(int(32, true), 0), true),
     ];
     assert_eq!(types, expected);
 }

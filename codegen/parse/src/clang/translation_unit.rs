@@ -4,19 +4,28 @@
 //! not depend on an installed compiler.
 
 use std::ffi::{CString, c_char};
+use std::path::PathBuf;
 use std::ptr;
 
 use clang_sys::*;
 use sp_data::embedded::BUILTIN_HEADERS;
 
 use super::error::ParseError;
-use super::input::ParseInput;
+use super::input::{Dialect, Language, ParseInput, system_folders};
 use super::library::Library;
 
 /// Virtual path of the wrapper. No file is written there.
 pub const WRAPPER: &str = "/sp-gen/wrapper.cc";
 /// Virtual folder of the builtin headers.
 const BUILTIN: &str = "/sp-gen/builtin";
+
+/// Returns true for the path of the wrapper or of a builtin header.
+pub fn is_virtual(path: &str) -> bool {
+    path == WRAPPER
+        || path
+            .strip_prefix(BUILTIN)
+            .is_some_and(|rest| rest.starts_with('/'))
+}
 
 /// A parsed translation unit, as libclang's handle.
 pub struct TranslationUnit {
@@ -102,6 +111,57 @@ fn translate(
 }
 
 fn arguments(input: &ParseInput) -> Vec<String> {
+    match &input.dialect {
+        Dialect::TensorFlow => tensorflow_arguments(input),
+        Dialect::Driver {
+            language,
+            folders,
+            defines,
+        } => {
+            let mut arguments = language_arguments(input, *language);
+            arguments.extend(defines.iter().map(|define| format!("-D{define}")));
+            arguments.extend(UNDEFINED.map(|name| format!("-U{name}")));
+            arguments.extend(folder_arguments(&input.include_root, folders));
+            arguments
+        }
+    }
+}
+
+/// Macros by which headers include the compiler's headers of vector types, such as `xmmintrin.h`. No layout depends on them.
+const UNDEFINED: [&str; 5] = ["__MMX__", "__SSE__", "__SSE2__", "__AVX__", "__ARM_NEON"];
+
+fn language_arguments(input: &ParseInput, language: Language) -> Vec<String> {
+    let (language, standard) = match language {
+        Language::C => ("c", "-std=gnu11"),
+        Language::Cpp => ("c++", "-std=c++17"),
+    };
+    let options = [
+        "-x",
+        language,
+        standard,
+        "-nostdinc",
+        "-target",
+        &input.target,
+    ];
+    options.map(str::to_owned).to_vec()
+}
+
+/// Returns the folders of a driver's header. The builtin headers come last: they supply what belongs to a compiler, and all
+/// of the standard headers on a machine without them.
+fn folder_arguments<'a>(
+    include_root: &'a PathBuf,
+    folders: &'a [PathBuf],
+) -> impl Iterator<Item = String> + 'a {
+    let own = std::iter::once(include_root).chain(folders).cloned();
+    let own = own.map(|folder| ("-I", folder));
+    let system = system_folders().into_iter();
+    let system = system.chain([BUILTIN.into()]);
+    let system = system.map(|folder| ("-isystem", folder));
+    let folders = own.chain(system);
+    folders.flat_map(|(option, folder)| [option.to_owned(), folder.to_string_lossy().into_owned()])
+}
+
+fn tensorflow_arguments(input: &ParseInput) -> Vec<String> {
     let root = input.include_root.to_string_lossy().into_owned();
     [
         "-x",

@@ -106,6 +106,14 @@ impl<'a> Types<'a> {
         }
     }
 
+    /// Converts an array of unknown length, as of a member `T x[]`, to one of no elements.
+    pub fn flexible_array(&self, ty: Ty) -> Result<Type, Unsupported> {
+        Ok(Type::Array {
+            elem: Box::new(self.convert(ty.canonical().element())?),
+            len: 0,
+        })
+    }
+
     fn typedef(&self, ty: Ty) -> Result<Type, Unsupported> {
         let declaration = ty.declaration();
         let name = declaration.name();
@@ -134,9 +142,13 @@ impl<'a> Types<'a> {
         if let Some(function) = function_type(pointee) {
             return Ok(Type::Function(Box::new(self.signature(function, &[])?)));
         }
+        let target = match pointee.canonical().kind() {
+            CXType_IncompleteArray => self.flexible_array(pointee)?,
+            _ => self.convert(pointee)?,
+        };
         Ok(Type::Pointer {
             mutable: !pointee.is_const(),
-            pointee: Box::new(self.convert(pointee)?),
+            pointee: Box::new(target),
         })
     }
 

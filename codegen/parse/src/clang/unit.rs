@@ -12,15 +12,16 @@ use miette::{NamedSource, SourceSpan};
 
 use super::cursor::{Cursor, File, Position, expansion};
 use super::error::{HeaderError, ParseError};
-use super::input::ParseInput;
+use super::input::{Dialect, ParseInput};
 use super::string::text;
-use super::translation_unit::{TranslationUnit, WRAPPER};
+use super::translation_unit::{TranslationUnit, WRAPPER, is_virtual};
 use crate::identifier::{is_identifier_char, split_identifier};
 
 /// A parse without errors.
 pub struct Unit {
     translation: TranslationUnit,
     root: PathBuf,
+    dialect: Dialect,
     wrapper: String,
     names: RefCell<HashMap<File, Option<Rc<str>>>>,
     texts: RefCell<HashMap<Rc<str>, Rc<str>>>,
@@ -36,6 +37,7 @@ impl Unit {
         let unit = Self {
             translation: TranslationUnit::parse(input, &wrapper)?,
             root: input.include_root.clone(),
+            dialect: input.dialect.clone(),
             wrapper,
             names: RefCell::default(),
             texts: RefCell::default(),
@@ -49,15 +51,32 @@ impl Unit {
         Cursor::root(&self.translation)
     }
 
-    /// Returns the path of a file below the include root, or `None` for the wrapper and the builtin headers.
+    /// Returns the path of a file below the include root, or `None` for the wrapper and the builtin headers. With a
+    /// driver's dialect a file outside of the include root has its whole path.
     pub fn header(&self, file: File) -> Option<Rc<str>> {
         let name = || {
             let path = file.path(&self.translation);
-            let inside = Path::new(&path).strip_prefix(&self.root).ok()?;
-            Some(inside.to_string_lossy().replace('\\', "/").into())
+            if is_virtual(&path) {
+                return None;
+            }
+            match (Path::new(&path).strip_prefix(&self.root), &self.dialect) {
+                (Ok(inside), _) => Some(inside.to_string_lossy().replace('\\', "/").into()),
+                (Err(_), Dialect::TensorFlow) => None,
+                (Err(_), Dialect::Driver { .. }) => Some(path.into()),
+            }
         };
         let mut names = self.names.borrow_mut();
         names.entry(file).or_insert_with(name).clone()
+    }
+
+    /// Returns the path of a header in the file system.
+    pub fn path(&self, header: &str) -> PathBuf {
+        self.root.join(header)
+    }
+
+    /// Returns the name of the header that an include directive includes, or `None` as [`header`](Self::header) does.
+    pub fn included_header(&self, directive: Cursor) -> Option<Rc<str>> {
+        self.header(directive.included_file()?)
     }
 
     /// Returns the text of a header, which is empty if it cannot be read.
@@ -65,7 +84,7 @@ impl Unit {
         if let Some(text) = self.texts.borrow().get(header) {
             return text.clone();
         }
-        let bytes = std::fs::read(self.root.join(header)).unwrap_or_default();
+        let bytes = std::fs::read(self.path(header)).unwrap_or_default();
         let text: Rc<str> = String::from_utf8_lossy(&bytes).into();
         let mut texts = self.texts.borrow_mut();
         texts.insert(header.into(), text.clone());

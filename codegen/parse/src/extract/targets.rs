@@ -9,7 +9,7 @@ use sp_ir::{Api, Constant, Item, Struct, TargetDifference, Union, Value};
 
 use super::parse::{self, Parsed};
 use super::{ExcludedHeaders, ExtractError, Extracted, Job, annotate_all, headers};
-use crate::clang::{self, ParseInput};
+use crate::clang::{self, Dialect, ParseInput};
 use crate::contract::{Items, KnownNames, Notes};
 use sp_system::parallel;
 
@@ -49,6 +49,7 @@ pub fn extract_all_targets_with(job: &Job<'_>) -> Result<Extracted, ExtractError
         include_root: job.include_root.into(),
         headers: selected.headers.clone(),
         target: target.into(),
+        dialect: Dialect::TensorFlow,
     });
     let mut results = parallel::map(&inputs, |input| parse_target(job, input)).into_iter();
     let first = results.next().expect("there is a first target")?;

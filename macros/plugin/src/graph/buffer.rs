@@ -94,10 +94,13 @@ impl OwnedBuffer {
     /// - The caller owns it, and no other code changes it.
     ///
     /// # Errors
-    /// Returns an error if it is null.
+    /// Returns an error if it is null, or if its length is not possible for a slice.
     pub unsafe fn from_raw(buffer: *mut TF_Buffer) -> Result<Self> {
         let absent = || Error::resource_exhausted("TensorFlow returned no buffer");
-        NonNull::new(buffer).map(Self).ok_or_else(absent)
+        let owned = NonNull::new(buffer).map(Self).ok_or_else(absent)?;
+        // SAFETY: the caller guarantees that a buffer that is not null is live.
+        unsafe { check(buffer)? };
+        Ok(owned)
     }
 
     pub fn as_ptr(&self) -> *mut TF_Buffer {

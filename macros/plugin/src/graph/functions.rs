@@ -59,6 +59,14 @@ impl Functions {
     }
 }
 
+/// Returns true if an op of this name is registered in TensorFlow. A host without the functions for it has none.
+pub(crate) fn has_op(name: &str) -> bool {
+    let graph = buffer::OwnedBuffer::new();
+    // SAFETY: the buffer is live, empty, and no other code has it.
+    let functions = graph.and_then(|graph| unsafe { Functions::new(graph.as_ptr()) });
+    functions.is_ok_and(|functions| functions.op_def(name).is_ok())
+}
+
 impl Drop for Functions {
     fn drop(&mut self) {
         if let Ok(delete) = TF_DeleteFunctionLibraryDefinition.get() {

@@ -13,9 +13,10 @@ mod node;
 mod properties;
 
 pub use attribute::Attribute;
-pub(crate) use buffer::fill;
+pub(crate) use buffer::{OwnedBuffer, fill};
 pub use definition::Graph;
 pub use functions::Functions;
+pub(crate) use functions::has_op;
 pub use item::Item;
 pub use node::{Input, Node};
 pub use properties::{Inference, Properties, TensorProperties};

@@ -1,9 +1,11 @@
 //! Attributes of an op, read once when TensorFlow constructs the kernel.
 
 use std::ffi::CStr;
+use std::sync::Arc;
 
 use sp_abi::kernels::TF_OpKernelConstruction;
 use sp_abi::tf_datatype::TF_DataType;
+use sp_runtime::UnavailableFunction;
 
 use super::construction::ConstructionRef;
 use super::marker;
@@ -12,7 +14,7 @@ use crate::{Error, Result};
 
 /// A node whose kernel TensorFlow constructs.
 pub struct Construction<'c> {
-    raw: ConstructionRef<'c>,
+    pub(super) raw: ConstructionRef<'c>,
     op: &'static OpSpec,
 }
 
@@ -30,8 +32,12 @@ pub enum Kind {
     Boolean,
     /// An element type.
     Type,
-    /// A type that has no Rust type here.
-    Other,
+    /// A shape.
+    Shape,
+    /// A tensor.
+    Tensor,
+    /// A function.
+    Function,
     /// A list of strings.
     TextList,
     /// A list of integers.
@@ -42,6 +48,12 @@ pub enum Kind {
     BooleanList,
     /// A list of element types.
     TypeList,
+    /// A list of shapes.
+    ShapeList,
+    /// A list of tensors.
+    TensorList,
+    /// A list of functions.
+    FunctionList,
 }
 
 impl Construction<'_> {
@@ -67,6 +79,11 @@ impl Construction<'_> {
             Some(it) if !is_running(it.releases) => A::from_default(it.default).map_err(with_name),
             _ => A::read(self, name),
         }
+    }
+
+    /// Returns the name of the node.
+    pub(super) fn node_name(&self) -> Result<Arc<str>> {
+        self.raw.node_name()
     }
 
     /// Returns the length of a list.
@@ -106,13 +123,22 @@ pub trait FromAttribute: Sized + Send + Sync + 'static {
     /// # Errors
     /// Returns an error if the default is of another type, or absent.
     fn from_default(value: DefaultValue) -> Result<Self>;
+
+    /// Checks that the running TensorFlow has a function that reads the attribute. If not, its own kernels run.
+    ///
+    /// # Errors
+    /// Returns an error with the function that is absent.
+    fn check_available() -> Result<(), UnavailableFunction> {
+        Ok(())
+    }
 }
 
 /// A parameter of a kernel that is an attribute of type `K`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a parameter for an attribute of type `{K}`",
-    label = "the op's attribute is of type `{K}`",
-    note = "`Boolean` is `bool`, `Int` is `i64`, `i32` or `usize`, `Float` is `f32`, `Text` is `&str` or an enum with `#[derive(AttributeValue)]`, `Type` is `DataType`, and `ListOf<Int>` is `&[i64]`"
+    message = "`{Self}` is not a parameter for this attribute of the op",
+    label = "the op's attribute has another type",
+    note = "a bool is `bool`, an int `i64`, `i32` or `usize`, a float `f32`, a type `DataType`, a string `&str` or an enum with `#[derive(AttributeValue)]`",
+    note = "a shape is `&PartialShape` or `&[usize]`, a tensor `&TensorValue`, a func `&FunctionName`, a list a slice such as `&[i64]`; the function's documentation has the op's signature"
 )]
 pub trait AttributeParameter<'c, K>: Sized {
     /// The value in the kernel's instance.
@@ -122,8 +148,42 @@ pub trait AttributeParameter<'c, K>: Sized {
     fn from_stored(stored: &'c Self::Stored) -> Self;
 }
 
-fn no_default() -> Error {
+pub(super) fn no_default() -> Error {
     Error::internal("the running release lacks it, and it has no default")
+}
+
+/// Converts each item of a default list.
+pub(super) fn list_from_default<A: FromAttribute>(value: DefaultValue) -> Result<Vec<A>> {
+    match value {
+        DefaultValue::List(items) => items.iter().map(|it| A::from_default(*it)).collect(),
+        _ => Err(no_default()),
+    }
+}
+
+/// `None` if the running release's op does not have the attribute.
+impl<A: FromAttribute> FromAttribute for Option<A> {
+    const KIND: Kind = A::KIND;
+    const VALUES: &'static [&'static [&'static str]] = A::VALUES;
+
+    fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
+        A::read(construction, name).map(Some)
+    }
+
+    fn from_default(_: DefaultValue) -> Result<Self> {
+        Ok(None)
+    }
+
+    fn check_available() -> Result<(), UnavailableFunction> {
+        A::check_available()
+    }
+}
+
+impl<'c, K, A: AttributeParameter<'c, K>> AttributeParameter<'c, K> for Option<A> {
+    type Stored = Option<A::Stored>;
+
+    fn from_stored(stored: &'c Option<A::Stored>) -> Self {
+        stored.as_ref().map(A::from_stored)
+    }
 }
 
 macro_rules! from_attribute {
@@ -192,16 +252,16 @@ macro_rules! borrowed {
 borrowed! {
     String as str: Text, marker::Text, |raw, name| raw.text(name), DefaultValue::Text(value) => Ok(value.to_owned());
     Vec<i64> as [i64]: IntList, marker::ListOf<marker::Int>, |raw, name| raw.ints(name),
-        DefaultValue::List(items) => items.iter().map(|it| i64::from_default(*it)).collect();
+        value @ DefaultValue::List(_) => list_from_default(value);
     Vec<f32> as [f32]: FloatList, marker::ListOf<marker::Float>, |raw, name| raw.floats(name),
-        DefaultValue::List(items) => items.iter().map(|it| f32::from_default(*it)).collect();
+        value @ DefaultValue::List(_) => list_from_default(value);
     Vec<bool> as [bool]: BooleanList, marker::ListOf<marker::Boolean>,
         |raw, name| Ok(raw.bool_bytes(name)?.into_iter().map(|byte| byte != 0).collect()),
-        DefaultValue::List(items) => items.iter().map(|it| bool::from_default(*it)).collect();
+        value @ DefaultValue::List(_) => list_from_default(value);
     Vec<TF_DataType> as [TF_DataType]: TypeList, marker::ListOf<marker::Type>, |raw, name| raw.types(name),
-        DefaultValue::List(items) => items.iter().map(|it| TF_DataType::from_default(*it)).collect();
+        value @ DefaultValue::List(_) => list_from_default(value);
     Vec<String> as [String]: TextList, marker::ListOf<marker::Text>, |raw, name| raw.texts(name),
-        DefaultValue::List(items) => items.iter().map(|it| String::from_default(*it)).collect();
+        value @ DefaultValue::List(_) => list_from_default(value);
 }
 
 /// The attributes of an op that a kernel reads into a struct: derive it. Each field is an attribute, by name.
@@ -214,6 +274,12 @@ pub trait Attributes: Sized + Send + Sync + 'static {
     /// # Errors
     /// Returns an error if an attribute is absent, or of another type.
     fn read(construction: &Construction<'_>) -> Result<Self>;
+
+    /// Checks that the running TensorFlow has the functions that read the attributes.
+    ///
+    /// # Errors
+    /// Returns an error with the function that is absent.
+    fn check_available() -> Result<(), UnavailableFunction>;
 }
 
 /// The state of a kernel's instance, prepared once from attributes. A struct of [`Attributes`] is its own state.
@@ -255,6 +321,14 @@ impl<'c, S: Prepare> StateParameter<'c> for &'c S {
 /// Returns an error if an attribute is absent or not supported.
 pub fn prepare<S: Prepare>(construction: &Construction<'_>) -> Result<S> {
     S::prepare(S::Attributes::read(construction)?)
+}
+
+/// Checks that the running TensorFlow has the functions that read the attributes of a state.
+///
+/// # Errors
+/// Returns an error with the function that is absent.
+pub fn check_state_available<S: Prepare>() -> Result<(), UnavailableFunction> {
+    S::Attributes::check_available()
 }
 
 /// Returns the variant of an enum for a string attribute.

@@ -5,6 +5,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use sp_abi::kernels::TF_KernelBuilder_Label; // since 2.11
+use sp_abi::kernels::TF_NewAsyncKernelBuilder; // since 2.13
 use sp_abi::kernels::{
     TF_DeleteKernelBuilder, TF_KernelBuilder, TF_KernelBuilder_HostMemory,
     TF_KernelBuilder_Priority, TF_KernelBuilder_TypeConstraint, TF_NewKernelBuilder,
@@ -12,35 +13,49 @@ use sp_abi::kernels::{
 };
 use sp_abi::tf_datatype::TF_DataType;
 
+use super::asynchronous; // since 2.13
 use super::driver;
 use super::spec::Kernel;
 use super::status::with_status;
 use crate::{Device, Error, Result};
 
-/// An owned builder. Dropping it deletes it; [`register`](Builder::register) transfers it to TensorFlow.
-pub(super) struct Builder(NonNull<TF_KernelBuilder>);
+/// The description of a kernel that is about to be registered, for `#[kernel(.., configure = function)]`.
+// Dropping it deletes it; `register` transfers it to TensorFlow.
+pub struct KernelBuilder(NonNull<TF_KernelBuilder>);
 
-impl Builder {
+impl KernelBuilder {
     /// Creates the description of a kernel on devices of this type, without its constraints.
     ///
     /// # Errors
     /// Returns an error if the running TensorFlow creates none.
-    pub fn new<D: Device>(kernel: &'static Kernel, device_type: &CStr) -> Result<Self> {
-        let new = TF_NewKernelBuilder.get()?;
-        let (create, compute, delete) = (
-            kernel.functions.create,
-            driver::compute::<D>,
-            driver::delete,
+    pub(super) fn new<D: Device>(kernel: &'static Kernel, device_type: &CStr) -> Result<Self> {
+        let (create, delete) = (
+            Some(kernel.functions.create as _),
+            Some(driver::delete as _),
         );
         let (op, device_type) = (kernel.op().as_ptr(), device_type.as_ptr());
+        // since 2.13
+        if let (true, Ok(new)) = (
+            kernel.options.is_asynchronous,
+            TF_NewAsyncKernelBuilder.get(),
+        ) {
+            let compute = Some(asynchronous::compute::<D> as _);
+            // SAFETY: as below.
+            return Self::from_raw(unsafe { new(op, device_type, create, compute, delete) });
+        }
+        let new = TF_NewKernelBuilder.get()?;
+        let compute = Some(driver::compute::<D> as _);
         // SAFETY: the names are C strings, which TensorFlow copies; the functions belong together.
-        let builder = unsafe { new(op, device_type, Some(create), Some(compute), Some(delete)) };
+        Self::from_raw(unsafe { new(op, device_type, create, compute, delete) })
+    }
+
+    fn from_raw(builder: *mut TF_KernelBuilder) -> Result<Self> {
         let none = || Error::resource_exhausted("TensorFlow created no kernel builder");
         NonNull::new(builder).map(Self).ok_or_else(none)
     }
 
     /// Restricts a type attribute.
-    pub fn constrain(&self, attribute: &CStr, dtype: TF_DataType) -> Result<()> {
+    pub(super) fn constrain(&self, attribute: &CStr, dtype: TF_DataType) -> Result<()> {
         let constrain = TF_KernelBuilder_TypeConstraint.get()?;
         // SAFETY: builder and status are live, and TensorFlow copies the name.
         with_status(|status| unsafe {
@@ -49,7 +64,7 @@ impl Builder {
     }
 
     /// Places an argument in host memory.
-    pub fn place_in_host_memory(&self, argument: &CStr) -> Result<()> {
+    pub(super) fn place_in_host_memory(&self, argument: &CStr) -> Result<()> {
         let place = TF_KernelBuilder_HostMemory.get()?;
         // SAFETY: the builder is live, and TensorFlow copies the name.
         unsafe { place(self.0.as_ptr(), argument.as_ptr()) };
@@ -57,7 +72,7 @@ impl Builder {
     }
 
     /// Sets the priority.
-    pub fn set_priority(&self, priority: i32) -> Result<()> {
+    pub(super) fn set_priority(&self, priority: i32) -> Result<()> {
         let set = TF_KernelBuilder_Priority.get()?;
         // SAFETY: the builder is live.
         unsafe { set(self.0.as_ptr(), priority) };
@@ -66,18 +81,27 @@ impl Builder {
 
     // since 2.11
     /// Sets the label.
-    pub fn set_label(&self, label: &CStr) -> Result<()> {
+    pub(super) fn set_label(&self, label: &CStr) -> Result<()> {
         let set = TF_KernelBuilder_Label.get()?;
         // SAFETY: the builder is live, and TensorFlow copies the label.
         unsafe { set(self.0.as_ptr(), label.as_ptr()) };
         Ok(())
     }
 
+    /// Returns the C object, for functions that the SDK does not wrap.
+    ///
+    /// # Safety
+    /// - The caller neither deletes nor registers the builder, and uses it only while `self` lives.
+    /// - It changes neither the constraints nor the memory of arguments: parameters rely on them.
+    pub unsafe fn as_raw(&self) -> *mut TF_KernelBuilder {
+        self.0.as_ptr()
+    }
+
     /// Registers the kernel.
     ///
     /// # Errors
     /// Returns an error if TensorFlow rejects it.
-    pub fn register(self, op: &CStr) -> Result<()> {
+    pub(super) fn register(self, op: &CStr) -> Result<()> {
         let register = TF_RegisterKernelBuilder.get()?;
         let builder = ManuallyDrop::new(self);
         // SAFETY: builder and status are live. TensorFlow owns the builder from here on, also if it reports an error.
@@ -85,7 +109,7 @@ impl Builder {
     }
 }
 
-impl Drop for Builder {
+impl Drop for KernelBuilder {
     fn drop(&mut self) {
         if let Ok(delete) = TF_DeleteKernelBuilder.get() {
             // SAFETY: owned, live, and not used again.

@@ -6,13 +6,18 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
+use sp_abi::tf_datatype::TF_DataType; // since 2.6
+
 use super::spec::{Constraint, Kernel};
+use crate::access::Copies;
 
 /// The counts of a kernel.
 pub(super) struct Calls {
     label: OnceLock<String>,
     all: AtomicU64,
     staged: AtomicU64,
+    staged_bytes: AtomicU64,
+    staged_nanoseconds: AtomicU64,
 }
 
 impl Calls {
@@ -21,6 +26,8 @@ impl Calls {
             label: OnceLock::new(),
             all: AtomicU64::new(0),
             staged: AtomicU64::new(0),
+            staged_bytes: AtomicU64::new(0),
+            staged_nanoseconds: AtomicU64::new(0),
         }
     }
 
@@ -29,10 +36,22 @@ impl Calls {
         self.label.get_or_init(|| format_label(op, constraints))
     }
 
-    /// Counts one call of `kernel`.
-    pub fn count(&self, kernel: &Kernel, is_staged: bool) {
+    /// Counts one call of `kernel` with its staging copies, if it has any.
+    #[inline]
+    pub fn count(&self, kernel: &Kernel, copies: Option<Copies>) {
         self.all.fetch_add(1, Ordering::Relaxed);
-        if is_staged && self.staged.fetch_add(1, Ordering::Relaxed) == 0 {
+        if let Some(copies) = copies.filter(|it| it.bytes > 0) {
+            self.count_staged(kernel, copies);
+        }
+    }
+
+    #[cold]
+    fn count_staged(&self, kernel: &Kernel, copies: Copies) {
+        self.staged_bytes.fetch_add(copies.bytes, Ordering::Relaxed);
+        let nanoseconds = u64::try_from(copies.time.as_nanos()).unwrap_or(u64::MAX);
+        self.staged_nanoseconds
+            .fetch_add(nanoseconds, Ordering::Relaxed);
+        if self.staged.fetch_add(1, Ordering::Relaxed) == 0 {
             let label = kernel.label();
             sp_runtime::report!(
                 Info,
@@ -65,18 +84,36 @@ pub(super) fn add(kernel: &'static Kernel) {
     }
 }
 
-/// Returns one line for each registered kernel: op and types, `calls=N`, `staged=N`.
+// since 2.6
+/// Returns true if the plugin has a kernel of this op for all nodes, or for those of this type.
+pub(crate) fn is_registered(op: &str, dtype: TF_DataType) -> bool {
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    registered.iter().any(|it| {
+        let has_type = it.running_constraints().all(|it| it.dtype == dtype);
+        has_type && it.op().to_bytes() == op.as_bytes()
+    })
+}
+
+/// Returns one line for each registered kernel: op and types, `calls=N`, and of these the calls with staging copies,
+/// their bytes and time: `staged=N staged_bytes=N staged_us=N`.
 pub fn report() -> String {
     let mut text = String::new();
-    for kernel in REGISTERED
-        .read()
-        .unwrap_or_else(PoisonError::into_inner)
-        .iter()
-    {
-        let [all, staged] =
-            [&kernel.calls.all, &kernel.calls.staged].map(|it| it.load(Ordering::Relaxed));
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    for kernel in registered.iter() {
+        let calls = &kernel.calls;
+        let [all, staged, bytes, nanoseconds] = [
+            &calls.all,
+            &calls.staged,
+            &calls.staged_bytes,
+            &calls.staged_nanoseconds,
+        ]
+        .map(|it| it.load(Ordering::Relaxed));
+        let (label, time) = (kernel.label(), nanoseconds / 1000);
         // Writing to a String does not fail.
-        let _ = writeln!(text, "{} calls={all} staged={staged}", kernel.label());
+        let _ = writeln!(
+            text,
+            "{label} calls={all} staged={staged} staged_bytes={bytes} staged_us={time}"
+        );
     }
     text
 }

@@ -2,7 +2,11 @@
 
 use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
+use std::ptr;
+use std::slice;
+use std::sync::Arc;
 
+use sp_abi::kernels::TF_OpKernelConstruction_GetNodeDef; // since 2.11
 use sp_abi::kernels::{
     TF_OpKernelConstruction, TF_OpKernelConstruction_Failure, TF_OpKernelConstruction_GetAttrBool,
     TF_OpKernelConstruction_GetAttrBoolList, TF_OpKernelConstruction_GetAttrFloat,
@@ -10,12 +14,22 @@ use sp_abi::kernels::{
     TF_OpKernelConstruction_GetAttrInt64List, TF_OpKernelConstruction_GetAttrSize,
     TF_OpKernelConstruction_GetAttrString, TF_OpKernelConstruction_GetAttrStringList,
     TF_OpKernelConstruction_GetAttrType, TF_OpKernelConstruction_GetAttrTypeList,
+    TF_OpKernelConstruction_GetName,
 };
+// since 2.8
+use sp_abi::kernels::{
+    TF_OpKernelConstruction_GetAttrTensor, TF_OpKernelConstruction_GetAttrTensorList,
+};
+use sp_abi::kernels_experimental::TF_OpKernelConstruction_GetAttrTensorShape; // since 2.6
 use sp_abi::tf_datatype::TF_DataType;
 use sp_runtime::Status;
 
 use super::context::c_index;
+use super::node_def::NodeDef; // since 2.11
+use super::shape::PartialShape; // since 2.6
 use super::status::with_status;
+use crate::graph::OwnedBuffer; // since 2.11
+use crate::tensor::Tensor;
 use crate::{Error, Result, limit};
 
 /// A borrowed construction.
@@ -59,6 +73,19 @@ impl ConstructionRef<'_> {
             raw,
             borrowed: PhantomData,
         }
+    }
+
+    /// Returns the name of the node.
+    pub fn node_name(self) -> Result<Arc<str>> {
+        let get = TF_OpKernelConstruction_GetName.get()?;
+        // SAFETY: the construction is live.
+        let name = unsafe { get(self.raw) };
+        if name.data.is_null() {
+            return Ok(Arc::default());
+        }
+        // SAFETY: TensorFlow lends the characters during the construction.
+        let bytes = unsafe { slice::from_raw_parts(name.data.cast::<u8>(), name.len) };
+        Ok(String::from_utf8_lossy(bytes).into())
     }
 
     /// Returns the C object.
@@ -136,8 +163,76 @@ impl ConstructionRef<'_> {
         starts.iter().zip(&lens).map(text).collect()
     }
 
+    // since 2.11
+    /// Returns the node.
+    pub fn node_def(self) -> Result<NodeDef> {
+        let get = TF_OpKernelConstruction_GetNodeDef.get()?;
+        // SAFETY: construction and status are live.
+        let buffer = with_status(|status| unsafe { get(self.raw, status) })?;
+        // SAFETY: the caller owns the return value, which nobody else changes.
+        unsafe { OwnedBuffer::from_raw(buffer) }.map(NodeDef::new)
+    }
+
+    // since 2.6
+    /// Returns a shape whose dimensions are all known, or the shape of unknown rank.
+    pub fn shape(self, name: &CStr) -> Result<PartialShape> {
+        let (_, rank) = self.raw_sizes(name)?;
+        let Ok(rank) = usize::try_from(rank) else {
+            return Ok(PartialShape::unknown_rank());
+        };
+        let rank = limit::check_count(format_args!("attribute {name:?}"), rank)?;
+        let (mut dims, get) = (
+            vec![0; rank],
+            TF_OpKernelConstruction_GetAttrTensorShape.get()?,
+        );
+        with_status(|status| {
+            // SAFETY: construction, name and status are live, and `dims` has `rank` items.
+            unsafe { get(self.raw, name.as_ptr(), dims.as_mut_ptr(), rank, status) }
+        })?;
+        PartialShape::from_sizes(&dims)
+    }
+
+    // since 2.8
+    /// Returns a tensor.
+    pub fn tensor(self, name: &CStr) -> Result<Tensor> {
+        let (mut tensor, get) = (
+            ptr::null_mut(),
+            TF_OpKernelConstruction_GetAttrTensor.get()?,
+        );
+        // SAFETY: construction, name and status are live.
+        with_status(|status| unsafe { get(self.raw, name.as_ptr(), &raw mut tensor, status) })?;
+        // SAFETY: the caller owns the tensor.
+        unsafe { Tensor::from_raw(tensor) }
+    }
+
+    // since 2.8
+    /// Returns the tensors of a list.
+    pub fn tensors(self, name: &CStr) -> Result<Vec<Tensor>> {
+        let (len, _) = self.sizes(name)?;
+        let get = TF_OpKernelConstruction_GetAttrTensorList.get()?;
+        let (mut tensors, count) = (vec![ptr::null_mut(); len], c_index(len)?);
+        let read = with_status(|status| {
+            // SAFETY: construction, name and status are live, and `tensors` has `count` items.
+            unsafe { get(self.raw, name.as_ptr(), tensors.as_mut_ptr(), count, status) }
+        });
+        // SAFETY: the caller owns the tensors that are not null. All are taken, so that an error leaks none.
+        let tensors: Vec<_> = tensors
+            .into_iter()
+            .map(|it| unsafe { Tensor::from_raw(it) })
+            .collect();
+        read?;
+        tensors.into_iter().collect()
+    }
+
     /// Returns the length of a list, and the size of a text in bytes.
     pub fn sizes(self, name: &CStr) -> Result<(usize, usize)> {
+        let (list, total) = self.raw_sizes(name)?;
+        let count = |stated: i32| limit::check_count(format_args!("attribute {name:?}"), stated);
+        Ok((count(list)?, count(total)?))
+    }
+
+    /// Returns the sizes as TensorFlow states them: -1 if the attribute has no such size.
+    fn raw_sizes(self, name: &CStr) -> Result<(i32, i32)> {
         let (mut list, mut total) = (0, 0);
         let get = TF_OpKernelConstruction_GetAttrSize.get()?;
         // SAFETY: construction, name and status are live.
@@ -150,8 +245,7 @@ impl ConstructionRef<'_> {
                 status,
             )
         })?;
-        let count = |stated: i32| limit::check_count(format_args!("attribute {name:?}"), stated);
-        Ok((count(list)?, count(total)?))
+        Ok((list, total))
     }
 
     /// Reports that the construction failed.

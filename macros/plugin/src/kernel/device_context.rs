@@ -3,11 +3,12 @@
 use sp_abi::kernels::TF_OpKernelContext;
 
 use super::call::Call;
-use crate::{Device, Error, Result};
+use super::temporary::Temporary;
+use crate::{Device, Element, Result};
 
 /// The device and the stream of a call, for a kernel with `device = D`.
 pub struct Context<'c, D: Device> {
-    call: &'c Call<'c>,
+    pub(crate) call: &'c Call<'c>,
     device: &'c D,
     stream: &'c D::Stream,
 }
@@ -18,8 +19,7 @@ impl<'c, D: Device> Context<'c, D> {
     /// # Errors
     /// Returns an error if the call runs on another device.
     pub fn from_call(call: &'c Call<'c>) -> Result<Self> {
-        let other = || Error::internal("the kernel is of another device");
-        let (device, stream) = call.device::<D>().ok_or_else(other)?;
+        let (device, stream) = call.device::<D>()?;
         Ok(Self {
             call,
             device,
@@ -36,6 +36,22 @@ impl<'c, D: Device> Context<'c, D> {
     /// later on this stream.
     pub fn stream(&self) -> &'c D::Stream {
         self.stream
+    }
+
+    /// Allocates device memory for a tensor of this shape, which is freed when the value is dropped.
+    ///
+    /// # Errors
+    /// Returns an error if there is not enough memory.
+    pub fn temporary<T: Element>(&self, dims: &[usize]) -> Result<Temporary<'c, T, D>> {
+        Temporary::new(self.call, dims, false)
+    }
+
+    /// Allocates host memory for a tensor of this shape, which is freed when the value is dropped.
+    ///
+    /// # Errors
+    /// Returns an error if there is not enough memory.
+    pub fn host_temporary<T: Element>(&self, dims: &[usize]) -> Result<Temporary<'c, T>> {
+        Temporary::new(self.call, dims, true)
     }
 
     /// Returns the C object, for functions that the SDK does not wrap.

@@ -2,19 +2,21 @@
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
-use std::slice;
 
+use sp_abi::tf_tensor::TF_Tensor;
+
+use super::call::Call;
 use super::input::In;
 use super::output::Out;
-use crate::tensor::{Tensor, address, byte_len};
+use crate::tensor::{Tensor, byte_len};
 use crate::{Device, Element, HostAddressable, Result};
 
 /// An output in the memory of device `D`.
 pub struct DeviceOut<'c, T, D> {
     tensor: Tensor,
     len: usize,
-    call: PhantomData<&'c T>,
-    device: PhantomData<D>,
+    call: &'c Call<'c>,
+    memory: PhantomData<fn() -> (T, D)>,
 }
 
 impl<'c, T: Element, D: Device> Out<'c, T, D> {
@@ -23,10 +25,11 @@ impl<'c, T: Element, D: Device> Out<'c, T, D> {
     /// # Errors
     /// Returns an error if there is not enough memory.
     pub fn uninit(self, dims: &[usize]) -> Result<DeviceOut<'c, T, D>> {
-        let len = byte_len::<T>(dims)? / size_of::<T>();
+        let (call, len) = (self.target.call, byte_len::<T>(dims)? / size_of::<T>());
         let tensor = self.target.allocate(T::DTYPE, dims)?;
-        tensor.check_type(T::DTYPE)?;
-        Ok(DeviceOut::new(tensor, len))
+        call.check_type(&tensor, T::DTYPE)?;
+        call.note_output(dims);
+        Ok(DeviceOut::new(call, tensor, len))
     }
 
     /// Makes an input the output: both then have the same buffer.
@@ -34,7 +37,7 @@ impl<'c, T: Element, D: Device> Out<'c, T, D> {
     /// # Errors
     /// Returns an error if TensorFlow rejects the tensor.
     pub fn set(self, input: In<'c, T, D>) -> Result<()> {
-        self.target.set(&input.tensor)
+        self.target.set(&input.input.source(), input.input.tensor())
     }
 
     /// Makes the input's buffer the output if nobody else uses it; otherwise allocates an output of the input's shape.
@@ -42,15 +45,22 @@ impl<'c, T: Element, D: Device> Out<'c, T, D> {
     /// # Errors
     /// Returns an error if there is not enough memory.
     pub fn forward(self, input: In<'c, T, D>) -> Result<DeviceForwarded<'c, T, D>> {
-        let (source, dims, len) = (input.source, input.dims.clone(), input.len());
+        let (source, dims, len) = (
+            input.input.source(),
+            input.input.dims().clone(),
+            input.len(),
+        );
         // Our reference would prevent the forwarding.
         drop(input);
+        let call = self.target.call;
         let (tensor, is_forwarded) = self.target.forward(source.first, &dims)?;
-        let output = DeviceOut::new(tensor, len);
+        call.check_type(&tensor, T::DTYPE)?;
+        call.note_output(&dims);
+        let output = DeviceOut::new(call, tensor, len);
         match is_forwarded {
             true => Ok(DeviceForwarded::InPlace(output)),
             false => Ok(DeviceForwarded::Fresh {
-                input: In::new(source, false)?,
+                input: In::on_device(source)?,
                 output,
             }),
         }
@@ -70,15 +80,20 @@ pub enum DeviceForwarded<'c, T, D> {
     },
 }
 
-impl<T: Element, D: Device> DeviceOut<'_, T, D> {
-    fn new(tensor: Tensor, len: usize) -> Self {
-        let (call, device) = (PhantomData, PhantomData);
+impl<'c, T: Element, D: Device> DeviceOut<'c, T, D> {
+    fn new(call: &'c Call<'c>, tensor: Tensor, len: usize) -> Self {
+        let memory = PhantomData;
         Self {
             tensor,
             len,
             call,
-            device,
+            memory,
         }
+    }
+
+    /// Returns the device of the call.
+    pub(crate) fn device(&self) -> Result<&D> {
+        self.call.own_device()
     }
 
     /// Returns the number of elements.
@@ -89,6 +104,14 @@ impl<T: Element, D: Device> DeviceOut<'_, T, D> {
     /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Returns the C object, for functions that the SDK does not wrap.
+    ///
+    /// # Safety
+    /// The caller does not delete the tensor, and uses it only while `self` lives.
+    pub unsafe fn as_raw(&self) -> *mut TF_Tensor {
+        self.tensor.as_ptr()
     }
 
     /// Returns the address on the device.
@@ -102,7 +125,8 @@ impl<T: Element, D: Device> DeviceOut<'_, T, D> {
     /// Returns the elements, for a device whose memory the host can address.
     ///
     /// # Errors
-    /// Returns an error if the address is not aligned for `T`.
+    /// Returns an error if the address is not aligned for `T`, or if the device is one of those whose memory the host
+    /// cannot address.
     ///
     /// # Safety
     /// No stream uses the tensor while the slice is alive.
@@ -110,9 +134,8 @@ impl<T: Element, D: Device> DeviceOut<'_, T, D> {
     where
         D: HostAddressable,
     {
-        let start = address::<MaybeUninit<T>>(self.tensor.data()?)?;
-        // SAFETY: the device is host-addressable, the tensor is an output that nobody else has, and the caller
-        // guarantees that no stream uses it.
-        Ok(unsafe { slice::from_raw_parts_mut(start.as_ptr(), self.len) })
+        let mut elements = (self.call).addressable_elements::<_, D>(&self.tensor, self.len)?;
+        // SAFETY: the tensor is an output that nobody else has, and the caller guarantees that no stream uses it.
+        Ok(unsafe { elements.as_mut() })
     }
 }

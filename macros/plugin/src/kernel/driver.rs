@@ -1,25 +1,58 @@
 //! The functions that TensorFlow calls for a kernel. `compute` exists once for each device, not for each kernel.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::Arc;
 
 use sp_abi::kernels::{TF_OpKernelConstruction, TF_OpKernelContext};
-use sp_runtime::{guard, handle};
+use sp_runtime::{Host, guard, handle};
 
 use super::attribute::Construction;
-use super::call::{Call, DeviceMemory};
-use super::context::ContextRef;
-use super::spec::{ArgumentSpec, Compute, Count, Kernel, State, is_running};
-use crate::{Access, Device, Error, Result, platform, trace};
+use super::call::{Call, CallMemory};
+use super::context::{self, ContextRef, device_of_stream};
+use super::spec::{ArgumentSpec, Count, Kernel, KernelTable, State, is_running};
+use super::status::{CallStatus, InstanceStatus};
+use crate::access::StreamMemory;
+use crate::{Device, Error, Result, platform, trace};
 
 /// A kernel that TensorFlow has constructed for a node.
+// What every call reads comes first, in as few cache lines as possible.
+#[repr(C)]
 pub(super) struct Instance {
+    status: InstanceStatus,
+    compute: fn(&Call<'_>) -> Result<()>,
     pub kernel: &'static Kernel,
-    pub state: State,
+    pub state: InstanceState,
+    has_host_access: bool,
+    /// True if the element types of tensors are to be checked in each call.
+    pub checks_types: bool,
     pub inputs: Ranges,
     pub outputs: Ranges,
-    has_host_access: bool,
+    /// The node's name, for messages of kernels of a device; empty for others.
+    pub node: Arc<str>,
+}
+
+/// The state of an instance, whose type is known without a call through its table.
+pub(super) struct InstanceState {
+    id: TypeId,
+    state: State,
+}
+
+impl InstanceState {
+    fn new(state: State) -> Self {
+        let id = (*state).type_id();
+        Self { id, state }
+    }
+
+    /// Returns the state if it is an `S`.
+    #[inline]
+    pub fn get<S: 'static>(&self) -> Option<&S> {
+        let state: *const (dyn Any + Send + Sync) = &raw const *self.state;
+        // SAFETY: `new` has read `id` from the value in the box, which nobody replaces. If it is that of `S`, the value is an
+        // `S`. It lives as long as `self`, and is only lent as a shared reference.
+        (self.id == TypeId::of::<S>()).then(|| unsafe { &*state.cast::<S>() })
+    }
 }
 
 /// The tensors of each argument.
@@ -51,6 +84,7 @@ impl Ranges {
     }
 
     /// Returns the first tensor of an argument, and the number of its tensors.
+    #[inline]
     pub fn range(&self, position: usize) -> (usize, usize) {
         match self {
             Self::Singles => (position, 1),
@@ -70,10 +104,17 @@ impl Ranges {
 impl Instance {
     fn new(kernel: &'static Kernel, construction: &Construction<'_>) -> Result<Self> {
         Ok(Self {
+            status: InstanceStatus::new()?,
+            compute: kernel.functions.compute,
             kernel,
-            state: (kernel.functions.prepare)(construction)?,
+            state: InstanceState::new((kernel.functions.prepare)(construction)?),
+            checks_types: cfg!(debug_assertions) || !Host::running().is_known(),
             inputs: Ranges::new(kernel.inputs, construction)?,
             outputs: Ranges::new(kernel.outputs, construction)?,
+            node: match kernel.options.device {
+                Some(_) => construction.node_name()?,
+                None => Arc::default(),
+            },
             has_host_access: kernel.has_host_access(),
         })
     }
@@ -87,12 +128,12 @@ impl Instance {
     }
 }
 
-/// Constructs the kernel of `K`. TensorFlow passes no pointer of ours, so there is one function for each kernel.
-pub(super) unsafe extern "C" fn create<K: Compute>(
+/// Constructs a kernel of a table. TensorFlow passes no pointer of ours, so there is one function for each kernel.
+pub(super) unsafe extern "C" fn create<T: KernelTable, const INDEX: usize>(
     construction: *mut TF_OpKernelConstruction,
 ) -> *mut c_void {
     // SAFETY: TensorFlow lends the construction for this call.
-    unsafe { construct(construction, K::kernel()) }
+    unsafe { construct(construction, &T::kernels()[INDEX]) }
 }
 
 /// # Safety
@@ -120,52 +161,73 @@ pub(super) unsafe extern "C" fn compute<D: Device>(
     instance: *mut c_void,
     context: *mut TF_OpKernelContext,
 ) {
-    // SAFETY: TensorFlow lends the context for this call.
-    let context = unsafe { ContextRef::from_raw(context) };
+    if instance.is_null() {
+        let error = Error::internal("the kernel's construction failed");
+        // SAFETY: TensorFlow lends the context for this call.
+        return unsafe { fail(context, &error) };
+    }
+    // SAFETY: `create` returned the instance, which TensorFlow deletes after the last call.
+    let instance = unsafe { handle::borrow::<Instance>(instance) };
     let computed = guard::catch_panic("a kernel", || {
-        if instance.is_null() {
-            return Err(Error::internal("the kernel's construction failed"));
-        }
-        // SAFETY: `create` returned the instance, which TensorFlow deletes after the last call.
-        run::<D>(unsafe { handle::borrow::<Instance>(instance) }, context)
+        let status = CallStatus::new(&instance.status);
+        // SAFETY: TensorFlow lends the context for this call.
+        run::<D>(instance, unsafe { ContextRef::from_raw(context, &status) })
     });
     if let Err(error) = computed {
-        report_failure(&error, context.fail(&error));
+        // SAFETY: TensorFlow lends the context for this call.
+        unsafe { fail(context, &error) }
     }
 }
 
+/// Reports that the call failed.
+///
+/// # Safety
+/// `context` is live.
+#[cold]
+unsafe fn fail(context: *mut TF_OpKernelContext, error: &Error) {
+    // SAFETY: the caller guarantees that the context is live.
+    report_failure(error, unsafe { context::fail(context, error) });
+}
+
+#[inline]
 fn run<D: Device>(instance: &Instance, context: ContextRef<'_>) -> Result<()> {
-    let stream = context.stream()?.0;
-    // SAFETY: `create_stream` of a `D` returned the stream; TensorFlow destroys neither it nor the device while
-    // their kernels run.
-    let (device, stream) = unsafe {
-        // Neither is used in a forked child.
-        handle::process::<D::Stream>(stream).check("the device")?;
-        let device = handle::owner::<D, D::Stream>(stream);
-        (device, handle::borrow::<D::Stream>(stream))
-    };
-    let device = device.ok_or_else(|| Error::internal("the call's stream has no device"))?;
+    platform::check_process()?;
     let memory = match instance.has_host_access {
-        true => Some(D::Access::open(device, stream)?),
-        false => None,
+        false => CallMemory::CLOSED,
+        // Neither the device nor the stream is needed, so TensorFlow is not asked for them.
+        true if platform::has_only_in_place_devices() => CallMemory::IN_PLACE,
+        true => return run_with_stream::<D>(instance, context),
     };
-    let memory = memory.as_ref().map(|it| it as &dyn DeviceMemory);
-    let call = Call::new(context, instance, (device, stream), memory);
-    run_traced(instance.kernel, &call, || platform::ordinal(device))
+    run_traced::<D>(&Call::new::<D>(context, instance, memory))
 }
 
-fn run_traced(
-    kernel: &'static Kernel,
-    call: &Call<'_>,
-    ordinal: impl FnOnce() -> Option<i32>,
-) -> Result<()> {
-    let traced = trace::begin();
-    let computed = (kernel.functions.compute)(call).and_then(|()| call.finish());
+#[inline(never)]
+fn run_with_stream<D: Device>(instance: &Instance, context: ContextRef<'_>) -> Result<()> {
+    // SAFETY: `compute::<D>` is registered for the device type of `D`'s platform.
+    let (device, stream) = unsafe { device_of_stream::<D>(context.stream()?)? };
+    let memory = StreamMemory::open(device, stream)?;
+    run_traced::<D>(&Call::new::<D>(context, instance, CallMemory::new(&memory)))
+}
+
+#[inline]
+fn run_traced<D: Device>(call: &Call<'_>) -> Result<()> {
+    let (traced, instance) = (trace::begin(), call.instance());
+    let computed = call.finish((instance.compute)(call));
     if let Some(traced) = traced {
-        traced.record(kernel.label(), ordinal().map_or(0, i32::unsigned_abs));
+        record::<D>(traced, call);
     }
-    kernel.calls.count(kernel, call.is_staged());
+    instance.kernel.calls.count(instance.kernel, call.copies());
     computed
+}
+
+#[cold]
+fn record<D: Device>(traced: trace::ActiveCall, call: &Call<'_>) {
+    let device = call.device::<D>().ok();
+    let ordinal = device.and_then(|(device, _)| platform::ordinal(device));
+    traced.record(
+        call.instance().kernel.label(),
+        ordinal.map_or(0, i32::unsigned_abs),
+    );
 }
 
 /// Deletes an instance.
@@ -191,4 +253,19 @@ pub(super) fn is_for_device<D: Device>(kernel: &Kernel) -> bool {
         .options
         .device
         .is_none_or(|device| device() == TypeId::of::<D>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_of_another_type_is_not_returned() {
+        let state = InstanceState::new(Box::new([7_u32, 8]));
+        assert_eq!(state.get::<[u32; 2]>(), Some(&[7, 8]));
+        assert_eq!(state.get::<[i32; 2]>(), None);
+        assert_eq!(state.get::<u64>(), None);
+        // The type of the box that has the value.
+        assert!(state.get::<State>().is_none());
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-/// An argument whose type attribute allows int32 and int64, and which the kernel does not restrict.
+/// An argument whose type attribute allows signed integers only, and which the kernel does not restrict.
 pub struct Integers(());
 
 /// An argument whose type attribute the kernel does not restrict.

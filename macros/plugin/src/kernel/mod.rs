@@ -5,9 +5,12 @@
 //! on device `D`, and [`HostIn`] is registered in host memory.
 
 mod any;
+mod asynchronous; // since 2.13
 mod attribute;
 mod builder;
+mod bytes;
 mod call;
+mod call_info;
 mod calls;
 mod check;
 mod construction;
@@ -15,12 +18,25 @@ mod context;
 mod device_context;
 mod device_output;
 mod driver;
+mod fetched_input;
+mod function_name; // since 2.11
 mod input;
+mod inputs;
+mod listed_type;
 pub mod marker;
+mod node_def; // since 2.11
 mod output;
+mod output_tensor;
+mod placement;
+mod rejected; // since 2.6
+mod shape; // since 2.6
+mod slots;
 mod spec;
 mod status;
 mod table;
+mod temporary;
+mod tensor_value; // since 2.8
+mod text;
 mod variable; // since 2.6
 
 pub use crate::dims::Dims;
@@ -28,19 +44,37 @@ pub use any::{AnyIn, AnyInList, AnyOut, AnyOutList};
 pub use attribute::{
     AttributeParameter, Attributes, Construction, FromAttribute, Kind, Prepare, StateParameter,
 };
+pub use builder::KernelBuilder;
+pub use bytes::{BytesIn, BytesInList, BytesOut, BytesOutList, OutBytes};
+pub(crate) use call::Operation;
+pub use call_info::CallInfo;
+pub(crate) use calls::is_registered; // since 2.6
 pub use calls::{report, write_calls};
 pub use device_context::Context;
 pub use device_output::{DeviceForwarded, DeviceOut};
+pub use function_name::FunctionName; // since 2.11
 pub use input::{
-    FromInput, HostAccess, HostElement, HostIn, In, InList, Integer, Integers, LazyIn,
-    ResourceHandle,
+    FromInput, HostElement, HostIn, In, InList, Integer, Integers, LazyIn, ResourceHandle,
 };
-pub use output::{Forwarded, FromOutput, HostOut, Out, OutData, OutList, OutSlice};
+pub use inputs::Inputs;
+pub use listed_type::ListedType;
+pub use marker::Text;
+pub use output::{Forwarded, FromOutput, HostOut, HostOutList, Out, OutData, OutList, OutSlice};
+pub use placement::{HostAccess, HostInt32, Placement};
+pub(crate) use rejected::has_functions_of_variables; // since 2.6
+pub use shape::{PartialShape, Shape}; // since 2.6
 pub use sp_abi::tf_datatype::TF_DataType as DataType;
 pub use sp_runtime::{AttributeValue, Attributes, kernel, kernels};
 pub use spec::Kernel;
+pub(crate) use spec::is_running;
+pub(crate) use status::with_status;
 pub use table::register;
-pub use variable::Variable; // since 2.6
+pub use temporary::Temporary;
+pub use tensor_value::TensorValue; // since 2.8
+pub use text::{OutStrings, Strings};
+pub use variable::{Addition, VariantOut}; // since 2.10
+// since 2.6
+pub use variable::{DeviceVariableValue, Locked, RefOut, Variable, VariableValue, lock_all};
 
 /// Closed for other crates: a parameter that fetched an argument as another type would read past its end.
 mod sealed {
@@ -50,12 +84,12 @@ mod sealed {
 /// Items for the expansions of the macros. Not for direct use.
 #[doc(hidden)]
 pub mod expansion {
-    pub use super::attribute::{prepare, variant_of};
+    pub use super::attribute::{check_state_available, prepare, variant_of};
     pub use super::call::{Call, InputSource, OutputTarget};
     pub use super::check::{has_allowed_values, has_attributes, is_allowed};
     pub use super::spec::{
-        ArgumentSpec, AttributeSpec, Compute, Constraint, Count, DefaultValue, OpSpec, Options,
-        State,
+        ArgumentSpec, AttributeSpec, Constraint, Count, DefaultValue, KernelTable, OpSpec, Options,
+        ParameterSpec, State, concat,
     };
-    pub use sp_runtime::{Release, Releases};
+    pub use sp_runtime::{Release, Releases, UnavailableFunction};
 }

@@ -3,22 +3,25 @@
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
-use std::ptr::NonNull;
 use std::slice;
 
-use super::call::{Call, OutputTarget};
-use super::input::{HostAccess, In};
+use sp_abi::tf_tensor::TF_Tensor;
+
+use super::call::OutputTarget;
+use super::input::In;
 use super::marker;
+use super::output_tensor::OutputTensor;
+use super::placement::{HostAccess, HostInt32, is_host};
 use super::sealed::Sealed;
-use crate::buffer::Buffer;
-use crate::tensor::{Tensor, address, byte_len};
+use super::spec::{Needs, ParameterSpec, no_needs};
+use crate::element::ElementLayout;
 use crate::{Device, Element, Error, Result};
 
 /// A parameter of a kernel that is an output of type `E`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a parameter for an output of type `{E}`",
     label = "the op's output is of type `{E}`",
-    note = "`Out<'_, T>` is a tensor of `T`, `HostOut<'_, T>` one in host memory, `AnyOut<'_>` a tensor of any type, `OutList<'_, T>` several tensors"
+    note = "`Out<'_, T>` is a tensor of `T`, `HostOut<'_, T>` one in host memory, `HostOut<'_, Text>` one of strings, `AnyOut<'_>` a tensor of any type, `OutList<'_, T>` several tensors, `RefOut<'_, T>` a reference to a variable"
 )]
 pub trait FromOutput<'c, E>: Sized + Sealed {
     /// True if TensorFlow has to place the output in host memory.
@@ -27,13 +30,31 @@ pub trait FromOutput<'c, E>: Sized + Sealed {
     /// True if the host writes the output in device memory, in place or through a copy.
     const HAS_HOST_ACCESS: bool;
 
-    /// Creates the parameter.
+    /// Returns the functions that the host has to export for this parameter. Without them the kernel is not registered.
+    fn needs() -> Needs {
+        no_needs()
+    }
+
+    /// The type of the elements, for a parameter that serves several types.
+    const LAYOUT: Option<ElementLayout> = None;
+
+    /// The specification of the parameter.
+    const SPEC: ParameterSpec = ParameterSpec {
+        is_host: Self::HOST,
+        has_host_access: Self::HAS_HOST_ACCESS,
+        needs: Self::needs,
+        layout: Self::LAYOUT,
+    };
+
+    /// Creates the parameter. For a parameter that serves several types this is the same code for all of them, as in
+    /// [`FromInput`](super::FromInput::from_input).
     fn from_output(target: OutputTarget<'c>) -> Self;
 }
 
 /// An output: a tensor of `T`, of which the host writes the elements.
 ///
 /// `Out<'_, T, D>` is a tensor in the memory of device `D`, of which the host knows only address and length.
+/// `Out<'_, T, HostInt32>` is in host memory if `T` is `i32`.
 #[must_use = "an output that is not set makes the call fail"]
 pub struct Out<'c, T, S = HostAccess> {
     pub(super) target: OutputTarget<'c>,
@@ -44,43 +65,50 @@ pub struct Out<'c, T, S = HostAccess> {
 #[must_use = "an output that is not set makes the call fail"]
 pub struct HostOut<'c, T>(Out<'c, T>);
 
+macro_rules! written_by_host {
+    ($($space:ty)*) => {$(
+        impl<'c, T: Element> Out<'c, T, $space> {
+            /// Allocates the output. Its elements are uninitialized: for kernels that write all of them.
+            ///
+            /// # Errors
+            /// Returns an error if there is not enough memory.
+            pub fn uninit(self, dims: &[usize]) -> Result<OutData<'c, T>> {
+                let output = OutputTensor::allocate(self.target, ElementLayout::new::<T>(), dims)?;
+                // SAFETY: allocated with the alignment of `T`.
+                Ok(unsafe { OutData::from_output(output) })
+            }
+
+            /// Allocates the output with zeros.
+            ///
+            /// # Errors
+            /// Returns an error if there is not enough memory.
+            pub fn zeroed(self, dims: &[usize]) -> Result<OutSlice<'c, T>> {
+                let mut data = self.uninit(dims)?;
+                data.output.as_uninit_bytes().fill(MaybeUninit::new(0));
+                // Zeros are a value of any `Element`.
+                Ok(OutSlice(data))
+            }
+
+            /// Allocates the output without elements.
+            ///
+            /// # Errors
+            /// Returns an error if there is not enough memory.
+            pub fn empty(self) -> Result<()> {
+                self.uninit(&[0]).map(drop)
+            }
+        }
+    )*};
+}
+
+written_by_host!(HostAccess HostInt32);
+
 impl<'c, T: Element> Out<'c, T> {
-    /// Allocates the output. Its elements are uninitialized: for kernels that write all of them.
-    ///
-    /// # Errors
-    /// Returns an error if there is not enough memory.
-    pub fn uninit(self, dims: &[usize]) -> Result<OutData<'c, T>> {
-        let (call, is_host) = (self.target.call, self.target.is_host);
-        let tensor = self.target.allocate(T::DTYPE, dims)?;
-        OutData::new(call, tensor, byte_len::<T>(dims)?, is_host)
-    }
-
-    /// Allocates the output with zeros.
-    ///
-    /// # Errors
-    /// Returns an error if there is not enough memory.
-    pub fn zeroed(self, dims: &[usize]) -> Result<OutSlice<'c, T>> {
-        let mut data = self.uninit(dims)?;
-        // SAFETY: the slice is valid for writes of its length.
-        unsafe { data.as_uninit_slice().as_mut_ptr().write_bytes(0, data.len) };
-        // Zeros are a value of any `Element`.
-        Ok(OutSlice(data))
-    }
-
-    /// Allocates the output without elements.
-    ///
-    /// # Errors
-    /// Returns an error if there is not enough memory.
-    pub fn empty(self) -> Result<()> {
-        self.uninit(&[0]).map(drop)
-    }
-
     /// Makes an input the output: both then have the same buffer.
     ///
     /// # Errors
-    /// Returns an error if TensorFlow rejects the tensor.
+    /// Returns an error if TensorFlow rejects the tensor, or if only one of both is in host memory.
     pub fn set<S>(self, input: In<'c, T, S>) -> Result<()> {
-        self.target.set(&input.tensor)
+        self.target.set(&input.input.source(), input.input.tensor())
     }
 
     /// Makes the input's buffer the output if nobody else uses it; otherwise allocates an output of the input's shape.
@@ -88,27 +116,57 @@ impl<'c, T: Element> Out<'c, T> {
     /// # Errors
     /// Returns an error if there is not enough memory.
     pub fn forward(self, input: In<'c, T>) -> Result<Forwarded<'c, T>> {
-        let (call, is_host, source) = (self.target.call, self.target.is_host, input.source);
+        let (call, is_host, source) = (self.target.call, self.target.is_host, input.input.source());
         let is_copied = !is_host && call.staged_memory()?.is_some();
-        if is_host != source.is_host || is_copied || !call.can_forward() {
+        if is_copied && !source.is_host {
+            return self.forward_copied(input);
+        }
+        if is_host != source.is_host || !call.can_forward() {
             let output = self.uninit(input.dims())?;
             return Ok(Forwarded::Fresh { input, output });
         }
-        let (dims, bytes) = (input.dims.clone(), byte_len::<T>(&input.dims)?);
+        let (dims, bytes) = (input.input.dims().clone(), input.input.bytes());
         // Our reference would prevent the forwarding.
         drop(input);
         let (tensor, is_forwarded) = self.target.forward(source.first, &dims)?;
-        let output = OutData::new(call, tensor, bytes, true)?;
+        call.check_type(&tensor, T::DTYPE)?;
+        // SAFETY: the tensor is the output, of the input's shape and type. It is new, or has the buffer of an input that
+        // nobody else uses and that cannot be fetched again. `OutData` gets the alignment of `T`.
+        let output = unsafe {
+            let output = OutputTensor::from_tensor(call, tensor, bytes, align_of::<T>(), is_host)?;
+            OutData::from_output(output)
+        };
         match is_forwarded {
             true => {
-                call.record_forwarded(output.start.as_ptr() as usize);
+                call.record_forwarded(output.output.start().addr().get());
                 Ok(Forwarded::InPlace(OutSlice(output)))
             }
             false => Ok(Forwarded::Fresh {
-                input: In::new(source, true)?,
+                input: In::read(source)?,
                 output,
             }),
         }
+    }
+
+    /// Returns the staging copy of the input, and one for the output. TensorFlow forwards the buffer of the device if it
+    /// requires so.
+    fn forward_copied(self, input: In<'c, T>) -> Result<Forwarded<'c, T>> {
+        let (call, fetched) = (self.target.call, &input.input);
+        let (tensor, is_forwarded) = self
+            .target
+            .forward(fetched.source().first, fetched.dims())?;
+        call.check_type(&tensor, T::DTYPE)?;
+        if is_forwarded {
+            call.record_forwarded(tensor.data()? as usize);
+        }
+        // SAFETY: the tensor is the output in device memory, of the input's shape and type. The host uses copies of both,
+        // and copies the output to the device when it is dropped. `OutData` gets the alignment of `T`.
+        let output = unsafe {
+            let bytes = fetched.bytes();
+            let output = OutputTensor::from_tensor(call, tensor, bytes, align_of::<T>(), false)?;
+            OutData::from_output(output)
+        };
+        Ok(Forwarded::Fresh { input, output })
     }
 
     /// Writes `f` of each element of the input, in the input's buffer if nobody else uses it.
@@ -123,6 +181,17 @@ impl<'c, T: Element> Out<'c, T> {
             }
         }
         Ok(())
+    }
+}
+
+impl<'c, T> HostOut<'c, T> {
+    pub(super) fn new(target: OutputTarget<'c>) -> Self {
+        let element = PhantomData;
+        Self(Out { target, element })
+    }
+
+    pub(super) fn target(self) -> OutputTarget<'c> {
+        self.0.target
     }
 }
 
@@ -160,36 +229,42 @@ pub enum Forwarded<'c, T> {
 /// The elements of an output, uninitialized. An element that is not written reaches TensorFlow as the memory's
 /// former content.
 pub struct OutData<'c, T> {
-    call: &'c Call<'c>,
-    tensor: Tensor,
-    copy: Option<Buffer>,
-    start: NonNull<MaybeUninit<T>>,
-    len: usize,
+    output: OutputTensor<'c>,
+    element: PhantomData<fn() -> T>,
+}
+
+impl<'c, T> OutData<'c, T> {
+    /// Returns the elements of an output.
+    ///
+    /// # Safety
+    /// `output` was created with the alignment of `T`.
+    #[inline]
+    unsafe fn from_output(output: OutputTensor<'c>) -> Self {
+        let element = PhantomData;
+        Self { output, element }
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.output.bytes() / size_of::<T>()
+    }
 }
 
 impl<'c, T: Element> OutData<'c, T> {
-    fn new(call: &'c Call<'c>, tensor: Tensor, bytes: usize, is_host: bool) -> Result<Self> {
-        tensor.check_type(T::DTYPE)?;
-        let copy = call.staging_buffer(bytes, is_host)?;
-        let start = match &copy {
-            Some(copy) => copy.start().cast(),
-            None => address(tensor.data()?)?,
-        };
-        let len = bytes / size_of::<T>();
-        Ok(Self {
-            call,
-            tensor,
-            copy,
-            start,
-            len,
-        })
+    /// Returns the C object, for functions that the SDK does not wrap.
+    ///
+    /// # Safety
+    /// - The caller does not delete the tensor, and uses it only while `self` lives.
+    /// - It does not write to elements that have a slice.
+    pub unsafe fn as_raw(&self) -> *mut TF_Tensor {
+        self.output.tensor().as_ptr()
     }
 
     /// Returns the elements.
     pub fn as_uninit_slice(&mut self) -> &mut [MaybeUninit<T>] {
-        // SAFETY: `new` has checked the alignment. The tensor, or its copy, has `len` elements, which may be
-        // uninitialized; it lives as long as `self`, and nobody else has the output.
-        unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+        // SAFETY: `from_output` guarantees the alignment. The output has `len` elements, which may be uninitialized. They
+        // live as long as `self`, and nobody else uses them.
+        unsafe { slice::from_raw_parts_mut(self.output.start().as_ptr().cast(), self.len()) }
     }
 
     /// Writes `value` to all elements.
@@ -210,26 +285,11 @@ impl<'c, T: Element> OutData<'c, T> {
     /// # Errors
     /// Returns an error if the lengths differ.
     pub fn copy_from_slice(self, source: &[T]) -> Result<OutSlice<'c, T>> {
-        if self.len != source.len() {
-            let message = format!("{} elements for an output of {}", source.len(), self.len);
+        if self.len() != source.len() {
+            let message = format!("{} elements for an output of {}", source.len(), self.len());
             return Err(Error::invalid_argument(message));
         }
         Ok(self.write_with(|index| source[index]))
-    }
-}
-
-impl<T> Drop for OutData<'_, T> {
-    /// Copies the elements to the device if the host cannot address its memory.
-    fn drop(&mut self) {
-        if let Some(copy) = &self.copy {
-            let memory = self.call.staged_memory();
-            let stored = memory.and_then(|memory| {
-                memory.map_or(Ok(()), |memory| self.call.store(memory, copy, &self.tensor))
-            });
-            if let Err(error) = stored {
-                self.call.record_failure(error);
-            }
-        }
     }
 }
 
@@ -241,14 +301,14 @@ impl<T: Element> Deref for OutSlice<'_, T> {
 
     fn deref(&self) -> &[T] {
         // SAFETY: as in `as_uninit_slice`; all elements were written before the value was created.
-        unsafe { slice::from_raw_parts(self.0.start.cast().as_ptr(), self.0.len) }
+        unsafe { slice::from_raw_parts(self.0.output.start().as_ptr().cast(), self.0.len()) }
     }
 }
 
 impl<T: Element> DerefMut for OutSlice<'_, T> {
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as in `as_uninit_slice`; all elements were written before the value was created.
-        unsafe { slice::from_raw_parts_mut(self.0.start.cast().as_ptr(), self.0.len) }
+        unsafe { slice::from_raw_parts_mut(self.0.output.start().as_ptr().cast(), self.0.len()) }
     }
 }
 
@@ -282,12 +342,24 @@ impl<'c, T: Element> Iterator for OutList<'c, T> {
     }
 }
 
+/// An output of several tensors of `T` in host memory, an iterator over them: the parameter registers it so.
+pub struct HostOutList<'c, T>(OutList<'c, T>);
+
+impl<'c, T: Element> Iterator for HostOutList<'c, T> {
+    type Item = HostOut<'c, T>;
+
+    fn next(&mut self) -> Option<HostOut<'c, T>> {
+        self.0.next().map(HostOut)
+    }
+}
+
 impl<T, S> Sealed for Out<'_, T, S> {}
+impl<T> Sealed for HostOutList<'_, T> {}
 impl<T> Sealed for HostOut<'_, T> {}
 impl<T> Sealed for OutList<'_, T> {}
 
 macro_rules! outputs {
-    ($([$($generics:tt)*] $ty:ty: $element:ty, $host:literal, $access:literal => |$target:ident| $make:expr;)*) => {$(
+    ($([$($generics:tt)*] $ty:ty: $element:ty, $host:expr, $access:expr => |$target:ident| $make:expr;)*) => {$(
         impl<'c, $($generics)*> FromOutput<'c, $element> for $ty {
             const HOST: bool = $host;
             const HAS_HOST_ACCESS: bool = $access;
@@ -301,7 +373,11 @@ macro_rules! outputs {
 
 outputs! {
     [T: Element] Out<'c, T>: T, false, true => |target| Self { target, element: PhantomData };
+    [T: Element] Out<'c, T, HostInt32>: T, is_host::<T, HostInt32>(), !is_host::<T, HostInt32>() =>
+        |target| Self { target, element: PhantomData };
     [T: Element, D: Device] Out<'c, T, D>: T, false, false => |target| Self { target, element: PhantomData };
-    [T: Element] HostOut<'c, T>: T, true, false => |target| Self(Out { target, element: PhantomData });
+    [T: Element] HostOut<'c, T>: T, true, false => |target| Self::new(target);
+    [T: Element] HostOutList<'c, T>: marker::List<T>, true, false =>
+        |target| Self(OutList { target, element: PhantomData });
     [T: Element] OutList<'c, T>: marker::List<T>, false, true => |target| Self { target, element: PhantomData };
 }

@@ -5,13 +5,16 @@ use std::ffi::{CStr, c_void};
 
 use sp_abi::kernels::TF_OpKernelConstruction;
 use sp_abi::tf_datatype::TF_DataType;
-use sp_runtime::{Host, HostFunction, Releases};
+use sp_runtime::{Host, HostFunction, Releases, UnavailableFunction};
 
 use super::attribute::Construction;
+use super::builder::KernelBuilder;
 use super::call::Call;
 use super::calls::Calls;
 use super::driver;
 use crate::Result;
+use crate::element::ElementLayout;
+use crate::op::OpDefinition;
 
 /// The state of a kernel's instance: its attributes, and what it has prepared from them.
 pub type State = Box<dyn Any + Send + Sync>;
@@ -35,6 +38,8 @@ pub struct OpSpec {
     pub releases: &'static [Releases],
     /// The attributes that a kernel can read.
     pub attributes: &'static [AttributeSpec],
+    /// The definition, if the plugin defines the op.
+    pub definition: Option<&'static OpDefinition>,
 }
 
 /// An attribute of an op.
@@ -48,6 +53,10 @@ pub struct AttributeSpec {
     /// The value in a release whose op lacks the attribute.
     pub default: DefaultValue,
 }
+
+/// The last type that `TF_KernelBuilder_TypeConstraint` accepts: it rejects the 8-bit floats and the integers of four bits
+/// in all known releases. A kernel for them leaves the attribute without a constraint, as that of Cast.
+const LAST_CONSTRAINABLE: TF_DataType = TF_DataType::TF_UINT64;
 
 /// The default value of an attribute.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,22 +73,54 @@ pub enum DefaultValue {
     Text(&'static str),
     /// An element type.
     Type(TF_DataType),
+    /// A shape, in which -1 is a dimension that is not known; `None` if the rank is not known.
+    Shape(Option<&'static [i64]>),
     /// A list.
     List(&'static [DefaultValue]),
+}
+
+/// The functions that the host has to export for a kernel.
+pub type Needs = &'static [&'static dyn HostFunction];
+
+/// Returns no functions.
+pub fn no_needs() -> Needs {
+    &[]
 }
 
 /// An argument of an op, as the kernel takes it.
 pub struct ArgumentSpec {
     /// The name.
     pub name: &'static CStr,
-    /// True if TensorFlow has to place it in host memory.
-    pub is_host: bool,
-    /// True if the host reads or writes it in device memory.
-    pub has_host_access: bool,
+    /// The parameter.
+    pub parameter: ParameterSpec,
     /// The number of its tensors.
     pub count: Count,
     /// The releases whose op has the argument.
     pub releases: &'static [Releases],
+}
+
+/// A parameter of a kernel that is an argument of the op.
+pub struct ParameterSpec {
+    /// True if TensorFlow has to place the argument in host memory.
+    pub is_host: bool,
+    /// True if the host reads or writes it in device memory.
+    pub has_host_access: bool,
+    /// Returns the functions that the host has to export.
+    pub needs: fn() -> Needs,
+    /// The type of the elements, for a parameter whose functions are the same for all types.
+    pub layout: Option<ElementLayout>,
+}
+
+impl ParameterSpec {
+    /// Returns the specification of an input that is no parameter.
+    pub const fn ignored(is_host: bool) -> Self {
+        Self {
+            is_host,
+            has_host_access: false,
+            needs: no_needs,
+            layout: None,
+        }
+    }
 }
 
 /// The number of tensors of an argument.
@@ -115,7 +156,13 @@ pub struct Options {
     /// The releases to register the kernel in.
     pub releases: Releases,
     /// The functions that the host has to export.
-    pub needs: &'static [&'static dyn HostFunction],
+    pub needs: Needs,
+    /// Checks that the host has functions that read the attributes.
+    pub attribute_checks: &'static [fn() -> Result<(), UnavailableFunction>],
+    /// The author's function that adds to the builder what the SDK does not wrap.
+    pub configure: Option<fn(&KernelBuilder) -> Result<()>>,
+    /// True if a call may end after its function has returned.
+    pub is_asynchronous: bool,
     /// The device whose kernel it is; `None` for a kernel of every device.
     pub device: Option<fn() -> TypeId>,
 }
@@ -123,45 +170,45 @@ pub struct Options {
 /// The functions of a kernel.
 pub(super) struct Functions {
     pub create: unsafe extern "C" fn(*mut TF_OpKernelConstruction) -> *mut c_void,
-    pub prepare: fn(&Construction<'_>) -> Result<State>,
-    pub compute: fn(&Call<'_>) -> Result<()>,
+    pub prepare: PrepareFunction,
+    pub compute: ComputeFunction,
 }
 
-/// A kernel's functions: implemented by the expansion of `#[kernel(..)]`.
-pub trait Compute: 'static {
-    /// Returns the kernel.
-    fn kernel() -> &'static Kernel;
+/// The kernels of one function: implemented by the expansion of `#[kernel(..)]`.
+pub trait KernelTable: 'static {
+    /// Returns the kernels.
+    fn kernels() -> &'static [Kernel];
+}
 
-    /// Reads the attributes and prepares the state, when TensorFlow constructs the kernel.
-    ///
-    /// # Errors
-    /// Returns an error if an attribute has a value that the kernel does not support.
-    fn prepare(construction: &Construction<'_>) -> Result<State>;
+/// Reads the attributes and prepares the state, when TensorFlow constructs the kernel.
+pub type PrepareFunction = fn(&Construction<'_>) -> Result<State>;
 
-    /// Computes one call.
-    ///
-    /// # Errors
-    /// Returns an error if the inputs are invalid; TensorFlow reports it as the op's error.
-    fn compute(call: &Call<'_>) -> Result<()>;
+/// Computes one call. TensorFlow reports an error as the op's error.
+pub type ComputeFunction = fn(&Call<'_>) -> Result<()>;
+
+/// Returns the kernels of several functions, in order.
+pub fn concat(tables: &[&'static [Kernel]]) -> Vec<&'static Kernel> {
+    tables.iter().copied().flatten().collect()
 }
 
 impl Kernel {
-    /// Creates the kernel whose functions are those of `K`.
+    /// Creates the kernel that is at `INDEX` in the table `T`.
     ///
     /// # Safety
     /// - `op` is the definition of the op in all known releases.
-    /// - `constraints` leave each argument only the element type that `K` reads or writes.
-    /// - An argument that `K` reads or writes as host memory is marked so in `inputs` or `outputs`.
-    pub const unsafe fn new<K: Compute>(
+    /// - `constraints` leave each argument only the element type that the functions read or write.
+    /// - An argument that they read or write as host memory is marked so in `inputs` or `outputs`.
+    pub const unsafe fn new<T: KernelTable, const INDEX: usize>(
         op: &'static OpSpec,
         constraints: &'static [Constraint],
         [inputs, outputs]: [&'static [ArgumentSpec]; 2],
         options: &'static Options,
+        (prepare, compute): (PrepareFunction, ComputeFunction),
     ) -> Self {
         let functions = Functions {
-            create: driver::create::<K>,
-            prepare: K::prepare,
-            compute: K::compute,
+            create: driver::create::<T, INDEX>,
+            prepare,
+            compute,
         };
         Self {
             op,
@@ -175,6 +222,7 @@ impl Kernel {
     }
 
     /// Returns the name of the op.
+    #[inline]
     pub fn op(&self) -> &'static CStr {
         self.op.name
     }
@@ -190,9 +238,15 @@ impl Kernel {
         all.filter(|it| is_running(it.releases))
     }
 
+    /// Returns the functions that the host has to export.
+    pub(super) fn needs(&self) -> impl Iterator<Item = &'static dyn HostFunction> {
+        let of_arguments = self.arguments().flat_map(|it| (it.parameter.needs)());
+        self.options.needs.iter().chain(of_arguments).copied()
+    }
+
     /// Returns true if the host reads or writes an argument in device memory.
     pub(super) fn has_host_access(&self) -> bool {
-        self.arguments().any(|it| it.has_host_access)
+        self.arguments().any(|it| it.parameter.has_host_access)
     }
 
     /// Returns the constraints on attributes that the running release's op has.
@@ -223,10 +277,12 @@ impl Kernel {
             && self.constraints.iter().all(|it| self.has_type(it))
     }
 
-    /// Returns true if the running release's op allows the type. An attribute that the op lacks has its default.
+    /// Returns true if the running release's op allows the type, and a kernel can be registered for it. An attribute that
+    /// the op lacks has its default.
     fn has_type(&self, constraint: &Constraint) -> bool {
         if is_running(constraint.attribute_releases) {
-            return is_running(constraint.type_releases);
+            return is_running(constraint.type_releases)
+                && constraint.dtype.0 <= LAST_CONSTRAINABLE.0;
         }
         let mut attributes = self.op.attributes.iter();
         let attribute = attributes.find(|it| it.name == constraint.attribute);
@@ -236,7 +292,7 @@ impl Kernel {
 
 /// Returns true if the running release is one of these. A release that is not known counts as the newest known one,
 /// which open-ended runs contain.
-pub(super) fn is_running(releases: &[Releases]) -> bool {
+pub(crate) fn is_running(releases: &[Releases]) -> bool {
     let host = Host::running();
     let is_one = |it: &Releases| match host.is_in(*it) {
         Some(answer) => answer,

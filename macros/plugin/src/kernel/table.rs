@@ -6,11 +6,12 @@ use std::ffi::CStr;
 
 use sp_runtime::{Host, UnavailableFunction, guard};
 
-use super::builder::Builder;
+use super::builder::KernelBuilder;
+use super::rejected; // since 2.6
 use super::spec::{Constraint, Kernel};
 use super::{calls, driver};
 use crate::platform::PluginInfo;
-use crate::{Device, Result};
+use crate::{Device, Result, op};
 
 /// Difference in priority between the kernels of a table and those of the next table.
 const TABLE_PRIORITY: i32 = 1000;
@@ -34,7 +35,9 @@ pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<&
         if host.check_accepted().is_err() {
             return;
         }
-        let registrations = select(runnable::<D>(tables()));
+        let mut tables = tables();
+        define_ops(&mut tables);
+        let registrations = select(runnable::<D>(tables), lowest_rank(info.device_type));
         report_ambiguous(&registrations);
         let count = registrations.len();
         sp_runtime::report!(Debug, "registers {count} kernels with {}", host.name());
@@ -43,6 +46,7 @@ pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<&
                 sp_runtime::report!(Error, "{} is not registered: {error}", it.kernel.label());
             }
         }
+        rejected::register_for_devices::<D>(info.device_type); // since 2.6
     });
 }
 
@@ -67,11 +71,11 @@ impl Registration {
 
     /// Registers the kernel for devices of this type.
     fn register<D: Device>(&self, device_type: &CStr) -> Result<()> {
-        let builder = Builder::new::<D>(self.kernel, device_type)?;
+        let builder = KernelBuilder::new::<D>(self.kernel, device_type)?;
         for it in &self.constraints {
             builder.constrain(it.attribute, it.dtype)?;
         }
-        for argument in self.kernel.arguments().filter(|it| it.is_host) {
+        for argument in self.kernel.arguments().filter(|it| it.parameter.is_host) {
             builder.place_in_host_memory(argument.name)?;
         }
         if self.priority != 0 {
@@ -80,14 +84,27 @@ impl Registration {
         if let Some(label) = self.kernel.options.label {
             builder.set_label(label)?; // since 2.11
         }
+        if let Some(configure) = self.kernel.options.configure {
+            configure(&builder)?;
+        }
         calls::add(self.kernel);
         builder.register(self.kernel.op())
     }
 }
 
+/// Registers the ops that the plugin defines, and removes the kernels of those that cannot be registered.
+fn define_ops(tables: &mut [Vec<&'static Kernel>]) {
+    let definitions = tables.iter().flatten().filter_map(|it| it.op.definition);
+    let definitions: BTreeMap<&CStr, _> = definitions.map(|it| (it.name(), it)).collect();
+    let definitions: Vec<_> = definitions.into_values().collect();
+    let registered = op::register(&definitions);
+    let has_op = |it: &&Kernel| it.op.definition.is_none() || registered.contains(&it.op());
+    tables.iter_mut().for_each(|table| table.retain(has_op));
+}
+
 /// Returns the kernels that this host can run, and reports the ops that are left without one.
 fn runnable<D: Device>(tables: Vec<Vec<&'static Kernel>>) -> Vec<Vec<Registration>> {
-    let mut lacking: Vec<(String, &'static CStr)> = Vec::new();
+    let mut lacking: Vec<Lacking> = Vec::new();
     let mut can_run = |kernel: &&'static Kernel| {
         if !kernel.is_in_running_release() {
             return false;
@@ -108,20 +125,25 @@ fn runnable<D: Device>(tables: Vec<Vec<&'static Kernel>>) -> Vec<Vec<Registratio
     tables.iter_mut().for_each(|it| it.retain(&mut can_run));
     let served: BTreeSet<&CStr> = tables.iter().flatten().map(|it| it.op()).collect();
     lacking.retain(|(_, op)| !served.contains(op));
-    report_lacking(&lacking);
+    let lacking = rejected::defer_report(lacking); // since 2.6
+    report_lacking(&lacking, "left to TensorFlow's own kernels");
     let registrations =
         |table: Vec<&'static Kernel>| table.into_iter().map(Registration::new).collect();
     tables.into_iter().map(registrations).collect()
 }
 
-/// Returns the first function that the kernel needs and the host lacks.
+/// Returns the first function that the kernel or one of its attributes needs, and the host lacks.
 fn unavailable_function(kernel: &Kernel) -> Option<UnavailableFunction> {
-    let mut needs = kernel.options.needs.iter();
-    needs.find_map(|it| it.check_available().err())
+    let missing = kernel.needs().find_map(|it| it.check_available().err());
+    let mut checks = kernel.options.attribute_checks.iter();
+    missing.or_else(|| checks.find_map(|check| check().err()))
 }
 
-/// Reports the ops without a kernel, a line for each reason.
-fn report_lacking(lacking: &[(String, &'static CStr)]) {
+/// An op without a kernel, after the function of the host that its kernels need.
+pub(super) type Lacking = (String, &'static CStr);
+
+/// Reports the ops without a kernel and what becomes of them, a line for each reason.
+pub(super) fn report_lacking(lacking: &[Lacking], consequence: &str) {
     let mut ops: BTreeMap<&str, BTreeSet<Cow<'_, str>>> = BTreeMap::new();
     for (missing, op) in lacking {
         let of_reason = ops.entry(missing).or_default();
@@ -130,17 +152,20 @@ fn report_lacking(lacking: &[(String, &'static CStr)]) {
     for (missing, ops) in ops {
         let ops: Vec<_> = ops.into_iter().collect();
         let ops = ops.join(", ");
-        sp_runtime::report!(
-            Warn,
-            "{ops}: left to TensorFlow's own kernels, since {missing}"
-        );
+        sp_runtime::report!(Warn, "{ops}: {consequence}, since {missing}");
     }
 }
 
+/// Returns the rank of the last table: 1 for type `GPU`, of which core has kernels of its own, such as Reshape. TensorFlow
+/// fails the nodes that two kernels of one priority serve.
+fn lowest_rank(device_type: &CStr) -> i32 {
+    i32::from(device_type == c"GPU")
+}
+
 /// Returns the kernels to register, each with the priority of its table added to its own.
-fn select(tables: Vec<Vec<Registration>>) -> Vec<Registration> {
+fn select(tables: Vec<Vec<Registration>>, lowest_rank: i32) -> Vec<Registration> {
     let mut selected: Vec<Registration> = Vec::new();
-    let ranks = (0_i32..).take(tables.len()).collect::<Vec<_>>();
+    let ranks = (lowest_rank..).take(tables.len()).collect::<Vec<_>>();
     for (mut table, rank) in tables.into_iter().zip(ranks.into_iter().rev()) {
         table.retain(|it| !selected.iter().any(|earlier| earlier.covers(it)));
         let raise = rank.saturating_mul(TABLE_PRIORITY);

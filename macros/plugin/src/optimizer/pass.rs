@@ -1,5 +1,7 @@
 //! TensorFlow's own passes over a graph, and the plugin's configuration of them.
 
+use std::ffi::CStr;
+
 use sp_abi::grappler::{TF_TriState, TP_OptimizerConfigs};
 use sp_runtime::PrefixMut;
 
@@ -79,6 +81,19 @@ passes! {
     ScopedAllocatorOptimization = scoped_allocator_optimization,
 }
 
+/// Returns the configuration that an optimizer's own one replaces. With type `GPU` these passes use ops and types for which
+/// core's GPU build has kernels, such as `_FusedConv2D` and half floats, and which no other plugin must have.
+pub(super) fn defaults(device_type: &CStr) -> &'static [(Pass, Switch)] {
+    match device_type.to_bytes() {
+        b"GPU" => &[
+            (Pass::LayoutOptimizer, Switch::Off),
+            (Pass::Remapping, Switch::Off),
+            (Pass::AutoMixedPrecision, Switch::Off),
+        ],
+        _ => &[],
+    }
+}
+
 impl Switch {
     fn inverted(self) -> Self {
         match self {
@@ -99,6 +114,14 @@ impl Switch {
 mod tests {
     use super::*;
     use sp_runtime::Versioned;
+
+    #[test]
+    fn passes_that_need_kernels_of_cores_gpu_build_are_off_for_type_gpu() {
+        let passes: Vec<Pass> = defaults(c"GPU").iter().map(|(pass, _)| *pass).collect();
+        assert!(passes.contains(&Pass::Remapping) && passes.contains(&Pass::LayoutOptimizer));
+        assert!(defaults(c"GPU").iter().all(|it| it.1 == Switch::Off));
+        assert_eq!(defaults(c"MYACCEL"), []);
+    }
 
     #[test]
     fn switching_off_sets_disable_field_of_pruning_pass() {

@@ -3,7 +3,13 @@
 use sp_plugin::Device;
 use sp_plugin::kernel::In;
 
-fn first<D: Device>(features: In<'_, f32, D>) -> f32 {
+struct Myaccel;
+
+fn of_one_device(features: In<'_, f32, Myaccel>) -> f32 {
+    features.data()[0]
+}
+
+fn of_any_device<D: Device>(features: In<'_, f32, D>) -> f32 {
     features.data()[0]
 }
 

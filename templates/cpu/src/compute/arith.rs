@@ -1,6 +1,7 @@
 //! Arithmetic on one element, as TensorFlow defines it. Kernels pass these functions to `map`, which inlines them.
 
-use super::half::{Bf16, F16};
+use super::approximation::exp_f32;
+use sp_plugin::{Bf16, F16};
 
 /// A number with TensorFlow's arithmetic: integers wrap.
 pub trait Number: Copy + Default + PartialEq + PartialOrd + Send + Sync + 'static {
@@ -177,7 +178,8 @@ pub fn sqrt<T: Float>(x: T) -> T {
     x.root()
 }
 
-/// Returns `x` to the power `y`, as the C library. For integers see [`pow_int`]. Its cost is [`Cost::Expensive`](super::Cost).
+/// Returns `x` to the power `y`, as the C library. For integers see [`pow_int`]. Its cost is
+/// [`Cost::Expensive`](super::Cost).
 #[inline(always)]
 pub fn pow<T: Float>(x: T, y: T) -> T {
     x.power(y)
@@ -222,31 +224,3 @@ macro_rules! bits {
 }
 
 bits!(u8 i8 u16 i16 u32 i32 u64 i64);
-
-/// Returns `e` to the power `x` without a branch, so that loops over it are vectorized.
-///
-/// Computes in `f64`: 2 to the integer part by its bits, 2 to the fraction by a polynomial with an error of 1e-10, and rounds once at
-/// the end. Underflow is gradual; NaN gives NaN.
-#[inline(always)]
-fn exp_f32(x: f32) -> f32 {
-    const SHIFT: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52: adding it rounds to an integer in the low bits
-    let scaled = (f64::from(x) * std::f64::consts::LOG2_E).clamp(-200.0, 200.0);
-    let shifted = scaled + SHIFT;
-    let r = (scaled - (shifted - SHIFT)) * std::f64::consts::LN_2;
-    let mut p = 1.0 / 40320.0;
-    for c in [
-        1.0 / 5040.0,
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
-        1.0,
-        1.0,
-    ] {
-        p = p * r + c;
-    }
-    // The integer part goes into the exponent; 2^±200 is far inside f64's range.
-    let y = f64::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 52));
-    if x.is_nan() { x } else { y as f32 }
-}

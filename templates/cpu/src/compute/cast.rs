@@ -1,30 +1,37 @@
 //! Conversion between element types.
 //!
-//! A float outside an integer's range has no defined result in TensorFlow's sources; the result here is that of its x86 vectors.
-//! It is the integer's lowest value ("indefinite") for 32 and 64 bits, and the saturated 32-bit result for 8 and 16 bits. TensorFlow's
-//! own result differs in the last few elements of a tensor. A number is true if it is not 0, so NaN is true.
+//! A float outside an integer's range has no defined result in TensorFlow's sources; the result here is that of its x86
+//! vectors. It is the integer's lowest value ("indefinite") for 32 and 64 bits, and the saturated 32-bit result for 8
+//! and 16 bits. TensorFlow's own result differs in the last few elements of a tensor. A number is true if it is not 0,
+//! so NaN is true.
 //!
-//! Casts of integers that differ in their signs only share one loop ([`Cast::cast_slice`]): the loops of all casts are most of
-//! what the compiler spends on the kernels.
+//! Casts of integers that differ in their signs only share one loop ([`Cast::cast_slice`]): the loops of all casts are
+//! most of what the compiler spends on the kernels.
 
 use std::mem::MaybeUninit;
 use std::slice;
 
-use sp_plugin::Bool;
+use sp_plugin::{Bf16, Bool, Complex64, Complex128, F8E4M3FN, F8E5M2, F16, Int4, Uint4};
 
-use super::half::{Bf16, F16};
 use super::map::map1;
+
+mod sealed {
+    /// A parameter of functions that this module alone implements, since unsafe code relies on them.
+    pub struct Sealed;
+}
+use sealed::Sealed;
 
 /// A type that elements of `Self` can be converted to.
 pub trait Cast<To>: Copy {
     /// Converts one element.
     fn cast(self) -> To;
 
-    /// Computes `out[i] = x[i].cast()`.
+    /// Computes `out[i] = x[i].cast()`, and writes all of `out`. Other crates have no value of [`Sealed`], so they
+    /// neither implement nor call this function.
     ///
     /// # Panics
     /// Panics if the lengths differ.
-    fn cast_slice(x: &[Self], out: &mut [MaybeUninit<To>])
+    fn cast_slice(x: &[Self], out: &mut [MaybeUninit<To>], _: Sealed)
     where
         Self: Sync,
         To: Copy + Send,
@@ -48,9 +55,18 @@ fn convert<A: Cast<B> + Sync, B: Copy + Send>(x: &[A], out: &mut [MaybeUninit<B>
 /// # Panics
 /// Panics if the lengths differ.
 pub fn cast<A: Cast<B> + Sync, B: Copy + Send>(x: &[A], out: &mut [B]) {
-    // SAFETY: `MaybeUninit<B>` has the layout of `B`, and `cast_slice` writes only values of `B`.
+    // SAFETY: `MaybeUninit<B>` has the layout of `B`, and `cast_slice`, which this module alone implements, writes only
+    // values of `B`.
     let out = unsafe { slice::from_raw_parts_mut(out.as_mut_ptr().cast(), out.len()) };
-    A::cast_slice(x, out);
+    cast_slice(x, out);
+}
+
+/// Computes `out[i] = x[i]` in another type, and writes all of `out`.
+///
+/// # Panics
+/// Panics if the lengths differ.
+pub fn cast_slice<A: Cast<B> + Sync, B: Copy + Send>(x: &[A], out: &mut [MaybeUninit<B>]) {
+    A::cast_slice(x, out, Sealed);
 }
 
 /// Computes [`Cast::cast_slice`] of `A` to `B` as a cast of `C` to `D`, which converts the same bytes.
@@ -63,8 +79,8 @@ unsafe fn convert_as<A: Copy, B: Copy, C: Cast<D> + Sync, D: Copy + Send>(
     x: &[A],
     out: &mut [MaybeUninit<B>],
 ) {
-    // SAFETY: the caller guarantees that the layouts are equal, and that the bytes of `x` are values of `C`. The bytes written
-    // to `out` are values of `B`.
+    // SAFETY: the caller guarantees that the layouts are equal, and that the bytes of `x` are values of `C`. The bytes
+    // written to `out` are values of `B`.
     let (x, out) = unsafe {
         (
             slice::from_raw_parts(x.as_ptr().cast::<C>(), x.len()),
@@ -74,15 +90,17 @@ unsafe fn convert_as<A: Copy, B: Copy, C: Cast<D> + Sync, D: Copy + Send>(
     convert(x, out);
 }
 
-/// Implements casts of integers. `i16 as u16 => u8 i8 as u8` computes those of `i16` to `u8` and `i8` as that of `u16` to `u8`.
+/// Implements casts of integers. `i16 as u16 => u8 i8 as u8` computes those of `i16` to `u8` and `i8` as that of `u16`
+/// to `u8`.
 macro_rules! integer_casts {
     ($($from:ty as $same_from:ty => $($to:ty)* as $same_to:ty;)*) => {$($(
         impl Cast<$to> for $from {
             #[inline(always)]
             fn cast(self) -> $to { self as $to }
 
-            fn cast_slice(x: &[Self], out: &mut [MaybeUninit<$to>]) {
-                // SAFETY: both pairs are integers of equal sizes. Truncation ignores the signs, and extension that of the result.
+            fn cast_slice(x: &[Self], out: &mut [MaybeUninit<$to>], _: Sealed) {
+                // SAFETY: both pairs are integers of equal sizes. Truncation ignores the signs, and extension that of
+                // the result.
                 unsafe { convert_as::<$from, $to, $same_from, $same_to>(x, out) }
             }
         }
@@ -152,7 +170,7 @@ macro_rules! bool_casts {
             #[inline(always)]
             fn cast(self) -> Bool { (self != 0).into() }
 
-            fn cast_slice(x: &[Self], out: &mut [MaybeUninit<Bool>]) {
+            fn cast_slice(x: &[Self], out: &mut [MaybeUninit<Bool>], _: Sealed) {
                 // SAFETY: both are integers of equal sizes, and 0 has the same bytes in both.
                 unsafe { convert_as::<$int, Bool, $same_int, Bool>(x, out) }
             }
@@ -161,7 +179,7 @@ macro_rules! bool_casts {
             #[inline(always)]
             fn cast(self) -> $int { self.get().into() }
 
-            fn cast_slice(x: &[Self], out: &mut [MaybeUninit<$int>]) {
+            fn cast_slice(x: &[Self], out: &mut [MaybeUninit<$int>], _: Sealed) {
                 // SAFETY: both are integers of equal sizes, and 0 and 1 have the same bytes in both.
                 unsafe { convert_as::<Bool, $int, Bool, $same_int>(x, out) }
             }
@@ -276,4 +294,36 @@ impl Cast<F16> for Bf16 {
     fn cast(self) -> F16 {
         F16::from_f32(self.to_f32())
     }
+}
+
+macro_rules! casts {
+    ($($from:ident => $to:ident: |$x:ident| $result:expr;)*) => {$(
+        impl Cast<$to> for $from {
+            #[inline(always)]
+            fn cast(self) -> $to {
+                let $x = self;
+                $result
+            }
+        }
+    )*};
+}
+
+// A real number is the real part; the imaginary part is lost.
+casts! {
+    Complex64 => f32: |x| x.re;
+    Complex128 => f64: |x| x.re;
+    f32 => Complex64: |x| x.into();
+    f64 => Complex128: |x| x.into();
+    Complex64 => Complex128: |x| Complex128::new(x.re.into(), x.im.into());
+    Complex128 => Complex64: |x| Complex64::new(x.re as f32, x.im as f32);
+    F8E5M2 => f32: |x| x.to_f32();
+    F8E4M3FN => f32: |x| x.to_f32();
+    f32 => F8E5M2: |x| F8E5M2::from_f32(x);
+    f32 => F8E4M3FN: |x| F8E4M3FN::from_f32(x);
+    f64 => F8E5M2: |x| F8E5M2::from_f64(x);
+    f64 => F8E4M3FN: |x| F8E4M3FN::from_f64(x);
+    Int4 => i64: |x| x.get().into();
+    Uint4 => i64: |x| x.get().into();
+    i64 => Int4: |x| Int4::new(x as i8);
+    i64 => Uint4: |x| Uint4::new(x as u8);
 }

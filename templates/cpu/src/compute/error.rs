@@ -18,6 +18,8 @@ pub enum Error {
     AxisRepeated(usize),
     /// An integer has a negative exponent.
     NegativePower,
+    /// Another reason.
+    Invalid(String),
     /// A label is not a class.
     LabelOutOfRange {
         /// The index of the label.
@@ -26,6 +28,49 @@ pub enum Error {
         label: i64,
         /// The number of classes.
         classes: usize,
+    },
+    /// An equation of Einstein summation is malformed, or does not match the operands.
+    Equation(String),
+    /// A window does not fit in the padded input.
+    WindowTooLarge {
+        /// The length of the input.
+        input: usize,
+        /// The length of the window.
+        extent: i64,
+        /// The distance of two windows.
+        stride: usize,
+    },
+    /// Channels or filters cannot be divided into groups.
+    Groups {
+        /// The number of channels of the input.
+        channels: usize,
+        /// The number of channels of the filter, which are those of a group.
+        depth: usize,
+        /// The number of filters.
+        filters: usize,
+    },
+    /// A tensor has too few dimensions.
+    TooFewDims {
+        /// The shape.
+        dims: Vec<usize>,
+        /// The least number of dimensions.
+        least: usize,
+    },
+    /// An index is not a row.
+    IndexOutOfRange {
+        /// The position of the index.
+        at: Vec<usize>,
+        /// The index.
+        index: i64,
+        /// The number of rows.
+        rows: usize,
+    },
+    /// Updates have another shape than the rows that they change.
+    UpdatesMismatch {
+        /// The shape of the updates.
+        updates: Vec<usize>,
+        /// The shape of the rows.
+        expected: Vec<usize>,
     },
 }
 
@@ -44,6 +89,7 @@ impl fmt::Display for Error {
             }
             Self::AxisRepeated(axis) => write!(f, "axis {axis} is given more than once"),
             Self::NegativePower => write!(f, "an integer cannot be raised to a negative power"),
+            Self::Invalid(reason) => f.write_str(reason),
             Self::LabelOutOfRange {
                 row,
                 label,
@@ -52,6 +98,40 @@ impl fmt::Display for Error {
                 write!(
                     f,
                     "label {label} at index {row} is not one of the {classes} classes"
+                )
+            }
+            Self::Equation(reason) => f.write_str(reason),
+            Self::WindowTooLarge {
+                input,
+                extent,
+                stride,
+            } => write!(
+                f,
+                "a window of {extent} elements with stride {stride} does not fit in an input of {input}"
+            ),
+            Self::Groups {
+                channels,
+                depth,
+                filters,
+            } => write!(
+                f,
+                "{channels} input channels and {filters} filters cannot be divided into groups of {depth} channels"
+            ),
+            Self::TooFewDims { dims, least } => {
+                write!(
+                    f,
+                    "expected a tensor of at least {least} dimension(s), got shape {dims:?}"
+                )
+            }
+            Self::IndexOutOfRange { at, index, rows } => {
+                let at: Vec<String> = at.iter().map(ToString::to_string).collect();
+                let at = at.join(",");
+                write!(f, "indices[{at}] = {index} is not in [0, {rows})")
+            }
+            Self::UpdatesMismatch { updates, expected } => {
+                write!(
+                    f,
+                    "expected updates of the shape of the indices and a row, {expected:?}, or one element, got {updates:?}"
                 )
             }
         }

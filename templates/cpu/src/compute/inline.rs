@@ -26,9 +26,29 @@ impl<T: Copy> InlineList<T> {
 
     /// Creates a list of `len` items of this value.
     pub fn repeat(value: T, len: usize) -> Self {
-        let mut list = Self::new(value);
-        (0..len).for_each(|_| list.push(value));
-        list
+        let spilled = match len > INLINE {
+            true => vec![value; len],
+            false => Vec::new(),
+        };
+        Self {
+            spilled,
+            inline: [value; INLINE],
+            len,
+        }
+    }
+
+    /// Removes the last item.
+    pub fn pop(&mut self) -> Option<T> {
+        let last = self.last().copied()?;
+        self.len -= 1;
+        if self.len == INLINE {
+            self.inline.copy_from_slice(&self.spilled[..INLINE]);
+        }
+        self.spilled.pop();
+        if self.len <= INLINE {
+            self.spilled.clear();
+        }
+        Some(last)
     }
 
     /// Adds an item at the end.
@@ -39,6 +59,22 @@ impl<T: Copy> InlineList<T> {
             None => self.spilled.push(item),
         }
         self.len += 1;
+    }
+}
+
+impl<T: Copy + Default> FromIterator<T> for InlineList<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let mut list = Self::new(T::default());
+        items.into_iter().for_each(|it| list.push(it));
+        list
+    }
+}
+
+impl<T: Copy + Default> From<&[T]> for InlineList<T> {
+    fn from(items: &[T]) -> Self {
+        let mut list = Self::new(T::default());
+        items.iter().for_each(|item| list.push(*item));
+        list
     }
 }
 
@@ -83,6 +119,13 @@ mod tests {
             list.reverse();
             assert_eq!(list.first().copied(), len.checked_sub(1));
             assert_eq!(*InlineList::repeat(7, len), vec![7; len][..]);
+            for popped in 0..len {
+                assert_eq!(list.pop(), Some(popped));
+                list.push(popped);
+                assert_eq!(list.pop(), Some(popped));
+                assert_eq!(list.len(), len - popped - 1);
+            }
+            assert_eq!(list.pop(), None);
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Elementwise loops over one or two operands, on all cores and with the machine's widest vectors.
 //!
-//! The function on scalars is inlined into the loop, so write it without branches if possible. Pass functions of `arith`, or closures
-//! as `#[inline(always)] |x| ...`. Broadcast operands are not copied.
+//! The function on scalars is inlined into the loop, so write it without branches if possible. Pass functions of
+//! `arith`, or closures as `#[inline(always)] |x| ...`. Broadcast operands are not copied.
 
 use super::parallel::{Cost, for_each_chunk};
 use super::shape::{Broadcast, Position};
 use super::simd::{Isa, stream};
+
+/// Number of elements up to which a loop takes less time than the selection of threads and vectors.
+pub const TINY: usize = 8;
 
 /// Computes `out[i] = f(x[i])`.
 ///
@@ -26,6 +29,9 @@ pub fn map1_with_cost<T: Copy + Sync, U: Copy + Send>(
     f: impl Fn(T) -> U + Sync,
 ) {
     assert_eq!(x.len(), out.len(), "operand and result differ in length");
+    if out.len() <= TINY {
+        return out.iter_mut().zip(x).for_each(|(o, x)| *o = f(*x));
+    }
     fill(
         cost,
         out,
@@ -127,8 +133,8 @@ const BLOCK_BYTES: usize = 1024;
 
 /// Fills `out` on all cores, with the machine's instruction set.
 ///
-/// Splits `out` into chunks. For each chunk calls `begin` with its first index, then `each` with the result of `begin`, once for each
-/// part of the chunk in order.
+/// Splits `out` into chunks. For each chunk calls `begin` with its first index, then `each` with the result of `begin`,
+/// once for each part of the chunk in order.
 fn fill<U: Copy + Send, P>(
     cost: Cost,
     out: &mut [U],
@@ -158,8 +164,8 @@ type ComputePart<'a, U> = dyn FnMut(&mut [U], Option<&mut [U]>) + 'a;
 
 /// Calls `compute` for each part of `out` in order. The parts of a streamed result are computed into a buffer.
 ///
-/// This function does not depend on the type of `compute` and is not inlined, so that each loop is compiled once for each
-/// instruction set. The loops are most of what the compiler spends on this crate.
+/// This function does not depend on the type of `compute` and is not inlined, so that each loop is compiled once for
+/// each instruction set. The loops are most of what the compiler spends on this crate.
 #[inline(never)]
 fn fill_parts<U: Copy>(out: &mut [U], streamed: bool, compute: &mut ComputePart<'_, U>) {
     let Some(first) = out.first() else { return };

@@ -2,6 +2,7 @@
 
 use super::arith::{Float, Number};
 use super::shape::len;
+use super::training::{Adam, Momentum};
 
 /// Returns the coordinates of each element of a tensor, in order.
 pub fn coordinates(dims: &[usize]) -> Vec<Vec<usize>> {
@@ -75,4 +76,68 @@ pub fn cross_entropy<T: Float>(x: &[T], label: usize) -> (T, Vec<T>) {
     let mut gradient: Vec<T> = exps.iter().map(|e| e.over(sum)).collect();
     gradient[label] = gradient[label].minus(T::ONE);
     (sum.ln().minus(x[label].minus(max)), gradient)
+}
+
+/// Returns the rows that the indices select from a table of shape `[batch.., rows, row..]`.
+pub fn gather<T: Copy>(
+    table: &[T],
+    (batch, rows, row): (&[usize], usize, &[usize]),
+    indices: &[i32],
+) -> Vec<T> {
+    let (width, selected) = (len(row), indices.len() / len(batch));
+    let element = |at: usize, column: usize| {
+        let row = at / selected * rows + indices[at] as usize;
+        table[row * width + column]
+    };
+    (0..indices.len())
+        .flat_map(|at| (0..width).map(move |column| element(at, column)))
+        .collect()
+}
+
+/// Returns the table after `f(old, new)` of each element of the rows that the indices select, in order.
+pub fn scatter<T: Copy>(
+    table: &[T],
+    width: usize,
+    indices: &[i64],
+    new: impl Fn(usize) -> T,
+    f: impl Fn(T, T) -> T,
+) -> Vec<T> {
+    let mut out = table.to_vec();
+    for (at, index) in indices.iter().enumerate() {
+        for column in 0..width {
+            let old = &mut out[*index as usize * width + column];
+            *old = f(*old, new(at * width + column));
+        }
+    }
+    out
+}
+
+/// Returns variable and moments after a step of Adam.
+pub fn adam(adam: &Adam<f64>, [var, m, v]: [f64; 3], g: f64) -> [f64; 3] {
+    let rate = adam.rate * (1.0 - adam.beta2_power).sqrt() / (1.0 - adam.beta1_power);
+    let m = m + (g - m) * (1.0 - adam.beta1);
+    let v = v + (g * g - v) * (1.0 - adam.beta2);
+    let slope = match adam.use_nesterov {
+        true => g * (1.0 - adam.beta1) + adam.beta1 * m,
+        false => m,
+    };
+    [var - slope * rate / (v.sqrt() + adam.epsilon), m, v]
+}
+
+/// Returns variable and sum after a step with momentum.
+pub fn momentum(step: &Momentum<f64>, is_keras: bool, [var, sum]: [f64; 2], g: f64) -> [f64; 2] {
+    let Momentum { rate, momentum, .. } = *step;
+    match (is_keras, step.use_nesterov) {
+        (false, is_ahead) => {
+            let sum = sum * momentum + g;
+            let plain = rate * sum;
+            let ahead = g * rate + sum * momentum * rate;
+            [var - if is_ahead { ahead } else { plain }, sum]
+        }
+        (true, is_ahead) => {
+            let sum = sum * momentum - g * rate;
+            let ahead = sum * momentum - g * rate;
+            [var + if is_ahead { ahead } else { sum }, sum]
+        }
+    }
 }

@@ -1,15 +1,17 @@
 //! Reductions over any axes: a [`Reduction`] is the plan for dims and axes, and [`reduce`] runs a [`Fold`] by it.
 //!
-//! Axes are reduced one after the other, innermost first. Each is folded in blocks whose totals are combined pairwise, so the rounding
-//! error of a sum grows with the logarithm of its length. Blocks depend on the shape only, never on the number of cores.
+//! Axes are reduced one after the other, innermost first. Each is folded in blocks whose totals are combined pairwise,
+//! so the rounding error of a sum grows with the logarithm of its length. Blocks depend on the shape only, never on the
+//! number of cores.
 
 use super::arith::Number;
 use super::error::{Error, Result};
-use super::half::{Bf16, F16};
+use super::inline::InlineList;
 use super::map::map1;
 use super::parallel::for_each_chunk;
 use super::shape::len;
 use super::simd::Isa;
+use sp_plugin::{Bf16, F16};
 
 /// The computation along the reduced axes.
 pub trait Fold<T> {
@@ -28,8 +30,8 @@ pub trait Fold<T> {
 /// The sum. Integers wrap.
 pub struct Sum;
 
-/// The arithmetic mean. Without elements it is NaN, or 0 for integers. Means of integers round toward zero; those of integers below 64
-/// bits do not overflow.
+/// The arithmetic mean. Without elements it is NaN, or 0 for integers. Means of integers round toward zero; those of
+/// integers below 64 bits do not overflow.
 pub struct Mean;
 
 macro_rules! sums {
@@ -70,8 +72,8 @@ sums! {
 /// The axes of a tensor that are reduced.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reduction {
-    dims: Vec<usize>,
-    reduced: Vec<bool>,
+    dims: InlineList<usize>,
+    reduced: InlineList<bool>,
 }
 
 impl Reduction {
@@ -81,7 +83,7 @@ impl Reduction {
     /// Returns [`Error::AxisOutOfRange`], or [`Error::AxisRepeated`] if two axes are the same, such as `0` and `-rank`.
     pub fn new(dims: &[usize], axes: &[i64]) -> Result<Self> {
         let rank = dims.len();
-        let mut reduced = vec![false; rank];
+        let mut reduced = InlineList::repeat(false, rank);
         for &axis in axes {
             let index = if axis < 0 { axis + rank as i64 } else { axis };
             let index = usize::try_from(index)
@@ -92,15 +94,13 @@ impl Reduction {
                 return Err(Error::AxisRepeated(index));
             }
         }
-        Ok(Self {
-            dims: dims.to_vec(),
-            reduced,
-        })
+        let dims = dims.iter().copied().collect();
+        Ok(Self { dims, reduced })
     }
 
     /// Returns the dims of the result: without the reduced ones, or with 1 in their place.
-    pub fn dims(&self, keep: bool) -> Vec<usize> {
-        let pairs = self.dims.iter().zip(&self.reduced);
+    pub fn dims(&self, keep: bool) -> InlineList<usize> {
+        let pairs = self.dims.iter().zip(self.reduced.iter());
         pairs
             .filter_map(|(dim, reduced)| {
                 if *reduced {
@@ -126,19 +126,19 @@ impl Reduction {
     pub fn count(&self) -> usize {
         self.dims
             .iter()
-            .zip(&self.reduced)
+            .zip(self.reduced.iter())
             .filter(|(_, reduced)| **reduced)
             .map(|(dim, _)| dim)
             .product()
     }
 
     /// Returns the dims without those of 1; adjacent dims that are all reduced, or all kept, are merged.
-    fn groups(&self) -> Vec<(usize, bool)> {
-        let mut groups: Vec<(usize, bool)> = Vec::new();
+    fn groups(&self) -> InlineList<(usize, bool)> {
+        let mut groups: InlineList<(usize, bool)> = InlineList::new((1, false));
         for (&dim, &reduced) in self
             .dims
             .iter()
-            .zip(&self.reduced)
+            .zip(self.reduced.iter())
             .filter(|(dim, _)| **dim != 1)
         {
             match groups.last_mut() {
@@ -164,17 +164,23 @@ where
         len(&plan.dims),
         "operand differs in length from the plan"
     );
+    let count = plan.count();
+    if count == x.len() && out.len() == 1 && (2..=LANES).contains(&count) {
+        // All elements are one short row, as they are in the blocks below.
+        let total = fold_lanes::<4, _, _>(x, &F::init, F::EMPTY, &F::combine);
+        out[0] = F::finish(total, count);
+        return;
+    }
     assert_eq!(
         out.len(),
         plan.len(),
         "the result differs in length from the plan"
     );
-    let count = plan.count();
     if count == 0 {
         return out.fill(F::finish(F::EMPTY, 0));
     }
     let mut groups = plan.groups();
-    let mut totals: Option<Vec<F::Total>> = None;
+    let mut totals: Option<InlineList<F::Total>> = None;
     while let Some(axis) = groups.iter().rposition(|(_, reduced)| *reduced) {
         let product = |groups: &[(usize, bool)]| groups.iter().map(|(dim, _)| dim).product();
         let block = Block {
@@ -182,7 +188,8 @@ where
             len: groups[axis].0,
             inner: product(&groups[axis + 1..]),
         };
-        groups.remove(axis);
+        groups[axis..].rotate_left(1);
+        groups.pop();
         totals = Some(match totals {
             None => reduce_axis(block, x, F::init, F::EMPTY, F::combine),
             Some(totals) => reduce_axis(block, &totals, identity, F::EMPTY, F::combine),
@@ -221,6 +228,9 @@ const LEAF: usize = 16;
 /// The number of columns that are folded together; their totals fit in the first cache.
 const COLUMNS: usize = 1024;
 
+/// The scratch length that is not allocated.
+const SMALL_SCRATCH: usize = 512;
+
 /// Reduces the middle dim: folds chunks of about [`CHUNK`] elements on all cores, then their totals.
 fn reduce_axis<S, A>(
     block: Block,
@@ -228,7 +238,7 @@ fn reduce_axis<S, A>(
     init: impl Fn(S) -> A + Sync,
     empty: A,
     combine: impl Fn(A, A) -> A + Sync,
-) -> Vec<A>
+) -> InlineList<A>
 where
     S: Copy + Sync,
     A: Copy + Send + Sync,
@@ -237,7 +247,7 @@ where
     let rows_per_chunk = (CHUNK / inner.max(1)).max(LEAF * 4).min(len);
     let chunks = len.div_ceil(rows_per_chunk);
     let isa = Isa::current();
-    let mut totals = vec![empty; outer * chunks * inner];
+    let mut totals = InlineList::repeat(empty, outer * chunks * inner);
     for_each_chunk(
         &mut totals,
         (2 * CHUNK / rows_per_chunk).max(1),
@@ -254,7 +264,15 @@ where
                     },
                 );
             }
-            let mut scratch = vec![empty; scratch_len(inner, rows_per_chunk)];
+            let needed = scratch_len(inner, rows_per_chunk);
+            let (mut small, mut large) = ([empty; SMALL_SCRATCH], Vec::new());
+            let scratch = match small.get_mut(..needed) {
+                Some(small) => small,
+                None => {
+                    large.resize(needed, empty);
+                    &mut large[..]
+                }
+            };
             isa.vectorize(
                 #[inline(always)]
                 || {
@@ -273,7 +291,7 @@ where
                             &mut totals[done..done + width],
                             x,
                             inner,
-                            &mut scratch,
+                            scratch,
                             &init,
                             empty,
                             &combine,
@@ -311,8 +329,8 @@ fn scratch_len(inner: usize, rows: usize) -> usize {
     inner.clamp(LANES, COLUMNS) * (levels + 1)
 }
 
-/// Folds rows that are `stride` apart into `out`, which is one row. Adjacent short rows are folded several at a time, as one long row,
-/// to fill the machine's vectors.
+/// Folds rows that are `stride` apart into `out`, which is one row. Adjacent short rows are folded several at a time,
+/// as one long row, to fill the machine's vectors.
 #[inline(always)]
 fn fold_into<S: Copy, A: Copy>(
     out: &mut [A],

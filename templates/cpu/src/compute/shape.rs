@@ -1,14 +1,16 @@
 //! Broadcasting: converts the dims of N operands to the fewest loops over all elements.
 //!
-//! A kernel creates one [`Broadcast`] for each call; it has the dims of the result and the loops of `map`. Adjacent dims with the same
-//! stride pattern in every operand become one loop: an operation on equal shapes is one loop, and adding a bias is two.
+//! A kernel creates one [`Broadcast`] for each call; it has the dims of the result and the loops of `map`. Adjacent
+//! dims with the same stride pattern in every operand become one loop: an operation on equal shapes is one loop, and
+//! adding a bias is two.
 
 use super::error::{Error, Result};
 use super::inline::InlineList;
 
-/// Returns the number of elements of a tensor with these dims; 1 for a scalar.
+/// Returns the number of elements of a tensor with these dims; 1 for a scalar. The dims beside a 0 may be of any size.
 pub fn len(dims: &[usize]) -> usize {
-    dims.iter().product()
+    dims.iter()
+        .fold(1, |len: usize, dim| len.saturating_mul(*dim))
 }
 
 /// One loop: its length, and the stride of each operand (0 if the operand is repeated).
@@ -34,6 +36,9 @@ impl<const N: usize> Broadcast<N> {
     /// # Errors
     /// Returns [`Error::Incompatible`] if two dims differ and neither is 1.
     pub fn new(operands: [&[usize]; N]) -> Result<Self> {
+        if operands.iter().all(|dims| *dims == operands[0]) {
+            return Ok(Self::of_equal_shapes(operands[0]));
+        }
         let rank = operands.iter().map(|dims| dims.len()).max().unwrap_or(0);
         let dim_at = |dims: &[usize], axis: usize| {
             (axis + dims.len()).checked_sub(rank).map_or(1, |i| dims[i])
@@ -74,6 +79,17 @@ impl<const N: usize> Broadcast<N> {
         Ok(Self { dims, loops, lens })
     }
 
+    /// Creates the plan of operands that have the same shape: one loop over all elements.
+    fn of_equal_shapes(shape: &[usize]) -> Self {
+        let (len, steps) = (len(shape), [1; N]);
+        let mut loops = InlineList::new(Loop { len, steps });
+        loops.push(Loop { len, steps });
+        let mut dims = InlineList::repeat(1, shape.len());
+        dims.copy_from_slice(shape);
+        let lens = [len; N];
+        Self { dims, loops, lens }
+    }
+
     /// Returns the dims of the result.
     pub fn dims(&self) -> &[usize] {
         &self.dims
@@ -106,8 +122,8 @@ impl<const N: usize> Broadcast<N> {
 
     /// Visits the next `count` elements of the result as runs of the innermost loop, and advances `position`.
     ///
-    /// Calls `visit(done, offsets, length)`: the elements visited before in this call, the offset of the run in each operand, and the
-    /// length of the run.
+    /// Calls `visit(done, offsets, length)`: the elements visited before in this call, the offset of the run in each
+    /// operand, and the length of the run.
     #[inline(always)]
     pub fn for_each_run(
         &self,

@@ -1,60 +1,86 @@
 //! The reference device: this machine's own CPU and memory, behind the slots of the C API.
 //!
-//! A stream's work runs where it is enqueued, before the call returns, so order within a stream and
-//! across streams holds by itself, and what core's own kernels read from the host is always there.
+//! | variable | values | effect |
+//! |---|---|---|
+//! | `SP_CPU_MEMORY` | `host`, `opaque` | opaque: TensorFlow's addresses of device memory cannot be accessed |
+//! | `SP_CPU_STREAMS` | `inline`, `async` | async: each stream has a thread, and commands run after the call |
+//! | `SP_CPU_DEVICES` | 1 to 64 | number of devices |
+//! | `SP_CPU_JITTER` | microseconds | longest random pause of such a thread before a command |
+//! | `SP_CPU_FAIL` | a number | the copy, fill or kernel of a device with this number fails, counted from 1 |
 
-mod event;
-mod executor;
+mod dispatch;
+mod inline;
+mod launch;
 mod memory;
-mod stream;
-mod timer;
+mod queued;
+mod settings;
+#[cfg(test)]
+mod tests;
 
-pub use event::Event;
+use sp_plugin::accelerator::{self, AcceleratorDevice};
+use sp_plugin::{Description, Device, HostAddressable, InPlace, MemoryAccess, Result};
+
+use inline::InlineDevice;
 pub use memory::{Memory, Usage};
-pub use stream::Stream;
-pub use timer::Timer;
+use queued::CpuAccelerator;
+use settings::Settings;
 
-use sp_plugin::{Description, Device, HostAddressable, InPlace, Result};
-use sp_runtime::fork::Process;
+/// The reference device.
+pub struct CpuDevice(Mode<InlineDevice, AcceleratorDevice<CpuAccelerator>>);
 
-/// The reference device. There is one; it has all of the machine's memory and cores.
-///
-/// It is of use in the process that opened it. In a forked child, where another thread's lock may be held
-/// for ever, each slot that can report returns an error, and no memory is allocated.
-#[derive(Debug)]
-pub struct CpuDevice {
-    memory: Memory,
-    process: Process,
+/// A stream of the reference device.
+pub struct Stream(Mode<inline::Stream, accelerator::Stream<CpuAccelerator>>);
+
+/// An event of the reference device.
+pub struct Event(Mode<inline::Event, accelerator::Event<CpuAccelerator>>);
+
+/// A timer of the reference device.
+pub struct Timer(Mode<inline::Timer, accelerator::Timer>);
+
+/// A value of the device without queues, or of the one with queues.
+enum Mode<I, Q> {
+    Inline(I),
+    Queued(Q),
 }
 
 impl Default for CpuDevice {
     fn default() -> Self {
-        Self {
-            memory: Memory::default(),
-            process: Process::current(),
-        }
+        Self::new()
     }
 }
 
 impl CpuDevice {
-    /// The device, with nothing allocated.
+    /// Creates the device with memory of the host and without queues, whatever the environment selects.
     pub fn new() -> Self {
-        Self::default()
+        Self(Mode::Inline(InlineDevice::new()))
     }
 
-    /// The device's memory.
+    /// Creates the device that the environment selects.
+    fn from_settings(settings: Settings) -> Self {
+        match settings.is_inline_on_host() {
+            true => Self::new(),
+            false => {
+                let accelerator = CpuAccelerator::new(settings);
+                Self(Mode::Queued(AcceleratorDevice::new(accelerator)))
+            }
+        }
+    }
+
+    /// Returns the device's memory.
     pub fn memory(&self) -> &Memory {
-        &self.memory
+        match &self.0 {
+            Mode::Inline(device) => device.memory(),
+            Mode::Queued(device) => device.accelerator().memory(),
+        }
     }
+}
 
-    /// Checks that this process opened the device.
-    fn check(&self) -> Result<()> {
-        self.process.check("the device")
-    }
-
-    /// Returns the device's memory, in the process that opened the device.
-    fn own_memory(&self) -> Option<&Memory> {
-        self.process.is_current().then_some(&self.memory)
+/// Returns the description that TensorFlow prints.
+fn description() -> Description {
+    Description {
+        hardware_name: Some(c"CPU reference device"),
+        vendor: Some(c"sp-gen"),
+        pci_bus_id: None,
     }
 }
 
@@ -63,21 +89,26 @@ impl Device for CpuDevice {
 
     const SUPPORTS_UNIFIED_MEMORY: bool = true;
 
+    fn count() -> Result<usize> {
+        Ok(Settings::from_env().devices)
+    }
+
     fn open(_: usize) -> Result<Self> {
-        Ok(Self::new())
+        Ok(Self::from_settings(Settings::from_env()))
     }
 
     fn description(&self) -> Description {
-        Description {
-            hardware_name: Some(c"CPU reference device"),
-            vendor: Some(c"sp-gen"),
-            pci_bus_id: None,
-        }
+        description()
     }
 }
 
-// SAFETY: `allocate` returns host memory at its own address, and a stream's work is done when the
-// call that enqueued it returns.
+// SAFETY: the inline device allocates host memory at its own address, and a stream's work is done when the call that
+// enqueued it returns. `AcceleratorDevice` guarantees its own access.
 unsafe impl HostAddressable for CpuDevice {
-    const STREAMS_ARE_INLINE: bool = true;
+    fn memory_access(&self) -> MemoryAccess {
+        match &self.0 {
+            Mode::Inline(_) => MemoryAccess::InPlace,
+            Mode::Queued(device) => device.memory_access(),
+        }
+    }
 }

@@ -3,7 +3,7 @@
 
 use super::prelude::*;
 use crate::compute::Broadcast;
-use crate::compute::map::{map1, map2_with_cost};
+use crate::compute::map::{TINY, map1_with_cost, map2_with_cost};
 use crate::compute::nn::relu;
 use sp_plugin::kernel::{Kernel, kernels};
 use std::mem::MaybeUninit;
@@ -64,7 +64,18 @@ pub fn map_one<T: Element, U: Element>(
     y: Out<'_, U>,
     f: impl Fn(T) -> U + Sync,
 ) -> Result<()> {
-    map1(
+    map_one_with_cost(Cost::Cheap, x, y, f)
+}
+
+/// Writes `f` of each element; its cost decides how finely the work is divided.
+pub fn map_one_with_cost<T: Element, U: Element>(
+    cost: Cost,
+    x: In<'_, T>,
+    y: Out<'_, U>,
+    f: impl Fn(T) -> U + Sync,
+) -> Result<()> {
+    map1_with_cost(
+        cost,
         x.data(),
         y.uninit(x.dims())?.as_uninit_slice(),
         #[inline(always)]
@@ -81,8 +92,26 @@ pub fn map_two<T: Element, U: Element>(
     z: Out<'_, U>,
     f: impl Fn(T, T) -> U + Sync,
 ) -> Result<()> {
+    if x.dims() == y.dims() && x.len() <= TINY {
+        return map_tiny(&x, &y, z, f);
+    }
     let plan = Broadcast::new([x.dims(), y.dims()])?;
     map_broadcast(cost, &plan, [x.data(), y.data()], z, f)
+}
+
+/// Writes `f` of a few elements of operands of one shape, without a plan.
+fn map_tiny<T: Element, U: Element>(
+    x: &In<'_, T>,
+    y: &In<'_, T>,
+    z: Out<'_, U>,
+    f: impl Fn(T, T) -> U,
+) -> Result<()> {
+    let pairs = x.data().iter().zip(y.data());
+    let mut output = z.uninit(x.dims())?;
+    for (z, (x, y)) in output.as_uninit_slice().iter_mut().zip(pairs) {
+        z.write(f(*x, *y));
+    }
+    Ok(())
 }
 
 /// Writes `f` of two operands that `plan` broadcasts.

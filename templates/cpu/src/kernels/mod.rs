@@ -2,22 +2,43 @@
 //!
 //! To add one: a function under `#[kernel(..)]`, and its name in the table below.
 
+mod activation;
+mod batch_norm;
 mod cast;
+mod conv;
+mod einsum;
 mod elementwise;
+mod gather;
+mod identity;
+pub mod image;
+mod join;
 mod mat_mul;
+mod movement;
 mod nn;
+mod pool;
+mod random;
 mod reduction;
+mod rows; // since 2.6
+mod search;
+mod sequence;
+mod shape;
+mod softmax;
+mod text;
+mod training; // since 2.6
 mod variable; // since 2.6
+mod variant; // since 2.10
 
 use crate::compute;
+use compute::inline::InlineList;
 use sp_plugin::Error;
-use sp_plugin::kernel::{Kernel, kernels};
+use sp_plugin::kernel::{HostIn, Integer, Kernel, kernels};
 
 /// Returns the reference kernels, in order.
 pub fn table() -> Vec<&'static Kernel> {
     let mut table = elementwise::table();
     table.extend(kernels![
         cast::cast,
+        identity::identity,
         mat_mul::mat_mul,
         nn::bias_add,
         nn::bias_add_grad,
@@ -25,17 +46,45 @@ pub fn table() -> Vec<&'static Kernel> {
         nn::sparse_softmax_cross_entropy,
         reduction::mean,
         reduction::sum,
+        text::string_length,
     ]);
+    table.extend(activation::table());
+    table.extend(pool::table());
+    table.extend(softmax::table());
+    table.extend(batch_norm::table());
+    table.extend(conv::table());
+    table.extend(einsum::table());
+    table.extend(random::table());
+    table.extend(shape::table());
+    table.extend(movement::table());
+    table.extend(join::table());
+    table.extend(gather::table());
+    table.extend(search::table());
+    table.extend(sequence::table());
+    table.extend(rows::table()); // since 2.6
+    table.extend(training::table()); // since 2.6
     table.extend(variable::table()); // since 2.6
+    table.extend(kernels![variant::zeros_like, variant::add_n]); // since 2.10
     table
 }
 
 /// Imports of all kernel files.
 mod prelude {
+    pub(super) use super::list;
     pub(super) use crate::compute::Cost;
     pub(super) use crate::compute::arith::{self, Float, Integer, Number};
-    pub(super) use sp_plugin::kernel::{AttributeValue, HostIn, In, Integer as Index, Out, kernel};
+    pub(super) use crate::compute::inline::InlineList;
+    pub(super) use sp_plugin::kernel::{
+        AnyIn, AttributeValue, HostIn, In, Integer as Index, Out, kernel,
+    };
     pub(super) use sp_plugin::{Bool, Element, Error, Result};
+}
+
+/// Copies the elements of an argument: up to eight without an allocation.
+fn list(values: &HostIn<'_, Integer>) -> InlineList<i64> {
+    let mut list = InlineList::new(0);
+    values.iter().for_each(|value| list.push(value));
+    list
 }
 
 impl From<compute::Error> for Error {

@@ -1,29 +1,12 @@
 //! Kernels of neural networks.
 
 use super::elementwise::{map_broadcast, map_two};
+use super::image::DataFormat;
 use super::prelude::*;
 use crate::compute::nn::bias::{self, ChannelLayout, bias_broadcast};
 use crate::compute::nn::cross_entropy::{self, Label};
 use crate::compute::nn::relu;
 use crate::compute::reduce::{Fold, Sum};
-
-/// The position of the channels.
-#[derive(Clone, Copy, AttributeValue)]
-enum DataFormat {
-    #[value("NHWC")]
-    ChannelsLast,
-    #[value("NCHW")]
-    ChannelsFirst,
-}
-
-impl From<DataFormat> for ChannelLayout {
-    fn from(format: DataFormat) -> Self {
-        match format {
-            DataFormat::ChannelsLast => Self::ChannelsLast,
-            DataFormat::ChannelsFirst => Self::ChannelsFirst,
-        }
-    }
-}
 
 #[kernel(BiasAdd, T = [f32, f64, i64])]
 fn bias_add<T: Element + Number>(
@@ -102,7 +85,9 @@ fn sparse_softmax_cross_entropy<T: Element + Float, L: Element + Label>(
         return Err(Error::invalid_argument(message));
     }
     if classes == 0 && rows > 0 {
-        return Err(Error::invalid_argument("Must have at least one class"));
+        return Err(Error::invalid_argument(
+            "logits must have at least one class",
+        ));
     }
     let (mut loss, mut gradient) = (loss.zeroed(&[rows])?, backprop.zeroed(&[rows, classes])?);
     if rows > 0 {

@@ -32,7 +32,7 @@ fn fold<T: Element, F: Fold<T>>(
     output: Out<'_, T>,
     keep_dims: bool,
 ) -> Result<()> {
-    let plan = Reduction::new(input.dims(), &axes.to_vec())?;
+    let plan = Reduction::new(input.dims(), &axes.to_dims())?;
     reduce::<T, F>(
         &plan,
         input.data(),

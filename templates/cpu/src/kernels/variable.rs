@@ -1,16 +1,15 @@
-//! Kernels of variables, for releases whose core has none for a plugin's device and exports the functions for them.
+//! Kernels of variables, for releases that export the functions for them: where core has none for a plugin's device,
+//! and where core's own use device memory from the host (AssignAdd and AssignSub from 2.15 on).
 
 use super::prelude::*;
 use crate::compute::map::update;
-use sp_abi::kernels_experimental::{TF_AssignUpdateVariable, TF_AssignVariable};
 use sp_plugin::kernel::{Kernel, LazyIn, ResourceHandle, Variable, kernels};
 use std::sync::Once;
 
 #[kernel(
     AssignVariableOp,
     dtype: T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64],
-    releases = "2.6..2.10",
-    needs = [TF_AssignVariable]
+    releases = "2.6..2.10"
 )]
 fn assign<T: Element>(
     resource: Variable<'_, T>,
@@ -23,8 +22,7 @@ fn assign<T: Element>(
 #[kernel(
     AssignAddVariableOp,
     dtype: T = [f32, f64, i32, i64],
-    releases = "2.6..2.14",
-    needs = [TF_AssignUpdateVariable]
+    releases = "2.6.."
 )]
 fn assign_add<T: Element + Number>(resource: Variable<'_, T>, value: LazyIn<'_, T>) -> Result<()> {
     resource.update(value, |variable, value| update(variable, value, arith::add))
@@ -33,29 +31,10 @@ fn assign_add<T: Element + Number>(resource: Variable<'_, T>, value: LazyIn<'_, 
 #[kernel(
     AssignSubVariableOp,
     dtype: T = [f32, f64, i32, i64],
-    releases = "2.6..2.14",
-    needs = [TF_AssignUpdateVariable]
+    releases = "2.6.."
 )]
 fn assign_sub<T: Element + Number>(resource: Variable<'_, T>, value: LazyIn<'_, T>) -> Result<()> {
     resource.update(value, |variable, value| update(variable, value, arith::sub))
-}
-
-/// var -= alpha * delta, the step of the optimizers before Keras 2.11. Core exports no function for it from 2.19 on.
-#[kernel(
-    ResourceApplyGradientDescent,
-    T = [f32, f64],
-    releases = "2.6..2.18",
-    needs = [TF_AssignUpdateVariable]
-)]
-fn apply_gradient_descent<T: Element + Number>(
-    var: Variable<'_, T>,
-    alpha: In<'_, T>,
-    delta: LazyIn<'_, T>,
-) -> Result<()> {
-    let alpha = alpha.scalar()?;
-    var.update(delta, |variable, delta| {
-        update(variable, delta, |old, slope| old.minus(alpha.times(slope)));
-    })
 }
 
 /// In 2.6 and 2.7 core has no kernel for a plugin's device, and the C API has no function that destroys a resource.
@@ -75,11 +54,5 @@ fn destroy(_resource: ResourceHandle<'_>) -> Result<()> {
 
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        assign,
-        assign_add,
-        assign_sub,
-        destroy,
-        apply_gradient_descent
-    ]
+    kernels![assign, assign_add, assign_sub, destroy]
 }

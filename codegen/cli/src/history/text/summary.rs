@@ -9,7 +9,7 @@ use super::Paint;
 use crate::history::event::{EventKind, HistoryEvent, events};
 use crate::history::lint::layout_lints;
 use crate::history::lookup::Subject;
-use crate::history::span;
+use crate::history::releases_and_versions;
 
 /// Maximum width of a line.
 const MAX_WIDTH: usize = 100;
@@ -61,22 +61,12 @@ fn release_index(history: &History, release: &str) -> usize {
 }
 
 fn format_heading(history: &History, api: &str, items: usize, paint: Paint) -> String {
-    let epochs = history.apis.get(api).map_or(&[][..], Vec::as_slice);
-    let releases: Vec<String> = epochs
-        .iter()
-        .flat_map(|epoch| epoch.releases.clone())
-        .collect();
-    let versions: Vec<&str> = epochs
-        .iter()
-        .filter_map(|epoch| epoch.shape.as_deref())
-        .collect();
-    let version = match versions.as_slice() {
-        [] => String::new(),
-        [version] => format!(", version {version} in all releases"),
-        [first, .., last] => format!(", version {first} to {last}"),
-    };
-    let when = span(history, &releases);
-    format!("{}  {when}{version}, {items} items\n", paint.strong(api))
+    let (releases, versions) = releases_and_versions(history, api);
+    let versions = versions.map_or_else(String::new, |it| format!(", {it}"));
+    format!(
+        "{}  {releases}{versions}, {items} items\n",
+        paint.strong(api)
+    )
 }
 
 fn format_changes(history: &History, changed: &[(&str, HistoryEvent)]) -> String {

@@ -1,7 +1,6 @@
 //! Finds uses of removed public items in the author's files.
 
 use super::UpdateError;
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -22,18 +21,8 @@ pub struct Mention {
     pub renamed: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct Renames {
-    rename: Vec<Rename>,
-}
-
-#[derive(Deserialize)]
-struct Rename {
-    #[serde(rename = "crate")]
-    of_crate: String,
-    old: String,
-    new: String,
-}
+/// The new names of items, by crate and old name.
+type Renames = BTreeMap<String, BTreeMap<String, String>>;
 
 const RENAMES: &str = include_str!("renames.toml");
 
@@ -53,7 +42,7 @@ fn find_mentions(
     removed: &BTreeMap<String, String>,
     renames: &str,
 ) -> Result<Vec<Mention>, UpdateError> {
-    let renames: Renames = toml::from_str(renames).unwrap_or(Renames { rename: Vec::new() });
+    let renames: Renames = toml::from_str(renames).unwrap_or_default();
     let mut found = Vec::new();
     if removed.is_empty() {
         return Ok(found);
@@ -73,19 +62,11 @@ fn find_mentions(
                 line: line + 1,
                 item: item.clone(),
                 of_crate: of_crate.clone(),
-                renamed: renames.new_name(of_crate, item),
+                renamed: renames.get(of_crate).and_then(|it| it.get(item)).cloned(),
             }));
         }
     }
     Ok(found)
-}
-
-impl Renames {
-    fn new_name(&self, of_crate: &str, item: &str) -> Option<String> {
-        let mut all = self.rename.iter();
-        let found = all.find(|rename| rename.of_crate == of_crate && rename.old == item);
-        found.map(|rename| rename.new.clone())
-    }
 }
 
 /// Reads the Rust sources below `folder`, except through symbolic links.
@@ -134,8 +115,7 @@ mod tests {
         )
         .unwrap();
         let removed = BTreeMap::from([("Buffer".to_owned(), "sp-plugin".to_owned())]);
-        let renames =
-            "[[rename]]\ncrate = \"sp-plugin\"\nold = \"Buffer\"\nnew = \"DeviceBuffer\"\n";
+        let renames = "[sp-plugin]\nBuffer = \"DeviceBuffer\"\n";
         let found = find_mentions(folder.path(), &removed, renames).unwrap();
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(

@@ -1,20 +1,21 @@
 //! Updates of plugins that `new` wrote, with older or changed files.
 
 use super::*;
-use crate::scaffold::{Parts, PluginNames, SpSource, create};
+use crate::scaffold::{Parts, Plugin, PluginNames, SpSource, create};
 
 const LIB: &str = "vendor/sp-runtime/src/lib.rs";
 
 fn plugin() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let names = PluginNames::new("myaccel", None, None).unwrap();
-    create(
-        folder.path(),
-        &names,
-        Parts::without(&[]),
-        &SpSource::Vendor,
-    )
-    .unwrap();
+    let plugin = Plugin {
+        names: &names,
+        parts: Parts::without(&[]),
+        source: &SpSource::Vendor,
+        driver: None,
+        backend: None,
+    };
+    create(folder.path(), &plugin).unwrap();
     folder
 }
 

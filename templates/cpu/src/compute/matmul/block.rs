@@ -1,13 +1,14 @@
 //! The loops around the tiles: a grid of tasks for the cores, blocks for the caches.
 //!
-//! Each task computes a rectangle of the result with its own packed copies, which needs no synchronization. Sums are split only along
-//! `k`, at indices that depend on `k` only.
+//! Each task computes a rectangle of the result with its own packed copies, which needs no synchronization. Sums are
+//! split only along `k`, at indices that depend on `k` only.
 
 use super::Product;
-use super::pack::{Lines, Panel, with_buffer};
+use super::pack::{Lines, Panel};
 use super::tile::{Strip, Tile, Tiled};
 use crate::compute::parallel;
 use crate::compute::simd::Isa;
+use crate::compute::workspace::with_buffer;
 
 /// The largest number of terms that are summed in registers.
 const DEPTH: usize = 256;
@@ -67,7 +68,10 @@ pub(super) fn product<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T])
         k,
         n,
     };
-    let tasks = (m * n / GRAIN.div_ceil(k)).clamp(1, parallel::threads() * 2);
+    let tasks = match parallel::available_threads() {
+        1 => 1,
+        threads => (m * n / GRAIN.div_ceil(k)).clamp(1, threads * 2),
+    };
     let grid = Grid::new(
         m,
         n,
@@ -190,7 +194,8 @@ impl<T: Tiled> Block<'_, T> {
         }
     }
 
-    /// Returns the strips of the columns, as equal as whole registers allow: the first column within the block and the number of columns.
+    /// Returns the strips of the columns, as equal as whole registers allow: the first column within the block and the
+    /// number of columns.
     fn strips(&self) -> impl Iterator<Item = (usize, usize)> {
         split_evenly(self.columns.1, self.tile.columns(), self.tile.lanes)
     }
@@ -259,7 +264,8 @@ impl<T: Tiled> Block<'_, T> {
             from = (left.as_ptr(), height * self.depth, 1, height);
         }
         for (j, columns) in self.strips() {
-            // SAFETY: the strip's operands are packed copies, or rows and columns within the matrices; only this task accesses the rectangle.
+            // SAFETY: the strip's operands are packed copies, or rows and columns within the matrices; only this task
+            // accesses the rectangle.
             unsafe {
                 let (b, b_step) = match self.is_packed(columns) {
                     true => (

@@ -1,15 +1,18 @@
 //! Matrix products: `c = op(a) * op(b)`, row-major, where `op` transposes or not.
 //!
-//! Floats go through register tiles ([`tile`]) for each instruction set, blocked for the caches ([`block`]), packed only if
-//! that is faster ([`pack`]). Products with a vector ([`vector`]) and of integers ([`integer`]) have their own loops. The order of
-//! summation depends on the shapes and the instruction set, never on the number of cores.
+//! Floats go through register tiles ([`tile`]) for each instruction set, blocked for the caches ([`block`]), packed
+//! only if that is faster ([`pack`]). Products with a vector ([`vector`]) and of integers ([`integer`]) have their own
+//! loops; [`batch`] has many of one shape. The order of summation depends on the shapes and the instruction set, never
+//! on the number of cores.
 
+mod batch;
 mod block;
 mod integer;
 mod pack;
 mod tile;
 mod vector;
 
+pub use batch::{Batch, Multiply, multiply_batch};
 pub use tile::Tiled;
 
 use super::arith::Integer;
@@ -54,7 +57,8 @@ impl Product {
     }
 }
 
-/// Computes `c = op(a) * op(b)` of `f32` or `f64`: zeros if `k` is 0, NaN and infinities where the triple loop gives them.
+/// Computes `c = op(a) * op(b)` of `f32` or `f64`: zeros if `k` is 0, NaN and infinities where the triple loop gives
+/// them.
 ///
 /// # Panics
 /// Panics if a slice has another length than the product.

@@ -1,30 +1,6 @@
 //! Copies a block of a matrix into the order in which tiles read it. Each thread reuses its buffer.
 
 use crate::compute::simd::Lanes;
-use std::cell::Cell;
-
-/// A cache line, which gives buffers its alignment.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
-
-thread_local! {
-    static BUFFER: Cell<Vec<Line>> = const { Cell::new(Vec::new()) };
-}
-
-/// Calls `body` with a buffer of `len` elements that is aligned to a cache line and has unspecified contents. The thread reuses it.
-pub(super) fn with_buffer<T: Copy + Default, R>(len: usize, body: impl FnOnce(&mut [T]) -> R) -> R {
-    let mut lines = BUFFER.take();
-    let needed = (len * size_of::<T>()).div_ceil(64);
-    if lines.len() < needed {
-        lines.resize(needed, Line([0; 64]));
-    }
-    // SAFETY: the lines are initialized, long enough and aligned for `T`, a float, for which all bits are valid.
-    let buffer = unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<T>(), len) };
-    let result = body(buffer);
-    BUFFER.set(lines);
-    result
-}
 
 /// The storage of a matrix: element `(i, p)` is `start[i * across + p * down]`, and one of the strides is 1.
 #[derive(Clone, Copy)]
@@ -64,7 +40,8 @@ pub(super) unsafe fn pack<V: Lanes<Scalar: Default>>(
     }
     if from.across == 1 && count == 8 && width == 8 {
         for (p, row) in to.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            // SAFETY: row `p` of `from` has 8 contiguous elements. A copy of constant length is a load and a store, not a call.
+            // SAFETY: row `p` of `from` has 8 contiguous elements. A copy of constant length is a load and a store, not
+            // a call.
             *row = unsafe {
                 from.start
                     .add(p * from.down)

@@ -1,17 +1,18 @@
 //! The register tile: a few rows by up to three registers of columns, summed over `k` without leaving the registers.
 //!
-//! One function is generic over [`Lanes`]; below it are its instances for each instruction set. Operands are read through strides,
-//! so the same tile works on packed panels and on the matrices as they are stored.
+//! One function is generic over [`Lanes`]; below it are its instances for each instruction set. Operands are read
+//! through strides, so the same tile works on packed panels and on the matrices as they are stored.
 
 use super::pack::{self, Panel};
 use crate::compute::arith::Float;
 use crate::compute::simd::{Isa, Lanes, Level, Plain};
+use crate::compute::workspace::AnyBits;
 
 /// The number of registers of columns in a full tile.
 const COLUMNS: usize = 3;
 
 /// A float type with tiles for matrix products.
-pub trait Tiled: Float {
+pub trait Tiled: Float + AnyBits {
     /// Returns the tile for an instruction set.
     fn tile(isa: Isa) -> Tile<Self>;
 }
@@ -43,7 +44,8 @@ impl<T> Tile<T> {
     #[inline]
     pub(super) unsafe fn run(&self, strip: &Strip<T>) {
         debug_assert!(strip.columns >= 1 && strip.columns <= self.columns());
-        // SAFETY: a `Tile` is created from an `Isa`, so the machine has the instruction set; the caller guarantees the rest.
+        // SAFETY: a `Tile` is created from an `Isa`, so the machine has the instruction set; the caller guarantees the
+        // rest.
         unsafe { (self.run)(strip) }
     }
 
@@ -60,8 +62,9 @@ impl<T> Tile<T> {
 
 /// A strip of the result: any number of rows by the columns of one tile.
 ///
-/// Element `(i, p)` of the left operand is at `a[i / rows * a_panel + i % rows * a_row + p * a_step]`, with the tile's `rows`. Row `p` of
-/// the right one starts at `b[p * b_step]`, readable up to a whole number of registers. Row `i` of the result starts at `c[i * c_row]`.
+/// Element `(i, p)` of the left operand is at `a[i / rows * a_panel + i % rows * a_row + p * a_step]`, with the tile's
+/// `rows`. Row `p` of the right one starts at `b[p * b_step]`, readable up to a whole number of registers. Row `i` of
+/// the result starts at `c[i * c_row]`.
 pub(super) struct Strip<T> {
     pub k: usize,
     pub a: *const T,
@@ -130,8 +133,8 @@ unsafe fn panels<V: Lanes<Scalar: Tiled>, const ROWS: usize, const N: usize>(
     }
 }
 
-/// Repeats the body for each row of the largest tile, unrolled in the source: the compiler does not unroll nested loops of this size,
-/// and then keeps the sums in memory.
+/// Repeats the body for each row of the largest tile, unrolled in the source: the compiler does not unroll nested loops
+/// of this size, and then keeps the sums in memory.
 macro_rules! each_row {
     ($rows:ident, $i:ident => $body:expr) => {
         each_row!($rows, $i => $body; 0 1 2 3 4 5 6 7)

@@ -1,8 +1,10 @@
 //! A bias per channel, and its gradient.
 //!
-//! Both treat a tensor as `[outer, channels, inner]`: with channels last `inner` is 1; with channels first `outer` is the batch.
+//! Both treat a tensor as `[outer, channels, inner]`: with channels last `inner` is 1; with channels first `outer` is
+//! the batch.
 
 use crate::compute::arith::{self, Number};
+use crate::compute::inline::InlineList;
 use crate::compute::map::map2;
 use crate::compute::reduce::{Fold, Reduction, Sum, reduce};
 use crate::compute::{Broadcast, Result};
@@ -67,7 +69,7 @@ pub fn bias_broadcast(
         let (biases, dims) = (vec![biases], dims.to_vec());
         return Err(crate::compute::Error::Incompatible(biases, dims));
     }
-    let mut bias_dims = vec![1; dims.len() - axis];
+    let mut bias_dims = InlineList::repeat(1, dims.len() - axis);
     bias_dims[0] = biases;
     Broadcast::new([dims, &bias_dims])
 }
@@ -89,7 +91,7 @@ where
     Sum: Fold<T>,
 {
     let axis = layout.axis(dims.len());
-    let others: Vec<i64> = (0..dims.len())
+    let others: InlineList<i64> = (0..dims.len())
         .filter(|i| *i != axis)
         .map(|i| i as i64)
         .collect();

@@ -32,7 +32,8 @@ impl Label for i64 {
 /// Returns [`Error::LabelOutOfRange`] for the first label that is not a class; the results are not written then.
 ///
 /// # Panics
-/// Panics if `classes` is 0, or `logits` and `gradient` are not `labels.len() * classes` long, or `loss` is not as long as `labels`.
+/// Panics if `classes` is 0, or `logits` and `gradient` are not `labels.len() * classes` long, or `loss` is not as long
+/// as `labels`.
 pub fn sparse_softmax_cross_entropy<T: Float, L: Label>(
     logits: &[T],
     labels: &[L],
@@ -75,7 +76,8 @@ pub fn sparse_softmax_cross_entropy<T: Float, L: Label>(
     Ok(())
 }
 
-/// The number of elements in a group of rows. Exponentials are computed for a whole group, so that short rows fill vectors too.
+/// The number of elements in a group of rows. Exponentials are computed for a whole group, so that short rows fill
+/// vectors too.
 const GROUP: usize = 4096;
 
 #[inline(always)]

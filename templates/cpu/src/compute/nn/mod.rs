@@ -1,5 +1,11 @@
-//! Neural-network kernels: bias, rectified linear unit, sparse softmax cross entropy.
+//! Neural-network kernels: convolution, pools, batch normalization, bias, activations, softmax and cross entropy.
 
+pub mod activation;
+pub mod batch_norm;
 pub mod bias;
+pub mod conv;
 pub mod cross_entropy;
+pub mod pool;
 pub mod relu;
+pub mod softmax;
+pub mod window;

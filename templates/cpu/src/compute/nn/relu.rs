@@ -8,7 +8,8 @@ pub fn relu<T: Number>(x: T) -> T {
     if x <= T::ZERO { T::ZERO } else { x }
 }
 
-/// Returns the gradient if the feature is above 0, and otherwise the gradient times 0, as TensorFlow: NaN for an infinite gradient.
+/// Returns the gradient if the feature is above 0, and otherwise the gradient times 0, as TensorFlow: NaN for an
+/// infinite gradient.
 #[inline(always)]
 pub fn relu_grad<T: Number>(gradient: T, feature: T) -> T {
     let slope = if feature > T::ZERO { T::ONE } else { T::ZERO };

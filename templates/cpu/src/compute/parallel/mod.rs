@@ -1,9 +1,10 @@
 //! Work shared between cores: one pool for the process, no thread started per call.
 //!
-//! The calling thread takes tasks from the same counter as the pool's threads. So a call makes progress even if all of them are busy,
-//! and calls may nest. The pool's threads use the caller's floating-point mode: TensorFlow's threads flush subnormals.
-//! A forked child has none of the pool's threads, and its copy of a lock may stay locked. So a child of a process that has used the
-//! pool computes on the calling thread. No result depends on the number of threads.
+//! The calling thread takes tasks from the same counter as the pool's threads. So a call makes progress even if all of
+//! them are busy, and calls may nest: a task of a computation that uses all threads computes on its thread only. The
+//! pool's threads use the caller's floating-point mode: TensorFlow's threads flush subnormals. A forked child has none
+//! of the pool's threads, and its copy of a lock may stay locked. So a child of a process that has used the pool
+//! computes on the calling thread. No result depends on the number of threads.
 
 mod pool;
 mod sync;
@@ -13,6 +14,7 @@ mod tests;
 use super::simd::FloatMode;
 use pool::Pool;
 use sp_runtime::fork::ProcessClaim;
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -36,9 +38,11 @@ impl Cost {
     }
 }
 
-/// Returns the number of threads that compute, including the caller: `SP_CPU_THREADS`, or the cores available to this process.
+/// Returns the number of threads that compute, including the caller: `SP_CPU_THREADS`, or the cores available to this
+/// process.
 pub fn threads() -> usize {
-    /// The count, or 0 before the first call. A `OnceLock` would block a child that is forked during its initialization.
+    /// The count, or 0 before the first call. A `OnceLock` would block a child that is forked during its
+    /// initialization.
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     match COUNT.load(Ordering::Relaxed) {
         0 => {
@@ -60,17 +64,47 @@ fn count_threads() -> usize {
         .unwrap_or(1)
 }
 
-/// Calls `task` once with each of `0..tasks`, on this thread and on the pool's, and returns when all calls have returned.
+thread_local! {
+    /// True while this thread runs a task of a computation that has one for each thread.
+    static IS_BUSY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns the number of threads that a computation on this thread may use: 1 in a task of another one that uses all.
+pub fn available_threads() -> usize {
+    if IS_BUSY.get() { 1 } else { threads() }
+}
+
+/// Calls `task` once with each of `0..tasks`, on this thread and on the pool's, and returns when all calls have
+/// returned.
 ///
 /// # Panics
 /// Panics if a task panics, with its payload. Other tasks may not have run; none is still running.
 pub fn run(tasks: usize, task: impl Fn(usize) + Sync) {
-    if tasks <= 1 || threads() == 1 {
+    if tasks <= 1 || available_threads() == 1 {
         return (0..tasks).for_each(task);
     }
+    let is_full = tasks >= threads();
     match pool() {
-        Some(pool) => pool.run(tasks, &task),
+        Some(pool) => pool.run(tasks, &|index| {
+            let _busy = Busy::enter(is_full);
+            task(index);
+        }),
         None => (0..tasks).for_each(task),
+    }
+}
+
+/// Restores the state of the thread after a task, also if it panics.
+struct Busy(bool);
+
+impl Busy {
+    fn enter(is_busy: bool) -> Self {
+        Self(IS_BUSY.replace(is_busy))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        IS_BUSY.set(self.0);
     }
 }
 
@@ -93,7 +127,8 @@ fn start_pool() -> &'static Pool {
     pool
 }
 
-/// Splits `out` into chunks of at least `grain` elements and calls `task(start, chunk)` for each, where `start` is the chunk's index.
+/// Splits `out` into chunks of at least `grain` elements and calls `task(start, chunk)` for each, where `start` is the
+/// chunk's index.
 ///
 /// With less than two grains there is one chunk, computed on this thread.
 ///
@@ -119,7 +154,8 @@ pub fn for_each_row_chunk<T: Send>(
     });
 }
 
-/// Does as [`for_each_row_chunk`] with two results that have the same number of rows: calls `task(first_row, rows, other_rows)`.
+/// Does as [`for_each_row_chunk`] with two results that have the same number of rows: calls `task(first_row, rows,
+/// other_rows)`.
 ///
 /// The grain counts elements of the first result.
 ///
@@ -132,6 +168,21 @@ pub fn for_each_row_chunk2<T: Send, U: Send>(
     task: impl Fn(usize, &mut [T], &mut [U]) + Sync,
 ) {
     split_rows(out, other, grain, &task);
+}
+
+/// Splits `out` into blocks of `size` elements, the last one shorter, and calls `task(index, block)` for each. The
+/// blocks do not depend on the number of threads.
+///
+/// # Panics
+/// Panics if a task panics, or `size` is 0.
+pub fn for_each_block<T: Send>(out: &mut [T], size: usize, task: impl Fn(usize, &mut [T]) + Sync) {
+    let blocks = out.len().div_ceil(size);
+    let out = SharedSlice::new(out);
+    run(blocks, |index| {
+        // SAFETY: `run` calls each index once, so the blocks do not overlap. The slice stays borrowed until `run`
+        // returns, after all tasks.
+        task(index, unsafe { out.chunk(index, size) });
+    });
 }
 
 /// A task of [`for_each_row_chunk2`].
@@ -151,13 +202,14 @@ fn split_rows<T: Send, U: Send>(
         "not whole rows of {width} and {other_width}"
     );
     let tasks = (out.len() / grain.max(1)).min(count).min(threads() * 4);
-    if tasks <= 1 || threads() == 1 {
+    if tasks <= 1 || available_threads() == 1 {
         return task(0, out, other);
     }
     let rows_per_task = round_up_rows(count.div_ceil(tasks), width);
     let (out, other) = (SharedSlice::new(out), SharedSlice::new(other));
     run(count.div_ceil(rows_per_task), |index| {
-        // SAFETY: `run` calls each index once, so the chunks do not overlap. The slices stay borrowed until `run` returns, after all tasks.
+        // SAFETY: `run` calls each index once, so the chunks do not overlap. The slices stay borrowed until `run`
+        // returns, after all tasks.
         let (rows, others) = unsafe {
             (
                 out.chunk(index, rows_per_task * width),
@@ -203,7 +255,8 @@ impl<T> SharedSlice<T> {
     unsafe fn chunk(&self, index: usize, size: usize) -> &mut [T] {
         let start = (index * size).min(self.len);
         let len = size.min(self.len - start);
-        // SAFETY: `start` and `len` are within the slice, which the caller keeps borrowed; different indices give disjoint chunks.
+        // SAFETY: `start` and `len` are within the slice, which the caller keeps borrowed; different indices give
+        // disjoint chunks.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(start), len) }
     }
 }

@@ -1,7 +1,7 @@
 //! The pool's synchronization: jobs, the workers that wait for jobs, and the caller that waits for the end of its job.
 //!
-//! `tests/loom` also compiles this file, and runs it in every order of the threads' steps. So atomics, locks and threads come from
-//! `super::sync`, and this file starts no thread.
+//! `tests/loom` also compiles this file, and runs it in every order of the threads' steps. So atomics, locks and
+//! threads come from `super::sync`, and this file starts no thread.
 
 use super::FloatMode;
 use super::sync::{
@@ -23,7 +23,8 @@ struct Job {
     mode: FloatMode,
 }
 
-// SAFETY: `task` points to a `Sync` closure. It is called only for an index below `tasks`, and the owner waits for all of these.
+// SAFETY: `task` points to a `Sync` closure. It is called only for an index below `tasks`, and the owner waits for all
+// of these.
 unsafe impl Send for Job {}
 // SAFETY: as above.
 unsafe impl Sync for Job {}
@@ -32,8 +33,8 @@ impl Job {
     /// # Safety
     /// - The caller calls `wait` on the job before the lifetime of `task` ends.
     unsafe fn new(tasks: usize, task: &(dyn Fn(usize) + Sync)) -> Arc<Self> {
-        // SAFETY: only the lifetime changes. The pointer is dereferenced only for an unfinished index, and the caller's `wait`
-        // returns after every index is finished.
+        // SAFETY: only the lifetime changes. The pointer is dereferenced only for an unfinished index, and the caller's
+        // `wait` returns after every index is finished.
         let task: *const (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(task) };
         Arc::new(Self {
             task,
@@ -107,7 +108,8 @@ impl Pool {
         }
     }
 
-    /// Calls `task` once with each of `0..tasks`, on this thread and on the workers, and returns when all calls have returned.
+    /// Calls `task` once with each of `0..tasks`, on this thread and on the workers, and returns when all calls have
+    /// returned.
     ///
     /// # Panics
     /// Panics if a task panics, with the first payload.

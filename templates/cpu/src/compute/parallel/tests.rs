@@ -76,7 +76,8 @@ fn panic_is_resumed_after_running_tasks_have_ended() {
 #[test]
 fn leaks_payloads_after_the_first() {
     static DROPPED: AtomicUsize = AtomicUsize::new(0);
-    // A payload whose drop panics would end a thread of the pool. This one counts, since a thread that ends leaves the caller waiting.
+    // A payload whose drop panics would end a thread of the pool. This one counts, since a thread that ends leaves the
+    // caller waiting.
     struct Payload;
     impl Drop for Payload {
         fn drop(&mut self) {
@@ -131,4 +132,16 @@ fn forked_child_computes_while_parent_uses_pool() {
         is_closed.store(1, Ordering::Relaxed);
         assert_eq!(failed, 0, "a child hung or computed wrongly");
     });
+}
+
+#[test]
+fn task_of_a_computation_on_all_threads_uses_its_own_only() {
+    let tasks = threads().max(2) * 2;
+    run(tasks, |_| {
+        assert_eq!(available_threads(), 1);
+        run(3, |_| assert_eq!(available_threads(), 1));
+    });
+    assert_eq!(available_threads(), threads());
+    assert!(std::panic::catch_unwind(|| run(tasks, |_| panic!("expected"))).is_err());
+    assert_eq!(available_threads(), threads());
 }

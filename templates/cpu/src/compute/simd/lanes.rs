@@ -1,7 +1,7 @@
 //! Vector registers for matrix tiles: load, store, broadcast, multiply-add.
 //!
-//! Every method is `unsafe` because it needs the type's instruction set. A tile is generic over [`Lanes`]; [`Plain`] needs no
-//! instruction set.
+//! Every method is `unsafe` because it needs the type's instruction set. A tile is generic over [`Lanes`]; [`Plain`]
+//! needs no instruction set.
 
 /// A vector register of `COUNT` scalars.
 ///

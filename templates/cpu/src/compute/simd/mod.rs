@@ -1,8 +1,8 @@
 //! Selection of the instruction set at run time.
 //!
-//! An [`Isa`] proves that this machine has an instruction set: only detection creates one. [`Isa::vectorize`] compiles its closure
-//! once per instruction set, so plain loops over slices become AVX-512, AVX2, NEON or baseline code; the fastest that the
-//! machine has is [`Isa::current`]. Only matrix tiles need intrinsics; they are behind [`Lanes`].
+//! An [`Isa`] proves that this machine has an instruction set: only detection creates one. [`Isa::vectorize`] compiles
+//! its closure once per instruction set, so plain loops over slices become AVX-512, AVX2, NEON or baseline code; the
+//! fastest that the machine has is [`Isa::current`]. Only matrix tiles need intrinsics; they are behind [`Lanes`].
 
 mod lanes;
 mod mode;
@@ -59,15 +59,15 @@ thread_local! {
 }
 
 impl Isa {
-    /// Returns the instruction set of kernels that are called on this thread: that of [`Isa::scope`], or the one that the environment
-    /// variable `SP_CPU_ISA` names (read once), or the fastest.
+    /// Returns the instruction set of kernels that are called on this thread: that of [`Isa::scope`], or the one that
+    /// the environment variable `SP_CPU_ISA` names (read once), or the fastest.
     pub fn current() -> Self {
         FORCED.get().unwrap_or_else(Self::configured)
     }
 
     fn configured() -> Self {
-        /// An index into `Level::ALL`, or a larger value before the first call. A `OnceLock` would block a child that is forked during its
-        /// initialization.
+        /// An index into `Level::ALL`, or a larger value before the first call. A `OnceLock` would block a child that
+        /// is forked during its initialization.
         static CHOSEN: AtomicUsize = AtomicUsize::new(usize::MAX);
         match Level::ALL.get(CHOSEN.load(Ordering::Relaxed)) {
             Some(level) => Self(*level),
@@ -116,8 +116,8 @@ impl Isa {
         body()
     }
 
-    /// Runs `body`, compiled for this instruction set. Write the closure as `#[inline(always)] || ...`: code that is not inlined
-    /// into it is compiled for the baseline.
+    /// Runs `body`, compiled for this instruction set. Write the closure as `#[inline(always)] || ...`: code that is
+    /// not inlined into it is compiled for the baseline.
     #[inline(always)]
     pub fn vectorize<R>(self, body: impl FnOnce() -> R) -> R {
         match self.0 {

@@ -1,5 +1,5 @@
-//! The floating-point mode of a thread: rounding and subnormals. TensorFlow's threads flush subnormals to zero, and the pool's workers
-//! must do the same, or a result would depend on the thread that computed it.
+//! The floating-point mode of a thread: rounding and subnormals. TensorFlow's threads flush subnormals to zero, and the
+//! pool's workers must do the same, or a result would depend on the thread that computed it.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use core::arch::asm;

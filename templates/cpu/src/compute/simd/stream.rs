@@ -1,10 +1,10 @@
-//! Copies that bypass the caches. Such stores do not read the target's memory first, which saves a quarter to a half of the memory
-//! traffic of an elementwise kernel with a large result.
+//! Copies that bypass the caches. Such stores do not read the target's memory first, which saves a quarter to a half of
+//! the memory traffic of an elementwise kernel with a large result.
 
 use super::{Isa, Level};
 
-/// Copies `from` to `to`. Bypasses the caches if the machine has AVX and `to` is aligned to a cache line. Call [`fence`] after the
-/// last copy.
+/// Copies `from` to `to`. Bypasses the caches if the machine has AVX and `to` is aligned to a cache line. Call
+/// [`fence`] after the last copy.
 ///
 /// # Panics
 /// Panics if the lengths differ.
@@ -19,7 +19,8 @@ pub fn copy<T: Copy>(isa: Isa, from: &[T], to: &mut [T]) {
         return to.copy_from_slice(from);
     }
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: both slices are this many bytes long, a whole number of aligned lines; `isa` proves that the machine has AVX.
+    // SAFETY: both slices are this many bytes long, a whole number of aligned lines; `isa` proves that the machine has
+    // AVX.
     unsafe {
         copy_lines(from.as_ptr().cast(), to.as_mut_ptr().cast(), bytes / 64);
     }
@@ -34,7 +35,8 @@ pub fn fence() {
     }
 }
 
-/// Copies lines in assembly, since the bytes may be padding. Uses only AVX: mixing in SSE is slow, and the caller's loops use AVX.
+/// Copies lines in assembly, since the bytes may be padding. Uses only AVX: mixing in SSE is slow, and the caller's
+/// loops use AVX.
 ///
 /// # Safety
 /// - The machine has AVX.

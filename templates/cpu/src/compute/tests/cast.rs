@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::compute::cast::{Cast, cast};
-use crate::compute::half::{Bf16, F16};
+use sp_plugin::{Bf16, F16};
 
 impl SameBits for F16 {
     fn is_same(self, other: Self) -> bool {

@@ -192,7 +192,7 @@ fn exp_error_is_below_0_51_units_in_last_place() {
 
 #[test]
 fn half_arithmetic_rounds_once() {
-    use crate::compute::half::{Bf16, F16};
+    use sp_plugin::{Bf16, F16};
     let (x, y) = (F16::from_f32(2048.0), F16::from_f32(1.0));
     assert_eq!(x.plus(y).to_f32(), 2048.0);
     assert_eq!(arith::neg(y).to_f32(), -1.0);

@@ -7,7 +7,6 @@ use std::ptr;
 
 use super::*;
 use crate::compute::cast::cast;
-use crate::compute::half::{Bf16, F16};
 use crate::compute::map::{map1, map2, update};
 use crate::compute::matmul::{Product, matmul, matmul_int};
 use crate::compute::nn::bias::{ChannelLayout, bias_add, bias_add_grad};
@@ -16,6 +15,7 @@ use crate::compute::nn::relu::{relu, relu_grad};
 use crate::compute::reduce::{Mean, Reduction, Sum, reduce};
 use crate::compute::simd::stream;
 use crate::compute::{Broadcast, arith};
+use sp_plugin::{Bf16, F16};
 
 const PAGE: usize = 4096;
 

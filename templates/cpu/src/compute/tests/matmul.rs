@@ -1,4 +1,5 @@
-//! Products: floats within the error bound of any summation order, integers exactly, NaN and infinities as in the triple loop.
+//! Products: floats within the error bound of any summation order, integers exactly, NaN and infinities as in the
+//! triple loop.
 
 use super::*;
 use crate::compute::matmul::{Product, Tiled, matmul, matmul_int};

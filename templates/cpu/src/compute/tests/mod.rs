@@ -1,13 +1,21 @@
-//! Every kernel, compared with the oracle: random shapes and values (empty, any rank, odd sizes, NaN and infinities), on every
-//! instruction set of the machine.
+//! Every kernel, compared with the oracle: random shapes and values (empty, any rank, odd sizes, NaN and infinities),
+//! on every instruction set of the machine.
 
+mod batch_norm;
 mod cast;
+mod conv;
+mod einsum;
 mod elementwise;
 #[cfg(all(unix, not(miri)))]
 mod guard;
 mod matmul;
+mod movement;
 mod nn;
+mod pool;
 mod reduce;
+mod rows;
+mod search;
+mod training;
 
 use super::Isa;
 use super::shape::len;

@@ -153,7 +153,7 @@ fn rejects_invalid_axes() {
     );
     let plan = Reduction::new(&[2, 3, 4], &[-1, 0]).unwrap();
     assert_eq!(
-        [plan.dims(false), plan.dims(true)],
+        [plan.dims(false).to_vec(), plan.dims(true).to_vec()],
         [vec![3], vec![1, 3, 1]]
     );
     assert_eq!([plan.len(), plan.count()], [3, 8]);

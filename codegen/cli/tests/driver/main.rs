@@ -1,0 +1,288 @@
+//! `sp-gen new --driver`.
+
+#[path = "../temporary_folder/mod.rs"]
+#[allow(dead_code, reason = "other tests use the other items")]
+mod temporary_folder;
+
+use std::fs;
+use std::path::Path;
+
+use temporary_folder::TemporaryFolder;
+
+const HEADER: &str = "#define ACC_VERSION 3\n\
+    typedef enum acc_status { ACC_OK, ACC_BAD } acc_status;\n\
+    acc_status acc_count(int* count);\n\
+    acc_status acc_log(const char* format, ...);\n\
+    acc_status acc_close(void);\n";
+
+/// Returns false without libclang, and reports the test as skipped.
+fn has_libclang() -> bool {
+    let library = sp_parse::clang::Library::load();
+    if let Err(missing) = &library {
+        eprintln!("skipped: no libclang: {missing}");
+    }
+    library.is_ok()
+}
+
+#[test]
+fn writes_bindings_and_device_that_needs_the_driver() {
+    if !has_libclang() {
+        return;
+    }
+    let folder = TemporaryFolder::new();
+    folder.write("acc.h", HEADER);
+    let run = folder.run("", &["new", "my-accel", "--driver", "acc.h"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let expected = "src/driver.rs: bound 2 functions, left out 1";
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains("functions that return `acc_status` return a `Result`")
+    );
+    let read = |file: &str| fs::read_to_string(folder.path("my-accel").join(file)).unwrap();
+    let driver = read("src/driver.rs");
+    for part in [
+        "pub const LIBRARY: &str = \"libacc.so\";",
+        "pub const LIBRARY_VARIABLE: &str = \"MY_ACCEL_DRIVER\";",
+        "`acc_log` (acc.h:4) takes a variable number of arguments",
+        "pub const ACC_VERSION: u32 = 3;",
+    ] {
+        assert!(driver.contains(part), "{part}");
+    }
+    assert!(
+        read("src/lib.rs").contains("mod device;\n#[rustfmt::skip] // generated\nmod driver;\n")
+    );
+    assert!(read("src/device.rs").contains("Driver::get(driver::FUNCTIONS)"));
+    assert!(read("README.md").contains("`MY_ACCEL_DRIVER`"));
+}
+
+#[test]
+fn contract_adds_safe_methods() {
+    if !has_libclang() {
+        return;
+    }
+    let folder = TemporaryFolder::new();
+    folder.write("acc.h", HEADER);
+    let contract = "threads = \"any\"\n[functions]\nacc_count = { count = \"out\" }\n";
+    folder.write("acc.toml", contract);
+    let options = ["--driver", "acc.h", "--driver-contract", "acc.toml"];
+    let run = folder.run("", &[&["new", "myaccel"], &options[..]].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let expected = "src/driver.rs: 1 functions have a safe method in `driver::safe`";
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
+    let driver = fs::read_to_string(folder.path("myaccel/src/driver.rs")).unwrap();
+    assert!(driver.contains("pub fn acc_count(&self) -> Result<i32>"));
+}
+
+#[test]
+fn plugin_without_driver_has_no_trace_of_it() {
+    let folder = TemporaryFolder::new();
+    let run = folder.run("", &["new", "myaccel"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(!folder.path("myaccel/src/driver.rs").exists());
+    for file in ["src/lib.rs", "src/device.rs", "README.md"] {
+        let text = fs::read_to_string(folder.path("myaccel").join(file)).unwrap();
+        assert!(!text.contains("driver"), "{file}: {text}");
+    }
+}
+
+/// Options, the code of the error, and a part of the message.
+const FAILURES: [(&[&str], &str, &str); 14] = [
+    (
+        &["--driver", "no.h"],
+        "driver::header_missing",
+        "no header no.h",
+    ),
+    (
+        &["--driver", "broken.h"],
+        "driver::header_invalid",
+        "broken.h:2:12",
+    ),
+    (
+        &["--driver", "needs.h"],
+        "driver::header_invalid",
+        "--include DIR",
+    ),
+    (
+        &["--driver", "cpp.h"],
+        "driver::header_invalid",
+        "this is C++",
+    ),
+    (
+        &["--driver", "empty.h"],
+        "driver::no_functions",
+        "declares no function",
+    ),
+    (
+        &["--driver", "acc.h", "--driver-status", "acc_stat"],
+        "driver::status_unknown",
+        "`acc_status` (2 functions)",
+    ),
+    (
+        &[
+            "--driver",
+            "acc.h",
+            "--driver-status",
+            "acc_status=ACC_FINE",
+        ],
+        "driver::status_unknown",
+        "ACC_FINE",
+    ),
+    (
+        &["--driver", "acc.h", "--driver-library", "./acc.h"],
+        "new::library_invalid",
+        "acc.h",
+    ),
+    (
+        &["--driver", "acc.h", "--driver-contract", "no.toml"],
+        "driver::unreadable",
+        "no.toml",
+    ),
+    (
+        &["--driver", "acc.h", "--driver-contract", "bad.toml"],
+        "driver::contract_invalid",
+        "bad.toml: the header has no function `acc_open` that is bound",
+    ),
+    (
+        &["--driver-contract", "acc.toml"],
+        "usage::missing_required_argument",
+        "--driver",
+    ),
+    (
+        &["--driver-library", "libacc.so"],
+        "usage::missing_required_argument",
+        "--driver",
+    ),
+    (
+        &["--backend", "opencl", "--driver", "CL/no.h"],
+        "driver::header_missing",
+        "no header CL/no.h",
+    ),
+    (
+        &["--backend", "cuda"],
+        "usage::invalid_value",
+        "possible values: opencl",
+    ),
+];
+
+#[test]
+fn bad_input_is_one_message_with_status_2_and_writes_nothing() {
+    if !has_libclang() {
+        return;
+    }
+    let folder = TemporaryFolder::new();
+    folder.write("acc.h", HEADER);
+    folder.write("broken.h", "int ok(void);\nint broken(missing_t x);\n");
+    folder.write("needs.h", "#include <vendor/other.h>\nint ok(void);\n");
+    folder.write("cpp.h", "#include <string>\nint ok(std::string name);\n");
+    folder.write("empty.h", "#define X 1\n");
+    let contract = "threads = \"any\"\n[functions]\nacc_open = {}\n";
+    folder.write("bad.toml", contract);
+    for (options, code, part) in FAILURES {
+        let run = folder.run("", &[&["new", "myaccel"], options].concat());
+        assert_eq!(run.status, 2, "{options:?}: {}", run.stderr);
+        let code = format!("[sp_gen::{code}]");
+        assert!(
+            run.stderr.contains(&code) && run.stderr.contains(part),
+            "{options:?}: {}",
+            run.stderr
+        );
+        assert_eq!(
+            run.stderr.matches("error: ").count(),
+            1,
+            "{options:?}: {}",
+            run.stderr
+        );
+        assert!(!folder.path("myaccel").exists(), "{options:?}");
+    }
+}
+
+#[test]
+fn include_and_define_reach_the_header() {
+    if !has_libclang() {
+        return;
+    }
+    let folder = TemporaryFolder::new();
+    folder.write("sdk/vendor/types.h", "typedef unsigned handle_t;\n");
+    let header = "#ifndef PLATFORM\n#error no platform\n#endif\n#include <vendor/types.h>\nint ok(handle_t x);\n";
+    folder.write("acc.h", header);
+    let options = [
+        "new",
+        "myaccel",
+        "--driver",
+        "acc.h",
+        "-I",
+        "sdk",
+        "-D",
+        "PLATFORM=1",
+    ];
+    let run = folder.run("", &options);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let driver = fs::read_to_string(folder.path("myaccel/src/driver.rs")).unwrap();
+    assert!(driver.contains("pub type handle_t = u32;"), "{driver}");
+}
+
+#[test]
+fn library_file_is_checked_and_named_without_its_folder() {
+    let zlib = Path::new("/usr/lib/x86_64-linux-gnu/libz.so.1");
+    if !has_libclang() {
+        return;
+    }
+    if !zlib.exists() {
+        eprintln!("skipped: no {}", zlib.display());
+        return;
+    }
+    let folder = TemporaryFolder::new();
+    folder.write(
+        "z.h",
+        "const char* zlibVersion(void);\nint inflateSoon(void);\n",
+    );
+    folder.write("other.h", "int inflateSoon(void);\n");
+    let new = |header| {
+        let library = zlib.to_str().unwrap();
+        folder.run(
+            "",
+            &[
+                "new",
+                "myaccel",
+                "--driver",
+                header,
+                "--driver-library",
+                library,
+            ],
+        )
+    };
+    let run = new("other.h");
+    assert_eq!(run.status, 2);
+    assert!(
+        run.stderr.contains("[sp_gen::new::other_library]"),
+        "{}",
+        run.stderr
+    );
+    let run = new("z.h");
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains("1 functions of the header are not exported, such as inflateSoon")
+    );
+    let driver = fs::read_to_string(folder.path("myaccel/src/driver.rs")).unwrap();
+    assert!(driver.contains("pub const LIBRARY: &str = \"libz.so.1\";"));
+}
+
+#[test]
+fn backend_binds_the_header_of_a_named_folder() {
+    if !has_libclang() {
+        return;
+    }
+    let folder = TemporaryFolder::new();
+    folder.write("sdk/CL/cl_types.h", "typedef int cl_int;\n");
+    let header = "#include <CL/cl_types.h>\ncl_int clFinish(void);\ncl_int clFlush(void);\n#define CL_SUCCESS 0\n";
+    folder.write("sdk/CL/cl.h", header);
+    let options = ["new", "my-accel", "--backend", "opencl", "-I", "sdk"];
+    let run = folder.run("", &options);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let read = |file: &str| fs::read_to_string(folder.path("my-accel").join(file)).unwrap();
+    assert!(read("src/driver.rs").contains("pub const LIBRARY: &str = \"libOpenCL.so.1\";"));
+    assert!(read("src/device.rs").contains("pub type MyAccel = AcceleratorDevice<OpenCl>;"));
+    assert!(read("README.md").contains("OpenCL"));
+}

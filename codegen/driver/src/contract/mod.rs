@@ -1,0 +1,92 @@
+//! The contract of a driver: what its documentation states about pointers, handles and threads, as a TOML file. The safe
+//! methods of the bindings rely on it.
+//!
+//! A function among `[functions]` accepts every value of its numbers, and accesses no host memory through them.
+//! `codegen/docs/driver.md` has the meaning of each entry.
+
+mod check;
+mod role;
+
+pub use check::{Answer, OwnedType, SafeFunction, SafeModel};
+pub use role::Role;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::error::DriverError;
+
+/// A contract, as its file states it. [`Contract::check`] compares it with the header.
+#[derive(Debug, Clone)]
+pub struct Contract {
+    /// The file's name, for messages.
+    pub file_name: String,
+    statements: Statements,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Statements {
+    #[expect(dead_code, reason = "the statement is required, and has one value")]
+    threads: Threads,
+    size_field: Option<String>,
+    host_function: Option<String>,
+    #[serde(default)]
+    owned: BTreeMap<String, OwnedStatement>,
+    functions: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+/// The threads on which the functions may be called.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Threads {
+    Any,
+}
+
+/// A type whose values are destroyed when they are dropped.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnedStatement {
+    /// The C type `void*` if it is no handle.
+    r#type: Option<String>,
+    /// The function that destroys a value.
+    destroy: String,
+}
+
+impl Contract {
+    /// Reads a contract.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, is not TOML, or has an unknown key.
+    pub fn read(path: &Path) -> Result<Self, DriverError> {
+        let text = fs::read_to_string(path).map_err(|source| DriverError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Self::parse(&name, &text)
+    }
+
+    /// Parses the text of the file `name`.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not TOML, or has an unknown key.
+    pub fn parse(name: &str, text: &str) -> Result<Self, DriverError> {
+        let statements = toml::from_str(text).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start));
+            let line = before.unwrap_or_default().matches('\n').count() + 1;
+            DriverError::Contract {
+                name: format!("{name}:{line}"),
+                what: error.message().to_owned(),
+                help: "the keys are `threads`, `size_field`, `host_function`, `[owned]` and `[functions]`"
+                    .to_owned(),
+            }
+        })?;
+        Ok(Self {
+            file_name: name.to_owned(),
+            statements,
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! Prints the bindings: items by quote and prettyplease, the rest of the file by a template.
+
+mod functions;
+mod safe;
+mod types;
+
+use askama::Template;
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+use sp_emit::printing::{Paths, format_items, print_type};
+
+use crate::contract::SafeModel;
+use crate::error::DriverError;
+use crate::model::{LeftOut, Model};
+use crate::{Options, header, names};
+
+/// The file.
+#[derive(Template)]
+#[template(path = "driver.rs.jinja", escape = "none")]
+struct File<'a> {
+    header: String,
+    target: String,
+    library: String,
+    variable: String,
+    bound: usize,
+    left_out_functions: Vec<String>,
+    left_out_types: Vec<String>,
+    types: String,
+    functions: String,
+    /// The module of safe methods; empty without a contract.
+    safe: String,
+    status: Option<StatusText<'a>>,
+}
+
+/// The status type in the file.
+struct StatusText<'a> {
+    /// The C name.
+    name: &'a str,
+    /// The Rust type.
+    ty: String,
+    /// The value that means success.
+    success: String,
+    /// The expression of the failed status's text.
+    format: &'a str,
+}
+
+/// Every name is in scope.
+pub(crate) struct InScope;
+
+impl Paths for InScope {
+    fn item(&self, name: &str) -> TokenStream {
+        let name = names::item(name);
+        quote!(#name)
+    }
+
+    fn ffi(&self, name: &str) -> TokenStream {
+        let name = format_ident!("{name}");
+        quote!(#name)
+    }
+}
+
+/// Prints the file.
+///
+/// # Errors
+/// Returns an error if the template cannot be rendered.
+pub fn print(
+    model: &Model,
+    safe: Option<&SafeModel>,
+    options: &Options,
+) -> Result<String, DriverError> {
+    let list = |is_function: bool| {
+        let listed = model.left_out.iter();
+        let listed = listed.filter(|it| it.is_function == is_function);
+        listed.map(left_out).collect()
+    };
+    let file = File {
+        header: doc_text(&options.header.file_name()),
+        target: header::target(),
+        library: Literal::string(&options.library).to_string(),
+        variable: Literal::string(&options.variable).to_string(),
+        bound: model.functions.len(),
+        left_out_functions: list(true),
+        left_out_types: list(false),
+        types: format_items(types::print(model)),
+        functions: format_items(functions::print(model)),
+        safe: safe.map_or_else(String::new, |safe| format_items(safe::print(model, safe))),
+        status: model
+            .status
+            .as_ref()
+            .map(|status| status_text(model, status)),
+    };
+    Ok(format!("{}\n", file.render()?.trim_end()))
+}
+
+fn left_out(it: &LeftOut) -> String {
+    let file = it.loc.file.rsplit('/').next().unwrap_or_default();
+    let text = format!("`{}` ({file}:{}) {}", it.name, it.loc.line, it.reason);
+    doc_text(&text)
+}
+
+/// Returns a text without the characters that end a line or a comment. Paths and types of a header may have any.
+fn doc_text(text: &str) -> String {
+    text.chars().filter(|it| !it.is_control()).collect()
+}
+
+fn status_text<'a>(model: &'a Model, status: &'a crate::status::Status) -> StatusText<'a> {
+    let is_enum = types::is_enum(model, &status.ty);
+    let number = Literal::i64_unsuffixed(status.success);
+    let ty = print_type(&status.ty, &InScope).to_string();
+    StatusText {
+        name: &status.name,
+        success: match is_enum {
+            true => format!("{ty}({number})"),
+            false => number.to_string(),
+        },
+        ty,
+        format: if is_enum {
+            "{status:?}"
+        } else {
+            "status {status}"
+        },
+    }
+}

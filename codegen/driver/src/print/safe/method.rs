@@ -1,0 +1,402 @@
+//! Prints one safe method.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+use sp_emit::printing::{print_param_type, print_type, safety};
+use sp_ir::{Item, Param, Type};
+
+use super::{local, owned};
+use crate::contract::{Answer, Role, SafeFunction, SafeModel};
+use crate::model::Model;
+use crate::names;
+use crate::print::InScope;
+use crate::print::types::doc;
+
+/// The parts of a method.
+#[derive(Default)]
+struct Parts {
+    parameters: Vec<TokenStream>,
+    /// Statements before the call.
+    before: Vec<TokenStream>,
+    arguments: Vec<TokenStream>,
+    /// Statements after the call, which check its result or keep memory.
+    after: Vec<TokenStream>,
+    types: Vec<TokenStream>,
+    values: Vec<TokenStream>,
+}
+
+struct Printer<'a> {
+    model: &'a Model,
+    safe: &'a SafeModel<'a>,
+    function: &'a SafeFunction<'a>,
+    /// The expressions of the parameters.
+    names: Vec<TokenStream>,
+}
+
+/// Prints a method of the type of its first handle, or of `Driver`.
+pub fn print(model: &Model, safe: &SafeModel, function: &SafeFunction) -> TokenStream {
+    let params = function.function.signature.params.iter().enumerate();
+    let is_method = matches!(function.roles.first(), Some(Role::Handle(_)));
+    let names = params.map(|(index, param)| match index {
+        0 if is_method => quote!(self),
+        _ => {
+            let name = names::parameter(&param.name, index);
+            quote!(#name)
+        }
+    });
+    let printer = Printer {
+        model,
+        safe,
+        function,
+        names: names.collect(),
+    };
+    printer.print(is_method)
+}
+
+impl Printer<'_> {
+    fn print(&self, is_method: bool) -> TokenStream {
+        let signature = &self.function.function.signature;
+        let mut parts = Parts::default();
+        for (index, param) in signature.params.iter().enumerate() {
+            self.add(&mut parts, index, param);
+        }
+        let c_name = &self.function.function.name;
+        let text = sp_ir::c::declare(c_name, signature);
+        let doc = doc(&text, &self.function.function.loc);
+        let name = names::safe_method(c_name);
+        let raw = names::method(c_name);
+        let (driver, result) = (local("driver"), local("result"));
+        let library = match is_method {
+            true => quote!(self.0.driver),
+            false => quote!(self.0),
+        };
+        let comment =
+            safety("the arguments are what the contract demands, for as long as it demands.");
+        let (answer, check) = self.answer();
+        let Parts {
+            parameters,
+            before,
+            arguments,
+            after,
+            mut types,
+            mut values,
+        } = parts;
+        if let Some(answer) = answer {
+            types.insert(0, answer);
+            values.insert(0, quote!(#result));
+        }
+        let (ty, value) = (tuple(&types), tuple(&values));
+        quote! {
+            #[doc = #doc]
+            pub fn #name(&self, #(#parameters),*) -> Result<#ty> {
+                let #driver = #library;
+                #(#before)*
+                #comment
+                let #result = unsafe { #driver.#raw(#(#arguments),*) };
+                #(#after)*
+                #check
+                Ok(#value)
+            }
+        }
+    }
+
+    /// Returns the type of what the C result means, and the statement that checks it.
+    fn answer(&self) -> (Option<TokenStream>, TokenStream) {
+        let result = local("result");
+        match &self.function.answer {
+            Answer::Nothing => (None, quote!(#result?;)),
+            Answer::Value => {
+                let ty = print_type(&self.function.function.signature.ret, &InScope);
+                (Some(ty), quote!(let #result = #result?;))
+            }
+            Answer::Text => {
+                let comment =
+                    safety("the driver returns null or a C string that is valid forever.");
+                let value = quote! {
+                    let #result = #result?;
+                    #comment
+                    let #result = (!#result.is_null()).then(|| unsafe { CStr::from_ptr(#result) });
+                };
+                (Some(quote!(Option<&'static CStr>)), value)
+            }
+            Answer::NotFalse(value) => {
+                let pattern = status_pattern(self.model, *value);
+                let check = quote! {
+                    let #result = match #result {
+                        Err(Error::Status { status: #pattern, .. }) => false,
+                        other => other.map(|()| true)?,
+                    };
+                };
+                (Some(quote!(bool)), check)
+            }
+        }
+    }
+
+    fn add(&self, parts: &mut Parts, index: usize, param: &Param) {
+        let name = &self.names[index];
+        let c_type = print_param_type(param, &InScope);
+        match &self.function.roles[index] {
+            Role::Value => {
+                parts.parameters.push(quote!(#name: #c_type));
+                parts.arguments.push(quote!(#name));
+            }
+            Role::Handle(owned) => {
+                if index > 0 {
+                    let owned = names::item(owned);
+                    parts.parameters.push(quote!(#name: &#owned));
+                }
+                parts.arguments.push(quote!(#name.0.value));
+            }
+            Role::Address => {
+                parts.parameters.push(quote!(#name: usize));
+                parts.arguments.push(quote!(#name as #c_type));
+            }
+            Role::Null => parts.arguments.push(null(param)),
+            Role::Length => {
+                parts.parameters.push(quote!(#name: usize));
+                parts.arguments.push(self.converted(&quote!(#name)));
+            }
+            Role::Implied => parts.arguments.push(self.implied(index)),
+            Role::Out(ty) => self.add_out(parts, name, ty),
+            Role::New(owned) => self.add_new(parts, name, owned),
+            Role::In(ty) => self.add_in(parts, name, ty),
+            Role::Optional(ty) => self.add_optional(parts, name, ty),
+            Role::CString => {
+                parts.parameters.push(quote!(#name: &CStr));
+                parts.arguments.push(quote!(#name.as_ptr()));
+            }
+            Role::Text(_) => {
+                parts
+                    .before
+                    .push(quote!(let mut #name = [0 as c_char; 256];));
+                parts.arguments.push(quote!(#name.as_mut_ptr()));
+                parts.types.push(quote!(String));
+                let bytes = quote!(#name.iter().map(|it| *it as u8).take_while(|it| *it != 0).collect::<Vec<u8>>());
+                parts
+                    .values
+                    .push(quote!(String::from_utf8_lossy(&#bytes).into_owned()));
+            }
+            Role::Slice(ty, _) => {
+                let ty = print_type(ty, &InScope);
+                parts.parameters.push(quote!(#name: &[#ty]));
+                parts.arguments.push(quote!(#name.as_ptr()));
+            }
+            Role::Source(_) => self.add_source(parts, name),
+            Role::Target(size) => self.add_target(parts, name, *size),
+            Role::Function(_) => self.add_function(parts, name),
+        }
+    }
+
+    /// Returns the argument that follows from another parameter.
+    fn implied(&self, index: usize) -> TokenStream {
+        let found = self.function.roles.iter().position(|it| {
+            matches!(it, Role::Text(i) | Role::Slice(_, i) | Role::Source(i) | Role::Function(i) if *i == index)
+        });
+        let Some(of) = found else {
+            return TokenStream::new();
+        };
+        let name = &self.names[of];
+        match self.function.roles[of] {
+            Role::Function(_) => {
+                let data = local("data");
+                quote!(#data.cast())
+            }
+            Role::Source(_) => {
+                let bytes = local("bytes");
+                self.converted(&quote!(#bytes.len()))
+            }
+            _ => self.converted(&quote!(#name.len())),
+        }
+    }
+
+    /// Prints the conversion of a length.
+    fn converted(&self, length: &TokenStream) -> TokenStream {
+        let function = Literal::string(&self.function.function.name);
+        quote! {
+            #length.try_into().map_err(|_| Error::Invalid { function: #function, reason: "a length is too large" })?
+        }
+    }
+
+    fn add_out(&self, parts: &mut Parts, name: &TokenStream, ty: &Type) {
+        let comment = safety("zeros are valid in every bound type.");
+        let printed = raw_type(self.safe, ty);
+        let set_size = self.set_size(name, ty, &printed);
+        parts.before.push(quote! {
+            #comment
+            let mut #name: #printed = unsafe { ::core::mem::zeroed() };
+            #set_size
+        });
+        parts.arguments.push(quote!(&mut #name));
+        parts.types.push(printed);
+        parts.values.push(quote!(#name));
+    }
+
+    /// Prints the assignment of a struct's size, if the struct has the field of the contract.
+    fn set_size(
+        &self,
+        name: &TokenStream,
+        ty: &Type,
+        printed: &TokenStream,
+    ) -> Option<TokenStream> {
+        let (Some(field), Type::Named(item)) = (self.safe.size_field, ty) else {
+            return None;
+        };
+        let mut types = self.model.types.iter();
+        let (_, item) = types.find(|(known, _)| known == item)?;
+        let Item::Struct(item) = item else {
+            return None;
+        };
+        let has_field = item.fields.iter().any(|it| it.name == field);
+        let field = sp_expand::ident(field);
+        has_field.then(|| quote!(#name.#field = ::core::mem::size_of::<#printed>() as _;))
+    }
+
+    fn add_new(&self, parts: &mut Parts, name: &TokenStream, created: &str) {
+        let Some(owned) = self.safe.owned.iter().find(|it| it.name == created) else {
+            return;
+        };
+        let function = Literal::string(&self.function.function.name);
+        let (null, is_null) = match owned.is_address() {
+            true => (quote!(::core::ptr::null_mut()), quote!(#name.is_null())),
+            false => {
+                let ty = names::item(created);
+                (quote!(super::#ty::NULL), quote!(#name == super::#ty::NULL))
+            }
+        };
+        parts.before.push(quote!(let mut #name = #null;));
+        parts.arguments.push(quote!(&mut #name));
+        let ty = names::item(created);
+        parts.types.push(quote!(#ty));
+        let value = owned::create(owned, &self.function.roles, name, &self.names);
+        parts.values.push(quote!({
+            if #is_null {
+                return Err(Error::Invalid { function: #function, reason: "the driver returned null" });
+            }
+            #value
+        }));
+    }
+
+    fn add_in(&self, parts: &mut Parts, name: &TokenStream, ty: &Type) {
+        let printed = raw_type(self.safe, ty);
+        let set_size = self.set_size(name, ty, &printed);
+        parts.parameters.push(quote!(mut #name: #printed));
+        parts.before.push(quote!(#set_size));
+        parts.arguments.push(quote!(&raw mut #name));
+    }
+
+    fn add_optional(&self, parts: &mut Parts, name: &TokenStream, ty: &Type) {
+        let printed = raw_type(self.safe, ty);
+        let value = local("value");
+        parts.parameters.push(quote!(#name: Option<#printed>));
+        if let Some(set_size) = self.set_size(&quote!(#value), ty, &printed) {
+            parts.before.push(quote! {
+                let mut #name = #name;
+                if let Some(#value) = &mut #name { #set_size }
+            });
+        }
+        parts
+            .arguments
+            .push(quote!(#name.as_ref().map_or(::core::ptr::null(), ::core::ptr::from_ref)));
+    }
+
+    fn add_source(&self, parts: &mut Parts, name: &TokenStream) {
+        let bytes = local("bytes");
+        parts
+            .parameters
+            .push(quote!(#name: impl AsRef<[u8]> + Send + 'static));
+        parts.before.push(quote! {
+            let #name = Source__::new(#name);
+            let #bytes = #name.bytes();
+        });
+        parts.arguments.push(quote!(#bytes.as_ptr().cast()));
+        let result = local("result");
+        parts.after.push(quote! {
+            // Also after an error: the driver may have enqueued the command.
+            let #result = #result.and(self.run_after__(Box::new(move || #name.free())));
+        });
+    }
+
+    fn add_target(&self, parts: &mut Parts, name: &TokenStream, size: usize) {
+        let (bytes, result, function) = (local("bytes"), local("result"), local("function"));
+        let (size, c_name) = (
+            &self.names[size],
+            Literal::string(&self.function.function.name),
+        );
+        parts
+            .parameters
+            .push(quote!(#name: impl FnOnce(Vec<u8>) + Send + 'static));
+        parts.before.push(quote! {
+            let mut #bytes = Vec::new();
+            #bytes.try_reserve_exact(#size).map_err(|_| Error::Invalid { function: #c_name, reason: "no memory" })?;
+            #bytes.resize(#size, 0_u8);
+            // Only the function below frees the bytes.
+            let mut #bytes = ::core::mem::ManuallyDrop::new(#bytes);
+        });
+        parts.arguments.push(quote!(#bytes.as_mut_ptr().cast()));
+        parts.after.push(quote! {
+            let #function: HostFunction__ = match #result {
+                Ok(()) => Box::new(move || #name(::core::mem::ManuallyDrop::into_inner(#bytes))),
+                // The driver may have enqueued the command.
+                Err(_) => Box::new(move || drop(::core::mem::ManuallyDrop::into_inner(#bytes))),
+            };
+            let #result = #result.and(self.run_after__(#function));
+        });
+    }
+
+    fn add_function(&self, parts: &mut Parts, name: &TokenStream) {
+        let (data, result) = (local("data"), local("result"));
+        parts
+            .parameters
+            .push(quote!(#name: impl FnOnce() + Send + 'static));
+        parts.before.push(quote! {
+            let #data = Box::into_raw(Box::new(Box::new(#name) as HostFunction__));
+        });
+        parts.arguments.push(quote!(Some(run__)));
+        let comment = safety(
+            "the driver does not call the function after an error, so the box is still owned here.",
+        );
+        parts.after.push(quote! {
+            if #result.is_err() {
+                #comment
+                drop(unsafe { Box::from_raw(#data) });
+            }
+        });
+    }
+}
+
+fn null(param: &Param) -> TokenStream {
+    match &param.ty {
+        Type::Pointer { mutable: true, .. } => quote!(::core::ptr::null_mut()),
+        _ => quote!(::core::ptr::null()),
+    }
+}
+
+/// Prints the type of the bindings; an owned type of the same name is another one.
+fn raw_type(safe: &SafeModel, ty: &Type) -> TokenStream {
+    let printed = print_type(ty, &InScope);
+    let is_owned = matches!(ty, Type::Named(name) if safe.owned.iter().any(|it| it.name == name));
+    match is_owned {
+        true => quote!(super::#printed),
+        false => printed,
+    }
+}
+
+/// Prints the pattern of a status.
+fn status_pattern(model: &Model, value: i64) -> TokenStream {
+    let number = Literal::i64_unsuffixed(value);
+    match model.status.as_ref() {
+        Some(status) if crate::print::types::is_enum(model, &status.ty) => {
+            let ty = print_type(&status.ty, &InScope);
+            quote!(#ty(#number))
+        }
+        _ => quote!(#number),
+    }
+}
+
+/// Prints nothing, one, or a tuple.
+fn tuple(parts: &[TokenStream]) -> TokenStream {
+    match parts {
+        [one] => one.clone(),
+        parts => quote!((#(#parts),*)),
+    }
+}

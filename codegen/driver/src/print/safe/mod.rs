@@ -1,0 +1,119 @@
+//! Prints the module `safe`: owned types and safe methods, as the driver's contract allows.
+
+mod method;
+mod owned;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+use sp_emit::printing::safety;
+
+use crate::contract::{Role, SafeFunction, SafeModel};
+use crate::model::Model;
+use crate::names;
+
+/// Prints the module.
+pub fn print(model: &Model, safe: &SafeModel) -> TokenStream {
+    let is_method = |it: &&SafeFunction| matches!(it.roles.first(), Some(Role::Handle(_)));
+    let (methods, functions): (Vec<_>, Vec<_>) = safe.functions.iter().partition(is_method);
+    let functions = functions.iter().map(|it| method::print(model, safe, it));
+    let owned = safe.owned.iter().map(|it| {
+        let own = methods
+            .iter()
+            .filter(|of| of.roles[0] == Role::Handle(it.name.to_owned()));
+        let own = own.map(|it| method::print(model, safe, it));
+        let (name, ty) = (names::item(it.name), owned::print(it));
+        let run_after = owned::print_run_after(safe, it);
+        quote! {
+            #ty
+            impl #name { #(#own)* #run_after }
+        }
+    });
+    let doc = format!(
+        " Safe methods and owned types. They rely on what the contract `{}` states about the driver.",
+        super::doc_text(safe.file_name)
+    );
+    let support = support(safe);
+    quote! {
+        #[doc = #doc]
+        pub mod safe {
+            use super::*;
+            use ::std::sync::Arc;
+
+            /// The functions without a handle.
+            #[derive(Clone, Copy)]
+            pub struct Driver(&'static super::Driver);
+            impl Driver {
+                /// Returns the driver, which is loaded at the first call. It must export the functions `required`.
+                ///
+                /// # Errors
+                /// Returns an error if the library cannot be loaded, or lacks a function.
+                pub fn get(required: &[&str]) -> Result<Self, LoadError> {
+                    super::Driver::get(required).map(Self)
+                }
+                #(#functions)*
+            }
+            #(#owned)*
+            #support
+        }
+    }
+}
+
+/// Returns a local variable of a method, which differs from each parameter.
+fn local(name: &str) -> Ident {
+    // A C name that ends with two underscores and a word of ours is not expected.
+    Ident::new(&format!("{name}__"), Span::call_site())
+}
+
+/// Returns the name of the struct with an owned value.
+fn owner(name: &str) -> Ident {
+    format_ident!("{}__owner", names::item(name))
+}
+
+/// Prints what methods with callbacks and host memory use.
+fn support(safe: &SafeModel) -> TokenStream {
+    let mut roles = safe.functions.iter().flat_map(|it| &it.roles);
+    let has_callbacks = roles.clone().any(|it| matches!(it, Role::Function(_)));
+    let has_sources = roles.any(|it| matches!(it, Role::Source(_)));
+    let callbacks = has_callbacks.then(callbacks);
+    let sources = has_sources.then(sources);
+    quote!(#callbacks #sources)
+}
+
+fn callbacks() -> TokenStream {
+    let run = safety("the data is a box of this type, and the driver calls the function once.");
+    quote! {
+        type HostFunction__ = Box<dyn FnOnce() + Send>;
+        unsafe extern "C" fn run__(data: *mut c_void) {
+            #run
+            let function = unsafe { Box::from_raw(data.cast::<HostFunction__>()) };
+            // A panic must not reach the driver. Its payload is leaked, since dropping it may panic again.
+            ::core::mem::forget(::std::panic::catch_unwind(::std::panic::AssertUnwindSafe(*function)));
+        }
+    }
+}
+
+fn sources() -> TokenStream {
+    let read = safety("`new` has allocated the value, and only `free` frees it.");
+    let free = safety("`new` has allocated the value, and it is freed once.");
+    let send = safety("the value is `Send`, and the struct is its only owner.");
+    quote! {
+        /// A value with host memory that the driver reads. It is freed by `free` only.
+        struct Source__<T>(*mut T);
+        #send
+        unsafe impl<T: Send> Send for Source__<T> {}
+        impl<T: AsRef<[u8]>> Source__<T> {
+            fn new(value: T) -> Self {
+                Self(Box::into_raw(Box::new(value)))
+            }
+            fn bytes(&self) -> &[u8] {
+                #read
+                let value = unsafe { &*self.0 };
+                value.as_ref()
+            }
+            fn free(self) {
+                #free
+                drop(unsafe { Box::from_raw(self.0) });
+            }
+        }
+    }
+}

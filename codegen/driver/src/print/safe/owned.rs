@@ -1,0 +1,160 @@
+//! Prints owned types.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+use sp_emit::printing::{print_type, safety};
+
+use super::{local, owner};
+use crate::contract::{OwnedType, Role, SafeModel};
+use crate::names;
+use crate::print::InScope;
+
+/// Prints the type, and the struct with the value that destroys it.
+pub fn print(owned: &OwnedType) -> TokenStream {
+    let (name, owner) = (names::item(owned.name), owner(owned.name));
+    let doc = format!(
+        " An owned `{}`. Clones share it; `{}` destroys it when the last one is dropped.",
+        owned.name, owned.destroy.name
+    );
+    let (ty, value) = stored(owned);
+    let (getter, getter_doc) = match owned.is_address() {
+        true => (format_ident!("address"), " Returns the address."),
+        false => (
+            format_ident!("handle"),
+            " Returns the handle, which is valid as long as this value.",
+        ),
+    };
+    let parents = owned.parents.iter().map(|parent| names::item(parent));
+    let parents: Vec<_> = parents.collect();
+    let accessors = owned.parents.iter().zip(&parents).map(|(parent, ident)| {
+        let doc = format!(" Returns the `{parent}` that it was created with.");
+        quote! {
+            #[doc = #doc]
+            pub fn #ident(&self) -> &#ident {
+                &self.0.#ident
+            }
+        }
+    });
+    let destroy = names::method(&owned.destroy.name);
+    let arguments = arguments(owned, &value);
+    let comment = safety(
+        "nobody else has the value, and what it was created with is alive. The contract states that the driver takes it on any thread, also while enqueued work uses it.",
+    );
+    quote! {
+        #[doc = #doc]
+        #[derive(Clone)]
+        pub struct #name(Arc<#owner>);
+        struct #owner {
+            driver: &'static super::Driver,
+            value: #ty,
+            // Dropped after the value.
+            #(#parents: #parents,)*
+            _created_with: Vec<Arc<dyn ::core::any::Any + Send + Sync>>,
+        }
+        impl Drop for #owner {
+            fn drop(&mut self) {
+                #comment
+                let _ = unsafe { self.driver.#destroy(#(#arguments),*) };
+            }
+        }
+        impl #name {
+            #[doc = #getter_doc]
+            pub fn #getter(&self) -> #ty {
+                self.0.value
+            }
+            #(#accessors)*
+        }
+    }
+}
+
+/// Returns the type of the stored value, and the value as the driver's argument.
+fn stored(owned: &OwnedType) -> (TokenStream, TokenStream) {
+    let ty = print_type(owned.ty, &InScope);
+    match owned.is_address() {
+        // A pointer would make the type neither `Send` nor `Sync`.
+        true => (quote!(usize), quote!(self.value as #ty)),
+        false => (quote!(super::#ty), quote!(self.value)),
+    }
+}
+
+/// Returns the arguments of the function that destroys the value.
+fn arguments(owned: &OwnedType, value: &TokenStream) -> Vec<TokenStream> {
+    let parents = owned.destroyed_with.iter().map(|parent| {
+        let field = names::item(parent);
+        quote!(self.#field.0.value)
+    });
+    let mut arguments: Vec<_> = parents.collect();
+    arguments.insert(owned.value, value.clone());
+    arguments
+}
+
+/// Prints the expression of a value that a function has created in the local variable `value`.
+pub fn create(
+    owned: &OwnedType,
+    roles: &[Role],
+    value: &TokenStream,
+    names: &[TokenStream],
+) -> TokenStream {
+    let (name, owner) = (names::item(owned.name), owner(owned.name));
+    let value = match owned.is_address() {
+        true => quote!(#value as usize),
+        false => value.clone(),
+    };
+    let handles = || {
+        roles
+            .iter()
+            .zip(names)
+            .filter(|(role, _)| matches!(role, Role::Handle(_)))
+    };
+    let parents = owned.parents.iter().map(|parent| {
+        let field = names::item(parent);
+        let found = handles().find(|(role, _)| **role == Role::Handle(parent.clone()));
+        let handle = found.map(|(_, name)| name);
+        quote!(#field: #handle.clone(),)
+    });
+    let is_other = |role: &Role| {
+        !owned
+            .parents
+            .iter()
+            .any(|it| *role == Role::Handle(it.clone()))
+    };
+    let others = handles().filter(|(role, _)| is_other(role));
+    let created_with = others
+        .map(|(_, name)| quote!(Arc::clone(&#name.0) as Arc<dyn ::core::any::Any + Send + Sync>));
+    let driver = local("driver");
+    quote! {
+        #name(Arc::new(#owner {
+            driver: #driver,
+            value: #value,
+            #(#parents)*
+            _created_with: vec![#(#created_with),*],
+        }))
+    }
+}
+
+/// Prints the method that runs a function after the enqueued work, if host functions are enqueued on this type.
+pub fn print_run_after(safe: &SafeModel, owned: &OwnedType) -> Option<TokenStream> {
+    let host_function = safe
+        .functions
+        .iter()
+        .find(|it| Some(it.function.name.as_str()) == safe.host_function)?;
+    if host_function.roles[0] != Role::Handle(owned.name.to_owned()) {
+        return None;
+    }
+    let name = names::method(&host_function.function.name);
+    let text = Literal::string(&host_function.function.name);
+    let doc = format!(
+        " Runs a function after the work so far, by {text}. After an error it is leaked, since the work may"
+    );
+    let comment =
+        safety("the handle is alive, and `run__` takes the box, which is not freed otherwise.");
+    Some(quote! {
+        #[doc = #doc]
+        /// still use what it has.
+        fn run_after__(&self, function: HostFunction__) -> Result<()> {
+            let data = Box::into_raw(Box::new(function));
+            #comment
+            unsafe { self.0.driver.#name(self.0.value, Some(run__), data.cast()) }.map(drop)
+        }
+    })
+}

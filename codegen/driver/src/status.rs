@@ -1,0 +1,170 @@
+//! The type of a driver's status codes, and the value that means success.
+
+use std::collections::BTreeMap;
+
+use sp_ir::{Item, Items, Type};
+
+use crate::error::DriverError;
+
+/// `--driver-status TYPE[=SUCCESS]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatusOption {
+    /// The C type.
+    pub ty: String,
+    /// The name or number of the value that means success; 0 if it is `None`.
+    pub success: Option<String>,
+}
+
+impl std::str::FromStr for StatusOption {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (ty, success) = match text.split_once('=') {
+            Some((ty, success)) => (ty, Some(success)),
+            None => (text, None),
+        };
+        if ty.is_empty() || success == Some("") {
+            return Err("expected TYPE or TYPE=SUCCESS, such as `va_status=VA_OK`".to_owned());
+        }
+        Ok(Self {
+            ty: ty.to_owned(),
+            success: success.map(str::to_owned),
+        })
+    }
+}
+
+/// The type of status codes.
+#[derive(Debug, Clone)]
+pub struct Status {
+    /// The C name.
+    pub name: String,
+    /// The type.
+    pub ty: Type,
+    /// The value that means success.
+    pub success: i64,
+}
+
+/// Returns the type of `option`, or the inferred one: the enumeration or integer typedef with a value 0 that most functions
+/// with a result return, among the result types `returned`. `None` if there is no such type.
+pub fn find(
+    returned: &[&Type],
+    items: &Items,
+    option: Option<&StatusOption>,
+    header: &str,
+) -> Result<Option<Status>, DriverError> {
+    match option {
+        Some(option) => find_named(returned, items, option, header).map(Some),
+        None => Ok(infer(returned, items)),
+    }
+}
+
+fn infer(returned: &[&Type], items: &Items) -> Option<Status> {
+    let counts = return_types(returned);
+    let total: usize = counts.values().sum();
+    let candidates = counts.iter().filter(|(name, _)| may_be_status(name, items));
+    let (name, count) = candidates.max_by_key(|(_, count)| **count)?;
+    let is_common = *count >= 2 && count * 2 >= total;
+    is_common.then(|| Status {
+        ty: Type::Named(name.clone()),
+        name: name.clone(),
+        success: 0,
+    })
+}
+
+/// Returns the number of functions with each result type, without `void`.
+fn return_types(returned: &[&Type]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for ty in returned {
+        let name = sp_ir::c::spell(ty);
+        if name != "void" {
+            *counts.entry(name).or_default() += 1;
+        }
+    }
+    counts
+}
+
+/// Returns true for an enumeration with a value 0, and for an integer typedef that is no truth value.
+fn may_be_status(name: &str, items: &Items) -> bool {
+    match items.get(name) {
+        Some(Item::Enum(item)) => item.variants.iter().any(|variant| variant.value == 0),
+        Some(Item::Alias(alias)) => match &alias.ty {
+            Type::Int { .. } => !name.to_lowercase().contains("bool"),
+            Type::Named(other) => may_be_status(other, items),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn find_named(
+    returned: &[&Type],
+    items: &Items,
+    option: &StatusOption,
+    header: &str,
+) -> Result<Status, DriverError> {
+    let is_named = |ty: &Type| {
+        let int = Type::Int {
+            bits: 32,
+            signed: true,
+        };
+        sp_ir::c::spell(ty) == option.ty || option.ty == "int" && *ty == int
+    };
+    let found = returned.iter().find(|ty| is_named(ty));
+    let ty = found.ok_or_else(|| DriverError::Status {
+        name: header.to_owned(),
+        what: format!("no function returns `{}`", option.ty),
+        help: help_types(returned),
+    })?;
+    Ok(Status {
+        name: option.ty.clone(),
+        ty: (*ty).clone(),
+        success: success(items, option, header)?,
+    })
+}
+
+fn help_types(returned: &[&Type]) -> String {
+    let mut counts: Vec<_> = return_types(returned).into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let types = counts.iter().take(5);
+    let types: Vec<String> = types
+        .map(|(name, count)| format!("`{name}` ({count} functions)"))
+        .collect();
+    format!("the functions return {}", types.join(", "))
+}
+
+fn success(items: &Items, option: &StatusOption, header: &str) -> Result<i64, DriverError> {
+    let Some(name) = &option.success else {
+        return Ok(0);
+    };
+    let number = name.parse().ok();
+    let found = number.or_else(|| value(items, name));
+    found.ok_or_else(|| DriverError::Status {
+        name: header.to_owned(),
+        what: format!("no constant `{name}`"),
+        help: format!("write the name of a value of `{}`, or a number", option.ty),
+    })
+}
+
+/// Returns the value of an enumerator or constant.
+fn value(items: &Items, name: &str) -> Option<i64> {
+    let in_item = |item: &Item| match item {
+        Item::Enum(item) => {
+            let mut variants = item.variants.iter();
+            variants.find(|it| it.name == name).map(|it| it.value)
+        }
+        _ => None,
+    };
+    match items.get(name) {
+        Some(Item::Constant(constant)) => match &constant.value {
+            sp_ir::Value::Int(value) => Some(*value),
+            sp_ir::Value::Name(other) => value_of_other(items, other, name),
+            sp_ir::Value::Text(_) => None,
+        },
+        _ => items.values().find_map(in_item),
+    }
+}
+
+/// Returns the value of the constant that `name` stands for. A macro of its own name has none.
+fn value_of_other(items: &Items, other: &str, name: &str) -> Option<i64> {
+    (other != name).then(|| value(items, other))?
+}

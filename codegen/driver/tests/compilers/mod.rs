@@ -1,0 +1,173 @@
+//! Binds headers, and compiles the bindings and the headers.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use sp_driver::{Bindings, Contract, DriverError, DriverHeader, Options, StatusOption};
+
+/// Returns false without libclang, and reports the test as skipped.
+pub fn has_libclang() -> bool {
+    let library = sp_parse::clang::Library::load();
+    if let Err(missing) = &library {
+        eprintln!("skipped: no libclang: {missing}");
+    }
+    library.is_ok()
+}
+
+/// Returns the options for a header and the library of its name.
+pub fn options(path: &Path) -> Options {
+    let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+    Options {
+        header: DriverHeader {
+            path: path.to_owned(),
+            folders: Vec::new(),
+            defines: Vec::new(),
+        },
+        library: format!("lib{stem}.so"),
+        variable: format!("{}_LIBRARY", stem.to_uppercase()),
+        status: None,
+        contract: None,
+    }
+}
+
+/// Returns the options for virtaccel.
+pub fn virtaccel() -> Options {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/virtaccel");
+    Options {
+        contract: Some(Contract::read(&folder.join("virtaccel.toml")).unwrap()),
+        ..options(&folder.join("virtaccel.h"))
+    }
+}
+
+/// Binds a header with this text. `None` without libclang.
+pub fn bind(text: &str) -> Option<Result<Bindings, DriverError>> {
+    bind_with_status(text, None)
+}
+
+/// Binds a header with this text and `--driver-status`. `None` without libclang.
+pub fn bind_with_status(text: &str, status: Option<&str>) -> Option<Result<Bindings, DriverError>> {
+    if !has_libclang() {
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let header = folder.path().join("demo.h");
+    fs::write(&header, text).unwrap();
+    let status = status.map(|text| text.parse::<StatusOption>().unwrap());
+    Some(sp_driver::bindings(&Options {
+        status,
+        ..options(&header)
+    }))
+}
+
+/// Compiles Rust code with the bindings as its module `driver`, and asserts that there is no warning. The asserts of
+/// sizes and offsets are evaluated.
+pub fn compile(bindings: &str, code: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("driver.rs"), bindings).unwrap();
+    fs::write(
+        folder.path().join("main.rs"),
+        format!("mod driver;\n{code}"),
+    )
+    .unwrap();
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut command = Command::new(rustc);
+    command.args(["--edition", "2024", "-D", "warnings", "-o"]);
+    command.args([folder.path().join("program"), folder.path().join("main.rs")]);
+    let output = command.output().expect("rustc runs");
+    assert_success(&output);
+    folder
+}
+
+/// Compiles C code with the header, as a check of its own.
+pub fn compile_c(code: &str, options: &Options) {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("check.c");
+    let header = options.header.path.display();
+    fs::write(
+        &source,
+        format!("#include \"{header}\"\n#include <stddef.h>\n{code}"),
+    )
+    .unwrap();
+    assert_success(
+        &cc(options)
+            .arg("-fsyntax-only")
+            .arg(source)
+            .output()
+            .expect("cc runs"),
+    );
+}
+
+/// Returns the preprocessed header, with single spaces.
+pub fn preprocess(options: &Options) -> String {
+    let output = cc(options)
+        .args(["-E", "-P"])
+        .arg(&options.header.path)
+        .output();
+    let output = output.expect("cc runs");
+    assert_success(&output);
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the names of the functions that gcc sees in the header's own files.
+pub fn functions_by_gcc(options: &Options, is_own: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, prototypes) = (
+        folder.path().join("check.c"),
+        folder.path().join("prototypes"),
+    );
+    let header = options.header.path.display();
+    fs::write(&source, format!("#include \"{header}\"\n")).unwrap();
+    let mut command = cc(options);
+    command
+        .arg("-aux-info")
+        .arg(&prototypes)
+        .arg("-c")
+        .arg(source);
+    command.arg("-o").arg(folder.path().join("check.o"));
+    assert_success(&command.output().expect("cc runs"));
+    let text = fs::read_to_string(prototypes).unwrap();
+    text.lines()
+        .filter_map(|line| prototype(line, is_own))
+        .collect()
+}
+
+/// Returns the function of a line `/* FILE:LINE:NC */ extern TYPE NAME (PARAMETERS); `.
+fn prototype(line: &str, is_own: &dyn Fn(&str) -> bool) -> Option<String> {
+    let (position, declaration) = line.strip_prefix("/* ")?.split_once(" */ ")?;
+    let file = position.split(':').next()?;
+    let name = declaration.split(" (").next()?.rsplit([' ', '*']).next()?;
+    is_own(file).then(|| name.to_owned())
+}
+
+fn cc(options: &Options) -> Command {
+    let mut command = Command::new("cc");
+    command.args(["-std=gnu11", "-w", "-x", "c"]);
+    for folder in &options.header.folders {
+        command.arg("-I").arg(folder);
+    }
+    let defines = options.header.defines.iter();
+    command.args(defines.map(|define| format!("-D{define}")));
+    command
+}
+
+pub fn assert_success(output: &Output) {
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{messages}");
+}
+
+/// Returns the path of a test's own library.
+pub fn library_of_c(code: &str, folder: &Path) -> PathBuf {
+    let (source, library) = (folder.join("library.c"), folder.join("libdemo.so"));
+    fs::write(&source, code).unwrap();
+    let mut command = Command::new("cc");
+    command
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(source);
+    assert_success(&command.output().expect("cc runs"));
+    library
+}

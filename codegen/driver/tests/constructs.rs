@@ -1,0 +1,282 @@
+//! Constructs of C headers, one at a time.
+
+mod compilers;
+
+use compilers::{bind, bind_with_status, compile, virtaccel};
+use sp_driver::{Bindings, DriverError};
+
+fn bound(text: &str) -> Option<Bindings> {
+    bind(text).map(|result| result.unwrap())
+}
+
+fn reasons(bindings: &Bindings) -> Vec<(&str, &str)> {
+    let left_out = bindings.left_out.iter();
+    left_out
+        .map(|it| (it.name.as_str(), it.reason.as_str()))
+        .collect()
+}
+
+#[test]
+fn functions_that_cannot_be_bound_are_named_with_reason() {
+    let header = "#include <stdarg.h>\n#include <stdio.h>\n\
+        int ok(void);\n\
+        int log_line(const char* format, ...);\n\
+        int vlog_line(const char* format, va_list list);\n\
+        static inline int twice(int x) { return 2 * x; }\n\
+        static int hidden(int x) { return x; }\n\
+        struct flags { int a : 3; int b; };\n\
+        void set(struct flags flags);\n\
+        void set_by_pointer(struct flags* flags);\n\
+        long double precise(void);\n";
+    let Some(bindings) = bound(header) else {
+        return;
+    };
+    assert_eq!(bindings.functions, ["ok", "set_by_pointer"]);
+    let expected = [
+        ("log_line", "takes a variable number of arguments"),
+        ("vlog_line", "takes a `va_list`"),
+        ("twice", "is inline: the library does not export it"),
+        ("hidden", "is inline: the library does not export it"),
+        ("flags", "has a bit-field (`flags.a`)"),
+        ("set", "passes `flags` by value, whose fields are not bound"),
+        ("precise", "uses the type `long double ()`"),
+    ];
+    let found = reasons(&bindings);
+    assert_eq!(found[..6], expected[..6]);
+    assert_eq!(found[6].0, "precise");
+    assert!(found[6].1.contains("long double"), "{found:?}");
+    for (name, reason) in expected.iter().take(6) {
+        let head = bindings
+            .text
+            .lines()
+            .take_while(|line| line.starts_with("//!"));
+        let is_listed =
+            |line: &str| line.contains(&format!("`{name}` (demo.h:")) && line.contains(reason);
+        assert!(head.clone().any(is_listed), "{name}");
+    }
+    compile(
+        &bindings.text,
+        "fn main() { assert_eq!(size_of::<driver::flags>(), 8); }",
+    );
+}
+
+#[test]
+fn layouts_that_need_an_attribute_compile() {
+    let header = "#include <stdint.h>\n\
+        struct packed { uint8_t a; uint32_t b; } __attribute__((packed));\n\
+        #pragma pack(push, 2)\n\
+        struct packed2 { uint8_t a; uint64_t b; };\n\
+        #pragma pack(pop)\n\
+        struct aligned { uint8_t a; } __attribute__((aligned(32)));\n\
+        struct odd { uint8_t a; uint32_t b __attribute__((aligned(16))); };\n\
+        struct flexible { uint32_t count; uint64_t values[]; };\n\
+        typedef float vector[4];\n\
+        union either { uint8_t bytes[6]; struct { uint16_t x; double y; } pair; };\n\
+        struct outer { struct packed p; struct odd o; union either e; vector v; struct { int z; } inner[2]; };\n\
+        int f(struct outer* o, vector v, union either by_value, struct packed2 p, struct flexible* x, struct aligned* a);\n";
+    let Some(bindings) = bound(header) else {
+        return;
+    };
+    assert_eq!(bindings.functions, ["f"]);
+    assert_eq!(
+        reasons(&bindings),
+        [("odd", "has a layout that Rust cannot express")]
+    );
+    assert!(
+        bindings.text.contains("v: *mut f32"),
+        "an array parameter is a pointer"
+    );
+    let code = "fn main() {
+        assert_eq!(size_of::<driver::packed>(), 5);
+        assert_eq!(size_of::<driver::packed2>(), 10);
+        assert_eq!(align_of::<driver::aligned>(), 32);
+        assert_eq!(size_of::<driver::odd>(), 32);
+        let flexible = driver::flexible::default();
+        assert_eq!((flexible.count, size_of_val(&flexible)), (0, 8));
+    }";
+    compile(&bindings.text, code);
+}
+
+#[test]
+fn handles_callbacks_enums_and_constants_have_their_types() {
+    let header = "typedef struct dev_st* dev;\n\
+        typedef struct stream stream;\n\
+        typedef void (*notify)(dev device, void* data);\n\
+        typedef enum mode { MODE_A = -1, MODE_B = 7, MODE_ALSO_B = 7 } mode;\n\
+        enum { LIMIT = 16 };\n\
+        #define BIG 0x100000000\n\
+        #define TEXT \"a\\\"b\"\n\
+        #define SAME MODE_B\n\
+        #define LIMIT_BASE 3\n\
+        #define SUM (LIMIT_BASE + 2)\n\
+        #define RENAMED open_dev\n\
+        dev open_dev(mode m, stream* s, notify n, void (*other)(int), const char* type);\n";
+    let Some(bindings) = bound(header) else {
+        return;
+    };
+    let code = "use driver::*;
+        unsafe extern \"C\" fn called(_: dev, _: *mut std::ffi::c_void) {}
+        fn main() {
+            let _: notify = Some(called);
+            assert!(size_of::<dev>() == size_of::<usize>() && dev::NULL.0.is_null());
+            assert_eq!((mode::MODE_A.0, mode::MODE_ALSO_B, SAME), (-1i32, mode::MODE_B, mode::MODE_B));
+            assert_eq!(format!(\"{:?} {:?}\", mode::MODE_ALSO_B, mode(3)), \"MODE_B mode(3)\");
+            assert_eq!((LIMIT, BIG, TEXT, SUM), (16u32, 1u64 << 32, c\"a\\\"b\", 5u32));
+            let _ = |driver: &Driver, s: *mut stream| unsafe {
+                // SAFETY: the closure is compiled only.
+                driver.open_dev(mode::MODE_A, s, None, None, c\"x\".as_ptr())
+            };
+        }";
+    assert_eq!(
+        reasons(&bindings),
+        [("RENAMED", "is a macro for a function or another name")]
+    );
+    compile(&bindings.text, code);
+}
+
+#[test]
+fn names_that_rust_or_the_file_uses_do_not_collide() {
+    let header = "typedef unsigned int u32;\ntypedef int Result;\nstruct Driver { int self; int crate; };\n\
+        enum Option { Some, None };\n\
+        int load(u32 type, Result Self, struct Driver* function, enum Option fn);\nint get(int, int);\nvoid dlsym(void);\n";
+    let Some(bindings) = bound(header) else {
+        return;
+    };
+    assert_eq!(bindings.functions, ["load", "get", "dlsym"]);
+    compile(
+        &bindings.text,
+        "fn main() { let _ = driver::Driver::load_; }",
+    );
+}
+
+#[test]
+fn status_is_the_common_result_type_and_flag_overrides_it() {
+    let header = "typedef enum st { ST_BAD = 1, ST_OK = 0, ST_FINE = 5 } st;\ntypedef unsigned my_bool;\n\
+        st a(void); st b(void); int c(void); my_bool d(void); void e(void); void f(void);\n";
+    let Some(bindings) = bound(header) else {
+        return;
+    };
+    assert_eq!(bindings.status.as_deref(), Some("st"));
+    assert!(
+        bindings
+            .text
+            .contains("pub unsafe fn a(&self) -> Result<()>")
+    );
+    assert!(
+        bindings
+            .text
+            .contains("pub unsafe fn c(&self) -> Result<i32>")
+    );
+    let overridden = bind_with_status(header, Some("st=ST_FINE"))
+        .unwrap()
+        .unwrap();
+    assert!(overridden.text.contains("pub const SUCCESS: st = st(5);"));
+    let int = bind_with_status(header, Some("int")).unwrap().unwrap();
+    assert!(int.text.contains("pub unsafe fn c(&self) -> Result<()>"));
+    compile(&int.text, "fn main() {}");
+    let unknown = bind_with_status(header, Some("sst")).unwrap().unwrap_err();
+    assert!(matches!(unknown, DriverError::Status { .. }), "{unknown}");
+}
+
+#[test]
+fn plain_int_is_not_taken_for_a_status() {
+    let Some(bindings) = bound("int a(void); int b(void); int c(void);") else {
+        return;
+    };
+    assert_eq!(bindings.status, None);
+    compile(&bindings.text, "fn main() {}");
+}
+
+#[test]
+fn error_shows_the_headers_line_and_tells_cpp_from_c() {
+    let Some(result) = bind("int ok(void);\nint broken(missing_t x);\n") else {
+        return;
+    };
+    let DriverError::Invalid(error) = result.unwrap_err() else {
+        panic!("not a header error");
+    };
+    assert!(!error.is_cpp && error.at == "demo.h:2:12", "{}", error.at);
+    assert!(error.message.contains("missing_t"), "{}", error.message);
+    let cpp = bind("namespace vendor { class Device { virtual int open() = 0; }; }\n").unwrap();
+    assert!(matches!(cpp.unwrap_err(), DriverError::Invalid(error) if error.is_cpp));
+    let std = bind("#include <vector>\nint f(std::vector<int> x);\n").unwrap();
+    assert!(matches!(std.unwrap_err(), DriverError::Invalid(error) if error.is_cpp));
+    let none = bind("#define X 1\nstatic inline int f(void) { return 1; }\n").unwrap();
+    let message = none.unwrap_err().to_string();
+    assert!(message.contains("`f` is inline"), "{message}");
+    let empty = bind("").unwrap().unwrap_err();
+    assert!(matches!(
+        empty,
+        DriverError::NoFunctions { reason: None, .. }
+    ));
+}
+
+#[test]
+fn missing_header_is_an_error() {
+    let mut options = virtaccel();
+    options.header.path = "nowhere/no.h".into();
+    let error = sp_driver::bindings(&options).unwrap_err();
+    assert!(matches!(error, DriverError::Missing { .. }));
+}
+
+#[test]
+fn hostile_names_of_library_and_header_stay_texts() {
+    let Some(_) = bound("int f(void);") else {
+        return;
+    };
+    let mut options = virtaccel();
+    options.library = "a\"; compile_error!(\"x\"); \"\n*/".into();
+    let bindings = sp_driver::bindings(&options).unwrap();
+    compile(
+        &bindings.text,
+        "fn main() { assert!(driver::LIBRARY.starts_with(\"a\\\"\")); }",
+    );
+}
+
+#[test]
+fn macro_that_is_no_number_in_its_place_costs_no_other_constant() {
+    let Some(bindings) =
+        bound("#define OPEN (\n#define FINE 3\n#define SHIFT (1 << 4)\nint f(void);\n")
+    else {
+        return;
+    };
+    compile(
+        &bindings.text,
+        "fn main() { assert_eq!((driver::FINE, driver::SHIFT), (3, 16)); }",
+    );
+}
+
+#[test]
+fn unsigned_macro_above_the_range_of_i64_has_its_value() {
+    let Some(bindings) = bound(
+        "#define ALL 0xFFFFFFFFFFFFFFFFull\n#define ALSO_ALL ALL\n#define TOP (1ull << 63)\n\
+        #define LOW (-2)\n#define LOWEST (-9223372036854775807ll - 1)\nint f(void);\n",
+    ) else {
+        return;
+    };
+    let code = "use driver::*;
+        fn main() {
+            assert_eq!((ALL, ALSO_ALL, TOP), (u64::MAX, u64::MAX, 1 << 63));
+            assert_eq!((LOW, LOWEST), (-2i32, i64::MIN));
+        }";
+    compile(&bindings.text, code);
+    assert!(bindings.left_out.is_empty(), "{:?}", bindings.left_out);
+}
+
+#[test]
+fn macros_with_casts_and_floats_are_named_as_left_out() {
+    let Some(bindings) = bound(
+        "#define EXPORT __attribute__((visibility(\"default\")))\n#define HALF 0.5f\n#define NONE ((void*)0)\n\
+        #define CAST ((unsigned)3)\n#define PLAIN 3\n#define CALL(x) (x + 1)\nint f(void);\n",
+    ) else {
+        return;
+    };
+    let reason = "is a macro with a cast, a floating-point number or another expression";
+    let expected = ["HALF", "NONE", "CAST"].map(|name| (name, reason));
+    assert_eq!(reasons(&bindings), expected);
+    assert!(
+        bindings
+            .text
+            .contains(&format!("`HALF` (demo.h:2) {reason}"))
+    );
+}

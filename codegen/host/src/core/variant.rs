@@ -1,0 +1,143 @@
+//! Variants: lists of tensors, as core's TensorList. A variant tensor has the number of its list.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::argument::Arg;
+use super::context::{Ctx, KernelContext};
+use super::functions::functions;
+use super::status::{StatusObject, report};
+use super::tensor::{TensorHandle, View};
+use super::variable::Copy;
+use crate::StatusCode;
+use crate::dtype::DType;
+use crate::memory::HostMemory;
+use crate::objects;
+use crate::quirks::Quirk;
+use crate::tensor_buffer::TensorBuffer;
+
+type Add = unsafe extern "C" fn(
+    *mut KernelContext,
+    *mut TensorHandle,
+    *mut TensorHandle,
+    *mut TensorHandle,
+);
+type StatusResult<T> = Result<T, (StatusCode, String)>;
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+static ALL: Mutex<BTreeMap<u64, Vec<View>>> = Mutex::new(BTreeMap::new());
+
+/// Stores a list, which lives as long as the process, and returns the bytes of its variant.
+pub(crate) fn store_list(list: Vec<View>) -> [u8; 8] {
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    all.insert(number, list);
+    number.to_le_bytes()
+}
+
+/// Returns the list of a variant.
+pub(crate) fn find_list(variant: &[u8]) -> Option<Vec<View>> {
+    let number = u64::from_le_bytes(variant.get(..8)?.try_into().ok()?);
+    let all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    all.get(&number).cloned()
+}
+
+fn view(list: Vec<View>) -> View {
+    let memory = HostMemory::from_bytes(&store_list(list));
+    View {
+        dtype: DType::VARIANT,
+        dims: vec![],
+        buffer: Arc::new(TensorBuffer::from_host_memory(memory)),
+    }
+}
+
+impl KernelContext {
+    fn list(&self, input: i32) -> StatusResult<Vec<View>> {
+        let view = self.input(input)?;
+        let none = || {
+            let text = format!("input {input} is no variant with a list of tensors");
+            (StatusCode::INTERNAL, text)
+        };
+        let is_variant = view.dtype == DType::VARIANT;
+        let found = is_variant
+            .then(|| find_list(view.buffer.host_bytes()))
+            .flatten();
+        found.ok_or_else(none)
+    }
+
+    /// Calls a function of the plugin with tensors that it deletes, or that it borrows, as the release has it.
+    fn lend<const N: usize>(
+        &self,
+        call: &str,
+        views: [View; N],
+        function: impl FnOnce([*mut TensorHandle; N]),
+    ) {
+        if !self.quirks.has(Quirk::BorrowsVariantTensors) {
+            return function(views.map(View::into_plugin_handle));
+        }
+        let handles = views.map(View::into_borrowed_handle);
+        function(handles);
+        if handles.map(objects::take).iter().any(Option::is_none) {
+            objects::record_fault(format!(
+                "{call}: the plugin deleted a tensor that it borrows"
+            ));
+        }
+    }
+
+    /// Sets the output to the list of what `write` writes for each tensor.
+    fn map_list(&self, list: &[View], write: impl Fn(usize, View)) -> StatusResult<()> {
+        let mut mapped = vec![];
+        for (index, old) in list.iter().enumerate() {
+            let new = self.allocate_tensor(old.dtype, &old.dims, false)?;
+            write(index, new.clone());
+            mapped.push(new);
+        }
+        self.set_output(0, view(mapped))
+    }
+
+    fn output_list(&self) -> StatusResult<Vec<View>> {
+        let output = self.state().output_views[0].clone();
+        let list = output.and_then(|view| find_list(view.buffer.host_bytes()));
+        list.ok_or_else(|| (StatusCode::INTERNAL, "the sum is no list".to_owned()))
+    }
+
+    fn failed(&self) -> StatusResult<()> {
+        self.state().failure.clone().map_or(Ok(()), Err)
+    }
+}
+
+functions! {
+    fn TF_ZerosLikeVariant(ctx: Ctx, zeros_like: Option<Copy>, status: Arg<StatusObject>) {
+        let (Some(found), Some(zeros_like)) = (ctx.get(CALL), zeros_like) else { return };
+        let result = found.list(0).and_then(|list| {
+            found.map_list(&list, |index, new| {
+                found.lend(CALL, [list[index].clone(), new], |[old, new]| {
+                    // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
+                    unsafe { zeros_like(ctx.address(), old, new) }
+                });
+            })
+        });
+        report(&status, CALL, result.and_then(|()| found.failed()));
+    }
+
+    fn TF_AddNVariant(ctx: Ctx, add: Option<Add>, status: Arg<StatusObject>) {
+        let (Some(found), Some(add)) = (ctx.get(CALL), add) else { return };
+        let result = (1..found.inputs.len() as i32).try_fold(found.list(0), |sum, input| {
+            let (sum, list) = (sum?, found.list(input)?);
+            if sum.len() != list.len() {
+                let text = "lists of different lengths have no sum".to_owned();
+                return Err((StatusCode::INVALID_ARGUMENT, text));
+            }
+            found.map_list(&sum, |index, new| {
+                found.lend(CALL, [sum[index].clone(), list[index].clone(), new], |[x, y, new]| {
+                    // SAFETY: as above.
+                    unsafe { add(ctx.address(), x, y, new) }
+                });
+            })?;
+            found.failed()?;
+            Ok(found.output_list())
+        });
+        report(&status, CALL, result.and_then(|sum| found.set_output(0, view(sum?))));
+    }
+}

@@ -1,0 +1,55 @@
+//! Lists the kernels and ops that a plugin registers in each release.
+
+use std::path::Path;
+
+use crate::check::{KERNELS_CHECK, LOAD_CHECK};
+use crate::child;
+use crate::registration::{DefinedOp, RegisteredKernel};
+use crate::verification::{VerifyOptions, map_parallel};
+use crate::{CheckOutcome, CheckStatus};
+
+/// The kernels and ops that a plugin registers in one release.
+#[derive(Debug, Clone)]
+pub struct Registrations {
+    /// The release.
+    pub release: String,
+    /// The device type of the plugin's platform, if it has one.
+    pub device_type: Option<String>,
+    /// The kernels in the order of registration.
+    pub kernels: Vec<RegisteredKernel>,
+    /// The ops that the plugin defines.
+    pub ops: Vec<DefinedOp>,
+    /// The reason for an empty list: the plugin registers no kernels, or fails.
+    pub reason: Option<String>,
+    /// True if the plugin does not load or fails before its kernels are registered.
+    pub is_failure: bool,
+}
+
+/// Registers the plugin in a child process for each release, as [`verify`](crate::verify) does, and returns its kernels.
+pub fn list_registrations(
+    releases: &[String],
+    plugin: &Path,
+    options: &VerifyOptions<'_>,
+    on_outcome: impl Fn(&str, &CheckOutcome) + Sync,
+) -> Vec<Registrations> {
+    map_parallel(releases, options.jobs(), |release| {
+        let run = |check| child::run_in_child(check, plugin, release, options.limit());
+        let mut answer = run(KERNELS_CHECK);
+        let is_loaded = answer.is_loaded;
+        if !is_loaded {
+            // The check of loading has the reason.
+            answer = run(LOAD_CHECK);
+        }
+        on_outcome(release, &answer.outcome);
+        let is_failure = !is_loaded || answer.outcome.status == CheckStatus::Fail;
+        let listed = answer.registered;
+        Registrations {
+            release: release.clone(),
+            device_type: listed.device_type,
+            kernels: listed.kernels,
+            ops: listed.ops,
+            is_failure: !listed.is_listed && is_failure,
+            reason: (!listed.is_listed).then_some(answer.outcome.detail),
+        }
+    })
+}

@@ -1,0 +1,260 @@
+//! Host memory as the layer passes it to a queue.
+
+use std::any::Any;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Accelerator, Queue, Region};
+use crate::buffer::{ALIGNMENT, Buffer};
+use crate::{Error, Result};
+
+/// Host memory that a queue reads. It lives until the command has completed, and nobody writes to it meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub struct HostSource<'c> {
+    start: *const u8,
+    len: usize,
+    call: PhantomData<&'c [u8]>,
+}
+
+/// Host memory that a queue writes. It lives until the command has completed, and nobody else uses it meanwhile.
+#[derive(Debug)]
+pub struct HostTarget {
+    start: *mut u8,
+    len: usize,
+    delivery: Arc<Mutex<Delivered>>,
+}
+
+/// The way in which bytes reach a target.
+#[derive(Debug)]
+enum Delivered {
+    /// The queue writes them to the address.
+    ToAddress,
+    /// The writer has not been called.
+    Pending,
+    /// The writer has been called.
+    Bytes(Vec<u8>),
+}
+
+// SAFETY: the memory belongs to no thread. Who created the value guarantees that nobody writes it.
+unsafe impl Send for HostSource<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for HostSource<'_> {}
+// SAFETY: the memory belongs to no thread, and the value is the only one for it.
+unsafe impl Send for HostTarget {}
+// SAFETY: a shared value yields only an address.
+unsafe impl Sync for HostTarget {}
+
+impl<'c> HostSource<'c> {
+    /// # Safety
+    /// The memory is readable, and not written, for `'c`, and until the command that gets the value has completed.
+    pub(super) unsafe fn new(start: *const u8, len: usize) -> Self {
+        let call = PhantomData;
+        Self { start, len, call }
+    }
+
+    /// Returns the address of the first byte.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.start
+    }
+
+    /// Returns the bytes, which may be used until the queue's method returns. A command that runs later needs a copy of them.
+    pub fn as_bytes(&self) -> &'c [u8] {
+        match self.len {
+            0 => &[],
+            // SAFETY: the memory is readable and not written for this lifetime.
+            len => unsafe { slice::from_raw_parts(self.start, len) },
+        }
+    }
+
+    /// Returns the source for a command that runs after the method has returned.
+    ///
+    /// # Safety
+    /// - The value is used only by a command of the queue that has got it.
+    /// - No slice that [`as_bytes`](Self::as_bytes) returns outlives the command, although its type permits it.
+    /// - The fences, functions and synchronizations of the queue complete after its earlier commands, as
+    ///   [`Queue`] requires.
+    pub unsafe fn for_command(self) -> HostSource<'static> {
+        let HostSource { start, len, .. } = self;
+        let call = PhantomData;
+        HostSource { start, len, call }
+    }
+
+    /// Returns the number of bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns true if there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl HostTarget {
+    /// # Safety
+    /// The memory is writable, and nobody else uses it, until the command that gets the value has completed.
+    pub(super) unsafe fn new(start: *mut u8, len: usize) -> Self {
+        Self {
+            start,
+            len,
+            delivery: Arc::new(Mutex::new(Delivered::ToAddress)),
+        }
+    }
+
+    /// Returns a function that takes the bytes when the driver has them, on any thread. The layer writes them to the target
+    /// once the queue reports the command as complete.
+    pub fn into_writer(self) -> impl FnOnce(Vec<u8>) + Send + 'static {
+        let delivery = self.delivery;
+        *lock(&delivery) = Delivered::Pending;
+        move |bytes| *lock(&delivery) = Delivered::Bytes(bytes)
+    }
+
+    /// Returns the way in which the bytes reach the target.
+    pub(super) fn delivery(&self) -> Delivery {
+        Delivery {
+            start: self.start,
+            len: self.len,
+            delivered: self.delivery.clone(),
+        }
+    }
+
+    /// Returns the address of the first byte.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.start
+    }
+
+    /// Returns the number of bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns true if there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// The bytes that a queue delivers to a target.
+pub(super) struct Delivery {
+    start: *mut u8,
+    len: usize,
+    delivered: Arc<Mutex<Delivered>>,
+}
+
+impl Delivery {
+    /// Writes the bytes to the target, unless the queue has written them.
+    ///
+    /// # Errors
+    /// Returns an error if the queue has reported completion before it has delivered the bytes, or if their number differs.
+    ///
+    /// # Safety
+    /// - The target's memory is live, and no command uses it.
+    pub unsafe fn write(self) -> Result<()> {
+        let bytes = match &*lock(&self.delivered) {
+            Delivered::ToAddress => return Ok(()),
+            Delivered::Pending => None,
+            Delivered::Bytes(bytes) if bytes.len() != self.len => None,
+            Delivered::Bytes(bytes) => {
+                // SAFETY: the target has as many bytes, and is live. The vector is other memory.
+                unsafe {
+                    self.start
+                        .copy_from_nonoverlapping(bytes.as_ptr(), self.len)
+                };
+                Some(())
+            }
+        };
+        let error = || Error::internal("the queue reports a copy as complete without its bytes");
+        bytes.ok_or_else(error)
+    }
+}
+
+fn lock(delivered: &Mutex<Delivered>) -> MutexGuard<'_, Delivered> {
+    delivered.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An owned block of host memory, from which and to which a device copies.
+pub struct HostMemory {
+    start: NonNull<u8>,
+    len: usize,
+    _owner: Box<dyn Any + Send + Sync>,
+}
+
+// SAFETY: the memory belongs to the owner, which is `Send + Sync`.
+unsafe impl Send for HostMemory {}
+// SAFETY: a shared value yields only an address.
+unsafe impl Sync for HostMemory {}
+
+impl HostMemory {
+    /// Allocates memory of the process.
+    ///
+    /// # Errors
+    /// Returns an error if there is not enough memory.
+    pub fn zeroed(bytes: usize) -> Result<Self> {
+        let buffer = Buffer::zeroed(bytes)?;
+        // SAFETY: the buffer has as many bytes, which are zeros, and lives as long as the value. Nobody else has it.
+        Ok(unsafe { Self::from_raw_parts(buffer.start(), bytes, Box::new(buffer)) })
+    }
+
+    /// Creates the value for memory that a driver has allocated. Dropping `owner` frees it.
+    ///
+    /// # Safety
+    /// - `start` is the address of `len` bytes that the process can read and write until `owner` is dropped.
+    /// - The bytes are initialized: if the driver does not write them, the caller writes zeros.
+    /// - Nobody else uses them.
+    pub unsafe fn from_raw_parts(
+        start: NonNull<u8>,
+        len: usize,
+        owner: Box<dyn Any + Send + Sync>,
+    ) -> Self {
+        let _owner = owner;
+        Self { start, len, _owner }
+    }
+
+    /// Returns the first address that is aligned as TensorFlow requires, if `bytes` bytes fit behind it.
+    pub(super) fn aligned(&self, bytes: usize) -> Option<NonNull<u8>> {
+        let skipped = self.start.as_ptr().align_offset(ALIGNMENT);
+        let fits = skipped.checked_add(bytes).is_some_and(|it| it <= self.len);
+        // SAFETY: the offset is within the block.
+        fits.then(|| unsafe { self.start.add(skipped) })
+    }
+}
+
+/// Largest number of bytes of a pattern that is repeated on the host.
+const CHUNK: usize = 1 << 20;
+
+/// Writes a pattern by copies of it.
+pub(super) fn fill_by_copies<A: Accelerator, Q: Queue<A> + ?Sized>(
+    queue: &Q,
+    target: &Region<A>,
+    pattern: &[u8],
+) -> Result<()> {
+    let len = target.len().min(CHUNK);
+    let chunk: Arc<[u8]> = pattern.iter().copied().cycle().take(len).collect();
+    // After a panic or an error of the queue the copies may still run, so the chunk is leaked.
+    let chunk = ManuallyDrop::new(chunk);
+    let copied = copy_repeatedly(queue, target, &chunk);
+    let held = Arc::clone(&chunk);
+    if queue.host_function(Box::new(move || drop(held))).is_ok() {
+        drop(ManuallyDrop::into_inner(chunk));
+    }
+    copied
+}
+
+fn copy_repeatedly<A: Accelerator, Q: Queue<A> + ?Sized>(
+    queue: &Q,
+    target: &Region<A>,
+    chunk: &[u8],
+) -> Result<()> {
+    let mut offset = 0;
+    while offset < target.len() {
+        let len = chunk.len().min(target.len() - offset);
+        // SAFETY: the caller holds the chunk until the copies have completed.
+        let source = unsafe { HostSource::new(chunk.as_ptr(), len) };
+        queue.copy_in(&target.slice(offset, len)?, source)?;
+        offset += len;
+    }
+    Ok(())
+}

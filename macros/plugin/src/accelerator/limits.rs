@@ -1,0 +1,31 @@
+//! The environment variables of the layer.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+/// Returns the time after which work that has not completed is an error: `SP_QUEUE_TIMEOUT`, in seconds.
+pub(super) fn timeout() -> Option<Duration> {
+    static TIMEOUT: LazyLock<Option<Duration>> = LazyLock::new(|| {
+        let value = std::env::var("SP_QUEUE_TIMEOUT").ok()?;
+        let seconds = value
+            .parse()
+            .ok()
+            .and_then(|it| Duration::try_from_secs_f64(it).ok());
+        if seconds.is_none_or(|it| it.is_zero()) {
+            sp_runtime::report!(
+                Warn,
+                "SP_QUEUE_TIMEOUT={value} is invalid: expected a number of seconds; there is no limit"
+            );
+            return None;
+        }
+        seconds
+    });
+    *TIMEOUT
+}
+
+/// Returns true if each kernel waits for its work: `SP_SYNC=1`. A failure is then the error of its own op.
+pub(super) fn is_synchronous() -> bool {
+    static SYNC: LazyLock<bool> =
+        LazyLock::new(|| std::env::var_os("SP_SYNC").is_some_and(|value| value == "1"));
+    *SYNC
+}

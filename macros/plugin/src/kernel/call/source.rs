@@ -1,0 +1,69 @@
+//! The tensors of an input.
+
+use super::Call;
+use crate::buffer::Buffer;
+use crate::element::ElementLayout;
+use crate::tensor::Tensor;
+use crate::{Error, Result};
+
+/// The tensors of an input.
+#[derive(Clone, Copy)]
+pub struct InputSource<'c> {
+    pub(in crate::kernel) call: &'c Call<'c>,
+    pub(in crate::kernel) first: usize,
+    pub(in crate::kernel) count: usize,
+    pub(in crate::kernel) is_host: bool,
+    /// The type of the elements, if the parameter needs it.
+    pub(in crate::kernel) layout: &'static Option<ElementLayout>,
+}
+
+impl<'c> InputSource<'c> {
+    /// Returns the source of one tensor of the argument.
+    pub(in crate::kernel) fn tensor_source(self, index: usize) -> Self {
+        let (first, count) = (self.first + index, 1);
+        Self {
+            first,
+            count,
+            ..self
+        }
+    }
+
+    /// Returns the first tensor.
+    pub(in crate::kernel) fn tensor(&self) -> Result<Tensor> {
+        if self.count == 0 {
+            return Err(absent_input());
+        }
+        let tensor = self.call.context.input(self.first)?;
+        self.call.check_not_forwarded(&tensor)?;
+        Ok(tensor)
+    }
+
+    /// Returns a tensor with the buffer of `tensor`, which is this one, and another shape of as many elements.
+    pub(in crate::kernel) fn reshaped(&self, tensor: &Tensor, dims: &[usize]) -> Result<Tensor> {
+        // A handle of its own, since the other one is borrowed.
+        let mut reshaped = self.tensor()?;
+        reshaped.share_buffer(tensor, dims)?;
+        Ok(reshaped)
+    }
+
+    /// Copies a tensor that the host reads, if the host cannot address it, or if a reference variable may have its
+    /// buffer.
+    #[inline]
+    pub(in crate::kernel) fn copy_if_read(
+        &self,
+        tensor: &Tensor,
+        is_read: bool,
+    ) -> Result<Option<Buffer>> {
+        match is_read && !self.is_host {
+            true => self.call.input_copy(tensor),
+            false => Ok(None),
+        }
+    }
+}
+
+#[cold]
+fn absent_input() -> Error {
+    let message =
+        "the running release's op does not have this input: its parameter needs to be an Option";
+    Error::unimplemented(message)
+}

@@ -1,0 +1,243 @@
+//! Shapes as attributes: known in part, or in full.
+
+use std::ffi::CStr;
+use std::fmt;
+use std::ops::Deref;
+
+use sp_abi::kernels::TF_OpKernelConstruction_GetNodeDef; // since 2.11
+use sp_abi::kernels_experimental::TF_OpKernelConstruction_GetAttrTensorShape; // since 2.6
+use sp_runtime::{HostFunction, UnavailableFunction};
+
+use super::attribute::{AttributeParameter, Construction, FromAttribute, Kind};
+use super::marker;
+use super::spec::DefaultValue;
+use crate::{Error, Result};
+
+/// A shape of which the rank or some dimensions may not be known.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PartialShape(Option<Box<[Option<usize>]>>);
+
+impl PartialShape {
+    /// Returns the shape of unknown rank.
+    pub(super) fn unknown_rank() -> Self {
+        Self(None)
+    }
+
+    /// Converts sizes, of which -1 is an unknown one.
+    pub(super) fn from_sizes(sizes: &[i64]) -> Result<Self> {
+        let negative = |size| Error::invalid_argument(format!("a dimension of {size}"));
+        let dim = |size: &i64| match usize::try_from(*size) {
+            Ok(size) => Ok(Some(size)),
+            Err(_) if *size == -1 => Ok(None),
+            Err(_) => Err(negative(*size)),
+        };
+        let dims: Result<_> = sizes.iter().map(dim).collect();
+        dims.map(|dims| Self(Some(dims)))
+    }
+
+    /// Returns the dimensions; `None` if the rank is not known.
+    pub fn dims(&self) -> Option<&[Option<usize>]> {
+        self.0.as_deref()
+    }
+
+    /// Returns the rank, if it is known.
+    pub fn rank(&self) -> Option<usize> {
+        self.dims().map(<[_]>::len)
+    }
+
+    /// Returns true if a tensor of shape `dims` has this shape.
+    pub fn matches(&self, dims: &[usize]) -> bool {
+        let is_equal =
+            |(known, dim): (&Option<usize>, &usize)| known.is_none_or(|known| known == *dim);
+        self.dims()
+            .is_none_or(|known| known.len() == dims.len() && known.iter().zip(dims).all(is_equal))
+    }
+
+    /// Returns the shape if all of it is known.
+    pub fn to_shape(&self) -> Option<Shape> {
+        let dims = self.dims()?.iter().copied();
+        dims.collect::<Option<_>>().map(Shape)
+    }
+}
+
+/// Formats the shape as TensorFlow does, unknown dimensions as `?`.
+impl fmt::Display for PartialShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(dims) = self.dims() else {
+            return f.write_str("<unknown>");
+        };
+        let dims: Vec<String> = dims
+            .iter()
+            .map(|dim| dim.map_or_else(|| "?".to_owned(), |it| it.to_string()))
+            .collect();
+        write!(f, "[{}]", dims.join(","))
+    }
+}
+
+impl fmt::Debug for PartialShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A shape of which all dimensions are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape(Box<[usize]>);
+
+impl Deref for Shape {
+    type Target = [usize];
+
+    fn deref(&self) -> &[usize] {
+        &self.0
+    }
+}
+
+impl TryFrom<PartialShape> for Shape {
+    type Error = Error;
+
+    fn try_from(shape: PartialShape) -> Result<Self> {
+        let unknown =
+            || Error::invalid_argument(format!("the kernel needs a known shape, got {shape}"));
+        shape.to_shape().ok_or_else(unknown)
+    }
+}
+
+impl FromAttribute for PartialShape {
+    const KIND: Kind = Kind::Shape;
+
+    fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
+        let raw = construction.raw;
+        // since 2.11
+        if TF_OpKernelConstruction_GetNodeDef.check_available().is_ok() {
+            return raw.node_def()?.shape(name);
+        }
+        raw.shape(name)
+    }
+
+    fn from_default(value: DefaultValue) -> Result<Self> {
+        match value {
+            DefaultValue::Shape(Some(sizes)) => Self::from_sizes(sizes),
+            DefaultValue::Shape(None) => Ok(Self::unknown_rank()),
+            _ => Err(super::attribute::no_default()),
+        }
+    }
+
+    fn check_available() -> Result<(), UnavailableFunction> {
+        // since 2.11
+        if TF_OpKernelConstruction_GetNodeDef.check_available().is_ok() {
+            return Ok(());
+        }
+        TF_OpKernelConstruction_GetAttrTensorShape.check_available()
+    }
+}
+
+impl FromAttribute for Shape {
+    const KIND: Kind = Kind::Shape;
+
+    fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
+        PartialShape::read(construction, name)?.try_into()
+    }
+
+    fn from_default(value: DefaultValue) -> Result<Self> {
+        PartialShape::from_default(value)?.try_into()
+    }
+
+    fn check_available() -> Result<(), UnavailableFunction> {
+        PartialShape::check_available()
+    }
+}
+
+// since 2.11
+impl FromAttribute for Vec<PartialShape> {
+    const KIND: Kind = Kind::ShapeList;
+
+    fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
+        construction.raw.node_def()?.shapes(name)
+    }
+
+    fn from_default(value: DefaultValue) -> Result<Self> {
+        super::attribute::list_from_default(value)
+    }
+
+    fn check_available() -> Result<(), UnavailableFunction> {
+        TF_OpKernelConstruction_GetNodeDef.check_available()
+    }
+}
+
+// since 2.11
+impl FromAttribute for Vec<Shape> {
+    const KIND: Kind = Kind::ShapeList;
+
+    fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
+        let shapes = Vec::<PartialShape>::read(construction, name)?;
+        shapes.into_iter().map(Shape::try_from).collect()
+    }
+
+    fn from_default(value: DefaultValue) -> Result<Self> {
+        super::attribute::list_from_default(value)
+    }
+
+    fn check_available() -> Result<(), UnavailableFunction> {
+        Vec::<PartialShape>::check_available()
+    }
+}
+
+impl<'c> AttributeParameter<'c, marker::Shape> for &'c PartialShape {
+    type Stored = PartialShape;
+
+    fn from_stored(stored: &'c PartialShape) -> Self {
+        stored
+    }
+}
+
+impl<'c> AttributeParameter<'c, marker::Shape> for &'c [usize] {
+    type Stored = Shape;
+
+    fn from_stored(stored: &'c Shape) -> Self {
+        stored
+    }
+}
+
+// since 2.11
+impl<'c> AttributeParameter<'c, marker::ListOf<marker::Shape>> for &'c [PartialShape] {
+    type Stored = Vec<PartialShape>;
+
+    fn from_stored(stored: &'c Vec<PartialShape>) -> Self {
+        stored
+    }
+}
+
+// since 2.11
+impl<'c> AttributeParameter<'c, marker::ListOf<marker::Shape>> for &'c [Shape] {
+    type Stored = Vec<Shape>;
+
+    fn from_stored(stored: &'c Vec<Shape>) -> Self {
+        stored
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_dimensions_match_any_size() {
+        let shape = PartialShape::from_sizes(&[2, -1]).unwrap();
+        assert!(shape.matches(&[2, 7]) && shape.matches(&[2, 0]));
+        assert!(!shape.matches(&[3, 7]) && !shape.matches(&[2]));
+        assert!(PartialShape::unknown_rank().matches(&[1, 2, 3]));
+        assert_eq!((shape.rank(), shape.to_string()), (Some(2), "[2,?]".into()));
+        assert_eq!(PartialShape::unknown_rank().to_string(), "<unknown>");
+    }
+
+    #[test]
+    fn shape_known_in_part_is_no_shape() {
+        let known = PartialShape::from_sizes(&[2, 0]).unwrap();
+        assert_eq!(*Shape::try_from(known).unwrap(), [2, 0]);
+        let partial = PartialShape::from_sizes(&[2, -1]).unwrap();
+        let error = Shape::try_from(partial).unwrap_err();
+        assert!(error.message().contains("[2,?]"), "{error}");
+        assert!(Shape::try_from(PartialShape::unknown_rank()).is_err());
+        assert!(PartialShape::from_sizes(&[-2]).is_err());
+    }
+}

@@ -1,0 +1,61 @@
+//! From definitions to TensorFlow's registry of ops.
+
+use std::collections::BTreeSet;
+use std::ffi::CStr;
+use std::sync::{Mutex, PoisonError};
+
+use sp_runtime::{Release, Releases};
+
+use super::builder::Builder;
+use super::definition::OpDefinition;
+use crate::kernel::is_running;
+use crate::{Error, Result, graph};
+
+/// The releases in which an op can be defined. 2.5 exports the functions, but an op does not work there.
+const RELEASES: Releases = Releases::from(Release::new(2, 6));
+
+/// Registers the ops, and returns the names of those that TensorFlow has then. What cannot be registered is reported.
+pub(crate) fn register(ops: &[&'static OpDefinition]) -> Vec<&'static CStr> {
+    if ops.is_empty() {
+        return Vec::new();
+    }
+    if !is_running(&[RELEASES]) {
+        let names: Vec<_> = ops.iter().map(|it| it.name.to_string_lossy()).collect();
+        let names = names.join(", ");
+        sp_runtime::report!(
+            Warn,
+            "{names}: not defined, since ops of plugins need TensorFlow 2.6"
+        );
+        return Vec::new();
+    }
+    let registered = ops.iter().filter(|op| {
+        let result = register_op(op);
+        if let Err(error) = &result {
+            sp_runtime::report!(
+                Error,
+                "{error}; neither the op nor its kernels are registered"
+            );
+        }
+        result.is_ok()
+    });
+    registered.map(|it| it.name).collect()
+}
+
+/// The ops that were registered. A plugin that is registered for a second host has registered them.
+static REGISTERED: Mutex<BTreeSet<&CStr>> = Mutex::new(BTreeSet::new());
+
+fn register_op(op: &OpDefinition) -> Result<()> {
+    let mut registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
+    if registered.contains(op.name) {
+        return Ok(());
+    }
+    let name = op.name.to_string_lossy();
+    // TensorFlow ends the process if an op is registered twice.
+    if graph::has_op(&name) {
+        let message = format!("{name}: TensorFlow or another plugin has an op of this name");
+        return Err(Error::new(sp_runtime::Code::ALREADY_EXISTS, message));
+    }
+    Builder::new(op)?.register(op.name)?;
+    registered.insert(op.name);
+    Ok(())
+}

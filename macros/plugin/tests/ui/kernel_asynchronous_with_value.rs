@@ -1,0 +1,9 @@
+use sp_plugin::Result;
+use sp_plugin::kernel::{In, Out, kernel};
+
+#[kernel(Relu, T = [f32], asynchronous = true)]
+fn relu(features: In<'_, f32>, activations: Out<'_, f32>) -> Result<()> {
+    activations.set(features)
+}
+
+fn main() {}

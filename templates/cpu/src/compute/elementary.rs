@@ -1,0 +1,177 @@
+//! Elementary functions of one element. Those of 16-bit floats are computed in `f32`, those of `f32` by approximations
+//! in `f64`, those of `f64` by the C library.
+
+use super::approximation::{self, exp, ln, or_nan};
+use super::arith::Float;
+use sp_plugin::{Bf16, F16};
+
+/// A float with elementary functions. NaN gives NaN.
+pub trait Elementary: Float {
+    /// Converts a constant, rounding to nearest.
+    fn constant(value: f64) -> Self;
+    /// Returns the absolute value.
+    fn absolute(self) -> Self;
+    /// Returns `e^self - 1`, precise near 0.
+    fn exp_minus_one(self) -> Self;
+    /// Returns the logarithm of `1 + self`, precise near 0.
+    fn ln_plus_one(self) -> Self;
+    /// Returns the natural logarithm.
+    fn natural_log(self) -> Self;
+    /// Returns the hyperbolic tangent.
+    fn tangent(self) -> Self;
+    /// Returns `1 / (1 + e^-self)`.
+    fn logistic(self) -> Self;
+    /// Returns the error function.
+    fn error_function(self) -> Self;
+    /// Returns 1 minus the error function, precise for large numbers.
+    fn error_complement(self) -> Self;
+    /// Returns the sine.
+    fn sine(self) -> Self;
+    /// Returns the cosine.
+    fn cosine(self) -> Self;
+    /// Rounds toward negative infinity.
+    fn round_down(self) -> Self;
+    /// Rounds toward positive infinity.
+    fn round_up(self) -> Self;
+    /// Rounds to the nearest integer, halves to the even one.
+    fn round_even(self) -> Self;
+    /// Returns the limit for which `softplus` is the identity, negated: `ln(epsilon) + 2`.
+    fn softplus_limit() -> Self;
+}
+
+#[cfg_attr(unix, link(name = "m"))]
+unsafe extern "C" {
+    safe fn erf(x: f64) -> f64;
+    safe fn erfc(x: f64) -> f64;
+    safe fn erff(x: f32) -> f32;
+    safe fn erfcf(x: f32) -> f32;
+}
+
+macro_rules! floats {
+    ($($float:ident { $($name:ident: |$x:ident| $result:expr;)* })*) => {$(
+        impl Elementary for $float {
+            #[inline(always)]
+            fn constant(value: f64) -> Self { value as $float }
+            #[inline(always)]
+            fn absolute(self) -> Self { self.abs() }
+            #[inline(always)]
+            fn sine(self) -> Self { self.sin() }
+            #[inline(always)]
+            fn cosine(self) -> Self { self.cos() }
+            #[inline(always)]
+            fn round_down(self) -> Self { self.floor() }
+            #[inline(always)]
+            fn round_up(self) -> Self { self.ceil() }
+            #[inline(always)]
+            fn round_even(self) -> Self { self.round_ties_even() }
+            #[inline(always)]
+            fn softplus_limit() -> Self { $float::EPSILON.ln() + 2.0 }
+            $(
+                #[inline(always)]
+                fn $name(self) -> Self {
+                    let $x = self;
+                    $result
+                }
+            )*
+        }
+    )*};
+}
+
+floats! {
+    f32 {
+        exp_minus_one: |x| or_nan(x, approximation::exp_minus_one(x.into()));
+        ln_plus_one: |x| or_nan(x, approximation::ln_plus_one(x.into()));
+        natural_log: |x| or_nan(x, ln(x.into()));
+        tangent: |x| {
+            let tangent = or_nan(x, approximation::tangent(x.into()));
+            if x == 0.0 { x } else { tangent }
+        };
+        logistic: |x| or_nan(x, 1.0 / (1.0 + exp(-f64::from(x))));
+        error_function: |x| erff(x);
+        error_complement: |x| erfcf(x);
+    }
+    f64 {
+        exp_minus_one: |x| x.exp_m1();
+        ln_plus_one: |x| x.ln_1p();
+        natural_log: |x| x.ln();
+        tangent: |x| x.tanh();
+        logistic: |x| 1.0 / (1.0 + (-x).exp());
+        error_function: |x| erf(x);
+        error_complement: |x| erfc(x);
+    }
+}
+
+macro_rules! through_f32 {
+    ($($name:ident)*) => {$(
+        #[inline(always)]
+        fn $name(self) -> Self { Self::from_f32(self.to_f32().$name()) }
+    )*};
+}
+
+macro_rules! halves {
+    ($($half:ident $epsilon:literal;)*) => {$(
+        impl Elementary for $half {
+            #[inline(always)]
+            fn constant(value: f64) -> Self { Self::from_f32(value as f32) }
+            #[inline(always)]
+            fn softplus_limit() -> Self { Self::from_f32(f32::ln($epsilon) + 2.0) }
+            through_f32! {
+                absolute exp_minus_one ln_plus_one natural_log tangent logistic error_function error_complement sine cosine
+                round_down round_up round_even
+            }
+        }
+    )*};
+}
+
+halves! {
+    F16 0.000_976_562_5;
+    Bf16 0.007_812_5;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of all magnitudes, and special ones.
+    fn numbers() -> impl Iterator<Item = f32> {
+        let magnitudes = (0..60_000).map(|i| f32::from_bits(i * 71_579));
+        let special = [
+            f32::INFINITY,
+            f32::NEG_INFINITY,
+            f32::NAN,
+            -0.0,
+            1.0,
+            -1.0,
+            0.25,
+            0.05,
+            f32::MIN_POSITIVE,
+            88.7,
+            -103.9,
+        ];
+        magnitudes
+            .clone()
+            .chain(magnitudes.map(|x| -x))
+            .chain(special)
+    }
+
+    fn check(name: &str, f: impl Fn(f32) -> f32, exact: impl Fn(f64) -> f64) {
+        for x in numbers() {
+            let (found, exact) = (f(x), exact(x.into()));
+            let nearest = exact as f32;
+            let is_near = found.to_bits().abs_diff(nearest.to_bits()) <= 1 || found == nearest;
+            assert!(
+                is_near || found.is_nan() && nearest.is_nan(),
+                "{name} {x:e}: {found:e}, not {nearest:e}"
+            );
+        }
+    }
+
+    #[test]
+    fn functions_are_within_a_unit_in_the_last_place() {
+        check("expm1", f32::exp_minus_one, f64::exp_m1);
+        check("log1p", f32::ln_plus_one, f64::ln_1p);
+        check("log", f32::natural_log, f64::ln);
+        check("tanh", f32::tangent, f64::tanh);
+        check("sigmoid", f32::logistic, |x| 1.0 / (1.0 + (-x).exp()));
+    }
+}

@@ -1,0 +1,114 @@
+//! Products of many matrices of one shape.
+
+use super::{Product, Tiled, matmul, matmul_int};
+use crate::compute::arith::Number;
+use crate::compute::parallel::for_each_block;
+use crate::compute::{Broadcast, Result};
+
+/// A type of matrix elements.
+pub trait Multiply: Number {
+    /// Computes a product, as [`matmul`] or [`matmul_int`].
+    fn multiply(product: Product, a: &[Self], b: &[Self], c: &mut [Self]);
+}
+
+macro_rules! multiply {
+    ($($ty:ty => $function:path;)*) => {$(
+        impl Multiply for $ty {
+            fn multiply(product: Product, a: &[Self], b: &[Self], c: &mut [Self]) {
+                $function(product, a, b, c)
+            }
+        }
+    )*};
+}
+
+multiply! {
+    f32 => float;
+    f64 => float;
+    i32 => matmul_int;
+    i64 => matmul_int;
+}
+
+fn float<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
+    matmul(product, a, b, c);
+}
+
+/// The number of multiply-adds of products that are computed in one task.
+const GRAIN: usize = 64 * 1024;
+
+/// The matrices of both operands that are multiplied for each matrix of the result.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    product: Product,
+    pairs: Vec<[usize; 2]>,
+}
+
+impl Batch {
+    /// Creates the batch of `count` products, each of the next matrices of both operands.
+    pub fn new(count: usize, product: Product) -> Self {
+        // Matrices without elements may be more than memory has room for.
+        let count = if product.m == 0 || product.n == 0 {
+            0
+        } else {
+            count
+        };
+        Self {
+            product,
+            pairs: (0..count).map(|i| [i; 2]).collect(),
+        }
+    }
+
+    /// Creates the batch for dims of batches that broadcast, and returns it with the dims of the result's batch.
+    ///
+    /// # Errors
+    /// Returns [`Error::Incompatible`](crate::compute::Error) if the dims cannot be broadcast.
+    pub fn broadcast(dims: [&[usize]; 2], product: Product) -> Result<(Self, Vec<usize>)> {
+        let plan = Broadcast::new(dims)?;
+        if product.m == 0 || product.n == 0 {
+            return Ok((Self::new(0, product), plan.dims().to_vec()));
+        }
+        let steps = plan.loops().last().map_or([0; 2], |inner| inner.steps);
+        let mut pairs = Vec::with_capacity(plan.len());
+        plan.for_each_run(&mut plan.position(0), plan.len(), |_, [a, b], len| {
+            pairs.extend((0..len).map(|i| [a + i * steps[0], b + i * steps[1]]));
+        });
+        // With one right matrix for all, the left ones are the rows of one matrix.
+        let is_one = dims[1].iter().all(|dim| *dim == 1) && !product.transpose_a;
+        if is_one && !pairs.is_empty() {
+            let rows = Product {
+                m: product.m * pairs.len(),
+                ..product
+            };
+            return Ok((Self::new(1, rows), plan.dims().to_vec()));
+        }
+        Ok((Self { product, pairs }, plan.dims().to_vec()))
+    }
+}
+
+/// Computes all products; `c` has one matrix for each.
+///
+/// # Panics
+/// Panics if a slice is too short for the matrices of the batch.
+pub fn multiply_batch<T: Multiply>(batch: &Batch, a: &[T], b: &[T], c: &mut [T]) {
+    let Product { m, k, n, .. } = batch.product;
+    assert_eq!(
+        c.len(),
+        batch.pairs.len() * m * n,
+        "the result is not one matrix for each product"
+    );
+    if c.is_empty() {
+        return;
+    }
+    let work = m.saturating_mul(k).saturating_mul(n);
+    let group = (GRAIN / work.max(1)).clamp(1, batch.pairs.len());
+    for_each_block(c, group * m * n, |index, c| {
+        let pairs = &batch.pairs[index * group..];
+        for ([i, j], c) in pairs.iter().zip(c.chunks_exact_mut(m * n)) {
+            T::multiply(
+                batch.product,
+                &a[i * m * k..][..m * k],
+                &b[j * k * n..][..k * n],
+                c,
+            );
+        }
+    });
+}

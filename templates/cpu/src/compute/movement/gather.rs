@@ -1,0 +1,170 @@
+//! Slices of a tensor that indices select.
+
+use crate::compute::error::{Error, Result};
+use crate::compute::parallel::{Cost, for_each_row_chunk};
+use std::mem::MaybeUninit;
+
+/// An index of 16, 32 or 64 bits.
+pub trait Index: Copy + Sync {
+    /// Returns the index as a 64-bit integer.
+    fn to_i64(self) -> i64;
+
+    /// Returns the index, if it is below `limit`.
+    fn checked(self, limit: usize) -> Option<usize> {
+        let index = usize::try_from(self.to_i64()).ok()?;
+        (index < limit).then_some(index)
+    }
+}
+
+macro_rules! indices {
+    ($($ty:ty)*) => {$(
+        impl Index for $ty {
+            #[inline(always)]
+            fn to_i64(self) -> i64 {
+                self.into()
+            }
+        }
+    )*};
+}
+
+indices!(u8 i8 u16 i16 i32 i64);
+
+/// The dims of a gather along one axis, each a product: `params` is `[batch, outer, axis, inner]`, `indices` is
+/// `[batch, indices]`, the result is `[batch, outer, indices, inner]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Gather {
+    /// The dims that both have.
+    pub batch: usize,
+    /// The dims before the axis.
+    pub outer: usize,
+    /// The length of the axis.
+    pub axis: usize,
+    /// The bytes of a slice after the axis.
+    pub inner: usize,
+    /// The number of indices of each batch.
+    pub indices: usize,
+}
+
+impl Gather {
+    /// Copies the slice of each index. As in TensorFlow, an empty result needs no valid index.
+    ///
+    /// # Errors
+    /// Returns an error if an index is not in the axis.
+    ///
+    /// # Panics
+    /// Panics if a slice does not have the length that the dims imply.
+    pub fn gather<B: Copy + Send + Sync, I: Index>(
+        self,
+        params: &[B],
+        indices: &[I],
+        out: &mut [B],
+    ) -> Result<()> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        check_indices(indices, self.axis)?;
+        // The indices were checked.
+        self.copy(params, |index| indices[index].to_i64() as usize, out);
+        Ok(())
+    }
+
+    /// Copies the slice of each index; `inner` counts elements.
+    ///
+    /// # Panics
+    /// Panics if an index is not in the axis, or a slice does not have the length that the dims imply.
+    pub fn gather_elements<T: Copy>(
+        self,
+        params: &[T],
+        indices: &[usize],
+        out: &mut [MaybeUninit<T>],
+    ) {
+        if out.is_empty() {
+            return;
+        }
+        for (row, out) in out.chunks_exact_mut(self.inner).enumerate() {
+            let start = self.start(row, |index| indices[index]);
+            for (out, element) in out.iter_mut().zip(&params[start..start + self.inner]) {
+                out.write(*element);
+            }
+        }
+    }
+
+    /// Returns the beginning of the slice for a row of the result.
+    #[inline(always)]
+    fn start(self, row: usize, index: impl Fn(usize) -> usize) -> usize {
+        let (outer, column) = (row / self.indices, row % self.indices);
+        let index = index(outer / self.outer * self.indices + column);
+        (outer * self.axis + index) * self.inner
+    }
+
+    fn copy<B: Copy + Send + Sync>(
+        self,
+        params: &[B],
+        index: impl Fn(usize) -> usize + Sync,
+        out: &mut [B],
+    ) {
+        if out.is_empty() {
+            return;
+        }
+        for_each_row_chunk(out, self.inner, Cost::Cheap.grain(), |first, out| {
+            for (row, out) in out.chunks_exact_mut(self.inner).enumerate() {
+                let start = self.start(first + row, &index);
+                out.copy_from_slice(&params[start..start + self.inner]);
+            }
+        });
+    }
+}
+
+/// Checks that all indices are in `0..limit`.
+///
+/// # Errors
+/// Returns an error with the first index that is not.
+pub fn check_indices<I: Index>(indices: &[I], limit: usize) -> Result<()> {
+    let wrong = |it: &I| it.checked(limit).is_none();
+    match indices.iter().position(wrong) {
+        None => Ok(()),
+        Some(at) => Err(Error::Invalid(format!(
+            "indices[{at}] = {} is not in [0, {limit})",
+            indices[at].to_i64()
+        ))),
+    }
+}
+
+/// Copies the slice of `params` that each row of `indices` addresses: the items of a row are indices along the first
+/// dims, `dims`. A slice has `slice_len` bytes.
+///
+/// # Errors
+/// Returns an error if a row addresses no slice.
+pub fn gather_nd<B: Copy, I: Index>(
+    params: &[B],
+    dims: &[usize],
+    slice_len: usize,
+    indices: &[I],
+    out: &mut [B],
+) -> Result<()> {
+    let rows = match dims.len() {
+        // The whole tensor, for each row of no indices.
+        0 => out.len() / slice_len.max(1),
+        depth => indices.len() / depth,
+    };
+    for row in 0..rows {
+        let index = &indices[row * dims.len()..][..dims.len()];
+        let position = position(dims, index).ok_or_else(|| {
+            let index: Vec<i64> = index.iter().map(|it| it.to_i64()).collect();
+            Error::Invalid(format!(
+                "indices[{row}] = {index:?} does not index into param shape {dims:?}"
+            ))
+        })?;
+        let slice = &params[position * slice_len..][..slice_len];
+        out[row * slice_len..][..slice_len].copy_from_slice(slice);
+    }
+    Ok(())
+}
+
+/// Returns the row-major position of the element with these indices.
+fn position<I: Index>(dims: &[usize], index: &[I]) -> Option<usize> {
+    let mut pairs = dims.iter().zip(index);
+    pairs.try_fold(0, |position, (dim, index)| {
+        Some(position * dim + index.checked(*dim)?)
+    })
+}

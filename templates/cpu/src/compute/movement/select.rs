@@ -1,0 +1,107 @@
+//! Elements of one of two tensors, by a condition.
+
+use super::{by_width, elements, elements_mut};
+use crate::compute::parallel::{Cost, for_each_chunk};
+use crate::compute::shape::Broadcast;
+use std::iter::repeat;
+
+/// Writes `then` where the condition is true, `otherwise` elsewhere; the three broadcast.
+///
+/// # Panics
+/// Panics if an operand or the result has another length than the plan.
+pub fn select<C: Copy + Sync, B: Copy + Send + Sync>(
+    plan: &Broadcast<3>,
+    width: usize,
+    is_true: impl Fn(C) -> bool + Sync,
+    condition: &[C],
+    [then, otherwise]: [&[B]; 2],
+    out: &mut [B],
+) {
+    by_width!(width, N => {
+        let operands = [elements::<B, N>(then), elements::<B, N>(otherwise)];
+        select_elements(plan, is_true, condition, operands, elements_mut::<B, N>(out));
+    });
+}
+
+fn select_elements<C: Copy + Sync, T: Copy + Send + Sync>(
+    plan: &Broadcast<3>,
+    is_true: impl Fn(C) -> bool + Sync,
+    condition: &[C],
+    [then, otherwise]: [&[T]; 2],
+    out: &mut [T],
+) {
+    let lens = [condition.len(), then.len(), otherwise.len()];
+    assert_eq!(lens, plan.lens(), "operands differ in length from the plan");
+    assert_eq!(
+        out.len(),
+        plan.len(),
+        "the result differs in length from the plan"
+    );
+    let steps = plan.loops().last().map_or([1; 3], |it| it.steps);
+    for_each_chunk(out, Cost::Cheap.grain(), |start, out| {
+        let count = out.len();
+        plan.for_each_run(
+            &mut plan.position(start),
+            count,
+            |done, [c, x, y], length| {
+                let out = &mut out[done..done + length];
+                let run = |source: &[T], first: usize, step: usize| match step {
+                    0 => Run::Repeated(source[first]),
+                    _ => Run::Slice(first),
+                };
+                let operands = (run(then, x, steps[1]), run(otherwise, y, steps[2]));
+                if steps[0] == 0 {
+                    let (source, run) = match is_true(condition[c]) {
+                        true => (then, operands.0),
+                        false => (otherwise, operands.1),
+                    };
+                    return match run {
+                        Run::Repeated(value) => out.fill(value),
+                        Run::Slice(first) => out.copy_from_slice(&source[first..first + length]),
+                    };
+                }
+                let condition = condition[c..c + length].iter().map(|it| is_true(*it));
+                let (xs, ys) = (
+                    |first: usize| &then[first..first + length],
+                    |first: usize| &otherwise[first..first + length],
+                );
+                match operands {
+                    (Run::Slice(x), Run::Slice(y)) => {
+                        write(out, condition, xs(x).iter().copied(), ys(y).iter().copied())
+                    }
+                    (Run::Slice(x), Run::Repeated(y)) => {
+                        write(out, condition, xs(x).iter().copied(), repeat(y));
+                    }
+                    (Run::Repeated(x), Run::Slice(y)) => {
+                        write(out, condition, repeat(x), ys(y).iter().copied());
+                    }
+                    (Run::Repeated(x), Run::Repeated(y)) => {
+                        write(out, condition, repeat(x), repeat(y))
+                    }
+                }
+            },
+        );
+    });
+}
+
+/// The elements of an operand in the innermost loop.
+#[derive(Clone, Copy)]
+enum Run<T> {
+    /// One element.
+    Repeated(T),
+    /// The elements from this one on.
+    Slice(usize),
+}
+
+#[inline(always)]
+fn write<T: Copy>(
+    out: &mut [T],
+    condition: impl Iterator<Item = bool>,
+    then: impl Iterator<Item = T>,
+    otherwise: impl Iterator<Item = T>,
+) {
+    let operands = condition.zip(then.zip(otherwise));
+    for (out, (is_true, (then, otherwise))) in out.iter_mut().zip(operands) {
+        *out = if is_true { then } else { otherwise };
+    }
+}

@@ -1,0 +1,340 @@
+//! Views: a tensor read with other dims, steps and an offset, which a copy makes contiguous.
+
+use super::{by_width, elements, elements_mut, strides};
+use crate::compute::error::{Error, Result};
+use crate::compute::inline::InlineList;
+use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::shape::len;
+
+/// Rows and columns of a tile of a transposition: 16 elements of 4 bytes are a cache line.
+const TILE: usize = 16;
+
+/// One loop of a view: its length, and the step in the source; 0 repeats, a negative step reverses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Axis {
+    len: usize,
+    step: isize,
+}
+
+/// The elements of a tensor in another order: loops over the result, outermost first, with steps in the source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct View {
+    axes: InlineList<Axis>,
+    offset: usize,
+    len: usize,
+}
+
+impl View {
+    /// Creates a view of the axes `(length, step)`, outermost first. Adjacent axes become one where the steps continue.
+    ///
+    /// The product of the lengths must not overflow, unless one is 0.
+    pub fn new(axes: impl IntoIterator<Item = (usize, isize)>, offset: usize) -> Self {
+        let mut merged = InlineList::new(Axis { len: 1, step: 1 });
+        let mut total = 1_usize;
+        for (len, step) in axes {
+            total = total.saturating_mul(len);
+            push_axis(&mut merged, Axis { len, step });
+        }
+        if merged.is_empty() {
+            merged.push(Axis { len: 1, step: 1 });
+        }
+        Self {
+            axes: merged,
+            offset,
+            len: total,
+        }
+    }
+
+    /// Creates the view whose axis `i` is axis `permutation[i]` of a tensor of these dims. A negative axis counts from
+    /// the end.
+    ///
+    /// # Errors
+    /// Returns an error if `permutation` does not name each axis once.
+    pub fn transposed(
+        dims: &[usize],
+        permutation: impl ExactSizeIterator<Item = i64>,
+    ) -> Result<(Self, InlineList<usize>)> {
+        if permutation.len() != dims.len() {
+            let (rank, len) = (dims.len(), permutation.len());
+            return Err(Error::Invalid(format!(
+                "transpose expects a vector of size {rank}, got a vector of size {len}"
+            )));
+        }
+        let steps = strides(dims);
+        let mut is_used = InlineList::repeat(false, dims.len());
+        let mut axes = InlineList::new((1, 0));
+        let mut transposed = InlineList::new(0);
+        for axis in permutation {
+            let axis = super::resolve_axis(axis, dims.len())?;
+            if std::mem::replace(&mut is_used[axis], true) {
+                return Err(Error::AxisRepeated(axis));
+            }
+            axes.push((dims[axis], steps[axis] as isize));
+            transposed.push(dims[axis]);
+        }
+        Ok((Self::new(axes.iter().copied(), 0), transposed))
+    }
+
+    /// Creates the view that repeats a tensor of these dims so that it has `result` dims.
+    ///
+    /// # Errors
+    /// Returns an error if the dims do not broadcast to `result`.
+    pub fn broadcast(dims: &[usize], result: &[usize]) -> Result<Self> {
+        let error = || {
+            Error::Invalid(format!(
+                "Incompatible shapes: {dims:?} does not broadcast to {result:?}"
+            ))
+        };
+        let skip = result.len().checked_sub(dims.len()).ok_or_else(error)?;
+        super::checked_len(result)?;
+        let steps = strides(dims);
+        let mut axes = InlineList::new((1, 0));
+        for (axis, len) in result.iter().enumerate() {
+            let step = match axis.checked_sub(skip) {
+                Some(axis) if dims[axis] == *len => steps[axis] as isize,
+                Some(axis) if dims[axis] != 1 => return Err(error()),
+                _ => 0,
+            };
+            axes.push((*len, step));
+        }
+        Ok(Self::new(axes.iter().copied(), 0))
+    }
+
+    /// Creates the view that repeats each axis a number of times; returns it with the dims of the result.
+    ///
+    /// # Errors
+    /// Returns an error if the result is too large.
+    pub fn tiled(dims: &[usize], multiples: &[usize]) -> Result<(Self, InlineList<usize>)> {
+        let steps = strides(dims);
+        let mut result = InlineList::new(0);
+        for (dim, multiple) in dims.iter().zip(multiples) {
+            let product = dim.checked_mul(*multiple);
+            result.push(product.ok_or_else(|| {
+                Error::Invalid(format!(
+                    "{multiple} times a dimension of {dim} is too large"
+                ))
+            })?);
+        }
+        super::checked_len(&result)?;
+        let axes = dims.iter().zip(multiples).zip(steps.iter());
+        let axes =
+            axes.flat_map(|((dim, multiple), step)| [(*multiple, 0), (*dim, *step as isize)]);
+        Ok((Self::new(axes, 0), result))
+    }
+
+    /// Creates the view that reverses some axes.
+    ///
+    /// # Errors
+    /// Returns an error if an axis does not exist or is given twice.
+    pub fn reversed(dims: &[usize], reversed: impl Iterator<Item = i64>) -> Result<Self> {
+        let steps = strides(dims);
+        let mut is_reversed = InlineList::repeat(false, dims.len());
+        for axis in reversed {
+            let axis = super::resolve_axis(axis, dims.len())?;
+            if std::mem::replace(&mut is_reversed[axis], true) {
+                return Err(Error::AxisRepeated(axis));
+            }
+        }
+        let mut offset = 0;
+        let mut axes = InlineList::new((1, 0));
+        for (axis, dim) in dims.iter().enumerate() {
+            let step = steps[axis] as isize;
+            if is_reversed[axis] && len(dims) > 0 {
+                offset += (dim - 1) * steps[axis];
+                axes.push((*dim, -step));
+            } else {
+                axes.push((*dim, step));
+            }
+        }
+        Ok(Self::new(axes.iter().copied(), offset))
+    }
+
+    /// Returns the number of elements of the result.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns true if the result has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns true if the result is the source, from its first element on.
+    pub fn is_identity(&self) -> bool {
+        matches!(&*self.axes, [Axis { step: 1, .. } | Axis { len: 1, .. }]) && self.offset == 0
+    }
+
+    /// Panics if the view reads outside of a source of `len` elements.
+    fn check(&self, len: usize) {
+        let (mut first, mut last) = (self.offset as i128, self.offset as i128);
+        for axis in self.axes.iter() {
+            let reach = (axis.len as i128 - 1) * axis.step as i128;
+            first += reach.min(0);
+            last += reach.max(0);
+        }
+        assert!(
+            self.is_empty() || first >= 0 && last < len as i128,
+            "a view outside of its source"
+        );
+    }
+
+    fn split_inner(&self) -> (Axis, &[Axis]) {
+        let inner = self.axes.len() - 1;
+        (self.axes[inner], &self.axes[..inner])
+    }
+
+    /// Calls `visit(done, offset)` for `rows` runs of the innermost axis, from the row `first` on.
+    #[inline(always)]
+    fn for_each_row(&self, first: usize, rows: usize, mut visit: impl FnMut(usize, usize)) {
+        let (_, outer) = self.split_inner();
+        let mut counts = InlineList::repeat(0, outer.len());
+        let (mut rest, mut offset) = (first, self.offset);
+        for (count, axis) in counts.iter_mut().zip(outer).rev() {
+            *count = rest % axis.len;
+            rest /= axis.len;
+            offset = offset.wrapping_add_signed(*count as isize * axis.step);
+        }
+        for row in 0..rows {
+            visit(row, offset);
+            for (count, axis) in counts.iter_mut().zip(outer).rev() {
+                *count += 1;
+                offset = offset.wrapping_add_signed(axis.step);
+                if *count < axis.len {
+                    break;
+                }
+                offset = offset.wrapping_add_signed(-(*count as isize * axis.step));
+                *count = 0;
+            }
+        }
+    }
+}
+
+/// Adds the next inner axis; merges it with the last one if the steps continue.
+fn push_axis(axes: &mut InlineList<Axis>, next: Axis) {
+    if next.len == 1 {
+        return;
+    }
+    match axes.last_mut() {
+        Some(last) if last.step == next.step.wrapping_mul(next.len as isize) => {
+            *last = Axis {
+                len: last.len.wrapping_mul(next.len),
+                step: next.step,
+            }
+        }
+        _ => axes.push(next),
+    }
+}
+
+/// Copies the elements of a view.
+///
+/// # Panics
+/// Panics if the view reads outside of `source`, or `out` has another length than the view.
+pub fn copy<B: Copy + Send + Sync>(view: &View, width: usize, source: &[B], out: &mut [B]) {
+    by_width!(width, N => copy_elements(view, elements::<B, N>(source), elements_mut::<B, N>(out)))
+}
+
+fn copy_elements<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut [T]) {
+    view.check(source.len());
+    assert_eq!(out.len(), view.len(), "result and view differ in length");
+    if out.is_empty() {
+        return;
+    }
+    let (inner, outer) = view.split_inner();
+    let grain = Cost::Cheap.grain();
+    if outer.is_empty() {
+        return for_each_row_chunk(out, 1, grain, |start, out| {
+            let offset = view.offset.wrapping_add_signed(start as isize * inner.step);
+            copy_run(source, offset, inner.step, out);
+        });
+    }
+    let is_transposed = matches!(outer, [.., Axis { step: 1, .. }]) && inner.step != 1;
+    for_each_row_chunk(out, inner.len, grain, |first, out| {
+        if is_transposed {
+            return copy_transposed(view, source, first, out);
+        }
+        let rows = out.len() / inner.len;
+        view.for_each_row(first, rows, |row, offset| {
+            let out = &mut out[row * inner.len..][..inner.len];
+            copy_run(source, offset, inner.step, out);
+        });
+    });
+}
+
+/// Copies `out.len()` elements from `offset` on, each `step` after the one before it.
+#[inline(always)]
+fn copy_run<T: Copy>(source: &[T], offset: usize, step: isize, out: &mut [T]) {
+    match step {
+        1 => out.copy_from_slice(&source[offset..offset + out.len()]),
+        0 => out.fill(source[offset]),
+        -1 => {
+            let run = &source[offset + 1 - out.len()..=offset];
+            let pairs = out.iter_mut().zip(run.iter().rev());
+            pairs.for_each(|(out, element)| *out = *element);
+        }
+        _ => {
+            let mut offset = offset;
+            for out in out {
+                *out = source[offset];
+                offset = offset.wrapping_add_signed(step);
+            }
+        }
+    }
+}
+
+/// Copies whole rows of a view whose last two axes are transposed, in tiles: the rows of a tile read the same cache
+/// lines.
+fn copy_transposed<T: Copy>(view: &View, source: &[T], first: usize, out: &mut [T]) {
+    let (inner, outer) = view.split_inner();
+    let plane_rows = outer[outer.len() - 1].len;
+    let rows = out.len() / inner.len;
+    let mut done = 0;
+    while done < rows {
+        let in_plane = plane_rows - (first + done) % plane_rows;
+        let count = in_plane.min(rows - done).min(TILE);
+        // The offset of the first row; the next rows begin at the next elements.
+        view.for_each_row(first + done, 1, |_, offset| {
+            let out = &mut out[done * inner.len..][..count * inner.len];
+            copy_tiles(source, offset, inner, out, count);
+        });
+        done += count;
+    }
+}
+
+fn copy_tiles<T: Copy>(source: &[T], offset: usize, inner: Axis, out: &mut [T], rows: usize) {
+    for column in (0..inner.len).step_by(TILE) {
+        for row in 0..rows {
+            let tile = (inner.len - column).min(TILE);
+            let out = &mut out[row * inner.len + column..][..tile];
+            let start = offset.wrapping_add_signed(column as isize * inner.step) + row;
+            copy_run(source, start, inner.step, out);
+        }
+    }
+}
+
+/// Writes the elements of `source` to the elements of a view of `out`: the inverse of [`copy`].
+///
+/// # Panics
+/// Panics if the view is outside of `out`, or `source` has another length than the view.
+pub fn scatter<B: Copy>(view: &View, width: usize, source: &[B], out: &mut [B]) {
+    by_width!(width, N => scatter_elements(view, elements::<B, N>(source), elements_mut::<B, N>(out)))
+}
+
+fn scatter_elements<T: Copy>(view: &View, source: &[T], out: &mut [T]) {
+    view.check(out.len());
+    assert_eq!(source.len(), view.len(), "source and view differ in length");
+    if source.is_empty() {
+        return;
+    }
+    let (inner, _) = view.split_inner();
+    view.for_each_row(0, source.len() / inner.len, |row, offset| {
+        let run = &source[row * inner.len..][..inner.len];
+        if inner.step == 1 {
+            return out[offset..offset + inner.len].copy_from_slice(run);
+        }
+        let mut offset = offset;
+        for element in run {
+            out[offset] = *element;
+            offset = offset.wrapping_add_signed(inner.step);
+        }
+    });
+}

@@ -1,0 +1,125 @@
+//! Softmax along the last dim, its logarithm, and the cross entropy with probabilities as labels.
+
+use crate::compute::elementary::Elementary;
+use crate::compute::parallel::{Cost, for_each_row_chunk, for_each_row_chunk2};
+use crate::compute::reduce::fold_row;
+use crate::compute::simd::Isa;
+
+#[inline(always)]
+fn identity<T>(x: T) -> T {
+    x
+}
+
+#[inline(always)]
+fn larger<T: PartialOrd>(x: T, y: T) -> T {
+    if y > x { y } else { x }
+}
+
+/// Writes `x` minus its largest element.
+#[inline(always)]
+fn shift<T: Elementary>(x: &[T], out: &mut [T]) {
+    let max = fold_row(x, &identity, x[0], &larger);
+    out.iter_mut().zip(x).for_each(
+        #[inline(always)]
+        |(out, x)| *out = x.minus(max),
+    );
+}
+
+/// Computes `softmax` of each row of `width` elements; `is_log` computes its logarithm.
+///
+/// # Panics
+/// Panics if `width` is 0, or the slices differ in length or are not rows.
+pub fn softmax<T: Elementary>(x: &[T], width: usize, is_log: bool, out: &mut [T]) {
+    assert_eq!(x.len(), out.len(), "operand and result differ in length");
+    let isa = Isa::current();
+    for_each_row_chunk(out, width, Cost::Expensive.grain() * 4, |first, out| {
+        let x = &x[first * width..][..out.len()];
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                for (x, out) in x.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
+                    shift(x, out);
+                    match is_log {
+                        true => log_row(out),
+                        false => exp_row(out),
+                    }
+                }
+            },
+        );
+    });
+}
+
+#[inline(always)]
+fn exp_row<T: Elementary>(out: &mut [T]) {
+    out.iter_mut().for_each(
+        #[inline(always)]
+        |x| *x = x.exp(),
+    );
+    let sum = fold_row(out, &identity, T::ZERO, &T::plus);
+    out.iter_mut().for_each(
+        #[inline(always)]
+        |x| *x = x.over(sum),
+    );
+}
+
+#[inline(always)]
+fn log_row<T: Elementary>(out: &mut [T]) {
+    let log = fold_row(out, &T::exp, T::ZERO, &T::plus).ln();
+    out.iter_mut().for_each(
+        #[inline(always)]
+        |x| *x = x.minus(log),
+    );
+}
+
+/// Computes for each row `loss = sum(labels * (ln(sum(exp(x))) - x))` and `gradient = softmax(x) - labels`, where `x`
+/// is the logits minus their largest one. `gradient` has the labels before the call.
+///
+/// # Panics
+/// Panics if `width` is 0, or the slices are not rows of `width` elements and one loss for each.
+pub fn softmax_cross_entropy<T: Elementary>(
+    x: &[T],
+    width: usize,
+    loss: &mut [T],
+    gradient: &mut [T],
+) {
+    assert_eq!(
+        x.len(),
+        gradient.len(),
+        "logits and gradient differ in length"
+    );
+    let isa = Isa::current();
+    for_each_row_chunk2(
+        (gradient, width),
+        (loss, 1),
+        Cost::Expensive.grain() * 4,
+        |first, gradient, loss| {
+            let x = &x[first * width..][..gradient.len()];
+            isa.vectorize(
+                #[inline(always)]
+                || {
+                    let rows = x.chunks_exact(width).zip(gradient.chunks_exact_mut(width));
+                    let mut shifted = vec![T::ZERO; width];
+                    for ((x, labels), loss) in rows.zip(loss) {
+                        shift(x, &mut shifted);
+                        *loss = cross_entropy_row(&shifted, labels);
+                    }
+                },
+            );
+        },
+    );
+}
+
+/// Returns the loss of one row, and replaces the labels by the gradient.
+#[inline(always)]
+fn cross_entropy_row<T: Elementary>(x: &[T], labels: &mut [T]) -> T {
+    let sum = fold_row(x, &T::exp, T::ZERO, &T::plus);
+    let log = sum.ln();
+    let mut loss = T::ZERO;
+    for (x, label) in x.iter().zip(labels) {
+        // As in TensorFlow, a label of 0 contributes nothing, whatever the logit is.
+        let term = label.times(log.minus(*x));
+        loss = loss.plus(if *label == T::ZERO { T::ZERO } else { term });
+        *label = x.exp().over(sum).minus(*label);
+    }
+    loss
+}

@@ -1,0 +1,92 @@
+//! The largest elements of each row.
+
+use super::write_indices;
+use crate::compute::parallel::{Cost, for_each_row_chunk2};
+use std::cell::Cell;
+use std::cmp::Ordering;
+use std::mem::MaybeUninit;
+
+/// Largest number of candidates whose memory a thread keeps.
+const MAX_KEPT: usize = 1 << 16;
+
+thread_local! {
+    /// The memory of the thread's last rows, so that the next rows of as many candidates allocate none.
+    static CANDIDATES: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
+}
+
+/// An element with a total order, in which NaN is the smallest.
+pub trait Order: Copy + Send + Sync {
+    /// Compares two elements.
+    fn order(self, other: Self) -> Ordering;
+}
+
+/// Writes the `k` largest elements of each row of `row_len` elements, the largest first, and their indices, each of
+/// `width` bytes. Of equal elements the one with the lower index is first.
+///
+/// # Panics
+/// Panics if a slice has another length than the dims imply.
+pub fn top_k<T: Order>(
+    [row_len, k]: [usize; 2],
+    x: &[T],
+    values: &mut [MaybeUninit<T>],
+    indices: &mut [MaybeUninit<u8>],
+    width: usize,
+) {
+    if values.is_empty() {
+        return;
+    }
+    // The grain counts results, each of which costs `row_len / k` elements.
+    let grain = (Cost::Expensive.grain() * k / row_len).max(1);
+    for_each_row_chunk2(
+        (values, k),
+        (indices, k * width),
+        grain,
+        |first, values, indices| {
+            let mut candidates = CANDIDATES.take();
+            let rows = values
+                .chunks_exact_mut(k)
+                .zip(indices.chunks_exact_mut(k * width));
+            for (row, (values, indices)) in rows.enumerate() {
+                let x = &x[(first + row) * row_len..][..row_len];
+                select(x, k, &mut candidates);
+                let found = candidates.iter().map(|it| *it as usize);
+                for (value, index) in values.iter_mut().zip(found.clone()) {
+                    value.write(x[index]);
+                }
+                write_indices(indices, width, found);
+            }
+            candidates.clear();
+            candidates.shrink_to(MAX_KEPT);
+            CANDIDATES.set(candidates);
+        },
+    );
+}
+
+/// Candidates that are collected before those that cannot be selected any more are removed, at least.
+const MIN_CANDIDATES: usize = 64;
+
+/// Collects the indices of the `k` largest elements, the largest first.
+///
+/// Most elements are compared only with the smallest of the `k` largest before them: an equal one has a higher index.
+fn select<T: Order>(x: &[T], k: usize, candidates: &mut Vec<u64>) {
+    let before = |a: &u64, b: &u64| x[*b as usize].order(x[*a as usize]).then(a.cmp(b));
+    let limit = k.saturating_mul(2).max(MIN_CANDIDATES);
+    let mut least: Option<T> = None;
+    candidates.clear();
+    for (index, value) in x.iter().enumerate() {
+        if least.is_some_and(|least| value.order(least).is_le()) {
+            continue;
+        }
+        candidates.push(index as u64);
+        if candidates.len() == limit {
+            let (_, last, _) = candidates.select_nth_unstable_by(k - 1, before);
+            least = Some(x[*last as usize]);
+            candidates.truncate(k);
+        }
+    }
+    if candidates.len() > k {
+        candidates.select_nth_unstable_by(k - 1, before);
+        candidates.truncate(k);
+    }
+    candidates.sort_unstable_by(before);
+}

@@ -1,0 +1,176 @@
+//! The distinct slices along an axis, in the order of their first occurrence.
+
+use std::cell::Cell;
+
+/// An element that is compared by a key.
+pub trait Key: Copy {
+    /// Returns the key: two elements are equal if both have the same one. `None` if the element equals no other, as
+    /// NaN.
+    fn key(self) -> Option<u64>;
+}
+
+/// The distinct slices.
+#[derive(Debug, Default)]
+pub struct Uniques {
+    /// The index of the first occurrence of each.
+    pub firsts: Vec<usize>,
+    /// The number of occurrences of each.
+    pub counts: Vec<usize>,
+}
+
+/// Largest number of slices for which a thread keeps the memory of its search.
+const MAX_KEPT: usize = 1 << 16;
+
+/// The memory of the thread's last search, so that the next one allocates none for a few distinct slices.
+#[derive(Default)]
+struct Scratch {
+    uniques: [Vec<usize>; 2],
+    entries: Vec<Entry>,
+}
+
+thread_local! {
+    static SCRATCH: Cell<Scratch> = const {
+        Cell::new(Scratch {
+            uniques: [const { Vec::new() }; 2],
+            entries: Vec::new(),
+        })
+    };
+}
+
+impl Drop for Uniques {
+    /// Returns the memory to the thread.
+    fn drop(&mut self) {
+        let mut uniques = [&mut self.firsts, &mut self.counts].map(std::mem::take);
+        for it in &mut uniques {
+            it.clear();
+            it.shrink_to(MAX_KEPT);
+        }
+        let scratch = SCRATCH.take();
+        SCRATCH.set(Scratch { uniques, ..scratch });
+    }
+}
+
+/// Finds the distinct slices along the axis of `[outer, axis, inner]`, and calls `write(i, j)` if slice `i` is the
+/// distinct slice `j`.
+///
+/// # Panics
+/// Panics if `x` has another length.
+pub fn unique<T: Key>(
+    [outer, axis, inner]: [usize; 3],
+    x: &[T],
+    mut write: impl FnMut(usize, usize),
+) -> Uniques {
+    assert_eq!(
+        x.len(),
+        outer * axis * inner,
+        "not the elements of the dims"
+    );
+    let keys = |slice: usize| {
+        let rows = (0..outer).map(move |outer| (outer * axis + slice) * inner);
+        rows.flat_map(move |start| x[start..start + inner].iter().map(|it| it.key()))
+    };
+    let is_equal = |a: Option<u64>, b| a.is_some() && a == b;
+    let write = &mut write;
+    if outer * inner == 1 {
+        let hash = |slice: usize| mix(SEED ^ x[slice].key().unwrap_or(0));
+        return unique_by(axis, &hash, &|a, b| is_equal(x[a].key(), x[b].key()), write);
+    }
+    let hash = |slice| keys(slice).fold(SEED, |hash, key| mix(hash ^ key.unwrap_or(0)));
+    let is_equal = |a, b| keys(a).zip(keys(b)).all(|(a, b)| is_equal(a, b));
+    unique_by(axis, &hash, &is_equal, write)
+}
+
+/// Finds the distinct slices of `0..slices`. It is compiled once, not for each type.
+fn unique_by(
+    slices: usize,
+    hash: &dyn Fn(usize) -> u64,
+    is_equal: &dyn Fn(usize, usize) -> bool,
+    write: &mut dyn FnMut(usize, usize),
+) -> Uniques {
+    let Scratch {
+        uniques: [firsts, counts],
+        entries,
+    } = SCRATCH.take();
+    let mut uniques = Uniques { firsts, counts };
+    let mut table = Table::new(entries);
+    for slice in 0..slices {
+        let new = uniques.firsts.len();
+        let found =
+            table.find_or_insert(hash(slice), new, |id| is_equal(uniques.firsts[id], slice));
+        if found == new {
+            uniques.firsts.push(slice);
+            uniques.counts.push(0);
+        }
+        uniques.counts[found] += 1;
+        write(slice, found);
+    }
+    SCRATCH.set(Scratch {
+        entries: table.into_memory(),
+        ..Scratch::default()
+    });
+    uniques
+}
+
+const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Spreads the bits of a key over the hash.
+fn mix(value: u64) -> u64 {
+    let product = u128::from(value ^ (value >> 32)) * u128::from(SEED);
+    (product as u64) ^ (product >> 64) as u64
+}
+
+/// A table with open addressing: the hash and the id of each entry. Half of it is free.
+struct Table {
+    entries: Vec<Entry>,
+    len: usize,
+}
+
+type Entry = Option<(u64, usize)>;
+
+impl Table {
+    /// Creates an empty table in the memory of `entries`.
+    fn new(mut entries: Vec<Entry>) -> Self {
+        entries.clear();
+        entries.resize(64, None);
+        Self { entries, len: 0 }
+    }
+
+    /// Returns the memory, for another table.
+    fn into_memory(mut self) -> Vec<Entry> {
+        self.entries.clear();
+        self.entries.shrink_to(MAX_KEPT);
+        self.entries
+    }
+
+    /// Returns the id of an entry with this hash that is equal, or inserts `new`.
+    fn find_or_insert(&mut self, hash: u64, new: usize, is_equal: impl Fn(usize) -> bool) -> usize {
+        if self.len * 2 >= self.entries.len() {
+            self.grow();
+        }
+        let mask = self.entries.len() - 1;
+        let mut slot = hash as usize & mask;
+        loop {
+            match self.entries[slot] {
+                Some((other, id)) if other == hash && is_equal(id) => return id,
+                Some(_) => slot = (slot + 1) & mask,
+                None => {
+                    self.entries[slot] = Some((hash, new));
+                    self.len += 1;
+                    return new;
+                }
+            }
+        }
+    }
+
+    fn grow(&mut self) {
+        let size = self.entries.len() * 2;
+        let entries = std::mem::replace(&mut self.entries, vec![None; size]);
+        for entry in entries.into_iter().flatten() {
+            let mut slot = entry.0 as usize & (size - 1);
+            while self.entries[slot].is_some() {
+                slot = (slot + 1) & (size - 1);
+            }
+            self.entries[slot] = Some(entry);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Work of an author's kernel on the reference device.
+
+use std::mem::MaybeUninit;
+use std::slice;
+
+use sp_abi::stream_executor::StreamExecutor;
+use sp_plugin::accelerator::Region;
+use sp_plugin::kernel::{Context, DeviceOut, In};
+use sp_plugin::{Element, Error, HostAddressable, Result};
+
+use super::dispatch::other_device;
+use super::queued::{CpuAccelerator, address};
+use super::{CpuDevice, Mode, Stream};
+
+impl CpuDevice {
+    /// Enqueues `function(input, output)` on the stream of a call. It runs before the method returns, or later on the
+    /// stream's thread, as `SP_CPU_STREAMS` selects.
+    ///
+    /// # Errors
+    /// Returns the first error of the stream, or an error if a tensor is not in this device's memory.
+    pub fn launch<T: Element, D: HostAddressable + StreamExecutor<Stream = Stream>>(
+        &self,
+        context: &Context<'_, D>,
+        input: &In<'_, T, D>,
+        output: &mut DeviceOut<'_, T, D>,
+        function: impl FnOnce(&[T], &mut [MaybeUninit<T>]) + Send + 'static,
+    ) -> Result<()> {
+        let (device, stream) = match (&self.0, &context.stream().0) {
+            (Mode::Queued(device), Mode::Queued(stream)) => (device, stream),
+            (Mode::Inline(_), Mode::Inline(_)) => {
+                // SAFETY: a device without queues has no work in progress, and the output is a tensor of its own.
+                let (input, output) = unsafe { (input.as_slice()?, output.as_uninit_slice()?) };
+                function(input, output);
+                return Ok(());
+            }
+            _ => return Err(other_device()),
+        };
+        if input.is_empty() || output.is_empty() {
+            return Ok(());
+        }
+        let (from, to) = (input.address()?.addr(), output.address()?.addr());
+        let source = Elements::<T>::new(device.region(from, size_of::<T>() * input.len())?)?;
+        let target = Elements::<T>::new(device.region(to, size_of::<T>() * output.len())?)?;
+        stream.kernel_queue(context)?.launch(move || {
+            // SAFETY: queues order the uses of device memory, and the output is a tensor of its own.
+            unsafe { function(source.as_slice(), target.as_uninit_slice()) };
+            Ok(())
+        })
+    }
+}
+
+/// The elements of a tensor, whose memory lives as long as the value.
+struct Elements<T> {
+    start: *mut T,
+    len: usize,
+    _region: Region<CpuAccelerator>,
+}
+
+// SAFETY: the elements are plain data in memory that the value holds.
+unsafe impl<T: Element> Send for Elements<T> {}
+
+impl<T: Element> Elements<T> {
+    fn new(region: Region<CpuAccelerator>) -> Result<Self> {
+        let (start, len) = (address(&region).cast::<T>(), region.len() / size_of::<T>());
+        match start.is_aligned() {
+            true => Ok(Self {
+                start,
+                len,
+                _region: region,
+            }),
+            false => Err(Error::invalid_argument("a tensor is not aligned")),
+        }
+    }
+
+    /// # Safety
+    /// Nobody writes to the elements meanwhile.
+    unsafe fn as_slice(&self) -> &[T] {
+        // SAFETY: the region has the elements, aligned, and any bytes are values of an `Element`. The caller
+        // guarantees that nobody writes.
+        unsafe { slice::from_raw_parts(self.start, self.len) }
+    }
+
+    /// # Safety
+    /// Nobody else uses the elements meanwhile.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the memory is the device's, not the value's"
+    )]
+    unsafe fn as_uninit_slice(&self) -> &mut [MaybeUninit<T>] {
+        // SAFETY: the region has the elements, aligned. The caller guarantees that nobody else uses them.
+        unsafe { slice::from_raw_parts_mut(self.start.cast(), self.len) }
+    }
+}

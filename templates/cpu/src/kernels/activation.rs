@@ -1,0 +1,237 @@
+//! Elementary and activation functions, their gradients, comparisons, sums of several tensors.
+
+use super::elementwise::{map_one_with_cost, map_two};
+use super::prelude::*;
+use crate::compute::Broadcast;
+use crate::compute::elementary::Elementary;
+use crate::compute::map::{map2, update};
+use crate::compute::nn::activation as f;
+use sp_plugin::kernel::{Forwarded, InList, Kernel, kernels};
+use std::mem::MaybeUninit;
+
+/// Functions of one float: `name: Op(input) -> output, cost => function`.
+macro_rules! unary {
+    ($table:ident: $($name:ident: $op:ident($x:ident) -> $y:ident, $cost:ident => $f:path;)*) => {
+        $(
+            #[kernel($op, T = [f32, f64])]
+            fn $name<T: Element + Elementary>($x: In<'_, T>, $y: Out<'_, T>) -> Result<()> {
+                map_one_with_cost(Cost::$cost, $x, $y, $f)
+            }
+        )*
+
+        fn $table() -> Vec<&'static Kernel> {
+            kernels![$($name),*]
+        }
+    };
+}
+
+/// Functions of two tensors that broadcast: `name: Op, bound in [types], cost => function`.
+macro_rules! binary {
+    ($table:ident: $($name:ident: $op:ident, $bound:ident in [$($ty:ident),*], $cost:ident => $f:path;)*) => {
+        $(
+            #[kernel($op, T = [$($ty),*])]
+            fn $name<T: Element + $bound>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
+                map_two(Cost::$cost, x, y, z, $f)
+            }
+        )*
+
+        fn $table() -> Vec<&'static Kernel> {
+            kernels![$($name),*]
+        }
+    };
+}
+
+/// Gradients: `name: Op(first, second) -> output, cost => function`.
+macro_rules! gradients {
+    ($table:ident: $($name:ident: $op:ident($x:ident, $y:ident) -> $z:ident, $cost:ident => $f:path;)*) => {
+        $(
+            #[kernel($op, T = [f32, f64])]
+            fn $name<T: Element + Elementary>($x: In<'_, T>, $y: In<'_, T>, $z: Out<'_, T>) -> Result<()> {
+                check_same(($x.dims(), stringify!($x)), ($y.dims(), stringify!($y)))?;
+                map_two(Cost::$cost, $x, $y, $z, $f)
+            }
+        )*
+
+        fn $table() -> Vec<&'static Kernel> {
+            kernels![$($name),*]
+        }
+    };
+}
+
+/// Comparisons: `name: Op, operator`.
+macro_rules! comparisons {
+    ($table:ident: $($name:ident: $op:ident, $operator:tt;)*) => {
+        $(
+            #[kernel($op, T = [f32, f64, i64])]
+            fn $name<T: Element + Number>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, Bool>) -> Result<()> {
+                map_two(Cost::Cheap, x, y, z, #[inline(always)] |x, y| Bool::from(x $operator y))
+            }
+        )*
+
+        fn $table() -> Vec<&'static Kernel> {
+            kernels![$($name),*]
+        }
+    };
+}
+
+unary! { functions:
+    ceil: Ceil(x) -> y, Cheap => T::round_up;
+    cos: Cos(x) -> y, Expensive => T::cosine;
+    elu: Elu(features) -> activations, Expensive => f::elu;
+    erf: Erf(x) -> y, Expensive => T::error_function;
+    erfc: Erfc(x) -> y, Expensive => T::error_complement;
+    exp: Exp(x) -> y, Expensive => T::exp;
+    expm1: Expm1(x) -> y, Expensive => T::exp_minus_one;
+    floor: Floor(x) -> y, Cheap => T::round_down;
+    inv: Inv(x) -> y, Cheap => f::reciprocal;
+    log: Log(x) -> y, Expensive => T::natural_log;
+    log1p: Log1p(x) -> y, Expensive => T::ln_plus_one;
+    reciprocal: Reciprocal(x) -> y, Cheap => f::reciprocal;
+    relu6: Relu6(features) -> activations, Cheap => f::relu6;
+    rint: Rint(x) -> y, Cheap => T::round_even;
+    round: Round(x) -> y, Cheap => T::round_even;
+    rsqrt: Rsqrt(x) -> y, Cheap => f::rsqrt;
+    selu: Selu(features) -> activations, Expensive => f::selu;
+    sigmoid: Sigmoid(x) -> y, Expensive => T::logistic;
+    sin: Sin(x) -> y, Expensive => T::sine;
+    softplus: Softplus(features) -> activations, Expensive => f::softplus;
+    softsign: Softsign(features) -> activations, Cheap => f::softsign;
+    tanh: Tanh(x) -> y, Expensive => T::tangent;
+    abs: Abs(x) -> y, Cheap => f::abs;
+    sign: Sign(x) -> y, Cheap => f::sign;
+}
+
+binary! { operators:
+    maximum: Maximum, Number in [f32, f64, i64], Cheap => f::maximum;
+    minimum: Minimum, Number in [f32, f64, i64], Cheap => f::minimum;
+    mul_no_nan: MulNoNan, Elementary in [f32, f64], Cheap => f::mul_no_nan;
+    squared_difference: SquaredDifference, Number in [f32, f64, i64], Cheap => f::squared_difference;
+    xdivy: Xdivy, Elementary in [f32, f64], Cheap => f::xdivy;
+    xlog1py: Xlog1py, Elementary in [f32, f64], Expensive => f::xlog1py;
+    xlogy: Xlogy, Elementary in [f32, f64], Expensive => f::xlogy;
+}
+
+gradients! { slopes:
+    elu_grad: EluGrad(gradients, outputs) -> backprops, Cheap => f::elu_grad;
+    inv_grad: InvGrad(y, dy) -> z, Cheap => f::reciprocal_grad;
+    reciprocal_grad: ReciprocalGrad(y, dy) -> z, Cheap => f::reciprocal_grad;
+    relu6_grad: Relu6Grad(gradients, features) -> backprops, Cheap => f::relu6_grad;
+    rsqrt_grad: RsqrtGrad(y, dy) -> z, Cheap => f::rsqrt_grad;
+    selu_grad: SeluGrad(gradients, outputs) -> backprops, Cheap => f::selu_grad;
+    sigmoid_grad: SigmoidGrad(y, dy) -> z, Cheap => f::sigmoid_grad;
+    softplus_grad: SoftplusGrad(gradients, features) -> backprops, Expensive => f::softplus_grad;
+    softsign_grad: SoftsignGrad(gradients, features) -> backprops, Cheap => f::softsign_grad;
+    sqrt_grad: SqrtGrad(y, dy) -> z, Cheap => f::sqrt_grad;
+    tanh_grad: TanhGrad(y, dy) -> z, Cheap => f::tanh_grad;
+}
+
+comparisons! { relations:
+    greater: Greater, >;
+    greater_equal: GreaterEqual, >=;
+    less: Less, <;
+    less_equal: LessEqual, <=;
+}
+
+#[kernel(LeakyRelu, T = [f32, f64])]
+fn leaky_relu<T: Element + Elementary>(
+    features: In<'_, T>,
+    activations: Out<'_, T>,
+    alpha: f32,
+) -> Result<()> {
+    let alpha = T::constant(alpha.into());
+    map_one_with_cost(
+        Cost::Cheap,
+        features,
+        activations,
+        #[inline(always)]
+        |x| f::leaky_relu(x, alpha),
+    )
+}
+
+#[kernel(LeakyReluGrad, T = [f32, f64])]
+fn leaky_relu_grad<T: Element + Elementary>(
+    gradients: In<'_, T>,
+    features: In<'_, T>,
+    backprops: Out<'_, T>,
+    alpha: f32,
+) -> Result<()> {
+    check_same(
+        (gradients.dims(), "gradients"),
+        (features.dims(), "features"),
+    )?;
+    let alpha = T::constant(alpha.into());
+    map_two(
+        Cost::Cheap,
+        gradients,
+        features,
+        backprops,
+        #[inline(always)]
+        |g, x| f::leaky_relu_grad(g, x, alpha),
+    )
+}
+
+/// The sum of tensors of one shape, from the first to the last.
+#[kernel(AddN, T = [f32, f64, i64])]
+fn add_n<T: Element + Number>(inputs: InList<'_, T>, sum: Out<'_, T>) -> Result<()> {
+    let inputs = inputs.fetch()?;
+    let Some(first) = inputs.first() else {
+        return Err(Error::invalid_argument("expected one input or more"));
+    };
+    for (index, input) in inputs.iter().enumerate().skip(1) {
+        if input.dims() != first.dims() {
+            let message = format!(
+                "inputs must have one shape, but input 0 has {:?}, and input {} has {:?}",
+                first.dims(),
+                index,
+                input.dims()
+            );
+            return Err(Error::invalid_argument(message));
+        }
+    }
+    let mut sum = sum.uninit(first.dims())?.copy_from_slice(first.data())?;
+    inputs
+        .iter()
+        .skip(1)
+        .for_each(|input| update(&mut sum, input.data(), arith::add));
+    Ok(())
+}
+
+/// Adds in the buffer of the first input if possible. Core's collective ops, such as the all-reduce of `MirroredStrategy`,
+/// require it: with them an allocated output is an error.
+#[kernel(Add, T = [f32, f64, i64])]
+fn add<T: Element + Number>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
+    if x.dims() != y.dims() {
+        return map_two(Cost::Cheap, x, y, z, arith::add);
+    }
+    match z.forward(x)? {
+        Forwarded::InPlace(mut sum) => update(&mut sum, y.data(), arith::add),
+        Forwarded::Fresh { input, mut output } => map2(
+            &Broadcast::new([input.dims(), y.dims()])?,
+            input.data(),
+            y.data(),
+            output.as_uninit_slice(),
+            #[inline(always)]
+            |x, y| MaybeUninit::new(arith::add(x, y)),
+        ),
+    }
+    Ok(())
+}
+
+/// Checks that two inputs have one shape.
+fn check_same((x, x_name): (&[usize], &str), (y, y_name): (&[usize], &str)) -> Result<()> {
+    match x == y {
+        true => Ok(()),
+        false => Err(Error::invalid_argument(format!(
+            "{x_name} {x:?} and {y_name} {y:?} differ in shape"
+        ))),
+    }
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    let mut table = kernels![leaky_relu, leaky_relu_grad, add, add_n];
+    for family in [functions(), operators(), slopes(), relations()] {
+        table.extend(family);
+    }
+    table
+}

@@ -1,0 +1,205 @@
+//! Batch normalization and its gradient.
+//!
+//! Outputs that TensorFlow reserves for the gradient are those of its CPU kernels without oneDNN: mean, variance, and a
+//! zero that nobody reads. So a gradient may be computed on another device than its result.
+
+use super::image::DataFormat as ImageFormat;
+use super::prelude::*;
+use crate::compute::nn::batch_norm::{Channels, moments, normalize, normalize_gradients};
+use sp_plugin::kernel::{Kernel, kernels};
+
+/// The position of the channels, and the number of dims.
+#[derive(Clone, Copy, AttributeValue)]
+enum DataFormat {
+    #[value("NHWC")]
+    ChannelsLast,
+    #[value("NCHW")]
+    ChannelsFirst,
+    #[value("NDHWC")]
+    VolumeChannelsLast,
+    #[value("NCDHW")]
+    VolumeChannelsFirst,
+}
+
+impl DataFormat {
+    fn layout(self) -> ImageFormat {
+        match self {
+            Self::ChannelsLast | Self::VolumeChannelsLast => ImageFormat::ChannelsLast,
+            Self::ChannelsFirst | Self::VolumeChannelsFirst => ImageFormat::ChannelsFirst,
+        }
+    }
+
+    /// Returns how a tensor is divided into channels.
+    ///
+    /// # Errors
+    /// Returns an error if the tensor has another number of dims.
+    fn channels(self, name: &str, dims: &[usize]) -> Result<Channels> {
+        let rank = match self {
+            Self::ChannelsLast | Self::ChannelsFirst => 4,
+            Self::VolumeChannelsLast | Self::VolumeChannelsFirst => 5,
+        };
+        // TensorFlow takes images as volumes of unknown depth.
+        if dims.len() != rank && (dims.len() != 4 || rank != 5) {
+            let message = format!("{name} must have {rank} dimensions, not shape {dims:?}");
+            return Err(Error::invalid_argument(message));
+        }
+        let axis = crate::compute::nn::bias::ChannelLayout::from(self.layout()).axis(dims.len());
+        let inner = dims[axis + 1..].iter().product();
+        let count = dims[..axis].iter().product::<usize>() * inner;
+        Ok(Channels {
+            channels: dims[axis],
+            inner,
+            count,
+        })
+    }
+}
+
+/// Checks that a parameter is a vector with an element for each channel.
+fn check_vector(name: &str, found: &[usize], channels: usize) -> Result<()> {
+    match *found == [channels] {
+        true => Ok(()),
+        false => Err(Error::invalid_argument(format!(
+            "{name} must be a vector of {channels} channels, not of shape {found:?}"
+        ))),
+    }
+}
+
+#[kernel(FusedBatchNormV3, T = [f32], U = [f32])]
+fn fused_batch_norm(
+    x: In<'_, f32>,
+    scale: In<'_, f32>,
+    offset: In<'_, f32>,
+    mean: In<'_, f32>,
+    variance: In<'_, f32>,
+    y: Out<'_, f32>,
+    batch_mean: Out<'_, f32>,
+    batch_variance: Out<'_, f32>,
+    reserve_space_1: Out<'_, f32>,
+    reserve_space_2: Out<'_, f32>,
+    reserve_space_3: Out<'_, f32>,
+    epsilon: f32,
+    exponential_avg_factor: f32,
+    data_format: DataFormat,
+    is_training: bool,
+) -> Result<()> {
+    let shape = data_format.channels("x", x.dims())?;
+    let channels = shape.channels;
+    check_vector("scale", scale.dims(), channels)?;
+    check_vector("offset", offset.dims(), channels)?;
+    for (name, dims) in [("mean", mean.dims()), ("variance", variance.dims())] {
+        match is_training && exponential_avg_factor == 1.0 && dims.len() == 1 {
+            true => {} // not read
+            false => check_vector(name, dims, channels)?,
+        }
+    }
+    reserve_space_3.zeroed(&[])?;
+    let mut y = y.zeroed(x.dims())?;
+    let vectors = [batch_mean, batch_variance, reserve_space_1, reserve_space_2]
+        .map(|it| it.zeroed(&[channels]));
+    let [new_mean, new_variance, saved_mean, saved_variance] = vectors;
+    let (mut new_mean, mut new_variance, mut saved_mean, mut saved_variance) =
+        (new_mean?, new_variance?, saved_mean?, saved_variance?);
+    if x.is_empty() {
+        new_mean.fill(f32::NAN);
+        new_variance.fill(f32::NAN);
+        return Ok(());
+    }
+    let [new, saved] = [
+        [&mut new_mean[..], &mut new_variance],
+        [&mut saved_mean, &mut saved_variance],
+    ];
+    if is_training {
+        write_moments(shape, x.data(), saved, new);
+        average(&mean, &mut new_mean, exponential_avg_factor);
+        average(&variance, &mut new_variance, exponential_avg_factor);
+    } else {
+        for outputs in [new, saved] {
+            let [to_mean, to_variance] = outputs;
+            to_mean.copy_from_slice(mean.data());
+            to_variance.copy_from_slice(variance.data());
+        }
+    }
+    let parameters = [
+        &saved_mean[..],
+        &saved_variance,
+        scale.data(),
+        offset.data(),
+    ];
+    normalize(shape, x.data(), parameters, epsilon, &mut y);
+    Ok(())
+}
+
+/// Writes mean and variance of each channel; `new` gets the variance with Bessel's correction.
+fn write_moments(shape: Channels, x: &[f32], saved: [&mut [f32]; 2], new: [&mut [f32]; 2]) {
+    let found = moments(shape, x);
+    let ([saved_mean, saved_variance], [new_mean, new_variance]) = (saved, new);
+    saved_mean.copy_from_slice(&found.mean);
+    saved_variance.copy_from_slice(&found.variance);
+    new_mean.copy_from_slice(&found.mean);
+    let correction = shape.count as f32 / (shape.count.max(2) - 1) as f32;
+    for (new, found) in new_variance.iter_mut().zip(&found.variance) {
+        *new = found * correction;
+    }
+}
+
+/// Averages old values with new ones, of which `factor` is the weight. With the factor 1 the old ones are not read.
+fn average(old: &In<'_, f32>, new: &mut [f32], factor: f32) {
+    if factor == 1.0 {
+        return;
+    }
+    for (new, old) in new.iter_mut().zip(old.data()) {
+        *new = (1.0 - factor) * old + factor * *new;
+    }
+}
+
+#[kernel(FusedBatchNormGradV3, T = [f32], U = [f32], ignore = [reserve_space_3])]
+fn fused_batch_norm_grad(
+    y_backprop: In<'_, f32>,
+    x: In<'_, f32>,
+    scale: In<'_, f32>,
+    reserve_space_1: In<'_, f32>,
+    reserve_space_2: In<'_, f32>,
+    x_backprop: Out<'_, f32>,
+    scale_backprop: Out<'_, f32>,
+    offset_backprop: Out<'_, f32>,
+    reserve_space_4: Out<'_, f32>,
+    reserve_space_5: Out<'_, f32>,
+    epsilon: f32,
+    data_format: DataFormat,
+    is_training: bool,
+) -> Result<()> {
+    let shape = data_format.channels("x", x.dims())?;
+    if y_backprop.dims() != x.dims() {
+        let message = format!(
+            "y_backprop {:?} and x {:?} differ in shape",
+            y_backprop.dims(),
+            x.dims()
+        );
+        return Err(Error::invalid_argument(message));
+    }
+    check_vector("scale", scale.dims(), shape.channels)?;
+    check_vector("reserve_space_1", reserve_space_1.dims(), shape.channels)?;
+    check_vector("reserve_space_2", reserve_space_2.dims(), shape.channels)?;
+    reserve_space_4.empty()?;
+    reserve_space_5.empty()?;
+    let mut dx = x_backprop.zeroed(x.dims())?;
+    let (mut d_scale, mut d_offset) = (
+        scale_backprop.zeroed(&[shape.channels])?,
+        offset_backprop.zeroed(&[shape.channels])?,
+    );
+    if x.is_empty() {
+        return Ok(());
+    }
+    let parameters = [reserve_space_1.data(), reserve_space_2.data(), scale.data()];
+    let tensors = [y_backprop.data(), x.data()];
+    let gradients =
+        normalize_gradients(shape, tensors, parameters, (epsilon, is_training), &mut dx);
+    d_scale.copy_from_slice(&gradients.scale);
+    d_offset.copy_from_slice(&gradients.offset);
+    Ok(())
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![fused_batch_norm, fused_batch_norm_grad]
+}

@@ -1,0 +1,247 @@
+//! Convolution and its gradients.
+
+use super::image::{DataFormat, PaddingKind, dims4, paddings, shape, slides, spatial};
+use super::prelude::*;
+use crate::compute::matmul::Tiled;
+use crate::compute::nn::conv::{self, Conv2d};
+use crate::compute::nn::window::Slide;
+use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
+
+/// The attributes of all three ops.
+#[derive(Attributes)]
+struct ConvAttributes {
+    strides: Vec<i64>,
+    padding: PaddingKind,
+    explicit_paddings: Vec<i64>,
+    data_format: DataFormat,
+    dilations: Vec<i64>,
+}
+
+/// The checked attributes.
+struct Conv {
+    format: DataFormat,
+    slides: [Slide; 2],
+}
+
+impl Prepare for Conv {
+    type Attributes = ConvAttributes;
+
+    fn prepare(it: ConvAttributes) -> Result<Self> {
+        let format = it.data_format;
+        let dilations = spatial("dilations", &it.dilations, format)?;
+        let strides = spatial("strides", &it.strides, format)?;
+        let paddings = paddings(it.padding, &it.explicit_paddings, format)?;
+        Ok(Self {
+            format,
+            slides: slides(strides, dilations, paddings),
+        })
+    }
+}
+
+impl Conv {
+    /// Returns the plan for an input, with the dims of its tensor, and a filter.
+    fn plan(&self, input: &[usize], filter: &[usize]) -> Result<Conv2d> {
+        let input = self.format.to_channels_last(dims4("the input", input)?);
+        Ok(Conv2d::new(
+            input,
+            dims4("the filter", filter)?,
+            self.slides,
+        )?)
+    }
+
+    /// Checks the shape of the gradient of the output.
+    fn check_gradient(&self, plan: &Conv2d, found: &[usize]) -> Result<()> {
+        let expected = self.format.dims(plan.output());
+        match expected == dims4("out_backprop", found)? {
+            true => Ok(()),
+            false => Err(Error::invalid_argument(format!(
+                "out_backprop must have shape {expected:?} for an input of shape {:?} and a filter of shape {:?}, not {found:?}",
+                self.format.dims(plan.input()),
+                plan.filter()
+            ))),
+        }
+    }
+
+    /// Returns the dims of the input of which the gradient is computed: all of them are stated, or rows and columns.
+    fn input_dims(
+        &self,
+        sizes: &HostIn<'_, i32>,
+        filter: &[usize],
+        gradient: &[usize],
+    ) -> Result<Vec<usize>> {
+        let stated = shape("input_sizes", sizes)?;
+        match (&stated[..], filter) {
+            (&[rows, columns], &[_, _, depth, _]) => {
+                let batch = dims4("out_backprop", gradient)?[0];
+                Ok(self.format.dims([batch, rows, columns, depth]).into())
+            }
+            _ => Ok(stated),
+        }
+    }
+
+    fn write_output<T: Element + Tiled>(
+        &self,
+        plan: &Conv2d,
+        [input, filter]: [&In<'_, T>; 2],
+        output: Out<'_, T>,
+    ) -> Result<()> {
+        self.format.write(plan.output(), output, |y| {
+            self.format.read(plan.input(), input.data(), |x| {
+                conv::conv2d(plan, x, filter.data(), y)
+            });
+        })
+    }
+
+    fn write_input_gradient<T: Element + Tiled>(
+        &self,
+        plan: &Conv2d,
+        [filter, out_backprop]: [&In<'_, T>; 2],
+        output: Out<'_, T>,
+    ) -> Result<()> {
+        self.check_gradient(plan, out_backprop.dims())?;
+        self.format.write(plan.input(), output, |dx| {
+            self.format.read(plan.output(), out_backprop.data(), |dy| {
+                conv::conv2d_backprop_input(plan, filter.data(), dy, dx)
+            });
+        })
+    }
+
+    /// Writes the gradient of a filter, whose tensor has the dims `dims`.
+    fn write_filter_gradient<T: Element + Tiled>(
+        &self,
+        plan: &Conv2d,
+        dims: &[usize],
+        [input, out_backprop]: [&In<'_, T>; 2],
+        output: Out<'_, T>,
+    ) -> Result<()> {
+        self.check_gradient(plan, out_backprop.dims())?;
+        let mut df = output.zeroed(dims)?;
+        self.format.read(plan.input(), input.data(), |x| {
+            self.format.read(plan.output(), out_backprop.data(), |dy| {
+                conv::conv2d_backprop_filter(plan, x, dy, &mut df)
+            });
+        });
+        Ok(())
+    }
+}
+
+#[kernel(Conv2D, T = [f32, f64])]
+fn conv2d<T: Element + Tiled>(
+    #[state] conv: &Conv,
+    input: In<'_, T>,
+    filter: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let plan = conv.plan(input.dims(), filter.dims())?;
+    if filter.dims()[0] * filter.dims()[1] == 0 && !plan.output().contains(&0) {
+        let message = format!(
+            "the filter must not be empty, but has shape {:?}",
+            filter.dims()
+        );
+        return Err(Error::invalid_argument(message));
+    }
+    conv.write_output(&plan, [&input, &filter], output)
+}
+
+#[kernel(Conv2DBackpropInput, T = [f32, f64])]
+fn conv2d_backprop_input<T: Element + Tiled>(
+    #[state] conv: &Conv,
+    input_sizes: HostIn<'_, i32>,
+    filter: In<'_, T>,
+    out_backprop: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let dims = conv.input_dims(&input_sizes, filter.dims(), out_backprop.dims())?;
+    let plan = conv.plan(&dims, filter.dims())?;
+    conv.write_input_gradient(&plan, [&filter, &out_backprop], output)
+}
+
+#[kernel(Conv2DBackpropFilter, T = [f32, f64])]
+fn conv2d_backprop_filter<T: Element + Tiled>(
+    #[state] conv: &Conv,
+    input: In<'_, T>,
+    filter_sizes: HostIn<'_, i32>,
+    out_backprop: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let dims = shape("filter_sizes", &filter_sizes)?;
+    let plan = conv.plan(input.dims(), &dims)?;
+    conv.write_filter_gradient(&plan, &dims, [&input, &out_backprop], output)
+}
+
+/// Returns the filter of a convolution with a group for each channel; its elements are in the same order.
+///
+/// # Errors
+/// Returns an error if the filter's channels are not the input's.
+fn depthwise_filter(filter: &[usize], channels: usize) -> Result<[usize; 4]> {
+    let [rows, columns, depth, each] = dims4("the filter", filter)?;
+    if depth != channels || filter.contains(&0) {
+        let message = format!(
+            "the filter must not be empty, and have the {channels} channels of the input, but has shape {filter:?}"
+        );
+        return Err(Error::invalid_argument(message));
+    }
+    // A filter is in memory, or its elements are those of an output that is allocated before it is used.
+    Ok([rows, columns, 1, depth.saturating_mul(each)])
+}
+
+/// Returns the number of channels of an input with the dims of its tensor.
+fn channels(conv: &Conv, input: &[usize]) -> Result<usize> {
+    Ok(conv.format.to_channels_last(dims4("the input", input)?)[3])
+}
+
+#[kernel(DepthwiseConv2dNative, T = [f32, f64])]
+fn depthwise<T: Element + Tiled>(
+    #[state] conv: &Conv,
+    input: In<'_, T>,
+    filter: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let filter_dims = depthwise_filter(filter.dims(), channels(conv, input.dims())?)?;
+    let plan = conv.plan(input.dims(), &filter_dims)?;
+    conv.write_output(&plan, [&input, &filter], output)
+}
+
+#[kernel(DepthwiseConv2dNativeBackpropInput, T = [f32, f64])]
+fn depthwise_backprop_input<T: Element + Tiled>(
+    #[state] conv: &Conv,
+    input_sizes: HostIn<'_, i32>,
+    filter: In<'_, T>,
+    out_backprop: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let dims = conv.input_dims(&input_sizes, filter.dims(), out_backprop.dims())?;
+    let plan = conv.plan(
+        &dims,
+        &depthwise_filter(filter.dims(), channels(conv, &dims)?)?,
+    )?;
+    conv.write_input_gradient(&plan, [&filter, &out_backprop], output)
+}
+
+#[kernel(DepthwiseConv2dNativeBackpropFilter, T = [f32, f64])]
+fn depthwise_backprop_filter<T: Element + Tiled>(
+    #[state] conv: &Conv,
+    input: In<'_, T>,
+    filter_sizes: HostIn<'_, i32>,
+    out_backprop: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let dims = shape("filter_sizes", &filter_sizes)?;
+    let plan = conv.plan(
+        input.dims(),
+        &depthwise_filter(&dims, channels(conv, input.dims())?)?,
+    )?;
+    conv.write_filter_gradient(&plan, &dims, [&input, &out_backprop], output)
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![
+        depthwise,
+        depthwise_backprop_input,
+        depthwise_backprop_filter,
+        conv2d,
+        conv2d_backprop_input,
+        conv2d_backprop_filter
+    ]
+}

@@ -1,0 +1,77 @@
+//! Einstein summation and batches of matrix products.
+
+use super::prelude::*;
+use crate::compute::einsum::{self, Einsum, Equation};
+use crate::compute::matmul::{Batch, Multiply, Product, multiply_batch};
+use crate::compute::reduce::{Fold, Sum};
+use sp_plugin::kernel::{Attributes, InList, Kernel, Prepare, kernels};
+
+#[derive(Attributes)]
+struct EinsumAttributes {
+    equation: String,
+}
+
+/// The parsed equation.
+struct State(Equation);
+
+impl Prepare for State {
+    type Attributes = EinsumAttributes;
+
+    fn prepare(it: EinsumAttributes) -> Result<Self> {
+        Ok(Self(Equation::parse(&it.equation)?))
+    }
+}
+
+#[kernel(Einsum, T = [f32, f64, i32, i64])]
+fn einsum<T: Element + Multiply>(
+    #[state] State(equation): &State,
+    inputs: InList<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()>
+where
+    Sum: Fold<T>,
+{
+    let inputs = inputs.fetch()?;
+    let dims: InlineList<_> = inputs.iter().map(|it| it.dims()).collect();
+    let plan = Einsum::new(equation, &dims)?;
+    let mut output = output.zeroed(plan.dims())?;
+    let data: InlineList<_> = inputs.iter().map(|it| it.data()).collect();
+    einsum::einsum(&plan, &data, &mut output);
+    Ok(())
+}
+
+#[kernel(BatchMatMulV2, T = [f32, f64, i32, i64])]
+fn batch_mat_mul<T: Element + Multiply>(
+    x: In<'_, T>,
+    y: In<'_, T>,
+    output: Out<'_, T>,
+    adj_x: bool,
+    adj_y: bool,
+) -> Result<()> {
+    let shapes = || format!("x of shape {:?} and y of shape {:?}", x.dims(), y.dims());
+    let (Some((batch_x, a)), Some((batch_y, b))) = (
+        x.dims().split_last_chunk::<2>(),
+        y.dims().split_last_chunk::<2>(),
+    ) else {
+        return Err(Error::invalid_argument(format!(
+            "expected two dimensions or more: {}",
+            shapes()
+        )));
+    };
+    let Some(product) = Product::new(*a, *b, adj_x, adj_y) else {
+        let message = format!(
+            "matrices do not match: {}, adj_x {adj_x}, adj_y {adj_y}",
+            shapes()
+        );
+        return Err(Error::invalid_argument(message));
+    };
+    let (batch, mut dims) = Batch::broadcast([batch_x, batch_y], product)?;
+    dims.extend([product.m, product.n]);
+    multiply_batch(&batch, x.data(), y.data(), &mut output.zeroed(&dims)?);
+    Ok(())
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![einsum, batch_mat_mul]
+}

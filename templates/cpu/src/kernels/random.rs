@@ -1,0 +1,185 @@
+//! Stateless random numbers, the same as TensorFlow's on the CPU.
+
+use super::prelude::*;
+use crate::compute::random::{self, Bounded, Normal, Philox, Sample};
+use sp_plugin::kernel::{HostOut, Kernel, kernels};
+
+/// The inputs that select the numbers, which all of these ops have.
+struct Selection {
+    generator: Result<Philox>,
+    dims: Vec<usize>,
+}
+
+fn invalid(message: String) -> Error {
+    Error::invalid_argument(message)
+}
+
+impl Selection {
+    /// Reads the inputs.
+    ///
+    /// # Errors
+    /// Returns an error if an input has another shape than TensorFlow requires.
+    fn new(
+        shape: &HostIn<'_, Index>,
+        key: &In<'_, u64>,
+        counter: &In<'_, u64>,
+        alg: &HostIn<'_, i32>,
+    ) -> Result<Self> {
+        let (key, counter) = (read_key(key)?, read_counter(counter)?);
+        if !alg.dims().is_empty() {
+            let message = format!("alg must be a scalar, not of shape {:?}", alg.dims());
+            return Err(invalid(message));
+        }
+        let dims = read_dims(shape)?;
+        // 1 is Philox, 3 leaves the choice to the kernel, and 2 is ThreeFry, which core's kernels on the CPU lack too.
+        let generator = match alg.scalar()? {
+            1 | 3 => Ok(Philox::new(key, counter)),
+            other => Err(invalid(format!(
+                "algorithm {other} is not supported: 1 is Philox, 3 the kernel's choice"
+            ))),
+        };
+        Ok(Self { generator, dims })
+    }
+
+    /// Writes the output. An empty one needs no generator, and no valid range.
+    fn write<T: Element>(
+        self,
+        output: Out<'_, T>,
+        write: impl FnOnce(Philox, &mut [T]) -> Result<()>,
+    ) -> Result<()> {
+        let mut output = output.zeroed(&self.dims)?;
+        match output.is_empty() {
+            true => Ok(()),
+            false => write(self.generator?, &mut output),
+        }
+    }
+}
+
+fn read_key(key: &In<'_, u64>) -> Result<u64> {
+    match (key.data(), key.dims()) {
+        (&[value], [_]) => Ok(value),
+        (_, dims) => Err(invalid(format!("key must have shape [1], not {dims:?}"))),
+    }
+}
+
+/// Returns the two words of the counter that Philox has.
+fn read_counter(counter: &In<'_, u64>) -> Result<[u64; 2]> {
+    match (counter.data(), counter.dims()) {
+        (&[low, high, ..], [_]) => Ok([low, high]),
+        (_, dims) => Err(invalid(format!(
+            "counter must be a vector of two elements or more, not of shape {dims:?}"
+        ))),
+    }
+}
+
+fn read_dims(shape: &HostIn<'_, Index>) -> Result<Vec<usize>> {
+    if shape.dims().len() != 1 {
+        let message = format!("shape must be a vector, not of shape {:?}", shape.dims());
+        return Err(invalid(message));
+    }
+    let negative = |_| invalid(format!("shape {:?} has a negative size", shape.to_vec()));
+    let dims = shape
+        .iter()
+        .map(|dim| usize::try_from(dim).map_err(negative));
+    let dims = dims.collect::<Result<Vec<usize>>>()?;
+    let mut sizes = dims.iter();
+    let len = sizes.try_fold(1_i64, |len, dim| len.checked_mul((*dim).try_into().ok()?));
+    let too_large = || invalid(format!("shape {dims:?} has more than 2^63 - 1 elements"));
+    len.map(|_| ()).ok_or_else(too_large)?;
+    Ok(dims)
+}
+
+/// Distributions without parameters: `name: Op, bound in [types] => function`.
+macro_rules! distributions {
+    ($($name:ident: $op:ident, $bound:ident in [$($ty:ident),*] => $fill:path;)*) => {$(
+        #[kernel($op, dtype: T = [$($ty),*])]
+        fn $name<T: Element + $bound>(
+            shape: HostIn<'_, Index>,
+            key: In<'_, u64>,
+            counter: In<'_, u64>,
+            alg: HostIn<'_, i32>,
+            output: Out<'_, T>,
+        ) -> Result<()> {
+            Selection::new(&shape, &key, &counter, &alg)?.write(output, |generator, out| {
+                $fill(generator, out);
+                Ok(())
+            })
+        }
+    )*};
+}
+
+distributions! {
+    uniform: StatelessRandomUniformV2, Sample in [f32, f64] => random::uniform;
+    uniform_full_int: StatelessRandomUniformFullIntV2, Sample in [i32, i64, u32, u64] => random::uniform;
+    normal: StatelessRandomNormalV2, Normal in [f32, f64] => random::normal;
+    truncated_normal: StatelessTruncatedNormalV2, Normal in [f32, f64] => random::truncated_normal;
+}
+
+#[kernel(StatelessRandomUniformIntV2, dtype: T = [i32, i64, u32, u64])]
+fn uniform_int<T: Element + Bounded + std::fmt::Display>(
+    shape: HostIn<'_, Index>,
+    key: In<'_, u64>,
+    counter: In<'_, u64>,
+    alg: HostIn<'_, i32>,
+    minval: HostIn<'_, T>,
+    maxval: HostIn<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    Selection::new(&shape, &key, &counter, &alg)?.write(output, |generator, out| {
+        let (true, true) = (minval.dims().is_empty(), maxval.dims().is_empty()) else {
+            let message = format!(
+                "minval and maxval must be scalars, not of shapes {:?} and {:?}",
+                minval.dims(),
+                maxval.dims()
+            );
+            return Err(Error::invalid_argument(message));
+        };
+        let (low, high) = (minval.scalar()?, maxval.scalar()?);
+        if low >= high {
+            return Err(Error::invalid_argument(format!(
+                "minval {low} must be below maxval {high}"
+            )));
+        }
+        random::uniform_int(generator, low, high, out);
+        Ok(())
+    })
+}
+
+/// The key and the counter for a seed. In host memory, as are its inputs.
+#[kernel(StatelessRandomGetKeyCounter)]
+fn get_key_counter(
+    seed: HostIn<'_, Index>,
+    key: HostOut<'_, u64>,
+    counter: HostOut<'_, u64>,
+) -> Result<()> {
+    let (&[low, high], [_]) = (&seed.to_vec()[..], seed.dims()) else {
+        return Err(invalid(format!(
+            "seed must have shape [2], not {:?}",
+            seed.dims()
+        )));
+    };
+    let (key_value, start) = Philox::from_seed([low as u64, high as u64]);
+    key.uninit(&[1])?.fill(key_value);
+    counter.uninit(&[2])?.copy_from_slice(&start)?;
+    Ok(())
+}
+
+/// The algorithm that the kernels of this file choose: Philox.
+#[kernel(StatelessRandomGetAlg)]
+fn get_alg(alg: HostOut<'_, i32>) -> Result<()> {
+    alg.uninit(&[])?.fill(1);
+    Ok(())
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![
+        get_key_counter,
+        get_alg,
+        uniform,
+        uniform_full_int,
+        normal,
+        truncated_normal,
+        uniform_int
+    ]
+}

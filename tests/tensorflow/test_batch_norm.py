@@ -1,0 +1,87 @@
+"""Batch normalization and its gradient compared with TensorFlow's on the CPU: random shapes and attributes, and wrong ones."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from conftest import DEVICE, RELEASE
+from outcomes import assert_close, assert_same_outcome, hard_placement, R, seeds, tensors  # noqa: F401 (a fixture)
+
+LAYOUTS = ["NHWC", "NCHW", "NDHWC", "NCDHW"]
+
+
+def batch_norm_case(seed):
+    random = np.random.default_rng(seed)
+    layout = LAYOUTS[random.integers(0, 4 if RELEASE >= (2, 13) else 2)]
+    spatial = list(random.integers(1, 7, size=len(layout) - 2))
+    channels = int(random.integers(1, 9))
+    dims = [int(random.integers(1, 4)), *spatial, channels] if layout[-1] == "C" else [int(random.integers(1, 4)), channels, *spatial]
+    vector = lambda: random.normal(size=channels).astype(np.float32)
+    parameters = dict(scale=vector(), offset=vector(), mean=vector(), variance=np.abs(vector()))
+    factor = [1.0, 0.25][random.integers(0, 2)]
+    attributes = dict(epsilon=1e-3, exponential_avg_factor=factor, data_format=layout, is_training=bool(random.integers(0, 2)))
+    return random.normal(size=dims).astype(np.float32) + 1, parameters, attributes
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_batch_norm_and_gradient(calls, graph):
+    for seed in seeds():
+        x, parameters, attributes = batch_norm_case(seed)
+        about = f"seed {seed}: {x.shape} {attributes}"
+        # The last output, which nobody reads, has another shape with oneDNN. For volumes core writes no moments in inference.
+        count = 5 if attributes["is_training"] or x.ndim == 4 else 3
+        run = lambda **data: list(R.FusedBatchNormV3(**data, **attributes))[:count]
+        assert_same_outcome("FusedBatchNormV3", calls, run, 2e-5, about, graph, x=x, **parameters)
+        if attributes["data_format"] == "NCDHW" and not attributes["is_training"]:
+            continue  # the CPU has no kernel for it
+        dy = np.random.default_rng(seed).normal(size=x.shape).astype(np.float32)
+        moments = dict(reserve_space_1=parameters["mean"], reserve_space_2=parameters["variance"], reserve_space_3=np.float32(0))
+        keep = {name: attributes[name] for name in ("epsilon", "data_format", "is_training")}
+        run = lambda **data: list(R.FusedBatchNormGradV3(**data, **moments, **keep))[:3]
+        assert_same_outcome("FusedBatchNormGradV3", calls, run, 1e-4, about, graph, y_backprop=dy, x=x, scale=parameters["scale"])
+
+
+@pytest.mark.parametrize("forward", ["/CPU:0", f"/device:{DEVICE}:0"])
+def test_gradient_of_batch_norm_of_the_other_device(forward):
+    """The outputs that are reserved for the gradient are the same on both devices."""
+    x, parameters, _ = batch_norm_case(3)
+    backward = {"/CPU:0": f"/device:{DEVICE}:0"}.get(forward, "/CPU:0")
+    x = np.random.default_rng(4).normal(size=(2, 3, 4, len(parameters["scale"]))).astype(np.float32)
+    with tf.device(forward):
+        y = R.FusedBatchNormV3(x=x, **parameters)
+    results = []
+    for device in (forward, backward):
+        with tf.device(device):
+            reserved = {f"reserve_space_{i}": tf.identity(y[2 + i]) for i in (1, 2, 3)}
+            results.append(tensors(list(R.FusedBatchNormGradV3(y_backprop=x[::-1], x=x, scale=parameters["scale"], **reserved))[:3]))
+    assert_close(results[1], results[0], 1e-4)
+
+
+def batch_norm(x=(2, 3, 3, 2), scale=(2,), offset=(2,), mean=(2,), variance=(2,), **attributes):
+    ones = lambda shape: np.ones(shape, np.float32)
+    return lambda: list(R.FusedBatchNormV3(x=ones(x), scale=ones(scale), offset=ones(offset), mean=ones(mean), variance=ones(variance), **attributes))[:3]
+
+
+def batch_norm_gradient(dy=(2, 3, 3, 2), x=(2, 3, 3, 2), scale=(2,), mean=(2,), variance=(2,), **attributes):
+    ones = lambda shape: np.ones(shape, np.float32)
+    moments = dict(reserve_space_1=ones(mean), reserve_space_2=ones(variance), reserve_space_3=ones(()))
+    return lambda: list(R.FusedBatchNormGradV3(y_backprop=ones(dy), x=ones(x), scale=ones(scale), **moments, **attributes))[:3]
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("shapes", [
+    dict(), dict(x=(0, 3, 3, 2)), dict(x=(2, 0, 3, 2)), dict(x=(2, 3, 3, 0), scale=(0,), offset=(0,), mean=(0,), variance=(0,)), dict(x=(1, 1, 1, 2)),
+    dict(x=(3, 3, 2)), dict(x=(1, 2, 3, 3, 2)), dict(scale=(1, 2)), dict(scale=(1,)), dict(offset=(3,)), dict(offset=()), dict(mean=(1, 2)), dict(variance=(2, 1)), dict(mean=(0,), variance=(0,)), dict(mean=(1,)),
+    dict(mean=(0,), variance=(0,), exponential_avg_factor=0.5), dict(data_format="NCHW"), dict(x=(2, 2, 3, 3), data_format="NCHW"),
+], ids=str)
+def test_batch_norm_of_odd_shapes(calls, shapes, training):
+    assert_same_outcome("FusedBatchNormV3", calls, batch_norm(is_training=training, **shapes), 1e-5)
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("shapes", [
+    dict(), dict(dy=(0, 3, 3, 2), x=(0, 3, 3, 2)), dict(dy=(2, 3, 3, 0), x=(2, 3, 3, 0), scale=(0,), mean=(0,), variance=(0,)), dict(dy=(1, 3, 3, 2)), dict(dy=(3, 3, 2)),
+    dict(dy=(3, 3, 2), x=(3, 3, 2)), dict(scale=(1,)), dict(scale=(1, 2)), dict(mean=(1,)), dict(variance=(1, 2)),
+], ids=str)
+def test_gradient_of_batch_norm_of_odd_shapes(calls, shapes, training):
+    assert_same_outcome("FusedBatchNormGradV3", calls, batch_norm_gradient(is_training=training, **shapes), 1e-5)

@@ -1,0 +1,270 @@
+"""Kernels that change variables in place, beside the CPU's: optimizers, and rows of a variable."""
+
+import threading
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from conftest import DEVICE, RELEASE
+
+HAS_VARIABLES = RELEASE <= (2, 18) or RELEASE >= (2, 22)
+ON_DEVICE = f"/device:{DEVICE}:0"
+
+# The type and the shape of a variable, as the kernels have them.
+TYPES = [np.float32, np.float64]
+SCATTERS = {"Add": TYPES, "Sub": TYPES, "Mul": TYPES, "Div": TYPES, "Min": TYPES, "Max": TYPES, "Update": TYPES}
+# Core has no VarHandleOp of int32 for a plugin's device.
+INTEGERS = {op: [np.int64] for op in ("Add", "Sub", "Mul", "Min", "Max", "Update")}
+
+needs_variables = pytest.mark.skipif(not HAS_VARIABLES, reason="core exports no function of variables from 2.19 to 2.21")
+
+
+@pytest.fixture(autouse=True)
+def hard_placement():
+    """Ops run on the device that they name, or fail."""
+    before = tf.config.get_soft_device_placement()
+    tf.config.set_soft_device_placement(False)
+    yield
+    tf.config.set_soft_device_placement(before)
+
+
+@pytest.fixture(params=["eager", "function"])
+def run(request):
+    """Returns a function that calls another in eager mode, or inside of a tf.function."""
+    is_tensor = lambda result: result if isinstance(result, tf.Tensor) else None
+    if request.param == "eager":
+        return lambda function: is_tensor(function())
+    return lambda function: tf.function(lambda: is_tensor(function()))()
+
+
+def values(*shape, seed=0, dtype=np.float32):
+    random = np.random.default_rng(seed)
+    return random.normal(size=shape).astype(dtype) if dtype in TYPES else random.integers(1, 9, shape, dtype)
+
+
+def constant(array):
+    """Returns a tensor of float32. `tf.ones` would run Fill, for which the plugin has no kernel."""
+    return tf.constant(np.asarray(array, np.float32))
+
+
+def on_both(run, op, initial, function, calls):
+    """Runs `function(variables)` on both devices, and returns the variables' values after it: the CPU's and ours."""
+    results = []
+    for device in "/CPU:0", ON_DEVICE:
+        before = calls().get(op, 0)
+        with tf.device(device):
+            variables = [tf.Variable(value) for value in initial]
+            run(lambda: function(*variables))
+        ran = calls().get(op, 0) - before
+        assert ran == (1 if device == ON_DEVICE else 0), f"{op} ran {ran} times in the plugin"
+        results.append([variable.numpy() for variable in variables])
+    return results
+
+
+def check(results, tolerance=1e-6):
+    expected, found = results
+    for one, other in zip(expected, found):
+        np.testing.assert_allclose(other, one, rtol=tolerance, atol=tolerance)
+
+
+@needs_variables
+@pytest.mark.parametrize("nesterov", [False, True])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(), (0,), (7,), (3, 5), (300, 300)])
+def test_adam_changes_variable_and_moments(run, calls, shape, dtype, nesterov):
+    initial = [values(*shape, seed=1, dtype=dtype), values(*shape, seed=2, dtype=dtype)]
+    initial += [np.square(values(*shape, seed=3, dtype=dtype))]
+    gradient = values(*shape, seed=4, dtype=dtype)
+
+    def step(var, m, v):
+        tf.raw_ops.ResourceApplyAdam(
+            var=var.handle, m=m.handle, v=v.handle, beta1_power=dtype(0.81), beta2_power=dtype(0.998), lr=dtype(0.01),
+            beta1=dtype(0.9), beta2=dtype(0.999), epsilon=dtype(1e-7), grad=tf.constant(gradient), use_nesterov=nesterov,
+        )
+
+    check(on_both(run, "ResourceApplyAdam", initial, step, calls), 1e-5 if dtype == np.float32 else 1e-10)
+
+
+@needs_variables
+@pytest.mark.parametrize("nesterov", [False, True])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", ["Momentum", "KerasMomentum"])
+def test_momentum_changes_variable_and_accumulator(run, calls, name, dtype, nesterov):
+    initial, gradient = [values(40, 3, seed=seed, dtype=dtype) for seed in (1, 2)], values(40, 3, seed=3, dtype=dtype)
+    op = f"ResourceApply{name}"
+
+    def step(var, accum):
+        getattr(tf.raw_ops, op)(
+            var=var.handle, accum=accum.handle, lr=dtype(0.1), grad=tf.constant(gradient), momentum=dtype(0.9), use_nesterov=nesterov
+        )
+
+    check(on_both(run, op, initial, step, calls))
+
+
+@needs_variables
+def test_step_rejects_gradient_of_another_shape(run):
+    with tf.device(ON_DEVICE):
+        var, m, v = (tf.Variable(values(3)) for _ in range(3))
+        scalars = dict(beta1_power=0.9, beta2_power=0.9, lr=0.1, beta1=0.9, beta2=0.9, epsilon=1e-7)
+        gradient = tf.Variable(values(4), shape=tf.TensorShape(None))
+        with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
+            run(lambda: tf.raw_ops.ResourceApplyAdam(
+                var=var.handle, m=m.handle, v=v.handle, grad=gradient.read_value(), **scalars))
+    np.testing.assert_array_equal(var.numpy(), values(3))
+
+
+@needs_variables
+@pytest.mark.parametrize("op", sorted(SCATTERS))
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("row", [(), (4,), (2, 3)])
+def test_scatter_changes_rows(run, calls, op, index, row):
+    indices = np.array([[4, 0], [4, 2]], index)
+    for dtype in SCATTERS[op] + INTEGERS.get(op, []):
+        table, updates = values(5, *row, seed=1, dtype=dtype), values(2, 2, *row, seed=2, dtype=dtype)
+        name = f"ResourceScatter{op}"
+
+        def scatter(variable):
+            getattr(tf.raw_ops, name)(resource=variable.handle, indices=tf.constant(indices), updates=tf.constant(updates))
+
+        # Of repeated indices the last one counts, here and in the CPU's kernel.
+        check(on_both(run, name, [table], scatter, calls))
+
+
+@needs_variables
+def test_scatter_of_one_element_changes_whole_rows(run, calls):
+    def scatter(variable):
+        tf.raw_ops.ResourceScatterAdd(resource=variable.handle, indices=tf.constant([1, 1]), updates=tf.constant(2.0))
+
+    check(on_both(run, "ResourceScatterAdd", [values(3, 4)], scatter, calls))
+
+
+@needs_variables
+@pytest.mark.parametrize("index", [-1, 5, 2**31 - 1])
+def test_rejects_index_that_is_no_row(run, index):
+    with tf.device(ON_DEVICE):
+        variable, indices = tf.Variable(values(5, 2)), tf.constant([[0, index]])
+        message = rf"indices\[0,1\] = {index} is not in \[0, 5\)"
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            run(lambda: tf.raw_ops.ResourceGather(resource=variable.handle, indices=indices, dtype=tf.float32))
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            run(lambda: tf.raw_ops.ResourceScatterAdd(resource=variable.handle, indices=indices, updates=constant(np.ones([1, 2, 2]))))
+    np.testing.assert_array_equal(variable.numpy(), values(5, 2))
+
+
+@needs_variables
+@pytest.mark.parametrize("dtype", TYPES + [np.int64, np.bool_])
+@pytest.mark.parametrize("batch_dims", [0, 1])
+def test_gather_reads_rows(run, calls, dtype, batch_dims):
+    table = values(3, 4, 5, dtype=np.int64).astype(dtype)
+    indices = np.array([[2, 0], [1, 1], [0, 2]])
+    results = []
+    for device in "/CPU:0", ON_DEVICE:
+        before = calls().get("ResourceGather", 0)
+        with tf.device(device):
+            variable = tf.Variable(table)
+            results.append(run(lambda: tf.raw_ops.ResourceGather(
+                resource=variable.handle, indices=tf.constant(indices), dtype=table.dtype, batch_dims=batch_dims)).numpy())
+        assert calls().get("ResourceGather", 0) - before == (1 if device == ON_DEVICE else 0)
+    np.testing.assert_array_equal(results[1], results[0])
+
+
+@needs_variables
+def test_reader_keeps_value_before_scatter():
+    with tf.device(ON_DEVICE):
+        variable = tf.Variable(values(5, 2))
+        first = variable.read_value()
+        variable.scatter_add(tf.IndexedSlices(constant(np.ones([1, 2])), tf.constant([3])))
+        second = variable.read_value()
+        variable.scatter_update(tf.IndexedSlices(constant(np.zeros([1, 2])), tf.constant([3])))
+    np.testing.assert_array_equal(first.numpy(), values(5, 2))
+    np.testing.assert_allclose(second.numpy()[3], values(5, 2)[3] + 1)
+    np.testing.assert_array_equal(variable.numpy()[3], [0, 0])
+
+
+@needs_variables
+def test_two_threads_lose_no_update():
+    steps = 200
+    with tf.device(ON_DEVICE):
+        table, total = tf.Variable(constant(np.zeros([4, 3]))), tf.Variable(constant(np.zeros([4, 3])))
+
+    def work(first, second):
+        with tf.device(ON_DEVICE):
+            for _ in range(steps):
+                first.scatter_add(tf.IndexedSlices(constant(np.ones([2, 3])), tf.constant([0, 3])))
+                # Locks both variables, in opposite orders in the two threads.
+                tf.raw_ops.ResourceApplyMomentum(
+                    var=first.handle, accum=second.handle, lr=0.0, grad=constant(np.zeros([4, 3])), momentum=1.0)
+
+    threads = [threading.Thread(target=work, args=pair) for pair in ((table, total), (total, table))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+        assert not thread.is_alive(), "two kernels wait for each other"
+    for variable in table, total:
+        expected = np.zeros([4, 3])
+        expected[[0, 3]] = steps
+        np.testing.assert_array_equal(variable.numpy(), expected)
+
+
+@needs_variables
+def test_embedding_trains_as_on_cpu():
+    def train():
+        table = tf.Variable(values(10, 4))
+        for step in range(3):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.square(tf.gather(table, [step, 7, step])))
+            gradient = tape.gradient(loss, table)
+            table.scatter_sub(tf.IndexedSlices(0.1 * gradient.values, gradient.indices))
+        return table.numpy()
+
+    with tf.device("/CPU:0"):
+        expected = train()
+    tf.config.set_soft_device_placement(True)
+    with tf.device(ON_DEVICE):
+        np.testing.assert_allclose(train(), expected, rtol=1e-5)
+
+
+@needs_variables
+@pytest.mark.skipif(RELEASE < (2, 10), reason="core exports the functions of variants from 2.10 on")
+@pytest.mark.parametrize("dtype", TYPES + [np.int64])
+def test_lists_of_tensors_have_zeros_and_sums(run, calls, dtype):
+    tensor = values(4, 3, dtype=dtype)
+    stack = lambda handle: tf.raw_ops.TensorListStack(input_handle=handle, element_shape=[3], element_dtype=dtype)
+    before = {op: calls()[op] for op in ("AddN", "ZerosLike")}
+    with tf.device(ON_DEVICE):
+        # Different lists of captured tensors: the optimizer replaces a sum of equal ones, and computes constants itself.
+        tensors = {factor: tf.constant(factor * tensor) for factor in (1, 2, 3)}
+        make = lambda factor: tf.raw_ops.TensorListFromTensor(tensor=tensors[factor], element_shape=[3])
+        zeros = run(lambda: stack(tf.raw_ops.ZerosLike(x=make(1))))
+        total = run(lambda: stack(tf.raw_ops.AddN(inputs=[make(1), make(2), make(3)])))
+    np.testing.assert_array_equal(zeros.numpy(), np.zeros_like(tensor))
+    np.testing.assert_allclose(total.numpy(), 6 * tensor, rtol=1e-6)
+    for op, count in before.items():
+        assert calls()[op] == count + 1, op
+
+
+@needs_variables
+def test_variable_without_value_is_an_error_and_not_the_end():
+    with tf.device(ON_DEVICE):
+        handle = tf.raw_ops.VarHandleOp(dtype=tf.float32, shape=[3], shared_name="never_assigned")
+        with pytest.raises(tf.errors.OpError):
+            tf.raw_ops.ResourceApplyGradientDescent(var=handle, alpha=0.5, delta=constant(np.ones([3])))
+        with pytest.raises(tf.errors.OpError):
+            tf.raw_ops.ResourceGather(resource=handle, indices=tf.constant([0]), dtype=tf.float32)
+
+
+@pytest.mark.skipif(HAS_VARIABLES, reason="core exports the functions of variables")
+@pytest.mark.parametrize("soft", [False, True])
+def test_releases_without_functions_of_variables_raise_errors(soft):
+    tf.config.set_soft_device_placement(soft)
+    with tf.device(ON_DEVICE):
+        variable = tf.Variable(values(3, 2))
+        with pytest.raises(tf.errors.OpError):
+            tf.gather(variable, [0])
+        with pytest.raises(tf.errors.OpError):
+            variable[0].assign(constant(np.zeros([2])))
+        with pytest.raises(tf.errors.OpError):
+            variable.scatter_add(tf.IndexedSlices(constant(np.ones([1, 2])), tf.constant([1])))
+    np.testing.assert_array_equal(variable.numpy(), values(3, 2))

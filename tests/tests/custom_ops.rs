@@ -1,0 +1,225 @@
+//! Ops that a plugin defines, in sp-host: `examples/custom_ops.rs`.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use sp_host::{Host, Op, Tensor};
+
+/// Unknown rank, and unknown dimension.
+const ANY: Option<&[i64]> = None;
+
+fn library() -> PathBuf {
+    sp_tests::example("custom_ops")
+}
+
+/// Infers shapes, and formats them or the error.
+fn infer(host: &Host, op: &Op, inputs: &[Option<&[i64]>]) -> String {
+    let inputs: Vec<Option<Vec<i64>>> = inputs.iter().map(|it| it.map(<[i64]>::to_vec)).collect();
+    match host.infer_shapes(op, &inputs) {
+        Ok(shapes) => shapes
+            .iter()
+            .map(|it| {
+                it.as_ref()
+                    .map_or("?".to_owned(), |dims| format!("{dims:?}"))
+            })
+            .collect::<Vec<_>>()
+            .join(" "),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Prints shapes and results in the release that CUSTOM_OPS_RELEASE names. A process identifies its host once, so
+/// [`run`] starts one for each release.
+#[test]
+fn print_results() {
+    let Ok(release) = std::env::var("CUSTOM_OPS_RELEASE") else {
+        return;
+    };
+    let apis = sp_tests::snapshots(&release);
+    let host = Host::open(&apis, &library()).unwrap();
+    // The same library registers its ops once.
+    drop(Host::open(&apis, &library()).unwrap());
+    println!("ops {}", host.defined_ops().join(" "));
+    let registered = host.kernels().filter(|it| it.op == "FusedBiasRelu").count();
+    println!("kernels {registered}");
+    print_shapes(&host);
+    let value = Tensor::from([2, 2], &[1_f32, -1.0, 3.0, -4.0]);
+    let inputs = [value, Tensor::from([2], &[1_f32, 2.0])];
+    for slope in [None, Some(0.5_f32)] {
+        let op = Op::new("FusedBiasRelu");
+        let op = slope.map_or(op.clone(), |it| op.attr("slope", it));
+        match host.run(&op, &inputs) {
+            Ok(outputs) => println!("run {:?}", outputs[0].as_slice::<f32>()),
+            Err(error) => println!("run {error}"),
+        }
+    }
+    let tally = host.close().unwrap();
+    assert!(tally.is_clean(), "{tally}");
+}
+
+fn print_shapes(host: &Host) {
+    let print = |case: &str, op: &Op, inputs: &[Option<&[i64]>]| {
+        println!("{case}: {}", infer(host, op, inputs));
+    };
+    let fused = Op::new("FusedBiasRelu");
+    print("equal", &fused, &[Some(&[-1, 3]), Some(&[3])]);
+    print("merged", &fused, &[Some(&[2, -1]), Some(&[3])]);
+    print("unknown", &fused, &[ANY, ANY]);
+    print("different", &fused, &[Some(&[2, 4]), Some(&[3])]);
+    print("scalar", &fused, &[Some(&[]), ANY]);
+    let types = |from: sp_host::DType, to: sp_host::DType| {
+        Op::new("TutorialBitcast").attr("T", from).attr("type", to)
+    };
+    let (float, byte, long) = (
+        sp_host::DType::FLOAT,
+        sp_host::DType::UINT8,
+        sp_host::DType::INT64,
+    );
+    print("smaller", &types(float, byte), &[Some(&[-1])]);
+    print("larger", &types(float, long), &[Some(&[5, 2])]);
+    print("no multiple", &types(float, long), &[Some(&[5, 3])]);
+    print("unknown larger", &types(float, long), &[ANY]);
+    print(
+        "list",
+        &Op::new("OffsetAll"),
+        &[Some(&[]), Some(&[2]), Some(&[-1, 3])],
+    );
+    print(
+        "kinds",
+        &Op::new("ShapeKinds"),
+        &[Some(&[2, 3]), Some(&[-1])],
+    );
+    print("kinds of unknown", &Op::new("ShapeKinds"), &[ANY, ANY]);
+    print("panic", &Op::new("PanicsInShapes"), &[Some(&[2])]);
+}
+
+fn run(release: &str) -> Output {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "print_results", "--nocapture"])
+        .env("CUSTOM_OPS_RELEASE", release)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{release}: {stderr}");
+    output
+}
+
+/// Returns the line of a case.
+fn line<'a>(printed: &'a str, case: &str) -> &'a str {
+    let mut lines = printed.lines();
+    let found = lines.find_map(|line| line.strip_prefix(case));
+    found.unwrap_or_else(|| panic!("{case}: {printed}"))
+}
+
+fn results(release: &str) -> String {
+    String::from_utf8(run(release).stdout).unwrap()
+}
+
+#[test]
+fn shapes_are_inferred_from_all_inputs_since_2_10() {
+    for minor in 10..=22 {
+        let printed = results(&format!("2.{minor}"));
+        for (case, expected) in [
+            (
+                "ops ",
+                "FusedBiasRelu OffsetAll PanicsInShapes ShapeKinds TutorialBitcast",
+            ),
+            ("equal: ", "[-1, 3]"),
+            ("merged: ", "[2, 3]"),
+            ("unknown: ", "?"),
+            ("smaller: ", "[-1, 4]"),
+            ("larger: ", "[5]"),
+            ("unknown larger: ", "?"),
+            ("list: ", "[2] [-1, 3] []"),
+            ("kinds: ", "[6] [-1, -1] [7, -1, 2] ? [-1]"),
+            ("kinds of unknown: ", "[-1] [-1, -1] [7, -1, -1] ? ?"),
+        ] {
+            assert_eq!(line(&printed, case), expected, "2.{minor}: {case}");
+        }
+        for (case, expected) in [
+            ("different: ", "dimensions must be equal, but are 4 and 3"),
+            ("scalar: ", "shape [] has rank 0, expected at least 1"),
+            ("no multiple: ", "the dimension must be 2, but is 3"),
+            ("panic: ", "panic in a shape function"),
+        ] {
+            let found = line(&printed, case);
+            assert!(found.contains(expected), "2.{minor}: {case}{found}");
+        }
+    }
+}
+
+#[test]
+fn shapes_are_those_of_the_first_input_and_output_before_2_10() {
+    for minor in 6..=9 {
+        let printed = results(&format!("2.{minor}"));
+        for (case, expected) in [
+            ("equal: ", "[-1, 3]"),
+            ("merged: ", "[2, -1]"),
+            ("different: ", "[2, 4]"),
+            ("larger: ", "[5]"),
+            ("list: ", "? ? ?"),
+            ("kinds: ", "[6] ? ? ? ?"),
+        ] {
+            assert_eq!(line(&printed, case), expected, "2.{minor}: {case}");
+        }
+        let found = line(&printed, "scalar: ");
+        assert!(found.contains("has rank 0"), "2.{minor}: {found}");
+    }
+}
+
+#[test]
+fn kernels_of_custom_ops_run_in_all_releases_that_have_the_functions() {
+    for minor in 6..=22 {
+        let printed = results(&format!("2.{minor}"));
+        let runs: Vec<&str> = printed
+            .lines()
+            .filter(|it| it.starts_with("run ["))
+            .collect();
+        let expected = ["run [2.0, 1.0, 4.0, -0.0]", "run [2.0, 1.0, 4.0, -1.0]"];
+        assert_eq!(runs, expected, "2.{minor}: {printed}");
+        assert_eq!(line(&printed, "kernels "), "2", "2.{minor}");
+    }
+}
+
+#[test]
+fn neither_ops_nor_their_kernels_are_registered_in_2_5() {
+    let output = run("2.5");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(
+        (line(&printed, "ops"), line(&printed, "kernels ")),
+        (" ", "0")
+    );
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let expected = "FusedBiasRelu, OffsetAll, PanicsInShapes, ShapeKinds, TutorialBitcast: not defined, since ops of plugins need TensorFlow 2.6";
+    assert_eq!(stderr.matches(expected).count(), 2, "{stderr}");
+}
+
+/// Loads a copy of the library, whose ops are registered already, in a process of its own.
+#[test]
+fn load_copy() {
+    let Ok(copy) = std::env::var("CUSTOM_OPS_COPY") else {
+        return;
+    };
+    let apis = sp_tests::snapshots("2.21");
+    let first = Host::open(&apis, &library()).unwrap();
+    let second = Host::open(&apis, copy.as_ref()).unwrap();
+    let kernels = |host: &Host| host.kernels().filter(|it| it.op == "FusedBiasRelu").count();
+    assert_eq!((kernels(&first), kernels(&second)), (2, 0));
+    assert!(second.kernels().any(|it| it.op == "Relu"));
+}
+
+#[test]
+fn op_of_another_plugin_is_reported_and_its_kernels_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("libcopy.so");
+    std::fs::copy(library(), &copy).unwrap();
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "load_copy", "--nocapture"])
+        .env("CUSTOM_OPS_COPY", &copy)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let expected = "FusedBiasRelu: TensorFlow or another plugin has an op of this name; neither the op nor its kernels are registered";
+    assert_eq!(stderr.matches(expected).count(), 1, "{stderr}");
+}
