@@ -196,30 +196,37 @@ fn empty_or_too_large(dims: &[usize]) -> Result<usize> {
     dims.contains(&0).then_some(0).ok_or_else(too_large)
 }
 
-/// Returns the address of `data`; a dangling one for an empty tensor that has none.
+/// Returns the address of `len` elements at `data`; a dangling one for an empty tensor that has none.
 ///
 /// # Errors
-/// Returns an error if it is not aligned for `T`: a bitcast of a part of a tensor may give such.
+/// As for [`aligned_address`]: a bitcast of a part of a tensor may be at an address that is not aligned for `T`.
 #[inline]
-pub(crate) fn address<T>(data: *mut c_void) -> Result<NonNull<T>> {
-    aligned_address(data, align_of::<T>()).map(NonNull::cast)
+pub(crate) fn address<T>(data: *mut c_void, len: usize) -> Result<NonNull<T>> {
+    aligned_address(data, len, align_of::<T>()).map(NonNull::cast)
 }
 
-/// Returns the address of `data`; one without memory for an empty tensor that has none.
+/// Returns the address of `len` bytes or elements at `data`; one without memory for an empty tensor that has none.
 ///
 /// # Errors
-/// Returns an error if it is not a multiple of `alignment`.
+/// Returns an error if it is not a multiple of `alignment`, or if it is null and `len` is not 0.
 #[inline]
-pub(crate) fn aligned_address(data: *mut c_void, alignment: usize) -> Result<NonNull<u8>> {
-    // The alignment of a type is not 0.
-    let without_memory = NonZero::new(alignment).unwrap_or(NonZero::<usize>::MIN);
-    let start = NonNull::new(data.cast());
-    let start = start.unwrap_or(NonNull::without_provenance(without_memory));
+pub(crate) fn aligned_address(
+    data: *mut c_void,
+    len: usize,
+    alignment: usize,
+) -> Result<NonNull<u8>> {
     // An alignment is a power of two.
-    match start.addr().get() & (alignment - 1) {
-        0 => Ok(start),
+    match NonNull::new(data.cast::<u8>()) {
+        Some(start) if start.addr().get() & (alignment - 1) == 0 => Ok(start),
+        None if len == 0 => Ok(without_memory(alignment)),
         _ => Err(misaligned(data, alignment)),
     }
+}
+
+#[cold]
+fn without_memory(alignment: usize) -> NonNull<u8> {
+    // The alignment of a type is not 0.
+    NonNull::without_provenance(NonZero::new(alignment).unwrap_or(NonZero::<usize>::MIN))
 }
 
 #[cold]
@@ -230,7 +237,18 @@ fn misaligned(data: *mut c_void, alignment: usize) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::ptr;
+
     use super::*;
+
+    #[test]
+    fn address_of_elements_is_aligned_and_not_null() {
+        let at = |address| ptr::without_provenance_mut(address);
+        assert_eq!(address::<u32>(at(8), 1).unwrap().addr().get(), 8);
+        assert_eq!(address::<u32>(at(0), 0).unwrap().addr().get(), 4);
+        assert!(address::<u32>(at(6), 1).is_err());
+        assert!(address::<u32>(at(0), 1).is_err());
+    }
 
     #[test]
     fn rejects_shapes_larger_than_any_object() {

@@ -37,7 +37,7 @@ impl<'c, T: Element, D: Device> Out<'c, T, D> {
     /// # Errors
     /// Returns an error if TensorFlow rejects the tensor.
     pub fn set(self, input: In<'c, T, D>) -> Result<()> {
-        self.target.set(&input.input.source(), input.input.tensor())
+        self.target.set(&input.fetched().source(), input.fetched().tensor())
     }
 
     /// Makes the input's buffer the output if nobody else uses it; otherwise allocates an output of the input's shape.
@@ -46,8 +46,8 @@ impl<'c, T: Element, D: Device> Out<'c, T, D> {
     /// Returns an error if there is not enough memory.
     pub fn forward(self, input: In<'c, T, D>) -> Result<DeviceForwarded<'c, T, D>> {
         let (source, dims, len) = (
-            input.input.source(),
-            input.input.dims().clone(),
+            input.fetched().source(),
+            input.fetched().dims().clone(),
             input.len(),
         );
         // Our reference would prevent the forwarding.

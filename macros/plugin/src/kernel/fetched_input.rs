@@ -35,7 +35,7 @@ pub(super) struct InputTensor {
 /// If the host reads it, [`start`](Self::start) is the address of [`bytes`](Self::bytes) initialized bytes, which has the
 /// alignment of the layout. They live as long as the value, and nobody changes them.
 pub(super) struct FetchedInput<'c> {
-    pub call: &'c Call<'c>,
+    call: &'c Call<'c>,
     // In `call.inputs()`, which cannot be moved while the call is borrowed.
     stored: Stored<InputTensor>,
 }
@@ -102,7 +102,7 @@ impl<'c> FetchedInput<'c> {
         if is_read {
             // SAFETY: the tensor is live.
             let data = unsafe { (functions.data)(tensor.as_ptr()) };
-            start = aligned_address(data, layout.alignment)?;
+            start = aligned_address(data, bytes, layout.alignment)?;
         }
         Ok(Self::insert(source, tensor, dims, bytes, start, None))
     }
@@ -120,7 +120,7 @@ impl<'c> FetchedInput<'c> {
         let start = match (&copy, is_read) {
             (Some(copy), _) if copy.byte_len() < bytes => return Err(short_copy()),
             (Some(copy), _) => copy.start(),
-            (None, true) => aligned_address(tensor.data()?, layout.alignment)?,
+            (None, true) => aligned_address(tensor.data()?, bytes, layout.alignment)?,
             (None, false) => NonNull::dangling(),
         };
         Ok(Self::insert(source, tensor, dims, bytes, start, copy))
@@ -155,6 +155,12 @@ impl<'c> FetchedInput<'c> {
         // SAFETY: `insert` stored the tensor in this call, which is borrowed and so cannot be moved. Only the drop of this
         // value removes the tensor, and the reference borrows the value.
         unsafe { self.call.inputs().get(self.stored) }
+    }
+
+    /// Returns the call of which the tensor is an input.
+    #[inline]
+    pub fn call(&self) -> &'c Call<'c> {
+        self.call
     }
 
     /// Returns the source of the tensor.

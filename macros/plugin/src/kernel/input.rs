@@ -60,7 +60,7 @@ pub trait FromInput<'c, E>: Sized + Sealed {
 /// `In<'_, T, D>` is a tensor in the memory of device `D`, of which the host knows only address and length.
 /// `In<'_, T, HostInt32>` is in host memory if `T` is `i32`.
 pub struct In<'c, T, S = HostAccess> {
-    pub(super) input: FetchedInput<'c>,
+    input: FetchedInput<'c>,
     element: PhantomData<fn() -> (T, S)>,
 }
 
@@ -74,6 +74,12 @@ impl<'c, T: Element, S> In<'c, T, S> {
     unsafe fn from_fetched(input: FetchedInput<'c>) -> Self {
         let element = PhantomData;
         Self { input, element }
+    }
+
+    /// Returns the tensor.
+    #[inline]
+    pub(super) fn fetched(&self) -> &FetchedInput<'c> {
+        &self.input
     }
 
     /// Returns the shape.
@@ -148,7 +154,7 @@ impl<'c, T: Element, D: Device> In<'c, T, D> {
 impl<T: Element, D: Device> In<'_, T, D> {
     /// Returns the device of the call.
     pub(crate) fn device(&self) -> Result<&D> {
-        self.input.call.own_device()
+        self.input.call().own_device()
     }
 
     /// Returns the address on the device.
@@ -173,7 +179,7 @@ impl<T: Element, D: Device> In<'_, T, D> {
         D: HostAddressable,
     {
         let tensor = self.input.tensor();
-        let elements = (self.input.call).addressable_elements::<_, D>(tensor, self.len())?;
+        let elements = (self.input.call()).addressable_elements::<_, D>(tensor, self.len())?;
         // SAFETY: the tensor lives as long as `self`, and the caller guarantees that nobody writes. Any bytes are values
         // of an `Element`.
         Ok(unsafe { elements.as_ref() })

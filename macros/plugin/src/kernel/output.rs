@@ -108,7 +108,7 @@ impl<'c, T: Element> Out<'c, T> {
     /// # Errors
     /// Returns an error if TensorFlow rejects the tensor, or if only one of both is in host memory.
     pub fn set<S>(self, input: In<'c, T, S>) -> Result<()> {
-        self.target.set(&input.input.source(), input.input.tensor())
+        self.target.set(&input.fetched().source(), input.fetched().tensor())
     }
 
     /// Makes the input's buffer the output if nobody else uses it; otherwise allocates an output of the input's shape.
@@ -116,7 +116,7 @@ impl<'c, T: Element> Out<'c, T> {
     /// # Errors
     /// Returns an error if there is not enough memory.
     pub fn forward(self, input: In<'c, T>) -> Result<Forwarded<'c, T>> {
-        let (call, is_host, source) = (self.target.call, self.target.is_host, input.input.source());
+        let (call, is_host, source) = (self.target.call, self.target.is_host, input.fetched().source());
         let is_copied = !is_host && call.staged_memory()?.is_some();
         if is_copied && !source.is_host {
             return self.forward_copied(input);
@@ -125,7 +125,7 @@ impl<'c, T: Element> Out<'c, T> {
             let output = self.uninit(input.dims())?;
             return Ok(Forwarded::Fresh { input, output });
         }
-        let (dims, bytes) = (input.input.dims().clone(), input.input.bytes());
+        let (dims, bytes) = (input.fetched().dims().clone(), input.fetched().bytes());
         // Our reference would prevent the forwarding.
         drop(input);
         let (tensor, is_forwarded) = self.target.forward(source.first, &dims)?;
@@ -151,7 +151,7 @@ impl<'c, T: Element> Out<'c, T> {
     /// Returns the staging copy of the input, and one for the output. TensorFlow forwards the buffer of the device if it
     /// requires so.
     fn forward_copied(self, input: In<'c, T>) -> Result<Forwarded<'c, T>> {
-        let (call, fetched) = (self.target.call, &input.input);
+        let (call, fetched) = (self.target.call, input.fetched());
         let (tensor, is_forwarded) = self
             .target
             .forward(fetched.source().first, fetched.dims())?;

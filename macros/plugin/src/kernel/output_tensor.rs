@@ -41,7 +41,7 @@ impl<'c> OutputTensor<'c> {
             Some(shape) if call.writes_in_place(target.is_host) => {
                 let tensor = target.allocate_small(layout.dtype, shape)?;
                 call.check_type(&tensor, layout.dtype)?;
-                let start = aligned_address(tensor.data()?, layout.alignment)?;
+                let start = aligned_address(tensor.data()?, shape.bytes(), layout.alignment)?;
                 // As in `from_tensor`: TensorFlow has just allocated the tensor for this shape and type, and the host writes it in place.
                 let (bytes, copy) = (shape.bytes(), None);
                 Ok(Self {
@@ -91,7 +91,7 @@ impl<'c> OutputTensor<'c> {
         let copy = call.staging_buffer(bytes, is_host)?;
         let start = match &copy {
             Some(copy) => copy.start(),
-            None => aligned_address(tensor.data()?, alignment)?,
+            None => aligned_address(tensor.data()?, bytes, alignment)?,
         };
         Ok(Self {
             call,

@@ -10,6 +10,7 @@ use super::builder::KernelBuilder;
 use super::rejected; // since 2.6
 use super::spec::{Constraint, Kernel};
 use super::{calls, driver};
+use crate::functions::functions;
 use crate::platform::PluginInfo;
 use crate::{Device, Result, op};
 
@@ -35,6 +36,9 @@ pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<&
         if host.check_accepted().is_err() {
             return;
         }
+        // Looked up here, since a thread may call a kernel in a process that was forked while another thread held the lock.
+        // A call reports the error.
+        let _ = functions();
         let mut tables = tables();
         define_ops(&mut tables);
         let registrations = select(runnable::<D>(tables), lowest_rank(info.device_type));

@@ -61,7 +61,7 @@ impl<T: Element> Temporary<'_, T> {
     /// # Errors
     /// Returns an error if the running TensorFlow has no function for their address.
     pub fn as_uninit_slice(&mut self) -> Result<&mut [MaybeUninit<T>]> {
-        let start = address::<MaybeUninit<T>>(self.tensor.data()?)?;
+        let start = address::<MaybeUninit<T>>(self.tensor.data()?, self.len)?;
         // SAFETY: `address` has checked the alignment. The tensor is in host memory, has `len` elements, which may be
         // uninitialized, and nobody else has it.
         Ok(unsafe { slice::from_raw_parts_mut(start.as_ptr(), self.len) })

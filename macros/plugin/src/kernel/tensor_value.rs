@@ -54,10 +54,8 @@ impl TensorValue {
     /// Returns an error if they are of another type.
     pub fn data<T: Element>(&self) -> Result<&[T]> {
         self.tensor.require_type(T::DTYPE)?;
-        let (start, len) = (
-            address::<T>(self.tensor.data()?)?,
-            byte_len::<T>(&self.dims)? / size_of::<T>(),
-        );
+        let len = byte_len::<T>(&self.dims)? / size_of::<T>();
+        let start = address::<T>(self.tensor.data()?, len)?;
         // SAFETY: `address` has checked the alignment. The tensor is of type `T` and in host memory, has as many elements
         // as its shape, and lives as long as `self`. Any bytes are values of an `Element`, and nobody changes them.
         Ok(unsafe { slice::from_raw_parts(start.as_ptr(), len) })

@@ -83,7 +83,7 @@ fn elements(tensor: &Tensor, dims: &[usize]) -> Result<(NonNull<TF_TString>, usi
     // The address of an empty tensor need not be aligned.
     let start = match expected {
         0 => NonNull::dangling(),
-        _ => address(tensor.data()?)?,
+        _ => address(tensor.data()?, expected)?,
     };
     Ok((start, expected / size_of::<TF_TString>()))
 }

@@ -25,7 +25,7 @@ use crate::{Device, Element, Result};
 /// `BytesIn<'_, D>` is a tensor in the memory of device `D`, of which the host knows only type, address and size.
 pub struct BytesIn<'c, S = HostAccess> {
     // Fetched with `layout`. The host reads it if `S` is a `Placement`.
-    pub(super) input: FetchedInput<'c>,
+    input: FetchedInput<'c>,
     layout: ElementLayout,
     space: PhantomData<fn() -> S>,
 }
@@ -46,6 +46,12 @@ impl<'c, S> BytesIn<'c, S> {
             layout,
             space,
         })
+    }
+
+    /// Returns the tensor.
+    #[inline]
+    pub(super) fn fetched(&self) -> &FetchedInput<'c> {
+        &self.input
     }
 
     /// Returns the element type.
@@ -101,10 +107,14 @@ impl<'c, S> BytesIn<'c, S> {
         S: Placement,
     {
         self.layout.check::<T>()?;
-        let start = address::<T>(self.input.start().as_ptr().cast())?;
+        let bytes = self.bytes();
+        if bytes.is_empty() {
+            return Ok(&[]);
+        }
+        let start = address::<T>(self.input.start().as_ptr().cast(), bytes.len())?;
         // SAFETY: `address` has checked the alignment. The elements are of type `T`, of which any bytes are values; the
         // rest is as in `bytes`.
-        Ok(unsafe { slice::from_raw_parts(start.as_ptr(), self.input.bytes() / size_of::<T>()) })
+        Ok(unsafe { slice::from_raw_parts(start.as_ptr(), bytes.len() / size_of::<T>()) })
     }
 }
 

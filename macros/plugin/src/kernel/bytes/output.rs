@@ -37,7 +37,7 @@ impl<'c, S> BytesOut<'c, S> {
     /// # Errors
     /// Returns an error if TensorFlow rejects the tensor.
     pub fn set(self, input: &BytesIn<'c, S>) -> Result<()> {
-        self.target.set(&input.input.source(), input.input.tensor())
+        self.target.set(&input.fetched().source(), input.fetched().tensor())
     }
 
     /// Makes an input the output under another shape: both then have the same buffer.
@@ -45,8 +45,8 @@ impl<'c, S> BytesOut<'c, S> {
     /// # Errors
     /// Returns an error if the shapes differ in their number of elements.
     pub fn set_with_dims(self, input: &BytesIn<'c, S>, dims: &[usize]) -> Result<()> {
-        let source = input.input.source();
-        let tensor = source.reshaped(input.input.tensor(), dims)?;
+        let source = input.fetched().source();
+        let tensor = source.reshaped(input.fetched().tensor(), dims)?;
         self.target.set(&source, &tensor)
     }
 }
@@ -130,7 +130,10 @@ impl OutBytes<'_> {
     pub fn data<T: Element>(&mut self) -> Result<&mut [MaybeUninit<T>]> {
         self.layout.check::<T>()?;
         let bytes = self.output.as_uninit_bytes();
-        let start = address::<MaybeUninit<T>>(bytes.as_mut_ptr().cast())?;
+        if bytes.is_empty() {
+            return Ok(&mut []);
+        }
+        let start = address::<MaybeUninit<T>>(bytes.as_mut_ptr().cast(), bytes.len())?;
         // SAFETY: `address` has checked the alignment, and the elements are of type `T`; the slice has as many as fit
         // in the size in bytes. They may be uninitialized, and the slice borrows `self`.
         Ok(unsafe { slice::from_raw_parts_mut(start.as_ptr(), bytes.len() / size_of::<T>()) })

@@ -34,7 +34,7 @@ impl<'c> Call<'c> {
     /// Returns the elements of a tensor of `len` `T`s in the memory of the call's device, which the host can address.
     ///
     /// # Errors
-    /// Returns an error if the address is not aligned for `T`, or if the device is one of those whose memory the host
+    /// Returns an error if the address is null or not aligned for `T`, or if the device is one of those whose memory the host
     /// cannot address.
     pub(in crate::kernel) fn addressable_elements<T, D: HostAddressable>(
         &self,
@@ -42,7 +42,7 @@ impl<'c> Call<'c> {
         len: usize,
     ) -> Result<NonNull<[T]>> {
         self.check_addressable::<D>()?;
-        let start = address(tensor.data()?)?;
+        let start = address(tensor.data()?, len)?;
         Ok(NonNull::slice_from_raw_parts(start, len))
     }
 

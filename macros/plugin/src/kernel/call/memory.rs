@@ -182,7 +182,8 @@ impl<'c> Call<'c> {
         if let Some(memory) = self.staged_memory()? {
             return self.store(memory, copy, tensor);
         }
-        let (target, bytes) = (address::<u8>(tensor.data()?)?, checked_len(tensor, &copy)?);
+        let bytes = checked_len(tensor, &copy)?;
+        let target = address::<u8>(tensor.data()?, bytes)?;
         // SAFETY: the host can address the tensor, and the buffer is not shorter. No slice of the tensor exists, since inputs
         // beside a reference variable are copies.
         unsafe { target.copy_from_nonoverlapping(copy.start(), bytes) };
@@ -216,7 +217,7 @@ fn private_copy(tensor: &Tensor) -> Result<Buffer> {
         // SAFETY: tensor and buffer have `bytes` bytes, and the buffer is a new one.
         unsafe {
             copy.start()
-                .copy_from_nonoverlapping(address(tensor.data()?)?, bytes)
+                .copy_from_nonoverlapping(address(tensor.data()?, bytes)?, bytes)
         };
     }
     Ok(copy)

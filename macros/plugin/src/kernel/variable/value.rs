@@ -25,11 +25,11 @@ pub struct VariableValue<'l, T> {
 impl<'l, T: Element> VariableValue<'l, T> {
     pub(super) fn new(call: &'l Call<'_>, tensor: Tensor, is_reference: bool) -> Result<Self> {
         let (dims, copy) = (tensor.dims()?, call.variable_copy(&tensor, is_reference)?);
+        let len = byte_len::<T>(&dims)? / size_of::<T>();
         let start = match &copy {
             Some(copy) => copy.start().cast(),
-            None => address(tensor.data()?)?,
+            None => address(tensor.data()?, len)?,
         };
-        let len = byte_len::<T>(&dims)? / size_of::<T>();
         Ok(Self {
             call,
             tensor,

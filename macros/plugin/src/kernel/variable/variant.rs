@@ -141,7 +141,7 @@ impl Addition<'_> {
 fn start<T>(tensor: &Tensor, copy: Option<&Buffer>) -> Result<NonNull<T>> {
     match copy {
         Some(copy) => Ok(copy.start().cast()),
-        None => address(tensor.data()?),
+        None => address(tensor.data()?, tensor.bytes()?),
     }
 }
 
