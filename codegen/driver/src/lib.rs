@@ -30,7 +30,7 @@ pub struct Options {
     pub variable: String,
     /// The type of status codes; inferred if it is `None`.
     pub status: Option<StatusOption>,
-    /// What the driver's documentation states; without it there are no safe methods.
+    /// The facts of the driver's documentation; `None` for bindings without safe methods.
     pub contract: Option<Contract>,
 }
 

@@ -56,11 +56,11 @@ pub struct SafeFunction<'a> {
     pub function: &'a Function,
     /// The role of each parameter.
     pub roles: Vec<Role>,
-    /// What the method returns besides `Out` and `New`.
+    /// The results of the method besides `Out` and `New`.
     pub answer: Answer,
 }
 
-/// What a function returns by its C result.
+/// The result of a function, by its C result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// A status, or nothing.

@@ -27,7 +27,7 @@ pub struct HostTarget {
     delivery: Arc<Mutex<Delivered>>,
 }
 
-/// The way in which bytes reach a target.
+/// State of the bytes of a target.
 #[derive(Debug)]
 enum Delivered {
     /// The queue writes them to the address.

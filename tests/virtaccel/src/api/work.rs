@@ -19,7 +19,7 @@ use crate::registry::QUEUES;
 /// An address that is sent to a queue's thread. The functions that create one state why it is valid there.
 struct Address(*mut c_void);
 
-// SAFETY: it is a number; whoever dereferences it states why that is valid.
+// SAFETY: it is a number; the functions that dereference it state why that is valid.
 unsafe impl Send for Address {}
 
 /// # Safety

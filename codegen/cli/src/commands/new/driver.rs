@@ -29,7 +29,7 @@ pub struct DriverArgs {
     /// The type of the driver's status codes, and the value that means success [default: inferred, 0]
     #[arg(long, value_name = "TYPE[=VALUE]", requires = "bindings")]
     driver_status: Option<StatusOption>,
-    /// What the driver's documentation states about pointers, handles and threads, as a TOML file: adds safe methods
+    /// TOML file of what the driver's documentation states about pointers, handles and threads: adds safe methods
     #[arg(long, value_name = "FILE", requires = "bindings")]
     driver_contract: Option<PathBuf>,
     /// A folder of headers that the driver's header includes

@@ -27,7 +27,7 @@ struct Shared {
     beyond_host_memory: AtomicUsize,
 }
 
-/// The way in which queues copy to the host.
+/// Means by which queues copy to the host.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub enum Delivery {
     #[default]
