@@ -254,7 +254,7 @@ impl<A: Accelerator> Shared<A> {
     }
 
     /// Returns the stream of synchronous copies.
-    fn transfers(&self) -> Result<Arc<StreamState<A>>> {
+    pub(super) fn transfers(&self) -> Result<Arc<StreamState<A>>> {
         let mut transfers = self
             .transfers
             .lock()

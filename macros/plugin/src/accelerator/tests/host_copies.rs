@@ -90,7 +90,7 @@ fn staged_copy_from_host_that_fails_never_reads_its_source() {
             .is_err()
     );
     bytes.fill(9);
-    thread::sleep(Duration::from_millis(100));
+    device.0.transfers().unwrap().drain();
     let stream = device.create_stream().unwrap();
     let (start, source) = (bytes.as_mut_ptr(), Prefix::from_ref(&memory));
     // SAFETY: the array is live, and the copy completes during the call.
@@ -248,6 +248,8 @@ fn copy_of_the_source_lives_after_a_panic_of_the_queue() {
     let copied = catch_unwind(AssertUnwindSafe(copy));
     let live = control.live_host_memory();
     control.resume();
+    // `read` copies on another queue, which does not wait for this one.
+    stream.0.drain();
     assert_eq!((copied.is_err(), live), (true, 1));
     assert_eq!(read(&device, &memory).unwrap(), b"abcd");
 }
