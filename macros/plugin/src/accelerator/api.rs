@@ -111,6 +111,10 @@ pub struct MemoryInfo {
 ///
 /// After a command has failed, the queue runs no more copies. Its methods return the error, and so do fences that were
 /// recorded after the command; host functions still run.
+///
+/// A panic of a method is an error of the queue. The layer waits by [`synchronize`](Self::synchronize) before TensorFlow frees
+/// memory that a command may use. If that panics too, the process ends with a line that says so. Memory of the layer is leaked
+/// instead.
 pub trait Queue<A: Accelerator>: Send + Sync + 'static {
     /// Enqueues a copy from the host. The source has the target's length. Its memory lives until the command has completed, for
     /// a driver that takes pointers; [`HostSource::as_bytes`] copies it without `unsafe`.

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use sp_runtime::exit;
 use sp_runtime::fork::Process;
+use sp_runtime::guard::catch_panic;
 
 use super::address_map::AddressMap;
 use super::allocation::Block;
@@ -282,8 +283,8 @@ impl<A: Accelerator> Shared<A> {
     }
 
     /// Enqueues a copy from the host. With a time limit an event may complete before the copy, so that TensorFlow frees the
-    /// source: the copy then reads memory of the layer. Without one, TensorFlow may free the source after an error, for which
-    /// the copy has to end.
+    /// source: the copy then reads memory of the layer. Without one, TensorFlow may free the source after an error or a panic,
+    /// for which the copy has to end.
     pub fn copy_in(
         &self,
         stream: &StreamState<A>,
@@ -292,7 +293,8 @@ impl<A: Accelerator> Shared<A> {
     ) -> Result<()> {
         match limits::timeout() {
             None => {
-                let enqueued = self.enqueue_copy_in(stream, target, source);
+                let enqueue = || self.enqueue_copy_in(stream, target, source);
+                let enqueued = catch_panic("a copy from the host", enqueue);
                 enqueued.inspect_err(|_| _ = self.drain_without_limit(stream))
             }
             Some(_) => self.copy_in_from_copy(stream, target, source),
@@ -308,7 +310,7 @@ impl<A: Accelerator> Shared<A> {
     ) -> Result<()> {
         let len = source.len();
         let (memory, start) = self.aligned_host_memory(len)?;
-        // After a panic of the queue the copy may still run, so the memory is leaked.
+        // If a destructor of the author panics, the copy may still run, so the memory is leaked.
         let memory = ManuallyDrop::new(memory);
         // SAFETY: both have `len` bytes, and nobody else has the memory.
         unsafe { source.as_ptr().copy_to_nonoverlapping(start.as_ptr(), len) };
@@ -371,7 +373,8 @@ impl<A: Accelerator> Shared<A> {
         let (copied, is_unused) = match (self.check(), limits::timeout()) {
             (Err(error), _) => (Err(error), true),
             (Ok(()), None) => {
-                let copied = self.copy_out_and_wait(stream, target, source);
+                let copy = || self.copy_out_and_wait(stream, target, source);
+                let copied = catch_panic("a copy to the host", copy);
                 let is_drained = copied.is_err() && self.drain_without_limit(stream);
                 (copied, is_drained)
             }
@@ -532,7 +535,7 @@ impl<A: Accelerator> Drop for Shared<A> {
     fn drop(&mut self) {
         if self.check().is_ok() && !is_in_host_function() {
             let streams = self.streams();
-            streams.iter().for_each(|it| _ = it.drain_without_limit());
+            streams.iter().for_each(|it| _ = it.try_drain());
             self.reclaim();
         }
         // Without a lock, which another thread may have had at a fork.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::stream::{StreamState, expired};
-use super::{Accelerator, Fence, Queue, limits};
+use super::{Accelerator, Queue, guard, limits};
 use crate::Result;
 
 /// An event of an [`AcceleratorDevice`](super::AcceleratorDevice). One that was never recorded is complete.
@@ -54,7 +54,7 @@ impl<A: Accelerator> Event<A> {
         let Some(record) = self.recorded() else {
             return true;
         };
-        match record.fence.is_complete() {
+        match guard::is_complete(&*record.fence) {
             Ok(false) => record.has_expired(),
             Ok(true) => {
                 record.stream.forget_completed();

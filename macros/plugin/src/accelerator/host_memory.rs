@@ -233,7 +233,7 @@ pub(super) fn fill_by_copies<A: Accelerator, Q: Queue<A> + ?Sized>(
 ) -> Result<()> {
     let len = target.len().min(CHUNK);
     let chunk: Arc<[u8]> = pattern.iter().copied().cycle().take(len).collect();
-    // After a panic or an error of the queue the copies may still run, so the chunk is leaked.
+    // If the queue panics, or takes no function, the copies may still run, so the chunk is leaked.
     let chunk = ManuallyDrop::new(chunk);
     let copied = copy_repeatedly(queue, target, &chunk);
     let held = Arc::clone(&chunk);

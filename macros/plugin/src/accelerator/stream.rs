@@ -2,12 +2,16 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Accelerator, Fence, Queue, limits};
+use sp_runtime::fork::Process;
+
+use super::guard::{self, call_queue};
+use super::{Accelerator, Queue, limits};
 use crate::kernel::Operation;
 use crate::{Code, Error, Result};
 
@@ -33,6 +37,7 @@ pub(super) struct StreamState<A: Accelerator> {
     upstream: Mutex<Vec<Weak<StreamState<A>>>>,
     /// Use counts of memory that a queue that takes no functions may still use.
     retained: Mutex<Vec<Arc<()>>>,
+    process: Process,
 }
 
 /// An error, and the number of the command that has failed, in the order in which commands were enqueued.
@@ -87,6 +92,7 @@ impl<A: Accelerator> StreamState<A> {
             marks: Mutex::new(VecDeque::with_capacity(MAX_MARKS)),
             upstream: Mutex::default(),
             retained: Mutex::default(),
+            process: Process::current(),
         }
     }
 
@@ -109,7 +115,7 @@ impl<A: Accelerator> StreamState<A> {
 
     /// Enqueues a command that uses device memory. Its error is that of the queue, and not yet the stream's.
     fn enqueue_use<T>(&self, command: impl FnOnce(&A::Queue) -> Result<T>) -> Result<Result<T>> {
-        let result = command(self.queue()?);
+        let result = call_queue(self.queue()?, command);
         self.close();
         Ok(result)
     }
@@ -130,7 +136,7 @@ impl<A: Accelerator> StreamState<A> {
     /// Returns the first error of the stream.
     pub fn enqueue<T>(&self, command: impl FnOnce(&A::Queue) -> Result<T>) -> Result<T> {
         self.check()?;
-        command(&self.queue).map_err(|error| self.fail(&error))
+        call_queue(&self.queue, command).map_err(|error| self.fail(&error))
     }
 
     /// Enqueues a command, and a fence by which errors name it.
@@ -153,7 +159,7 @@ impl<A: Accelerator> StreamState<A> {
     /// # Errors
     /// Returns the first error of the stream.
     pub fn mark(&self, command: Command) -> Result<()> {
-        let fence = match self.queue.record() {
+        let fence = match call_queue(&self.queue, Queue::record) {
             Ok(fence) => fence,
             Err(error) => return Err(self.fail_at(&command, &error)),
         };
@@ -300,12 +306,11 @@ impl<A: Accelerator> StreamState<A> {
         self.check()?;
         let closed = self.closed.load(Ordering::Acquire);
         match limits::timeout() {
-            None => self
-                .queue
-                .synchronize()
-                .map_err(|error| self.fail(&error))?,
+            None => {
+                call_queue(&self.queue, Queue::synchronize).map_err(|error| self.fail(&error))?
+            }
             Some(limit) => {
-                let fence = self.queue.record().map_err(|error| self.fail(&error))?;
+                let fence = self.enqueue(Queue::record)?;
                 self.wait_within(&fence, limit)?;
             }
         }
@@ -314,9 +319,26 @@ impl<A: Accelerator> StreamState<A> {
     }
 
     /// Waits on the calling thread until no command uses memory any more, also on a failed stream and without a time limit.
+    ///
+    /// If the queue panics instead, the process ends: TensorFlow frees memory that commands may still use, and the layer can
+    /// neither delay nor prevent it.
     pub fn drain(&self) {
-        // The stream has the first error, which is the reason for the wait.
-        let _ = self.queue.synchronize();
+        if !guard::is_drained::<A>(&self.queue) {
+            let reason = self.check().err().map(|it| format!(" ({it})"));
+            sp_runtime::report!(
+                Error,
+                "the process ends: `synchronize` of a failed queue panics{}, so its commands may use memory that TensorFlow frees",
+                reason.unwrap_or_default()
+            );
+            std::process::abort();
+        }
+    }
+
+    /// Does so if there is no time limit, and in the process that has created the stream: another one has no thread that would
+    /// end the wait. Returns false if commands may still use memory.
+    pub fn try_drain(&self) -> bool {
+        let may_wait = limits::timeout().is_none() && self.process.is_current();
+        may_wait && guard::is_drained::<A>(&self.queue)
     }
 
     /// Drains the stream, unless there is a time limit: copies then use memory of the layer. Returns true if it has waited.
@@ -335,7 +357,7 @@ impl<A: Accelerator> StreamState<A> {
     pub fn wait_on_host(&self, fence: &A::Fence) -> Result<()> {
         self.check()?;
         match limits::timeout() {
-            None => fence.wait().map_err(|error| self.fail(&error))?,
+            None => guard::wait(fence).map_err(|error| self.fail(&error))?,
             Some(limit) => self.wait_within(fence, limit)?,
         }
         self.check_commands()
@@ -344,7 +366,7 @@ impl<A: Accelerator> StreamState<A> {
     /// Waits for a fence, at most as long as `limit`.
     fn wait_within(&self, fence: &A::Fence, limit: Duration) -> Result<()> {
         let (start, mut pause) = (Instant::now(), Duration::from_micros(10));
-        while !fence.is_complete().map_err(|error| self.fail(&error))? {
+        while !guard::is_complete(fence).map_err(|error| self.fail(&error))? {
             if start.elapsed() > limit {
                 return Err(self.fail_pending(&expired(limit)));
             }
@@ -377,11 +399,8 @@ impl<A: Accelerator> StreamState<A> {
             return;
         }
         let held = use_count.clone();
-        if self
-            .queue
-            .host_function(Box::new(move || drop(held)))
-            .is_err()
-        {
+        let drop_held = Box::new(move || drop(held));
+        if call_queue(&self.queue, |queue| queue.host_function(drop_held)).is_err() {
             let mut retained = self.retained.lock().unwrap_or_else(PoisonError::into_inner);
             retained.push(use_count.clone());
         }
@@ -389,8 +408,19 @@ impl<A: Accelerator> StreamState<A> {
 
     /// Enqueues a function that runs also after a failure. Returns false if the queue has dropped it.
     pub fn host_function(&self, function: Box<dyn FnOnce() + Send>) -> bool {
-        let enqueued = self.queue.host_function(function);
+        let enqueued = call_queue(&self.queue, |queue| queue.host_function(function));
         enqueued.map_err(|error| self.fail(&error)).is_ok()
+    }
+}
+
+impl<A: Accelerator> Drop for StreamState<A> {
+    /// Leaks the memory that commands of a queue that takes no functions may still use.
+    fn drop(&mut self) {
+        let retained = self.retained.get_mut();
+        let retained = mem::take(retained.unwrap_or_else(PoisonError::into_inner));
+        if !retained.is_empty() && !self.try_drain() {
+            mem::forget(retained);
+        }
     }
 }
 
@@ -407,7 +437,9 @@ impl<A: Accelerator> Mark<A> {
 
     /// Returns the error of the command, if it has failed.
     fn failure(&self) -> Option<Failure> {
-        self.fence.is_complete().err().map(|it| self.describe(&it))
+        guard::is_complete(&self.fence)
+            .err()
+            .map(|it| self.describe(&it))
     }
 
     fn describe(&self, error: &Error) -> Failure {
@@ -427,7 +459,7 @@ impl<A: Accelerator> Mark<A> {
 fn pop_completed<A: Accelerator>(marks: &mut VecDeque<Mark<A>>) {
     while marks
         .front()
-        .is_some_and(|it| it.fence.is_complete() == Ok(true))
+        .is_some_and(|it| guard::is_complete(&it.fence) == Ok(true))
     {
         marks.pop_front();
     }

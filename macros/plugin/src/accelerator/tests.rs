@@ -2,6 +2,7 @@
 //! threads with delays, and it fails at a chosen command.
 
 mod host_copies;
+mod panics;
 mod recorder;
 mod slots;
 

@@ -1,7 +1,6 @@
 //! Copies between the host and the device that fail, or whose callback comes early.
 
 use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -22,22 +21,27 @@ fn callback_that_a_queue_rejects_runs_after_earlier_work() {
         let byte = unsafe { argument.cast::<u8>().read() };
         BYTE_AT_CALL.store(byte.into(), Ordering::SeqCst);
     }
-    let (device, control) = device();
-    let stream = device.create_stream().unwrap();
-    let memory = allocate(&device, 4);
-    let region = device.region(memory.opaque.addr(), 4).unwrap();
-    write(&device, &memory, &[9; 4]).unwrap();
-    control.reject_host_functions();
-    control.set_delay(Duration::from_millis(20));
-    let mut bytes = [0_u8; 4];
-    let start = bytes.as_mut_ptr();
-    // SAFETY: the array is live until the callback below.
-    let target = unsafe { HostTarget::new(start, 4) };
-    let copy = |queue: &recorder::Worker| queue.copy_out(target, &region);
-    stream.0.enqueue_copy(copy).unwrap();
-    // SAFETY: the function takes the address of a byte.
-    unsafe { device.host_callback(&stream, Some(read_byte), start.cast()) };
-    assert_eq!(BYTE_AT_CALL.load(Ordering::SeqCst), 9);
+    for panics in [false, true] {
+        let (device, control) = device();
+        let stream = device.create_stream().unwrap();
+        let memory = allocate(&device, 4);
+        let region = device.region(memory.opaque.addr(), 4).unwrap();
+        write(&device, &memory, &[9; 4]).unwrap();
+        match panics {
+            false => control.reject_host_functions(),
+            true => control.panic_in_next(recorder::Method::HostFunction),
+        }
+        control.set_delay(Duration::from_millis(20));
+        let mut bytes = [0_u8; 4];
+        let start = bytes.as_mut_ptr();
+        // SAFETY: the array is live until the callback below.
+        let target = unsafe { HostTarget::new(start, 4) };
+        let copy = |queue: &recorder::Worker| queue.copy_out(target, &region);
+        stream.0.enqueue_copy(copy).unwrap();
+        // SAFETY: the function takes the address of a byte.
+        unsafe { device.host_callback(&stream, Some(read_byte), start.cast()) };
+        assert_eq!(BYTE_AT_CALL.swap(0, Ordering::SeqCst), 9);
+    }
 }
 
 #[test]
@@ -231,45 +235,6 @@ fn waits_for_a_failed_stream_return_after_its_copies() {
         assert_eq!(read(&device, &memory).unwrap(), [3; 8]);
         write(&device, &memory, &[0; 8]).unwrap();
     }
-}
-
-#[test]
-fn copy_of_the_source_lives_after_a_panic_of_the_queue() {
-    let (device, control) = device();
-    let memory = allocate(&device, 4);
-    let stream = device.create_stream().unwrap();
-    control.misalign_host_memory();
-    control.pause();
-    control.panic_after_next_copy();
-    // SAFETY: the bytes are static.
-    let source = unsafe { HostSource::new(b"abcd".as_ptr(), 4) };
-    let target = memory.opaque.addr();
-    let copy = || device.0.copy_in_from_copy(&stream.0, target, source);
-    let copied = catch_unwind(AssertUnwindSafe(copy));
-    let live = control.live_host_memory();
-    control.resume();
-    // `read` copies on another queue, which does not wait for this one.
-    stream.0.drain();
-    assert_eq!((copied.is_err(), live), (true, 1));
-    assert_eq!(read(&device, &memory).unwrap(), b"abcd");
-}
-
-#[test]
-fn pattern_lives_after_a_panic_of_the_queue() {
-    let (device, control) = device();
-    let memory = allocate(&device, 64);
-    let stream = device.create_stream().unwrap();
-    control.pause();
-    control.panic_after_next_copy();
-    // SAFETY: the region is live until the work is done.
-    let fill = || unsafe { device.memset(&stream, Prefix::from_ref(&memory), 3, 64) };
-    assert!(catch_unwind(AssertUnwindSafe(fill)).is_err());
-    // Blocks of the size of the pattern and its counts, which take its place if it was freed.
-    let others = [(); 16].map(|()| vec![9_u8; 64 + 2 * size_of::<usize>()]);
-    control.resume();
-    device.block_host_until_done(&stream).unwrap();
-    drop(others);
-    assert_eq!(read(&device, &memory).unwrap(), [3; 64]);
 }
 
 #[test]

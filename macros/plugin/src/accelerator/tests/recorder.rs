@@ -27,6 +27,18 @@ struct Shared {
     beyond_host_memory: AtomicUsize,
 }
 
+/// A method of a queue that panics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Panics once the command is enqueued.
+    CopyIn,
+    /// Panics once the command is enqueued.
+    CopyOut,
+    Record,
+    HostFunction,
+    Synchronize,
+}
+
 /// Means by which queues copy to the host.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub enum Delivery {
@@ -43,7 +55,7 @@ struct Settings {
     copies_to_peers: bool,
     rejects_next_fence: bool,
     at_rejection: Option<Box<dyn FnOnce() + Send>>,
-    panics_after_next_copy: bool,
+    panics: Vec<Method>,
     delivery: Delivery,
     is_paused: bool,
     delay: Duration,
@@ -105,9 +117,17 @@ impl Control {
         self.reject_next_fence();
     }
 
-    /// Makes a queue panic once it has enqueued the next copy from the host.
-    pub fn panic_after_next_copy(&self) {
-        self.set(|it| it.panics_after_next_copy = true);
+    /// Makes the next call of the method panic.
+    pub fn panic_in_next(&self, method: Method) {
+        self.set(|it| it.panics.push(method));
+    }
+
+    fn panic_if_planned(&self, method: Method) {
+        let is_planned = |it: &mut Method| *it == method;
+        let mut settings = self.0.settings.lock().unwrap();
+        let planned = settings.panics.extract_if(.., is_planned).next();
+        drop(settings);
+        assert_eq!(planned, None, "the queue panics");
     }
 
     /// Sets the way in which queues copy to the host.
@@ -408,9 +428,7 @@ impl Queue<Recorder> for Worker {
             bytes.lock().unwrap()[offset..][..source.len()].copy_from_slice(source);
             Ok(())
         })?;
-        let settings = &self.control.0.settings;
-        let panics = mem::take(&mut settings.lock().unwrap().panics_after_next_copy);
-        assert!(!panics, "the queue panics");
+        self.control.panic_if_planned(Method::CopyIn);
         Ok(())
     }
 
@@ -432,7 +450,9 @@ impl Queue<Recorder> for Worker {
             let target = unsafe { std::slice::from_raw_parts_mut(target.as_mut_ptr(), len) };
             target.copy_from_slice(&bytes.lock().unwrap()[offset..][..len]);
             Ok(())
-        })
+        })?;
+        self.control.panic_if_planned(Method::CopyOut);
+        Ok(())
     }
 
     fn copy(&self, target: &Region<Recorder>, source: &Region<Recorder>) -> Result<()> {
@@ -459,6 +479,7 @@ impl Queue<Recorder> for Worker {
     }
 
     fn record(&self) -> Result<Arc<Done>> {
+        self.control.panic_if_planned(Method::Record);
         let settings = &self.control.0.settings;
         if mem::take(&mut settings.lock().unwrap().rejects_next_fence) {
             let at_rejection = settings.lock().unwrap().at_rejection.take();
@@ -474,6 +495,7 @@ impl Queue<Recorder> for Worker {
     }
 
     fn host_function(&self, function: Box<dyn FnOnce() + Send>) -> Result<()> {
+        self.control.panic_if_planned(Method::HostFunction);
         if self
             .control
             .0
@@ -491,6 +513,7 @@ impl Queue<Recorder> for Worker {
 
     /// Waits also if the queue rejects fences.
     fn synchronize(&self) -> Result<()> {
+        self.control.panic_if_planned(Method::Synchronize);
         self.push_fence().wait()
     }
 }
