@@ -32,10 +32,10 @@ def error_of(f):
 """
 
 
-def run(program, **variables):
+def run(program, plugin=PLUGIN, **variables):
     """Runs a program that prints one line of JSON; returns its value and the plugin's lines on stderr about devices."""
     environment = {**os.environ, **{key: str(value) for key, value in variables.items()}}
-    command = [sys.executable, "-c", HEAD + program]
+    command = [sys.executable, "-c", HEAD.replace(PLUGIN, plugin) + program]
     finished = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
     assert finished.returncode == 0, finished.stderr[-4000:]
     lines = [line for line in finished.stderr.splitlines() if line.startswith("plugin vaccel: its devices ")]
