@@ -297,6 +297,7 @@ plugin_files! {
     "src/icd.rs" from "opencl/src/icd.rs.jinja",
     "src/opencl/mod.rs" from "opencl/src/opencl/mod.rs.jinja",
     "src/opencl/context.rs" from "opencl/src/opencl/context.rs.jinja",
+    "src/opencl/event.rs" from "opencl/src/opencl/event.rs.jinja",
     "src/opencl/kernel.rs" from "opencl/src/opencl/kernel.rs.jinja",
     "src/opencl/queue.rs" from "opencl/src/opencl/queue.rs.jinja",
     "src/kernels/mod.rs" from "opencl/src/kernels/mod.rs.jinja",

@@ -168,8 +168,8 @@ pub trait Queue<A: Accelerator>: Send + Sync + 'static {
     /// Returns an error if the command cannot be enqueued.
     fn wait(&self, fence: &A::Fence) -> Result<()>;
 
-    /// Enqueues a function. It runs after all earlier commands, also after a failed one, on any thread, and calls no
-    /// function of the driver.
+    /// Enqueues a function. It runs after all earlier commands, also after a failed one, and before later ones, on any
+    /// thread. It calls no function of the driver.
     ///
     /// # Errors
     /// Returns an error if the function cannot be enqueued; it is then dropped.
