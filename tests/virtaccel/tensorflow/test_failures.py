@@ -9,7 +9,7 @@ import os
 import re
 
 import pytest
-from test_virtaccel import DRIVER, run
+from test_virtaccel import DRIVER, HEAD, run
 
 EVERY = os.environ.get("SP_EVERY") == "1"
 STEPS = 12 if EVERY else 4
@@ -120,6 +120,21 @@ def name_of_op(message):
     """Returns the name of the op in eager mode, and that of the node in a graph."""
     assert message.startswith("ResourceExhaustedError: ") and "OOM when allocating tensor" in message, message
     return re.search(r"\[Op:(\w+)\]|\{\{node ([^}]+)\}\}", message).group(1, 2)[message.count("{{node ")]
+
+
+# `tests/memcheck` runs it under valgrind: the first and the last step compute, the others fail.
+PROGRAM_OF_MEMCHECK = HEAD + STEP + """
+found = [outcome(step, "/device:VACCEL:0")]
+for n in range(1, 24, 3):
+    inject(ALLOCATION, n)
+    found.append(outcome(step, "/device:VACCEL:0"))
+inject(ALLOCATION, 0)
+inject(LAUNCH, 3)
+found.append(outcome(step, "/device:VACCEL:0"))
+inject(0, 0)
+found.append(outcome(tf.function(step), "/device:VACCEL:1"))
+print(json.dumps(found))
+"""
 
 
 @pytest.mark.parametrize("mebibytes", [1, 2, 4, 6] if EVERY else [2])
