@@ -37,7 +37,8 @@ impl<'c, T: Element, D: Device> Out<'c, T, D> {
     /// # Errors
     /// Returns an error if TensorFlow rejects the tensor.
     pub fn set(self, input: In<'c, T, D>) -> Result<()> {
-        self.target.set(&input.fetched().source(), input.fetched().tensor())
+        self.target
+            .set(&input.fetched().source(), input.fetched().tensor())
     }
 
     /// Makes the input's buffer the output if nobody else uses it; otherwise allocates an output of the input's shape.

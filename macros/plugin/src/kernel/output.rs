@@ -108,7 +108,8 @@ impl<'c, T: Element> Out<'c, T> {
     /// # Errors
     /// Returns an error if TensorFlow rejects the tensor, or if only one of both is in host memory.
     pub fn set<S>(self, input: In<'c, T, S>) -> Result<()> {
-        self.target.set(&input.fetched().source(), input.fetched().tensor())
+        self.target
+            .set(&input.fetched().source(), input.fetched().tensor())
     }
 
     /// Makes the input's buffer the output if nobody else uses it; otherwise allocates an output of the input's shape.
@@ -116,7 +117,11 @@ impl<'c, T: Element> Out<'c, T> {
     /// # Errors
     /// Returns an error if there is not enough memory.
     pub fn forward(self, input: In<'c, T>) -> Result<Forwarded<'c, T>> {
-        let (call, is_host, source) = (self.target.call, self.target.is_host, input.fetched().source());
+        let (call, is_host, source) = (
+            self.target.call,
+            self.target.is_host,
+            input.fetched().source(),
+        );
         let is_copied = !is_host && call.staged_memory()?.is_some();
         if is_copied && !source.is_host {
             return self.forward_copied(input);

@@ -37,7 +37,8 @@ impl<'c, S> BytesOut<'c, S> {
     /// # Errors
     /// Returns an error if TensorFlow rejects the tensor.
     pub fn set(self, input: &BytesIn<'c, S>) -> Result<()> {
-        self.target.set(&input.fetched().source(), input.fetched().tensor())
+        self.target
+            .set(&input.fetched().source(), input.fetched().tensor())
     }
 
     /// Makes an input the output under another shape: both then have the same buffer.
