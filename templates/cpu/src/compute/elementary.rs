@@ -1,9 +1,8 @@
-//! Elementary functions of one element. Those of 16-bit floats are computed in `f32`, those of `f32` by approximations
-//! in `f64`, those of `f64` by the C library.
+//! Elementary functions of one element. Those of `f32` are computed by approximations in `f64`, those of `f64` by the C
+//! library.
 
 use super::approximation::{self, exp, ln, or_nan};
 use super::arith::Float;
-use sp_plugin::{Bf16, F16};
 
 /// A float with elementary functions. NaN gives NaN.
 pub trait Elementary: Float {
@@ -99,33 +98,6 @@ floats! {
         error_function: |x| erf(x);
         error_complement: |x| erfc(x);
     }
-}
-
-macro_rules! through_f32 {
-    ($($name:ident)*) => {$(
-        #[inline(always)]
-        fn $name(self) -> Self { Self::from_f32(self.to_f32().$name()) }
-    )*};
-}
-
-macro_rules! halves {
-    ($($half:ident $epsilon:literal;)*) => {$(
-        impl Elementary for $half {
-            #[inline(always)]
-            fn constant(value: f64) -> Self { Self::from_f32(value as f32) }
-            #[inline(always)]
-            fn softplus_limit() -> Self { Self::from_f32(f32::ln($epsilon) + 2.0) }
-            through_f32! {
-                absolute exp_minus_one ln_plus_one natural_log tangent logistic error_function error_complement sine cosine
-                round_down round_up round_even
-            }
-        }
-    )*};
-}
-
-halves! {
-    F16 0.000_976_562_5;
-    Bf16 0.007_812_5;
 }
 
 #[cfg(test)]

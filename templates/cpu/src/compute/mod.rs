@@ -3,7 +3,8 @@
 //! A new elementwise kernel is one function on scalars in [`arith`], passed to [`map::map1`] or [`map::map2`]; a new
 //! reduction is one [`reduce::Fold`]. Those run on all cores and with the machine's widest vectors. Tensors are
 //! row-major and contiguous; dims count elements, outermost first; an empty `dims` is a scalar. Results never depend on
-//! the number of cores. `unsafe` is confined to `simd`, `parallel`, `matmul` and `workspace`.
+//! the number of cores. `unsafe` is confined to `simd`, `parallel`, `matmul`, `precision` and
+//! `workspace`.
 
 pub(crate) mod approximation;
 pub mod arith;
@@ -17,6 +18,7 @@ pub mod matmul;
 pub mod movement;
 pub mod nn;
 pub mod parallel;
+pub mod precision;
 pub mod random;
 pub mod reduce;
 pub mod rows;
@@ -34,5 +36,6 @@ mod tests;
 
 pub use error::{Error, Result};
 pub use parallel::Cost;
+pub use precision::Precision;
 pub use shape::{Broadcast, len};
 pub use simd::Isa;

@@ -11,7 +11,6 @@ use super::map::map1;
 use super::parallel::for_each_chunk;
 use super::shape::len;
 use super::simd::Isa;
-use sp_plugin::{Bf16, F16};
 
 /// The computation along the reduced axes.
 pub trait Fold<T> {
@@ -63,8 +62,6 @@ macro_rules! sums {
 sums! {
     f32, f32, |x| x, |t| t, |t, n| t / n as f32;
     f64, f64, |x| x, |t| t, |t, n| t / n as f64;
-    F16, f32, F16::to_f32, F16::from_f32, |t, n| F16::from_f32(t / n as f32);
-    Bf16, f32, Bf16::to_f32, Bf16::from_f32, |t, n| Bf16::from_f32(t / n as f32);
     i32, i64, i64::from, |t| t as i32, |t, n| (t / (n as i64).max(1)) as i32;
     i64, i64, |x| x, |t| t, |t, n| t / (n as i64).max(1);
 }

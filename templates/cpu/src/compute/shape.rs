@@ -80,7 +80,7 @@ impl<const N: usize> Broadcast<N> {
     }
 
     /// Creates the plan of operands that have the same shape: one loop over all elements.
-    fn of_equal_shapes(shape: &[usize]) -> Self {
+    pub fn of_equal_shapes(shape: &[usize]) -> Self {
         let (len, steps) = (len(shape), [1; N]);
         let mut loops = InlineList::new(Loop { len, steps });
         loops.push(Loop { len, steps });

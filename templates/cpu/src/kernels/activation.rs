@@ -1,20 +1,19 @@
 //! Elementary and activation functions, their gradients, comparisons, sums of several tensors.
 
-use super::elementwise::{map_one_with_cost, map_two};
+use super::elementwise::{map_one, map_one_with_cost, map_two};
 use super::prelude::*;
-use crate::compute::Broadcast;
 use crate::compute::elementary::Elementary;
-use crate::compute::map::{map2, update};
+use crate::compute::map::update;
 use crate::compute::nn::activation as f;
+use crate::compute::{Broadcast, precision};
 use sp_plugin::kernel::{Forwarded, InList, Kernel, kernels};
-use std::mem::MaybeUninit;
 
 /// Functions of one float: `name: Op(input) -> output, cost => function`.
 macro_rules! unary {
     ($table:ident: $($name:ident: $op:ident($x:ident) -> $y:ident, $cost:ident => $f:path;)*) => {
         $(
-            #[kernel($op, T = [f32, f64])]
-            fn $name<T: Element + Elementary>($x: In<'_, T>, $y: Out<'_, T>) -> Result<()> {
+            #[kernel($op, T = [F16, Bf16, f32, f64])]
+            fn $name<T: Element + Precision<Compute: Elementary>>($x: In<'_, T>, $y: Out<'_, T>) -> Result<()> {
                 map_one_with_cost(Cost::$cost, $x, $y, $f)
             }
         )*
@@ -30,7 +29,7 @@ macro_rules! binary {
     ($table:ident: $($name:ident: $op:ident, $bound:ident in [$($ty:ident),*], $cost:ident => $f:path;)*) => {
         $(
             #[kernel($op, T = [$($ty),*])]
-            fn $name<T: Element + $bound>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
+            fn $name<T: Element + Precision<Compute: $bound>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
                 map_two(Cost::$cost, x, y, z, $f)
             }
         )*
@@ -45,8 +44,8 @@ macro_rules! binary {
 macro_rules! gradients {
     ($table:ident: $($name:ident: $op:ident($x:ident, $y:ident) -> $z:ident, $cost:ident => $f:path;)*) => {
         $(
-            #[kernel($op, T = [f32, f64])]
-            fn $name<T: Element + Elementary>($x: In<'_, T>, $y: In<'_, T>, $z: Out<'_, T>) -> Result<()> {
+            #[kernel($op, T = [F16, Bf16, f32, f64])]
+            fn $name<T: Element + Precision<Compute: Elementary>>($x: In<'_, T>, $y: In<'_, T>, $z: Out<'_, T>) -> Result<()> {
                 check_same(($x.dims(), stringify!($x)), ($y.dims(), stringify!($y)))?;
                 map_two(Cost::$cost, $x, $y, $z, $f)
             }
@@ -58,13 +57,13 @@ macro_rules! gradients {
     };
 }
 
-/// Comparisons: `name: Op, operator`.
+/// Comparisons: `name: Op => function`.
 macro_rules! comparisons {
-    ($table:ident: $($name:ident: $op:ident, $operator:tt;)*) => {
+    ($table:ident: $($name:ident: $op:ident => $f:path;)*) => {
         $(
-            #[kernel($op, T = [f32, f64, i64])]
-            fn $name<T: Element + Number>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, Bool>) -> Result<()> {
-                map_two(Cost::Cheap, x, y, z, #[inline(always)] |x, y| Bool::from(x $operator y))
+            #[kernel($op, T = [F16, Bf16, f32, f64, i64])]
+            fn $name<T: Element + Precision<Compute: Number>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, Bool>) -> Result<()> {
+                map_two(Cost::Cheap, x, y, z, $f)
             }
         )*
 
@@ -75,40 +74,40 @@ macro_rules! comparisons {
 }
 
 unary! { functions:
-    ceil: Ceil(x) -> y, Cheap => T::round_up;
-    cos: Cos(x) -> y, Expensive => T::cosine;
+    ceil: Ceil(x) -> y, Cheap => Elementary::round_up;
+    cos: Cos(x) -> y, Expensive => Elementary::cosine;
     elu: Elu(features) -> activations, Expensive => f::elu;
-    erf: Erf(x) -> y, Expensive => T::error_function;
-    erfc: Erfc(x) -> y, Expensive => T::error_complement;
-    exp: Exp(x) -> y, Expensive => T::exp;
-    expm1: Expm1(x) -> y, Expensive => T::exp_minus_one;
-    floor: Floor(x) -> y, Cheap => T::round_down;
+    erf: Erf(x) -> y, Expensive => Elementary::error_function;
+    erfc: Erfc(x) -> y, Expensive => Elementary::error_complement;
+    exp: Exp(x) -> y, Expensive => Float::exp;
+    expm1: Expm1(x) -> y, Expensive => Elementary::exp_minus_one;
+    floor: Floor(x) -> y, Cheap => Elementary::round_down;
     inv: Inv(x) -> y, Cheap => f::reciprocal;
-    log: Log(x) -> y, Expensive => T::natural_log;
-    log1p: Log1p(x) -> y, Expensive => T::ln_plus_one;
+    log: Log(x) -> y, Expensive => Elementary::natural_log;
+    log1p: Log1p(x) -> y, Expensive => Elementary::ln_plus_one;
     reciprocal: Reciprocal(x) -> y, Cheap => f::reciprocal;
     relu6: Relu6(features) -> activations, Cheap => f::relu6;
-    rint: Rint(x) -> y, Cheap => T::round_even;
-    round: Round(x) -> y, Cheap => T::round_even;
+    rint: Rint(x) -> y, Cheap => Elementary::round_even;
+    round: Round(x) -> y, Cheap => Elementary::round_even;
     rsqrt: Rsqrt(x) -> y, Cheap => f::rsqrt;
     selu: Selu(features) -> activations, Expensive => f::selu;
-    sigmoid: Sigmoid(x) -> y, Expensive => T::logistic;
-    sin: Sin(x) -> y, Expensive => T::sine;
+    sigmoid: Sigmoid(x) -> y, Expensive => Elementary::logistic;
+    sin: Sin(x) -> y, Expensive => Elementary::sine;
     softplus: Softplus(features) -> activations, Expensive => f::softplus;
     softsign: Softsign(features) -> activations, Cheap => f::softsign;
-    tanh: Tanh(x) -> y, Expensive => T::tangent;
+    tanh: Tanh(x) -> y, Expensive => Elementary::tangent;
     abs: Abs(x) -> y, Cheap => f::abs;
     sign: Sign(x) -> y, Cheap => f::sign;
 }
 
 binary! { operators:
-    maximum: Maximum, Number in [f32, f64, i64], Cheap => f::maximum;
-    minimum: Minimum, Number in [f32, f64, i64], Cheap => f::minimum;
-    mul_no_nan: MulNoNan, Elementary in [f32, f64], Cheap => f::mul_no_nan;
-    squared_difference: SquaredDifference, Number in [f32, f64, i64], Cheap => f::squared_difference;
-    xdivy: Xdivy, Elementary in [f32, f64], Cheap => f::xdivy;
-    xlog1py: Xlog1py, Elementary in [f32, f64], Expensive => f::xlog1py;
-    xlogy: Xlogy, Elementary in [f32, f64], Expensive => f::xlogy;
+    maximum: Maximum, Number in [F16, Bf16, f32, f64, i64], Cheap => f::maximum;
+    minimum: Minimum, Number in [F16, Bf16, f32, f64, i64], Cheap => f::minimum;
+    mul_no_nan: MulNoNan, Elementary in [F16, Bf16, f32, f64], Cheap => f::mul_no_nan;
+    squared_difference: SquaredDifference, Number in [F16, Bf16, f32, f64, i64], Cheap => f::squared_difference;
+    xdivy: Xdivy, Elementary in [F16, Bf16, f32, f64], Cheap => f::xdivy;
+    xlog1py: Xlog1py, Elementary in [F16, Bf16, f32, f64], Expensive => f::xlog1py;
+    xlogy: Xlogy, Elementary in [F16, Bf16, f32, f64], Expensive => f::xlogy;
 }
 
 gradients! { slopes:
@@ -126,30 +125,23 @@ gradients! { slopes:
 }
 
 comparisons! { relations:
-    greater: Greater, >;
-    greater_equal: GreaterEqual, >=;
-    less: Less, <;
-    less_equal: LessEqual, <=;
+    greater: Greater => arith::greater;
+    greater_equal: GreaterEqual => arith::greater_equal;
+    less: Less => arith::less;
+    less_equal: LessEqual => arith::less_equal;
 }
 
-#[kernel(LeakyRelu, T = [f32, f64])]
-fn leaky_relu<T: Element + Elementary>(
+#[kernel(LeakyRelu, T = [F16, Bf16, f32, f64])]
+fn leaky_relu<T: Element + Precision<Compute: Elementary>>(
     features: In<'_, T>,
     activations: Out<'_, T>,
     alpha: f32,
 ) -> Result<()> {
-    let alpha = T::constant(alpha.into());
-    map_one_with_cost(
-        Cost::Cheap,
-        features,
-        activations,
-        #[inline(always)]
-        |x| f::leaky_relu(x, alpha),
-    )
+    map_one(features, activations, f::leaky_relu(constant::<T>(alpha)))
 }
 
-#[kernel(LeakyReluGrad, T = [f32, f64])]
-fn leaky_relu_grad<T: Element + Elementary>(
+#[kernel(LeakyReluGrad, T = [F16, Bf16, f32, f64])]
+fn leaky_relu_grad<T: Element + Precision<Compute: Elementary>>(
     gradients: In<'_, T>,
     features: In<'_, T>,
     backprops: Out<'_, T>,
@@ -159,20 +151,21 @@ fn leaky_relu_grad<T: Element + Elementary>(
         (gradients.dims(), "gradients"),
         (features.dims(), "features"),
     )?;
-    let alpha = T::constant(alpha.into());
-    map_two(
-        Cost::Cheap,
-        gradients,
-        features,
-        backprops,
-        #[inline(always)]
-        |g, x| f::leaky_relu_grad(g, x, alpha),
-    )
+    let slope = f::leaky_relu_grad(constant::<T>(alpha));
+    map_two(Cost::Cheap, gradients, features, backprops, slope)
+}
+
+/// Converts an attribute, which TensorFlow rounds to `T`.
+fn constant<T: Precision<Compute: Elementary>>(value: f32) -> T::Compute {
+    T::from_compute(T::Compute::constant(value.into())).to_compute()
 }
 
 /// The sum of tensors of one shape, from the first to the last.
-#[kernel(AddN, T = [f32, f64, i64])]
-fn add_n<T: Element + Number>(inputs: InList<'_, T>, sum: Out<'_, T>) -> Result<()> {
+#[kernel(AddN, T = [F16, Bf16, f32, f64, i64])]
+fn add_n<T: Element + Precision<Compute: Number>>(
+    inputs: InList<'_, T>,
+    sum: Out<'_, T>,
+) -> Result<()> {
     let inputs = inputs.fetch()?;
     let Some(first) = inputs.first() else {
         return Err(Error::invalid_argument("expected one input or more"));
@@ -189,29 +182,35 @@ fn add_n<T: Element + Number>(inputs: InList<'_, T>, sum: Out<'_, T>) -> Result<
         }
     }
     let mut sum = sum.uninit(first.dims())?.copy_from_slice(first.data())?;
-    inputs
-        .iter()
-        .skip(1)
-        .for_each(|input| update(&mut sum, input.data(), arith::add));
+    T::update(&mut sum, |sum| {
+        for input in inputs.iter().skip(1) {
+            update(sum, &T::widened(input.data()), arith::add);
+        }
+    });
     Ok(())
 }
 
 /// Adds in the buffer of the first input if possible. Core's collective ops, such as the all-reduce of `MirroredStrategy`,
 /// require it: with them an allocated output is an error.
-#[kernel(Add, T = [f32, f64, i64])]
-fn add<T: Element + Number>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
+#[kernel(Add, T = [F16, Bf16, f32, f64, i64])]
+fn add<T: Element + Precision<Compute: Number>>(
+    x: In<'_, T>,
+    y: In<'_, T>,
+    z: Out<'_, T>,
+) -> Result<()> {
     if x.dims() != y.dims() {
         return map_two(Cost::Cheap, x, y, z, arith::add);
     }
     match z.forward(x)? {
-        Forwarded::InPlace(mut sum) => update(&mut sum, y.data(), arith::add),
-        Forwarded::Fresh { input, mut output } => map2(
-            &Broadcast::new([input.dims(), y.dims()])?,
-            input.data(),
-            y.data(),
+        Forwarded::InPlace(mut sum) => T::update(&mut sum, |sum| {
+            update(sum, &T::widened(y.data()), arith::add)
+        }),
+        Forwarded::Fresh { input, mut output } => precision::map_two(
+            Cost::Cheap,
+            &Broadcast::of_equal_shapes(input.dims()),
+            [input.data(), y.data()],
             output.as_uninit_slice(),
-            #[inline(always)]
-            |x, y| MaybeUninit::new(arith::add(x, y)),
+            arith::add,
         ),
     }
     Ok(())

@@ -64,14 +64,14 @@ fn check_vector(name: &str, found: &[usize], channels: usize) -> Result<()> {
     }
 }
 
-#[kernel(FusedBatchNormV3, T = [f32], U = [f32])]
-fn fused_batch_norm(
-    x: In<'_, f32>,
+#[kernel(FusedBatchNormV3, T = [F16, Bf16, f32], U = [f32])]
+fn fused_batch_norm<T: Element + Precision<Compute = f32>>(
+    x: In<'_, T>,
     scale: In<'_, f32>,
     offset: In<'_, f32>,
     mean: In<'_, f32>,
     variance: In<'_, f32>,
-    y: Out<'_, f32>,
+    y: Out<'_, T>,
     batch_mean: Out<'_, f32>,
     batch_variance: Out<'_, f32>,
     reserve_space_1: Out<'_, f32>,
@@ -108,8 +108,9 @@ fn fused_batch_norm(
         [&mut new_mean[..], &mut new_variance],
         [&mut saved_mean, &mut saved_variance],
     ];
+    let x = T::widened(x.data());
     if is_training {
-        write_moments(shape, x.data(), saved, new);
+        write_moments(shape, &x, saved, new);
         average(&mean, &mut new_mean, exponential_avg_factor);
         average(&variance, &mut new_variance, exponential_avg_factor);
     } else {
@@ -125,7 +126,7 @@ fn fused_batch_norm(
         scale.data(),
         offset.data(),
     ];
-    normalize(shape, x.data(), parameters, epsilon, &mut y);
+    T::update(&mut y, |y| normalize(shape, &x, parameters, epsilon, y));
     Ok(())
 }
 
@@ -152,14 +153,14 @@ fn average(old: &In<'_, f32>, new: &mut [f32], factor: f32) {
     }
 }
 
-#[kernel(FusedBatchNormGradV3, T = [f32], U = [f32], ignore = [reserve_space_3])]
-fn fused_batch_norm_grad(
-    y_backprop: In<'_, f32>,
-    x: In<'_, f32>,
+#[kernel(FusedBatchNormGradV3, T = [F16, Bf16, f32], U = [f32], ignore = [reserve_space_3])]
+fn fused_batch_norm_grad<T: Element + Precision<Compute = f32>>(
+    y_backprop: In<'_, T>,
+    x: In<'_, T>,
     scale: In<'_, f32>,
     reserve_space_1: In<'_, f32>,
     reserve_space_2: In<'_, f32>,
-    x_backprop: Out<'_, f32>,
+    x_backprop: Out<'_, T>,
     scale_backprop: Out<'_, f32>,
     offset_backprop: Out<'_, f32>,
     reserve_space_4: Out<'_, f32>,
@@ -191,9 +192,11 @@ fn fused_batch_norm_grad(
         return Ok(());
     }
     let parameters = [reserve_space_1.data(), reserve_space_2.data(), scale.data()];
-    let tensors = [y_backprop.data(), x.data()];
-    let gradients =
-        normalize_gradients(shape, tensors, parameters, (epsilon, is_training), &mut dx);
+    let (dy, x) = (T::widened(y_backprop.data()), T::widened(x.data()));
+    let mode = (epsilon, is_training);
+    let gradients = T::update(&mut dx, |dx| {
+        normalize_gradients(shape, [&dy, &x], parameters, mode, dx)
+    });
     d_scale.copy_from_slice(&gradients.scale);
     d_offset.copy_from_slice(&gradients.offset);
     Ok(())

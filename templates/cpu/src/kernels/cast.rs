@@ -6,7 +6,7 @@
 use super::prelude::*;
 use crate::compute::cast::{Cast, cast_slice};
 use sp_plugin::kernel::{Attributes, BytesIn, BytesOut, DataType, Prepare};
-use sp_plugin::{Bf16, Complex64, Complex128, F16};
+use sp_plugin::{Complex64, Complex128};
 use sp_plugin::{F8E4M3FN, F8E5M2}; // since 2.12
 use sp_plugin::{Int4, Uint4}; // since 2.15
 use std::mem::MaybeUninit;

@@ -79,35 +79,36 @@ impl Conv {
         }
     }
 
-    fn write_output<T: Element + Tiled>(
+    fn write_output<T: Element + Precision<Compute: Tiled>>(
         &self,
         plan: &Conv2d,
         [input, filter]: [&In<'_, T>; 2],
         output: Out<'_, T>,
     ) -> Result<()> {
+        let (input, filter) = (T::widened(input.data()), T::widened(filter.data()));
         self.format.write(plan.output(), output, |y| {
-            self.format.read(plan.input(), input.data(), |x| {
-                conv::conv2d(plan, x, filter.data(), y)
-            });
+            self.format
+                .read(plan.input(), &input, |x| conv::conv2d(plan, x, &filter, y));
         })
     }
 
-    fn write_input_gradient<T: Element + Tiled>(
+    fn write_input_gradient<T: Element + Precision<Compute: Tiled>>(
         &self,
         plan: &Conv2d,
         [filter, out_backprop]: [&In<'_, T>; 2],
         output: Out<'_, T>,
     ) -> Result<()> {
         self.check_gradient(plan, out_backprop.dims())?;
+        let (filter, gradient) = (T::widened(filter.data()), T::widened(out_backprop.data()));
         self.format.write(plan.input(), output, |dx| {
-            self.format.read(plan.output(), out_backprop.data(), |dy| {
-                conv::conv2d_backprop_input(plan, filter.data(), dy, dx)
+            self.format.read(plan.output(), &gradient, |dy| {
+                conv::conv2d_backprop_input(plan, &filter, dy, dx)
             });
         })
     }
 
     /// Writes the gradient of a filter, whose tensor has the dims `dims`.
-    fn write_filter_gradient<T: Element + Tiled>(
+    fn write_filter_gradient<T: Element + Precision<Compute: Tiled>>(
         &self,
         plan: &Conv2d,
         dims: &[usize],
@@ -116,17 +117,18 @@ impl Conv {
     ) -> Result<()> {
         self.check_gradient(plan, out_backprop.dims())?;
         let mut df = output.zeroed(dims)?;
-        self.format.read(plan.input(), input.data(), |x| {
-            self.format.read(plan.output(), out_backprop.data(), |dy| {
-                conv::conv2d_backprop_filter(plan, x, dy, &mut df)
+        let (input, gradient) = (T::widened(input.data()), T::widened(out_backprop.data()));
+        self.format.read(plan.input(), &input, |x| {
+            self.format.read(plan.output(), &gradient, |dy| {
+                T::update(&mut df, |df| conv::conv2d_backprop_filter(plan, x, dy, df));
             });
         });
         Ok(())
     }
 }
 
-#[kernel(Conv2D, T = [f32, f64])]
-fn conv2d<T: Element + Tiled>(
+#[kernel(Conv2D, T = [F16, Bf16, f32, f64])]
+fn conv2d<T: Element + Precision<Compute: Tiled>>(
     #[state] conv: &Conv,
     input: In<'_, T>,
     filter: In<'_, T>,
@@ -143,8 +145,8 @@ fn conv2d<T: Element + Tiled>(
     conv.write_output(&plan, [&input, &filter], output)
 }
 
-#[kernel(Conv2DBackpropInput, T = [f32, f64])]
-fn conv2d_backprop_input<T: Element + Tiled>(
+#[kernel(Conv2DBackpropInput, T = [F16, Bf16, f32, f64])]
+fn conv2d_backprop_input<T: Element + Precision<Compute: Tiled>>(
     #[state] conv: &Conv,
     input_sizes: HostIn<'_, i32>,
     filter: In<'_, T>,
@@ -156,8 +158,8 @@ fn conv2d_backprop_input<T: Element + Tiled>(
     conv.write_input_gradient(&plan, [&filter, &out_backprop], output)
 }
 
-#[kernel(Conv2DBackpropFilter, T = [f32, f64])]
-fn conv2d_backprop_filter<T: Element + Tiled>(
+#[kernel(Conv2DBackpropFilter, T = [F16, Bf16, f32, f64])]
+fn conv2d_backprop_filter<T: Element + Precision<Compute: Tiled>>(
     #[state] conv: &Conv,
     input: In<'_, T>,
     filter_sizes: HostIn<'_, i32>,
@@ -190,8 +192,8 @@ fn channels(conv: &Conv, input: &[usize]) -> Result<usize> {
     Ok(conv.format.to_channels_last(dims4("the input", input)?)[3])
 }
 
-#[kernel(DepthwiseConv2dNative, T = [f32, f64])]
-fn depthwise<T: Element + Tiled>(
+#[kernel(DepthwiseConv2dNative, T = [F16, Bf16, f32, f64])]
+fn depthwise<T: Element + Precision<Compute: Tiled>>(
     #[state] conv: &Conv,
     input: In<'_, T>,
     filter: In<'_, T>,
@@ -202,8 +204,8 @@ fn depthwise<T: Element + Tiled>(
     conv.write_output(&plan, [&input, &filter], output)
 }
 
-#[kernel(DepthwiseConv2dNativeBackpropInput, T = [f32, f64])]
-fn depthwise_backprop_input<T: Element + Tiled>(
+#[kernel(DepthwiseConv2dNativeBackpropInput, T = [F16, Bf16, f32, f64])]
+fn depthwise_backprop_input<T: Element + Precision<Compute: Tiled>>(
     #[state] conv: &Conv,
     input_sizes: HostIn<'_, i32>,
     filter: In<'_, T>,
@@ -218,8 +220,8 @@ fn depthwise_backprop_input<T: Element + Tiled>(
     conv.write_input_gradient(&plan, [&filter, &out_backprop], output)
 }
 
-#[kernel(DepthwiseConv2dNativeBackpropFilter, T = [f32, f64])]
-fn depthwise_backprop_filter<T: Element + Tiled>(
+#[kernel(DepthwiseConv2dNativeBackpropFilter, T = [F16, Bf16, f32, f64])]
+fn depthwise_backprop_filter<T: Element + Precision<Compute: Tiled>>(
     #[state] conv: &Conv,
     input: In<'_, T>,
     filter_sizes: HostIn<'_, i32>,

@@ -22,26 +22,27 @@ impl Prepare for State {
     }
 }
 
-#[kernel(Einsum, T = [f32, f64, i32, i64])]
-fn einsum<T: Element + Multiply>(
+#[kernel(Einsum, T = [F16, Bf16, f32, f64, i32, i64])]
+fn einsum<T: Element + Precision<Compute: Multiply>>(
     #[state] State(equation): &State,
     inputs: InList<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()>
 where
-    Sum: Fold<T>,
+    Sum: Fold<T::Compute>,
 {
     let inputs = inputs.fetch()?;
     let dims: InlineList<_> = inputs.iter().map(|it| it.dims()).collect();
     let plan = Einsum::new(equation, &dims)?;
     let mut output = output.zeroed(plan.dims())?;
-    let data: InlineList<_> = inputs.iter().map(|it| it.data()).collect();
-    einsum::einsum(&plan, &data, &mut output);
+    let data: Vec<_> = inputs.iter().map(|it| T::widened(it.data())).collect();
+    let data: InlineList<&[_]> = data.iter().map(|it| &**it).collect();
+    T::update(&mut output, |output| einsum::einsum(&plan, &data, output));
     Ok(())
 }
 
-#[kernel(BatchMatMulV2, T = [f32, f64, i32, i64])]
-fn batch_mat_mul<T: Element + Multiply>(
+#[kernel(BatchMatMulV2, T = [F16, Bf16, f32, f64, i32, i64])]
+fn batch_mat_mul<T: Element + Precision<Compute: Multiply>>(
     x: In<'_, T>,
     y: In<'_, T>,
     output: Out<'_, T>,
@@ -67,7 +68,9 @@ fn batch_mat_mul<T: Element + Multiply>(
     };
     let (batch, mut dims) = Batch::broadcast([batch_x, batch_y], product)?;
     dims.extend([product.m, product.n]);
-    multiply_batch(&batch, x.data(), y.data(), &mut output.zeroed(&dims)?);
+    let (x, y) = (T::widened(x.data()), T::widened(y.data()));
+    let mut output = output.zeroed(&dims)?;
+    T::update(&mut output, |output| multiply_batch(&batch, &x, &y, output));
     Ok(())
 }
 

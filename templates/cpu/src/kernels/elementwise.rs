@@ -2,9 +2,9 @@
 //! output, so they allocate it uninitialized: zeroing would be a further pass over memory.
 
 use super::prelude::*;
-use crate::compute::Broadcast;
-use crate::compute::map::{TINY, map1_with_cost, map2_with_cost};
+use crate::compute::map::TINY;
 use crate::compute::nn::relu;
+use crate::compute::{Broadcast, precision};
 use sp_plugin::kernel::{Kernel, kernels};
 use std::mem::MaybeUninit;
 
@@ -12,7 +12,7 @@ use std::mem::MaybeUninit;
 macro_rules! unary {
     ($($name:ident: $op:ident($x:ident) -> $y:ident, $bound:ident in [$($ty:ident),*] => $f:path;)*) => {$(
         #[kernel($op, T = [$($ty),*])]
-        fn $name<T: Element + $bound>($x: In<'_, T>, $y: Out<'_, T>) -> Result<()> {
+        fn $name<T: Element + Precision<Compute: $bound>>($x: In<'_, T>, $y: Out<'_, T>) -> Result<()> {
             map_one($x, $y, $f)
         }
     )*};
@@ -22,31 +22,35 @@ macro_rules! unary {
 macro_rules! binary {
     ($($name:ident: $op:ident, $bound:ident in [$($ty:ident),*], $cost:ident => $f:path;)*) => {$(
         #[kernel($op, T = [$($ty),*])]
-        fn $name<T: Element + $bound>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
+        fn $name<T: Element + Precision<Compute: $bound>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
             map_two(Cost::$cost, x, y, z, $f)
         }
     )*};
 }
 
 unary! {
-    neg: Neg(x) -> y, Number in [f32, f64, i64] => arith::neg;
-    relu: Relu(features) -> activations, Number in [f32, f64, i64] => relu::relu;
-    sqrt: Sqrt(x) -> y, Float in [f32, f64] => arith::sqrt;
-    square: Square(x) -> y, Number in [f32, f64, i64] => arith::square;
+    neg: Neg(x) -> y, Number in [F16, Bf16, f32, f64, i64] => arith::neg;
+    relu: Relu(features) -> activations, Number in [F16, Bf16, f32, f64, i64] => relu::relu;
+    sqrt: Sqrt(x) -> y, Float in [F16, Bf16, f32, f64] => arith::sqrt;
+    square: Square(x) -> y, Number in [F16, Bf16, f32, f64, i64] => arith::square;
 }
 
 binary! {
-    add_v2: AddV2, Number in [f32, f64, i64], Cheap => arith::add;
-    div_no_nan: DivNoNan, Float in [f32, f64], Cheap => arith::div_no_nan;
-    mul: Mul, Number in [f32, f64, i64], Cheap => arith::mul;
-    pow: Pow, Float in [f32, f64], Expensive => arith::pow;
-    real_div: RealDiv, Float in [f32, f64], Cheap => arith::real_div;
-    sub: Sub, Number in [f32, f64, i64], Cheap => arith::sub;
+    add_v2: AddV2, Number in [F16, Bf16, f32, f64, i64], Cheap => arith::add;
+    div_no_nan: DivNoNan, Float in [F16, Bf16, f32, f64], Cheap => arith::div_no_nan;
+    mul: Mul, Number in [F16, Bf16, f32, f64, i64], Cheap => arith::mul;
+    pow: Pow, Float in [F16, Bf16, f32, f64], Expensive => arith::pow;
+    real_div: RealDiv, Float in [F16, Bf16, f32, f64], Cheap => arith::real_div;
+    sub: Sub, Number in [F16, Bf16, f32, f64, i64], Cheap => arith::sub;
 }
 
 /// Has no negative powers.
 #[kernel(Pow, T = [i64])]
-fn pow_int<T: Element + Integer>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
+fn pow_int<T: Element + Precision<Compute = T> + Integer>(
+    x: In<'_, T>,
+    y: In<'_, T>,
+    z: Out<'_, T>,
+) -> Result<()> {
     arith::check_exponents(y.data())?;
     map_two(Cost::Expensive, x, y, z, arith::pow_int)
 }
@@ -59,77 +63,58 @@ pub fn table() -> Vec<&'static Kernel> {
 }
 
 /// Writes `f` of each element.
-pub fn map_one<T: Element, U: Element>(
+pub fn map_one<T: Element + Precision, U: Element + Precision>(
     x: In<'_, T>,
     y: Out<'_, U>,
-    f: impl Fn(T) -> U + Sync,
+    f: impl Fn(T::Compute) -> U::Compute + Sync + Copy,
 ) -> Result<()> {
     map_one_with_cost(Cost::Cheap, x, y, f)
 }
 
 /// Writes `f` of each element; its cost decides how finely the work is divided.
-pub fn map_one_with_cost<T: Element, U: Element>(
+pub fn map_one_with_cost<T: Element + Precision, U: Element + Precision>(
     cost: Cost,
     x: In<'_, T>,
     y: Out<'_, U>,
-    f: impl Fn(T) -> U + Sync,
+    f: impl Fn(T::Compute) -> U::Compute + Sync + Copy,
 ) -> Result<()> {
-    map1_with_cost(
-        cost,
-        x.data(),
-        y.uninit(x.dims())?.as_uninit_slice(),
-        #[inline(always)]
-        |x| MaybeUninit::new(f(x)),
-    );
+    let mut output = y.uninit(x.dims())?;
+    precision::map_one(cost, x.data(), output.as_uninit_slice(), f);
     Ok(())
 }
 
 /// Writes `f` of the broadcast operands; its cost decides how finely the work is divided.
-pub fn map_two<T: Element, U: Element>(
+pub fn map_two<T: Element + Precision, U: Element + Precision>(
     cost: Cost,
     x: In<'_, T>,
     y: In<'_, T>,
     z: Out<'_, U>,
-    f: impl Fn(T, T) -> U + Sync,
+    f: impl Fn(T::Compute, T::Compute) -> U::Compute + Sync + Copy,
 ) -> Result<()> {
+    write_two(x, y, z, &|plan, operands, out| match plan {
+        Some(plan) => precision::map_two(cost, plan, operands, out, f),
+        None => precision::map_few(operands, out, f),
+    })
+}
+
+/// A function that writes a result of two operands. Without a plan they have the result's shape.
+type WriteTwo<'a, T, U> = dyn Fn(Option<&Broadcast<2>>, [&[T]; 2], &mut [MaybeUninit<U>]) + 'a;
+
+/// Allocates the result of two operands that broadcast, and calls `write`: without a plan for a few elements of one
+/// shape. It is compiled once for the types, not once for each function.
+fn write_two<T: Element, U: Element>(
+    x: In<'_, T>,
+    y: In<'_, T>,
+    z: Out<'_, U>,
+    write: &WriteTwo<'_, T, U>,
+) -> Result<()> {
+    let operands = [x.data(), y.data()];
     if x.dims() == y.dims() && x.len() <= TINY {
-        return map_tiny(&x, &y, z, f);
+        write(None, operands, z.uninit(x.dims())?.as_uninit_slice());
+        return Ok(());
     }
     let plan = Broadcast::new([x.dims(), y.dims()])?;
-    map_broadcast(cost, &plan, [x.data(), y.data()], z, f)
-}
-
-/// Writes `f` of a few elements of operands of one shape, without a plan.
-fn map_tiny<T: Element, U: Element>(
-    x: &In<'_, T>,
-    y: &In<'_, T>,
-    z: Out<'_, U>,
-    f: impl Fn(T, T) -> U,
-) -> Result<()> {
-    let pairs = x.data().iter().zip(y.data());
-    let mut output = z.uninit(x.dims())?;
-    for (z, (x, y)) in output.as_uninit_slice().iter_mut().zip(pairs) {
-        z.write(f(*x, *y));
-    }
-    Ok(())
-}
-
-/// Writes `f` of two operands that `plan` broadcasts.
-pub fn map_broadcast<T: Element, U: Element>(
-    cost: Cost,
-    plan: &Broadcast<2>,
-    [x, y]: [&[T]; 2],
-    z: Out<'_, U>,
-    f: impl Fn(T, T) -> U + Sync,
-) -> Result<()> {
-    map2_with_cost(
-        cost,
-        plan,
-        x,
-        y,
-        z.uninit(plan.dims())?.as_uninit_slice(),
-        #[inline(always)]
-        |x, y| MaybeUninit::new(f(x, y)),
-    );
+    let mut output = z.uninit(plan.dims())?;
+    write(Some(&plan), operands, output.as_uninit_slice());
     Ok(())
 }

@@ -44,7 +44,7 @@ impl DataFormat {
     }
 
     /// Calls `compute` with the elements of a tensor of `dims`, channels last.
-    pub fn read<T: Element, R>(
+    pub fn read<T: Copy + Send + Sync, R>(
         self,
         dims: [usize; 4],
         x: &[T],
@@ -65,21 +65,21 @@ impl DataFormat {
     ///
     /// # Errors
     /// Returns an error if there is not enough memory.
-    pub fn write<T: Element>(
+    pub fn write<T: Element + Precision>(
         self,
         dims: [usize; 4],
         out: Out<'_, T>,
-        compute: impl FnOnce(&mut [T]),
+        compute: impl FnOnce(&mut [T::Compute]),
     ) -> Result<()> {
         let mut out: OutSlice<'_, T> = out.zeroed(&self.dims(dims))?;
-        match self {
-            Self::ChannelsLast => compute(&mut out),
+        T::update(&mut out, |out| match self {
+            Self::ChannelsLast => compute(out),
             Self::ChannelsFirst => {
                 let mut copy = out.to_vec();
                 compute(&mut copy);
-                permute(&dims, &[0, 3, 1, 2], &copy, &mut out);
+                permute(&dims, &[0, 3, 1, 2], &copy, out);
             }
-        }
+        });
         Ok(())
     }
 }

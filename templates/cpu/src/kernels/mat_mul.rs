@@ -3,8 +3,8 @@
 use super::prelude::*;
 use crate::compute::matmul::{Product, Tiled, matmul};
 
-#[kernel(MatMul, T = [f32, f64])]
-fn mat_mul<T: Element + Tiled>(
+#[kernel(MatMul, T = [F16, Bf16, f32, f64])]
+fn mat_mul<T: Element + Precision<Compute: Tiled>>(
     a: In<'_, T>,
     b: In<'_, T>,
     product: Out<'_, T>,
@@ -19,11 +19,8 @@ fn mat_mul<T: Element + Tiled>(
             "Matrix size-incompatible: In[0]: {a:?}, In[1]: {b:?}"
         ))
     })?;
-    matmul(
-        plan,
-        a.data(),
-        b.data(),
-        &mut product.zeroed(&[plan.m, plan.n])?,
-    );
+    let (a, b) = (T::widened(a.data()), T::widened(b.data()));
+    let mut product = product.zeroed(&[plan.m, plan.n])?;
+    T::update(&mut product, |product| matmul(plan, &a, &b, product));
     Ok(())
 }

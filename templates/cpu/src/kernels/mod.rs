@@ -71,13 +71,13 @@ pub fn table() -> Vec<&'static Kernel> {
 /// Imports of all kernel files.
 mod prelude {
     pub(super) use super::list;
-    pub(super) use crate::compute::Cost;
     pub(super) use crate::compute::arith::{self, Float, Integer, Number};
     pub(super) use crate::compute::inline::InlineList;
+    pub(super) use crate::compute::{Cost, Precision};
     pub(super) use sp_plugin::kernel::{
         AnyIn, AttributeValue, HostIn, In, Integer as Index, Out, kernel,
     };
-    pub(super) use sp_plugin::{Bool, Element, Error, Result};
+    pub(super) use sp_plugin::{Bf16, Bool, Element, Error, F16, Result};
 }
 
 /// Copies the elements of an argument: up to eight without an allocation.

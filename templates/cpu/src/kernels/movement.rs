@@ -8,7 +8,6 @@ use crate::compute::movement::slice::slice as slice_of;
 use crate::compute::movement::strided_slice::{self, StridedSlice};
 use crate::compute::movement::view::{View, copy, scatter};
 use sp_plugin::kernel::{Attributes, BytesIn, BytesOut, HostInt32, Kernel, Placement, kernels};
-use sp_plugin::{Bf16, F16};
 use std::mem::MaybeUninit;
 
 /// Writes the elements of a view of the input.

@@ -1,15 +1,16 @@
 //! Kernels of neural networks.
 
-use super::elementwise::{map_broadcast, map_two};
+use super::elementwise::map_two;
 use super::image::DataFormat;
 use super::prelude::*;
 use crate::compute::nn::bias::{self, ChannelLayout, bias_broadcast};
-use crate::compute::nn::cross_entropy::{self, Label};
+use crate::compute::nn::cross_entropy::{Label, sparse_softmax_cross_entropy as sparse};
 use crate::compute::nn::relu;
+use crate::compute::precision;
 use crate::compute::reduce::{Fold, Sum};
 
-#[kernel(BiasAdd, T = [f32, f64, i64])]
-fn bias_add<T: Element + Number>(
+#[kernel(BiasAdd, T = [F16, Bf16, f32, f64, i64])]
+fn bias_add<T: Element + Precision<Compute: Number>>(
     value: In<'_, T>,
     bias: In<'_, T>,
     output: Out<'_, T>,
@@ -22,24 +23,21 @@ fn bias_add<T: Element + Number>(
         return Err(Error::invalid_argument(message));
     }
     let plan = bias_broadcast(dims, data_format.into(), bias.len())?;
-    map_broadcast(
-        Cost::Cheap,
-        &plan,
-        [value.data(), bias.data()],
-        output,
-        arith::add,
-    )
+    let mut output = output.uninit(dims)?;
+    let (operands, output) = ([value.data(), bias.data()], output.as_uninit_slice());
+    precision::map_two(Cost::Cheap, &plan, operands, output, arith::add);
+    Ok(())
 }
 
 /// The sum over all dimensions but the channels.
-#[kernel(BiasAddGrad, T = [f32, f64, i64])]
-fn bias_add_grad<T: Element + Number>(
+#[kernel(BiasAddGrad, T = [F16, Bf16, f32, f64, i64])]
+fn bias_add_grad<T: Element + Precision<Compute: Number>>(
     out_backprop: In<'_, T>,
     output: Out<'_, T>,
     data_format: DataFormat,
 ) -> Result<()>
 where
-    Sum: Fold<T>,
+    Sum: Fold<T::Compute>,
 {
     let (dims, layout) = (out_backprop.dims(), ChannelLayout::from(data_format));
     if dims.len() < 2 {
@@ -47,12 +45,15 @@ where
         return Err(Error::invalid_argument(message));
     }
     let mut sums = output.zeroed(&[dims[layout.axis(dims.len())]])?;
-    bias::bias_add_grad(dims, layout, out_backprop.data(), &mut sums)?;
+    let gradient = T::widened(out_backprop.data());
+    T::update(&mut sums, |sums| {
+        bias::bias_add_grad(dims, layout, &gradient, sums)
+    })?;
     Ok(())
 }
 
-#[kernel(ReluGrad, T = [f32, f64, i64])]
-fn relu_grad<T: Element + Number>(
+#[kernel(ReluGrad, T = [F16, Bf16, f32, f64, i64])]
+fn relu_grad<T: Element + Precision<Compute: Number>>(
     gradients: In<'_, T>,
     features: In<'_, T>,
     backprops: Out<'_, T>,
@@ -66,8 +67,8 @@ fn relu_grad<T: Element + Number>(
     map_two(Cost::Cheap, gradients, features, backprops, relu::relu_grad)
 }
 
-#[kernel(SparseSoftmaxCrossEntropyWithLogits, T = [f32, f64], Tlabels: L = [i32, i64])]
-fn sparse_softmax_cross_entropy<T: Element + Float, L: Element + Label>(
+#[kernel(SparseSoftmaxCrossEntropyWithLogits, T = [F16, Bf16, f32, f64], Tlabels: L = [i32, i64])]
+fn sparse_softmax_cross_entropy<T: Element + Precision<Compute: Float>, L: Element + Label>(
     features: In<'_, T>,
     labels: In<'_, L>,
     loss: Out<'_, T>,
@@ -91,14 +92,12 @@ fn sparse_softmax_cross_entropy<T: Element + Float, L: Element + Label>(
     }
     let (mut loss, mut gradient) = (loss.zeroed(&[rows])?, backprop.zeroed(&[rows, classes])?);
     if rows > 0 {
-        let (logits, labels) = (features.data(), labels.data());
-        cross_entropy::sparse_softmax_cross_entropy(
-            logits,
-            labels,
-            classes,
-            &mut loss,
-            &mut gradient,
-        )?;
+        let (logits, labels) = (T::widened(features.data()), labels.data());
+        T::update(&mut loss, |loss| {
+            T::update(&mut gradient, |gradient| {
+                sparse(&logits, labels, classes, loss, gradient)
+            })
+        })?;
     }
     Ok(())
 }

@@ -100,8 +100,8 @@ impl Pooling {
     }
 }
 
-#[kernel(MaxPool, T = [f32, f64])]
-fn max_pool<T: Element + Elementary>(
+#[kernel(MaxPool, T = [F16, Bf16, f32, f64])]
+fn max_pool<T: Element + Precision<Compute: Elementary>>(
     #[state] Max(it): &Max,
     input: In<'_, T>,
     output: Out<'_, T>,
@@ -109,12 +109,14 @@ fn max_pool<T: Element + Elementary>(
     let plan = it.plan(input.dims())?;
     it.format.write(plan.output(), output, |y| {
         it.format
-            .read(plan.input(), input.data(), |x| pool::max_pool(&plan, x, y))
+            .read(plan.input(), &T::widened(input.data()), |x| {
+                pool::max_pool(&plan, x, y)
+            })
     })
 }
 
-#[kernel(MaxPoolGrad, T = [f32, f64])]
-fn max_pool_grad<T: Element + Elementary>(
+#[kernel(MaxPoolGrad, T = [F16, Bf16, f32, f64])]
+fn max_pool_grad<T: Element + Precision<Compute: Elementary>>(
     #[state] Max(it): &Max,
     orig_input: In<'_, T>,
     orig_output: In<'_, T>,
@@ -125,30 +127,33 @@ fn max_pool_grad<T: Element + Elementary>(
     it.check_output("orig_output", &plan, orig_output.dims())?;
     it.check_output("grad", &plan, grad.dims())?;
     it.format.write(plan.input(), output, |dx| {
-        it.format.read(plan.output(), grad.data(), |dy| {
-            it.format.read(plan.input(), orig_input.data(), |x| {
-                pool::max_pool_grad(&plan, x, dy, dx)
+        it.format
+            .read(plan.output(), &T::widened(grad.data()), |dy| {
+                it.format
+                    .read(plan.input(), &T::widened(orig_input.data()), |x| {
+                        pool::max_pool_grad(&plan, x, dy, dx)
+                    });
             });
-        });
     })
 }
 
-#[kernel(AvgPool, T = [f32, f64])]
-fn average_pool<T: Element + Elementary>(
+#[kernel(AvgPool, T = [F16, Bf16, f32, f64])]
+fn average_pool<T: Element + Precision<Compute: Elementary>>(
     #[state] Average(it): &Average,
     value: In<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()> {
     let plan = it.plan(value.dims())?;
     it.format.write(plan.output(), output, |y| {
-        it.format.read(plan.input(), value.data(), |x| {
-            pool::average_pool(&plan, x, y)
-        })
+        it.format
+            .read(plan.input(), &T::widened(value.data()), |x| {
+                pool::average_pool(&plan, x, y)
+            })
     })
 }
 
-#[kernel(AvgPoolGrad, T = [f32, f64])]
-fn average_pool_grad<T: Element + Elementary>(
+#[kernel(AvgPoolGrad, T = [F16, Bf16, f32, f64])]
+fn average_pool_grad<T: Element + Precision<Compute: Elementary>>(
     #[state] Average(it): &Average,
     orig_input_shape: HostIn<'_, i32>,
     grad: In<'_, T>,
@@ -157,9 +162,10 @@ fn average_pool_grad<T: Element + Elementary>(
     let plan = it.plan(&shape("orig_input_shape", &orig_input_shape)?)?;
     it.check_output("grad", &plan, grad.dims())?;
     it.format.write(plan.input(), output, |dx| {
-        it.format.read(plan.output(), grad.data(), |dy| {
-            pool::average_pool_grad(&plan, dy, dx)
-        });
+        it.format
+            .read(plan.output(), &T::widened(grad.data()), |dy| {
+                pool::average_pool_grad(&plan, dy, dx)
+            });
     })
 }
 

@@ -7,14 +7,14 @@ use crate::compute::reduce::{Fold, Mean, Reduction, Sum, reduce};
 macro_rules! folds {
     ($($name:ident: $op:ident in [$($ty:ident),*];)*) => {$(
         #[kernel($op, T = [$($ty),*])]
-        fn $name<T: Element>(
+        fn $name<T: Element + Precision>(
             input: In<'_, T>,
             reduction_indices: HostIn<'_, Index>,
             output: Out<'_, T>,
             keep_dims: bool,
         ) -> Result<()>
         where
-            $op: Fold<T>,
+            $op: Fold<T::Compute>,
         {
             fold::<T, $op>(input, reduction_indices, output, keep_dims)
         }
@@ -22,21 +22,21 @@ macro_rules! folds {
 }
 
 folds! {
-    sum: Sum in [f32, f64, i64];
-    mean: Mean in [f32, f64, i64];
+    sum: Sum in [F16, Bf16, f32, f64, i64];
+    mean: Mean in [F16, Bf16, f32, f64, i64];
 }
 
-fn fold<T: Element, F: Fold<T>>(
+fn fold<T: Element + Precision, F: Fold<T::Compute>>(
     input: In<'_, T>,
     axes: HostIn<'_, Index>,
     output: Out<'_, T>,
     keep_dims: bool,
 ) -> Result<()> {
     let plan = Reduction::new(input.dims(), &axes.to_dims())?;
-    reduce::<T, F>(
-        &plan,
-        input.data(),
-        &mut output.zeroed(&plan.dims(keep_dims))?,
-    );
+    let x = T::widened(input.data());
+    let mut output = output.zeroed(&plan.dims(keep_dims))?;
+    T::update(&mut output, |output| {
+        reduce::<T::Compute, F>(&plan, &x, output)
+    });
     Ok(())
 }

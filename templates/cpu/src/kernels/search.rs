@@ -10,7 +10,7 @@ use crate::compute::search::{
 };
 use crate::compute::shape::len;
 use sp_plugin::kernel::{BytesIn, BytesOut, HostInt32, Kernel, kernels};
-use sp_plugin::{Bf16, Complex64, Complex128, F16};
+use sp_plugin::{Complex64, Complex128};
 
 /// The number of coordinates is known late: the output is allocated after the condition was read.
 #[kernel(Where, T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64, Complex128])]

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use sp_plugin::kernel::{HostInt32, Kernel, kernels};
-use sp_plugin::{Bf16, Complex64, Complex128, F16};
+use sp_plugin::{Complex64, Complex128};
 
 /// An element that is one.
 trait One: Element {

@@ -7,17 +7,23 @@ use crate::compute::map::map2;
 use crate::compute::nn::softmax;
 use sp_plugin::kernel::{Kernel, kernels};
 
-#[kernel(Softmax, T = [f32, f64])]
-fn softmax<T: Element + Elementary>(logits: In<'_, T>, softmax: Out<'_, T>) -> Result<()> {
+#[kernel(Softmax, T = [F16, Bf16, f32, f64])]
+fn softmax<T: Element + Precision<Compute: Elementary>>(
+    logits: In<'_, T>,
+    softmax: Out<'_, T>,
+) -> Result<()> {
     rows(logits, softmax, false)
 }
 
-#[kernel(LogSoftmax, T = [f32, f64])]
-fn log_softmax<T: Element + Elementary>(logits: In<'_, T>, logsoftmax: Out<'_, T>) -> Result<()> {
+#[kernel(LogSoftmax, T = [F16, Bf16, f32, f64])]
+fn log_softmax<T: Element + Precision<Compute: Elementary>>(
+    logits: In<'_, T>,
+    logsoftmax: Out<'_, T>,
+) -> Result<()> {
     rows(logits, logsoftmax, true)
 }
 
-fn rows<T: Element + Elementary>(
+fn rows<T: Element + Precision<Compute: Elementary>>(
     logits: In<'_, T>,
     output: Out<'_, T>,
     is_log: bool,
@@ -29,14 +35,17 @@ fn rows<T: Element + Elementary>(
     };
     let mut output = output.zeroed(logits.dims())?;
     if !logits.is_empty() {
-        softmax::softmax(logits.data(), *width, is_log, &mut output);
+        let logits = T::widened(logits.data());
+        T::update(&mut output, |output| {
+            softmax::softmax(&logits, *width, is_log, output)
+        });
     }
     Ok(())
 }
 
 /// Features and labels broadcast, as in TensorFlow.
-#[kernel(SoftmaxCrossEntropyWithLogits, T = [f32, f64])]
-fn softmax_cross_entropy<T: Element + Elementary>(
+#[kernel(SoftmaxCrossEntropyWithLogits, T = [F16, Bf16, f32, f64])]
+fn softmax_cross_entropy<T: Element + Precision<Compute: Elementary>>(
     features: In<'_, T>,
     labels: In<'_, T>,
     loss: Out<'_, T>,
@@ -55,29 +64,44 @@ fn softmax_cross_entropy<T: Element + Elementary>(
     if gradient.is_empty() {
         return Ok(());
     }
+    let (features, labels) = (T::widened(features.data()), T::widened(labels.data()));
+    T::update(&mut loss, |loss| {
+        T::update(&mut gradient, |gradient| {
+            cross_entropy(&plan, classes, [&features, &labels], loss, gradient)
+        });
+    });
+    Ok(())
+}
+
+/// Writes loss and gradient of operands that `plan` broadcasts.
+fn cross_entropy<T: Elementary>(
+    plan: &Broadcast<2>,
+    classes: usize,
+    [features, labels]: [&[T]; 2],
+    loss: &mut [T],
+    gradient: &mut [T],
+) {
     map2(
-        &plan,
-        features.data(),
-        labels.data(),
-        &mut gradient,
+        plan,
+        features,
+        labels,
+        gradient,
         #[inline(always)]
         |_, label| label,
     );
     if features.len() == gradient.len() {
-        softmax::softmax_cross_entropy(features.data(), classes, &mut loss, &mut gradient);
-        return Ok(());
+        return softmax::softmax_cross_entropy(features, classes, loss, gradient);
     }
     let mut logits = vec![T::ZERO; gradient.len()];
     map2(
-        &plan,
-        features.data(),
-        labels.data(),
+        plan,
+        features,
+        labels,
         &mut logits,
         #[inline(always)]
         |logit, _| logit,
     );
-    softmax::softmax_cross_entropy(&logits, classes, &mut loss, &mut gradient);
-    Ok(())
+    softmax::softmax_cross_entropy(&logits, classes, loss, gradient);
 }
 
 /// Returns the kernels of this file.

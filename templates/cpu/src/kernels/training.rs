@@ -9,20 +9,28 @@ use crate::compute::training::{Adam, Momentum};
 use sp_plugin::kernel::{Kernel, LazyIn, Variable, VariableValue, kernels, lock_all};
 
 /// var -= alpha * delta
-#[kernel(ResourceApplyGradientDescent, T = [f32, f64])]
-fn apply_gradient_descent<T: Element + Number>(
+#[kernel(ResourceApplyGradientDescent, T = [F16, Bf16, f32, f64])]
+fn apply_gradient_descent<T: Element + Precision<Compute: Number>>(
     var: Variable<'_, T>,
     alpha: In<'_, T>,
     delta: LazyIn<'_, T>,
 ) -> Result<()> {
-    let alpha = alpha.scalar()?;
+    let alpha = alpha.scalar()?.to_compute();
     var.update(delta, |variable, delta| {
-        update(variable, delta, |old, slope| old.minus(alpha.times(slope)));
+        T::update(variable, |variable| {
+            update(variable, &T::widened(delta), descend(alpha))
+        });
     })
 }
 
-#[kernel(ResourceApplyAdam, T = [f32, f64])]
-fn apply_adam<T: Element + Float>(
+/// Returns a function that subtracts a gradient times `alpha`.
+fn descend<T: Number>(alpha: T) -> impl Fn(T, T) -> T {
+    #[inline(always)]
+    move |old: T, slope: T| old.minus(alpha.times(slope))
+}
+
+#[kernel(ResourceApplyAdam, T = [F16, Bf16, f32, f64])]
+fn apply_adam<T: Element + Precision<Compute: Float>>(
     var: Variable<'_, T>,
     m: Variable<'_, T>,
     v: Variable<'_, T>,
@@ -36,26 +44,29 @@ fn apply_adam<T: Element + Float>(
     use_nesterov: bool,
 ) -> Result<()> {
     let adam = Adam {
-        beta1_power: beta1_power.scalar()?,
-        beta2_power: beta2_power.scalar()?,
-        rate: lr.scalar()?,
-        beta1: beta1.scalar()?,
-        beta2: beta2.scalar()?,
-        epsilon: epsilon.scalar()?,
+        beta1_power: beta1_power.scalar()?.to_compute(),
+        beta2_power: beta2_power.scalar()?.to_compute(),
+        rate: lr.scalar()?.to_compute(),
+        beta1: beta1.scalar()?.to_compute(),
+        beta2: beta2.scalar()?.to_compute(),
+        epsilon: epsilon.scalar()?.to_compute(),
         use_nesterov,
     };
     let mut lock = lock_all([var, m, v])?;
     let mut values = lock.values()?;
     check_shapes(["var", "m", "v"], &values, &grad)?;
     let [var, m, v] = values.each_mut().map(|it| &mut **it);
-    adam.step([var, m, v], grad.data());
+    let gradient = T::widened(grad.data());
+    T::update(var, |var| {
+        T::update(m, |m| T::update(v, |v| adam.step([var, m, v], &gradient)))
+    });
     Ok(())
 }
 
 macro_rules! momentum_kernels {
     ($($name:ident: $op:ident => $step:path;)*) => {$(
-        #[kernel($op, T = [f32, f64])]
-        fn $name<T: Element + Float>(
+        #[kernel($op, T = [F16, Bf16, f32, f64])]
+        fn $name<T: Element + Precision<Compute: Float>>(
             var: Variable<'_, T>,
             accum: Variable<'_, T>,
             lr: In<'_, T>,
@@ -73,27 +84,30 @@ momentum_kernels! {
     apply_keras_momentum: ResourceApplyKerasMomentum => Momentum::keras_step;
 }
 
+/// A step that changes a variable and its accumulator by a gradient.
+type MomentumStep<T> = fn(&Momentum<T>, [&mut [T]; 2], &[T]);
+
 /// Changes a variable and its accumulator by `step`.
-fn apply<T: Element + Float>(
+fn apply<T: Element + Precision<Compute: Float>>(
     variables: [Variable<'_, T>; 2],
     [rate, momentum]: [&In<'_, T>; 2],
     gradient: &In<'_, T>,
     use_nesterov: bool,
-    step: fn(&Momentum<T>, [&mut [T]; 2], &[T]),
+    step: MomentumStep<T::Compute>,
 ) -> Result<()> {
     let momentum = Momentum {
-        rate: rate.scalar()?,
-        momentum: momentum.scalar()?,
+        rate: rate.scalar()?.to_compute(),
+        momentum: momentum.scalar()?.to_compute(),
         use_nesterov,
     };
     let mut lock = lock_all(variables)?;
     let mut values = lock.values()?;
     check_shapes(["var", "accum"], &values, gradient)?;
-    step(
-        &momentum,
-        values.each_mut().map(|it| &mut **it),
-        gradient.data(),
-    );
+    let [var, accum] = values.each_mut().map(|it| &mut **it);
+    let gradient = T::widened(gradient.data());
+    T::update(var, |var| {
+        T::update(accum, |accum| step(&momentum, [var, accum], &gradient))
+    });
     Ok(())
 }
 

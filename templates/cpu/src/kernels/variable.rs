@@ -21,20 +21,30 @@ fn assign<T: Element>(
 
 #[kernel(
     AssignAddVariableOp,
-    dtype: T = [f32, f64, i32, i64],
+    dtype: T = [F16, Bf16, f32, f64, i32, i64],
     releases = "2.6.."
 )]
-fn assign_add<T: Element + Number>(resource: Variable<'_, T>, value: LazyIn<'_, T>) -> Result<()> {
-    resource.update(value, |variable, value| update(variable, value, arith::add))
+fn assign_add<T: Element + Precision<Compute: Number>>(
+    resource: Variable<'_, T>,
+    value: LazyIn<'_, T>,
+) -> Result<()> {
+    resource.update(value, |variable, value| {
+        T::update(variable, |it| update(it, &T::widened(value), arith::add))
+    })
 }
 
 #[kernel(
     AssignSubVariableOp,
-    dtype: T = [f32, f64, i32, i64],
+    dtype: T = [F16, Bf16, f32, f64, i32, i64],
     releases = "2.6.."
 )]
-fn assign_sub<T: Element + Number>(resource: Variable<'_, T>, value: LazyIn<'_, T>) -> Result<()> {
-    resource.update(value, |variable, value| update(variable, value, arith::sub))
+fn assign_sub<T: Element + Precision<Compute: Number>>(
+    resource: Variable<'_, T>,
+    value: LazyIn<'_, T>,
+) -> Result<()> {
+    resource.update(value, |variable, value| {
+        T::update(variable, |it| update(it, &T::widened(value), arith::sub))
+    })
 }
 
 /// In 2.6 and 2.7 core has no kernel for a plugin's device, and the C API has no function that destroys a resource.

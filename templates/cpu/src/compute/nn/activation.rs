@@ -121,18 +121,24 @@ pub fn softsign_grad<T: Elementary>(gradient: T, x: T) -> T {
     gradient.over(root.times(root))
 }
 
-/// Returns `x` above 0, else `x * alpha`.
+/// Returns a function that returns `x` above 0, else `x * alpha`.
 #[inline(always)]
-pub fn leaky_relu<T: Elementary>(x: T, alpha: T) -> T {
-    let negative = x.times(alpha);
-    if x > T::ZERO { x } else { negative }
+pub fn leaky_relu<T: Elementary>(alpha: T) -> impl Fn(T) -> T + Sync + Copy {
+    #[inline(always)]
+    move |x: T| {
+        let negative = x.times(alpha);
+        if x > T::ZERO { x } else { negative }
+    }
 }
 
-/// Returns the gradient of [`leaky_relu`].
+/// Returns a function that returns the gradient of [`leaky_relu`] from the gradient of its result and its argument.
 #[inline(always)]
-pub fn leaky_relu_grad<T: Elementary>(gradient: T, x: T, alpha: T) -> T {
-    let negative = gradient.times(alpha);
-    if x > T::ZERO { gradient } else { negative }
+pub fn leaky_relu_grad<T: Elementary>(alpha: T) -> impl Fn(T, T) -> T + Sync + Copy {
+    #[inline(always)]
+    move |gradient: T, x: T| {
+        let negative = gradient.times(alpha);
+        if x > T::ZERO { gradient } else { negative }
+    }
 }
 
 /// Returns the gradient of the logistic function from its result.

@@ -12,6 +12,7 @@ mod matmul;
 mod movement;
 mod nn;
 mod pool;
+mod precision;
 mod reduce;
 mod rows;
 mod search;

@@ -1,0 +1,176 @@
+//! Elementwise functions of elements that are computed in another type, in blocks that fit in the first cache.
+
+use super::super::map::{map1_with_cost, map2_with_cost};
+use super::super::parallel::{Cost, for_each_chunk};
+use super::super::shape::Broadcast;
+use super::{Precision, as_uninit};
+use std::mem::MaybeUninit;
+
+/// The elements of a block. Three blocks of `f32` take 12 KiB.
+const BLOCK: usize = 1024;
+
+/// A block of elements as they are computed.
+type Block<C> = [C; BLOCK];
+
+/// Writes `f` of each element.
+///
+/// # Panics
+/// Panics if the lengths differ.
+pub fn map_one<T: Precision, U: Precision>(
+    cost: Cost,
+    x: &[T],
+    out: &mut [MaybeUninit<U>],
+    f: impl Fn(T::Compute) -> U::Compute + Sync + Copy,
+) {
+    assert_eq!(x.len(), out.len(), "operand and result differ in length");
+    if let (Some(x), Some(out)) = (T::as_compute(x), U::as_compute_uninit(out)) {
+        return compute_one(cost, x, out, f);
+    }
+    write_blocks(cost, out, &|start, out| {
+        let mut block = [T::Compute::default(); BLOCK];
+        let x = &x[start..start + out.len()];
+        compute_one(cost, widen_block(x, &mut block), out, f);
+    });
+}
+
+/// Writes `f` of two operands that `plan` broadcasts.
+///
+/// # Panics
+/// Panics if an operand or the result has another length than the plan.
+pub fn map_two<T: Precision, U: Precision>(
+    cost: Cost,
+    plan: &Broadcast<2>,
+    [x, y]: [&[T]; 2],
+    out: &mut [MaybeUninit<U>],
+    f: impl Fn(T::Compute, T::Compute) -> U::Compute + Sync + Copy,
+) {
+    let operands = (
+        T::as_compute(x),
+        T::as_compute(y),
+        U::as_compute_uninit(out),
+    );
+    if let (Some(x), Some(y), Some(out)) = operands {
+        return compute_two(cost, plan, [x, y], out, f);
+    }
+    assert_eq!(
+        ([x.len(), y.len()], out.len()),
+        (plan.lens(), plan.len()),
+        "operands or result differ in length from the plan"
+    );
+    write_blocks(cost, out, &|start, out| {
+        let mut blocks = [[T::Compute::default(); BLOCK]; 2];
+        let operands = widen_broadcast(plan, start, [x, y], out.len(), &mut blocks);
+        let plan = Broadcast::of_equal_shapes(&[out.len()]);
+        compute_two(cost, &plan, operands, out, f);
+    });
+}
+
+/// Writes `f` of a few elements of operands of one shape, without a plan.
+///
+/// # Panics
+/// Panics if an operand is shorter than the result.
+#[inline(always)]
+pub fn map_few<T: Precision, U: Precision>(
+    [x, y]: [&[T]; 2],
+    out: &mut [MaybeUninit<U>],
+    f: impl Fn(T::Compute, T::Compute) -> U::Compute,
+) {
+    let (x, y) = (&x[..out.len()], &y[..out.len()]);
+    for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
+        out.write(U::from_compute(f(x.to_compute(), y.to_compute())));
+    }
+}
+
+/// Writes `f` of each element. It depends on the types of the computation only, so that the loops of `map` are compiled
+/// once for all types that are computed in `f32`. A closure in [`map_one`] would have its types.
+fn compute_one<A: Copy + Sync, U: Copy + Send>(
+    cost: Cost,
+    x: &[A],
+    out: &mut [MaybeUninit<U>],
+    f: impl Fn(A) -> U + Sync + Copy,
+) {
+    map1_with_cost(
+        cost,
+        x,
+        out,
+        #[inline(always)]
+        |x| MaybeUninit::new(f(x)),
+    );
+}
+
+/// Writes `f` of two operands, as [`compute_one`].
+fn compute_two<A: Copy + Sync, U: Copy + Send>(
+    cost: Cost,
+    plan: &Broadcast<2>,
+    [x, y]: [&[A]; 2],
+    out: &mut [MaybeUninit<U>],
+    f: impl Fn(A, A) -> U + Sync + Copy,
+) {
+    map2_with_cost(
+        cost,
+        plan,
+        x,
+        y,
+        out,
+        #[inline(always)]
+        |x, y| MaybeUninit::new(f(x, y)),
+    );
+}
+
+/// A function that writes every element of a block, of which it gets the index in the result.
+type ComputeBlock<'a, C> = dyn Fn(usize, &mut [MaybeUninit<C>]) + Sync + 'a;
+
+/// Calls `compute` for each block of a result, and rounds the elements.
+fn write_blocks<U: Precision>(
+    cost: Cost,
+    out: &mut [MaybeUninit<U>],
+    compute: &ComputeBlock<'_, U::Compute>,
+) {
+    for_each_chunk(out, cost.grain(), |first, out| {
+        let mut block = [U::Compute::default(); BLOCK];
+        for (index, out) in out.chunks_mut(BLOCK).enumerate() {
+            let start = first + index * BLOCK;
+            if let Some(out) = U::as_compute_uninit(out) {
+                compute(start, out);
+                continue;
+            }
+            let block = &mut block[..out.len()];
+            compute(start, as_uninit(block));
+            U::narrow(block, out);
+        }
+    });
+}
+
+/// Converts the elements of a block.
+fn widen_block<'a, T: Precision>(x: &[T], block: &'a mut Block<T::Compute>) -> &'a [T::Compute] {
+    let block = &mut block[..x.len()];
+    T::widen(x, block);
+    block
+}
+
+/// Converts the next `count` elements of two operands from the element `start` of the result on, repeated as `plan`
+/// broadcasts them.
+fn widen_broadcast<'a, T: Precision>(
+    plan: &Broadcast<2>,
+    start: usize,
+    operands: [&[T]; 2],
+    count: usize,
+    blocks: &'a mut [Block<T::Compute>; 2],
+) -> [&'a [T::Compute]; 2] {
+    let Some(steps) = plan.loops().last().map(|it| it.steps) else {
+        return [&[], &[]];
+    };
+    plan.for_each_run(&mut plan.position(start), count, |done, offsets, length| {
+        for i in 0..2 {
+            let (x, block) = (
+                &operands[i][offsets[i]..],
+                &mut blocks[i][done..done + length],
+            );
+            match steps[i] {
+                0 => block.fill(x[0].to_compute()),
+                _ => T::widen(&x[..length], block),
+            }
+        }
+    });
+    blocks.each_ref().map(|block| &block[..count])
+}

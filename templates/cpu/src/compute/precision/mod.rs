@@ -1,0 +1,171 @@
+//! The types in which elements are computed: `f32` for 16-bit floats, their own type for all others.
+//!
+//! A function on 16-bit floats is the function on `f32` between two conversions, so it is compiled once for all three
+//! types. Each result is rounded once. Elementwise functions convert blocks that fit in the first cache; others convert
+//! whole operands.
+
+mod map;
+
+use super::parallel::{Cost, for_each_chunk};
+use super::simd::Isa;
+use super::workspace::{AnyBits, Buffer};
+use sp_plugin::{Bf16, Bool, F16};
+use std::mem::MaybeUninit;
+use std::ops::Deref;
+
+pub use map::{map_few, map_one, map_two};
+
+/// An element type, and the type in which its elements are computed.
+pub trait Precision: Copy + Send + Sync + 'static {
+    /// The type of operands and results of a computation.
+    type Compute: AnyBits + Default + Send + Sync + 'static;
+
+    /// Returns the elements, or `None` if they are computed in another type.
+    fn as_compute(x: &[Self]) -> Option<&[Self::Compute]>;
+
+    /// Returns the elements, or `None` if they are computed in another type.
+    fn as_compute_mut(x: &mut [Self]) -> Option<&mut [Self::Compute]>;
+
+    /// Returns the elements to be written, or `None` if they are computed in another type.
+    fn as_compute_uninit(x: &mut [MaybeUninit<Self>]) -> Option<&mut [MaybeUninit<Self::Compute>]>;
+
+    /// Converts one element, exactly.
+    fn to_compute(self) -> Self::Compute;
+
+    /// Rounds one element to nearest.
+    fn from_compute(x: Self::Compute) -> Self;
+
+    /// Converts all elements, exactly.
+    ///
+    /// # Panics
+    /// Panics if the lengths differ.
+    fn widen(x: &[Self], out: &mut [Self::Compute]);
+
+    /// Rounds all elements to nearest.
+    ///
+    /// # Panics
+    /// Panics if the lengths differ.
+    fn narrow(x: &[Self::Compute], out: &mut [MaybeUninit<Self>]);
+
+    /// Returns the elements as they are computed.
+    fn widened(x: &[Self]) -> Widened<'_, Self::Compute> {
+        match Self::as_compute(x) {
+            Some(x) => Widened::Same(x),
+            None => Widened::Converted(convert_all(x)),
+        }
+    }
+
+    /// Calls `body` with the elements as they are computed, and stores those that it leaves.
+    fn update<R>(x: &mut [Self], body: impl FnOnce(&mut [Self::Compute]) -> R) -> R {
+        if let Some(x) = Self::as_compute_mut(x) {
+            return body(x);
+        }
+        let mut computed = convert_all(x);
+        let result = body(&mut computed);
+        store_all(&computed, x);
+        result
+    }
+}
+
+/// Elements as they are computed: borrowed, or converted into a buffer.
+pub enum Widened<'a, C: AnyBits> {
+    /// The elements of the operand.
+    Same(&'a [C]),
+    /// The converted elements of the operand.
+    Converted(Buffer<C>),
+}
+
+impl<C: AnyBits> Deref for Widened<'_, C> {
+    type Target = [C];
+
+    fn deref(&self) -> &[C] {
+        match self {
+            Self::Same(x) => x,
+            Self::Converted(x) => x,
+        }
+    }
+}
+
+/// Converts an operand on all cores.
+fn convert_all<T: Precision>(x: &[T]) -> Buffer<T::Compute> {
+    let mut out = Buffer::new(x.len());
+    for_each_chunk(&mut out, Cost::Cheap.grain(), |start, out| {
+        T::widen(&x[start..start + out.len()], out)
+    });
+    out
+}
+
+/// Rounds a result on all cores.
+fn store_all<T: Precision>(x: &[T::Compute], out: &mut [T]) {
+    for_each_chunk(out, Cost::Cheap.grain(), |start, out| {
+        T::narrow(&x[start..start + out.len()], as_uninit(out))
+    });
+}
+
+/// Returns elements that are to be overwritten by other elements.
+fn as_uninit<T>(x: &mut [T]) -> &mut [MaybeUninit<T>] {
+    // SAFETY: both types have one layout. The callers, in this module, write elements only: all of them stay initialized.
+    unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
+}
+
+macro_rules! computed_in_their_own_type {
+    ($($ty:ty)*) => {$(
+        impl Precision for $ty {
+            type Compute = Self;
+
+            #[inline(always)]
+            fn as_compute(x: &[Self]) -> Option<&[Self]> { Some(x) }
+            #[inline(always)]
+            fn as_compute_mut(x: &mut [Self]) -> Option<&mut [Self]> { Some(x) }
+            #[inline(always)]
+            fn as_compute_uninit(x: &mut [MaybeUninit<Self>]) -> Option<&mut [MaybeUninit<Self>]> { Some(x) }
+            #[inline(always)]
+            fn to_compute(self) -> Self { self }
+            #[inline(always)]
+            fn from_compute(x: Self) -> Self { x }
+            fn widen(x: &[Self], out: &mut [Self]) { out.copy_from_slice(x) }
+            fn narrow(x: &[Self], out: &mut [MaybeUninit<Self>]) { convert(x, out, MaybeUninit::new) }
+        }
+    )*};
+}
+
+computed_in_their_own_type!(Bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+
+macro_rules! computed_in_f32 {
+    ($($ty:ty)*) => {$(
+        impl Precision for $ty {
+            type Compute = f32;
+
+            #[inline(always)]
+            fn as_compute(_: &[Self]) -> Option<&[f32]> { None }
+            #[inline(always)]
+            fn as_compute_mut(_: &mut [Self]) -> Option<&mut [f32]> { None }
+            #[inline(always)]
+            fn as_compute_uninit(_: &mut [MaybeUninit<Self>]) -> Option<&mut [MaybeUninit<f32>]> { None }
+            #[inline(always)]
+            fn to_compute(self) -> f32 { self.to_f32() }
+            #[inline(always)]
+            fn from_compute(x: f32) -> Self { Self::from_f32(x) }
+            fn widen(x: &[Self], out: &mut [f32]) { convert(x, out, Self::to_f32) }
+            fn narrow(x: &[f32], out: &mut [MaybeUninit<Self>]) {
+                convert(x, out, #[inline(always)] |x| MaybeUninit::new(Self::from_f32(x)))
+            }
+        }
+    )*};
+}
+
+computed_in_f32!(F16 Bf16);
+
+/// Writes `f` of each element on this thread.
+fn convert<A: Copy, B>(x: &[A], out: &mut [B], f: impl Fn(A) -> B) {
+    assert_eq!(x.len(), out.len(), "operand and result differ in length");
+    Isa::current().vectorize(
+        #[inline(always)]
+        || {
+            out.iter_mut().zip(x).for_each(
+                #[inline(always)]
+                |(out, x)| *out = f(*x),
+            )
+        },
+    );
+}

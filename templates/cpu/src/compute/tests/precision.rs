@@ -1,0 +1,145 @@
+//! 16-bit floats, compared with the function on `f32` of each element between two conversions.
+
+use super::*;
+use crate::compute::arith;
+use crate::compute::elementary::Elementary;
+use crate::compute::precision::{Precision, map_one, map_two};
+use crate::compute::workspace::Buffer;
+use crate::compute::{Broadcast, Cost, oracle};
+use sp_plugin::{Bf16, F16};
+use std::mem::MaybeUninit;
+
+/// The bits of a 16-bit float.
+trait Bits: Precision<Compute = f32> + Default + std::fmt::Debug {
+    fn bits(self) -> u16;
+    fn from_bits(bits: u16) -> Self;
+}
+
+macro_rules! bits {
+    ($($half:ident)*) => {$(
+        impl Bits for $half {
+            fn bits(self) -> u16 { self.0 }
+            fn from_bits(bits: u16) -> Self { Self(bits) }
+        }
+    )*};
+}
+
+bits!(F16 Bf16);
+
+/// Runs `body` with an output of `len` elements that it writes, and returns their bits.
+fn written<U: Precision + Default>(len: usize, body: impl FnOnce(&mut [MaybeUninit<U>])) -> Vec<U> {
+    let mut out = vec![MaybeUninit::new(U::default()); len];
+    body(&mut out);
+    // SAFETY: all elements were initialized by `vec!`.
+    out.into_iter()
+        .map(|it| unsafe { it.assume_init() })
+        .collect()
+}
+
+fn all_bits<T: Bits>(x: &[T]) -> Vec<u16> {
+    x.iter().map(|x| x.bits()).collect()
+}
+
+/// Compares `f` of all 65,536 elements.
+fn check_function<T: Bits>(f: impl Fn(f32) -> f32 + Sync + Copy) {
+    let x: Vec<T> = (0..=u16::MAX).map(T::from_bits).collect();
+    let expected: Vec<u16> = x
+        .iter()
+        .map(|x| T::from_compute(f(x.to_compute())).bits())
+        .collect();
+    on_every_isa(|isa| {
+        for cost in [Cost::Cheap, Cost::Expensive] {
+            let found = written(x.len(), |out: &mut [MaybeUninit<T>]| {
+                map_one(cost, &x, out, f)
+            });
+            assert_eq!(all_bits(&found), expected, "{isa}");
+        }
+    });
+}
+
+#[test]
+fn functions_of_every_16_bit_float_match_oracle() {
+    check_function::<F16>(arith::neg);
+    check_function::<Bf16>(arith::neg);
+    check_function::<F16>(arith::sqrt);
+    check_function::<Bf16>(f32::tangent);
+}
+
+/// Compares a function of two operands of these shapes, and a comparison.
+fn check_operands<T: Bits>([x_dims, y_dims]: [&[usize]; 2]) {
+    let values = |dims: &[usize], seed: u16| -> Vec<T> {
+        (0..len(dims))
+            .map(|i| T::from_bits((i as u16).wrapping_mul(40_503).wrapping_add(seed)))
+            .collect()
+    };
+    let (x, y) = (values(x_dims, 1), values(y_dims, 7));
+    let plan = Broadcast::new([x_dims, y_dims]).unwrap();
+    let pairs = |f: &dyn Fn(f32, f32) -> u16| {
+        oracle::map2(plan.dims(), (&x, x_dims), (&y, y_dims), |x, y| {
+            f(x.to_compute(), y.to_compute())
+        })
+    };
+    let differences = pairs(&|x, y| T::from_compute(x - y).bits());
+    let relations = pairs(&|x, y| (x < y).into());
+    on_every_isa(|isa| {
+        let found = written(plan.len(), |out: &mut [MaybeUninit<T>]| {
+            map_two(Cost::Cheap, &plan, [&x, &y], out, arith::sub)
+        });
+        assert_eq!(all_bits(&found), differences, "{isa} {x_dims:?} {y_dims:?}");
+        let found = written(plan.len(), |out: &mut [MaybeUninit<Bool>]| {
+            map_two(Cost::Expensive, &plan, [&x, &y], out, arith::less)
+        });
+        let found: Vec<u16> = found.iter().map(|it| it.get().into()).collect();
+        assert_eq!(found, relations, "{isa} {x_dims:?} {y_dims:?}");
+    });
+}
+
+#[test]
+fn functions_of_two_16_bit_operands_match_oracle() {
+    let shapes: [[&[usize]; 2]; 8] = [
+        [&[], &[]],
+        [&[0, 3], &[3]],
+        [&[5], &[]],
+        [&[2, 1, 4], &[3, 1]],
+        [&[7, 1023], &[1023]],
+        [&[1025, 3], &[1025, 1]],
+        [&[2, 3, 1, 5, 7], &[3, 4, 1, 7]],
+        [&[300_001], &[300_001]],
+    ];
+    for dims in shapes {
+        check_operands::<F16>(dims);
+        check_operands::<Bf16>(dims);
+    }
+}
+
+#[test]
+fn update_stores_rounded_elements() {
+    let mut x: Vec<Bf16> = (0..100_003).map(|i| Bf16::from_f32(i as f32)).collect();
+    let expected: Vec<u16> = x
+        .iter()
+        .map(|x| Bf16::from_f32(x.to_f32() + 0.3).bits())
+        .collect();
+    Bf16::update(&mut x, |x| x.iter_mut().for_each(|x| *x += 0.3));
+    assert_eq!(all_bits(&x), expected);
+    let mut y = [1.0_f32, 2.0];
+    let address = y.as_ptr();
+    f32::update(&mut y, |y| assert_eq!(y.as_ptr(), address));
+}
+
+#[test]
+fn widened_borrows_elements_that_need_no_conversion() {
+    let x = [1.0_f32, 2.0];
+    assert_eq!(f32::widened(&x).as_ptr(), x.as_ptr());
+    assert_eq!(F16::widened(&[F16::ONE, F16::NAN])[0], 1.0);
+    assert!(F16::widened(&[]).is_empty());
+}
+
+#[test]
+fn buffers_may_be_dropped_in_any_order() {
+    let (mut x, mut y): (Buffer<f32>, Buffer<f64>) = (Buffer::new(100), Buffer::new(100));
+    x.fill(1.0);
+    y.fill(2.0);
+    drop(x);
+    assert_eq!(Buffer::<f32>::new(7).len(), 7);
+    assert_eq!(*y, [2.0; 100]);
+}
