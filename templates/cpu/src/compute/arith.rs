@@ -1,7 +1,7 @@
 //! Arithmetic on one element, as TensorFlow defines it. Kernels pass these functions to `map`, which inlines them.
 
 use super::approximation::exp_f32;
-use sp_plugin::{Bf16, Bool, F16};
+use sp_plugin::{Bf16, F16};
 
 /// A number with TensorFlow's arithmetic: integers wrap.
 pub trait Number: Copy + Default + PartialEq + PartialOrd + Send + Sync + 'static {
@@ -170,30 +170,6 @@ pub fn real_div<T: Float>(x: T, y: T) -> T {
 pub fn div_no_nan<T: Float>(x: T, y: T) -> T {
     let quotient = x.over(y);
     if y == T::ZERO { T::ZERO } else { quotient }
-}
-
-/// Returns true if `x > y`.
-#[inline(always)]
-pub fn greater<T: Number>(x: T, y: T) -> Bool {
-    Bool::from(x > y)
-}
-
-/// Returns true if `x >= y`.
-#[inline(always)]
-pub fn greater_equal<T: Number>(x: T, y: T) -> Bool {
-    Bool::from(x >= y)
-}
-
-/// Returns true if `x < y`.
-#[inline(always)]
-pub fn less<T: Number>(x: T, y: T) -> Bool {
-    Bool::from(x < y)
-}
-
-/// Returns true if `x <= y`.
-#[inline(always)]
-pub fn less_equal<T: Number>(x: T, y: T) -> Bool {
-    Bool::from(x <= y)
 }
 
 /// Returns the square root; NaN of a negative number.

@@ -28,6 +28,18 @@ pub trait Elementary: Float {
     fn sine(self) -> Self;
     /// Returns the cosine.
     fn cosine(self) -> Self;
+    /// Returns the trigonometric tangent.
+    fn trigonometric_tangent(self) -> Self;
+    /// Returns the angle of a sine.
+    fn arc_sine(self) -> Self;
+    /// Returns the angle of a cosine.
+    fn arc_cosine(self) -> Self;
+    /// Returns the angle of a tangent.
+    fn arc_tangent(self) -> Self;
+    /// Returns the hyperbolic sine.
+    fn hyperbolic_sine(self) -> Self;
+    /// Returns the hyperbolic cosine.
+    fn hyperbolic_cosine(self) -> Self;
     /// Rounds toward negative infinity.
     fn round_down(self) -> Self;
     /// Rounds toward positive infinity.
@@ -57,6 +69,18 @@ macro_rules! floats {
             fn sine(self) -> Self { self.sin() }
             #[inline(always)]
             fn cosine(self) -> Self { self.cos() }
+            #[inline(always)]
+            fn trigonometric_tangent(self) -> Self { self.tan() }
+            #[inline(always)]
+            fn arc_sine(self) -> Self { self.asin() }
+            #[inline(always)]
+            fn arc_cosine(self) -> Self { self.acos() }
+            #[inline(always)]
+            fn arc_tangent(self) -> Self { self.atan() }
+            #[inline(always)]
+            fn hyperbolic_sine(self) -> Self { self.sinh() }
+            #[inline(always)]
+            fn hyperbolic_cosine(self) -> Self { self.cosh() }
             #[inline(always)]
             fn round_down(self) -> Self { self.floor() }
             #[inline(always)]

@@ -18,6 +18,8 @@ pub enum Error {
     AxisRepeated(usize),
     /// An integer has a negative exponent.
     NegativePower,
+    /// An integer is divided by 0.
+    DivisionByZero,
     /// Another reason.
     Invalid(String),
     /// A label is not a class.
@@ -88,6 +90,7 @@ impl fmt::Display for Error {
                 )
             }
             Self::AxisRepeated(axis) => write!(f, "axis {axis} is given more than once"),
+            Self::DivisionByZero => write!(f, "Integer division by zero"),
             Self::NegativePower => write!(f, "an integer cannot be raised to a negative power"),
             Self::Invalid(reason) => f.write_str(reason),
             Self::LabelOutOfRange {

@@ -15,14 +15,14 @@ pub enum Indices<'a> {
 }
 
 impl Indices<'_> {
-    fn len(self) -> usize {
+    pub(super) fn len(self) -> usize {
         match self {
             Self::Int32(indices) => indices.len(),
             Self::Int64(indices) => indices.len(),
         }
     }
 
-    fn get(self, at: usize) -> i64 {
+    pub(super) fn get(self, at: usize) -> i64 {
         match self {
             Self::Int32(indices) => indices[at].into(),
             Self::Int64(indices) => indices[at],

@@ -1,4 +1,4 @@
-//! Elementary and activation functions, their gradients, comparisons, sums of several tensors.
+//! Elementary and activation functions, their gradients, sums of several tensors.
 
 use super::elementwise::{map_one, map_one_with_cost, map_two};
 use super::prelude::*;
@@ -57,25 +57,13 @@ macro_rules! gradients {
     };
 }
 
-/// Comparisons: `name: Op => function`.
-macro_rules! comparisons {
-    ($table:ident: $($name:ident: $op:ident => $f:path;)*) => {
-        $(
-            #[kernel($op, T = [F16, Bf16, f32, f64, i64])]
-            fn $name<T: Element + Precision<Compute: Number>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, Bool>) -> Result<()> {
-                map_two(Cost::Cheap, x, y, z, $f)
-            }
-        )*
-
-        fn $table() -> Vec<&'static Kernel> {
-            kernels![$($name),*]
-        }
-    };
-}
-
 unary! { functions:
+    acos: Acos(x) -> y, Expensive => Elementary::arc_cosine;
+    asin: Asin(x) -> y, Expensive => Elementary::arc_sine;
+    atan: Atan(x) -> y, Expensive => Elementary::arc_tangent;
     ceil: Ceil(x) -> y, Cheap => Elementary::round_up;
     cos: Cos(x) -> y, Expensive => Elementary::cosine;
+    cosh: Cosh(x) -> y, Expensive => Elementary::hyperbolic_cosine;
     elu: Elu(features) -> activations, Expensive => f::elu;
     erf: Erf(x) -> y, Expensive => Elementary::error_function;
     erfc: Erfc(x) -> y, Expensive => Elementary::error_complement;
@@ -93,6 +81,8 @@ unary! { functions:
     selu: Selu(features) -> activations, Expensive => f::selu;
     sigmoid: Sigmoid(x) -> y, Expensive => Elementary::logistic;
     sin: Sin(x) -> y, Expensive => Elementary::sine;
+    sinh: Sinh(x) -> y, Expensive => Elementary::hyperbolic_sine;
+    tan: Tan(x) -> y, Expensive => Elementary::trigonometric_tangent;
     softplus: Softplus(features) -> activations, Expensive => f::softplus;
     softsign: Softsign(features) -> activations, Cheap => f::softsign;
     tanh: Tanh(x) -> y, Expensive => Elementary::tangent;
@@ -122,13 +112,6 @@ gradients! { slopes:
     softsign_grad: SoftsignGrad(gradients, features) -> backprops, Cheap => f::softsign_grad;
     sqrt_grad: SqrtGrad(y, dy) -> z, Cheap => f::sqrt_grad;
     tanh_grad: TanhGrad(y, dy) -> z, Cheap => f::tanh_grad;
-}
-
-comparisons! { relations:
-    greater: Greater => arith::greater;
-    greater_equal: GreaterEqual => arith::greater_equal;
-    less: Less => arith::less;
-    less_equal: LessEqual => arith::less_equal;
 }
 
 #[kernel(LeakyRelu, T = [F16, Bf16, f32, f64])]
@@ -229,7 +212,7 @@ fn check_same((x, x_name): (&[usize], &str), (y, y_name): (&[usize], &str)) -> R
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
     let mut table = kernels![leaky_relu, leaky_relu_grad, add, add_n];
-    for family in [functions(), operators(), slopes(), relations()] {
+    for family in [functions(), operators(), slopes()] {
         table.extend(family);
     }
     table

@@ -6,6 +6,7 @@ mod activation;
 mod batch_norm;
 mod cast;
 mod conv;
+mod division;
 mod einsum;
 mod elementwise;
 mod gather;
@@ -18,8 +19,10 @@ mod nn;
 mod pool;
 mod random;
 mod reduction;
+mod relation;
 mod rows; // since 2.6
 mod search;
+mod segment;
 mod sequence;
 mod shape;
 mod softmax;
@@ -44,11 +47,12 @@ pub fn table() -> Vec<&'static Kernel> {
         nn::bias_add_grad,
         nn::relu_grad,
         nn::sparse_softmax_cross_entropy,
-        reduction::mean,
-        reduction::sum,
         text::string_length,
     ]);
     table.extend(activation::table());
+    table.extend(division::table());
+    table.extend(reduction::table());
+    table.extend(relation::table());
     table.extend(pool::table());
     table.extend(softmax::table());
     table.extend(batch_norm::table());
@@ -60,6 +64,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(join::table());
     table.extend(gather::table());
     table.extend(search::table());
+    table.extend(segment::table());
     table.extend(sequence::table());
     table.extend(rows::table()); // since 2.6
     table.extend(training::table()); // since 2.6

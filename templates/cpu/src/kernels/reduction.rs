@@ -1,7 +1,9 @@
 //! Kernels that fold a tensor along some of its axes.
 
 use super::prelude::*;
+use crate::compute::fold::{All, Any, Max, Min, Prod};
 use crate::compute::reduce::{Fold, Mean, Reduction, Sum, reduce};
+use sp_plugin::kernel::{HostOut, Kernel, kernels};
 
 /// Kernels that fold: `name: Op in [types]`, where the op is also the name of the fold.
 macro_rules! folds {
@@ -24,6 +26,48 @@ macro_rules! folds {
 folds! {
     sum: Sum in [F16, Bf16, f32, f64, i64];
     mean: Mean in [F16, Bf16, f32, f64, i64];
+    max: Max in [F16, Bf16, f32, f64, i64];
+    min: Min in [F16, Bf16, f32, f64, i64];
+    prod: Prod in [F16, Bf16, f32, f64, i64];
+}
+
+/// Products of sizes: TensorFlow places int32 in host memory.
+#[kernel(Prod, T = [i32])]
+fn prod_int32(
+    input: HostIn<'_, i32>,
+    reduction_indices: HostIn<'_, Index>,
+    output: HostOut<'_, i32>,
+    keep_dims: bool,
+) -> Result<()> {
+    let plan = Reduction::new(input.dims(), &reduction_indices.to_dims())?;
+    let mut output = output.zeroed(&plan.dims(keep_dims))?;
+    reduce::<i32, Prod>(&plan, input.data(), &mut output);
+    Ok(())
+}
+
+#[kernel(All)]
+fn all(
+    input: In<'_, Bool>,
+    reduction_indices: HostIn<'_, Index>,
+    output: Out<'_, Bool>,
+    keep_dims: bool,
+) -> Result<()> {
+    fold::<Bool, All>(input, reduction_indices, output, keep_dims)
+}
+
+#[kernel(Any)]
+fn any(
+    input: In<'_, Bool>,
+    reduction_indices: HostIn<'_, Index>,
+    output: Out<'_, Bool>,
+    keep_dims: bool,
+) -> Result<()> {
+    fold::<Bool, Any>(input, reduction_indices, output, keep_dims)
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![sum, mean, max, min, prod, prod_int32, all, any]
 }
 
 fn fold<T: Element + Precision, F: Fold<T::Compute>>(

@@ -76,7 +76,7 @@ fn scatter<T: Element>(
 }
 
 /// Returns the elements of a tensor of indices.
-fn elements<'a>(indices: &'a BytesIn<'_>) -> Result<Indices<'a>> {
+pub fn elements<'a>(indices: &'a BytesIn<'_>) -> Result<Indices<'a>> {
     Ok(match indices.dtype() {
         DataType::TF_INT32 => Indices::Int32(indices.data()?),
         _ => Indices::Int64(indices.data()?),

@@ -6,6 +6,7 @@ mod cast;
 mod conv;
 mod einsum;
 mod elementwise;
+mod families;
 #[cfg(all(unix, not(miri)))]
 mod guard;
 mod matmul;

@@ -4,6 +4,7 @@ use super::*;
 use crate::compute::arith;
 use crate::compute::elementary::Elementary;
 use crate::compute::precision::{Precision, map_one, map_two};
+use crate::compute::relation;
 use crate::compute::workspace::Buffer;
 use crate::compute::{Broadcast, Cost, oracle};
 use sp_plugin::{Bf16, F16};
@@ -87,7 +88,7 @@ fn check_operands<T: Bits>([x_dims, y_dims]: [&[usize]; 2]) {
         });
         assert_eq!(all_bits(&found), differences, "{isa} {x_dims:?} {y_dims:?}");
         let found = written(plan.len(), |out: &mut [MaybeUninit<Bool>]| {
-            map_two(Cost::Expensive, &plan, [&x, &y], out, arith::less)
+            map_two(Cost::Expensive, &plan, [&x, &y], out, relation::less)
         });
         let found: Vec<u16> = found.iter().map(|it| it.get().into()).collect();
         assert_eq!(found, relations, "{isa} {x_dims:?} {y_dims:?}");

@@ -1,0 +1,58 @@
+//! The extremes, the product and the truth along the axes of a [`reduce`](super::reduce::reduce).
+
+use super::arith::Number;
+use super::reduce::Fold;
+use sp_plugin::Bool;
+
+/// The largest element; NaN if one is NaN. Without elements it is the lowest value, negative infinity for floats.
+pub struct Max;
+
+/// The smallest element; NaN if one is NaN. Without elements it is the highest value, infinity for floats.
+pub struct Min;
+
+/// The product. Integers wrap.
+pub struct Prod;
+
+/// True if all elements are true.
+pub struct All;
+
+/// True if an element is true.
+pub struct Any;
+
+macro_rules! folds {
+    ($($fold:ident of $t:ty, $empty:expr, |$x:ident, $y:ident| $combine:expr;)*) => {$(
+        impl Fold<$t> for $fold {
+            type Total = $t;
+            const EMPTY: $t = $empty;
+            #[inline(always)]
+            fn init(x: $t) -> $t { x }
+            #[inline(always)]
+            #[allow(clippy::eq_op, reason = "false for NaN")]
+            fn combine($x: $t, $y: $t) -> $t { $combine }
+            #[inline(always)]
+            fn finish(total: $t, _count: usize) -> $t { total }
+        }
+    )*};
+}
+
+macro_rules! numbers {
+    ($($t:ident $lowest:expr, $highest:expr;)*) => {$(
+        folds! {
+            Max of $t, $lowest, |x, y| if x > y || x != x { x } else { y };
+            Min of $t, $highest, |x, y| if x < y || x != x { x } else { y };
+            Prod of $t, <$t as Number>::ONE, |x, y| x.times(y);
+        }
+    )*};
+}
+
+numbers! {
+    f32 f32::NEG_INFINITY, f32::INFINITY;
+    f64 f64::NEG_INFINITY, f64::INFINITY;
+    i32 i32::MIN, i32::MAX;
+    i64 i64::MIN, i64::MAX;
+}
+
+folds! {
+    All of Bool, Bool::TRUE, |x, y| Bool::from(x.get() & y.get());
+    Any of Bool, Bool::FALSE, |x, y| Bool::from(x.get() | y.get());
+}
