@@ -244,7 +244,7 @@ def network(kind):
     else:
         hidden = [
             layers.Reshape([8, 8, 1]), layers.Conv2D(8, 3, activation="relu"), layers.BatchNormalization(),
-            layers.MaxPooling2D(), layers.Conv2D(8, 3, padding="same"), layers.GlobalAveragePooling2D(),
+            layers.MaxPooling2D(), layers.Conv2D(8, 3, padding="same"), layers.Flatten(),
         ]
     output = [layers.Dense(4), layers.Activation("softmax", dtype="float32")]
     return tf.keras.Sequential([tf.keras.Input([64]), *hidden, *output])

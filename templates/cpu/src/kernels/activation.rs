@@ -24,6 +24,24 @@ macro_rules! unary {
     };
 }
 
+/// Functions of one float that the C library computes: `name: Op => function`. They are called by a pointer, so that all
+/// have one loop: they are no vector code.
+macro_rules! library {
+    ($table:ident: $($name:ident: $op:ident => $f:path;)*) => {
+        $(
+            #[kernel($op, T = [F16, Bf16, f32, f64])]
+            fn $name<T: Element + Precision<Compute: Elementary>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
+                let f: fn(T::Compute) -> T::Compute = $f;
+                map_one_with_cost(Cost::Expensive, x, y, f)
+            }
+        )*
+
+        fn $table() -> Vec<&'static Kernel> {
+            kernels![$($name),*]
+        }
+    };
+}
+
 /// Functions of two tensors that broadcast: `name: Op, bound in [types], cost => function`.
 macro_rules! binary {
     ($table:ident: $($name:ident: $op:ident, $bound:ident in [$($ty:ident),*], $cost:ident => $f:path;)*) => {
@@ -58,15 +76,8 @@ macro_rules! gradients {
 }
 
 unary! { functions:
-    acos: Acos(x) -> y, Expensive => Elementary::arc_cosine;
-    asin: Asin(x) -> y, Expensive => Elementary::arc_sine;
-    atan: Atan(x) -> y, Expensive => Elementary::arc_tangent;
     ceil: Ceil(x) -> y, Cheap => Elementary::round_up;
-    cos: Cos(x) -> y, Expensive => Elementary::cosine;
-    cosh: Cosh(x) -> y, Expensive => Elementary::hyperbolic_cosine;
     elu: Elu(features) -> activations, Expensive => f::elu;
-    erf: Erf(x) -> y, Expensive => Elementary::error_function;
-    erfc: Erfc(x) -> y, Expensive => Elementary::error_complement;
     exp: Exp(x) -> y, Expensive => Float::exp;
     expm1: Expm1(x) -> y, Expensive => Elementary::exp_minus_one;
     floor: Floor(x) -> y, Cheap => Elementary::round_down;
@@ -80,14 +91,24 @@ unary! { functions:
     rsqrt: Rsqrt(x) -> y, Cheap => f::rsqrt;
     selu: Selu(features) -> activations, Expensive => f::selu;
     sigmoid: Sigmoid(x) -> y, Expensive => Elementary::logistic;
-    sin: Sin(x) -> y, Expensive => Elementary::sine;
-    sinh: Sinh(x) -> y, Expensive => Elementary::hyperbolic_sine;
-    tan: Tan(x) -> y, Expensive => Elementary::trigonometric_tangent;
     softplus: Softplus(features) -> activations, Expensive => f::softplus;
     softsign: Softsign(features) -> activations, Cheap => f::softsign;
     tanh: Tanh(x) -> y, Expensive => Elementary::tangent;
     abs: Abs(x) -> y, Cheap => f::abs;
     sign: Sign(x) -> y, Cheap => f::sign;
+}
+
+library! { scalars:
+    acos: Acos => Elementary::arc_cosine;
+    asin: Asin => Elementary::arc_sine;
+    atan: Atan => Elementary::arc_tangent;
+    cos: Cos => Elementary::cosine;
+    cosh: Cosh => Elementary::hyperbolic_cosine;
+    erf: Erf => Elementary::error_function;
+    erfc: Erfc => Elementary::error_complement;
+    sin: Sin => Elementary::sine;
+    sinh: Sinh => Elementary::hyperbolic_sine;
+    tan: Tan => Elementary::trigonometric_tangent;
 }
 
 binary! { operators:
@@ -212,7 +233,7 @@ fn check_same((x, x_name): (&[usize], &str), (y, y_name): (&[usize], &str)) -> R
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
     let mut table = kernels![leaky_relu, leaky_relu_grad, add, add_n];
-    for family in [functions(), operators(), slopes()] {
+    for family in [functions(), scalars(), operators(), slopes()] {
         table.extend(family);
     }
     table

@@ -5,7 +5,8 @@ use super::prelude::*;
 use crate::compute::division::{Divide, check_divisors};
 use sp_plugin::kernel::{Kernel, kernels};
 
-/// Functions of two tensors that broadcast: `name: Op => function`.
+/// Functions of two tensors that broadcast: `name: Op => function`. They are called by a pointer, so that all have one
+/// loop: most of them are no vector code.
 macro_rules! divisions {
     ($($name:ident: $op:ident => $f:path;)*) => {
         $(
@@ -14,7 +15,8 @@ macro_rules! divisions {
                 if !x.is_empty() {
                     check_divisors(y.data())?;
                 }
-                map_two(Cost::Cheap, x, y, z, $f)
+                let f: fn(T, T) -> T = $f;
+                map_two(Cost::Expensive, x, y, z, f)
             }
         )*
 

@@ -41,7 +41,13 @@ fn prod_int32(
 ) -> Result<()> {
     let plan = Reduction::new(input.dims(), &reduction_indices.to_dims())?;
     let mut output = output.zeroed(&plan.dims(keep_dims))?;
-    reduce::<i32, Prod>(&plan, input.data(), &mut output);
+    // The lower half of a wrapped product is the product of the lower halves.
+    let x: Vec<i64> = input.data().iter().map(|x| i64::from(*x)).collect();
+    let mut products = vec![0; output.len()];
+    reduce::<i64, Prod>(&plan, &x, &mut products);
+    for (output, product) in output.iter_mut().zip(products) {
+        *output = product as i32;
+    }
     Ok(())
 }
 

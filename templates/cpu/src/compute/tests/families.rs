@@ -122,4 +122,11 @@ fn running_totals_match_plain_loops() {
     assert_eq!(totals([1, 6, 1], true, false), [0, 1, 3, 6, 10, 15]);
     assert_eq!(totals([2, 3, 1], false, true), [6, 5, 3, 15, 11, 6]);
     assert_eq!(totals([1, 3, 2], true, true), [8, 10, 5, 6, 0, 0]);
+    let shape = [1, 0, usize::MAX];
+    let plan = Running {
+        shape,
+        is_exclusive: false,
+        is_reverse: false,
+    };
+    running(plan, 0, arith::add, &[], &mut []);
 }
