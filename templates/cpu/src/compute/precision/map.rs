@@ -135,7 +135,8 @@ fn write_blocks<U: Precision>(
                 continue;
             }
             let block = &mut block[..out.len()];
-            compute(start, as_uninit(block));
+            // SAFETY: a function of `ComputeBlock` writes elements only.
+            compute(start, unsafe { as_uninit(block) });
             U::narrow(block, out);
         }
     });

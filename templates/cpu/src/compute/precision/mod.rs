@@ -16,7 +16,10 @@ use std::ops::Deref;
 pub use map::{map_few, map_one, map_two};
 
 /// An element type, and the type in which its elements are computed.
-pub trait Precision: Copy + Send + Sync + 'static {
+///
+/// # Safety
+/// - `narrow` writes elements only: it leaves no element of the result uninitialized that was initialized.
+pub unsafe trait Precision: Copy + Send + Sync + 'static {
     /// The type of operands and results of a computation.
     type Compute: AnyBits + Default + Send + Sync + 'static;
 
@@ -98,19 +101,25 @@ fn convert_all<T: Precision>(x: &[T]) -> Buffer<T::Compute> {
 /// Rounds a result on all cores.
 fn store_all<T: Precision>(x: &[T::Compute], out: &mut [T]) {
     for_each_chunk(out, Cost::Cheap.grain(), |start, out| {
-        T::narrow(&x[start..start + out.len()], as_uninit(out))
+        // SAFETY: `narrow` writes elements only, as the trait's implementations guarantee.
+        let out = unsafe { as_uninit(out) };
+        T::narrow(&x[start..start + out.len()], out)
     });
 }
 
 /// Returns elements that are to be overwritten by other elements.
-fn as_uninit<T>(x: &mut [T]) -> &mut [MaybeUninit<T>] {
-    // SAFETY: both types have one layout. The callers, in this module, write elements only: all of them stay initialized.
+///
+/// # Safety
+/// - The caller writes elements only, so that all of them stay initialized.
+unsafe fn as_uninit<T>(x: &mut [T]) -> &mut [MaybeUninit<T>] {
+    // SAFETY: both types have one layout, and the caller writes elements only.
     unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
 }
 
 macro_rules! computed_in_their_own_type {
     ($($ty:ty)*) => {$(
-        impl Precision for $ty {
+        // SAFETY: `narrow` writes elements only.
+        unsafe impl Precision for $ty {
             type Compute = Self;
 
             #[inline(always)]
@@ -133,7 +142,8 @@ computed_in_their_own_type!(Bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
 
 macro_rules! computed_in_f32 {
     ($($ty:ty)*) => {$(
-        impl Precision for $ty {
+        // SAFETY: `narrow` writes elements only.
+        unsafe impl Precision for $ty {
             type Compute = f32;
 
             #[inline(always)]
