@@ -85,7 +85,7 @@ pub fn ln_plus_one(x: f64) -> f64 {
 
 /// Returns the hyperbolic tangent with a relative error of 1e-9.
 #[inline(always)]
-pub fn tangent(x: f64) -> f64 {
+pub fn hyperbolic_tangent(x: f64) -> f64 {
     let e = exp_minus_one((2.0 * x).clamp(-60.0, 60.0));
     e / (e + 2.0)
 }

@@ -17,7 +17,7 @@ pub trait Elementary: Float {
     /// Returns the natural logarithm.
     fn natural_log(self) -> Self;
     /// Returns the hyperbolic tangent.
-    fn tangent(self) -> Self;
+    fn hyperbolic_tangent(self) -> Self;
     /// Returns `1 / (1 + e^-self)`.
     fn logistic(self) -> Self;
     /// Returns the error function.
@@ -28,8 +28,8 @@ pub trait Elementary: Float {
     fn sine(self) -> Self;
     /// Returns the cosine.
     fn cosine(self) -> Self;
-    /// Returns the trigonometric tangent.
-    fn trigonometric_tangent(self) -> Self;
+    /// Returns the tangent.
+    fn tangent(self) -> Self;
     /// Returns the angle of a sine.
     fn arc_sine(self) -> Self;
     /// Returns the angle of a cosine.
@@ -70,7 +70,7 @@ macro_rules! floats {
             #[inline(always)]
             fn cosine(self) -> Self { self.cos() }
             #[inline(always)]
-            fn trigonometric_tangent(self) -> Self { self.tan() }
+            fn tangent(self) -> Self { self.tan() }
             #[inline(always)]
             fn arc_sine(self) -> Self { self.asin() }
             #[inline(always)]
@@ -105,8 +105,8 @@ floats! {
         exp_minus_one: |x| or_nan(x, approximation::exp_minus_one(x.into()));
         ln_plus_one: |x| or_nan(x, approximation::ln_plus_one(x.into()));
         natural_log: |x| or_nan(x, ln(x.into()));
-        tangent: |x| {
-            let tangent = or_nan(x, approximation::tangent(x.into()));
+        hyperbolic_tangent: |x| {
+            let tangent = or_nan(x, approximation::hyperbolic_tangent(x.into()));
             if x == 0.0 { x } else { tangent }
         };
         logistic: |x| or_nan(x, 1.0 / (1.0 + exp(-f64::from(x))));
@@ -117,7 +117,7 @@ floats! {
         exp_minus_one: |x| x.exp_m1();
         ln_plus_one: |x| x.ln_1p();
         natural_log: |x| x.ln();
-        tangent: |x| x.tanh();
+        hyperbolic_tangent: |x| x.tanh();
         logistic: |x| 1.0 / (1.0 + (-x).exp());
         error_function: |x| erf(x);
         error_complement: |x| erfc(x);
@@ -167,7 +167,7 @@ mod tests {
         check("expm1", f32::exp_minus_one, f64::exp_m1);
         check("log1p", f32::ln_plus_one, f64::ln_1p);
         check("log", f32::natural_log, f64::ln);
-        check("tanh", f32::tangent, f64::tanh);
+        check("tanh", f32::hyperbolic_tangent, f64::tanh);
         check("sigmoid", f32::logistic, |x| 1.0 / (1.0 + (-x).exp()));
     }
 }

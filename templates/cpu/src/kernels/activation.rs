@@ -93,7 +93,7 @@ unary! { functions:
     sigmoid: Sigmoid(x) -> y, Expensive => Elementary::logistic;
     softplus: Softplus(features) -> activations, Expensive => f::softplus;
     softsign: Softsign(features) -> activations, Cheap => f::softsign;
-    tanh: Tanh(x) -> y, Expensive => Elementary::tangent;
+    tanh: Tanh(x) -> y, Expensive => Elementary::hyperbolic_tangent;
     abs: Abs(x) -> y, Cheap => f::abs;
     sign: Sign(x) -> y, Cheap => f::sign;
 }
@@ -108,7 +108,7 @@ library! { scalars:
     erfc: Erfc => Elementary::error_complement;
     sin: Sin => Elementary::sine;
     sinh: Sinh => Elementary::hyperbolic_sine;
-    tan: Tan => Elementary::trigonometric_tangent;
+    tan: Tan => Elementary::tangent;
 }
 
 binary! { operators:

@@ -63,7 +63,7 @@ fn functions_of_every_16_bit_float_match_oracle() {
     check_function::<F16>(arith::neg);
     check_function::<Bf16>(arith::neg);
     check_function::<F16>(arith::sqrt);
-    check_function::<Bf16>(f32::tangent);
+    check_function::<Bf16>(f32::hyperbolic_tangent);
 }
 
 /// Compares a function of two operands of these shapes, and a comparison.
