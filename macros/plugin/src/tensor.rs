@@ -196,7 +196,7 @@ fn empty_or_too_large(dims: &[usize]) -> Result<usize> {
     dims.contains(&0).then_some(0).ok_or_else(too_large)
 }
 
-/// Returns the address of `len` elements at `data`; a dangling one for an empty tensor that has none.
+/// Returns the address of `len` elements at `data`; a dangling one for an empty tensor that has none, or one that is not aligned.
 ///
 /// # Errors
 /// As for [`aligned_address`]: a bitcast of a part of a tensor may be at an address that is not aligned for `T`.
@@ -205,10 +205,10 @@ pub(crate) fn address<T>(data: *mut c_void, len: usize) -> Result<NonNull<T>> {
     aligned_address(data, len, align_of::<T>()).map(NonNull::cast)
 }
 
-/// Returns the address of `len` bytes or elements at `data`; one without memory for an empty tensor that has none.
+/// Returns the address of `len` bytes or elements at `data`; one without memory for an empty tensor that has none, or one that is not aligned.
 ///
 /// # Errors
-/// Returns an error if it is not a multiple of `alignment`, or if it is null and `len` is not 0.
+/// Returns an error if there are elements, and it is null or not a multiple of `alignment`.
 #[inline]
 pub(crate) fn aligned_address(
     data: *mut c_void,
@@ -218,8 +218,9 @@ pub(crate) fn aligned_address(
     // An alignment is a power of two.
     match NonNull::new(data.cast::<u8>()) {
         Some(start) if start.addr().get() & (alignment - 1) == 0 => Ok(start),
-        None if len == 0 => Ok(without_memory(alignment)),
-        _ => Err(misaligned(data, alignment)),
+        _ if len == 0 => Ok(without_memory(alignment)),
+        Some(start) => Err(misaligned(start, alignment)),
+        None => Err(Error::internal("a tensor with elements has no memory")),
     }
 }
 
@@ -230,8 +231,8 @@ fn without_memory(alignment: usize) -> NonNull<u8> {
 }
 
 #[cold]
-fn misaligned(data: *mut c_void, alignment: usize) -> Error {
-    let message = format!("a tensor begins at {data:?}, expected a multiple of {alignment} bytes");
+fn misaligned(start: NonNull<u8>, alignment: usize) -> Error {
+    let message = format!("a tensor begins at {start:?}, expected a multiple of {alignment} bytes");
     Error::invalid_argument(message)
 }
 
@@ -246,6 +247,7 @@ mod tests {
         let at = |address| ptr::without_provenance_mut(address);
         assert_eq!(address::<u32>(at(8), 1).unwrap().addr().get(), 8);
         assert_eq!(address::<u32>(at(0), 0).unwrap().addr().get(), 4);
+        assert_eq!(address::<u32>(at(6), 0).unwrap().addr().get(), 4);
         assert!(address::<u32>(at(6), 1).is_err());
         assert!(address::<u32>(at(0), 1).is_err());
     }

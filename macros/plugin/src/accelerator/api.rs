@@ -112,7 +112,7 @@ pub struct MemoryInfo {
 /// After a command has failed, the queue runs no more copies. Its methods return the error, and so do fences that were
 /// recorded after the command; host functions still run.
 ///
-/// A panic of a method is an error of the queue. The layer waits by [`synchronize`](Self::synchronize) before TensorFlow frees
+/// A panic of a method that the layer calls is an error of the queue; one in a kernel fails its call only. The layer waits by [`synchronize`](Self::synchronize) before TensorFlow frees
 /// memory that a command may use. If that panics too, the process ends with a line that says so. Memory of the layer is leaked
 /// instead.
 pub trait Queue<A: Accelerator>: Send + Sync + 'static {

@@ -519,6 +519,17 @@ impl<A: Accelerator> Shared<A> {
         stream.enqueue_marked(command, |queue| queue.fill(&target, pattern))
     }
 
+    /// Waits until no work uses memory. Returns false if it cannot, as in a child process.
+    fn try_drain(&self) -> bool {
+        if self.check().is_err() || is_in_host_function() {
+            return false;
+        }
+        let is_drained = |all, stream: &Arc<StreamState<A>>| stream.try_drain() && all;
+        let is_drained = self.streams().iter().fold(true, is_drained);
+        self.reclaim();
+        is_drained
+    }
+
     pub fn create_event(&self) -> Result<Event<A>> {
         self.check()?;
         Ok(Event::new())
@@ -533,15 +544,18 @@ impl<A: Accelerator> Shared<A> {
 impl<A: Accelerator> Drop for Shared<A> {
     /// Leaks the memory that work in progress may still use.
     fn drop(&mut self) {
-        if self.check().is_ok() && !is_in_host_function() {
-            let streams = self.streams();
-            streams.iter().for_each(|it| _ = it.try_drain());
-            self.reclaim();
+        if !self.try_drain() {
+            mem::forget(mem::replace(&mut self.memory, AddressMap::new()));
+            forget_content(&mut self.host_memory);
         }
-        // Without a lock, which another thread may have had at a fork.
-        let retired = self.retired.get_mut();
-        mem::forget(mem::take(retired.unwrap_or_else(PoisonError::into_inner)));
+        forget_content(&mut self.retired);
     }
+}
+
+/// Leaks a value, without a lock, which another thread may have had at a fork.
+fn forget_content<T: Default>(mutex: &mut Mutex<T>) {
+    let content = mutex.get_mut();
+    mem::forget(mem::take(content.unwrap_or_else(PoisonError::into_inner)));
 }
 
 /// Waits for the commands of a stream, at most as long as the time limit.

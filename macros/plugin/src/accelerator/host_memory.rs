@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::slice;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Accelerator, Queue, Region};
+use super::{Accelerator, Queue, Region, limits};
 use crate::buffer::{ALIGNMENT, Buffer};
 use crate::{Error, Result};
 
@@ -233,11 +233,12 @@ pub(super) fn fill_by_copies<A: Accelerator, Q: Queue<A> + ?Sized>(
 ) -> Result<()> {
     let len = target.len().min(CHUNK);
     let chunk: Arc<[u8]> = pattern.iter().copied().cycle().take(len).collect();
-    // If the queue panics, or takes no function, the copies may still run, so the chunk is leaked.
+    // If the queue panics, or takes no function and cannot be waited for, the copies may still run, so the chunk is leaked.
     let chunk = ManuallyDrop::new(chunk);
     let copied = copy_repeatedly(queue, target, &chunk);
     let held = Arc::clone(&chunk);
-    if queue.host_function(Box::new(move || drop(held))).is_ok() {
+    let is_enqueued = queue.host_function(Box::new(move || drop(held))).is_ok();
+    if is_enqueued || (limits::timeout().is_none() && queue.synchronize().is_ok()) {
         drop(ManuallyDrop::into_inner(chunk));
     }
     copied

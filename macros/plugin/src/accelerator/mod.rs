@@ -11,7 +11,7 @@
 //! | `host_function` | callbacks, each called exactly once; timers |
 //!
 //! A command that fails after it was enqueued is the first error of its queue, and of those that wait for it. The next
-//! call that can report returns it with the name of the op. So is a panic of a queue's method or a fence's.
+//! call that can report returns it with the name of the op. So is a panic of a queue or fence that the layer calls.
 
 mod address_map;
 mod allocation;

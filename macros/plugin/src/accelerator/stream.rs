@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use sp_runtime::fork::Process;
 
+use super::callback::is_in_host_function;
 use super::guard::{self, call_queue};
 use super::{Accelerator, Queue, limits};
 use crate::kernel::Operation;
@@ -305,17 +306,25 @@ impl<A: Accelerator> StreamState<A> {
     pub fn synchronize(&self) -> Result<()> {
         self.check()?;
         let closed = self.closed.load(Ordering::Acquire);
-        match limits::timeout() {
-            None => {
-                call_queue(&self.queue, Queue::synchronize).map_err(|error| self.fail(&error))?
-            }
+        self.release_retained(|| match limits::timeout() {
+            None => call_queue(&self.queue, Queue::synchronize).map_err(|error| self.fail(&error)),
             Some(limit) => {
                 let fence = self.enqueue(Queue::record)?;
-                self.wait_within(&fence, limit)?;
+                self.wait_within(&fence, limit)
             }
-        }
+        })?;
         self.drained.fetch_max(closed, Ordering::Release);
         self.check_commands()
+    }
+
+    /// Waits for the present commands, and then releases the memory that a queue that takes no functions has used.
+    fn release_retained(&self, wait: impl FnOnce() -> Result<()>) -> Result<()> {
+        let retained = mem::take(&mut *self.retained());
+        wait().inspect_err(|_| self.retained().extend(retained))
+    }
+
+    fn retained(&self) -> MutexGuard<'_, Vec<Arc<()>>> {
+        self.retained.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits on the calling thread until no command uses memory any more, also on a failed stream and without a time limit.
@@ -334,11 +343,11 @@ impl<A: Accelerator> StreamState<A> {
         }
     }
 
-    /// Does so if there is no time limit, and in the process that has created the stream: another one has no thread that would
-    /// end the wait. Returns false if commands may still use memory.
+    /// Waits as [`drain`](Self::drain), unless the wait might not end: there is a time limit, the process is a child of the one
+    /// that has created the stream, or the thread runs a host function. Returns false if commands may still use memory.
     pub fn try_drain(&self) -> bool {
         let may_wait = limits::timeout().is_none() && self.process.is_current();
-        may_wait && guard::is_drained::<A>(&self.queue)
+        may_wait && !is_in_host_function() && guard::is_drained::<A>(&self.queue)
     }
 
     /// Drains the stream, unless there is a time limit: copies then use memory of the layer. Returns true if it has waited.
@@ -401,8 +410,7 @@ impl<A: Accelerator> StreamState<A> {
         let held = use_count.clone();
         let drop_held = Box::new(move || drop(held));
         if call_queue(&self.queue, |queue| queue.host_function(drop_held)).is_err() {
-            let mut retained = self.retained.lock().unwrap_or_else(PoisonError::into_inner);
-            retained.push(use_count.clone());
+            self.retained().push(use_count.clone());
         }
     }
 
@@ -414,12 +422,12 @@ impl<A: Accelerator> StreamState<A> {
 }
 
 impl<A: Accelerator> Drop for StreamState<A> {
-    /// Leaks the memory that commands of a queue that takes no functions may still use.
+    /// Leaks the memory that commands of a queue that takes no functions may still use. Other memory lives longer than the
+    /// queue.
     fn drop(&mut self) {
-        let retained = self.retained.get_mut();
-        let retained = mem::take(retained.unwrap_or_else(PoisonError::into_inner));
-        if !retained.is_empty() && !self.try_drain() {
-            mem::forget(retained);
+        let is_unused = self.retained().is_empty() || self.try_drain();
+        if !is_unused {
+            mem::forget(mem::take(&mut *self.retained()));
         }
     }
 }

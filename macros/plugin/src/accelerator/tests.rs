@@ -448,6 +448,28 @@ fn memory_of_failed_queue_lives_until_its_stream_is_destroyed() {
 }
 
 #[test]
+fn memory_of_queue_without_functions_is_freed_after_a_wait() {
+    let (device, control) = device();
+    let stream = device.create_stream().unwrap();
+    control.reject_host_functions();
+    for _ in 0..3 {
+        let memory = allocate(&device, 16);
+        // SAFETY: the region is live until the work is done.
+        unsafe {
+            device
+                .memset(&stream, Prefix::from_ref(&memory), 1, 16)
+                .unwrap()
+        };
+        deallocate(&device, memory);
+    }
+    device.0.reclaim();
+    assert_eq!(control.live(), 3);
+    device.block_host_until_done(&stream).unwrap();
+    device.0.reclaim();
+    assert_eq!(control.live(), 0);
+}
+
+#[test]
 fn copies_between_devices_without_direct_way_go_through_host() {
     let ((first, _), (second, _)) = (device(), device());
     let stream = first.create_stream().unwrap();

@@ -13,24 +13,27 @@ struct Line([u8; 64]);
 /// A type for which all bits are valid.
 ///
 /// # Safety
-/// - All bit patterns are values, and the alignment is at most that of a cache line.
+/// - All bit patterns are values, there is no padding, and the alignment is at most that of a cache line.
 pub unsafe trait AnyBits: Copy {}
 
 macro_rules! any_bits {
     ($($ty:ty)*) => {$(
-        // SAFETY: all bit patterns are numbers; a `Bool` is any byte.
+        // SAFETY: all bit patterns are numbers, without padding; a `Bool` is any byte.
         unsafe impl AnyBits for $ty {}
     )*};
 }
 
 any_bits!(f32 f64 u8 i8 u16 i16 u32 i32 u64 i64 Bool);
 
+/// Largest buffer that a thread keeps, in bytes. Larger ones have whole tensors.
+const MAX_KEPT: usize = 16 << 20;
+
 thread_local! {
     /// The buffers that no computation uses. Nested computations take one each, the outermost the last.
     static BUFFERS: RefCell<Vec<Vec<Line>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Elements that are aligned to a cache line. Their memory is reused by the thread that drops them.
+/// Elements that are aligned to a cache line. The thread that drops them reuses their memory, unless they are large.
 pub struct Buffer<T: AnyBits> {
     lines: Vec<Line>,
     len: usize,
@@ -41,12 +44,16 @@ impl<T: AnyBits> Buffer<T> {
     /// Creates a buffer of `len` elements, of unspecified values.
     ///
     /// # Panics
-    /// Panics if no object can have so many elements.
+    /// Panics if no object can have so many elements, or if there is not enough memory.
     pub fn new(len: usize) -> Self {
         let mut lines = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
         let bytes = len.checked_mul(size_of::<T>());
         let needed = bytes.expect("no object has so many elements").div_ceil(64);
         if lines.len() < needed {
+            lines.clear();
+            // A panic fails the call, and the process goes on.
+            let reserved = lines.try_reserve_exact(needed);
+            reserved.expect("there is not enough memory");
             lines.resize(needed, Line([0; 64]));
         }
         let element = PhantomData;
@@ -77,6 +84,9 @@ impl<T: AnyBits> DerefMut for Buffer<T> {
 impl<T: AnyBits> Drop for Buffer<T> {
     fn drop(&mut self) {
         let lines = std::mem::take(&mut self.lines);
+        if size_of_val(&*lines) > MAX_KEPT {
+            return;
+        }
         // A thread that ends has no list any more.
         let _ = BUFFERS.try_with(|free| free.borrow_mut().push(lines));
     }
@@ -85,7 +95,7 @@ impl<T: AnyBits> Drop for Buffer<T> {
 /// Calls `body` with a buffer of `len` elements that is aligned to a cache line and has unspecified contents.
 ///
 /// # Panics
-/// Panics if no object can have so many elements.
+/// Panics if no object can have so many elements, or if there is not enough memory.
 pub fn with_buffer<T: AnyBits, R>(len: usize, body: impl FnOnce(&mut [T]) -> R) -> R {
     body(&mut Buffer::new(len))
 }
@@ -98,6 +108,22 @@ mod tests {
     #[should_panic(expected = "no object has so many elements")]
     fn rejects_length_whose_size_overflows() {
         with_buffer(usize::MAX / 4 + 2, |_: &mut [f32]| ());
+    }
+
+    #[test]
+    #[should_panic(expected = "there is not enough memory")]
+    fn lack_of_memory_is_a_panic() {
+        with_buffer(usize::MAX / 4, |_: &mut [u8]| ());
+    }
+
+    #[test]
+    fn thread_keeps_small_buffers_only() {
+        let kept =
+            || BUFFERS.with_borrow(|it| it.iter().map(|it| size_of_val(&**it)).sum::<usize>());
+        with_buffer(MAX_KEPT / 4 + 16, |_: &mut [f32]| ());
+        assert_eq!(kept(), 0);
+        with_buffer(MAX_KEPT / 4, |_: &mut [f32]| ());
+        assert_eq!(kept(), MAX_KEPT);
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl<'c> Call<'c> {
     /// Returns the elements of a tensor of `len` `T`s in the memory of the call's device, which the host can address.
     ///
     /// # Errors
-    /// Returns an error if the address is null or not aligned for `T`, or if the device is one of those whose memory the host
+    /// Returns an error if there are elements and the address is null or not aligned for `T`, or if the device is one of those whose memory the host
     /// cannot address.
     pub(in crate::kernel) fn addressable_elements<T, D: HostAddressable>(
         &self,
