@@ -3,8 +3,8 @@
 //! A new elementwise kernel is one function on scalars in [`arith`], passed to [`map::map1`] or [`map::map2`]; a new
 //! reduction is one [`reduce::Fold`]. Those run on all cores and with the machine's widest vectors. Tensors are
 //! row-major and contiguous; dims count elements, outermost first; an empty `dims` is a scalar. Results never depend on
-//! the number of cores. `unsafe` is confined to `simd`, `parallel`, `matmul`, `precision` and
-//! `workspace`.
+//! the number of cores. `unsafe` blocks are confined to `simd`, `parallel`, `matmul`, `precision`, `cast` and
+//! `workspace`; [`elementary`] declares functions of the C library, which are safe to call.
 
 pub(crate) mod approximation;
 pub mod arith;

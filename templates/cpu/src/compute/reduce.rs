@@ -125,8 +125,7 @@ impl Reduction {
             .iter()
             .zip(self.reduced.iter())
             .filter(|(_, reduced)| **reduced)
-            .map(|(dim, _)| dim)
-            .product()
+            .fold(1, |count: usize, (dim, _)| count.saturating_mul(*dim))
     }
 
     /// Returns the dims without those of 1; adjacent dims that are all reduced, or all kept, are merged.
@@ -139,7 +138,7 @@ impl Reduction {
             .filter(|(dim, _)| **dim != 1)
         {
             match groups.last_mut() {
-                Some(last) if last.1 == reduced => last.0 *= dim,
+                Some(last) if last.1 == reduced => last.0 = last.0.saturating_mul(dim),
                 _ => groups.push((dim, reduced)),
             }
         }
@@ -173,6 +172,10 @@ where
         plan.len(),
         "the result differs in length from the plan"
     );
+    if out.is_empty() {
+        // The dims beside a 0 may be of any size.
+        return;
+    }
     if count == 0 {
         return out.fill(F::finish(F::EMPTY, 0));
     }

@@ -70,7 +70,8 @@ impl<const N: usize> Broadcast<N> {
                     steps: strides,
                 },
             );
-            (0..N).for_each(|i| steps[i] *= sizes[i]);
+            // The dims beside a 0 may be of any size; a result without elements reads no step.
+            (0..N).for_each(|i| steps[i] = steps[i].saturating_mul(sizes[i]));
         }
         if loops.is_empty() {
             loops.push(single);
@@ -170,8 +171,8 @@ fn incompatible<const N: usize>(operands: &[&[usize]; N], i: usize) -> Error {
 /// Adds the next outer loop; merges it with the last one if the strides of every operand continue.
 fn push_loop<const N: usize>(loops: &mut InlineList<Loop<N>>, next: Loop<N>) {
     match loops.last_mut() {
-        Some(last) if (0..N).all(|i| next.steps[i] == last.steps[i] * last.len) => {
-            last.len *= next.len
+        Some(last) if (0..N).all(|i| next.steps[i] == last.steps[i].saturating_mul(last.len)) => {
+            last.len = last.len.saturating_mul(next.len)
         }
         _ => loops.push(next),
     }
@@ -261,6 +262,17 @@ mod tests {
             Broadcast::new([&[2], &[3, 1], &[1, 1, 1]]).unwrap().dims(),
             [1, 3, 2]
         );
+    }
+
+    #[test]
+    fn dims_beside_a_zero_may_be_of_any_size() {
+        let huge = 1 << 40;
+        let plan = Broadcast::new([&[0, huge, huge, huge], &[huge, huge, huge]]).unwrap();
+        assert_eq!(plan.dims(), [0, huge, huge, huge]);
+        assert!(plan.is_empty());
+        let plan = Broadcast::new([&[huge, 1, huge, 0], &[huge, huge, 1]]).unwrap();
+        assert_eq!(plan.dims(), [huge, huge, huge, 0]);
+        plan.for_each_run(&mut plan.position(0), 0, |_, _, _| unreachable!());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Quotients that are rounded to integers, and remainders. A divisor of 0 of an integer is an error.
 
-use super::elementwise::map_two;
+use super::elementwise::{is_result_empty, map_two};
 use super::prelude::*;
 use crate::compute::division::{Divide, check_divisors};
 use sp_plugin::kernel::{Kernel, kernels};
@@ -12,7 +12,7 @@ macro_rules! divisions {
         $(
             #[kernel($op, T = [f32, f64, i64])]
             fn $name<T: Element + Precision<Compute = T> + Divide>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
-                if !x.is_empty() {
+                if T::IS_INTEGER && !is_result_empty(&x, &y)? {
                     check_divisors(y.data())?;
                 }
                 let f: fn(T, T) -> T = $f;

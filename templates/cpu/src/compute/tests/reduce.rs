@@ -158,3 +158,14 @@ fn rejects_invalid_axes() {
     );
     assert_eq!([plan.len(), plan.count()], [3, 8]);
 }
+
+#[test]
+fn dims_beside_a_zero_may_be_of_any_size() {
+    let huge = 1 << 40;
+    assert_eq!(run::<f32, Sum>(&[], &[0, huge, huge], &[1, 2]), []);
+    assert_eq!(run::<i64, Sum>(&[], &[huge, huge, 0], &[0, 1]), []);
+    assert_eq!(run::<f32, Mean>(&[], &[0, huge, huge], &[]), []);
+    assert_eq!(run::<f32, Sum>(&[], &[huge, huge, 0], &[0, 1, 2]), [0.0]);
+    let plan = Reduction::new(&[0, huge, huge], &[1, 2]).unwrap();
+    assert_eq!([plan.len(), plan.count()], [0, usize::MAX]);
+}
