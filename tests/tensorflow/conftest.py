@@ -1,5 +1,6 @@
 """Shared fixtures of the tests in a real TensorFlow."""
 
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -57,6 +58,23 @@ def calls(plugin):
         return by_op
 
     return read
+
+
+@pytest.fixture
+def in_plugin(calls):
+    """Returns a context manager that places ops on the device, and checks that the plugin ran `op` in it.
+
+    An op that no kernel of the plugin accepts runs on the CPU instead, and can give the same result or error.
+    """
+
+    @contextlib.contextmanager
+    def place(op, times=1):
+        before = calls()[op]
+        with tf.device(f"/device:{DEVICE}:0"):
+            yield
+        assert calls()[op] == before + times, f"{op} did not run in the plugin"
+
+    return place
 
 
 @pytest.fixture

@@ -54,7 +54,8 @@ def rounded(function, dtype, *arguments):
 
 
 ONE_STEP = {
-    "x": "Abs Ceil Floor Inv Neg Reciprocal Round Rsqrt Sign Sqrt Square Cos Sin Erf Erfc Exp Expm1 Log Log1p Tanh",
+    "x": "Abs Ceil Floor Inv Neg Reciprocal Round Rsqrt Sign Sqrt Square Cos Sin Erf Erfc Exp Expm1 Log Log1p Tanh"
+    " Acos Asin Atan Cosh Sinh Tan",
     "features": "Relu Relu6",
 }
 STEPS = {"x": "Sigmoid", "features": "Elu Selu Softplus Softsign"}
@@ -107,7 +108,7 @@ def test_operator_of_one_step(on_both, dtype, op):
 
 
 @BY_TYPE
-@pytest.mark.parametrize("op", ["Greater", "GreaterEqual", "Less", "LessEqual"])
+@pytest.mark.parametrize("op", ["Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "NotEqual"])
 def test_comparison(on_both, dtype, op):
     special = np.array([0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan], dtype.as_numpy_dtype)
     expected, found = on_both(op, lambda x, y: getattr(RAW_OPS, op)(x=x, y=y), special[:, None], special)
@@ -155,6 +156,11 @@ SUMS = {
     "Einsum": (lambda x, y: RAW_OPS.Einsum(inputs=[x, y], equation="bqhd,bkhd->bhqk"), [(2, 5, 3, 8), (2, 7, 3, 8)]),
     "Sum": (lambda x: RAW_OPS.Sum(input=x, axis=[0, 2]), [(30, 7, 50)]),
     "Mean": (lambda x: RAW_OPS.Mean(input=x, axis=[1], keep_dims=True), [(30, 700)]),
+    "Prod": (lambda x: RAW_OPS.Prod(input=x, axis=[1]), [(30, 7, 5)]),
+    "Cumsum": (lambda x: RAW_OPS.Cumsum(x=x, axis=1, reverse=True), [(3, 70, 5)]),
+    "Cumprod": (lambda x: RAW_OPS.Cumprod(x=x, axis=-1, exclusive=True), [(30, 7)]),
+    "UnsortedSegmentSum": (
+        lambda x: RAW_OPS.UnsortedSegmentSum(data=x, segment_ids=tf.range(70) % 3, num_segments=4), [(70, 5)]),
     "AddN": (lambda *x: RAW_OPS.AddN(inputs=x), [(300, 7)] * 4),
     "BiasAdd": (lambda x, b: RAW_OPS.BiasAdd(value=x, bias=b), [(2, 3, 4, 600), (600,)]),
     "BiasAddGrad": (lambda x: RAW_OPS.BiasAddGrad(out_backprop=x), [(9, 8, 7, 6)]),
@@ -173,6 +179,14 @@ SUMS = {
         [(2, 11, 9, 6), (2, 6, 5, 5)]),
     "DepthwiseConv2dNative": (
         lambda x, f: RAW_OPS.DepthwiseConv2dNative(input=x, filter=f, **CONV), [(2, 11, 9, 6), (3, 3, 6, 2)]),
+    "DepthwiseConv2dNativeBackpropInput": (
+        lambda f, dy: RAW_OPS.DepthwiseConv2dNativeBackpropInput(
+            input_sizes=[2, 11, 9, 6], filter=f, out_backprop=dy, **CONV),
+        [(3, 3, 6, 2), (2, 6, 5, 12)]),
+    "DepthwiseConv2dNativeBackpropFilter": (
+        lambda x, dy: RAW_OPS.DepthwiseConv2dNativeBackpropFilter(
+            input=x, filter_sizes=[3, 3, 6, 2], out_backprop=dy, **CONV),
+        [(2, 11, 9, 6), (2, 6, 5, 12)]),
     "MaxPool": (lambda x: RAW_OPS.MaxPool(input=x, **POOL), [(2, 11, 9, 6)]),
     "MaxPoolGrad": (
         lambda x, y, dy: RAW_OPS.MaxPoolGrad(orig_input=x, orig_output=y, grad=dy, **POOL),
@@ -191,6 +205,17 @@ def test_sums_are_computed_in_float32(calls, dtype, op):
     if op == "MaxPoolGrad":
         values[1] = rounded(lambda x: RAW_OPS.MaxPool(input=x, **POOL), dtype, values[0]).numpy()
     close(rounded(run, dtype, *values), on_device(calls, op, run, *values), dtype, scale=30)
+
+
+@BY_TYPE
+@pytest.mark.parametrize("op", ["Max", "Min"])
+def test_extremes_are_elements(on_both, dtype, op):
+    run = lambda axes: lambda x: getattr(RAW_OPS, op)(input=x, axis=axes)
+    for axes in ([0], [1], [0, 2]):
+        assert distance(*on_both(op, run(axes), normal(dtype, 30, 7, 50))) == 0
+    values = normal(dtype, 3, 70)
+    values[0, 0], values[1, 5], values[2, 69] = np.nan, np.inf, -np.inf
+    assert distance(*on_both(op, run([1]), values)) == 0
 
 
 @BY_TYPE
@@ -216,25 +241,56 @@ def test_batch_normalization(calls, dtype):
     close(exact, found, dtype, scale=100)
 
 
-@pytest.mark.skipif((2, 19) <= RELEASE <= (2, 21), reason="TensorFlow exports no functions of variables")
-@BY_TYPE
-def test_optimizer_steps(dtype):
-    start, slope = normal(dtype, 1000), normal(dtype, 1000, seed=4)
+needs_variables = pytest.mark.skipif((2, 19) <= RELEASE <= (2, 21), reason="TensorFlow exports no functions of variables")
 
-    def run(device, dtype):
-        number = lambda value: tf.constant(value, dtype)
-        with tf.device(device):
-            variables = [tf.Variable(tf.cast(start, dtype)) for _ in range(2)]
-            moments = [tf.Variable(tf.ones([1000], dtype)) for _ in range(2)]
-            gradient = tf.cast(slope, dtype)
-            RAW_OPS.ResourceApplyGradientDescent(var=variables[0].handle, alpha=number(0.125), delta=gradient)
-            RAW_OPS.ResourceApplyAdam(
-                var=variables[1].handle, m=moments[0].handle, v=moments[1].handle, beta1_power=number(0.5),
-                beta2_power=number(0.5), lr=number(0.125), beta1=number(0.5), beta2=number(0.75),
-                epsilon=number(0.125), grad=gradient)
+
+def apply_gradient_descent(number, gradient, var):
+    RAW_OPS.ResourceApplyGradientDescent(var=var, alpha=number(0.125), delta=gradient)
+
+
+def apply_adam(number, gradient, var, m, v):
+    RAW_OPS.ResourceApplyAdam(
+        var=var, m=m, v=v, beta1_power=number(0.5), beta2_power=number(0.5), lr=number(0.125), beta1=number(0.5),
+        beta2=number(0.75), epsilon=number(0.125), grad=gradient)
+
+
+def apply_momentum(op, use_nesterov):
+    return lambda number, gradient, var, accum: getattr(RAW_OPS, op)(
+        var=var, accum=accum, lr=number(0.125), grad=gradient, momentum=number(0.75), use_nesterov=use_nesterov)
+
+
+def assign(op):
+    return lambda number, gradient, var: getattr(RAW_OPS, op)(resource=var, value=gradient)
+
+
+# The number of variables, and the function that changes them.
+UPDATES = [
+    ("ResourceApplyGradientDescent", 1, apply_gradient_descent),
+    ("ResourceApplyAdam", 3, apply_adam),
+    *[(f"ResourceApply{op}", 2, apply_momentum(f"ResourceApply{op}", use_nesterov))
+      for op in ("Momentum", "KerasMomentum") for use_nesterov in (False, True)],
+    ("AssignAddVariableOp", 1, assign("AssignAddVariableOp")),
+    ("AssignSubVariableOp", 1, assign("AssignSubVariableOp")),
+]
+
+
+@needs_variables
+@BY_TYPE
+@pytest.mark.parametrize("op,count,update", UPDATES)
+def test_update_of_variables(in_plugin, dtype, op, count, update):
+    start = [np.abs(normal(dtype, 1000, seed=seed)) for seed in range(count)]
+    slope = normal(dtype, 1000, seed=4)
+
+    def run(dtype):
+        variables = [tf.Variable(tf.cast(value, dtype)) for value in start]
+        update(lambda value: tf.constant(value, dtype), tf.cast(slope, dtype), *[it.handle for it in variables])
         return [it.numpy() for it in variables]
 
-    close(run("/CPU:0", tf.float32), run(f"/device:{DEVICE}:0", dtype), dtype)
+    with tf.device("/CPU:0"):
+        expected = run(tf.float32)
+    with in_plugin(op):
+        found = run(dtype)
+    close(expected, found, dtype)
 
 
 def network(kind):

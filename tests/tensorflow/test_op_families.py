@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from conftest import DEVICE
-
 RAW_OPS = tf.raw_ops
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 5.5, -7.0, 7.0, np.inf, -np.inf, np.nan], np.float32)
 PAIRS = [((), ()), ((5,), ()), ((4, 1), (1, 3)), ((0, 3), (3,)), ((2, 3, 4, 1, 2), (3, 1, 5, 1)), ((512, 129), (512, 129))]
@@ -35,13 +33,13 @@ def test_comparison(on_both, op):
 
 
 @pytest.mark.parametrize("op,expected", [("Equal", False), ("NotEqual", True)])
-def test_equality_of_shapes_that_do_not_broadcast(op, expected):
+def test_equality_of_shapes_that_do_not_broadcast(in_plugin, op, expected):
     run = lambda **kwargs: getattr(RAW_OPS, op)(x=tf.zeros([2]), y=tf.zeros([3]), **kwargs)
-    with tf.device(f"/device:{DEVICE}:0"):
+    with in_plugin(op):
         found = run(incompatible_shape_error=False)
-        assert (found.shape, found.numpy()) == ((), expected)
-        with pytest.raises(tf.errors.InvalidArgumentError):
-            run()
+    assert (found.shape, found.numpy()) == ((), expected)
+    with in_plugin(op), pytest.raises(tf.errors.InvalidArgumentError):
+        run()
 
 
 @pytest.mark.parametrize("op", ["Equal", "NotEqual", "LogicalAnd", "LogicalOr"])
@@ -74,9 +72,17 @@ def test_division(on_both, op):
 
 
 @pytest.mark.parametrize("op", DIVISIONS)
-def test_integer_division_by_zero_is_an_error(op):
-    with tf.device(f"/device:{DEVICE}:0"), pytest.raises(tf.errors.InvalidArgumentError, match="Integer division by zero"):
+def test_integer_division_by_zero_is_an_error(in_plugin, op):
+    with in_plugin(op), pytest.raises(tf.errors.InvalidArgumentError, match="Integer division by zero"):
         getattr(RAW_OPS, op)(x=np.array([1, 2], np.int64), y=np.array([1, 0], np.int64))
+
+
+@pytest.mark.parametrize("op,y", [(op, 0) for op in DIVISIONS] + [("Pow", -1)])
+def test_shapes_are_compared_before_the_values_are_checked(on_both, in_plugin, op, y):
+    run = lambda x, y: getattr(RAW_OPS, op)(x=x, y=y)
+    with in_plugin(op), pytest.raises(tf.errors.InvalidArgumentError, match="do not broadcast"):
+        run(np.array([1, 2], np.int64), np.array([1, y, 1], np.int64))
+    assert_same(on_both(op, run, np.zeros([0, 1], np.int64), np.array([1, y], np.int64)))
 
 
 @pytest.mark.parametrize("op", ["Max", "Min", "Prod"])
@@ -116,13 +122,13 @@ def test_bitwise_and(on_both):
         assert_same(on_both("BitwiseAnd", lambda x, y: RAW_OPS.BitwiseAnd(x=x, y=y), x, y))
 
 
-def test_unsorted_segment_sum(on_both):
+def test_unsorted_segment_sum(on_both, in_plugin):
     run = lambda x, ids: RAW_OPS.UnsortedSegmentSum(data=x, segment_ids=ids, num_segments=5)
     for dtype in (np.float32, np.float64, np.int64):
         for ids in (np.array([3, -1, 0, 3], np.int32), np.array([[1, 4], [4, 1], [-7, 2], [0, 0]], np.int64)):
             assert_same(on_both("UnsortedSegmentSum", run, normal((4, 2, 6), dtype), ids), rtol=1e-6)
     assert_same(on_both("UnsortedSegmentSum", run, normal((0, 3)), np.zeros([0], np.int32)))
-    with tf.device(f"/device:{DEVICE}:0"), pytest.raises(tf.errors.InvalidArgumentError, match=r"= 5 is out of range \[0, 5\)"):
+    with in_plugin("UnsortedSegmentSum"), pytest.raises(tf.errors.InvalidArgumentError, match=r"= 5 is out of range \[0, 5\)"):
         run(tf.ones([2, 3]), tf.constant([0, 5]))
 
 
