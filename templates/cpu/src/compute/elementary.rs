@@ -50,6 +50,7 @@ pub trait Elementary: Float {
     fn softplus_limit() -> Self;
 }
 
+#[allow(unsafe_code)]
 #[cfg_attr(unix, link(name = "m"))]
 unsafe extern "C" {
     safe fn erf(x: f64) -> f64;

@@ -3,11 +3,16 @@
 //! A new elementwise kernel is one function on scalars in [`arith`], passed to [`map::map1`] or [`map::map2`]; a new
 //! reduction is one [`reduce::Fold`]. Those run on all cores and with the machine's widest vectors. Tensors are
 //! row-major and contiguous; dims count elements, outermost first; an empty `dims` is a scalar. Results never depend on
-//! the number of cores. `unsafe` blocks are confined to `simd`, `parallel`, `matmul`, `precision`, `cast` and
-//! `workspace`; [`elementary`] declares functions of the C library, which are safe to call.
+//! the number of cores.
+//!
+//! `unsafe` code is confined to `cast`, `matmul`, `parallel`, `precision`, `simd`, `workspace` and the tests, as the
+//! lint below checks. [`elementary`] declares functions of the C library that are safe to call.
+
+#![deny(unsafe_code)]
 
 pub(crate) mod approximation;
 pub mod arith;
+#[allow(unsafe_code)]
 pub mod cast;
 pub mod division;
 pub mod einsum;
@@ -16,10 +21,13 @@ pub mod error;
 pub mod fold;
 pub(crate) mod inline;
 pub mod map;
+#[allow(unsafe_code)]
 pub mod matmul;
 pub mod movement;
 pub mod nn;
+#[allow(unsafe_code)]
 pub mod parallel;
+#[allow(unsafe_code)]
 pub mod precision;
 pub mod random;
 pub mod reduce;
@@ -28,14 +36,17 @@ pub mod rows;
 pub mod search;
 pub mod segment;
 pub mod shape;
+#[allow(unsafe_code)]
 pub mod simd;
 pub mod strided;
 pub mod training;
+#[allow(unsafe_code)]
 pub mod workspace;
 
 #[cfg(test)]
 mod oracle;
 #[cfg(test)]
+#[allow(unsafe_code)]
 mod tests;
 
 pub use error::{Error, Result};
