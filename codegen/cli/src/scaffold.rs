@@ -300,6 +300,7 @@ plugin_files! {
     "src/opencl/event.rs" from "opencl/src/opencl/event.rs.jinja",
     "src/opencl/kernel.rs" from "opencl/src/opencl/kernel.rs.jinja",
     "src/opencl/queue.rs" from "opencl/src/opencl/queue.rs.jinja",
+    "src/opencl/release.rs" from "opencl/src/opencl/release.rs.jinja",
     "src/kernels/mod.rs" from "opencl/src/kernels/mod.rs.jinja",
     "src/kernels/conv.rs" from "opencl/src/kernels/conv.rs.jinja",
     "src/kernels/elementwise.rs" from "opencl/src/kernels/elementwise.rs.jinja",
