@@ -14,13 +14,13 @@ import pytest
 
 PLUGIN = os.environ["SP_OPENCL"]
 
-HEAD = f"""
+HEAD = """
 import json, os
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import load_library
-load_library.load_pluggable_device_library({PLUGIN!r})
+load_library.load_pluggable_device_library(os.environ["SP_OPENCL"])
 DEVICES = ["/CPU:0", "/device:CLPLUGIN:0"]
 random = np.random.default_rng(1)
 def normal(*dims):

@@ -1,13 +1,17 @@
 """A plugin over OpenCL releases no object but events while a user event has no status, for which OpenCL defines no behaviour.
 
 Waits between devices create user events. The tests' OpenCL delays their status, and counts the releases in the meantime.
+The plugin is one with an allocation for each tensor: `tests/opencl/in_tensorflow` builds it for all tests, and for this file.
 """
 
+import os
 import subprocess
 
 import pytest
 from test_several_devices import COPIES, several  # noqa: F401 (a fixture)
 from test_opencl import run
+
+PER_TENSOR = os.environ.get("SP_OPENCL_PER_TENSOR")
 
 LIBRARY = """
 #include <dlfcn.h>
@@ -61,12 +65,14 @@ def driver(tmp_path):
     return str(library)
 
 
+@pytest.mark.skipif(PER_TENSOR is None, reason="SP_OPENCL_PER_TENSOR names no plugin")
 def test_releases_no_memory_while_a_user_event_is_pending(several, driver):  # noqa: F811
     counts = """
 import ctypes
 library = ctypes.CDLL(os.environ["CLPLUGIN_DRIVER"])
 print(json.dumps([library.count_events(), library.count_releases(), library.count_overlaps()]))
 """
-    (events, releases, overlaps), _ = run(COPIES + counts, CLPLUGIN_DRIVER=driver, **several)
+    variables = {**several, "CLPLUGIN_DRIVER": driver, "SP_OPENCL": PER_TENSOR}
+    (events, releases, overlaps), _ = run(COPIES + counts, **variables)
     assert events > 0 and releases > 0
     assert overlaps == 0
