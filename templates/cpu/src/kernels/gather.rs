@@ -4,8 +4,9 @@ use super::prelude::*;
 use crate::compute::movement::gather::{self, Gather, Index as GatherIndex};
 use crate::compute::movement::one_hot::one_hot as write_one_hot;
 use crate::compute::movement::resolve_axis;
+use crate::compute::rows::Indices;
 use crate::compute::shape::len;
-use sp_plugin::kernel::{BytesIn, BytesOut, Kernel, kernels};
+use sp_plugin::kernel::{BytesIn, BytesOut, DataType, Kernel, kernels};
 
 #[kernel(GatherV2, Tparams = [..], Tindices: I = [i32, i64])]
 fn gather_v2<I: Element + GatherIndex>(
@@ -25,6 +26,14 @@ fn gather_v1<I: Element + GatherIndex>(
     output: BytesOut<'_>,
 ) -> Result<()> {
     gather_along(params, indices, 0, 0, output)
+}
+
+/// Returns the elements of a tensor of indices of rows.
+pub fn to_indices<'a>(indices: &'a BytesIn<'_>) -> Result<Indices<'a>> {
+    Ok(match indices.dtype() {
+        DataType::TF_INT32 => Indices::Int32(indices.data()?),
+        _ => Indices::Int64(indices.data()?),
+    })
 }
 
 fn gather_along<I: Element + GatherIndex>(

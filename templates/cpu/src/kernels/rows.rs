@@ -1,9 +1,10 @@
 //! Kernels that read or change rows of a variable.
 
+use super::gather::to_indices;
 use super::prelude::*;
 use crate::compute;
-use crate::compute::rows::{Indices, Selection, Updates};
-use sp_plugin::kernel::{BytesIn, DataType, Kernel, Variable, kernels};
+use crate::compute::rows::{Selection, Updates};
+use sp_plugin::kernel::{BytesIn, Kernel, Variable, kernels};
 
 #[kernel(
     ResourceGather,
@@ -20,7 +21,7 @@ fn gather<T: Element>(
     let table = lock.value()?;
     let selection = Selection::new(table.dims(), indices.dims(), batch_dims)?;
     let mut output = output.zeroed(selection.dims())?;
-    Ok(selection.gather(&table, elements(&indices)?, &mut output)?)
+    Ok(selection.gather(&table, to_indices(&indices)?, &mut output)?)
 }
 
 /// Kernels that change rows: `name: Op, bound in [types] => f(old, new)`.
@@ -72,13 +73,5 @@ fn scatter<T: Element>(
             return Err(compute::Error::UpdatesMismatch { updates, expected }.into());
         }
     };
-    Ok(selection.scatter(&mut table, elements(indices)?, updates, f)?)
-}
-
-/// Returns the elements of a tensor of indices.
-pub fn elements<'a>(indices: &'a BytesIn<'_>) -> Result<Indices<'a>> {
-    Ok(match indices.dtype() {
-        DataType::TF_INT32 => Indices::Int32(indices.data()?),
-        _ => Indices::Int64(indices.data()?),
-    })
+    Ok(selection.scatter(&mut table, to_indices(indices)?, updates, f)?)
 }

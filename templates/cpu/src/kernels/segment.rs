@@ -1,7 +1,7 @@
 //! Sums of rows that belong together, and running totals.
 
+use super::gather::to_indices;
 use super::prelude::*;
-use super::rows::elements;
 use crate::compute::movement::resolve_axis;
 use crate::compute::segment::{Running, running, segment_sum};
 use crate::compute::shape::len;
@@ -27,7 +27,7 @@ fn unsorted_segment_sum<T: Element + Precision<Compute: Number>>(
     };
     let row = &dims[ids.len()..];
     let mut output = output.zeroed(&[&[segments], row].concat())?;
-    let (data, ids, width) = (T::widened(data.data()), elements(&segment_ids)?, len(row));
+    let (data, ids, width) = (T::widened(data.data()), to_indices(&segment_ids)?, len(row));
     T::update(&mut output, |output| {
         segment_sum(ids, &data, width, segments, output)
     })?;
