@@ -35,8 +35,10 @@ where
     let dims: InlineList<_> = inputs.iter().map(|it| it.dims()).collect();
     let plan = Einsum::new(equation, &dims)?;
     let mut output = output.zeroed(plan.dims())?;
-    let data: Vec<_> = inputs.iter().map(|it| T::widened(it.data())).collect();
-    let data: InlineList<&[_]> = data.iter().map(|it| &**it).collect();
+    // `Einsum::new` has checked that there are one or two.
+    let mut operands = inputs.iter().map(|it| T::widened(it.data()));
+    let (x, y) = (operands.next(), operands.next());
+    let data: InlineList<&[_]> = x.iter().chain(&y).map(|it| &**it).collect();
     T::update(&mut output, |output| einsum::einsum(&plan, &data, output));
     Ok(())
 }
