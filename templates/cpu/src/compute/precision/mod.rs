@@ -7,7 +7,7 @@
 mod map;
 
 use super::parallel::{Cost, for_each_chunk};
-use super::simd::Isa;
+use super::simd::{Isa, half};
 use super::workspace::{AnyBits, Buffer};
 use sp_plugin::{Bf16, Bool, F16};
 use std::mem::MaybeUninit;
@@ -141,7 +141,7 @@ macro_rules! computed_in_their_own_type {
 computed_in_their_own_type!(Bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
 
 macro_rules! computed_in_f32 {
-    ($($ty:ty)*) => {$(
+    ($($ty:ty: $widen:expr, $narrow:expr;)*) => {$(
         // SAFETY: `narrow` writes elements only.
         unsafe impl Precision for $ty {
             type Compute = f32;
@@ -156,15 +156,18 @@ macro_rules! computed_in_f32 {
             fn to_compute(self) -> f32 { self.to_f32() }
             #[inline(always)]
             fn from_compute(x: f32) -> Self { Self::from_f32(x) }
-            fn widen(x: &[Self], out: &mut [f32]) { convert(x, out, Self::to_f32) }
-            fn narrow(x: &[f32], out: &mut [MaybeUninit<Self>]) {
-                convert(x, out, #[inline(always)] |x| MaybeUninit::new(Self::from_f32(x)))
-            }
+            fn widen(x: &[Self], out: &mut [f32]) { $widen(x, out) }
+            fn narrow(x: &[f32], out: &mut [MaybeUninit<Self>]) { $narrow(x, out) }
         }
     )*};
 }
 
-computed_in_f32!(F16 Bf16);
+computed_in_f32! {
+    F16: |x, out| half::widen(Isa::current(), x, out), |x, out| half::narrow(Isa::current(), x, out);
+    Bf16: |x, out| convert(x, out, Bf16::to_f32), |x, out| convert(x, out, #[inline(always)] |x| {
+        MaybeUninit::new(Bf16::from_f32(x))
+    });
+}
 
 /// Writes `f` of each element on this thread.
 fn convert<A: Copy, B>(x: &[A], out: &mut [B], f: impl Fn(A) -> B) {

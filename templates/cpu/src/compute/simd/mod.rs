@@ -2,8 +2,10 @@
 //!
 //! An [`Isa`] proves that this machine has an instruction set: only detection creates one. [`Isa::vectorize`] compiles
 //! its closure once per instruction set, so plain loops over slices become AVX-512, AVX2, NEON or baseline code; the
-//! fastest that the machine has is [`Isa::current`]. Only matrix tiles need intrinsics; they are behind [`Lanes`].
+//! fastest that the machine has is [`Isa::current`]. Only matrix tiles, which are behind [`Lanes`], and conversions of
+//! [`half`] need intrinsics.
 
+pub mod half;
 mod lanes;
 mod mode;
 #[cfg(target_arch = "aarch64")]

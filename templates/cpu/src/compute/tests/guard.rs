@@ -2,6 +2,7 @@
 //! slice ends the test with a signal.
 
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::ptr;
 
@@ -13,7 +14,7 @@ use crate::compute::nn::bias::{ChannelLayout, bias_add, bias_add_grad};
 use crate::compute::nn::cross_entropy::sparse_softmax_cross_entropy;
 use crate::compute::nn::relu::{relu, relu_grad};
 use crate::compute::reduce::{Mean, Reduction, Sum, reduce};
-use crate::compute::simd::stream;
+use crate::compute::simd::{half, stream};
 use crate::compute::{Broadcast, arith};
 use sp_plugin::{Bf16, F16};
 
@@ -319,6 +320,25 @@ fn streamed_copies_stay_within_slices() {
                 stream::fence();
                 assert_same(isa.level().name(), &target, &from);
             }
+        }
+    }
+}
+
+#[test]
+fn conversions_of_halves_stay_inside() {
+    for (isa, len) in Isa::available().flat_map(|isa| [0, 1, 7, 8, 9, 1000].map(|len| (isa, len))) {
+        let halves: Vec<F16> = (0..len).map(|i| F16(i as u16)).collect();
+        for position in SLICE_POSITIONS {
+            let (x, mut wide) = (
+                Guarded::new(&halves, position),
+                Guarded::new(&vec![0.0; len], position),
+            );
+            half::widen(isa, &x, &mut wide);
+            let mut narrow = Guarded::new(&vec![MaybeUninit::new(F16::NAN); len], position);
+            half::narrow(isa, &wide, &mut narrow);
+            // SAFETY: all elements were initialized when the slice was made.
+            let narrow = narrow.iter().map(|x| unsafe { x.assume_init() }.0);
+            assert!(narrow.eq(halves.iter().map(|x| x.0)), "{isa:?} {len}");
         }
     }
 }

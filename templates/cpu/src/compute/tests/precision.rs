@@ -5,6 +5,7 @@ use crate::compute::arith;
 use crate::compute::elementary::Elementary;
 use crate::compute::precision::{Precision, map_one, map_two};
 use crate::compute::relation;
+use crate::compute::simd::half;
 use crate::compute::workspace::Buffer;
 use crate::compute::{Broadcast, Cost, oracle};
 use sp_plugin::{Bf16, F16};
@@ -56,6 +57,35 @@ fn check_function<T: Bits>(f: impl Fn(f32) -> f32 + Sync + Copy) {
             assert_eq!(all_bits(&found), expected, "{isa}");
         }
     });
+}
+
+#[test]
+fn conversions_of_f16_match_those_of_one_element() {
+    let halves: Vec<F16> = (0..=u16::MAX).map(F16).collect();
+    let floats: Vec<f32> = (0..1 << 18)
+        .map(|i: u32| f32::from_bits(i.wrapping_mul(2_654_435_769)))
+        .chain([
+            f32::NAN,
+            -f32::NAN,
+            f32::INFINITY,
+            65_520.0,
+            65_519.996,
+            2.0_f32.powi(-25),
+        ])
+        .collect();
+    for (isa, count) in
+        Isa::available().flat_map(|isa| [0, 1, 7, 8, 9, 65_535].map(|count| (isa, count)))
+    {
+        let mut wide = vec![0.0; count];
+        half::widen(isa, &halves[..count], &mut wide);
+        for (x, wide) in halves.iter().zip(&wide) {
+            assert!(wide.is_same(x.to_f32()), "{isa:?} {x:?}: {wide}");
+        }
+        let x = &floats[floats.len() - count..];
+        let narrow = written(count, |out| half::narrow(isa, x, out));
+        let expected: Vec<u16> = x.iter().map(|x| F16::from_f32(*x).0).collect();
+        assert_eq!(all_bits(&narrow), expected, "{isa:?}");
+    }
 }
 
 #[test]
