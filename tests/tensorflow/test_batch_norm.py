@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.python.eager import context, execute
 
 from conftest import DEVICE, RELEASE
 from outcomes import assert_close, assert_same_outcome, hard_placement, R, seeds, tensors  # noqa: F401 (a fixture)
@@ -39,6 +40,42 @@ def test_batch_norm_and_gradient(calls, graph):
         keep = {name: attributes[name] for name in ("epsilon", "data_format", "is_training")}
         run = lambda **data: list(R.FusedBatchNormGradV3(**data, **moments, **keep))[:3]
         assert_same_outcome("FusedBatchNormGradV3", calls, run, 1e-4, about, graph, y_backprop=dy, x=x, scale=parameters["scale"])
+
+
+def fused(x, side, activation, attributes, **parameters):
+    """Calls the op that TensorFlow's optimizer of graphs writes; Python has no function for it."""
+    inputs = [tf.constant(it) for it in (x, *parameters.values(), *side)]
+    types = dict(T=inputs[0].dtype.as_datatype_enum, U=tf.float32.as_datatype_enum)
+    values = {**types, **attributes, "num_side_inputs": len(side), "activation_mode": activation}
+    flat = [it for pair in values.items() for it in pair]
+    return execute.execute(b"_FusedBatchNormEx", 6, inputs, tuple(flat), context.context())[:5]
+
+
+@pytest.mark.parametrize("dtype, tolerance", [(np.float32, 1e-5), (np.float16, 2e-3)])
+@pytest.mark.parametrize("activation", ["Identity", "Relu"])
+@pytest.mark.parametrize("sides", [0, 1])
+@pytest.mark.parametrize("training", [True, False])
+def test_batch_norm_with_activation(in_plugin, dtype, tolerance, activation, sides, training):
+    random = np.random.default_rng(5)
+    x, *side = [random.normal(size=(3, 5, 4, 6)).astype(dtype) for _ in range(1 + sides)]
+    parameters = {name: np.abs(random.normal(size=6)).astype(np.float32) for name in ("scale", "offset", "mean", "variance")}
+    attributes = dict(epsilon=1e-3, exponential_avg_factor=0.5, data_format="NHWC", is_training=training)
+    with tf.device("/CPU:0"):
+        y, *moments = list(R.FusedBatchNormV3(x=x.astype(np.float32), **parameters, **attributes))[:5]
+        y = y + sum(it.astype(np.float32) for it in side)
+        expected = [tf.nn.relu(y) if activation == "Relu" else y, *moments]
+    with in_plugin("_FusedBatchNormEx"):
+        found = fused(x, side, activation, attributes, **parameters)
+    for found, expected in zip(found, expected):
+        np.testing.assert_allclose(found.numpy().astype(np.float32), expected.numpy(), rtol=tolerance, atol=tolerance)
+
+
+def test_side_input_of_another_shape():
+    ones, vector = np.ones([2, 3, 3, 2], np.float32), np.ones(2, np.float32)
+    parameters = dict(scale=vector, offset=vector, mean=vector, variance=vector)
+    with tf.device(f"/device:{DEVICE}:0"), pytest.raises(tf.errors.InvalidArgumentError, match="side_input"):
+        attributes = dict(epsilon=1e-3, exponential_avg_factor=1.0, data_format="NHWC", is_training=True)
+        fused(ones, [ones[1:]], "Relu", attributes, **parameters)
 
 
 @pytest.mark.parametrize("forward", ["/CPU:0", f"/device:{DEVICE}:0"])

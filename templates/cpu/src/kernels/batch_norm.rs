@@ -5,8 +5,10 @@
 
 use super::image::DataFormat as ImageFormat;
 use super::prelude::*;
+use crate::compute::map::update;
 use crate::compute::nn::batch_norm::{Channels, moments, normalize, normalize_gradients};
-use sp_plugin::kernel::{Kernel, kernels};
+use crate::compute::nn::relu::rectify;
+use sp_plugin::kernel::{InList, Kernel, kernels};
 
 /// The position of the channels, and the number of dims.
 #[derive(Clone, Copy, AttributeValue)]
@@ -19,6 +21,15 @@ enum DataFormat {
     VolumeChannelsLast,
     #[value("NCDHW")]
     VolumeChannelsFirst,
+}
+
+impl From<ImageFormat> for DataFormat {
+    fn from(format: ImageFormat) -> Self {
+        match format {
+            ImageFormat::ChannelsLast => Self::ChannelsLast,
+            ImageFormat::ChannelsFirst => Self::ChannelsFirst,
+        }
+    }
 }
 
 impl DataFormat {
@@ -64,6 +75,30 @@ fn check_vector(name: &str, found: &[usize], channels: usize) -> Result<()> {
     }
 }
 
+/// The function that is applied to a normalized tensor.
+#[derive(Clone, Copy, PartialEq, Eq, AttributeValue)]
+enum Activation {
+    #[value("Identity")]
+    Identity,
+    #[value("Relu")]
+    Relu,
+}
+
+/// The attributes of a normalization.
+struct Normalization {
+    epsilon: f32,
+    exponential_avg_factor: f32,
+    data_format: DataFormat,
+    is_training: bool,
+    activation: Activation,
+}
+
+/// The vectors of a normalization: scale, offset, mean and variance.
+type Vectors<'a> = [In<'a, f32>; 4];
+
+/// The outputs that have an element for each channel: mean and variance, and those that are reserved for the gradient.
+type Moments<'a> = [Out<'a, f32>; 4];
+
 #[kernel(FusedBatchNormV3, T = [F16, Bf16, f32], U = [f32])]
 fn fused_batch_norm<T: Element + Precision<Compute = f32>>(
     x: In<'_, T>,
@@ -82,58 +117,163 @@ fn fused_batch_norm<T: Element + Precision<Compute = f32>>(
     data_format: DataFormat,
     is_training: bool,
 ) -> Result<()> {
-    let shape = data_format.channels("x", x.dims())?;
-    let channels = shape.channels;
-    check_vector("scale", scale.dims(), channels)?;
-    check_vector("offset", offset.dims(), channels)?;
-    for (name, dims) in [("mean", mean.dims()), ("variance", variance.dims())] {
-        match is_training && exponential_avg_factor == 1.0 && dims.len() == 1 {
-            true => {} // not read
-            false => check_vector(name, dims, channels)?,
-        }
-    }
     reserve_space_3.zeroed(&[])?;
-    let mut y = y.zeroed(x.dims())?;
-    let vectors = [batch_mean, batch_variance, reserve_space_1, reserve_space_2]
-        .map(|it| it.zeroed(&[channels]));
-    let [new_mean, new_variance, saved_mean, saved_variance] = vectors;
-    let (mut new_mean, mut new_variance, mut saved_mean, mut saved_variance) =
-        (new_mean?, new_variance?, saved_mean?, saved_variance?);
-    if x.is_empty() {
-        new_mean.fill(f32::NAN);
-        new_variance.fill(f32::NAN);
-        return Ok(());
+    let normalization = Normalization {
+        epsilon,
+        exponential_avg_factor,
+        data_format,
+        is_training,
+        activation: Activation::Identity,
+    };
+    let moments = [batch_mean, batch_variance, reserve_space_1, reserve_space_2];
+    normalization.run(x, [scale, offset, mean, variance], None, y, moments)
+}
+
+/// A normalization with the activation after it, and a tensor that is added between them. TensorFlow's optimizer of graphs
+/// writes it on a device of any type if oneDNN is on.
+#[kernel(_FusedBatchNormEx, T = [F16, Bf16, f32], U = [f32])]
+fn fused_batch_norm_ex<T: Element + Precision<Compute = f32>>(
+    x: In<'_, T>,
+    scale: In<'_, f32>,
+    offset: In<'_, f32>,
+    mean: In<'_, f32>,
+    variance: In<'_, f32>,
+    side_input: InList<'_, T>,
+    y: Out<'_, T>,
+    batch_mean: Out<'_, f32>,
+    batch_variance: Out<'_, f32>,
+    reserve_space_1: Out<'_, f32>,
+    reserve_space_2: Out<'_, f32>,
+    reserve_space_3: Out<'_, f32>,
+    epsilon: f32,
+    exponential_avg_factor: f32,
+    data_format: ImageFormat,
+    is_training: bool,
+    activation_mode: Activation,
+) -> Result<()> {
+    reserve_space_3.zeroed(&[])?;
+    let normalization = Normalization {
+        epsilon,
+        exponential_avg_factor,
+        data_format: data_format.into(),
+        is_training,
+        activation: activation_mode,
+    };
+    let side = side_input.fetch()?;
+    let moments = [batch_mean, batch_variance, reserve_space_1, reserve_space_2];
+    normalization.run(x, [scale, offset, mean, variance], side.first(), y, moments)
+}
+
+impl Normalization {
+    fn run<T: Element + Precision<Compute = f32>>(
+        &self,
+        x: In<'_, T>,
+        vectors: Vectors<'_>,
+        side: Option<&In<'_, T>>,
+        y: Out<'_, T>,
+        moments: Moments<'_>,
+    ) -> Result<()> {
+        let shape = self.data_format.channels("x", x.dims())?;
+        self.check(&vectors, shape.channels)?;
+        check_side(side, x.dims())?;
+        let mut y = y.zeroed(x.dims())?;
+        let [new_mean, new_variance, saved_mean, saved_variance] =
+            moments.map(|it| it.zeroed(&[shape.channels]));
+        let (mut new_mean, mut new_variance, mut saved_mean, mut saved_variance) =
+            (new_mean?, new_variance?, saved_mean?, saved_variance?);
+        if x.is_empty() {
+            new_mean.fill(f32::NAN);
+            new_variance.fill(f32::NAN);
+            return Ok(());
+        }
+        let [new, saved] = [
+            [&mut new_mean[..], &mut new_variance],
+            [&mut saved_mean, &mut saved_variance],
+        ];
+        let x = T::widened(x.data());
+        self.write_moments(shape, &x, &vectors, saved, new);
+        let [scale, offset, ..] = &vectors;
+        let parameters = [
+            &saved_mean[..],
+            &saved_variance,
+            scale.data(),
+            offset.data(),
+        ];
+        T::update(&mut y, |y| {
+            normalize(shape, &x, parameters, self.epsilon, y);
+            self.activate(y, side);
+        });
+        Ok(())
     }
-    let [new, saved] = [
-        [&mut new_mean[..], &mut new_variance],
-        [&mut saved_mean, &mut saved_variance],
-    ];
-    let x = T::widened(x.data());
-    if is_training {
-        write_moments(shape, &x, saved, new);
-        average(&mean, &mut new_mean, exponential_avg_factor);
-        average(&variance, &mut new_variance, exponential_avg_factor);
-    } else {
-        for outputs in [new, saved] {
-            let [to_mean, to_variance] = outputs;
+
+    /// Checks that each vector has an element for each channel. A mean and a variance that are not read may have any number.
+    fn check(&self, [scale, offset, mean, variance]: &Vectors<'_>, channels: usize) -> Result<()> {
+        check_vector("scale", scale.dims(), channels)?;
+        check_vector("offset", offset.dims(), channels)?;
+        let is_unread = self.is_training && self.exponential_avg_factor == 1.0;
+        for (name, dims) in [("mean", mean.dims()), ("variance", variance.dims())] {
+            if !is_unread || dims.len() != 1 {
+                check_vector(name, dims, channels)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the moments by which a tensor is normalized, and the new averages.
+    fn write_moments(
+        &self,
+        shape: Channels,
+        x: &[f32],
+        [_, _, mean, variance]: &Vectors<'_>,
+        mut saved: [&mut [f32]; 2],
+        mut new: [&mut [f32]; 2],
+    ) {
+        if self.is_training {
+            batch_moments(shape, x, &mut saved, &mut new);
+            average(mean, new[0], self.exponential_avg_factor);
+            average(variance, new[1], self.exponential_avg_factor);
+            return;
+        }
+        for [to_mean, to_variance] in [new, saved] {
             to_mean.copy_from_slice(mean.data());
             to_variance.copy_from_slice(variance.data());
         }
     }
-    let parameters = [
-        &saved_mean[..],
-        &saved_variance,
-        scale.data(),
-        offset.data(),
-    ];
-    T::update(&mut y, |y| normalize(shape, &x, parameters, epsilon, y));
-    Ok(())
+
+    /// Adds the tensor that the op adds to the normalized one, and applies the activation.
+    fn activate<T: Element + Precision<Compute = f32>>(
+        &self,
+        y: &mut [f32],
+        side: Option<&In<'_, T>>,
+    ) {
+        if let Some(side) = side {
+            update(y, &T::widened(side.data()), arith::add);
+        }
+        if self.activation == Activation::Relu {
+            rectify(y);
+        }
+    }
+}
+
+/// Checks that a tensor that is added has the shape of the normalized one.
+fn check_side<T: Element>(side: Option<&In<'_, T>>, dims: &[usize]) -> Result<()> {
+    match side {
+        Some(side) if side.dims() != dims => Err(Error::invalid_argument(format!(
+            "side_input {:?} and x {dims:?} differ in shape",
+            side.dims()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Writes mean and variance of each channel; `new` gets the variance with Bessel's correction.
-fn write_moments(shape: Channels, x: &[f32], saved: [&mut [f32]; 2], new: [&mut [f32]; 2]) {
+fn batch_moments(
+    shape: Channels,
+    x: &[f32],
+    [saved_mean, saved_variance]: &mut [&mut [f32]; 2],
+    [new_mean, new_variance]: &mut [&mut [f32]; 2],
+) {
     let found = moments(shape, x);
-    let ([saved_mean, saved_variance], [new_mean, new_variance]) = (saved, new);
     saved_mean.copy_from_slice(&found.mean);
     saved_variance.copy_from_slice(&found.variance);
     new_mean.copy_from_slice(&found.mean);
@@ -204,5 +344,5 @@ fn fused_batch_norm_grad<T: Element + Precision<Compute = f32>>(
 
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
-    kernels![fused_batch_norm, fused_batch_norm_grad]
+    kernels![fused_batch_norm, fused_batch_norm_ex, fused_batch_norm_grad]
 }

@@ -1,6 +1,8 @@
-//! The rectified linear unit and its gradient, on one element; for `map`.
+//! The rectified linear unit and its gradient: on one element, for `map`, and in place.
 
 use crate::compute::arith::Number;
+use crate::compute::parallel::{Cost, for_each_chunk};
+use crate::compute::simd::Isa;
 
 /// Returns `max(x, 0)`; NaN gives NaN, -0 gives 0.
 #[inline(always)]
@@ -14,4 +16,20 @@ pub fn relu<T: Number>(x: T) -> T {
 pub fn relu_grad<T: Number>(gradient: T, feature: T) -> T {
     let slope = if feature > T::ZERO { T::ONE } else { T::ZERO };
     gradient.times(slope)
+}
+
+/// Replaces each element by [`relu`] of it.
+pub fn rectify<T: Number + Send>(x: &mut [T]) {
+    let isa = Isa::current();
+    for_each_chunk(x, Cost::Cheap.grain(), |_, x| {
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                x.iter_mut().for_each(
+                    #[inline(always)]
+                    |x| *x = relu(*x),
+                )
+            },
+        );
+    });
 }
