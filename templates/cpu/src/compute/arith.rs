@@ -1,6 +1,6 @@
 //! Arithmetic on one element, as TensorFlow defines it. Kernels pass these functions to `map`, which inlines them.
 
-use super::approximation::exp_f32;
+use super::approximation;
 use sp_plugin::{Bf16, F16};
 
 /// A number with TensorFlow's arithmetic: integers wrap.
@@ -29,7 +29,7 @@ pub trait Float: Number {
     fn root(self) -> Self;
     /// Returns `self` to the power `y`, with the C library's special cases.
     fn power(self, y: Self) -> Self;
-    /// Returns `e` to the power `self`, for `f32` with an error of little more than half a unit in the last place.
+    /// Returns `e` to the power `self`, for `f32` with an error below 1 unit in the last place.
     fn exp(self) -> Self;
     /// Returns the natural logarithm.
     fn ln(self) -> Self;
@@ -90,7 +90,7 @@ macro_rules! floats {
 }
 
 floats! {
-    f32 exp_f32;
+    f32 approximation::exp;
     f64 f64::exp;
 }
 
@@ -118,7 +118,7 @@ macro_rules! halves {
             #[inline(always)]
             fn power(self, y: Self) -> Self { Self::from_f32(self.to_f32().powf(y.to_f32())) }
             #[inline(always)]
-            fn exp(self) -> Self { Self::from_f32(exp_f32(self.to_f32())) }
+            fn exp(self) -> Self { Self::from_f32(approximation::exp(self.to_f32())) }
             #[inline(always)]
             fn ln(self) -> Self { Self::from_f32(self.to_f32().ln()) }
             #[inline(always)]

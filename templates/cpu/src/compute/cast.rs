@@ -210,15 +210,19 @@ macro_rules! float_to_int {
             #[inline(always)]
             fn cast(self) -> i32 {
                 let fits = self < 2_147_483_648.0 && self > -2_147_483_649.0;
-                if fits { self as i32 } else { i32::MIN }
+                let bounded = if fits { self } else { -2_147_483_648.0 };
+                // SAFETY: the number is no NaN, and its integer part is one of `i32`.
+                unsafe { bounded.to_int_unchecked() }
             }
         }
 
         impl Cast<i64> for $float {
             #[inline(always)]
             fn cast(self) -> i64 {
-                let fits = self < 9_223_372_036_854_775_808.0;
-                if fits { self as i64 } else { i64::MIN }
+                let fits = self.abs() < 9_223_372_036_854_775_808.0;
+                let bounded = if fits { self } else { -9_223_372_036_854_775_808.0 };
+                // SAFETY: the number is no NaN, and its integer part is one of `i64`.
+                unsafe { bounded.to_int_unchecked() }
             }
         }
 

@@ -77,23 +77,24 @@ macro_rules! gradients {
 
 unary! { functions:
     ceil: Ceil(x) -> y, Cheap => Elementary::round_up;
-    elu: Elu(features) -> activations, Expensive => f::elu;
-    exp: Exp(x) -> y, Expensive => Float::exp;
-    expm1: Expm1(x) -> y, Expensive => Elementary::exp_minus_one;
+    elu: Elu(features) -> activations, Moderate => f::elu;
+    erf: Erf(x) -> y, Moderate => Elementary::error_function;
+    exp: Exp(x) -> y, Moderate => Float::exp;
+    expm1: Expm1(x) -> y, Moderate => Elementary::exp_minus_one;
     floor: Floor(x) -> y, Cheap => Elementary::round_down;
     inv: Inv(x) -> y, Cheap => f::reciprocal;
-    log: Log(x) -> y, Expensive => Elementary::natural_log;
-    log1p: Log1p(x) -> y, Expensive => Elementary::ln_plus_one;
+    log: Log(x) -> y, Moderate => Elementary::natural_log;
+    log1p: Log1p(x) -> y, Moderate => Elementary::ln_plus_one;
     reciprocal: Reciprocal(x) -> y, Cheap => f::reciprocal;
     relu6: Relu6(features) -> activations, Cheap => f::relu6;
     rint: Rint(x) -> y, Cheap => Elementary::round_even;
     round: Round(x) -> y, Cheap => Elementary::round_even;
     rsqrt: Rsqrt(x) -> y, Cheap => f::rsqrt;
-    selu: Selu(features) -> activations, Expensive => f::selu;
-    sigmoid: Sigmoid(x) -> y, Expensive => Elementary::logistic;
-    softplus: Softplus(features) -> activations, Expensive => f::softplus;
+    selu: Selu(features) -> activations, Moderate => f::selu;
+    sigmoid: Sigmoid(x) -> y, Moderate => Elementary::logistic;
+    softplus: Softplus(features) -> activations, Moderate => f::softplus;
     softsign: Softsign(features) -> activations, Cheap => f::softsign;
-    tanh: Tanh(x) -> y, Expensive => Elementary::hyperbolic_tangent;
+    tanh: Tanh(x) -> y, Moderate => Elementary::hyperbolic_tangent;
     abs: Abs(x) -> y, Cheap => f::abs;
     sign: Sign(x) -> y, Cheap => f::sign;
 }
@@ -104,7 +105,6 @@ library! { scalars:
     atan: Atan => Elementary::arc_tangent;
     cos: Cos => Elementary::cosine;
     cosh: Cosh => Elementary::hyperbolic_cosine;
-    erf: Erf => Elementary::error_function;
     erfc: Erfc => Elementary::error_complement;
     sin: Sin => Elementary::sine;
     sinh: Sinh => Elementary::hyperbolic_sine;

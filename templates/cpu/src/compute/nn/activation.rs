@@ -93,13 +93,11 @@ pub fn selu_grad<T: Elementary>(gradient: T, y: T) -> T {
     }
 }
 
-/// Returns `ln(1 + e^x)`.
+/// Returns `ln(1 + e^x)`, which is `ln(1 + e^-|x|)` more than the larger one of `x` and 0.
 #[inline(always)]
 pub fn softplus<T: Elementary>(x: T) -> T {
-    let limit = T::softplus_limit();
-    let (small, middle) = (x.exp(), x.exp().ln_plus_one());
-    let bounded = if x < limit { small } else { middle };
-    if x > limit.negated() { x } else { bounded }
+    let linear = if x < T::ZERO { T::ZERO } else { x };
+    linear.plus(x.absolute().negated().exp().ln_plus_one())
 }
 
 /// Returns the gradient of [`softplus`].

@@ -53,7 +53,7 @@ pub fn sparse_softmax_cross_entropy<T: Float, L: Label>(
     parallel::for_each_row_chunk2(
         (gradient, classes),
         (loss, 1),
-        Cost::Expensive.grain() * 4,
+        Cost::Moderate.grain(),
         |first, gradient, loss| {
             let logits = &logits[first * classes..][..gradient.len()];
             let labels = &labels[first..first + loss.len()];

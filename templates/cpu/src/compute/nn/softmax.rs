@@ -32,7 +32,7 @@ fn shift<T: Elementary>(x: &[T], out: &mut [T]) {
 pub fn softmax<T: Elementary>(x: &[T], width: usize, is_log: bool, out: &mut [T]) {
     assert_eq!(x.len(), out.len(), "operand and result differ in length");
     let isa = Isa::current();
-    for_each_row_chunk(out, width, Cost::Expensive.grain() * 4, |first, out| {
+    for_each_row_chunk(out, width, Cost::Moderate.grain(), |first, out| {
         let x = &x[first * width..][..out.len()];
         isa.vectorize(
             #[inline(always)]
@@ -49,16 +49,17 @@ pub fn softmax<T: Elementary>(x: &[T], width: usize, is_log: bool, out: &mut [T]
     });
 }
 
+/// Divides the exponentials by their sum: by a product, as TensorFlow does.
 #[inline(always)]
 fn exp_row<T: Elementary>(out: &mut [T]) {
     out.iter_mut().for_each(
         #[inline(always)]
         |x| *x = x.exp(),
     );
-    let sum = fold_row(out, &identity, T::ZERO, &T::plus);
+    let factor = T::ONE.over(fold_row(out, &identity, T::ZERO, &T::plus));
     out.iter_mut().for_each(
         #[inline(always)]
-        |x| *x = x.over(sum),
+        |x| *x = x.times(factor),
     );
 }
 
@@ -91,7 +92,7 @@ pub fn softmax_cross_entropy<T: Elementary>(
     for_each_row_chunk2(
         (gradient, width),
         (loss, 1),
-        Cost::Expensive.grain() * 4,
+        Cost::Moderate.grain(),
         |first, gradient, loss| {
             let x = &x[first * width..][..gradient.len()];
             isa.vectorize(

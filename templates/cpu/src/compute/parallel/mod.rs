@@ -24,15 +24,18 @@ use std::thread;
 pub enum Cost {
     /// A few instructions: add, compare, cast.
     Cheap,
-    /// Some ten nanoseconds: pow, exp.
+    /// Some vectorized tens of instructions: exp, tanh.
+    Moderate,
+    /// Some ten nanoseconds: pow, sin.
     Expensive,
 }
 
 impl Cost {
-    /// Returns the minimal number of elements in a task: about 20 microseconds of work.
+    /// Returns the minimal number of elements in a task: 5 to 20 microseconds of work.
     pub const fn grain(self) -> usize {
         match self {
             Self::Cheap => 64 * 1024,
+            Self::Moderate => 16 * 1024,
             Self::Expensive => 2 * 1024,
         }
     }
