@@ -1,10 +1,10 @@
 """Compares kernels on the plugin's device with those of TensorFlow's CPU device, in one process.
 
-    target/made/tensorflow-2.21/bin/python tests/bench/kernels.py [--only MatMul] [--rounds 15]
+    target/made/tensorflow-2.21/bin/python tests/bench/kernels.py [--only Conv2D] [--runs 7] [--spread]
 
-Each row is one op at one size. The two devices alternate. A figure is the median time of a call
-over the rounds, with inputs on the device and the output allocated by the op. `ratio` is the plugin's time
-over TensorFlow's: below 1 the plugin is faster.
+Each row is one op of certain shapes and types. A figure is the median time of a call over the runs, in which the devices alternate;
+inputs are on the device, and the op allocates its output. `ratio` is the plugin's time over TensorFlow's: below 1 the plugin is
+faster. `--spread` measures the CPU device twice instead, which gives the ratios that are noise.
 """
 
 import argparse
@@ -16,53 +16,59 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import numpy as np
 import tensorflow as tf
 
+import kernel_cases
+
 DEVICES = ("/device:MYACCEL:0", "/CPU:0")
-RAW_OPS = tf.raw_ops
-MAT_MUL = [(32, 784, 128), (128, 128, 128), (512, 512, 512), (1024, 1024, 1024), (2048, 64, 2048), (1, 1024, 1024)]
-ADD = [((1000,), (1000,)), ((100_000,), (100_000,)), ((1_000_000,), (1_000_000,)), ((10_000_000,), (10_000_000,)), ((1000, 1000), (1000,)), ((1000, 1000), (1000, 1)), ((1_000_000,), ())]
+RUN_SECONDS = 0.02
 
 
-def cases():
-    for m, k, n in MAT_MUL:
-        yield f"MatMul {m}x{k}x{n}", lambda a, b: RAW_OPS.MatMul(a=a, b=b), (m, k), (k, n)
-    for x, y in ADD:
-        yield f"AddV2 {x} + {y}", lambda a, b: RAW_OPS.AddV2(x=a, y=b), x, y
-
-
-def seconds(run, x, y, calls):
+def seconds(run, inputs, calls):
     start = time.perf_counter()
     for _ in range(calls):
-        run(x, y)
+        run(*inputs)
     return (time.perf_counter() - start) / calls
 
 
-def measure(run, shapes, rounds):
-    values = [np.random.default_rng(1).normal(size=shape).astype(np.float32) for shape in shapes]
-    placed = {}
-    for device in DEVICES:
+def measure(case, devices, runs):
+    """Returns the median times of a call on the two devices."""
+    placed = []
+    for device in devices:
         with tf.device(device):
-            placed[device] = [tf.identity(tf.constant(value)) for value in values]
-    figures = {device: [] for device in DEVICES}
-    calls = 1
-    for round_ in range(-2, rounds):
-        for device in DEVICES:
+            placed.append([tf.identity(tf.constant(value)) for value in case.values()])
+    figures, calls = ([], []), 1
+    for run in range(-3, runs):
+        for index, device in enumerate(devices):
             with tf.device(device):
-                took = seconds(run, *placed[device], calls)
-            if round_ >= 0:
-                figures[device].append(took)
-            elif round_ == -2:
-                calls = max(calls, min(200, int(0.02 / took)))
-    return [statistics.median(figures[device]) for device in DEVICES]
+                took = seconds(case.run, placed[index], calls)
+            if run >= 0:
+                figures[index].append(took)
+        if run < 0:
+            calls = max(1, min(1000, int(RUN_SECONDS / took)))
+    return [statistics.median(it) for it in figures]
 
 
-if __name__ == "__main__":
+def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="rows whose name begins so")
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--only", default="", help="rows whose name contains this")
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--spread", action="store_true", help="measure the CPU device twice")
     arguments = parser.parse_args()
+    devices = ("/CPU:0", "/CPU:0") if arguments.spread else DEVICES
+    tf.config.set_soft_device_placement(False)
     print(f"TensorFlow {tf.__version__}, {os.cpu_count()} cores; microseconds for one call")
-    print(f"{'':36} {'plugin':>10} {'TensorFlow':>10} {'ratio':>6}")
-    for name, run, *shapes in cases():
-        if name.startswith(arguments.only):
-            ours, theirs = measure(run, shapes, arguments.rounds)
-            print(f"{name:36} {ours * 1e6:10.1f} {theirs * 1e6:10.1f} {ours / theirs:6.2f}")
+    print(f"{'':48} {'plugin':>10} {'TensorFlow':>10} {'ratio':>6}")
+    ratios = []
+    for case in kernel_cases.every():
+        if arguments.only in case.name:
+            try:
+                ours, theirs = measure(case, devices, arguments.runs)
+            except (tf.errors.InvalidArgumentError, tf.errors.NotFoundError) as error:
+                print(f"{case.name:48} {str(error).splitlines()[0][:90]}")
+                continue
+            ratios.append(ours / theirs)
+            print(f"{case.name:48} {ours * 1e6:10.1f} {theirs * 1e6:10.1f} {ratios[-1]:6.2f}", flush=True)
+    above = sum(ratio > 1.1 for ratio in ratios)
+    print(f"{len(ratios)} cases: geometric mean {np.exp(np.mean(np.log(ratios))):.2f}, largest {max(ratios):.2f}, {above} above 1.10")
+
+
+main()
