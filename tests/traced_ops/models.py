@@ -1,6 +1,6 @@
-"""The models that are traced: a table of names and functions, each of which returns traced graphs.
+"""Models: a table of names and functions, each of which returns what `used` returns for the functions of a model.
 
-Weights are random and inputs are small, since nothing is computed. `tf.Graph`s are traced on the CPU.
+A program traces the functions, or runs them on a device. Weights are random and inputs are small.
 """
 
 import numpy as np
@@ -14,8 +14,18 @@ def graphs_of(function, *arguments):
     return [tf.function(function, autograph=False).get_concrete_function(*arguments).graph.as_graph_def()]
 
 
+class Use:
+    """What a program does with each function of a model; it returns a list."""
+
+    of_function = staticmethod(graphs_of)
+
+
+def used(function, *arguments):
+    return Use.of_function(function, *arguments)
+
+
 def training(model, x, y, loss="mean_squared_error", optimizer="sgd"):
-    """Returns the graphs of a step of training and of inference."""
+    """Uses a step of training and inference."""
     loss, optimizer = keras.losses.get(loss), keras.optimizers.get(optimizer)
     if keras.mixed_precision.global_policy().name == "mixed_float16":
         optimizer = keras.mixed_precision.LossScaleOptimizer(optimizer)
@@ -31,7 +41,7 @@ def training(model, x, y, loss="mean_squared_error", optimizer="sgd"):
         optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return value
 
-    return graphs_of(step, x, y) + graphs_of(lambda x: model(x, training=False), x)
+    return used(step, x, y) + used(lambda x: model(x, training=False), x)
 
 
 def numbers(*shape):
@@ -43,7 +53,7 @@ def tokens(*shape, below=50):
 
 
 def layer(make, x):
-    """Traces a model of one layer and a dense one."""
+    """Uses a model of one layer and a dense one."""
     inputs = keras.Input(x.shape[1:], dtype=x.dtype)
     hidden = make()(inputs)
     hidden = layers.Flatten()(hidden) if len(hidden.shape) > 1 else hidden
@@ -145,7 +155,7 @@ def metric_graphs(text):
         metric.update_state(y, found)
         return metric.result()
 
-    return graphs_of(update, y, found)
+    return used(update, y, found)
 
 
 def metric_models():

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from models import graphs_of, keras, layers, mlp, numbers, tokens, training
+from models import keras, layers, mlp, numbers, tokens, training, used
 
 WIDTH, WORDS = 16, 50
 
@@ -57,7 +57,7 @@ def sampling():
         return tf.transpose(found.stack())
 
     model(tokens(4, 7))
-    return graphs_of(decode, tokens(4, 7))
+    return used(decode, tokens(4, 7))
 
 
 def recurrent(kind):
@@ -93,8 +93,9 @@ def vae():
             error = tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.sigmoid(x), logits=found)
             loss = tf.reduce_mean(tf.reduce_sum(error, axis=1) + divergence)
         optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+        return loss
 
-    return graphs_of(step, numbers(4, 12))
+    return used(step, numbers(4, 12))
 
 
 def gan():
@@ -119,8 +120,9 @@ def gan():
             generated = loss(tf.ones_like(fake), fake)
         for optimizer, model, value in zip(optimizers, (generate, judge), (generated, judged)):
             optimizer.apply_gradients(zip(tape.gradient(value, model.trainable_variables), model.trainable_variables))
+        return judged + generated
 
-    return graphs_of(step, numbers(2, 8, 8, 3))
+    return used(step, numbers(2, 8, 8, 3))
 
 
 def mixed(policy):

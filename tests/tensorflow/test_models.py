@@ -1,0 +1,76 @@
+"""Networks that train on the device, compared step by step with the CPU; and which of their ops run elsewhere.
+
+With `SP_EVERY_MODEL=1` in the environment every model that `tests/traced-ops` traces is trained.
+"""
+
+import collections
+import functools
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from conftest import RELEASE
+
+PROGRAM = pathlib.Path(__file__).with_name("models_program.py")
+IS_COMPLETE = os.environ.get("SP_EVERY_MODEL") == "1"
+NETWORKS = ["transformer encoder", "transformer decoder", "decoding loop", "LSTM", "GRU", "U-Net", "VAE", "GAN"]
+# In these releases no kernel of a plugin can change rows of a variable, as RMSprop does for an embedding.
+CANNOT_CHANGE_ROWS = (2, 19) <= RELEASE <= (2, 21)
+NEED_ROWS = ("LSTM", "GRU")
+# Arguments and constants of the host, and the initial values of recurrent weights.
+HOST_OPS = {"_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "_HostSend", "_HostRecv", "Const", "Qr", "MatrixDiagPartV3"}
+PLACED = re.compile(r"\((\w+)\): /job:\S*/device:(\w+):\d+")
+
+pytestmark = pytest.mark.skipif(RELEASE < (2, 16), reason="the models are those of Keras 3")
+
+
+@functools.cache
+def outcomes(*names):
+    """Returns the results of models on both devices, and the ops that each placed on the CPU when it ran on the device."""
+    process = subprocess.run([sys.executable, PROGRAM, *names], capture_output=True, text=True, timeout=3000)
+    assert process.returncode == 0, process.stderr[-3000:]
+    return json.loads(process.stdout.splitlines()[-1]), elsewhere(process.stderr)
+
+
+def elsewhere(log):
+    """Returns the ops on the CPU by the name of the model that ran on the device."""
+    found, name = collections.defaultdict(set), None
+    for line in log.splitlines():
+        if line.startswith("begin "):
+            name = line.removeprefix("begin ").removesuffix(" on device") if line.endswith(" on device") else None
+        elif line == "end":
+            name = None
+        elif name and (placed := PLACED.search(line)) and placed[2] == "CPU":
+            found[name].add(placed[1])
+    return found
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_network_has_losses_of_cpu(name):
+    results, on_cpu = outcomes(*NETWORKS)
+    cpu, device = results[name]["cpu"], results[name]["device"]
+    if CANNOT_CHANGE_ROWS and name in NEED_ROWS:
+        assert "ResourceScatterSub" in device
+        return
+    np.testing.assert_allclose(device, cpu, rtol=1e-3, atol=1e-4)
+    assert not on_cpu[name] - HOST_OPS
+
+
+@pytest.mark.skipif(not IS_COMPLETE, reason="SP_EVERY_MODEL=1 is not set")
+def test_every_model_has_losses_of_cpu():
+    names = subprocess.run([sys.executable, PROGRAM, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
+    wrong = {}
+    for name in names:
+        results, _ = outcomes(name)
+        cpu, device = results[name]["cpu"], results[name]["device"]
+        # Normalization of two images of one pixel amplifies the rounding of large networks, so their first losses are compared.
+        count, tolerance = (1, 1e-2) if name.startswith("application") else (len(cpu), 1e-3)
+        if isinstance(device, str) or not np.allclose(device[:count], cpu[:count], rtol=tolerance, atol=tolerance):
+            wrong[name] = device if isinstance(device, str) else (cpu[:2], device[:2])
+    assert not wrong, json.dumps(wrong, indent=1)
