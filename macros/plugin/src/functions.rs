@@ -4,12 +4,16 @@ use std::ffi::{c_int, c_void};
 use std::mem;
 use std::sync::OnceLock;
 
-use sp_abi::kernels::{TF_AllocateOutput, TF_GetInput, TF_OpKernelContext};
+use sp_abi::kernels::{
+    TF_AllocateOutput, TF_ForwardInputOrAllocateOutput, TF_GetInput, TF_OpKernelContext,
+    TF_SetOutput,
+};
 use sp_abi::tf_datatype::TF_DataType;
 use sp_abi::tf_status::TF_Status;
 use sp_abi::tf_tensor::{TF_DeleteTensor, TF_Dim, TF_NumDims, TF_Tensor, TF_TensorData};
 
 use crate::Result;
+use crate::kernel::compare;
 
 /// The functions, which all supported releases have. They are in one cache line: between two calls of kernels TensorFlow
 /// runs so much code that a call finds little of what it reads in the first cache.
@@ -21,11 +25,13 @@ pub(crate) struct Functions {
     pub dim: unsafe extern "C" fn(*const TF_Tensor, c_int) -> i64,
     pub data: unsafe extern "C" fn(*const TF_Tensor) -> *mut c_void,
     pub delete: unsafe extern "C" fn(*mut TF_Tensor),
+    pub forward_input_or_allocate_output: ForwardInputOrAllocateOutput,
+    pub set_output: SetOutput,
 }
 
-type GetInput =
+pub(crate) type GetInput =
     unsafe extern "C" fn(*mut TF_OpKernelContext, c_int, *mut *mut TF_Tensor, *mut TF_Status);
-type AllocateOutput = unsafe extern "C" fn(
+pub(crate) type AllocateOutput = unsafe extern "C" fn(
     *mut TF_OpKernelContext,
     c_int,
     TF_DataType,
@@ -35,14 +41,40 @@ type AllocateOutput = unsafe extern "C" fn(
     *mut TF_Status,
 ) -> *mut TF_Tensor;
 
-/// `TF_AllocateOutput` as the sp-abi of any release declares it.
+pub(crate) type ForwardInputOrAllocateOutput = unsafe extern "C" fn(
+    *mut TF_OpKernelContext,
+    *const c_int,
+    c_int,
+    c_int,
+    *const i64,
+    c_int,
+    *mut c_int,
+    *mut TF_Status,
+) -> *mut TF_Tensor;
+pub(crate) type SetOutput =
+    unsafe extern "C" fn(*mut TF_OpKernelContext, c_int, *const TF_Tensor, *mut TF_Status);
+
+/// A function as the sp-abi of any release declares it.
 trait WithConstDims {
+    /// The function as the newest releases declare it.
+    type Newest;
+
     /// Returns the function, whose dimensions are const from 2.7 on.
-    fn with_const_dims(self) -> AllocateOutput;
+    fn with_const_dims(self) -> Self::Newest;
 }
 
 impl WithConstDims for AllocateOutput {
-    fn with_const_dims(self) -> AllocateOutput {
+    type Newest = Self;
+
+    fn with_const_dims(self) -> Self {
+        self
+    }
+}
+
+impl WithConstDims for ForwardInputOrAllocateOutput {
+    type Newest = Self;
+
+    fn with_const_dims(self) -> Self {
         self
     }
 }
@@ -58,9 +90,31 @@ impl WithConstDims
         *mut TF_Status,
     ) -> *mut TF_Tensor
 {
+    type Newest = AllocateOutput;
+
     fn with_const_dims(self) -> AllocateOutput {
         // SAFETY: the types differ in `*mut i64` and `*const i64` only, which have one ABI. TensorFlow reads the dimensions.
         unsafe { mem::transmute::<Self, AllocateOutput>(self) }
+    }
+}
+
+impl WithConstDims
+    for unsafe extern "C" fn(
+        *mut TF_OpKernelContext,
+        *mut c_int,
+        c_int,
+        c_int,
+        *mut i64,
+        c_int,
+        *mut c_int,
+        *mut TF_Status,
+    ) -> *mut TF_Tensor
+{
+    type Newest = ForwardInputOrAllocateOutput;
+
+    fn with_const_dims(self) -> ForwardInputOrAllocateOutput {
+        // SAFETY: the types differ in the mutability of candidates and dimensions only, and have one ABI. TensorFlow reads both.
+        unsafe { mem::transmute::<Self, ForwardInputOrAllocateOutput>(self) }
     }
 }
 
@@ -84,6 +138,13 @@ fn find() -> Result<&'static Functions> {
         dim: TF_Dim.get()?,
         data: TF_TensorData.get()?,
         delete: TF_DeleteTensor.get()?,
+        forward_input_or_allocate_output: TF_ForwardInputOrAllocateOutput.get()?.with_const_dims(),
+        set_output: TF_SetOutput.get()?,
+    };
+    // With `SP_COMPARE` other functions take the place of these, so that without it no call reads a setting.
+    let functions = match compare::is_enabled() {
+        true => compare::capturing(functions),
+        false => functions,
     };
     Ok(FUNCTIONS.get_or_init(|| functions))
 }
