@@ -13,7 +13,6 @@ use sp_abi::tf_status::TF_Status;
 use sp_abi::tf_tensor::{TF_DeleteTensor, TF_Dim, TF_NumDims, TF_Tensor, TF_TensorData};
 
 use crate::Result;
-use crate::kernel::compare;
 
 /// The functions, which all supported releases have. They are in one cache line: between two calls of kernels TensorFlow
 /// runs so much code that a call finds little of what it reads in the first cache.
@@ -129,9 +128,20 @@ pub(crate) fn functions() -> Result<&'static Functions> {
     FUNCTIONS.get().map_or_else(find, Ok)
 }
 
+/// Looks the functions up, and stores what `replace` returns for them. Returns false if they were looked up before: then calls use
+/// those of TensorFlow.
+pub(crate) fn replace(replace: impl FnOnce(Functions) -> Functions) -> Result<bool> {
+    Ok(FUNCTIONS.set(replace(look_up()?)).is_ok())
+}
+
 #[cold]
 fn find() -> Result<&'static Functions> {
-    let functions = Functions {
+    let functions = look_up()?;
+    Ok(FUNCTIONS.get_or_init(|| functions))
+}
+
+fn look_up() -> Result<Functions> {
+    Ok(Functions {
         get_input: TF_GetInput.get()?,
         allocate_output: TF_AllocateOutput.get()?.with_const_dims(),
         num_dims: TF_NumDims.get()?,
@@ -140,11 +150,5 @@ fn find() -> Result<&'static Functions> {
         delete: TF_DeleteTensor.get()?,
         forward_input_or_allocate_output: TF_ForwardInputOrAllocateOutput.get()?.with_const_dims(),
         set_output: TF_SetOutput.get()?,
-    };
-    // With `SP_COMPARE` other functions take the place of these, so that without it no call reads a setting.
-    let functions = match compare::is_enabled() {
-        true => compare::capturing(functions),
-        false => functions,
-    };
-    Ok(FUNCTIONS.get_or_init(|| functions))
+    })
 }

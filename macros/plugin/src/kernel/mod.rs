@@ -13,7 +13,7 @@ mod call;
 mod call_info;
 mod calls;
 mod check;
-pub(crate) mod compare;
+mod compare;
 mod construction;
 mod context;
 mod device_context;

@@ -36,6 +36,9 @@ pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<&
         if host.check_accepted().is_err() {
             return;
         }
+        if compare::is_enabled() {
+            compare::install();
+        }
         // Looked up here, since a thread may call a kernel in a process that was forked while another thread held the lock.
         // A call reports the error.
         let _ = functions();

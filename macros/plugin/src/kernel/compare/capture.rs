@@ -24,7 +24,7 @@ use sp_runtime::{Versioned, guard};
 
 use crate::access::{DeviceMemory, HostMemory};
 use crate::functions::{
-    AllocateOutput, ForwardInputOrAllocateOutput, Functions, GetInput, SetOutput,
+    self, AllocateOutput, ForwardInputOrAllocateOutput, Functions, GetInput, SetOutput,
 };
 use crate::kernel::context::ContextRef;
 use crate::kernel::status::CallStatus;
@@ -150,8 +150,24 @@ pub(super) unsafe fn bytes(tensor: &Tensor) -> Result<&[u8]> {
 /// The functions of core.
 static OF_CORE: OnceLock<Functions> = OnceLock::new();
 
+/// Replaces the functions of core with which kernels get inputs and set outputs.
+///
+/// A second host of the process finds them replaced.
+pub(in crate::kernel) fn install() {
+    let installed = match OF_CORE.get() {
+        Some(_) => Ok(true),
+        None => functions::replace(capturing),
+    };
+    if !installed.unwrap_or(true) {
+        sp_runtime::report!(
+            Error,
+            "compares nothing: a kernel was called before SP_COMPARE was read"
+        );
+    }
+}
+
 /// Returns functions that capture outputs and otherwise call those of core.
-pub(crate) fn capturing(of_core: Functions) -> Functions {
+fn capturing(of_core: Functions) -> Functions {
     let of_core = OF_CORE.get_or_init(|| of_core);
     Functions {
         get_input: get_input as GetInput,

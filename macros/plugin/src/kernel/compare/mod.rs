@@ -28,7 +28,7 @@ use crate::{Device, Error, MemoryAccess, Result, platform};
 use self::capture::Outputs;
 use self::pairs::Pair;
 
-pub(crate) use self::capture::capturing;
+pub(super) use self::capture::install;
 pub(super) use self::pairs::set_pairs;
 
 /// The consequence of a difference.
@@ -51,7 +51,7 @@ fn mode() -> Mode {
 }
 
 /// Returns true if kernels are compared.
-pub(crate) fn is_enabled() -> bool {
+pub(super) fn is_enabled() -> bool {
     mode() != Mode::Off
 }
 
@@ -213,7 +213,7 @@ impl Call<'_> {
         let output = format!("{}, {dtype:?} {dims:?}", self.output_name(index));
         if dims != expected_dims {
             return Ok(Some(format!(
-                "{output}: the reference kernel's has the shape {expected_dims:?}"
+                "{output}: the shape differs from the reference kernel's, expected {expected_dims:?}"
             )));
         }
         let memory: &dyn DeviceMemory = match self.instance.is_host_output(index) {

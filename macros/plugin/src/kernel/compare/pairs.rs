@@ -22,7 +22,7 @@ pub(super) struct Pair {
 static PAIRS: RwLock<Vec<Arc<Pair>>> = RwLock::new(Vec::new());
 
 /// Stores the pairs of the tables, and reports the kernels that are not compared.
-pub(crate) fn set_pairs(tables: &[Vec<&'static Kernel>]) {
+pub(in crate::kernel) fn set_pairs(tables: &[Vec<&'static Kernel>]) {
     let Some((references, authors)) = tables.split_last() else {
         return;
     };
