@@ -19,7 +19,6 @@ def outcome(function):
         return function().numpy().tolist()
     except tf.errors.OpError as error:
         return f"{type(error).__name__}: {error.message}"
-
 """
 
 PROGRAM = PREFACE + """
