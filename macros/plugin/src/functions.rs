@@ -54,67 +54,48 @@ pub(crate) type SetOutput =
     unsafe extern "C" fn(*mut TF_OpKernelContext, c_int, *const TF_Tensor, *mut TF_Status);
 
 /// A function as the sp-abi of any release declares it.
-trait WithConstDims {
+trait WithConstParameters {
     /// The function as the newest releases declare it.
     type Newest;
 
-    /// Returns the function, whose dimensions are const from 2.7 on.
-    fn with_const_dims(self) -> Self::Newest;
+    /// Returns the function, whose dimensions are const from 2.7 on, and whose candidates in later releases.
+    fn with_const_parameters(self) -> Self::Newest;
 }
 
-impl WithConstDims for AllocateOutput {
-    type Newest = Self;
+macro_rules! newest {
+    ($($ty:ty),*) => {$(
+        impl WithConstParameters for $ty {
+            type Newest = Self;
 
-    fn with_const_dims(self) -> Self {
-        self
-    }
+            fn with_const_parameters(self) -> Self {
+                self
+            }
+        }
+    )*};
 }
 
-impl WithConstDims for ForwardInputOrAllocateOutput {
-    type Newest = Self;
+newest!(AllocateOutput, ForwardInputOrAllocateOutput);
 
-    fn with_const_dims(self) -> Self {
-        self
-    }
+macro_rules! older {
+    ($($newest:ty: ($($parameter:ty),*);)*) => {$(
+        impl WithConstParameters for unsafe extern "C" fn($($parameter),*) -> *mut TF_Tensor {
+            type Newest = $newest;
+
+            fn with_const_parameters(self) -> $newest {
+                // SAFETY: the types differ in `*mut` and `*const` of lists only, which have one ABI. TensorFlow reads the lists.
+                unsafe { mem::transmute::<Self, $newest>(self) }
+            }
+        }
+    )*};
 }
 
-impl WithConstDims
-    for unsafe extern "C" fn(
-        *mut TF_OpKernelContext,
-        c_int,
-        TF_DataType,
-        *mut i64,
-        c_int,
-        usize,
-        *mut TF_Status,
-    ) -> *mut TF_Tensor
-{
-    type Newest = AllocateOutput;
-
-    fn with_const_dims(self) -> AllocateOutput {
-        // SAFETY: the types differ in `*mut i64` and `*const i64` only, which have one ABI. TensorFlow reads the dimensions.
-        unsafe { mem::transmute::<Self, AllocateOutput>(self) }
-    }
-}
-
-impl WithConstDims
-    for unsafe extern "C" fn(
-        *mut TF_OpKernelContext,
-        *mut c_int,
-        c_int,
-        c_int,
-        *mut i64,
-        c_int,
-        *mut c_int,
-        *mut TF_Status,
-    ) -> *mut TF_Tensor
-{
-    type Newest = ForwardInputOrAllocateOutput;
-
-    fn with_const_dims(self) -> ForwardInputOrAllocateOutput {
-        // SAFETY: the types differ in the mutability of candidates and dimensions only, and have one ABI. TensorFlow reads both.
-        unsafe { mem::transmute::<Self, ForwardInputOrAllocateOutput>(self) }
-    }
+older! {
+    AllocateOutput:
+        (*mut TF_OpKernelContext, c_int, TF_DataType, *mut i64, c_int, usize, *mut TF_Status);
+    ForwardInputOrAllocateOutput:
+        (*mut TF_OpKernelContext, *mut c_int, c_int, c_int, *mut i64, c_int, *mut c_int, *mut TF_Status);
+    ForwardInputOrAllocateOutput:
+        (*mut TF_OpKernelContext, *mut c_int, c_int, c_int, *const i64, c_int, *mut c_int, *mut TF_Status);
 }
 
 static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
@@ -143,12 +124,14 @@ fn find() -> Result<&'static Functions> {
 fn look_up() -> Result<Functions> {
     Ok(Functions {
         get_input: TF_GetInput.get()?,
-        allocate_output: TF_AllocateOutput.get()?.with_const_dims(),
+        allocate_output: TF_AllocateOutput.get()?.with_const_parameters(),
         num_dims: TF_NumDims.get()?,
         dim: TF_Dim.get()?,
         data: TF_TensorData.get()?,
         delete: TF_DeleteTensor.get()?,
-        forward_input_or_allocate_output: TF_ForwardInputOrAllocateOutput.get()?.with_const_dims(),
+        forward_input_or_allocate_output: TF_ForwardInputOrAllocateOutput
+            .get()?
+            .with_const_parameters(),
         set_output: TF_SetOutput.get()?,
     })
 }

@@ -1,31 +1,18 @@
 //! The outputs that a kernel sets, captured while it runs.
 //!
-//! No release before 2.16 has a function that returns an output. So with `SP_COMPARE` the functions with which the SDK
-//! sets outputs are replaced by those of this file, for the whole process. While a kernel runs that is compared, they
-//! also store the output's tensor in [`CAPTURE`]. A kernel's parameters are bound to the thread that calls it, so the capture is the
-//! thread's.
-//!
-//! The outputs of a reference kernel are temporary tensors in host memory: core gets those of the author's kernel only,
-//! and no input becomes an output in place.
+//! Early releases have no function that returns an output. So the functions of `core_functions` store each output's tensor in
+//! [`CAPTURE`]. A kernel's parameters are bound to the thread that calls it, so the capture is the thread's.
 
 use std::cell::RefCell;
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
-use std::ptr;
-use std::sync::OnceLock;
 
-use sp_abi::kernels::{
-    TF_AllocateTemp, TF_ExpectedOutputDataType, TF_NumInputs, TF_NumOutputs, TF_OpKernelContext,
-};
+use sp_abi::kernels::{TF_ExpectedOutputDataType, TF_NumInputs, TF_NumOutputs, TF_OpKernelContext};
 use sp_abi::tf_datatype::TF_DataType;
-use sp_abi::tf_status::TF_Status;
-use sp_abi::tf_tensor::{TF_AllocatorAttributes, TF_Tensor};
-use sp_runtime::{Versioned, guard};
+use sp_abi::tf_tensor::TF_Tensor;
+use sp_runtime::guard;
 
 use crate::access::{DeviceMemory, HostMemory};
-use crate::functions::{
-    self, AllocateOutput, ForwardInputOrAllocateOutput, Functions, GetInput, SetOutput,
-};
 use crate::kernel::context::ContextRef;
 use crate::kernel::status::CallStatus;
 use crate::tensor::{Tensor, address};
@@ -147,40 +134,17 @@ pub(super) unsafe fn bytes(tensor: &Tensor) -> Result<&[u8]> {
     Ok(unsafe { std::slice::from_raw_parts(start.as_ptr(), len) })
 }
 
-/// The functions of core.
-static OF_CORE: OnceLock<Functions> = OnceLock::new();
-
-/// Replaces the functions of core with which kernels get inputs and set outputs.
-///
-/// A second host of the process finds them replaced.
-pub(in crate::kernel) fn install() {
-    let installed = match OF_CORE.get() {
-        Some(_) => Ok(true),
-        None => functions::replace(capturing),
-    };
-    if !installed.unwrap_or(true) {
-        sp_runtime::report!(
-            Error,
-            "compares nothing: a kernel was called before SP_COMPARE was read"
-        );
-    }
-}
-
-/// Returns functions that capture outputs and otherwise call those of core.
-fn capturing(of_core: Functions) -> Functions {
-    let of_core = OF_CORE.get_or_init(|| of_core);
-    Functions {
-        get_input: get_input as GetInput,
-        allocate_output: allocate_output as AllocateOutput,
-        forward_input_or_allocate_output: forward_input_or_allocate_output
-            as ForwardInputOrAllocateOutput,
-        set_output: set_output as SetOutput,
-        ..*of_core
-    }
+/// Returns the copy of an input for the reference kernel that runs in this call, if there is one. The capture owns it while the kernel runs.
+pub(super) fn input_copy(context: *mut TF_OpKernelContext, index: c_int) -> Option<*mut TF_Tensor> {
+    CAPTURE.with_borrow(|capture| {
+        let capture = capture.as_ref().filter(|it| it.context == context)?;
+        let copy = capture.inputs.get(usize::try_from(index).ok()?)?;
+        copy.as_ref().map(Tensor::as_ptr)
+    })
 }
 
 /// Returns true if a reference kernel runs in this call and has this output.
-fn is_output_of_reference(context: *mut TF_OpKernelContext, index: c_int) -> bool {
+pub(super) fn is_output_of_reference(context: *mut TF_OpKernelContext, index: c_int) -> bool {
     let is_output = |it: &Capture| {
         let has_output = usize::try_from(index).is_ok_and(|index| index < it.outputs.len());
         it.is_reference && it.context == context && has_output
@@ -192,11 +156,28 @@ fn is_output_of_reference(context: *mut TF_OpKernelContext, index: c_int) -> boo
 ///
 /// # Safety
 /// `context` is live, and `tensor` is null or live.
-unsafe fn record(context: *mut TF_OpKernelContext, index: c_int, tensor: *const TF_Tensor) {
+pub(super) unsafe fn record(
+    context: *mut TF_OpKernelContext,
+    index: c_int,
+    tensor: *const TF_Tensor,
+) {
     // SAFETY: the caller has the same obligations.
     store(context, index, || unsafe {
         another_handle(context, tensor)
     });
+}
+
+/// Stores a copy of `tensor` as an output of the reference kernel that runs in this call.
+///
+/// # Safety
+/// `context` and `tensor` are live, and the tensor is in host memory.
+pub(super) unsafe fn record_copy(
+    context: *mut TF_OpKernelContext,
+    index: c_int,
+    tensor: *const TF_Tensor,
+) {
+    // SAFETY: the caller has the same obligations.
+    store(context, index, || unsafe { copy(context, tensor) });
 }
 
 /// Stores an output of the kernel that runs in this call. One that cannot be stored counts as not set.
@@ -219,7 +200,7 @@ fn store(context: *mut TF_OpKernelContext, index: c_int, tensor: impl FnOnce() -
 ///
 /// # Safety
 /// `context` is live, and `tensor` is null or live.
-unsafe fn another_handle(
+pub(super) unsafe fn another_handle(
     context: *mut TF_OpKernelContext,
     tensor: *const TF_Tensor,
 ) -> Result<Tensor> {
@@ -232,135 +213,6 @@ unsafe fn another_handle(
     let mut handle = context.allocate_temp(u8::DTYPE, &[0], true)?;
     handle.share_buffer(&tensor, &tensor.dims()?)?;
     Ok(handle)
-}
-
-/// `TF_GetInput`: a reference kernel gets the copy of an input, if there is one.
-unsafe extern "C" fn get_input(
-    context: *mut TF_OpKernelContext,
-    index: c_int,
-    tensor: *mut *mut TF_Tensor,
-    status: *mut TF_Status,
-) {
-    let copy = CAPTURE.with_borrow(|capture| {
-        let capture = capture.as_ref().filter(|it| it.context == context)?;
-        let copy = capture.inputs.get(usize::try_from(index).ok()?)?;
-        copy.as_ref().map(Tensor::as_ptr)
-    });
-    if let Some(copy) = copy {
-        // SAFETY: the context is that of the call, and the capture, which lives longer than the kernel runs, owns the copy.
-        let handle = unsafe { another_handle(context, copy) };
-        // A null is an error of the call.
-        let handle = handle.map_or(ptr::null_mut(), Tensor::into_raw);
-        // SAFETY: the caller passes the address of a pointer.
-        return unsafe { tensor.write(handle) };
-    }
-    if let Some(of_core) = OF_CORE.get() {
-        // SAFETY: the caller has the obligations of core's function.
-        unsafe { (of_core.get_input)(context, index, tensor, status) }
-    }
-}
-
-/// `TF_AllocateOutput`: a reference kernel gets a temporary tensor.
-unsafe extern "C" fn allocate_output(
-    context: *mut TF_OpKernelContext,
-    index: c_int,
-    dtype: TF_DataType,
-    dims: *const i64,
-    rank: c_int,
-    bytes: usize,
-    status: *mut TF_Status,
-) -> *mut TF_Tensor {
-    let tensor = match (is_output_of_reference(context, index), OF_CORE.get()) {
-        // SAFETY: the caller has the obligations of core's function, and the index is that of an output.
-        (true, _) => unsafe { allocate_on_host(context, index, dims, rank, status) },
-        // SAFETY: the caller has the obligations of core's function.
-        (false, Some(of_core)) => unsafe {
-            (of_core.allocate_output)(context, index, dtype, dims, rank, bytes, status)
-        },
-        (false, None) => ptr::null_mut(),
-    };
-    // SAFETY: the context is that of the call, and core's functions return a live tensor or null.
-    unsafe { record(context, index, tensor) };
-    tensor
-}
-
-/// Allocates a temporary tensor in host memory, of the type of the output.
-///
-/// # Safety
-/// - Context and status are live, and the context has this output.
-/// - `dims` has `rank` items.
-unsafe fn allocate_on_host(
-    context: *mut TF_OpKernelContext,
-    index: c_int,
-    dims: *const i64,
-    rank: c_int,
-    status: *mut TF_Status,
-) -> *mut TF_Tensor {
-    let (Ok(get_type), Ok(allocate)) = (TF_ExpectedOutputDataType.get(), TF_AllocateTemp.get())
-    else {
-        return ptr::null_mut();
-    };
-    let mut attributes = TF_AllocatorAttributes {
-        struct_size: TF_AllocatorAttributes::STRUCT_SIZE,
-        on_host: 1,
-    };
-    // SAFETY: the caller guarantees the context, the index, the dims, which core only reads, and the status.
-    unsafe {
-        let dtype = get_type(context, index);
-        let (dims, attributes) = (dims.cast_mut(), &raw mut attributes);
-        allocate(context, dtype, dims, rank, attributes, status)
-    }
-}
-
-/// `TF_ForwardInputOrAllocateOutput`: a reference kernel gets a temporary tensor, since the author's kernel reads the
-/// inputs later.
-unsafe extern "C" fn forward_input_or_allocate_output(
-    context: *mut TF_OpKernelContext,
-    candidates: *const c_int,
-    count: c_int,
-    index: c_int,
-    dims: *const i64,
-    rank: c_int,
-    forwarded: *mut c_int,
-    status: *mut TF_Status,
-) -> *mut TF_Tensor {
-    let tensor = match (is_output_of_reference(context, index), OF_CORE.get()) {
-        // SAFETY: the caller has the obligations of core's function, and the index is that of an output.
-        (true, _) => unsafe {
-            forwarded.write(-1);
-            allocate_on_host(context, index, dims, rank, status)
-        },
-        // SAFETY: the caller has the obligations of core's function.
-        (false, Some(of_core)) => unsafe {
-            (of_core.forward_input_or_allocate_output)(
-                context, candidates, count, index, dims, rank, forwarded, status,
-            )
-        },
-        (false, None) => ptr::null_mut(),
-    };
-    // SAFETY: the context is that of the call, and core's functions return a live tensor or null.
-    unsafe { record(context, index, tensor) };
-    tensor
-}
-
-/// `TF_SetOutput`: the output of a reference kernel is copied, since the author's kernel may write in an input's buffer.
-unsafe extern "C" fn set_output(
-    context: *mut TF_OpKernelContext,
-    index: c_int,
-    tensor: *const TF_Tensor,
-    status: *mut TF_Status,
-) {
-    if is_output_of_reference(context, index) {
-        // SAFETY: the context is that of the call, and the caller passes a live tensor. The inputs and outputs of a reference
-        // kernel are in host memory.
-        return store(context, index, || unsafe { copy(context, tensor) });
-    }
-    if let Some(of_core) = OF_CORE.get() {
-        // SAFETY: the caller has the obligations of core's function.
-        unsafe { (of_core.set_output)(context, index, tensor, status) };
-        // SAFETY: the context is that of the call, and the caller passes a live tensor.
-        unsafe { record(context, index, tensor) };
-    }
 }
 
 /// Copies a tensor that somebody else owns.

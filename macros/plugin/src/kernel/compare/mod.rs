@@ -8,6 +8,7 @@
 //! buffer.
 
 mod capture;
+mod core_functions;
 mod difference;
 mod exceptions;
 mod pairs;
@@ -28,7 +29,7 @@ use crate::{Device, Error, MemoryAccess, Result, platform};
 use self::capture::Outputs;
 use self::pairs::Pair;
 
-pub(super) use self::capture::install;
+pub(super) use self::core_functions::install;
 pub(super) use self::pairs::set_pairs;
 
 /// The consequence of a difference.
