@@ -75,6 +75,16 @@ pub(crate) trait DeviceMemory {
     /// `device` is the address of `bytes` bytes on the device.
     unsafe fn fetch(&self, device: *mut c_void, bytes: usize) -> Result<Buffer>;
 
+    /// Copies device memory to host memory, after the work that is enqueued on the call's stream. The copy is complete when
+    /// the function returns. It is neither counted nor forbidden.
+    ///
+    /// # Errors
+    /// Returns an error if the copy fails, or the work before it.
+    ///
+    /// # Safety
+    /// `device` is the address of `bytes` bytes on the device, and `host` of as many in host memory.
+    unsafe fn read(&self, device: *mut c_void, host: *mut c_void, bytes: usize) -> Result<()>;
+
     /// Enqueues a copy of the buffer's first `bytes` bytes to device memory.
     ///
     /// # Errors
@@ -166,17 +176,24 @@ impl<D: Device> DeviceMemory for StreamMemory<'_, D> {
         if bytes == 0 {
             return Ok(copy);
         }
-        let (source, host) = (memory_base(device, bytes), copy.start().as_ptr().cast());
-        self.timed(bytes, || {
-            let source = Prefix::from_ref(&source);
-            // SAFETY: the caller guarantees the source; the copy is not dropped before it is complete.
-            unsafe {
-                self.device
-                    .memcpy_dtoh(self.stream, host, source, bytes as u64)?;
-            }
-            wait(self.device, self.stream)
-        })?;
+        let host = copy.start().as_ptr().cast();
+        // SAFETY: the caller guarantees the source, and the buffer is as long.
+        self.timed(bytes, || unsafe { self.read(device, host, bytes) })?;
         Ok(copy)
+    }
+
+    unsafe fn read(&self, device: *mut c_void, host: *mut c_void, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let source = memory_base(device, bytes);
+        let source = Prefix::from_ref(&source);
+        // SAFETY: the caller guarantees both, for a copy that is complete when this function returns.
+        unsafe {
+            self.device
+                .memcpy_dtoh(self.stream, host, source, bytes as u64)?;
+        }
+        wait(self.device, self.stream)
     }
 
     unsafe fn store(&self, device: *mut c_void, copy: Buffer, bytes: usize) -> Result<()> {
@@ -231,6 +248,11 @@ impl DeviceMemory for HostMemory {
         // SAFETY: the caller guarantees the source, which is host memory, and the buffer is as long.
         unsafe { self.copy(device, copy.start().as_ptr().cast(), bytes)? };
         Ok(copy)
+    }
+
+    unsafe fn read(&self, device: *mut c_void, host: *mut c_void, bytes: usize) -> Result<()> {
+        // SAFETY: the caller guarantees both.
+        unsafe { self.copy(device, host, bytes) }
     }
 
     unsafe fn store(&self, device: *mut c_void, copy: Buffer, bytes: usize) -> Result<()> {

@@ -1,6 +1,7 @@
 //! `TF_Tensor`: an owned handle of a tensor.
 
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::num::NonZero;
 use std::ptr::NonNull;
 
@@ -41,6 +42,11 @@ impl Tensor {
     #[inline]
     pub unsafe fn from_non_null(tensor: NonNull<TF_Tensor>) -> Self {
         Self(tensor)
+    }
+
+    /// Transfers the tensor to the caller, who deletes it.
+    pub fn into_raw(self) -> *mut TF_Tensor {
+        ManuallyDrop::new(self).as_ptr()
     }
 
     /// Returns the tensor for a C call. It stays owned.

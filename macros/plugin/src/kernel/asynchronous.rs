@@ -15,7 +15,7 @@ use sp_abi::kernels::{
 use sp_runtime::fork::ProcessClaim;
 use sp_runtime::{Release, Releases};
 
-use super::driver;
+use super::driver::{self, ComputeCall};
 use super::spec::is_running;
 use crate::Device;
 
@@ -28,13 +28,31 @@ pub(super) unsafe extern "C" fn compute<D: Device>(
     context: *mut TF_OpKernelContext,
     done: *mut TF_AsyncOpKernelDoneCallback,
 ) {
-    let task = Task {
+    start(Task {
         instance,
         context,
         // SAFETY: TensorFlow transfers the function, which the drop runs once.
         done: Done(done),
         compute: driver::compute::<D>,
-    };
+    });
+}
+
+/// Computes one call of an asynchronous kernel whose instance this is, and compares it with the reference kernel.
+pub(super) unsafe extern "C" fn compute_compared<D: Device>(
+    instance: *mut c_void,
+    context: *mut TF_OpKernelContext,
+    done: *mut TF_AsyncOpKernelDoneCallback,
+) {
+    start(Task {
+        instance,
+        context,
+        // SAFETY: as in `compute`.
+        done: Done(done),
+        compute: driver::compute_compared::<D>,
+    });
+}
+
+fn start(task: Task) {
     match is_running(&LATER) {
         true => spawn(task),
         false => task.run(),
@@ -59,7 +77,7 @@ struct Task {
     instance: *mut c_void,
     context: *mut TF_OpKernelContext,
     done: Done,
-    compute: unsafe extern "C" fn(*mut c_void, *mut TF_OpKernelContext),
+    compute: ComputeCall,
 }
 
 // SAFETY: TensorFlow keeps context and instance until `done` runs, on whichever thread, and does not use the context

@@ -81,6 +81,17 @@ impl Construction<'_> {
         }
     }
 
+    /// Returns the same node for a kernel with this description of the op.
+    pub(super) fn with_op(&self, op: &'static OpSpec) -> Self {
+        Self { raw: self.raw, op }
+    }
+
+    /// Returns the type of an attribute that a kernel can read.
+    pub(super) fn attribute_kind(&self, name: &CStr) -> Option<Kind> {
+        let mut attributes = self.op.attributes.iter();
+        attributes.find(|it| it.name == name).map(|it| it.kind)
+    }
+
     /// Returns the name of the node.
     pub(super) fn node_name(&self) -> Result<Arc<str>> {
         self.raw.node_name()

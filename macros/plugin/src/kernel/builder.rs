@@ -14,9 +14,9 @@ use sp_abi::kernels::{
 use sp_abi::tf_datatype::TF_DataType;
 
 use super::asynchronous; // since 2.13
-use super::driver;
 use super::spec::Kernel;
 use super::status::with_status;
+use super::{compare, driver};
 use crate::{Device, Error, Result};
 
 /// The description of a kernel that is about to be registered, for `#[kernel(.., configure = function)]`.
@@ -39,12 +39,19 @@ impl KernelBuilder {
             kernel.options.is_asynchronous,
             TF_NewAsyncKernelBuilder.get(),
         ) {
-            let compute = Some(asynchronous::compute::<D> as _);
+            let compute = Some(match compare::is_compared(kernel) {
+                true => asynchronous::compute_compared::<D> as _,
+                false => asynchronous::compute::<D> as _,
+            });
             // SAFETY: as below.
             return Self::from_raw(unsafe { new(op, device_type, create, compute, delete) });
         }
         let new = TF_NewKernelBuilder.get()?;
-        let compute = Some(driver::compute::<D> as _);
+        let compute: driver::ComputeCall = match compare::is_compared(kernel) {
+            true => driver::compute_compared::<D>,
+            false => driver::compute::<D>,
+        };
+        let compute = Some(compute);
         // SAFETY: the names are C strings, which TensorFlow copies; the functions belong together.
         Self::from_raw(unsafe { new(op, device_type, create, compute, delete) })
     }

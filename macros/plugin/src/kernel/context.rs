@@ -4,8 +4,7 @@ use std::ffi::c_int;
 use std::ptr;
 
 use sp_abi::kernels::{
-    TF_AllocateTemp, TF_ForwardInputOrAllocateOutput, TF_GetStream, TF_OpKernelContext,
-    TF_OpKernelContext_Failure, TF_SetOutput,
+    TF_AllocateTemp, TF_GetStream, TF_OpKernelContext, TF_OpKernelContext_Failure,
 };
 use sp_abi::stream_executor::SP_Stream;
 use sp_abi::tf_datatype::TF_DataType;
@@ -139,12 +138,11 @@ impl<'c> ContextRef<'c> {
         output: usize,
         dims: &[usize],
     ) -> Result<(Tensor, bool)> {
-        let forward = TF_ForwardInputOrAllocateOutput.get()?;
+        let forward = functions()?.forward_input_or_allocate_output;
         let (candidate, output, dims) = (c_index(input)?, c_index(output)?, Dims::from(dims));
         let (rank, mut forwarded) = (c_index(dims.len())?, -1);
         let tensor = self.status.object(|status| {
-            // The parameters are const from 2.7 on; TensorFlow reads them only.
-            let (candidates, dims) = ((&raw const candidate).cast_mut(), dims.as_ptr().cast_mut());
+            let (candidates, dims) = (&raw const candidate, dims.as_ptr());
             let forwarded = &raw mut forwarded;
             // SAFETY: context and status are live, `dims` has `rank` items, and there is one candidate.
             unsafe {
@@ -163,7 +161,7 @@ impl<'c> ContextRef<'c> {
     /// # Errors
     /// Returns an error if there is no such output, or if its type is another one.
     pub fn set_output(self, index: usize, tensor: &Tensor) -> Result<()> {
-        let (set, index) = (TF_SetOutput.get()?, c_index(index)?);
+        let (set, index) = (functions()?.set_output, c_index(index)?);
         // SAFETY: context, tensor and status are live, and TensorFlow checks the index.
         self.status
             .check(|status| unsafe { set(self.raw, index, tensor.as_ptr(), status) })

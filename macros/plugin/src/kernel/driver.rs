@@ -1,6 +1,7 @@
 //! The functions that TensorFlow calls for a kernel. `compute` exists once for each device, not for each kernel.
 
 use std::any::{Any, TypeId};
+use std::borrow::Cow;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use sp_runtime::{Host, guard, handle};
 
 use super::attribute::Construction;
 use super::call::{Call, CallMemory};
+use super::compare::{self, Reference};
 use super::context::{self, ContextRef, device_of_stream};
 use super::spec::{ArgumentSpec, Count, Kernel, KernelTable, State, is_running};
 use super::status::{CallStatus, InstanceStatus};
@@ -31,6 +33,8 @@ pub(super) struct Instance {
     pub outputs: Ranges,
     /// The node's name, for messages of kernels of a device; empty for others.
     pub node: Arc<str>,
+    /// The kernel with which this one is compared.
+    pub reference: Option<Box<Reference>>,
 }
 
 /// The state of an instance, whose type is known without a call through its table.
@@ -102,7 +106,7 @@ impl Ranges {
 }
 
 impl Instance {
-    fn new(kernel: &'static Kernel, construction: &Construction<'_>) -> Result<Self> {
+    pub fn new(kernel: &'static Kernel, construction: &Construction<'_>) -> Result<Self> {
         Ok(Self {
             status: InstanceStatus::new()?,
             compute: kernel.functions.compute,
@@ -116,15 +120,33 @@ impl Instance {
                 None => Arc::default(),
             },
             has_host_access: kernel.has_host_access(),
+            reference: None,
         })
     }
 
     /// Returns the error for an output that the kernel has not set.
     #[cold]
     pub fn unset_output(&self, index: usize) -> Error {
-        let name = self.kernel.outputs.get(self.outputs.position(index));
-        let name = name.map_or_else(Default::default, |it| it.name.to_string_lossy());
+        let name = self.output_name(index);
         Error::internal(format!("the kernel has not set output {index}, `{name}`"))
+    }
+
+    /// Returns the name of the argument that has tensor `index` of the outputs.
+    pub fn output_name(&self, index: usize) -> Cow<'static, str> {
+        let argument = self.kernel.outputs.get(self.outputs.position(index));
+        argument.map_or_else(Default::default, |it| it.name.to_string_lossy())
+    }
+
+    /// Returns true if tensor `index` of the inputs is in host memory.
+    pub fn is_host_input(&self, index: usize) -> bool {
+        let argument = self.kernel.inputs.get(self.inputs.position(index));
+        argument.is_some_and(|it| it.parameter.is_host)
+    }
+
+    /// Returns true if tensor `index` of the outputs is in host memory.
+    pub fn is_host_output(&self, index: usize) -> bool {
+        let argument = self.kernel.outputs.get(self.outputs.position(index));
+        argument.is_some_and(|it| it.parameter.is_host)
     }
 }
 
@@ -145,7 +167,9 @@ unsafe fn construct(
     // SAFETY: the caller guarantees that the construction is live.
     let construction = unsafe { Construction::from_raw(construction, kernel.op) };
     let instance = guard::catch_panic("a kernel's construction", || {
-        Instance::new(kernel, &construction)
+        let mut instance = Instance::new(kernel, &construction)?;
+        instance.reference = Reference::new(kernel, &construction);
+        Ok(instance)
     });
     match instance {
         Ok(instance) => handle::into_raw(instance),
@@ -156,25 +180,52 @@ unsafe fn construct(
     }
 }
 
+/// A function that computes one call of the kernel whose instance it gets.
+pub(super) type ComputeCall = unsafe extern "C" fn(*mut c_void, *mut TF_OpKernelContext);
+
 /// Computes one call of the kernel whose instance this is.
 pub(super) unsafe extern "C" fn compute<D: Device>(
     instance: *mut c_void,
     context: *mut TF_OpKernelContext,
 ) {
+    // SAFETY: TensorFlow passes the instance, and lends the context for this call.
+    unsafe { compute_with(instance, context, run::<D>) }
+}
+
+/// Computes one call of the kernel whose instance this is, and compares it with the reference kernel.
+pub(super) unsafe extern "C" fn compute_compared<D: Device>(
+    instance: *mut c_void,
+    context: *mut TF_OpKernelContext,
+) {
+    // SAFETY: TensorFlow passes the instance, and lends the context for this call.
+    unsafe { compute_with(instance, context, compare::run::<D>) }
+}
+
+/// Computes one call by `run`.
+///
+/// # Safety
+/// - `create` returned the instance, which is not deleted during the call.
+/// - `context` is live during the call.
+#[inline(always)]
+unsafe fn compute_with(
+    instance: *mut c_void,
+    context: *mut TF_OpKernelContext,
+    run: impl FnOnce(&Instance, ContextRef<'_>) -> Result<()>,
+) {
     if instance.is_null() {
         let error = Error::internal("the kernel's construction failed");
-        // SAFETY: TensorFlow lends the context for this call.
+        // SAFETY: the caller guarantees that the context is live.
         return unsafe { fail(context, &error) };
     }
-    // SAFETY: `create` returned the instance, which TensorFlow deletes after the last call.
+    // SAFETY: `create` returned the instance, which the caller does not delete.
     let instance = unsafe { handle::borrow::<Instance>(instance) };
     let computed = guard::catch_panic("a kernel", || {
         let status = CallStatus::new(&instance.status);
-        // SAFETY: TensorFlow lends the context for this call.
-        run::<D>(instance, unsafe { ContextRef::from_raw(context, &status) })
+        // SAFETY: the caller guarantees that the context is live.
+        run(instance, unsafe { ContextRef::from_raw(context, &status) })
     });
     if let Err(error) = computed {
-        // SAFETY: TensorFlow lends the context for this call.
+        // SAFETY: the caller guarantees that the context is live.
         unsafe { fail(context, &error) }
     }
 }
@@ -189,8 +240,21 @@ unsafe fn fail(context: *mut TF_OpKernelContext, error: &Error) {
     report_failure(error, unsafe { context::fail(context, error) });
 }
 
+/// Computes one call whose tensors are all in host memory. It is neither counted nor traced.
+///
+/// # Errors
+/// Returns the error of the kernel.
+pub(super) fn compute_on_host<D: Device>(
+    instance: &Instance,
+    context: ContextRef<'_>,
+) -> Result<()> {
+    let call = Call::new::<D>(context, instance, CallMemory::IN_PLACE);
+    call.finish((instance.compute)(&call))
+}
+
+/// Computes one call.
 #[inline]
-fn run<D: Device>(instance: &Instance, context: ContextRef<'_>) -> Result<()> {
+pub(super) fn run<D: Device>(instance: &Instance, context: ContextRef<'_>) -> Result<()> {
     platform::check_process()?;
     let memory = match instance.has_host_access {
         false => CallMemory::CLOSED,

@@ -13,6 +13,7 @@ mod call;
 mod call_info;
 mod calls;
 mod check;
+mod compare;
 mod construction;
 mod context;
 mod device_context;

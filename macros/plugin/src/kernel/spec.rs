@@ -244,6 +244,12 @@ impl Kernel {
         self.options.needs.iter().chain(of_arguments).copied()
     }
 
+    /// Returns true if an argument needs functions of core that are for strings, variables or variants.
+    pub(super) fn needs_functions(&self) -> bool {
+        self.arguments()
+            .any(|it| !(it.parameter.needs)().is_empty())
+    }
+
     /// Returns true if the host reads or writes an argument in device memory.
     pub(super) fn has_host_access(&self) -> bool {
         self.arguments().any(|it| it.parameter.has_host_access)

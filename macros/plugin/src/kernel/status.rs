@@ -75,7 +75,6 @@ pub(super) struct CallStatus<'i> {
     status: Cell<Option<Status>>,
 }
 
-// since 2.15
 impl CallStatus<'static> {
     /// Uses the status of the thread, for a call without an instance.
     pub fn of_thread() -> Self {

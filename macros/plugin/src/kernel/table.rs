@@ -9,7 +9,7 @@ use sp_runtime::{Host, UnavailableFunction, guard};
 use super::builder::KernelBuilder;
 use super::rejected; // since 2.6
 use super::spec::{Constraint, Kernel};
-use super::{calls, driver};
+use super::{calls, compare, driver};
 use crate::functions::functions;
 use crate::platform::PluginInfo;
 use crate::{Device, Result, op};
@@ -36,12 +36,19 @@ pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<&
         if host.check_accepted().is_err() {
             return;
         }
+        if compare::is_enabled() {
+            compare::install();
+        }
         // Looked up here, since a thread may call a kernel in a process that was forked while another thread held the lock.
         // A call reports the error.
         let _ = functions();
         let mut tables = tables();
         define_ops(&mut tables);
-        let registrations = select(runnable::<D>(tables), lowest_rank(info.device_type));
+        let tables = runnable::<D>(tables);
+        if compare::is_enabled() {
+            compare::set_pairs(&kernels_of(&tables));
+        }
+        let registrations = select(tables, lowest_rank(info.device_type));
         report_ambiguous(&registrations);
         let count = registrations.len();
         sp_runtime::report!(Debug, "registers {count} kernels with {}", host.name());
@@ -134,6 +141,12 @@ fn runnable<D: Device>(tables: Vec<Vec<&'static Kernel>>) -> Vec<Vec<Registratio
     let registrations =
         |table: Vec<&'static Kernel>| table.into_iter().map(Registration::new).collect();
     tables.into_iter().map(registrations).collect()
+}
+
+/// Returns the kernels of each table.
+fn kernels_of(tables: &[Vec<Registration>]) -> Vec<Vec<&'static Kernel>> {
+    let kernels = |table: &Vec<Registration>| table.iter().map(|it| it.kernel).collect();
+    tables.iter().map(kernels).collect()
 }
 
 /// Returns the first function that the kernel or one of its attributes needs, and the host lacks.
