@@ -11,10 +11,13 @@ import pytest
 import tensorflow as tf
 from tensorflow.python.framework import kernels
 
+import index_cases
+import shape_cases
 from conftest import DEVICE
-from shape_cases import OPS, Random
+from shape_cases import Random
 
 R = tf.raw_ops
+OPS = {**shape_cases.OPS, **index_cases.OPS}
 CASES = int(os.environ.get("SP_SWEEP", "24"))
 SEED = int(os.environ.get("SP_SWEEP_SEED", "13"))
 
