@@ -355,7 +355,7 @@ def dense_bincount(r):
 def bound(op):
     def make(r):
         rows, dtype = r.between(0, 3), r.choice(NUMBERS)
-        inputs = np.sort(r.rng.integers(0, 9, size=wrong_shape(r, (rows, r.below(6))))).astype(dtype) if rows else np.zeros((0, 3), dtype)
+        inputs = np.sort(r.rng.integers(0, 9, size=wrong_shape(r, (rows, r.below(6))) or (2,))).astype(dtype)
         values = r.rng.integers(0, 10, size=wrong_shape(r, (rows, r.below(6)))).astype(dtype)
         out = r.choice([tf.int32, tf.int64])
         return lambda s, v: getattr(R, op)(sorted_inputs=s, values=v, out_type=out), [inputs, values]

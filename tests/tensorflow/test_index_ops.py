@@ -35,6 +35,8 @@ def test_ignored_indices_are_left_out(in_plugin, op, names):
     for policy in ("", "DEFAULT", "ERROR"):
         with in_plugin(op), pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[0\] = \[7\] does not index"):
             run(policy)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Unknown bad indices handling attribute: ignore"):
+        run("ignore")
 
 
 def test_scatter_changes_a_copy_if_the_input_is_used_again():

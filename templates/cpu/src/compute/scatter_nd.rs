@@ -60,10 +60,20 @@ impl Slices {
         })
     }
 
-    /// Sets whether indices that select no slice are left out. By default they are an error.
-    pub fn ignoring_bad_indices(mut self, is_ignoring: bool) -> Self {
-        self.ignores_bad_indices = is_ignoring;
-        self
+    /// Sets the handling of indices that select no slice, by the name of TensorFlow's policy: an error, or left out.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such policy.
+    pub fn with_policy(mut self, policy: &str) -> Result<Self> {
+        self.ignores_bad_indices = match policy {
+            "" | "DEFAULT" | "ERROR" => false,
+            "IGNORE" => true,
+            other => {
+                let message = format!("Unknown bad indices handling attribute: {other}");
+                return Err(Error::Invalid(message));
+            }
+        };
+        Ok(self)
     }
 
     /// Returns the plan, if each row of indices selects a slice.

@@ -7,32 +7,18 @@ use crate::compute::scatter_nd::{Accumulate, Deduct, Slices};
 use sp_plugin::kernel::{BytesIn, Forwarded, HostInt32, Kernel, kernels};
 use sp_plugin::{Complex64, Complex128};
 
-// since 2.18
-/// The handling of indices that select no slice, by the name of the policy.
-#[derive(Clone, Copy, PartialEq, Eq, AttributeValue)]
-pub enum BadIndices {
-    #[value("", "DEFAULT", "ERROR")]
-    Error,
-    #[value("IGNORE")]
-    Ignore,
-}
-
-#[kernel(
-    ScatterNd,
-    T = [..],
-    Tindices = [i32, i64]
-)]
+#[kernel(ScatterNd, T = [..], Tindices = [i32, i64])]
 fn scatter_nd<T: Element + Accumulate>(
     indices: BytesIn<'_>,
     updates: In<'_, T, HostInt32>,
     shape: HostIn<'_, Index>,
     output: Out<'_, T, HostInt32>,
-    bad_indices_policy: BadIndices, // since 2.18
+    bad_indices_policy: &str, // since 2.18
 ) -> Result<()> {
     check_vector("shape", shape.dims())?;
     let dims = shape_of(&shape)?;
     let plan = Slices::new(&dims, indices.dims(), updates.dims())?
-        .ignoring_bad_indices(bad_indices_policy == BadIndices::Ignore) // since 2.18
+        .with_policy(bad_indices_policy)? // since 2.18
         .checked(to_indices(&indices)?)?;
     let mut output = output.zeroed(&dims)?;
     plan.scatter(
@@ -54,10 +40,10 @@ macro_rules! scatters {
                 indices: BytesIn<'_>,
                 updates: In<'_, T>,
                 output: Out<'_, T>,
-                bad_indices_policy: BadIndices, // since 2.18
+                bad_indices_policy: &str, // since 2.18
             ) -> Result<()> {
                 let plan = Slices::new($tensor.dims(), indices.dims(), updates.dims())?
-                    .ignoring_bad_indices(bad_indices_policy == BadIndices::Ignore) // since 2.18
+                    .with_policy(bad_indices_policy)? // since 2.18
                     .checked(to_indices(&indices)?)?;
                 change(&plan, $tensor, &indices, &updates, $f, output)
             }

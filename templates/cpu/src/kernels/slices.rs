@@ -2,7 +2,6 @@
 
 use super::gather::to_indices;
 use super::prelude::*;
-use super::scatter::BadIndices; // since 2.18
 use crate::compute::movement::gather::{self, Index as GatherIndex};
 use crate::compute::scatter_nd::{Accumulate, Deduct, Slices};
 use crate::compute::shape::len;
@@ -37,12 +36,12 @@ macro_rules! scatters {
                 r#ref: Variable<'_, T>,
                 indices: BytesIn<'_>,
                 updates: In<'_, T>,
-                bad_indices_policy: BadIndices, // since 2.18
+                bad_indices_policy: &str, // since 2.18
             ) -> Result<()> {
                 let mut lock = r#ref.lock()?;
                 let mut table = lock.value()?;
                 let plan = Slices::new(table.dims(), indices.dims(), updates.dims())?
-                    .ignoring_bad_indices(bad_indices_policy == BadIndices::Ignore) // since 2.18
+                    .with_policy(bad_indices_policy)? // since 2.18
                     .checked(to_indices(&indices)?)?;
                 plan.scatter(&mut table, to_indices(&indices)?, updates.data(), $f);
                 Ok(())

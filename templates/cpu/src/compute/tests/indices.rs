@@ -128,16 +128,21 @@ fn rejects_shapes_that_do_not_fit_together() {
 }
 
 #[test]
-fn ignored_indices_are_no_error() {
-    let plan = Slices::new(&[3], &[2, 1], &[2])
-        .unwrap()
-        .ignoring_bad_indices(true);
+fn policy_states_whether_bad_indices_are_an_error() {
+    let plan = |policy| {
+        Slices::new(&[3], &[2, 1], &[2])
+            .unwrap()
+            .with_policy(policy)
+    };
     let indices = Indices::Int32(&[5, 1]);
     let mut out = [0.0; 3];
-    plan.checked(indices)
-        .unwrap()
-        .scatter(&mut out, indices, &[1.0, 2.0], f32::accumulate);
+    let ignoring = plan("IGNORE").unwrap().checked(indices).unwrap();
+    ignoring.scatter(&mut out, indices, &[1.0, 2.0], f32::accumulate);
     assert_eq!(out, [0.0, 2.0, 0.0]);
+    for policy in ["", "DEFAULT", "ERROR"] {
+        assert!(plan(policy).unwrap().checked(indices).is_err());
+    }
+    assert!(plan("ignore").is_err());
 }
 
 #[test]
