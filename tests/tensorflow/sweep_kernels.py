@@ -30,10 +30,15 @@ POOL = dict(WINDOW, ksize=[1, 2, 2, 1])
 NORM = dict(is_training=True, data_format=b"NHWC", exponential_avg_factor=1.0)
 SLICE, MASKS = ([0, 1], [3, 4], [1, 2]), dict(ellipsis_mask=0, shrink_axis_mask=0, new_axis_mask=0, begin_mask=0, end_mask=0)
 SEED = ((1,), (2,), 1)
+SLICES = ([[1], [3]], (2, 3))
+POLICY = dict(bad_indices_policy=b"")
+SEGMENTS = ([(4, 3), [0, 2, 3], [0, 0, 1]], {})
 # Calls that succeed, of ops for which random inputs rarely fit together: shapes of inputs, or as lists their integers.
 EXAMPLES = {
     "AvgPool": ([IMAGE], POOL),
     "AvgPoolGrad": ([list(IMAGE), IMAGE], POOL),
+    "BatchToSpace": ([(8, 2, 3, 1), [[0, 1], [1, 0]]], dict(block_size=2)),
+    "BatchToSpaceND": ([(12, 2, 3, 1), [2, 3], [[0, 1], [1, 0]]], {}),
     "BiasAdd": ([IMAGE, SMALL], dict(data_format=b"NHWC")),
     "Conv2D": ([IMAGE, (3, 2, 3, 4)], CONV),
     "Conv2DBackpropFilter": ([IMAGE, [3, 2, 3, 4], (2, 6, 5, 4)], CONV),
@@ -45,6 +50,10 @@ EXAMPLES = {
     "FusedBatchNormGradV3": ([IMAGE, IMAGE, SMALL, SMALL, SMALL, SMALL], NORM),
     "FusedBatchNormV3": ([IMAGE, SMALL, SMALL, SMALL, SMALL], NORM),
     "GatherV2": ([(4, 5), [1, 0, 1], 0], dict(batch_dims=0)),
+    "InTopKV2": ([(4, 5), [0, 1, 2, 4], 2], {}),
+    **dict.fromkeys(["MatrixDiagV2", "MatrixDiagV3"], ([(2, 3), 0, -1, -1, ()], dict(align=b"RIGHT_LEFT"))),
+    "MatrixSetDiag": ([(2, 3, 4), (2, 3)], {}),
+    **dict.fromkeys(["MatrixSetDiagV2", "MatrixSetDiagV3"], ([(2, 3, 4), (2, 3), 0], dict(align=b"RIGHT_LEFT"))),
     "MaxPool": ([IMAGE], POOL),
     "MaxPoolGrad": ([IMAGE, IMAGE, IMAGE], POOL),
     "MirrorPadGrad": ([(6, 8), [[1, 1], [2, 2]]], dict(mode=b"REFLECT")),
@@ -54,7 +63,14 @@ EXAMPLES = {
     "ResourceApplyGradientDescent": ([SMALL, (), SMALL], {}),
     **dict.fromkeys(["ResourceApplyMomentum", "ResourceApplyKerasMomentum"], ([SMALL, SMALL, (), SMALL, ()], {})),
     **dict.fromkeys([f"ResourceScatter{it}" for it in ("Add", "Div", "Max", "Min", "Mul", "Sub", "Update")], ([(4, 3), [1, 0, 1], (3, 3)], {})),
+    **dict.fromkeys([f"ResourceScatterNd{it}" for it in ("Add", "Max", "Min", "Sub", "Update")], ([(4, 3), *SLICES], POLICY)),
     "ResourceGather": ([IMAGE, [1, 0, 1]], dict(batch_dims=0)),
+    "ResourceGatherNd": ([(4, 3), SLICES[0]], {}),
+    "ScatterNd": ([*SLICES, [4, 3]], POLICY),
+    **dict.fromkeys(["ScatterNdNonAliasingAdd", *(f"TensorScatter{it}" for it in ("Add", "Max", "Min", "Sub", "Update"))], ([(4, 3), *SLICES], POLICY)),
+    "SpaceToBatch": ([(2, 4, 6, 3), [[0, 0], [1, 1]]], dict(block_size=2)),
+    "SpaceToBatchND": ([(2, 4, 6, 3), [2, 4], [[0, 0], [1, 1]]], {}),
+    **dict.fromkeys([f"SparseSegment{it}" for it in ("Mean", "SqrtN", "Sum")], SEGMENTS),
     "SparseSoftmaxCrossEntropyWithLogits": ([(4, 5), [0, 1, 2, 4]], {}),
     "SplitV": ([(2, 6), [2, 4], 1], dict(num_split=2)),
     "StatelessRandomNormalV2": ([[2, 3], *SEED], {}),

@@ -11,10 +11,13 @@ import pytest
 import tensorflow as tf
 from tensorflow.python.framework import kernels
 
+import index_cases
+import shape_cases
 from conftest import DEVICE
-from shape_cases import OPS, Random
+from shape_cases import Random
 
 R = tf.raw_ops
+OPS = {**shape_cases.OPS, **index_cases.OPS}
 CASES = int(os.environ.get("SP_SWEEP", "24"))
 SEED = int(os.environ.get("SP_SWEEP_SEED", "13"))
 
@@ -155,6 +158,7 @@ def test_reshape_shares_the_buffer_of_its_input():
     ("ConcatV2", {"values", "output"}), ("Pack", {"values", "output"}), ("Unpack", {"value", "output"}),
     ("Fill", {"value", "output"}), ("Pad", {"input", "output"}), ("ReverseV2", {"tensor", "output"}),
     ("BroadcastTo", {"input", "output"}), ("Reshape", {"tensor", "output"}), ("OnesLike", {"y"}), ("Shape", {"input"}),
+    ("ScatterNd", {"updates", "output"}), ("DynamicStitch", {"data", "merged"}), ("Roll", {"input", "output"}),
 ])
 def test_int32_is_in_host_memory_and_other_types_are_not(op, arguments):
     registered = [it for it in kernels.get_registered_kernels_for_op(op).kernel if it.device_type == DEVICE]

@@ -132,6 +132,60 @@ def test_scatter_changes_rows(run, calls, op, index, row):
 
 
 @needs_variables
+@pytest.mark.parametrize("op", ["Update", "Add", "Sub", "Min", "Max"])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_scatter_nd_changes_slices(run, calls, op, index, depth):
+    limits, name = (5, 3, 4), f"ResourceScatterNd{op}"
+    items = [np.random.default_rng(axis).integers(0, limits[axis], (2, 3)) for axis in range(depth)]
+    indices = np.stack(items, -1).astype(index)
+    for dtype in TYPES + [np.int64]:
+        table, updates = values(*limits, seed=1, dtype=dtype), values(2, 3, *limits[depth:], seed=2, dtype=dtype)
+
+        def scatter(variable):
+            getattr(tf.raw_ops, name)(ref=variable.handle, indices=tf.constant(indices), updates=tf.constant(updates))
+
+        check(on_both(run, name, [table], scatter, calls))
+
+
+@needs_variables
+def test_scatter_nd_rejects_wrong_indices_and_shapes(run):
+    def scatter(indices, updates, **policy):
+        run(lambda: tf.raw_ops.ResourceScatterNdAdd(
+            ref=variable.handle, indices=tf.constant(indices), updates=constant(updates), **policy))
+
+    with tf.device(ON_DEVICE):
+        variable = tf.Variable(values(5, 2))
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\] = \[5\] does not index into shape"):
+            scatter([[0], [5]], np.ones([2, 2]))
+        with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
+            scatter([[0], [1]], np.ones([2, 3]))
+        np.testing.assert_array_equal(variable.numpy(), values(5, 2))
+        if RELEASE >= (2, 18):
+            scatter([[0], [5]], np.ones([2, 2]), bad_indices_policy="IGNORE")
+            np.testing.assert_array_equal(variable.numpy()[1:], values(5, 2)[1:])
+            np.testing.assert_array_equal(variable.numpy()[0], values(5, 2)[0] + 1)
+
+
+@needs_variables
+@pytest.mark.parametrize("dtype", TYPES + [np.int64, np.bool_])
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+def test_gather_nd_reads_slices(run, calls, dtype, depth):
+    table = values(3, 4, 5, dtype=np.int64).astype(dtype)
+    items = [np.random.default_rng(axis).integers(0, 3, (2, 2)) for axis in range(depth)]
+    indices = np.stack(items, -1) if items else np.zeros((2, 2, 0), np.int64)
+    results = []
+    for device in "/CPU:0", ON_DEVICE:
+        before = calls().get("ResourceGatherNd", 0)
+        with tf.device(device):
+            variable = tf.Variable(table)
+            read = lambda: tf.raw_ops.ResourceGatherNd(resource=variable.handle, indices=tf.constant(indices), dtype=table.dtype)
+            results.append(run(read).numpy())
+        assert calls().get("ResourceGatherNd", 0) - before == (1 if device == ON_DEVICE else 0)
+    np.testing.assert_array_equal(results[1], results[0])
+
+
+@needs_variables
 def test_scatter_of_one_element_changes_whole_rows(run, calls):
     def scatter(variable):
         tf.raw_ops.ResourceScatterAdd(resource=variable.handle, indices=tf.constant([1, 1]), updates=tf.constant(2.0))

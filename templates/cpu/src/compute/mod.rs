@@ -12,6 +12,7 @@
 
 pub(crate) mod approximation;
 pub mod arith;
+pub mod bins;
 #[allow(unsafe_code)]
 pub mod cast;
 pub mod division;
@@ -33,6 +34,7 @@ pub mod random;
 pub mod reduce;
 pub mod relation;
 pub mod rows;
+pub mod scatter_nd;
 pub mod search;
 pub mod segment;
 pub mod shape;

@@ -15,6 +15,7 @@ pub enum Indices<'a> {
 }
 
 impl Indices<'_> {
+    /// Returns the number of indices.
     pub(super) fn len(self) -> usize {
         match self {
             Self::Int32(indices) => indices.len(),
@@ -22,10 +23,29 @@ impl Indices<'_> {
         }
     }
 
-    pub(super) fn get(self, at: usize) -> i64 {
+    /// Returns an index.
+    ///
+    /// # Panics
+    /// Panics if there are not so many.
+    pub fn get(self, at: usize) -> i64 {
         match self {
             Self::Int32(indices) => indices[at].into(),
             Self::Int64(indices) => indices[at],
+        }
+    }
+
+    /// Checks that each index is below `rows`.
+    ///
+    /// # Errors
+    /// Returns an error with the first index that is not.
+    pub fn check(self, rows: usize) -> Result<()> {
+        match self.find_outside(rows) {
+            None => Ok(()),
+            Some(at) => Err(Error::IndexOutOfRange {
+                at: vec![at],
+                index: self.get(at),
+                rows,
+            }),
         }
     }
 

@@ -1,27 +1,32 @@
-//! Sums of rows that belong together, and running totals.
+//! Totals of rows that belong together, and running totals.
 
-use super::arith::Number;
+use super::arith::{Float, Number};
 use super::error::{Error, Result};
 use super::map::update;
 use super::rows::Indices;
 
-/// Adds each row of `x` to the row of `out` that its index names; rows with a negative index are left out. A row has
-/// `width` elements.
+/// Computes `f(old, new)` of each row of `x` and the row of `out` that its index names; rows with a negative index are
+/// left out. A row has `width` elements.
 ///
 /// # Errors
-/// Returns an error if an index is not below the number of rows of `out`. Nothing is added then.
+/// Returns an error if an index is not below the number of rows of `out`. Nothing is computed then.
 ///
 /// # Panics
 /// Panics if `x` has not a row for each index.
-pub fn segment_sum<T: Number>(
+pub fn fold_segments<T: Copy + Send + Sync>(
     indices: Indices<'_>,
     x: &[T],
     width: usize,
     segments: usize,
     out: &mut [T],
+    f: impl Fn(T, T) -> T + Sync,
 ) -> Result<()> {
     let rows = indices.len();
     assert_eq!(x.len(), rows * width, "a row for each index");
+    // As in TensorFlow, rows without elements need no valid index.
+    if x.is_empty() {
+        return Ok(());
+    }
     let is_outside = |at: &usize| usize::try_from(indices.get(*at)).is_ok_and(|it| it >= segments);
     if let Some(at) = (0..rows).find(is_outside) {
         let index = indices.get(at);
@@ -31,10 +36,104 @@ pub fn segment_sum<T: Number>(
     for at in 0..rows {
         if let Ok(row) = usize::try_from(indices.get(at)) {
             let out = &mut out[row * width..][..width];
-            update(out, &x[at * width..][..width], T::plus);
+            update(out, &x[at * width..][..width], &f);
         }
     }
     Ok(())
+}
+
+/// Returns the number of segments of rows whose indices ascend: the last index and 1.
+///
+/// # Errors
+/// Returns an error if an index is negative, or below the one before it.
+pub fn count_sorted_segments(indices: Indices<'_>) -> Result<usize> {
+    let Some(last) = indices.len().checked_sub(1) else {
+        return Ok(0);
+    };
+    if (0..last).any(|at| indices.get(at) > indices.get(at + 1)) {
+        return Err(Error::Invalid("segment ids are not increasing".into()));
+    }
+    if indices.get(0) < 0 {
+        return Err(Error::Invalid("segment ids must be >= 0".into()));
+    }
+    let segments = usize::try_from(indices.get(last)).ok();
+    let segments = segments.and_then(|it| it.checked_add(1));
+    segments.ok_or_else(|| Error::Invalid("segment ids are too large".into()))
+}
+
+/// Computes the total by `f` of the rows of each segment, and `finish(total, count)` of it. `row(at)` is the row of index
+/// `at`, of `width` elements. The rows of `out` that no index names are left as they are.
+///
+/// # Panics
+/// Panics if the indices do not ascend, or `out` has no such row.
+pub fn fold_sorted<'a, T: Copy + Send + Sync + 'a>(
+    indices: Indices<'_>,
+    width: usize,
+    row: impl Fn(usize) -> &'a [T],
+    out: &mut [T],
+    f: impl Fn(T, T) -> T + Sync,
+    finish: impl Fn(T, usize) -> T,
+) {
+    let mut start = 0;
+    while start < indices.len() {
+        let segment = indices.get(start);
+        let next = (start..indices.len()).find(|at| indices.get(*at) != segment);
+        let end = next.unwrap_or(indices.len());
+        // The indices were checked.
+        let out = &mut out[segment as usize * width..][..width];
+        out.copy_from_slice(row(start));
+        (start + 1..end).for_each(|at| update(out, row(at), &f));
+        out.iter_mut().for_each(|it| *it = finish(*it, end - start));
+        start = end;
+    }
+}
+
+/// A number that is divided by a count.
+pub trait Divisible: Number {
+    /// Returns `self / count`; integers round toward zero.
+    fn over_count(self, count: usize) -> Self;
+
+    /// Returns `self / sqrt(count)`; integers round toward zero.
+    fn over_root(self, count: usize) -> Self;
+}
+
+macro_rules! divisible {
+    ($($ty:ident as $wide:ident)*) => {$(
+        impl Divisible for $ty {
+            fn over_count(self, count: usize) -> Self {
+                (self as $wide / count as $wide) as $ty
+            }
+
+            fn over_root(self, count: usize) -> Self {
+                (self as f64 / (count as f64).sqrt()) as $ty
+            }
+        }
+    )*};
+}
+
+divisible!(u8 as i64 i8 as i64 u16 as i64 i16 as i64 u32 as i64 i32 as i64 u64 as i128 i64 as i128 f32 as f32 f64 as f64);
+
+/// Returns the larger number, `new` if one is NaN.
+#[inline(always)]
+pub fn larger<T: PartialOrd>(old: T, new: T) -> T {
+    if old > new { old } else { new }
+}
+
+/// Returns the smaller number, `new` if one is NaN.
+#[inline(always)]
+pub fn smaller<T: PartialOrd>(old: T, new: T) -> T {
+    if old < new { old } else { new }
+}
+
+/// Returns the logarithm of `exp(x) + exp(y)`.
+#[inline(always)]
+#[allow(clippy::eq_op, reason = "true for NaN, and for infinity minus itself")]
+pub fn log_add_exp<T: Float>(x: T, y: T) -> T {
+    let (max, min) = if x > y || x != x { (x, y) } else { (y, x) };
+    if max.minus(max) != T::ZERO {
+        return max;
+    }
+    max.plus(T::ONE.plus(min.minus(max).exp()).ln())
 }
 
 /// The dims and the order of running totals along one axis.

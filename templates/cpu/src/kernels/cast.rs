@@ -149,6 +149,11 @@ fn is_float(ty: DataType) -> bool {
     known.contains(&ty)
 }
 
+/// Returns the bytes of an element.
+pub fn width(ty: DataType) -> usize {
+    size_of_element(integer(ty))
+}
+
 /// Returns the integer that a quantized type is, and any other type as it is.
 fn integer(ty: DataType) -> DataType {
     match ty {
@@ -216,6 +221,7 @@ steps! {
 
 macro_rules! sizes {
     ($($ty:ident)*) => {
+        /// Returns the bytes of an element that is no quantized number.
         fn size_of_element(ty: DataType) -> usize {
             let sizes = [$(($ty::DTYPE, size_of::<$ty>())),*];
             let found = sizes.iter().find(|it| it.0 == ty);

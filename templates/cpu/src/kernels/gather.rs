@@ -91,27 +91,14 @@ fn gather_nd<I: Element + GatherIndex>(
     indices: In<'_, I>,
     output: BytesOut<'_>,
 ) -> Result<()> {
-    let (dims, index_dims) = (params.dims(), indices.dims());
-    let rejected = |message: &str| {
-        let shapes = format!("params {dims:?}, indices {index_dims:?}");
-        Err(Error::invalid_argument(format!("{message}: {shapes}")))
-    };
-    let Some((depth, rows)) = index_dims.split_last().filter(|_| !dims.is_empty()) else {
-        return rejected("params and indices must have at least one dimension");
-    };
-    if *depth > dims.len() {
-        return rejected("the last dimension of indices must be at most the rank of params");
-    }
-    let mut result = InlineList::from(rows);
-    dims[*depth..].iter().for_each(|dim| result.push(*dim));
-    if params.bytes().is_empty() && len(rows) > 0 {
-        return rejected("Requested more than 0 entries, but params is empty");
-    }
-    let slice_len = len(&dims[*depth..]).saturating_mul(params.width());
+    let dims = params.dims();
+    let result = gather::check_nd(dims, indices.dims())?;
+    let depth = indices.dims().last().copied().unwrap_or(0);
+    let slice_len = len(&dims[depth..]).saturating_mul(params.width());
     let mut output = output.uninit(&result)?;
     gather::gather_nd(
         params.as_uninit_slice(),
-        &dims[..*depth],
+        &dims[..depth],
         slice_len,
         indices.data(),
         output.as_uninit_slice(),

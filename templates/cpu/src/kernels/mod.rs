@@ -6,6 +6,7 @@ mod activation;
 mod batch_norm;
 mod cast;
 mod conv;
+mod diagonal;
 mod division;
 mod einsum;
 mod elementwise;
@@ -16,16 +17,22 @@ mod join;
 mod mat_mul;
 mod movement;
 mod nn;
+mod partition;
 mod pool;
 mod random;
 mod reduction;
 mod relation;
 mod rows; // since 2.6
+mod running;
+mod scatter;
 mod search;
 mod segment;
 mod sequence;
 mod shape;
+mod slices; // since 2.6
 mod softmax;
+mod sorted;
+mod space;
 mod text;
 mod training; // since 2.6
 mod variable; // since 2.6
@@ -64,9 +71,16 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(join::table());
     table.extend(gather::table());
     table.extend(search::table());
+    table.extend(diagonal::table());
+    table.extend(partition::table());
+    table.extend(running::table());
+    table.extend(scatter::table());
+    table.extend(sorted::table());
+    table.extend(space::table());
     table.extend(segment::table());
     table.extend(sequence::table());
     table.extend(rows::table()); // since 2.6
+    table.extend(slices::table()); // since 2.6
     table.extend(training::table()); // since 2.6
     table.extend(variable::table()); // since 2.6
     table.extend(kernels![variant::zeros_like, variant::add_n]); // since 2.10

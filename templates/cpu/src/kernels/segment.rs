@@ -1,71 +1,168 @@
-//! Sums of rows that belong together, and running totals.
+//! Totals of rows that belong together.
 
 use super::gather::to_indices;
 use super::prelude::*;
-use crate::compute::movement::resolve_axis;
-use crate::compute::segment::{Running, running, segment_sum};
+use crate::compute::rows::Indices;
+use crate::compute::search::Extremes;
+use crate::compute::segment::{
+    Divisible, count_sorted_segments, fold_segments, fold_sorted, larger, smaller,
+};
 use crate::compute::shape::len;
 use sp_plugin::kernel::{BytesIn, Kernel, kernels};
 
-#[kernel(UnsortedSegmentSum, T = [F16, Bf16, f32, f64, i64], Tindices = [i32, i64])]
-fn unsorted_segment_sum<T: Element + Precision<Compute: Number>>(
+/// Kernels of rows in any order: `name: Op => start, f(old, new)`.
+macro_rules! unsorted {
+    ($($name:ident: $op:ident => $start:expr, $f:path;)*) => {$(
+        #[kernel(
+            $op,
+            T = [F16, Bf16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64],
+            Tindices = [i32, i64]
+        )]
+        fn $name<T: Element + Extremes + Precision<Compute: Number>>(
+            data: In<'_, T>,
+            segment_ids: BytesIn<'_>,
+            num_segments: HostIn<'_, Index>,
+            output: Out<'_, T>,
+        ) -> Result<()> {
+            let stated = num_segments.scalar()?;
+            write_unsorted(data, to_indices(&segment_ids)?, segment_ids.dims(), stated, $start, $f, output)
+        }
+    )*};
+}
+
+unsorted! {
+    unsorted_sum: UnsortedSegmentSum => Number::ZERO, arith::add;
+    unsorted_prod: UnsortedSegmentProd => Number::ONE, arith::mul;
+    unsorted_min: UnsortedSegmentMin => T::HIGHEST.to_compute(), smaller;
+    unsorted_max: UnsortedSegmentMax => T::LOWEST.to_compute(), larger;
+}
+
+fn write_unsorted<T: Element + Precision<Compute: Number>>(
     data: In<'_, T>,
-    segment_ids: BytesIn<'_>,
-    num_segments: HostIn<'_, Index>,
+    ids: Indices<'_>,
+    id_dims: &[usize],
+    stated: i64,
+    start: T::Compute,
+    f: impl Fn(T::Compute, T::Compute) -> T::Compute + Sync,
     output: Out<'_, T>,
 ) -> Result<()> {
-    let (dims, ids) = (data.dims(), segment_ids.dims());
-    if !dims.starts_with(ids) {
+    let dims = data.dims();
+    if !dims.starts_with(id_dims) {
         let message =
-            format!("data.shape = {dims:?} does not start with segment_ids.shape = {ids:?}");
+            format!("data.shape = {dims:?} does not start with segment_ids.shape = {id_dims:?}");
         return Err(Error::invalid_argument(message));
     }
-    let stated = num_segments.scalar()?;
     let Ok(segments) = usize::try_from(stated) else {
         let message = format!("num_segments = {stated} must not be negative");
         return Err(Error::invalid_argument(message));
     };
-    let row = &dims[ids.len()..];
+    let row = &dims[id_dims.len()..];
     let mut output = output.zeroed(&[&[segments], row].concat())?;
-    let (data, ids, width) = (T::widened(data.data()), to_indices(&segment_ids)?, len(row));
+    let (data, width) = (T::widened(data.data()), len(row));
     T::update(&mut output, |output| {
-        segment_sum(ids, &data, width, segments, output)
+        output.fill(start);
+        fold_segments(ids, &data, width, segments, output, f)
     })?;
     Ok(())
 }
 
-/// Running totals: `name: Op => start, function`.
-macro_rules! totals {
-    ($($name:ident: $op:ident => $start:expr, $f:path;)*) => {$(
-        #[kernel($op, T = [F16, Bf16, f32, f64, i64])]
-        fn $name<T: Element + Precision<Compute: Number>>(
-            x: In<'_, T>,
-            axis: HostIn<'_, Index>,
-            out: Out<'_, T>,
-            exclusive: bool,
-            reverse: bool,
+/// Kernels of rows whose indices ascend: `name: Op => f(old, new), finish(total, count), the total of no rows`.
+macro_rules! sorted {
+    ($($name:ident: $op:ident => $f:path, $finish:expr, $empty:expr;)*) => {$(
+        #[kernel(
+            $op,
+            T = [F16, Bf16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64],
+            Tindices = [i32, i64]
+        )]
+        fn $name<T: Element + Precision<Compute: Divisible>>(
+            data: In<'_, T>,
+            segment_ids: BytesIn<'_>,
+            output: Out<'_, T>,
         ) -> Result<()> {
-            let axis = resolve_axis(axis.scalar()?, x.dims().len())?;
-            let (outer, rest) = x.dims().split_at(axis);
-            let plan = Running {
-                shape: [len(outer), rest[0], len(&rest[1..])],
-                is_exclusive: exclusive,
-                is_reverse: reverse,
+            let Some((rows, row)) = data.dims().split_first() else {
+                return Err(Error::invalid_argument("input must be at least rank 1"));
             };
-            let mut out = out.zeroed(x.dims())?;
-            let x = T::widened(x.data());
-            T::update(&mut out, |out| running(plan, $start, $f, &x, out));
+            check_vector_of(*rows, segment_ids.dims())?;
+            let (ids, width) = (to_indices(&segment_ids)?, len(row));
+            let mut output = output.zeroed(&[&[count_sorted_segments(ids)?], row].concat())?;
+            let data = T::widened(data.data());
+            T::update(&mut output, |output| {
+                output.fill($empty);
+                fold_sorted(ids, width, |at| &data[at * width..][..width], output, $f, $finish);
+            });
             Ok(())
         }
     )*};
 }
 
-totals! {
-    cumsum: Cumsum => Number::ZERO, arith::add;
-    cumprod: Cumprod => Number::ONE, arith::mul;
+sorted! {
+    sum: SegmentSum => arith::add, |total, _| total, Number::ZERO;
+    mean: SegmentMean => arith::add, Divisible::over_count, Number::ZERO;
+    prod: SegmentProd => arith::mul, |total, _| total, Number::ONE;
+    min: SegmentMin => smaller, |total, _| total, Number::ZERO;
+    max: SegmentMax => larger, |total, _| total, Number::ZERO;
+}
+
+/// Checks that there is an index for each row.
+fn check_vector_of(rows: usize, dims: &[usize]) -> Result<()> {
+    match dims == [rows] {
+        true => Ok(()),
+        false => Err(Error::invalid_argument(format!(
+            "segment_ids should be a vector of {rows} elements, as the first dimension of the input, got shape {dims:?}"
+        ))),
+    }
+}
+
+/// Kernels of rows that indices select from a table: `name: Op => finish(total, count)`.
+macro_rules! sparse {
+    ($($name:ident: $op:ident in [$($ty:ident),*] => $finish:expr;)*) => {$(
+        #[kernel($op, T = [$($ty),*], Tidx = [i32, i64], Tsegmentids = [i32, i64])]
+        fn $name<T: Element + Precision<Compute: Divisible>>(
+            data: In<'_, T>,
+            indices: BytesIn<'_>,
+            segment_ids: BytesIn<'_>,
+            output: Out<'_, T>,
+        ) -> Result<()> {
+            let Some((rows, row)) = data.dims().split_first() else {
+                return Err(Error::invalid_argument("input must be at least rank 1"));
+            };
+            let [count] = *indices.dims() else {
+                return Err(Error::invalid_argument("indices should be a vector."));
+            };
+            check_vector_of(count, segment_ids.dims())?;
+            let (rows, width, indices) = (*rows, len(row), to_indices(&indices)?);
+            indices.check(rows)?;
+            let ids = to_indices(&segment_ids)?;
+            let mut output = output.zeroed(&[&[count_sorted_segments(ids)?], row].concat())?;
+            let data = T::widened(data.data());
+            // The indices were checked.
+            let row = |at: usize| &data[indices.get(at) as usize * width..][..width];
+            T::update(&mut output, |output| fold_sorted(ids, width, row, output, arith::add, $finish));
+            Ok(())
+        }
+    )*};
+}
+
+sparse! {
+    sparse_sum: SparseSegmentSum in [F16, Bf16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64] => |total, _| total;
+    sparse_mean: SparseSegmentMean in [F16, Bf16, f32, f64] => Divisible::over_count;
+    sparse_sqrt_n: SparseSegmentSqrtN in [F16, Bf16, f32, f64] => Divisible::over_root;
 }
 
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
-    kernels![unsorted_segment_sum, cumsum, cumprod]
+    kernels![
+        unsorted_sum,
+        unsorted_prod,
+        unsorted_min,
+        unsorted_max,
+        sum,
+        mean,
+        prod,
+        min,
+        max,
+        sparse_sum,
+        sparse_mean,
+        sparse_sqrt_n
+    ]
 }

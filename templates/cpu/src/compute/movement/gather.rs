@@ -1,7 +1,9 @@
 //! Slices of a tensor that indices select.
 
 use crate::compute::error::{Error, Result};
+use crate::compute::inline::InlineList;
 use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::shape::len;
 use std::mem::MaybeUninit;
 
 /// An index of 16, 32 or 64 bits.
@@ -130,8 +132,31 @@ pub fn check_indices<I: Index>(indices: &[I], limit: usize) -> Result<()> {
     }
 }
 
+/// Returns the dims of the slices that rows of indices address in a tensor.
+///
+/// # Errors
+/// Returns an error if the indices have more items than the tensor has dims, or if it has no slice to address.
+pub fn check_nd(dims: &[usize], indices: &[usize]) -> Result<InlineList<usize>> {
+    let rejected = |message: &str| {
+        let shapes = format!("params {dims:?}, indices {indices:?}");
+        Err(Error::Invalid(format!("{message}: {shapes}")))
+    };
+    let Some((depth, rows)) = indices.split_last().filter(|_| !dims.is_empty()) else {
+        return rejected("params and indices must have at least one dimension");
+    };
+    if *depth > dims.len() {
+        return rejected("the last dimension of indices must be at most the rank of params");
+    }
+    if dims.contains(&0) && len(rows) > 0 {
+        return rejected("Requested more than 0 entries, but params is empty");
+    }
+    let mut result = InlineList::from(rows);
+    dims[*depth..].iter().for_each(|dim| result.push(*dim));
+    Ok(result)
+}
+
 /// Copies the slice of `params` that each row of `indices` addresses: the items of a row are indices along the first
-/// dims, `dims`. A slice has `slice_len` bytes.
+/// dims, `dims`. A slice has `slice_len` items of `params`.
 ///
 /// # Errors
 /// Returns an error if a row addresses no slice.

@@ -5,12 +5,17 @@
 //! an output are uninitialized. [`by_width`] passes both as slices of elements `[B; WIDTH]`.
 
 pub mod concat;
+pub mod depth;
+pub mod diagonal;
 pub mod gather;
 pub mod one_hot;
 pub mod pad;
+pub mod partition;
 pub mod reshape;
+pub mod rotate;
 pub mod select;
 pub mod slice;
+pub mod space;
 pub mod strided_slice;
 pub mod view;
 

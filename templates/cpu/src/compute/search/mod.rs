@@ -2,11 +2,13 @@
 
 mod extreme;
 mod nonzero;
+mod sorted;
 mod top_k;
 mod unique;
 
 pub use extreme::{Direction, arg_extreme};
 pub use nonzero::{Truth, count_nonzero, nonzero};
+pub use sorted::{is_in_top_k, lower_bound, upper_bound};
 pub use top_k::{Order, top_k};
 pub use unique::{Key, Uniques, unique};
 

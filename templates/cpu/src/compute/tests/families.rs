@@ -5,7 +5,7 @@ use crate::compute::division::{Divide, check_divisors};
 use crate::compute::fold::{All, Any, Max, Min, Prod};
 use crate::compute::reduce::{Fold, Reduction, reduce};
 use crate::compute::rows::Indices;
-use crate::compute::segment::{Running, running, segment_sum};
+use crate::compute::segment::{Running, fold_segments, running};
 use crate::compute::{Error, arith, oracle, relation};
 
 #[test]
@@ -96,9 +96,17 @@ fn segments_add_rows_in_order_and_leave_out_negative_indices() {
     let x: Vec<i64> = (0..12).collect();
     let mut out = [0; 9];
     let indices = [2, -1, 0, 2];
-    segment_sum(Indices::Int32(&indices), &x, 3, 3, &mut out).unwrap();
+    fold_segments(Indices::Int32(&indices), &x, 3, 3, &mut out, arith::add).unwrap();
     assert_eq!(out, [6, 7, 8, 0, 0, 0, 9, 11, 13]);
-    let error = segment_sum(Indices::Int64(&[0, 3, 0, 0]), &x, 3, 3, &mut out).unwrap_err();
+    let error = fold_segments(
+        Indices::Int64(&[0, 3, 0, 0]),
+        &x,
+        3,
+        3,
+        &mut out,
+        arith::add,
+    )
+    .unwrap_err();
     assert_eq!(
         error.to_string(),
         "segment_ids[1] = 3 is out of range [0, 3)"

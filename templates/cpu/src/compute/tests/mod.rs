@@ -2,6 +2,7 @@
 //! on every instruction set of the machine.
 
 mod batch_norm;
+mod blocks;
 mod cast;
 mod conv;
 mod einsum;
@@ -9,6 +10,7 @@ mod elementwise;
 mod families;
 #[cfg(all(unix, not(miri)))]
 mod guard;
+mod indices;
 mod matmul;
 mod movement;
 mod nn;

@@ -1,0 +1,44 @@
+//! Running totals.
+
+use super::prelude::*;
+use crate::compute::movement::resolve_axis;
+use crate::compute::segment::{Running, log_add_exp, running};
+use crate::compute::shape::len;
+use sp_plugin::kernel::{Kernel, kernels};
+
+/// Kernels: `name: Op, bound in [types] => start, f(total, x)`.
+macro_rules! totals {
+    ($($name:ident: $op:ident, $bound:ident in [$($ty:ident),*] => $start:expr, $f:path;)*) => {$(
+        #[kernel($op, T = [$($ty),*])]
+        fn $name<T: Element + Precision<Compute: $bound>>(
+            x: In<'_, T>,
+            axis: HostIn<'_, Index>,
+            out: Out<'_, T>,
+            exclusive: bool,
+            reverse: bool,
+        ) -> Result<()> {
+            let axis = resolve_axis(axis.scalar()?, x.dims().len())?;
+            let (outer, rest) = x.dims().split_at(axis);
+            let plan = Running {
+                shape: [len(outer), rest[0], len(&rest[1..])],
+                is_exclusive: exclusive,
+                is_reverse: reverse,
+            };
+            let mut out = out.zeroed(x.dims())?;
+            let x = T::widened(x.data());
+            T::update(&mut out, |out| running(plan, $start, $f, &x, out));
+            Ok(())
+        }
+    )*};
+}
+
+totals! {
+    cumsum: Cumsum, Number in [F16, Bf16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64] => Number::ZERO, arith::add;
+    cumprod: Cumprod, Number in [F16, Bf16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64] => Number::ONE, arith::mul;
+    log_sum_exp: CumulativeLogsumexp, Float in [F16, Bf16, f32, f64] => T::Compute::from_count(1).negated().over(Number::ZERO), log_add_exp;
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![cumsum, cumprod, log_sum_exp]
+}

@@ -1,0 +1,64 @@
+//! Kernels that read or change slices of a variable.
+
+use super::gather::to_indices;
+use super::prelude::*;
+use crate::compute::movement::gather::{self, Index as GatherIndex};
+use crate::compute::scatter_nd::{Accumulate, Deduct, Slices};
+use crate::compute::shape::len;
+use sp_plugin::kernel::{BytesIn, Kernel, Variable, kernels};
+
+#[kernel(
+    ResourceGatherNd,
+    dtype: T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64],
+    Tindices: I = [i32, i64]
+)]
+fn gather<T: Element, I: Element + GatherIndex>(
+    resource: Variable<'_, T>,
+    indices: In<'_, I>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let mut lock = resource.lock()?;
+    let table = lock.value()?;
+    let dims = gather::check_nd(table.dims(), indices.dims())?;
+    let depth = indices.dims().last().copied().unwrap_or(0);
+    let (selected, slice) = table.dims().split_at(depth);
+    let mut output = output.zeroed(&dims)?;
+    gather::gather_nd(&table, selected, len(slice), indices.data(), &mut output)?;
+    Ok(())
+}
+
+/// Kernels that change slices: `name: Op, bound in [types] => f(old, new)`.
+macro_rules! scatters {
+    ($($name:ident: $op:ident, $bound:ident in [$($ty:ident),*] => $f:expr;)*) => {
+        $(
+            #[kernel($op, T = [$($ty),*], Tindices = [i32, i64])]
+            fn $name<T: Element + $bound>(
+                r#ref: Variable<'_, T>,
+                indices: BytesIn<'_>,
+                updates: In<'_, T>,
+                bad_indices_policy: &str, // since 2.18
+            ) -> Result<()> {
+                let mut lock = r#ref.lock()?;
+                let mut table = lock.value()?;
+                let plan = Slices::new(table.dims(), indices.dims(), updates.dims())?
+                    .with_policy(bad_indices_policy)? // since 2.18
+                    .checked(to_indices(&indices)?)?;
+                plan.scatter(&mut table, to_indices(&indices)?, updates.data(), $f);
+                Ok(())
+            }
+        )*
+
+        /// Returns the kernels of this file.
+        pub fn table() -> Vec<&'static Kernel> {
+            kernels![gather, $($name),*]
+        }
+    };
+}
+
+scatters! {
+    scatter_update: ResourceScatterNdUpdate, Element in [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64] => |_, new| new;
+    scatter_add: ResourceScatterNdAdd, Accumulate in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64] => T::accumulate;
+    scatter_sub: ResourceScatterNdSub, Deduct in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64] => T::deduct;
+    scatter_min: ResourceScatterNdMin, Number in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64] => |old, new| if new < old { new } else { old };
+    scatter_max: ResourceScatterNdMax, Number in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64] => |old, new| if new > old { new } else { old };
+}
