@@ -3,6 +3,7 @@
 
 use super::approximation::{self, exp, ln, or_nan};
 use super::arith::Float;
+use std::ops::{Add, Div, Mul, Sub};
 
 /// A float with elementary functions. NaN gives NaN.
 pub trait Elementary: Float {
@@ -48,6 +49,17 @@ pub trait Elementary: Float {
     fn round_even(self) -> Self;
     /// Returns the limit for which `softplus` is the identity, negated: `ln(epsilon) + 2`.
     fn softplus_limit() -> Self;
+}
+
+/// A float with operators, for formulas.
+pub trait Real:
+    Elementary + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
+}
+
+impl<T> Real for T where
+    T: Elementary + Add<Output = T> + Sub<Output = T> + Mul<Output = T> + Div<Output = T>
+{
 }
 
 #[allow(unsafe_code)]
