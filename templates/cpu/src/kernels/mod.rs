@@ -4,8 +4,11 @@
 
 mod activation;
 mod batch_norm;
+mod bits;
 mod cast;
+mod color;
 mod conv;
+mod conv3d;
 mod division;
 mod einsum;
 mod elementwise;
@@ -17,19 +20,25 @@ mod mat_mul;
 mod movement;
 mod nn;
 mod pool;
+mod pool3d;
+mod projection;
 mod random;
 mod reduction;
 mod relation;
+mod resize;
 mod rows; // since 2.6
 mod search;
 mod segment;
 mod sequence;
 mod shape;
 mod softmax;
+mod special;
+mod stateful_random;
 mod text;
 mod training; // since 2.6
 mod variable; // since 2.6
 mod variant; // since 2.10
+mod volume;
 
 use crate::compute;
 use compute::inline::InlineList;
@@ -50,15 +59,23 @@ pub fn table() -> Vec<&'static Kernel> {
         text::string_length,
     ]);
     table.extend(activation::table());
+    table.extend(bits::table());
     table.extend(division::table());
     table.extend(reduction::table());
     table.extend(relation::table());
     table.extend(pool::table());
+    table.extend(pool3d::table());
     table.extend(softmax::table());
+    table.extend(special::table());
     table.extend(batch_norm::table());
     table.extend(conv::table());
+    table.extend(conv3d::table());
+    table.extend(color::table());
     table.extend(einsum::table());
+    table.extend(projection::table());
+    table.extend(resize::table());
     table.extend(random::table());
+    table.extend(stateful_random::table());
     table.extend(shape::table());
     table.extend(movement::table());
     table.extend(join::table());

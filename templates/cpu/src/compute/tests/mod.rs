@@ -9,6 +9,7 @@ mod elementwise;
 mod families;
 #[cfg(all(unix, not(miri)))]
 mod guard;
+mod image;
 mod matmul;
 mod movement;
 mod nn;
@@ -18,6 +19,8 @@ mod reduce;
 mod rows;
 mod search;
 mod training;
+mod values;
+mod volume;
 
 use super::Isa;
 use super::shape::len;
