@@ -33,8 +33,39 @@ SEED = ((1,), (2,), 1)
 SLICES = ([[1], [3]], (2, 3))
 POLICY = dict(bad_indices_policy=b"")
 SEGMENTS = ([(4, 3), [0, 2, 3], [0, 0, 1]], {})
+VOLUME, CONV3D = (2, 4, 5, 4, 3), dict(strides=[1] * 5, padding=b"SAME", data_format=b"NDHWC", dilations=[1] * 5)
+POOL3D = dict(ksize=[1, 2, 2, 2, 1], strides=[1] * 5, padding=b"SAME", data_format=b"NDHWC")
+RESIZE = dict(align_corners=False, half_pixel_centers=True)
+PROJECTION = dict(interpolation=b"BILINEAR", fill_mode=b"REFLECT")
+RULES = dict(Adagrad=(2, 1), AdagradV2=(2, 2), Adadelta=(3, 3), RMSProp=(3, 4), CenteredRMSProp=(4, 4), AdamWithAmsgrad=(4, 6), AdaMax=(3, 5), AddSign=(2, 4), PowerSign=(2, 4), ProximalGradientDescent=(1, 3), ProximalAdagrad=(2, 3))
 # Calls that succeed, of ops for which random inputs rarely fit together: shapes of inputs, or as lists their integers.
 EXAMPLES = {
+    **{f"ResourceApply{name}": ([SMALL] * variables + [()] * scalars + [SMALL], {}) for name, (variables, scalars) in RULES.items()},
+    "ResourceApplyFtrl": ([SMALL] * 4 + [1, 0, 0, 0], {}),
+    "ResourceApplyFtrlV2": ([SMALL] * 4 + [1, 0, 0, 0, 0], {}),
+    **dict.fromkeys(["AdjustContrastv2", "AdjustHue", "AdjustSaturation"], ([IMAGE, ()], {})),
+    **dict.fromkeys(["RGBToHSV", "HSVToRGB"], ([IMAGE], {})),
+    **dict.fromkeys(["MaxPool3D", "AvgPool3D"], ([VOLUME], POOL3D)),
+    "AvgPool3DGrad": ([list(VOLUME), VOLUME], POOL3D),
+    "MaxPool3DGrad": ([VOLUME] * 3, POOL3D),
+    "Conv3D": ([VOLUME, (3, 2, 2, 3, 4)], CONV3D),
+    "Conv3DBackpropFilterV2": ([VOLUME, [3, 2, 2, 3, 4], (2, 4, 5, 4, 4)], CONV3D),
+    "Conv3DBackpropInputV2": ([list(VOLUME), (3, 2, 2, 3, 4), (2, 4, 5, 4, 4)], CONV3D),
+    "ClipByValue": ([IMAGE, (), ()], {}),
+    "CropAndResize": ([IMAGE, (3, 4), [0, 1, 0], [2, 3]], dict(method=b"bilinear", extrapolation_value=0.5)),
+    "Cross": ([IMAGE, IMAGE], {}),
+    "ImageProjectiveTransformV2": ([IMAGE, (1, 8), [4, 5]], PROJECTION),
+    "ImageProjectiveTransformV3": ([IMAGE, (1, 8), [4, 5], ()], PROJECTION),
+    "LRN": ([IMAGE], dict(depth_radius=2)),
+    "LRNGrad": ([IMAGE] * 3, dict(depth_radius=2)),
+    "Multinomial": ([(4, 5), 3], {}),
+    "StatelessMultinomial": ([(4, 5), 3, [1, 2]], {}),
+    **dict.fromkeys(["RandomUniform", "RandomStandardNormal", "TruncatedNormal"], ([[2, 3]], {})),
+    "RandomUniformInt": ([[2, 3], 0, 9], {}),
+    "ResizeBilinear": ([IMAGE, [4, 7]], RESIZE),
+    "ResizeBilinearGrad": ([IMAGE, IMAGE], RESIZE),
+    "ResizeNearestNeighbor": ([IMAGE, [4, 7]], RESIZE),
+    "ResizeNearestNeighborGrad": ([IMAGE, [4, 7]], RESIZE),
     "AvgPool": ([IMAGE], POOL),
     "AvgPoolGrad": ([list(IMAGE), IMAGE], POOL),
     "BatchToSpace": ([(8, 2, 3, 1), [[0, 1], [1, 0]]], dict(block_size=2)),

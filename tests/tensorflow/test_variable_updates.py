@@ -102,6 +102,99 @@ def test_momentum_changes_variable_and_accumulator(run, calls, name, dtype, nest
     check(on_both(run, op, initial, step, calls))
 
 
+# The variables, coefficients and flag of each op of a rule by element.
+RULES = {
+    "Adagrad": ("var accum", dict(lr=0.1), "update_slots"),
+    "AdagradV2": ("var accum", dict(lr=0.1, epsilon=1e-3), "update_slots"),
+    "Adadelta": ("var accum accum_update", dict(lr=0.5, rho=0.9, epsilon=1e-3), None),
+    "RMSProp": ("var ms mom", dict(lr=0.1, rho=0.9, momentum=0.8, epsilon=1e-3), None),
+    # The epsilon is above the squares of the averages.
+    "CenteredRMSProp": ("var mg ms mom", dict(lr=0.1, rho=0.9, momentum=0.8, epsilon=20.0), None),
+    "AdamWithAmsgrad": ("var m v vhat", dict(beta1_power=0.81, beta2_power=0.998, lr=0.01, beta1=0.9, beta2=0.999, epsilon=1e-7), None),
+    "AdaMax": ("var m v", dict(beta1_power=0.81, lr=0.01, beta1=0.9, beta2=0.999, epsilon=1e-7), None),
+    "Ftrl": ("var accum linear", dict(lr=0.3, l1=0.2, l2=0.1, lr_power=-0.5), "multiply_linear_by_lr"),
+    "FtrlV2": ("var accum linear", dict(lr=0.3, l1=0.2, l2=0.1, l2_shrinkage=0.4, lr_power=-0.6), "multiply_linear_by_lr"),
+    "AddSign": ("var m", dict(lr=0.1, alpha=1.2, sign_decay=0.7, beta=0.9), None),
+    "PowerSign": ("var m", dict(lr=0.1, logbase=0.9, sign_decay=0.7, beta=0.9), None),
+    "ProximalGradientDescent": ("var", dict(alpha=0.2, l1=0.3, l2=0.4), None),
+    "ProximalAdagrad": ("var accum", dict(lr=0.2, l1=0.3, l2=0.4), None),
+}
+HALVES = [tf.half.as_numpy_dtype, tf.bfloat16.as_numpy_dtype]
+
+
+def apply_rule(name, variables, gradient, dtype, flag=None, **coefficients):
+    names, scalars, flag_name = RULES[name]
+    arguments = {it: dtype(value) for it, value in {**scalars, **coefficients}.items()}
+    arguments |= dict(zip(names.split(), (it.handle for it in variables)))
+    arguments["delta" if name == "ProximalGradientDescent" else "grad"] = tf.constant(gradient)
+    if flag is not None:
+        arguments[flag_name] = flag
+    getattr(tf.raw_ops, f"ResourceApply{name}")(**arguments)
+
+
+@needs_variables
+@pytest.mark.parametrize("flag", [False, True])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_rule_changes_variables(run, calls, name, dtype, flag):
+    names, scalars, flag_name = RULES[name]
+    if flag_name is None and flag:
+        pytest.skip("the op has no flag")
+    for shape in [(), (0,), (7,), (70, 61)]:
+        # Sums of squares are positive; only the variable, the average and the linear term have both signs.
+        signed = ("var", "m", "mg", "mom", "linear")
+        initial = [values(*shape, seed=seed, dtype=dtype) for seed in range(len(names.split()))]
+        initial = [it if of in signed else np.abs(it) + dtype(0.1) for it, of in zip(initial, names.split())]
+        gradient = values(*shape, seed=9, dtype=dtype)
+        step = lambda *variables: apply_rule(name, variables, gradient, dtype, flag if flag_name else None)
+        check(on_both(run, f"ResourceApply{name}", initial, step, calls), 2e-5 if dtype == np.float32 else 1e-10)
+
+
+@needs_variables
+@pytest.mark.parametrize("name", ["Ftrl", "FtrlV2"])
+def test_leader_with_other_powers_and_without_regularization(run, calls, name):
+    initial, gradient = [values(50, seed=1), np.abs(values(50, seed=2)), values(50, seed=3)], values(50, seed=4)
+    for coefficients in [dict(lr_power=-0.5), dict(lr_power=-0.8), dict(lr_power=0.0), dict(l1=0.0, l2=0.0), dict(l1=9.0)]:
+        for flag in (False, True):
+            step = lambda *variables: apply_rule(name, variables, gradient, np.float32, flag, **coefficients)
+            check(on_both(run, f"ResourceApply{name}", initial, step, calls), 2e-5)
+
+
+@needs_variables
+@pytest.mark.parametrize("wrong", [dict(lr=0.0), dict(lr=-1.0), dict(l1=-0.1), dict(l2=-0.1), dict(lr_power=0.5)], ids=str)
+def test_leader_rejects_wrong_coefficients(wrong):
+    for device in "/CPU:0", ON_DEVICE:
+        with tf.device(device):
+            variables = [tf.Variable(values(3)) for _ in range(3)]
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                apply_rule("Ftrl", variables, values(3), np.float32, False, **wrong)
+
+
+@needs_variables
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_rule_of_16_bit_floats_is_that_of_float32(name, dtype):
+    names, results = RULES[name][0].split(), []
+    initial = [np.abs(values(30, seed=seed)).astype(dtype) + dtype(0.1) for seed in range(len(names))]
+    gradient = values(30, seed=9).astype(dtype)
+    for device, kind in ("/CPU:0", np.float32), (ON_DEVICE, dtype):
+        with tf.device(device):
+            variables = [tf.Variable(it.astype(kind)) for it in initial]
+            apply_rule(name, variables, gradient.astype(kind), kind, **({"epsilon": 1e-3} if "Ada" in name and "epsilon" in RULES[name][1] else {}))
+            results.append([it.numpy().astype(np.float32) for it in variables])
+    for expected, found in zip(*results):
+        np.testing.assert_allclose(found, expected, rtol=5e-2, atol=5e-2)
+
+
+@needs_variables
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_rule_rejects_gradient_of_another_shape(name):
+    with tf.device(ON_DEVICE):
+        variables = [tf.Variable(values(3)) for _ in RULES[name][0].split()]
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            apply_rule(name, variables, values(4), np.float32)
+
+
 @needs_variables
 def test_step_rejects_gradient_of_another_shape(run):
     with tf.device(ON_DEVICE):

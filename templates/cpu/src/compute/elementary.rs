@@ -2,6 +2,7 @@
 
 use super::approximation;
 use super::arith::Float;
+use std::ops::{Add, Div, Mul, Sub};
 
 /// A float with elementary functions. NaN gives NaN.
 pub trait Elementary: Float {
@@ -45,6 +46,17 @@ pub trait Elementary: Float {
     fn round_up(self) -> Self;
     /// Rounds to the nearest integer, halves to the even one.
     fn round_even(self) -> Self;
+}
+
+/// A float with operators, for formulas.
+pub trait Real:
+    Elementary + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
+}
+
+impl<T> Real for T where
+    T: Elementary + Add<Output = T> + Sub<Output = T> + Mul<Output = T> + Div<Output = T>
+{
 }
 
 #[allow(unsafe_code)]

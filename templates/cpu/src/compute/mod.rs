@@ -6,13 +6,15 @@
 //! the number of cores.
 //!
 //! `unsafe` code is confined to `cast`, `matmul`, `parallel`, `precision`, `simd`, `workspace` and the tests, as the
-//! lint below checks. [`elementary`] declares functions of the C library that are safe to call.
+//! lint below checks. [`elementary`] and [`special`] declare functions of the C library that
+//! are safe to call.
 
 #![deny(unsafe_code)]
 
 pub(crate) mod approximation;
 pub mod arith;
 pub mod bins;
+pub mod bits;
 #[allow(unsafe_code)]
 pub mod cast;
 pub mod division;
@@ -20,11 +22,13 @@ pub mod einsum;
 pub mod elementary;
 pub mod error;
 pub mod fold;
+pub mod image;
 pub(crate) mod inline;
 pub mod map;
 #[allow(unsafe_code)]
 pub mod matmul;
 pub mod movement;
+pub mod multinomial;
 pub mod nn;
 #[allow(unsafe_code)]
 pub mod parallel;
@@ -40,8 +44,10 @@ pub mod segment;
 pub mod shape;
 #[allow(unsafe_code)]
 pub mod simd;
+pub mod special;
 pub mod strided;
 pub mod training;
+pub mod values;
 #[allow(unsafe_code)]
 pub mod workspace;
 

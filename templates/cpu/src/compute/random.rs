@@ -5,6 +5,7 @@
 //! counter `start + i`, so results do not depend on the division into tasks.
 
 use super::parallel::for_each_row_chunk;
+use sp_plugin::{Bf16, F16};
 use std::f64::consts::PI;
 
 /// The words of one counter.
@@ -32,6 +33,14 @@ impl Philox {
         Self {
             key,
             counter: u128::from(high) << 64 | u128::from(low),
+        }
+    }
+
+    /// Returns the generator of the numbers after those of so many counters.
+    pub fn skip(self, counters: usize) -> Self {
+        Self {
+            counter: self.counter.wrapping_add(counters as u128),
+            ..self
         }
     }
 
@@ -101,6 +110,9 @@ samples! {
     i32: 4, |words| words.map(|it| it as i32);
     u64: 2, |words| pairs(words);
     i64: 2, |words| pairs(words).map(|it| it as i64);
+    // The bits of the mantissa, below the exponent of 1.
+    F16: 4, |words| words.map(|it| F16::from_f32(F16(15 << 10 | it as u16 & 0x3FF).to_f32() - 1.0));
+    Bf16: 4, |words| words.map(|it| Bf16::from_f32(Bf16(127 << 7 | it as u16 & 0x7F).to_f32() - 1.0));
     // 23 bits, and 20 of the first word with the second one, below the exponent of 1.
     f32: 4, |words| words.map(|it| f32::from_bits(0x7F << 23 | it & 0x7F_FFFF) - 1.0);
     f64: 2, |words| [0, 2].map(|i| {

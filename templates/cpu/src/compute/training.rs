@@ -1,5 +1,7 @@
 //! Steps of optimizers: changes of variables by their gradients, in place.
 
+pub mod rules;
+
 use super::arith::Float;
 use super::map::update;
 use super::parallel::{Cost, for_each_chunk};

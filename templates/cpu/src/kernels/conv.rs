@@ -3,7 +3,7 @@
 use super::image::{DataFormat, PaddingKind, dims4, paddings, shape, slides, spatial};
 use super::prelude::*;
 use crate::compute::matmul::Tiled;
-use crate::compute::nn::conv::{self, Conv2d};
+use crate::compute::nn::conv::{self, Convolution};
 use crate::compute::nn::window::Slide;
 use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
@@ -40,9 +40,9 @@ impl Prepare for Conv {
 
 impl Conv {
     /// Returns the plan for an input, with the dims of its tensor, and a filter.
-    fn plan(&self, input: &[usize], filter: &[usize]) -> Result<Conv2d> {
+    fn plan(&self, input: &[usize], filter: &[usize]) -> Result<Convolution> {
         let input = self.format.to_channels_last(dims4("the input", input)?);
-        Ok(Conv2d::new(
+        Ok(Convolution::new(
             input,
             dims4("the filter", filter)?,
             self.slides,
@@ -50,7 +50,7 @@ impl Conv {
     }
 
     /// Checks the shape of the gradient of the output.
-    fn check_gradient(&self, plan: &Conv2d, found: &[usize]) -> Result<()> {
+    fn check_gradient(&self, plan: &Convolution, found: &[usize]) -> Result<()> {
         let expected = self.format.dims(plan.output());
         match expected == dims4("out_backprop", found)? {
             true => Ok(()),
@@ -81,20 +81,21 @@ impl Conv {
 
     fn write_output<T: Element + Precision<Compute: Tiled>>(
         &self,
-        plan: &Conv2d,
+        plan: &Convolution,
         [input, filter]: [&In<'_, T>; 2],
         output: Out<'_, T>,
     ) -> Result<()> {
         let (input, filter) = (T::widened(input.data()), T::widened(filter.data()));
         self.format.write(plan.output(), output, |y| {
-            self.format
-                .read(plan.input(), &input, |x| conv::conv2d(plan, x, &filter, y));
+            self.format.read(plan.input(), &input, |x| {
+                conv::convolve(plan, x, &filter, y)
+            });
         })
     }
 
     fn write_input_gradient<T: Element + Precision<Compute: Tiled>>(
         &self,
-        plan: &Conv2d,
+        plan: &Convolution,
         [filter, out_backprop]: [&In<'_, T>; 2],
         output: Out<'_, T>,
     ) -> Result<()> {
@@ -102,7 +103,7 @@ impl Conv {
         let (filter, gradient) = (T::widened(filter.data()), T::widened(out_backprop.data()));
         self.format.write(plan.input(), output, |dx| {
             self.format.read(plan.output(), &gradient, |dy| {
-                conv::conv2d_backprop_input(plan, &filter, dy, dx)
+                conv::backprop_input(plan, &filter, dy, dx)
             });
         })
     }
@@ -110,7 +111,7 @@ impl Conv {
     /// Writes the gradient of a filter, whose tensor has the dims `dims`.
     fn write_filter_gradient<T: Element + Precision<Compute: Tiled>>(
         &self,
-        plan: &Conv2d,
+        plan: &Convolution,
         dims: &[usize],
         [input, out_backprop]: [&In<'_, T>; 2],
         output: Out<'_, T>,
@@ -120,7 +121,7 @@ impl Conv {
         let (input, gradient) = (T::widened(input.data()), T::widened(out_backprop.data()));
         self.format.read(plan.input(), &input, |x| {
             self.format.read(plan.output(), &gradient, |dy| {
-                T::update(&mut df, |df| conv::conv2d_backprop_filter(plan, x, dy, df));
+                T::update(&mut df, |df| conv::backprop_filter(plan, x, dy, df));
             });
         });
         Ok(())

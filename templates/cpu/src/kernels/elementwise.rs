@@ -7,7 +7,6 @@ use crate::compute::nn::relu;
 use crate::compute::{Broadcast, precision};
 use sp_plugin::kernel::{Kernel, kernels};
 use std::mem::MaybeUninit;
-use std::ops::BitAnd;
 
 /// Kernels of one operand: `name: Op(input) -> output, bound in [types] => function`.
 macro_rules! unary {
@@ -45,15 +44,6 @@ binary! {
     sub: Sub, Number in [F16, Bf16, f32, f64, i64], Cheap => arith::sub;
 }
 
-#[kernel(BitwiseAnd, T = [i32, i64])]
-fn bitwise_and<T: Element + Precision<Compute = T> + BitAnd<Output = T>>(
-    x: In<'_, T>,
-    y: In<'_, T>,
-    z: Out<'_, T>,
-) -> Result<()> {
-    map_two(Cost::Cheap, x, y, z, T::bitand)
-}
-
 /// Has no negative powers.
 #[kernel(Pow, T = [i64])]
 fn pow_int<T: Element + Precision<Compute = T> + Integer>(
@@ -70,18 +60,7 @@ fn pow_int<T: Element + Precision<Compute = T> + Integer>(
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
     kernels![
-        neg,
-        bitwise_and,
-        relu,
-        sqrt,
-        square,
-        add_v2,
-        div_no_nan,
-        mul,
-        pow,
-        pow_int,
-        real_div,
-        sub
+        neg, relu, sqrt, square, add_v2, div_no_nan, mul, pow, pow_int, real_div, sub
     ]
 }
 

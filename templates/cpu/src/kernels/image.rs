@@ -156,7 +156,7 @@ pub fn spatial(name: &str, values: &[i64], format: DataFormat) -> Result<[usize;
 }
 
 /// Converts a number that TensorFlow limits to 31 bits.
-fn to_size(value: i64) -> Option<usize> {
+pub fn to_size(value: i64) -> Option<usize> {
     i32::try_from(value).ok()?.try_into().ok()
 }
 

@@ -4,8 +4,11 @@
 
 mod activation;
 mod batch_norm;
+mod bits;
 mod cast;
+mod color;
 mod conv;
+mod conv3d;
 mod diagonal;
 mod division;
 mod einsum;
@@ -19,9 +22,12 @@ mod movement;
 mod nn;
 mod partition;
 mod pool;
+mod pool3d;
+mod projection;
 mod random;
 mod reduction;
 mod relation;
+mod resize;
 mod rows; // since 2.6
 mod running;
 mod scatter;
@@ -33,10 +39,13 @@ mod slices; // since 2.6
 mod softmax;
 mod sorted;
 mod space;
+mod special;
+mod stateful_random;
 mod text;
 mod training; // since 2.6
 mod variable; // since 2.6
 mod variant; // since 2.10
+mod volume;
 
 use crate::compute;
 use compute::inline::InlineList;
@@ -57,15 +66,23 @@ pub fn table() -> Vec<&'static Kernel> {
         text::string_length,
     ]);
     table.extend(activation::table());
+    table.extend(bits::table());
     table.extend(division::table());
     table.extend(reduction::table());
     table.extend(relation::table());
     table.extend(pool::table());
+    table.extend(pool3d::table());
     table.extend(softmax::table());
+    table.extend(special::table());
     table.extend(batch_norm::table());
     table.extend(conv::table());
+    table.extend(conv3d::table());
+    table.extend(color::table());
     table.extend(einsum::table());
+    table.extend(projection::table());
+    table.extend(resize::table());
     table.extend(random::table());
+    table.extend(stateful_random::table());
     table.extend(shape::table());
     table.extend(movement::table());
     table.extend(join::table());

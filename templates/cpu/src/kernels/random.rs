@@ -72,7 +72,11 @@ fn read_counter(counter: &In<'_, u64>) -> Result<[u64; 2]> {
     }
 }
 
-fn read_dims(shape: &HostIn<'_, Index>) -> Result<Vec<usize>> {
+/// Returns the dims that an input states.
+///
+/// # Errors
+/// Returns an error if it is not a vector, if an element is negative, or if the tensor has too many elements.
+pub fn read_dims(shape: &HostIn<'_, Index>) -> Result<Vec<usize>> {
     if shape.dims().len() != 1 {
         let message = format!("shape must be a vector, not of shape {:?}", shape.dims());
         return Err(invalid(message));
@@ -89,11 +93,11 @@ fn read_dims(shape: &HostIn<'_, Index>) -> Result<Vec<usize>> {
     Ok(dims)
 }
 
-/// Distributions without parameters: `name: Op, bound in [types] => function`.
+/// Distributions without parameters: `name: Op, [bounds] in [types] => function`.
 macro_rules! distributions {
-    ($($name:ident: $op:ident, $bound:ident in [$($ty:ident),*] => $fill:path;)*) => {$(
+    ($($name:ident: $op:ident, [$($bound:tt)*] in [$($ty:ident),*] => $fill:expr;)*) => {$(
         #[kernel($op, dtype: T = [$($ty),*])]
-        fn $name<T: Element + $bound>(
+        fn $name<T: Element + $($bound)*>(
             shape: HostIn<'_, Index>,
             key: In<'_, u64>,
             counter: In<'_, u64>,
@@ -109,10 +113,20 @@ macro_rules! distributions {
 }
 
 distributions! {
-    uniform: StatelessRandomUniformV2, Sample in [f32, f64] => random::uniform;
-    uniform_full_int: StatelessRandomUniformFullIntV2, Sample in [i32, i64, u32, u64] => random::uniform;
-    normal: StatelessRandomNormalV2, Normal in [f32, f64] => random::normal;
-    truncated_normal: StatelessTruncatedNormalV2, Normal in [f32, f64] => random::truncated_normal;
+    uniform: StatelessRandomUniformV2, [Sample] in [F16, Bf16, f32, f64] => random::uniform;
+    uniform_full_int: StatelessRandomUniformFullIntV2, [Sample] in [i32, i64, u32, u64] => random::uniform;
+    normal: StatelessRandomNormalV2, [Precision<Compute: Normal>] in [F16, Bf16, f32, f64] => fill_normal;
+    truncated_normal: StatelessTruncatedNormalV2, [Precision<Compute: Normal>] in [F16, Bf16, f32, f64] => fill_truncated_normal;
+}
+
+/// Writes normal numbers: those of 16-bit floats are rounded, as TensorFlow's.
+pub fn fill_normal<T: Precision<Compute: Normal>>(generator: Philox, out: &mut [T]) {
+    T::update(out, |out| random::normal(generator, out));
+}
+
+/// Writes truncated normal numbers, as [`fill_normal`].
+pub fn fill_truncated_normal<T: Precision<Compute: Normal>>(generator: Philox, out: &mut [T]) {
+    T::update(out, |out| random::truncated_normal(generator, out));
 }
 
 #[kernel(StatelessRandomUniformIntV2, dtype: T = [i32, i64, u32, u64])]

@@ -4,7 +4,10 @@
 //! see half of a step.
 
 use super::prelude::*;
+use crate::compute::elementary::Real;
 use crate::compute::map::update;
+use crate::compute::precision::update_all;
+use crate::compute::training::rules::{self, Rule};
 use crate::compute::training::{Adam, Momentum};
 use sp_plugin::kernel::{Kernel, LazyIn, Variable, VariableValue, kernels, lock_all};
 
@@ -111,6 +114,63 @@ fn apply<T: Element + Precision<Compute: Float>>(
     Ok(())
 }
 
+/// Rules by element: `name: Op [variables] (coefficients) (attributes), gradient => rule`.
+macro_rules! rule_kernels {
+    ($($name:ident: $op:ident [$($variable:ident),*] ($($field:ident),*) ($($flag:ident),*), $gradient:ident => $rule:ident;)*) => {
+        $(
+            #[kernel($op, T = [F16, Bf16, f32, f64])]
+            fn $name<T: Element + Precision<Compute: Real>>(
+                $($variable: Variable<'_, T>,)*
+                $($field: In<'_, T>,)*
+                $gradient: In<'_, T>,
+                $($flag: bool,)*
+            ) -> Result<()> {
+                let rule = rules::$rule { $($field: $field.scalar()?.to_compute(),)* $($flag,)* };
+                apply_rule(rule, [$(stringify!($variable)),*], [$($variable),*], &$gradient)
+            }
+        )*
+
+        fn rule_table() -> Vec<&'static Kernel> {
+            kernels![$($name),*]
+        }
+    };
+}
+
+rule_kernels! {
+    adagrad: ResourceApplyAdagrad [var, accum] (lr) (update_slots), grad => Adagrad;
+    adagrad_v2: ResourceApplyAdagradV2 [var, accum] (lr, epsilon) (update_slots), grad => AdagradV2;
+    adadelta: ResourceApplyAdadelta [var, accum, accum_update] (lr, rho, epsilon) (), grad => Adadelta;
+    rms_prop: ResourceApplyRMSProp [var, ms, mom] (lr, rho, momentum, epsilon) (), grad => RmsProp;
+    centered_rms_prop: ResourceApplyCenteredRMSProp [var, mg, ms, mom] (lr, rho, momentum, epsilon) (), grad => CenteredRmsProp;
+    adam_with_amsgrad: ResourceApplyAdamWithAmsgrad [var, m, v, vhat] (beta1_power, beta2_power, lr, beta1, beta2, epsilon) (), grad => AdamWithAmsgrad;
+    ada_max: ResourceApplyAdaMax [var, m, v] (beta1_power, lr, beta1, beta2, epsilon) (), grad => AdaMax;
+    ftrl: ResourceApplyFtrl [var, accum, linear] (lr, l1, l2, lr_power) (multiply_linear_by_lr), grad => Ftrl;
+    ftrl_v2: ResourceApplyFtrlV2 [var, accum, linear] (lr, l1, l2, l2_shrinkage, lr_power) (multiply_linear_by_lr), grad => FtrlV2;
+    add_sign: ResourceApplyAddSign [var, m] (lr, alpha, sign_decay, beta) (), grad => AddSign;
+    power_sign: ResourceApplyPowerSign [var, m] (lr, logbase, sign_decay, beta) (), grad => PowerSign;
+    proximal_gradient_descent: ResourceApplyProximalGradientDescent [var] (alpha, l1, l2) (), delta => ProximalGradientDescent;
+    proximal_adagrad: ResourceApplyProximalAdagrad [var, accum] (lr, l1, l2) (), grad => ProximalAdagrad;
+}
+
+/// Changes variables with these names by the step of a rule.
+fn apply_rule<T: Element + Precision<Compute: Real>, const N: usize>(
+    rule: impl Rule<T::Compute, N>,
+    names: [&str; N],
+    variables: [Variable<'_, T>; N],
+    gradient: &In<'_, T>,
+) -> Result<()> {
+    rule.check()?;
+    let mut lock = lock_all(variables)?;
+    let mut values = lock.values()?;
+    check_shapes(names, &values, gradient)?;
+    let variables = values.each_mut().map(|it| &mut **it);
+    let gradient = T::widened(gradient.data());
+    update_all(variables, |variables| {
+        rules::apply(rule, variables, &gradient)
+    });
+    Ok(())
+}
+
 /// Checks that variables and gradient have one shape.
 fn check_shapes<T: Element, const N: usize>(
     names: [&str; N],
@@ -136,10 +196,12 @@ fn check_shapes<T: Element, const N: usize>(
 
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
-    kernels![
+    let mut table = kernels![
         apply_gradient_descent,
         apply_adam,
         apply_momentum,
         apply_keras_momentum
-    ]
+    ];
+    table.extend(rule_table());
+    table
 }

@@ -1,8 +1,9 @@
-//! Two-dimensional convolution and its gradients, as products of matrices.
+//! Convolution of images and volumes and its gradients, as products of matrices.
 //!
 //! The rows of the left matrix are the windows of the images (the patches), written in blocks that fit in the caches;
-//! the right one is the filter. A window of one element needs no patches. Tensors are in the order batch, rows,
-//! columns, channels; filters in the order rows, columns, input channels of a group, output channels.
+//! the right one is the filter. A window of one element needs no patches. Tensors are in the order batch, planes, rows,
+//! columns, channels; filters in the order planes, rows, columns, input channels of a group, output channels. An image
+//! is a volume of one plane.
 
 mod depthwise;
 
@@ -10,7 +11,7 @@ use super::window::{Slide, Windows};
 use crate::compute::matmul::{Product, Tiled, matmul};
 use crate::compute::parallel::for_each_block;
 use crate::compute::workspace::with_buffer;
-use crate::compute::{Error, Result};
+use crate::compute::{Error, Result, len};
 
 /// The bytes of patches that are written at a time.
 const BLOCK_BYTES: usize = 512 << 10;
@@ -21,8 +22,9 @@ const PARTIAL_SUMS: usize = 4 << 20;
 
 /// The dims of a convolution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Conv2d {
+pub struct Convolution {
     batch: usize,
+    planes: Windows,
     rows: Windows,
     columns: Windows,
     groups: usize,
@@ -32,7 +34,7 @@ pub struct Conv2d {
     filters: usize,
 }
 
-impl Conv2d {
+impl Convolution {
     /// Creates the plan for an input `[batch, rows, columns, channels]` and a filter `[rows, columns, channels of a
     /// group, filters]`.
     ///
@@ -40,7 +42,22 @@ impl Conv2d {
     /// Returns [`Error::WindowTooLarge`], or [`Error::Groups`] if the channels or filters cannot be divided into
     /// groups.
     pub fn new(input: [usize; 4], filter: [usize; 4], [rows, columns]: [Slide; 2]) -> Result<Self> {
-        let ([batch, height, width, channels], [size_y, size_x, depth, filters]) = (input, filter);
+        let ([batch, height, width, channels], [y, x, depth, filters]) = (input, filter);
+        let input = [batch, 1, height, width, channels];
+        Self::new_3d(
+            input,
+            [1, y, x, depth, filters],
+            [Slide::NONE, rows, columns],
+        )
+    }
+
+    /// Creates the plan for an input `[batch, planes, rows, columns, channels]` and a filter `[planes, rows, columns,
+    /// channels of a group, filters]`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn new_3d(input: [usize; 5], filter: [usize; 5], slides: [Slide; 3]) -> Result<Self> {
+        let ([batch, .., channels], [.., depth, filters]) = (input, filter);
         let uneven = Error::Groups {
             channels,
             depth,
@@ -53,24 +70,33 @@ impl Conv2d {
         if groups > 0 && !filters.is_multiple_of(groups) {
             return Err(uneven);
         }
-        let (rows, columns) = (
-            Windows::new(height, size_y, rows)?,
-            Windows::new(width, size_x, columns)?,
-        );
+        let windows = |i: usize| Windows::new(input[i + 1], filter[i], slides[i]);
         Ok(Self {
             batch,
-            rows,
-            columns,
+            planes: windows(0)?,
+            rows: windows(1)?,
+            columns: windows(2)?,
             groups,
             depth,
             filters,
         })
     }
 
-    /// Returns the dims of the result.
+    /// Returns the dims of the result of images.
     pub fn output(&self) -> [usize; 4] {
+        without_planes(self.output_3d())
+    }
+
+    /// Returns the dims of the input images.
+    pub fn input(&self) -> [usize; 4] {
+        without_planes(self.input_3d())
+    }
+
+    /// Returns the dims of the result.
+    pub fn output_3d(&self) -> [usize; 5] {
         [
             self.batch,
+            self.planes.output,
             self.rows.output,
             self.columns.output,
             self.filters,
@@ -78,16 +104,17 @@ impl Conv2d {
     }
 
     /// Returns the dims of the input.
-    pub fn input(&self) -> [usize; 4] {
+    pub fn input_3d(&self) -> [usize; 5] {
         [
             self.batch,
+            self.planes.input,
             self.rows.input,
             self.columns.input,
             self.channels(),
         ]
     }
 
-    /// Returns the dims of the filter.
+    /// Returns the dims of the filter of images.
     pub fn filter(&self) -> [usize; 4] {
         [self.rows.size, self.columns.size, self.depth, self.filters]
     }
@@ -98,12 +125,17 @@ impl Conv2d {
 
     /// Returns the number of elements of a patch of one group.
     fn patch(&self) -> usize {
-        self.rows.size * self.columns.size * self.depth
+        len(&[
+            self.planes.size,
+            self.rows.size,
+            self.columns.size,
+            self.depth,
+        ])
     }
 
-    /// Returns the number of windows of an image.
+    /// Returns the number of windows of an image or a volume.
     fn windows(&self) -> usize {
-        self.rows.output * self.columns.output
+        len(&[self.planes.output, self.rows.output, self.columns.output])
     }
 
     /// Returns the number of filters of a group.
@@ -113,7 +145,8 @@ impl Conv2d {
 
     /// Returns true if each patch is one pixel, in order.
     fn is_pointwise(&self) -> bool {
-        self.groups == 1 && self.rows.is_identity() && self.columns.is_identity()
+        let windows = [&self.planes, &self.rows, &self.columns];
+        self.groups == 1 && windows.iter().all(|it| it.is_identity())
     }
 
     /// Returns the number of patches in a block. It depends on the shapes only, as do sums over blocks.
@@ -137,14 +170,22 @@ impl Conv2d {
 
     /// Returns true if there is nothing to sum: the result is empty, or all zeros.
     fn is_trivial(&self) -> bool {
-        self.batch * self.windows() == 0
-            || self.filters == 0
-            || self.patch() == 0
-            || self.groups == 0
+        [
+            self.batch,
+            self.windows(),
+            self.filters,
+            self.patch(),
+            self.groups,
+        ]
+        .contains(&0)
     }
 
     fn check<T>(&self, x: &[T], filter: &[T], y: &[T]) {
-        let lens = [self.input(), self.filter(), self.output()].map(|dims| dims.iter().product());
+        let lens = [
+            len(&self.input_3d()),
+            len(&[self.patch(), self.filters]),
+            len(&self.output_3d()),
+        ];
         assert_eq!(
             [x.len(), filter.len(), y.len()],
             lens,
@@ -157,7 +198,7 @@ impl Conv2d {
 ///
 /// # Panics
 /// Panics if a slice has another length than the plan.
-pub fn conv2d<T: Tiled>(plan: &Conv2d, x: &[T], filter: &[T], y: &mut [T]) {
+pub fn convolve<T: Tiled>(plan: &Convolution, x: &[T], filter: &[T], y: &mut [T]) {
     plan.check(x, filter, y);
     if plan.is_trivial() {
         return y.fill(T::ZERO);
@@ -199,7 +240,7 @@ pub fn conv2d<T: Tiled>(plan: &Conv2d, x: &[T], filter: &[T], y: &mut [T]) {
 ///
 /// # Panics
 /// Panics if a slice has another length than the plan.
-pub fn conv2d_backprop_input<T: Tiled>(plan: &Conv2d, filter: &[T], dy: &[T], dx: &mut [T]) {
+pub fn backprop_input<T: Tiled>(plan: &Convolution, filter: &[T], dy: &[T], dx: &mut [T]) {
     plan.check(dx, filter, dy);
     let image = dx.len() / plan.batch.max(1);
     if plan.is_trivial() || image == 0 {
@@ -264,7 +305,7 @@ pub fn conv2d_backprop_input<T: Tiled>(plan: &Conv2d, filter: &[T], dy: &[T], dx
 ///
 /// # Panics
 /// Panics if a slice has another length than the plan.
-pub fn conv2d_backprop_filter<T: Tiled>(plan: &Conv2d, x: &[T], dy: &[T], df: &mut [T]) {
+pub fn backprop_filter<T: Tiled>(plan: &Convolution, x: &[T], dy: &[T], df: &mut [T]) {
     plan.check(x, df, dy);
     if plan.is_trivial() {
         return df.fill(T::ZERO);
@@ -315,7 +356,7 @@ pub fn conv2d_backprop_filter<T: Tiled>(plan: &Conv2d, x: &[T], dy: &[T], df: &m
 
 /// Adds the part of the filter's gradient that comes from these windows of all images.
 fn add_filter_gradient<T: Tiled>(
-    plan: &Conv2d,
+    plan: &Convolution,
     x: &[T],
     dy: &[T],
     windows: std::ops::Range<usize>,
@@ -362,6 +403,11 @@ fn add_filter_gradient<T: Tiled>(
     });
 }
 
+/// Leaves out the one plane of images.
+fn without_planes([batch, _, rows, columns, channels]: [usize; 5]) -> [usize; 4] {
+    [batch, rows, columns, channels]
+}
+
 /// Copies the columns from `first` on of a matrix with rows of `from_width` elements.
 fn copy_columns<T: Copy>(from: &[T], from_width: usize, first: usize, to: &mut [T], width: usize) {
     for (from, to) in from
@@ -381,35 +427,43 @@ struct Run {
 
 /// Calls `visit` for each run of the window: with the padding left out.
 #[inline(always)]
-fn for_each_run(plan: &Conv2d, group: usize, window: usize, mut visit: impl FnMut(Run)) {
-    let (rows, columns, channels) = (&plan.rows, &plan.columns, plan.channels());
-    let image = window / plan.windows();
-    let (y, x) = (
-        window % plan.windows() / columns.output,
-        window % columns.output,
-    );
+fn for_each_run(plan: &Convolution, group: usize, window: usize, mut visit: impl FnMut(Run)) {
+    let (planes, rows, columns, channels) =
+        (&plan.planes, &plan.rows, &plan.columns, plan.channels());
+    let (line, x) = (window / columns.output, window % columns.output);
+    let (plane, y) = (line / rows.output, line % rows.output);
+    let (volume, z) = (plane / planes.output, plane % planes.output);
+    let (front, back) = planes.inside(z);
     let (first, last) = columns.inside(x);
     // Elements of a window are adjacent if there is one group and no dilation.
     let adjacent = plan.groups == 1 && columns.dilation == 1;
     let (top, bottom) = rows.inside(y);
-    for i in top..bottom {
-        let row = y * rows.stride + i * rows.dilation - rows.before;
-        let start = (image * rows.input + row) * columns.input;
-        let (mut j, step) = (first, if adjacent { last - first } else { 1 });
-        while j < last {
-            let column = x * columns.stride + j * columns.dilation - columns.before;
-            visit(Run {
-                input: (start + column) * channels + group * plan.depth,
-                patch: (i * columns.size + j) * plan.depth,
-                len: step * plan.depth,
-            });
-            j += step;
+    for k in front..back {
+        let image = volume * planes.input + planes.element(z, k);
+        for i in top..bottom {
+            let start = (image * rows.input + rows.element(y, i)) * columns.input;
+            let (mut j, step) = (first, if adjacent { last - first } else { 1 });
+            while j < last {
+                let patch = (k * rows.size + i) * columns.size + j;
+                visit(Run {
+                    input: (start + columns.element(x, j)) * channels + group * plan.depth,
+                    patch: patch * plan.depth,
+                    len: step * plan.depth,
+                });
+                j += step;
+            }
         }
     }
 }
 
 /// Writes the patches of a group from window `first` on.
-fn read_patches<T: Tiled>(plan: &Conv2d, group: usize, x: &[T], first: usize, patches: &mut [T]) {
+fn read_patches<T: Tiled>(
+    plan: &Convolution,
+    group: usize,
+    x: &[T],
+    first: usize,
+    patches: &mut [T],
+) {
     for (index, patch) in patches.chunks_exact_mut(plan.patch()).enumerate() {
         let mut done = 0;
         for_each_run(plan, group, first + index, |run| {
@@ -434,7 +488,13 @@ fn copy<T: Copy>(from: &[T], to: &mut [T]) {
 }
 
 /// Adds the patches of a group from window `first` on to the elements of one image that they were read from.
-fn add_patches<T: Tiled>(plan: &Conv2d, group: usize, patches: &[T], first: usize, dx: &mut [T]) {
+fn add_patches<T: Tiled>(
+    plan: &Convolution,
+    group: usize,
+    patches: &[T],
+    first: usize,
+    dx: &mut [T],
+) {
     for (index, patch) in patches.chunks_exact(plan.patch()).enumerate() {
         for_each_run(plan, group, first + index, |run| {
             let dx = &mut dx[run.input..][..run.len];

@@ -1,19 +1,29 @@
-//! Maxima and averages over windows of images, and their gradients. Tensors are in the order batch, rows, columns,
-//! channels.
+//! Maxima and averages over windows of images and volumes, and their gradients. Tensors are in the order batch, planes,
+//! rows, columns, channels. An image is a volume of one plane.
 
 use super::window::{Slide, Windows};
-use crate::compute::Result;
 use crate::compute::elementary::Elementary;
 use crate::compute::parallel::for_each_block;
 use crate::compute::simd::Isa;
+use crate::compute::{Result, len};
 
 /// The number of elements read in a task.
 const GRAIN: usize = 128 * 1024;
+
+/// The indices of a window along the planes, rows and columns.
+type Window = [usize; 3];
+
+/// A window, and the index of its first channel in the result.
+struct Place {
+    window: Window,
+    first: usize,
+}
 
 /// The dims of a pool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pool {
     batch: usize,
+    planes: Windows,
     rows: Windows,
     columns: Windows,
     channels: usize,
@@ -29,22 +39,46 @@ impl Pool {
         size: [usize; 2],
         slides: [Slide; 2],
     ) -> Result<Self> {
-        let (rows, columns) = (
-            Windows::new(height, size[0], slides[0])?,
-            Windows::new(width, size[1], slides[1])?,
-        );
+        let [rows, columns] = slides;
+        Self::new_3d(
+            [batch, 1, height, width, channels],
+            [1, size[0], size[1]],
+            [Slide::NONE, rows, columns],
+        )
+    }
+
+    /// Creates the plan for an input and windows of `size` planes, rows and columns.
+    ///
+    /// # Errors
+    /// Returns [`Error::WindowTooLarge`](crate::compute::Error).
+    pub fn new_3d(input: [usize; 5], size: [usize; 3], slides: [Slide; 3]) -> Result<Self> {
+        let windows = |i: usize| Windows::new(input[i + 1], size[i], slides[i]);
         Ok(Self {
-            batch,
-            rows,
-            columns,
-            channels,
+            batch: input[0],
+            planes: windows(0)?,
+            rows: windows(1)?,
+            columns: windows(2)?,
+            channels: input[4],
         })
     }
 
-    /// Returns the dims of the result.
+    /// Returns the dims of the result of images.
     pub fn output(&self) -> [usize; 4] {
+        let [batch, _, rows, columns, channels] = self.output_3d();
+        [batch, rows, columns, channels]
+    }
+
+    /// Returns the dims of the input images.
+    pub fn input(&self) -> [usize; 4] {
+        let [batch, _, rows, columns, channels] = self.input_3d();
+        [batch, rows, columns, channels]
+    }
+
+    /// Returns the dims of the result.
+    pub fn output_3d(&self) -> [usize; 5] {
         [
             self.batch,
+            self.planes.output,
             self.rows.output,
             self.columns.output,
             self.channels,
@@ -52,9 +86,10 @@ impl Pool {
     }
 
     /// Returns the dims of the input.
-    pub fn input(&self) -> [usize; 4] {
+    pub fn input_3d(&self) -> [usize; 5] {
         [
             self.batch,
+            self.planes.input,
             self.rows.input,
             self.columns.input,
             self.channels,
@@ -62,7 +97,7 @@ impl Pool {
     }
 
     fn check<T>(&self, x: &[T], y: &[T]) {
-        let lens = [self.input(), self.output()].map(|dims| dims.iter().product());
+        let lens = [len(&self.input_3d()), len(&self.output_3d())];
         assert_eq!(
             [x.len(), y.len()],
             lens,
@@ -75,30 +110,43 @@ impl Pool {
         self.columns.output * self.channels
     }
 
-    /// Returns the number of elements of an input image.
+    /// Returns the number of elements of an input image or volume.
     fn image(&self) -> usize {
-        self.rows.input * self.columns.input * self.channels
+        self.planes.input * self.rows.input * self.columns.input * self.channels
+    }
+
+    /// Returns the window with this index in an image: along the planes, rows and columns.
+    #[inline(always)]
+    fn window(&self, index: usize) -> Window {
+        let (line, x) = (index / self.columns.output, index % self.columns.output);
+        [line / self.rows.output, line % self.rows.output, x]
     }
 
     /// Calls `visit` with the index, in an image, of the first channel of each element of a window.
     #[inline(always)]
-    fn for_each_element(&self, (y, x): (usize, usize), mut visit: impl FnMut(usize)) {
+    fn for_each_element(&self, [z, y, x]: Window, mut visit: impl FnMut(usize)) {
+        let (front, back) = self.planes.inside(z);
         let ((top, bottom), (left, right)) = (self.rows.inside(y), self.columns.inside(x));
-        for i in top..bottom {
-            let row = y * self.rows.stride + i * self.rows.dilation - self.rows.before;
-            for j in left..right {
-                let column =
-                    x * self.columns.stride + j * self.columns.dilation - self.columns.before;
-                visit((row * self.columns.input + column) * self.channels);
+        for k in front..back {
+            let plane = self.planes.element(z, k) * self.rows.input;
+            for i in top..bottom {
+                let row = (plane + self.rows.element(y, i)) * self.columns.input;
+                for j in left..right {
+                    visit((row + self.columns.element(x, j)) * self.channels);
+                }
             }
         }
     }
 
     /// Returns the number of elements of a window that are not padding.
     #[inline(always)]
-    fn count(&self, (y, x): (usize, usize)) -> usize {
-        let ((top, bottom), (left, right)) = (self.rows.inside(y), self.columns.inside(x));
-        (bottom - top) * (right - left)
+    fn count(&self, [z, y, x]: Window) -> usize {
+        let sides = [
+            self.planes.inside(z),
+            self.rows.inside(y),
+            self.columns.inside(x),
+        ];
+        sides.iter().map(|(first, last)| last - first).product()
     }
 
     /// Calls `write(image, window, channels of the result)` for each window.
@@ -106,14 +154,17 @@ impl Pool {
         &self,
         x: &[T],
         out: &mut [T],
-        write: impl Fn(&[T], (usize, usize), &mut [T]) + Sync,
+        write: impl Fn(&[T], Window, &mut [T]) + Sync,
     ) {
         if out.is_empty() {
             return;
         }
         let row = self.output_row();
-        let work =
-            row * self.rows.size.min(self.rows.input) * self.columns.size.min(self.columns.input);
+        let sides = [&self.planes, &self.rows, &self.columns].map(|it| it.size.min(it.input));
+        let (work, lines) = (
+            row * sides.iter().product::<usize>(),
+            self.planes.output * self.rows.output,
+        );
         let (block, isa) = ((GRAIN / work.max(1)).max(1), Isa::current());
         for_each_block(out, block * row, |index, out| {
             isa.vectorize(
@@ -121,9 +172,10 @@ impl Pool {
                 || {
                     for (line, out) in out.chunks_exact_mut(row).enumerate() {
                         let line = index * block + line;
-                        let image = &x[line / self.rows.output * self.image()..][..self.image()];
+                        let image = &x[line / lines * self.image()..][..self.image()];
+                        let [plane, row, _] = self.window(line % lines * self.columns.output);
                         for (column, out) in out.chunks_exact_mut(self.channels).enumerate() {
-                            write(image, (line % self.rows.output, column), out);
+                            write(image, [plane, row, column], out);
                         }
                     }
                 },
@@ -131,27 +183,28 @@ impl Pool {
         });
     }
 
-    /// Calls `add(index of the image, window, image of dx, channels of dy)` for each window, image by image.
+    /// Calls `add(index of the image, place of the window, image of dx, channels of dy)` for each window.
     fn for_each_gradient<T: Elementary>(
         &self,
         dy: &[T],
         dx: &mut [T],
-        add: impl Fn(usize, (usize, usize), &mut [T], &[T]) + Sync,
+        add: impl Fn(usize, Place, &mut [T], &[T]) + Sync,
     ) {
         dx.fill(T::ZERO);
         if dx.is_empty() || dy.is_empty() {
             return;
         }
         let isa = Isa::current();
-        let windows = self.rows.output * self.output_row();
+        let windows = self.planes.output * self.rows.output * self.output_row();
         for_each_block(dx, self.image(), |index, dx| {
             let dy = &dy[index * windows..][..windows];
             isa.vectorize(
                 #[inline(always)]
                 || {
-                    for (window, dy) in dy.chunks_exact(self.channels).enumerate() {
-                        let at = (window / self.columns.output, window % self.columns.output);
-                        add(index, at, dx, dy);
+                    for (at, dy) in dy.chunks_exact(self.channels).enumerate() {
+                        let first = index * windows + at * self.channels;
+                        let window = self.window(at);
+                        add(index, Place { window, first }, dx, dy);
                     }
                 },
             );
@@ -197,7 +250,7 @@ pub fn max_pool_grad<T: Elementary>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]
         dy,
         dx,
         #[inline(always)]
-        |image, window, dx, dy| {
+        |image, Place { window, .. }, dx, dy| {
             let x = &x[image * plan.image()..][..plan.image()];
             // Some channels at a time, so that their maxima need no memory.
             const CHANNELS: usize = 32;
@@ -222,6 +275,41 @@ pub fn max_pool_grad<T: Elementary>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]
                     }
                 }
             }
+        },
+    );
+}
+
+/// The distance to the largest element below which an element of a window of a volume has the gradient, as in
+/// TensorFlow.
+const TIE: f64 = 1e-5;
+
+/// Computes the gradient of [`max_pool`] of volumes from its result `y`: that of a window goes to each element that is
+/// as large as the result, but for 0.00001.
+///
+/// # Panics
+/// Panics if a slice has another length than the plan.
+pub fn max_pool_3d_grad<T: Elementary>(plan: &Pool, [x, y]: [&[T]; 2], dy: &[T], dx: &mut [T]) {
+    plan.check(x, y);
+    plan.check(dx, dy);
+    plan.for_each_gradient(
+        dy,
+        dx,
+        #[inline(always)]
+        |image, Place { window, first }, dx, dy| {
+            let x = &x[image * plan.image()..][..plan.image()];
+            let y = &y[first..][..dy.len()];
+            plan.for_each_element(
+                window,
+                #[inline(always)]
+                |index| {
+                    for (channel, dy) in dy.iter().enumerate() {
+                        let is_tie =
+                            x[index + channel].minus(y[channel]).absolute() < T::constant(TIE);
+                        let share = if is_tie { *dy } else { T::ZERO };
+                        dx[index + channel] = dx[index + channel].plus(share);
+                    }
+                },
+            );
         },
     );
 }
@@ -268,7 +356,7 @@ pub fn average_pool_grad<T: Elementary>(plan: &Pool, dy: &[T], dx: &mut [T]) {
         dy,
         dx,
         #[inline(always)]
-        |_, window, dx, dy| {
+        |_, Place { window, .. }, dx, dy| {
             let share = T::ONE.over(T::from_count(plan.count(window)));
             plan.for_each_element(
                 window,

@@ -1,4 +1,4 @@
-//! Windows that slide over the rows and columns of images: of convolutions and pools.
+//! Windows that slide over the planes, rows and columns of images and volumes: of convolutions and pools.
 
 use crate::compute::{Error, Result};
 
@@ -24,6 +24,15 @@ pub struct Slide {
     pub padding: Padding,
 }
 
+impl Slide {
+    /// A window that does not move: along the one plane of an image.
+    pub const NONE: Self = Self {
+        stride: 1,
+        dilation: 1,
+        padding: Padding::Valid,
+    };
+}
+
 /// The windows along one dimension: window `o` has the elements `o * stride + k * dilation - before`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Windows {
@@ -42,6 +51,16 @@ pub struct Windows {
 }
 
 impl Windows {
+    /// The one window over the one plane of an image.
+    pub const ONE_PLANE: Self = Self {
+        input: 1,
+        size: 1,
+        output: 1,
+        stride: 1,
+        dilation: 1,
+        before: 0,
+    };
+
     /// Returns the windows of `size` elements over `input` elements.
     ///
     /// # Errors
@@ -92,6 +111,12 @@ impl Windows {
     pub fn index(&self, o: usize, k: usize) -> Option<usize> {
         let index = (o * self.stride + k * self.dilation).checked_sub(self.before)?;
         (index < self.input).then_some(index)
+    }
+
+    /// Returns the index of element `k` of window `o`, which is not in the padding.
+    #[inline(always)]
+    pub fn element(&self, o: usize, k: usize) -> usize {
+        o * self.stride + k * self.dilation - self.before
     }
 
     /// Returns the elements of window `o` that are not in the padding, as the first and the one after the last.

@@ -70,6 +70,21 @@ pub unsafe trait Precision: Copy + Send + Sync + 'static {
     }
 }
 
+/// Calls `body` with the elements of several slices as they are computed, and stores those that it leaves.
+pub fn update_all<T: Precision, const N: usize>(
+    x: [&mut [T]; N],
+    body: impl FnOnce([&mut [T::Compute]; N]),
+) {
+    if x.iter().all(|x| T::as_compute(x).is_some()) {
+        return body(x.map(|x| T::as_compute_mut(x).unwrap_or_default()));
+    }
+    let mut computed = x.each_ref().map(|x| convert_all(x));
+    body(computed.each_mut().map(|it| &mut **it));
+    for (computed, x) in computed.iter().zip(x) {
+        store_all(computed, x);
+    }
+}
+
 /// Elements as they are computed: borrowed, or converted into a buffer.
 pub enum Widened<'a, C: AnyBits> {
     /// The elements of the operand.

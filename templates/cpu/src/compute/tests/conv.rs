@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::compute::matmul::Tiled;
-use crate::compute::nn::conv::{Conv2d, conv2d, conv2d_backprop_filter, conv2d_backprop_input};
+use crate::compute::nn::conv::{Convolution, backprop_filter, backprop_input, convolve};
 use crate::compute::nn::window::{Padding, Slide, Windows};
 use crate::compute::{Error, oracle};
 
@@ -69,7 +69,7 @@ fn small<T: Tiled + From<f32>>(dims: &[usize], step: usize) -> Vec<T> {
 }
 
 fn check<T: Tiled + SameBits + From<f32>>(case: Case) {
-    let Ok(plan) = Conv2d::new(case.0, case.1, case.2) else {
+    let Ok(plan) = Convolution::new(case.0, case.1, case.2) else {
         return;
     };
     let (x, filter, dy) = (
@@ -89,13 +89,13 @@ fn check<T: Tiled + SameBits + From<f32>>(case: Case) {
     });
     on_every_isa(|isa| {
         let mut out = vec![T::NAN; y.len()];
-        conv2d(&plan, &x, &filter, &mut out);
+        convolve(&plan, &x, &filter, &mut out);
         assert_same(isa, &out, &y);
         let mut out = vec![T::NAN; x.len()];
-        conv2d_backprop_input(&plan, &filter, &dy, &mut out);
+        backprop_input(&plan, &filter, &dy, &mut out);
         assert_same(isa, &out, &dx);
         let mut out = vec![T::NAN; filter.len()];
-        conv2d_backprop_filter(&plan, &x, &dy, &mut out);
+        backprop_filter(&plan, &x, &dy, &mut out);
         assert_same(isa, &out, &df);
     });
 }
@@ -147,15 +147,15 @@ fn rejects_channels_that_are_no_groups() {
         })
     };
     assert_eq!(
-        Conv2d::new([1, 4, 4, 4], [3, 3, 3, 3], slides),
+        Convolution::new([1, 4, 4, 4], [3, 3, 3, 3], slides),
         error(4, 3, 3)
     );
     assert_eq!(
-        Conv2d::new([1, 4, 4, 4], [3, 3, 2, 3], slides),
+        Convolution::new([1, 4, 4, 4], [3, 3, 2, 3], slides),
         error(4, 2, 3)
     );
     assert_eq!(
-        Conv2d::new([1, 4, 4, 4], [3, 3, 0, 3], slides),
+        Convolution::new([1, 4, 4, 4], [3, 3, 0, 3], slides),
         error(4, 0, 3)
     );
 }

@@ -10,6 +10,7 @@ mod elementwise;
 mod families;
 #[cfg(all(unix, not(miri)))]
 mod guard;
+mod image;
 mod indices;
 mod matmul;
 mod movement;
@@ -20,6 +21,8 @@ mod reduce;
 mod rows;
 mod search;
 mod training;
+mod values;
+mod volume;
 
 use super::Isa;
 use super::shape::len;

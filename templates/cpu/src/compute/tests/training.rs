@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::compute::oracle;
+use crate::compute::training::rules::{self, Rule};
 use crate::compute::training::{Adam, Momentum};
 
 fn values(len: usize, seed: f64) -> Vec<f64> {
@@ -61,4 +62,226 @@ fn momentum_matches_oracle() {
             });
         }
     }
+}
+
+/// Applies a rule to variables with positive elements, and compares them with `expected(variables, gradient)`.
+fn check<const N: usize>(rule: impl Rule<f64, N>, expected: impl Fn([f64; N], f64) -> [f64; N]) {
+    let gradient = values(5001, 9.0);
+    let initial: [Vec<f64>; N] = std::array::from_fn(|n| {
+        let values = values(gradient.len(), n as f64);
+        values.iter().map(|it| it.abs() + 0.1).collect()
+    });
+    on_every_isa(|isa| {
+        let mut found = initial.clone();
+        rules::apply(rule, found.each_mut().map(|it| &mut it[..]), &gradient);
+        for (index, g) in gradient.iter().enumerate() {
+            let expected = expected(initial.each_ref().map(|it| it[index]), *g);
+            for (found, expected) in found.each_ref().map(|it| it[index]).iter().zip(expected) {
+                let error = (found - expected).abs();
+                assert!(
+                    error < 1e-12 * (1.0 + expected.abs()),
+                    "{isa} {index}: {found}, not {expected}"
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn rules_of_squared_gradients_match_oracle() {
+    let (lr, rho, momentum, epsilon) = (0.1, 0.9, 0.8, 1e-3);
+    for update_slots in [false, true] {
+        let sum = |a: f64, g: f64| if update_slots { a + g * g } else { a };
+        check(rules::Adagrad { lr, update_slots }, |[v, a], g| {
+            [v - lr * g / sum(a, g).sqrt(), sum(a, g)]
+        });
+        check(
+            rules::AdagradV2 {
+                lr,
+                epsilon,
+                update_slots,
+            },
+            |[v, a], g| [v - lr * g / (sum(a, g).sqrt() + epsilon), sum(a, g)],
+        );
+    }
+    check(rules::Adadelta { lr, rho, epsilon }, |[v, a, u], g| {
+        let a = a * rho + (1.0 - rho) * g.powi(2);
+        let step = g * ((u + epsilon) / (a + epsilon)).sqrt();
+        [v - lr * step, a, u * rho + (1.0 - rho) * step.powi(2)]
+    });
+    check(
+        rules::RmsProp {
+            lr,
+            rho,
+            momentum,
+            epsilon,
+        },
+        |[v, s, m], g| {
+            let s = rho * s + (1.0 - rho) * g.powi(2);
+            let m = momentum * m + lr * g / (s + epsilon).sqrt();
+            [v - m, s, m]
+        },
+    );
+    // The mean square is above the square of the mean.
+    check(
+        rules::CenteredRmsProp {
+            lr,
+            rho,
+            momentum,
+            epsilon: 9.0,
+        },
+        |[v, a, s, m], g| {
+            let (a, s) = (rho * a + (1.0 - rho) * g, rho * s + (1.0 - rho) * g.powi(2));
+            let m = momentum * m + lr * g / (s - a * a + 9.0).sqrt();
+            [v - m, a, s, m]
+        },
+    );
+}
+
+#[test]
+fn rules_of_moments_match_oracle() {
+    let (lr, beta1, beta2, epsilon) = (0.1, 0.9, 0.99, 1e-3);
+    let (beta1_power, beta2_power) = (0.81, 0.97);
+    let mean = |old: f64, new: f64, keep: f64| old * keep + new * (1.0 - keep);
+    let adam = rules::AdamWithAmsgrad {
+        beta1_power,
+        beta2_power,
+        lr,
+        beta1,
+        beta2,
+        epsilon,
+    };
+    check(adam, |[var, m, v, largest], g| {
+        let (m, v) = (mean(m, g, beta1), mean(v, g * g, beta2));
+        let largest = largest.max(v);
+        let rate = lr * (1.0_f64 - beta2_power).sqrt() / (1.0 - beta1_power);
+        [var - rate * m / (largest.sqrt() + epsilon), m, v, largest]
+    });
+    check(
+        rules::AdaMax {
+            beta1_power,
+            lr,
+            beta1,
+            beta2,
+            epsilon,
+        },
+        |[var, m, v], g| {
+            let (m, v) = (mean(m, g, beta1), f64::max(beta2 * v, g.abs()));
+            [var - lr / (1.0 - beta1_power) * m / (v + epsilon), m, v]
+        },
+    );
+    let (alpha, logbase, sign_decay, beta) = (1.5, 0.7, 0.4, 0.9);
+    let agree = |g: f64, m: f64| {
+        if g == 0.0 || m == 0.0 {
+            0.0
+        } else {
+            (g * m).signum()
+        }
+    };
+    check(
+        rules::AddSign {
+            lr,
+            alpha,
+            sign_decay,
+            beta,
+        },
+        |[var, m], g| {
+            let m = mean(m, g, beta);
+            [var - lr * (alpha + sign_decay * agree(g, m)) * g, m]
+        },
+    );
+    check(
+        rules::PowerSign {
+            lr,
+            logbase,
+            sign_decay,
+            beta,
+        },
+        |[var, m], g| {
+            let m = mean(m, g, beta);
+            [var - lr * (logbase * sign_decay * agree(g, m)).exp() * g, m]
+        },
+    );
+}
+
+#[test]
+fn rules_with_regularization_match_oracle() {
+    let shrink = |x: f64, by: f64| x.signum() * (x.abs() - by).max(0.0);
+    for (l1, l2) in [(0.0, 0.0), (0.3, 0.2), (0.0, 0.5)] {
+        let alpha = 0.5;
+        check(
+            rules::ProximalGradientDescent { alpha, l1, l2 },
+            |[v], g| [shrink(v - alpha * g, alpha * l1) / (1.0 + l2 * alpha)],
+        );
+        check(rules::ProximalAdagrad { lr: alpha, l1, l2 }, |[v, a], g| {
+            let a = a + g * g;
+            let rate = alpha / a.sqrt();
+            [shrink(v - rate * g, rate * l1) / (1.0 + l2 * rate), a]
+        });
+        for (lr_power, multiply_linear_by_lr) in
+            [(-0.5, false), (-0.7, false), (-0.5, true), (0.0, true)]
+        {
+            let lr = 0.25;
+            let leader = |[v, a, z]: [f64; 3], g: f64, shrinking: f64| {
+                let power = |a: f64| a.powf(-lr_power);
+                let (n, scale) = (a + g * g, if multiply_linear_by_lr { lr } else { 1.0 });
+                let z = z + scale * (shrinking - (power(n) - power(a)) / lr * v);
+                let least = -shrink(z, l1 * scale);
+                [least / (scale * (power(n) / lr + 2.0 * l2)), n, z]
+            };
+            let ftrl = rules::Ftrl {
+                lr,
+                l1,
+                l2,
+                lr_power,
+                multiply_linear_by_lr,
+            };
+            check(ftrl, |variables, g| leader(variables, g, g));
+            let l2_shrinkage = 0.3;
+            let ftrl = rules::FtrlV2 {
+                lr,
+                l1,
+                l2,
+                l2_shrinkage,
+                lr_power,
+                multiply_linear_by_lr,
+            };
+            check(ftrl, |variables, g| {
+                leader(variables, g, g + 2.0 * l2_shrinkage * variables[0])
+            });
+        }
+    }
+}
+
+#[test]
+fn leader_rejects_coefficients_out_of_range() {
+    let valid = rules::Ftrl {
+        lr: 0.1,
+        l1: 0.0,
+        l2: 0.0,
+        lr_power: -0.5,
+        multiply_linear_by_lr: false,
+    };
+    assert!(valid.check().is_ok());
+    for wrong in [
+        rules::Ftrl { lr: 0.0, ..valid },
+        rules::Ftrl { l1: -0.1, ..valid },
+        rules::Ftrl { l2: -0.1, ..valid },
+        rules::Ftrl {
+            lr_power: 0.5,
+            ..valid
+        },
+        rules::Ftrl {
+            lr: f64::NAN,
+            ..valid
+        },
+    ] {
+        assert!(wrong.check().is_err(), "{wrong:?}");
+    }
+    let multiplied = rules::Ftrl {
+        lr: 0.0,
+        multiply_linear_by_lr: true,
+        ..valid
+    };
+    assert!(multiplied.check().is_ok());
 }

@@ -1,7 +1,7 @@
 //! Convolutions whose groups have one channel: each is a sum of products of few elements, so there are no matrices to
 //! multiply.
 
-use super::{Conv2d, PARTIAL_SUMS};
+use super::{Convolution, PARTIAL_SUMS, Windows};
 use crate::compute::matmul::Tiled;
 use crate::compute::parallel::for_each_block;
 use crate::compute::simd::Isa;
@@ -9,10 +9,10 @@ use crate::compute::simd::Isa;
 /// The number of multiply-adds in a task.
 const GRAIN: usize = 128 * 1024;
 
-impl Conv2d {
-    /// Returns true if each group has one channel, and there are several.
+impl Convolution {
+    /// Returns true if each group of images has one channel, and there are several.
     pub(super) fn is_depthwise(&self) -> bool {
-        self.depth == 1 && self.groups > 1
+        self.depth == 1 && self.groups > 1 && self.planes == Windows::ONE_PLANE
     }
 
     /// Returns the number of elements of one row of windows.
@@ -40,7 +40,7 @@ impl Conv2d {
     }
 }
 
-pub(super) fn forward<T: Tiled>(plan: &Conv2d, x: &[T], filter: &[T], y: &mut [T]) {
+pub(super) fn forward<T: Tiled>(plan: &Convolution, x: &[T], filter: &[T], y: &mut [T]) {
     let row = plan.output_row();
     let (block, isa) = ((GRAIN / (row * plan.patch())).max(1), Isa::current());
     for_each_block(y, block * row, |index, y| {
@@ -108,7 +108,7 @@ fn add_sums<T: Tiled>(dy: &[T], weights: &[T], dx: &mut [T]) {
     }
 }
 
-pub(super) fn backprop_input<T: Tiled>(plan: &Conv2d, filter: &[T], dy: &[T], dx: &mut [T]) {
+pub(super) fn backprop_input<T: Tiled>(plan: &Convolution, filter: &[T], dy: &[T], dx: &mut [T]) {
     let image = plan.rows.input * plan.columns.input * plan.groups;
     let windows = plan.windows() * plan.filters;
     let isa = Isa::current();
@@ -137,7 +137,7 @@ pub(super) fn backprop_input<T: Tiled>(plan: &Conv2d, filter: &[T], dy: &[T], dx
     });
 }
 
-pub(super) fn backprop_filter<T: Tiled>(plan: &Conv2d, x: &[T], dy: &[T], df: &mut [T]) {
+pub(super) fn backprop_filter<T: Tiled>(plan: &Convolution, x: &[T], dy: &[T], df: &mut [T]) {
     let (row, lines, len) = (plan.output_row(), plan.batch * plan.rows.output, df.len());
     // Parts depend on the shape only, so that the order of summation does not depend on the number of threads.
     let parts = (PARTIAL_SUMS / len).min(16).min(lines).max(1);

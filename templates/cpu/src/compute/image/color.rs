@@ -1,0 +1,124 @@
+//! Colors: red, green and blue, or hue, saturation and value, each from 0 to 1.
+
+use crate::compute::elementary::{Elementary, Real};
+use crate::compute::nn::activation::{maximum, minimum};
+use crate::compute::parallel::{Cost, for_each_row_chunk};
+
+/// The three channels of a color.
+pub type Color<T> = [T; 3];
+
+/// Returns `x` limited to 0 and 1.
+#[inline(always)]
+fn clamp<T: Real>(x: T) -> T {
+    minimum(maximum(x, T::ZERO), T::ONE)
+}
+
+/// Returns hue, saturation and value of red, green and blue.
+#[inline(always)]
+pub fn hsv_from_rgb<T: Real>([r, g, b]: Color<T>) -> Color<T> {
+    let value = maximum(maximum(r, g), b);
+    let range = value - minimum(minimum(r, g), b);
+    let saturation = if value > T::ZERO {
+        range / value
+    } else {
+        T::ZERO
+    };
+    let sixth = T::ONE / (T::constant(6.0) * range);
+    let hue = if r == value {
+        sixth * (g - b)
+    } else if g == value {
+        sixth * (b - r) + T::constant(2.0 / 6.0)
+    } else {
+        sixth * (r - g) + T::constant(4.0 / 6.0)
+    };
+    let hue = if range > T::ZERO { hue } else { T::ZERO };
+    let hue = if hue < T::ZERO { hue + T::ONE } else { hue };
+    [hue, saturation, value]
+}
+
+/// Returns red, green and blue of hue, saturation and value.
+#[inline(always)]
+pub fn rgb_from_hsv<T: Real>([hue, saturation, value]: Color<T>) -> Color<T> {
+    let sixths = hue * T::constant(6.0);
+    let distance = |from: f64| (sixths - T::constant(from)).absolute();
+    let (one, two) = (T::ONE, T::constant(2.0));
+    let pure = [
+        clamp(distance(3.0) - one),
+        clamp(two - distance(2.0)),
+        clamp(two - distance(4.0)),
+    ];
+    pure.map(|pure| (one - saturation + saturation * pure) * value)
+}
+
+/// Returns a function that multiplies the saturation.
+pub fn saturate<T: Real>(scale: T) -> impl Fn(Color<T>) -> Color<T> + Sync {
+    move |color| {
+        let [hue, saturation, value] = hsv_from_rgb(color);
+        rgb_from_hsv([hue, clamp(saturation * scale), value])
+    }
+}
+
+/// Returns a function that adds to the hue.
+pub fn rotate_hue<T: Real>(delta: T) -> impl Fn(Color<T>) -> Color<T> + Sync {
+    move |color| {
+        let [hue, saturation, value] = hsv_from_rgb(color);
+        let hue = hue + delta;
+        rgb_from_hsv([hue - hue.round_down(), saturation, value])
+    }
+}
+
+/// Writes `f` of each color.
+///
+/// # Panics
+/// Panics if the lengths differ, or are no multiple of 3.
+pub fn map_colors<T: Elementary>(x: &[T], out: &mut [T], f: impl Fn(Color<T>) -> Color<T> + Sync) {
+    assert_eq!(x.len(), out.len(), "operand and result differ in length");
+    for_each_row_chunk(out, 3, Cost::Expensive.grain(), |first, out| {
+        let x = &x[first * 3..][..out.len()];
+        for (x, out) in x.chunks_exact(3).zip(out.chunks_exact_mut(3)) {
+            out.copy_from_slice(&f([x[0], x[1], x[2]]));
+        }
+    });
+}
+
+/// Writes images of which the distances to the average of each channel are multiplied. The dims are batch, elements of
+/// an image, and channels.
+///
+/// # Panics
+/// Panics if a slice has another length.
+pub fn adjust_contrast(
+    [batch, pixels, channels]: [usize; 3],
+    factor: f32,
+    x: &[f32],
+    out: &mut [f32],
+) {
+    let lens = [x.len(), out.len()];
+    assert_eq!(lens, [batch * pixels * channels; 2], "other dims");
+    if x.is_empty() {
+        return;
+    }
+    let means = averages(pixels, channels, x);
+    let mean = |pixel: usize| &means[pixel / pixels * channels..][..channels];
+    for_each_row_chunk(out, channels, Cost::Cheap.grain(), |first, out| {
+        for (pixel, out) in (first..).zip(out.chunks_exact_mut(channels)) {
+            let x = &x[pixel * channels..][..channels];
+            for (out, (x, mean)) in out.iter_mut().zip(x.iter().zip(mean(pixel))) {
+                *out = (x - mean) * factor + mean;
+            }
+        }
+    });
+}
+
+/// Returns the average of each channel of each image.
+fn averages(pixels: usize, channels: usize, x: &[f32]) -> Vec<f32> {
+    let mut means = Vec::new();
+    for image in x.chunks_exact(pixels * channels) {
+        let mut sums = vec![0.0; channels];
+        for pixel in image.chunks_exact(channels) {
+            let pairs = sums.iter_mut().zip(pixel);
+            pairs.for_each(|(sum, x)| *sum += f64::from(*x));
+        }
+        means.extend(sums.iter().map(|sum| (sum / pixels as f64) as f32));
+    }
+    means
+}

@@ -1,0 +1,59 @@
+//! Values limited to a range, cross products, and sums of squares.
+
+use super::arith::Number;
+use super::parallel::{Cost, for_each_chunk, for_each_row_chunk};
+
+/// Limits each element to `least` and `most`, which have one element or one for each. NaN is no limit. If the limits
+/// are in the wrong order, `least` counts.
+///
+/// # Panics
+/// Panics if a limit has another number of elements.
+pub fn clip<T: Number>(least: &[T], most: &[T], out: &mut [T]) {
+    let is_limit = |it: &[T]| it.len() == 1 || it.len() == out.len();
+    assert!(
+        is_limit(least) && is_limit(most),
+        "limits of another length"
+    );
+    let at = |it: &[T], index: usize| if it.len() == 1 { it[0] } else { it[index] };
+    for_each_chunk(out, Cost::Cheap.grain(), |start, out| {
+        for (index, out) in (start..).zip(out) {
+            let (least, most) = (at(least, index), at(most, index));
+            let lowered = if most < *out { most } else { *out };
+            *out = if lowered < least { least } else { lowered };
+        }
+    });
+}
+
+/// Computes the cross products of vectors of three elements.
+///
+/// # Panics
+/// Panics if the lengths differ, or are no multiple of 3.
+pub fn cross<T: Number>(a: &[T], b: &[T], out: &mut [T]) {
+    assert_eq!(
+        [a.len(), b.len()],
+        [out.len(); 2],
+        "operands and result differ in length"
+    );
+    for_each_row_chunk(out, 3, Cost::Cheap.grain(), |first, out| {
+        let [a, b] = [a, b].map(|it| it[first * 3..][..out.len()].chunks_exact(3));
+        for ((a, b), out) in a.zip(b).zip(out.chunks_exact_mut(3)) {
+            for (i, out) in out.iter_mut().enumerate() {
+                let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+                *out = a[j].times(b[k]).minus(a[k].times(b[j]));
+            }
+        }
+    });
+}
+
+/// The number of squares that are added one after the other.
+const BLOCK: usize = 256;
+
+/// Returns the sum of the squares. Halves are added pairwise, so that the rounding error grows with the logarithm of
+/// the length.
+pub fn sum_of_squares<T: Number>(x: &[T]) -> T {
+    if x.len() <= BLOCK {
+        return x.iter().fold(T::ZERO, |sum, x| sum.plus(x.times(*x)));
+    }
+    let (first, second) = x.split_at((x.len() / 2).next_multiple_of(BLOCK));
+    sum_of_squares(first).plus(sum_of_squares(second))
+}

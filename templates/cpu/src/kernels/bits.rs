@@ -1,0 +1,44 @@
+//! Functions of the bits of integers.
+
+use super::elementwise::{map_one, map_two};
+use super::prelude::*;
+use crate::compute::bits::Bits;
+use sp_plugin::kernel::{Kernel, kernels};
+use std::ops::{BitAnd, BitOr, BitXor};
+
+/// Functions of two tensors that broadcast: `name: Op => function`. They are called by a pointer, so that all have one
+/// loop.
+macro_rules! bits {
+    ($($name:ident: $op:ident => $f:path;)*) => {
+        $(
+            #[kernel($op, T = [u8, i32, i64])]
+            fn $name<T: Element + Precision<Compute = T> + Bits>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
+                let f: fn(T, T) -> T = $f;
+                map_two(Cost::Cheap, x, y, z, f)
+            }
+        )*
+
+        /// Returns the kernels of this file.
+        pub fn table() -> Vec<&'static Kernel> {
+            kernels![invert, $($name),*]
+        }
+    };
+}
+
+bits! {
+    bitwise_and: BitwiseAnd => BitAnd::bitand;
+    bitwise_or: BitwiseOr => BitOr::bitor;
+    bitwise_xor: BitwiseXor => BitXor::bitxor;
+    left_shift: LeftShift => Bits::shift_left;
+    right_shift: RightShift => Bits::shift_right;
+}
+
+#[kernel(Invert, T = [u8, i32, i64])]
+fn invert<T: Element + Precision<Compute = T> + Bits>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
+    map_one(
+        x,
+        y,
+        #[inline(always)]
+        |x| !x,
+    )
+}

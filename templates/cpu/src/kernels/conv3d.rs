@@ -1,0 +1,120 @@
+//! Convolution of volumes and its gradients.
+
+use super::image::PaddingKind;
+use super::prelude::*;
+use super::volume::{VolumeFormat, check_output, dims5, slides_3d, spatial_3d};
+use crate::compute::matmul::Tiled;
+use crate::compute::nn::conv::{self, Convolution};
+use crate::compute::nn::window::Slide;
+use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
+
+/// The attributes of all three ops.
+#[derive(Attributes)]
+struct ConvAttributes {
+    strides: Vec<i64>,
+    padding: PaddingKind,
+    data_format: VolumeFormat,
+    dilations: Vec<i64>,
+}
+
+/// The checked attributes.
+struct Conv3d {
+    slides: [Slide; 3],
+}
+
+impl Prepare for Conv3d {
+    type Attributes = ConvAttributes;
+
+    fn prepare(it: ConvAttributes) -> Result<Self> {
+        it.data_format.check()?;
+        let invalid = |message: String| Error::invalid_argument(message);
+        let strides = spatial_3d("strides", &it.strides, invalid)?;
+        let dilations = spatial_3d("dilations", &it.dilations, invalid)?;
+        Ok(Self {
+            slides: slides_3d(strides, dilations, it.padding)?,
+        })
+    }
+}
+
+impl Conv3d {
+    /// Returns the plan for an input and a filter.
+    fn plan(&self, input: &[usize], filter: &[usize]) -> Result<Convolution> {
+        let (input, filter) = (dims5("the input", input)?, dims5("the filter", filter)?);
+        if filter[3] != input[4] {
+            let message = format!(
+                "a filter of shape {filter:?} must have the {} channels of the input",
+                input[4]
+            );
+            return Err(Error::invalid_argument(message));
+        }
+        Ok(Convolution::new_3d(input, filter, self.slides)?)
+    }
+}
+
+/// Returns the dims that an input states.
+fn stated_dims(name: &str, sizes: &HostIn<'_, Index>) -> Result<Vec<usize>> {
+    let sizes_of =
+        |message: &str| Error::invalid_argument(format!("{name} {:?} {message}", sizes.to_vec()));
+    if sizes.dims().len() != 1 {
+        return Err(sizes_of("must be a vector"));
+    }
+    let size = |size: i64| usize::try_from(size).map_err(|_| sizes_of("has a negative size"));
+    sizes.iter().map(size).collect()
+}
+
+#[kernel(Conv3D, T = [F16, Bf16, f32, f64])]
+fn conv3d<T: Element + Precision<Compute: Tiled>>(
+    #[state] it: &Conv3d,
+    input: In<'_, T>,
+    filter: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let plan = it.plan(input.dims(), filter.dims())?;
+    let mut output = output.zeroed(&plan.output_3d())?;
+    let (input, filter) = (T::widened(input.data()), T::widened(filter.data()));
+    T::update(&mut output, |y| conv::convolve(&plan, &input, &filter, y));
+    Ok(())
+}
+
+#[kernel(Conv3DBackpropInputV2, T = [F16, Bf16, f32, f64])]
+fn conv3d_backprop_input<T: Element + Precision<Compute: Tiled>>(
+    #[state] it: &Conv3d,
+    input_sizes: HostIn<'_, Index>,
+    filter: In<'_, T>,
+    out_backprop: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let dims = stated_dims("input_sizes", &input_sizes)?;
+    let plan = it.plan(&dims, filter.dims())?;
+    check_output("out_backprop", out_backprop.dims(), plan.output_3d())?;
+    let mut output = output.zeroed(&dims)?;
+    let (filter, gradient) = (T::widened(filter.data()), T::widened(out_backprop.data()));
+    T::update(&mut output, |dx| {
+        conv::backprop_input(&plan, &filter, &gradient, dx)
+    });
+    Ok(())
+}
+
+#[kernel(Conv3DBackpropFilterV2, T = [F16, Bf16, f32, f64])]
+fn conv3d_backprop_filter<T: Element + Precision<Compute: Tiled>>(
+    #[state] it: &Conv3d,
+    input: In<'_, T>,
+    filter_sizes: HostIn<'_, i32>,
+    out_backprop: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let dims = super::image::shape("filter_sizes", &filter_sizes)?;
+    let plan = it.plan(input.dims(), &dims)?;
+    check_output("out_backprop", out_backprop.dims(), plan.output_3d())?;
+    let mut output = output.zeroed(&dims)?;
+    let (input, gradient) = (T::widened(input.data()), T::widened(out_backprop.data()));
+    T::update(&mut output, |df| {
+        conv::backprop_filter(&plan, &input, &gradient, df)
+    });
+    Ok(())
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![conv3d, conv3d_backprop_input, conv3d_backprop_filter]
+}

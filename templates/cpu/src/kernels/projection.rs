@@ -1,0 +1,134 @@
+//! Projective transforms of images.
+
+use super::image::dims4;
+use super::prelude::*;
+use super::resize::image_size;
+use crate::compute::cast::Cast;
+use crate::compute::image::Interpolation;
+use crate::compute::image::projection::{FillMode, Projection, project};
+use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
+
+#[derive(Attributes)]
+struct TransformAttributes {
+    interpolation: String,
+    fill_mode: String,
+}
+
+/// The checked attributes.
+struct Transform {
+    interpolation: Interpolation,
+    fill_mode: FillMode,
+}
+
+impl Prepare for Transform {
+    type Attributes = TransformAttributes;
+
+    /// TensorFlow permits lowercase letters.
+    fn prepare(it: TransformAttributes) -> Result<Self> {
+        let unknown = |name: &str, value: &str| {
+            Err(Error::invalid_argument(format!("unknown {name} {value:?}")))
+        };
+        let interpolation = match &*it.interpolation.to_ascii_uppercase() {
+            "NEAREST" => Interpolation::Nearest,
+            "BILINEAR" => Interpolation::Bilinear,
+            other => return unknown("interpolation", other),
+        };
+        let fill_mode = match &*it.fill_mode.to_ascii_uppercase() {
+            "CONSTANT" => FillMode::Constant,
+            "NEAREST" => FillMode::Nearest,
+            "REFLECT" => FillMode::Reflect,
+            "WRAP" => FillMode::Wrap,
+            other => return unknown("fill_mode", other),
+        };
+        Ok(Self {
+            interpolation,
+            fill_mode,
+        })
+    }
+}
+
+impl Transform {
+    fn write<T: Element + Cast<f32>>(
+        &self,
+        images: &In<'_, T>,
+        transforms: &In<'_, f32>,
+        size: [usize; 2],
+        fill: f32,
+        output: Out<'_, T>,
+    ) -> Result<()>
+    where
+        f32: Cast<T>,
+    {
+        let dims = dims4("images", images.dims())?;
+        match transforms.dims() {
+            &[count, 8] if count == 1 || count == dims[0] => {}
+            found => {
+                let message = format!(
+                    "transforms must have shape [1, 8] or [{}, 8], not {found:?}",
+                    dims[0]
+                );
+                return Err(Error::invalid_argument(message));
+            }
+        }
+        let plan = Projection {
+            images: dims,
+            size,
+            transforms: transforms.data(),
+            interpolation: self.interpolation,
+            fill_mode: self.fill_mode,
+            fill_value: fill.cast(),
+        };
+        let mut output = output.zeroed(&plan.output())?;
+        project(&plan, images.data(), &mut output);
+        Ok(())
+    }
+}
+
+#[kernel(ImageProjectiveTransformV2, dtype: T = [F16, f32, f64, u8, i64])]
+fn transform_v2<T: Element + Cast<f32>>(
+    #[state] it: &Transform,
+    images: In<'_, T>,
+    transforms: In<'_, f32>,
+    output_shape: HostIn<'_, i32>,
+    transformed_images: Out<'_, T>,
+) -> Result<()>
+where
+    f32: Cast<T>,
+{
+    let size = image_size("output_shape", &output_shape)?;
+    it.write(&images, &transforms, size, 0.0, transformed_images)
+}
+
+#[kernel(ImageProjectiveTransformV3, dtype: T = [F16, f32, f64, u8, i64])]
+fn transform_v3<T: Element + Cast<f32>>(
+    #[state] it: &Transform,
+    images: In<'_, T>,
+    transforms: In<'_, f32>,
+    output_shape: HostIn<'_, i32>,
+    fill_value: HostIn<'_, f32>,
+    transformed_images: Out<'_, T>,
+) -> Result<()>
+where
+    f32: Cast<T>,
+{
+    let size = image_size("output_shape", &output_shape)?;
+    if !fill_value.dims().is_empty() {
+        let message = format!(
+            "fill_value must be a scalar, not of shape {:?}",
+            fill_value.dims()
+        );
+        return Err(Error::invalid_argument(message));
+    }
+    it.write(
+        &images,
+        &transforms,
+        size,
+        fill_value.scalar()?,
+        transformed_images,
+    )
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![transform_v2, transform_v3]
+}

@@ -1,0 +1,238 @@
+//! Images of another size, and parts of images.
+
+use super::image::dims4;
+use super::prelude::*;
+use crate::compute::cast::Cast;
+use crate::compute::elementary::Elementary;
+use crate::compute::image::Interpolation;
+use crate::compute::image::crop::{Crop, crop_and_resize as crop};
+use crate::compute::image::resize::{self, Alignment, Resize};
+use sp_plugin::Code;
+use sp_plugin::kernel::{Kernel, kernels};
+
+impl Alignment {
+    /// Checks that at most one attribute is true.
+    fn check(self) -> Result<Self> {
+        match self.align_corners && self.half_pixel_centers {
+            false => Ok(self),
+            true => Err(Error::invalid_argument(
+                "align_corners and half_pixel_centers must not both be true",
+            )),
+        }
+    }
+}
+
+/// Returns the rows and columns that an input states.
+///
+/// # Errors
+/// Returns an error if there are not two, or one is not positive.
+pub fn image_size(name: &str, size: &HostIn<'_, i32>) -> Result<[usize; 2]> {
+    let is_vector = size.dims().len() == 1;
+    match *size.data() {
+        [rows, columns] if is_vector && rows > 0 && columns > 0 => {
+            Ok([rows as usize, columns as usize])
+        }
+        _ => Err(Error::invalid_argument(format!(
+            "{name} {:?} of shape {:?} must be a vector of two positive numbers",
+            size.data(),
+            size.dims()
+        ))),
+    }
+}
+
+/// Returns the plan for images.
+///
+/// # Errors
+/// Returns an error if an image has no elements.
+fn plan(images: &[usize], size: [usize; 2], alignment: Alignment) -> Result<Resize> {
+    let dims = dims4("images", images)?;
+    if dims[1..].contains(&0) {
+        let message = format!("images of shape {dims:?} must not be empty");
+        return Err(Error::invalid_argument(message));
+    }
+    Ok(Resize::new(dims, size, alignment))
+}
+
+#[kernel(ResizeBilinear, T = [F16, Bf16, f32, f64, u8])]
+fn bilinear<T: Element + Cast<f32>>(
+    images: In<'_, T>,
+    size: HostIn<'_, i32>,
+    resized_images: Out<'_, f32>,
+    align_corners: bool,
+    half_pixel_centers: bool,
+) -> Result<()> {
+    let alignment = Alignment {
+        align_corners,
+        half_pixel_centers,
+    };
+    let plan = plan(
+        images.dims(),
+        image_size("size", &size)?,
+        alignment.check()?,
+    )?;
+    let mut output = resized_images.zeroed(&plan.resized())?;
+    resize::bilinear(&plan, images.data(), &mut output);
+    Ok(())
+}
+
+#[kernel(ResizeBilinearGrad, T = [F16, Bf16, f32, f64])]
+fn bilinear_grad<T: Element + Precision<Compute: Elementary>>(
+    grads: In<'_, f32>,
+    original_image: In<'_, T>,
+    output: Out<'_, T>,
+    align_corners: bool,
+    half_pixel_centers: bool,
+) -> Result<()> {
+    let alignment = Alignment {
+        align_corners,
+        half_pixel_centers,
+    };
+    let [_, rows, columns, _] = dims4("original_image", original_image.dims())?;
+    let [batch, resized_rows, resized_columns, channels] = dims4("grads", grads.dims())?;
+    if [rows, columns, resized_rows, resized_columns].contains(&0) {
+        let message = format!(
+            "grads of shape {:?} and original_image of shape {:?} must have rows and columns",
+            grads.dims(),
+            original_image.dims()
+        );
+        return Err(Error::invalid_argument(message));
+    }
+    let (dims, size) = (
+        [batch, rows, columns, channels],
+        [resized_rows, resized_columns],
+    );
+    let plan = Resize::new(dims, size, alignment.check()?);
+    let mut output = output.zeroed(&dims)?;
+    T::update(&mut output, |dx| {
+        resize::bilinear_grad(&plan, grads.data(), dx)
+    });
+    Ok(())
+}
+
+#[kernel(ResizeNearestNeighbor, T = [F16, Bf16, f32, f64, u8, i64])]
+fn nearest<T: Element>(
+    images: In<'_, T>,
+    size: HostIn<'_, i32>,
+    resized_images: Out<'_, T>,
+    align_corners: bool,
+    half_pixel_centers: bool,
+) -> Result<()> {
+    let alignment = Alignment {
+        align_corners,
+        half_pixel_centers,
+    };
+    let plan = plan(
+        images.dims(),
+        image_size("size", &size)?,
+        alignment.check()?,
+    )?;
+    let mut output = resized_images.zeroed(&plan.resized())?;
+    resize::nearest(&plan, images.data(), &mut output);
+    Ok(())
+}
+
+/// Permits both attributes, as the kernel on the CPU does.
+#[kernel(ResizeNearestNeighborGrad, T = [F16, Bf16, f32, f64])]
+fn nearest_grad<T: Element + Precision<Compute: Number>>(
+    grads: In<'_, T>,
+    size: HostIn<'_, i32>,
+    output: Out<'_, T>,
+    align_corners: bool,
+    half_pixel_centers: bool,
+) -> Result<()> {
+    let alignment = Alignment {
+        align_corners,
+        half_pixel_centers,
+    };
+    let [batch, resized_rows, resized_columns, channels] = dims4("grads", grads.dims())?;
+    let [rows, columns] = image_size("size", &size)?;
+    let dims = [batch, rows, columns, channels];
+    let mut output = output.zeroed(&dims)?;
+    let plan = Resize::new(dims, [resized_rows, resized_columns], alignment);
+    let gradient = T::widened(grads.data());
+    T::update(&mut output, |dx| resize::nearest_grad(&plan, &gradient, dx));
+    Ok(())
+}
+
+#[derive(Clone, Copy, AttributeValue)]
+enum Method {
+    #[value("bilinear")]
+    Bilinear,
+    #[value("nearest")]
+    Nearest,
+}
+
+#[kernel(CropAndResize, T = [F16, f32, f64, u8])]
+fn crop_and_resize<T: Element + Cast<f32>>(
+    image: In<'_, T>,
+    boxes: In<'_, f32>,
+    box_ind: In<'_, i32>,
+    crop_size: HostIn<'_, i32>,
+    crops: Out<'_, f32>,
+    method: Method,
+    extrapolation_value: f32,
+) -> Result<()> {
+    let images = dims4("image", image.dims())?;
+    check_boxes(&boxes, &box_ind)?;
+    if images[1] == 0 || images[2] == 0 {
+        let message = format!("image of shape {images:?} must have rows and columns");
+        return Err(Error::invalid_argument(message));
+    }
+    let plan = Crop {
+        images,
+        size: image_size("crop_size", &crop_size)?,
+        boxes: if box_ind.is_empty() {
+            &[]
+        } else {
+            boxes.data()
+        },
+        indices: box_ind.data(),
+        interpolation: match method {
+            Method::Bilinear => Interpolation::Bilinear,
+            Method::Nearest => Interpolation::Nearest,
+        },
+        outside: extrapolation_value,
+    };
+    check_values(&plan)?;
+    let mut output = crops.zeroed(&plan.output())?;
+    crop(&plan, image.data(), &mut output);
+    Ok(())
+}
+
+/// Checks the shapes of the boxes and of their images.
+fn check_boxes(boxes: &In<'_, f32>, indices: &In<'_, i32>) -> Result<()> {
+    match (boxes.dims(), indices.dims()) {
+        (&[count, 4], &[found]) if count == found => Ok(()),
+        (&[_, _], [0]) if boxes.is_empty() => Ok(()),
+        (boxes, indices) => Err(Error::invalid_argument(format!(
+            "boxes and box_ind must have shapes [n, 4] and [n], not {boxes:?} and {indices:?}"
+        ))),
+    }
+}
+
+/// Checks that the boxes are finite, and of images that exist.
+fn check_values(plan: &Crop<'_>) -> Result<()> {
+    let is_image = |index: &&i32| usize::try_from(**index).is_ok_and(|it| it < plan.images[0]);
+    if let Some(index) = plan.indices.iter().find(|it| !is_image(it)) {
+        let message = format!(
+            "box_ind has {index}, which is not in [0, {})",
+            plan.images[0]
+        );
+        return Err(Error::new(Code::OUT_OF_RANGE, message));
+    }
+    match plan.boxes.iter().all(|it| it.is_finite()) {
+        true => Ok(()),
+        false => Err(Error::invalid_argument("boxes must be finite")),
+    }
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![
+        bilinear,
+        bilinear_grad,
+        nearest,
+        nearest_grad,
+        crop_and_resize
+    ]
+}

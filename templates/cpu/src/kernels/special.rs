@@ -1,0 +1,119 @@
+//! Special functions, limits of values, cross products, and half the sum of squares.
+
+use super::elementwise::{map_one_with_cost, map_two};
+use super::prelude::*;
+use crate::compute::elementary::Elementary;
+use crate::compute::special::Special;
+use crate::compute::values;
+use sp_plugin::Code;
+use sp_plugin::kernel::{Kernel, kernels};
+
+/// Functions of one float: `name: Op in [types] => function`. They are called by a pointer, so that all have one loop.
+macro_rules! unary {
+    ($($name:ident: $op:ident => $f:path;)*) => {
+        $(
+            #[kernel($op, T = [F16, Bf16, f32, f64])]
+            fn $name<T: Element + Precision<Compute: Special>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
+                let f: fn(T::Compute) -> T::Compute = $f;
+                map_one_with_cost(Cost::Expensive, x, y, f)
+            }
+        )*
+
+        fn unary_table() -> Vec<&'static Kernel> {
+            kernels![$($name),*]
+        }
+    };
+}
+
+unary! {
+    acosh: Acosh => Special::inverse_cosh;
+    asinh: Asinh => Special::inverse_sinh;
+    atanh: Atanh => Special::inverse_tanh;
+    digamma: Digamma => Special::digamma;
+    erfinv: Erfinv => Special::inverse_erf;
+    lgamma: Lgamma => Special::log_gamma;
+    ndtri: Ndtri => Special::normal_quantile;
+}
+
+#[kernel(Atan2, T = [F16, Bf16, f32, f64])]
+fn atan2<T: Element + Precision<Compute: Special>>(
+    y: In<'_, T>,
+    x: In<'_, T>,
+    z: Out<'_, T>,
+) -> Result<()> {
+    map_two(Cost::Expensive, y, x, z, Special::angle)
+}
+
+#[kernel(NextAfter, T = [f32, f64])]
+fn next_after<T: Element + Precision<Compute = T> + Special>(
+    x1: In<'_, T>,
+    x2: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    map_two(Cost::Expensive, x1, x2, output, T::next_after)
+}
+
+#[kernel(ClipByValue, T = [F16, Bf16, f32, f64, i64])]
+fn clip_by_value<T: Element + Precision<Compute: Number>>(
+    t: In<'_, T>,
+    clip_value_min: In<'_, T>,
+    clip_value_max: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let is_limit = |it: &In<'_, T>| it.dims().is_empty() || it.dims() == t.dims();
+    if !is_limit(&clip_value_min) || !is_limit(&clip_value_max) {
+        let message = format!(
+            "clip_value_min and clip_value_max must be scalars or have the shape {:?}, not shapes {:?} and {:?}",
+            t.dims(),
+            clip_value_min.dims(),
+            clip_value_max.dims()
+        );
+        return Err(Error::invalid_argument(message));
+    }
+    let mut output = output.uninit(t.dims())?.copy_from_slice(t.data())?;
+    let limits = [&clip_value_min, &clip_value_max].map(|it| T::widened(it.data()));
+    T::update(&mut output, |out| values::clip(&limits[0], &limits[1], out));
+    Ok(())
+}
+
+#[kernel(Cross, T = [F16, Bf16, f32, f64, i64])]
+fn cross<T: Element + Precision<Compute: Number>>(
+    a: In<'_, T>,
+    b: In<'_, T>,
+    product: Out<'_, T>,
+) -> Result<()> {
+    match a.dims() {
+        dims if dims != b.dims() => {
+            let message = format!("a {dims:?} and b {:?} differ in shape", b.dims());
+            return Err(Error::invalid_argument(message));
+        }
+        [] => return Err(Error::invalid_argument("a must not be a scalar")),
+        [.., 3] => {}
+        dims => {
+            let message =
+                format!("cross products are of vectors of 3 elements, not of shape {dims:?}");
+            return Err(Error::new(Code::FAILED_PRECONDITION, message));
+        }
+    }
+    let mut product = product.zeroed(a.dims())?;
+    let (a, b) = (T::widened(a.data()), T::widened(b.data()));
+    T::update(&mut product, |out| values::cross(&a, &b, out));
+    Ok(())
+}
+
+#[kernel(L2Loss, T = [F16, Bf16, f32, f64])]
+fn l2_loss<T: Element + Precision<Compute: Elementary>>(
+    t: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let half = T::Compute::constant(0.5).times(values::sum_of_squares(&T::widened(t.data())));
+    output.uninit(&[])?.fill(T::from_compute(half));
+    Ok(())
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    let mut table = unary_table();
+    table.extend(kernels![atan2, next_after, clip_by_value, cross, l2_loss]);
+    table
+}

@@ -1,0 +1,202 @@
+//! Random numbers of kernels with seeds as attributes, and random classes. With a seed the numbers are the same as
+//! TensorFlow's on the CPU, call by call.
+
+use super::prelude::*;
+use super::random::{fill_normal, fill_truncated_normal, read_dims};
+use crate::compute::multinomial;
+use crate::compute::random::{self, Bounded, Normal, Philox, Sample};
+use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The counters that TensorFlow reserves for each number.
+const RESERVED: u64 = 256;
+
+#[derive(Attributes)]
+struct Seeds {
+    seed: i64,
+    seed2: i64,
+}
+
+/// The generator of a kernel's instance. Calls that run together have different numbers.
+struct Generator {
+    key: u64,
+    /// The upper half of the counter.
+    high: u64,
+    /// The lower half of the counter of the next call.
+    next: AtomicU64,
+}
+
+impl Prepare for Generator {
+    type Attributes = Seeds;
+
+    fn prepare(it: Seeds) -> Result<Self> {
+        let (key, high) = match (it.seed, it.seed2) {
+            (0, 0) => (random_seed(), random_seed()),
+            (seed, seed2) => (seed as u64, seed2 as u64),
+        };
+        Ok(Self {
+            key,
+            high,
+            next: AtomicU64::new(0),
+        })
+    }
+}
+
+/// Returns a number that differs in each call: the standard library seeds its hashes with random numbers.
+fn random_seed() -> u64 {
+    RandomState::new().hash_one(())
+}
+
+impl Generator {
+    /// Returns the generator of a call that draws `count` numbers.
+    fn reserve(&self, count: usize) -> Philox {
+        let counters = (count as u64).wrapping_mul(RESERVED);
+        let start = self.next.fetch_add(counters, Ordering::Relaxed);
+        Philox::new(self.key, [start, self.high])
+    }
+}
+
+/// Distributions without parameters: `name: Op, [bounds] => function`.
+macro_rules! distributions {
+    ($($name:ident: $op:ident, [$($bound:tt)*] => $fill:expr;)*) => {$(
+        #[kernel($op, dtype: T = [F16, Bf16, f32, f64])]
+        fn $name<T: Element + $($bound)*>(
+            #[state] generator: &Generator,
+            shape: HostIn<'_, Index>,
+            output: Out<'_, T>,
+        ) -> Result<()> {
+            let mut output = output.zeroed(&read_dims(&shape)?)?;
+            $fill(generator.reserve(output.len()), &mut output);
+            Ok(())
+        }
+    )*};
+}
+
+distributions! {
+    uniform: RandomUniform, [Sample] => random::uniform::<T>;
+    normal: RandomStandardNormal, [Precision<Compute: Normal>] => fill_normal::<T>;
+    truncated_normal: TruncatedNormal, [Precision<Compute: Normal>] => fill_truncated_normal::<T>;
+}
+
+#[kernel(RandomUniformInt, Tout: T = [i32, i64])]
+fn uniform_int<T: Element + Bounded + std::fmt::Display>(
+    #[state] generator: &Generator,
+    shape: HostIn<'_, Index>,
+    minval: HostIn<'_, T>,
+    maxval: HostIn<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let dims = read_dims(&shape)?;
+    if !minval.dims().is_empty() || !maxval.dims().is_empty() {
+        let message = format!(
+            "minval and maxval must be scalars, not of shapes {:?} and {:?}",
+            minval.dims(),
+            maxval.dims()
+        );
+        return Err(Error::invalid_argument(message));
+    }
+    let mut output = output.zeroed(&dims)?;
+    let (low, high) = (minval.scalar()?, maxval.scalar()?);
+    match output.is_empty() {
+        true => Ok(()),
+        false if low >= high => Err(Error::invalid_argument(format!(
+            "minval {low} must be below maxval {high}"
+        ))),
+        false => {
+            let generator = generator.reserve(output.len());
+            random::uniform_int(generator, low, high, &mut output);
+            Ok(())
+        }
+    }
+}
+
+#[kernel(Multinomial, T = [F16, Bf16, f32, f64], output_dtype: U = [i32, i64])]
+fn draw_classes<T: Element + Precision<Compute: Into<f64>>, U: Element + From<i32>>(
+    #[state] generator: &Generator,
+    logits: In<'_, T>,
+    num_samples: HostIn<'_, i32>,
+    output: Out<'_, U>,
+) -> Result<()> {
+    let draw = Draw::new(logits.dims(), &num_samples)?;
+    // Each number has two words. TensorFlow rounds the numbers of a row up to a multiple of 4.
+    let numbers = draw.rows * draw.samples.next_multiple_of(4) * 2;
+    let count = if draw.samples == 0 { 0 } else { numbers };
+    draw.write(generator.reserve(count), logits, output)
+}
+
+#[kernel(StatelessMultinomial, T = [F16, Bf16, f32, f64], output_dtype: U = [i32, i64])]
+fn draw_classes_by_seed<T: Element + Precision<Compute: Into<f64>>, U: Element + From<i32>>(
+    logits: In<'_, T>,
+    num_samples: HostIn<'_, i32>,
+    seed: HostIn<'_, Index>,
+    output: Out<'_, U>,
+) -> Result<()> {
+    let (&[low, high], [_]) = (&seed.to_vec()[..], seed.dims()) else {
+        let message = format!("seed must have shape [2], not {:?}", seed.dims());
+        return Err(Error::invalid_argument(message));
+    };
+    let (key, counter) = Philox::from_seed([low as u64, high as u64]);
+    let draw = Draw::new(logits.dims(), &num_samples)?;
+    draw.write(Philox::new(key, counter), logits, output)
+}
+
+/// The dims of random classes.
+struct Draw {
+    rows: usize,
+    classes: usize,
+    samples: usize,
+}
+
+impl Draw {
+    fn new(logits: &[usize], samples: &HostIn<'_, i32>) -> Result<Self> {
+        let invalid = |message: String| Err(Error::invalid_argument(message));
+        let &[rows, classes] = logits else {
+            return invalid(format!("logits must be a matrix, not of shape {logits:?}"));
+        };
+        if !samples.dims().is_empty() {
+            let dims = samples.dims();
+            return invalid(format!(
+                "num_samples must be a scalar, not of shape {dims:?}"
+            ));
+        }
+        if classes == 0 || i32::try_from(classes).is_err() {
+            return invalid(format!(
+                "logits must have from 1 to 2147483647 classes, not {classes}"
+            ));
+        }
+        let samples = samples.scalar()?;
+        match usize::try_from(samples) {
+            Ok(samples) => Ok(Self {
+                rows,
+                classes,
+                samples,
+            }),
+            Err(_) => invalid(format!("num_samples {samples} must not be negative")),
+        }
+    }
+
+    fn write<T: Element + Precision<Compute: Into<f64>>, U: Element + From<i32>>(
+        &self,
+        generator: Philox,
+        logits: In<'_, T>,
+        output: Out<'_, U>,
+    ) -> Result<()> {
+        let mut output = output.zeroed(&[self.rows, self.samples])?;
+        let logits = T::widened(logits.data());
+        multinomial::multinomial(generator, self.classes, &logits, self.samples, &mut output);
+        Ok(())
+    }
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![
+        uniform,
+        normal,
+        truncated_normal,
+        uniform_int,
+        draw_classes,
+        draw_classes_by_seed
+    ]
+}

@@ -1,0 +1,105 @@
+//! Attributes and shapes of kernels that work on volumes, whose tensors are in the order batch, planes, rows, columns,
+//! channels, as in TensorFlow's kernels on the CPU.
+
+use super::image::{PaddingKind, to_size};
+use super::prelude::*;
+use crate::compute::nn::window::{Padding, Slide};
+
+/// The position of the channels.
+#[derive(Clone, Copy, PartialEq, Eq, AttributeValue)]
+pub enum VolumeFormat {
+    /// The last dim.
+    #[value("NDHWC")]
+    ChannelsLast,
+    /// The second dim.
+    #[value("NCDHW")]
+    ChannelsFirst,
+}
+
+impl VolumeFormat {
+    /// Checks that the channels are the last dim.
+    ///
+    /// # Errors
+    /// Returns an error if they are not.
+    pub fn check(self) -> Result<()> {
+        match self {
+            Self::ChannelsLast => Ok(()),
+            Self::ChannelsFirst => Err(Error::invalid_argument(
+                "data_format NCDHW is not supported: transpose the tensor to NDHWC",
+            )),
+        }
+    }
+}
+
+/// Returns the three spatial elements of an attribute with an element for each dim. `unsupported` creates the error for
+/// batch and channels.
+///
+/// # Errors
+/// Returns an error if there are not five, if one is not positive, or if that of the batch or the channels is not 1.
+pub fn spatial_3d(
+    name: &str,
+    values: &[i64],
+    unsupported: fn(String) -> Error,
+) -> Result<[usize; 3]> {
+    let Ok(&[batch, planes, rows, columns, channels]) = <&[i64; 5]>::try_from(values) else {
+        let message = format!("{name} {values:?} must have 5 elements, one for each dimension");
+        return Err(Error::invalid_argument(message));
+    };
+    if [batch, channels] != [1, 1] {
+        let message =
+            format!("{name} {values:?} other than 1 of batch and channels are not supported");
+        return Err(unsupported(message));
+    }
+    match (to_size(planes), to_size(rows), to_size(columns)) {
+        (Some(planes @ 1..), Some(rows @ 1..), Some(columns @ 1..)) => Ok([planes, rows, columns]),
+        _ => Err(Error::invalid_argument(format!(
+            "{name} {values:?} of planes, rows and columns must be above 0 and at most 2147483647"
+        ))),
+    }
+}
+
+/// Returns how windows move along planes, rows and columns.
+///
+/// # Errors
+/// Returns an error for explicit paddings, which the ops do not have.
+pub fn slides_3d(
+    strides: [usize; 3],
+    dilations: [usize; 3],
+    padding: PaddingKind,
+) -> Result<[Slide; 3]> {
+    let padding = match padding {
+        PaddingKind::Same => Padding::Same,
+        PaddingKind::Valid => Padding::Valid,
+        PaddingKind::Explicit => {
+            return Err(Error::invalid_argument("padding must be SAME or VALID"));
+        }
+    };
+    Ok([0, 1, 2].map(|i| Slide {
+        stride: strides[i],
+        dilation: dilations[i],
+        padding,
+    }))
+}
+
+/// Returns the five dims of a tensor.
+///
+/// # Errors
+/// Returns an error if there is another number of dims.
+pub fn dims5(name: &str, dims: &[usize]) -> Result<[usize; 5]> {
+    let message =
+        || Error::invalid_argument(format!("{name} must have 5 dimensions, not shape {dims:?}"));
+    dims.try_into().map_err(|_| message())
+}
+
+/// Checks that a tensor has the shape of the result of a kernel.
+///
+/// # Errors
+/// Returns an error if it has another one.
+pub fn check_output(name: &str, found: &[usize], expected: [usize; 5]) -> Result<()> {
+    match found == expected {
+        true => Ok(()),
+        false => Err(Error::invalid_argument(format!(
+            "{name} must have shape {expected:?}, not {found:?}"
+        ))),
+    }
+}
