@@ -161,16 +161,6 @@ def test_leader_with_other_powers_and_without_regularization(run, calls, name):
 
 
 @needs_variables
-@pytest.mark.parametrize("wrong", [dict(lr=0.0), dict(lr=-1.0), dict(l1=-0.1), dict(l2=-0.1), dict(lr_power=0.5)], ids=str)
-def test_leader_rejects_wrong_coefficients(wrong):
-    for device in "/CPU:0", ON_DEVICE:
-        with tf.device(device):
-            variables = [tf.Variable(values(3)) for _ in range(3)]
-            with pytest.raises(tf.errors.InvalidArgumentError):
-                apply_rule("Ftrl", variables, values(3), np.float32, False, **wrong)
-
-
-@needs_variables
 @pytest.mark.parametrize("dtype", HALVES)
 @pytest.mark.parametrize("name", sorted(RULES))
 def test_rule_of_16_bit_floats_is_that_of_float32(name, dtype):

@@ -23,17 +23,16 @@ struct Transform {
 impl Prepare for Transform {
     type Attributes = TransformAttributes;
 
-    /// TensorFlow permits lowercase letters.
     fn prepare(it: TransformAttributes) -> Result<Self> {
         let unknown = |name: &str, value: &str| {
             Err(Error::invalid_argument(format!("unknown {name} {value:?}")))
         };
-        let interpolation = match &*it.interpolation.to_ascii_uppercase() {
+        let interpolation = match &*it.interpolation {
             "NEAREST" => Interpolation::Nearest,
             "BILINEAR" => Interpolation::Bilinear,
             other => return unknown("interpolation", other),
         };
-        let fill_mode = match &*it.fill_mode.to_ascii_uppercase() {
+        let fill_mode = match &*it.fill_mode {
             "CONSTANT" => FillMode::Constant,
             "NEAREST" => FillMode::Nearest,
             "REFLECT" => FillMode::Reflect,

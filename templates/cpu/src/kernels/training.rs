@@ -159,7 +159,6 @@ fn apply_rule<T: Element + Precision<Compute: Real>, const N: usize>(
     variables: [Variable<'_, T>; N],
     gradient: &In<'_, T>,
 ) -> Result<()> {
-    rule.check()?;
     let mut lock = lock_all(variables)?;
     let mut values = lock.values()?;
     check_shapes(names, &values, gradient)?;

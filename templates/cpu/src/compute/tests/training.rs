@@ -252,36 +252,3 @@ fn rules_with_regularization_match_oracle() {
         }
     }
 }
-
-#[test]
-fn leader_rejects_coefficients_out_of_range() {
-    let valid = rules::Ftrl {
-        lr: 0.1,
-        l1: 0.0,
-        l2: 0.0,
-        lr_power: -0.5,
-        multiply_linear_by_lr: false,
-    };
-    assert!(valid.check().is_ok());
-    for wrong in [
-        rules::Ftrl { lr: 0.0, ..valid },
-        rules::Ftrl { l1: -0.1, ..valid },
-        rules::Ftrl { l2: -0.1, ..valid },
-        rules::Ftrl {
-            lr_power: 0.5,
-            ..valid
-        },
-        rules::Ftrl {
-            lr: f64::NAN,
-            ..valid
-        },
-    ] {
-        assert!(wrong.check().is_err(), "{wrong:?}");
-    }
-    let multiplied = rules::Ftrl {
-        lr: 0.0,
-        multiply_linear_by_lr: true,
-        ..valid
-    };
-    assert!(multiplied.check().is_ok());
-}

@@ -5,18 +5,9 @@ use crate::compute::elementary::Real;
 use crate::compute::nn::activation::{maximum, sign};
 use crate::compute::parallel::{Cost, for_each_block};
 use crate::compute::simd::Isa;
-use crate::compute::{Error, Result};
 
 /// A step of an optimizer: its coefficients. The first of the `N` variables is trained, the others are its state.
 pub trait Rule<T, const N: usize>: Copy + Sync {
-    /// Checks the coefficients.
-    ///
-    /// # Errors
-    /// Returns an error if the step is not defined for them.
-    fn check(&self) -> Result<()> {
-        Ok(())
-    }
-
     /// Returns elements of the variables after the step.
     fn step(&self, variables: [T; N], gradient: T) -> [T; N];
 }
@@ -77,13 +68,12 @@ fn shrink<T: Real>(x: T, by: T) -> T {
     sign(x) * if rest < T::ZERO { T::ZERO } else { rest }
 }
 
-/// Rules: `Name { coefficients } { flags }, [variables], gradient => { elements after the step }`, and the coefficients
-/// that must be positive, or at least 0.
+/// Rules: `Name { coefficients } { flags }, [variables], gradient => { elements after the step }`.
 macro_rules! rules {
     ($(
         $(#[$doc:meta])*
         $name:ident { $($field:ident),* } { $($flag:ident),* }, [$($variable:ident),*], $gradient:ident =>
-        $(check |$rule:ident| $check:expr,)? $step:block
+        $step:block
     )*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
@@ -99,11 +89,6 @@ macro_rules! rules {
         }
 
         impl<T: Real> Rule<T, { [$(stringify!($variable)),*].len() }> for $name<T> {
-            $(fn check(&self) -> Result<()> {
-                let $rule = self;
-                $check
-            })?
-
             #[inline(always)]
             fn step(
                 &self,
@@ -170,15 +155,13 @@ rules! {
     }
 
     /// Follow the regularized leader.
-    Ftrl { lr, l1, l2, lr_power } { multiply_linear_by_lr }, [var, accum, linear], g =>
-    check |it| check_ftrl([it.lr, it.l1, it.l2, it.lr_power], it.multiply_linear_by_lr), {
+    Ftrl { lr, l1, l2, lr_power } { multiply_linear_by_lr }, [var, accum, linear], g => {
         let rule = Leader { lr, l1, l2, lr_power, multiply_linear_by_lr };
         rule.step([var, accum, linear], [g, g])
     }
 
     /// Follow the regularized leader, with a part of the variable added to its gradient.
-    FtrlV2 { lr, l1, l2, l2_shrinkage, lr_power } { multiply_linear_by_lr }, [var, accum, linear], g =>
-    check |it| check_ftrl([it.lr, it.l1, it.l2, it.lr_power], it.multiply_linear_by_lr), {
+    FtrlV2 { lr, l1, l2, l2_shrinkage, lr_power } { multiply_linear_by_lr }, [var, accum, linear], g => {
         let rule = Leader { lr, l1, l2, lr_power, multiply_linear_by_lr };
         rule.step([var, accum, linear], [g, g + two::<T>() * l2_shrinkage * var])
     }
@@ -209,23 +192,6 @@ rules! {
         let next = var - g * rate;
         let next = if l1 > T::ZERO { shrink(next, rate * l1) } else { next };
         [next / (T::ONE + l2 * rate), accum]
-    }
-}
-
-/// Checks the coefficients of `Ftrl`.
-fn check_ftrl<T: Real>([lr, l1, l2, lr_power]: [T; 4], is_multiplied: bool) -> Result<()> {
-    let is_rate = if is_multiplied {
-        lr >= T::ZERO
-    } else {
-        lr > T::ZERO
-    };
-    let invalid = |name: &str, reason: &str| Err(Error::Invalid(format!("{name} {reason}")));
-    match (is_rate, l1 >= T::ZERO, l2 >= T::ZERO, lr_power <= T::ZERO) {
-        (false, ..) => invalid("lr", "must be positive"),
-        (_, false, ..) => invalid("l1", "must not be negative"),
-        (_, _, false, _) => invalid("l2", "must not be negative"),
-        (.., false) => invalid("lr_power", "must not be positive"),
-        _ => Ok(()),
     }
 }
 
