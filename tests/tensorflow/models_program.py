@@ -42,7 +42,7 @@ def train(name, model, device):
         with tf.device(device):
             return model()
     except tf.errors.OpError as error:
-        return str(error)[:500]
+        return str(error)
     finally:
         print("end", file=sys.stderr, flush=True)
 
