@@ -47,6 +47,7 @@ def test_scatter_changes_a_copy_if_the_input_is_used_again():
 
 
 @pytest.mark.parametrize("op", ["SegmentMin", "SegmentMax", "UnsortedSegmentMin", "UnsortedSegmentMax"])
+@pytest.mark.skipif(RELEASE >= (2, 22), reason="the CPU's result is NaN from 2.22 on")
 def test_extremes_of_segments_with_nan(on_both, op):
     data = np.array([np.nan, 1, 2, np.nan, 7], np.float32)
     options = {"num_segments": 6} if op.startswith("Unsorted") else {}
