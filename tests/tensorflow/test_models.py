@@ -24,7 +24,7 @@ NETWORKS = ["transformer encoder", "transformer decoder", "decoding loop", "LSTM
 CANNOT_CHANGE_ROWS = (2, 19) <= RELEASE <= (2, 21)
 NEED_ROWS = ("LSTM", "GRU")
 # Arguments and constants of the host, and the initial values of recurrent weights.
-HOST_OPS = {"_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "_HostSend", "_HostRecv", "Const", "Qr", "MatrixDiagPartV3"}
+HOST_OPS = {"_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "_HostSend", "_HostRecv", "Const", "Qr"}
 PLACED = re.compile(r"\((\w+)\): /job:\S*/device:(\w+):\d+")
 
 pytestmark = pytest.mark.skipif(RELEASE < (2, 16), reason="the models are those of Keras 3")

@@ -180,7 +180,7 @@ fn right_kernels_give_no_report_on_any_kind_of_device() {
         for op in ["Neg", "Exp"] {
             let lines = run.lines(op);
             let is_report = |it: &&str| !it.contains("runs on the host through copies");
-            assert!(!lines.iter().any(|it| is_report(it)), "{lines:?}");
+            assert!(!lines.iter().any(is_report), "{lines:?}");
         }
     }
 }
