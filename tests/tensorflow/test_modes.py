@@ -61,6 +61,12 @@ def test_opaque_asynchronous_device_computes_trains_and_restores():
         assert_equal(result)
 
 
+@pytest.mark.skipif(RELEASE < (2, 8), reason="2.6 and 2.7 pass no tensor of another device type to a function")
+def test_constants_of_new_functions_overwrite_no_inputs_of_pending_kernels():
+    found = results("opaque-async", "new_functions", SP_CPU_JITTER="3000")
+    assert found["device"] == found["cpu"]
+
+
 @functools.cache
 def everything(mode):
     """Returns the results of a mode. In graphs the plugin's optimizer replaces updates, in eager mode its Python package."""

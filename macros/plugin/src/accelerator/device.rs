@@ -246,6 +246,21 @@ impl<A: Accelerator> Shared<A> {
         streams.iter().filter_map(Weak::upgrade).collect()
     }
 
+    /// Makes later commands of a stream wait for the commands of the others that have not completed.
+    ///
+    /// TensorFlow frees a tensor when its last kernel is enqueued, and copies the constants of a function into such memory
+    /// without a wait for the kernel (`sync_dst_compute` is false in 2.12 to 2.22). For other copies from the host it waits
+    /// itself.
+    ///
+    /// # Errors
+    /// Returns the first error of a stream.
+    pub fn wait_for_other_streams(&self, stream: &Arc<StreamState<A>>) -> Result<()> {
+        let others = self.streams().into_iter();
+        others
+            .filter(|it| !Arc::ptr_eq(it, stream) && it.has_pending_commands())
+            .try_for_each(|it| stream.wait_for_stream(&it))
+    }
+
     /// Waits for all streams. Returns the first error.
     pub fn synchronize(&self) -> Result<()> {
         self.check()?;

@@ -218,7 +218,9 @@ impl<A: Accelerator> StreamExecutor for AcceleratorDevice<A> {
         };
         // SAFETY: TensorFlow frees the memory after the work on the stream.
         let source = unsafe { HostSource::new(host_src.cast(), bytes) };
-        to_slot_result(&stream.0, self.0.copy_in(&stream.0, target, source))
+        let ordered = self.0.wait_for_other_streams(&stream.0);
+        let copied = ordered.and_then(|()| self.0.copy_in(&stream.0, target, source));
+        to_slot_result(&stream.0, copied)
     }
 
     unsafe fn memcpy_dtod(

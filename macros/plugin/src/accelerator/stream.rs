@@ -183,6 +183,13 @@ impl<A: Accelerator> StreamState<A> {
         pop_completed(&mut self.marks());
     }
 
+    /// Returns true if a kernel or a copy is not known to have completed.
+    pub fn has_pending_commands(&self) -> bool {
+        let mut marks = self.marks();
+        pop_completed(&mut marks);
+        !marks.is_empty()
+    }
+
     /// Returns the first error that is known.
     pub fn check(&self) -> Result<()> {
         let failure = self.failure.get();

@@ -287,3 +287,33 @@ fn device_waits_for_its_queues_before_it_frees_memory() {
     }
     assert_eq!(fence.is_complete(), Ok(true));
 }
+
+#[test]
+fn copy_from_host_follows_the_commands_of_other_streams() {
+    let (device, control) = device();
+    let (memory, result) = (allocate(&device, 8), allocate(&device, 8));
+    write(&device, &memory, &[3; 8]).unwrap();
+    let (compute, copies) = (
+        device.create_stream().unwrap(),
+        device.create_stream().unwrap(),
+    );
+    control.set_delay(Duration::from_millis(20));
+    let (read_memory, write_memory) = (Prefix::from_ref(&memory), Prefix::from_ref(&memory));
+    let bytes = [9_u8; 8];
+    // SAFETY: the regions and the array are live until both streams are done.
+    unsafe {
+        device
+            .mem_zero(&compute, Prefix::from_ref(&result), 8)
+            .unwrap();
+        device
+            .memcpy_dtod(&compute, Prefix::from_ref(&result), read_memory, 8)
+            .unwrap();
+        // TensorFlow has freed the memory by now, and allocates it again.
+        device
+            .memcpy_htod(&copies, write_memory, bytes.as_ptr().cast(), 8)
+            .unwrap();
+    }
+    device.synchronize_all_activity().unwrap();
+    assert_eq!(read(&device, &result).unwrap(), [3; 8]);
+    assert_eq!(read(&device, &memory).unwrap(), [9; 8]);
+}
