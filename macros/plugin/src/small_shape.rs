@@ -2,10 +2,42 @@
 
 use std::slice;
 
+use crate::{Error, Result};
+
+/// The largest rank of a shape in TensorFlow.
+pub(crate) const MAX_RANK: usize = 254;
+
+/// Checks that TensorFlow can represent a shape. Its functions end the process for a shape with too many elements, even if a later
+/// dimension is 0, and for a rank that is too large.
+///
+/// # Errors
+/// Returns an error that states the shape.
+pub(crate) fn check_shape(dims: &[usize]) -> Result<()> {
+    let product = |count: i64, dim: &usize| count.checked_mul(i64::try_from(*dim).ok()?);
+    match dims.len() <= MAX_RANK {
+        true if dims.iter().try_fold(1, product).is_some() => Ok(()),
+        true => Err(too_many_elements(dims)),
+        false => Err(too_many_dimensions(dims.len())),
+    }
+}
+
+#[cold]
+fn too_many_elements(dims: &[usize]) -> Error {
+    let message = format!("a tensor of shape {dims:?}: the number of elements overflows");
+    Error::invalid_argument(message)
+}
+
+#[cold]
+fn too_many_dimensions(rank: usize) -> Error {
+    let message = format!("a tensor of rank {rank}, but TensorFlow has none above {MAX_RANK}");
+    Error::invalid_argument(message)
+}
+
 /// The largest size of an object.
 const MAX_BYTES: usize = isize::MAX as usize;
 
-/// A shape with elements, whose size in bytes an object can have. So no dimension is above `isize::MAX`.
+/// A shape with elements, whose size in bytes an object can have, and whose rank TensorFlow allows. So no dimension is above
+/// `isize::MAX`.
 #[derive(Clone, Copy)]
 pub(crate) struct SmallShape<'d> {
     dims: &'d [usize],
@@ -13,10 +45,13 @@ pub(crate) struct SmallShape<'d> {
 }
 
 impl<'d> SmallShape<'d> {
-    /// Returns the shape of a tensor whose elements have `width` bytes; `None` if it has no elements, or if no object can
-    /// have the size.
+    /// Returns the shape of a tensor whose elements have `width` bytes; `None` if it has no elements, if no object can have the
+    /// size, or if the rank is too large.
     #[inline(always)]
     pub fn new(dims: &'d [usize], width: usize) -> Option<Self> {
+        if dims.len() > MAX_RANK {
+            return None;
+        }
         let mut bytes = width;
         for dim in dims {
             bytes = bytes.checked_mul(*dim)?;
@@ -74,6 +109,8 @@ mod tests {
         ] {
             assert_eq!(c_dims(dims, 1), None, "{dims:?}");
         }
+        assert_eq!(c_dims(&[1; 254], 4), Some(vec![1; 254]));
+        assert_eq!(c_dims(&[1; 255], 4), None);
         assert_eq!(c_dims(&[MAX_BYTES], 2), None);
         assert_eq!(c_dims(&[usize::MAX], 0), None);
     }
@@ -81,5 +118,21 @@ mod tests {
     #[test]
     fn has_size_of_elements() {
         assert_eq!(SmallShape::new(&[2, 3], 4).map(SmallShape::bytes), Some(24));
+    }
+
+    #[test]
+    fn shapes_that_tensorflow_cannot_represent_are_errors() {
+        for dims in [&[][..], &[0], &[0, 1 << 40, 1 << 40], &[1 << 62], &[1; 254]] {
+            assert!(check_shape(dims).is_ok(), "{dims:?}");
+        }
+        let message = |dims: &[usize]| check_shape(dims).unwrap_err().message().to_owned();
+        for dims in [
+            &[1 << 40, 1 << 40][..],
+            &[1 << 40, 1 << 40, 0],
+            &[usize::MAX],
+        ] {
+            assert!(message(dims).contains("overflows"), "{dims:?}");
+        }
+        assert!(message(&[1; 255]).contains("rank 255"));
     }
 }

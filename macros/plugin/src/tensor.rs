@@ -11,13 +11,11 @@ use sp_abi::tf_tensor::{TF_Tensor, TF_TensorBitcastFrom, TF_TensorByteSize, TF_T
 use crate::dims::Dims;
 use crate::functions::{Functions, functions};
 use crate::kernel::with_status;
+use crate::small_shape::{MAX_RANK, check_shape};
 use crate::{Error, Result};
 
 /// Largest size of an object, and so of a slice.
 const MAX_BYTES: usize = isize::MAX as usize;
-
-/// The highest rank of TensorFlow's shapes.
-const MAX_RANK: i32 = 254;
 
 /// An owned tensor. Dropping it deletes the handle.
 pub(crate) struct Tensor(NonNull<TF_Tensor>);
@@ -76,7 +74,7 @@ impl Tensor {
         let functions = functions()?;
         // SAFETY: the tensor is live.
         let rank = unsafe { (functions.num_dims)(self.as_ptr()) };
-        if rank > MAX_RANK {
+        if usize::try_from(rank).is_ok_and(|rank| rank > MAX_RANK) {
             return Err(invalid_size("a tensor of rank", rank.into()));
         }
         // The rank of a tensor is not negative.
@@ -107,14 +105,15 @@ impl Tensor {
     /// Makes the tensor share the buffer of `source`, under another shape of as many elements.
     ///
     /// # Errors
-    /// Returns an error if the numbers of elements differ.
+    /// Returns an error if the numbers of elements differ, or if TensorFlow cannot represent the shape.
     pub fn share_buffer(&mut self, source: &Self, dims: &[usize]) -> Result<()> {
+        check_shape(dims)?;
         let (share, dtype, dims) = (
             TF_TensorBitcastFrom.get()?,
             source.dtype()?,
             Dims::from(dims),
         );
-        // The rank of a shape is at most 254.
+        // The rank of the shape is at most 254.
         let rank = dims.len() as i32;
         // SAFETY: tensors and status are live, and `dims` has `rank` items.
         let share = |status| unsafe {

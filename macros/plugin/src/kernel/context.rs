@@ -14,7 +14,7 @@ use sp_runtime::{Status, Versioned, handle};
 use super::status::CallStatus;
 use crate::dims::Dims;
 use crate::functions::functions;
-use crate::small_shape::SmallShape;
+use crate::small_shape::{SmallShape, check_shape};
 use crate::tensor::Tensor;
 use crate::{Device, Error, Result};
 
@@ -64,6 +64,7 @@ impl<'c> ContextRef<'c> {
         dtype: TF_DataType,
         dims: &[usize],
     ) -> Result<Tensor> {
+        check_shape(dims)?;
         let (allocate, index) = (functions()?.allocate_output, c_index(index)?);
         let rank = c_index(dims.len())?;
         let tensor = self.status.object(|status| {
@@ -112,6 +113,7 @@ impl<'c> ContextRef<'c> {
         dims: &[usize],
         is_host: bool,
     ) -> Result<Tensor> {
+        check_shape(dims)?;
         let (allocate, rank) = (TF_AllocateTemp.get()?, c_index(dims.len())?);
         let mut attributes = TF_AllocatorAttributes {
             struct_size: TF_AllocatorAttributes::STRUCT_SIZE,
@@ -138,6 +140,7 @@ impl<'c> ContextRef<'c> {
         output: usize,
         dims: &[usize],
     ) -> Result<(Tensor, bool)> {
+        check_shape(dims)?;
         let forward = functions()?.forward_input_or_allocate_output;
         let (candidate, output, dims) = (c_index(input)?, c_index(output)?, Dims::from(dims));
         let (rank, mut forwarded) = (c_index(dims.len())?, -1);

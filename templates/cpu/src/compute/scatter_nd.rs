@@ -81,6 +81,10 @@ impl Slices {
     /// # Errors
     /// Returns an error with the first row that selects none.
     pub fn checked(self, indices: Indices<'_>) -> Result<Self> {
+        if self.dims.is_empty() {
+            // Each row selects the whole tensor. Rows without indices take no memory, so there can be any number of them.
+            return Ok(self);
+        }
         let mut rows = 0..len(&self.rows);
         let bad = rows.find(|row| self.start(indices, *row).is_none());
         match bad.filter(|_| !self.ignores_bad_indices) {

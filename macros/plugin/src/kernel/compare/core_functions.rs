@@ -6,6 +6,7 @@
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sp_abi::kernels::{TF_AllocateTemp, TF_ExpectedOutputDataType, TF_OpKernelContext};
 use sp_abi::tf_datatype::TF_DataType;
@@ -22,6 +23,14 @@ use crate::tensor::Tensor;
 /// The functions of core.
 static OF_CORE: OnceLock<Functions> = OnceLock::new();
 
+/// True if the functions cannot be replaced any more.
+static IS_IMPOSSIBLE: AtomicBool = AtomicBool::new(false);
+
+/// Returns true if no kernel can be compared, since its outputs would not be captured.
+pub(super) fn is_impossible() -> bool {
+    IS_IMPOSSIBLE.load(Ordering::Relaxed)
+}
+
 /// Replaces the functions of core with which kernels get inputs and set outputs.
 ///
 /// A second host of the process finds them replaced.
@@ -31,6 +40,7 @@ pub(in crate::kernel) fn install() {
         None => functions::replace(capturing),
     };
     if !installed.unwrap_or(true) {
+        IS_IMPOSSIBLE.store(true, Ordering::Relaxed);
         sp_runtime::report!(
             Error,
             "compares nothing: a kernel was called before SP_COMPARE was read"

@@ -10,11 +10,14 @@ struct Exception {
 }
 
 const RANDOM: &str = "its results are random";
-const RESERVED: &str = "a kernel of the gradient reads them only";
+const RESERVED: &str = "they are for a kernel of the gradient, or for nobody";
 
 const EXCEPTIONS: &[Exception] = &[
     new(c"Empty", 0, "its output is uninitialized"),
     new(c"FusedBatchNorm", 3, RESERVED),
+    new(c"FusedBatchNormGrad", 3, RESERVED),
+    new(c"FusedBatchNormGradV2", 3, RESERVED),
+    new(c"FusedBatchNormGradV3", 3, RESERVED),
     new(c"FusedBatchNormV2", 3, RESERVED),
     new(c"FusedBatchNormV3", 3, RESERVED),
     new(c"Multinomial", 0, RANDOM),
@@ -27,6 +30,7 @@ const EXCEPTIONS: &[Exception] = &[
     new(c"RandomUniform", 0, RANDOM),
     new(c"RandomUniformInt", 0, RANDOM),
     new(c"TruncatedNormal", 0, RANDOM),
+    new(c"_FusedBatchNormEx", 3, RESERVED),
 ];
 
 const fn new(op: &'static CStr, first: usize, reason: &'static str) -> Exception {

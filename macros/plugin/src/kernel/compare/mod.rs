@@ -53,7 +53,7 @@ fn mode() -> Mode {
 
 /// Returns true if kernels are compared.
 pub(super) fn is_enabled() -> bool {
-    mode() != Mode::Off
+    mode() != Mode::Off && !core_functions::is_impossible()
 }
 
 /// Returns true if the kernel is compared.

@@ -50,8 +50,10 @@ impl Crop<'_> {
     #[inline(always)]
     fn pixel<'x, T>(&self, x: &'x [T], part: usize, [row, column]: [f32; 2]) -> &'x [T] {
         let [_, rows, columns, channels] = self.images;
-        let line = self.indices[part] as usize * rows + row as usize;
-        &x[(line * columns + column as usize) * channels..][..channels]
+        // The last row and the last column may be rounded up to the next one.
+        let (row, column) = (row as usize, column as usize);
+        let line = self.indices[part] as usize * rows + row.min(rows - 1);
+        &x[(line * columns + column.min(columns - 1)) * channels..][..channels]
     }
 
     /// Writes the channels of an element at a position in the image of a part.

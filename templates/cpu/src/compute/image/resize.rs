@@ -175,6 +175,19 @@ impl Resize {
     }
 }
 
+/// Returns an item for each column of the resized images.
+///
+/// # Panics
+/// Panics if there is not enough memory.
+fn collect_columns<T>(plan: &Resize, item: impl Fn(usize) -> T) -> Vec<T> {
+    let (mut columns, count) = (Vec::new(), plan.columns.resized);
+    columns
+        .try_reserve_exact(count)
+        .expect("there is not enough memory for the columns of an image");
+    columns.extend((0..count).map(item));
+    columns
+}
+
 /// Computes images by bilinear interpolation.
 ///
 /// # Panics
@@ -190,9 +203,7 @@ pub fn bilinear<T: Cast<f32> + Sync>(plan: &Resize, x: &[T], out: &mut [f32]) {
             out.iter_mut().zip(x).for_each(|(out, x)| *out = x.cast());
         });
     }
-    let columns: Vec<Neighbors> = (0..plan.columns.resized)
-        .map(|column| plan.columns.neighbors(column))
-        .collect();
+    let columns = collect_columns(plan, |column| plan.columns.neighbors(column));
     plan.for_each_row(out, |line, out| {
         let at = plan.rows.neighbors(line % plan.rows.resized);
         let rows = [at.lower, at.upper].map(|row| plan.row(x, line, row));
@@ -251,9 +262,7 @@ pub fn nearest<T: Copy + Send + Sync>(plan: &Resize, x: &[T], out: &mut [T]) {
     if out.is_empty() {
         return;
     }
-    let columns: Vec<usize> = (0..plan.columns.resized)
-        .map(|column| plan.columns.nearest(column) * plan.channels)
-        .collect();
+    let columns = collect_columns(plan, |column| plan.columns.nearest(column) * plan.channels);
     plan.for_each_row(out, |line, out| {
         let row = plan.row(x, line, plan.rows.nearest(line % plan.rows.resized));
         for (out, column) in out.chunks_exact_mut(plan.channels).zip(&columns) {
