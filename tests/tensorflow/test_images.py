@@ -43,6 +43,16 @@ def test_resized_images_of_16_bit_floats(calls, dtype):
     assert_same_outcome("ResizeNearestNeighbor", calls, lambda **data: R.ResizeNearestNeighbor(**data), 0, images=x, size=size)
 
 
+@pytest.mark.parametrize("interpolation", ["NEAREST", "BILINEAR"])
+@pytest.mark.parametrize("fill_mode", ["CONSTANT", "NEAREST", "REFLECT", "WRAP"])
+def test_projective_transform_at_the_border_and_of_nan(calls, fill_mode, interpolation):
+    data = dict(images=image(1, 3, 3, 2), output_shape=np.int32([5, 5]), fill_value=np.float32(0.25))
+    run = lambda **data: R.ImageProjectiveTransformV3(**data, fill_mode=fill_mode, interpolation=interpolation)
+    for coefficients in ([1, 0, -0.4, 0, 1, -1.3, 0, 0], [1, 0, 0.3, 0, 1, -0.5, 0, 0], [np.nan, 0, 0, 0, 1, 0, 0, 0]):
+        about = str(coefficients)
+        assert_same_outcome("ImageProjectiveTransformV3", calls, run, 1e-6, about, transforms=np.float32([coefficients]), **data)
+
+
 @pytest.mark.parametrize("graph", [False, True])
 @pytest.mark.parametrize("interpolation", ["NEAREST", "BILINEAR"])
 @pytest.mark.parametrize("fill_mode", ["CONSTANT", "NEAREST", "REFLECT", "WRAP"])

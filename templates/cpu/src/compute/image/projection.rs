@@ -89,7 +89,8 @@ impl<T: Copy> Projection<'_, T> {
         [self.images[0], self.size[0], self.size[1], self.images[3]]
     }
 
-    /// Returns the row and the column in the image of an element of the result, or `None` outside of the image.
+    /// Returns the row and the column in the image of an element of the result, or `None` if the transform has none. A position of
+    /// [`FillMode::Constant`] may be outside of the image.
     #[inline(always)]
     fn source(&self, image: usize, [row, column]: [usize; 2]) -> Option<[f32; 2]> {
         let start = if self.transforms.len() == 8 {
@@ -106,25 +107,30 @@ impl<T: Copy> Projection<'_, T> {
         let [_, rows, columns, _] = self.images;
         let x = (it[0] * x + it[1] * y + it[2]) / scale;
         let y = (it[3] * column as f32 + it[4] * y + it[5]) / scale;
-        let (y, x) = (
+        Some([
             self.fill_mode.position(y, rows),
             self.fill_mode.position(x, columns),
-        );
-        let is_inside = |at: f32, length: usize| !(at < 0.0 || at > length as f32 - 1.0);
-        (is_inside(y, rows) && is_inside(x, columns)).then_some([y, x])
+        ])
     }
 
     /// Returns an element of an image, or the constant outside of it.
     #[inline(always)]
     fn pixel(&self, x: &[T], image: usize, [row, column]: [f32; 2], channel: usize) -> T {
         let [_, rows, columns, channels] = self.images;
-        // Positions are from 0 to one element after the last. NaN gives 0.
-        let (row, column) = (row as usize, column as usize);
-        match row < rows && column < columns {
-            true => x[((image * rows + row) * columns + column) * channels + channel],
-            false => self.fill_value,
+        match (index(row, rows), index(column, columns)) {
+            (Some(row), Some(column)) => {
+                x[((image * rows + row) * columns + column) * channels + channel]
+            }
+            _ => self.fill_value,
         }
     }
+}
+
+/// Returns the index of a whole position, or `None` outside of the image. NaN is outside.
+#[inline(always)]
+fn index(position: f32, length: usize) -> Option<usize> {
+    let index = position as usize;
+    (position >= 0.0 && index < length).then_some(index)
 }
 
 impl<T: Cast<f32>> Projection<'_, T>

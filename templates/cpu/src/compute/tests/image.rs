@@ -229,7 +229,7 @@ fn projections_fill_outside_of_the_image() {
         [3.0, 4.0, 1.0, 2.0, 3.0, 4.0, 1.0, 2.0]
     );
     let between = shifted(FillMode::Constant, 0.25, Interpolation::Bilinear);
-    assert_eq!(between, [9.0, 9.0, 1.25, 2.25, 3.25, 9.0, 9.0, 9.0]);
+    assert_eq!(between, [9.0, 7.0, 1.25, 2.25, 3.25, 5.25, 9.0, 9.0]);
 }
 
 #[test]
