@@ -93,7 +93,7 @@ def test_colors(calls, graph):
         by = np.float32(by)
         assert_same_outcome("AdjustContrastv2", calls, lambda **data: R.AdjustContrastv2(**data), 1e-5, str(by), graph, images=x, contrast_factor=by)
         assert_same_outcome("AdjustSaturation", calls, lambda **data: R.AdjustSaturation(**data), 1e-5, str(by), graph, images=x, scale=by)
-        assert_same_outcome("AdjustHue", calls, lambda **data: R.AdjustHue(**data), 1e-5, str(by), graph, images=x, delta=by / 3)
+        assert_same_outcome("AdjustHue", calls, lambda **data: R.AdjustHue(**data), 1e-5, str(by), graph, images=x, delta=np.float32(by / 3))
 
 
 @pytest.mark.parametrize("graph", [False, True])
