@@ -40,10 +40,10 @@ pub fn map1_with_cost<T: Copy + Sync, U: Copy + Send>(
         |start, out| {
             let x = &x[*start..*start + out.len()];
             *start += out.len();
-            out.iter_mut().zip(x).for_each(
-                #[inline(always)]
-                |(o, x)| *o = f(*x),
-            );
+            // No `for_each`: the compiler may leave it a function for the baseline if `f` is long.
+            for (o, x) in out.iter_mut().zip(x) {
+                *o = f(*x);
+            }
         },
     );
 }

@@ -14,7 +14,8 @@ macro_rules! unary {
         $(
             #[kernel($op, T = [F16, Bf16, f32, f64])]
             fn $name<T: Element + Precision<Compute: Elementary>>($x: In<'_, T>, $y: Out<'_, T>) -> Result<()> {
-                map_one_with_cost(Cost::$cost, $x, $y, $f)
+                // A closure, since the compiler may not inline the call of a long function through `Fn`.
+                map_one_with_cost(Cost::$cost, $x, $y, #[inline(always)] |x| $f(x))
             }
         )*
 
