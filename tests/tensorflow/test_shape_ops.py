@@ -9,7 +9,7 @@ import os
 import numpy as np
 import pytest
 import tensorflow as tf
-from tensorflow.python.framework import kernels
+from tensorflow.python.framework import kernels, op_def_registry
 
 import index_cases
 import shape_cases
@@ -158,7 +158,7 @@ def test_reshape_shares_the_buffer_of_its_input():
     ("ConcatV2", {"values", "output"}), ("Pack", {"values", "output"}), ("Unpack", {"value", "output"}),
     ("Fill", {"value", "output"}), ("Pad", {"input", "output"}), ("ReverseV2", {"tensor", "output"}),
     ("BroadcastTo", {"input", "output"}), ("Reshape", {"tensor", "output"}), ("OnesLike", {"y"}), ("Shape", {"input"}),
-    ("ScatterNd", {"updates", "output"}), ("DynamicStitch", {"data", "merged"}), ("Roll", {"input", "output"}),
+    ("Roll", {"input", "output"}),
 ])
 def test_int32_is_in_host_memory_and_other_types_are_not(op, arguments):
     registered = [it for it in kernels.get_registered_kernels_for_op(op).kernel if it.device_type == DEVICE]
@@ -167,6 +167,22 @@ def test_int32_is_in_host_memory_and_other_types_are_not(op, arguments):
         types = {it.name: tf.as_dtype(it.allowed_values.list.type[0]) for it in kernel.constraint}
         in_host_memory = arguments & set(kernel.host_memory_arg)
         assert in_host_memory == (arguments if types["T"] == tf.int32 else set()), types
+
+
+def int32_arguments(kernel, arguments):
+    """Returns the arguments of the op that are int32 in this kernel."""
+    types = {it.name: set(it.allowed_values.list.type) for it in kernel.constraint}
+    return {it.name for it in arguments if tf.int32.as_datatype_enum in ({it.type} | types.get(it.type_attr or it.type_list_attr, set()))}
+
+
+def test_kernels_with_int32_output_in_host_memory_have_their_int32_inputs_there():
+    """Eagerly, TensorFlow takes the address of another int32 input on the device for one in host memory."""
+    found = [it for it in kernels.get_all_registered_kernels().kernel if it.device_type == DEVICE]
+    assert len(found) > 1000
+    for kernel in found:
+        definition, host = op_def_registry.get(kernel.op), set(kernel.host_memory_arg)
+        if definition and host & int32_arguments(kernel, definition.output_arg):
+            assert int32_arguments(kernel, definition.input_arg) <= host, kernel
 
 
 def test_unique_and_where_of_special_floats():

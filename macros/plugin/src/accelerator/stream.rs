@@ -19,6 +19,9 @@ use crate::{Code, Error, Result};
 /// Largest number of commands whose names a stream remembers.
 const MAX_MARKS: usize = 64;
 
+/// Longest time for which an error waits for the fence of the command that has failed.
+const FENCE_DELAY: Duration = Duration::from_secs(1);
+
 /// A stream of an [`AcceleratorDevice`](super::AcceleratorDevice).
 pub struct Stream<A: Accelerator>(pub(super) Arc<StreamState<A>>);
 
@@ -208,7 +211,7 @@ impl<A: Accelerator> StreamState<A> {
 
     /// Records an error that the queue or a fence has returned, under the name of the command that has failed.
     pub fn fail(&self, error: &Error) -> Error {
-        let failed = self.search(Mark::failure);
+        let failed = self.await_failure();
         self.fail_with(failed.unwrap_or_else(|| Failure::last(error.clone())))
     }
 
@@ -219,8 +222,22 @@ impl<A: Accelerator> StreamState<A> {
     }
 
     fn fail_at(&self, command: &Command, error: &Error) -> Error {
-        let failed = self.search(Mark::failure);
+        let failed = self.await_failure();
         self.fail_with(failed.unwrap_or_else(|| Failure::last(named(command, error))))
+    }
+
+    /// Returns the first failure. A queue may return the error of a command before the fence behind it does, so this waits for
+    /// the commands that are not complete.
+    fn await_failure(&self) -> Option<Failure> {
+        let start = Instant::now();
+        loop {
+            let failed = self.search(Mark::failure);
+            let may_wait = start.elapsed() < FENCE_DELAY && !is_in_host_function();
+            if failed.is_some() || !may_wait || !self.has_pending_commands() {
+                return failed;
+            }
+            thread::sleep(Duration::from_micros(100));
+        }
     }
 
     /// Records an error as it is. Returns the first one.

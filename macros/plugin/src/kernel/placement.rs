@@ -22,6 +22,9 @@ pub struct HostAccess(());
 
 /// Host memory for int32, device memory for other types: TensorFlow's own kernels of another device compute shapes and
 /// indices so. A tensor that one such kernel writes and another one reads is then never copied to the device.
+///
+/// If an output is in host memory for int32, so must be all inputs of that type: eagerly, TensorFlow 2.12 to 2.22 takes the
+/// address of another int32 input on the device for one in host memory.
 pub struct HostInt32(());
 
 impl Sealed for HostAccess {}

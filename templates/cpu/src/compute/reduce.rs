@@ -95,6 +95,14 @@ impl Reduction {
         Ok(Self { dims, reduced })
     }
 
+    /// Creates the plan for all elements of a vector.
+    pub fn vector(len: usize) -> Self {
+        let (mut dims, mut reduced) = (InlineList::new(0), InlineList::new(false));
+        dims.push(len);
+        reduced.push(true);
+        Self { dims, reduced }
+    }
+
     /// Returns the dims of the result: without the reduced ones, or with 1 in their place.
     pub fn dims(&self, keep: bool) -> InlineList<usize> {
         let pairs = self.dims.iter().zip(self.reduced.iter());
@@ -223,6 +231,8 @@ struct Block {
 const CHUNK: usize = 32 * 1024;
 /// The number of totals that are kept side by side for short rows: four registers of AVX-512.
 const LANES: usize = 64;
+/// The number of totals of a long row.
+const ROW_LANES: usize = 32;
 /// The number of rows that are folded in sequence; more rows are combined pairwise.
 const LEAF: usize = 16;
 /// The number of columns that are folded together; their totals fit in the first cache.
@@ -382,7 +392,7 @@ pub(super) fn fold_row<S: Copy, A: Copy>(
     if x.len() <= LANES {
         fold_lanes::<4, S, A>(x, init, empty, combine)
     } else {
-        fold_lanes::<LANES, S, A>(x, init, empty, combine)
+        fold_lanes::<ROW_LANES, S, A>(x, init, empty, combine)
     }
 }
 
@@ -395,6 +405,17 @@ fn fold_lanes<const N: usize, S: Copy, A: Copy>(
 ) -> A {
     let mut lanes = [empty; N];
     let (chunks, rest) = x.as_chunks::<N>();
+    let (fours, chunks) = chunks.as_chunks::<4>();
+    // The lanes are in memory, where each step waits for the one before it.
+    for [a, b, c, d] in fours {
+        for (i, lane) in lanes.iter_mut().enumerate() {
+            let pairs = [
+                combine(init(a[i]), init(b[i])),
+                combine(init(c[i]), init(d[i])),
+            ];
+            *lane = combine(*lane, combine(pairs[0], pairs[1]));
+        }
+    }
     for chunk in chunks {
         lanes.iter_mut().zip(chunk).for_each(
             #[inline(always)]

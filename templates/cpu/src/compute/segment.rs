@@ -3,6 +3,7 @@
 use super::arith::{Float, Number};
 use super::error::{Error, Result};
 use super::map::update;
+use super::parallel::{Cost, for_each_row_chunk};
 use super::rows::Indices;
 
 /// Computes `f(old, new)` of each row of `x` and the row of `out` that its index names; rows with a negative index are
@@ -147,32 +148,94 @@ pub struct Running {
     pub is_reverse: bool,
 }
 
+impl Running {
+    /// Returns the position along the axis at which a total is extended.
+    fn position(&self, step: usize) -> usize {
+        match self.is_reverse {
+            true => self.shape[1] - 1 - step,
+            false => step,
+        }
+    }
+
+    /// Extends a total by an element, and writes the total up to it.
+    #[inline(always)]
+    fn extend<T: Copy>(&self, total: &mut T, x: T, out: &mut T, f: &impl Fn(T, T) -> T) {
+        let next = f(*total, x);
+        *out = if self.is_exclusive { *total } else { next };
+        *total = next;
+    }
+}
+
 /// Writes the totals of the elements up to each one by `f`, from `start` on.
 ///
 /// # Panics
 /// Panics if `x` or `out` has another length than the shape.
-pub fn running<T: Number>(plan: Running, start: T, f: impl Fn(T, T) -> T, x: &[T], out: &mut [T]) {
+pub fn running<T: Number>(
+    plan: Running,
+    start: T,
+    f: impl Fn(T, T) -> T + Sync,
+    x: &[T],
+    out: &mut [T],
+) {
     let [outer, count, inner] = plan.shape;
     // The dims beside a 0 may be of any size.
     if x.is_empty() && out.is_empty() {
         return;
     }
     assert_eq!([x.len(), out.len()], [outer * count * inner; 2], "length");
+    for_each_row_chunk(out, count * inner, Cost::Moderate.grain(), |first, out| {
+        let x = &x[first * count * inner..][..out.len()];
+        match inner {
+            1 => running_in_rows(plan, start, &f, x, out),
+            _ => running_over_rows(plan, start, &f, x, out),
+        }
+    });
+}
+
+/// The number of rows whose totals are extended in turn, since each addition waits for the one before it.
+const ROWS: usize = 8;
+
+/// Writes the totals along rows of adjacent elements.
+fn running_in_rows<T: Number>(
+    plan: Running,
+    start: T,
+    f: &impl Fn(T, T) -> T,
+    x: &[T],
+    out: &mut [T],
+) {
+    let count = plan.shape[1];
+    let groups = x.chunks(ROWS * count).zip(out.chunks_mut(ROWS * count));
+    for (x, out) in groups {
+        let mut totals = [start; ROWS];
+        let totals = &mut totals[..x.len() / count];
+        for at in (0..count).map(|step| plan.position(step)) {
+            for (row, total) in totals.iter_mut().enumerate() {
+                let index = row * count + at;
+                plan.extend(total, x[index], &mut out[index], f);
+            }
+        }
+    }
+}
+
+/// Writes the totals of rows, each element of which has its own total.
+fn running_over_rows<T: Number>(
+    plan: Running,
+    start: T,
+    f: &impl Fn(T, T) -> T,
+    x: &[T],
+    out: &mut [T],
+) {
+    let [_, count, inner] = plan.shape;
     let mut totals = vec![start; inner];
-    for block in 0..outer {
+    let blocks = x
+        .chunks_exact(count * inner)
+        .zip(out.chunks_exact_mut(count * inner));
+    for (x, out) in blocks {
         totals.fill(start);
-        for step in 0..count {
-            let at = if plan.is_reverse {
-                count - 1 - step
-            } else {
-                step
-            };
-            let first = (block * count + at) * inner;
+        for first in (0..count).map(|step| plan.position(step) * inner) {
             let row = x[first..][..inner].iter().zip(&mut out[first..][..inner]);
             for (total, (x, out)) in totals.iter_mut().zip(row) {
-                let next = f(*total, *x);
-                *out = if plan.is_exclusive { *total } else { next };
-                *total = next;
+                plan.extend(total, *x, out, f);
             }
         }
     }

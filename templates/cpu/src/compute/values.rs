@@ -1,7 +1,9 @@
-//! Values limited to a range, cross products, and sums of squares.
+//! Values limited to a range, cross products, and half the sum of squares.
 
 use super::arith::Number;
+use super::elementary::Elementary;
 use super::parallel::{Cost, for_each_chunk, for_each_row_chunk};
+use super::reduce::{Fold, Reduction, reduce};
 
 /// Limits each element to `least` and `most`, which have one element or one for each. NaN is no limit. If the limits
 /// are in the wrong order, `least` counts.
@@ -45,15 +47,29 @@ pub fn cross<T: Number>(a: &[T], b: &[T], out: &mut [T]) {
     });
 }
 
-/// The number of squares that are added one after the other.
-const BLOCK: usize = 256;
+/// Half the sum of the squares; the elements are floats.
+struct L2Loss;
 
-/// Returns the sum of the squares. Halves are added pairwise, so that the rounding error grows with the logarithm of
-/// the length.
-pub fn sum_of_squares<T: Number>(x: &[T]) -> T {
-    if x.len() <= BLOCK {
-        return x.iter().fold(T::ZERO, |sum, x| sum.plus(x.times(*x)));
+impl<T: Elementary> Fold<T> for L2Loss {
+    type Total = T;
+    const EMPTY: T = T::ZERO;
+    #[inline(always)]
+    fn init(x: T) -> T {
+        x.times(x)
     }
-    let (first, second) = x.split_at((x.len() / 2).next_multiple_of(BLOCK));
-    sum_of_squares(first).plus(sum_of_squares(second))
+    #[inline(always)]
+    fn combine(x: T, y: T) -> T {
+        x.plus(y)
+    }
+    #[inline(always)]
+    fn finish(total: T, _count: usize) -> T {
+        T::constant(0.5).times(total)
+    }
+}
+
+/// Returns half the sum of the squares.
+pub fn l2_loss<T: Elementary>(x: &[T]) -> T {
+    let (mut loss, plan) = ([T::ZERO], Reduction::vector(x.len()));
+    reduce::<T, L2Loss>(&plan, x, &mut loss);
+    loss[0]
 }

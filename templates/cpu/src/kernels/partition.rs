@@ -5,9 +5,7 @@ use super::prelude::*;
 use crate::compute::bins::Bins;
 use crate::compute::movement::partition::{copy_part, count_rows, stitch, stitched_rows};
 use crate::compute::shape::len;
-use sp_plugin::kernel::{
-    BytesIn, BytesInList, BytesOut, BytesOutList, HostInt32, InList, Kernel, kernels,
-};
+use sp_plugin::kernel::{BytesIn, BytesInList, BytesOut, BytesOutList, InList, Kernel, kernels};
 use std::mem::MaybeUninit;
 
 /// The number of rows of each part is known late: the outputs are allocated after the partitions were read.
@@ -44,8 +42,8 @@ macro_rules! stitches {
         #[kernel($op, T = [..])]
         fn $name(
             indices: InList<'_, i32>,
-            data: BytesInList<'_, HostInt32>,
-            merged: BytesOut<'_, HostInt32>,
+            data: BytesInList<'_>,
+            merged: BytesOut<'_>,
         ) -> Result<()> {
             let (indices, data) = (indices.fetch()?, data.fetch()?);
             let mut common = None;

@@ -4,15 +4,15 @@ use super::gather::to_indices;
 use super::movement::{check_vector, shape_of};
 use super::prelude::*;
 use crate::compute::scatter_nd::{Accumulate, Deduct, Slices};
-use sp_plugin::kernel::{BytesIn, Forwarded, HostInt32, Kernel, kernels};
+use sp_plugin::kernel::{BytesIn, Forwarded, Kernel, kernels};
 use sp_plugin::{Complex64, Complex128};
 
 #[kernel(ScatterNd, T = [..], Tindices = [i32, i64])]
 fn scatter_nd<T: Element + Accumulate>(
     indices: BytesIn<'_>,
-    updates: In<'_, T, HostInt32>,
+    updates: In<'_, T>,
     shape: HostIn<'_, Index>,
-    output: Out<'_, T, HostInt32>,
+    output: Out<'_, T>,
     bad_indices_policy: &str, // since 2.18
 ) -> Result<()> {
     check_vector("shape", shape.dims())?;

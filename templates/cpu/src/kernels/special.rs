@@ -106,8 +106,8 @@ fn l2_loss<T: Element + Precision<Compute: Elementary>>(
     t: In<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()> {
-    let half = T::Compute::constant(0.5).times(values::sum_of_squares(&T::widened(t.data())));
-    output.uninit(&[])?.fill(T::from_compute(half));
+    let loss = values::l2_loss(&T::widened(t.data()));
+    output.uninit(&[])?.fill(T::from_compute(loss));
     Ok(())
 }
 

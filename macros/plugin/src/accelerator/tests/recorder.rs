@@ -62,6 +62,7 @@ struct Settings {
     failure: Option<&'static str>,
     rejects_host_functions: bool,
     reports_queue_errors: bool,
+    rejects_commands_after_failure: bool,
     capacity: Option<usize>,
     priority: Option<i32>,
 }
@@ -99,6 +100,11 @@ impl Control {
     /// Lets fences return the error of their queue, also those that were complete before it.
     pub fn report_queue_errors(&self) {
         self.set(|it| it.reports_queue_errors = true);
+    }
+
+    /// Makes a queue that has failed return its error instead of enqueueing copies and fills.
+    pub fn reject_commands_after_failure(&self) {
+        self.set(|it| it.rejects_commands_after_failure = true);
     }
 
     /// Makes queues drop host functions.
@@ -374,6 +380,10 @@ impl Worker {
 
     fn work(&self, work: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
         let control = self.control.clone();
+        let rejects = control.0.settings.lock().unwrap().rejects_commands_after_failure;
+        if let Some(error) = self.error.get().filter(|_| rejects) {
+            return Err(error.clone());
+        }
         self.push(Command::Work(Box::new(move || {
             control.take_failure()?;
             work()
@@ -472,7 +482,8 @@ impl Queue<Recorder> for Worker {
         target: &Region<Recorder>,
         source: &Region<Recorder>,
     ) -> Result<PeerCopy> {
-        match self.control.0.settings.lock().unwrap().copies_to_peers {
+        let copies = self.control.0.settings.lock().unwrap().copies_to_peers;
+        match copies {
             true => self.copy(target, source).map(|()| PeerCopy::Enqueued),
             false => Ok(PeerCopy::Unsupported),
         }

@@ -1,5 +1,7 @@
 //! Slots of the layer that other tests do not call, and a device that replaces single slots.
 
+use std::time::Duration;
+
 use sp_abi::stream_executor::{
     DeviceFns, SE_EventStatus, SP_DeviceMemoryBase, StreamExecutor, TimerFns,
 };
@@ -27,7 +29,7 @@ fn synchronous_copy_on_the_device_is_complete_when_it_returns() {
     let (device, control) = device();
     let (source, target) = (allocate(&device, 4), allocate(&device, 4));
     write(&device, &source, &[5; 4]).unwrap();
-    control.set_delay(std::time::Duration::from_millis(5));
+    control.set_delay(Duration::from_millis(5));
     let (to, from) = (Prefix::from_ref(&target), Prefix::from_ref(&source));
     // SAFETY: both regions are live.
     unsafe { device.sync_memcpy_dtod(to, from, 4) }.unwrap();
@@ -131,6 +133,34 @@ fn command_before_a_complete_event_is_not_named_for_a_later_failure() {
     assert_eq!(
         error.message(),
         "copy of 32 bytes of a pattern: launch failed"
+    );
+    deallocate(&device, first);
+    deallocate(&device, second);
+}
+
+#[test]
+fn command_that_has_failed_is_named_if_the_queue_knows_it_before_the_fence() {
+    let (device, control) = device();
+    control.reject_commands_after_failure();
+    control.set_delay(Duration::from_millis(20));
+    control.fail_next("launch failed");
+    let stream = device.create_stream().unwrap();
+    let [first, second] = [16, 32].map(|size| allocate(&device, size));
+    let fill = |memory: &SP_DeviceMemoryBase| {
+        // SAFETY: the region is live until the work is done.
+        unsafe { device.memset(&stream, Prefix::from_ref(memory), 1, memory.size) }
+    };
+    fill(&first).unwrap();
+    let error = loop {
+        if let Err(error) = fill(&second) {
+            break error;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    control.set_delay(Duration::ZERO);
+    assert_eq!(
+        error.message(),
+        "copy of 16 bytes of a pattern: launch failed"
     );
     deallocate(&device, first);
     deallocate(&device, second);

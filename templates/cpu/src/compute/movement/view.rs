@@ -5,9 +5,19 @@ use crate::compute::error::{Error, Result};
 use crate::compute::inline::InlineList;
 use crate::compute::parallel::{Cost, for_each_row_chunk};
 use crate::compute::shape::len;
+use crate::compute::simd::Isa;
+use crate::compute::simd::transpose::{self, SIDE};
 
-/// Rows and columns of a tile of a transposition: 16 elements of 4 bytes are a cache line.
-const TILE: usize = 16;
+/// Returns the number of rows whose tiles are copied in turn: elements of a cache line of the source. Fewer if the lines of
+/// the rows have one place in the first cache.
+fn rows_of_tiles(row_bytes: usize) -> usize {
+    const WAY_BYTES: usize = 4096;
+    if row_bytes.is_multiple_of(WAY_BYTES) {
+        SIDE
+    } else {
+        2 * SIDE
+    }
+}
 
 /// One loop of a view: its length, and the step in the source; 0 repeats, a negative step reverses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -287,10 +297,11 @@ fn copy_transposed<T: Copy>(view: &View, source: &[T], first: usize, out: &mut [
     let (inner, outer) = view.split_inner();
     let plane_rows = outer[outer.len() - 1].len;
     let rows = out.len() / inner.len;
+    let most = rows_of_tiles(inner.len * size_of::<T>());
     let mut done = 0;
     while done < rows {
         let in_plane = plane_rows - (first + done) % plane_rows;
-        let count = in_plane.min(rows - done).min(TILE);
+        let count = in_plane.min(rows - done).min(most);
         // The offset of the first row; the next rows begin at the next elements.
         view.for_each_row(first + done, 1, |_, offset| {
             let out = &mut out[done * inner.len..][..count * inner.len];
@@ -300,13 +311,23 @@ fn copy_transposed<T: Copy>(view: &View, source: &[T], first: usize, out: &mut [
     }
 }
 
+/// Copies some rows of a transposition. The first elements of the rows are adjacent in the source.
 fn copy_tiles<T: Copy>(source: &[T], offset: usize, inner: Axis, out: &mut [T], rows: usize) {
-    for column in (0..inner.len).step_by(TILE) {
-        for row in 0..rows {
-            let tile = (inner.len - column).min(TILE);
-            let out = &mut out[row * inner.len + column..][..tile];
-            let start = offset.wrapping_add_signed(column as isize * inner.step) + row;
-            copy_run(source, start, inner.step, out);
+    let isa = Isa::current();
+    for column in (0..inner.len).step_by(SIDE) {
+        let width = (inner.len - column).min(SIDE);
+        let start = offset.wrapping_add_signed(column as isize * inner.step);
+        for first in (0..rows).step_by(SIDE) {
+            let (start, out) = (start + first, &mut out[first * inner.len + column..]);
+            if rows - first >= SIDE && width == SIDE && inner.step > 0 {
+                let source = &source[start..];
+                transpose::square(isa, source, inner.step as usize, out, inner.len);
+                continue;
+            }
+            for row in 0..(rows - first).min(SIDE) {
+                let out = &mut out[row * inner.len..][..width];
+                copy_run(source, start + row, inner.step, out);
+            }
         }
     }
 }

@@ -48,6 +48,10 @@ fn elements<T: Copy, const N: usize>(slices: &[&[T]; N], index: usize) -> [T; N]
     )
 }
 
+/// The number of adjacent channels that are computed together. Loops of a length that the compiler knows have no overhead
+/// for each row.
+const COLUMNS: usize = 32;
+
 /// Computes for each channel `S` sums of `terms(elements of the tensors, parameters of the channel)`. Blocks and the
 /// order of summation depend on the shape only.
 fn sums<T: Float, const N: usize, const P: usize, const S: usize>(
@@ -62,33 +66,13 @@ fn sums<T: Float, const N: usize, const P: usize, const S: usize>(
     let (block, isa) = (shape.block(), Isa::current());
     let mut partial = vec![[T::ZERO; S]; shape.len().div_ceil(block) * channels];
     for_each_block(&mut partial, channels, |index, sums| {
-        let rows =
-            (index * block..((index + 1) * block).min(shape.len())).step_by(channels * inner);
+        let (start, end) = (index * block, ((index + 1) * block).min(shape.len()));
+        let tensors = parts(tensors, start, end - start);
         isa.vectorize(
             #[inline(always)]
-            || {
-                let (sums, parameters) = (&mut sums[..channels], parts(parameters, 0, channels));
-                for row in rows {
-                    if inner == 1 {
-                        let tensors = parts(tensors, row, channels);
-                        for (channel, sum) in sums.iter_mut().enumerate() {
-                            let term =
-                                terms(elements(&tensors, channel), elements(&parameters, channel));
-                            add(sum, term);
-                        }
-                        continue;
-                    }
-                    for (channel, sum) in sums.iter_mut().enumerate() {
-                        let tensors = parts(tensors, row + channel * inner, inner);
-                        let parameters = elements(&parameters, channel);
-                        let term = sum_run(
-                            inner,
-                            #[inline(always)]
-                            |i| terms(elements(&tensors, i), parameters),
-                        );
-                        add(sum, term);
-                    }
-                }
+            || match inner {
+                1 => sum_rows(tensors, parameters, sums, &terms),
+                _ => sum_images(inner, tensors, parameters, sums, &terms),
             },
         );
     });
@@ -101,6 +85,71 @@ fn sums<T: Float, const N: usize, const P: usize, const S: usize>(
             .for_each(|(total, part)| add(total, *part));
     }
     totals
+}
+
+/// Adds the terms of rows of channels.
+#[inline(always)]
+fn sum_rows<T: Float, const N: usize, const P: usize, const S: usize>(
+    tensors: [&[T]; N],
+    parameters: [&[T]; P],
+    sums: &mut [[T; S]],
+    terms: &impl Fn([T; N], [T; P]) -> [T; S],
+) {
+    let channels = sums.len();
+    let (wide, narrow) = sums.as_chunks_mut::<COLUMNS>();
+    for (index, sums) in wide.iter_mut().enumerate() {
+        let first = index * COLUMNS;
+        let parameters = parts(parameters, first, COLUMNS);
+        let mut columns = [[T::ZERO; COLUMNS]; S];
+        for row in (first..tensors[0].len()).step_by(channels) {
+            let tensors = parts(tensors, row, COLUMNS);
+            for column in 0..COLUMNS {
+                let term = terms(elements(&tensors, column), elements(&parameters, column));
+                for (columns, term) in columns.iter_mut().zip(term) {
+                    columns[column] = columns[column].plus(term);
+                }
+            }
+        }
+        for (column, sums) in sums.iter_mut().enumerate() {
+            *sums = columns.map(|it| it[column]);
+        }
+    }
+    if narrow.is_empty() {
+        return;
+    }
+    let first = channels - narrow.len();
+    let parameters = parts(parameters, first, narrow.len());
+    for row in (first..tensors[0].len()).step_by(channels) {
+        let tensors = parts(tensors, row, narrow.len());
+        for (column, sum) in narrow.iter_mut().enumerate() {
+            let term = terms(elements(&tensors, column), elements(&parameters, column));
+            add(sum, term);
+        }
+    }
+}
+
+/// Adds the terms of images whose channels have `inner` adjacent elements.
+#[inline(always)]
+fn sum_images<T: Float, const N: usize, const P: usize, const S: usize>(
+    inner: usize,
+    tensors: [&[T]; N],
+    parameters: [&[T]; P],
+    sums: &mut [[T; S]],
+    terms: &impl Fn([T; N], [T; P]) -> [T; S],
+) {
+    let channels = sums.len();
+    for image in (0..tensors[0].len()).step_by(channels * inner) {
+        for (channel, sum) in sums.iter_mut().enumerate() {
+            let tensors = parts(tensors, image + channel * inner, inner);
+            let parameters = elements(&parameters, channel);
+            let term = sum_run(
+                inner,
+                #[inline(always)]
+                |i| terms(elements(&tensors, i), parameters),
+            );
+            add(sum, term);
+        }
+    }
 }
 
 #[inline(always)]
@@ -138,38 +187,67 @@ fn map_channels<T: Float, const N: usize, const P: usize>(
     out: &mut [T],
     f: impl Fn([T; N], [T; P]) -> T + Sync,
 ) {
-    let Channels {
-        channels, inner, ..
-    } = shape;
-    let (row, block, isa) = (channels * inner, shape.block(), Isa::current());
+    let (block, isa) = (shape.block(), Isa::current());
     for_each_block(out, block, |index, out| {
+        let tensors = parts(tensors, index * block, out.len());
         isa.vectorize(
             #[inline(always)]
-            || {
-                let parameters = parts(parameters, 0, channels);
-                for (start, out) in (index * block..)
-                    .step_by(row)
-                    .zip(out.chunks_exact_mut(row))
-                {
-                    if inner == 1 {
-                        let (tensors, out) =
-                            (parts(tensors, start, channels), &mut out[..channels]);
-                        for (channel, out) in out.iter_mut().enumerate() {
-                            *out = f(elements(&tensors, channel), elements(&parameters, channel));
-                        }
-                        continue;
-                    }
-                    for (channel, out) in out.chunks_exact_mut(inner).enumerate() {
-                        let tensors = parts(tensors, start + channel * inner, inner);
-                        let parameters = elements(&parameters, channel);
-                        for (i, out) in out.iter_mut().enumerate() {
-                            *out = f(elements(&tensors, i), parameters);
-                        }
-                    }
-                }
+            || match shape.inner {
+                1 => map_rows(tensors, parameters, shape.channels, out, &f),
+                inner => map_images(inner, tensors, parameters, shape.channels, out, &f),
             },
         );
     });
+}
+
+/// Writes rows of channels.
+#[inline(always)]
+fn map_rows<T: Float, const N: usize, const P: usize>(
+    tensors: [&[T]; N],
+    parameters: [&[T]; P],
+    channels: usize,
+    out: &mut [T],
+    f: &impl Fn([T; N], [T; P]) -> T,
+) {
+    let narrow = channels % COLUMNS;
+    for first in (0..channels - narrow).step_by(COLUMNS) {
+        let parameters = parts(parameters, first, COLUMNS);
+        for row in (first..out.len()).step_by(channels) {
+            let (tensors, out) = (parts(tensors, row, COLUMNS), &mut out[row..][..COLUMNS]);
+            for (column, out) in out.iter_mut().enumerate() {
+                *out = f(elements(&tensors, column), elements(&parameters, column));
+            }
+        }
+    }
+    if narrow == 0 {
+        return;
+    }
+    let parameters = parts(parameters, channels - narrow, narrow);
+    for row in (channels - narrow..out.len()).step_by(channels) {
+        let (tensors, out) = (parts(tensors, row, narrow), &mut out[row..][..narrow]);
+        for (column, out) in out.iter_mut().enumerate() {
+            *out = f(elements(&tensors, column), elements(&parameters, column));
+        }
+    }
+}
+
+/// Writes images whose channels have `inner` adjacent elements.
+#[inline(always)]
+fn map_images<T: Float, const N: usize, const P: usize>(
+    inner: usize,
+    tensors: [&[T]; N],
+    parameters: [&[T]; P],
+    channels: usize,
+    out: &mut [T],
+    f: &impl Fn([T; N], [T; P]) -> T,
+) {
+    for (index, out) in out.chunks_exact_mut(inner).enumerate() {
+        let tensors = parts(tensors, index * inner, inner);
+        let parameters = elements(&parameters, index % channels);
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = f(elements(&tensors, i), parameters);
+        }
+    }
 }
 
 /// Mean and variance of each channel, without Bessel's correction.

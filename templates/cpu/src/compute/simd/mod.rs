@@ -11,6 +11,7 @@ mod mode;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 pub mod stream;
+pub mod transpose;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 

@@ -1,7 +1,7 @@
 //! Bits, limits and cross products, compared with plain formulas.
 
 use crate::compute::bits::Bits;
-use crate::compute::values::{clip, cross, sum_of_squares};
+use crate::compute::values::{clip, cross, l2_loss};
 
 #[test]
 fn shifts_limit_the_distance() {
@@ -43,10 +43,10 @@ fn cross_products_are_those_of_unit_vectors() {
 }
 
 #[test]
-fn sum_of_squares_has_each_element_once() {
-    for len in [0, 1, 255, 256, 257, 513, 70_001] {
-        let x: Vec<i64> = (0..len).collect();
-        let expected: i64 = x.iter().map(|x| x * x).sum();
-        assert_eq!(sum_of_squares(&x), expected, "{len}");
+fn l2_loss_has_each_element_once() {
+    for len in [0, 1, 63, 64, 65, 513, 70_001] {
+        let x: Vec<f64> = (0..len).map(f64::from).collect();
+        let expected: f64 = x.iter().map(|x| x * x).sum();
+        assert_eq!(l2_loss(&x), expected / 2.0, "{len}");
     }
 }
