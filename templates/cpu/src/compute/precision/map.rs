@@ -6,8 +6,8 @@ use super::super::shape::Broadcast;
 use super::{Precision, as_uninit};
 use std::mem::MaybeUninit;
 
-/// The elements of a block. Three blocks of `f32` take 12 KiB.
-const BLOCK: usize = 1024;
+/// The elements of a block. Three blocks of `f32` take 24 KiB.
+const BLOCK: usize = 2048;
 
 /// A block of elements as they are computed.
 type Block<C> = [C; BLOCK];
@@ -26,10 +26,9 @@ pub fn map_one<T: Precision, U: Precision>(
     if let (Some(x), Some(out)) = (T::as_compute(x), U::as_compute_uninit(out)) {
         return compute_one(cost, x, out, f);
     }
-    write_blocks(cost, out, &|start, out| {
-        let mut block = [T::Compute::default(); BLOCK];
+    write_blocks(cost, out, &|start, out, [block, _]| {
         let x = &x[start..start + out.len()];
-        compute_one(cost, widen_block(x, &mut block), out, f);
+        compute_one(cost, widen_block(x, block), out, f);
     });
 }
 
@@ -57,11 +56,17 @@ pub fn map_two<T: Precision, U: Precision>(
         (plan.lens(), plan.len()),
         "operands or result differ in length from the plan"
     );
-    write_blocks(cost, out, &|start, out| {
-        let mut blocks = [[T::Compute::default(); BLOCK]; 2];
-        let operands = widen_broadcast(plan, start, [x, y], out.len(), &mut blocks);
-        let plan = Broadcast::of_equal_shapes(&[out.len()]);
-        compute_two(cost, &plan, operands, out, f);
+    let is_same_shape = plan.lens() == [plan.len(); 2];
+    let whole_block = Broadcast::of_equal_shapes(&[BLOCK]);
+    write_blocks(cost, out, &|start, out, blocks| {
+        let operands = match is_same_shape {
+            true => widen_same(start, [x, y], out.len(), blocks),
+            false => widen_broadcast(plan, start, [x, y], out.len(), blocks),
+        };
+        match out.len() {
+            BLOCK => compute_two(cost, &whole_block, operands, out, f),
+            len => compute_two(cost, &Broadcast::of_equal_shapes(&[len]), operands, out, f),
+        }
     });
 }
 
@@ -117,26 +122,28 @@ fn compute_two<A: Copy + Sync, U: Copy + Send>(
     );
 }
 
-/// A function that writes every element of a block, of which it gets the index in the result.
-type ComputeBlock<'a, C> = dyn Fn(usize, &mut [MaybeUninit<C>]) + Sync + 'a;
+/// A function that writes every element of a block, of which it gets the index in the result. It may use the other blocks
+/// for its operands.
+type ComputeBlock<'a, A, C> = dyn Fn(usize, &mut [MaybeUninit<C>], &mut [Block<A>; 2]) + Sync + 'a;
 
 /// Calls `compute` for each block of a result, and rounds the elements.
-fn write_blocks<U: Precision>(
+fn write_blocks<A: Copy + Default, U: Precision>(
     cost: Cost,
     out: &mut [MaybeUninit<U>],
-    compute: &ComputeBlock<'_, U::Compute>,
+    compute: &ComputeBlock<'_, A, U::Compute>,
 ) {
     for_each_chunk(out, cost.grain(), |first, out| {
-        let mut block = [U::Compute::default(); BLOCK];
+        let (mut operands, mut block) =
+            ([[A::default(); BLOCK]; 2], [U::Compute::default(); BLOCK]);
         for (index, out) in out.chunks_mut(BLOCK).enumerate() {
             let start = first + index * BLOCK;
             if let Some(out) = U::as_compute_uninit(out) {
-                compute(start, out);
+                compute(start, out, &mut operands);
                 continue;
             }
             let block = &mut block[..out.len()];
             // SAFETY: a function of `ComputeBlock` writes elements only.
-            compute(start, unsafe { as_uninit(block) });
+            compute(start, unsafe { as_uninit(block) }, &mut operands);
             U::narrow(block, out);
         }
     });
@@ -147,6 +154,20 @@ fn widen_block<'a, T: Precision>(x: &[T], block: &'a mut Block<T::Compute>) -> &
     let block = &mut block[..x.len()];
     T::widen(x, block);
     block
+}
+
+/// Converts the next `count` elements of two operands of the result's shape.
+fn widen_same<'a, T: Precision>(
+    start: usize,
+    [x, y]: [&[T]; 2],
+    count: usize,
+    [first, second]: &'a mut [Block<T::Compute>; 2],
+) -> [&'a [T::Compute]; 2] {
+    let range = start..start + count;
+    [
+        widen_block(&x[range.clone()], first),
+        widen_block(&y[range], second),
+    ]
 }
 
 /// Converts the next `count` elements of two operands from the element `start` of the result on, repeated as `plan`
