@@ -122,9 +122,17 @@ fn missed_defects(release: &str) -> Vec<String> {
         .filter(|(defect, ..)| has(defect))
         .collect();
     let missed = planted.iter().filter_map(|(defect, check, words)| {
-        let row = sp_host::run_check(check, &apis, &compiler.plugin(defect));
-        let is_found = row.status == CheckStatus::Fail && row.detail.contains(words);
-        (!is_found).then(|| format!("{defect} in {release}: {row}"))
+        let plugin = compiler.plugin(defect);
+        let run = || sp_host::run_check(check, &apis, &plugin);
+        let is_found =
+            |row: &CheckOutcome| row.status == CheckStatus::Fail && row.detail.contains(words);
+        // A race may not show on a busy machine.
+        let attempts = if defect.starts_with("ASYNC") { 5 } else { 1 };
+        let rows: Vec<_> = (0..attempts)
+            .map(|_| run())
+            .take_while(|it| !is_found(it))
+            .collect();
+        (rows.len() == attempts).then(|| format!("{defect} in {release}: {}", rows[0]))
     });
     let mut missed: Vec<String> = missed.collect();
     let (found, seconds) = (planted.len() - missed.len(), start.elapsed().as_secs());

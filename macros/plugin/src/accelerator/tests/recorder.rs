@@ -380,7 +380,12 @@ impl Worker {
 
     fn work(&self, work: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
         let control = self.control.clone();
-        let rejects = control.0.settings.lock().unwrap().rejects_commands_after_failure;
+        let rejects = control
+            .0
+            .settings
+            .lock()
+            .unwrap()
+            .rejects_commands_after_failure;
         if let Some(error) = self.error.get().filter(|_| rejects) {
             return Err(error.clone());
         }
