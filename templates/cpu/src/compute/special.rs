@@ -43,9 +43,9 @@ pub trait Special: Elementary {
 macro_rules! special {
     ($($float:ident)*) => {$(
         impl Special for $float {
-            fn inverse_cosh(self) -> Self { f64::from(self).acosh() as $float }
-            fn inverse_sinh(self) -> Self { f64::from(self).asinh() as $float }
-            fn inverse_tanh(self) -> Self { f64::from(self).atanh() as $float }
+            fn inverse_cosh(self) -> Self { acosh(self.into()) as $float }
+            fn inverse_sinh(self) -> Self { asinh(self.into()) as $float }
+            fn inverse_tanh(self) -> Self { atanh(self.into()) as $float }
             fn log_gamma(self) -> Self { log_gamma(self.into()) as $float }
             fn digamma(self) -> Self { digamma(self.into()) as $float }
             fn inverse_erf(self) -> Self { inverse_erf(self.into()) as $float }
@@ -67,6 +67,10 @@ special!(f32 f64);
 #[allow(unsafe_code)]
 #[cfg_attr(unix, link(name = "m"))]
 unsafe extern "C" {
+    // Those of the standard library overflow for large arguments, and lose digits near 1.
+    safe fn acosh(x: f64) -> f64;
+    safe fn asinh(x: f64) -> f64;
+    safe fn atanh(x: f64) -> f64;
     safe fn erf(x: f64) -> f64;
     safe fn erfc(x: f64) -> f64;
     /// Stores the sign of the gamma function, so that no global variable is written.
@@ -81,7 +85,8 @@ fn log_gamma(x: f64) -> f64 {
 fn digamma(x: f64) -> f64 {
     if x <= 0.0 {
         let is_pole = x == x.floor();
-        let reflected = digamma(1.0 - x) - PI / (PI * (x - x.floor())).tan();
+        // The distance to the nearest pole is exact, and that to the one below is not.
+        let reflected = digamma(1.0 - x) - PI / (PI * (x - x.round())).tan();
         return if is_pole { f64::NAN } else { reflected };
     }
     let (mut sum, mut x) = (0.0, x);
@@ -186,6 +191,26 @@ mod tests {
             assert!((x.digamma() - slope).abs() < 1e-4 * size * size, "{x}");
         }
         assert!(0.0_f64.digamma().is_nan() && (-3.0_f64).digamma().is_nan());
+    }
+
+    #[test]
+    fn digamma_near_its_poles_is_the_reciprocal_of_the_distance() {
+        for distance in [-1e-30, 1e-30, -1e-12] {
+            assert!((distance.digamma() * distance + 1.0).abs() < 1e-11);
+        }
+        let near = -3.0 - 2.0_f64.powi(-40);
+        assert!((near.digamma() * 2.0_f64.powi(-40) - 1.0).abs() < 1e-10);
+    }
+
+    #[test]
+    fn inverse_hyperbolic_functions_have_no_overflow_and_keep_digits_near_1() {
+        let expected = f64::MAX.ln() + 2.0_f64.ln();
+        assert_near(f64::MAX.inverse_cosh(), expected);
+        assert_near(f64::MAX.inverse_sinh(), expected);
+        assert_near((-f64::MAX).inverse_sinh(), -expected);
+        let step = f64::EPSILON;
+        assert!(((1.0 + step).inverse_cosh() / (2.0 * step).sqrt() - 1.0).abs() < 1e-14);
+        assert_eq!(1e-20_f64.inverse_tanh(), 1e-20);
     }
 
     #[test]
