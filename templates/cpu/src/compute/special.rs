@@ -127,7 +127,7 @@ fn normal_quantile(p: f64) -> f64 {
 }
 
 /// Improves an approximation of a root by Halley's method. `error` is the value of the error function, or of its
-/// complement, minus the wanted one.
+/// complement, minus the wanted one; it and `slope` may be divided by the wanted one.
 fn halley(y: f64, error: impl Fn(f64) -> f64, slope: f64) -> f64 {
     let improve = |y: f64| {
         let (error, slope) = (error(y), slope * (-y * y).exp());
@@ -149,7 +149,8 @@ fn inverse_erfc(q: f64) -> f64 {
     let above = 2.515517 + t * (0.802853 + t * 0.010328);
     let below = 1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308));
     let start = (t - above / below) * FRAC_1_SQRT_2;
-    halley(start, |y| erfc(y) - q, -ERF_SLOPE)
+    // The error is relative to `q`: a difference of small numbers would be subnormal, which TensorFlow's threads flush to zero.
+    halley(start, |y| erfc(y) / q - 1.0, -ERF_SLOPE / q)
 }
 
 #[cfg(test)]
@@ -173,6 +174,7 @@ mod tests {
         assert_near(0.975_f64.normal_quantile(), 1.959_963_984_540_054);
         let tail = erfc(-1e-300_f64.normal_quantile() / SQRT_2);
         assert!((tail / 2e-300 - 1.0).abs() < 1e-10, "{tail}");
+        assert_near(f64::MIN_POSITIVE.normal_quantile(), -37.519_379_347_144_5);
         let special = [-1.0, 1.0, 1.5, f64::NAN].map(f64::inverse_erf);
         assert_eq!(special[..2], [f64::NEG_INFINITY, f64::INFINITY]);
         assert!(special[2].is_nan() && special[3].is_nan());

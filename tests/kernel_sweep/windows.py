@@ -1,0 +1,119 @@
+"""Families of ops of windows and images: convolutions, pools, resized and colored images."""
+
+import numpy as np
+from calls import call, function_of
+
+PADDINGS = ["VALID", "SAME"]
+
+
+def window(r, rank, can_dilate=False):
+    """Returns sizes of a window and of an image that contains it, and attributes."""
+    sizes, strides = [r.between(1, 3) for _ in range(rank)], [r.between(1, 3) for _ in range(rank)]
+    dilations = [r.choice([1, 1, 2]) if can_dilate else 1 for _ in range(rank)]
+    image = [(n - 1) * d + 1 + r.below(6) for n, d in zip(sizes, dilations)]
+    if r.chance(0.04):
+        image[0] = r.choice([0, 1])
+    attributes = dict(strides=[1, *strides, 1], padding=r.choice(PADDINGS))
+    if can_dilate:
+        attributes["dilations"] = [1, *dilations, 1]
+    return sizes, image, attributes
+
+
+def convolution(op, rank, part, is_depthwise=False):
+    """A convolution, or its gradient of the input or the filter."""
+
+    def make(r):
+        sizes, image, attributes = window(r, rank)
+        if is_depthwise:  # TensorFlow's kernels have one stride
+            attributes["strides"] = [1, *attributes["strides"][1:2] * 2, 1]
+        depth, count = r.between(1, 5), r.between(1, 5)
+        x, w = r.normal((r.between(1, 2), *image, depth)), r.normal((*sizes, depth, count))
+        if part == "output":
+            return function_of(op, **attributes), [x, w]
+        dy = r.normal((x.shape[0], *outputs(image, sizes, attributes), depth * count if is_depthwise else count))
+        inputs = [np.array(x.shape, np.int32), w, dy] if part == "input" else [x, np.array(w.shape, np.int32), dy]
+        return function_of(op, **attributes), inputs
+
+    return make
+
+
+def outputs(image, sizes, attributes):
+    strides, is_same = attributes["strides"][1:-1], attributes["padding"] == "SAME"
+    return [max(-(-n // s) if is_same else (n - k) // s + 1, 0) for n, k, s in zip(image, sizes, strides)]
+
+
+def pool(op, rank, kind):
+    """A pool, or its gradient; the gradient of a maximum needs the output of the pool."""
+
+    def make(r):
+        sizes, image, attributes = window(r, rank)
+        attributes["ksize"] = [1, *sizes, 1]
+        dims = (r.between(1, 2), *image, r.between(1, 9))
+        if kind == "output":
+            # The CPU's maximum of volumes drops some NaN.
+            x = r.normal(dims) if op.startswith("Avg") else r.tensor(dims)
+            return function_of(op, **attributes), [np.where(np.isnan(x), x.dtype.type(0), x) if rank == 3 else x]
+        if min(image) == 0:
+            dims = (dims[0], *sizes, dims[-1])
+        dy = r.normal((dims[0], *outputs(dims[1:-1], sizes, attributes), dims[-1]))
+        if kind == "average":
+            return function_of(op, **attributes), [np.array(dims, np.int32), dy]
+        gradient, forward = function_of(op, **attributes), function_of(op.replace("Grad", ""), **attributes)
+        return lambda x, dy: gradient(x, forward(x), dy), [r.normal(dims), dy]
+
+    return make
+
+
+def alignment(r):
+    return r.choice([{}, dict(align_corners=True), dict(half_pixel_centers=True)])
+
+
+def image(r):
+    dims = (r.between(0 if r.chance(0.1) else 1, 2), r.between(1, 6), r.between(1, 6), r.between(1, 4))
+    return r.normal(dims) if r.kernel_type.kind not in "u" else r.tensor(dims)
+
+
+def resized(op):
+    def make(r):
+        options, x = alignment(r), image(r)
+        to = np.array([r.between(0 if r.chance(0.05) else 1, 9), r.between(1, 9)], np.int32)
+        if op == "ResizeBilinearGrad":
+            return function_of(op, **options), [image(r).astype(np.float32)[:1].repeat(x.shape[0], 0)[..., :1].repeat(x.shape[3], 3), x]
+        return function_of(op, **options), [x, to]
+
+    return make
+
+
+def crops(r):
+    x, count = image(r), r.between(0, 4)
+    boxes = r.uniform(-0.3, 1.3, (count, 4), np.float32)
+    owners = r.rng.integers(0, max(x.shape[0], 1), count).astype(np.int32)
+    to = np.array([r.between(1, 5), r.between(1, 5)], np.int32)
+    return function_of("CropAndResize", method=r.choice(["bilinear", "nearest"]), extrapolation_value=7.5), [x, boxes, owners, to]
+
+
+def projected(op):
+    def make(r):
+        x = image(r)
+        spread = r.normal((r.choice([1, max(x.shape[0], 1)]), 8), np.float64, 1.0) * [0.5, 0.5, 5, 0.5, 0.5, 5, 0.01, 0.01]
+        transforms = (np.array([1, 0, 0, 0, 1, 0, 0, 0]) + spread).astype(np.float32)
+        options = dict(interpolation=r.choice(["NEAREST", "BILINEAR"]), fill_mode=r.choice(["CONSTANT", "REFLECT", "WRAP", "NEAREST"]))
+        inputs = [x, transforms, np.array([r.between(1, 6), r.between(1, 6)], np.int32)]
+        return function_of(op, **options), inputs + ([np.float32(0.25)] if op.endswith("V3") else [])
+
+    return make
+
+
+def colors(op):
+    def make(r):
+        return function_of(op), [r.uniform(0, 1, (*r.shape(0, 3), 3))]
+
+    return make
+
+
+def adjusted(op):
+    def make(r):
+        by = r.uniform(-1, 1, (), np.float32) if op == "AdjustHue" else r.uniform(0, 2, (), np.float32)
+        return function_of(op), [r.uniform(0, 1, (*[r.between(1, 5) for _ in range(r.between(2, 4))], 3)), by]
+
+    return make
