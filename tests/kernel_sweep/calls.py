@@ -1,5 +1,6 @@
 """Calls of ops by the order of their inputs, and a description of the last call."""
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import op_def_registry
 
@@ -26,7 +27,7 @@ def describe(value):
         return repr(value)
     text = f"{value.dtype.name}{value.shape.as_list() if value.shape.rank is not None else ''}"
     is_short = hasattr(value, "numpy") and value.dtype not in (tf.resource, tf.variant) and value.shape.num_elements() <= 12
-    return text + (f" {value.numpy().tolist()}" if is_short else "")
+    return text + (f" {np.asarray(value.numpy()).tolist()}" if is_short else "")
 
 
 R = Calls()

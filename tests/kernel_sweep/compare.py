@@ -27,8 +27,8 @@ def is_same(found, other):
 def accepted(found, cpu, precise, unit, dtype, limit):
     """Returns, for each element, whether the result is right.
 
-    It is the CPU's, or near to the precise one, or not much farther from it than the CPU's worst. Numbers below the least normal one may be
-    flushed to zero, and terms whose sum of magnitudes overflows may be added in any order.
+    It is the CPU's, or near to the precise one, or not much farther from it than the CPU's worst. Numbers below the least normal
+    one may be flushed to zero, and terms whose sum of magnitudes overflows may be added in any order.
     """
     least, most = 2.0 ** PRECISION[np.dtype(dtype).name][1], largest(dtype)
     with np.errstate(all="ignore"):
@@ -38,8 +38,9 @@ def accepted(found, cpu, precise, unit, dtype, limit):
         is_as_near = errors(found, precise, unit, dtype) <= 1.5 * of_cpu if of_cpu else np.zeros(found.shape, bool)
         is_as_near &= np.isfinite(found) & np.isfinite(precise)
         is_subnormal = (np.abs(precise) <= least) & (np.abs(found) <= least)
-        has_overflow = ~(np.maximum(np.abs(precise), unit) < most) & ~np.isnan(precise) & ~np.isfinite(found)
-    return is_same(found, cpu) | is_same(found, rounded) | is_near & np.isfinite(precise) | is_as_near | is_subnormal | has_overflow & ~np.isnan(cpu)
+        has_overflow = ~(np.maximum(np.abs(precise), unit) < most) & ~np.isnan(precise) & ~np.isfinite(found) & ~np.isnan(cpu)
+    is_near &= np.isfinite(precise)
+    return is_same(found, cpu) | is_same(found, rounded) | is_near | is_as_near | is_subnormal | has_overflow
 
 
 def equal(found, cpu):
@@ -60,9 +61,25 @@ def first_difference(is_right, found, cpu, precise=None):
     return text + (f", in float64 {precise[index]!r}" if precise is not None else "")
 
 
+def largest_element(array):
+    """Returns the largest finite magnitude."""
+    if array.dtype.kind != "f":
+        return 0.0
+    with np.errstate(all="ignore"):
+        return np.max(np.abs(np.where(np.isfinite(array), array, 0)), initial=0)
+
+
 def as_numbers(array):
     return array.astype(np.float64) if is_float(array.dtype) else array
 
 
 def same_bits(one, other):
     return one.dtype == other.dtype and one.shape == other.shape and (one.dtype == object or one.tobytes() == other.tobytes())
+
+
+def equal_bits(one, other):
+    """Returns, for each element, whether the bits are the same."""
+    if one.dtype == object:
+        return np.asarray(one == other)
+    as_bytes = lambda it: np.frombuffer(it.tobytes(), np.uint8).reshape(*it.shape, it.dtype.itemsize)
+    return (as_bytes(one) == as_bytes(other)).all(-1)

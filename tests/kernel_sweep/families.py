@@ -5,7 +5,7 @@ A family takes an op and returns a function of `Drawn`, which returns a function
 
 import numpy as np
 import tensorflow as tf
-from calls import call, function_of
+from calls import function_of
 
 INTEGERS = [np.int32, np.int64]
 
