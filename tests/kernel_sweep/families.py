@@ -94,6 +94,18 @@ def reduction(op):
     return make
 
 
+def arg_max(r):
+    """The maximum's index, in each type that indices can have; `ArgMin` has fewer."""
+    x = r.tensor(r.shape(1, 5), few=r.chance(0.7))
+    return function_of("ArgMax", output_type=r.choice([tf.int32, tf.int64, tf.int16, tf.uint16])), [x, r.axis(x.ndim)]
+
+
+def top_k(r):
+    x, index = r.tensor(r.shape(1, 4), few=r.chance(0.7)), r.choice([tf.int32, tf.int64, tf.int16])
+    k = np.array(r.between(0, x.shape[-1] + (1 if r.chance(0.05) else 0)), r.choice([np.int32, np.int64, np.int16]))
+    return function_of("TopKV2", index_type=index), [x, k]
+
+
 def l2_loss(r):
     return function_of("L2Loss"), [r.normal(r.shape())]
 
@@ -107,12 +119,13 @@ def running(op):
 
 
 def cast(r):
+    """Between any types. Casts that truncate are errors of the plugin: `Truncate` is left out."""
     types = "half bfloat16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool complex64 complex128".split()
     source, target = (tf.as_dtype(r.choice(types)) for _ in range(2))
     x = r.tensor(r.shape(most=8), source.as_numpy_dtype)
     if source.is_floating and target.is_integer or source.is_complex:
         x = np.abs(r.normal(x.shape, np.float32)).astype(source.as_numpy_dtype)  # other numbers have no defined result
-    return function_of("Cast", DstT=target, Truncate=r.chance(0.1)), [x]
+    return function_of("Cast", DstT=target), [x]
 
 
 def strings(r):

@@ -68,7 +68,7 @@ def page(sweeps):
 
 def summary(cells):
     calls = sum(cell.get("calls", 0) for cell in cells)
-    return f"{calls} calls of {len({cell['op'] for cell in cells})} ops with {len(cells)} pairs of op and type."
+    return f"{calls} cases of {len({cell['op'] for cell in cells})} ops with {len(cells)} pairs of op and type."
 
 
 def table(rows):

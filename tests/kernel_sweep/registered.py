@@ -1,4 +1,4 @@
-"""Calls of the plugin's kernels, as it counts them."""
+"""Calls of the plugin's kernels, as it counts them: a line of text for each kernel, which ends with `calls=` and three other fields."""
 
 import ctypes
 import functools
@@ -15,8 +15,17 @@ def counter():
     return count
 
 
-def counted_calls(op):
+def kernels_of(op):
+    """Returns the number of calls of each kernel of an op, by its types."""
     text = ctypes.create_string_buffer(counter()(None, 0) + 1024)
     counter()(text, len(text))
     lines = [line.split() for line in text.value.decode().splitlines() if line.startswith(f"{op} ")]
-    return sum(int(field[6:]) for line in lines for field in line if field.startswith("calls="))
+    calls = {}
+    for line in lines:
+        types, count = line[1:-4], int(line[-4].removeprefix("calls="))
+        calls[" ".join(types)] = calls.get(" ".join(types), 0) + count
+    return calls
+
+
+def counted_calls(op):
+    return sum(kernels_of(op).values())

@@ -80,11 +80,13 @@ def finished(op, status, out):
     last = pathlib.Path(out + ".last")
     about = last.read_text() if last.exists() else "before the first call"
     end = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {os.WEXITSTATUS(status)}"
-    log = pathlib.Path(out + ".log").read_text().partition("Fatal Python error")[2][:1500]
+    log = pathlib.Path(out + ".log").read_text()
+    log = log.partition("Fatal Python error")[2][:1500] or log[-1500:]
     return [{"op": op, "type": "", "largest": {}, "failures": [f"the process ended with {end} after {about}\n{log}"]}]
 
 
 def sweep(device, examples, registered):
+    """Returns the cells of all ops, and prints their failures."""
     results, running, waiting = [], {}, list(registered.items())
     gc.freeze()  # the children do not visit the objects of TensorFlow
     with tempfile.TemporaryDirectory() as folder:
@@ -103,6 +105,7 @@ def sweep(device, examples, registered):
 
 
 def without_line(names):
+    """Returns the ops that the table does not have."""
     return [op for op in names if op not in ops.OPS and op not in ops.EXCLUDED]
 
 
@@ -117,7 +120,8 @@ def main(device, examples, path, *names):
     found = sweep(device, int(examples), {op: it for op, it in chosen.items() if op in ops.OPS})
     pathlib.Path(path).write_text(json.dumps({"release": tf.__version__, "cells": found}))
     failed = [cell for cell in found if cell["failures"]]
-    print(f"{len(chosen)} ops, {len(found)} pairs of op and type, {sum(it.get('calls', 0) for it in found)} calls: {len(failed)} differ, {time.monotonic() - begin:.0f} s")
+    calls, seconds = sum(it.get("calls", 0) for it in found), time.monotonic() - begin
+    print(f"{len(chosen)} ops, {len(found)} pairs of op and type, {calls} cases: {len(failed)} differ, {seconds:.0f} s")
     return 1 if failed or missing or not found else 0
 
 

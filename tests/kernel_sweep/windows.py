@@ -1,4 +1,7 @@
-"""Families of ops of windows and images: convolutions, pools, resized and colored images."""
+"""Families of ops of windows and images: convolutions, pools, resized and colored images.
+
+Dilations and groups, which the CPU lacks for most types, are in test_convolutions.py.
+"""
 
 import numpy as np
 import tensorflow as tf
@@ -8,17 +11,13 @@ from reference import CPU
 PADDINGS = ["VALID", "SAME"]
 
 
-def window(r, rank, can_dilate=False):
+def window(r, rank):
     """Returns sizes of a window and of an image that contains it, and attributes."""
     sizes, strides = [r.between(1, 3) for _ in range(rank)], [r.between(1, 3) for _ in range(rank)]
-    dilations = [r.choice([1, 1, 2]) if can_dilate else 1 for _ in range(rank)]
-    image = [(n - 1) * d + 1 + r.below(6) for n, d in zip(sizes, dilations)]
+    image = [n + r.below(6) for n in sizes]
     if rank == 2 and r.chance(0.04):  # gradients of empty volumes can end the process on the CPU
         image[0] = r.choice([0, 1])
-    attributes = dict(strides=[1, *strides, 1], padding=r.choice(PADDINGS))
-    if can_dilate:
-        attributes["dilations"] = [1, *dilations, 1]
-    return sizes, image, attributes
+    return sizes, image, dict(strides=[1, *strides, 1], padding=r.choice(PADDINGS))
 
 
 def channels_first(op, attributes, images=(), sizes=(), is_image=True):

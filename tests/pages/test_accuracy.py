@@ -23,7 +23,7 @@ def test_rows_have_errors_of_plugin_and_cpu():
     text = page([{"release": "2.21.0", "cells": cells}, {"release": "2.18.1", "cells": [cells[0], cell("ResourceGather", "half", "bits")]}])
     float32, bfloat16 = "| `Tanh` | float32 | element | 0.51 | 1.50 | - | - |\n", "| `Tanh` | bfloat16 | element | 0.50 | 1e+05 | 12 | 2.00 |\n"
     assert float32 + bfloat16 in text and "float64 |" not in text
-    assert "40 calls of 3 ops with 4 pairs of op and type." in text
+    assert "40 cases of 3 ops with 4 pairs of op and type." in text
     assert "No tolerance: `Tile`." in text
-    assert "## 2.18.1\n\n10 calls of 1 ops" in text
+    assert "## 2.18.1\n\n10 cases of 1 ops" in text
     assert "| `Polygamma` | `Digamma` |" in text

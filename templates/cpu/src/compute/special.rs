@@ -197,10 +197,10 @@ mod tests {
 
     #[test]
     fn digamma_near_its_poles_is_the_reciprocal_of_the_distance() {
-        for distance in [-1e-30, 1e-30, -1e-12] {
+        for distance in [-1e-30_f64, 1e-30, -1e-12] {
             assert!((distance.digamma() * distance + 1.0).abs() < 1e-11);
         }
-        let near = -3.0 - 2.0_f64.powi(-40);
+        let near = -3.0_f64 - 2.0_f64.powi(-40);
         assert!((near.digamma() * 2.0_f64.powi(-40) - 1.0).abs() < 1e-10);
     }
 
