@@ -97,6 +97,7 @@ def floats(rng, kind, shape, dtype, subnormals):
             return np.copysign(2.0 ** rng.uniform(least, -least + 0.9, shape), normal).astype(dtype)
         if kind == "special":
             subnormal = 2.0 ** (least - 2) if subnormals else 0.5
-            special = np.array([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, largest(dtype), -largest(dtype), 2.0**least, subnormal, -subnormal, 1 + 2.0**digits])
+            special = [0, -0.0, 1, -1, np.inf, -np.inf, np.nan, largest(dtype), -largest(dtype)]
+            special = np.array([*special, 2.0**least, subnormal, -subnormal, 1 + 2.0**digits])
             return np.where(rng.random(shape) < 0.5, special[rng.integers(0, len(special), shape)], normal).astype(dtype)
         return normal.astype(dtype)

@@ -219,7 +219,8 @@ def batch_norm(op):
 def normalization(op):
     def make(r):
         dims = (r.between(1, 2), r.between(1, 3), r.between(1, 3), r.between(1, 9))
-        attributes = dict(depth_radius=r.choice([5, 0, 1, 2]), bias=r.choice([1.0, 2.0]), alpha=r.choice([1.0, 0.3]), beta=r.choice([0.5, 0.75, 1.0]))
+        attributes = dict(depth_radius=r.choice([5, 0, 1, 2]), bias=r.choice([1.0, 2.0]))
+        attributes.update(alpha=r.choice([1.0, 0.3]), beta=r.choice([0.5, 0.75, 1.0]))
         return function_of(op, **attributes), [r.normal(dims) for _ in range(1 if op == "LRN" else 3)]
 
     return make

@@ -71,24 +71,43 @@ def each(names, op):
     return {name: op(name) for name in names.split()}
 
 
+def convolutions(op, rank, version="", is_depthwise=False):
+    """Returns the lines of a convolution and of its gradients."""
+    parts = [("", "output"), (f"BackpropInput{version}", "input"), (f"BackpropFilter{version}", "filter")]
+    return {op + part: terms(w.convolution(op + part, rank, kind, is_depthwise)) for part, kind in parts}
+
+
 # Functions of an element, with the range from which most inputs are and the largest error in units.
 FUNCTIONS = {
     "Acos": (-1, 1, 4), "Acosh": (1, 90, 4), "Asin": (-1, 1, 4), "Asinh": (-90, 90, 4), "Atan": (-9, 9, 4), "Atanh": (-1, 1, 4),
-    "Cos": (-99, 99, 4), "Cosh": (-9, 9, 4), "Digamma": (0.1, 9, 16), "Elu": (-9, 9, 4), "Erf": (-4, 4, 4), "Erfc": (-4, 4, 4), "Erfinv": (-1, 1, 4),
+    "Cos": (-99, 99, 4), "Cosh": (-9, 9, 4), "Digamma": (0.1, 9, 16), "Elu": (-9, 9, 4), "Erf": (-4, 4, 4), "Erfc": (-4, 4, 4),
+    "Erfinv": (-1, 1, 4),
     "Exp": (-80, 80, 4), "Expm1": (-9, 9, 4), "Inv": (-9, 9, 1), "Lgamma": (0.1, 9, 4), "Log": (0.1, 9, 4), "Log1p": (-0.9, 9, 4),
     "Ndtri": (0, 1, 32), "Reciprocal": (-9, 9, 1), "Rsqrt": (0.1, 9, 4), "Selu": (-9, 9, 4), "Sigmoid": (-20, 20, 4), "Sin": (-99, 99, 4),
-    "Sinh": (-9, 9, 4), "Softplus": (-20, 20, 4), "Softsign": (-9, 9, 4), "Sqrt": (0, 9, 1), "Square": (-9, 9, 1), "Tan": (-1.5, 1.5, 4), "Tanh": (-9, 9, 4),
+    "Sinh": (-9, 9, 4), "Softplus": (-20, 20, 4), "Softsign": (-9, 9, 4), "Sqrt": (0, 9, 1), "Square": (-9, 9, 1),
+    "Tan": (-1.5, 1.5, 4), "Tanh": (-9, 9, 4),
 }  # fmt: skip
 # Results of floats that the CPU's kernels round as well as the plugin's, after sums in another order.
 SUMMED = "CumulativeLogsumexp Cumprod SegmentMean SegmentProd SparseSegmentMean SparseSegmentSqrtN SparseSegmentSum UnsortedSegmentProd"
 LINEAR = "MirrorPadGrad Cumsum SegmentSum UnsortedSegmentSum ScatterNd ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterSub"
-COMPARED = "ArgMin Bincount DenseBincount InTopK InTopKV2 LowerBound UpperBound Range SegmentMin SegmentMax UnsortedSegmentMin UnsortedSegmentMax TensorScatterMin TensorScatterMax"
+COMPARED = (
+    "ArgMin Bincount DenseBincount InTopK InTopKV2 LowerBound UpperBound Range SegmentMin SegmentMax UnsortedSegmentMin"
+    " UnsortedSegmentMax TensorScatterMin TensorScatterMax"
+)
 SEGMENTS = {
     **{f"SparseSegment{it}": index_cases.sparse_segment(f"SparseSegment{it}", []) for it in ("Mean", "SqrtN")},
-    **{f"UnsortedSegment{it}": index_cases.unsorted_segment(f"UnsortedSegment{it}", []) for it in ("Max",)},
+    "UnsortedSegmentMax": index_cases.unsorted_segment("UnsortedSegmentMax", []),
 }
 MOVES = {**shape_cases.OPS, **index_cases.OPS, **SEGMENTS}
-TRAINING = "AdaMax Adadelta Adagrad AdagradV2 Adam AdamWithAmsgrad AddSign CenteredRMSProp Ftrl FtrlV2 GradientDescent KerasMomentum Momentum PowerSign ProximalAdagrad ProximalGradientDescent RMSProp"
+TRAINING = (
+    "AdaMax Adadelta Adagrad AdagradV2 Adam AdamWithAmsgrad AddSign CenteredRMSProp Ftrl FtrlV2 GradientDescent KerasMomentum"
+    " Momentum PowerSign ProximalAdagrad ProximalGradientDescent RMSProp"
+)
+GRADIENTS = (
+    "EluGrad InvGrad ReciprocalGrad Relu6Grad ReluGrad RsqrtGrad SeluGrad SigmoidGrad SoftplusGrad SoftsignGrad SqrtGrad TanhGrad"
+)
+EXACT_OPERATORS = "BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift LogicalAnd LogicalOr Maximum Minimum NextAfter"
+STATELESS = "UniformV2 UniformFullIntV2 UniformIntV2 NormalV2"
 
 OPS = {
     **{name: bits(make) for name, make in MOVES.items()},
@@ -105,10 +124,11 @@ OPS = {
     **each("Add AddV2 Sub Mul MulNoNan RealDiv DivNoNan SquaredDifference", lambda op: Op(f.binary(op), limit=1)),
     **each("Atan2 Pow Xdivy Xlog1py Xlogy", lambda op: Op(f.binary(op))),
     **each("Div FloorDiv FloorMod Mod TruncateDiv TruncateMod", lambda op: Op(f.division(op), limit=1)),
-    **each("BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift LogicalAnd LogicalOr Maximum Minimum NextAfter", lambda op: equal(f.binary(op))),
+    **each(EXACT_OPERATORS, lambda op: equal(f.binary(op))),
     **each("Equal NotEqual Greater GreaterEqual Less LessEqual", lambda op: equal(f.binary(op, few=True))),
-    **each("EluGrad InvGrad ReciprocalGrad Relu6Grad ReluGrad RsqrtGrad SeluGrad SigmoidGrad SoftplusGrad SoftsignGrad SqrtGrad TanhGrad", lambda op: Op(f.same_shape(op))),
-    "AddN": terms(f.add_n), "ClipByValue": equal(f.clip), "Cross": terms(f.cross), "L2Loss": terms(f.l2_loss), "Cast": equal(f.cast), "StringLength": equal(f.strings),
+    **each(GRADIENTS, lambda op: Op(f.same_shape(op))),
+    "AddN": terms(f.add_n), "ClipByValue": equal(f.clip), "Cross": terms(f.cross), "L2Loss": terms(f.l2_loss), "Cast": equal(f.cast),
+    "StringLength": equal(f.strings),
     **each("All Any Max Min", lambda op: equal(f.reduction(op))),
     **each("Sum Mean", lambda op: terms(f.reduction(op))),
     "Prod": Op(f.reduction("Prod"), limit=32),
@@ -119,10 +139,7 @@ OPS = {
     **each("BiasAdd BiasAddGrad", lambda op: terms(f.bias(op))),
     **each("FusedBatchNormV3 FusedBatchNormGradV3", lambda op: tensor(f.batch_norm(op), 32)),
     **each("LRN LRNGrad", lambda op: tensor(f.normalization(op), 32)),
-    **{f"Conv{rank}D{part}": terms(w.convolution(f"Conv{rank}D{part}", rank, kind))
-       for rank, version in ((2, ""), (3, "V2")) for part, kind in (("", "output"), (f"BackpropInput{version}", "input"), (f"BackpropFilter{version}", "filter"))},
-    **{f"DepthwiseConv2dNative{part}": terms(w.convolution(f"DepthwiseConv2dNative{part}", 2, kind, is_depthwise=True))
-       for part, kind in (("", "output"), ("BackpropInput", "input"), ("BackpropFilter", "filter"))},
+    **convolutions("Conv2D", 2), **convolutions("Conv3D", 3, "V2"), **convolutions("DepthwiseConv2dNative", 2, is_depthwise=True),
     **{op: equal(without_nan(w.pool(op, rank, "output"))) for op, rank in (("MaxPool", 2), ("MaxPool3D", 3))},
     **{op: terms(w.pool(op, rank, "output")) for op, rank in (("AvgPool", 2), ("AvgPool3D", 3))},
     **{op: tensor(w.pool(op, rank, "maximum")) for op, rank in (("MaxPoolGrad", 2), ("MaxPool3DGrad", 3))},
@@ -133,7 +150,8 @@ OPS = {
     **each("RGBToHSV HSVToRGB", lambda op: tensor(w.colors(op))),
     **each("AdjustContrastv2 AdjustHue AdjustSaturation", lambda op: tensor(w.adjusted(op))),
     **each("RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt", lambda op: bits(n.seeded(op))),
-    **each("StatelessRandomUniformV2 StatelessRandomNormalV2 StatelessTruncatedNormalV2 StatelessRandomUniformFullIntV2 StatelessRandomUniformIntV2", lambda op: bits(n.stateless(op))),
+    **{f"StatelessRandom{it}": bits(n.stateless(f"StatelessRandom{it}")) for it in STATELESS.split()},
+    "StatelessTruncatedNormalV2": bits(n.stateless("StatelessTruncatedNormalV2")),
     **each("Multinomial StatelessMultinomial", lambda op: bits(n.classes(op))),
     "StatelessRandomGetKeyCounter": bits(n.key_counter), "StatelessRandomGetAlg": bits(n.algorithm),
     **{f"ResourceApply{it}": tensor(v.training(f"ResourceApply{it}")) for it in TRAINING.split()},
@@ -144,10 +162,15 @@ OPS = {
     **each("ResourceGatherNd ResourceScatterNdMin ResourceScatterNdMax ResourceScatterNdUpdate", lambda op: equal(v.elements(op))),
 }  # fmt: skip
 
+
+def is_lowest(found, cpu):
+    return np.isneginf(found.astype(float)) & (cpu.astype(float) < -1e4)
+
+
 # Results that differ from the CPU's: a function of both, and the reason.
 DEVIATIONS = {
     "Erf": [(lambda found, cpu: np.isnan(cpu) & (np.abs(found) == 1), "the CPU's Erf of infinity in float64 is NaN")],
-    **dict.fromkeys(["MaxPool", "MaxPool3D"], [(lambda found, cpu: np.isneginf(found.astype(float)) & (cpu < -1e4), "the CPU's maximum of negative infinities is the lowest number for some types")]),
+    **dict.fromkeys(["MaxPool", "MaxPool3D"], [(is_lowest, "the CPU's maximum of negative infinities is the lowest number")]),
 }
 # Errors of the CPU that the plugin does not have, or has as another class: a part of the message, and the reason.
 ERRORS = {

@@ -41,13 +41,14 @@ def new_variable(value):
 def training(op):
     """A rule of an optimizer: its scalars and flags are those of the op's definition."""
     definition = op_def_registry.get(op)
-    names = [(it.name, it.type) for it in definition.input_arg]
+    names, count = [it.name for it in definition.input_arg], sum(it.type == tf.resource for it in definition.input_arg)
     flags = [it.name for it in definition.attr if it.type == "bool" and it.name != "use_locking"]
 
     def make(r):
         shape = r.shape(0, 3)
         other = (*shape, 2) if r.chance(0.03) else shape
-        return with_variables(op, sum(type_ == tf.resource for _, type_ in names), **{it: r.chance(0.5) for it in flags}), [argument(r, name, shape, other) for name, _ in names]
+        run = with_variables(op, count, **{it: r.chance(0.5) for it in flags})
+        return run, [argument(r, name, shape, other) for name in names]
 
     return make
 

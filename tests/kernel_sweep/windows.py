@@ -29,7 +29,11 @@ def channels_first(op, attributes, images=(), sizes=(), is_image=True):
     of_first, of_last = function_of(op, **swapped, data_format="NCHW"), function_of(op, **attributes)
 
     def run(*tensors):
-        moved = [tf.transpose(it, first) if index in images else tf.gather(it, first) if index in sizes else it for index, it in enumerate(tensors)]
+        moved = list(tensors)
+        for index in images:
+            moved[index] = tf.transpose(tensors[index], first)
+        for index in sizes:
+            moved[index] = tf.gather(tensors[index], first)
         return tf.transpose(of_first(*moved), last) if is_image else of_first(*moved)
 
     run.on_cpu = of_last
@@ -108,7 +112,8 @@ def resized(op):
         options, x = alignment(r), image(r)
         to = np.array([r.between(0 if r.chance(0.05) else 1, 9), r.between(1, 9)], np.int32)
         if op == "ResizeBilinearGrad":
-            return function_of(op, **options), [image(r).astype(np.float32)[:1].repeat(x.shape[0], 0)[..., :1].repeat(x.shape[3], 3), x]
+            dy = r.normal((x.shape[0], r.between(1, 6), r.between(1, 6), x.shape[3]), np.float32)
+            return function_of(op, **options), [dy, x]
         return function_of(op, **options), [x, to]
 
     return make
