@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies
 
 import ops
 from calls import R
-from compare import accepted, as_numbers, equal, equal_bits, errors, first_difference, largest_element, same_bits
+from compare import accepted, as_numbers, equal, equal_bits, errors, first_difference, same_bits
 from drawn import Drawn, is_float
 from reference import CPU, Reference, call, has_no_kernel, is_error
 from registered import counted_calls, kernels_of
@@ -96,15 +96,18 @@ class Cell:
             return
         seeds = [r.normal(expected[index].shape) for index in indices]
         try:
-            self.compare("gradient", gradient_of(function, len(inputs), indices), [*inputs, *seeds])
+            self.compare("gradient", gradient_of(function, len(inputs), indices), [*inputs, *seeds], len(inputs))
         except LookupError:
             self.counts["no gradient"] += 1
 
-    def compare(self, kind, function, inputs):
-        """Calls the CPU and twice the device, and compares their outputs, or the classes of their errors."""
+    def compare(self, kind, function, inputs, count=None):
+        """Calls the CPU and twice the device, and compares their outputs, or the classes of their errors.
+
+        The inputs of a gradient after the first `count` are the seeds.
+        """
         expected, found = call(function, inputs, CPU), call(function, inputs, self.device)
         again = found if self.is_seeded else call(function, inputs, self.device)
-        about, reference = f"{kind} {R.last}", Reference(function, inputs, self.dtype)
+        about, reference = f"{kind} {R.last}", Reference(function, inputs, self.dtype, count)
         if kind == "gradient" and has_no_kernel(found) and not has_no_kernel(expected):
             self.missing.add(str(found).rpartition("[Op:")[2].partition("]")[0])
             return
@@ -125,7 +128,7 @@ class Cell:
         assert shapes(found) == shapes(expected), f"{about}: {shapes(found)}, the CPU's {shapes(expected)}"
         is_close = is_float(self.dtype) and (self.entry.result == "close" or kind == "gradient")
         precise = reference.precise(expected) if is_close else found
-        units = reference.units(self.entry, precise) if is_close else found
+        units = reference.units(self.entry, precise, kind == "gradient") if is_close else found
         for index, (one, other) in enumerate(zip(found, expected)):
             text = f"{about}: output {index}"
             if is_close and is_float(one.dtype):
@@ -138,7 +141,6 @@ class Cell:
     def compare_numbers(self, kind, about, found, expected, precise, unit):
         dtype, found, expected = found.dtype, as_numbers(found), as_numbers(expected)
         # A gradient is the result of several ops, each of which rounds; for float64 the CPU's is the only reference.
-        unit = np.maximum(unit, largest_element(precise)) if kind == "gradient" else unit
         limit = self.entry.limit * (4 if kind == "gradient" else 1) * (16 if dtype == np.float64 else 1)
         for device, values in (("plugin", found), ("CPU", expected)):
             key, error = f"{kind} {device}", float(np.max(errors(values, precise, unit, dtype), initial=0))

@@ -39,7 +39,7 @@ def accepted(found, cpu, precise, unit, dtype, limit):
         is_as_near &= np.isfinite(found) & np.isfinite(precise)
         is_subnormal = (np.abs(precise) <= least) & (np.abs(found) <= least)
         has_overflow = ~(np.maximum(np.abs(precise), unit) < most) & ~np.isnan(precise) & ~np.isfinite(found) & ~np.isnan(cpu)
-        has_overflow |= np.isfinite(precise) & ~(unit < most)
+        has_overflow |= ~(unit < most) & (np.isfinite(precise) | (np.abs(found) > most / 2))
     is_near &= np.isfinite(precise)
     return is_same(found, cpu) | is_same(found, rounded) | is_near | is_as_near | is_subnormal | has_overflow
 

@@ -25,7 +25,9 @@ TensorFlow's kernel of float64 for the same inputs. 0.5 is the best that a type 
 
 - `element`: the element itself,
 - `terms`: the sum of the magnitudes of the terms whose sum the element is,
-- `tensor`: the largest element of the tensor, as for all gradients.
+- `tensor`: the largest element of the tensor.
+
+A gradient's is the largest element of the gradient, or of the gradient that it is computed from.
 
 A cell has the largest error of all calls of the sweep, whose shapes, attributes and values hypothesis draws. An error of a
 gradient is that of all ops that compute it. `-` is a result without a float, or an op without a gradient.

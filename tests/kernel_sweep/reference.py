@@ -33,8 +33,9 @@ def has_no_kernel(outcome):
 class Reference:
     """The CPU's results of a call whose data has a type, computed in other types."""
 
-    def __init__(self, function, inputs, dtype):
+    def __init__(self, function, inputs, dtype, count=None):
         self.function, self.inputs, self.dtype = function, [np.asarray(it) for it in inputs], np.dtype(dtype)
+        self.seeds = self.inputs[count:] if count is not None else []
 
     def converted(self, change):
         """Returns the outputs for inputs that are changed; `None` if there is no kernel, or an error."""
@@ -72,8 +73,14 @@ class Reference:
         is_usable = outputs is not None and [it.shape for it in outputs] == [it.shape for it in expected]
         return outputs if is_usable else [as_numbers(it) for it in expected]
 
-    def units(self, entry, precise):
-        """Returns the magnitudes whose unit in the last place measures errors, as the table says."""
+    def units(self, entry, precise, is_gradient):
+        """Returns the magnitudes whose unit in the last place measures errors, as the table says.
+
+        A gradient is not more precise than the product of a seed and a rounded result.
+        """
+        if is_gradient:
+            seed = max(largest_element(as_numbers(it)) for it in self.seeds)
+            return [np.full(it.shape, max(largest_element(it), seed)) for it in precise]
         of = self.widened(np.abs) if entry.unit == "terms" else None
         if of is not None:
             return [np.abs(it) for it in of]
