@@ -16,7 +16,7 @@ from registered import counted_calls, kernels_of
 # Each call of these kernels has other numbers, the same on each device.
 SEEDED = ("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "Multinomial")
 # With so many examples each kernel of an op is called, whatever its other types are.
-ENOUGH = 100
+ENOUGH = 40
 OPTIONS = settings(
     derandomize=True, database=None, deadline=None, report_multiple_bugs=False, print_blob=False,
     suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink],

@@ -11,7 +11,7 @@ PAGE = ROOT / "generated" / "docs" / "accuracy.md"
 PROGRAM = pathlib.Path(__file__).with_name("sweep.py")
 USAGE = "usage: tests/kernel-sweep [--long] [--page] [--variables] PYTHON.. [OP..]"
 # The number of calls of an op and type in eager mode; the other modes have a part of it.
-SHORT, LONG = 5, 150
+SHORT, LONG = 8, 150
 TYPES = ["float32", "float16", "bfloat16"]
 
 INTRODUCTION = """# Accuracy of the reference device's kernels
