@@ -197,7 +197,9 @@ def sweep(device, op, types, examples, last):
     cells = [Cell(device, op, name, last) for name in types]
     for cell in cells:
         cell.sweep(examples)
-    uncalled = [types for types, count in kernels_of(op).items() if not count]
+    # Variables cannot be int32 on a plugin's device.
+    is_swept = lambda kernel: "int32" in types or not kernel.startswith(("T=TF_INT32", "dtype=TF_INT32"))
+    uncalled = [kernel for kernel, count in kernels_of(op).items() if not count and is_swept(kernel)]
     if examples >= ENOUGH and uncalled and op not in ops.UNCALLED:
         cells[0].failures.append(f"no call of the kernels of {', '.join(uncalled)}")
     return [cell.report() for cell in cells]

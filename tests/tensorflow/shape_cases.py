@@ -367,7 +367,8 @@ def unique(op):
 def unique_v2(r):
     x = r.tensor(r.shape(1, 3), r.dtype(NUMBERS), few=True)
     axis = np.array([] if r.chance(0.2) else [int(r.axis(x.ndim))], np.int64)
-    return lambda x, a: R.UniqueV2(x=x, axis=a), [x, axis]
+    out = r.choice([tf.int32, tf.int64])
+    return lambda x, a: R.UniqueV2(x=x, axis=a, out_idx=out), [x, axis]
 
 
 def range_(r):
