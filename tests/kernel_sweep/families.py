@@ -68,6 +68,11 @@ def same_shape(op, inputs=2):
     return make
 
 
+def sigmoid_grad(r):
+    shape = r.shape(most=8)
+    return function_of("SigmoidGrad"), [r.uniform(0, 1, shape), r.tensor(shape)]
+
+
 def add_n(r):
     shape = r.shape(most=8)
     return function_of("AddN"), [r.tensor(shape) for _ in range(r.between(1, 5))]

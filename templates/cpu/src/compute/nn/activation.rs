@@ -142,7 +142,7 @@ pub fn leaky_relu_grad<T: Elementary>(alpha: T) -> impl Fn(T, T) -> T + Sync + C
 /// Returns the gradient of the logistic function from its result.
 #[inline(always)]
 pub fn sigmoid_grad<T: Elementary>(y: T, gradient: T) -> T {
-    gradient.times(y.times(T::ONE.minus(y)))
+    gradient.times(y).times(T::ONE.minus(y))
 }
 
 /// Returns the gradient of the hyperbolic tangent from its result.
