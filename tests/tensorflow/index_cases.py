@@ -28,7 +28,7 @@ def slices(r, types):
     indices = np.stack(items, -1) if items else np.zeros((*rows, 0))
     if indices.size and r.chance(0.1):
         indices[tuple(r.below(d) for d in indices.shape)] = r.choice([-1, 99, 17, -(2**31)])
-    dtype = r.choice(types)
+    dtype = r.dtype(types)
     shape = (*rows, *dims[depth:])
     if r.chance(0.06):  # TensorFlow's kernels abort the process if updates have too few dimensions
         shape = r.choice([(*shape, 2), tuple(d + 1 for d in shape)])
@@ -54,7 +54,7 @@ def tensor_scatter(op, types, name="tensor"):
 
 def bitcast(r):
     numbers = [it for it in TYPES if it is not np.bool_]
-    source, target = r.choice(numbers), tf.as_dtype(r.choice(numbers))
+    source, target = r.dtype(numbers), tf.as_dtype(r.choice(numbers))
     x = r.tensor(dtype=source)
     ratio = target.size // np.dtype(source).itemsize
     if ratio > 1 and not r.chance(0.1):
@@ -84,7 +84,7 @@ def space_to_batch_nd(r):
     count = r.choice([0, 1, 1, 2, 2, 3])
     sizes, borders, counts = blocks(r, count)
     space = [max(n * s + s * 8 - int(sum(b)), 0) % (8 * s) if r.chance(0.9) else r.between(0, 5) for n, s, b in zip(counts, sizes, borders)]
-    x = r.tensor((r.between(0, 3), *space, *r.shape(0, 2)), r.choice(NUMBERS))
+    x = r.tensor((r.between(0, 3), *space, *r.shape(0, 2)), r.dtype(NUMBERS))
     sizes, borders = arrays(r, sizes, borders)
     return lambda x, b, p: R.SpaceToBatchND(input=x, block_shape=b, paddings=p), [x, sizes, borders]
 
@@ -93,7 +93,7 @@ def batch_to_space_nd(r):
     count = r.choice([0, 1, 1, 2, 2, 3])
     sizes, borders, counts = blocks(r, count)
     batch = int(np.prod(sizes)) * r.between(0, 2) + (1 if r.chance(0.05) else 0)
-    x = r.tensor((batch, *counts, *r.shape(0, 2)), r.choice(NUMBERS))
+    x = r.tensor((batch, *counts, *r.shape(0, 2)), r.dtype(NUMBERS))
     room = [n * s - 1 for n, s in zip(counts, sizes)]
     borders = np.minimum(borders, np.array([[d // 2, (d + 1) // 2] for d in room]).reshape(count, 2))
     sizes, borders = arrays(r, sizes, borders)
@@ -104,14 +104,14 @@ def space_to_batch(r):
     size = r.choice([2, 2, 3])
     borders = np.array([[r.below(3), r.below(3)] for _ in range(2)])
     space = [max(r.between(1, 3) * size * 2 - int(sum(b)), 0) if r.chance(0.9) else 5 for b in borders]
-    x = r.tensor(wrong_shape(r, (r.between(1, 3), *space, r.between(1, 3))), r.choice(NUMBERS))
+    x = r.tensor(wrong_shape(r, (r.between(1, 3), *space, r.between(1, 3))), r.dtype(NUMBERS))
     _, borders = arrays(r, [], borders)
     return lambda x, p: R.SpaceToBatch(input=x, paddings=p, block_size=size), [x, borders]
 
 
 def batch_to_space(r):
     size = r.choice([2, 2, 3])
-    x = r.tensor(wrong_shape(r, (size * size * r.between(1, 2), 2, 3, 2)), r.choice(NUMBERS))
+    x = r.tensor(wrong_shape(r, (size * size * r.between(1, 2), 2, 3, 2)), r.dtype(NUMBERS))
     _, borders = arrays(r, [], np.array([[r.below(2), r.below(2)] for _ in range(2)]))
     return lambda x, c: R.BatchToSpace(input=x, crops=c, block_size=size), [x, borders]
 
@@ -243,13 +243,13 @@ TENSOR_DIAG = [np.float32, np.float64, np.float16, np.int32, np.int64, np.comple
 
 
 def tensor_diag(r):
-    return lambda d: R.Diag(diagonal=d), [r.tensor(r.shape(0 if r.chance(0.05) else 1, 3), r.choice(TENSOR_DIAG))]
+    return lambda d: R.Diag(diagonal=d), [r.tensor(r.shape(0 if r.chance(0.05) else 1, 3), r.dtype(TENSOR_DIAG))]
 
 
 def tensor_diag_part(r):
     dims = r.shape(1, 3)
     shape = wrong_shape(r, (*dims, *dims))
-    return lambda x: R.DiagPart(input=x), [r.tensor(shape, r.choice(TENSOR_DIAG))]
+    return lambda x: R.DiagPart(input=x), [r.tensor(shape, r.dtype(TENSOR_DIAG))]
 
 
 def dynamic_partition(r):
@@ -264,7 +264,7 @@ def dynamic_partition(r):
 
 def dynamic_stitch(op):
     def make(r):
-        count, row, dtype = r.between(1, 4), r.shape(0, 2), r.choice(TYPES)
+        count, row, dtype = r.between(1, 4), r.shape(0, 2), r.dtype(TYPES)
         shapes = [r.shape(0, 2) for _ in range(count)]
         sizes = [int(np.prod(shape)) for shape in shapes]
         # Each row once: TensorFlow leaves the others uninitialized, or orders repeated ones freely.
@@ -282,7 +282,7 @@ def dynamic_stitch(op):
 
 def segment(op, types):
     def make(r):
-        data = r.tensor(r.shape(1, 3), r.choice(types), few=True)
+        data = r.tensor(r.shape(1, 3), r.dtype(types), few=True)
         ids = np.sort(r.rng.integers(0, 4, size=data.shape[0]))
         if r.chance(0.08):
             ids = r.choice([ids[::-1], ids - 2, ids[:-1], ids.reshape(1, -1)])
@@ -293,7 +293,7 @@ def segment(op, types):
 
 def unsorted_segment(op, types):
     def make(r):
-        data = r.tensor(r.shape(1, 3), r.choice(types), few=True)
+        data = r.tensor(r.shape(1, 3), r.dtype(types), few=True)
         ids = r.rng.integers(-1, 4, size=wrong_shape(r, data.shape[: r.between(0, data.ndim)]))
         count = np.array(-1 if r.chance(0.04) else r.between(3, 5), r.choice(INTEGERS))
         run = lambda d, i, n: getattr(R, op)(data=d, segment_ids=i, num_segments=n)
@@ -304,7 +304,7 @@ def unsorted_segment(op, types):
 
 def sparse_segment(op, types):
     def make(r):
-        data = r.tensor((r.between(1, 5), *r.shape(0, 2)), r.choice(types), few=True)
+        data = r.tensor((r.between(1, 5), *r.shape(0, 2)), r.dtype(types), few=True)
         count = r.below(6)
         indices = r.rng.integers(0, data.shape[0], size=count)
         if count and r.chance(0.08):
@@ -319,7 +319,7 @@ def sparse_segment(op, types):
 
 def running(op, types):
     def make(r):
-        x = r.tensor(r.shape(1, 4), r.choice(types), few=True)
+        x = r.tensor(r.shape(1, 4), r.dtype(types), few=True)
         flags = dict(exclusive=r.chance(0.5), reverse=r.chance(0.5))
         return lambda x, a: getattr(R, op)(x=x, axis=a, **flags), [x, r.axis(x.ndim)]
 
@@ -327,7 +327,7 @@ def running(op, types):
 
 
 def weights_of(r, shape):
-    dtype = r.choice([np.float32, np.float64, np.int32, np.int64])
+    dtype = r.dtype([np.float32, np.float64, np.int32, np.int64])
     return r.tensor((0,) if r.chance(0.5) else wrong_shape(r, shape), dtype, few=True)
 
 
@@ -355,7 +355,7 @@ def dense_bincount(r):
 
 def bound(op):
     def make(r):
-        rows, dtype = r.between(0, 3), r.choice(NUMBERS)
+        rows, dtype = r.between(0, 3), r.dtype(NUMBERS)
         inputs = np.sort(r.rng.integers(0, 9, size=wrong_shape(r, (rows, r.below(6))) or (2,))).astype(dtype)
         values = r.rng.integers(0, 10, size=wrong_shape(r, (rows, r.below(6)))).astype(dtype)
         out = r.choice([tf.int32, tf.int64])
@@ -369,7 +369,7 @@ def in_top_k(r):
     predictions = r.rng.integers(0, 5, size=(rows, classes)).astype(np.float32)
     if predictions.size and r.chance(0.3):
         predictions[r.below(rows), r.below(classes)] = r.choice([np.nan, np.inf, -np.inf])
-    targets = r.rng.integers(-1, classes + 1, size=wrong_shape(r, (rows,))).astype(r.choice(INTEGERS))
+    targets = r.rng.integers(-1, classes + 1, size=wrong_shape(r, (rows,))).astype(r.dtype(INTEGERS))
     return predictions, targets, r.between(-1, classes + 1)
 
 

@@ -30,6 +30,10 @@ class Random:
     def choice(self, items):
         return items[self.below(len(items))]
 
+    def dtype(self, types):
+        """Returns the type of the case's data: one of these."""
+        return self.choice(types)
+
     def shape(self, least=0, most=5):
         rank = self.between(6, 8) if most > 5 and self.chance(0.1) else self.between(least, min(most, 5))
         dims = [1, 2, 3] if rank > 4 else [1, 2, 3, 4, 5, 7, 17]
@@ -37,7 +41,7 @@ class Random:
 
     def tensor(self, shape=None, dtype=None, few=False):
         shape = self.shape(most=8) if shape is None else shape
-        dtype = dtype or self.choice(TYPES)
+        dtype = dtype or self.dtype(TYPES)
         return self.rng.integers(0, 4 if few else 100, size=shape).astype(dtype)
 
     def integers(self, values, bad, dtype=None):
@@ -158,7 +162,7 @@ def mirror_pad(r):
 
 
 def mirror_pad_grad(r):
-    mode, dtype = r.choice(["REFLECT", "SYMMETRIC"]), r.choice([np.float32, np.float64, np.int32])
+    mode, dtype = r.choice(["REFLECT", "SYMMETRIC"]), r.dtype([np.float32, np.float64, np.int32])
     dims = tuple(r.choice([1, 2, 3, 5]) for _ in range(r.between(1, 4)))
     limit = lambda d: d if mode == "REFLECT" else d + 1
     added = np.array([[r.below(limit(d)), r.below(limit(d))] for d in dims], r.choice([np.int32, np.int64]))
@@ -179,7 +183,7 @@ def concat_v2(r):
         if r.chance(0.02):
             part[r.below(len(part))] += 1
         parts.append(part[1:] if r.chance(0.01) else part)
-    dtype = r.choice(TYPES)
+    dtype = r.dtype(TYPES)
     parts = [r.tensor(tuple(part), dtype) for part in parts]
     return lambda axis, *parts: R.ConcatV2(values=list(parts), axis=axis), [axis, *parts]
 
@@ -192,7 +196,7 @@ def concat(r):
 
 def pack(r):
     shape = r.shape(0, 5)
-    dtype, axis = r.choice(TYPES), int(r.axis(len(shape) + 1))
+    dtype, axis = r.dtype(TYPES), int(r.axis(len(shape) + 1))
     parts = [r.tensor(shape[1:] if r.chance(0.02) else shape, dtype) for _ in range(r.between(1, 5))]
     return lambda *parts: R.Pack(values=list(parts), axis=axis), parts
 
@@ -235,7 +239,7 @@ def shape(r):
 
 
 def shape_n(r):
-    out_type, dtype = r.choice([tf.int32, tf.int64]), r.choice(TYPES)
+    out_type, dtype = r.choice([tf.int32, tf.int64]), r.dtype(TYPES)
     parts = [r.tensor(dtype=dtype) for _ in range(r.between(1, 4))]
     return lambda *x: R.ShapeN(input=list(x), out_type=out_type), parts
 
@@ -305,7 +309,7 @@ def gather_nd(r):
 
 def one_hot(r):
     values = r.rng.integers(-1, 6, size=r.shape(0, 3)).astype(r.choice([np.int32, np.int64, np.uint8]))
-    dtype = r.choice(TYPES)
+    dtype = r.dtype(TYPES)
     axis = r.choice([-1, -1, *range(values.ndim + 1), -2 if r.chance(0.2) else -1])
     depth = np.array(-1 if r.chance(0.05) else r.below(6), np.int32)
     on, off = r.tensor((1,) if r.chance(0.03) else (), dtype), r.tensor((), dtype)
@@ -314,13 +318,13 @@ def one_hot(r):
 
 def where(r):
     # The CPU device has no kernel of float16.
-    dtype = r.choice([it for it in TYPES if it is not np.float16])
+    dtype = r.dtype([it for it in TYPES if it is not np.float16])
     x = r.tensor(r.shape(0 if r.chance(0.05) else 1, 8), dtype, few=r.chance(0.8))
     return lambda x: R.Where(condition=x), [np.where(r.rng.random(x.shape) < 0.4, np.zeros_like(x), x)]
 
 
 def select_v2(r):
-    dims, dtype = r.shape(), r.choice(TYPES)
+    dims, dtype = r.shape(), r.dtype(TYPES)
     part = lambda: tuple(1 if r.chance(0.3) else d for d in dims)[r.below(len(dims) + 1) if r.chance(0.4) else 0:]
     bad = lambda: (*part(), 2) if r.chance(0.03) else part()
     operands = [r.tensor(bad(), dtype) for _ in range(2)]
@@ -328,7 +332,7 @@ def select_v2(r):
 
 
 def select(r):
-    dims, dtype = r.shape(), r.choice(TYPES)
+    dims, dtype = r.shape(), r.dtype(TYPES)
     condition = r.choice([dims, (), dims[:1]])
     other = r.shape() if r.chance(0.05) else dims
     operands = [r.tensor(dims, dtype), r.tensor(other, dtype)]
@@ -336,14 +340,14 @@ def select(r):
 
 
 def top_k(r):
-    x = r.tensor(r.shape(0 if r.chance(0.05) else 1, 4), r.choice(NUMBERS), few=r.chance(0.7))
+    x = r.tensor(r.shape(0 if r.chance(0.05) else 1, 4), r.dtype(NUMBERS), few=r.chance(0.7))
     k = np.array(r.choice([-1, 99]) if r.chance(0.06) else r.between(0, x.shape[-1] if x.ndim else 1), np.int32)
     return lambda x, k: R.TopKV2(input=x, k=k), [x, k]
 
 
 def arg_extreme(op):
     def make(r):
-        x = r.tensor(r.shape(0 if r.chance(0.05) else 1, 5), r.choice(NUMBERS), few=r.chance(0.7))
+        x = r.tensor(r.shape(0 if r.chance(0.05) else 1, 5), r.dtype(NUMBERS), few=r.chance(0.7))
         out = r.choice([tf.int32, tf.int64])
         return lambda x, d: getattr(R, op)(input=x, dimension=d, output_type=out), [x, r.axis(x.ndim)]
 
@@ -353,7 +357,7 @@ def arg_extreme(op):
 def unique(op):
     def make(r):
         shape = (r.choice([0, 1, 5, 40, 300]),) if r.chance(0.9) else r.shape(0, 3)
-        x = r.tensor(shape, r.choice(NUMBERS), few=r.chance(0.5))
+        x = r.tensor(shape, r.dtype(NUMBERS), few=r.chance(0.5))
         out = r.choice([tf.int32, tf.int64])
         return lambda x: getattr(R, op)(x=x, out_idx=out), [x]
 
@@ -361,13 +365,14 @@ def unique(op):
 
 
 def unique_v2(r):
-    x = r.tensor(r.shape(1, 3), r.choice(NUMBERS), few=True)
+    x = r.tensor(r.shape(1, 3), r.dtype(NUMBERS), few=True)
     axis = np.array([] if r.chance(0.2) else [int(r.axis(x.ndim))], np.int64)
-    return lambda x, a: R.UniqueV2(x=x, axis=a), [x, axis]
+    out = r.choice([tf.int32, tf.int64])
+    return lambda x, a: R.UniqueV2(x=x, axis=a, out_idx=out), [x, axis]
 
 
 def range_(r):
-    dtype = r.choice([np.int32, np.int64, np.float32, np.float64])
+    dtype = r.dtype([np.int32, np.int64, np.float32, np.float64])
     whole = np.issubdtype(dtype, np.integer)
     number = lambda: r.between(-40, 40) if whole else r.rng.normal(scale=10)
     delta = dtype(0 if r.chance(0.05) else r.choice([1, 2, -1, -3]) if whole else r.rng.normal())

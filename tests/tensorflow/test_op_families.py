@@ -141,3 +141,10 @@ def test_running_totals(on_both, op, exclusive, reverse):
         assert_same(on_both(op, run(axis), normal((5, 4, 30)) / 2), rtol=1e-4)
         assert_same(on_both(op, run(axis), normal((5, 0, 3), np.int64)))
     assert_same(on_both(op, run(1), normal((3, 40), np.int64)))
+
+
+@pytest.mark.parametrize("op,y", [("SqrtGrad", 0.0), ("RsqrtGrad", np.inf), ("ReciprocalGrad", np.inf), ("InvGrad", np.nan)])
+def test_gradient_of_zero_is_zero_for_infinite_slopes(on_both, op, y):
+    for count in (1, 17):
+        dy = np.array([0.0, -0.0] * count, np.float32)
+        assert_same(on_both(op, lambda y, dy: getattr(RAW_OPS, op)(y=y, dy=dy), np.full(dy.shape, y, np.float32), dy))

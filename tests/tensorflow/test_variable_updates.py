@@ -215,6 +215,20 @@ def test_scatter_changes_rows(run, calls, op, index, row):
 
 
 @needs_variables
+@pytest.mark.parametrize("updates, indices", [([[0, 1]], [0]), (-0.0, [0]), (0.0, []), ([[0, 1]], [9])])
+def test_rows_are_not_divided_by_zero(run, calls, updates, indices):
+    before = calls().get("ResourceScatterDiv", 0)
+    for device in "/CPU:0", ON_DEVICE:
+        with tf.device(device):
+            variable = tf.Variable(values(5, 2))
+            with pytest.raises(tf.errors.InvalidArgumentError, match="updates must not contain 0"):
+                run(lambda: tf.raw_ops.ResourceScatterDiv(
+                    resource=variable.handle, indices=tf.constant(np.array(indices, np.int32)), updates=constant(updates)))
+        np.testing.assert_array_equal(variable.numpy(), values(5, 2))
+    assert calls()["ResourceScatterDiv"] == before + 1
+
+
+@needs_variables
 @pytest.mark.parametrize("op", ["Update", "Add", "Sub", "Min", "Max"])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize("depth", [1, 2, 3])

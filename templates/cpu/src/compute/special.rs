@@ -43,9 +43,9 @@ pub trait Special: Elementary {
 macro_rules! special {
     ($($float:ident)*) => {$(
         impl Special for $float {
-            fn inverse_cosh(self) -> Self { f64::from(self).acosh() as $float }
-            fn inverse_sinh(self) -> Self { f64::from(self).asinh() as $float }
-            fn inverse_tanh(self) -> Self { f64::from(self).atanh() as $float }
+            fn inverse_cosh(self) -> Self { acosh(self.into()) as $float }
+            fn inverse_sinh(self) -> Self { asinh(self.into()) as $float }
+            fn inverse_tanh(self) -> Self { atanh(self.into()) as $float }
             fn log_gamma(self) -> Self { log_gamma(self.into()) as $float }
             fn digamma(self) -> Self { digamma(self.into()) as $float }
             fn inverse_erf(self) -> Self { inverse_erf(self.into()) as $float }
@@ -67,6 +67,10 @@ special!(f32 f64);
 #[allow(unsafe_code)]
 #[cfg_attr(unix, link(name = "m"))]
 unsafe extern "C" {
+    // Those of the standard library overflow for large arguments, and lose digits near 1.
+    safe fn acosh(x: f64) -> f64;
+    safe fn asinh(x: f64) -> f64;
+    safe fn atanh(x: f64) -> f64;
     safe fn erf(x: f64) -> f64;
     safe fn erfc(x: f64) -> f64;
     /// Stores the sign of the gamma function, so that no global variable is written.
@@ -81,7 +85,8 @@ fn log_gamma(x: f64) -> f64 {
 fn digamma(x: f64) -> f64 {
     if x <= 0.0 {
         let is_pole = x == x.floor();
-        let reflected = digamma(1.0 - x) - PI / (PI * (x - x.floor())).tan();
+        // The distance to the nearest pole is exact, and that to the one below is not.
+        let reflected = digamma(1.0 - x) - PI / (PI * (x - x.round())).tan();
         return if is_pole { f64::NAN } else { reflected };
     }
     let (mut sum, mut x) = (0.0, x);
@@ -122,7 +127,7 @@ fn normal_quantile(p: f64) -> f64 {
 }
 
 /// Improves an approximation of a root by Halley's method. `error` is the value of the error function, or of its
-/// complement, minus the wanted one.
+/// complement, minus the wanted one; it and `slope` may be divided by the wanted one.
 fn halley(y: f64, error: impl Fn(f64) -> f64, slope: f64) -> f64 {
     let improve = |y: f64| {
         let (error, slope) = (error(y), slope * (-y * y).exp());
@@ -144,7 +149,8 @@ fn inverse_erfc(q: f64) -> f64 {
     let above = 2.515517 + t * (0.802853 + t * 0.010328);
     let below = 1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308));
     let start = (t - above / below) * FRAC_1_SQRT_2;
-    halley(start, |y| erfc(y) - q, -ERF_SLOPE)
+    // The error is relative to `q`: a difference of small numbers would be subnormal, which TensorFlow's threads flush to zero.
+    halley(start, |y| erfc(y) / q - 1.0, -ERF_SLOPE / q)
 }
 
 #[cfg(test)]
@@ -168,6 +174,7 @@ mod tests {
         assert_near(0.975_f64.normal_quantile(), 1.959_963_984_540_054);
         let tail = erfc(-1e-300_f64.normal_quantile() / SQRT_2);
         assert!((tail / 2e-300 - 1.0).abs() < 1e-10, "{tail}");
+        assert_near(f64::MIN_POSITIVE.normal_quantile(), -37.519_379_347_144_5);
         let special = [-1.0, 1.0, 1.5, f64::NAN].map(f64::inverse_erf);
         assert_eq!(special[..2], [f64::NEG_INFINITY, f64::INFINITY]);
         assert!(special[2].is_nan() && special[3].is_nan());
@@ -186,6 +193,26 @@ mod tests {
             assert!((x.digamma() - slope).abs() < 1e-4 * size * size, "{x}");
         }
         assert!(0.0_f64.digamma().is_nan() && (-3.0_f64).digamma().is_nan());
+    }
+
+    #[test]
+    fn digamma_near_its_poles_is_the_reciprocal_of_the_distance() {
+        for distance in [-1e-30_f64, 1e-30, -1e-12] {
+            assert!((distance.digamma() * distance + 1.0).abs() < 1e-11);
+        }
+        let near = -3.0_f64 - 2.0_f64.powi(-40);
+        assert!((near.digamma() * 2.0_f64.powi(-40) - 1.0).abs() < 1e-10);
+    }
+
+    #[test]
+    fn inverse_hyperbolic_functions_have_no_overflow_and_keep_digits_near_1() {
+        let expected = f64::MAX.ln() + 2.0_f64.ln();
+        assert_near(f64::MAX.inverse_cosh(), expected);
+        assert_near(f64::MAX.inverse_sinh(), expected);
+        assert_near((-f64::MAX).inverse_sinh(), -expected);
+        let step = f64::EPSILON;
+        assert!(((1.0 + step).inverse_cosh() / (2.0 * step).sqrt() - 1.0).abs() < 1e-14);
+        assert_eq!(1e-20_f64.inverse_tanh(), 1e-20);
     }
 
     #[test]

@@ -40,7 +40,7 @@ macro_rules! scatters {
 
         /// Returns the kernels of this file.
         pub fn table() -> Vec<&'static Kernel> {
-            kernels![gather, $($name),*]
+            kernels![gather, scatter_div, $($name),*]
         }
     };
 }
@@ -49,10 +49,21 @@ scatters! {
     scatter_add: ResourceScatterAdd, Number in [f32, f64, i32, i64] => arith::add;
     scatter_sub: ResourceScatterSub, Number in [f32, f64, i32, i64] => arith::sub;
     scatter_mul: ResourceScatterMul, Number in [f32, f64, i32, i64] => arith::mul;
-    scatter_div: ResourceScatterDiv, Float in [f32, f64] => arith::real_div;
     scatter_min: ResourceScatterMin, Number in [f32, f64, i32, i64] => |old, new| if new < old { new } else { old };
     scatter_max: ResourceScatterMax, Number in [f32, f64, i32, i64] => |old, new| if new > old { new } else { old };
     scatter_update: ResourceScatterUpdate, Element in [Bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64] => |_, new| new;
+}
+
+#[kernel(ResourceScatterDiv, dtype: T = [f32, f64], Tindices = [i32, i64])]
+fn scatter_div<T: Element + Float>(
+    resource: Variable<'_, T>,
+    indices: BytesIn<'_>,
+    updates: In<'_, T>,
+) -> Result<()> {
+    if updates.data().contains(&T::ZERO) {
+        return Err(compute::Error::Invalid("updates must not contain 0".into()).into());
+    }
+    scatter(resource, &indices, &updates, arith::real_div)
 }
 
 /// Changes the rows of a variable by `f(old, new)`.

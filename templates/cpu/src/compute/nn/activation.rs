@@ -151,22 +151,28 @@ pub fn tanh_grad<T: Elementary>(y: T, gradient: T) -> T {
     gradient.times(T::ONE.minus(y.times(y)))
 }
 
-/// Returns the gradient of the square root from its result.
+/// Returns the gradient of the square root from its result; 0 of a gradient of 0, even if the result is 0.
 #[inline(always)]
 pub fn sqrt_grad<T: Elementary>(y: T, gradient: T) -> T {
-    gradient.times(T::constant(0.5)).over(y)
+    unless_zero(gradient, gradient.times(T::constant(0.5)).over(y))
 }
 
-/// Returns the gradient of [`rsqrt`] from its result.
+/// Returns the gradient of [`rsqrt`] from its result; 0 of a gradient of 0, even if the result is infinite.
 #[inline(always)]
 pub fn rsqrt_grad<T: Elementary>(y: T, gradient: T) -> T {
-    gradient.times(T::constant(-0.5)).times(y).times(y.times(y))
+    let product = gradient.times(y).times(T::constant(-0.5));
+    unless_zero(gradient, product.times(y.times(y)))
 }
 
-/// Returns the gradient of [`reciprocal`] from its result.
+/// Returns the gradient of [`reciprocal`] from its result; 0 of a gradient of 0, even if the result is infinite.
 #[inline(always)]
 pub fn reciprocal_grad<T: Elementary>(y: T, gradient: T) -> T {
-    gradient.negated().times(y).times(y)
+    unless_zero(gradient, gradient.negated().times(y).times(y))
+}
+
+#[inline(always)]
+fn unless_zero<T: Elementary>(gradient: T, value: T) -> T {
+    if gradient == T::ZERO { T::ZERO } else { value }
 }
 
 /// Returns `(x - y)^2`.
@@ -218,4 +224,17 @@ pub fn xlog1py<T: Elementary>(x: T, y: T) -> T {
 pub fn mul_no_nan<T: Number>(x: T, y: T) -> T {
     let product = x.times(y);
     if y == T::ZERO { T::ZERO } else { product }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gradient_of_zero_is_zero_for_infinite_slopes() {
+        assert_eq!(sqrt_grad(0.0_f32, 0.0), 0.0);
+        assert_eq!(rsqrt_grad(f64::INFINITY, 0.0), 0.0);
+        assert_eq!(reciprocal_grad(f32::INFINITY, -0.0), 0.0);
+        assert!(reciprocal_grad(f32::NAN, 1.0).is_nan());
+    }
 }

@@ -1,0 +1,191 @@
+"""The table of the sweep: a line for each op says how its calls are drawn and how its results are compared."""
+
+import dataclasses
+import typing
+
+import index_cases
+import shape_cases
+import numpy as np
+
+import families as f
+import random_ops as n
+import variables as v
+import windows as w
+from calls import R
+
+shape_cases.R = index_cases.R = R
+
+
+@dataclasses.dataclass
+class Op:
+    """How an op is swept.
+
+    A result has the CPU's `bits`, is `equal` to the CPU's, or `close` to that of float64. Then `unit` is the number whose
+    unit in the last place measures an error: that of the `element`, of the sum of the magnitudes of its `terms`, or of the
+    largest element of the `tensor`. `limit` is in units.
+    """
+
+    make: typing.Callable
+    result: str = "close"
+    unit: str = "element"
+    limit: float = 4
+
+
+def bits(make):
+    return Op(make, "bits")
+
+
+def equal(make):
+    return Op(make, "equal")
+
+
+def terms(make, limit=8):
+    return Op(make, unit="terms", limit=limit)
+
+
+def tensor(make, limit=8):
+    return Op(make, unit="tensor", limit=limit)
+
+
+def without_nan(make):
+    """Draws what `make` draws, with 0 in the place of NaN: where it is in the order of numbers depends on the CPU's loops."""
+
+    def draw(r):
+        function, inputs = make(r)
+        return function, [np.where(it != it, it.dtype.type(0), it) for it in map(np.asarray, inputs)]
+
+    return draw
+
+
+def without_minus_zero(make):
+    """Draws what `make` draws, with 0 in the place of -0: the CPU's hash of half differs for them."""
+
+    def draw(r):
+        function, inputs = make(r)
+        return function, [it + it.dtype.type(0) if it.dtype.kind in "fV" else it for it in map(np.asarray, inputs)]
+
+    return draw
+
+
+def each(names, op):
+    return {name: op(name) for name in names.split()}
+
+
+def convolutions(op, rank, version="", is_depthwise=False):
+    """Returns the lines of a convolution and of its gradients."""
+    parts = [("", "output"), (f"BackpropInput{version}", "input"), (f"BackpropFilter{version}", "filter")]
+    return {op + part: terms(w.convolution(op + part, rank, kind, is_depthwise)) for part, kind in parts}
+
+
+# Functions of an element, with the range from which most inputs are and the largest error in units.
+FUNCTIONS = {
+    "Acos": (-1, 1, 4), "Acosh": (1, 90, 4), "Asin": (-1, 1, 4), "Asinh": (-90, 90, 4), "Atan": (-9, 9, 4), "Atanh": (-1, 1, 4),
+    "Cos": (-99, 99, 4), "Cosh": (-9, 9, 4), "Digamma": (0.1, 9, 16), "Elu": (-9, 9, 4), "Erf": (-4, 4, 4), "Erfc": (-4, 4, 4),
+    "Erfinv": (-1, 1, 4),
+    "Exp": (-80, 80, 4), "Expm1": (-9, 9, 4), "Inv": (-9, 9, 1), "Lgamma": (0.1, 9, 4), "Log": (0.1, 9, 4), "Log1p": (-0.9, 9, 4),
+    "Ndtri": (0, 1, 32), "Reciprocal": (-9, 9, 1), "Rsqrt": (0.1, 9, 4), "Selu": (-9, 9, 4), "Sigmoid": (-20, 20, 4), "Sin": (-99, 99, 4),
+    "Sinh": (-9, 9, 4), "Softplus": (-20, 20, 4), "Softsign": (-9, 9, 4), "Sqrt": (0, 9, 1), "Square": (-9, 9, 1),
+    "Tan": (-1.5, 1.5, 4), "Tanh": (-9, 9, 4),
+}  # fmt: skip
+# Results of floats that the CPU's kernels round as well as the plugin's, after sums in another order.
+SUMMED = "CumulativeLogsumexp Cumprod SegmentMean SegmentProd SparseSegmentMean SparseSegmentSqrtN SparseSegmentSum UnsortedSegmentProd"
+LINEAR = "MirrorPadGrad Cumsum SegmentSum UnsortedSegmentSum ScatterNd ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterSub"
+COMPARED = (
+    "ArgMin Bincount DenseBincount InTopK InTopKV2 LowerBound UpperBound Range SegmentMin SegmentMax UnsortedSegmentMin"
+    " UnsortedSegmentMax TensorScatterMin TensorScatterMax"
+)
+SEGMENTS = {
+    **{f"SparseSegment{it}": index_cases.sparse_segment(f"SparseSegment{it}", []) for it in ("Mean", "SqrtN")},
+    "UnsortedSegmentMax": index_cases.unsorted_segment("UnsortedSegmentMax", []),
+}
+MOVES = {**shape_cases.OPS, **index_cases.OPS, **SEGMENTS}
+TRAINING = (
+    "AdaMax Adadelta Adagrad AdagradV2 Adam AdamWithAmsgrad AddSign CenteredRMSProp Ftrl FtrlV2 GradientDescent KerasMomentum"
+    " Momentum PowerSign ProximalAdagrad ProximalGradientDescent RMSProp"
+)
+GRADIENTS = (
+    "EluGrad InvGrad ReciprocalGrad Relu6Grad ReluGrad RsqrtGrad SeluGrad SoftplusGrad SoftsignGrad SqrtGrad TanhGrad"
+)
+EXACT_OPERATORS = "BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift LogicalAnd LogicalOr Maximum Minimum NextAfter"
+STATELESS = "UniformV2 UniformFullIntV2 UniformIntV2 NormalV2"
+
+OPS = {
+    **{name: bits(make) for name, make in MOVES.items()},
+    **{name: equal(MOVES[name]) for name in COMPARED.split()},
+    **{name: terms(MOVES[name]) for name in LINEAR.split()},
+    **{name: tensor(MOVES[name]) for name in SUMMED.split() if name in MOVES},
+    **{name: equal(without_minus_zero(MOVES[name])) for name in ("Unique", "UniqueV2", "UniqueWithCounts")},
+    "TopKV2": equal(without_nan(f.top_k)), "ArgMax": equal(f.arg_max),
+    "CumulativeLogsumexp": tensor(f.running("CumulativeLogsumexp")),
+    **{name: Op(f.unary(name, low, high), limit=limit) for name, (low, high, limit) in FUNCTIONS.items()},
+    **each("Abs Ceil Floor Invert IsFinite IsInf IsNan LogicalNot Neg Relu Relu6 Rint Round Sign", lambda op: equal(f.unary(op))),
+    "LeakyRelu": Op(f.leaky("LeakyRelu", 1)),
+    "LeakyReluGrad": Op(f.leaky("LeakyReluGrad", 2)),
+    **each("Add AddV2 Sub Mul MulNoNan RealDiv DivNoNan SquaredDifference", lambda op: Op(f.binary(op), limit=1)),
+    **each("Atan2 Pow Xdivy Xlog1py Xlogy", lambda op: Op(f.binary(op))),
+    **each("Div FloorDiv FloorMod Mod TruncateDiv TruncateMod", lambda op: Op(f.division(op), limit=1)),
+    **each(EXACT_OPERATORS, lambda op: equal(f.binary(op))),
+    **each("Equal NotEqual Greater GreaterEqual Less LessEqual", lambda op: equal(f.binary(op, few=True))),
+    **each(GRADIENTS, lambda op: Op(f.same_shape(op))), "SigmoidGrad": Op(f.sigmoid_grad),
+    "AddN": terms(f.add_n), "ClipByValue": equal(f.clip), "Cross": terms(f.cross), "L2Loss": terms(f.l2_loss), "Cast": equal(f.cast),
+    "StringLength": equal(f.strings),
+    **each("All Any Max Min", lambda op: equal(f.reduction(op))),
+    **each("Sum Mean", lambda op: terms(f.reduction(op))),
+    "Prod": Op(f.reduction("Prod"), limit=32),
+    **each("Softmax LogSoftmax", lambda op: tensor(f.softmax(op))),
+    "SoftmaxCrossEntropyWithLogits": tensor(f.cross_entropy),
+    "SparseSoftmaxCrossEntropyWithLogits": tensor(f.sparse_cross_entropy),
+    "MatMul": terms(f.product), "BatchMatMulV2": terms(f.batch_product), "Einsum": terms(f.einsum),
+    **each("BiasAdd BiasAddGrad", lambda op: terms(f.bias(op))),
+    **each("FusedBatchNormV3 FusedBatchNormGradV3", lambda op: tensor(f.batch_norm(op), 32)),
+    **each("LRN LRNGrad", lambda op: tensor(f.normalization(op), 32)),
+    **convolutions("Conv2D", 2), **convolutions("Conv3D", 3, "V2"), **convolutions("DepthwiseConv2dNative", 2, is_depthwise=True),
+    **{op: equal(without_nan(w.pool(op, rank, "output"))) for op, rank in (("MaxPool", 2), ("MaxPool3D", 3))},
+    **{op: terms(w.pool(op, rank, "output")) for op, rank in (("AvgPool", 2), ("AvgPool3D", 3))},
+    **{op: tensor(w.pool(op, rank, "maximum")) for op, rank in (("MaxPoolGrad", 2), ("MaxPool3DGrad", 3))},
+    **{op: terms(w.pool(op, rank, "average")) for op, rank in (("AvgPoolGrad", 2), ("AvgPool3DGrad", 3))},
+    **each("ResizeBilinear ResizeBilinearGrad ResizeNearestNeighborGrad", lambda op: tensor(w.resized(op), 32)),
+    "ResizeNearestNeighbor": equal(w.resized("ResizeNearestNeighbor")), "CropAndResize": tensor(w.crops, 32),
+    **each("ImageProjectiveTransformV2 ImageProjectiveTransformV3", lambda op: tensor(w.projected(op), 64)),
+    **each("RGBToHSV HSVToRGB", lambda op: tensor(w.colors(op), 32)),
+    **each("AdjustContrastv2 AdjustHue AdjustSaturation", lambda op: tensor(w.adjusted(op), 32)),
+    **each("RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt", lambda op: bits(n.seeded(op))),
+    **{f"StatelessRandom{it}": bits(n.stateless(f"StatelessRandom{it}")) for it in STATELESS.split()},
+    "StatelessTruncatedNormalV2": bits(n.stateless("StatelessTruncatedNormalV2")),
+    **each("Multinomial StatelessMultinomial", lambda op: bits(n.classes(op))),
+    "StatelessRandomGetKeyCounter": bits(n.key_counter), "StatelessRandomGetAlg": bits(n.algorithm),
+    **{f"ResourceApply{it}": tensor(v.training(f"ResourceApply{it}")) for it in TRAINING.split()},
+    **each("AssignAddVariableOp AssignSubVariableOp", lambda op: Op(v.assign(op), limit=1)),
+    **each(" ".join(f"ResourceScatter{it}" for it in "Add Sub Mul Div".split()), lambda op: Op(v.rows(op), limit=1)),
+    **each("ResourceGather ResourceScatterMin ResourceScatterMax ResourceScatterUpdate", lambda op: equal(v.rows(op))),
+    **each("ResourceScatterNdAdd ResourceScatterNdSub", lambda op: Op(v.elements(op), limit=1)),
+    **each("ResourceGatherNd ResourceScatterNdMin ResourceScatterNdMax ResourceScatterNdUpdate", lambda op: equal(v.elements(op))),
+}  # fmt: skip
+
+
+def is_lowest(found, cpu):
+    return np.isneginf(found.astype(float)) & (cpu.astype(float) < -1e4)
+
+
+# Results that differ from the CPU's: a function of both, and the reason.
+DEVIATIONS = {
+    "Erf": [(lambda found, cpu: np.isnan(cpu) & (np.abs(found) == 1), "the CPU's Erf of infinity in float64 is NaN")],
+    "SqrtGrad": [(lambda found, cpu: (cpu == 0) | np.isinf(found) & np.isnan(cpu), "the CPU flushes an intermediate result to 0")],
+    "ResizeBilinearGrad": [(lambda found, cpu: np.isclose(found, cpu, 1e-5, 1e-5), "the CPU adds in float32 for float64")],
+    **dict.fromkeys(["MaxPool", "MaxPool3D"], [(is_lowest, "the CPU's maximum of negative infinities is the lowest number")]),
+}
+# Errors of the CPU that the plugin does not have, or has as another class: a part of the message, and the reason.
+ERRORS = {
+    "Reverse": [("Invalid input first dimension", "the CPU's kernel rejects empty vectors")],
+    **dict.fromkeys(["TruncateDiv", "TruncateMod"], [("Unexpected error in binary operator", "the plugin's error is that of FloorDiv")]),
+}
+# Ops that are not swept, and why.
+EXCLUDED = {
+    "FusedBiasRelu": "an op of the scaffold, which the CPU does not have: test_custom_ops.py",
+    "Identity": "has kernels of resources and variants only, which every function of variables runs",
+    "_FusedBatchNormEx": "only TensorFlow's graph optimizer creates it: test_batch_norm.py",
+}
+# Ops with kernels that no call needs, and why.
+UNCALLED = {
+    "MaxPool3DGrad": "the CPU has no kernel whose inputs have two types",
+}

@@ -1,0 +1,31 @@
+"""Calls of the plugin's kernels, as it counts them: a line of text for each kernel, which ends with `calls=` and three other fields."""
+
+import ctypes
+import functools
+import pathlib
+
+import tensorflow as tf
+
+
+@functools.cache
+def counter():
+    (path,) = (pathlib.Path(tf.__file__).parent.parent / "tensorflow-plugins").glob("*myaccel*.so")
+    count = ctypes.CDLL(str(path)).sp_kernel_calls
+    count.argtypes, count.restype = [ctypes.c_char_p, ctypes.c_size_t], ctypes.c_size_t
+    return count
+
+
+def kernels_of(op):
+    """Returns the number of calls of each kernel of an op, by its types."""
+    text = ctypes.create_string_buffer(counter()(None, 0) + 1024)
+    counter()(text, len(text))
+    lines = [line.split() for line in text.value.decode().splitlines() if line.startswith(f"{op} ")]
+    calls = {}
+    for line in lines:
+        types, count = line[1:-4], int(line[-4].removeprefix("calls="))
+        calls[" ".join(types)] = calls.get(" ".join(types), 0) + count
+    return calls
+
+
+def counted_calls(op):
+    return sum(kernels_of(op).values())

@@ -1,0 +1,102 @@
+"""Families of ops on variables. A function creates the variables, runs the op and returns their values."""
+
+import itertools
+
+import numpy as np
+import tensorflow as tf
+from calls import call
+from tensorflow.python.framework import op_def_registry
+from families import INTEGERS
+
+NAMES = itertools.count()
+# Coefficients of training rules; others are between 0.1 and 0.9.
+COEFFICIENTS = {"epsilon": 1e-3, "lr_power": -0.5, "logbase": 0.9}
+SIGNED = ("var", "m", "mg", "mom", "linear", "grad", "delta")
+
+
+def with_variables(op, count, **attributes):
+    """Returns a function of tensors, the first of which are the values of variables before the op."""
+
+    def run(*tensors):
+        if op.startswith("ResourceGather"):
+            attributes["dtype"] = tensors[0].dtype
+        handles = [new_variable(it) for it in tensors[:count]]
+        result = call(op, [*handles, *tensors[count:]], **attributes)
+        results = [result] if isinstance(result, tf.Tensor) else []
+        control = [] if tf.executing_eagerly() else [result]
+        with tf.control_dependencies([it for it in control if it is not None]):
+            values = [tf.raw_ops.ReadVariableOp(resource=handle, dtype=it.dtype) for handle, it in zip(handles, tensors)]
+        return results + values
+
+    return run
+
+
+def new_variable(value):
+    handle = tf.raw_ops.VarHandleOp(dtype=value.dtype, shape=tf.TensorShape(None), shared_name=f"sweep{next(NAMES)}")
+    assign = tf.raw_ops.AssignVariableOp(resource=handle, value=value)
+    with tf.control_dependencies([] if tf.executing_eagerly() else [assign]):
+        return tf.raw_ops.Identity(input=handle)
+
+
+def training(op):
+    """A rule of an optimizer: its scalars and flags are those of the op's definition."""
+    definition = op_def_registry.get(op)
+    names, count = [it.name for it in definition.input_arg], sum(it.type == tf.resource for it in definition.input_arg)
+    flags = [it.name for it in definition.attr if it.type == "bool" and it.name != "use_locking"]
+
+    def make(r):
+        shape = r.shape(0, 3)
+        other = (*shape, 2) if r.chance(0.03) else shape
+        run = with_variables(op, count, **{it: r.chance(0.5) for it in flags})
+        return run, [argument(r, name, shape, other) for name in names]
+
+    return make
+
+
+def argument(r, name, shape, other):
+    if name in ("grad", "delta", "var") or name in SIGNED:
+        return r.normal(other if name in ("grad", "delta") else shape)
+    is_slot = name in ("accum", "accum_update", "v", "vhat", "ms")
+    if is_slot:
+        # The mean of squares is above the square of the mean, which has the magnitude 3.
+        return r.positive(shape) + r.kernel_type.type(200 if name == "ms" else 0)
+    return np.array(COEFFICIENTS.get(name, r.choice([0.5, 0.1, 0.9])), r.kernel_type)
+
+
+def assign(op):
+    def make(r):
+        shape = r.shape(0, 4)
+        return with_variables(op, 1), [r.tensor(shape), r.tensor((*shape, 2) if r.chance(0.04) else shape)]
+
+    return make
+
+
+def rows(op):
+    """Changes or reads rows of a variable. Each row is changed once: the order of changes is not defined."""
+
+    def make(r):
+        table = r.tensor((r.between(1, 6), *r.shape(0, 2)), few=True)
+        order = r.rng.permutation(table.shape[0])[: r.below(table.shape[0] + 1)]
+        if order.size and r.chance(0.06):
+            order[0] = r.choice([-1, 99])
+        indices = order.astype(r.choice(INTEGERS))
+        if op == "ResourceGather":
+            return with_variables(op, 1), [table, indices]
+        return with_variables(op, 1), [table, indices, r.tensor((len(order), *table.shape[1:]), few=True)]
+
+    return make
+
+
+def elements(op):
+    def make(r):
+        table = r.tensor((r.between(1, 5), r.between(1, 4), *r.shape(0, 1)), few=True)
+        depth = r.between(1, 2)
+        cells = r.rng.permutation(int(np.prod(table.shape[:depth])))[: r.below(5)]
+        indices = np.stack(np.unravel_index(cells, table.shape[:depth]), -1).astype(r.choice(INTEGERS))
+        if indices.size and r.chance(0.06):
+            indices[0, 0] = r.choice([-1, 99])
+        if op == "ResourceGatherNd":
+            return with_variables(op, 1), [table, indices]
+        return with_variables(op, 1), [table, indices, r.tensor((len(cells), *table.shape[depth:]), few=True)]
+
+    return make
