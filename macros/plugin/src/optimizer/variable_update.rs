@@ -48,13 +48,13 @@ pub fn replace(bytes: &[u8]) -> Result<Option<Vec<u8>>> {
 /// The nodes to replace.
 struct Target<'a, F> {
     device_type: &'a str,
-    /// Returns true if the plugin has a kernel of the op for the type.
+    /// Returns true if the plugin has a kernel of the op for types of attributes.
     has_kernel: F,
     /// True if core's kernels of `AssignAddVariableOp` and `AssignSubVariableOp` can use the devices' memory.
     has_core_kernels: bool,
 }
 
-impl<F: Fn(&str, TF_DataType) -> bool> Target<'_, F> {
+impl<F: Fn(&str, &[(&str, TF_DataType)]) -> bool> Target<'_, F> {
     /// Replaces the nodes of a graph. Returns true if there were any.
     fn replace_in(&self, graph: &mut Graph) -> bool {
         let mut added = Vec::new();

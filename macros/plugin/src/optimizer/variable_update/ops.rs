@@ -68,7 +68,7 @@ impl VariableOp {
 }
 
 impl Computation {
-    /// Returns the ops for whose type the plugin needs kernels. Of the others core has kernels for every device.
+    /// Returns the ops of which the plugin needs kernels. Of the others core has kernels for every device.
     pub fn ops(self) -> Vec<&'static str> {
         match self {
             Sum => vec!["AddN"],
@@ -76,6 +76,14 @@ impl Computation {
             ChangedRows(op) | ChangedSlices(op) => vec![op],
             Rows => vec!["GatherV2"],
             Slices => vec!["GatherNd"],
+        }
+    }
+
+    /// Returns the name of the ops' attribute that is the variable's type.
+    pub fn dtype(self) -> &'static str {
+        match self {
+            Rows | Slices => "Tparams",
+            _ => "T",
         }
     }
 

@@ -6,18 +6,25 @@ use super::ops::{Computation, VariableOp};
 use crate::graph::{Attribute, Node};
 use crate::proto::Message;
 
+const INT32: TF_DataType = TF_DataType::TF_INT32;
+
 /// Replaces the node by one of the same name. Returns the nodes that it needs, or `None` if it is not replaced: the plugin
 /// lacks a kernel, or the node is not one that TensorFlow accepts.
 pub fn replace(
     node: &mut Node,
     op: &VariableOp,
-    has_kernel: impl Fn(&str, TF_DataType) -> bool,
+    has_kernel: impl Fn(&str, &[(&str, TF_DataType)]) -> bool,
 ) -> Option<Vec<Node>> {
-    let dtype = node.attribute(op.dtype)?.clone();
-    let number = dtype.as_type()?;
-    let has_kernels = op.computation.ops().iter().all(|it| has_kernel(it, number));
+    let (dtype, computation) = (node.attribute(op.dtype)?.clone(), op.computation);
+    let index_type = node.attribute("Tindices").and_then(Attribute::as_type);
+    let types = [
+        (computation.dtype(), dtype.as_type()?),
+        ("Tindices", index_type.unwrap_or(INT32)),
+        ("Taxis", INT32),
+    ];
+    let has_kernels = computation.ops().iter().all(|it| has_kernel(it, &types));
     (has_kernels && is_supported(node, op))
-        .then(|| Replacement::new(node, dtype).replace(op.computation))
+        .then(|| Replacement::new(node, dtype).replace(computation))
 }
 
 /// Returns true if the node has the op's inputs. A negative number of batch dims counts from those of the indices, which no
@@ -78,13 +85,10 @@ impl<'a> Replacement<'a> {
     fn assign_changed(&mut self, op: &str, is_of_rows: bool) {
         let read = self.read();
         let [mut indices, updates] = [0, 1].map(|n| self.inputs[n].clone());
-        let index_type = self.attribute("Tindices", TF_DataType::TF_INT32);
+        let index_type = self.attribute("Tindices", INT32);
         if is_of_rows {
             let dim = self.constant("dim", -1);
-            let attributes = [
-                ("T", index_type.clone()),
-                ("Tdim", TF_DataType::TF_INT32.into()),
-            ];
+            let attributes = [("T", index_type.clone()), ("Tdim", INT32.into())];
             indices = self.add("indices", "ExpandDims", vec![indices, dim], attributes);
         }
         let attributes = [("T", self.dtype.clone()), ("Tindices", index_type)];
@@ -100,11 +104,8 @@ impl<'a> Replacement<'a> {
         let axis = self.constant("axis", batch_dims.as_int().unwrap_or(0));
         let attributes = [
             ("Tparams", self.dtype.clone()),
-            (
-                "Tindices",
-                self.attribute("Tindices", TF_DataType::TF_INT32),
-            ),
-            ("Taxis", TF_DataType::TF_INT32.into()),
+            ("Tindices", self.attribute("Tindices", INT32)),
+            ("Taxis", INT32.into()),
             ("batch_dims", batch_dims),
         ];
         let inputs = vec![read, self.inputs[0].clone(), axis];
@@ -115,10 +116,7 @@ impl<'a> Replacement<'a> {
         let read = self.read();
         let attributes = [
             ("Tparams", self.dtype.clone()),
-            (
-                "Tindices",
-                self.attribute("Tindices", TF_DataType::TF_INT32),
-            ),
+            ("Tindices", self.attribute("Tindices", INT32)),
         ];
         let inputs = vec![read, self.inputs[0].clone()];
         let attributes = attributes.into_iter().chain(self.policy());
@@ -146,13 +144,12 @@ impl<'a> Replacement<'a> {
 
     /// Adds a constant in the frame of the indices: in a loop a node without inputs would be outside of it.
     fn constant(&mut self, suffix: &str, value: i64) -> String {
-        let dtype = TF_DataType::TF_INT32;
-        let tensor = Message::default().number(1, dtype.0.into());
+        let tensor = Message::default().number(1, INT32.0.into());
         let tensor = tensor.number(7, value.cast_unsigned()).finish();
         let tensor = Attribute::from_bytes(Message::default().bytes(8, tensor).finish());
         let indices = self.node.inputs().nth(1).map_or("", |it| it.node);
         let control = format!("^{indices}");
-        let attributes = [("dtype", dtype.into()), ("value", tensor)];
+        let attributes = [("dtype", INT32.into()), ("value", tensor)];
         self.add(suffix, "Const", vec![control], attributes)
     }
 

@@ -27,7 +27,7 @@ fn is_replaced(
 ) -> bool {
     let target = Target {
         device_type: "MYACCEL",
-        has_kernel: |op: &str, _| has_kernel(op),
+        has_kernel: |op: &str, _: &[(&str, TF_DataType)]| has_kernel(op),
         has_core_kernels,
     };
     target.replace_in(graph)
