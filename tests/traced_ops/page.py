@@ -23,8 +23,14 @@ applied. A row is an op with its types; the rows that most models have come firs
 |---|---|
 | plugin | the reference device has a kernel |
 | core | TensorFlow has a kernel of type `DEFAULT`, which every device uses |
+| graph | in this release a plugin cannot use a variable: in graphs the plugin's optimizer replaces the op; elsewhere it is an error |
 | none | the op runs on the CPU, or is an error if no other device is permitted |
 """
+
+# The sections by the kernel of their rows.
+TITLES = {
+    "none": "Without a kernel", "graph": "Replaced in graphs", "plugin": "Kernels of the plugin", "core": "Kernels of TensorFlow",
+}
 
 
 def main(arguments):
@@ -41,18 +47,18 @@ def main(arguments):
 def page(traced):
     rows = sorted(traced["rows"], key=lambda row: (-len(row["models"]), row["op"], str(row["types"])))
     text = INTRODUCTION + f"\n## {traced['release']}\n\n{summary(traced, rows)}\n"
-    for kernel, title in [("none", "Without a kernel"), ("plugin", "Kernels of the plugin"), ("core", "Kernels of TensorFlow")]:
+    for kernel, title in TITLES.items():
         text += section(title, [row for row in rows if row["kernel"] == kernel])
     return text + failures(traced["failed"])
 
 
 def summary(traced, rows):
-    ops = {kernel: {row["op"] for row in rows if row["kernel"] == kernel} for kernel in ("plugin", "core", "none")}
+    ops = {kernel: {row["op"] for row in rows if row["kernel"] == kernel} for kernel in TITLES}
     count = len({row["op"] for row in rows})
     only_core = len(ops["core"] - ops["plugin"])
     return (
         f"{len(traced['traced'])} models have {count} ops: the plugin has kernels of {len(ops['plugin'])}, TensorFlow of "
-        f"{only_core} more. {len(ops['none'])} have no kernel for some of their types."
+        f"{only_core} more. {len(ops['graph'])} is replaced in graphs. {len(ops['none'])} have no kernel for some of their types."
     )
 
 

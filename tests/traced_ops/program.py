@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -50,9 +51,17 @@ def plain_attributes(node):
     return {name: value for name, value in values.items() if value}
 
 
+# The ops that the optimizer of the SDK replaces in graphs, if the plugin's kernels for them are errors.
+REPLACED = re.compile("ResourceGather(Nd)?|ResourceScatter(Nd)?(Add|Sub|Min|Max|Update)")
+
+
 def provider(op, types):
-    """Returns whose kernel the device has: `plugin`, `core` (a kernel of type DEFAULT) or `none`."""
+    """Returns whose kernel the device has: `plugin`, `core` (a kernel of type DEFAULT), `graph` or `none`."""
     registered = kernels.get_registered_kernels_for_op(op).kernel
+    # Kernels that are errors have a priority below that of others.
+    is_error = any(it.device_type == DEVICE_TYPE and it.priority < 0 for it in registered)
+    if is_error and REPLACED.fullmatch(op):
+        return "graph"
     fits = lambda kernel: all(types.get(it.name, 0) in it.allowed_values.list.type for it in kernel.constraint if it.name in types)
     found = {kernel.device_type for kernel in registered if fits(kernel)}
     return "plugin" if DEVICE_TYPE in found else "core" if "DEFAULT" in found else "none"

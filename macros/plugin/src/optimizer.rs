@@ -39,10 +39,21 @@ pub trait Optimizer: Default + Send + 'static {
     /// they use ops and types for which the plugin then needs kernels, such as `_FusedConv2D`.
     const PASSES: &'static [(Pass, Switch)] = &[];
 
-    /// True if the SDK replaces `AssignAddVariableOp` and `AssignSubVariableOp` by a read, a sum and an assignment, after
-    /// `optimize`. It does so in 2.19 to 2.21 only, where no plugin can update a variable, and unless
-    /// [`HostAddressable::memory_access`](crate::HostAddressable::memory_access) returns `InPlace`. If no edge orders two
-    /// updates, one can then be lost.
+    /// True if the SDK replaces ops that change or read parts of a variable by ops of tensors, after `optimize`. It does so
+    /// in 2.19 to 2.21 only, where no plugin can use a variable.
+    ///
+    /// A change becomes a read, a computation and an assignment of the whole variable. If no edge orders two changes, one can
+    /// then be lost. These ops are replaced if the plugin has kernels of the ops on the right for the variable's type:
+    ///
+    /// | op | computation |
+    /// |---|---|
+    /// | `AssignAddVariableOp`, `AssignSubVariableOp` | `AddN`, `Neg` |
+    /// | `ResourceScatterAdd`, `-Sub`, `-Min`, `-Max`, `-Update`, and these of `ResourceScatterNd` | `TensorScatterAdd`, ... |
+    /// | `ResourceGather`, `ResourceGatherNd` | `GatherV2`, `GatherNd` |
+    ///
+    /// The first row stays if [`HostAddressable::memory_access`](crate::HostAddressable::memory_access) returns `InPlace`. Of
+    /// `ResourceScatterAdd` and its kind, an index without dimensions and one update for all rows are errors then: no op of
+    /// tensors has them.
     const REPLACE_VARIABLE_UPDATES: bool = true;
 
     /// Returns the optimized graph, a serialized `GraphDef`, or `None` to use the graph unchanged.

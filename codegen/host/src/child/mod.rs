@@ -35,6 +35,9 @@ const RELEASE: &str = "SP_HOST_RELEASE";
 /// The environment variable with the time limit of a check, in seconds.
 const SECONDS: &str = "SP_HOST_SECONDS";
 
+/// The environment variable with a program and its arguments that run each child process, such as an emulator.
+const RUNNER: &str = "SP_HOST_RUNNER";
+
 /// Seconds that a check may take by default.
 pub(crate) const DEFAULT_SECONDS: u64 = 30;
 
@@ -227,6 +230,41 @@ fn try_spawn(
         (SECONDS, limit.as_secs().max(1).to_string().into()),
         (TUNABLES, tunables()),
     ];
-    let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+    let program = std::env::current_exe().map_err(failed)?;
+    let runner = std::env::var(RUNNER).unwrap_or_default();
+    let mut command = command(&program, &runner);
     process::run(command.envs(environment), limit + GRACE).map_err(failed)
+}
+
+/// Returns the command of a program, which starts with the words of `runner` if there are any.
+fn command(program: &Path, runner: &str) -> Command {
+    let mut words = runner.split_whitespace();
+    let Some(first) = words.next() else {
+        return Command::new(program);
+    };
+    let mut command = Command::new(first);
+    command.args(words).arg(program);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runner_precedes_program() {
+        let words = |runner| {
+            let command = command(Path::new("/program"), runner);
+            let arguments = command.get_args().map(OsString::from);
+            [command.get_program().into()]
+                .into_iter()
+                .chain(arguments)
+                .collect::<Vec<OsString>>()
+        };
+        assert_eq!(words(""), ["/program"]);
+        assert_eq!(
+            words("qemu-aarch64 -L /lib"),
+            ["qemu-aarch64", "-L", "/lib", "/program"]
+        );
+    }
 }

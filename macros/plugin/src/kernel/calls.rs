@@ -85,13 +85,17 @@ pub(super) fn add(kernel: &'static Kernel) {
 }
 
 // since 2.6
-/// Returns true if the plugin has a kernel of this op for all nodes, or for those of this type.
-pub(crate) fn is_registered(op: &str, dtype: TF_DataType) -> bool {
+/// Returns true if the plugin has a kernel for nodes of this op, whose type attributes have these names and values.
+pub(crate) fn is_registered(op: &str, types: &[(&str, TF_DataType)]) -> bool {
+    let has_type = |it: &Constraint| {
+        let mut types = types.iter();
+        types.any(|(name, dtype)| it.attribute.to_bytes() == name.as_bytes() && it.dtype == *dtype)
+    };
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-    registered.iter().any(|it| {
-        let has_type = it.running_constraints().all(|it| it.dtype == dtype);
-        has_type && it.op().to_bytes() == op.as_bytes()
-    })
+    let mut of_op = registered
+        .iter()
+        .filter(|it| it.op().to_bytes() == op.as_bytes());
+    of_op.any(|it| it.running_constraints().all(has_type))
 }
 
 /// Returns one line for each registered kernel: op and types, `calls=N`, and of these the calls with staging copies,

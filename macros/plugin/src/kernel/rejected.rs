@@ -4,6 +4,9 @@
 //! memory from the host. That crashes if the host cannot access it, and gives wrong numbers if a queue has not written it
 //! yet. On such a device an error that names the remedy takes their place for the types of which the plugin has no kernel. From
 //! 2.19 to 2.21 these are all types: core exports no function of variables there.
+//!
+//! In these releases a device of any kind has such kernels for the rows of variables. A graph that uses rows is then placed
+//! before the plugin's optimizer replaces them.
 
 use std::ffi::CStr;
 use std::sync::{Mutex, Once, PoisonError};
@@ -17,7 +20,7 @@ use super::builder::KernelBuilder;
 use super::call::Call;
 use super::spec::{Kernel, KernelTable, OpSpec, Options, State};
 use super::table::{Lacking, report_lacking};
-use crate::{Bf16, Device, Element, Error, F16, Result, platform};
+use crate::{Bf16, Bool, Device, Element, Error, F16, Result, platform};
 
 /// The kernels of the plugin have a higher priority, so these run for the remaining types only.
 const PRIORITY: i32 = -1;
@@ -25,13 +28,31 @@ const PRIORITY: i32 = -1;
 /// A kernel that returns an error.
 struct Rejection {
     kernel: &'static Kernel,
-    /// The type attribute, for an op whose kernels in core for variants are right.
-    numbers_of: Option<&'static CStr>,
+    /// The type attribute and its types, for an op that has kernels of core for variants, or none.
+    types: Option<(&'static CStr, &'static [TF_DataType])>,
 }
+
+/// The types of a variable's elements that a kernel can have.
+const ELEMENTS: &[TF_DataType] = &[
+    Bool::DTYPE,
+    i8::DTYPE,
+    i16::DTYPE,
+    i32::DTYPE,
+    i64::DTYPE,
+    u8::DTYPE,
+    u16::DTYPE,
+    u32::DTYPE,
+    u64::DTYPE,
+    f32::DTYPE,
+    f64::DTYPE,
+    F16::DTYPE,
+    Bf16::DTYPE,
+];
+const NUMBERS: &[TF_DataType] = ELEMENTS.split_at(1).1;
 
 /// Lists the ops with the expression that replaces them.
 macro_rules! rejections {
-    ($list:ident, $numbers_of:expr; $($op:ident => $remedy:literal;)*) => {
+    ($list:ident, $types:expr; $($op:ident => $remedy:literal;)*) => {
         fn $list() -> Vec<Rejection> {
             $(
                 struct $op;
@@ -51,7 +72,7 @@ macro_rules! rejections {
                     }
                 }
             )*
-            vec![$(Rejection { kernel: &$op::kernels()[0], numbers_of: $numbers_of }),*]
+            vec![$(Rejection { kernel: &$op::kernels()[0], types: $types }),*]
         }
     };
 }
@@ -72,25 +93,37 @@ rejections! { of_queues, None;
 }
 
 // Core has kernels for the CPU only. From there the result is sent to the device before the kernels have written it.
-rejections! { of_every_device, None;
+rejections! { of_parallel_stack, None;
     _ParallelConcatStart => "tf.stack(values)";
     _ParallelConcatUpdate => "tf.stack(values)";
 }
 
 // Core has kernels for variants only, whose elements are in host memory.
-rejections! { of_rows, Some(c"dtype");
+rejections! { of_elements, Some((c"dtype", ELEMENTS));
     ResourceGather => "tf.gather(variable.read_value(), indices)";
     ResourceGatherNd => "tf.gather_nd(variable.read_value(), indices)";
+    ResourceScatterUpdate => "variable.assign(tf.tensor_scatter_nd_update(variable, indices, updates))";
+}
+
+// Core has kernels for the CPU only, here and below.
+rejections! { of_numbers, Some((c"dtype", NUMBERS));
     ResourceScatterAdd => "variable.assign(tf.tensor_scatter_nd_add(variable, indices, updates))";
     ResourceScatterSub => "variable.assign(tf.tensor_scatter_nd_sub(variable, indices, updates))";
     ResourceScatterMul => "variable.assign(..)";
     ResourceScatterDiv => "variable.assign(..)";
     ResourceScatterMin => "variable.assign(tf.tensor_scatter_nd_min(variable, indices, updates))";
     ResourceScatterMax => "variable.assign(tf.tensor_scatter_nd_max(variable, indices, updates))";
-    ResourceScatterUpdate => "variable.assign(tf.tensor_scatter_nd_update(variable, indices, updates))";
 }
 
-rejections! { of_optimizers, Some(c"T");
+rejections! { of_slices, Some((c"T", ELEMENTS));
+    ResourceScatterNdAdd => "variable.assign(tf.tensor_scatter_nd_add(variable, indices, updates))";
+    ResourceScatterNdSub => "variable.assign(tf.tensor_scatter_nd_sub(variable, indices, updates))";
+    ResourceScatterNdMin => "variable.assign(tf.tensor_scatter_nd_min(variable, indices, updates))";
+    ResourceScatterNdMax => "variable.assign(tf.tensor_scatter_nd_max(variable, indices, updates))";
+    ResourceScatterNdUpdate => "variable.assign(tf.tensor_scatter_nd_update(variable, indices, updates))";
+}
+
+rejections! { of_optimizers, Some((c"T", NUMBERS));
     ResourceApplyGradientDescent => "variable.assign(variable - rate * gradient)";
     ResourceApplyMomentum => "variable.assign(..), as the optimizers of Keras from 2.11 on do";
     ResourceApplyKerasMomentum => "variable.assign(..), as the optimizers of Keras from 2.11 on do";
@@ -140,14 +173,15 @@ fn register<D: Device>(device_type: &'static CStr) {
     static EVERY_DEVICE: Once = Once::new();
     static IN_PLACE_DEVICE: Once = Once::new();
     static OTHER_DEVICE: Once = Once::new();
-    EVERY_DEVICE.call_once(|| register_all::<D>(&of_every_device(), device_type));
+    EVERY_DEVICE.call_once(|| register_all::<D>(&of_all_devices(), device_type));
     if platform::has_other_devices() {
         OTHER_DEVICE.call_once(|| {
             register_all::<D>(&of_other_devices(), device_type);
-            report_deferred("an error that names what to use instead");
+            report_deferred(|_| true);
         });
     } else {
-        IN_PLACE_DEVICE.call_once(|| report_deferred("left to TensorFlow's own kernels"));
+        let rejections = of_all_devices();
+        IN_PLACE_DEVICE.call_once(|| report_deferred(|op| has(&rejections, op)));
     }
 }
 
@@ -156,24 +190,43 @@ static DEFERRED: Mutex<Vec<Lacking>> = Mutex::new(Vec::new());
 
 /// Defers the report of ops that some devices reject until a device is opened; returns the other ops.
 pub(super) fn defer_report(lacking: Vec<Lacking>) -> Vec<Lacking> {
-    let rejections = of_other_devices();
-    let is_rejected = |(_, op): &Lacking| rejections.iter().any(|it| it.kernel.op() == *op);
-    let (deferred, others) = lacking.into_iter().partition(is_rejected);
+    let mut rejections = of_other_devices();
+    rejections.extend(of_all_devices());
+    let (deferred, others) = lacking
+        .into_iter()
+        .partition(|(_, op)| has(&rejections, op));
     *DEFERRED.lock().unwrap_or_else(PoisonError::into_inner) = deferred;
     others
 }
 
-fn report_deferred(consequence: &str) {
-    let deferred = DEFERRED.lock().unwrap_or_else(PoisonError::into_inner);
-    report_lacking(&deferred, consequence);
+fn has(rejections: &[Rejection], op: &CStr) -> bool {
+    rejections.iter().any(|it| it.kernel.op() == op)
 }
 
-/// Returns the kernels of a device whose memory the host cannot use at once and in place.
+fn report_deferred(is_rejected: impl Fn(&CStr) -> bool) {
+    let deferred = DEFERRED.lock().unwrap_or_else(PoisonError::into_inner);
+    let deferred = deferred.iter().cloned();
+    let (rejected, others): (Vec<_>, Vec<_>) = deferred.partition(|(_, op)| is_rejected(op));
+    report_lacking(&rejected, "an error that names what to use instead");
+    report_lacking(&others, "left to TensorFlow's own kernels");
+}
+
+/// Returns the kernels of each device. Those for variables have no other one there.
+fn of_all_devices() -> Vec<Rejection> {
+    let mut rejections = of_parallel_stack();
+    if !has_functions_of_variables() {
+        rejections.extend(of_elements());
+        rejections.extend(of_numbers());
+        rejections.extend(of_slices());
+    }
+    rejections
+}
+
+/// Returns the further kernels of a device whose memory the host cannot use at once and in place.
 fn of_other_devices() -> Vec<Rejection> {
     let mut rejections = of_core();
     rejections.extend(of_queues());
     if !has_functions_of_variables() {
-        rejections.extend(of_rows());
         rejections.extend(of_optimizers());
     }
     rejections
@@ -195,15 +248,12 @@ pub(crate) fn has_functions_of_variables() -> bool {
 
 impl Rejection {
     fn register<D: Device>(&self, device_type: &CStr) -> Result<()> {
-        let Some(attribute) = self.numbers_of else {
+        let Some((attribute, types)) = self.types else {
             return self.builder::<D>(device_type)?.register(self.kernel.op());
         };
-        let integers = [i32::DTYPE, i64::DTYPE, u8::DTYPE];
-        let floats = [f32::DTYPE, f64::DTYPE, F16::DTYPE, Bf16::DTYPE];
-        let types = integers.into_iter().chain(floats);
-        types.into_iter().try_for_each(|dtype: TF_DataType| {
+        types.iter().try_for_each(|dtype| {
             let builder = self.builder::<D>(device_type)?;
-            builder.constrain(attribute, dtype)?;
+            builder.constrain(attribute, *dtype)?;
             builder.register(self.kernel.op())
         })
     }

@@ -1,0 +1,97 @@
+//! The ops that use a variable, and the computation with tensors that replaces each.
+
+/// An op that uses a variable.
+#[derive(Debug)]
+pub struct VariableOp {
+    pub name: &'static str,
+    /// The attribute that is the variable's type.
+    pub dtype: &'static str,
+    pub computation: Computation,
+}
+
+/// A computation with the variable's value and the other inputs of the op.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Computation {
+    /// The sum with the input, which is assigned. `AddN` rejects different shapes as the op does.
+    Sum,
+    /// The sum with the negated input, which is assigned.
+    Difference,
+    /// The value with rows changed by an op, which is assigned.
+    ChangedRows(&'static str),
+    /// The value with slices changed by an op, which is assigned.
+    ChangedSlices(&'static str),
+    /// The selected rows.
+    Rows,
+    /// The selected slices.
+    Slices,
+}
+
+use Computation::{ChangedRows, ChangedSlices, Difference, Rows, Slices, Sum};
+
+const fn op(name: &'static str, dtype: &'static str, computation: Computation) -> VariableOp {
+    VariableOp {
+        name,
+        dtype,
+        computation,
+    }
+}
+
+/// No op of tensors multiplies or divides by each of several updates of a row, so `ResourceScatterMul` and `-Div` are absent.
+#[rustfmt::skip]
+static OPS: &[VariableOp] = &[
+    op("AssignAddVariableOp", "dtype", Sum),
+    op("AssignSubVariableOp", "dtype", Difference),
+    op("ResourceScatterAdd", "dtype", ChangedRows("TensorScatterAdd")),
+    op("ResourceScatterSub", "dtype", ChangedRows("TensorScatterSub")),
+    op("ResourceScatterMin", "dtype", ChangedRows("TensorScatterMin")),
+    op("ResourceScatterMax", "dtype", ChangedRows("TensorScatterMax")),
+    op("ResourceScatterUpdate", "dtype", ChangedRows("TensorScatterUpdate")),
+    op("ResourceScatterNdAdd", "T", ChangedSlices("TensorScatterAdd")),
+    op("ResourceScatterNdSub", "T", ChangedSlices("TensorScatterSub")),
+    op("ResourceScatterNdMin", "T", ChangedSlices("TensorScatterMin")),
+    op("ResourceScatterNdMax", "T", ChangedSlices("TensorScatterMax")),
+    op("ResourceScatterNdUpdate", "T", ChangedSlices("TensorScatterUpdate")),
+    op("ResourceGather", "dtype", Rows),
+    op("ResourceGatherNd", "dtype", Slices),
+];
+
+impl VariableOp {
+    /// Returns the op of this name, or `None` if it is none that can be replaced.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        OPS.iter().find(|it| it.name == name)
+    }
+
+    /// Returns true if core has kernels of the op for the numbers of a plugin's device.
+    pub fn has_core_kernel(&self) -> bool {
+        matches!(self.computation, Sum | Difference)
+    }
+}
+
+impl Computation {
+    /// Returns the ops of which the plugin needs kernels. Of the others core has kernels for every device.
+    pub fn ops(self) -> Vec<&'static str> {
+        match self {
+            Sum => vec!["AddN"],
+            Difference => vec!["AddN", "Neg"],
+            ChangedRows(op) | ChangedSlices(op) => vec![op],
+            Rows => vec!["GatherV2"],
+            Slices => vec!["GatherNd"],
+        }
+    }
+
+    /// Returns the name of the ops' attribute that is the variable's type.
+    pub fn dtype(self) -> &'static str {
+        match self {
+            Rows | Slices => "Tparams",
+            _ => "T",
+        }
+    }
+
+    /// Returns the number of inputs, with the variable and without control inputs.
+    pub fn inputs(self) -> usize {
+        match self {
+            ChangedRows(_) | ChangedSlices(_) => 3,
+            _ => 2,
+        }
+    }
+}

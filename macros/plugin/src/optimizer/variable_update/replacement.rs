@@ -1,0 +1,206 @@
+//! The nodes that replace one that uses a variable.
+
+use sp_abi::tf_datatype::TF_DataType;
+
+use super::ops::{Computation, VariableOp};
+use crate::graph::{Attribute, Node};
+use crate::proto::Message;
+
+const INT32: TF_DataType = TF_DataType::TF_INT32;
+
+/// Replaces the node by one of the same name. Returns the nodes that it needs, or `None` if it is not replaced: the plugin
+/// lacks a kernel, or the node is not one that TensorFlow accepts.
+pub fn replace(
+    node: &mut Node,
+    op: &VariableOp,
+    has_kernel: impl Fn(&str, &[(&str, TF_DataType)]) -> bool,
+) -> Option<Vec<Node>> {
+    let (dtype, computation) = (node.attribute(op.dtype)?.clone(), op.computation);
+    let index_type = node.attribute("Tindices").and_then(Attribute::as_type);
+    let types = [
+        (computation.dtype(), dtype.as_type()?),
+        ("Tindices", index_type.unwrap_or(INT32)),
+        ("Taxis", INT32),
+    ];
+    let has_kernels = computation.ops().iter().all(|it| has_kernel(it, &types));
+    (has_kernels && is_supported(node, op))
+        .then(|| Replacement::new(node, dtype).replace(computation))
+}
+
+/// Returns true if the node has the op's inputs. A negative number of batch dims counts from those of the indices, which no
+/// axis of `GatherV2` does.
+fn is_supported(node: &Node, op: &VariableOp) -> bool {
+    let inputs = node.inputs().filter(|it| it.output.is_some());
+    let batch_dims = node.attribute("batch_dims").and_then(Attribute::as_int);
+    inputs.count() == op.computation.inputs() && batch_dims.unwrap_or(0) >= 0
+}
+
+struct Replacement<'a> {
+    node: &'a mut Node,
+    dtype: Attribute,
+    /// The data inputs after the variable.
+    inputs: Vec<String>,
+    controls: Vec<String>,
+    added: Vec<Node>,
+}
+
+impl<'a> Replacement<'a> {
+    fn new(node: &'a mut Node, dtype: Attribute) -> Self {
+        let inputs = node.inputs[1..].iter().cloned();
+        let (controls, inputs) = inputs.partition(|it| it.starts_with('^'));
+        Self {
+            node,
+            dtype,
+            inputs,
+            controls,
+            added: Vec::new(),
+        }
+    }
+
+    fn replace(mut self, computation: Computation) -> Vec<Node> {
+        match computation {
+            Computation::Sum => self.assign_sum(false),
+            Computation::Difference => self.assign_sum(true),
+            Computation::ChangedRows(op) => self.assign_changed(op, true),
+            Computation::ChangedSlices(op) => self.assign_changed(op, false),
+            Computation::Rows => self.become_gather(),
+            Computation::Slices => self.become_gather_nd(),
+        }
+        self.added
+    }
+
+    fn assign_sum(&mut self, is_negated: bool) {
+        let read = self.read();
+        let mut value = self.inputs[0].clone();
+        let dtype = self.dtype.clone();
+        if is_negated {
+            value = self.add("negated", "Neg", vec![value], [("T", dtype.clone())]);
+        }
+        let attributes = [("T", dtype), ("N", Attribute::from(2))];
+        let sum = self.add("sum", "AddN", vec![read, value], attributes);
+        self.become_assignment(sum);
+    }
+
+    /// The indices of rows get a last dimension of one item, so that each is the index of a slice.
+    fn assign_changed(&mut self, op: &str, is_of_rows: bool) {
+        let read = self.read();
+        let [mut indices, updates] = [0, 1].map(|n| self.inputs[n].clone());
+        let index_type = self.attribute("Tindices", INT32);
+        if is_of_rows {
+            let dim = self.constant("dim", -1);
+            let attributes = [("T", index_type.clone()), ("Tdim", INT32.into())];
+            indices = self.add("indices", "ExpandDims", vec![indices, dim], attributes);
+        }
+        let attributes = [("T", self.dtype.clone()), ("Tindices", index_type)];
+        let inputs = vec![read, indices, updates];
+        let attributes = attributes.into_iter().chain(self.policy());
+        let changed = self.add("changed", op, inputs, attributes);
+        self.become_assignment(changed);
+    }
+
+    fn become_gather(&mut self) {
+        let read = self.read();
+        let batch_dims = self.attribute("batch_dims", 0);
+        let axis = self.constant("axis", batch_dims.as_int().unwrap_or(0));
+        let attributes = [
+            ("Tparams", self.dtype.clone()),
+            ("Tindices", self.attribute("Tindices", INT32)),
+            ("Taxis", INT32.into()),
+            ("batch_dims", batch_dims),
+        ];
+        let inputs = vec![read, self.inputs[0].clone(), axis];
+        self.become_op("GatherV2", inputs, attributes);
+    }
+
+    fn become_gather_nd(&mut self) {
+        let read = self.read();
+        let attributes = [
+            ("Tparams", self.dtype.clone()),
+            ("Tindices", self.attribute("Tindices", INT32)),
+        ];
+        let inputs = vec![read, self.inputs[0].clone()];
+        let attributes = attributes.into_iter().chain(self.policy());
+        self.become_op("GatherNd", inputs, attributes);
+    }
+
+    /// Returns what the node does with indices outside of the variable. Ops of rows have no such attribute.
+    fn policy(&self) -> Option<(&'static str, Attribute)> {
+        let name = "bad_indices_policy";
+        self.node.attribute(name).map(|it| (name, it.clone()))
+    }
+
+    /// Adds a read of the variable, after all that the node waits for.
+    fn read(&mut self) -> String {
+        let mut inputs = vec![self.node.inputs[0].clone()];
+        let values = self.node.inputs().skip(1).map(|it| format!("^{}", it.node));
+        for it in values.collect::<Vec<_>>() {
+            if !inputs.contains(&it) {
+                inputs.push(it);
+            }
+        }
+        let attributes = [("dtype", self.dtype.clone())];
+        self.add("read", "ReadVariableOp", inputs, attributes)
+    }
+
+    /// Adds a constant in the frame of the indices: in a loop a node without inputs would be outside of it.
+    fn constant(&mut self, suffix: &str, value: i64) -> String {
+        let tensor = Message::default().number(1, INT32.0.into());
+        let tensor = tensor.number(7, value.cast_unsigned()).finish();
+        let tensor = Attribute::from_bytes(Message::default().bytes(8, tensor).finish());
+        let indices = self.node.inputs().nth(1).map_or("", |it| it.node);
+        let control = format!("^{indices}");
+        let attributes = [("dtype", INT32.into()), ("value", tensor)];
+        self.add(suffix, "Const", vec![control], attributes)
+    }
+
+    /// Adds a node on the node's device, and returns its name.
+    fn add<'n>(
+        &mut self,
+        suffix: &str,
+        op: &str,
+        inputs: Vec<String>,
+        attributes: impl IntoIterator<Item = (&'n str, Attribute)>,
+    ) -> String {
+        let mut new = Node::new(format!("{}/plugin_{suffix}", self.node.name), op);
+        new.inputs = inputs;
+        new.device.clone_from(&self.node.device);
+        new.attributes.extend(named(attributes));
+        let name = new.name.clone();
+        self.added.push(new);
+        name
+    }
+
+    /// Returns the attribute of the node, or the default value.
+    fn attribute(&self, name: &str, default: impl Into<Attribute>) -> Attribute {
+        let found = self.node.attribute(name).cloned();
+        found.unwrap_or_else(|| default.into())
+    }
+
+    fn become_assignment(&mut self, value: String) {
+        let inputs = vec![self.node.inputs[0].clone(), value];
+        self.become_op("AssignVariableOp", inputs, [("dtype", self.dtype.clone())]);
+    }
+
+    /// Makes the node one of another op, with its name, its control inputs and the attributes that belong to no op.
+    fn become_op<'n>(
+        &mut self,
+        op: &str,
+        inputs: Vec<String>,
+        attributes: impl IntoIterator<Item = (&'n str, Attribute)>,
+    ) {
+        self.node.op = op.into();
+        self.node.inputs = inputs;
+        self.node.inputs.append(&mut self.controls);
+        self.node
+            .attributes
+            .retain(|(name, _)| name.starts_with('_'));
+        self.node.attributes.extend(named(attributes));
+    }
+}
+
+fn named<'n>(
+    attributes: impl IntoIterator<Item = (&'n str, Attribute)>,
+) -> impl Iterator<Item = (String, Attribute)> {
+    let attributes = attributes.into_iter();
+    attributes.map(|(name, it)| (name.into(), it))
+}

@@ -1,0 +1,188 @@
+use super::*;
+use crate::graph::{Attribute, Node};
+
+const DEVICE: &str = "/job:localhost/replica:0/task:0/device:MYACCEL:0";
+
+/// Returns a graph of one node, whose last input is the control input `^before`.
+fn graph(op: &str, inputs: &[&str], dtype: TF_DataType) -> Graph {
+    let mut node = Node::new("node", op);
+    node.device = DEVICE.into();
+    node.inputs = inputs
+        .iter()
+        .chain(&["^before"])
+        .map(|it| (*it).into())
+        .collect();
+    for name in ["T", "dtype"] {
+        node.attributes.push((name.into(), dtype.into()));
+    }
+    let mut graph = Graph::default();
+    graph.nodes.push(node);
+    graph
+}
+
+fn is_replaced(
+    graph: &mut Graph,
+    has_core_kernels: bool,
+    has_kernel: impl Fn(&str) -> bool,
+) -> bool {
+    let target = Target {
+        device_type: "MYACCEL",
+        has_kernel: |op: &str, _: &[(&str, TF_DataType)]| has_kernel(op),
+        has_core_kernels,
+    };
+    target.replace_in(graph)
+}
+
+/// Returns the replaced graph of one node of type float.
+fn replaced(op: &str, inputs: &[&str], attributes: &[(&str, Attribute)]) -> Graph {
+    let mut graph = graph(op, inputs, TF_DataType::TF_FLOAT);
+    let attributes = attributes
+        .iter()
+        .map(|(name, it)| ((*name).into(), it.clone()));
+    graph.nodes[0].attributes.extend(attributes);
+    assert!(is_replaced(&mut graph, true, |_| true), "{op}");
+    graph
+}
+
+fn inputs<'a>(graph: &'a Graph, name: &str) -> (&'a str, Vec<&'a str>) {
+    let node = graph.node(name).unwrap();
+    assert_eq!(node.device, DEVICE);
+    (&node.op, node.inputs.iter().map(String::as_str).collect())
+}
+
+fn attribute<'a>(graph: &'a Graph, node: &str, name: &str) -> &'a Attribute {
+    graph.node(node).unwrap().attribute(name).unwrap()
+}
+
+#[test]
+fn addition_becomes_read_sum_and_assignment_after_same_nodes() {
+    let mut graph = graph("AssignAddVariableOp", &["v", "x:1"], TF_DataType::TF_INT64);
+    assert!(is_replaced(&mut graph, false, |_| true));
+    assert_eq!(graph.nodes.len(), 3);
+    let assigned = vec!["v", "node/plugin_sum", "^before"];
+    assert_eq!(inputs(&graph, "node"), ("AssignVariableOp", assigned));
+    let terms = vec!["node/plugin_read", "x:1"];
+    assert_eq!(inputs(&graph, "node/plugin_sum"), ("AddN", terms));
+    let read = vec!["v", "^x", "^before"];
+    assert_eq!(inputs(&graph, "node/plugin_read"), ("ReadVariableOp", read));
+    let dtype = attribute(&graph, "node/plugin_sum", "T").as_type();
+    assert_eq!(dtype, Some(TF_DataType::TF_INT64));
+}
+
+#[test]
+fn subtraction_adds_negated_value() {
+    let mut graph = graph("AssignSubVariableOp", &["v", "x:1"], TF_DataType::TF_FLOAT);
+    assert!(is_replaced(&mut graph, false, |_| true));
+    let terms = vec!["node/plugin_read", "node/plugin_negated"];
+    assert_eq!(inputs(&graph, "node/plugin_sum"), ("AddN", terms));
+    assert_eq!(inputs(&graph, "node/plugin_negated"), ("Neg", vec!["x:1"]));
+}
+
+#[test]
+fn sums_stay_where_cores_kernels_can_use_memory() {
+    let mut graph = graph("AssignAddVariableOp", &["v", "x"], TF_DataType::TF_FLOAT);
+    assert!(!is_replaced(&mut graph, true, |_| true));
+}
+
+#[test]
+fn change_of_rows_has_an_index_of_one_item_each() {
+    let index_type = Attribute::from(TF_DataType::TF_INT64);
+    let graph = replaced(
+        "ResourceScatterSub",
+        &["v", "i:2", "x"],
+        &[("Tindices", index_type)],
+    );
+    let assigned = vec!["v", "node/plugin_changed", "^before"];
+    assert_eq!(inputs(&graph, "node"), ("AssignVariableOp", assigned));
+    let arguments = vec!["node/plugin_read", "node/plugin_indices", "x"];
+    let changed = inputs(&graph, "node/plugin_changed");
+    assert_eq!(changed, ("TensorScatterSub", arguments));
+    let indices = inputs(&graph, "node/plugin_indices");
+    assert_eq!(indices, ("ExpandDims", vec!["i:2", "node/plugin_dim"]));
+    for (node, name) in [
+        ("node/plugin_indices", "T"),
+        ("node/plugin_changed", "Tindices"),
+    ] {
+        let index_type = attribute(&graph, node, name).as_type();
+        assert_eq!(index_type, Some(TF_DataType::TF_INT64), "{node}");
+    }
+    let read = vec!["v", "^i", "^x", "^before"];
+    assert_eq!(inputs(&graph, "node/plugin_read"), ("ReadVariableOp", read));
+}
+
+#[test]
+fn change_of_slices_keeps_indices_and_policy() {
+    let policy = Attribute::from("IGNORE");
+    let policies = [
+        ("bad_indices_policy", policy.clone()),
+        ("use_locking", true.into()),
+    ];
+    let graph = replaced("ResourceScatterNdMin", &["v", "i", "x"], &policies);
+    let arguments = vec!["node/plugin_read", "i", "x"];
+    let changed = inputs(&graph, "node/plugin_changed");
+    assert_eq!(changed, ("TensorScatterMin", arguments));
+    assert_eq!(
+        attribute(&graph, "node/plugin_changed", "bad_indices_policy"),
+        &policy
+    );
+    let names: Vec<_> = graph.nodes[0]
+        .attributes
+        .iter()
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(names, ["dtype"]);
+}
+
+#[test]
+fn selection_of_rows_becomes_gather_along_axis_after_batch_dims() {
+    let attributes = [("batch_dims", 2.into()), ("_class", Attribute::from("v"))];
+    let graph = replaced("ResourceGather", &["v", "i:1"], &attributes);
+    let arguments = vec!["node/plugin_read", "i:1", "node/plugin_axis", "^before"];
+    assert_eq!(inputs(&graph, "node"), ("GatherV2", arguments));
+    assert_eq!(attribute(&graph, "node", "batch_dims").as_int(), Some(2));
+    assert_eq!(attribute(&graph, "node", "_class").as_str(), Some("v"));
+    // A constant without inputs would be outside of a loop that has the node.
+    assert_eq!(inputs(&graph, "node/plugin_axis"), ("Const", vec!["^i"]));
+    // TensorProto { dtype: DT_INT32, int_val: 2 }
+    let tensor = [66, 4, 8, 3, 56, 2];
+    assert_eq!(
+        attribute(&graph, "node/plugin_axis", "value").bytes(),
+        tensor
+    );
+}
+
+#[test]
+fn selection_of_slices_becomes_gather_nd() {
+    let graph = replaced("ResourceGatherNd", &["v", "i"], &[]);
+    let arguments = vec!["node/plugin_read", "i", "^before"];
+    assert_eq!(inputs(&graph, "node"), ("GatherNd", arguments));
+    assert_eq!(graph.nodes.len(), 2);
+}
+
+#[test]
+fn negative_batch_dims_and_products_are_unchanged() {
+    let mut node = graph("ResourceGather", &["v", "i"], TF_DataType::TF_FLOAT);
+    let batch_dims = ("batch_dims".into(), Attribute::from(-1));
+    node.nodes[0].attributes.push(batch_dims);
+    assert!(!is_replaced(&mut node, true, |_| true));
+    for op in ["ResourceScatterMul", "ResourceScatterDiv"] {
+        let mut graph = graph(op, &["v", "i", "x"], TF_DataType::TF_FLOAT);
+        assert!(!is_replaced(&mut graph, false, |_| true), "{op}");
+    }
+}
+
+#[test]
+fn other_devices_and_types_without_kernels_are_unchanged() {
+    let mut other = graph("AssignAddVariableOp", &["v", "x"], TF_DataType::TF_FLOAT);
+    other.nodes[0].device = "/job:localhost/replica:0/task:0/device:CPU:0".into();
+    assert!(!is_replaced(&mut other, false, |_| true));
+    for (op, inputs, lacking) in [
+        ("AssignSubVariableOp", &["v", "x"][..], "Neg"),
+        ("ResourceScatterMax", &["v", "i", "x"], "TensorScatterMax"),
+        ("ResourceGather", &["v", "i"], "GatherV2"),
+    ] {
+        let mut graph = graph(op, inputs, TF_DataType::TF_HALF);
+        assert!(!is_replaced(&mut graph, false, |it| it != lacking), "{op}");
+        assert_eq!(graph.nodes.len(), 1);
+    }
+}
