@@ -5,33 +5,20 @@
 //! that of `AddN`, which like the update rejects tensors of different shapes. The update is no longer atomic: if no edge
 //! orders two updates, one can be lost.
 
-use std::ffi::CStr;
-use std::sync::OnceLock;
-
 use sp_abi::tf_datatype::TF_DataType;
 
 use crate::graph::{Attribute, Graph, Node};
 use crate::{Result, kernel, platform};
 
-/// The device type of the plugin, which is registered once.
-static DEVICE_TYPE: OnceLock<&'static CStr> = OnceLock::new();
-
-/// Stores the device type of the nodes to replace.
-pub fn set_device_type(device_type: &'static CStr) {
-    // The same library can be registered with several test hosts.
-    let _ = DEVICE_TYPE.set(device_type);
-}
-
-/// Replaces the updates in a serialized graph. Returns `None` if there are none, or if the plugin's devices need no
-/// replacement.
+/// Replaces the updates on devices of this type in a serialized graph. Returns `None` if there are none, or if the
+/// plugin's devices need no replacement.
 ///
 /// # Errors
 /// Returns an error if `bytes` is not a valid `GraphDef`.
-pub fn replace(bytes: &[u8]) -> Result<Option<Vec<u8>>> {
-    let device_type = DEVICE_TYPE.get().and_then(|it| it.to_str().ok());
-    let Some(device_type) = device_type.filter(|_| is_needed()) else {
+pub fn replace(bytes: &[u8], device_type: &str) -> Result<Option<Vec<u8>>> {
+    if !is_needed() {
         return Ok(None);
-    };
+    }
     let mut graph = Graph::parse(bytes)?;
     let is_replaced = replace_in(&mut graph, device_type, kernel::is_registered);
     Ok(is_replaced.then(|| graph.to_bytes()))
