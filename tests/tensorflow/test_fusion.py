@@ -92,6 +92,47 @@ def test_transposed_product(transposed):
     assert ops["_FusedMatMul"] == 1
 
 
+@pytest.mark.parametrize("batch", [4, None])
+def test_dense_layer_of_sequences(batch):
+    """A product of the elements of all sequences, between two reshapes, as in Keras' dense layers."""
+
+    @tf.function(input_signature=[tf.TensorSpec(shape) for shape in ([batch, 5, 16], [16, 24], [24])])
+    def layer(x, w, b):
+        return tf.nn.relu(tf.nn.bias_add(tf.tensordot(x, w, 1), b)) * 2
+
+    ops = compare(lambda *values: layer(*values), numbers(4, 5, 16), numbers(16, 24, seed=2), numbers(24, seed=3))
+    assert (ops["_FusedMatMul"], ops["MatMul"], ops["BiasAdd"], ops["Relu"]) == (1, 0, 0, 0)
+
+
+def test_reshape_of_last_dimension_remains():
+    layer = lambda x, w, b: tf.nn.relu(tf.nn.bias_add(tf.reshape(tf.matmul(x, w), [8, 12]), b)) * 2
+    ops = compare(layer, numbers(4, 5), numbers(5, 24, seed=2), numbers(12, seed=3))
+    assert (ops["_FusedMatMul"], ops["MatMul"]) == (0, 1)
+
+
+def test_body_of_loop(calls):
+    def loop(x, w, b):
+        for _ in tf.range(5):
+            x = tf.nn.relu(tf.nn.bias_add(tf.matmul(x, w), b)) * 0.5
+        return x
+
+    before = calls()["_FusedMatMul"]
+    compare(loop, numbers(4, 6), numbers(6, 6, seed=2), numbers(6, seed=3))
+    assert calls()["_FusedMatMul"] == before + 5
+
+
+def test_control_dependencies():
+    def layer(x, w, b):
+        with tf.control_dependencies([tf.debugging.assert_all_finite(x, "input")]):
+            product = tf.matmul(x, w)
+        total = tf.nn.bias_add(product, b)
+        with tf.control_dependencies([total]):
+            w = w + 1
+        return tf.nn.relu(total) * 2, w
+
+    compare(layer, numbers(4, 5), numbers(5, 6, seed=2), numbers(6, seed=3))
+
+
 @needs_fused_convolution
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 @pytest.mark.parametrize("name", [*ACTIVATIONS, "none"])
@@ -170,6 +211,21 @@ def test_fetched_results_remain():
         ops = {node.name: node.op for it in metadata.partition_graphs for node in it.node}
         assert ops["result"] == "_FusedMatMul"
     np.testing.assert_array_equal(last, everything[2])
+
+
+def test_colocated_gradients():
+    """Nodes of gradients may name the nodes of the products as those with which they are placed."""
+    with tf.Graph().as_default() as graph, tf.device(ON_DEVICE):
+        x, w, b = [tf.constant(numbers(*shape)) for shape in ([4, 5], [5, 6], [6])]
+        x = x + tf.compat.v1.placeholder_with_default(tf.zeros([4, 5]), [4, 5])
+        result = tf.nn.relu(tf.nn.bias_add(tf.matmul(x, w), b))
+        gradients = tf.compat.v1.gradients(result, [w, b], colocate_gradients_with_ops=True)
+    options, metadata = tf.compat.v1.RunOptions(output_partition_graphs=True), tf.compat.v1.RunMetadata()
+    with tf.compat.v1.Session(graph=graph) as session:
+        found = session.run([result, *gradients], None, options, metadata)
+    ops = [node.op for it in metadata.partition_graphs for node in it.node]
+    assert "_FusedMatMul" in ops
+    assert found[0].shape == (4, 6) and found[2].tolist() == (found[0] > 0).sum(0).tolist()
 
 
 def test_eager_ops_are_single(calls):

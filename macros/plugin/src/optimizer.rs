@@ -47,8 +47,8 @@ pub trait Optimizer: Default + Send + 'static {
     /// updates, one can then be lost.
     const REPLACE_VARIABLE_UPDATES: bool = true;
 
-    /// The chains of nodes that the SDK replaces by one node each, after `optimize`, if the plugin has a kernel of the new
-    /// node's op and type; empty for none.
+    /// The chains of nodes that the SDK replaces by one node each, after `optimize`; empty for none. A chain is replaced if
+    /// the plugin has a kernel of the new node's op and type, in no later table than a kernel of the chain's first op.
     const FUSIONS: &'static [Fusion] = fusion::DEFAULT;
 
     /// Returns the optimized graph, a serialized `GraphDef`, or `None` to use the graph unchanged.

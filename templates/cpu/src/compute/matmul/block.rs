@@ -304,24 +304,24 @@ impl<T: Tiled> Block<'_, T> {
                     add: self.p > 0,
                 });
             }
-            // SAFETY: as above; the strip is computed.
-            unsafe { self.finish(first, rows, j, columns) };
         }
+        // SAFETY: the caller guarantees the rows, of which only this task accesses the rectangle.
+        unsafe { self.finish(first, rows) };
     }
 
-    /// Applies the function of finished elements to a strip, after the last terms of its sums.
+    /// Applies the function of finished elements to the block's columns of these rows, after the last terms of their sums.
     ///
     /// # Safety
-    /// - The rows, and the columns from `j` on of the block, are within `c`. No other task accesses them.
-    unsafe fn finish(&self, first: usize, rows: usize, j: usize, columns: usize) {
+    /// - The rows are within `c`, and no other task accesses them.
+    unsafe fn finish(&self, first: usize, rows: usize) {
         let Operands {
             c, k, n, finish, ..
         } = *self.operands;
         let Some(finish) = finish.filter(|_| self.p + self.depth == k) else {
             return;
         };
-        let column = self.columns.0 + j;
-        // SAFETY: the caller guarantees the strip; the rows of `c` have `n` columns.
-        finish(unsafe { Part::new(c.add(first * n + column), n, rows, column..column + columns) });
+        let (column, count) = self.columns;
+        // SAFETY: the caller guarantees the rows; the block's columns are within the `n` columns of `c`.
+        finish(unsafe { Part::new(c.add(first * n + column), n, rows, column..column + count) });
     }
 }

@@ -28,8 +28,9 @@ fn rounded<T: Precision>(x: &[T::Compute]) -> Vec<T::Compute> {
     x.iter().map(|x| T::from_compute(*x).to_compute()).collect()
 }
 
+/// Returns numbers whose sums of products are exact: a task on another thread may have another instruction set.
 fn numbers<T: Precision<Compute: Elementary>>(len: usize, step: usize) -> Vec<T::Compute> {
-    let number = |i| (i * step % 23) as f64 / 11.0 - 1.0;
+    let number = |i| ((i * step % 23) as f64 - 11.0) / 16.0;
     let exact: Vec<_> = (0..len).map(|i| T::Compute::constant(number(i))).collect();
     rounded::<T>(&exact)
 }
