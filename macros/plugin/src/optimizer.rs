@@ -4,13 +4,14 @@
 //! devices the graph has nodes. If one returns an error, TensorFlow logs it and uses the graph unchanged.
 
 mod declined;
+pub mod fusion;
 mod pass;
-mod variable_update; // since 2.6
+mod variable_update;
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use sp_abi::grappler::TP_OptimizerRegistrationParams as RegistrationParams;
 use sp_abi::grappler::{
@@ -22,6 +23,7 @@ use sp_runtime::declarations::KnownApi;
 use sp_runtime::host::SizeEvidence;
 use sp_runtime::{PrefixMut, RawStatus, guard, handle};
 
+pub use self::fusion::Fusion;
 pub use self::pass::{Pass, Switch};
 use crate::graph::{self, Item};
 use crate::part::{self, PartStructs};
@@ -55,6 +57,10 @@ pub trait Optimizer: Default + Send + 'static {
     /// `ResourceScatterAdd` and its kind, an index without dimensions and one update for all rows are errors then: no op of
     /// tensors has them.
     const REPLACE_VARIABLE_UPDATES: bool = true;
+
+    /// The chains of nodes that the SDK replaces by one node each, after `optimize`; empty for none. A chain is replaced if
+    /// the plugin has a kernel of the new node's op and type, in no later table than a kernel of the chain's first op.
+    const FUSIONS: &'static [Fusion] = fusion::DEFAULT;
 
     /// Returns the optimized graph, a serialized `GraphDef`, or `None` to use the graph unchanged.
     ///
@@ -128,7 +134,8 @@ impl<O: Optimizer> PartStructs for OptimizerStructs<'_, O> {
     }
 
     fn accept(&mut self, info: &PluginInfo) -> Result<()> {
-        variable_update::set_device_type(info.device_type); // since 2.6
+        // The same library can be registered with several test hosts.
+        let _ = DEVICE_TYPE.set(info.device_type);
         TP_Optimizer::set_optimize_func::<Slots<O>>(&mut self.table)?;
         self.table.set_struct_size();
         self.table.set(TP_Optimizer::create_func, Some(create::<O>));
@@ -172,17 +179,24 @@ unsafe extern "C" fn destroy<O: Optimizer>(optimizer: *mut c_void) {
     });
 }
 
-// since 2.6
-/// Returns the graph without the updates of variables that neither TensorFlow nor a plugin can make.
-fn replace_updates<O: Optimizer>(
+/// The device type of the plugin, which is registered once.
+static DEVICE_TYPE: OnceLock<&'static CStr> = OnceLock::new();
+
+/// Returns the graph after the changes of the SDK.
+fn apply_rewrites<O: Optimizer>(
     item: &Item<'_>,
     new_graph: Option<Vec<u8>>,
 ) -> Result<Option<Vec<u8>>> {
+    let Some(device_type) = DEVICE_TYPE.get().and_then(|it| it.to_str().ok()) else {
+        return Ok(new_graph);
+    };
+    let fused = fusion::fuse(O::FUSIONS, device_type, item, new_graph.as_deref())?;
+    let new_graph = fused.or(new_graph);
     if !O::REPLACE_VARIABLE_UPDATES {
         return Ok(new_graph);
     }
-    let replaced = variable_update::replace(new_graph.as_deref().unwrap_or(item.bytes()))?;
-    Ok(replaced.or(new_graph))
+    let bytes = new_graph.as_deref().unwrap_or(item.bytes());
+    Ok(variable_update::replace(bytes, device_type)?.or(new_graph))
 }
 
 /// The optimize slot of `O`, whose signature depends on the release.
@@ -206,8 +220,7 @@ impl<O: Optimizer> TP_Optimizer__optimize_func for Slots<O> {
             // SAFETY: both are TensorFlow's arguments, live and unchanged during the call.
             let item = unsafe { Item::new(graph, item)? };
             let new_graph = optimizer.optimize(&item)?;
-            // since 2.6
-            let new_graph = replace_updates::<O>(&item, new_graph)?;
+            let new_graph = apply_rewrites::<O>(&item, new_graph)?;
             // SAFETY: `optimized` is TensorFlow's output buffer, which no other code uses during the call.
             unsafe {
                 graph::fill(

@@ -6,10 +6,17 @@ use crate::proto::{self, Message, Value};
 
 /// Field numbers of `AttrValue` (tensorflow/core/framework/attr_value.proto).
 mod field {
+    pub const LIST: u64 = 1;
     pub const BYTES: u64 = 2;
     pub const INT: u64 = 3;
     pub const FLOAT: u64 = 4;
     pub const BOOL: u64 = 5;
+    pub const TYPE: u64 = 6;
+}
+
+/// Field numbers of `AttrValue.ListValue`.
+mod list_field {
+    pub const BYTES: u64 = 2;
     pub const TYPE: u64 = 6;
 }
 
@@ -55,6 +62,16 @@ impl Attribute {
     /// Returns the text, or `None` for another kind or bytes that are not UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(self.field(field::BYTES)?.bytes()?).ok()
+    }
+
+    /// Returns the list of texts, or `None` for another kind or bytes that are not UTF-8. An empty list is one of any kind.
+    pub fn as_texts(&self) -> Option<Vec<&str>> {
+        let list = self.field(field::LIST)?.bytes()?;
+        let texts = proto::fields(list).map(|field| {
+            let field = field.ok().filter(|it| it.number == list_field::BYTES)?;
+            std::str::from_utf8(field.value.bytes()?).ok()
+        });
+        texts.collect()
     }
 
     /// Returns the value of the last field, or `None` if it has another number. The fields are a `oneof`, so
@@ -105,6 +122,30 @@ impl From<&str> for Attribute {
     }
 }
 
+impl From<&[&str]> for Attribute {
+    fn from(values: &[&str]) -> Self {
+        let add = |list: Message, value: &&str| list.bytes(list_field::BYTES, value);
+        list(values.iter().fold(Message::default(), add))
+    }
+}
+
+impl From<&[TF_DataType]> for Attribute {
+    fn from(values: &[TF_DataType]) -> Self {
+        let add =
+            |list: Message, value: &TF_DataType| list.number(list_field::TYPE, value.0.into());
+        list(values.iter().fold(Message::default(), add))
+    }
+}
+
+/// Encodes a list.
+fn list(values: Message) -> Attribute {
+    Attribute(
+        Message::default()
+            .bytes(field::LIST, values.finish())
+            .finish(),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,5 +161,15 @@ mod tests {
         assert_eq!(dtype.as_type(), Some(TF_DataType::TF_FLOAT));
         assert_eq!((dtype.as_int(), dtype.as_str()), (None, None));
         assert_eq!(Attribute::from_bytes([]).as_bool(), None);
+    }
+
+    #[test]
+    fn lists_are_encoded_with_their_elements() {
+        let texts = Attribute::from(&["BiasAdd", ""][..]);
+        assert_eq!(texts.as_texts(), Some(vec!["BiasAdd", ""]));
+        assert_eq!(texts.as_str(), None);
+        assert_eq!(Attribute::from("BiasAdd").as_texts(), None);
+        let types = Attribute::from(&[TF_DataType::TF_HALF][..]);
+        assert_eq!(types.bytes(), [0x0a, 2, 0x30, 19]);
     }
 }

@@ -70,17 +70,17 @@ fn format_label(op: &CStr, constraints: &[Constraint]) -> String {
     text
 }
 
-/// The registered kernels, in the order of the tables. Written while the plugin is loaded only, so a child that is
+/// The registered kernels in the order of the tables, each with the position of its table. Written while the plugin is loaded only, so a child that is
 /// forked while another thread reads can read.
-static REGISTERED: RwLock<Vec<&'static Kernel>> = RwLock::new(Vec::new());
+static REGISTERED: RwLock<Vec<(&'static Kernel, usize)>> = RwLock::new(Vec::new());
 
-/// Adds a kernel to the report. A kernel that is registered for a second host is there already.
-pub(super) fn add(kernel: &'static Kernel) {
+/// Adds a kernel of a table to the report. A kernel that is registered for a second host is there already.
+pub(super) fn add(kernel: &'static Kernel, table: usize) {
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
-    if !registered.iter().any(|it| std::ptr::eq(*it, kernel)) {
+    if !registered.iter().any(|it| std::ptr::eq(it.0, kernel)) {
         // The label is formatted here, so that no call allocates it.
         kernel.label();
-        registered.push(kernel);
+        registered.push((kernel, table));
     }
 }
 
@@ -91,11 +91,24 @@ pub(crate) fn is_registered(op: &str, types: &[(&str, TF_DataType)]) -> bool {
         let mut types = types.iter();
         types.any(|(name, dtype)| it.attribute.to_bytes() == name.as_bytes() && it.dtype == *dtype)
     };
+    find_table(op, has_type).is_some()
+}
+
+// since 2.6
+/// Returns the position of the first table with a kernel of this op for nodes whose attribute `T` is this type.
+pub(crate) fn first_table(op: &str, dtype: TF_DataType) -> Option<usize> {
+    find_table(op, |it| it.attribute != c"T" || it.dtype == dtype)
+}
+
+// since 2.6
+/// Returns the position of the first table with a kernel of this op whose constraints all match.
+fn find_table(op: &str, matches: impl Fn(&Constraint) -> bool) -> Option<usize> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-    let mut of_op = registered
-        .iter()
-        .filter(|it| it.op().to_bytes() == op.as_bytes());
-    of_op.any(|it| it.running_constraints().all(has_type))
+    let serves = |kernel: &Kernel| {
+        kernel.op().to_bytes() == op.as_bytes() && kernel.running_constraints().all(&matches)
+    };
+    let serving = registered.iter().filter(|(kernel, _)| serves(kernel));
+    serving.map(|(_, table)| *table).min()
 }
 
 /// Returns one line for each registered kernel: op and types, `calls=N`, and of these the calls with staging copies,
@@ -103,7 +116,7 @@ pub(crate) fn is_registered(op: &str, types: &[(&str, TF_DataType)]) -> bool {
 pub fn report() -> String {
     let mut text = String::new();
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-    for kernel in registered.iter() {
+    for (kernel, _) in registered.iter() {
         let calls = &kernel.calls;
         let [all, staged, bytes, nanoseconds] = [
             &calls.all,

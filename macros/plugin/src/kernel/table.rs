@@ -22,6 +22,8 @@ struct Registration {
     kernel: &'static Kernel,
     constraints: Vec<&'static Constraint>,
     priority: i32,
+    /// The position of the kernel's table.
+    table: usize,
 }
 
 /// Registers the kernels of all tables, those of earlier tables with a higher priority.
@@ -62,9 +64,10 @@ pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<&
 }
 
 impl Registration {
-    fn new(kernel: &'static Kernel) -> Self {
+    fn new(kernel: &'static Kernel, table: usize) -> Self {
         Self {
             kernel,
+            table,
             constraints: kernel.running_constraints().collect(),
             priority: kernel.options.priority,
         }
@@ -98,7 +101,7 @@ impl Registration {
         if let Some(configure) = self.kernel.options.configure {
             configure(&builder)?;
         }
-        calls::add(self.kernel);
+        calls::add(self.kernel, self.table);
         builder.register(self.kernel.op())
     }
 }
@@ -138,9 +141,11 @@ fn runnable<D: Device>(tables: Vec<Vec<&'static Kernel>>) -> Vec<Vec<Registratio
     lacking.retain(|(_, op)| !served.contains(op));
     let lacking = rejected::defer_report(lacking); // since 2.6
     report_lacking(&lacking, "left to TensorFlow's own kernels");
-    let registrations =
-        |table: Vec<&'static Kernel>| table.into_iter().map(Registration::new).collect();
-    tables.into_iter().map(registrations).collect()
+    let registrations = |(index, table): (usize, Vec<&'static Kernel>)| {
+        let table = table.into_iter();
+        table.map(|it| Registration::new(it, index)).collect()
+    };
+    tables.into_iter().enumerate().map(registrations).collect()
 }
 
 /// Returns the kernels of each table.

@@ -8,33 +8,21 @@
 mod ops;
 mod replacement;
 
-use std::ffi::CStr;
-use std::sync::OnceLock;
-
 use sp_abi::tf_datatype::TF_DataType;
 
 use self::ops::VariableOp;
 use crate::graph::Graph;
 use crate::{Result, kernel, platform};
 
-/// The device type of the plugin, which is registered once.
-static DEVICE_TYPE: OnceLock<&'static CStr> = OnceLock::new();
-
-/// Stores the device type of the nodes to replace.
-pub fn set_device_type(device_type: &'static CStr) {
-    // The same library can be registered with several test hosts.
-    let _ = DEVICE_TYPE.set(device_type);
-}
-
-/// Replaces the ops in a serialized graph. Returns `None` if there are none, or if the plugin's kernels can use variables.
+/// Replaces the ops on devices of this type in a serialized graph. Returns `None` if there are none, or if the plugin's
+/// kernels can use variables.
 ///
 /// # Errors
 /// Returns an error if `bytes` is not a valid `GraphDef`.
-pub fn replace(bytes: &[u8]) -> Result<Option<Vec<u8>>> {
-    let device_type = DEVICE_TYPE.get().and_then(|it| it.to_str().ok());
-    let Some(device_type) = device_type.filter(|_| !kernel::has_functions_of_variables()) else {
+pub fn replace(bytes: &[u8], device_type: &str) -> Result<Option<Vec<u8>>> {
+    if kernel::has_functions_of_variables() {
         return Ok(None);
-    };
+    }
     let mut graph = Graph::parse(bytes)?;
     let target = Target {
         device_type,

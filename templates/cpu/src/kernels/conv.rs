@@ -2,23 +2,23 @@
 
 use super::image::{DataFormat, PaddingKind, dims4, paddings, shape, slides, spatial};
 use super::prelude::*;
-use crate::compute::matmul::Tiled;
+use crate::compute::matmul::{Finish, Tiled};
 use crate::compute::nn::conv::{self, Convolution};
 use crate::compute::nn::window::Slide;
 use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
 /// The attributes of all three ops.
 #[derive(Attributes)]
-struct ConvAttributes {
-    strides: Vec<i64>,
-    padding: PaddingKind,
-    explicit_paddings: Vec<i64>,
-    data_format: DataFormat,
-    dilations: Vec<i64>,
+pub struct ConvAttributes {
+    pub strides: Vec<i64>,
+    pub padding: PaddingKind,
+    pub explicit_paddings: Vec<i64>,
+    pub data_format: DataFormat,
+    pub dilations: Vec<i64>,
 }
 
 /// The checked attributes.
-struct Conv {
+pub struct Conv {
     format: DataFormat,
     slides: [Slide; 2],
 }
@@ -39,6 +39,19 @@ impl Prepare for Conv {
 }
 
 impl Conv {
+    /// Returns the plan of a convolution, whose filter must not be empty unless the result is.
+    ///
+    /// # Errors
+    /// Returns an error if the shapes are not those of a convolution.
+    pub fn forward_plan(&self, input: &[usize], filter: &[usize]) -> Result<Convolution> {
+        let plan = self.plan(input, filter)?;
+        if filter[0] * filter[1] == 0 && !plan.output().contains(&0) {
+            let message = format!("the filter must not be empty, but has shape {filter:?}");
+            return Err(Error::invalid_argument(message));
+        }
+        Ok(plan)
+    }
+
     /// Returns the plan for an input, with the dims of its tensor, and a filter.
     fn plan(&self, input: &[usize], filter: &[usize]) -> Result<Convolution> {
         let input = self.format.to_channels_last(dims4("the input", input)?);
@@ -82,13 +95,27 @@ impl Conv {
     fn write_output<T: Element + Precision<Compute: Tiled>>(
         &self,
         plan: &Convolution,
+        operands: [&In<'_, T>; 2],
+        output: Out<'_, T>,
+    ) -> Result<()> {
+        self.write_output_with(plan, operands, output, None)
+    }
+
+    /// Writes the result of a convolution, whose elements `finish` replaces.
+    ///
+    /// # Errors
+    /// Returns an error if there is not enough memory.
+    pub fn write_output_with<T: Element + Precision<Compute: Tiled>>(
+        &self,
+        plan: &Convolution,
         [input, filter]: [&In<'_, T>; 2],
         output: Out<'_, T>,
+        finish: Option<&Finish<'_, T::Compute>>,
     ) -> Result<()> {
         let (input, filter) = (T::widened(input.data()), T::widened(filter.data()));
         self.format.write(plan.output(), output, |y| {
             self.format.read(plan.input(), &input, |x| {
-                conv::convolve(plan, x, &filter, y)
+                conv::convolve_with(plan, x, &filter, y, finish)
             });
         })
     }
@@ -135,14 +162,7 @@ fn conv2d<T: Element + Precision<Compute: Tiled>>(
     filter: In<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()> {
-    let plan = conv.plan(input.dims(), filter.dims())?;
-    if filter.dims()[0] * filter.dims()[1] == 0 && !plan.output().contains(&0) {
-        let message = format!(
-            "the filter must not be empty, but has shape {:?}",
-            filter.dims()
-        );
-        return Err(Error::invalid_argument(message));
-    }
+    let plan = conv.forward_plan(input.dims(), filter.dims())?;
     conv.write_output(&plan, [&input, &filter], output)
 }
 

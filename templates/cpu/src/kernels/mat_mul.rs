@@ -11,16 +11,23 @@ fn mat_mul<T: Element + Precision<Compute: Tiled>>(
     transpose_a: bool,
     transpose_b: bool,
 ) -> Result<()> {
-    let dims = a.dims().try_into().ok().zip(b.dims().try_into().ok());
-    let plan = dims.and_then(|(a, b)| Product::new(a, b, transpose_a, transpose_b));
-    let plan = plan.ok_or_else(|| {
-        let (a, b) = (a.dims(), b.dims());
-        Error::invalid_argument(format!(
-            "Matrix size-incompatible: In[0]: {a:?}, In[1]: {b:?}"
-        ))
-    })?;
+    let plan = plan([a.dims(), b.dims()], [transpose_a, transpose_b])?;
     let (a, b) = (T::widened(a.data()), T::widened(b.data()));
     let mut product = product.zeroed(&[plan.m, plan.n])?;
     T::update(&mut product, |product| matmul(plan, &a, &b, product));
     Ok(())
+}
+
+/// Returns the product of matrices that are stored with these dims.
+///
+/// # Errors
+/// Returns an error if an operand is no matrix, or the inner dims differ.
+pub fn plan([a, b]: [&[usize]; 2], [transpose_a, transpose_b]: [bool; 2]) -> Result<Product> {
+    let dims = a.try_into().ok().zip(b.try_into().ok());
+    let plan = dims.and_then(|(a, b)| Product::new(a, b, transpose_a, transpose_b));
+    plan.ok_or_else(|| {
+        Error::invalid_argument(format!(
+            "Matrix size-incompatible: In[0]: {a:?}, In[1]: {b:?}"
+        ))
+    })
 }

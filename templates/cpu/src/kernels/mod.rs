@@ -13,6 +13,7 @@ mod diagonal;
 mod division;
 mod einsum;
 mod elementwise;
+mod fused;
 mod gather;
 mod identity;
 pub mod image;
@@ -79,6 +80,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(conv3d::table());
     table.extend(color::table());
     table.extend(einsum::table());
+    table.extend(fused::table());
     table.extend(projection::table());
     table.extend(resize::table());
     table.extend(random::table());

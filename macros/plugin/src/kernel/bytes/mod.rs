@@ -58,6 +58,16 @@ impl<'c, E: Element, S: Placement> FromInput<'c, marker::List<E>> for BytesInLis
     }
 }
 
+/// Each tensor has the type that the attribute lists for it.
+impl<'c> FromInput<'c, marker::AnyList> for BytesInList<'c> {
+    const HOST: bool = false;
+    const HAS_HOST_ACCESS: bool = true;
+
+    fn from_input(source: InputSource<'c>) -> Result<Self> {
+        Ok(Self::new(source))
+    }
+}
+
 impl<'c, E: Element, S: Placement> FromOutput<'c, marker::List<E>> for BytesOutList<'c, S> {
     const HOST: bool = is_host::<E, S>();
     const HAS_HOST_ACCESS: bool = !is_host::<E, S>();

@@ -4,6 +4,7 @@
 //! split only along `k`, at indices that depend on `k` only.
 
 use super::Product;
+use super::finish::{Finish, Part};
 use super::pack::{Lines, Panel};
 use super::tile::{Strip, Tile, Tiled};
 use crate::compute::parallel;
@@ -21,16 +22,17 @@ const GRAIN: usize = 256 * 1024;
 
 /// Pointers and strides of both operands, as the tiles index them, and of the result.
 #[derive(Clone, Copy)]
-struct Operands<T> {
+struct Operands<'a, T> {
     a: Lines<T>,
     b: Lines<T>,
     c: *mut T,
     k: usize,
     n: usize,
+    finish: Option<&'a Finish<'a, T>>,
 }
 
-// SAFETY: tasks only read `a` and `b`, and write disjoint rectangles of `c`.
-unsafe impl<T: Sync> Sync for Operands<T> {}
+// SAFETY: tasks only read `a` and `b`, and write disjoint rectangles of `c`. `Finish` is `Sync`.
+unsafe impl<T: Sync> Sync for Operands<'_, T> {}
 
 /// A range of rows and of columns of the result.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,7 +42,13 @@ struct Rectangle {
 }
 
 /// Computes the product. `m`, `k` and `n` are above 0.
-pub(super) fn product<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
+pub(super) fn product<T: Tiled>(
+    product: Product,
+    a: &[T],
+    b: &[T],
+    c: &mut [T],
+    finish: Option<&Finish<'_, T>>,
+) {
     let Product {
         m,
         k,
@@ -67,6 +75,7 @@ pub(super) fn product<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T])
         c: c.as_mut_ptr(),
         k,
         n,
+        finish,
     };
     let tasks = match parallel::available_threads() {
         1 => 1,
@@ -147,7 +156,11 @@ fn split_evenly(len: usize, max: usize, unit: usize) -> impl Iterator<Item = (us
 /// # Safety
 /// - The pointers of `operands` are valid for the product's matrices.
 /// - No other thread accesses this rectangle of `c`.
-unsafe fn compute_rectangle<T: Tiled>(tile: &Tile<T>, operands: &Operands<T>, area: &Rectangle) {
+unsafe fn compute_rectangle<T: Tiled>(
+    tile: &Tile<T>,
+    operands: &Operands<'_, T>,
+    area: &Rectangle,
+) {
     let wide = (RIGHT_BYTES / size_of::<T>() / DEPTH).next_multiple_of(tile.columns());
     let (m, n) = (area.rows.len(), area.columns.len());
     let depth = DEPTH.min(operands.k);
@@ -175,7 +188,7 @@ unsafe fn compute_rectangle<T: Tiled>(tile: &Tile<T>, operands: &Operands<T>, ar
 /// A block of the right operand: a range of `k` and a range of columns.
 struct Block<'a, T> {
     tile: &'a Tile<T>,
-    operands: &'a Operands<T>,
+    operands: &'a Operands<'a, T>,
     p: usize,
     depth: usize,
     columns: (usize, usize),
@@ -292,5 +305,23 @@ impl<T: Tiled> Block<'_, T> {
                 });
             }
         }
+        // SAFETY: the caller guarantees the rows, of which only this task accesses the rectangle.
+        unsafe { self.finish(first, rows) };
+    }
+
+    /// Applies the function of finished elements to the block's columns of these rows, after the last terms of their sums.
+    ///
+    /// # Safety
+    /// - The rows are within `c`, and no other task accesses them.
+    unsafe fn finish(&self, first: usize, rows: usize) {
+        let Operands {
+            c, k, n, finish, ..
+        } = *self.operands;
+        let Some(finish) = finish.filter(|_| self.p + self.depth == k) else {
+            return;
+        };
+        let (column, count) = self.columns;
+        // SAFETY: the caller guarantees the rows; the block's columns are within the `n` columns of `c`.
+        finish(unsafe { Part::new(c.add(first * n + column), n, rows, column..column + count) });
     }
 }

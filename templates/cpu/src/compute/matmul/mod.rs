@@ -7,12 +7,14 @@
 
 mod batch;
 mod block;
+mod finish;
 mod integer;
 mod pack;
 mod tile;
 mod vector;
 
 pub use batch::{Batch, Multiply, multiply_batch};
+pub use finish::{Finish, Part, finish_rows};
 pub use tile::Tiled;
 
 use super::arith::Integer;
@@ -63,6 +65,20 @@ impl Product {
 /// # Panics
 /// Panics if a slice has another length than the product.
 pub fn matmul<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
+    matmul_with(product, a, b, c, None);
+}
+
+/// Computes the product as [`matmul`], and calls `finish` once for each element, in parts that are still in the caches.
+///
+/// # Panics
+/// Panics if a slice has another length than the product.
+pub fn matmul_with<T: Tiled>(
+    product: Product,
+    a: &[T],
+    b: &[T],
+    c: &mut [T],
+    finish: Option<&Finish<'_, T>>,
+) {
     product.check(a, b, c);
     let Product {
         m,
@@ -72,7 +88,7 @@ pub fn matmul<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
         transpose_b,
     } = product;
     match (m, n, k) {
-        (0, ..) | (_, 0, _) => {}
+        (0, ..) | (_, 0, _) => return,
         (_, _, 0) => c.fill(T::ZERO),
         // `a` is a row vector: each result is a product with a column of b, which is a stored row if b is transposed.
         (1, ..) => vector::product(
@@ -95,7 +111,10 @@ pub fn matmul<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
             b,
             c,
         ),
-        _ => block::product(product, a, b, c),
+        _ => return block::product(product, a, b, c, finish),
+    }
+    if let Some(finish) = finish {
+        finish_rows(c, n, finish);
     }
 }
 

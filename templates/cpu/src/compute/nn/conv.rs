@@ -8,7 +8,7 @@
 mod depthwise;
 
 use super::window::{Slide, Windows};
-use crate::compute::matmul::{Product, Tiled, matmul};
+use crate::compute::matmul::{Finish, Part, Product, Tiled, finish_rows, matmul, matmul_with};
 use crate::compute::parallel::for_each_block;
 use crate::compute::workspace::with_buffer;
 use crate::compute::{Error, Result, len};
@@ -199,40 +199,78 @@ impl Convolution {
 /// # Panics
 /// Panics if a slice has another length than the plan.
 pub fn convolve<T: Tiled>(plan: &Convolution, x: &[T], filter: &[T], y: &mut [T]) {
+    convolve_with(plan, x, filter, y, None);
+}
+
+/// Computes the convolution as [`convolve`], and calls `finish` once for each element, in parts that are still in the
+/// caches. The columns of a part are filters.
+///
+/// # Panics
+/// Panics if a slice has another length than the plan.
+pub fn convolve_with<T: Tiled>(
+    plan: &Convolution,
+    x: &[T],
+    filter: &[T],
+    y: &mut [T],
+    finish: Option<&Finish<'_, T>>,
+) {
     plan.check(x, filter, y);
+    if plan.is_pointwise() && !plan.is_trivial() {
+        let product = plan.product(plan.batch * plan.windows());
+        return matmul_with(product, x, filter, y, finish);
+    }
     if plan.is_trivial() {
-        return y.fill(T::ZERO);
+        y.fill(T::ZERO);
+    } else if plan.is_depthwise() {
+        depthwise::forward(plan, x, filter, y);
+    } else {
+        return convolve_blocks(plan, x, filter, y, finish);
     }
-    if plan.is_pointwise() {
-        return matmul(plan.product(plan.batch * plan.windows()), x, filter, y);
+    if let Some(finish) = finish {
+        finish_rows(y, plan.filters, finish);
     }
-    if plan.is_depthwise() {
-        return depthwise::forward(plan, x, filter, y);
-    }
-    let (block, patch, width) = (plan.block::<T>(), plan.patch(), plan.group_filters());
+}
+
+/// Computes a convolution as products of blocks of patches.
+fn convolve_blocks<T: Tiled>(
+    plan: &Convolution,
+    x: &[T],
+    filter: &[T],
+    y: &mut [T],
+    finish: Option<&Finish<'_, T>>,
+) {
+    let (block, patch) = (plan.block::<T>(), plan.patch());
     for_each_block(y, block * plan.filters, |index, y| {
         let (first, windows) = (index * block, y.len() / plan.filters);
         if plan.groups == 1 {
             return with_buffer(windows * patch, |patches| {
                 read_patches(plan, 0, x, first, patches);
-                matmul(plan.product(windows), patches, filter, y);
+                matmul_with(plan.product(windows), patches, filter, y, finish);
             });
         }
-        with_buffer((windows + width) * patch + windows * width, |buffer| {
-            let (patches, rest) = buffer.split_at_mut(windows * patch);
-            let (weights, sums) = rest.split_at_mut(patch * width);
-            for group in 0..plan.groups {
-                read_patches(plan, group, x, first, patches);
-                copy_columns(filter, plan.filters, group * width, weights, width);
-                matmul(plan.product(windows), patches, weights, sums);
-                for (y, sums) in y
-                    .chunks_exact_mut(plan.filters)
-                    .zip(sums.chunks_exact(width))
-                {
-                    y[group * width..][..width].copy_from_slice(sums);
-                }
+        convolve_groups(plan, x, filter, first, y);
+        if let Some(finish) = finish {
+            finish(Part::of_rows(y, plan.filters));
+        }
+    });
+}
+
+/// Computes the results of all groups from window `first` on.
+fn convolve_groups<T: Tiled>(plan: &Convolution, x: &[T], filter: &[T], first: usize, y: &mut [T]) {
+    let (patch, width) = (plan.patch(), plan.group_filters());
+    let windows = y.len() / plan.filters;
+    with_buffer((windows + width) * patch + windows * width, |buffer| {
+        let (patches, rest) = buffer.split_at_mut(windows * patch);
+        let (weights, sums) = rest.split_at_mut(patch * width);
+        for group in 0..plan.groups {
+            read_patches(plan, group, x, first, patches);
+            copy_columns(filter, plan.filters, group * width, weights, width);
+            matmul(plan.product(windows), patches, weights, sums);
+            let rows = y.chunks_exact_mut(plan.filters);
+            for (y, sums) in rows.zip(sums.chunks_exact(width)) {
+                y[group * width..][..width].copy_from_slice(sums);
             }
-        });
+        }
     });
 }
 

@@ -7,6 +7,7 @@ mod cast;
 mod conv;
 mod einsum;
 mod elementwise;
+mod epilogue;
 mod families;
 #[cfg(all(unix, not(miri)))]
 mod guard;

@@ -1,0 +1,104 @@
+//! Chains of nodes whose inner results nothing else uses.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::graph::{Graph, Input, Node};
+
+/// The nodes of a graph by name, with the uses of each.
+pub(super) struct Links<'g> {
+    nodes: &'g [Node],
+    positions: HashMap<&'g str, usize>,
+    uses: Vec<Uses>,
+}
+
+/// The numbers of inputs that are outputs of a node.
+#[derive(Debug, Clone, Copy, Default)]
+struct Uses {
+    /// Uses of output 0.
+    result: usize,
+    /// Uses of the further outputs.
+    others: usize,
+    /// Control inputs of other nodes.
+    controls: usize,
+}
+
+impl<'g> Links<'g> {
+    /// Counts the uses of all nodes.
+    pub fn new(graph: &'g Graph) -> Self {
+        let nodes = &graph.nodes[..];
+        let positions = nodes.iter().enumerate();
+        let positions: HashMap<_, _> = positions.map(|(i, node)| (node.name.as_str(), i)).collect();
+        let mut uses = vec![Uses::default(); nodes.len()];
+        for input in nodes.iter().flat_map(Node::inputs) {
+            let Some(position) = positions.get(input.node) else {
+                continue;
+            };
+            uses[*position].add(input);
+        }
+        Self {
+            nodes,
+            positions,
+            uses,
+        }
+    }
+
+    /// Returns the positions of the chain that ends at `last`, or `None` if there is none with these ops, if the result of
+    /// an inner node has another use, or if an inner node is preserved.
+    pub fn chain(
+        &self,
+        last: usize,
+        ops: &[&[&str]],
+        preserved: &BTreeSet<String>,
+    ) -> Option<Vec<usize>> {
+        let mut chain = vec![last];
+        for ops in ops.iter().skip(1).rev() {
+            let next = &self.nodes[*chain.last()?];
+            if !ops.contains(&next.op.as_str()) {
+                return None;
+            }
+            let before = self.source(next)?;
+            let is_used = self.uses[before].is_used_elsewhere();
+            if is_used || preserved.contains(&self.nodes[before].name) {
+                return None;
+            }
+            chain.push(before);
+        }
+        chain.reverse();
+        let first = chain[0];
+        let has_op = ops.first()?.contains(&self.nodes[first].op.as_str());
+        (has_op && self.has_no_cycle(&chain)).then_some(chain)
+    }
+
+    /// Returns the node whose output 0 is the first input of `node`.
+    fn source(&self, node: &Node) -> Option<usize> {
+        let input = Input::parse(node.inputs.first()?);
+        let is_result = input.output == Some(0);
+        is_result.then(|| self.positions.get(input.node).copied())?
+    }
+
+    /// Returns false if an input of the chain may depend on the chain. Only further outputs of its first node can be used
+    /// elsewhere; then the later nodes must have no inputs from elsewhere.
+    fn has_no_cycle(&self, chain: &[usize]) -> bool {
+        let [first, inner @ .., _] = chain else {
+            return false;
+        };
+        let mut later = chain[1..].iter().map(|it| &self.nodes[*it]);
+        inner.iter().all(|it| self.uses[*it].others == 0)
+            && (self.uses[*first].others == 0 || later.all(|it| it.inputs.len() == 1))
+    }
+}
+
+impl Uses {
+    fn add(&mut self, input: Input<'_>) {
+        match input.output {
+            Some(0) => self.result += 1,
+            Some(_) => self.others += 1,
+            None => self.controls += 1,
+        }
+    }
+
+    /// Returns true if another node than the next one of a chain uses the result, or waits for it.
+    fn is_used_elsewhere(self) -> bool {
+        self.result != 1 || self.controls > 0
+    }
+}

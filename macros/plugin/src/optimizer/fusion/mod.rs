@@ -1,0 +1,223 @@
+//! Fusions: nodes of a graph that one node of another op replaces, such as a product with its bias and activation.
+//!
+//! The fused node computes what the single ones do, in fewer passes over memory. [`DEFAULT`] is the table of patterns.
+//! Few devices have kernels of the ops that the patterns write, so the SDK applies a pattern only if the plugin has
+//! registered a kernel of that op for the type of the nodes. A fused kernel of the reference table does not replace an
+//! author's kernel of the chain's first op, which may be much faster.
+
+mod attributes;
+mod chain;
+#[cfg(test)]
+mod tests;
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use sp_abi::tf_datatype::TF_DataType;
+
+pub use self::attributes::{convolution, normalization, product};
+use self::chain::Links;
+use crate::graph::{Attribute, Graph, Inference, Input, Item, Node};
+use crate::{Result, kernel};
+
+/// A chain of nodes that one node replaces. Each node but the first has the result of the one before as its first input.
+#[derive(Debug, Clone, Copy)]
+pub struct Fusion {
+    /// The op of the node that replaces the chain. Its inputs are those of the chain, in order. Its output 0 is that of
+    /// the chain, and its further outputs are those of the first node.
+    pub op: &'static str,
+    /// For each node of the chain, the ops that it may have. A `Reshape` follows the new node if it does not change the
+    /// last dimension.
+    pub chain: &'static [&'static [&'static str]],
+    /// Returns the attributes of the new node, from the nodes of the chain without `Reshape`, or `None` if these cannot be fused.
+    pub attributes: fn(&[&Node]) -> Option<Attributes>,
+}
+
+/// Attributes of a node, by name.
+pub type Attributes = Vec<(String, Attribute)>;
+
+/// The ops after a bias that a fused kernel computes.
+const ACTIVATIONS: &[&str] = &["Relu", "Relu6", "Elu", "LeakyRelu", "Tanh", "Sigmoid"];
+
+/// The patterns that the SDK applies by default. The first one that matches applies, so that a chain precedes shorter
+/// chains with the same beginning.
+#[rustfmt::skip]
+pub const DEFAULT: &[Fusion] = &[
+    Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["BiasAdd"], ACTIVATIONS], attributes: product },
+    Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["BiasAdd"]], attributes: product },
+    // Keras' dense layers of sequences.
+    Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["Reshape"], &["BiasAdd"], ACTIVATIONS], attributes: product },
+    Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["Reshape"], &["BiasAdd"]], attributes: product },
+    Fusion { op: "_FusedConv2D", chain: &[&["Conv2D"], &["BiasAdd"], ACTIVATIONS], attributes: convolution },
+    Fusion { op: "_FusedConv2D", chain: &[&["Conv2D"], &["BiasAdd"]], attributes: convolution },
+    Fusion { op: "_FusedBatchNormEx", chain: &[&["FusedBatchNormV3"], &["Relu"]], attributes: normalization },
+];
+
+/// Returns the graph of `item`, or `new_graph` in its place, with fused nodes, or `None` if there are none.
+///
+/// # Errors
+/// Returns an error if the graph is not a valid `GraphDef`, or if TensorFlow cannot list the preserved nodes.
+pub(super) fn fuse(
+    fusions: &[Fusion],
+    device_type: &str,
+    item: &Item<'_>,
+    new_graph: Option<&[u8]>,
+) -> Result<Option<Vec<u8>>> {
+    if fusions.is_empty() {
+        return Ok(None);
+    }
+    let mut graph = Graph::parse(new_graph.unwrap_or(item.bytes()))?;
+    let properties = OnceCell::new();
+    let shapes = |node: &str| {
+        // TensorFlow infers the shapes of the item's graph only.
+        let infer = || match new_graph {
+            None => item.infer(Inference::default()).ok(),
+            Some(_) => None,
+        };
+        let outputs = properties.get_or_init(infer).as_ref()?.outputs(node);
+        outputs.ok()?.into_iter().next()?.dims
+    };
+    let rules = Rules {
+        device_type,
+        preserved: &item.preserved_nodes()?,
+        first_table: &kernel::first_table,
+        shapes: &shapes,
+    };
+    let is_changed = fuse_in(&mut graph, fusions, &rules);
+    Ok(is_changed.then(|| graph.to_bytes()))
+}
+
+/// The sizes of a tensor's dimensions, as far as they are known.
+type Dims = Vec<Option<u64>>;
+
+/// What decides whether a chain can be fused, besides its nodes.
+struct Rules<'a> {
+    device_type: &'a str,
+    preserved: &'a BTreeSet<String>,
+    /// Returns the position of the first table with a kernel of an op and type.
+    first_table: &'a dyn Fn(&str, TF_DataType) -> Option<usize>,
+    /// Returns the dims of a node's output 0.
+    shapes: &'a dyn Fn(&str) -> Option<Dims>,
+}
+
+/// Replaces the chains of a graph. Returns true if there were any.
+fn fuse_in(graph: &mut Graph, fusions: &[Fusion], rules: &Rules<'_>) -> bool {
+    let fused = find(graph, fusions, rules);
+    let is_changed = !fused.is_empty();
+    for (chain, nodes) in fused {
+        replace(graph, &chain, nodes);
+    }
+    // An op is empty if its node was fused with a later one.
+    graph.nodes.retain(|node| !node.op.is_empty());
+    is_changed
+}
+
+/// Returns chains without common nodes, each as the positions of its nodes, with the nodes that replace it.
+fn find(graph: &Graph, fusions: &[Fusion], rules: &Rules<'_>) -> Vec<(Vec<usize>, Vec<Node>)> {
+    let links = Links::new(graph);
+    let mut is_taken = vec![false; graph.nodes.len()];
+    let mut found = Vec::new();
+    for fusion in fusions {
+        for last in 0..graph.nodes.len() {
+            let chain = links.chain(last, fusion.chain, rules.preserved);
+            let chain = chain.filter(|chain| chain.iter().all(|it| !is_taken[*it]));
+            let Some(chain) = chain else { continue };
+            let nodes: Vec<&Node> = chain.iter().map(|it| &graph.nodes[*it]).collect();
+            if let Some(nodes) = fusion.nodes(&nodes, rules) {
+                chain.iter().for_each(|it| is_taken[*it] = true);
+                found.push((chain, nodes));
+            }
+        }
+    }
+    found
+}
+
+impl Fusion {
+    /// Returns the nodes that replace the chain, its result first, or `None` if the plugin has no kernel for it.
+    fn nodes(&self, chain: &[&Node], rules: &Rules<'_>) -> Option<Vec<Node>> {
+        let dtype = chain.first()?.attribute("T")?;
+        let last = *chain.last()?;
+        let is_fusible = |it: &&Node| {
+            let is_on_device = it.device_type() == Some(rules.device_type);
+            is_on_device && it.device == last.device && it.attribute("T") == Some(dtype)
+        };
+        let number = dtype.as_type()?;
+        let table = (rules.first_table)(self.op, number)?;
+        let is_first = (rules.first_table)(&chain[0].op, number).is_none_or(|it| table <= it);
+        if !is_first || !chain.iter().all(is_fusible) {
+            return None;
+        }
+        let computing: Vec<&Node> = chain.iter().copied().filter(|it| !is_reshape(it)).collect();
+        let mut fused = last.clone();
+        fused.op = self.op.into();
+        fused.attributes = (self.attributes)(&computing)?;
+        fused.inputs = inputs(&computing);
+        match chain.iter().find(|it| is_reshape(it)) {
+            None => Some(vec![fused]),
+            Some(reshape) => reshaped(chain[0], fused, reshape, rules),
+        }
+    }
+}
+
+fn is_reshape(node: &Node) -> bool {
+    node.op == "Reshape"
+}
+
+/// Returns a reshape of the fused node, which gets the name of the chain's first one; `None` if the last dimension is not
+/// that of `first`.
+fn reshaped(first: &Node, fused: Node, reshape: &Node, rules: &Rules<'_>) -> Option<Vec<Node>> {
+    let size = |node: &Node| (rules.shapes)(&node.name)?.last().copied()?;
+    if size(first)? != size(reshape)? {
+        return None;
+    }
+    let (mut fused, mut result) = (fused, reshape.clone());
+    result.name = std::mem::replace(&mut fused.name, first.name.clone());
+    *result.inputs.first_mut()? = fused.name.clone();
+    Some(vec![result, fused])
+}
+
+/// Returns the inputs of a chain from other nodes: data inputs in order, then control inputs.
+fn inputs(chain: &[&Node]) -> Vec<String> {
+    let (mut data, mut controls) = (Vec::new(), BTreeSet::new());
+    for (index, node) in chain.iter().enumerate() {
+        // The first input of a node is the result of the one before.
+        for text in &node.inputs[usize::from(index > 0)..] {
+            match Input::parse(text).output {
+                Some(_) => data.push(text.clone()),
+                None => _ = controls.insert(text.clone()),
+            }
+        }
+    }
+    data.extend(controls);
+    data
+}
+
+/// Puts the first new node in the place of the chain's last one, adds the others, and clears the ops of the chain's others.
+fn replace(graph: &mut Graph, chain: &[usize], nodes: Vec<Node>) {
+    let [inner @ .., last] = chain else { return };
+    let first = graph.nodes[chain[0]].name.clone();
+    for index in inner {
+        graph.nodes[*index].op.clear();
+    }
+    rename_outputs(graph, &first, &nodes[0].name);
+    let mut nodes = nodes.into_iter();
+    if let Some(result) = nodes.next() {
+        graph.nodes[*last] = result;
+    }
+    graph.nodes.extend(nodes);
+}
+
+/// Makes the further outputs of the node `from` those of the node `to`.
+fn rename_outputs(graph: &mut Graph, from: &str, to: &str) {
+    let inputs = graph.nodes.iter_mut().flat_map(|it| &mut it.inputs);
+    for text in inputs {
+        if let Input {
+            node,
+            output: Some(output @ 1..),
+        } = Input::parse(text)
+            && node == from
+        {
+            *text = format!("{to}:{output}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What follows a product or a convolution in the same pass: a bias for each column, then an activation function.
+//!
+//! The result has the bits of the single steps: each rounds to the element type.
+
+use super::activation as f;
+use super::relu::relu;
+use crate::compute::arith::add;
+use crate::compute::elementary::Elementary;
+use crate::compute::matmul::Part;
+use crate::compute::precision::Precision;
+use crate::compute::simd::Isa;
+
+/// An activation function.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Activation {
+    /// `x`
+    Identity,
+    /// [`relu`]
+    Relu,
+    /// [`relu6`](f::relu6)
+    Relu6,
+    /// [`elu`](f::elu)
+    Elu,
+    /// [`leaky_relu`](f::leaky_relu) with this slope below 0.
+    LeakyRelu(f32),
+    /// The hyperbolic tangent.
+    Tanh,
+    /// The logistic function.
+    Sigmoid,
+}
+
+/// A bias for each column, and the activation of the sum, for elements of type `T`.
+pub struct Epilogue<'a, T: Precision> {
+    isa: Isa,
+    bias: &'a [T::Compute],
+    activation: Activation,
+}
+
+impl<'a, T: Precision<Compute: Elementary>> Epilogue<'a, T> {
+    /// Creates the epilogue of a matrix with a column for each element of `bias`.
+    pub fn new(bias: &'a [T::Compute], activation: Activation) -> Self {
+        Self {
+            isa: Isa::current(),
+            bias,
+            activation,
+        }
+    }
+
+    /// Replaces the elements of a part of the matrix.
+    ///
+    /// # Panics
+    /// Panics if the part has columns beyond the last bias.
+    pub fn apply(&self, part: Part<'_, T::Compute>) {
+        let bias = &self.bias[part.columns()];
+        let alpha = |alpha: f32| round::<T>(T::Compute::constant(alpha.into()));
+        self.isa.vectorize(
+            #[inline(always)]
+            || match self.activation {
+                Activation::Identity => rows::<T>(part, bias, |x| x),
+                Activation::Relu => rows::<T>(part, bias, relu),
+                Activation::Relu6 => rows::<T>(part, bias, f::relu6),
+                Activation::Elu => rows::<T>(part, bias, f::elu),
+                Activation::LeakyRelu(slope) => rows::<T>(part, bias, f::leaky_relu(alpha(slope))),
+                Activation::Tanh => rows::<T>(part, bias, Elementary::hyperbolic_tangent),
+                Activation::Sigmoid => rows::<T>(part, bias, Elementary::logistic),
+            },
+        );
+    }
+}
+
+/// Replaces each element by `f` of its sum with the column's bias.
+#[inline(always)]
+fn rows<T: Precision<Compute: Elementary>>(
+    part: Part<'_, T::Compute>,
+    bias: &[T::Compute],
+    f: impl Fn(T::Compute) -> T::Compute,
+) {
+    part.for_each_row(
+        #[inline(always)]
+        |row| {
+            // No `for_each`: the compiler may leave it a function for the baseline if `f` is long.
+            for (x, bias) in row.iter_mut().zip(bias) {
+                *x = f(round::<T>(add(round::<T>(*x), *bias)));
+            }
+        },
+    );
+}
+
+/// Rounds a number to the element type, as a result that is stored.
+#[inline(always)]
+fn round<T: Precision>(x: T::Compute) -> T::Compute {
+    T::from_compute(x).to_compute()
+}
