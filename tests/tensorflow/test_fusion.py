@@ -218,13 +218,13 @@ def test_fetched_results_remain():
 def test_colocated_gradients():
     """Nodes of gradients may name the nodes of the products as those with which they are placed."""
     with tf.Graph().as_default() as graph, tf.device(ON_DEVICE):
-        x, w, b = [tf.constant(numbers(*shape)) for shape in ([4, 5], [5, 6], [6])]
-        x = x + tf.compat.v1.placeholder_with_default(tf.zeros([4, 5]), [4, 5])
+        x, w, b = [tf.compat.v1.placeholder(tf.float32, shape) for shape in ([4, 5], [5, 6], [6])]
         result = tf.nn.relu(tf.nn.bias_add(tf.matmul(x, w), b))
         gradients = tf.compat.v1.gradients(result, [w, b], colocate_gradients_with_ops=True)
+    values = {x: numbers(4, 5), w: numbers(5, 6), b: numbers(6)}
     options, metadata = tf.compat.v1.RunOptions(output_partition_graphs=True), tf.compat.v1.RunMetadata()
     with tf.compat.v1.Session(graph=graph) as session:
-        found = session.run([result, *gradients], None, options, metadata)
+        found = session.run([result, *gradients], values, options, metadata)
     ops = [node.op for it in metadata.partition_graphs for node in it.node]
     assert "_FusedMatMul" in ops
     assert found[0].shape == (4, 6) and found[2].tolist() == (found[0] > 0).sum(0).tolist()
