@@ -63,10 +63,14 @@ pub(super) fn fuse(
     item: &Item<'_>,
     new_graph: Option<&[u8]>,
 ) -> Result<Option<Vec<u8>>> {
-    if fusions.is_empty() {
+    let mut graph = Graph::parse(new_graph.unwrap_or(item.bytes()))?;
+    if !graph
+        .nodes
+        .iter()
+        .any(|it| begins_chain(it, fusions, device_type))
+    {
         return Ok(None);
     }
-    let mut graph = Graph::parse(new_graph.unwrap_or(item.bytes()))?;
     let properties = OnceCell::new();
     let shapes = |node: &str| {
         // TensorFlow infers the shapes of the item's graph only.
@@ -85,6 +89,12 @@ pub(super) fn fuse(
     };
     let is_changed = fuse_in(&mut graph, fusions, &rules);
     Ok(is_changed.then(|| graph.to_bytes()))
+}
+
+/// Returns true if the op of the node is the first one of a chain.
+fn begins_chain(node: &Node, fusions: &[Fusion], device_type: &str) -> bool {
+    let mut firsts = fusions.iter().filter_map(|it| it.chain.first());
+    firsts.any(|ops| ops.contains(&node.op.as_str())) && node.device_type() == Some(device_type)
 }
 
 /// The sizes of a tensor's dimensions, as far as they are known.
