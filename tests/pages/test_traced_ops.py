@@ -18,5 +18,5 @@ def test_rows_that_most_models_have_come_first():
     missing = text.partition("### Without a kernel")[2]
     assert missing.index("`Equal`") < missing.index("`Conv3D`") < missing.index("`Mul`")
     assert "| `Equal` | T = float | padding = SAME or VALID | 3 | a, b, ... |" in text
-    assert "3 models have 3 ops: the plugin has kernels of 1, TensorFlow of 0 more. 2 have no kernel" in text
+    assert "3 models have 3 ops: the plugin has kernels of 1, TensorFlow of 0 more. The SDK replaces 0 in graphs. 2 have no kernel" in text
     assert "- d: ValueError: x" in text

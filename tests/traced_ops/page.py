@@ -58,7 +58,7 @@ def summary(traced, rows):
     only_core = len(ops["core"] - ops["plugin"])
     return (
         f"{len(traced['traced'])} models have {count} ops: the plugin has kernels of {len(ops['plugin'])}, TensorFlow of "
-        f"{only_core} more. {len(ops['graph'])} is replaced in graphs. {len(ops['none'])} have no kernel for some of their types."
+        f"{only_core} more. The SDK replaces {len(ops['graph'])} in graphs. {len(ops['none'])} have no kernel for some of their types."
     )
 
 
