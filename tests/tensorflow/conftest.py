@@ -33,6 +33,15 @@ def run_program(program, environment=(), **constants):
     return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **dict(environment)})
 
 
+@pytest.fixture
+def hard_placement():
+    """Makes an op without a kernel on its device an error."""
+    before = tf.config.get_soft_device_placement()
+    tf.config.set_soft_device_placement(False)
+    yield
+    tf.config.set_soft_device_placement(before)
+
+
 @pytest.fixture(scope="session")
 def plugin():
     """Returns the path of the installed plugin's shared library."""

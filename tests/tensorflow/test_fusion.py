@@ -290,8 +290,7 @@ def fused_product(*args, ops=("BiasAdd", "Relu"), left=(2, 3), right=(3, 4)):
     return execute.execute(b"_FusedMatMul", 1, inputs, tuple(flat), context.context())[0]
 
 
-def test_wrong_inputs_are_errors(in_plugin):
-    tf.config.set_soft_device_placement(False)
+def test_wrong_inputs_are_errors(in_plugin, hard_placement):
     invalid, unimplemented = tf.errors.InvalidArgumentError, tf.errors.UnimplementedError
     with tf.device(ON_DEVICE):
         for args, error, message in [
