@@ -53,10 +53,11 @@ pub const DEFAULT: &[Fusion] = &[
     Fusion { op: "_FusedBatchNormEx", chain: &[&["FusedBatchNormV3"], &["Relu"]], attributes: normalization },
 ];
 
-/// Returns the graph of `item`, or `new_graph` in its place, with fused nodes, or `None` if there are none.
+/// Returns the graph of `item`, or `new_graph` in its place, with fused nodes, or `None` if there are none, or if TensorFlow
+/// does not list the preserved nodes.
 ///
 /// # Errors
-/// Returns an error if the graph is not a valid `GraphDef`, or if TensorFlow cannot list the preserved nodes.
+/// Returns an error if the graph is not a valid `GraphDef`.
 pub(super) fn fuse(
     fusions: &[Fusion],
     device_type: &str,
@@ -71,6 +72,10 @@ pub(super) fn fuse(
     {
         return Ok(None);
     }
+    // In a release that the plugin does not know, TensorFlow's function may have another signature.
+    let Ok(preserved) = item.preserved_nodes() else {
+        return Ok(None);
+    };
     let properties = OnceCell::new();
     let shapes = |node: &str| {
         // TensorFlow infers the shapes of the item's graph only.
@@ -83,7 +88,7 @@ pub(super) fn fuse(
     };
     let rules = Rules {
         device_type,
-        preserved: &item.preserved_nodes()?,
+        preserved: &preserved,
         first_table: &kernel::first_table,
         shapes: &shapes,
     };
