@@ -107,21 +107,22 @@ def cnn_training(variables, x):
     return train(variables, lambda: loss_of(cnn(variables, x)))
 
 
-def traced(name, device, is_fused):
+def traced(name, device):
     """Returns a function without parameters that runs the case on the device."""
     function, shapes, batch = CASES[name]
     random = np.random.default_rng(1)
     numbers = lambda shape: tf.constant(0.05 * random.normal(size=shape), tf.float32)
-    tf.config.optimizer.set_experimental_options({"use_plugin_optimizers": is_fused})
     with tf.device(device):
         variables, x = [tf.Variable(numbers(shape)) for shape in shapes], numbers(batch)
         step = tf.function(lambda x: function(variables, x), jit_compile=False)
-        step(x)
     return lambda: step(x)
 
 
-def seconds(step, device, calls, clock):
+def seconds(step, device, is_fused, calls, clock):
+    # TensorFlow optimizes a function for each value of the option with which it is called.
+    tf.config.optimizer.set_experimental_options({"use_plugin_optimizers": is_fused})
     with tf.device(device):
+        step()
         start = clock()
         for _ in range(calls):
             result = step()
@@ -132,10 +133,10 @@ def seconds(step, device, calls, clock):
 def measure(name, runs, clock):
     """Returns the median times of a call: single nodes, fused nodes, CPU device."""
     variants = [(DEVICE, False), (DEVICE, True), ("/CPU:0", True)]
-    steps = [(traced(name, *variant), variant[0]) for variant in variants]
+    steps = [(traced(name, device), device, is_fused) for device, is_fused in variants]
     figures, calls = ([], [], []), 1
     for run in range(-3, runs):
-        took = [seconds(step, device, calls, clock) for step, device in steps]
+        took = [seconds(*step, calls, clock) for step in steps]
         if run >= 0:
             for list_of_variant, figure in zip(figures, took):
                 list_of_variant.append(figure)
