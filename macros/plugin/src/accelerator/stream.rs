@@ -396,6 +396,15 @@ impl<A: Accelerator> StreamState<A> {
         self.check_commands()
     }
 
+    /// Waits on the calling thread for the present commands, at most as long as the time limit.
+    ///
+    /// # Errors
+    /// Returns the first error of the stream.
+    pub fn wait_for_commands(&self) -> Result<()> {
+        let fence = self.enqueue(Queue::record)?;
+        self.wait_on_host(&fence)
+    }
+
     /// Waits for a fence, at most as long as `limit`.
     fn wait_within(&self, fence: &A::Fence, limit: Duration) -> Result<()> {
         let (start, mut pause) = (Instant::now(), Duration::from_micros(10));
