@@ -147,7 +147,7 @@ impl<A: Accelerator> Shared<A> {
         source: usize,
     ) -> Result<()> {
         self.check()?;
-        stream.check_commands()?;
+        stream.failures.check_commands()?;
         let source = self.region(source, target.len())?;
         let command = Command::Copy("to the host", source.len());
         stream.enqueue_marked(command, |queue| queue.copy_out(target, &source))

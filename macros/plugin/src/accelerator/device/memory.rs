@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::accelerator::address_map::AddressMap;
 use crate::accelerator::allocation::Block;
-use crate::accelerator::callback::is_in_host_function;
-use crate::accelerator::{Accelerator, HostMemory};
+use crate::accelerator::{Accelerator, HostMemory, host_function};
 
 /// The memory of a device, in the order in which it is dropped.
 pub(super) struct Memory<A: Accelerator> {
@@ -63,7 +62,7 @@ impl<A: Accelerator> Memory<A> {
 
     /// Drops the memory that no work uses any more.
     pub fn reclaim(&self) {
-        if is_in_host_function() {
+        if host_function::is_running() {
             return;
         }
         let is_free = |it: &mut Retired<A>| Arc::strong_count(&it.use_count) == 1;

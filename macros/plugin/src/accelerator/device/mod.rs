@@ -28,10 +28,9 @@ use self::memory::{Memory, RetiredMemory};
 use self::streams::Streams;
 use super::allocation::Block;
 use super::api::cancelled;
-use super::callback::is_in_host_function;
 use super::statistics::Statistics;
 use super::stream::StreamState;
-use super::{Accelerator, Event, Region, Stream, Timer};
+use super::{Accelerator, Event, Region, Stream, Timer, host_function};
 use crate::Result;
 
 /// The device that has the slots of all releases, made from the accelerator `A`.
@@ -186,7 +185,7 @@ impl<A: Accelerator> Shared<A> {
     pub fn wait_for_other_streams(&self, stream: &Arc<StreamState<A>>) -> Result<()> {
         let others = self.streams.all().into_iter();
         others
-            .filter(|it| !Arc::ptr_eq(it, stream) && it.has_pending_commands())
+            .filter(|it| !Arc::ptr_eq(it, stream) && it.failures.has_pending_commands())
             .try_for_each(|it| stream.wait_for_stream(&it))
     }
 
@@ -221,7 +220,7 @@ impl<A: Accelerator> Shared<A> {
 
     /// Waits until no work uses memory. Returns false if it cannot, as in a child process.
     fn try_drain(&self) -> bool {
-        if self.check().is_err() || is_in_host_function() {
+        if self.check().is_err() || host_function::is_running() {
             return false;
         }
         let is_drained = |all, stream: &Arc<StreamState<A>>| stream.try_drain() && all;
