@@ -45,38 +45,14 @@ fn select_elements<C: Copy + Sync, T: Copy + Send + Sync>(
             count,
             |done, [c, x, y], length| {
                 let out = &mut out[done..done + length];
-                let run = |source: &[T], first: usize, step: usize| match step {
-                    0 => Run::Repeated(source[first]),
-                    _ => Run::Slice(first),
-                };
-                let operands = (run(then, x, steps[1]), run(otherwise, y, steps[2]));
-                if steps[0] == 0 {
-                    let (source, run) = match is_true(condition[c]) {
-                        true => (then, operands.0),
-                        false => (otherwise, operands.1),
-                    };
-                    return match run {
-                        Run::Repeated(value) => out.fill(value),
-                        Run::Slice(first) => out.copy_from_slice(&source[first..first + length]),
-                    };
-                }
-                let condition = condition[c..c + length].iter().map(|it| is_true(*it));
-                let (xs, ys) = (
-                    |first: usize| &then[first..first + length],
-                    |first: usize| &otherwise[first..first + length],
-                );
-                match operands {
-                    (Run::Slice(x), Run::Slice(y)) => {
-                        write(out, condition, xs(x).iter().copied(), ys(y).iter().copied())
-                    }
-                    (Run::Slice(x), Run::Repeated(y)) => {
-                        write(out, condition, xs(x).iter().copied(), repeat(y));
-                    }
-                    (Run::Repeated(x), Run::Slice(y)) => {
-                        write(out, condition, repeat(x), ys(y).iter().copied());
-                    }
-                    (Run::Repeated(x), Run::Repeated(y)) => {
-                        write(out, condition, repeat(x), repeat(y))
+                let then = Run::new(then, x, steps[1], length);
+                let otherwise = Run::new(otherwise, y, steps[2], length);
+                match (steps[0], is_true(condition[c])) {
+                    (0, true) => then.write(out),
+                    (0, false) => otherwise.write(out),
+                    _ => {
+                        let condition = condition[c..c + length].iter();
+                        select_run(out, condition.map(|it| is_true(*it)), then, otherwise);
                     }
                 }
             },
@@ -86,11 +62,50 @@ fn select_elements<C: Copy + Sync, T: Copy + Send + Sync>(
 
 /// The elements of an operand in the innermost loop.
 #[derive(Clone, Copy)]
-enum Run<T> {
+enum Run<'a, T> {
     /// One element.
     Repeated(T),
-    /// The elements from this one on.
-    Slice(usize),
+    /// An element for each one of the result.
+    Slice(&'a [T]),
+}
+
+impl<'a, T: Copy> Run<'a, T> {
+    #[inline(always)]
+    fn new(source: &'a [T], first: usize, step: usize, length: usize) -> Self {
+        match step {
+            0 => Self::Repeated(source[first]),
+            _ => Self::Slice(&source[first..first + length]),
+        }
+    }
+
+    /// Writes the elements.
+    fn write(self, out: &mut [T]) {
+        match self {
+            Self::Repeated(value) => out.fill(value),
+            Self::Slice(values) => out.copy_from_slice(values),
+        }
+    }
+}
+
+#[inline(always)]
+fn select_run<T: Copy>(
+    out: &mut [T],
+    condition: impl Iterator<Item = bool>,
+    then: Run<'_, T>,
+    otherwise: Run<'_, T>,
+) {
+    match (then, otherwise) {
+        (Run::Slice(x), Run::Slice(y)) => {
+            write(out, condition, x.iter().copied(), y.iter().copied());
+        }
+        (Run::Slice(x), Run::Repeated(y)) => {
+            write(out, condition, x.iter().copied(), repeat(y));
+        }
+        (Run::Repeated(x), Run::Slice(y)) => {
+            write(out, condition, repeat(x), y.iter().copied());
+        }
+        (Run::Repeated(x), Run::Repeated(y)) => write(out, condition, repeat(x), repeat(y)),
+    }
 }
 
 #[inline(always)]

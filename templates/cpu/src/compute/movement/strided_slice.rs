@@ -76,8 +76,7 @@ impl StridedSlice {
                 is_index: has(masks.shrink_axis),
             }
         };
-        let (ranges, kinds) = expand(dims, begin.len(), masks, item)?;
-        resolve(dims, &ranges, &kinds)
+        Axes::expand(dims, begin.len(), masks, item)?.resolve(dims)
     }
 }
 
@@ -90,16 +89,96 @@ enum Kind {
     New,
 }
 
-/// Gives each axis of the tensor its range, and returns the axes of the result.
-fn expand(
-    dims: &[usize],
-    items: usize,
-    masks: Masks,
-    item: impl Fn(usize) -> Range,
-) -> Result<(InlineList<Range>, InlineList<Kind>)> {
-    let is = |mask: i64, index: usize| mask >> index & 1 != 0;
-    let ellipsis = (0..items).find(|it| is(masks.ellipsis, *it));
-    let whole = Range {
+/// The ranges of the tensor's axes, and the axes of the result.
+struct Axes {
+    ranges: InlineList<Range>,
+    kinds: InlineList<Kind>,
+}
+
+impl Axes {
+    /// Gives each axis of the tensor its range.
+    fn expand(
+        dims: &[usize],
+        items: usize,
+        masks: Masks,
+        item: impl Fn(usize) -> Range,
+    ) -> Result<Self> {
+        let is = |mask: i64, index: usize| mask >> index & 1 != 0;
+        let ellipsis = (0..items).find(|it| is(masks.ellipsis, *it));
+        let mut axes = Self {
+            ranges: InlineList::new(Range::WHOLE),
+            kinds: InlineList::new(Kind::New),
+        };
+        for index in 0..items {
+            if Some(index) == ellipsis {
+                let after = (index + 1..items).filter(|it| !is(masks.new_axis, *it));
+                axes.push_whole_until(dims.len().saturating_sub(after.count()));
+            } else if is(masks.new_axis, index) {
+                axes.kinds.push(Kind::New);
+            } else if axes.ranges.len() == dims.len() {
+                return Err(too_many_items(dims.len()));
+            } else {
+                axes.push(item(index));
+            }
+        }
+        axes.push_whole_until(dims.len());
+        Ok(axes)
+    }
+
+    /// Adds the range of the next axis.
+    fn push(&mut self, range: Range) {
+        if !range.is_index {
+            self.kinds.push(Kind::Axis(self.ranges.len()));
+        }
+        self.ranges.push(range);
+    }
+
+    /// Adds whole axes until there are `end`.
+    fn push_whole_until(&mut self, end: usize) {
+        while self.ranges.len() < end {
+            self.push(Range::WHOLE);
+        }
+    }
+
+    /// Computes first element and length of each range.
+    fn resolve(&self, dims: &[usize]) -> Result<StridedSlice> {
+        let steps = strides(dims);
+        let mut axes = InlineList::new((1_usize, 0_isize));
+        let mut offset = 0_usize;
+        for (axis, range) in self.ranges.iter().enumerate() {
+            let (first, len) = range.resolve(axis, dims[axis])?;
+            // Only a stride that is shorter than the axis has a second element.
+            let step = if len > 1 { range.stride as isize } else { 1 };
+            axes.push((len, step.wrapping_mul(steps[axis] as isize)));
+            offset = offset.wrapping_add(first.wrapping_mul(steps[axis]));
+        }
+        let mut result = InlineList::new(0);
+        for kind in self.kinds.iter() {
+            result.push(match kind {
+                Kind::Axis(axis) => axes[*axis].0,
+                Kind::New => 1,
+            });
+        }
+        let is_empty = axes.iter().any(|(len, _)| *len == 0);
+        let offset = if is_empty { 0 } else { offset };
+        Ok(StridedSlice {
+            view: View::new(axes.iter().copied(), offset),
+            dims: result,
+        })
+    }
+}
+
+#[cold]
+fn too_many_items(rank: usize) -> Error {
+    Error::Invalid(match rank {
+        0 => "Attempting to slice scalar input.".to_owned(),
+        rank => format!("Index out of range using input dim {rank}; input has only {rank} dims"),
+    })
+}
+
+impl Range {
+    /// All elements of an axis.
+    const WHOLE: Self = Self {
         begin: 0,
         end: 0,
         stride: 1,
@@ -107,70 +186,7 @@ fn expand(
         is_end_masked: true,
         is_index: false,
     };
-    let mut ranges = InlineList::new(whole);
-    let mut kinds = InlineList::new(Kind::New);
-    let push_whole = |ranges: &mut InlineList<Range>, kinds: &mut InlineList<Kind>| {
-        kinds.push(Kind::Axis(ranges.len()));
-        ranges.push(whole);
-    };
-    for index in 0..items {
-        if Some(index) == ellipsis {
-            let after = (index + 1..items).filter(|it| !is(masks.new_axis, *it));
-            let end = dims.len().saturating_sub(after.count());
-            while ranges.len() < end {
-                push_whole(&mut ranges, &mut kinds);
-            }
-        } else if is(masks.new_axis, index) {
-            kinds.push(Kind::New);
-        } else if ranges.len() == dims.len() {
-            return Err(Error::Invalid(match dims.len() {
-                0 => "Attempting to slice scalar input.".to_owned(),
-                rank => {
-                    format!("Index out of range using input dim {rank}; input has only {rank} dims")
-                }
-            }));
-        } else {
-            let range = item(index);
-            if !range.is_index {
-                kinds.push(Kind::Axis(ranges.len()));
-            }
-            ranges.push(range);
-        }
-    }
-    while ranges.len() < dims.len() {
-        push_whole(&mut ranges, &mut kinds);
-    }
-    Ok((ranges, kinds))
-}
 
-/// Computes first element and length of each range.
-fn resolve(dims: &[usize], ranges: &[Range], kinds: &[Kind]) -> Result<StridedSlice> {
-    let steps = strides(dims);
-    let mut axes = InlineList::new((1_usize, 0_isize));
-    let mut offset = 0_usize;
-    for (axis, range) in ranges.iter().enumerate() {
-        let (first, len) = range.resolve(axis, dims[axis])?;
-        // Only a stride that is shorter than the axis has a second element.
-        let step = if len > 1 { range.stride as isize } else { 1 };
-        axes.push((len, step.wrapping_mul(steps[axis] as isize)));
-        offset = offset.wrapping_add(first.wrapping_mul(steps[axis]));
-    }
-    let mut result = InlineList::new(0);
-    for kind in kinds {
-        result.push(match kind {
-            Kind::Axis(axis) => axes[*axis].0,
-            Kind::New => 1,
-        });
-    }
-    let is_empty = axes.iter().any(|(len, _)| *len == 0);
-    let offset = if is_empty { 0 } else { offset };
-    Ok(StridedSlice {
-        view: View::new(axes.iter().copied(), offset),
-        dims: result,
-    })
-}
-
-impl Range {
     /// Returns the first element and the number of elements.
     fn resolve(&self, axis: usize, dim: usize) -> Result<(usize, usize)> {
         let dim = i64::try_from(dim).unwrap_or(i64::MAX);

@@ -1,0 +1,152 @@
+//! The reduction of one axis: chunks of rows on all cores, then the chunks' totals.
+
+use super::rows::{COLUMNS, LANES, LEAF, fold_into, fold_row, scratch_len};
+use crate::compute::inline::InlineList;
+use crate::compute::parallel::for_each_chunk;
+use crate::compute::simd::Isa;
+
+/// The number of elements in one chunk of a fold.
+const CHUNK: usize = 32 * 1024;
+
+/// The scratch length that is not allocated.
+const SMALL_SCRATCH: usize = 512;
+
+/// A tensor of three dims of which the middle one is reduced.
+#[derive(Clone, Copy)]
+pub struct Block {
+    pub outer: usize,
+    pub len: usize,
+    pub inner: usize,
+}
+
+/// The chunks of about [`CHUNK`] elements that a block is divided into along the reduced dim.
+struct Chunks {
+    block: Block,
+    rows: usize,
+    count: usize,
+}
+
+/// The rows that totals beside each other are of.
+struct Rows {
+    begin: usize,
+    rows: usize,
+    column: usize,
+}
+
+impl Chunks {
+    fn new(block: Block) -> Self {
+        let rows = (CHUNK / block.inner.max(1)).max(LEAF * 4).min(block.len);
+        Self {
+            block,
+            rows,
+            count: block.len.div_ceil(rows),
+        }
+    }
+
+    /// Returns the rows of a total.
+    #[inline(always)]
+    fn rows_of(&self, total: usize) -> Rows {
+        let Block { len, inner, .. } = self.block;
+        let (row, column) = (total / inner, total % inner);
+        let (first, chunk_start) = (row / self.count * len, row % self.count * self.rows);
+        Rows {
+            begin: (first + chunk_start) * inner + column,
+            rows: self.rows.min(len - chunk_start),
+            column,
+        }
+    }
+
+    /// Folds the rows of the totals from `start` on, up to [`COLUMNS`] beside each other at a time.
+    #[inline(always)]
+    fn fold<S: Copy, A: Copy>(
+        &self,
+        (start, totals): (usize, &mut [A]),
+        x: &[S],
+        scratch: &mut [A],
+        init: &impl Fn(S) -> A,
+        empty: A,
+        combine: &impl Fn(A, A) -> A,
+    ) {
+        let inner = self.block.inner;
+        let mut done = 0;
+        while done < totals.len() {
+            let it = self.rows_of(start + done);
+            let width = (inner - it.column).min(totals.len() - done).min(COLUMNS);
+            let x = &x[it.begin..it.begin + (it.rows - 1) * inner + width];
+            let totals = &mut totals[done..done + width];
+            fold_into(totals, x, inner, scratch, init, empty, combine);
+            done += width;
+        }
+    }
+}
+
+/// Reduces the middle dim: folds chunks of about [`CHUNK`] elements on all cores, then their totals.
+pub fn reduce_axis<S, A>(
+    block: Block,
+    x: &[S],
+    init: impl Fn(S) -> A + Sync,
+    empty: A,
+    combine: impl Fn(A, A) -> A + Sync,
+) -> InlineList<A>
+where
+    S: Copy + Sync,
+    A: Copy + Send + Sync,
+{
+    let Block { outer, len, inner } = block;
+    let chunks = Chunks::new(block);
+    let isa = Isa::current();
+    let mut totals = InlineList::repeat(empty, outer * chunks.count * inner);
+    for_each_chunk(
+        &mut totals,
+        (2 * CHUNK / chunks.rows).max(1),
+        |start, totals| {
+            if inner == 1 && len <= LANES {
+                return isa.vectorize(
+                    #[inline(always)]
+                    || fold_short_rows(totals, &x[start * len..], len, &init, empty, &combine),
+                );
+            }
+            let needed = scratch_len(inner, chunks.rows);
+            let (mut small, mut large) = ([empty; SMALL_SCRATCH], Vec::new());
+            let scratch = match small.get_mut(..needed) {
+                Some(small) => small,
+                None => {
+                    large.resize(needed, empty);
+                    &mut large[..]
+                }
+            };
+            isa.vectorize(
+                #[inline(always)]
+                || chunks.fold((start, totals), x, scratch, &init, empty, &combine),
+            );
+        },
+    );
+    if chunks.count == 1 {
+        return totals;
+    }
+    let len = chunks.count;
+    let block = Block { outer, len, inner };
+    reduce_axis(block, &totals, identity, empty, combine)
+}
+
+/// Folds rows of `len` elements, each to one total.
+#[inline(always)]
+fn fold_short_rows<S: Copy, A: Copy>(
+    totals: &mut [A],
+    x: &[S],
+    len: usize,
+    init: &impl Fn(S) -> A,
+    empty: A,
+    combine: &impl Fn(A, A) -> A,
+) {
+    let rows = x.chunks_exact(len);
+    totals.iter_mut().zip(rows).for_each(
+        #[inline(always)]
+        |(total, x)| *total = fold_row(x, init, empty, combine),
+    );
+}
+
+#[inline(always)]
+pub fn identity<A>(total: A) -> A {
+    total
+}
