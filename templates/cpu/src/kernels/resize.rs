@@ -70,7 +70,7 @@ fn bilinear<T: Element + Cast<f32>>(
         image_size("size", &size)?,
         alignment.check()?,
     )?;
-    let mut output = resized_images.zeroed(&plan.resized())?;
+    let mut output = resized_images.unspecified(&plan.resized())?;
     resize::bilinear(&plan, images.data(), &mut output);
     Ok(())
 }
@@ -126,7 +126,7 @@ fn nearest<T: Element>(
         image_size("size", &size)?,
         alignment.check()?,
     )?;
-    let mut output = resized_images.zeroed(&plan.resized())?;
+    let mut output = resized_images.unspecified(&plan.resized())?;
     resize::nearest(&plan, images.data(), &mut output);
     Ok(())
 }

@@ -190,13 +190,13 @@ impl Pool {
         dx: &mut [T],
         add: impl Fn(usize, Place, &mut [T], &[T]) + Sync,
     ) {
-        dx.fill(T::ZERO);
         if dx.is_empty() || dy.is_empty() {
-            return;
+            return dx.fill(T::ZERO);
         }
         let isa = Isa::current();
         let windows = self.planes.output * self.rows.output * self.output_row();
         for_each_block(dx, self.image(), |index, dx| {
+            dx.fill(T::ZERO);
             let dy = &dy[index * windows..][..windows];
             isa.vectorize(
                 #[inline(always)]
