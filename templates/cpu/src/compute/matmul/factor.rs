@@ -186,9 +186,7 @@ mod tests {
             Bf16::multiply(product, a, b, &mut c, None);
             c
         };
-        assert_eq!(
-            multiply(&a[1..], &b[1..]),
-            multiply(&a[1..].to_vec(), &b[1..].to_vec())
-        );
+        let copies = [a[1..].to_vec(), b[1..].to_vec()];
+        assert_eq!(multiply(&a[1..], &b[1..]), multiply(&copies[0], &copies[1]));
     }
 }

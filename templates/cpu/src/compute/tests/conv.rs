@@ -171,11 +171,11 @@ fn convolutions_of_bfloat16_match_those_of_floats() {
         on_every_isa(|isa| {
             let (mut y, mut expected) = (vec![f32::NAN; dy.len()], vec![0.0; dy.len()]);
             convolve(&plan, &x, &filter, &mut y);
-            convolve(&plan, &*wide_x, &*wide_filter, &mut expected);
+            convolve(&plan, &wide_x[..], &wide_filter[..], &mut expected);
             assert_same(isa, &y, &expected);
             let (mut dx, mut expected) = (vec![f32::NAN; x.len()], vec![0.0; x.len()]);
             backprop_input(&plan, &filter, &dy, &mut dx);
-            backprop_input(&plan, &*wide_filter, &*wide_dy, &mut expected);
+            backprop_input(&plan, &wide_filter[..], &wide_dy[..], &mut expected);
             assert_same(isa, &dx, &expected);
         });
     }
