@@ -80,6 +80,7 @@ unary! { functions:
     ceil: Ceil(x) -> y, Cheap => Elementary::round_up;
     elu: Elu(features) -> activations, Moderate => f::elu;
     erf: Erf(x) -> y, Moderate => Elementary::error_function;
+    erfc: Erfc(x) -> y, Moderate => Elementary::error_complement;
     exp: Exp(x) -> y, Moderate => Float::exp;
     expm1: Expm1(x) -> y, Moderate => Elementary::exp_minus_one;
     floor: Floor(x) -> y, Cheap => Elementary::round_down;
@@ -106,7 +107,6 @@ library! { scalars:
     atan: Atan => Elementary::arc_tangent;
     cos: Cos => Elementary::cosine;
     cosh: Cosh => Elementary::hyperbolic_cosine;
-    erfc: Erfc => Elementary::error_complement;
     sin: Sin => Elementary::sine;
     sinh: Sinh => Elementary::hyperbolic_sine;
     tan: Tan => Elementary::tangent;
