@@ -125,10 +125,11 @@ def timer(name, device, is_fused, clock):
 
 def main():
     arguments = alternation.parser(__doc__, runs=21).parse_args()
+    names = alternation.chosen(CASES, arguments)
     print(f"TensorFlow {tf.__version__}, {os.cpu_count()} cores; microseconds for one call")
     print(f"{'':20} {'single':>9} {'fused':>9} {'TensorFlow':>10} {'fused/single':>12} {'fused/TensorFlow':>16}")
     variants = [(alternation.PLUGIN, False), (alternation.PLUGIN, True), (alternation.CPU, True)]
-    for name in alternation.chosen(CASES, arguments):
+    for name in names:
         timers = [timer(name, *variant, alternation.clock(arguments)) for variant in variants]
         single, fused, cpu = (1e6 * it for it in alternation.medians(timers, arguments.runs))
         print(f"{name:20} {single:9.1f} {fused:9.1f} {cpu:10.1f} {fused / single:12.3f} {fused / cpu:16.3f}", flush=True)

@@ -159,9 +159,10 @@ def main():
     parser = alternation.parser(__doc__, runs=15)
     parser.add_argument("--no-memory", action="store_true", help="leave out the peak memory")
     arguments = parser.parse_args()
+    names = alternation.chosen(MODELS, arguments)
     print(f"TensorFlow {tf.__version__}, {os.cpu_count()} cores; milliseconds for one step, MiB")
     print(f"{'':12} {'plugin':>9} {'CPU':>9} {'ratio':>6} {'spread':>6} {'memory':>9} {'CPU':>9} {'ratio':>6}")
-    for name in alternation.chosen(MODELS, arguments):
+    for name in names:
         plugin, cpu, again = (1e3 * it for it in times(name, arguments.runs, alternation.clock(arguments)))
         row = f"{name:12} {plugin:9.2f} {cpu:9.2f} {plugin / cpu:6.2f} {again / cpu:6.2f}"
         if not arguments.no_memory:
