@@ -149,7 +149,7 @@ pub fn error_complement(x: f32) -> f32 {
         0.161_750_52,
         0.208_942_96,
         0.225_579_8,
-        0.225_678_59,
+        0.225_678_6,
     ];
     let factor = polynomial(coefficients, t) * t;
     let square = magnitude * magnitude;
