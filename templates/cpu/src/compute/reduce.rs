@@ -231,6 +231,8 @@ struct Block {
 const CHUNK: usize = 32 * 1024;
 /// The number of totals that are kept side by side for short rows: four registers of AVX-512.
 const LANES: usize = 64;
+/// The largest number of elements of a row that is folded as a whole.
+const SHORT_ROW: usize = 512;
 /// The number of totals of a long row.
 const ROW_LANES: usize = 32;
 /// The number of rows that are folded in sequence; more rows are combined pairwise.
@@ -262,7 +264,7 @@ where
         &mut totals,
         (2 * CHUNK / rows_per_chunk).max(1),
         |start, totals| {
-            if inner == 1 && len <= LANES {
+            if inner == 1 && len <= SHORT_ROW {
                 return isa.vectorize(
                     #[inline(always)]
                     || {
