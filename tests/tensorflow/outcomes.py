@@ -6,7 +6,6 @@
 import os
 
 import numpy as np
-import pytest
 import tensorflow as tf
 
 from conftest import DEVICE
@@ -15,14 +14,6 @@ R = tf.raw_ops
 CASES = int(os.environ.get("SP_SWEEP", "25"))
 SEED = int(os.environ.get("SP_SEED", "1"))
 FLOATS = [np.float32, np.float64]
-
-
-@pytest.fixture(autouse=True)
-def hard_placement():
-    """Ops run where they are placed."""
-    tf.config.set_soft_device_placement(False)
-    yield
-    tf.config.set_soft_device_placement(True)
 
 
 def seeds():

@@ -6,7 +6,9 @@ import tensorflow as tf
 from tensorflow.python.eager import context, execute
 
 from conftest import DEVICE, RELEASE
-from outcomes import assert_close, assert_same_outcome, hard_placement, R, seeds, tensors  # noqa: F401 (a fixture)
+from outcomes import assert_close, assert_same_outcome, R, seeds, tensors
+
+pytestmark = pytest.mark.usefixtures("hard_placement")
 
 LAYOUTS = ["NHWC", "NCHW", "NDHWC", "NCDHW"]
 

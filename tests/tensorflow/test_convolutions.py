@@ -5,7 +5,9 @@ import pytest
 import tensorflow as tf
 
 from conftest import DEVICE
-from outcomes import assert_same_outcome, FLOATS, hard_placement, INVALID, outcome, R, seeds, tolerance_of, UNIMPLEMENTED  # noqa: F401 (a fixture)
+from outcomes import assert_same_outcome, FLOATS, INVALID, outcome, R, seeds, tolerance_of, UNIMPLEMENTED
+
+pytestmark = pytest.mark.usefixtures("hard_placement")
 
 
 def conv_case(seed):

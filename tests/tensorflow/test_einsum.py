@@ -5,7 +5,9 @@ import pytest
 import tensorflow as tf
 
 from conftest import DEVICE
-from outcomes import assert_same_outcome, CASES, hard_placement, outcome, R, SEED, seeds  # noqa: F401 (a fixture)
+from outcomes import assert_same_outcome, CASES, outcome, R, SEED, seeds
+
+pytestmark = pytest.mark.usefixtures("hard_placement")
 
 
 def einsum_case(seed):

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from conftest import DEVICE
-from outcomes import assert_same_outcome, FLOATS, hard_placement, INVALID, outcome, R  # noqa: F401 (a fixture)
+from outcomes import assert_same_outcome, FLOATS, INVALID, outcome, R
+
+pytestmark = pytest.mark.usefixtures("hard_placement")
 
 # Units in the last place. Up to 2.18 reciprocals of the CPU are estimates.
 UNARY = {"Ceil": 0, "Cos": 2, "Erf": 4, "Erfc": 4, "Exp": 2, "Expm1": 4, "Floor": 0, "Inv": 4, "Log": 2, "Log1p": 4, "Reciprocal": 4, "Rint": 0, "Round": 0, "Rsqrt": 3,

@@ -7,7 +7,9 @@ import pytest
 import tensorflow as tf
 
 from conftest import DEVICE
-from outcomes import assert_same_outcome, hard_placement, INVALID, outcome, R, seeds  # noqa: F401 (a fixture)
+from outcomes import assert_same_outcome, INVALID, outcome, R, seeds
+
+pytestmark = pytest.mark.usefixtures("hard_placement")
 
 ALIGNMENTS = [{}, dict(align_corners=True), dict(half_pixel_centers=True)]
 SIZES = [(1, 1), (3, 5), (8, 2), (13, 17), (5, 6)]

@@ -5,7 +5,9 @@ import pytest
 import tensorflow as tf
 
 from conftest import DEVICE, RELEASE
-from outcomes import assert_same_outcome, hard_placement, INVALID, outcome, R  # noqa: F401 (a fixture)
+from outcomes import assert_same_outcome, INVALID, outcome, R
+
+pytestmark = pytest.mark.usefixtures("hard_placement")
 
 KEY, COUNTER = np.array([0x0123456789ABCDEF], np.uint64), np.array([5, 2**64 - 3], np.uint64)
 FLOATS = [tf.half, tf.bfloat16, tf.float32, tf.float64]

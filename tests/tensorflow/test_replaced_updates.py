@@ -7,21 +7,15 @@ import tensorflow as tf
 
 from conftest import DEVICE, RELEASE
 
-pytestmark = pytest.mark.skipif(not (2, 19) <= RELEASE <= (2, 21), reason="core exports the functions of variables")
+pytestmark = [
+    pytest.mark.skipif(not (2, 19) <= RELEASE <= (2, 21), reason="core exports the functions of variables"),
+    pytest.mark.usefixtures("hard_placement"),
+]
 
 ON_DEVICE = f"/device:{DEVICE}:0"
 # The op of tensors that changes rows or slices.
 CHANGED = {op: f"TensorScatter{op}" for op in ("Add", "Sub", "Min", "Max", "Update")}
 TABLES = [np.float32, np.float64, tf.half.as_numpy_dtype, tf.bfloat16.as_numpy_dtype, np.int64]
-
-
-@pytest.fixture(autouse=True)
-def hard_placement():
-    """Ops run on the device that they name, or fail."""
-    before = tf.config.get_soft_device_placement()
-    tf.config.set_soft_device_placement(False)
-    yield
-    tf.config.set_soft_device_placement(before)
 
 
 def values(*shape, seed=0, dtype=np.float32):

@@ -16,18 +16,12 @@ import shape_cases
 from conftest import DEVICE
 from shape_cases import Random
 
+pytestmark = pytest.mark.usefixtures("hard_placement")
+
 R = tf.raw_ops
 OPS = {**shape_cases.OPS, **index_cases.OPS}
 CASES = int(os.environ.get("SP_SWEEP", "24"))
 SEED = int(os.environ.get("SP_SWEEP_SEED", "13"))
-
-
-@pytest.fixture(autouse=True)
-def hard_placement():
-    before = tf.config.get_soft_device_placement()
-    tf.config.set_soft_device_placement(False)
-    yield
-    tf.config.set_soft_device_placement(before)
 
 
 def outcome(function, arguments, device):

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from conftest import DEVICE
-from outcomes import assert_same_outcome, FLOATS, hard_placement, INVALID, outcome, R  # noqa: F401 (a fixture)
+from outcomes import assert_same_outcome, FLOATS, INVALID, outcome, R
+
+pytestmark = pytest.mark.usefixtures("hard_placement")
 
 
 @pytest.mark.parametrize("graph", [False, True])

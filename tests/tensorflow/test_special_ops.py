@@ -5,7 +5,9 @@ import pytest
 import tensorflow as tf
 
 from conftest import RELEASE
-from outcomes import assert_same_outcome, FLOATS, hard_placement, INVALID, R  # noqa: F401 (a fixture)
+from outcomes import assert_same_outcome, FLOATS, R
+
+pytestmark = pytest.mark.usefixtures("hard_placement")
 
 INTEGERS = [np.uint8, np.int32, np.int64]
 GRAPH = pytest.mark.parametrize("graph", [False, True])

@@ -8,6 +8,8 @@ import tensorflow as tf
 
 from conftest import DEVICE, RELEASE
 
+pytestmark = pytest.mark.usefixtures("hard_placement")
+
 HAS_VARIABLES = RELEASE <= (2, 18) or RELEASE >= (2, 22)
 ON_DEVICE = f"/device:{DEVICE}:0"
 
@@ -18,15 +20,6 @@ SCATTERS = {"Add": TYPES, "Sub": TYPES, "Mul": TYPES, "Div": TYPES, "Min": TYPES
 INTEGERS = {op: [np.int64] for op in ("Add", "Sub", "Mul", "Min", "Max", "Update")}
 
 needs_variables = pytest.mark.skipif(not HAS_VARIABLES, reason="core exports no function of variables from 2.19 to 2.21")
-
-
-@pytest.fixture(autouse=True)
-def hard_placement():
-    """Ops run on the device that they name, or fail."""
-    before = tf.config.get_soft_device_placement()
-    tf.config.set_soft_device_placement(False)
-    yield
-    tf.config.set_soft_device_placement(before)
 
 
 @pytest.fixture(params=["eager", "function"])

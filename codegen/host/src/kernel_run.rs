@@ -1,22 +1,18 @@
 //! Runs one kernel with the streams that TensorFlow uses: copies in, compute and copies out have one each.
 
-use std::ffi::c_void;
-use std::ptr::null_mut;
+mod instance;
+mod selection;
+mod transfers;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::core::{
-    ArgumentPlacement, Attr, Compute, Done, KernelBuilder, KernelConstruction, KernelContext, View,
-    Wait,
-};
-use crate::executor::DeviceMemoryBlock;
+pub(crate) use self::instance::KernelInstance;
+use crate::core::{KernelContext, View};
 use crate::hold::StreamHold;
 use crate::host::Host;
-use crate::memory::HostMemory;
 use crate::objects::{self, Owner};
-use crate::quirks::{Quirk, Quirks};
-use crate::tensor_buffer::TensorBuffer;
-use crate::{DType, Error, Op, StatusCode, Tensor, fault};
+use crate::{Error, Op, StatusCode, Tensor};
 
 /// The time that a kernel may wait for its inputs in the asynchronous mode. Then they are copied.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -40,32 +36,6 @@ impl Host {
             self.executor.synchronize()?;
         }
         result
-    }
-
-    /// Returns the kernel of highest priority whose type constraints match `op`.
-    pub(crate) fn select(&self, op: &Op) -> Result<&KernelBuilder, Error> {
-        let device = self.device_type();
-        let same_op = self
-            .kernels
-            .iter()
-            .filter(|kernel| kernel.op == op.name && kernel.device == device);
-        if let Some(wrong) = same_op.clone().find_map(|kernel| unknown_attr(kernel, op)) {
-            return Err(invalid(&op.name, wrong));
-        }
-        let matching: Vec<&KernelBuilder> = same_op
-            .clone()
-            .filter(|kernel| matches_types(kernel, op))
-            .collect();
-        let top = matching.iter().map(|kernel| kernel.priority).max();
-        match matching
-            .iter()
-            .filter(|kernel| Some(kernel.priority) == top)
-            .collect::<Vec<_>>()[..]
-        {
-            [kernel] => Ok(kernel),
-            [] => Err(Error::NoKernel(no_kernel_message(op, same_op))),
-            [first, second, ..] => Err(invalid(&op.name, ambiguous_kernels_message(first, second))),
-        }
     }
 
     fn compute(
@@ -171,45 +141,6 @@ impl Host {
         instance.outputs(context)
     }
 
-    fn upload(&self, tensor: &Tensor, placement: &ArgumentPlacement) -> Result<View, Error> {
-        let bytes = tensor.bytes();
-        let buffer = match placement.on_host {
-            true => TensorBuffer::from_host_memory(HostMemory::from_bytes(bytes)),
-            false => TensorBuffer::allocate_on(&self.executor, bytes.len())?,
-        };
-        if buffer.on_device() {
-            let copied = self
-                .executor
-                .htod(self.streams.host_to_device, block(&buffer), bytes);
-            copied.map_err(|error| self.copy_error("CPU->PluggableDevice", error))?;
-        }
-        Ok(View {
-            dtype: tensor.dtype(),
-            dims: tensor.dims().to_vec(),
-            buffer: Arc::new(buffer),
-        })
-    }
-
-    /// Copies a tensor to device memory.
-    pub(crate) fn copy_in(&self, tensor: &Tensor) -> Result<View, Error> {
-        let placement = ArgumentPlacement {
-            name: String::new(),
-            dtype: tensor.dtype(),
-            on_host: false,
-        };
-        let view = self.upload(tensor, &placement)?;
-        self.executor.poll(self.streams.host_to_device)?;
-        Ok(view)
-    }
-
-    /// Returns the error that TensorFlow reports if a copy cannot be enqueued.
-    fn copy_error(&self, direction: &str, error: Error) -> Error {
-        match self.quirks.has(Quirk::CopyErrorIsFatal) {
-            true => Error::Refused(format!("{direction} Memcpy failed.; {error}")),
-            false => error,
-        }
-    }
-
     /// Computes, waits, and copies the outputs to the host. A held stream is released when the kernel has returned.
     pub(crate) fn finish(
         &self,
@@ -231,64 +162,6 @@ impl Host {
             })
             .collect()
     }
-
-    fn download(
-        &self,
-        op: &str,
-        index: usize,
-        view: Option<View>,
-        placement: &ArgumentPlacement,
-    ) -> Result<Tensor, Error> {
-        let name = &placement.name;
-        let unset = || Error::Status {
-            call: format!("{op} left its output {name} unset"),
-            code: StatusCode::INTERNAL,
-            message: format!("Missing {index}-th output from {{{{node {op}}}}}"),
-        };
-        let view = view.ok_or_else(unset)?;
-        if view.dtype != placement.dtype {
-            let text = format!(
-                "{op} returned {name} as {}, not {}",
-                view.dtype, placement.dtype
-            );
-            return Err(Error::Refused(text));
-        }
-        let len = view.bytes();
-        if len > view.buffer.len() {
-            let text = format!(
-                "{op} returned {name} with the shape {:?}, which exceeds its memory",
-                view.dims
-            );
-            return Err(Error::Refused(text));
-        }
-        if view.dtype == DType::VARIANT {
-            return Ok(Tensor::raw(view.dtype, view.dims, view.buffer.host_bytes()));
-        }
-        match view.buffer.on_device() {
-            false => Ok(Tensor::from_bytes(
-                view.dtype,
-                &view.dims,
-                &view.buffer.host_bytes()[..len],
-            )),
-            true => self.copy_out(&view),
-        }
-    }
-
-    /// Copies a tensor from device memory to the host.
-    pub(crate) fn copy_out(&self, view: &View) -> Result<Tensor, Error> {
-        let len = view.bytes();
-        let stream = self.streams.device_to_host;
-        let mut bytes = HostMemory::poisoned(len);
-        self.executor.depend(stream, self.streams.compute)?;
-        let source = DeviceMemoryBlock {
-            opaque: view.buffer.data(),
-            size: len as u64,
-        };
-        let copied = self.executor.dtoh(stream, bytes.bytes_mut(), source);
-        copied.map_err(|error| self.copy_error("PluggableDevice->CPU", error))?;
-        self.executor.poll(stream)?;
-        Ok(Tensor::from_bytes(view.dtype, &view.dims, bytes.bytes()))
-    }
 }
 
 /// Replaces each view of a tensor that equals an earlier one by the earlier view.
@@ -300,76 +173,11 @@ fn share_equal_inputs(inputs: &[Tensor], views: &mut [View]) {
     }
 }
 
-fn block(buffer: &TensorBuffer) -> DeviceMemoryBlock {
-    DeviceMemoryBlock {
-        opaque: buffer.data(),
-        size: buffer.len() as u64,
-    }
-}
-
 fn invalid(op: &str, message: String) -> Error {
     Error::Status {
         call: op.to_owned(),
         code: StatusCode::INVALID_ARGUMENT,
         message,
-    }
-}
-
-/// Returns the message about a type constraint on an attribute that the op does not have.
-fn unknown_attr(kernel: &KernelBuilder, op: &Op) -> Option<String> {
-    let mut names = kernel.constraints.iter().map(|(name, _)| name);
-    let unknown = names.find(|name| !op.attrs.contains_key(*name))?;
-    let attrs = op
-        .attrs
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"));
-    let attrs: Vec<String> = attrs.collect();
-    Some(format!(
-        "OpKernel '{}' has constraint on attr '{unknown}' not in NodeDef '[{}]'",
-        op.name,
-        attrs.join(", ")
-    ))
-}
-
-fn ambiguous_kernels_message(first: &KernelBuilder, second: &KernelBuilder) -> String {
-    format!(
-        "Multiple OpKernel registrations match NodeDef at the same priority '{{{{node {}}}}}': '{first}' and '{second}'",
-        first.op
-    )
-}
-
-fn matches_types(kernel: &KernelBuilder, op: &Op) -> bool {
-    kernel.label.is_empty()
-        && kernel
-            .constraints
-            .iter()
-            .all(|(attr, dtype)| match op.attrs.get(attr) {
-                Some(Attr::Type(bound)) => bound == dtype,
-                Some(Attr::List(items)) => items.iter().all(|item| *item == Attr::Type(*dtype)),
-                _ => false,
-            })
-}
-
-fn no_kernel_message<'a>(op: &Op, same_op: impl Iterator<Item = &'a KernelBuilder>) -> String {
-    let list = same_op
-        .map(|kernel| format!("{:?}", kernel.constraints))
-        .collect::<Vec<_>>();
-    let types: Vec<String> = op
-        .attrs
-        .iter()
-        .filter(|(_, value)| matches!(value, Attr::Type(_)))
-        .map(|(name, value)| format!("{name}={value:?}"))
-        .collect();
-    match list.is_empty() {
-        true => format!("the plugin registered no kernel for {}", op.name),
-        false => {
-            format!(
-                "no kernel of {} serves {}; there are {}",
-                op.name,
-                types.join(" "),
-                list.join(" ")
-            )
-        }
     }
 }
 
@@ -382,113 +190,4 @@ fn wait_for_deferred(context: &KernelContext) -> Result<(), Error> {
         std::thread::yield_now();
     }
     Ok(())
-}
-
-/// A created kernel; dropping it calls its delete function.
-pub(crate) struct KernelInstance<'a> {
-    builder: &'a KernelBuilder,
-    node: String,
-    object: *mut c_void,
-}
-
-impl<'a> KernelInstance<'a> {
-    pub(crate) fn create(builder: &'a KernelBuilder, op: &Op) -> Result<Self, Error> {
-        let node = format!("{}_under_test", op.name);
-        let construction = objects::create(
-            KernelConstruction::new(node.clone(), op.name.clone(), op.attrs.clone()),
-            Owner::Host,
-        );
-        fault::set_current_call(&"a kernel's create function");
-        let object = match builder.create {
-            // SAFETY: the plugin registered this function with the signature of a create function, and the
-            // construction is alive until `take` below.
-            Some(create) => unsafe { create(construction) },
-            None => null_mut(),
-        };
-        let failure = objects::take(construction).and_then(|construction| construction.failure());
-        let kernel = Self {
-            builder,
-            node,
-            object,
-        };
-        match failure {
-            Some((code, message)) => Err(Error::Status {
-                call: op.name.clone(),
-                code,
-                message,
-            }),
-            None => Ok(kernel),
-        }
-    }
-
-    pub(crate) fn compute(&self, context: *mut KernelContext, quirks: Quirks) -> Result<(), Error> {
-        fault::set_current_call(&"a kernel's compute function");
-        match self.builder.compute {
-            // SAFETY: the plugin registered this function with this signature; `object` is the result of its
-            // create function, and the caller owns the context for the duration of the call.
-            Some(Compute::Sync(compute)) => unsafe { compute(self.object, context) },
-            Some(Compute::Async(compute)) => {
-                let done = Done::default();
-                let wait = done.wait();
-                let done = objects::create(done, Owner::Plugin);
-                // SAFETY: as for a synchronous kernel; `done` is alive until the plugin calls it.
-                unsafe { compute(self.object, context, done) };
-                self.wait_for_done(done, &wait, quirks)?;
-            }
-            None => {
-                let op = &self.builder.op;
-                let text =
-                    format!("the kernel of {op} has no compute function, and TensorFlow calls it");
-                return Err(Error::Refused(text));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl KernelInstance<'_> {
-    /// Takes the outputs from the context, or the error that the kernel has set.
-    fn outputs(&self, context: &KernelContext) -> Result<Vec<Option<View>>, Error> {
-        let mut state = context.state();
-        match state.failure.take() {
-            Some((code, message)) => Err(Error::Status {
-                call: self.builder.op.clone(),
-                code,
-                message,
-            }),
-            None => Ok(state.output_views.iter_mut().map(Option::take).collect()),
-        }
-    }
-
-    /// Waits until the kernel has called `done`, for as long as TensorFlow's callback exists.
-    fn wait_for_done(&self, done: *mut Done, wait: &Wait, quirks: Quirks) -> Result<(), Error> {
-        let ends_with_compute = quirks.has(Quirk::DoneEndsWithCompute);
-        let limit = if ends_with_compute {
-            Duration::ZERO
-        } else {
-            TIMEOUT
-        };
-        if wait.done_within(limit) {
-            return Ok(());
-        }
-        // A later call is a fault.
-        drop(objects::take(done));
-        let op = &self.builder.op;
-        match ends_with_compute {
-            true => Err(Error::Refused(format!(
-                "{op} did not call done before compute returned, where its callback ends up to 2.21"
-            ))),
-            false => Err(Error::Timeout(format!("{op} never called done"))),
-        }
-    }
-}
-
-impl Drop for KernelInstance<'_> {
-    fn drop(&mut self) {
-        if let Some(delete) = self.builder.delete {
-            fault::set_current_call(&"a kernel's delete function");
-            // SAFETY: the plugin registered this function to be called once on the result of its create function.
-            unsafe { delete(self.object) }
-        }
-    }
 }

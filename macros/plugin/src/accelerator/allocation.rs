@@ -1,12 +1,11 @@
 //! Device memory: blocks, and the regions of a block that commands use.
 
 use std::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use sp_runtime::AddressRange;
 
 use super::Accelerator;
-use super::device::Shared;
 use crate::{Error, Result};
 
 /// An allocation, at the address that TensorFlow has for it.
@@ -14,7 +13,6 @@ pub(super) struct Block<A: Accelerator> {
     pub allocation: A::Allocation,
     pub start: usize,
     pub bytes: usize,
-    pub device: Weak<Shared<A>>,
     _addresses: Option<AddressRange>,
 }
 
@@ -23,7 +21,7 @@ impl<A: Accelerator> Block<A> {
     ///
     /// # Errors
     /// Returns an error if the process has no addresses left.
-    pub fn new(allocation: A::Allocation, bytes: usize, device: Weak<Shared<A>>) -> Result<Self> {
+    pub fn new(allocation: A::Allocation, bytes: usize) -> Result<Self> {
         let (start, _addresses) = match A::address(&allocation) {
             Some(start) => (start.get(), None),
             None => {
@@ -35,7 +33,6 @@ impl<A: Accelerator> Block<A> {
             allocation,
             start,
             bytes,
-            device,
             _addresses,
         })
     }
@@ -94,10 +91,6 @@ impl<A: Accelerator> Region<A> {
             return Err(Error::invalid_argument(message));
         }
         Self::new(self.block.clone(), self.offset + offset, len)
-    }
-
-    pub(super) fn block(&self) -> &Arc<Block<A>> {
-        &self.block
     }
 }
 

@@ -1,6 +1,5 @@
 //! Callbacks of TensorFlow, each called exactly once.
 
-use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -8,17 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use sp_abi::stream_executor::SE_StatusCallbackFn;
 use sp_runtime::{Error, Status, guard};
 
-use super::Accelerator;
 use super::stream::StreamState;
-
-thread_local! {
-    static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Returns true on a thread that runs a callback, where no function of the driver may be called.
-pub(super) fn is_in_host_function() -> bool {
-    IN_HOST_FUNCTION.get()
-}
+use super::{Accelerator, host_function};
 
 /// A callback that has not run. Dropping it calls it, so a queue that drops its functions calls it too.
 struct Callback<A: Accelerator> {
@@ -32,9 +22,7 @@ unsafe impl<A: Accelerator> Send for Callback<A> {}
 
 impl<A: Accelerator> Drop for Callback<A> {
     fn drop(&mut self) {
-        let nested = IN_HOST_FUNCTION.replace(true);
-        guard::run_with_default("a host callback", (), || self.call());
-        IN_HOST_FUNCTION.set(nested);
+        host_function::run(|| guard::run_with_default("a host callback", (), || self.call()));
     }
 }
 

@@ -57,11 +57,11 @@ impl<A: Accelerator> Event<A> {
         match guard::is_complete(&*record.fence) {
             Ok(false) => record.has_expired(),
             Ok(true) => {
-                record.stream.forget_completed();
+                record.stream.failures.forget_completed();
                 true
             }
             Err(error) => {
-                record.stream.fail(&error);
+                record.stream.failures.fail(&error);
                 // TensorFlow may free the host memory of copies before a complete event.
                 record.stream.drain_without_limit();
                 true
@@ -104,7 +104,7 @@ impl<A: Accelerator> Record<A> {
         };
         let has_expired = self.time.elapsed() > limit;
         if has_expired {
-            self.stream.fail_pending(&expired(limit));
+            self.stream.failures.fail_pending(&expired(limit));
         }
         has_expired
     }

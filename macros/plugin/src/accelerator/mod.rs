@@ -20,6 +20,7 @@ mod callback;
 mod device;
 mod event;
 mod guard;
+mod host_function;
 mod host_memory;
 mod kernel;
 mod limits;

@@ -148,7 +148,7 @@ impl<A: Accelerator> StreamExecutor for AcceleratorDevice<A> {
 
     fn get_stream_status(&self, stream: &Stream<A>) -> Result<()> {
         self.0.check()?;
-        stream.0.check_commands()?;
+        stream.0.failures.check_commands()?;
         stream.0.check_callbacks()
     }
 

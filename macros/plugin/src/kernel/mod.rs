@@ -23,6 +23,7 @@ mod fetched_input;
 mod function_name; // since 2.11
 mod input;
 mod inputs;
+mod lacking;
 mod listed_type;
 pub mod marker;
 mod node_def; // since 2.11

@@ -18,8 +18,8 @@ use sp_runtime::{HostFunction, Releases};
 use super::attribute::Construction;
 use super::builder::KernelBuilder;
 use super::call::Call;
+use super::lacking::{self, Lacking};
 use super::spec::{Kernel, KernelTable, OpSpec, Options, State};
-use super::table::{Lacking, report_lacking};
 use crate::{Bf16, Bool, Device, Element, Error, F16, Result, platform};
 
 /// The kernels of the plugin have a higher priority, so these run for the remaining types only.
@@ -207,8 +207,8 @@ fn report_deferred(is_rejected: impl Fn(&CStr) -> bool) {
     let deferred = DEFERRED.lock().unwrap_or_else(PoisonError::into_inner);
     let deferred = deferred.iter().cloned();
     let (rejected, others): (Vec<_>, Vec<_>) = deferred.partition(|(_, op)| is_rejected(op));
-    report_lacking(&rejected, "an error that names what to use instead");
-    report_lacking(&others, "left to TensorFlow's own kernels");
+    lacking::report(&rejected, "an error that names what to use instead");
+    lacking::report(&others, "left to TensorFlow's own kernels");
 }
 
 /// Returns the kernels of each device. Those for variables have no other one there.

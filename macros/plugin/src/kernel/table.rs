@@ -1,12 +1,12 @@
 //! From tables of kernels to TensorFlow's registry: the body of `TF_InitKernel`.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 
 use sp_runtime::{Host, UnavailableFunction, guard};
 
 use super::builder::KernelBuilder;
+use super::lacking::{self, Lacking};
 use super::rejected; // since 2.6
 use super::spec::{Constraint, Kernel};
 use super::{calls, compare, driver};
@@ -140,7 +140,7 @@ fn runnable<D: Device>(tables: Vec<Vec<&'static Kernel>>) -> Vec<Vec<Registratio
     let served: BTreeSet<&CStr> = tables.iter().flatten().map(|it| it.op()).collect();
     lacking.retain(|(_, op)| !served.contains(op));
     let lacking = rejected::defer_report(lacking); // since 2.6
-    report_lacking(&lacking, "left to TensorFlow's own kernels");
+    lacking::report(&lacking, "left to TensorFlow's own kernels");
     let registrations = |(index, table): (usize, Vec<&'static Kernel>)| {
         let table = table.into_iter();
         table.map(|it| Registration::new(it, index)).collect()
@@ -159,23 +159,6 @@ fn unavailable_function(kernel: &Kernel) -> Option<UnavailableFunction> {
     let missing = kernel.needs().find_map(|it| it.check_available().err());
     let mut checks = kernel.options.attribute_checks.iter();
     missing.or_else(|| checks.find_map(|check| check().err()))
-}
-
-/// An op without a kernel, after the function of the host that its kernels need.
-pub(super) type Lacking = (String, &'static CStr);
-
-/// Reports the ops without a kernel and what becomes of them, a line for each reason.
-pub(super) fn report_lacking(lacking: &[Lacking], consequence: &str) {
-    let mut ops: BTreeMap<&str, BTreeSet<Cow<'_, str>>> = BTreeMap::new();
-    for (missing, op) in lacking {
-        let of_reason = ops.entry(missing).or_default();
-        of_reason.insert(op.to_string_lossy());
-    }
-    for (missing, ops) in ops {
-        let ops: Vec<_> = ops.into_iter().collect();
-        let ops = ops.join(", ");
-        sp_runtime::report!(Warn, "{ops}: {consequence}, since {missing}");
-    }
 }
 
 /// Returns the rank of the last table: 1 for type `GPU`, of which core has kernels of its own, such as Reshape. TensorFlow

@@ -8,13 +8,27 @@ use crate::compute::image::Interpolation;
 use crate::compute::image::crop::{Crop, crop_and_resize as crop};
 use crate::compute::image::resize::{self, Alignment, Resize};
 use sp_plugin::Code;
-use sp_plugin::kernel::{Kernel, kernels};
+use sp_plugin::kernel::{Attributes, Kernel, kernels};
 
-impl Alignment {
-    /// Checks that at most one attribute is true.
-    fn check(self) -> Result<Self> {
+/// The attributes of the four ops that resize images.
+#[derive(Attributes)]
+struct AlignmentAttributes {
+    align_corners: bool,
+    half_pixel_centers: bool,
+}
+
+impl AlignmentAttributes {
+    fn alignment(&self) -> Alignment {
+        Alignment {
+            align_corners: self.align_corners,
+            half_pixel_centers: self.half_pixel_centers,
+        }
+    }
+
+    /// Returns the alignment, of which at most one attribute may be true.
+    fn exclusive(&self) -> Result<Alignment> {
         match self.align_corners && self.half_pixel_centers {
-            false => Ok(self),
+            false => Ok(self.alignment()),
             true => Err(Error::invalid_argument(
                 "align_corners and half_pixel_centers must not both be true",
             )),
@@ -55,20 +69,15 @@ fn plan(images: &[usize], size: [usize; 2], alignment: Alignment) -> Result<Resi
 
 #[kernel(ResizeBilinear, T = [F16, Bf16, f32, f64, u8])]
 fn bilinear<T: Element + Cast<f32>>(
+    #[state] attributes: &AlignmentAttributes,
     images: In<'_, T>,
     size: HostIn<'_, i32>,
     resized_images: Out<'_, f32>,
-    align_corners: bool,
-    half_pixel_centers: bool,
 ) -> Result<()> {
-    let alignment = Alignment {
-        align_corners,
-        half_pixel_centers,
-    };
     let plan = plan(
         images.dims(),
         image_size("size", &size)?,
-        alignment.check()?,
+        attributes.exclusive()?,
     )?;
     let mut output = resized_images.unspecified(&plan.resized())?;
     resize::bilinear(&plan, images.data(), &mut output);
@@ -77,16 +86,11 @@ fn bilinear<T: Element + Cast<f32>>(
 
 #[kernel(ResizeBilinearGrad, T = [F16, Bf16, f32, f64])]
 fn bilinear_grad<T: Element + Precision<Compute: Elementary>>(
+    #[state] attributes: &AlignmentAttributes,
     grads: In<'_, f32>,
     original_image: In<'_, T>,
     output: Out<'_, T>,
-    align_corners: bool,
-    half_pixel_centers: bool,
 ) -> Result<()> {
-    let alignment = Alignment {
-        align_corners,
-        half_pixel_centers,
-    };
     let [_, rows, columns, _] = dims4("original_image", original_image.dims())?;
     let [batch, resized_rows, resized_columns, channels] = dims4("grads", grads.dims())?;
     if [rows, columns, resized_rows, resized_columns].contains(&0) {
@@ -101,7 +105,7 @@ fn bilinear_grad<T: Element + Precision<Compute: Elementary>>(
         [batch, rows, columns, channels],
         [resized_rows, resized_columns],
     );
-    let plan = Resize::new(dims, size, alignment.check()?);
+    let plan = Resize::new(dims, size, attributes.exclusive()?);
     let mut output = output.zeroed(&dims)?;
     T::update(&mut output, |dx| {
         resize::bilinear_grad(&plan, grads.data(), dx)
@@ -111,20 +115,15 @@ fn bilinear_grad<T: Element + Precision<Compute: Elementary>>(
 
 #[kernel(ResizeNearestNeighbor, T = [F16, Bf16, f32, f64, u8, i64])]
 fn nearest<T: Element>(
+    #[state] attributes: &AlignmentAttributes,
     images: In<'_, T>,
     size: HostIn<'_, i32>,
     resized_images: Out<'_, T>,
-    align_corners: bool,
-    half_pixel_centers: bool,
 ) -> Result<()> {
-    let alignment = Alignment {
-        align_corners,
-        half_pixel_centers,
-    };
     let plan = plan(
         images.dims(),
         image_size("size", &size)?,
-        alignment.check()?,
+        attributes.exclusive()?,
     )?;
     let mut output = resized_images.unspecified(&plan.resized())?;
     resize::nearest(&plan, images.data(), &mut output);
@@ -134,21 +133,17 @@ fn nearest<T: Element>(
 /// Permits both attributes, as the kernel on the CPU does.
 #[kernel(ResizeNearestNeighborGrad, T = [F16, Bf16, f32, f64])]
 fn nearest_grad<T: Element + Precision<Compute: Number>>(
+    #[state] attributes: &AlignmentAttributes,
     grads: In<'_, T>,
     size: HostIn<'_, i32>,
     output: Out<'_, T>,
-    align_corners: bool,
-    half_pixel_centers: bool,
 ) -> Result<()> {
-    let alignment = Alignment {
-        align_corners,
-        half_pixel_centers,
-    };
     let [batch, resized_rows, resized_columns, channels] = dims4("grads", grads.dims())?;
     let [rows, columns] = image_size("size", &size)?;
     let dims = [batch, rows, columns, channels];
     let mut output = output.zeroed(&dims)?;
-    let plan = Resize::new(dims, [resized_rows, resized_columns], alignment);
+    let size = [resized_rows, resized_columns];
+    let plan = Resize::new(dims, size, attributes.alignment());
     let gradient = T::widened(grads.data());
     T::update(&mut output, |dx| resize::nearest_grad(&plan, &gradient, dx));
     Ok(())

@@ -1,22 +1,23 @@
 //! Inputs of kernels: parameters whose memory space is in their type.
 
-use std::convert::Infallible;
+mod deferred;
+mod host;
+
 use std::marker::PhantomData;
 use std::slice;
 
-use sp_abi::tf_datatype::TF_DataType;
 use sp_abi::tf_tensor::TF_Tensor;
 
 use super::call::InputSource;
 use super::fetched_input::FetchedInput;
-use super::inputs::Inputs;
-use super::marker;
 use super::placement::{HostAccess, HostInt32, Placement, is_host};
 use super::sealed::Sealed;
 use super::spec::{Needs, ParameterSpec, no_needs};
-use crate::dims::Dims;
 use crate::element::ElementLayout;
 use crate::{Device, Element, Error, HostAddressable, Result};
+
+pub use deferred::{InList, LazyIn, ResourceHandle};
+pub use host::{HostElement, HostIn, Integer, Integers};
 
 /// A parameter of a kernel that is an input of type `E`.
 #[diagnostic::on_unimplemented(
@@ -196,10 +197,6 @@ fn scalar<T: Copy>(data: &[T], dims: &[usize]) -> Result<T> {
 }
 
 impl<T, S> Sealed for In<'_, T, S> {}
-impl<T: HostElement> Sealed for HostIn<'_, T> {}
-impl<T> Sealed for LazyIn<'_, T> {}
-impl Sealed for ResourceHandle<'_> {}
-impl<T> Sealed for InList<'_, T> {}
 
 impl<'c, T: Element> FromInput<'c, T> for In<'c, T> {
     const HOST: bool = false;
@@ -228,188 +225,6 @@ impl<'c, T: Element, D: Device> FromInput<'c, T> for In<'c, T, D> {
     }
 }
 
-/// The element type of a [`HostIn`] that is a signed integer of any width.
-pub struct Integer(());
-
-/// An input in host memory: the parameter registers it so.
-pub struct HostIn<'c, T: HostElement>(pub(super) T::Tensor<'c>);
-
-/// The element type of a [`HostIn`]: an [`Element`], [`Integer`], or [`Text`](marker::Text).
-pub trait HostElement {
-    /// The tensor.
-    type Tensor<'c>;
-}
-
-impl<T: Element> HostElement for T {
-    type Tensor<'c> = In<'c, T>;
-}
-
-impl HostElement for Integer {
-    type Tensor<'c> = Integers<'c>;
-}
-
-/// A tensor of signed integers.
-pub enum Integers<'c> {
-    /// int8.
-    Int8(In<'c, i8>),
-    /// int16.
-    Int16(In<'c, i16>),
-    /// int32.
-    Int32(In<'c, i32>),
-    /// int64.
-    Int64(In<'c, i64>),
-}
-
-/// Evaluates an expression with the tensor, of whichever type it is.
-macro_rules! with_tensor {
-    ($integers:expr, $tensor:ident => $result:expr) => {
-        match $integers {
-            Integers::Int8($tensor) => $result,
-            Integers::Int16($tensor) => $result,
-            Integers::Int32($tensor) => $result,
-            Integers::Int64($tensor) => $result,
-        }
-    };
-}
-
-impl<T: Element> HostIn<'_, T> {
-    /// Returns the shape.
-    pub fn dims(&self) -> &[usize] {
-        self.0.dims()
-    }
-
-    /// Returns the elements in row-major order.
-    pub fn data(&self) -> &[T] {
-        self.0.data()
-    }
-
-    /// Returns the only element.
-    ///
-    /// # Errors
-    /// Returns an error if there is not exactly one.
-    pub fn scalar(&self) -> Result<T> {
-        self.0.scalar()
-    }
-}
-
-#[allow(clippy::useless_conversion)]
-impl HostIn<'_, Integer> {
-    /// Returns the shape.
-    pub fn dims(&self) -> &[usize] {
-        with_tensor!(&self.0, it => it.dims())
-    }
-
-    /// Returns the number of elements.
-    pub fn len(&self) -> usize {
-        with_tensor!(&self.0, it => it.len())
-    }
-
-    /// Returns true if there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Returns element `index` in row-major order.
-    ///
-    /// # Panics
-    /// Panics if there is no such element.
-    pub fn get(&self, index: usize) -> i64 {
-        with_tensor!(&self.0, it => it.data()[index].into())
-    }
-
-    /// Returns the elements in row-major order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = i64> {
-        (0..self.len()).map(|index| self.get(index))
-    }
-
-    /// Copies the elements.
-    pub fn to_vec(&self) -> Vec<i64> {
-        self.iter().collect()
-    }
-
-    /// Copies the elements, up to eight without an allocation: for axes, and for shapes.
-    pub fn to_dims(&self) -> Dims<i64> {
-        let Ok(dims) = Dims::try_new::<Infallible>(self.len(), |index| Ok(self.get(index)));
-        dims
-    }
-
-    /// Returns the only element.
-    ///
-    /// # Errors
-    /// Returns an error if there is not exactly one.
-    pub fn scalar(&self) -> Result<i64> {
-        with_tensor!(&self.0, it => it.scalar().map(i64::from))
-    }
-}
-
-impl<'c, T: Element> FromInput<'c, T> for HostIn<'c, T> {
-    const HOST: bool = true;
-    const HAS_HOST_ACCESS: bool = false;
-
-    fn from_input(source: InputSource<'c>) -> Result<Self> {
-        In::read(source).map(Self)
-    }
-}
-
-impl<'c> Integers<'c> {
-    fn read(source: InputSource<'c>) -> Result<Self> {
-        let (input, layout) = match source.layout {
-            Some(layout) => (FetchedInput::new(source, *layout, true)?, *layout),
-            None => FetchedInput::with_type_of_tensor(source, layout_of_integers, true)?,
-        };
-        // SAFETY: the host reads the input. `ElementLayout::new` made the layout, here or for the parameter, so that it is
-        // that of the Rust type of each arm.
-        unsafe {
-            match layout.dtype {
-                TF_DataType::TF_INT8 => Ok(Self::Int8(In::from_fetched(input))),
-                TF_DataType::TF_INT16 => Ok(Self::Int16(In::from_fetched(input))),
-                TF_DataType::TF_INT32 => Ok(Self::Int32(In::from_fetched(input))),
-                TF_DataType::TF_INT64 => Ok(Self::Int64(In::from_fetched(input))),
-                other => Err(not_integers(other)),
-            }
-        }
-    }
-}
-
-/// Returns the layout of a type of signed integers.
-fn layout_of_integers(dtype: TF_DataType) -> Result<ElementLayout> {
-    const LAYOUTS: [ElementLayout; 4] = [
-        ElementLayout::new::<i8>(),
-        ElementLayout::new::<i16>(),
-        ElementLayout::new::<i32>(),
-        ElementLayout::new::<i64>(),
-    ];
-    let layout = LAYOUTS.iter().find(|it| it.dtype == dtype).copied();
-    layout.ok_or_else(|| not_integers(dtype))
-}
-
-#[cold]
-fn not_integers(dtype: TF_DataType) -> Error {
-    Error::invalid_argument(format!("expected integers, got {dtype:?}"))
-}
-
-macro_rules! integer_inputs {
-    ($($ty:ty, $layout:expr;)*) => {$(
-        impl<'c> FromInput<'c, $ty> for HostIn<'c, Integer> {
-            const HOST: bool = true;
-            const HAS_HOST_ACCESS: bool = false;
-            const LAYOUT: Option<ElementLayout> = $layout;
-
-            fn from_input(source: InputSource<'c>) -> Result<Self> {
-                Integers::read(source).map(Self)
-            }
-        }
-    )*};
-}
-
-integer_inputs! {
-    i8, Some(ElementLayout::new::<i8>());
-    i16, Some(ElementLayout::new::<i16>());
-    i32, Some(ElementLayout::new::<i32>());
-    i64, Some(ElementLayout::new::<i64>());
-    marker::Integers, None;
-}
-
 impl<P: Sealed> Sealed for Option<P> {}
 
 /// `None` if the running release's op does not have the input, or if it is a list without tensors.
@@ -427,86 +242,5 @@ impl<'c, E, P: FromInput<'c, E>> FromInput<'c, E> for Option<P> {
             0 => Ok(None),
             _ => P::from_input(source).map(Some),
         }
-    }
-}
-
-/// An input that is not fetched before [`read`](LazyIn::read), such as the new value of a variable.
-pub struct LazyIn<'c, T> {
-    pub(super) source: InputSource<'c>,
-    element: PhantomData<fn() -> T>,
-}
-
-impl<'c, T: Element> LazyIn<'c, T> {
-    /// Fetches the input.
-    ///
-    /// # Errors
-    /// Returns an error if it cannot be copied to the host.
-    pub fn read(self) -> Result<In<'c, T>> {
-        In::read(self.source)
-    }
-}
-
-impl<'c, T: Element> FromInput<'c, T> for LazyIn<'c, T> {
-    const HOST: bool = false;
-    const HAS_HOST_ACCESS: bool = true;
-
-    fn from_input(source: InputSource<'c>) -> Result<Self> {
-        let element = PhantomData;
-        Ok(Self { source, element })
-    }
-}
-
-/// The handle of a resource, which the kernel does not use.
-pub struct ResourceHandle<'c>(PhantomData<&'c ()>);
-
-impl<'c> FromInput<'c, marker::Resource> for ResourceHandle<'c> {
-    const HOST: bool = true;
-    const HAS_HOST_ACCESS: bool = false;
-
-    fn from_input(_: InputSource<'c>) -> Result<Self> {
-        Ok(Self(PhantomData))
-    }
-}
-
-/// An input of several tensors of `T`.
-#[derive(Clone, Copy)]
-pub struct InList<'c, T> {
-    source: InputSource<'c>,
-    element: PhantomData<fn() -> T>,
-}
-
-impl<'c, T: Element> InList<'c, T> {
-    /// Returns the number of tensors.
-    pub fn len(&self) -> usize {
-        self.source.count
-    }
-
-    /// Returns true if there are no tensors.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Fetches each tensor.
-    pub fn iter(&self) -> impl Iterator<Item = Result<In<'c, T>>> + use<'c, T> {
-        let source = self.source;
-        (0..source.count).map(move |index| In::read(source.tensor_source(index)))
-    }
-
-    /// Fetches all tensors, up to 16 without an allocation.
-    ///
-    /// # Errors
-    /// Returns an error if one of them cannot be copied to the host.
-    pub fn fetch(&self) -> Result<Inputs<In<'c, T>>> {
-        Inputs::collect(self.iter())
-    }
-}
-
-impl<'c, T: Element> FromInput<'c, marker::List<T>> for InList<'c, T> {
-    const HOST: bool = false;
-    const HAS_HOST_ACCESS: bool = true;
-
-    fn from_input(source: InputSource<'c>) -> Result<Self> {
-        let element = PhantomData;
-        Ok(Self { source, element })
     }
 }

@@ -1,0 +1,136 @@
+//! Events and timers.
+
+use std::time::{Duration, Instant};
+
+use super::{EventHandle, EventStatus, Executor, StreamHandle, TimerHandle};
+use crate::Error;
+use crate::call::{Ptr, call, call_with_status};
+use crate::contract_watch::record_breach;
+use crate::record::GuardedStruct;
+
+/// Time limit of an event.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+impl Executor {
+    pub fn create_event(&self) -> Result<EventHandle, Error> {
+        let mut event = std::ptr::null_mut();
+        call_with_status("create_event", |status| {
+            call!(self.table, "create_event", (self.device(), &mut event, status): (Ptr, *mut Ptr, Ptr));
+            Ok(EventHandle(event))
+        })
+    }
+
+    pub fn destroy_event(&self, event: EventHandle) -> Result<(), Error> {
+        call!(self.table, "destroy_event", (self.device(), event.0): (Ptr, Ptr));
+        Ok(())
+    }
+
+    pub fn event_status(&self, event: EventHandle) -> Result<EventStatus, Error> {
+        let status =
+            call!(self.table, "get_event_status", (self.device(), event.0): (Ptr, Ptr) -> u32);
+        if status > 3 {
+            let text = format!(
+                "SP_StreamExecutor.get_event_status returned {status}, which is not an SE_EventStatus"
+            );
+            record_breach("SP_StreamExecutor.get_event_status", text);
+        }
+        Ok(match status {
+            2 => EventStatus::Pending,
+            3 => EventStatus::Complete,
+            other => EventStatus::Failed(other),
+        })
+    }
+
+    pub fn record_event(&self, stream: StreamHandle, event: EventHandle) -> Result<(), Error> {
+        call_with_status("record_event", |status| {
+            call!(
+                self.table, "record_event",
+                (self.device(), stream.0, event.0, status): (Ptr, Ptr, Ptr, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    pub fn wait_for_event(&self, stream: StreamHandle, event: EventHandle) -> Result<(), Error> {
+        call_with_status("wait_for_event", |status| {
+            call!(
+                self.table, "wait_for_event",
+                (self.device(), stream.0, event.0, status): (Ptr, Ptr, Ptr, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    pub fn block_for_event(&self, event: EventHandle) -> Result<(), Error> {
+        call_with_status("block_host_for_event", |status| {
+            call!(self.table, "block_host_for_event", (self.device(), event.0, status): (Ptr, Ptr, Ptr));
+            Ok(())
+        })
+    }
+
+    /// Records an event and polls it, as TensorFlow's event thread does.
+    pub fn poll(&self, stream: StreamHandle) -> Result<(), Error> {
+        let event = self.create_event()?;
+        self.record_event(stream, event)?;
+        let result = self.poll_event(event);
+        self.destroy_event(event)?;
+        result
+    }
+
+    fn poll_event(&self, event: EventHandle) -> Result<(), Error> {
+        let end = Instant::now() + TIMEOUT;
+        loop {
+            match self.event_status(event)? {
+                EventStatus::Complete => return Ok(()),
+                EventStatus::Failed(status) => {
+                    return Err(Error::Refused(format!("Unexpected Event status: {status}")));
+                }
+                EventStatus::Pending if Instant::now() > end => {
+                    let seconds = TIMEOUT.as_secs();
+                    return Err(Error::Timeout(format!(
+                        "an event was pending for {seconds} s"
+                    )));
+                }
+                EventStatus::Pending => std::thread::yield_now(),
+            }
+        }
+    }
+
+    pub fn create_timer(&self) -> Result<TimerHandle, Error> {
+        let mut timer = std::ptr::null_mut();
+        call_with_status("create_timer", |status| {
+            call!(self.table, "create_timer", (self.device(), &mut timer, status): (Ptr, *mut Ptr, Ptr));
+            Ok(TimerHandle(timer))
+        })
+    }
+
+    pub fn destroy_timer(&self, timer: TimerHandle) -> Result<(), Error> {
+        call!(self.table, "destroy_timer", (self.device(), timer.0): (Ptr, Ptr));
+        Ok(())
+    }
+
+    pub fn start_timer(&self, stream: StreamHandle, timer: TimerHandle) -> Result<(), Error> {
+        call_with_status("start_timer", |status| {
+            call!(
+                self.table, "start_timer",
+                (self.device(), stream.0, timer.0, status): (Ptr, Ptr, Ptr, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    pub fn stop_timer(&self, stream: StreamHandle, timer: TimerHandle) -> Result<(), Error> {
+        call_with_status("stop_timer", |status| {
+            call!(
+                self.table, "stop_timer",
+                (self.device(), stream.0, timer.0, status): (Ptr, Ptr, Ptr, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    /// Returns the nanoseconds that the timer measured.
+    pub fn nanoseconds(&self, functions: &GuardedStruct, timer: TimerHandle) -> Result<u64, Error> {
+        Ok(call!(functions, "nanoseconds", (timer.0): (Ptr) -> u64))
+    }
+}

@@ -1,0 +1,90 @@
+//! Streams, and the functions that they call.
+
+use std::ffi::c_void;
+
+use super::{Executor, StreamHandle, WITH_OPTIONS};
+use crate::Error;
+use crate::call::{HostCallback, Ptr, call, call_with_status};
+
+impl Executor {
+    /// Creates a stream as the release does: with options if the plugin has the slot.
+    pub fn create_stream(&self) -> Result<StreamHandle, Error> {
+        match self.is_set_and_covered(WITH_OPTIONS) {
+            true => self.create_stream_with_options(None),
+            false => self.create_plain_stream(),
+        }
+    }
+
+    /// Creates a stream with options, by default without a priority.
+    pub fn create_stream_with_options(&self, priority: Option<i32>) -> Result<StreamHandle, Error> {
+        let mut options = self.shapes.record("SP_StreamOptions")?;
+        options.set("has_priority", u64::from(priority.is_some()));
+        options.set("priority", u64::from(priority.unwrap_or(0).cast_unsigned()));
+        let mut stream = std::ptr::null_mut();
+        call_with_status(WITH_OPTIONS, |status| {
+            call!(
+                self.table, "create_stream_with_options",
+                (self.device(), options.address(), &mut stream, status): (Ptr, Ptr, *mut Ptr, Ptr)
+            );
+            Ok(StreamHandle(stream))
+        })
+    }
+
+    pub fn create_plain_stream(&self) -> Result<StreamHandle, Error> {
+        let mut stream = std::ptr::null_mut();
+        call_with_status("create_stream", |status| {
+            call!(self.table, "create_stream", (self.device(), &mut stream, status): (Ptr, *mut Ptr, Ptr));
+            Ok(StreamHandle(stream))
+        })
+    }
+
+    pub fn destroy_stream(&self, stream: StreamHandle) -> Result<(), Error> {
+        call!(self.table, "destroy_stream", (self.device(), stream.0): (Ptr, Ptr));
+        Ok(())
+    }
+
+    pub fn depend(&self, dependent: StreamHandle, other: StreamHandle) -> Result<(), Error> {
+        call_with_status("create_stream_dependency", |status| {
+            call!(
+                self.table, "create_stream_dependency",
+                (self.device(), dependent.0, other.0, status): (Ptr, Ptr, Ptr, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    pub fn stream_status(&self, stream: StreamHandle) -> Result<(), Error> {
+        call_with_status("get_stream_status", |status| {
+            call!(self.table, "get_stream_status", (self.device(), stream.0, status): (Ptr, Ptr, Ptr));
+            Ok(())
+        })
+    }
+
+    pub fn block_until_done(&self, stream: StreamHandle) -> Result<(), Error> {
+        call_with_status("block_host_until_done", |status| {
+            call!(self.table, "block_host_until_done", (self.device(), stream.0, status): (Ptr, Ptr, Ptr));
+            Ok(())
+        })
+    }
+
+    pub fn synchronize(&self) -> Result<(), Error> {
+        call_with_status("synchronize_all_activity", |status| {
+            call!(self.table, "synchronize_all_activity", (self.device(), status): (Ptr, Ptr));
+            Ok(())
+        })
+    }
+
+    /// Enqueues a callback; returns false if the plugin rejects it.
+    pub fn host_callback(
+        &self,
+        stream: StreamHandle,
+        callback: HostCallback,
+        argument: *mut c_void,
+    ) -> Result<bool, Error> {
+        let taken = call!(
+            self.table, "host_callback",
+            (self.device(), stream.0, callback, argument): (Ptr, Ptr, HostCallback, Ptr) -> u8
+        );
+        Ok(taken != 0)
+    }
+}

@@ -1,0 +1,121 @@
+//! Copies of a kernel's inputs to the device, and of its outputs to the host.
+
+use std::sync::Arc;
+
+use crate::core::{ArgumentPlacement, View};
+use crate::executor::DeviceMemoryBlock;
+use crate::host::Host;
+use crate::memory::HostMemory;
+use crate::quirks::Quirk;
+use crate::tensor_buffer::TensorBuffer;
+use crate::{DType, Error, StatusCode, Tensor};
+
+impl Host {
+    pub(super) fn upload(
+        &self,
+        tensor: &Tensor,
+        placement: &ArgumentPlacement,
+    ) -> Result<View, Error> {
+        let bytes = tensor.bytes();
+        let buffer = match placement.on_host {
+            true => TensorBuffer::from_host_memory(HostMemory::from_bytes(bytes)),
+            false => TensorBuffer::allocate_on(&self.executor, bytes.len())?,
+        };
+        if buffer.on_device() {
+            let copied = self
+                .executor
+                .htod(self.streams.host_to_device, block(&buffer), bytes);
+            copied.map_err(|error| self.copy_error("CPU->PluggableDevice", error))?;
+        }
+        Ok(View {
+            dtype: tensor.dtype(),
+            dims: tensor.dims().to_vec(),
+            buffer: Arc::new(buffer),
+        })
+    }
+
+    /// Copies a tensor to device memory.
+    pub(crate) fn copy_in(&self, tensor: &Tensor) -> Result<View, Error> {
+        let placement = ArgumentPlacement {
+            name: String::new(),
+            dtype: tensor.dtype(),
+            on_host: false,
+        };
+        let view = self.upload(tensor, &placement)?;
+        self.executor.poll(self.streams.host_to_device)?;
+        Ok(view)
+    }
+
+    /// Returns the error that TensorFlow reports if a copy cannot be enqueued.
+    fn copy_error(&self, direction: &str, error: Error) -> Error {
+        match self.quirks.has(Quirk::CopyErrorIsFatal) {
+            true => Error::Refused(format!("{direction} Memcpy failed.; {error}")),
+            false => error,
+        }
+    }
+
+    pub(super) fn download(
+        &self,
+        op: &str,
+        index: usize,
+        view: Option<View>,
+        placement: &ArgumentPlacement,
+    ) -> Result<Tensor, Error> {
+        let name = &placement.name;
+        let unset = || Error::Status {
+            call: format!("{op} left its output {name} unset"),
+            code: StatusCode::INTERNAL,
+            message: format!("Missing {index}-th output from {{{{node {op}}}}}"),
+        };
+        let view = view.ok_or_else(unset)?;
+        if view.dtype != placement.dtype {
+            let text = format!(
+                "{op} returned {name} as {}, not {}",
+                view.dtype, placement.dtype
+            );
+            return Err(Error::Refused(text));
+        }
+        let len = view.bytes();
+        if len > view.buffer.len() {
+            let text = format!(
+                "{op} returned {name} with the shape {:?}, which exceeds its memory",
+                view.dims
+            );
+            return Err(Error::Refused(text));
+        }
+        if view.dtype == DType::VARIANT {
+            return Ok(Tensor::raw(view.dtype, view.dims, view.buffer.host_bytes()));
+        }
+        match view.buffer.on_device() {
+            false => Ok(Tensor::from_bytes(
+                view.dtype,
+                &view.dims,
+                &view.buffer.host_bytes()[..len],
+            )),
+            true => self.copy_out(&view),
+        }
+    }
+
+    /// Copies a tensor from device memory to the host.
+    pub(crate) fn copy_out(&self, view: &View) -> Result<Tensor, Error> {
+        let len = view.bytes();
+        let stream = self.streams.device_to_host;
+        let mut bytes = HostMemory::poisoned(len);
+        self.executor.depend(stream, self.streams.compute)?;
+        let source = DeviceMemoryBlock {
+            opaque: view.buffer.data(),
+            size: len as u64,
+        };
+        let copied = self.executor.dtoh(stream, bytes.bytes_mut(), source);
+        copied.map_err(|error| self.copy_error("PluggableDevice->CPU", error))?;
+        self.executor.poll(stream)?;
+        Ok(Tensor::from_bytes(view.dtype, &view.dims, bytes.bytes()))
+    }
+}
+
+fn block(buffer: &TensorBuffer) -> DeviceMemoryBlock {
+    DeviceMemoryBlock {
+        opaque: buffer.data(),
+        size: buffer.len() as u64,
+    }
+}

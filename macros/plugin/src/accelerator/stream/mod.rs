@@ -1,0 +1,287 @@
+//! A stream of TensorFlow: a queue, its recent commands, and its first error.
+//!
+//! | module | content |
+//! |---|---|
+//! | this one | commands and waits |
+//! | `failures` | the first error of a stream and of those it waits for |
+//! | `marks` | the recent commands, with a fence each |
+//! | `usage` | whether commands may use device memory |
+//! | `retained` | memory that lives until a synchronization |
+
+mod failures;
+mod marks;
+mod retained;
+mod usage;
+
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sp_runtime::fork::Process;
+
+use self::failures::Failures;
+pub(super) use self::marks::Command;
+use self::retained::Retained;
+use self::usage::Usage;
+use super::guard::{self, call_queue};
+use super::{Accelerator, Queue, host_function, limits};
+use crate::{Code, Error, Result};
+
+/// A stream of an [`AcceleratorDevice`](super::AcceleratorDevice).
+pub struct Stream<A: Accelerator>(pub(super) Arc<StreamState<A>>);
+
+/// The state of a stream.
+pub(super) struct StreamState<A: Accelerator> {
+    // Dropped before what its commands use.
+    queue: A::Queue,
+    pub failures: Arc<Failures<A>>,
+    /// The first error that a callback of TensorFlow has reported. It stops no commands.
+    callback_failure: OnceLock<Error>,
+    usage: Usage,
+    retained: Retained,
+    process: Process,
+}
+
+impl<A: Accelerator> StreamState<A> {
+    pub fn new(queue: A::Queue) -> Self {
+        Self {
+            queue,
+            failures: Arc::new(Failures::new()),
+            callback_failure: OnceLock::new(),
+            usage: Usage::default(),
+            retained: Retained::default(),
+            process: Process::current(),
+        }
+    }
+
+    /// Returns the queue for commands that use device memory. The caller calls [`close`](Self::close) once they are enqueued.
+    ///
+    /// # Errors
+    /// Returns the first error of the stream.
+    pub fn queue(&self) -> Result<&A::Queue> {
+        self.check()?;
+        self.usage.open();
+        Ok(&self.queue)
+    }
+
+    /// Ends a use of the queue. A synchronization that began earlier does not count for its commands.
+    pub fn close(&self) {
+        self.usage.close();
+    }
+
+    /// Enqueues a command that uses device memory. Its error is that of the queue, and not yet the stream's.
+    fn enqueue_use<T>(&self, command: impl FnOnce(&A::Queue) -> Result<T>) -> Result<Result<T>> {
+        let result = call_queue(self.queue()?, command);
+        self.close();
+        Ok(result)
+    }
+
+    /// Enqueues a command that uses device memory.
+    ///
+    /// # Errors
+    /// Returns the first error of the stream.
+    pub fn enqueue_copy<T>(&self, command: impl FnOnce(&A::Queue) -> Result<T>) -> Result<T> {
+        self.enqueue_use(command)?
+            .map_err(|error| self.failures.fail(&error))
+    }
+
+    /// Enqueues a fence, a wait or a function, none of which uses device memory. Its error is the stream's, since TensorFlow
+    /// ignores that of most commands.
+    ///
+    /// # Errors
+    /// Returns the first error of the stream.
+    pub fn enqueue<T>(&self, command: impl FnOnce(&A::Queue) -> Result<T>) -> Result<T> {
+        self.check()?;
+        call_queue(&self.queue, command).map_err(|error| self.failures.fail(&error))
+    }
+
+    /// Enqueues a command, and a fence by which errors name it.
+    ///
+    /// # Errors
+    /// Returns the first error of the stream.
+    pub fn enqueue_marked(
+        &self,
+        command: Command,
+        enqueue: impl FnOnce(&A::Queue) -> Result<()>,
+    ) -> Result<()> {
+        match self.enqueue_use(enqueue)? {
+            Ok(()) => self.mark(command),
+            Err(error) => Err(self.failures.fail_at(&command, &error)),
+        }
+    }
+
+    /// Records a fence behind a command that was enqueued.
+    ///
+    /// # Errors
+    /// Returns the first error of the stream.
+    pub fn mark(&self, command: Command) -> Result<()> {
+        match call_queue(&self.queue, Queue::record) {
+            Ok(fence) => self.failures.mark(command, fence),
+            Err(error) => Err(self.failures.fail_at(&command, &error)),
+        }
+    }
+
+    /// Returns the first error that is known.
+    pub fn check(&self) -> Result<()> {
+        self.failures.check()
+    }
+
+    /// Records an error as it is. Returns the first one.
+    pub fn fail_as(&self, error: Error) -> Error {
+        self.failures.fail_as(error)
+    }
+
+    /// Makes later commands of this stream wait for the present ones of another.
+    ///
+    /// # Errors
+    /// Returns the first error of either stream.
+    pub fn wait_for_stream(&self, other: &Self) -> Result<()> {
+        match other.enqueue(Queue::record) {
+            Ok(fence) => self.wait_for_fence(&fence, other),
+            Err(error) => Err(self.fail_as(error)),
+        }
+    }
+
+    /// Makes later commands wait for a fence of another stream.
+    ///
+    /// # Errors
+    /// Returns the first error of the stream.
+    pub fn wait_for_fence(&self, fence: &A::Fence, other: &Self) -> Result<()> {
+        self.enqueue(|queue| queue.wait(fence))?;
+        self.failures.add_upstream(&other.failures);
+        Ok(())
+    }
+
+    /// Waits on the calling thread for all commands.
+    ///
+    /// # Errors
+    /// Returns the first error of the stream.
+    pub fn synchronize(&self) -> Result<()> {
+        self.check()?;
+        let closed = self.usage.closed();
+        self.retained.release_after(|| match limits::timeout() {
+            None => call_queue(&self.queue, Queue::synchronize)
+                .map_err(|error| self.failures.fail(&error)),
+            Some(limit) => {
+                let fence = self.enqueue(Queue::record)?;
+                self.wait_within(&fence, limit)
+            }
+        })?;
+        self.usage.record_drained(closed);
+        self.failures.check_commands()
+    }
+
+    /// Waits on the calling thread until no command uses memory any more, also on a failed stream and without a time limit.
+    ///
+    /// If the queue panics instead, the process ends: TensorFlow frees memory that commands may still use, and the layer can
+    /// neither delay nor prevent it.
+    pub fn drain(&self) {
+        if !guard::is_drained::<A>(&self.queue) {
+            let reason = self.check().err().map(|it| format!(" ({it})"));
+            sp_runtime::report!(
+                Error,
+                "the process ends: `synchronize` of a failed queue panics{}, so its commands may use memory that TensorFlow frees",
+                reason.unwrap_or_default()
+            );
+            std::process::abort();
+        }
+    }
+
+    /// Waits as [`drain`](Self::drain), unless the wait might not end: there is a time limit, the process is a child of the one
+    /// that has created the stream, or the thread runs a host function. Returns false if commands may still use memory.
+    pub fn try_drain(&self) -> bool {
+        let may_wait = limits::timeout().is_none() && self.process.is_current();
+        may_wait && !host_function::is_running() && guard::is_drained::<A>(&self.queue)
+    }
+
+    /// Drains the stream, unless there is a time limit: copies then use memory of the layer. Returns true if it has waited.
+    pub fn drain_without_limit(&self) -> bool {
+        let may_wait = limits::timeout().is_none();
+        if may_wait {
+            self.drain();
+        }
+        may_wait
+    }
+
+    /// Waits on the calling thread for a fence.
+    ///
+    /// # Errors
+    /// Returns the first error of the stream.
+    pub fn wait_on_host(&self, fence: &A::Fence) -> Result<()> {
+        self.check()?;
+        match limits::timeout() {
+            None => guard::wait(fence).map_err(|error| self.failures.fail(&error))?,
+            Some(limit) => self.wait_within(fence, limit)?,
+        }
+        self.failures.check_commands()
+    }
+
+    /// Waits on the calling thread for the present commands, at most as long as the time limit.
+    ///
+    /// # Errors
+    /// Returns the first error of the stream.
+    pub fn wait_for_commands(&self) -> Result<()> {
+        let fence = self.enqueue(Queue::record)?;
+        self.wait_on_host(&fence)
+    }
+
+    /// Waits for a fence, at most as long as `limit`.
+    fn wait_within(&self, fence: &A::Fence, limit: Duration) -> Result<()> {
+        let (start, mut pause) = (Instant::now(), Duration::from_micros(10));
+        while !guard::is_complete(fence).map_err(|error| self.failures.fail(&error))? {
+            if start.elapsed() > limit {
+                return Err(self.failures.fail_pending(&expired(limit)));
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    /// Records the error of a callback.
+    pub fn fail_callback(&self, error: Error) {
+        self.callback_failure.get_or_init(|| error);
+    }
+
+    /// Returns the first error of a callback.
+    pub fn check_callbacks(&self) -> Result<()> {
+        self.callback_failure.get().cloned().map_or(Ok(()), Err)
+    }
+
+    /// Shares the use count of memory until the present commands have completed.
+    pub fn hold(&self, use_count: &Arc<()>) {
+        if self.usage.is_idle() {
+            return;
+        }
+        let held = use_count.clone();
+        let drop_held = Box::new(move || drop(held));
+        if call_queue(&self.queue, |queue| queue.host_function(drop_held)).is_err() {
+            self.retained.push(use_count.clone());
+        }
+    }
+
+    /// Enqueues a function that runs also after a failure. Returns false if the queue has dropped it.
+    pub fn host_function(&self, function: Box<dyn FnOnce() + Send>) -> bool {
+        let enqueued = call_queue(&self.queue, |queue| queue.host_function(function));
+        enqueued.map_err(|error| self.failures.fail(&error)).is_ok()
+    }
+}
+
+impl<A: Accelerator> Drop for StreamState<A> {
+    /// Leaks the memory that commands of a queue that takes no functions may still use. Other memory lives longer than the
+    /// queue.
+    fn drop(&mut self) {
+        let is_unused = self.retained.is_empty() || self.try_drain();
+        if !is_unused {
+            self.retained.leak();
+        }
+    }
+}
+
+/// Returns the error for work that has not completed in time.
+pub(super) fn expired(limit: Duration) -> Error {
+    Error::new(
+        Code::DEADLINE_EXCEEDED,
+        format!("not complete after {limit:?} (SP_QUEUE_TIMEOUT)"),
+    )
+}
