@@ -6,20 +6,12 @@ A figure is the median time of a call over the runs, in which the three alternat
 all cores instead, with one thread for each device: less precise, and hardly changed by other processes.
 """
 
-import argparse
 import os
-import statistics
-import sys
-import time
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-if "--cpu-time" in sys.argv:
-    os.environ.update(SP_CPU_THREADS="1", OMP_NUM_THREADS="1", TF_NUM_INTRAOP_THREADS="1", TF_NUM_INTEROP_THREADS="1")
+import alternation  # Precedes TensorFlow.
 import numpy as np
 import tensorflow as tf
 
-DEVICE = "/device:MYACCEL:0"
-RUN_SECONDS = 0.05
 CASES = {}
 
 
@@ -118,46 +110,29 @@ def traced(name, device):
     return lambda: step(x)
 
 
-def seconds(step, device, is_fused, calls, clock):
-    # TensorFlow optimizes a function for each value of the option with which it is called.
-    tf.config.optimizer.set_experimental_options({"use_plugin_optimizers": is_fused})
-    with tf.device(device):
-        step()
-        start = clock()
-        for _ in range(calls):
-            result = step()
-        result.numpy()
-        return (clock() - start) / calls
+def timer(name, device, is_fused, clock):
+    """Returns a function from a number of calls to the time of one."""
+    step = traced(name, device)
 
+    def seconds(calls):
+        # TensorFlow optimizes a function for each value of the option with which it is called.
+        tf.config.optimizer.set_experimental_options({"use_plugin_optimizers": is_fused})
+        with tf.device(device):
+            return alternation.seconds(step, calls, clock)
 
-def measure(name, runs, clock):
-    """Returns the median times of a call: single nodes, fused nodes, CPU device."""
-    variants = [(DEVICE, False), (DEVICE, True), ("/CPU:0", True)]
-    steps = [(traced(name, device), device, is_fused) for device, is_fused in variants]
-    figures, calls = ([], [], []), 1
-    for run in range(-3, runs):
-        took = [seconds(*step, calls, clock) for step in steps]
-        if run >= 0:
-            for list_of_variant, figure in zip(figures, took):
-                list_of_variant.append(figure)
-        else:
-            calls = max(1, min(1000, int(RUN_SECONDS / max(took))))
-    return [1e6 * statistics.median(it) for it in figures]
+    return seconds
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="cases whose name contains this")
-    parser.add_argument("--runs", type=int, default=21)
-    parser.add_argument("--cpu-time", action="store_true", help="count time on the cores")
-    arguments = parser.parse_args()
-    clock = time.process_time if arguments.cpu_time else time.perf_counter
+    arguments = alternation.parser(__doc__, runs=21).parse_args()
+    names = alternation.chosen(CASES, arguments)
     print(f"TensorFlow {tf.__version__}, {os.cpu_count()} cores; microseconds for one call")
     print(f"{'':20} {'single':>9} {'fused':>9} {'TensorFlow':>10} {'fused/single':>12} {'fused/TensorFlow':>16}")
-    for name in CASES:
-        if arguments.only in name:
-            single, fused, cpu = measure(name, arguments.runs, clock)
-            print(f"{name:20} {single:9.1f} {fused:9.1f} {cpu:10.1f} {fused / single:12.3f} {fused / cpu:16.3f}", flush=True)
+    variants = [(alternation.PLUGIN, False), (alternation.PLUGIN, True), (alternation.CPU, True)]
+    for name in names:
+        timers = [timer(name, *variant, alternation.clock(arguments)) for variant in variants]
+        single, fused, cpu = (1e6 * it for it in alternation.medians(timers, arguments.runs))
+        print(f"{name:20} {single:9.1f} {fused:9.1f} {cpu:10.1f} {fused / single:12.3f} {fused / cpu:16.3f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def convolutions(op, rank, version="", is_depthwise=False):
 # Functions of an element, with the range from which most inputs are and the largest error in units.
 FUNCTIONS = {
     "Acos": (-1, 1, 4), "Acosh": (1, 90, 4), "Asin": (-1, 1, 4), "Asinh": (-90, 90, 4), "Atan": (-9, 9, 4), "Atanh": (-1, 1, 4),
-    "Cos": (-99, 99, 4), "Cosh": (-9, 9, 4), "Digamma": (0.1, 9, 16), "Elu": (-9, 9, 4), "Erf": (-4, 4, 4), "Erfc": (-4, 4, 4),
+    "Cos": (-99, 99, 4), "Cosh": (-9, 9, 4), "Digamma": (0.1, 9, 16), "Elu": (-9, 9, 4), "Erf": (-4, 4, 4), "Erfc": (-4, 4, 6),
     "Erfinv": (-1, 1, 4),
     "Exp": (-80, 80, 4), "Expm1": (-9, 9, 4), "Inv": (-9, 9, 1), "Lgamma": (0.1, 9, 4), "Log": (0.1, 9, 4), "Log1p": (-0.9, 9, 4),
     "Ndtri": (0, 1, 32), "Reciprocal": (-9, 9, 1), "Rsqrt": (0.1, 9, 4), "Selu": (-9, 9, 4), "Sigmoid": (-20, 20, 4), "Sin": (-99, 99, 4),

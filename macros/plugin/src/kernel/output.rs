@@ -89,6 +89,19 @@ macro_rules! written_by_host {
                 Ok(OutSlice(data))
             }
 
+            /// Allocates the output with unspecified elements, for functions that overwrite all of them. Writing zeros
+            /// first takes as long as such a function on a large tensor. An element that is not overwritten reaches
+            /// TensorFlow as the memory's former content, or as bytes `0xa5` in builds with debug assertions.
+            ///
+            /// # Errors
+            /// Returns an error if there is not enough memory.
+            pub fn unspecified(self, dims: &[usize]) -> Result<OutSlice<'c, T>> {
+                let mut data = self.uninit(dims)?;
+                initialize(data.output.as_uninit_bytes());
+                // All bits are a value of any `Element`.
+                Ok(OutSlice(data))
+            }
+
             /// Allocates the output without elements.
             ///
             /// # Errors
@@ -101,6 +114,30 @@ macro_rules! written_by_host {
 }
 
 written_by_host!(HostAccess HostInt32);
+
+/// Makes uninitialized bytes initialized, of unspecified values.
+#[cfg(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(debug_assertions, miri))
+))]
+#[inline]
+fn initialize(bytes: &mut [MaybeUninit<u8>]) {
+    // SAFETY: the code is empty. For the compiler it may write any bytes through the pointer, which is valid for writes, so
+    // they are initialized after it. They keep their values, since TensorFlow's allocators do not return memory to the
+    // system while a tensor has it.
+    unsafe {
+        std::arch::asm!("/* {0} */", in(reg) bytes.as_mut_ptr(), options(nostack, preserves_flags));
+    }
+}
+
+/// Makes uninitialized bytes initialized, of a value that a test notices.
+#[cfg(not(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(debug_assertions, miri))
+)))]
+fn initialize(bytes: &mut [MaybeUninit<u8>]) {
+    bytes.fill(MaybeUninit::new(0xa5));
+}
 
 impl<'c, T: Element> Out<'c, T> {
     /// Makes an input the output: both then have the same buffer.

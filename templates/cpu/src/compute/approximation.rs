@@ -99,10 +99,9 @@ pub fn exp_minus_one(x: f32) -> f32 {
     if x.is_nan() { x } else { result }
 }
 
-/// Returns the error function with an error of 2 units in the last place.
+/// Returns the error function with an error of 2 units in the last place, for `x` from -0.9 to 0.9.
 #[inline(always)]
-pub fn error_function(x: f32) -> f32 {
-    let (square, magnitude) = (x * x, x.abs());
+fn near_error(x: f32) -> f32 {
     let coefficients = [
         -0.000_611_129_4,
         0.005_016_228_6,
@@ -111,7 +110,13 @@ pub fn error_function(x: f32) -> f32 {
         -0.376_125_34,
         0.128_379_15,
     ];
-    let near = x.mul_add(polynomial(coefficients, square), x);
+    x.mul_add(polynomial(coefficients, x * x), x)
+}
+
+/// Returns the error function with an error of 2 units in the last place.
+#[inline(always)]
+pub fn error_function(x: f32) -> f32 {
+    let (near, magnitude) = (near_error(x), x.abs());
     // The logarithm of 1 - erf is close to a polynomial.
     let coefficients = [
         -0.000_197_181_65,
@@ -126,6 +131,39 @@ pub fn error_function(x: f32) -> f32 {
     let far = (1.0 - bounded_exp(logarithm)).copysign(x);
     let error = if magnitude < 0.9 { near } else { far };
     if x.is_nan() { x } else { error }
+}
+
+/// Returns 1 minus the error function with an error of 5 units in the last place. Underflow is gradual.
+#[inline(always)]
+pub fn error_complement(x: f32) -> f32 {
+    // From 10.1 on the result is 0.
+    let magnitude = x.abs().min(10.5);
+    // The complement is e^-x^2 times a function that is close to a polynomial of t.
+    let t = 1.0 / magnitude.mul_add(0.4, 1.0);
+    let coefficients = [
+        0.059_855_69,
+        -0.219_251_27,
+        0.226_207_16,
+        -0.053_801_24,
+        0.165_049_08,
+        0.161_750_52,
+        0.208_942_96,
+        0.225_579_8,
+        0.225_678_6,
+    ];
+    let factor = polynomial(coefficients, t) * t;
+    let square = magnitude * magnitude;
+    // What the square has lost to rounding.
+    let lost = magnitude.mul_add(magnitude, -square);
+    let power = bounded_exp((-square).max(-104.0));
+    let positive = factor.mul_add(-lost, factor) * power;
+    let far = if x < 0.0 { 2.0 - positive } else { positive };
+    let complement = if x.abs() < 0.5 {
+        1.0 - near_error(x)
+    } else {
+        far
+    };
+    if x.is_nan() { x } else { complement }
 }
 
 /// Returns the logarithm of `1 + x` with an error of 2 units in the last place.

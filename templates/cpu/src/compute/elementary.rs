@@ -64,7 +64,6 @@ impl<T> Real for T where
 unsafe extern "C" {
     safe fn erf(x: f64) -> f64;
     safe fn erfc(x: f64) -> f64;
-    safe fn erfcf(x: f32) -> f32;
 }
 
 macro_rules! floats {
@@ -115,7 +114,7 @@ floats! {
         hyperbolic_tangent: |x| approximation::hyperbolic_tangent(x);
         logistic: |x| approximation::logistic(x);
         error_function: |x| approximation::error_function(x);
-        error_complement: |x| erfcf(x);
+        error_complement: |x| approximation::error_complement(x);
     }
     f64 {
         exp_minus_one: |x| x.exp_m1();
@@ -175,6 +174,7 @@ mod tests {
         check("log", 1, f32::natural_log, f64::ln);
         check("tanh", 2, f32::hyperbolic_tangent, f64::tanh);
         check("erf", 2, f32::error_function, f64::error_function);
+        check("erfc", 5, f32::error_complement, f64::error_complement);
         check("sigmoid", 2, f32::logistic, |x| 1.0 / (1.0 + (-x).exp()));
     }
 }

@@ -23,7 +23,7 @@ macro_rules! any_bits {
     )*};
 }
 
-any_bits!(f32 f64 u8 i8 u16 i16 u32 i32 u64 i64 Bool);
+any_bits!(f32 f64 u8 i8 u16 i16 u32 i32 u64 i64 usize Bool);
 
 /// Largest buffer that a thread keeps, in bytes. Larger ones have whole tensors.
 const MAX_KEPT: usize = 16 << 20;

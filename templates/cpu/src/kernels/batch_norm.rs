@@ -176,7 +176,7 @@ impl Normalization {
         let shape = self.data_format.channels("x", x.dims())?;
         self.check(&vectors, shape.channels)?;
         check_side(side, x.dims())?;
-        let mut y = y.zeroed(x.dims())?;
+        let mut y = y.unspecified(x.dims())?;
         let [new_mean, new_variance, saved_mean, saved_variance] =
             moments.map(|it| it.zeroed(&[shape.channels]));
         let (mut new_mean, mut new_variance, mut saved_mean, mut saved_variance) =
@@ -199,7 +199,7 @@ impl Normalization {
             scale.data(),
             offset.data(),
         ];
-        T::update(&mut y, |y| {
+        T::overwrite(&mut y, |y| {
             normalize(shape, &x, parameters, self.epsilon, y);
             self.activate(y, side);
         });
@@ -323,7 +323,7 @@ fn fused_batch_norm_grad<T: Element + Precision<Compute = f32>>(
     check_vector("reserve_space_2", reserve_space_2.dims(), shape.channels)?;
     reserve_space_4.empty()?;
     reserve_space_5.empty()?;
-    let mut dx = x_backprop.zeroed(x.dims())?;
+    let mut dx = x_backprop.unspecified(x.dims())?;
     let (mut d_scale, mut d_offset) = (
         scale_backprop.zeroed(&[shape.channels])?,
         offset_backprop.zeroed(&[shape.channels])?,
@@ -334,7 +334,7 @@ fn fused_batch_norm_grad<T: Element + Precision<Compute = f32>>(
     let parameters = [reserve_space_1.data(), reserve_space_2.data(), scale.data()];
     let (dy, x) = (T::widened(y_backprop.data()), T::widened(x.data()));
     let mode = (epsilon, is_training);
-    let gradients = T::update(&mut dx, |dx| {
+    let gradients = T::overwrite(&mut dx, |dx| {
         normalize_gradients(shape, [&dy, &x], parameters, mode, dx)
     });
     d_scale.copy_from_slice(&gradients.scale);

@@ -55,9 +55,9 @@ fn write_colors<T: Element + Precision<Compute: Real>>(
     output: Out<'_, T>,
     f: impl Fn(Color<T::Compute>) -> Color<T::Compute> + Sync,
 ) -> Result<()> {
-    let mut output = output.zeroed(images.dims())?;
+    let mut output = output.unspecified(images.dims())?;
     let images = T::widened(images.data());
-    T::update(&mut output, |out| color::map_colors(&images, out, f));
+    T::overwrite(&mut output, |out| color::map_colors(&images, out, f));
     Ok(())
 }
 
@@ -105,9 +105,9 @@ fn adjust_contrast<T: Element + Precision<Compute = f32>>(
     let factor = factor("contrast_factor", &contrast_factor)?;
     let (batch, image) = images.dims().split_at(images.dims().len() - 3);
     let dims = [len(batch), len(&image[..2]), image[2]];
-    let mut output = output.zeroed(images.dims())?;
+    let mut output = output.unspecified(images.dims())?;
     let images = T::widened(images.data());
-    T::update(&mut output, |out| {
+    T::overwrite(&mut output, |out| {
         color::adjust_contrast(dims, factor, &images, out)
     });
     Ok(())
@@ -140,9 +140,9 @@ fn normalize<T: Element + Precision<Compute = f32>>(
 ) -> Result<()> {
     let dims = dims4("input", input.dims())?;
     let it = normalization(depth_radius, bias, alpha, beta)?;
-    let mut output = output.zeroed(&dims)?;
+    let mut output = output.unspecified(&dims)?;
     let x = T::widened(input.data());
-    T::update(&mut output, |y| lrn::normalize(&it, dims[3], &x, y));
+    T::overwrite(&mut output, |y| lrn::normalize(&it, dims[3], &x, y));
     Ok(())
 }
 
@@ -167,9 +167,9 @@ fn normalize_grad<T: Element + Precision<Compute = f32>>(
         return Err(Error::invalid_argument(message));
     }
     let it = normalization(depth_radius, bias, alpha, beta)?;
-    let mut output = output.zeroed(&dims)?;
+    let mut output = output.unspecified(&dims)?;
     let [dy, x, y] = [&input_grads, &input_image, &output_image].map(|it| T::widened(it.data()));
-    T::update(&mut output, |dx| {
+    T::overwrite(&mut output, |dx| {
         lrn::normalize_grad(&it, dims[3], [&dy, &x, &y], dx)
     });
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::image::{DataFormat, PaddingKind, dims4, paddings, shape, slides, spatial};
 use super::prelude::*;
-use crate::compute::matmul::{Finish, Tiled};
+use crate::compute::matmul::{Factor, Finish};
 use crate::compute::nn::conv::{self, Convolution};
 use crate::compute::nn::window::Slide;
 use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
@@ -92,7 +92,7 @@ impl Conv {
         }
     }
 
-    fn write_output<T: Element + Precision<Compute: Tiled>>(
+    fn write_output<T: Element + Factor>(
         &self,
         plan: &Convolution,
         operands: [&In<'_, T>; 2],
@@ -105,38 +105,36 @@ impl Conv {
     ///
     /// # Errors
     /// Returns an error if there is not enough memory.
-    pub fn write_output_with<T: Element + Precision<Compute: Tiled>>(
+    pub fn write_output_with<T: Element + Factor>(
         &self,
         plan: &Convolution,
         [input, filter]: [&In<'_, T>; 2],
         output: Out<'_, T>,
         finish: Option<&Finish<'_, T::Compute>>,
     ) -> Result<()> {
-        let (input, filter) = (T::widened(input.data()), T::widened(filter.data()));
         self.format.write(plan.output(), output, |y| {
-            self.format.read(plan.input(), &input, |x| {
-                conv::convolve_with(plan, x, &filter, y, finish)
+            self.format.read(plan.input(), input.data(), |x| {
+                conv::convolve_with(plan, x, filter.data(), y, finish)
             });
         })
     }
 
-    fn write_input_gradient<T: Element + Precision<Compute: Tiled>>(
+    fn write_input_gradient<T: Element + Factor>(
         &self,
         plan: &Convolution,
         [filter, out_backprop]: [&In<'_, T>; 2],
         output: Out<'_, T>,
     ) -> Result<()> {
         self.check_gradient(plan, out_backprop.dims())?;
-        let (filter, gradient) = (T::widened(filter.data()), T::widened(out_backprop.data()));
         self.format.write(plan.input(), output, |dx| {
-            self.format.read(plan.output(), &gradient, |dy| {
-                conv::backprop_input(plan, &filter, dy, dx)
+            self.format.read(plan.output(), out_backprop.data(), |dy| {
+                conv::backprop_input(plan, filter.data(), dy, dx)
             });
         })
     }
 
     /// Writes the gradient of a filter, whose tensor has the dims `dims`.
-    fn write_filter_gradient<T: Element + Precision<Compute: Tiled>>(
+    fn write_filter_gradient<T: Element + Factor>(
         &self,
         plan: &Convolution,
         dims: &[usize],
@@ -144,11 +142,10 @@ impl Conv {
         output: Out<'_, T>,
     ) -> Result<()> {
         self.check_gradient(plan, out_backprop.dims())?;
-        let mut df = output.zeroed(dims)?;
-        let (input, gradient) = (T::widened(input.data()), T::widened(out_backprop.data()));
-        self.format.read(plan.input(), &input, |x| {
-            self.format.read(plan.output(), &gradient, |dy| {
-                T::update(&mut df, |df| conv::backprop_filter(plan, x, dy, df));
+        let mut df = output.unspecified(dims)?;
+        self.format.read(plan.input(), input.data(), |x| {
+            self.format.read(plan.output(), out_backprop.data(), |dy| {
+                T::overwrite(&mut df, |df| conv::backprop_filter(plan, x, dy, df));
             });
         });
         Ok(())
@@ -156,7 +153,7 @@ impl Conv {
 }
 
 #[kernel(Conv2D, T = [F16, Bf16, f32, f64])]
-fn conv2d<T: Element + Precision<Compute: Tiled>>(
+fn conv2d<T: Element + Factor>(
     #[state] conv: &Conv,
     input: In<'_, T>,
     filter: In<'_, T>,
@@ -167,7 +164,7 @@ fn conv2d<T: Element + Precision<Compute: Tiled>>(
 }
 
 #[kernel(Conv2DBackpropInput, T = [F16, Bf16, f32, f64])]
-fn conv2d_backprop_input<T: Element + Precision<Compute: Tiled>>(
+fn conv2d_backprop_input<T: Element + Factor>(
     #[state] conv: &Conv,
     input_sizes: HostIn<'_, i32>,
     filter: In<'_, T>,
@@ -180,7 +177,7 @@ fn conv2d_backprop_input<T: Element + Precision<Compute: Tiled>>(
 }
 
 #[kernel(Conv2DBackpropFilter, T = [F16, Bf16, f32, f64])]
-fn conv2d_backprop_filter<T: Element + Precision<Compute: Tiled>>(
+fn conv2d_backprop_filter<T: Element + Factor>(
     #[state] conv: &Conv,
     input: In<'_, T>,
     filter_sizes: HostIn<'_, i32>,
@@ -214,7 +211,7 @@ fn channels(conv: &Conv, input: &[usize]) -> Result<usize> {
 }
 
 #[kernel(DepthwiseConv2dNative, T = [F16, Bf16, f32, f64])]
-fn depthwise<T: Element + Precision<Compute: Tiled>>(
+fn depthwise<T: Element + Factor>(
     #[state] conv: &Conv,
     input: In<'_, T>,
     filter: In<'_, T>,
@@ -226,7 +223,7 @@ fn depthwise<T: Element + Precision<Compute: Tiled>>(
 }
 
 #[kernel(DepthwiseConv2dNativeBackpropInput, T = [F16, Bf16, f32, f64])]
-fn depthwise_backprop_input<T: Element + Precision<Compute: Tiled>>(
+fn depthwise_backprop_input<T: Element + Factor>(
     #[state] conv: &Conv,
     input_sizes: HostIn<'_, i32>,
     filter: In<'_, T>,
@@ -242,7 +239,7 @@ fn depthwise_backprop_input<T: Element + Precision<Compute: Tiled>>(
 }
 
 #[kernel(DepthwiseConv2dNativeBackpropFilter, T = [F16, Bf16, f32, f64])]
-fn depthwise_backprop_filter<T: Element + Precision<Compute: Tiled>>(
+fn depthwise_backprop_filter<T: Element + Factor>(
     #[state] conv: &Conv,
     input: In<'_, T>,
     filter_sizes: HostIn<'_, i32>,

@@ -3,7 +3,7 @@
 use super::image::PaddingKind;
 use super::prelude::*;
 use super::volume::{VolumeFormat, check_output, dims5, slides_3d, spatial_3d};
-use crate::compute::matmul::Tiled;
+use crate::compute::matmul::Factor;
 use crate::compute::nn::conv::{self, Convolution};
 use crate::compute::nn::window::Slide;
 use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
@@ -63,21 +63,22 @@ fn stated_dims(name: &str, sizes: &HostIn<'_, Index>) -> Result<Vec<usize>> {
 }
 
 #[kernel(Conv3D, T = [F16, Bf16, f32, f64])]
-fn conv3d<T: Element + Precision<Compute: Tiled>>(
+fn conv3d<T: Element + Factor>(
     #[state] it: &Conv3d,
     input: In<'_, T>,
     filter: In<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()> {
     let plan = it.plan(input.dims(), filter.dims())?;
-    let mut output = output.zeroed(&plan.output_3d())?;
-    let (input, filter) = (T::widened(input.data()), T::widened(filter.data()));
-    T::update(&mut output, |y| conv::convolve(&plan, &input, &filter, y));
+    let mut output = output.unspecified(&plan.output_3d())?;
+    T::overwrite(&mut output, |y| {
+        conv::convolve(&plan, input.data(), filter.data(), y)
+    });
     Ok(())
 }
 
 #[kernel(Conv3DBackpropInputV2, T = [F16, Bf16, f32, f64])]
-fn conv3d_backprop_input<T: Element + Precision<Compute: Tiled>>(
+fn conv3d_backprop_input<T: Element + Factor>(
     #[state] it: &Conv3d,
     input_sizes: HostIn<'_, Index>,
     filter: In<'_, T>,
@@ -87,16 +88,15 @@ fn conv3d_backprop_input<T: Element + Precision<Compute: Tiled>>(
     let dims = stated_dims("input_sizes", &input_sizes)?;
     let plan = it.plan(&dims, filter.dims())?;
     check_output("out_backprop", out_backprop.dims(), plan.output_3d())?;
-    let mut output = output.zeroed(&dims)?;
-    let (filter, gradient) = (T::widened(filter.data()), T::widened(out_backprop.data()));
-    T::update(&mut output, |dx| {
-        conv::backprop_input(&plan, &filter, &gradient, dx)
+    let mut output = output.unspecified(&dims)?;
+    T::overwrite(&mut output, |dx| {
+        conv::backprop_input(&plan, filter.data(), out_backprop.data(), dx)
     });
     Ok(())
 }
 
 #[kernel(Conv3DBackpropFilterV2, T = [F16, Bf16, f32, f64])]
-fn conv3d_backprop_filter<T: Element + Precision<Compute: Tiled>>(
+fn conv3d_backprop_filter<T: Element + Factor>(
     #[state] it: &Conv3d,
     input: In<'_, T>,
     filter_sizes: HostIn<'_, i32>,
@@ -106,10 +106,9 @@ fn conv3d_backprop_filter<T: Element + Precision<Compute: Tiled>>(
     let dims = super::image::shape("filter_sizes", &filter_sizes)?;
     let plan = it.plan(input.dims(), &dims)?;
     check_output("out_backprop", out_backprop.dims(), plan.output_3d())?;
-    let mut output = output.zeroed(&dims)?;
-    let (input, gradient) = (T::widened(input.data()), T::widened(out_backprop.data()));
-    T::update(&mut output, |df| {
-        conv::backprop_filter(&plan, &input, &gradient, df)
+    let mut output = output.unspecified(&dims)?;
+    T::overwrite(&mut output, |df| {
+        conv::backprop_filter(&plan, input.data(), out_backprop.data(), df)
     });
     Ok(())
 }

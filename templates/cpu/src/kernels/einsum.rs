@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::compute::einsum::{self, Einsum, Equation};
-use crate::compute::matmul::{Batch, Multiply, Product, multiply_batch};
+use crate::compute::matmul::{Batch, Multiplied, Multiply, Product, multiply_batch};
 use crate::compute::reduce::{Fold, Sum};
 use sp_plugin::kernel::{Attributes, InList, Kernel, Prepare, kernels};
 
@@ -44,7 +44,7 @@ where
 }
 
 #[kernel(BatchMatMulV2, T = [F16, Bf16, f32, f64, i32, i64])]
-fn batch_mat_mul<T: Element + Precision<Compute: Multiply>>(
+fn batch_mat_mul<T: Element + Multiplied>(
     x: In<'_, T>,
     y: In<'_, T>,
     output: Out<'_, T>,
@@ -70,9 +70,10 @@ fn batch_mat_mul<T: Element + Precision<Compute: Multiply>>(
     };
     let (batch, mut dims) = Batch::broadcast([batch_x, batch_y], product)?;
     dims.extend([product.m, product.n]);
-    let (x, y) = (T::widened(x.data()), T::widened(y.data()));
-    let mut output = output.zeroed(&dims)?;
-    T::update(&mut output, |output| multiply_batch(&batch, &x, &y, output));
+    let mut output = output.unspecified(&dims)?;
+    T::overwrite(&mut output, |output| {
+        multiply_batch(&batch, x.data(), y.data(), output)
+    });
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use super::image::{DataFormat, PaddingKind}; // since 2.11
 use super::mat_mul;
 use super::prelude::*;
 use crate::compute::elementary::Elementary;
-use crate::compute::matmul::{Part, Tiled, matmul_with};
+use crate::compute::matmul::{Factor, Part};
 use crate::compute::nn::epilogue::{Activation, Epilogue};
 use sp_plugin::kernel::BytesInList; // since 2.11
 use sp_plugin::kernel::{Attributes, InList, Kernel, Prepare, kernels};
@@ -74,7 +74,7 @@ impl Prepare for Fused {
     Bf16,
     f32,
 ])]
-fn fused_mat_mul<T: Element + Precision<Compute: Tiled + Elementary>>(
+fn fused_mat_mul<T: Element + Factor<Compute: Elementary>>(
     #[state] fused: &Fused,
     a: In<'_, T>,
     b: In<'_, T>,
@@ -89,10 +89,9 @@ fn fused_mat_mul<T: Element + Precision<Compute: Tiled + Elementary>>(
     let bias = T::widened(args.first().map_or(&[], |it| it.data()));
     let epilogue = Epilogue::<T>::new(&bias, fused.0);
     let finish = |part: Part<'_, T::Compute>| epilogue.apply(part);
-    let (a, b) = (T::widened(a.data()), T::widened(b.data()));
-    let mut product = product.zeroed(&[plan.m, plan.n])?;
-    T::update(&mut product, |product| {
-        matmul_with(plan, &a, &b, product, Some(&finish))
+    let mut product = product.unspecified(&[plan.m, plan.n])?;
+    T::overwrite(&mut product, |product| {
+        T::multiply(plan, a.data(), b.data(), product, Some(&finish))
     });
     Ok(())
 }
@@ -138,7 +137,7 @@ impl Prepare for FusedConv {
 // since 2.11
 /// Until 2.10 `args` is declared otherwise, and the op has no kernel.
 #[kernel(_FusedConv2D, T = [F16, f32, f64], releases = "2.11..", ignore = [host_args])]
-fn fused_conv2d<T: Element + Precision<Compute: Tiled + Elementary>>(
+fn fused_conv2d<T: Element + Factor<Compute: Elementary>>(
     #[state] fused: &FusedConv,
     input: In<'_, T>,
     filter: In<'_, T>,

@@ -4,6 +4,7 @@ use super::prelude::*;
 use crate::compute::nn::bias::ChannelLayout;
 use crate::compute::nn::window::{Padding, Slide};
 use crate::compute::strided::permute;
+use crate::compute::workspace::Buffer;
 use sp_plugin::kernel::OutSlice;
 
 /// The position of the channels.
@@ -71,11 +72,11 @@ impl DataFormat {
         out: Out<'_, T>,
         compute: impl FnOnce(&mut [T::Compute]),
     ) -> Result<()> {
-        let mut out: OutSlice<'_, T> = out.zeroed(&self.dims(dims))?;
-        T::update(&mut out, |out| match self {
+        let mut out: OutSlice<'_, T> = out.unspecified(&self.dims(dims))?;
+        T::overwrite(&mut out, |out| match self {
             Self::ChannelsLast => compute(out),
             Self::ChannelsFirst => {
-                let mut copy = out.to_vec();
+                let mut copy = Buffer::new(out.len());
                 compute(&mut copy);
                 permute(&dims, &[0, 3, 1, 2], &copy, out);
             }

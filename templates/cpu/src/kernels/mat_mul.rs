@@ -1,10 +1,10 @@
 //! The product of two matrices, either of which may be stored transposed.
 
 use super::prelude::*;
-use crate::compute::matmul::{Product, Tiled, matmul};
+use crate::compute::matmul::{Factor, Product};
 
 #[kernel(MatMul, T = [F16, Bf16, f32, f64])]
-fn mat_mul<T: Element + Precision<Compute: Tiled>>(
+fn mat_mul<T: Element + Factor>(
     a: In<'_, T>,
     b: In<'_, T>,
     product: Out<'_, T>,
@@ -12,9 +12,10 @@ fn mat_mul<T: Element + Precision<Compute: Tiled>>(
     transpose_b: bool,
 ) -> Result<()> {
     let plan = plan([a.dims(), b.dims()], [transpose_a, transpose_b])?;
-    let (a, b) = (T::widened(a.data()), T::widened(b.data()));
-    let mut product = product.zeroed(&[plan.m, plan.n])?;
-    T::update(&mut product, |product| matmul(plan, &a, &b, product));
+    let mut product = product.unspecified(&[plan.m, plan.n])?;
+    T::overwrite(&mut product, |product| {
+        T::multiply(plan, a.data(), b.data(), product, None)
+    });
     Ok(())
 }
 

@@ -52,9 +52,9 @@ fn max_pool<T: Element + Precision<Compute: Elementary>>(
     output: Out<'_, T>,
 ) -> Result<()> {
     let plan = it.plan(input.dims())?;
-    let mut output = output.zeroed(&plan.output_3d())?;
+    let mut output = output.unspecified(&plan.output_3d())?;
     let input = T::widened(input.data());
-    T::update(&mut output, |y| pool::max_pool(&plan, &input, y));
+    T::overwrite(&mut output, |y| pool::max_pool(&plan, &input, y));
     Ok(())
 }
 
@@ -69,13 +69,13 @@ fn max_pool_grad<T: Element + Precision<Compute = f32>, U: Element + Precision<C
     let plan = it.plan(orig_input.dims())?;
     check_output("orig_output", orig_output.dims(), plan.output_3d())?;
     check_output("grad", grad.dims(), plan.output_3d())?;
-    let mut output = output.zeroed(&plan.input_3d())?;
+    let mut output = output.unspecified(&plan.input_3d())?;
     let (x, y) = (
         U::widened(orig_input.data()),
         U::widened(orig_output.data()),
     );
     let gradient = T::widened(grad.data());
-    T::update(&mut output, |dx| {
+    T::overwrite(&mut output, |dx| {
         pool::max_pool_3d_grad(&plan, [&x, &y], &gradient, dx)
     });
     Ok(())
@@ -88,9 +88,9 @@ fn average_pool<T: Element + Precision<Compute: Elementary>>(
     output: Out<'_, T>,
 ) -> Result<()> {
     let plan = it.plan(input.dims())?;
-    let mut output = output.zeroed(&plan.output_3d())?;
+    let mut output = output.unspecified(&plan.output_3d())?;
     let input = T::widened(input.data());
-    T::update(&mut output, |y| pool::average_pool(&plan, &input, y));
+    T::overwrite(&mut output, |y| pool::average_pool(&plan, &input, y));
     Ok(())
 }
 
@@ -103,9 +103,9 @@ fn average_pool_grad<T: Element + Precision<Compute: Elementary>>(
 ) -> Result<()> {
     let plan = it.plan(&shape("orig_input_shape", &orig_input_shape)?)?;
     check_output("grad", grad.dims(), plan.output_3d())?;
-    let mut output = output.zeroed(&plan.input_3d())?;
+    let mut output = output.unspecified(&plan.input_3d())?;
     let gradient = T::widened(grad.data());
-    T::update(&mut output, |dx| {
+    T::overwrite(&mut output, |dx| {
         pool::average_pool_grad(&plan, &gradient, dx)
     });
     Ok(())

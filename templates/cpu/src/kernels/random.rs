@@ -47,7 +47,7 @@ impl Selection {
         output: Out<'_, T>,
         write: impl FnOnce(Philox, &mut [T]) -> Result<()>,
     ) -> Result<()> {
-        let mut output = output.zeroed(&self.dims)?;
+        let mut output = output.unspecified(&self.dims)?;
         match output.is_empty() {
             true => Ok(()),
             false => write(self.generator?, &mut output),
@@ -121,12 +121,12 @@ distributions! {
 
 /// Writes normal numbers: those of 16-bit floats are rounded, as TensorFlow's.
 pub fn fill_normal<T: Precision<Compute: Normal>>(generator: Philox, out: &mut [T]) {
-    T::update(out, |out| random::normal(generator, out));
+    T::overwrite(out, |out| random::normal(generator, out));
 }
 
 /// Writes truncated normal numbers, as [`fill_normal`].
 pub fn fill_truncated_normal<T: Precision<Compute: Normal>>(generator: Philox, out: &mut [T]) {
-    T::update(out, |out| random::truncated_normal(generator, out));
+    T::overwrite(out, |out| random::truncated_normal(generator, out));
 }
 
 #[kernel(StatelessRandomUniformIntV2, dtype: T = [i32, i64, u32, u64])]

@@ -79,7 +79,7 @@ fn bilinear<T: Element + Cast<f32>>(
         image_size("size", &size)?,
         attributes.exclusive()?,
     )?;
-    let mut output = resized_images.zeroed(&plan.resized())?;
+    let mut output = resized_images.unspecified(&plan.resized())?;
     resize::bilinear(&plan, images.data(), &mut output);
     Ok(())
 }
@@ -125,7 +125,7 @@ fn nearest<T: Element>(
         image_size("size", &size)?,
         attributes.exclusive()?,
     )?;
-    let mut output = resized_images.zeroed(&plan.resized())?;
+    let mut output = resized_images.unspecified(&plan.resized())?;
     resize::nearest(&plan, images.data(), &mut output);
     Ok(())
 }

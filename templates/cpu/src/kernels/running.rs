@@ -24,9 +24,9 @@ macro_rules! totals {
                 is_exclusive: exclusive,
                 is_reverse: reverse,
             };
-            let mut out = out.zeroed(x.dims())?;
+            let mut out = out.unspecified(x.dims())?;
             let x = T::widened(x.data());
-            T::update(&mut out, |out| running(plan, $start, $f, &x, out));
+            T::overwrite(&mut out, |out| running(plan, $start, $f, &x, out));
             Ok(())
         }
     )*};

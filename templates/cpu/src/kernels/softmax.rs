@@ -33,10 +33,10 @@ fn rows<T: Element + Precision<Compute: Elementary>>(
             "logits must have 1 dimension or more, not shape []",
         ));
     };
-    let mut output = output.zeroed(logits.dims())?;
+    let mut output = output.unspecified(logits.dims())?;
     if !logits.is_empty() {
         let logits = T::widened(logits.data());
-        T::update(&mut output, |output| {
+        T::overwrite(&mut output, |output| {
             softmax::softmax(&logits, *width, is_log, output)
         });
     }

@@ -95,9 +95,9 @@ fn cross<T: Element + Precision<Compute: Number>>(
             return Err(Error::new(Code::FAILED_PRECONDITION, message));
         }
     }
-    let mut product = product.zeroed(a.dims())?;
+    let mut product = product.unspecified(a.dims())?;
     let (a, b) = (T::widened(a.data()), T::widened(b.data()));
-    T::update(&mut product, |out| values::cross(&a, &b, out));
+    T::overwrite(&mut product, |out| values::cross(&a, &b, out));
     Ok(())
 }
 

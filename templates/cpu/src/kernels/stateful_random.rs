@@ -66,7 +66,7 @@ macro_rules! distributions {
             shape: HostIn<'_, Index>,
             output: Out<'_, T>,
         ) -> Result<()> {
-            let mut output = output.zeroed(&read_dims(&shape)?)?;
+            let mut output = output.unspecified(&read_dims(&shape)?)?;
             $fill(generator.reserve(output.len()), &mut output);
             Ok(())
         }
@@ -96,7 +96,7 @@ fn uniform_int<T: Element + Bounded + std::fmt::Display>(
         );
         return Err(Error::invalid_argument(message));
     }
-    let mut output = output.zeroed(&dims)?;
+    let mut output = output.unspecified(&dims)?;
     let (low, high) = (minval.scalar()?, maxval.scalar()?);
     match output.is_empty() {
         true => Ok(()),
@@ -182,7 +182,7 @@ impl Draw {
         logits: In<'_, T>,
         output: Out<'_, U>,
     ) -> Result<()> {
-        let mut output = output.zeroed(&[self.rows, self.samples])?;
+        let mut output = output.unspecified(&[self.rows, self.samples])?;
         let logits = T::widened(logits.data());
         multinomial::multinomial(generator, self.classes, &logits, self.samples, &mut output);
         Ok(())

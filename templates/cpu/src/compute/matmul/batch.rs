@@ -1,35 +1,44 @@
 //! Products of many matrices of one shape.
 
-use super::{Product, Tiled, matmul, matmul_int};
+use super::{Factor, Product, matmul_int};
 use crate::compute::arith::Number;
 use crate::compute::parallel::for_each_block;
+use crate::compute::precision::Precision;
 use crate::compute::{Broadcast, Result};
+use sp_plugin::{Bf16, F16};
 
-/// A type of matrix elements.
-pub trait Multiply: Number {
-    /// Computes a product, as [`matmul`] or [`matmul_int`].
-    fn multiply(product: Product, a: &[Self], b: &[Self], c: &mut [Self]);
+/// A type of matrix elements that may be computed in another type.
+pub trait Multiplied: Precision {
+    /// Computes a product before rounding, as [`Factor::multiply`] or [`matmul_int`].
+    fn write_product(product: Product, a: &[Self], b: &[Self], c: &mut [Self::Compute]);
 }
 
-macro_rules! multiply {
+/// A type of matrix elements that is computed as it is.
+pub trait Multiply: Number + Multiplied<Compute = Self> {}
+
+impl<T: Number + Multiplied<Compute = Self>> Multiply for T {}
+
+macro_rules! multiplied {
     ($($ty:ty => $function:path;)*) => {$(
-        impl Multiply for $ty {
-            fn multiply(product: Product, a: &[Self], b: &[Self], c: &mut [Self]) {
+        impl Multiplied for $ty {
+            fn write_product(product: Product, a: &[Self], b: &[Self], c: &mut [Self::Compute]) {
                 $function(product, a, b, c)
             }
         }
     )*};
 }
 
-multiply! {
+multiplied! {
+    F16 => float;
+    Bf16 => float;
     f32 => float;
     f64 => float;
     i32 => matmul_int;
     i64 => matmul_int;
 }
 
-fn float<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
-    matmul(product, a, b, c);
+fn float<T: Factor>(product: Product, a: &[T], b: &[T], c: &mut [T::Compute]) {
+    T::multiply(product, a, b, c, None);
 }
 
 /// The number of multiply-adds of products that are computed in one task.
@@ -88,7 +97,7 @@ impl Batch {
 ///
 /// # Panics
 /// Panics if a slice is too short for the matrices of the batch.
-pub fn multiply_batch<T: Multiply>(batch: &Batch, a: &[T], b: &[T], c: &mut [T]) {
+pub fn multiply_batch<T: Multiplied>(batch: &Batch, a: &[T], b: &[T], c: &mut [T::Compute]) {
     let Product { m, k, n, .. } = batch.product;
     assert_eq!(
         c.len(),
@@ -103,7 +112,7 @@ pub fn multiply_batch<T: Multiply>(batch: &Batch, a: &[T], b: &[T], c: &mut [T])
     for_each_block(c, group * m * n, |index, c| {
         let pairs = &batch.pairs[index * group..];
         for ([i, j], c) in pairs.iter().zip(c.chunks_exact_mut(m * n)) {
-            T::multiply(
+            T::write_product(
                 batch.product,
                 &a[i * m * k..][..m * k],
                 &b[j * k * n..][..k * n],

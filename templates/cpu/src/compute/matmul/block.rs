@@ -6,13 +6,12 @@
 use super::Product;
 use super::finish::{Finish, Part};
 use super::pack::{Lines, Panel};
-use super::tile::{Strip, Tile, Tiled};
+use super::tile::{Rows, Strip, Tile, Tiled};
 use crate::compute::parallel;
-use crate::compute::simd::Isa;
 use crate::compute::workspace::with_buffer;
 
 /// The largest number of terms that are summed in registers.
-const DEPTH: usize = 256;
+pub(super) const DEPTH: usize = 256;
 /// The number of rows of the left operand in a block that fits in the second cache.
 const ROWS: usize = 256;
 /// The number of bytes of the right operand that are packed at a time.
@@ -41,8 +40,9 @@ struct Rectangle {
     columns: std::ops::Range<usize>,
 }
 
-/// Computes the product. `m`, `k` and `n` are above 0.
+/// Computes the product with these tiles. `m`, `k` and `n` are above 0.
 pub(super) fn product<T: Tiled>(
+    tile: &Tile<T>,
     product: Product,
     a: &[T],
     b: &[T],
@@ -56,7 +56,6 @@ pub(super) fn product<T: Tiled>(
         transpose_a,
         transpose_b,
     } = product;
-    let tile = T::tile(Isa::current());
     let (across, down) = if transpose_a { (1, m) } else { (k, 1) };
     let left = Lines {
         start: a.as_ptr(),
@@ -95,7 +94,7 @@ pub(super) fn product<T: Tiled>(
     let operands = &operands;
     parallel::run(grid.down * grid.across, |index| {
         // SAFETY: the slices have the lengths of the product, and rectangles of different indices are disjoint.
-        unsafe { compute_rectangle(&tile, operands, &grid.rectangle(index)) };
+        unsafe { compute_rectangle(tile, operands, &grid.rectangle(index)) };
     });
 }
 
@@ -144,7 +143,11 @@ impl Grid {
 }
 
 /// Splits `0..len` into equal ranges of at most `max` elements. Each but the last is a multiple of `unit`.
-fn split_evenly(len: usize, max: usize, unit: usize) -> impl Iterator<Item = (usize, usize)> {
+pub(super) fn split_evenly(
+    len: usize,
+    max: usize,
+    unit: usize,
+) -> impl Iterator<Item = (usize, usize)> {
     let each = len.div_ceil(len.div_ceil(max)).next_multiple_of(unit);
     (0..len)
         .step_by(each)
@@ -287,14 +290,14 @@ impl<T: Tiled> Block<'_, T> {
                     ),
                     false => (b.start.add(self.columns.0 + j + self.p * b.down), b.down),
                 };
-                let (a, a_panel, a_row, a_step) = from;
+                let (a, panel, row, a_step) = from;
                 let c = c.add(first * n + self.columns.0 + j);
                 self.tile.run(&Strip {
-                    k: self.depth,
                     a,
-                    a_panel,
-                    a_row,
+                    a_rows: Rows::Regular { panel, row },
                     a_step,
+                    runs: &[0],
+                    run: self.depth,
                     b,
                     b_step,
                     c,

@@ -2,20 +2,24 @@
 //!
 //! Floats go through register tiles ([`tile`]) for each instruction set, blocked for the caches ([`block`]), packed
 //! only if that is faster ([`pack`]). Products with a vector ([`vector`]) and of integers ([`integer`]) have their own
-//! loops; [`batch`] has many of one shape. The order of summation depends on the shapes and the instruction set, never
+//! loops; [`batch`] has many of one shape; [`factor`] has 16-bit floats; the left operands of [`indirect`] are at offsets. The order of summation depends on the shapes and the instruction set, never
 //! on the number of cores.
 
 mod batch;
 mod block;
+mod factor;
 mod finish;
+mod indirect;
 mod integer;
 mod pack;
 mod tile;
 mod vector;
 
-pub use batch::{Batch, Multiply, multiply_batch};
+pub use batch::{Batch, Multiplied, Multiply, multiply_batch};
+pub use factor::Factor;
 pub use finish::{Finish, Part, finish_rows};
-pub use tile::Tiled;
+pub use indirect::{Indirect, Right, Source, Target};
+pub use tile::{Tile, Tiled};
 
 use super::arith::Integer;
 use super::parallel;
@@ -50,12 +54,12 @@ impl Product {
         })
     }
 
-    fn check<T>(&self, a: &[T], b: &[T], c: &[T]) {
+    fn check<T, C>(&self, a: &[T], b: &[T], c: &[C]) {
         // The fields are public: with a size that wraps, the tiles would access memory outside of the slices.
-        let is_matrix = |x: &[T], rows: usize, columns| rows.checked_mul(columns) == Some(x.len());
-        assert!(is_matrix(a, self.m, self.k), "a is not m x k");
-        assert!(is_matrix(b, self.k, self.n), "b is not k x n");
-        assert!(is_matrix(c, self.m, self.n), "c is not m x n");
+        let is_matrix = |len, rows: usize, columns| rows.checked_mul(columns) == Some(len);
+        assert!(is_matrix(a.len(), self.m, self.k), "a is not m x k");
+        assert!(is_matrix(b.len(), self.k, self.n), "b is not k x n");
+        assert!(is_matrix(c.len(), self.m, self.n), "c is not m x n");
     }
 }
 
@@ -111,7 +115,7 @@ pub fn matmul_with<T: Tiled>(
             b,
             c,
         ),
-        _ => return block::product(product, a, b, c, finish),
+        _ => return block::product(&T::tile(Isa::current()), product, a, b, c, finish),
     }
     if let Some(finish) = finish {
         finish_rows(c, n, finish);

@@ -5,14 +5,14 @@
 
 use super::pack::{self, Panel};
 use crate::compute::arith::Float;
-use crate::compute::simd::{Isa, Lanes, Level, Plain};
+use crate::compute::simd::{Isa, Lanes, Level, Plain, Vector};
 use crate::compute::workspace::AnyBits;
 
 /// The number of registers of columns in a full tile.
 const COLUMNS: usize = 3;
 
 /// A float type with tiles for matrix products.
-pub trait Tiled: Float + AnyBits {
+pub trait Tiled: Float + AnyBits + Vector {
     /// Returns the tile for an instruction set.
     fn tile(isa: Isa) -> Tile<Self>;
 }
@@ -25,7 +25,7 @@ pub struct Tile<T> {
     /// The number of columns in one register.
     pub(super) lanes: usize,
     /// Computes a strip. Needs the instruction set, and a [`Strip`] with valid pointers.
-    run: unsafe fn(&Strip<T>),
+    run: unsafe fn(&Strip<'_, T>),
     /// Packs a panel. Needs the instruction set, and a [`Panel`] with a valid pointer.
     pack: unsafe fn(&mut [T], &Panel<T>),
 }
@@ -42,7 +42,7 @@ impl<T> Tile<T> {
     /// - The strip's pointers are valid for its elements.
     /// - No other thread accesses the strip of `c`.
     #[inline]
-    pub(super) unsafe fn run(&self, strip: &Strip<T>) {
+    pub(super) unsafe fn run(&self, strip: &Strip<'_, T>) {
         debug_assert!(strip.columns >= 1 && strip.columns <= self.columns());
         // SAFETY: a `Tile` is created from an `Isa`, so the machine has the instruction set; the caller guarantees the
         // rest.
@@ -60,17 +60,37 @@ impl<T> Tile<T> {
     }
 }
 
+/// Where the rows of a strip's left operand begin, in elements.
+#[derive(Clone, Copy)]
+pub(super) enum Rows<'a> {
+    /// Row `i` begins at `i / rows * panel + i % rows * row`, with the tile's `rows`.
+    Regular { panel: usize, row: usize },
+    /// Row `i` begins at the offset `i`.
+    At(&'a [usize]),
+}
+
+impl Rows<'_> {
+    #[inline(always)]
+    fn offset(&self, row: usize, tile_rows: usize) -> usize {
+        match self {
+            Self::Regular { panel, row: step } => row / tile_rows * panel + row % tile_rows * step,
+            Self::At(offsets) => offsets[row],
+        }
+    }
+}
+
 /// A strip of the result: any number of rows by the columns of one tile.
 ///
-/// Element `(i, p)` of the left operand is at `a[i / rows * a_panel + i % rows * a_row + p * a_step]`, with the tile's
-/// `rows`. Row `p` of the right one starts at `b[p * b_step]`, readable up to a whole number of registers. Row `i` of
-/// the result starts at `c[i * c_row]`.
-pub(super) struct Strip<T> {
-    pub k: usize,
+/// The terms are in runs: term `p` of run `r` of row `i` of the left operand is at `a[i's offset + runs[r] + p * a_step]`.
+/// The right operand has the terms of all runs one after the other: each row starts `b_step` after the one before, readable
+/// up to a whole number of registers. Row `i` of the result starts at `c[i * c_row]`.
+pub(super) struct Strip<'a, T> {
     pub a: *const T,
-    pub a_panel: usize,
-    pub a_row: usize,
+    pub a_rows: Rows<'a>,
     pub a_step: usize,
+    pub runs: &'a [usize],
+    /// The number of terms in a run.
+    pub run: usize,
     pub b: *const T,
     pub b_step: usize,
     pub c: *mut T,
@@ -85,7 +105,7 @@ pub(super) struct Strip<T> {
 /// - The obligations of [`Tile::run`].
 /// - The function that this is inlined into has the instruction set.
 #[inline(always)]
-unsafe fn strip<V: Lanes<Scalar: Tiled>, const ROWS: usize>(strip: &Strip<V::Scalar>) {
+unsafe fn strip<V: Lanes<Scalar: Tiled>, const ROWS: usize>(strip: &Strip<'_, V::Scalar>) {
     // SAFETY: the caller's obligations are the same.
     unsafe {
         match strip.columns.div_ceil(V::COUNT) {
@@ -100,34 +120,19 @@ unsafe fn strip<V: Lanes<Scalar: Tiled>, const ROWS: usize>(strip: &Strip<V::Sca
 /// - The obligations of [`strip`].
 #[inline(always)]
 unsafe fn panels<V: Lanes<Scalar: Tiled>, const ROWS: usize, const N: usize>(
-    strip: &Strip<V::Scalar>,
+    strip: &Strip<'_, V::Scalar>,
 ) {
-    let full = strip.rows / ROWS;
-    for panel in 0..full {
-        // SAFETY: all rows of this panel are in the strip, whose pointers are valid.
-        unsafe {
-            tile::<V, ROWS, N>(
-                strip,
-                strip.a.add(panel * strip.a_panel),
-                strip.c.add(panel * ROWS * strip.c_row),
-            )
-        };
-    }
-    let mut row = full * ROWS;
+    let mut row = 0;
     while row < strip.rows {
-        // SAFETY: this row is in the strip, whose pointers are valid.
-        let (a, c) = unsafe {
-            (
-                strip.a.add(full * strip.a_panel + row % ROWS * strip.a_row),
-                strip.c.add(row * strip.c_row),
-            )
-        };
-        // SAFETY: the strip has at least as many rows left as the arm computes.
+        let offset = |i: usize| strip.a_rows.offset(row + i, ROWS);
+        // SAFETY: the strip has at least as many rows left as the arm computes, and its pointers are valid.
         row += unsafe {
+            let c = strip.c.add(row * strip.c_row);
             match strip.rows - row {
-                4.. if ROWS > 4 => tile::<V, 4, N>(strip, a, c),
-                2.. => tile::<V, 2, N>(strip, a, c),
-                _ => tile::<V, 1, N>(strip, a, c),
+                left if left >= ROWS => tile::<V, ROWS, N>(strip, offset, c),
+                4.. if ROWS > 4 => tile::<V, 4, N>(strip, offset, c),
+                2.. => tile::<V, 2, N>(strip, offset, c),
+                _ => tile::<V, 1, N>(strip, offset, c),
             }
         };
     }
@@ -147,18 +152,20 @@ macro_rules! each_row {
     )*};
 }
 
-/// Computes `M` rows and returns `M`.
+/// Computes `M` rows, which begin at these offsets of the left operand, and returns `M`.
 ///
 /// # Safety
-/// - The obligations of [`strip`], with `M` rows from `a` and `c` on.
+/// - The obligations of [`strip`], with `M` rows at the offsets and from `c` on.
 #[inline(always)]
 unsafe fn tile<V: Lanes<Scalar: Tiled>, const M: usize, const N: usize>(
-    strip: &Strip<V::Scalar>,
-    a: *const V::Scalar,
+    strip: &Strip<'_, V::Scalar>,
+    offset: impl Fn(usize) -> usize,
     c: *mut V::Scalar,
 ) -> usize {
-    // SAFETY: reads rows below M and columns below N registers, for p below k, which the strip's pointers hold.
-    let sums = unsafe { sums::<V, M, N>(strip, a) };
+    let mut a = [strip.a; M];
+    each_row!(M, i => a[i] = strip.a.wrapping_add(offset(i)));
+    // SAFETY: reads the terms of rows below M, and columns below N registers, which the strip's pointers hold.
+    let sums = unsafe { sums::<V, M, N>(strip, &a) };
     let full = strip.columns == N * V::COUNT;
     // SAFETY: writes M rows of the strip's columns; `edge` holds as many rows of whole registers.
     unsafe {
@@ -179,27 +186,29 @@ unsafe fn tile<V: Lanes<Scalar: Tiled>, const M: usize, const N: usize>(
 /// - The obligations of [`tile`].
 #[inline(always)]
 unsafe fn sums<V: Lanes<Scalar: Tiled>, const M: usize, const N: usize>(
-    strip: &Strip<V::Scalar>,
-    mut a: *const V::Scalar,
+    strip: &Strip<'_, V::Scalar>,
+    a: &[*const V::Scalar; M],
 ) -> [[V; N]; M] {
-    let row = strip.a_row;
     let mut b = strip.b;
     // SAFETY: the caller guarantees the pointers; none is dereferenced after the last term.
     unsafe {
         let mut sums = [[V::splat(V::Scalar::default()); N]; M];
-        for _ in 0..strip.k {
-            let mut right = [V::splat(V::Scalar::default()); N];
-            for (j, right) in right.iter_mut().enumerate() {
-                *right = V::load(b.add(j * V::COUNT));
-            }
-            each_row!(M, i => {
-                let left = V::splat(*a.add(i * row));
-                for (sum, right) in sums[i].iter_mut().zip(right) {
-                    *sum = sum.mul_add(left, right);
+        for run in strip.runs {
+            let mut at = *run;
+            for _ in 0..strip.run {
+                let mut right = [V::splat(V::Scalar::default()); N];
+                for (j, right) in right.iter_mut().enumerate() {
+                    *right = V::load(b.add(j * V::COUNT));
                 }
-            });
-            a = a.wrapping_add(strip.a_step);
-            b = b.wrapping_add(strip.b_step);
+                each_row!(M, i => {
+                    let left = V::splat(*a[i].add(at));
+                    for (sum, right) in sums[i].iter_mut().zip(right) {
+                        *sum = sum.mul_add(left, right);
+                    }
+                });
+                at += strip.a_step;
+                b = b.wrapping_add(strip.b_step);
+            }
         }
         sums
     }
@@ -239,7 +248,7 @@ const WIDEST: usize = 16;
 /// - `M` rows of the strip's columns may be written from `c` on.
 #[inline(always)]
 unsafe fn edges<T: Tiled, const M: usize>(
-    strip: &Strip<T>,
+    strip: &Strip<'_, T>,
     edge: &[[T; COLUMNS * WIDEST]; M],
     c: *mut T,
 ) {
@@ -262,7 +271,7 @@ macro_rules! tiles {
                         /// # Safety
                         /// - The obligations of [`strip`].
                         $(#[target_feature(enable = $features)])?
-                        unsafe fn run(whole: &Strip<$scalar>) {
+                        unsafe fn run(whole: &Strip<'_, $scalar>) {
                             // SAFETY: the caller's obligations are the same; this function has the instruction set.
                             unsafe { strip::<$register, $rows>(whole) }
                         }
@@ -296,4 +305,22 @@ tiles! { f64:
     #[cfg(target_arch = "aarch64")] Neon 8 crate::compute::simd::F64x2;
     #[cfg(target_arch = "x86_64")] Avx2 4 crate::compute::simd::F64x4, "avx2,fma";
     #[cfg(target_arch = "x86_64")] Avx512 8 crate::compute::simd::F64x8, "avx2,fma,avx512f,avx512vl";
+}
+
+/// Returns the tile of `f32` whose elements in operands are pairs of bfloat16, or `None` if the machine has no AVX512-BF16
+/// or another instruction set is wanted.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn pairs(isa: Isa) -> Option<Tile<f32>> {
+    use crate::compute::simd::PairsX16;
+    /// # Safety
+    /// - The obligations of [`strip`].
+    #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512bf16")]
+    unsafe fn run(whole: &Strip<'_, f32>) {
+        // SAFETY: the caller's obligations are the same; this function has the instruction set.
+        unsafe { strip::<PairsX16, 8>(whole) }
+    }
+    (isa.level() == Level::Avx512 && PairsX16::is_available()).then(|| Tile {
+        run,
+        ..f32::tile(isa)
+    })
 }

@@ -1,24 +1,21 @@
 //! Convolution of images and volumes and its gradients, as products of matrices.
 //!
-//! The rows of the left matrix are the windows of the images (the patches), written in blocks that fit in the caches;
-//! the right one is the filter. A window of one element needs no patches. Tensors are in the order batch, planes, rows,
-//! columns, channels; filters in the order planes, rows, columns, input channels of a group, output channels. An image
-//! is a volume of one plane.
+//! The rows of the left matrix are the windows of the images, which tiles read where they are ([`direct`]); the right one
+//! is the filter. A window of one element is a row as it is stored. Gradients of inputs whose windows are apart go through
+//! patches ([`patches`]). Tensors are in the order batch, planes, rows, columns, channels; filters in the order planes,
+//! rows, columns, input channels of a group, output channels. An image is a volume of one plane.
 
 mod depthwise;
+mod direct;
+mod elements;
+mod patches;
 
 use super::window::{Slide, Windows};
-use crate::compute::matmul::{Finish, Part, Product, Tiled, finish_rows, matmul, matmul_with};
-use crate::compute::parallel::for_each_block;
-use crate::compute::workspace::with_buffer;
+use crate::compute::arith::Number;
+use crate::compute::matmul::{Factor, Finish, Product, Tile, Tiled, finish_rows};
+use crate::compute::simd::Isa;
 use crate::compute::{Error, Result, len};
-
-/// The bytes of patches that are written at a time.
-const BLOCK_BYTES: usize = 512 << 10;
-/// The least number of patches in a block, so that the product is worth packing the filter.
-const MIN_ROWS: usize = 16;
-/// The largest number of elements in all partial sums of a filter's gradient.
-const PARTIAL_SUMS: usize = 4 << 20;
+use direct::Filter;
 
 /// The dims of a convolution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -149,22 +146,25 @@ impl Convolution {
         self.groups == 1 && windows.iter().all(|it| it.is_identity())
     }
 
-    /// Returns the number of patches in a block. It depends on the shapes only, as do sums over blocks.
-    fn block<T>(&self) -> usize {
-        let patch = self.patch().max(1);
-        // Patches as large as the blocks themselves are written one by one.
-        let least = (MIN_ROWS * BLOCK_BYTES / size_of::<T>() / patch).clamp(1, MIN_ROWS);
-        (BLOCK_BYTES / size_of::<T>() / patch).clamp(least, 4096)
-    }
-
-    fn product(&self, windows: usize) -> Product {
-        let (k, n) = (self.patch(), self.group_filters());
+    /// Returns the product of all windows and the filter.
+    fn product(&self) -> Product {
         Product {
-            m: windows,
-            k,
-            n,
+            m: self.batch * self.windows(),
+            k: self.patch(),
+            n: self.group_filters(),
             transpose_a: false,
             transpose_b: false,
+        }
+    }
+
+    /// Returns the plan of pairs of input channels, if they are multiplied faster, and the tile of either plan.
+    fn with_tile<T: Factor>(&self) -> (Option<Self>, Tile<T::Compute>) {
+        match T::pair_tile().filter(|_| self.depth.is_multiple_of(2)) {
+            Some(tile) => {
+                let depth = self.depth / 2;
+                (Some(Self { depth, ..*self }), tile)
+            }
+            None => (None, T::Compute::tile(Isa::current())),
         }
     }
 
@@ -180,7 +180,7 @@ impl Convolution {
         .contains(&0)
     }
 
-    fn check<T>(&self, x: &[T], filter: &[T], y: &[T]) {
+    fn check<X, F, Y>(&self, x: &[X], filter: &[F], y: &[Y]) {
         let lens = [
             len(&self.input_3d()),
             len(&[self.patch(), self.filters]),
@@ -194,11 +194,11 @@ impl Convolution {
     }
 }
 
-/// Computes the convolution.
+/// Computes the convolution before rounding.
 ///
 /// # Panics
 /// Panics if a slice has another length than the plan.
-pub fn convolve<T: Tiled>(plan: &Convolution, x: &[T], filter: &[T], y: &mut [T]) {
+pub fn convolve<T: Factor>(plan: &Convolution, x: &[T], filter: &[T], y: &mut [T::Compute]) {
     convolve_with(plan, x, filter, y, None);
 }
 
@@ -207,339 +207,137 @@ pub fn convolve<T: Tiled>(plan: &Convolution, x: &[T], filter: &[T], y: &mut [T]
 ///
 /// # Panics
 /// Panics if a slice has another length than the plan.
-pub fn convolve_with<T: Tiled>(
+pub fn convolve_with<T: Factor>(
     plan: &Convolution,
     x: &[T],
     filter: &[T],
-    y: &mut [T],
-    finish: Option<&Finish<'_, T>>,
+    y: &mut [T::Compute],
+    finish: Option<&Finish<'_, T::Compute>>,
 ) {
     plan.check(x, filter, y);
     if plan.is_pointwise() && !plan.is_trivial() {
-        let product = plan.product(plan.batch * plan.windows());
-        return matmul_with(product, x, filter, y, finish);
+        return T::multiply(plan.product(), x, filter, y, finish);
     }
     if plan.is_trivial() {
-        y.fill(T::ZERO);
+        y.fill(T::Compute::ZERO);
     } else if plan.is_depthwise() {
-        depthwise::forward(plan, x, filter, y);
+        depthwise::forward(plan, &T::widened(x), &T::widened(filter), y);
     } else {
-        return convolve_blocks(plan, x, filter, y, finish);
+        return convolve_windows(plan, x, filter, y, finish);
     }
     if let Some(finish) = finish {
         finish_rows(y, plan.filters, finish);
     }
 }
 
-/// Computes a convolution as products of blocks of patches.
-fn convolve_blocks<T: Tiled>(
+/// Computes a convolution that is not trivial, with elements or with pairs of them.
+fn convolve_windows<T: Factor>(
     plan: &Convolution,
     x: &[T],
     filter: &[T],
-    y: &mut [T],
-    finish: Option<&Finish<'_, T>>,
+    y: &mut [T::Compute],
+    finish: Option<&Finish<'_, T::Compute>>,
 ) {
-    let (block, patch) = (plan.block::<T>(), plan.patch());
-    for_each_block(y, block * plan.filters, |index, y| {
-        let (first, windows) = (index * block, y.len() / plan.filters);
-        if plan.groups == 1 {
-            return with_buffer(windows * patch, |patches| {
-                read_patches(plan, 0, x, first, patches);
-                matmul_with(plan.product(windows), patches, filter, y, finish);
-            });
-        }
-        convolve_groups(plan, x, filter, first, y);
-        if let Some(finish) = finish {
-            finish(Part::of_rows(y, plan.filters));
-        }
-    });
+    let (pairs, tile) = plan.with_tile::<T>();
+    let (x, elements) = match pairs {
+        None => (T::widened(x), T::widened(filter)),
+        Some(_) => (
+            T::pairs_of_rows(x, plan.channels()),
+            T::pairs_of_columns(filter, plan.filters),
+        ),
+    };
+    let filter = Filter {
+        tile,
+        elements: &elements,
+        is_reversed: false,
+    };
+    direct::forward(pairs.as_ref().unwrap_or(plan), &x, filter, y, finish);
 }
 
-/// Computes the results of all groups from window `first` on.
-fn convolve_groups<T: Tiled>(plan: &Convolution, x: &[T], filter: &[T], first: usize, y: &mut [T]) {
-    let (patch, width) = (plan.patch(), plan.group_filters());
-    let windows = y.len() / plan.filters;
-    with_buffer((windows + width) * patch + windows * width, |buffer| {
-        let (patches, rest) = buffer.split_at_mut(windows * patch);
-        let (weights, sums) = rest.split_at_mut(patch * width);
-        for group in 0..plan.groups {
-            read_patches(plan, group, x, first, patches);
-            copy_columns(filter, plan.filters, group * width, weights, width);
-            matmul(plan.product(windows), patches, weights, sums);
-            let rows = y.chunks_exact_mut(plan.filters);
-            for (y, sums) in rows.zip(sums.chunks_exact(width)) {
-                y[group * width..][..width].copy_from_slice(sums);
-            }
-        }
-    });
-}
-
-/// Computes the gradient of the input.
+/// Computes the gradient of the input before rounding.
 ///
 /// # Panics
 /// Panics if a slice has another length than the plan.
-pub fn backprop_input<T: Tiled>(plan: &Convolution, filter: &[T], dy: &[T], dx: &mut [T]) {
+pub fn backprop_input<T: Factor>(
+    plan: &Convolution,
+    filter: &[T],
+    dy: &[T],
+    dx: &mut [T::Compute],
+) {
     plan.check(dx, filter, dy);
-    let image = dx.len() / plan.batch.max(1);
-    if plan.is_trivial() || image == 0 {
-        return dx.fill(T::ZERO);
+    if plan.is_trivial() || dx.is_empty() {
+        return dx.fill(T::Compute::ZERO);
     }
     if plan.is_pointwise() {
-        let Product { m, k, n, .. } = plan.product(plan.batch * plan.windows());
-        return matmul(
-            Product {
-                m,
-                k: n,
-                n: k,
-                transpose_a: false,
-                transpose_b: true,
-            },
-            dy,
-            filter,
-            dx,
-        );
+        let Product { m, k, n, .. } = plan.product();
+        let product = Product {
+            m,
+            k: n,
+            n: k,
+            transpose_a: false,
+            transpose_b: true,
+        };
+        return T::multiply(product, dy, filter, dx, None);
     }
-    if plan.is_depthwise() {
-        return depthwise::backprop_input(plan, filter, dy, dx);
-    }
-    let (block, patch, width) = (plan.block::<T>(), plan.patch(), plan.group_filters());
-    let windows = plan.windows();
-    for_each_block(dx, image, |index, dx| {
-        dx.fill(T::ZERO);
-        let dy = &dy[index * windows * plan.filters..][..windows * plan.filters];
-        let count = block.min(windows);
-        with_buffer((count + width) * patch + count * width, |buffer| {
-            let (patches, rest) = buffer.split_at_mut(count * patch);
-            let (weights, slopes) = rest.split_at_mut(patch * width);
-            for group in 0..plan.groups {
-                copy_columns(filter, plan.filters, group * width, weights, width);
-                for first in (0..windows).step_by(count) {
-                    let count = count.min(windows - first);
-                    let (patches, slopes) =
-                        (&mut patches[..count * patch], &mut slopes[..count * width]);
-                    copy_columns(
-                        &dy[first * plan.filters..],
-                        plan.filters,
-                        group * width,
-                        slopes,
-                        width,
-                    );
-                    let product = Product {
-                        m: count,
-                        k: width,
-                        n: patch,
-                        transpose_a: false,
-                        transpose_b: true,
-                    };
-                    matmul(product, slopes, weights, patches);
-                    add_patches(plan, group, patches, first, dx);
-                }
+    match direct::input_gradient(plan) {
+        Some(gradient) if !plan.is_depthwise() => convolve_reversed(&gradient, filter, dy, dx),
+        _ => {
+            let (filter, dy) = (T::widened(filter), T::widened(dy));
+            match plan.is_depthwise() {
+                true => depthwise::backprop_input(plan, &filter, &dy, dx),
+                false => patches::backprop_input(plan, &filter, &dy, dx),
             }
-        });
-    });
+        }
+    }
 }
 
-/// Computes the gradient of the filter.
+/// Computes the gradient of an input, whose plan is that of a convolution with the reversed filter.
+fn convolve_reversed<T: Factor>(plan: &Convolution, filter: &[T], dy: &[T], dx: &mut [T::Compute]) {
+    let (pairs, tile) = plan.with_tile::<T>();
+    // The rows of the filter as it is stored have the elements of the gradient's windows.
+    let (dy, elements) = match pairs {
+        None => (T::widened(dy), T::widened(filter)),
+        Some(_) => (
+            T::pairs_of_rows(dy, plan.channels()),
+            T::pairs_of_rows(filter, plan.channels()),
+        ),
+    };
+    let filter = Filter {
+        tile,
+        elements: &elements,
+        is_reversed: true,
+    };
+    direct::forward(pairs.as_ref().unwrap_or(plan), &dy, filter, dx, None);
+}
+
+/// Computes the gradient of the filter before rounding.
 ///
 /// # Panics
 /// Panics if a slice has another length than the plan.
-pub fn backprop_filter<T: Tiled>(plan: &Convolution, x: &[T], dy: &[T], df: &mut [T]) {
+pub fn backprop_filter<T: Factor>(plan: &Convolution, x: &[T], dy: &[T], df: &mut [T::Compute]) {
     plan.check(x, df, dy);
     if plan.is_trivial() {
-        return df.fill(T::ZERO);
+        return df.fill(T::Compute::ZERO);
     }
-    let (all, patch, width) = (
-        plan.batch * plan.windows(),
-        plan.patch(),
-        plan.group_filters(),
-    );
     if plan.is_pointwise() {
+        let Product { m, k, n, .. } = plan.product();
         let product = Product {
-            m: patch,
-            k: all,
-            n: width,
+            m: k,
+            k: m,
+            n,
             transpose_a: true,
             transpose_b: false,
         };
-        return matmul(product, x, dy, df);
+        return T::multiply(product, x, dy, df, None);
     }
-    if plan.is_depthwise() {
-        return depthwise::backprop_filter(plan, x, dy, df);
+    let (x, dy) = (T::widened(x), T::widened(dy));
+    match plan.is_depthwise() {
+        true => depthwise::backprop_filter(plan, &x, &dy, df),
+        false => direct::backprop_filter(plan, &x, &dy, df),
     }
-    let block = plan.block::<T>();
-    let parts = (PARTIAL_SUMS / df.len())
-        .min(16)
-        .min(all.div_ceil(block))
-        .max(1);
-    // Each part sums whole blocks, so that the order of summation does not depend on the number of threads.
-    let per_part = all.div_ceil(block).div_ceil(parts) * block;
-    let parts = all.div_ceil(per_part);
-    let mut sums = vec![T::ZERO; df.len() * (parts - 1)];
-    let sum = |part: usize, df: &mut [T]| {
-        let windows = part * per_part..((part + 1) * per_part).min(all);
-        add_filter_gradient(plan, x, dy, windows, df);
-    };
-    df.fill(T::ZERO);
-    let len = df.len();
-    let mut outputs: Vec<&mut [T]> = std::iter::once(&mut *df)
-        .chain(sums.chunks_exact_mut(len))
-        .collect();
-    for_each_block(&mut outputs, 1, |part, df| sum(part, df[0]));
-    for part in sums.chunks_exact(len) {
-        df.iter_mut()
-            .zip(part)
-            .for_each(|(df, part)| *df = df.plus(*part));
-    }
-}
-
-/// Adds the part of the filter's gradient that comes from these windows of all images.
-fn add_filter_gradient<T: Tiled>(
-    plan: &Convolution,
-    x: &[T],
-    dy: &[T],
-    windows: std::ops::Range<usize>,
-    df: &mut [T],
-) {
-    let (block, patch, width) = (
-        plan.block::<T>().min(windows.len()),
-        plan.patch(),
-        plan.group_filters(),
-    );
-    with_buffer((block + width) * patch + block * width, |buffer| {
-        let (patches, rest) = buffer.split_at_mut(block * patch);
-        let (sums, slopes) = rest.split_at_mut(patch * width);
-        for first in windows.clone().step_by(block) {
-            let count = block.min(windows.end - first);
-            let (patches, slopes) = (&mut patches[..count * patch], &mut slopes[..count * width]);
-            let dy = &dy[first * plan.filters..][..count * plan.filters];
-            for group in 0..plan.groups {
-                read_patches(plan, group, x, first, patches);
-                let product = Product {
-                    m: patch,
-                    k: count,
-                    n: width,
-                    transpose_a: true,
-                    transpose_b: false,
-                };
-                if plan.groups == 1 {
-                    matmul(product, patches, dy, sums);
-                } else {
-                    copy_columns(dy, plan.filters, group * width, slopes, width);
-                    matmul(product, patches, slopes, sums);
-                }
-                for (df, sums) in df
-                    .chunks_exact_mut(plan.filters)
-                    .zip(sums.chunks_exact(width))
-                {
-                    let df = &mut df[group * width..][..width];
-                    df.iter_mut()
-                        .zip(sums)
-                        .for_each(|(df, sum)| *df = df.plus(*sum));
-                }
-            }
-        }
-    });
 }
 
 /// Leaves out the one plane of images.
 fn without_planes([batch, _, rows, columns, channels]: [usize; 5]) -> [usize; 4] {
     [batch, rows, columns, channels]
-}
-
-/// Copies the columns from `first` on of a matrix with rows of `from_width` elements.
-fn copy_columns<T: Copy>(from: &[T], from_width: usize, first: usize, to: &mut [T], width: usize) {
-    for (from, to) in from
-        .chunks_exact(from_width)
-        .zip(to.chunks_exact_mut(width))
-    {
-        to.copy_from_slice(&from[first..first + width]);
-    }
-}
-
-/// A run of adjacent input elements of a group in one row of a window, and its place in the patch.
-struct Run {
-    input: usize,
-    patch: usize,
-    len: usize,
-}
-
-/// Calls `visit` for each run of the window: with the padding left out.
-#[inline(always)]
-fn for_each_run(plan: &Convolution, group: usize, window: usize, mut visit: impl FnMut(Run)) {
-    let (planes, rows, columns, channels) =
-        (&plan.planes, &plan.rows, &plan.columns, plan.channels());
-    let (line, x) = (window / columns.output, window % columns.output);
-    let (plane, y) = (line / rows.output, line % rows.output);
-    let (volume, z) = (plane / planes.output, plane % planes.output);
-    let (front, back) = planes.inside(z);
-    let (first, last) = columns.inside(x);
-    // Elements of a window are adjacent if there is one group and no dilation.
-    let adjacent = plan.groups == 1 && columns.dilation == 1;
-    let (top, bottom) = rows.inside(y);
-    for k in front..back {
-        let image = volume * planes.input + planes.element(z, k);
-        for i in top..bottom {
-            let start = (image * rows.input + rows.element(y, i)) * columns.input;
-            let (mut j, step) = (first, if adjacent { last - first } else { 1 });
-            while j < last {
-                let patch = (k * rows.size + i) * columns.size + j;
-                visit(Run {
-                    input: (start + columns.element(x, j)) * channels + group * plan.depth,
-                    patch: patch * plan.depth,
-                    len: step * plan.depth,
-                });
-                j += step;
-            }
-        }
-    }
-}
-
-/// Writes the patches of a group from window `first` on.
-fn read_patches<T: Tiled>(
-    plan: &Convolution,
-    group: usize,
-    x: &[T],
-    first: usize,
-    patches: &mut [T],
-) {
-    for (index, patch) in patches.chunks_exact_mut(plan.patch()).enumerate() {
-        let mut done = 0;
-        for_each_run(plan, group, first + index, |run| {
-            patch[done..run.patch].fill(T::ZERO);
-            copy(
-                &x[run.input..][..run.len],
-                &mut patch[run.patch..][..run.len],
-            );
-            done = run.patch + run.len;
-        });
-        patch[done..].fill(T::ZERO);
-    }
-}
-
-/// Copies a few elements. A call of `memcpy` takes longer than copying the channels of a color image.
-#[inline(always)]
-fn copy<T: Copy>(from: &[T], to: &mut [T]) {
-    if from.len() >= 16 {
-        return to.copy_from_slice(from);
-    }
-    to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
-}
-
-/// Adds the patches of a group from window `first` on to the elements of one image that they were read from.
-fn add_patches<T: Tiled>(
-    plan: &Convolution,
-    group: usize,
-    patches: &[T],
-    first: usize,
-    dx: &mut [T],
-) {
-    for (index, patch) in patches.chunks_exact(plan.patch()).enumerate() {
-        for_each_run(plan, group, first + index, |run| {
-            let dx = &mut dx[run.input..][..run.len];
-            let patch = &patch[run.patch..][..run.len];
-            dx.iter_mut()
-                .zip(patch)
-                .for_each(|(dx, patch)| *dx = dx.plus(*patch));
-        });
-    }
 }

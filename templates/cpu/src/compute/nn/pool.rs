@@ -9,6 +9,8 @@ use crate::compute::{Result, len};
 
 /// The number of elements read in a task.
 const GRAIN: usize = 128 * 1024;
+/// The number of channels whose largest elements are found together, so that these need no memory.
+const CHANNELS: usize = 32;
 
 /// The indices of a window along the planes, rows and columns.
 type Window = [usize; 3];
@@ -138,6 +140,12 @@ impl Pool {
         }
     }
 
+    /// Returns the largest number of elements of a window that are not padding.
+    fn most_elements(&self) -> usize {
+        let sides = [&self.planes, &self.rows, &self.columns].map(|it| it.size.min(it.input));
+        sides.iter().product()
+    }
+
     /// Returns the number of elements of a window that are not padding.
     #[inline(always)]
     fn count(&self, [z, y, x]: Window) -> usize {
@@ -147,6 +155,50 @@ impl Pool {
             self.columns.inside(x),
         ];
         sides.iter().map(|(first, last)| last - first).product()
+    }
+
+    /// Adds the gradients of some channels of a window, from the channel `start` on, to those of its first largest elements.
+    #[inline(always)]
+    fn add_to_largest<T: Elementary>(
+        &self,
+        window: Window,
+        start: usize,
+        x: &[T],
+        dx: &mut [T],
+        dy: &[T],
+    ) {
+        let (mut largest, mut winner) = ([T::ZERO; CHANNELS], [0; CHANNELS]);
+        let mut element = 0_u32;
+        self.for_each_element(
+            window,
+            #[inline(always)]
+            |index| {
+                let x = &x[index + start..][..dy.len()];
+                // Selections instead of branches, so that the loop is vectorized.
+                for ((x, largest), winner) in x.iter().zip(&mut largest).zip(&mut winner) {
+                    let is_larger = element == 0 || *x > *largest;
+                    *largest = if is_larger { *x } else { *largest };
+                    *winner = if is_larger { element } else { *winner };
+                }
+                element += 1;
+            },
+        );
+        element = 0;
+        self.for_each_element(
+            window,
+            #[inline(always)]
+            |index| {
+                let dx = &mut dx[index + start..][..dy.len()];
+                for ((dx, dy), winner) in dx.iter_mut().zip(dy).zip(&winner) {
+                    *dx = if *winner == element {
+                        dx.plus(*dy)
+                    } else {
+                        *dx
+                    };
+                }
+                element += 1;
+            },
+        );
     }
 
     /// Calls `write(image, window, channels of the result)` for each window.
@@ -160,9 +212,8 @@ impl Pool {
             return;
         }
         let row = self.output_row();
-        let sides = [&self.planes, &self.rows, &self.columns].map(|it| it.size.min(it.input));
         let (work, lines) = (
-            row * sides.iter().product::<usize>(),
+            row * self.most_elements(),
             self.planes.output * self.rows.output,
         );
         let (block, isa) = ((GRAIN / work.max(1)).max(1), Isa::current());
@@ -190,13 +241,13 @@ impl Pool {
         dx: &mut [T],
         add: impl Fn(usize, Place, &mut [T], &[T]) + Sync,
     ) {
-        dx.fill(T::ZERO);
         if dx.is_empty() || dy.is_empty() {
-            return;
+            return dx.fill(T::ZERO);
         }
         let isa = Isa::current();
         let windows = self.planes.output * self.rows.output * self.output_row();
         for_each_block(dx, self.image(), |index, dx| {
+            dx.fill(T::ZERO);
             let dy = &dy[index * windows..][..windows];
             isa.vectorize(
                 #[inline(always)]
@@ -242,37 +293,25 @@ pub fn max_pool<T: Elementary>(plan: &Pool, x: &[T], y: &mut [T]) {
 /// Computes the gradient of [`max_pool`]: that of a window goes to its first largest element.
 ///
 /// # Panics
-/// Panics if a slice has another length than the plan.
+/// Panics if a slice has another length than the plan, or a window has 2^32 elements.
 pub fn max_pool_grad<T: Elementary>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]) {
     plan.check(x, dy);
     assert_eq!(x.len(), dx.len(), "operand and gradient differ in length");
+    assert!(
+        dx.is_empty() || u32::try_from(plan.most_elements()).is_ok(),
+        "a window of 2^32 elements"
+    );
     plan.for_each_gradient(
         dy,
         dx,
         #[inline(always)]
         |image, Place { window, .. }, dx, dy| {
             let x = &x[image * plan.image()..][..plan.image()];
-            // Some channels at a time, so that their maxima need no memory.
-            const CHANNELS: usize = 32;
             for (part, dy) in dy.chunks(CHANNELS).enumerate() {
-                let (mut largest, mut place) = ([T::ZERO; CHANNELS], [usize::MAX; CHANNELS]);
-                plan.for_each_element(
-                    window,
-                    #[inline(always)]
-                    |index| {
-                        let x = &x[index + part * CHANNELS..][..dy.len()];
-                        for (channel, x) in x.iter().enumerate() {
-                            if place[channel] == usize::MAX || *x > largest[channel] {
-                                (largest[channel], place[channel]) =
-                                    (*x, index + part * CHANNELS + channel);
-                            }
-                        }
-                    },
-                );
-                for (dy, place) in dy.iter().zip(&place) {
-                    if let Some(dx) = dx.get_mut(*place) {
-                        *dx = dx.plus(*dy);
-                    }
+                let start = part * CHANNELS;
+                match <&[T; CHANNELS]>::try_from(dy) {
+                    Ok(dy) => plan.add_to_largest(window, start, x, dx, &dy[..]),
+                    Err(_) => plan.add_to_largest(window, start, x, dx, dy),
                 }
             }
         },

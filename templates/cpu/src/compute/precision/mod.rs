@@ -68,6 +68,17 @@ pub unsafe trait Precision: Copy + Send + Sync + 'static {
         store_all(&computed, x);
         result
     }
+
+    /// Calls `body` with elements of unspecified values, and stores those that it leaves.
+    fn overwrite<R>(x: &mut [Self], body: impl FnOnce(&mut [Self::Compute]) -> R) -> R {
+        if let Some(x) = Self::as_compute_mut(x) {
+            return body(x);
+        }
+        let mut computed = Buffer::new(x.len());
+        let result = body(&mut computed);
+        store_all(&computed, x);
+        result
+    }
 }
 
 /// Calls `body` with the elements of several slices as they are computed, and stores those that it leaves.

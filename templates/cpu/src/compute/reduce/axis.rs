@@ -1,12 +1,15 @@
 //! The reduction of one axis: chunks of rows on all cores, then the chunks' totals.
 
-use super::rows::{COLUMNS, LANES, LEAF, fold_into, fold_row, scratch_len};
+use super::rows::{COLUMNS, LEAF, fold_into, fold_row, scratch_len};
 use crate::compute::inline::InlineList;
 use crate::compute::parallel::for_each_chunk;
 use crate::compute::simd::Isa;
 
 /// The number of elements in one chunk of a fold.
 const CHUNK: usize = 32 * 1024;
+
+/// The largest number of elements of a row that is folded as a whole.
+const SHORT_ROW: usize = 512;
 
 /// The scratch length that is not allocated.
 const SMALL_SCRATCH: usize = 512;
@@ -100,7 +103,7 @@ where
         &mut totals,
         (2 * CHUNK / chunks.rows).max(1),
         |start, totals| {
-            if inner == 1 && len <= LANES {
+            if inner == 1 && len <= SHORT_ROW {
                 return isa.vectorize(
                     #[inline(always)]
                     || fold_short_rows(totals, &x[start * len..], len, &init, empty, &combine),

@@ -1,7 +1,14 @@
 //! Vector registers for matrix tiles: load, store, broadcast, multiply-add.
 //!
-//! Every method is `unsafe` because it needs the type's instruction set. A tile is generic over [`Lanes`]; [`Plain`]
-//! needs no instruction set.
+//! Every method of [`Lanes`] is `unsafe` because it needs the type's instruction set, and pointers. A tile is generic over
+//! it; other code gets [`Registers`], whose methods are safe. [`Plain`] needs no instruction set.
+
+#[cfg(target_arch = "aarch64")]
+use super::neon;
+#[cfg(target_arch = "x86_64")]
+use super::x86;
+use super::{Isa, Level};
+use std::marker::PhantomData;
 
 /// A vector register of `COUNT` scalars.
 ///
@@ -115,3 +122,104 @@ macro_rules! plain {
 
 plain!(f32, 4);
 plain!(f64, 2);
+
+/// Proof that the machine has the instruction set of `V`, whose registers it reads and writes safely.
+#[derive(Clone, Copy)]
+pub struct Registers<V>(PhantomData<V>);
+
+impl<V: Lanes> Registers<V> {
+    /// Returns `N` registers with `x` in all lanes.
+    #[inline(always)]
+    pub fn splat<const N: usize>(self, x: V::Scalar) -> [V; N] {
+        // SAFETY: a value of this type proves the instruction set.
+        unsafe { [V::splat(x); N] }
+    }
+
+    /// Reads `N` registers from the start of a slice.
+    ///
+    /// # Panics
+    /// Panics if the slice is shorter.
+    #[inline(always)]
+    pub fn load<const N: usize>(self, from: &[V::Scalar]) -> [V; N] {
+        let from = from[..N * V::COUNT].as_ptr();
+        // SAFETY: a value of this type proves the instruction set, and the slice has N registers.
+        std::array::from_fn(
+            #[inline(always)]
+            |i| unsafe { V::load(from.add(i * V::COUNT)) },
+        )
+    }
+
+    /// Writes `N` registers to the start of a slice.
+    ///
+    /// # Panics
+    /// Panics if the slice is shorter.
+    #[inline(always)]
+    pub fn store<const N: usize>(self, registers: &[V; N], to: &mut [V::Scalar]) {
+        let to = to[..N * V::COUNT].as_mut_ptr();
+        for (i, register) in registers.iter().enumerate() {
+            // SAFETY: as in `load`.
+            unsafe { register.store(to.add(i * V::COUNT)) };
+        }
+    }
+
+    /// Adds the products of two operands, as [`Lanes::mul_add`].
+    #[inline(always)]
+    pub fn mul_add<const N: usize>(self, sums: &mut [V; N], x: &[V; N], y: &[V; N]) {
+        for (sum, (x, y)) in sums.iter_mut().zip(x.iter().zip(y)) {
+            // SAFETY: a value of this type proves the instruction set.
+            *sum = unsafe { sum.mul_add(*x, *y) };
+        }
+    }
+}
+
+/// Code that is generic over registers. [`Vector::with_lanes`] compiles it for each instruction set.
+pub trait LanesBody<T> {
+    /// What the code returns.
+    type Output;
+
+    /// Runs the code. Write implementations as `#[inline(always)]`: code that is not inlined is compiled for the baseline.
+    fn run<V: Lanes<Scalar = T>>(self, registers: Registers<V>) -> Self::Output;
+}
+
+/// A type with registers for each instruction set.
+pub trait Vector: Copy {
+    /// Runs `body` with the registers of an instruction set.
+    fn with_lanes<B: LanesBody<Self>>(isa: Isa, body: B) -> B::Output;
+}
+
+macro_rules! vectors {
+    ($($scalar:ty: $plain:ty, $neon:ident $avx2:ident $avx512:ident;)*) => {$(
+        impl Vector for $scalar {
+            #[inline]
+            fn with_lanes<B: LanesBody<Self>>(isa: Isa, body: B) -> B::Output {
+                match isa.level() {
+                    // SAFETY: an `Isa` of this level exists only if the machine has the instruction set.
+                    #[cfg(target_arch = "x86_64")]
+                    Level::Avx512 => unsafe {
+                        x86::run_avx512(
+                            #[inline(always)]
+                            || body.run(Registers::<x86::$avx512>(PhantomData)),
+                        )
+                    },
+                    // SAFETY: as above.
+                    #[cfg(target_arch = "x86_64")]
+                    Level::Avx2 => unsafe {
+                        x86::run_avx2(
+                            #[inline(always)]
+                            || body.run(Registers::<x86::$avx2>(PhantomData)),
+                        )
+                    },
+                    #[cfg(target_arch = "aarch64")]
+                    Level::Neon => body.run(Registers::<neon::$neon>(PhantomData)),
+                    // `Plain` needs no instruction set.
+                    _ => body.run(Registers::<$plain>(PhantomData)),
+                }
+            }
+        }
+    )*};
+}
+
+vectors! {
+    f32: Plain<f32, 4>, F32x4 F32x8 F32x16;
+    f64: Plain<f64, 2>, F64x2 F64x4 F64x8;
+}

@@ -15,12 +15,12 @@ pub mod transpose;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use lanes::{Lanes, Plain};
+pub use lanes::{Lanes, LanesBody, Plain, Registers, Vector};
 pub use mode::FloatMode;
 #[cfg(target_arch = "aarch64")]
 pub use neon::{F32x4, F64x2};
 #[cfg(target_arch = "x86_64")]
-pub use x86::{F32x8, F32x16, F64x4, F64x8};
+pub use x86::{F32x8, F32x16, F64x4, F64x8, PairsX16};
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -99,6 +99,58 @@ register!(F32x8, f32, 8, __m256, "Eight `f32` of AVX2 with FMA.",
 register!(F64x4, f64, 4, __m256d, "Four `f64` of AVX2 with FMA.",
     _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_fmadd_pd _mm256_add_pd 4 transpose_f64);
 
+/// Sixteen `f32`, or pairs of bfloat16 whose products are added to them, of AVX512-BF16.
+#[derive(Clone, Copy)]
+pub struct PairsX16(__m512);
+
+impl PairsX16 {
+    /// Returns true if the machine has AVX512-BF16 beside AVX-512.
+    pub fn is_available() -> bool {
+        has_avx512() && is_x86_feature_detected!("avx512bf16")
+    }
+}
+
+// SAFETY: an unaligned load or store of one register accesses `COUNT` scalars.
+unsafe impl Lanes for PairsX16 {
+    type Scalar = f32;
+    const COUNT: usize = 16;
+
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        // SAFETY: the caller guarantees the instruction set.
+        Self(unsafe { _mm512_set1_ps(x) })
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller guarantees the instruction set, and that `COUNT` scalars may be read.
+        Self(unsafe { _mm512_loadu_ps(from) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller guarantees the instruction set, and that `COUNT` scalars may be written.
+        unsafe { _mm512_storeu_ps(to, self.0) }
+    }
+
+    /// Adds both products of each pair of `x` and `y`.
+    #[inline(always)]
+    unsafe fn mul_add(self, x: Self, y: Self) -> Self {
+        let pairs = |x: Self| -> __m512bh {
+            // SAFETY: both types are 512 bits, of which all are valid.
+            unsafe { std::mem::transmute(x.0) }
+        };
+        // SAFETY: the caller guarantees the instruction set.
+        Self(unsafe { _mm512_dpbf16_ps(self.0, pairs(x), pairs(y)) })
+    }
+
+    #[inline(always)]
+    unsafe fn add(self, x: Self) -> Self {
+        // SAFETY: the caller guarantees the instruction set.
+        Self(unsafe { _mm512_add_ps(self.0, x.0) })
+    }
+}
+
 /// Transposes 8 by 8: pairs, then fours, then the halves of registers.
 ///
 /// # Safety

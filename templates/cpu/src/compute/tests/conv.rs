@@ -1,10 +1,12 @@
 //! Convolutions and their gradients, compared with seven nested loops.
 
 use super::*;
-use crate::compute::matmul::Tiled;
+use crate::compute::matmul::{Factor, Tiled};
 use crate::compute::nn::conv::{Convolution, backprop_filter, backprop_input, convolve};
 use crate::compute::nn::window::{Padding, Slide, Windows};
+use crate::compute::precision::Precision;
 use crate::compute::{Error, oracle};
+use sp_plugin::Bf16;
 
 fn padding() -> impl Strategy<Value = Padding> {
     prop_oneof![
@@ -68,7 +70,7 @@ fn small<T: Tiled + From<f32>>(dims: &[usize], step: usize) -> Vec<T> {
         .collect()
 }
 
-fn check<T: Tiled + SameBits + From<f32>>(case: Case) {
+fn check<T: Factor<Compute = T> + Tiled + SameBits + From<f32>>(case: Case) {
     let Ok(plan) = Convolution::new(case.0, case.1, case.2) else {
         return;
     };
@@ -108,7 +110,8 @@ proptest! {
     }
 }
 
-/// The shapes cover several blocks of patches, several parts of a filter's gradient, and one channel of a color image.
+/// The shapes cover several blocks of windows, lines longer than a block, several parts of a filter's gradient, one channel
+/// of a color image, and windows that are far apart.
 #[test]
 fn large_convolutions_match_oracle() {
     let slide = |stride, dilation, padding| {
@@ -128,8 +131,54 @@ fn large_convolutions_match_oracle() {
     check::<f64>(([5, 16, 16, 9], [1, 1, 9, 7], slide(1, 1, Padding::Valid)));
     check::<f64>(([2, 16, 16, 9], [1, 1, 9, 7], slide(2, 1, Padding::Same)));
     check::<f32>(([1, 5, 5, 2], [3, 3, 2, 2], slide(1, 1 << 30, Padding::Same)));
+    check::<f32>(([2, 3, 5001, 4], [3, 3, 4, 8], slide(1, 1, Padding::Same)));
+    check::<f32>((
+        [1, 2, 7003, 6],
+        [2, 5, 3, 8],
+        slide(2, 3, Padding::Explicit(7, 4)),
+    ));
+    check::<f32>((
+        [2, 60, 60, 8],
+        [2, 2, 8, 16],
+        slide(9, 1, Padding::Explicit(1, 1)),
+    ));
+    check::<f32>(([3, 9, 9, 200], [3, 3, 200, 208], slide(1, 1, Padding::Same)));
     check::<f32>(([3, 30, 31, 40], [3, 3, 1, 40], slide(1, 1, Padding::Same)));
     check::<f64>(([3, 30, 31, 7], [3, 3, 1, 21], slide(2, 1, Padding::Same)));
+}
+
+/// Sums of small integers are exact, so that products of pairs have the bits of those of `f32`.
+#[test]
+fn convolutions_of_bfloat16_match_those_of_floats() {
+    let slide = Slide {
+        stride: 1,
+        dilation: 1,
+        padding: Padding::Same,
+    };
+    for (channels, depth, filters) in [(8, 8, 16), (12, 6, 20), (3, 3, 5), (16, 16, 1)] {
+        let slides = [slide, slide];
+        let plan = Convolution::new([2, 9, 11, channels], [3, 3, depth, filters], slides).unwrap();
+        let of = |dims: &[usize], step| -> Vec<Bf16> {
+            let x = small::<f32>(dims, step);
+            x.into_iter().map(Bf16::from_f32).collect()
+        };
+        let (x, filter, dy) = (
+            of(&plan.input(), 7),
+            of(&plan.filter(), 3),
+            of(&plan.output(), 5),
+        );
+        let [wide_x, wide_filter, wide_dy] = [&x, &filter, &dy].map(|it| Bf16::widened(it));
+        on_every_isa(|isa| {
+            let (mut y, mut expected) = (vec![f32::NAN; dy.len()], vec![0.0; dy.len()]);
+            convolve(&plan, &x, &filter, &mut y);
+            convolve(&plan, &wide_x[..], &wide_filter[..], &mut expected);
+            assert_same(isa, &y, &expected);
+            let (mut dx, mut expected) = (vec![f32::NAN; x.len()], vec![0.0; x.len()]);
+            backprop_input(&plan, &filter, &dy, &mut dx);
+            backprop_input(&plan, &wide_filter[..], &wide_dy[..], &mut expected);
+            assert_same(isa, &dx, &expected);
+        });
+    }
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn batches_broadcast() {
     let mut out = [0.0_f32; 6];
     multiply_batch(
         &batch,
-        &[1.0, 2.0, 3.0, 4.0],
+        &[1.0_f32, 2.0, 3.0, 4.0],
         &[1.0, 0.0, 0.0, 1.0, 1.0, 1.0],
         &mut out,
     );
@@ -198,7 +198,7 @@ fn batches_broadcast() {
     assert!(Batch::broadcast([&[0], &[2]], product).is_err());
     let (batch, dims) = Batch::broadcast([&[2, 2], &[1]], product).unwrap();
     let mut out = [0_i64; 4];
-    multiply_batch(&batch, &[1, 2, 3, 4, 5, 6, 7, 8], &[1, 10], &mut out);
+    multiply_batch(&batch, &[1_i64, 2, 3, 4, 5, 6, 7, 8], &[1, 10], &mut out);
     assert_eq!((dims, out), (vec![2, 2], [21, 43, 65, 87]));
     let none = Product { m: 0, ..product };
     let (batch, dims) = Batch::broadcast([&[1 << 40], &[1]], none).unwrap();

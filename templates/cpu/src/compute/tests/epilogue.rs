@@ -3,7 +3,7 @@
 use super::*;
 use crate::compute::elementary::Elementary;
 use crate::compute::map::map1;
-use crate::compute::matmul::{Part, Product, Tiled, matmul, matmul_with};
+use crate::compute::matmul::{Factor, Part, Product, Tiled, matmul, matmul_with};
 use crate::compute::nn::activation as f;
 use crate::compute::nn::bias::{ChannelLayout, bias_add};
 use crate::compute::nn::conv::{Convolution, convolve, convolve_with};
@@ -105,7 +105,10 @@ fn products_have_bits_of_single_steps() {
     }
 }
 
-fn check_convolution<T: Precision<Compute: Tiled + Elementary + SameBits>>(plan: &Convolution) {
+fn check_convolution<T: Precision<Compute: Tiled + Elementary + SameBits>>(plan: &Convolution)
+where
+    T::Compute: Factor<Compute = T::Compute>,
+{
     let x = numbers::<T>(plan.input().iter().product(), 7);
     let filter = numbers::<T>(plan.filter().iter().product(), 5);
     let bias = numbers::<T>(plan.filter()[3], 3);

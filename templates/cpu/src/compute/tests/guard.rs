@@ -9,10 +9,12 @@ use std::ptr;
 use super::*;
 use crate::compute::cast::cast;
 use crate::compute::map::{map1, map2, update};
-use crate::compute::matmul::{Product, matmul, matmul_int};
+use crate::compute::matmul::{Factor, Product, matmul, matmul_int};
 use crate::compute::nn::bias::{ChannelLayout, bias_add, bias_add_grad};
+use crate::compute::nn::conv::{Convolution, backprop_filter, backprop_input, convolve};
 use crate::compute::nn::cross_entropy::sparse_softmax_cross_entropy;
 use crate::compute::nn::relu::{relu, relu_grad};
+use crate::compute::nn::window::{Padding, Slide};
 use crate::compute::reduce::{Mean, Reduction, Sum, reduce};
 use crate::compute::simd::{half, stream};
 use crate::compute::{Broadcast, arith};
@@ -263,6 +265,11 @@ fn products_stay_within_slices() {
             check2(&a, &b, m * n, |a, b, c: &mut [f32]| {
                 matmul(product, a, b, c)
             });
+            let [a, b] =
+                [&a, &b].map(|it| it.iter().map(|x| Bf16::from_f32(*x)).collect::<Vec<_>>());
+            check2(&a, &b, m * n, |a, b, c: &mut [f32]| {
+                Bf16::multiply(product, a, b, c, None)
+            });
         }
         if k <= 16 {
             let product = Product {
@@ -279,6 +286,37 @@ fn products_stay_within_slices() {
             let (a, b) = (floats(m * k, |x| x as i32), floats(k * n, |x| x as i32));
             check2(&a, &b, m * n, |a, b, c: &mut [i32]| {
                 matmul_int(product, a, b, c)
+            });
+        }
+    }
+}
+
+/// The filters are general, of groups and depthwise; the windows reach into the padding, or not.
+#[test]
+fn convolutions_stay_within_slices() {
+    let slide = |stride, padding| Slide {
+        stride,
+        dilation: 1,
+        padding,
+    };
+    let same = slide(1, Padding::Same);
+    for (channels, depth, filters) in [(3, 3, 5), (8, 4, 34), (17, 1, 17), (64, 1, 64)] {
+        for slide in [same, slide(1, Padding::Valid), slide(2, Padding::Same)] {
+            let filter = [3, 2, depth, filters];
+            let plan = Convolution::new([2, 6, 9, channels], filter, [slide; 2]).unwrap();
+            let (x, weights, dy) = (
+                floats(len(&plan.input()), |x| x as f32),
+                floats(len(&filter), |x| x as f32),
+                floats(len(&plan.output()), |x| x as f32),
+            );
+            check2(&x, &weights, dy.len(), |x, weights, y: &mut [f32]| {
+                convolve(&plan, x, weights, y)
+            });
+            check2(&weights, &dy, x.len(), |weights, dy, dx: &mut [f32]| {
+                backprop_input(&plan, weights, dy, dx)
+            });
+            check2(&x, &dy, weights.len(), |x, dy, df: &mut [f32]| {
+                backprop_filter(&plan, x, dy, df)
             });
         }
     }

@@ -139,6 +139,18 @@ fn check_pools(case: Case) {
     });
 }
 
+/// The volume has several blocks of windows, of which some end within a plane.
+#[test]
+fn large_convolution_of_volumes_matches_oracle() {
+    let slide = |stride, dilation| Slide {
+        stride,
+        dilation,
+        padding: Padding::Same,
+    };
+    let slides = [slide(1, 2), slide(2, 1), slide(1, 1)];
+    check_convolution(([2, 7, 19, 17, 6], [3, 2, 3], slides), 20);
+}
+
 proptest! {
     #[test]
     fn convolutions_of_volumes_match_oracle(case in case(), filters in 1..4_usize) {
