@@ -118,6 +118,10 @@ fn child_computes() -> bool {
 
 #[test]
 fn forked_child_computes_while_parent_uses_pool() {
+    if std::env::var_os("SP_EMULATED").is_some() {
+        // qemu-user 7.2 fails its own assertions (`cpu == current_cpu`).
+        return println!("skipped: an emulator cannot fork a process whose threads are running");
+    }
     let is_closed = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..4 {

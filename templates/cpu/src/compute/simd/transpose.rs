@@ -1,6 +1,8 @@
 //! Transposition of squares of elements in registers.
 
-use super::{Isa, Level};
+use super::Isa;
+#[cfg(target_arch = "x86_64")]
+use super::Level;
 
 /// Rows and columns of a square.
 pub const SIDE: usize = 8;
@@ -11,6 +13,7 @@ pub const SIDE: usize = 8;
 /// # Panics
 /// Panics if a square is not inside of its slice.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
 pub fn square<T: Copy>(isa: Isa, from: &[T], from_row: usize, to: &mut [T], to_row: usize) {
     let from = &from[..(SIDE - 1) * from_row + SIDE];
     let to = &mut to[..(SIDE - 1) * to_row + SIDE];
