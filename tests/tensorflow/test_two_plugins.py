@@ -1,4 +1,4 @@
-"""A second plugin beside the installed one: the table of codegen/docs/plugin.md states what each release does."""
+"""A second plugin beside the installed one: the table of codegen/docs/devices.md states what each release does."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 from conftest import RELEASE, ROOT, example
 
 PROGRAM = ROOT / "tests/tensorflow/two_plugins_program.py"
-GUIDE = ROOT / "codegen/docs/plugin.md"
+GUIDE = ROOT / "codegen/docs/devices.md"
 # The cells of the table, and how an outcome begins and which text it contains.
 CELLS = {
     "works": ("works", ""),
