@@ -269,8 +269,13 @@ fn variables(source: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Variables that sp-host sets for its child processes.
-const INTERNAL: [&str; 3] = ["SP_HOST_CHECK", "SP_HOST_PLUGIN", "SP_HOST_RELEASE"];
+/// Variables that sp-host sets for its child processes, and the one of the tests on an emulated machine.
+const INTERNAL: [&str; 4] = [
+    "SP_EMULATED",
+    "SP_HOST_CHECK",
+    "SP_HOST_PLUGIN",
+    "SP_HOST_RELEASE",
+];
 
 #[test]
 fn guide_lists_each_environment_variable_of_a_plugin() {
