@@ -117,6 +117,7 @@ fn child_computes() -> bool {
 }
 
 #[test]
+#[allow(clippy::print_stdout, reason = "the reason of a skipped test")]
 fn forked_child_computes_while_parent_uses_pool() {
     if std::env::var_os("SP_EMULATED").is_some() {
         // qemu-user 7.2 fails its own assertions (`cpu == current_cpu`).
