@@ -56,6 +56,7 @@ mod tests {
     use super::*;
 
     /// Returns the size of a long range. qemu-user has a descriptor of each page: gigabytes for a range of 2^40 bytes.
+    #[allow(clippy::print_stdout, reason = "the reason of a skipped test")]
     fn long_range() -> usize {
         if std::env::var_os("SP_EMULATED").is_none() {
             return 1 << 40;
