@@ -60,7 +60,7 @@ impl<T> Tile<T> {
     }
 }
 
-/// Where the rows of a strip's left operand begin, in elements.
+/// The offsets of the rows of a strip's left operand, in elements.
 #[derive(Clone, Copy)]
 pub(super) enum Rows<'a> {
     /// Row `i` begins at `i / rows * panel + i % rows * row`, with the tile's `rows`.

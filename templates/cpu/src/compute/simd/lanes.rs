@@ -174,7 +174,7 @@ impl<V: Lanes> Registers<V> {
 
 /// Code that is generic over registers. [`Vector::with_lanes`] compiles it for each instruction set.
 pub trait LanesBody<T> {
-    /// What the code returns.
+    /// The type of the code's result.
     type Output;
 
     /// Runs the code. Write implementations as `#[inline(always)]`: code that is not inlined is compiled for the baseline.

@@ -188,7 +188,7 @@ fn shift_of_alike(columns: &[Taps]) -> Option<usize> {
     others.iter().enumerate().all(is_alike).then_some(shift)
 }
 
-/// What is computed for some channels at a time.
+/// A computation on some channels at a time.
 trait Channels<T> {
     /// Computes `N` registers of channels.
     fn several<V: Lanes<Scalar = T>, const N: usize>(

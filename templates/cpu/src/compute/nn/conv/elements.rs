@@ -11,7 +11,7 @@ use crate::compute::nn::window::Windows;
 use crate::compute::workspace::Buffer;
 use std::ops::Range;
 
-/// Where the elements of windows are.
+/// The memory that has the elements of windows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     /// In the input: no window reaches into the padding.
