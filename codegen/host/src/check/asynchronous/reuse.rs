@@ -59,8 +59,9 @@ fn expect_sources_read(device: &CheckedDevice, copies: &[LargeCopy]) -> Result<(
     let sources: Vec<HostBytes> = copies.iter().map(|(_, byte)| filled(*byte)).collect();
     for ((block, _), source) in copies.iter().zip(&sources) {
         executor.sync_htod_from(*block, source.source())?;
-        source.spoil();
     }
+    // Copies that have returned too early wait for each other, the last one most.
+    sources.iter().rev().for_each(|source| source.spoil());
     executor.synchronize()?;
     for (block, byte) in copies {
         let what = "sync_memcpy_htod of memory that changed after the call";
@@ -87,7 +88,7 @@ fn copy_on_stream(
         sources.push(source);
     }
     executor.poll(stream)?;
-    sources.iter().for_each(|source| source.spoil());
+    sources.iter().rev().for_each(|source| source.spoil());
     executor.synchronize()?;
     for (block, byte) in copies {
         let what = "memcpy_htod of memory that changed after the event behind the copy";
