@@ -3,6 +3,7 @@
 //! TensorFlow runs its own passes over a graph first. Then it runs the optimizers of the plugins on whose
 //! devices the graph has nodes. If one returns an error, TensorFlow logs it and uses the graph unchanged.
 
+mod condition;
 mod declined;
 pub mod fusion;
 mod pass;
@@ -31,6 +32,9 @@ use crate::platform::{PluginInfo, non_null};
 use crate::{Error, Result};
 
 /// A graph optimizer.
+///
+/// If the plugin has kernels of `LogicalAnd`, `LogicalOr` and `LogicalNot` with the label `host`, whose arguments are all in
+/// host memory, the SDK selects them for conditions of loops and branches, so that no iteration copies its condition.
 ///
 /// TensorFlow creates one for each graph, runs it on that graph, usually twice with its own passes between,
 /// and drops it. It runs no optimizer on graphs of fewer than four nodes.
@@ -192,6 +196,8 @@ fn apply_rewrites<O: Optimizer>(
     };
     let fused = fusion::fuse(O::FUSIONS, device_type, item, new_graph.as_deref())?;
     let new_graph = fused.or(new_graph);
+    let bytes = new_graph.as_deref().unwrap_or(item.bytes());
+    let new_graph = condition::place_on_host(bytes, device_type)?.or(new_graph);
     if !O::REPLACE_VARIABLE_UPDATES {
         return Ok(new_graph);
     }

@@ -32,8 +32,9 @@ impl Calls {
     }
 
     /// Returns the op and the types. The first call formats them.
-    pub fn label(&self, op: &CStr, constraints: &[Constraint]) -> &str {
-        self.label.get_or_init(|| format_label(op, constraints))
+    pub fn label(&self, op: &CStr, constraints: &[Constraint], label: Option<&CStr>) -> &str {
+        let format = || format_label(op, constraints, label);
+        self.label.get_or_init(format)
     }
 
     /// Counts one call of `kernel` with its staging copies, if it has any.
@@ -61,11 +62,14 @@ impl Calls {
     }
 }
 
-fn format_label(op: &CStr, constraints: &[Constraint]) -> String {
+fn format_label(op: &CStr, constraints: &[Constraint], label: Option<&CStr>) -> String {
     let mut text = op.to_string_lossy().into_owned();
     for it in constraints {
         // Writing to a String does not fail.
         let _ = write!(text, " {}={:?}", it.attribute.to_string_lossy(), it.dtype);
+    }
+    if let Some(label) = label {
+        let _ = write!(text, " label={}", label.to_string_lossy());
     }
     text
 }
@@ -101,11 +105,22 @@ pub(crate) fn first_table(op: &str, dtype: TF_DataType) -> Option<usize> {
 }
 
 // since 2.6
-/// Returns the position of the first table with a kernel of this op whose constraints all match.
+/// Returns true if the plugin has a kernel of this op with a label.
+pub(crate) fn has_label(op: &str, label: &CStr) -> bool {
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    registered.iter().any(|(kernel, _)| {
+        kernel.op().to_bytes() == op.as_bytes() && kernel.options.label == Some(label)
+    })
+}
+
+// since 2.6
+/// Returns the position of the first table with a kernel of this op, without a label, whose constraints all match.
 fn find_table(op: &str, matches: impl Fn(&Constraint) -> bool) -> Option<usize> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
     let serves = |kernel: &Kernel| {
-        kernel.op().to_bytes() == op.as_bytes() && kernel.running_constraints().all(&matches)
+        kernel.op().to_bytes() == op.as_bytes()
+            && kernel.options.label.is_none()
+            && kernel.running_constraints().all(&matches)
     };
     let serving = registered.iter().filter(|(kernel, _)| serves(kernel));
     serving.map(|(_, table)| *table).min()

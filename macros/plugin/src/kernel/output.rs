@@ -253,6 +253,11 @@ impl<'c, T: Element> HostOut<'c, T> {
     pub fn zeroed(self, dims: &[usize]) -> Result<OutSlice<'c, T>> {
         self.0.zeroed(dims)
     }
+
+    /// Returns the output, for functions of outputs in any memory that the host writes.
+    pub fn into_output(self) -> Out<'c, T> {
+        self.0
+    }
 }
 
 /// The result of [`Out::forward`].

@@ -227,9 +227,10 @@ impl Kernel {
         self.op.name
     }
 
-    /// Returns the op and the types: `Cast SrcT=TF_FLOAT DstT=TF_INT64`.
+    /// Returns the op, the types and the label: `Cast SrcT=TF_FLOAT DstT=TF_INT64`, `LogicalAnd label=host`.
     pub fn label(&self) -> &str {
-        self.calls.label(self.op.name, self.constraints)
+        self.calls
+            .label(self.op.name, self.constraints, self.options.label)
     }
 
     /// Returns the arguments that the running release's op has, inputs and then outputs.

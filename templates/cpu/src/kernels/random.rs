@@ -159,20 +159,21 @@ fn uniform_int<T: Element + Bounded + std::fmt::Display>(
     })
 }
 
-/// The key and the counter for a seed. In host memory, as are its inputs.
-#[kernel(StatelessRandomGetKeyCounter)]
-fn get_key_counter(
-    seed: HostIn<'_, Index>,
-    key: HostOut<'_, u64>,
-    counter: HostOut<'_, u64>,
+/// The key and the counter for a seed, in the memory in which the kernels above read them. Keras computes the seed on the
+/// device.
+#[kernel(StatelessRandomGetKeyCounter, Tseed: T = [i32, i64])]
+fn get_key_counter<T: Element + Into<i64>>(
+    seed: In<'_, T>,
+    key: Out<'_, u64>,
+    counter: Out<'_, u64>,
 ) -> Result<()> {
-    let (&[low, high], [_]) = (&seed.to_vec()[..], seed.dims()) else {
+    let (&[low, high], [_]) = (seed.data(), seed.dims()) else {
         return Err(invalid(format!(
             "seed must have shape [2], not {:?}",
             seed.dims()
         )));
     };
-    let (key_value, start) = Philox::from_seed([low as u64, high as u64]);
+    let (key_value, start) = Philox::from_seed([low, high].map(|it| it.into().cast_unsigned()));
     key.uninit(&[1])?.fill(key_value);
     counter.uninit(&[2])?.copy_from_slice(&start)?;
     Ok(())

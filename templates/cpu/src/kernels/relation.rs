@@ -3,7 +3,7 @@
 use super::elementwise::{map_one, map_two};
 use super::prelude::*;
 use crate::compute::{Broadcast, relation as f};
-use sp_plugin::kernel::{Kernel, kernels};
+use sp_plugin::kernel::{HostOut, Kernel, kernels};
 
 /// Comparisons by order: `name: Op => function`.
 macro_rules! orders {
@@ -77,6 +77,34 @@ fn logical_not(x: In<'_, Bool>, y: Out<'_, Bool>) -> Result<()> {
     map_one(x, y, f::not)
 }
 
+/// For conditions of loops and branches, which the host reads.
+#[kernel(LogicalAnd, label = "host", releases = "2.11..")]
+fn and_of_conditions(x: HostIn<'_, Bool>, y: HostIn<'_, Bool>, z: HostOut<'_, Bool>) -> Result<()> {
+    map_two(
+        Cost::Cheap,
+        x.into_input(),
+        y.into_input(),
+        z.into_output(),
+        f::and,
+    )
+}
+
+#[kernel(LogicalOr, label = "host", releases = "2.11..")]
+fn or_of_conditions(x: HostIn<'_, Bool>, y: HostIn<'_, Bool>, z: HostOut<'_, Bool>) -> Result<()> {
+    map_two(
+        Cost::Cheap,
+        x.into_input(),
+        y.into_input(),
+        z.into_output(),
+        f::or,
+    )
+}
+
+#[kernel(LogicalNot, label = "host", releases = "2.11..")]
+fn not_of_condition(x: HostIn<'_, Bool>, y: HostOut<'_, Bool>) -> Result<()> {
+    map_one(x.into_input(), y.into_output(), f::not)
+}
+
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
     kernels![
@@ -91,6 +119,9 @@ pub fn table() -> Vec<&'static Kernel> {
         is_nan,
         logical_and,
         logical_or,
-        logical_not
+        logical_not,
+        and_of_conditions,
+        or_of_conditions,
+        not_of_condition
     ]
 }

@@ -80,6 +80,13 @@ impl<T: Element> HostIn<'_, T> {
 }
 
 #[allow(clippy::useless_conversion)]
+impl<'c, T: Element> HostIn<'c, T> {
+    /// Returns the tensor, for functions of inputs in any memory that the host reads.
+    pub fn into_input(self) -> In<'c, T> {
+        self.0
+    }
+}
+
 impl HostIn<'_, Integer> {
     /// Returns the shape.
     pub fn dims(&self) -> &[usize] {
@@ -101,7 +108,7 @@ impl HostIn<'_, Integer> {
     /// # Panics
     /// Panics if there is no such element.
     pub fn get(&self, index: usize) -> i64 {
-        with_tensor!(&self.0, it => it.data()[index].into())
+        with_tensor!(&self.0, it => widen(it.data()[index]))
     }
 
     /// Returns the elements in row-major order.
@@ -125,8 +132,12 @@ impl HostIn<'_, Integer> {
     /// # Errors
     /// Returns an error if there is not exactly one.
     pub fn scalar(&self) -> Result<i64> {
-        with_tensor!(&self.0, it => it.scalar().map(i64::from))
+        with_tensor!(&self.0, it => it.scalar().map(widen))
     }
+}
+
+fn widen(value: impl Into<i64>) -> i64 {
+    value.into()
 }
 
 impl<'c, T: Element> FromInput<'c, T> for HostIn<'c, T> {
