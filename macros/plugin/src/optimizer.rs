@@ -66,6 +66,11 @@ pub trait Optimizer: Default + Send + 'static {
     /// the plugin has a kernel of the new node's op and type, in no later table than a kernel of the chain's first op.
     const FUSIONS: &'static [Fusion] = fusion::DEFAULT;
 
+    /// The elementwise ops of which the SDK replaces trees by one node each, after [`FUSIONS`](Self::FUSIONS); empty for none.
+    /// A tree is replaced if the shape of its results is known, and if the plugin has a kernel of
+    /// [`SpElementwise`](fusion::elementwise::OP), in no later table than a kernel of one of the ops.
+    const ELEMENTWISE: &'static [&'static str] = fusion::elementwise::DEFAULT;
+
     /// Returns the optimized graph, a serialized `GraphDef`, or `None` to use the graph unchanged.
     ///
     /// The optimized graph must compute the same and contain the nodes that [`Item::preserved_nodes`] returns.
@@ -194,7 +199,13 @@ fn apply_rewrites<O: Optimizer>(
     let Some(device_type) = DEVICE_TYPE.get().and_then(|it| it.to_str().ok()) else {
         return Ok(new_graph);
     };
-    let fused = fusion::fuse(O::FUSIONS, device_type, item, new_graph.as_deref())?;
+    let fused = fusion::fuse(
+        O::FUSIONS,
+        O::ELEMENTWISE,
+        device_type,
+        item,
+        new_graph.as_deref(),
+    )?;
     let new_graph = fused.or(new_graph);
     let bytes = new_graph.as_deref().unwrap_or(item.bytes());
     let new_graph = condition::place_on_host(bytes, device_type)?.or(new_graph);

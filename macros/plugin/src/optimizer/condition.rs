@@ -1,10 +1,12 @@
 //! Conditions of loops and branches are computed in host memory.
 //!
-//! The host reads a condition, and compares the counters of a loop. If the logical op between is a kernel whose arguments
-//! are in device memory, each iteration copies both comparisons to the device and the condition back.
+//! The host reads a condition, and core's kernels compare the counters of a loop there. If the logical op between is a kernel
+//! whose arguments are in device memory, each iteration copies both comparisons to the device and the condition back.
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
+
+use sp_abi::tf_datatype::TF_DataType;
 
 use crate::Result;
 use crate::graph::{Attribute, Graph, Node};
@@ -18,6 +20,16 @@ const LABEL_ATTRIBUTE: &str = "_kernel";
 
 /// The ops of a condition.
 const LOGICAL: [&str; 3] = ["LogicalAnd", "LogicalOr", "LogicalNot"];
+
+/// The ops whose results are in host memory if their operands are of type int32: core's kernels of any device.
+const COMPARISONS: [&str; 6] = [
+    "Equal",
+    "NotEqual",
+    "Less",
+    "LessEqual",
+    "Greater",
+    "GreaterEqual",
+];
 
 /// Selects the kernels with the label in a serialized graph. Returns `None` if there are no nodes to change.
 ///
@@ -50,28 +62,44 @@ fn select_kernels(
     !conditions.is_empty()
 }
 
-/// Returns the names of logical nodes that may change and whose results nothing reads in device memory.
+/// Returns the names of the logical nodes that may change and cause fewer copies in host memory.
 fn conditions(graph: &Graph, can_change: impl Fn(&Node) -> bool) -> BTreeSet<&str> {
+    let reads: Vec<Read> = graph.nodes.iter().flat_map(Read::all).collect();
+    let in_host_memory = graph.nodes.iter().filter(|it| is_core_comparison(it));
+    let in_host_memory: BTreeSet<&str> = in_host_memory.map(|it| &*it.name).collect();
     let logical = graph.nodes.iter().filter(|it| LOGICAL.contains(&&*it.op));
-    let logical: BTreeSet<&str> = logical
+    let is_read = |name: &&str| reads.iter().any(|it| it.source == *name);
+    let mut found: BTreeSet<&str> = logical
         .filter(|it| can_change(it))
         .map(|it| &*it.name)
+        .filter(is_read)
         .collect();
-    let reads: Vec<Read> = graph.nodes.iter().flat_map(Read::all).collect();
-    let is_read = |name: &&str| reads.iter().any(|it| it.source == *name);
-    let mut found: BTreeSet<&str> = logical.into_iter().filter(is_read).collect();
     loop {
         let on_device = reads
             .iter()
             .filter(|it| !it.is_by_host && !found.contains(it.reader));
-        let lost: BTreeSet<&str> = on_device.map(|it| it.source).collect();
-        let len = found.len();
-        found.retain(|it| !lost.contains(it));
-        // The nodes that a lost one reads are lost in the next round.
-        if found.len() == len {
+        let read_on_device: BTreeSet<&str> = on_device.map(|it| it.source).collect();
+        let has_fewer_copies = |name: &str| {
+            let inputs = reads.iter().filter(|it| it.reader == name);
+            let is_host =
+                |it: &&Read| found.contains(it.source) || in_host_memory.contains(it.source);
+            let (host, device): (Vec<_>, Vec<_>) = inputs.partition(is_host);
+            // On the device, those of the host and the result are copied.
+            device.len() < host.len() + 1
+        };
+        let stays = |name: &&&str| !read_on_device.contains(**name) && has_fewer_copies(name);
+        let remaining: BTreeSet<&str> = found.iter().filter(stays).copied().collect();
+        // Without one node, those that it reads or that read it may have more copies.
+        if remaining.len() == found.len() {
             return found;
         }
+        found = remaining;
     }
+}
+
+fn is_core_comparison(node: &Node) -> bool {
+    let dtype = node.attribute("T").and_then(Attribute::as_type);
+    COMPARISONS.contains(&&*node.op) && dtype == Some(TF_DataType::TF_INT32)
 }
 
 /// A data input of a node.
@@ -84,22 +112,24 @@ struct Read<'g> {
 impl<'g> Read<'g> {
     fn all(node: &'g Node) -> impl Iterator<Item = Self> {
         let inputs = node.inputs().enumerate();
-        inputs
-            .filter(|(_, it)| it.output.is_some())
-            .map(move |(index, input)| Self {
-                reader: &node.name,
-                source: input.node,
-                is_by_host: is_read_by_host(node, index),
-            })
+        let data = inputs.filter(|(_, it)| it.output.is_some());
+        data.map(move |(index, input)| Self {
+            reader: &node.name,
+            source: input.node,
+            is_by_host: is_read_by_host(node, index),
+        })
     }
 }
 
 /// Returns true if core's kernel of this node has its input `index` in host memory.
 fn is_read_by_host(node: &Node, index: usize) -> bool {
-    matches!(
-        (&*node.op, index),
-        ("LoopCond" | "If" | "StatelessIf", 0) | ("Switch" | "RefSwitch", 1)
-    )
+    // A branch begins with a switch of the condition by itself, whose results order other nodes only.
+    let is_pivot = || node.inputs.first() == node.inputs.get(1);
+    match &*node.op {
+        "LoopCond" | "If" | "StatelessIf" => index == 0,
+        "Switch" | "RefSwitch" => index == 1 || is_pivot(),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -127,14 +157,23 @@ mod tests {
         names
     }
 
+    fn comparison(name: &str) -> Node {
+        let mut node = node("Less", name, &[]);
+        let dtype = Attribute::from(TF_DataType::TF_INT32);
+        node.attributes.push(("T".into(), dtype));
+        node
+    }
+
     #[test]
     fn condition_of_loop_is_in_host_memory() {
         let names = labelled(vec![
-            node("Less", "a", &[]),
+            comparison("a"),
+            node("All", "all", &[]),
             node("LogicalNot", "not", &["a"]),
-            node("LogicalAnd", "and", &["not", "a"]),
+            node("LogicalAnd", "and", &["not", "all"]),
             node("LoopCond", "loop", &["and"]),
             node("Switch", "switch", &["a", "and"]),
+            node("Switch", "pivot", &["and", "and"]),
             node("NoOp", "after", &["^and"]),
         ]);
         assert_eq!(names, ["not", "and"]);
@@ -143,6 +182,7 @@ mod tests {
     #[test]
     fn result_that_a_kernel_of_the_device_reads_stays() {
         let names = labelled(vec![
+            comparison("a"),
             node("LogicalNot", "inner", &["a"]),
             node("LogicalAnd", "and", &["inner", "a"]),
             node("Cast", "cast", &["and"]),
@@ -150,6 +190,17 @@ mod tests {
             node("LogicalNot", "value", &["a"]),
             node("Switch", "switch", &["value", "b"]),
             node("LogicalNot", "unread", &["a"]),
+        ]);
+        assert_eq!(names, [""; 0]);
+    }
+
+    #[test]
+    fn condition_of_two_values_of_the_device_stays() {
+        let names = labelled(vec![
+            node("Any", "any", &[]),
+            node("All", "all", &[]),
+            node("LogicalAnd", "and", &["any", "all"]),
+            node("LoopCond", "loop", &["and"]),
         ]);
         assert_eq!(names, [""; 0]);
     }
@@ -163,6 +214,8 @@ mod tests {
             .attributes
             .push((LABEL_ATTRIBUTE.into(), "mine".into()));
         let names = labelled(vec![
+            comparison("a"),
+            comparison("b"),
             elsewhere,
             other,
             node("LogicalOr", "or", &["a", "b"]),

@@ -45,6 +45,7 @@ pub mod shape;
 #[allow(unsafe_code)]
 pub mod simd;
 pub mod special;
+pub mod steps;
 pub mod strided;
 pub mod training;
 pub mod values;

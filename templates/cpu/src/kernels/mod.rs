@@ -42,6 +42,7 @@ mod sorted;
 mod space;
 mod special;
 mod stateful_random;
+mod steps; // since 2.6
 mod text;
 mod training; // since 2.6
 mod variable; // since 2.6
@@ -100,6 +101,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(sequence::table());
     table.extend(rows::table()); // since 2.6
     table.extend(slices::table()); // since 2.6
+    table.extend(steps::table()); // since 2.6
     table.extend(training::table()); // since 2.6
     table.extend(variable::table()); // since 2.6
     table.extend(kernels![variant::zeros_like, variant::add_n]); // since 2.10

@@ -42,6 +42,17 @@ impl<'g> Links<'g> {
         }
     }
 
+    /// Returns the position of a node, or `None` if the graph has none of this name.
+    pub fn position(&self, node: &str) -> Option<usize> {
+        self.positions.get(node).copied()
+    }
+
+    /// Returns true if a node is used otherwise than by `readers` inputs that are its output 0.
+    pub fn has_other_uses(&self, position: usize, readers: usize) -> bool {
+        let uses = self.uses[position];
+        uses.result != readers || uses.others > 0 || uses.controls > 0
+    }
+
     /// Returns the positions of the chain that ends at `last`, or `None` if there is none with these ops, if the result of
     /// an inner node has another use, or if an inner node is preserved.
     pub fn chain(

@@ -7,6 +7,7 @@
 
 mod attributes;
 mod chain;
+pub mod elementwise;
 #[cfg(test)]
 mod tests;
 
@@ -60,16 +61,17 @@ pub const DEFAULT: &[Fusion] = &[
 /// Returns an error if the graph is not a valid `GraphDef`.
 pub(super) fn fuse(
     fusions: &[Fusion],
+    elementwise: &[&str],
     device_type: &str,
     item: &Item<'_>,
     new_graph: Option<&[u8]>,
 ) -> Result<Option<Vec<u8>>> {
     let mut graph = Graph::parse(new_graph.unwrap_or(item.bytes()))?;
-    if !graph
-        .nodes
-        .iter()
-        .any(|it| begins_chain(it, fusions, device_type))
-    {
+    let is_candidate = |it: &Node| {
+        begins_chain(it, fusions, device_type)
+            || elementwise::is_candidate(it, elementwise, device_type)
+    };
+    if !graph.nodes.iter().any(is_candidate) {
         return Ok(None);
     }
     // In a release that the plugin does not know, TensorFlow's function may have another signature.
@@ -92,7 +94,9 @@ pub(super) fn fuse(
         first_table: &kernel::first_table,
         shapes: &shapes,
     };
-    let is_changed = fuse_in(&mut graph, fusions, &rules);
+    // A chain with a product saves more than the tree that its activation may be in.
+    let has_chains = fuse_in(&mut graph, fusions, &rules);
+    let is_changed = elementwise::fuse_in(&mut graph, elementwise, &rules) || has_chains;
     Ok(is_changed.then(|| graph.to_bytes()))
 }
 

@@ -1,0 +1,233 @@
+//! Trees of elementwise nodes that one node replaces. Its kernel computes all of them in one pass over memory, and
+//! TensorFlow calls it once.
+
+use std::collections::HashMap;
+
+use super::{Rules, chain::Links};
+use crate::graph::{Attribute, Graph, Input, Node};
+use crate::op;
+
+/// The op of the node that replaces a tree. `steps` has an entry for each node: its op and the numbers of its operands, of
+/// which the inputs come first, then the results of the steps before. The last step is the result. All are of the shape to
+/// which the inputs broadcast.
+pub const OP: &str = op::ELEMENTWISE;
+
+/// The ops whose operands broadcast. Those of other ops must have the result's shape.
+const BROADCASTING: &[&str] = &[
+    "AddV2",
+    "DivNoNan",
+    "Maximum",
+    "Minimum",
+    "Mul",
+    "Pow",
+    "RealDiv",
+    "SquaredDifference",
+    "Sub",
+];
+
+/// The ops that the SDK replaces by default, with [`BROADCASTING`] operands or without.
+#[rustfmt::skip]
+pub const DEFAULT: &[&str] = &[
+    "AddV2", "DivNoNan", "Maximum", "Minimum", "Mul", "Pow", "RealDiv", "SquaredDifference", "Sub",
+    "Abs", "AddN", "Erf", "Exp", "Expm1", "Log", "Log1p", "Neg", "Reciprocal", "Relu", "ReluGrad", "Rsqrt", "RsqrtGrad",
+    "Sigmoid", "SigmoidGrad", "Sign", "Softplus", "Sqrt", "SqrtGrad", "Square", "Tanh", "TanhGrad",
+];
+
+/// The most nodes of a tree. A kernel holds a block of each result that a later step reads.
+const MAX_STEPS: usize = 32;
+
+/// Replaces the trees of a graph. Returns true if there were any.
+pub(super) fn fuse_in(graph: &mut Graph, ops: &[&str], rules: &Rules<'_>) -> bool {
+    let trees = Trees::find(graph, ops, rules);
+    let fused: Vec<(Vec<usize>, Node)> = trees
+        .filter(|tree| tree.len() > 1)
+        .map(|tree| {
+            let node = fused(graph, &tree);
+            (tree, node)
+        })
+        .collect();
+    let is_changed = !fused.is_empty();
+    for (tree, node) in fused {
+        tree.iter().for_each(|it| graph.nodes[*it].op.clear());
+        graph.nodes[tree[tree.len() - 1]] = node;
+    }
+    graph.nodes.retain(|node| !node.op.is_empty());
+    is_changed
+}
+
+/// Returns true if the node can be in a tree, as far as its op and device say.
+pub(super) fn is_candidate(node: &Node, ops: &[&str], device_type: &str) -> bool {
+    ops.contains(&node.op.as_str()) && node.device_type() == Some(device_type)
+}
+
+/// The known sizes of a result's dimensions.
+type Sizes = Vec<u64>;
+
+/// The search for trees, from the nodes that read to those that they read.
+struct Trees<'g> {
+    graph: &'g Graph,
+    links: Links<'g>,
+    /// The shapes of the nodes that can be in a tree.
+    sizes: Vec<Option<Sizes>>,
+    /// For each node that can be in a tree, those that read its result.
+    readers: Vec<Vec<usize>>,
+    /// For each node, the last one of its tree.
+    last: Vec<usize>,
+    /// For each last node, its tree, in reverse order.
+    members: Vec<Vec<usize>>,
+}
+
+impl<'g> Trees<'g> {
+    /// Returns the trees of a graph as positions of nodes, each after those that it reads.
+    fn find(graph: &'g Graph, ops: &[&str], rules: &Rules<'_>) -> impl Iterator<Item = Vec<usize>> {
+        let count = graph.nodes.len();
+        let mut trees = Self {
+            graph,
+            links: Links::new(graph),
+            sizes: graph
+                .nodes
+                .iter()
+                .map(|it| sizes_of(it, ops, rules))
+                .collect(),
+            readers: vec![Vec::new(); count],
+            last: (0..count).collect(),
+            members: (0..count).map(|it| vec![it]).collect(),
+        };
+        trees.find_readers();
+        trees.grow(rules);
+        let trees = trees.members.into_iter();
+        trees.map(|mut tree| {
+            tree.reverse();
+            tree
+        })
+    }
+
+    fn find_readers(&mut self) {
+        for reader in 0..self.graph.nodes.len() {
+            for source in self.sources(reader) {
+                self.readers[source].push(reader);
+            }
+        }
+    }
+
+    /// Returns the nodes that can be in a tree and whose results a node reads, once for each input.
+    fn sources(&self, reader: usize) -> Vec<usize> {
+        let inputs = self.graph.nodes[reader].inputs();
+        let results = inputs.filter(|it| it.output == Some(0));
+        let sources = results.filter_map(|it| self.links.position(it.node));
+        sources.filter(|it| self.sizes[*it].is_some()).collect()
+    }
+
+    /// Adds each node to the tree of its readers, if they are all in one. Readers precede what they read; no path of
+    /// elementwise nodes is a cycle.
+    fn grow(&mut self, rules: &Rules<'_>) {
+        let is_candidate = |it: &usize| self.sizes[*it].is_some();
+        let unread = |readers: &Vec<usize>| readers.iter().filter(|it| is_candidate(it)).count();
+        let mut unread: Vec<usize> = self.readers.iter().map(unread).collect();
+        let mut next: Vec<usize> = (0..unread.len()).filter(|it| unread[*it] == 0).collect();
+        next.retain(|it| self.sizes[*it].is_some());
+        while let Some(position) = next.pop() {
+            self.add_to_tree(position, rules);
+            for source in self.sources(position) {
+                unread[source] -= 1;
+                if unread[source] == 0 {
+                    next.push(source);
+                }
+            }
+        }
+    }
+
+    fn add_to_tree(&mut self, position: usize, rules: &Rules<'_>) {
+        let node = &self.graph.nodes[position];
+        let Some(first) = self.readers[position].first() else {
+            return;
+        };
+        let last = self.last[*first];
+        let is_inside = |it: &usize| self.sizes[*it].is_some() && self.last[*it] == last;
+        let reader = &self.graph.nodes[last];
+        let is_alike = self.sizes[position] == self.sizes[last]
+            && node.device == reader.device
+            && node.attribute("T") == reader.attribute("T");
+        let is_read_elsewhere = self
+            .links
+            .has_other_uses(position, self.readers[position].len());
+        if is_alike
+            && !is_read_elsewhere
+            && !rules.preserved.contains(&node.name)
+            && self.readers[position].iter().all(is_inside)
+            && self.members[last].len() < MAX_STEPS
+        {
+            self.last[position] = last;
+            self.members[position].clear();
+            self.members[last].push(position);
+        }
+    }
+}
+
+/// Returns the shape of a node that can be in a tree: a kernel computes it there, and its operands broadcast to its shape.
+fn sizes_of(node: &Node, ops: &[&str], rules: &Rules<'_>) -> Option<Sizes> {
+    if !is_candidate(node, ops, rules.device_type) {
+        return None;
+    }
+    let dtype = node.attribute("T")?.as_type()?;
+    let table = (rules.first_table)(OP, dtype)?;
+    let is_first = (rules.first_table)(&node.op, dtype).is_none_or(|it| table <= it);
+    let sizes = known_sizes(&node.name, rules).filter(|_| is_first)?;
+    let operands: Vec<Input<'_>> = node.inputs().filter(|it| it.output.is_some()).collect();
+    let is_of_shape = |it: &Input<'_>| {
+        it.output == Some(0) && known_sizes(it.node, rules).as_ref() == Some(&sizes)
+    };
+    let fits = BROADCASTING.contains(&&*node.op) || operands.iter().all(is_of_shape);
+    (fits && matches!(operands.len(), 1 | 2)).then_some(sizes)
+}
+
+fn known_sizes(node: &str, rules: &Rules<'_>) -> Option<Sizes> {
+    (rules.shapes)(node)?.into_iter().collect()
+}
+
+/// Returns the node that replaces a tree, whose last node is the result.
+fn fused(graph: &Graph, tree: &[usize]) -> Node {
+    let nodes: Vec<&Node> = tree.iter().map(|it| &graph.nodes[*it]).collect();
+    let steps: HashMap<&str, usize> = nodes
+        .iter()
+        .enumerate()
+        .map(|(i, it)| (&*it.name, i))
+        .collect();
+    let (mut data, mut controls) = (Vec::<&str>::new(), Vec::<&str>::new());
+    for text in nodes.iter().flat_map(|it| &it.inputs) {
+        let input = Input::parse(text);
+        let list = match input.output {
+            Some(_) => &mut data,
+            None => &mut controls,
+        };
+        if !steps.contains_key(input.node) && !list.contains(&&**text) {
+            list.push(text);
+        }
+    }
+    let operand = |text: &str| match steps.get(Input::parse(text).node) {
+        Some(step) => Some(data.len() + step),
+        None => data.iter().position(|it| *it == text),
+    };
+    let texts = nodes.iter().map(|node| {
+        let operands = node.inputs.iter().filter_map(|it| operand(it));
+        operands.fold(node.op.clone(), |text, it| format!("{text} {it}"))
+    });
+    let texts: Vec<String> = texts.collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let mut node = nodes[nodes.len() - 1].clone();
+    let dtype = node.attribute("T").cloned();
+    node.op = OP.into();
+    node.attributes = vec![
+        (
+            "N".into(),
+            i64::try_from(data.len()).unwrap_or(i64::MAX).into(),
+        ),
+        ("steps".into(), Attribute::from(&texts[..])),
+    ];
+    node.attributes.extend(dtype.map(|it| ("T".into(), it)));
+    node.inputs = data.into_iter().chain(controls).map(String::from).collect();
+    node
+}
+
+#[cfg(test)]
+mod tests;

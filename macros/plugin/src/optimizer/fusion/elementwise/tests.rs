@@ -1,0 +1,167 @@
+//! Which trees are replaced, and by which steps.
+
+use std::collections::BTreeSet;
+
+use sp_abi::tf_datatype::TF_DataType;
+
+use super::*;
+
+/// Returns a node on the device with inputs that are separated by spaces.
+fn node(name: &str, op: &str, inputs: &str) -> Node {
+    let mut node = Node::new(name, op);
+    node.device = "/job:localhost/replica:0/task:0/device:MYACCEL:0".into();
+    node.inputs = inputs.split_whitespace().map(String::from).collect();
+    (node.attributes).push(("T".into(), TF_DataType::TF_FLOAT.into()));
+    node
+}
+
+/// Replaces the trees. The shape of names with `_` is `[1]`, that of names with `?` is not known, and others have `[2, 3]`.
+/// The kernels of `Relu` are an author's.
+fn apply(nodes: &[Node], preserved: &[&str]) -> (bool, Graph) {
+    let mut graph = Graph::default();
+    graph.nodes.extend_from_slice(nodes);
+    let rules = Rules {
+        device_type: "MYACCEL",
+        preserved: &preserved
+            .iter()
+            .map(|it| (*it).to_owned())
+            .collect::<BTreeSet<_>>(),
+        first_table: &|op, dtype| {
+            let is_float = dtype == TF_DataType::TF_FLOAT;
+            is_float.then_some(if op == "Relu" { 0 } else { 1 })
+        },
+        shapes: &|node| match node {
+            it if it.contains('?') => None,
+            it if it.contains('_') => Some(vec![Some(1)]),
+            _ => Some(vec![Some(2), Some(3)]),
+        },
+    };
+    let is_changed = fuse_in(&mut graph, DEFAULT, &rules);
+    (is_changed, graph)
+}
+
+/// Returns the names of the nodes, with the inputs and steps of new ones.
+fn texts(graph: &Graph) -> Vec<String> {
+    let text = |node: &Node| match node.attribute("steps").and_then(Attribute::as_texts) {
+        Some(steps) => format!(
+            "{}({}) = {}",
+            node.name,
+            node.inputs.join(" "),
+            steps.join(", ")
+        ),
+        None => node.name.clone(),
+    };
+    graph.nodes.iter().map(text).collect()
+}
+
+fn fused(nodes: &[Node]) -> Vec<String> {
+    texts(&apply(nodes, &[]).1)
+}
+
+#[test]
+fn tree_becomes_steps_in_the_order_of_their_operands() {
+    let nodes = [
+        node("y", "Mul", "square scale_ ^after"),
+        node("difference", "Sub", "x mean:1 ^before"),
+        node("square", "Square", "difference"),
+        node("next", "MatMul", "y w"),
+    ];
+    let (is_changed, graph) = apply(&nodes, &[]);
+    assert!(is_changed);
+    let tree = "y(x mean:1 scale_ ^before ^after) = Sub 0 1, Square 3, Mul 4 2";
+    assert_eq!(texts(&graph), [tree, "next"]);
+    let fused = graph.node("y").unwrap();
+    assert_eq!(fused.op, OP);
+    assert_eq!(fused.attribute("N").unwrap().as_int(), Some(3));
+    assert_eq!(
+        fused.attribute("T").unwrap().as_type(),
+        Some(TF_DataType::TF_FLOAT)
+    );
+}
+
+#[test]
+fn result_that_two_nodes_of_the_tree_read_is_computed_once() {
+    let swish = [
+        node("sigmoid", "Sigmoid", "x"),
+        node("twice", "AddV2", "sigmoid sigmoid"),
+        node("y", "Mul", "twice sigmoid"),
+    ];
+    assert_eq!(fused(&swish), ["y(x) = Sigmoid 0, AddV2 1 1, Mul 2 1"]);
+}
+
+#[test]
+fn result_that_others_read_ends_a_tree() {
+    let nodes = |last: &str| {
+        [
+            node("a", "Exp", "x"),
+            node("b", "Neg", "a"),
+            node("c", "Sqrt", "b"),
+            node("other", "MatMul", last),
+        ]
+    };
+    assert_eq!(fused(&nodes("b")), ["b(x) = Exp 0, Neg 1", "c", "other"]);
+    assert_eq!(
+        fused(&nodes("^a w")),
+        ["a", "c(a) = Neg 0, Sqrt 1", "other"]
+    );
+    let (_, graph) = apply(&nodes("w"), &["b"]);
+    assert_eq!(texts(&graph), ["b(x) = Exp 0, Neg 1", "c", "other"]);
+}
+
+#[test]
+fn result_of_two_trees_is_in_none_of_them() {
+    let nodes = [
+        node("a", "Exp", "x"),
+        node("b", "Neg", "a"),
+        node("c", "Sqrt", "a"),
+        node("d", "MatMul", "b c"),
+    ];
+    assert!(!apply(&nodes, &[]).0);
+}
+
+#[test]
+fn smaller_or_unknown_shape_ends_a_tree() {
+    let of_scalars = [
+        node("rate_", "Sqrt", "x_"),
+        node("step_", "Mul", "rate_ decay_"),
+        node("y", "Mul", "x step_"),
+        node("z", "Neg", "y"),
+    ];
+    let expected = [
+        "step_(x_ decay_) = Sqrt 0, Mul 2 1",
+        "z(x step_) = Mul 0 1, Neg 2",
+    ];
+    assert_eq!(fused(&of_scalars), expected);
+    let unknown = [node("y?", "Mul", "x y"), node("z", "Neg", "y?")];
+    assert_eq!(fused(&unknown), ["y?", "z"]);
+    let gradient = [node("a", "TanhGrad", "x y_"), node("b", "Neg", "a")];
+    assert_eq!(fused(&gradient), ["a", "b"]);
+}
+
+#[test]
+fn other_devices_types_and_an_authors_kernels_stay() {
+    let mut elsewhere = node("a", "Exp", "x");
+    elsewhere.device = "/job:localhost/replica:0/task:0/device:MYACCEL:1".into();
+    assert_eq!(fused(&[elsewhere, node("b", "Neg", "a")]), ["a", "b"]);
+    let mut double = node("a", "Exp", "x");
+    double.attributes[0].1 = TF_DataType::TF_DOUBLE.into();
+    assert_eq!(fused(&[double, node("b", "Neg", "a")]), ["a", "b"]);
+    assert_eq!(
+        fused(&[node("a", "Relu", "x"), node("b", "Neg", "a")]),
+        ["a", "b"]
+    );
+    assert_eq!(
+        fused(&[node("a", "AddN", "x y z"), node("b", "Neg", "a")]),
+        ["a", "b"]
+    );
+}
+
+#[test]
+fn tree_has_at_most_so_many_steps() {
+    let count = 10 * MAX_STEPS + 1;
+    let chain: Vec<Node> = (0..count)
+        .map(|i| node(&format!("n{i}"), "Neg", &format!("n{}", i.wrapping_sub(1))))
+        .collect();
+    let graph = apply(&chain, &[]).1;
+    assert_eq!(graph.nodes.len(), 11);
+}

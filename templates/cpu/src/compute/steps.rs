@@ -1,0 +1,293 @@
+//! Steps of elementwise functions, which are computed in one pass over memory: in blocks that fit in the first cache.
+
+use super::elementary::Elementary;
+use super::nn::{activation, relu};
+use super::parallel::{Cost, for_each_chunk};
+use super::shape::Broadcast;
+use super::simd::Isa;
+use super::{arith, arith::Float};
+use std::mem;
+
+/// The elements of a block. Eight blocks take 32 KiB.
+const BLOCK: usize = 1024;
+
+/// A function of blocks. It writes all elements of the last one, which has the length of the others.
+#[derive(Clone, Copy)]
+pub enum Function {
+    /// A function of one operand.
+    One(fn(Isa, &[f32], &mut [f32])),
+    /// A function of two operands.
+    Two(fn(Isa, [&[f32]; 2], &mut [f32])),
+}
+
+macro_rules! functions {
+    (one { $($one:ident => $f:path,)* } two { $($two:ident => $g:path,)* }) => {
+        impl Function {
+            /// Returns the function that an op computes, or `None` if there is none.
+            pub fn of_op(op: &str) -> Option<Self> {
+                Some(match op {
+                    $(stringify!($one) => Self::One(|isa, x, out| isa.vectorize(#[inline(always)] || {
+                        for (out, x) in out.iter_mut().zip(x) {
+                            *out = $f(*x);
+                        }
+                    })),)*
+                    $(stringify!($two) => Self::Two(|isa, [x, y], out| isa.vectorize(#[inline(always)] || {
+                        for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
+                            *out = $g(*x, *y);
+                        }
+                    })),)*
+                    _ => return None,
+                })
+            }
+
+            /// The names of the ops that have a function.
+            pub const OPS: &'static [&'static str] = &[$(stringify!($one),)* $(stringify!($two),)*];
+        }
+    };
+}
+
+functions! {
+    one {
+        Abs => activation::abs,
+        Erf => Elementary::error_function,
+        Exp => Float::exp,
+        Expm1 => Elementary::exp_minus_one,
+        Log => Elementary::natural_log,
+        Log1p => Elementary::ln_plus_one,
+        Neg => arith::neg,
+        Reciprocal => activation::reciprocal,
+        Relu => relu::relu,
+        Rsqrt => activation::rsqrt,
+        Sigmoid => Elementary::logistic,
+        Sign => activation::sign,
+        Softplus => activation::softplus,
+        Sqrt => arith::sqrt,
+        Square => arith::square,
+        Tanh => Elementary::hyperbolic_tangent,
+    }
+    two {
+        AddN => arith::add,
+        AddV2 => arith::add,
+        DivNoNan => arith::div_no_nan,
+        Maximum => activation::maximum,
+        Minimum => activation::minimum,
+        Mul => arith::mul,
+        Pow => arith::pow,
+        RealDiv => arith::real_div,
+        ReluGrad => relu::relu_grad,
+        RsqrtGrad => activation::rsqrt_grad,
+        SigmoidGrad => activation::sigmoid_grad,
+        SqrtGrad => activation::sqrt_grad,
+        SquaredDifference => activation::squared_difference,
+        Sub => arith::sub,
+        TanhGrad => activation::tanh_grad,
+    }
+}
+
+/// What a step reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// An input.
+    Input(usize),
+    /// A block with the result of an earlier step.
+    Block(usize),
+}
+
+/// A step: a function, its operands, and the block of its result.
+struct Step {
+    function: Function,
+    operands: [Source; 2],
+    block: usize,
+}
+
+/// Steps whose last one is the result.
+pub struct Steps {
+    steps: Vec<Step>,
+    inputs: usize,
+    blocks: usize,
+}
+
+impl Steps {
+    /// Plans steps of so many inputs. Operands are numbered: inputs first, then the results of the steps before. A function
+    /// of one operand ignores the second one.
+    ///
+    /// Returns `None` if there is no step, or if an operand is none of these.
+    pub fn new(inputs: usize, functions: &[(Function, [usize; 2])]) -> Option<Self> {
+        let mut plan = Self {
+            steps: Vec::with_capacity(functions.len()),
+            inputs,
+            blocks: 0,
+        };
+        let mut free = Vec::new();
+        for (index, (function, operands)) in functions.iter().enumerate() {
+            let is_valid = operands.iter().all(|it| *it < inputs + index);
+            let sources = is_valid.then(|| operands.map(|it| plan.source(it)))?;
+            let block = free.pop().unwrap_or_else(|| plan.add_block());
+            plan.steps.push(Step {
+                function: *function,
+                operands: sources,
+                block,
+            });
+            // A block is free when no later step reads its result. That of a step's result differs from its operands'.
+            let later = functions[index + 1..].iter().flat_map(|it| it.1);
+            let is_read = |number: usize| later.clone().any(|it| it == number);
+            let mut done: Vec<usize> = operands
+                .iter()
+                .copied()
+                .filter(|it| *it >= inputs)
+                .collect();
+            done.dedup();
+            let blocks = done.into_iter().filter(|it| !is_read(*it));
+            free.extend(blocks.map(|it| plan.steps[it - inputs].block));
+        }
+        (!functions.is_empty()).then_some(plan)
+    }
+
+    fn source(&self, operand: usize) -> Source {
+        match operand.checked_sub(self.inputs) {
+            None => Source::Input(operand),
+            Some(step) => Source::Block(self.steps[step].block),
+        }
+    }
+
+    fn add_block(&mut self) -> usize {
+        self.blocks += 1;
+        self.blocks - 1
+    }
+
+    /// Computes the steps of `inputs`, each with its shape, broadcast to the shape of the result, and writes all of `out`.
+    ///
+    /// # Panics
+    /// Panics if the number of inputs differs from that of the plan, or if an input does not broadcast to `dims`, or if
+    /// `dims` is not the shape of `out`.
+    pub fn run(&self, inputs: &[(&[usize], &[f32])], dims: &[usize], out: &mut [f32]) {
+        assert_eq!(inputs.len(), self.inputs, "the number of inputs");
+        let inputs: Vec<Operand<'_>> = inputs
+            .iter()
+            .map(|(shape, data)| Operand::new(shape, data, dims, out.len()))
+            .collect();
+        let grain = Cost::Cheap.grain() / self.steps.len().min(16);
+        let isa = Isa::current();
+        for_each_chunk(out, grain, |first, out| {
+            let mut scratch = Scratch::new(self, &inputs, out.len().min(BLOCK));
+            for (index, out) in out.chunks_mut(BLOCK).enumerate() {
+                scratch.load(&inputs, first + index * BLOCK, out.len());
+                scratch.compute(self, isa, &inputs, first + index * BLOCK, out);
+            }
+        });
+    }
+}
+
+/// An input.
+enum Operand<'a> {
+    /// It has the result's shape.
+    Whole(&'a [f32]),
+    /// It has one element.
+    Scalar(f32),
+    /// It is the first operand of a plan, whose second one has the result's shape.
+    Broadcast(Box<Broadcast<2>>, &'a [f32]),
+}
+
+impl<'a> Operand<'a> {
+    fn new(shape: &[usize], data: &'a [f32], dims: &[usize], len: usize) -> Self {
+        match *data {
+            [value] => Self::Scalar(value),
+            _ if shape == dims => Self::Whole(data),
+            _ => {
+                let plan = Broadcast::new([shape, dims]).expect("the input broadcasts");
+                assert_eq!([data.len(), len], plan.lens(), "the input broadcasts");
+                assert_eq!(len, plan.len(), "the input broadcasts");
+                Self::Broadcast(Box::new(plan), data)
+            }
+        }
+    }
+}
+
+/// The blocks of a thread.
+struct Scratch {
+    /// For each input that has not the result's shape, its elements.
+    loaded: Vec<Vec<f32>>,
+    /// The results of steps.
+    results: Vec<Vec<f32>>,
+}
+
+impl Scratch {
+    fn new(plan: &Steps, inputs: &[Operand<'_>], len: usize) -> Self {
+        let load = |input: &Operand<'_>| match input {
+            Operand::Whole(_) => Vec::new(),
+            Operand::Scalar(value) => vec![*value; len],
+            Operand::Broadcast(..) => vec![0.0; len],
+        };
+        Self {
+            loaded: inputs.iter().map(load).collect(),
+            results: vec![vec![0.0; len]; plan.blocks],
+        }
+    }
+
+    /// Loads the elements of broadcast inputs.
+    fn load(&mut self, inputs: &[Operand<'_>], start: usize, count: usize) {
+        for (input, block) in inputs.iter().zip(&mut self.loaded) {
+            let Operand::Broadcast(plan, data) = input else {
+                continue;
+            };
+            let step = plan.loops().last().map_or(0, |it| it.steps[0]);
+            let mut position = plan.position(start);
+            plan.for_each_run(&mut position, count, |done, [offset, _], length| {
+                let target = &mut block[done..done + length];
+                match step {
+                    0 => target.fill(data[offset]),
+                    _ => target.copy_from_slice(&data[offset..offset + length]),
+                }
+            });
+        }
+    }
+
+    /// Computes a block of the result, from element `start` on.
+    fn compute(
+        &mut self,
+        plan: &Steps,
+        isa: Isa,
+        inputs: &[Operand<'_>],
+        start: usize,
+        out: &mut [f32],
+    ) {
+        let len = out.len();
+        let (last, steps) = plan.steps.split_last().expect("there is a step");
+        for step in steps {
+            let mut result = mem::take(&mut self.results[step.block]);
+            step.compute(
+                isa,
+                |it| self.source(inputs, it, start, len),
+                &mut result[..len],
+            );
+            self.results[step.block] = result;
+        }
+        last.compute(isa, |it| self.source(inputs, it, start, len), out);
+    }
+
+    fn source<'s>(
+        &'s self,
+        inputs: &'s [Operand<'_>],
+        source: Source,
+        start: usize,
+        len: usize,
+    ) -> &'s [f32] {
+        match source {
+            Source::Block(block) => &self.results[block][..len],
+            Source::Input(input) => match inputs[input] {
+                Operand::Whole(data) => &data[start..start + len],
+                _ => &self.loaded[input][..len],
+            },
+        }
+    }
+}
+
+impl Step {
+    fn compute<'s>(&self, isa: Isa, source: impl Fn(Source) -> &'s [f32], out: &mut [f32]) {
+        let [first, second] = self.operands;
+        match self.function {
+            Function::One(function) => function(isa, source(first), out),
+            Function::Two(function) => function(isa, [source(first), source(second)], out),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Steps of elementwise functions have the bits of the single loops.
+
+use crate::compute::elementary::Elementary;
+use crate::compute::map::{map1, map2};
+use crate::compute::shape::Broadcast;
+use crate::compute::steps::{Function, Steps};
+
+fn function(op: &str) -> Function {
+    Function::of_op(op).unwrap()
+}
+
+fn plan(inputs: usize, steps: &[(&str, [usize; 2])]) -> Steps {
+    let steps: Vec<_> = steps
+        .iter()
+        .map(|(op, operands)| (function(op), *operands))
+        .collect();
+    Steps::new(inputs, &steps).unwrap()
+}
+
+fn numbers(len: usize, seed: usize) -> Vec<f32> {
+    (0..len)
+        .map(|i| ((i * 7 + seed) % 31) as f32 / 8.0 + 0.125)
+        .collect()
+}
+
+/// Returns `f` of two operands, by the single loop.
+fn two(dims: [&[usize]; 2], x: &[f32], y: &[f32], f: impl Fn(f32, f32) -> f32 + Sync) -> Vec<f32> {
+    let plan = Broadcast::new(dims).unwrap();
+    let mut out = vec![f32::NAN; plan.len()];
+    map2(&plan, x, y, &mut out, f);
+    out
+}
+
+fn one(x: &[f32], f: impl Fn(f32) -> f32 + Sync) -> Vec<f32> {
+    let mut out = vec![f32::NAN; x.len()];
+    map1(x, &mut out, f);
+    out
+}
+
+#[test]
+fn update_of_optimizer_has_bits_of_single_loops() {
+    // m * rate / (sqrt(v) + epsilon), as Adam computes it.
+    let steps = plan(
+        4,
+        &[
+            ("Mul", [0, 1]),
+            ("Sqrt", [2, 2]),
+            ("AddV2", [5, 3]),
+            ("RealDiv", [4, 6]),
+        ],
+    );
+    for len in [0, 1, 3, 1023, 1024, 1025, 200_000] {
+        let (m, v) = (numbers(len, 1), numbers(len, 5));
+        let (rate, epsilon) = ([0.001_f32], [1e-7_f32]);
+        let mut out = vec![f32::NAN; len];
+        let inputs: [(&[usize], &[f32]); 4] =
+            [(&[len], &m), (&[], &rate), (&[len], &v), (&[1], &epsilon)];
+        steps.run(&inputs, &[len], &mut out);
+        let scaled = one(&m, |m| m * rate[0]);
+        let root = one(&v, |v| v.sqrt() + epsilon[0]);
+        assert_eq!(
+            out,
+            two([&[len], &[len]], &scaled, &root, |x, y| x / y),
+            "{len}"
+        );
+    }
+}
+
+#[test]
+fn inputs_broadcast_in_every_pattern() {
+    let dims = [3, 40, 50];
+    let steps = plan(2, &[("Sub", [0, 1]), ("Square", [2, 2]), ("Mul", [3, 2])]);
+    let shapes: [&[usize]; 7] = [
+        &[],
+        &[50],
+        &[40, 1],
+        &[40, 50],
+        &[3, 1, 50],
+        &[3, 40, 1],
+        &[3, 1, 1],
+    ];
+    let x = numbers(6000, 3);
+    for shape in shapes {
+        let y = numbers(shape.iter().product(), 11);
+        let difference = two([&dims, shape], &x, &y, |x, y| x - y);
+        let expected = one(&difference, |d| d * d * d);
+        let mut out = vec![f32::NAN; 6000];
+        steps.run(&[(&dims, &x), (shape, &y)], &dims, &mut out);
+        assert_eq!(out, expected, "{shape:?}");
+    }
+}
+
+#[test]
+fn result_is_kept_until_its_last_reader() {
+    // Many results that live side by side, each read in the end.
+    let mut steps: Vec<(&str, [usize; 2])> = vec![("Neg", [0, 0])];
+    steps.extend((1..20).map(|i| ("AddV2", [i, 0])));
+    steps.extend((0..19).map(|i| ("Maximum", [20 + i, 1 + i])));
+    let x = numbers(3000, 2);
+    let mut out = vec![f32::NAN; 3000];
+    plan(1, &steps).run(&[(&[3000], &x)], &[3000], &mut out);
+    let expected = one(&x, |x| (1..20).fold(-x, |sum, _| sum + x));
+    assert_eq!(out, expected);
+}
+
+#[test]
+fn every_function_has_bits_of_single_loop() {
+    let (x, y) = (numbers(1500, 1), numbers(1500, 17));
+    for op in Function::OPS {
+        let mut out = vec![f32::NAN; 1500];
+        plan(2, &[("AddV2", [0, 1]), (op, [2, 0])]).run(
+            &[(&[1500], &x), (&[1500], &y)],
+            &[1500],
+            &mut out,
+        );
+        let sum = two([&[1500], &[1500]], &x, &y, |x, y| x + y);
+        let mut expected = vec![f32::NAN; 1500];
+        for (start, expected) in expected.chunks_mut(7).enumerate() {
+            let range = start * 7..start * 7 + expected.len();
+            let isa = crate::compute::simd::Isa::current();
+            match function(op) {
+                Function::One(f) => f(isa, &sum[range], expected),
+                Function::Two(f) => f(isa, [&sum[range.clone()], &x[range]], expected),
+            }
+        }
+        let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&out), bits(&expected), "{op}");
+    }
+    assert_eq!(one(&x, Elementary::hyperbolic_tangent), {
+        let mut out = vec![f32::NAN; 1500];
+        plan(1, &[("Tanh", [0, 0])]).run(&[(&[1500], &x)], &[1500], &mut out);
+        out
+    });
+}
+
+#[test]
+fn invalid_steps_are_rejected() {
+    let add = function("AddV2");
+    assert!(Steps::new(2, &[]).is_none());
+    assert!(Steps::new(2, &[(add, [0, 2])]).is_none());
+    assert!(Steps::new(0, &[(add, [0, 0])]).is_none());
+    assert!(Steps::new(2, &[(add, [0, 1]), (add, [3, 0])]).is_none());
+    assert!(Function::of_op("MatMul").is_none());
+}
+
+#[test]
+#[should_panic(expected = "broadcasts")]
+fn input_of_other_shape_panics() {
+    let mut out = vec![0.0; 6];
+    plan(1, &[("Neg", [0, 0])]).run(&[(&[4], &[1.0; 4])], &[6], &mut out);
+}
