@@ -1,0 +1,178 @@
+"""Trees of elementwise nodes in traced functions, which one op replaces, with the bits of the single ones."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow.python.eager import context, execute
+
+from conftest import DEVICE, RELEASE
+from test_fusion import ON_DEVICE, numbers, run, without_fusion
+
+pytestmark = pytest.mark.skipif(RELEASE < (2, 8), reason="functions return no tensors of the device")
+FUSED = "SpElementwise"
+SPECIAL = np.float32([0, -0.0, 1, -1, 0.5, -2.5, 1e-38, 1e-45, 3e38, -3e38, np.inf, -np.inf, np.nan, 20, -20, 88])
+ONE = "Abs Erf Exp Expm1 Log Log1p Neg Reciprocal Rsqrt Sigmoid Sign Softplus Sqrt Square Tanh".split()
+TWO = "AddV2 DivNoNan Maximum Minimum Mul Pow RealDiv SquaredDifference Sub".split()
+GRADIENTS = "ReluGrad RsqrtGrad SigmoidGrad SqrtGrad TanhGrad".split()
+
+
+def bits(array):
+    array = np.asarray(array)
+    return np.where(np.isnan(array), np.float32(np.nan), array).view(np.int32)
+
+
+def compare(function, *values):
+    """Runs a function with and without fusions, compares the bits of its results, and returns the fused graph's ops."""
+    with without_fusion():
+        expected, _ = run(lambda *args: function(*args), *values)
+    results, ops = run(function, *values)
+    assert len(results) == len(expected)
+    for result, other in zip(results, expected):
+        np.testing.assert_array_equal(bits(result), bits(other))
+    return ops
+
+
+@pytest.mark.parametrize("op", ONE)
+def test_function_of_one_operand(op):
+    name = "features" if op == "Softplus" else "x"
+    function = lambda x: tf.tanh(getattr(tf.raw_ops, op)(**{name: x}))
+    assert compare(function, np.concatenate([SPECIAL, numbers(5000)]))[FUSED] == 1
+
+
+@pytest.mark.parametrize("op", TWO + GRADIENTS)
+def test_function_of_two_operands(op):
+    names = {"ReluGrad": ("gradients", "features"), **dict.fromkeys(GRADIENTS[1:], ("y", "dy"))}
+    first, second = names.get(op, ("x", "y"))
+    function = lambda x, y: tf.tanh(getattr(tf.raw_ops, op)(**{first: x, second: y}))
+    x, y = [it.ravel() for it in np.meshgrid(SPECIAL, SPECIAL)]
+    assert compare(function, x, y)[FUSED] == 1
+
+
+def test_authors_kernel_stays():
+    ops = compare(lambda x: tf.tanh(tf.nn.relu(tf.square(x) - 1.0)), numbers(100))
+    assert (ops["Relu"], ops["Tanh"], ops[FUSED]) == (1, 1, 1)
+
+
+def test_sum_of_two_tensors():
+    function = lambda x, y: tf.sqrt(tf.raw_ops.AddN(inputs=[x * 2.0, y]))
+    assert compare(function, numbers(300, 7), numbers(300, 7, seed=2))[FUSED] == 1
+
+
+def test_update_of_optimizer():
+    def update(m, v, gradient, rate):
+        m = m + (gradient - m) * (1 - 0.9)
+        v = v + (gradient * gradient - v) * (1 - 0.999)
+        return m, v, m * rate / (tf.sqrt(v) + 1e-7)
+
+    ops = compare(update, *[np.abs(numbers(100, 300, seed=seed)) for seed in range(3)], np.float32(0.01))
+    assert ops[FUSED] == 3
+    assert ops["Sub"] + ops["Mul"] + ops["RealDiv"] + ops["Sqrt"] + ops["AddV2"] == 0
+
+
+def test_gelu_and_its_gradient():
+    def gelu(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(tf.nn.gelu(x))
+        return y, tape.gradient(y, x)
+
+    assert compare(gelu, numbers(32, 64, 48))[FUSED] >= 2
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (50,), (40, 1), (3, 1, 50), (3, 40, 1), (1, 1, 1)])
+def test_operands_broadcast(shape):
+    function = lambda x, y: tf.square(x - y) * y
+    assert compare(function, numbers(3, 40, 50), numbers(*shape, seed=2))[FUSED] == 1
+
+
+def test_shapes_that_differ_within_a_tree():
+    function = lambda x, rate: x - tf.sqrt(rate * 2.0) * x
+    ops = compare(function, numbers(64, 9), np.abs(numbers(1)))
+    assert ops[FUSED] == 2
+
+
+def test_empty_tensors():
+    function = lambda x, y: tf.square(x - y) * 2.0
+    assert compare(function, numbers(0, 5), numbers(5))[FUSED] == 1
+
+
+def test_unknown_shapes_stay_single():
+    traced = tf.function(lambda x: tf.square(x - 1.0) * 2.0, [tf.TensorSpec([None, 3])])
+    with tf.device(ON_DEVICE):
+        for rows in (2, 5):
+            x = numbers(rows, 3)
+            np.testing.assert_array_equal(traced(tf.constant(x)), np.square(x - 1) * 2)
+
+
+def test_results_that_are_read_twice():
+    def function(x):
+        sigmoid = tf.sigmoid(x)
+        return sigmoid * (1.0 - sigmoid) * x, tf.reduce_sum(sigmoid)
+
+    ops = compare(function, numbers(1000))
+    assert (ops["Sigmoid"], ops[FUSED]) == (1, 1)
+
+
+def test_branches_and_loops():
+    def function(x):
+        for i in tf.range(4):
+            if i % 2 == 0:
+                x = tf.exp(-x) * 0.5
+            else:
+                x = tf.square(x + 1.0) / 3.0
+        return x
+
+    assert compare(function, numbers(20, 30))[FUSED] == 2
+
+
+def test_control_dependencies():
+    def function(x, y):
+        with tf.control_dependencies([tf.debugging.assert_equal(tf.reduce_sum(y), 3.0)]):
+            return tf.square(x - y) * 2.0
+
+    assert compare(function, numbers(3), np.float32([1, 1, 1]))[FUSED] == 1
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(function, numbers(3), np.float32([1, 1, 2]))
+
+
+def test_other_types_stay_single():
+    function = lambda x: tf.square(x - 1.0) * 2.0
+    with tf.device(ON_DEVICE):
+        for dtype in (tf.float64, tf.float16, tf.bfloat16):
+            x = tf.cast(tf.constant([1.0, 2.5]), dtype)
+            np.testing.assert_array_equal(tf.cast(tf.function(function)(x), tf.float32), [0, 4.5])
+
+
+def elementwise(steps, *inputs):
+    """Calls the op, which has no function in Python, in eager mode."""
+    attributes = (b"N", len(inputs), b"T", tf.float32.as_datatype_enum, b"steps", steps)
+    return execute.execute(FUSED.encode(), 1, list(inputs), attributes, context.context())[0]
+
+
+def test_wrong_steps_and_shapes_are_errors(in_plugin, hard_placement):
+    x = [tf.ones([2, 3]), tf.ones([3])]
+    with tf.device(ON_DEVICE):
+        np.testing.assert_array_equal(elementwise(["AddV2 0 1", "Neg 2"], *x), np.full([2, 3], -2, np.float32))
+        for steps in (["AddV2 0"], ["Neg 0 1"], ["AddV2 0 2"], ["AddV2 0 -1"], ["MatMul 0 1"], [""], ["Neg 9" * 99]):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="not valid"):
+                elementwise(steps, *x)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            elementwise(["AddV2 0 1"], x[0], tf.ones([4]))
+
+
+def test_losses_are_those_without_fusion(calls):
+    def losses():
+        tf.keras.utils.set_random_seed(1)
+        with tf.device(ON_DEVICE):
+            dense = [tf.keras.layers.Dense(16, activation=it) for it in ("gelu", "tanh", None)]
+            model = tf.keras.Sequential(dense)
+            model.compile("adam", "mse", jit_compile=False)
+            history = model.fit(numbers(32, 8), numbers(32, 16, seed=2), batch_size=8, epochs=3, verbose=0, shuffle=False)
+        return history.history["loss"]
+
+    with without_fusion():
+        expected = losses()
+    before = calls()[FUSED]
+    assert losses() == expected
+    if RELEASE >= (2, 11):
+        assert calls()[FUSED] > before
