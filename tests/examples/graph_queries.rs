@@ -62,7 +62,7 @@ fn list(tensors: &[TensorProperties]) -> String {
         Some(dims) => {
             let dims = dims
                 .iter()
-                .map(|dim| dim.map_or("?".to_owned(), |dim| dim.to_string()));
+                .map(|dim| dim.size().map_or("?".to_owned(), |dim| dim.to_string()));
             format!(
                 "{:?} [{}]",
                 tensor.dtype,

@@ -96,12 +96,15 @@ def test_empty_tensors():
     assert compare(function, numbers(0, 5), numbers(5))[FUSED] == 1
 
 
-def test_unknown_shapes_stay_single():
-    traced = tf.function(lambda x: tf.square(x - 1.0) * 2.0, [tf.TensorSpec([None, 3])])
+@pytest.mark.parametrize("shape", [[None, 3], [None, None], None])
+def test_unknown_shapes(calls, shape):
+    traced = tf.function(lambda x, y: tf.square(x - y) * 2.0, [tf.TensorSpec(shape), tf.TensorSpec([3])])
+    before = calls()[FUSED]
     with tf.device(ON_DEVICE):
-        for rows in (2, 5):
-            x = numbers(rows, 3)
-            np.testing.assert_array_equal(traced(tf.constant(x)), np.square(x - 1) * 2)
+        for rows in (2, 1, 5):
+            x, y = numbers(rows, 3), numbers(3, seed=2)
+            np.testing.assert_array_equal(traced(tf.constant(x), tf.constant(y)), np.square(x - y) * 2)
+    assert calls()[FUSED] == before + 3
 
 
 def test_results_that_are_read_twice():
@@ -158,6 +161,8 @@ def test_wrong_steps_and_shapes_are_errors(in_plugin, hard_placement):
                 elementwise(steps, *x)
         with pytest.raises(tf.errors.InvalidArgumentError):
             elementwise(["AddV2 0 1"], x[0], tf.ones([4]))
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"input 1 must have shape \[2, 3\] as the result"):
+            elementwise(["TanhGrad 0 1", "Neg 2"], *x)
 
 
 def test_losses_are_those_without_fusion(calls):

@@ -67,7 +67,7 @@ pub trait Optimizer: Default + Send + 'static {
     const FUSIONS: &'static [Fusion] = fusion::DEFAULT;
 
     /// The elementwise ops of which the SDK replaces trees by one node each, after [`FUSIONS`](Self::FUSIONS); empty for none.
-    /// A tree is replaced if the shape of its results is known, and if the plugin has a kernel of
+    /// A tree is replaced if its results may have one shape, and if the plugin has a kernel of
     /// [`SpElementwise`](fusion::elementwise::OP), in no later table than a kernel of one of the ops.
     const ELEMENTWISE: &'static [&'static str] = fusion::elementwise::DEFAULT;
 

@@ -19,4 +19,4 @@ pub use functions::Functions;
 pub(crate) use functions::has_op;
 pub use item::Item;
 pub use node::{Input, Node};
-pub use properties::{Inference, Properties, TensorProperties};
+pub use properties::{Inference, InferredDim, Properties, TensorProperties};

@@ -41,8 +41,29 @@ pub struct Inference {
 pub struct TensorProperties {
     /// The type of the elements.
     pub dtype: TF_DataType,
-    /// The dimensions, or `None` if the rank is not known. A dimension is `None` if its size is not known.
-    pub dims: Option<Vec<Option<u64>>>,
+    /// The dimensions, or `None` if the rank is not known.
+    pub dims: Option<Vec<InferredDim>>,
+}
+
+/// A dimension, as far as TensorFlow can infer it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InferredDim {
+    /// A dimension of this size.
+    Known(u64),
+    /// A dimension of unknown size, which is that of all dimensions of the graph with this number.
+    Symbol(i64),
+    /// A dimension of unknown size.
+    Unknown,
+}
+
+impl InferredDim {
+    /// Returns the size, or `None` if it is not known.
+    pub fn size(self) -> Option<u64> {
+        match self {
+            Self::Known(size) => Some(size),
+            Self::Symbol(_) | Self::Unknown => None,
+        }
+    }
 }
 
 /// The shapes and types of a graph's tensors.
@@ -166,7 +187,7 @@ fn tensor(bytes: &[u8]) -> Result<TensorProperties> {
 }
 
 /// Parses a `TensorShapeProto`; `None` for an unknown rank.
-fn dims(shape: &[u8]) -> Result<Option<Vec<Option<u64>>>> {
+fn dims(shape: &[u8]) -> Result<Option<Vec<InferredDim>>> {
     let (mut dims, mut ranked) = (Vec::new(), true);
     for field in proto::fields(shape) {
         let field = field?;
@@ -179,8 +200,8 @@ fn dims(shape: &[u8]) -> Result<Option<Vec<Option<u64>>>> {
     Ok(ranked.then_some(dims))
 }
 
-/// Parses a dimension; `None` for a negative size, which means unknown.
-fn length(dim: &[u8]) -> Result<Option<u64>> {
+/// Parses a dimension. A size of -1 is unknown, and a lower one is the number of an unknown size.
+fn length(dim: &[u8]) -> Result<InferredDim> {
     let mut size = 0_i64;
     for field in proto::fields(dim) {
         let field = field?;
@@ -188,7 +209,13 @@ fn length(dim: &[u8]) -> Result<Option<u64>> {
             size = number.cast_signed();
         }
     }
-    Ok(size.try_into().ok())
+    Ok(match size {
+        -1 => InferredDim::Unknown,
+        size => match size.try_into() {
+            Ok(size) => InferredDim::Known(size),
+            Err(_) => InferredDim::Symbol(size),
+        },
+    })
 }
 
 #[cfg(test)]
@@ -202,9 +229,12 @@ mod tests {
         let shape = Message::default()
             .bytes(2, dim(3))
             .bytes(2, dim(-1))
-            .bytes(2, dim(0));
+            .bytes(2, dim(0))
+            .bytes(2, dim(-7));
         let shape = shape.finish();
-        assert_eq!(dims(&shape).unwrap(), Some(vec![Some(3), None, Some(0)]));
+        use InferredDim::{Known, Symbol, Unknown};
+        let expected = vec![Known(3), Unknown, Known(0), Symbol(-7)];
+        assert_eq!(dims(&shape).unwrap(), Some(expected));
         assert_eq!(dims(&[]).unwrap(), Some(vec![]));
         let bytes = Message::default()
             .number(1, 1)

@@ -16,12 +16,14 @@ const BLOCK: usize = 1024;
 pub enum Function {
     /// A function of one operand.
     One(fn(Isa, &[f32], &mut [f32])),
-    /// A function of two operands.
+    /// A function of two operands that broadcast.
     Two(fn(Isa, [&[f32]; 2], &mut [f32])),
+    /// A function of two operands of one shape.
+    TwoOfOneShape(fn(Isa, [&[f32]; 2], &mut [f32])),
 }
 
 macro_rules! functions {
-    (one { $($one:ident => $f:path,)* } two { $($two:ident => $g:path,)* }) => {
+    (one { $($one:ident => $f:path,)* } $($variant:ident { $($two:ident => $g:path,)* })*) => {
         impl Function {
             /// Returns the function that an op computes, or `None` if there is none.
             pub fn of_op(op: &str) -> Option<Self> {
@@ -31,17 +33,17 @@ macro_rules! functions {
                             *out = $f(*x);
                         }
                     })),)*
-                    $(stringify!($two) => Self::Two(|isa, [x, y], out| isa.vectorize(#[inline(always)] || {
+                    $($(stringify!($two) => Self::$variant(|isa, [x, y], out| isa.vectorize(#[inline(always)] || {
                         for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
                             *out = $g(*x, *y);
                         }
-                    })),)*
+                    })),)*)*
                     _ => return None,
                 })
             }
 
             /// The names of the ops that have a function.
-            pub const OPS: &'static [&'static str] = &[$(stringify!($one),)* $(stringify!($two),)*];
+            pub const OPS: &'static [&'static str] = &[$(stringify!($one),)* $($(stringify!($two),)*)*];
         }
     };
 }
@@ -65,8 +67,7 @@ functions! {
         Square => arith::square,
         Tanh => Elementary::hyperbolic_tangent,
     }
-    two {
-        AddN => arith::add,
+    Two {
         AddV2 => arith::add,
         DivNoNan => arith::div_no_nan,
         Maximum => activation::maximum,
@@ -74,12 +75,15 @@ functions! {
         Mul => arith::mul,
         Pow => arith::pow,
         RealDiv => arith::real_div,
+        SquaredDifference => activation::squared_difference,
+        Sub => arith::sub,
+    }
+    TwoOfOneShape {
+        AddN => arith::add,
         ReluGrad => relu::relu_grad,
         RsqrtGrad => activation::rsqrt_grad,
         SigmoidGrad => activation::sigmoid_grad,
         SqrtGrad => activation::sqrt_grad,
-        SquaredDifference => activation::squared_difference,
-        Sub => arith::sub,
         TanhGrad => activation::tanh_grad,
     }
 }
@@ -141,6 +145,16 @@ impl Steps {
             free.extend(blocks.map(|it| plan.steps[it - inputs].block));
         }
         (!functions.is_empty()).then_some(plan)
+    }
+
+    /// Returns the inputs that must have the shape of the result: operands of a function of two operands of one shape.
+    pub fn inputs_of_result_shape(&self) -> impl Iterator<Item = usize> {
+        let steps = self.steps.iter();
+        let steps = steps.filter(|it| matches!(it.function, Function::TwoOfOneShape(_)));
+        steps.flat_map(|it| it.operands).filter_map(|it| match it {
+            Source::Input(input) => Some(input),
+            Source::Block(_) => None,
+        })
     }
 
     fn source(&self, operand: usize) -> Source {
@@ -287,7 +301,9 @@ impl Step {
         let [first, second] = self.operands;
         match self.function {
             Function::One(function) => function(isa, source(first), out),
-            Function::Two(function) => function(isa, [source(first), source(second)], out),
+            Function::Two(function) | Function::TwoOfOneShape(function) => {
+                function(isa, [source(first), source(second)], out)
+            }
         }
     }
 }

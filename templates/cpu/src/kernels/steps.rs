@@ -26,13 +26,18 @@ mod ops {
         Ok(Shape::new(dims.collect::<Vec<Dim>>()))
     }
 
-    /// Returns the dimension to which these broadcast: the one that is not 1.
-    fn broadcast<'a>(dims: impl Iterator<Item = &'a Dim> + Clone) -> Dim {
-        let larger = dims
-            .clone()
-            .find(|it| it.size().is_some_and(|size| size != 1));
-        let unknown = dims.clone().find(|it| it.size().is_none());
-        *larger.or(unknown).unwrap_or(&Dim::new(1))
+    /// Returns the dimension to which these broadcast: the only one that may differ from 1, or one that does.
+    fn broadcast<'a>(dims: impl Iterator<Item = &'a Dim>) -> Dim {
+        let mut others = dims.filter(|it| it.size() != Some(1));
+        let first = others.next().copied().unwrap_or(Dim::new(1));
+        let mut others = others.copied().peekable();
+        match others.peek() {
+            None => first,
+            Some(_) if first.size().is_some() => first,
+            Some(_) => others
+                .find(|it| it.size().is_some())
+                .unwrap_or(Dim::UNKNOWN),
+        }
     }
 }
 
@@ -77,7 +82,7 @@ fn parse(text: &str) -> Option<(Function, [usize; 2])> {
         .collect::<Option<InlineList<usize>>>()?;
     match (function, &operands[..]) {
         (Function::One(_), &[x]) => Some((function, [x, x])),
-        (Function::Two(_), &[x, y]) => Some((function, [x, y])),
+        (Function::Two(_) | Function::TwoOfOneShape(_), &[x, y]) => Some((function, [x, y])),
         _ => None,
     }
 }
@@ -91,6 +96,14 @@ fn elementwise(
     let inputs = inputs.fetch()?;
     let dims = result_dims(inputs.iter().map(In::dims))?;
     let inputs: Vec<(&[usize], &[f32])> = inputs.iter().map(|it| (it.dims(), it.data())).collect();
+    let mut of_shape = steps.0.inputs_of_result_shape();
+    if let Some(input) = of_shape.find(|it| inputs[*it].0 != &dims[..]) {
+        return Err(Error::invalid_argument(format!(
+            "input {input} must have shape {:?} as the result, not {:?}",
+            &dims[..],
+            inputs[input].0
+        )));
+    }
     let mut output = output.unspecified(&dims)?;
     steps.0.run(&inputs, &dims, &mut output);
     Ok(())

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use super::{Rules, chain::Links};
-use crate::graph::{Attribute, Graph, Input, Node};
+use super::{Dims, Rules, chain::Links};
+use crate::graph::{Attribute, Graph, InferredDim, Input, Node};
 use crate::op;
 
 /// The op of the node that replaces a tree. `steps` has an entry for each node: its op and the numbers of its operands, of
@@ -60,15 +60,12 @@ pub(super) fn is_candidate(node: &Node, ops: &[&str], device_type: &str) -> bool
     ops.contains(&node.op.as_str()) && node.device_type() == Some(device_type)
 }
 
-/// The known sizes of a result's dimensions.
-type Sizes = Vec<u64>;
-
 /// The search for trees, from the nodes that read to those that they read.
 struct Trees<'g> {
     graph: &'g Graph,
     links: Links<'g>,
-    /// The shapes of the nodes that can be in a tree.
-    sizes: Vec<Option<Sizes>>,
+    /// What is known of the shapes of the nodes that can be in a tree.
+    shapes: Vec<Option<KnownShape>>,
     /// For each node that can be in a tree, those that read its result.
     readers: Vec<Vec<usize>>,
     /// For each node, the last one of its tree.
@@ -84,10 +81,10 @@ impl<'g> Trees<'g> {
         let mut trees = Self {
             graph,
             links: Links::new(graph),
-            sizes: graph
+            shapes: graph
                 .nodes
                 .iter()
-                .map(|it| sizes_of(it, ops, rules))
+                .map(|it| shape_of(it, ops, rules))
                 .collect(),
             readers: vec![Vec::new(); count],
             last: (0..count).collect(),
@@ -115,17 +112,17 @@ impl<'g> Trees<'g> {
         let inputs = self.graph.nodes[reader].inputs();
         let results = inputs.filter(|it| it.output == Some(0));
         let sources = results.filter_map(|it| self.links.position(it.node));
-        sources.filter(|it| self.sizes[*it].is_some()).collect()
+        sources.filter(|it| self.shapes[*it].is_some()).collect()
     }
 
     /// Adds each node to the tree of its readers, if they are all in one. Readers precede what they read; no path of
     /// elementwise nodes is a cycle.
     fn grow(&mut self, rules: &Rules<'_>) {
-        let is_candidate = |it: &usize| self.sizes[*it].is_some();
+        let is_candidate = |it: &usize| self.shapes[*it].is_some();
         let unread = |readers: &Vec<usize>| readers.iter().filter(|it| is_candidate(it)).count();
         let mut unread: Vec<usize> = self.readers.iter().map(unread).collect();
         let mut next: Vec<usize> = (0..unread.len()).filter(|it| unread[*it] == 0).collect();
-        next.retain(|it| self.sizes[*it].is_some());
+        next.retain(|it| self.shapes[*it].is_some());
         while let Some(position) = next.pop() {
             self.add_to_tree(position, rules);
             for source in self.sources(position) {
@@ -143,9 +140,12 @@ impl<'g> Trees<'g> {
             return;
         };
         let last = self.last[*first];
-        let is_inside = |it: &usize| self.sizes[*it].is_some() && self.last[*it] == last;
+        let is_inside = |it: &usize| self.shapes[*it].is_some() && self.last[*it] == last;
         let reader = &self.graph.nodes[last];
-        let is_alike = self.sizes[position] == self.sizes[last]
+        let (Some(shape), Some(of_result)) = (&self.shapes[position], &self.shapes[last]) else {
+            return;
+        };
+        let is_alike = shape.may_be(of_result)
             && node.device == reader.device
             && node.attribute("T") == reader.attribute("T");
         let is_read_elsewhere = self
@@ -164,25 +164,50 @@ impl<'g> Trees<'g> {
     }
 }
 
-/// Returns the shape of a node that can be in a tree: a kernel computes it there, and its operands broadcast to its shape.
-fn sizes_of(node: &Node, ops: &[&str], rules: &Rules<'_>) -> Option<Sizes> {
+/// What is known of the shape of a node that can be in a tree. It is `None` if a kernel does not compute the node there, or
+/// if its operands differ in shape and may not.
+fn shape_of(node: &Node, ops: &[&str], rules: &Rules<'_>) -> Option<KnownShape> {
     if !is_candidate(node, ops, rules.device_type) {
         return None;
     }
     let dtype = node.attribute("T")?.as_type()?;
     let table = (rules.first_table)(OP, dtype)?;
     let is_first = (rules.first_table)(&node.op, dtype).is_none_or(|it| table <= it);
-    let sizes = known_sizes(&node.name, rules).filter(|_| is_first)?;
+    let shape = KnownShape((rules.shapes)(&node.name));
     let operands: Vec<Input<'_>> = node.inputs().filter(|it| it.output.is_some()).collect();
-    let is_of_shape = |it: &Input<'_>| {
-        it.output == Some(0) && known_sizes(it.node, rules).as_ref() == Some(&sizes)
+    let is_of_shape = |it: &Input<'_>| match it.output {
+        Some(0) => shape.may_be(&KnownShape((rules.shapes)(it.node))),
+        _ => true,
     };
     let fits = BROADCASTING.contains(&&*node.op) || operands.iter().all(is_of_shape);
-    (fits && matches!(operands.len(), 1 | 2)).then_some(sizes)
+    (is_first && fits && matches!(operands.len(), 1 | 2)).then_some(shape)
 }
 
-fn known_sizes(node: &str, rules: &Rules<'_>) -> Option<Sizes> {
-    (rules.shapes)(node)?.into_iter().collect()
+/// What is known of a shape: `None` if the rank is not.
+///
+/// In a tree of different shapes an inner one broadcasts. The result is right, and its elements are computed repeatedly, which
+/// is slow for a scalar. So shapes may be unknown, and those of one element are not mixed with others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct KnownShape(Option<Dims>);
+
+impl KnownShape {
+    /// Returns true if both shapes may be the same one, of more than one element, or if both have one element.
+    fn may_be(&self, other: &Self) -> bool {
+        let (Some(dims), Some(others)) = (&self.0, &other.0) else {
+            return !self.has_one_element() && !other.has_one_element();
+        };
+        let may_be = |(dim, other): (&InferredDim, &InferredDim)| {
+            dim.size().is_none() || other.size().is_none() || dim == other
+        };
+        dims.len() == others.len()
+            && self.has_one_element() == other.has_one_element()
+            && dims.iter().zip(others).all(may_be)
+    }
+
+    fn has_one_element(&self) -> bool {
+        let Some(dims) = &self.0 else { return false };
+        dims.iter().all(|it| it.size() == Some(1))
+    }
 }
 
 /// Returns the node that replaces a tree, whose last node is the result.

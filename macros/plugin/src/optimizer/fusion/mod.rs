@@ -18,7 +18,7 @@ use sp_abi::tf_datatype::TF_DataType;
 
 pub use self::attributes::{convolution, normalization, product};
 use self::chain::Links;
-use crate::graph::{Attribute, Graph, Inference, Input, Item, Node};
+use crate::graph::{Attribute, Graph, Inference, InferredDim, Input, Item, Node};
 use crate::{Result, kernel};
 
 /// A chain of nodes that one node replaces. Each node but the first has the result of the one before as its first input.
@@ -106,8 +106,8 @@ fn begins_chain(node: &Node, fusions: &[Fusion], device_type: &str) -> bool {
     firsts.any(|ops| ops.contains(&node.op.as_str())) && node.device_type() == Some(device_type)
 }
 
-/// The sizes of a tensor's dimensions, as far as they are known.
-type Dims = Vec<Option<u64>>;
+/// The dimensions of a tensor.
+type Dims = Vec<InferredDim>;
 
 /// What decides whether a chain can be fused, besides its nodes.
 struct Rules<'a> {
@@ -185,7 +185,7 @@ fn is_reshape(node: &Node) -> bool {
 /// Returns a reshape of the fused node, which gets the name of the chain's first one; `None` if the last dimension is not
 /// that of `first`.
 fn reshaped(first: &Node, fused: Node, reshape: &Node, rules: &Rules<'_>) -> Option<Vec<Node>> {
-    let size = |node: &Node| (rules.shapes)(&node.name)?.last().copied()?;
+    let size = |node: &Node| (rules.shapes)(&node.name)?.last()?.size();
     if size(first)? != size(reshape)? {
         return None;
     }

@@ -38,7 +38,10 @@ fn apply_with(graph: &mut Graph, preserved: &[&str], table: Option<usize>) -> bo
             let table = if op.starts_with('_') { table } else { Some(1) };
             table.filter(|_| dtype == TF_DataType::TF_FLOAT)
         },
-        shapes: &|node| Some(vec![None, Some(if node == "flat" { 12 } else { 4 })]),
+        shapes: &|node| {
+            let last = InferredDim::Known(if node == "flat" { 12 } else { 4 });
+            Some(vec![InferredDim::Unknown, last])
+        },
     };
     fuse_in(graph, DEFAULT, &rules)
 }

@@ -120,7 +120,9 @@ fn every_function_has_bits_of_single_loop() {
             let isa = crate::compute::simd::Isa::current();
             match function(op) {
                 Function::One(f) => f(isa, &sum[range], expected),
-                Function::Two(f) => f(isa, [&sum[range.clone()], &x[range]], expected),
+                Function::Two(f) | Function::TwoOfOneShape(f) => {
+                    f(isa, [&sum[range.clone()], &x[range]], expected)
+                }
             }
         }
         let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();

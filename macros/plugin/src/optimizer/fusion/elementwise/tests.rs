@@ -15,7 +15,8 @@ fn node(name: &str, op: &str, inputs: &str) -> Node {
     node
 }
 
-/// Replaces the trees. The shape of names with `_` is `[1]`, that of names with `?` is not known, and others have `[2, 3]`.
+/// Replaces the trees. The shape of names with `_` is `[1]`, names with `?` is of unknown rank, that of names with `*`
+/// has a dimension of unknown size, and others have the same dimensions.
 /// The kernels of `Relu` are an author's.
 fn apply(nodes: &[Node], preserved: &[&str]) -> (bool, Graph) {
     let mut graph = Graph::default();
@@ -32,8 +33,9 @@ fn apply(nodes: &[Node], preserved: &[&str]) -> (bool, Graph) {
         },
         shapes: &|node| match node {
             it if it.contains('?') => None,
-            it if it.contains('_') => Some(vec![Some(1)]),
-            _ => Some(vec![Some(2), Some(3)]),
+            it if it.contains('_') => Some(vec![InferredDim::Known(1)]),
+            it if it.contains('*') => Some(vec![InferredDim::Unknown, InferredDim::Known(3)]),
+            _ => Some(vec![InferredDim::Symbol(-7), InferredDim::Known(3)]),
         },
     };
     let is_changed = fuse_in(&mut graph, DEFAULT, &rules);
@@ -120,7 +122,7 @@ fn result_of_two_trees_is_in_none_of_them() {
 }
 
 #[test]
-fn smaller_or_unknown_shape_ends_a_tree() {
+fn smaller_shape_ends_a_tree() {
     let of_scalars = [
         node("rate_", "Sqrt", "x_"),
         node("step_", "Mul", "rate_ decay_"),
@@ -132,10 +134,26 @@ fn smaller_or_unknown_shape_ends_a_tree() {
         "z(x step_) = Mul 0 1, Neg 2",
     ];
     assert_eq!(fused(&of_scalars), expected);
-    let unknown = [node("y?", "Mul", "x y"), node("z", "Neg", "y?")];
-    assert_eq!(fused(&unknown), ["y?", "z"]);
     let gradient = [node("a", "TanhGrad", "x y_"), node("b", "Neg", "a")];
     assert_eq!(fused(&gradient), ["a", "b"]);
+    let of_unknown_rank = [node("a?", "Mul", "x y_"), node("b?", "Neg", "a?")];
+    assert_eq!(fused(&of_unknown_rank), ["b?(x y_) = Mul 0 1, Neg 2"]);
+    let scalar = [node("a_", "Sqrt", "x_"), node("b?", "Mul", "a_ y?")];
+    assert_eq!(fused(&scalar), ["a_", "b?"]);
+}
+
+#[test]
+fn shapes_that_may_be_the_same_are_in_one_tree() {
+    let nodes = [
+        node("a*", "Mul", "x y"),
+        node("b", "TanhGrad", "a* z*"),
+        node("c?", "Neg", "b"),
+        node("d", "MatMul", "c? w"),
+    ];
+    assert_eq!(
+        fused(&nodes),
+        ["c?(x y z*) = Mul 0 1, TanhGrad 3 2, Neg 4", "d"]
+    );
 }
 
 #[test]
