@@ -3,7 +3,8 @@
 use super::elementwise::{map_one, map_two};
 use super::prelude::*;
 use crate::compute::{Broadcast, relation as f};
-use sp_plugin::kernel::{HostOut, Kernel, kernels};
+use sp_plugin::kernel::HostOut; // since 2.11
+use sp_plugin::kernel::{Kernel, kernels};
 
 /// Comparisons by order: `name: Op => function`.
 macro_rules! orders {
@@ -77,6 +78,7 @@ fn logical_not(x: In<'_, Bool>, y: Out<'_, Bool>) -> Result<()> {
     map_one(x, y, f::not)
 }
 
+// since 2.11
 /// For conditions of loops and branches, which the host reads.
 #[kernel(LogicalAnd, label = "host", releases = "2.11..")]
 fn and_of_conditions(x: HostIn<'_, Bool>, y: HostIn<'_, Bool>, z: HostOut<'_, Bool>) -> Result<()> {
@@ -89,6 +91,7 @@ fn and_of_conditions(x: HostIn<'_, Bool>, y: HostIn<'_, Bool>, z: HostOut<'_, Bo
     )
 }
 
+// since 2.11
 #[kernel(LogicalOr, label = "host", releases = "2.11..")]
 fn or_of_conditions(x: HostIn<'_, Bool>, y: HostIn<'_, Bool>, z: HostOut<'_, Bool>) -> Result<()> {
     map_two(
@@ -100,6 +103,7 @@ fn or_of_conditions(x: HostIn<'_, Bool>, y: HostIn<'_, Bool>, z: HostOut<'_, Boo
     )
 }
 
+// since 2.11
 #[kernel(LogicalNot, label = "host", releases = "2.11..")]
 fn not_of_condition(x: HostIn<'_, Bool>, y: HostOut<'_, Bool>) -> Result<()> {
     map_one(x.into_input(), y.into_output(), f::not)
@@ -120,8 +124,8 @@ pub fn table() -> Vec<&'static Kernel> {
         logical_and,
         logical_or,
         logical_not,
-        and_of_conditions,
-        or_of_conditions,
-        not_of_condition
+        and_of_conditions, // since 2.11
+        or_of_conditions,  // since 2.11
+        not_of_condition,  // since 2.11
     ]
 }

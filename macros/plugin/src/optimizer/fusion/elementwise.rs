@@ -55,9 +55,11 @@ pub(super) fn fuse_in(graph: &mut Graph, ops: &[&str], rules: &Rules<'_>) -> boo
     is_changed
 }
 
-/// Returns true if the node can be in a tree, as far as its op and device say.
+/// Returns true if the node can be in a tree, as far as its op and device say. One that selects a kernel by a label cannot.
 pub(super) fn is_candidate(node: &Node, ops: &[&str], device_type: &str) -> bool {
-    ops.contains(&node.op.as_str()) && node.device_type() == Some(device_type)
+    ops.contains(&node.op.as_str())
+        && node.device_type() == Some(device_type)
+        && node.attribute("_kernel").is_none()
 }
 
 /// The search for trees, from the nodes that read to those that they read.

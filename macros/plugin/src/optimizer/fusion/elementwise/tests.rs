@@ -164,6 +164,9 @@ fn other_devices_types_and_an_authors_kernels_stay() {
     let mut double = node("a", "Exp", "x");
     double.attributes[0].1 = TF_DataType::TF_DOUBLE.into();
     assert_eq!(fused(&[double, node("b", "Neg", "a")]), ["a", "b"]);
+    let mut labelled = node("a", "Exp", "x");
+    (labelled.attributes).push(("_kernel".into(), "mine".into()));
+    assert_eq!(fused(&[labelled, node("b", "Neg", "a")]), ["a", "b"]);
     assert_eq!(
         fused(&[node("a", "Relu", "x"), node("b", "Neg", "a")]),
         ["a", "b"]
