@@ -23,12 +23,7 @@ pub(crate) fn register(ops: &[&'static OpDefinition]) -> Vec<&'static CStr> {
         return Vec::new();
     }
     if !is_running(&[RELEASES]) {
-        let names: Vec<_> = ops.iter().map(|it| it.name.to_string_lossy()).collect();
-        let names = names.join(", ");
-        sp_runtime::report!(
-            Warn,
-            "{names}: not defined, since ops of plugins need TensorFlow 2.6"
-        );
+        report_undefined(ops);
         return Vec::new();
     }
     let registered = ops.iter().filter(|op| {
@@ -42,6 +37,19 @@ pub(crate) fn register(ops: &[&'static OpDefinition]) -> Vec<&'static CStr> {
         result.is_ok()
     });
     registered.map(|it| it.name).collect()
+}
+
+/// Reports the author's ops. Without the SDK's own one, graphs have the single ops.
+fn report_undefined(ops: &[&'static OpDefinition]) {
+    let names = ops.iter().map(|it| it.name.to_string_lossy());
+    let names: Vec<_> = names.filter(|it| it != ELEMENTWISE).collect();
+    if !names.is_empty() {
+        let names = names.join(", ");
+        sp_runtime::report!(
+            Warn,
+            "{names}: not defined, since ops of plugins need TensorFlow 2.6"
+        );
+    }
 }
 
 /// The ops that were registered. A plugin that is registered for a second host has registered them.
