@@ -144,9 +144,10 @@ def moves():
     yield Case("OneHot 4096 of 1000", lambda i: R.OneHot(indices=i, depth=1000, on_value=1.0, off_value=0.0), [rows])
     yield Case("TopKV2 5 of 256x1000", lambda x: R.TopKV2(input=x, k=5), [(256, 1000)])
     yield Case("Fill 1000x1000", lambda v: R.Fill(dims=[1000, 1000], value=v), [()])
-    key = np.array([1, 2], np.int64)
-    yield Case("StatelessRandomUniform 1000x1000", lambda k: R.StatelessRandomUniform(shape=[1000, 1000], seed=k), [key])
-    yield Case("StatelessRandomNormal 1000x1000", lambda k: R.StatelessRandomNormal(shape=[1000, 1000], seed=k), [key])
+    seed = [np.array([7], np.uint64), np.array([1, 2], np.uint64)]
+    for op in ("StatelessRandomUniformV2", "StatelessRandomNormalV2"):
+        random = lambda k, c, op=op: getattr(R, op)(shape=[1000, 1000], key=k, counter=c, alg=1)
+        yield Case(f"{op} 1000x1000", random, seed)
 
 
 def every():

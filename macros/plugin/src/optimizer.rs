@@ -66,8 +66,10 @@ pub trait Optimizer: Default + Send + 'static {
     /// the plugin has a kernel of the new node's op and type, in no later table than a kernel of the chain's first op.
     const FUSIONS: &'static [Fusion] = fusion::DEFAULT;
 
-    /// The elementwise ops of which the SDK replaces trees by one node each, after [`FUSIONS`](Self::FUSIONS); empty for none.
-    /// A tree is replaced if its results may have one shape, and if the plugin has a kernel of
+    /// Those of the [default ops](fusion::elementwise::DEFAULT) of which the SDK replaces trees by one node each, after
+    /// [`FUSIONS`](Self::FUSIONS); empty for none.
+    /// A tree is replaced if its results may have one shape, if `optimize` has
+    /// changed nothing (TensorFlow calls it again), and if the plugin has a kernel of
     /// [`SpElementwise`](fusion::elementwise::OP), in no later table than a kernel of one of the ops.
     const ELEMENTWISE: &'static [&'static str] = fusion::elementwise::DEFAULT;
 

@@ -101,8 +101,9 @@ impl Registration {
         if let Some(configure) = self.kernel.options.configure {
             configure(&builder)?;
         }
+        builder.register(self.kernel.op())?;
         calls::add(self.kernel, self.table);
-        builder.register(self.kernel.op())
+        Ok(())
     }
 }
 

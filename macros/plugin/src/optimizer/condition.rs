@@ -36,6 +36,9 @@ const COMPARISONS: [&str; 6] = [
 /// # Errors
 /// Returns an error if `bytes` is not a valid `GraphDef`.
 pub(super) fn place_on_host(bytes: &[u8], device_type: &str) -> Result<Option<Vec<u8>>> {
+    if !LOGICAL.iter().any(|op| kernel::has_label(op, HOST_LABEL)) {
+        return Ok(None);
+    }
     let mut graph = Graph::parse(bytes)?;
     let is_changed = select_kernels(&mut graph, device_type, kernel::has_label);
     Ok(is_changed.then(|| graph.to_bytes()))
@@ -99,7 +102,9 @@ fn conditions(graph: &Graph, can_change: impl Fn(&Node) -> bool) -> BTreeSet<&st
 
 fn is_core_comparison(node: &Node) -> bool {
     let dtype = node.attribute("T").and_then(Attribute::as_type);
-    COMPARISONS.contains(&&*node.op) && dtype == Some(TF_DataType::TF_INT32)
+    COMPARISONS.contains(&&*node.op)
+        && dtype == Some(TF_DataType::TF_INT32)
+        && kernel::first_table(&node.op, TF_DataType::TF_INT32).is_none()
 }
 
 /// A data input of a node.

@@ -1,6 +1,8 @@
 //! Steps of elementwise functions, which are computed in one pass over memory: in blocks that fit in the first cache.
 
 use super::elementary::Elementary;
+use super::error::{Error, Result};
+use super::inline::InlineList;
 use super::nn::{activation, relu};
 use super::parallel::{Cost, for_each_chunk};
 use super::shape::Broadcast;
@@ -11,9 +13,18 @@ use std::mem;
 /// The elements of a block. Eight blocks take 32 KiB.
 const BLOCK: usize = 1024;
 
+/// The function that an op computes.
+#[derive(Clone, Copy)]
+pub struct Function {
+    /// The function.
+    pub body: Body,
+    /// The cost of one element.
+    pub cost: Cost,
+}
+
 /// A function of blocks. It writes all elements of the last one, which has the length of the others.
 #[derive(Clone, Copy)]
-pub enum Function {
+pub enum Body {
     /// A function of one operand.
     One(fn(Isa, &[f32], &mut [f32])),
     /// A function of two operands that broadcast.
@@ -27,19 +38,21 @@ macro_rules! functions {
         impl Function {
             /// Returns the function that an op computes, or `None` if there is none.
             pub fn of_op(op: &str) -> Option<Self> {
-                Some(match op {
-                    $(stringify!($one) => Self::One(|isa, x, out| isa.vectorize(#[inline(always)] || {
+                let body = match op {
+                    $(stringify!($one) => Body::One(|isa, x, out| isa.vectorize(#[inline(always)] || {
                         for (out, x) in out.iter_mut().zip(x) {
                             *out = $f(*x);
                         }
                     })),)*
-                    $($(stringify!($two) => Self::$variant(|isa, [x, y], out| isa.vectorize(#[inline(always)] || {
+                    $($(stringify!($two) => Body::$variant(|isa, [x, y], out| isa.vectorize(#[inline(always)] || {
                         for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
                             *out = $g(*x, *y);
                         }
                     })),)*)*
                     _ => return None,
-                })
+                };
+                let cost = cost_of_op(op);
+                Some(Self { body, cost })
             }
 
             /// The names of the ops that have a function.
@@ -88,6 +101,16 @@ functions! {
     }
 }
 
+fn cost_of_op(op: &str) -> Cost {
+    match op {
+        "Erf" | "Exp" | "Expm1" | "Log" | "Log1p" | "Sigmoid" | "Softplus" | "Tanh" => {
+            Cost::Moderate
+        }
+        "Pow" => Cost::Expensive,
+        _ => Cost::Cheap,
+    }
+}
+
 /// What a step reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
@@ -100,6 +123,8 @@ pub enum Source {
 /// A step: a function, its operands, and the block of its result.
 struct Step {
     function: Function,
+    /// The operands as numbers: inputs, then results of steps.
+    numbers: [usize; 2],
     operands: [Source; 2],
     block: usize,
 }
@@ -115,7 +140,7 @@ impl Steps {
     /// Plans steps of so many inputs. Operands are numbered: inputs first, then the results of the steps before. A function
     /// of one operand ignores the second one.
     ///
-    /// Returns `None` if there is no step, or if an operand is none of these.
+    /// Returns `None` if there is no step, if an operand is none of these, or if nothing reads an input or an inner result.
     pub fn new(inputs: usize, functions: &[(Function, [usize; 2])]) -> Option<Self> {
         let mut plan = Self {
             steps: Vec::with_capacity(functions.len()),
@@ -129,6 +154,7 @@ impl Steps {
             let block = free.pop().unwrap_or_else(|| plan.add_block());
             plan.steps.push(Step {
                 function: *function,
+                numbers: *operands,
                 operands: sources,
                 block,
             });
@@ -144,17 +170,48 @@ impl Steps {
             let blocks = done.into_iter().filter(|it| !is_read(*it));
             free.extend(blocks.map(|it| plan.steps[it - inputs].block));
         }
-        (!functions.is_empty()).then_some(plan)
+        let last = (inputs + functions.len()).checked_sub(1)?;
+        let is_read = |number: usize| functions.iter().any(|it| it.1.contains(&number));
+        (!functions.is_empty() && (0..last).all(is_read)).then_some(plan)
     }
 
-    /// Returns the inputs that must have the shape of the result: operands of a function of two operands of one shape.
-    pub fn inputs_of_result_shape(&self) -> impl Iterator<Item = usize> {
-        let steps = self.steps.iter();
-        let steps = steps.filter(|it| matches!(it.function, Function::TwoOfOneShape(_)));
-        steps.flat_map(|it| it.operands).filter_map(|it| match it {
-            Source::Input(input) => Some(input),
-            Source::Block(_) => None,
-        })
+    /// Returns the shape of the result, if the single functions accept the shapes of their operands.
+    ///
+    /// # Errors
+    /// Returns an error if two operands do not broadcast, or if those of a function of one shape differ.
+    ///
+    /// # Panics
+    /// Panics if the number of inputs differs from that of the plan.
+    pub fn result_dims<'a>(
+        &self,
+        inputs: impl Iterator<Item = &'a [usize]>,
+    ) -> Result<InlineList<usize>> {
+        let mut shapes: Vec<InlineList<usize>> = inputs.map(InlineList::from).collect();
+        assert_eq!(shapes.len(), self.inputs, "the number of inputs");
+        for step in &self.steps {
+            let [x, y] = step.numbers.map(|it| &shapes[it]);
+            let dims = match step.function.body {
+                _ if x == y => x.clone(),
+                Body::One(_) => x.clone(),
+                Body::Two(_) => Broadcast::new([&x[..], &y[..]])?.dims().into(),
+                Body::TwoOfOneShape(_) => {
+                    return Err(Error::Invalid(format!(
+                        "operands must have one shape, not {:?} and {:?}",
+                        &x[..],
+                        &y[..]
+                    )));
+                }
+            };
+            shapes.push(dims);
+        }
+        Ok(shapes.pop().expect("there is a step"))
+    }
+
+    /// Returns the least number of elements of a task.
+    fn grain(&self) -> usize {
+        let cheap = Cost::Cheap.grain();
+        let costs = self.steps.iter().map(|it| cheap / it.function.cost.grain());
+        (cheap / costs.sum::<usize>()).max(BLOCK)
     }
 
     fn source(&self, operand: usize) -> Source {
@@ -180,9 +237,8 @@ impl Steps {
             .iter()
             .map(|(shape, data)| Operand::new(shape, data, dims, out.len()))
             .collect();
-        let grain = Cost::Cheap.grain() / self.steps.len().min(16);
         let isa = Isa::current();
-        for_each_chunk(out, grain, |first, out| {
+        for_each_chunk(out, self.grain(), |first, out| {
             let mut scratch = Scratch::new(self, &inputs, out.len().min(BLOCK));
             for (index, out) in out.chunks_mut(BLOCK).enumerate() {
                 scratch.load(&inputs, first + index * BLOCK, out.len());
@@ -299,9 +355,9 @@ impl Scratch {
 impl Step {
     fn compute<'s>(&self, isa: Isa, source: impl Fn(Source) -> &'s [f32], out: &mut [f32]) {
         let [first, second] = self.operands;
-        match self.function {
-            Function::One(function) => function(isa, source(first), out),
-            Function::Two(function) | Function::TwoOfOneShape(function) => {
+        match self.function.body {
+            Body::One(function) => function(isa, source(first), out),
+            Body::Two(function) | Body::TwoOfOneShape(function) => {
                 function(isa, [source(first), source(second)], out)
             }
         }

@@ -2,8 +2,7 @@
 //! result has the bits of the single ops.
 
 use super::prelude::*;
-use crate::compute::Broadcast;
-use crate::compute::steps::{Function, Steps};
+use crate::compute::steps::{Body, Function, Steps};
 use sp_plugin::kernel::{Attributes, InList, Kernel, Prepare, kernels};
 
 mod ops {
@@ -65,7 +64,7 @@ impl Prepare for Planned {
         let steps = functions.and_then(|functions| Steps::new(inputs, &functions));
         steps.map(Self).ok_or_else(|| {
             let message = format!(
-                "steps {:?} of {inputs} inputs are not valid: expected an op and the numbers of inputs or earlier steps for each",
+                "steps {:?} of {inputs} inputs are not valid: expected an op and the numbers of inputs or earlier steps for each, and all are read",
                 it.steps
             );
             Error::invalid_argument(message)
@@ -80,9 +79,9 @@ fn parse(text: &str) -> Option<(Function, [usize; 2])> {
     let operands = words
         .map(|it| it.parse().ok())
         .collect::<Option<InlineList<usize>>>()?;
-    match (function, &operands[..]) {
-        (Function::One(_), &[x]) => Some((function, [x, x])),
-        (Function::Two(_) | Function::TwoOfOneShape(_), &[x, y]) => Some((function, [x, y])),
+    match (function.body, &operands[..]) {
+        (Body::One(_), &[x]) => Some((function, [x, x])),
+        (Body::Two(_) | Body::TwoOfOneShape(_), &[x, y]) => Some((function, [x, y])),
         _ => None,
     }
 }
@@ -94,28 +93,11 @@ fn elementwise(
     output: Out<'_, f32>,
 ) -> Result<()> {
     let inputs = inputs.fetch()?;
-    let dims = result_dims(inputs.iter().map(In::dims))?;
+    let dims = steps.0.result_dims(inputs.iter().map(In::dims))?;
     let inputs: Vec<(&[usize], &[f32])> = inputs.iter().map(|it| (it.dims(), it.data())).collect();
-    let mut of_shape = steps.0.inputs_of_result_shape();
-    if let Some(input) = of_shape.find(|it| inputs[*it].0 != &dims[..]) {
-        return Err(Error::invalid_argument(format!(
-            "input {input} must have shape {:?} as the result, not {:?}",
-            &dims[..],
-            inputs[input].0
-        )));
-    }
     let mut output = output.unspecified(&dims)?;
     steps.0.run(&inputs, &dims, &mut output);
     Ok(())
-}
-
-/// Returns the shape to which the inputs broadcast.
-fn result_dims<'a>(shapes: impl Iterator<Item = &'a [usize]>) -> Result<InlineList<usize>> {
-    let mut result = InlineList::from(&[][..]);
-    for dims in shapes {
-        result = Broadcast::new([&result, dims])?.dims().into();
-    }
-    Ok(result)
 }
 
 /// Returns the kernels of this file.

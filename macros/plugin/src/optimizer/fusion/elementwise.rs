@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{Dims, Rules, chain::Links};
+use super::{Dims, Rules, chain::Links, selects_kernel};
 use crate::graph::{Attribute, Graph, InferredDim, Input, Node};
 use crate::op;
 
@@ -12,25 +12,29 @@ use crate::op;
 /// which the inputs broadcast.
 pub const OP: &str = op::ELEMENTWISE;
 
-/// The ops whose operands broadcast. Those of other ops must have the result's shape.
+/// The ops of two operands that broadcast.
+#[rustfmt::skip]
 const BROADCASTING: &[&str] = &[
-    "AddV2",
-    "DivNoNan",
-    "Maximum",
-    "Minimum",
-    "Mul",
-    "Pow",
-    "RealDiv",
-    "SquaredDifference",
-    "Sub",
+    "AddV2", "DivNoNan", "Maximum", "Minimum", "Mul", "Pow", "RealDiv", "SquaredDifference", "Sub",
 ];
 
-/// The ops that the SDK replaces by default, with [`BROADCASTING`] operands or without.
+/// The ops of two operands of one shape.
+const OF_ONE_SHAPE: &[&str] = &[
+    "AddN",
+    "ReluGrad",
+    "RsqrtGrad",
+    "SigmoidGrad",
+    "SqrtGrad",
+    "TanhGrad",
+];
+
+/// All ops that can be in a tree, which the SDK replaces by default. Others have attributes, or results of another type.
 #[rustfmt::skip]
 pub const DEFAULT: &[&str] = &[
     "AddV2", "DivNoNan", "Maximum", "Minimum", "Mul", "Pow", "RealDiv", "SquaredDifference", "Sub",
-    "Abs", "AddN", "Erf", "Exp", "Expm1", "Log", "Log1p", "Neg", "Reciprocal", "Relu", "ReluGrad", "Rsqrt", "RsqrtGrad",
-    "Sigmoid", "SigmoidGrad", "Sign", "Softplus", "Sqrt", "SqrtGrad", "Square", "Tanh", "TanhGrad",
+    "AddN", "ReluGrad", "RsqrtGrad", "SigmoidGrad", "SqrtGrad", "TanhGrad",
+    "Abs", "Erf", "Exp", "Expm1", "Log", "Log1p", "Neg", "Reciprocal", "Relu", "Rsqrt", "Sigmoid", "Sign", "Softplus", "Sqrt",
+    "Square", "Tanh",
 ];
 
 /// The most nodes of a tree. A kernel holds a block of each result that a later step reads.
@@ -57,9 +61,11 @@ pub(super) fn fuse_in(graph: &mut Graph, ops: &[&str], rules: &Rules<'_>) -> boo
 
 /// Returns true if the node can be in a tree, as far as its op and device say. One that selects a kernel by a label cannot.
 pub(super) fn is_candidate(node: &Node, ops: &[&str], device_type: &str) -> bool {
-    ops.contains(&node.op.as_str())
+    let has_op = |ops: &[&str]| ops.contains(&node.op.as_str());
+    has_op(ops)
+        && has_op(DEFAULT)
         && node.device_type() == Some(device_type)
-        && node.attribute("_kernel").is_none()
+        && !selects_kernel(node)
 }
 
 /// The search for trees, from the nodes that read to those that they read.
@@ -181,8 +187,10 @@ fn shape_of(node: &Node, ops: &[&str], rules: &Rules<'_>) -> Option<KnownShape> 
         Some(0) => shape.may_be(&KnownShape((rules.shapes)(it.node))),
         _ => true,
     };
-    let fits = BROADCASTING.contains(&&*node.op) || operands.iter().all(is_of_shape);
-    (is_first && fits && matches!(operands.len(), 1 | 2)).then_some(shape)
+    let broadcasts = BROADCASTING.contains(&&*node.op);
+    let has_two = broadcasts || OF_ONE_SHAPE.contains(&&*node.op);
+    let fits = broadcasts || operands.iter().all(is_of_shape);
+    (is_first && fits && operands.len() == 1 + usize::from(has_two)).then_some(shape)
 }
 
 /// What is known of a shape: `None` if the rank is not.

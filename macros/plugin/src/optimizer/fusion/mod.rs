@@ -79,15 +79,13 @@ pub(super) fn fuse(
         return Ok(None);
     };
     let properties = OnceCell::new();
-    let shapes = |node: &str| {
-        // TensorFlow infers the shapes of the item's graph only.
-        let infer = || match new_graph {
-            None => item.infer(Inference::default()).ok(),
-            Some(_) => None,
-        };
-        let outputs = properties.get_or_init(infer).as_ref()?.outputs(node);
-        outputs.ok()?.into_iter().next()?.dims
+    // TensorFlow infers the shapes of the item's graph only.
+    let infer = || match new_graph {
+        None => item.infer(Inference::default()).ok(),
+        Some(_) => None,
     };
+    let inferred = || properties.get_or_init(infer).as_ref();
+    let shapes = |node: &str| inferred()?.outputs(node).ok()?.into_iter().next()?.dims;
     let rules = Rules {
         device_type,
         preserved: &preserved,
@@ -96,14 +94,23 @@ pub(super) fn fuse(
     };
     // A chain with a product saves more than the tree that its activation may be in.
     let has_chains = fuse_in(&mut graph, fusions, &rules);
-    let is_changed = elementwise::fuse_in(&mut graph, elementwise, &rules) || has_chains;
+    // Without shapes, a scalar might be computed for each element of a tensor.
+    let has_trees = inferred().is_some() && elementwise::fuse_in(&mut graph, elementwise, &rules);
+    let is_changed = has_chains || has_trees;
     Ok(is_changed.then(|| graph.to_bytes()))
 }
 
 /// Returns true if the op of the node is the first one of a chain.
 fn begins_chain(node: &Node, fusions: &[Fusion], device_type: &str) -> bool {
     let mut firsts = fusions.iter().filter_map(|it| it.chain.first());
-    firsts.any(|ops| ops.contains(&node.op.as_str())) && node.device_type() == Some(device_type)
+    firsts.any(|ops| ops.contains(&node.op.as_str()))
+        && node.device_type() == Some(device_type)
+        && !selects_kernel(node)
+}
+
+/// Returns true if the node selects a kernel by a label, which no fused node has.
+fn selects_kernel(node: &Node) -> bool {
+    node.attribute("_kernel").is_some()
 }
 
 /// The dimensions of a tensor.
@@ -158,7 +165,10 @@ impl Fusion {
         let last = *chain.last()?;
         let is_fusible = |it: &&Node| {
             let is_on_device = it.device_type() == Some(rules.device_type);
-            is_on_device && it.device == last.device && it.attribute("T") == Some(dtype)
+            is_on_device
+                && it.device == last.device
+                && it.attribute("T") == Some(dtype)
+                && !selects_kernel(it)
         };
         let number = dtype.as_type()?;
         let table = (rules.first_table)(self.op, number)?;

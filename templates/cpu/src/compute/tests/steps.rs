@@ -3,7 +3,7 @@
 use crate::compute::elementary::Elementary;
 use crate::compute::map::{map1, map2};
 use crate::compute::shape::Broadcast;
-use crate::compute::steps::{Function, Steps};
+use crate::compute::steps::{Body, Function, Steps};
 
 fn function(op: &str) -> Function {
     Function::of_op(op).unwrap()
@@ -118,9 +118,9 @@ fn every_function_has_bits_of_single_loop() {
         for (start, expected) in expected.chunks_mut(7).enumerate() {
             let range = start * 7..start * 7 + expected.len();
             let isa = crate::compute::simd::Isa::current();
-            match function(op) {
-                Function::One(f) => f(isa, &sum[range], expected),
-                Function::Two(f) | Function::TwoOfOneShape(f) => {
+            match function(op).body {
+                Body::One(f) => f(isa, &sum[range], expected),
+                Body::Two(f) | Body::TwoOfOneShape(f) => {
                     f(isa, [&sum[range.clone()], &x[range]], expected)
                 }
             }
@@ -142,7 +142,30 @@ fn invalid_steps_are_rejected() {
     assert!(Steps::new(2, &[(add, [0, 2])]).is_none());
     assert!(Steps::new(0, &[(add, [0, 0])]).is_none());
     assert!(Steps::new(2, &[(add, [0, 1]), (add, [3, 0])]).is_none());
+    assert!(
+        Steps::new(2, &[(add, [0, 0])]).is_none(),
+        "input 1 is not read"
+    );
+    assert!(
+        Steps::new(1, &[(add, [0, 0]), (add, [0, 0])]).is_none(),
+        "step 0 is not read"
+    );
     assert!(Function::of_op("MatMul").is_none());
+}
+
+#[test]
+fn shapes_are_those_of_single_functions() {
+    let dims = |steps: &Steps, inputs: &[&[usize]]| {
+        let result = steps.result_dims(inputs.iter().copied());
+        result.map(|it| it.to_vec()).map_err(|it| format!("{it:?}"))
+    };
+    let sum = plan(3, &[("AddN", [0, 1]), ("Mul", [3, 2])]);
+    assert_eq!(dims(&sum, &[&[3], &[3], &[2, 3]]), Ok(vec![2, 3]));
+    assert!(dims(&sum, &[&[3], &[2, 3], &[2, 3]]).is_err());
+    let gradient = plan(3, &[("Mul", [0, 1]), ("TanhGrad", [3, 2])]);
+    assert_eq!(dims(&gradient, &[&[3], &[2, 1], &[2, 3]]), Ok(vec![2, 3]));
+    assert!(dims(&gradient, &[&[3], &[3], &[2, 3]]).is_err());
+    assert!(dims(&gradient, &[&[3], &[4], &[4]]).is_err());
 }
 
 #[test]

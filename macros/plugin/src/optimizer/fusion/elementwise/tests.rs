@@ -175,6 +175,10 @@ fn other_devices_types_and_an_authors_kernels_stay() {
         fused(&[node("a", "AddN", "x y z"), node("b", "Neg", "a")]),
         ["a", "b"]
     );
+    assert_eq!(
+        fused(&[node("a", "AddN", "x"), node("b", "Neg", "a")]),
+        ["a", "b"]
+    );
 }
 
 #[test]
