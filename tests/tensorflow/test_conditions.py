@@ -3,28 +3,18 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from tensorflow.python.eager import context
 
-from conftest import DEVICE, RELEASE
+from conftest import RELEASE
+from test_fusion import run_with_nodes
 
-ON_DEVICE = f"/device:{DEVICE}:0"
 pytestmark = pytest.mark.skipif(RELEASE < (2, 11), reason="kernels have no labels")
 
 
 def labels(function, *values):
     """Traces and runs a function on the device; returns its result and the label of each logical node on the device."""
-    traced = tf.function(function)
-    context.context().enable_graph_collection()
-    try:
-        with tf.device(ON_DEVICE):
-            result = traced(*[tf.constant(value) for value in values])
-        metadata = context.context().export_run_metadata()
-    finally:
-        context.context().disable_graph_collection()
-    partitions = [partition for graph in metadata.function_graphs for partition in graph.partition_graphs]
-    nodes = [node for partition in partitions for node in partition.node if DEVICE in node.device]
+    (result,), nodes = run_with_nodes(function, *values)
     logical = [node for node in nodes if node.op.startswith("Logical")]
-    return np.asarray(result), sorted(node.attr["_kernel"].s.decode() for node in logical)
+    return result, sorted(node.attr["_kernel"].s.decode() for node in logical)
 
 
 def test_condition_of_loop(calls):

@@ -43,8 +43,8 @@ def numbers(*shape, dtype=np.float32, seed=1):
     return np.random.default_rng(seed).normal(size=shape).astype(dtype)
 
 
-def run(function, *values):
-    """Traces and runs a function on the device; returns its results, and its nodes on the device by their ops."""
+def run_with_nodes(function, *values):
+    """Traces and runs a function on the device; returns its results and its nodes on the device."""
     traced = tf.function(function)
     context.context().enable_graph_collection()
     try:
@@ -55,7 +55,12 @@ def run(function, *values):
         context.context().disable_graph_collection()
     partitions = [partition for graph in metadata.function_graphs for partition in graph.partition_graphs]
     nodes = [node for partition in partitions for node in partition.node if DEVICE in node.device]
-    results = [np.asarray(it) for it in tf.nest.flatten(results)]
+    return [np.asarray(it) for it in tf.nest.flatten(results)], nodes
+
+
+def run(function, *values):
+    """Traces and runs a function on the device; returns its results, and its nodes on the device by their ops."""
+    results, nodes = run_with_nodes(function, *values)
     return results, collections.Counter(node.op for node in nodes)
 
 
