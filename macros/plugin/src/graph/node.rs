@@ -43,6 +43,14 @@ impl Node {
         device.split([':', '/']).next()
     }
 
+    /// The attribute that selects a kernel by its label.
+    pub(crate) const LABEL_ATTRIBUTE: &str = "_kernel";
+
+    /// Returns true if the node selects a kernel by its label, which nodes of other ops lack.
+    pub(crate) fn selects_kernel(&self) -> bool {
+        self.attribute(Self::LABEL_ATTRIBUTE).is_some()
+    }
+
     /// Returns the inputs in order.
     pub fn inputs(&self) -> impl Iterator<Item = Input<'_>> {
         self.inputs.iter().map(|text| Input::parse(text))

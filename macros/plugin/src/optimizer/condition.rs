@@ -15,9 +15,6 @@ use crate::kernel;
 /// The label of kernels whose arguments are all in host memory.
 pub const HOST_LABEL: &CStr = c"host";
 
-/// The attribute of a node that selects a kernel by its label.
-const LABEL_ATTRIBUTE: &str = "_kernel";
-
 /// The ops of a condition.
 const LOGICAL: [&str; 3] = ["LogicalAnd", "LogicalOr", "LogicalNot"];
 
@@ -52,7 +49,7 @@ fn select_kernels(
 ) -> bool {
     let can_change = |node: &Node| {
         node.device_type() == Some(device_type)
-            && node.attribute(LABEL_ATTRIBUTE).is_none()
+            && !node.selects_kernel()
             && has_label(&node.op, HOST_LABEL)
     };
     let conditions = conditions(graph, can_change);
@@ -60,7 +57,7 @@ fn select_kernels(
     let nodes = graph.nodes.iter_mut();
     for node in nodes.filter(|it| conditions.contains(&it.name)) {
         let label = Attribute::from(&*HOST_LABEL.to_string_lossy());
-        node.attributes.push((LABEL_ATTRIBUTE.into(), label));
+        node.attributes.push((Node::LABEL_ATTRIBUTE.into(), label));
     }
     !conditions.is_empty()
 }
@@ -154,7 +151,7 @@ mod tests {
         graph.nodes.extend(nodes);
         let is_changed = select_kernels(&mut graph, "MYACCEL", |op, _| op != "LogicalOr");
         let with_label = graph.nodes.iter().filter(|it| {
-            let label = it.attribute(LABEL_ATTRIBUTE);
+            let label = it.attribute(Node::LABEL_ATTRIBUTE);
             label.is_some_and(|label| label.as_str() == Some("host"))
         });
         let names: Vec<String> = with_label.map(|it| it.name.clone()).collect();
@@ -217,7 +214,7 @@ mod tests {
         let mut other = node("LogicalAnd", "other", &["a", "b"]);
         other
             .attributes
-            .push((LABEL_ATTRIBUTE.into(), "mine".into()));
+            .push((Node::LABEL_ATTRIBUTE.into(), "mine".into()));
         let names = labelled(vec![
             comparison("a"),
             comparison("b"),

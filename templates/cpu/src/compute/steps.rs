@@ -33,25 +33,28 @@ pub enum Body {
     TwoOfOneShape(fn(Isa, [&[f32]; 2], &mut [f32])),
 }
 
+/// Functions by their ops: one operand, two that broadcast, two of one shape, each with its cost.
 macro_rules! functions {
-    (one { $($one:ident => $f:path,)* } $($variant:ident { $($two:ident => $g:path,)* })*) => {
+    (
+        One { $($one:ident, $one_cost:ident => $f:path;)* }
+        $($variant:ident { $($two:ident, $two_cost:ident => $g:path;)* })*
+    ) => {
         impl Function {
             /// Returns the function that an op computes, or `None` if there is none.
             pub fn of_op(op: &str) -> Option<Self> {
-                let body = match op {
-                    $(stringify!($one) => Body::One(|isa, x, out| isa.vectorize(#[inline(always)] || {
+                let (cost, body) = match op {
+                    $(stringify!($one) => (Cost::$one_cost, Body::One(|isa, x, out| isa.vectorize(#[inline(always)] || {
                         for (out, x) in out.iter_mut().zip(x) {
                             *out = $f(*x);
                         }
-                    })),)*
-                    $($(stringify!($two) => Body::$variant(|isa, [x, y], out| isa.vectorize(#[inline(always)] || {
+                    }))),)*
+                    $($(stringify!($two) => (Cost::$two_cost, Body::$variant(|isa, [x, y], out| isa.vectorize(#[inline(always)] || {
                         for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
                             *out = $g(*x, *y);
                         }
-                    })),)*)*
+                    }))),)*)*
                     _ => return None,
                 };
-                let cost = cost_of_op(op);
                 Some(Self { body, cost })
             }
 
@@ -62,70 +65,50 @@ macro_rules! functions {
 }
 
 functions! {
-    one {
-        Abs => activation::abs,
-        Erf => Elementary::error_function,
-        Exp => Float::exp,
-        Expm1 => Elementary::exp_minus_one,
-        Log => Elementary::natural_log,
-        Log1p => Elementary::ln_plus_one,
-        Neg => arith::neg,
-        Reciprocal => activation::reciprocal,
-        Relu => relu::relu,
-        Rsqrt => activation::rsqrt,
-        Sigmoid => Elementary::logistic,
-        Sign => activation::sign,
-        Softplus => activation::softplus,
-        Sqrt => arith::sqrt,
-        Square => arith::square,
-        Tanh => Elementary::hyperbolic_tangent,
+    One {
+        Abs, Cheap => activation::abs;
+        Erf, Moderate => Elementary::error_function;
+        Exp, Moderate => Float::exp;
+        Expm1, Moderate => Elementary::exp_minus_one;
+        Log, Moderate => Elementary::natural_log;
+        Log1p, Moderate => Elementary::ln_plus_one;
+        Neg, Cheap => arith::neg;
+        Reciprocal, Cheap => activation::reciprocal;
+        Relu, Cheap => relu::relu;
+        Rsqrt, Cheap => activation::rsqrt;
+        Sigmoid, Moderate => Elementary::logistic;
+        Sign, Cheap => activation::sign;
+        Softplus, Moderate => activation::softplus;
+        Sqrt, Cheap => arith::sqrt;
+        Square, Cheap => arith::square;
+        Tanh, Moderate => Elementary::hyperbolic_tangent;
     }
     Two {
-        AddV2 => arith::add,
-        DivNoNan => arith::div_no_nan,
-        Maximum => activation::maximum,
-        Minimum => activation::minimum,
-        Mul => arith::mul,
-        Pow => arith::pow,
-        RealDiv => arith::real_div,
-        SquaredDifference => activation::squared_difference,
-        Sub => arith::sub,
+        AddV2, Cheap => arith::add;
+        DivNoNan, Cheap => arith::div_no_nan;
+        Maximum, Cheap => activation::maximum;
+        Minimum, Cheap => activation::minimum;
+        Mul, Cheap => arith::mul;
+        Pow, Expensive => arith::pow;
+        RealDiv, Cheap => arith::real_div;
+        SquaredDifference, Cheap => activation::squared_difference;
+        Sub, Cheap => arith::sub;
     }
     TwoOfOneShape {
-        AddN => arith::add,
-        ReluGrad => relu::relu_grad,
-        RsqrtGrad => activation::rsqrt_grad,
-        SigmoidGrad => activation::sigmoid_grad,
-        SqrtGrad => activation::sqrt_grad,
-        TanhGrad => activation::tanh_grad,
+        AddN, Cheap => arith::add;
+        ReluGrad, Cheap => relu::relu_grad;
+        RsqrtGrad, Cheap => activation::rsqrt_grad;
+        SigmoidGrad, Cheap => activation::sigmoid_grad;
+        SqrtGrad, Cheap => activation::sqrt_grad;
+        TanhGrad, Cheap => activation::tanh_grad;
     }
-}
-
-fn cost_of_op(op: &str) -> Cost {
-    match op {
-        "Erf" | "Exp" | "Expm1" | "Log" | "Log1p" | "Sigmoid" | "Softplus" | "Tanh" => {
-            Cost::Moderate
-        }
-        "Pow" => Cost::Expensive,
-        _ => Cost::Cheap,
-    }
-}
-
-/// What a step reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// An input.
-    Input(usize),
-    /// A block with the result of an earlier step.
-    Block(usize),
 }
 
 /// A step: a function, its operands, and the block of its result.
 struct Step {
     function: Function,
-    /// The operands as numbers: inputs, then results of steps.
-    numbers: [usize; 2],
-    operands: [Source; 2],
+    /// The numbers of the operands: inputs, then results of steps.
+    operands: [usize; 2],
     block: usize,
 }
 
@@ -149,13 +132,13 @@ impl Steps {
         };
         let mut free = Vec::new();
         for (index, (function, operands)) in functions.iter().enumerate() {
-            let is_valid = operands.iter().all(|it| *it < inputs + index);
-            let sources = is_valid.then(|| operands.map(|it| plan.source(it)))?;
+            if operands.iter().any(|it| *it >= inputs + index) {
+                return None;
+            }
             let block = free.pop().unwrap_or_else(|| plan.add_block());
             plan.steps.push(Step {
                 function: *function,
-                numbers: *operands,
-                operands: sources,
+                operands: *operands,
                 block,
             });
             // A block is free when no later step reads its result. That of a step's result differs from its operands'.
@@ -189,7 +172,7 @@ impl Steps {
         let mut shapes: Vec<InlineList<usize>> = inputs.map(InlineList::from).collect();
         assert_eq!(shapes.len(), self.inputs, "the number of inputs");
         for step in &self.steps {
-            let [x, y] = step.numbers.map(|it| &shapes[it]);
+            let [x, y] = step.operands.map(|it| &shapes[it]);
             let dims = match step.function.body {
                 _ if x == y => x.clone(),
                 Body::One(_) => x.clone(),
@@ -212,13 +195,6 @@ impl Steps {
         let cheap = Cost::Cheap.grain();
         let costs = self.steps.iter().map(|it| cheap / it.function.cost.grain());
         (cheap / costs.sum::<usize>()).max(BLOCK)
-    }
-
-    fn source(&self, operand: usize) -> Source {
-        match operand.checked_sub(self.inputs) {
-            None => Source::Input(operand),
-            Some(step) => Source::Block(self.steps[step].block),
-        }
     }
 
     fn add_block(&mut self) -> usize {
@@ -327,33 +303,33 @@ impl Scratch {
             let mut result = mem::take(&mut self.results[step.block]);
             step.compute(
                 isa,
-                |it| self.source(inputs, it, start, len),
+                |it| self.source(plan, inputs, it, start, len),
                 &mut result[..len],
             );
             self.results[step.block] = result;
         }
-        last.compute(isa, |it| self.source(inputs, it, start, len), out);
+        last.compute(isa, |it| self.source(plan, inputs, it, start, len), out);
     }
 
+    /// Returns the next elements of an input, or the block of a step's result.
     fn source<'s>(
         &'s self,
+        plan: &Steps,
         inputs: &'s [Operand<'_>],
-        source: Source,
+        operand: usize,
         start: usize,
         len: usize,
     ) -> &'s [f32] {
-        match source {
-            Source::Block(block) => &self.results[block][..len],
-            Source::Input(input) => match inputs[input] {
-                Operand::Whole(data) => &data[start..start + len],
-                _ => &self.loaded[input][..len],
-            },
+        match inputs.get(operand) {
+            None => &self.results[plan.steps[operand - inputs.len()].block][..len],
+            Some(Operand::Whole(data)) => &data[start..start + len],
+            Some(_) => &self.loaded[operand][..len],
         }
     }
 }
 
 impl Step {
-    fn compute<'s>(&self, isa: Isa, source: impl Fn(Source) -> &'s [f32], out: &mut [f32]) {
+    fn compute<'s>(&self, isa: Isa, source: impl Fn(usize) -> &'s [f32], out: &mut [f32]) {
         let [first, second] = self.operands;
         match self.function.body {
             Body::One(function) => function(isa, source(first), out),

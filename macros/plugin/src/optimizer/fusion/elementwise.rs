@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{Dims, Rules, chain::Links, selects_kernel};
+use super::{Dims, Rules, chain::Links};
 use crate::graph::{Attribute, Graph, InferredDim, Input, Node};
 use crate::op;
 
@@ -65,14 +65,14 @@ pub(super) fn is_candidate(node: &Node, ops: &[&str], device_type: &str) -> bool
     has_op(ops)
         && has_op(DEFAULT)
         && node.device_type() == Some(device_type)
-        && !selects_kernel(node)
+        && !node.selects_kernel()
 }
 
 /// The search for trees, from the nodes that read to those that they read.
 struct Trees<'g> {
     graph: &'g Graph,
     links: Links<'g>,
-    /// What is known of the shapes of the nodes that can be in a tree.
+    /// The shapes of the nodes that can be in a tree, as far as they are known.
     shapes: Vec<Option<KnownShape>>,
     /// For each node that can be in a tree, those that read its result.
     readers: Vec<Vec<usize>>,
@@ -172,8 +172,8 @@ impl<'g> Trees<'g> {
     }
 }
 
-/// What is known of the shape of a node that can be in a tree. It is `None` if a kernel does not compute the node there, or
-/// if its operands differ in shape and may not.
+/// Returns the shape of a node that can be in a tree, as far as it is known. It is `None` if a kernel does not compute the
+/// node there, or if its operands differ in shape and may not.
 fn shape_of(node: &Node, ops: &[&str], rules: &Rules<'_>) -> Option<KnownShape> {
     if !is_candidate(node, ops, rules.device_type) {
         return None;
@@ -193,7 +193,7 @@ fn shape_of(node: &Node, ops: &[&str], rules: &Rules<'_>) -> Option<KnownShape> 
     (is_first && fits && operands.len() == 1 + usize::from(has_two)).then_some(shape)
 }
 
-/// What is known of a shape: `None` if the rank is not.
+/// A shape as far as it is known: `None` if the rank is not.
 ///
 /// In a tree of different shapes an inner one broadcasts. The result is right, and its elements are computed repeatedly, which
 /// is slow for a scalar. So shapes may be unknown, and those of one element are not mixed with others.

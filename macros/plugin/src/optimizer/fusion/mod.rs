@@ -105,12 +105,7 @@ fn begins_chain(node: &Node, fusions: &[Fusion], device_type: &str) -> bool {
     let mut firsts = fusions.iter().filter_map(|it| it.chain.first());
     firsts.any(|ops| ops.contains(&node.op.as_str()))
         && node.device_type() == Some(device_type)
-        && !selects_kernel(node)
-}
-
-/// Returns true if the node selects a kernel by a label, which no fused node has.
-fn selects_kernel(node: &Node) -> bool {
-    node.attribute("_kernel").is_some()
+        && !node.selects_kernel()
 }
 
 /// The dimensions of a tensor.
@@ -168,7 +163,7 @@ impl Fusion {
             is_on_device
                 && it.device == last.device
                 && it.attribute("T") == Some(dtype)
-                && !selects_kernel(it)
+                && !it.selects_kernel()
         };
         let number = dtype.as_type()?;
         let table = (rules.first_table)(self.op, number)?;
