@@ -1,7 +1,7 @@
-//! The extremes, the product and the truth along the axes of a [`reduce`](super::reduce::reduce).
+//! The extremes, the product, the truth and the loss along the axes of a [`reduce`](super::reduce::reduce).
 
 use super::arith::Number;
-use super::reduce::Fold;
+use super::reduce::{Fold, Sum, Totals};
 use sp_plugin::Bool;
 
 /// The largest element; NaN if one is NaN. Without elements it is the lowest value, negative infinity for floats.
@@ -19,16 +19,46 @@ pub struct All;
 /// True if an element is true.
 pub struct Any;
 
+/// Half the sum of the squares.
+pub struct L2Loss;
+
+macro_rules! losses {
+    ($($t:ty)*) => {$(
+        impl Totals<$t> for L2Loss {
+            type Total = $t;
+            type Next = Sum;
+            const EMPTY: $t = 0.0;
+            #[inline(always)]
+            fn init(x: $t) -> $t { x * x }
+            #[inline(always)]
+            fn combine(x: $t, y: $t) -> $t { x + y }
+        }
+
+        impl Fold<$t> for L2Loss {
+            type Along = Self;
+            #[inline(always)]
+            fn finish(total: $t, _count: usize) -> $t { 0.5 * total }
+        }
+    )*};
+}
+
+losses!(f32 f64);
+
 macro_rules! folds {
     ($($fold:ident of $t:ty, $empty:expr, |$x:ident, $y:ident| $combine:expr;)*) => {$(
-        impl Fold<$t> for $fold {
+        impl Totals<$t> for $fold {
             type Total = $t;
+            type Next = Self;
             const EMPTY: $t = $empty;
             #[inline(always)]
             fn init(x: $t) -> $t { x }
             #[inline(always)]
             #[allow(clippy::eq_op, reason = "false for NaN")]
             fn combine($x: $t, $y: $t) -> $t { $combine }
+        }
+
+        impl Fold<$t> for $fold {
+            type Along = Self;
             #[inline(always)]
             fn finish(total: $t, _count: usize) -> $t { total }
         }

@@ -5,7 +5,7 @@
 //! row-major and contiguous; dims count elements, outermost first; an empty `dims` is a scalar. Results never depend on
 //! the number of cores.
 //!
-//! `unsafe` code is confined to `cast`, `matmul`, `parallel`, `precision`, `simd`, `workspace` and the tests, as the
+//! `unsafe` code is confined to `array`, `cast`, `matmul`, `parallel`, `precision`, `simd`, `workspace` and the tests, as the
 //! lint below checks. [`elementary`] and [`special`] declare functions of the C library that
 //! are safe to call.
 
@@ -13,6 +13,8 @@
 
 pub(crate) mod approximation;
 pub mod arith;
+#[allow(unsafe_code)]
+pub(crate) mod array;
 pub mod bins;
 pub mod bits;
 #[allow(unsafe_code)]

@@ -4,6 +4,7 @@
 //! The generator returns four words for each value of a 128-bit counter. Group `i` of a result comes from the words of
 //! counter `start + i`, so results do not depend on the division into tasks.
 
+use super::array;
 use super::parallel::for_each_row_chunk;
 use sp_plugin::{Bf16, F16};
 use std::f64::consts::PI;
@@ -48,13 +49,15 @@ impl Philox {
     #[inline(always)]
     fn words(&self, index: u128) -> Words {
         let counter = self.counter.wrapping_add(index);
-        let mut words: Words = std::array::from_fn(|i| (counter >> (32 * i)) as u32);
+        let mut words: Words = array::from_fn(|i| (counter >> (32 * i)) as u32);
         let mut key = [self.key as u32, (self.key >> 32) as u32];
         for _ in 0..10 {
-            let products = [0, 1].map(|i| u64::from(MULTIPLIERS[i]) * u64::from(words[2 * i]));
+            let products = array::map([0, 1], |i| {
+                u64::from(MULTIPLIERS[i]) * u64::from(words[2 * i])
+            });
             let [high, low] = [
-                products.map(|it| (it >> 32) as u32),
-                products.map(|it| it as u32),
+                array::map(products, |it| (it >> 32) as u32),
+                array::map(products, |it| it as u32),
             ];
             words = [
                 high[1] ^ words[1] ^ key[0],
@@ -62,7 +65,7 @@ impl Philox {
                 high[0] ^ words[3] ^ key[1],
                 low[0],
             ];
-            key = [0, 1].map(|i| key[i].wrapping_add(KEY_STEPS[i]));
+            key = array::map([0, 1], |i| key[i].wrapping_add(KEY_STEPS[i]));
         }
         words
     }
@@ -102,20 +105,22 @@ macro_rules! samples {
 /// Returns two integers of two words each.
 #[inline(always)]
 fn pairs(words: Words) -> [u64; 2] {
-    [0, 2].map(|i| u64::from(words[i + 1]) << 32 | u64::from(words[i]))
+    array::map([0, 2], |i| {
+        u64::from(words[i + 1]) << 32 | u64::from(words[i])
+    })
 }
 
 samples! {
     u32: 4, |words| words;
-    i32: 4, |words| words.map(|it| it as i32);
+    i32: 4, |words| array::map(words, |it| it as i32);
     u64: 2, |words| pairs(words);
-    i64: 2, |words| pairs(words).map(|it| it as i64);
+    i64: 2, |words| array::map(pairs(words), |it| it as i64);
     // The bits of the mantissa, below the exponent of 1.
-    F16: 4, |words| words.map(|it| F16::from_f32(F16(15 << 10 | it as u16 & 0x3FF).to_f32() - 1.0));
-    Bf16: 4, |words| words.map(|it| Bf16::from_f32(Bf16(127 << 7 | it as u16 & 0x7F).to_f32() - 1.0));
+    F16: 4, |words| array::map(words, |it| F16::from_f32(F16(15 << 10 | it as u16 & 0x3FF).to_f32() - 1.0));
+    Bf16: 4, |words| array::map(words, |it| Bf16::from_f32(Bf16(127 << 7 | it as u16 & 0x7F).to_f32() - 1.0));
     // 23 bits, and 20 of the first word with the second one, below the exponent of 1.
-    f32: 4, |words| words.map(|it| f32::from_bits(0x7F << 23 | it & 0x7F_FFFF) - 1.0);
-    f64: 2, |words| [0, 2].map(|i| {
+    f32: 4, |words| array::map(words, |it| f32::from_bits(0x7F << 23 | it & 0x7F_FFFF) - 1.0);
+    f64: 2, |words| array::map([0, 2], |i| {
         let mantissa = u64::from(words[i] & 0xF_FFFF) << 32 | u64::from(words[i + 1]);
         f64::from_bits(0x3FF << 52 | mantissa) - 1.0
     });
@@ -178,6 +183,7 @@ pub trait Normal: Sample + PartialOrd {
 impl Normal for f32 {
     const WORDS: usize = 2;
 
+    #[inline]
     fn pair(words: &[u32]) -> [Self; 2] {
         let [u, v, ..] = <f32 as Sample>::group([words[0], words[1], 0, 0]);
         let angle = (2.0 * PI * f64::from(v)) as f32;
@@ -185,6 +191,7 @@ impl Normal for f32 {
         [angle.sin() * radius, angle.cos() * radius]
     }
 
+    #[inline]
     fn normals(words: Words) -> [Self; 4] {
         let ([a, b], [c, d]) = (Self::pair(&words[..2]), Self::pair(&words[2..]));
         [a, b, c, d]
@@ -198,6 +205,7 @@ impl Normal for f32 {
 impl Normal for f64 {
     const WORDS: usize = 4;
 
+    #[inline]
     fn pair(words: &[u32]) -> [Self; 2] {
         let [u, v] = <f64 as Sample>::group([words[0], words[1], words[2], words[3]]);
         let angle = 2.0 * PI * v;
@@ -205,6 +213,7 @@ impl Normal for f64 {
         [angle.sin() * radius, angle.cos() * radius]
     }
 
+    #[inline]
     fn normals(words: Words) -> [Self; 2] {
         Self::pair(&words)
     }

@@ -160,6 +160,7 @@ impl Selection {
     }
 
     /// Returns the row of the whole table that an index selects.
+    #[inline]
     fn row(&self, indices: Indices<'_>, at: usize) -> usize {
         // `check` has found all indices in range.
         let index = indices.get(at) as usize;

@@ -150,6 +150,7 @@ pub struct Running {
 
 impl Running {
     /// Returns the position along the axis at which a total is extended.
+    #[inline]
     fn position(&self, step: usize) -> usize {
         match self.is_reverse {
             true => self.shape[1] - 1 - step,

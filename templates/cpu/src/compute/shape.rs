@@ -4,6 +4,7 @@
 //! dims with the same stride pattern in every operand become one loop: an operation on equal shapes is one loop, and
 //! adding a bias is two.
 
+use super::array;
 use super::error::{Error, Result};
 use super::inline::InlineList;
 
@@ -62,7 +63,7 @@ impl<const N: usize> Broadcast<N> {
         let mut loops = InlineList::new(single);
         for axis in (0..rank).rev().filter(|axis| dims[*axis] != 1) {
             let sizes = operands.map(|operand| dim_at(operand, axis));
-            let strides = std::array::from_fn(|i| if sizes[i] == 1 { 0 } else { steps[i] });
+            let strides = array::from_fn(|i| if sizes[i] == 1 { 0 } else { steps[i] });
             push_loop(
                 &mut loops,
                 Loop {
@@ -97,6 +98,7 @@ impl<const N: usize> Broadcast<N> {
     }
 
     /// Returns the number of elements of the result.
+    #[inline]
     pub fn len(&self) -> usize {
         len(&self.dims)
     }
@@ -117,6 +119,7 @@ impl<const N: usize> Broadcast<N> {
     }
 
     /// Returns the position of the element `start` of the result.
+    #[inline]
     pub fn position(&self, start: usize) -> Position<N> {
         Position::new(&self.loops, start)
     }
@@ -141,7 +144,7 @@ impl<const N: usize> Broadcast<N> {
             let length = (inner.len - index).min(count - done);
             visit(
                 done,
-                std::array::from_fn(|i| position.offsets[i] + index * inner.steps[i]),
+                array::from_fn(|i| position.offsets[i] + index * inner.steps[i]),
                 length,
             );
             done += length;

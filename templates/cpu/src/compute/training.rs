@@ -3,6 +3,7 @@
 pub mod rules;
 
 use super::arith::Float;
+use super::array;
 use super::map::update;
 use super::parallel::{Cost, for_each_chunk};
 use super::simd::Isa;
@@ -112,7 +113,7 @@ fn update_by<T: Copy + Send + Sync, const N: usize>(
             #[inline(always)]
             || {
                 for (index, out) in out.iter_mut().enumerate() {
-                    *out = f(*out, inputs.map(|input| input[index]));
+                    *out = f(*out, array::map(inputs, |input| input[index]));
                 }
             },
         );

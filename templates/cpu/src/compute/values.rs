@@ -2,6 +2,7 @@
 
 use super::arith::Number;
 use super::elementary::Elementary;
+use super::fold::L2Loss;
 use super::parallel::{Cost, for_each_chunk, for_each_row_chunk};
 use super::reduce::{Fold, Reduction, reduce};
 
@@ -47,28 +48,11 @@ pub fn cross<T: Number>(a: &[T], b: &[T], out: &mut [T]) {
     });
 }
 
-/// Half the sum of the squares; the elements are floats.
-struct L2Loss;
-
-impl<T: Elementary> Fold<T> for L2Loss {
-    type Total = T;
-    const EMPTY: T = T::ZERO;
-    #[inline(always)]
-    fn init(x: T) -> T {
-        x.times(x)
-    }
-    #[inline(always)]
-    fn combine(x: T, y: T) -> T {
-        x.plus(y)
-    }
-    #[inline(always)]
-    fn finish(total: T, _count: usize) -> T {
-        T::constant(0.5).times(total)
-    }
-}
-
 /// Returns half the sum of the squares.
-pub fn l2_loss<T: Elementary>(x: &[T]) -> T {
+pub fn l2_loss<T: Elementary>(x: &[T]) -> T
+where
+    L2Loss: Fold<T>,
+{
     let (mut loss, plan) = ([T::ZERO], Reduction::vector(x.len()));
     reduce::<T, L2Loss>(&plan, x, &mut loss);
     loss[0]

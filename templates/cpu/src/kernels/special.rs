@@ -3,6 +3,8 @@
 use super::elementwise::{map_one_with_cost, map_two};
 use super::prelude::*;
 use crate::compute::elementary::Elementary;
+use crate::compute::fold::L2Loss;
+use crate::compute::reduce::Fold;
 use crate::compute::special::Special;
 use crate::compute::values;
 use sp_plugin::Code;
@@ -105,7 +107,10 @@ fn cross<T: Element + Precision<Compute: Number>>(
 fn l2_loss<T: Element + Precision<Compute: Elementary>>(
     t: In<'_, T>,
     output: Out<'_, T>,
-) -> Result<()> {
+) -> Result<()>
+where
+    L2Loss: Fold<T::Compute>,
+{
     let loss = values::l2_loss(&T::widened(t.data()));
     output.uninit(&[])?.fill(T::from_compute(loss));
     Ok(())

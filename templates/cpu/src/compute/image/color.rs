@@ -1,5 +1,6 @@
 //! Colors: red, green and blue, or hue, saturation and value, each from 0 to 1.
 
+use crate::compute::array;
 use crate::compute::elementary::{Elementary, Real};
 use crate::compute::nn::activation::{maximum, minimum};
 use crate::compute::parallel::{Cost, for_each_row_chunk};
@@ -47,7 +48,7 @@ pub fn rgb_from_hsv<T: Real>([hue, saturation, value]: Color<T>) -> Color<T> {
         clamp(two - distance(2.0)),
         clamp(two - distance(4.0)),
     ];
-    pure.map(|pure| (one - saturation + saturation * pure) * value)
+    array::map(pure, |pure| (one - saturation + saturation * pure) * value)
 }
 
 /// Returns a function that multiplies the saturation.

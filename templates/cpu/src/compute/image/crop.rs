@@ -1,6 +1,7 @@
 //! Parts of images, resized to one size.
 
 use super::{Interpolation, blend};
+use crate::compute::array;
 use crate::compute::cast::Cast;
 use crate::compute::len;
 use crate::compute::parallel::{Cost, for_each_row_chunk};
@@ -66,8 +67,8 @@ impl Crop<'_> {
         }
         let [top, bottom] = [row.floor(), row.ceil()];
         let [left, right] = [column.floor(), column.ceil()];
-        let [top_left, top_right] = [left, right].map(|it| pixel(top, it));
-        let [bottom_left, bottom_right] = [left, right].map(|it| pixel(bottom, it));
+        let [top_left, top_right] = array::map([left, right], |it| pixel(top, it));
+        let [bottom_left, bottom_right] = array::map([left, right], |it| pixel(bottom, it));
         for (i, out) in out.iter_mut().enumerate() {
             let upper = blend(top_left[i].cast(), top_right[i].cast(), column - left);
             let lower = blend(bottom_left[i].cast(), bottom_right[i].cast(), column - left);

@@ -2,6 +2,7 @@
 
 use super::blend;
 use crate::compute::arith::Number;
+use crate::compute::array;
 use crate::compute::cast::Cast;
 use crate::compute::elementary::Elementary;
 use crate::compute::len;
@@ -221,7 +222,7 @@ fn blend_pixel<T: Cast<f32>>(rows: [&[T]; 2], weight: f32, at: Neighbors, out: &
         row[column * channels + channel].cast()
     };
     for (channel, out) in out.iter_mut().enumerate() {
-        let [top, bottom] = rows.map(|row| {
+        let [top, bottom] = array::map(rows, |row| {
             let (left, right) = (pixel(row, at.lower, channel), pixel(row, at.upper, channel));
             blend(left, right, at.weight)
         });

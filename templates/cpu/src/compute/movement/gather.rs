@@ -12,6 +12,7 @@ pub trait Index: Copy + Sync {
     fn to_i64(self) -> i64;
 
     /// Returns the index, if it is below `limit`.
+    #[inline]
     fn checked(self, limit: usize) -> Option<usize> {
         let index = usize::try_from(self.to_i64()).ok()?;
         (index < limit).then_some(index)
@@ -187,6 +188,7 @@ pub fn gather_nd<B: Copy, I: Index>(
 }
 
 /// Returns the row-major position of the element with these indices.
+#[inline]
 fn position<I: Index>(dims: &[usize], index: &[I]) -> Option<usize> {
     let mut pairs = dims.iter().zip(index);
     pairs.try_fold(0, |position, (dim, index)| {

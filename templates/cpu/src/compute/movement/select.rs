@@ -79,6 +79,7 @@ impl<'a, T: Copy> Run<'a, T> {
     }
 
     /// Writes the elements.
+    #[inline]
     fn write(self, out: &mut [T]) {
         match self {
             Self::Repeated(value) => out.fill(value),

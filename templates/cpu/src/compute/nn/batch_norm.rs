@@ -1,6 +1,7 @@
 //! Batch normalization and its gradients. Statistics are those of a channel over all other dims.
 
 use crate::compute::arith::Float;
+use crate::compute::array;
 use crate::compute::parallel::for_each_block;
 use crate::compute::simd::Isa;
 
@@ -33,7 +34,8 @@ impl Channels {
 /// Returns the parts of some slices from `start` on. All have the same length, so that loops over them need no checks.
 #[inline(always)]
 fn parts<T, const N: usize>(slices: [&[T]; N], start: usize, len: usize) -> [&[T]; N] {
-    slices.map(
+    array::map(
+        slices,
         #[inline(always)]
         |slice| &slice[start..start + len],
     )
@@ -42,7 +44,7 @@ fn parts<T, const N: usize>(slices: [&[T]; N], start: usize, len: usize) -> [&[T
 /// Returns the elements `index` of some slices.
 #[inline(always)]
 fn elements<T: Copy, const N: usize>(slices: &[&[T]; N], index: usize) -> [T; N] {
-    std::array::from_fn(
+    array::from_fn(
         #[inline(always)]
         |i| slices[i][index],
     )
@@ -111,7 +113,7 @@ fn sum_rows<T: Float, const N: usize, const P: usize, const S: usize>(
             }
         }
         for (column, sums) in sums.iter_mut().enumerate() {
-            *sums = columns.map(|it| it[column]);
+            *sums = array::map(columns, |it| it[column]);
         }
     }
     if narrow.is_empty() {

@@ -121,6 +121,7 @@ impl Convolution {
     }
 
     /// Returns the number of elements of a patch of one group.
+    #[inline]
     fn patch(&self) -> usize {
         len(&[
             self.planes.size,
@@ -131,6 +132,7 @@ impl Convolution {
     }
 
     /// Returns the number of windows of an image or a volume.
+    #[inline]
     fn windows(&self) -> usize {
         len(&[self.planes.output, self.rows.output, self.columns.output])
     }

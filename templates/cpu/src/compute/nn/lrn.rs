@@ -1,5 +1,6 @@
 //! Local response normalization: each element over a power of the squares of the channels around it.
 
+use crate::compute::array;
 use crate::compute::parallel::{Cost, for_each_row_chunk};
 use std::ops::Range;
 
@@ -30,6 +31,7 @@ impl Normalization {
     }
 
     /// Writes the normalized channels of one element.
+    #[inline]
     fn write(&self, x: &[f32], out: &mut [f32]) {
         for (channel, out) in out.iter_mut().enumerate() {
             *out = x[channel] * self.base(x, channel).powf(-self.beta);
@@ -83,7 +85,7 @@ pub fn normalize_grad(
     }
     for_each_row_chunk(dx, channels, Cost::Expensive.grain(), |first, dx| {
         for (pixel, dx) in (first..).zip(dx.chunks_exact_mut(channels)) {
-            let [dy, x, y] = [dy, x, y].map(|it| &it[pixel * channels..][..channels]);
+            let [dy, x, y] = array::map([dy, x, y], |it| &it[pixel * channels..][..channels]);
             it.write_gradient(dy, x, y, dx);
         }
     });

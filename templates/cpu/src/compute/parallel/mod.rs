@@ -151,6 +151,14 @@ pub fn for_each_row_chunk<T: Send>(
     grain: usize,
     task: impl Fn(usize, &mut [T]) + Sync,
 ) {
+    run_row_chunks(out, width, grain, &task);
+}
+
+/// A task of [`for_each_row_chunk`].
+type ChunkTask<'a, T> = dyn Fn(usize, &mut [T]) + Sync + 'a;
+
+/// Implements [`for_each_row_chunk`]. It is compiled once for the type of the elements, not once for each task.
+fn run_row_chunks<T: Send>(out: &mut [T], width: usize, grain: usize, task: &ChunkTask<'_, T>) {
     let mut empty = vec![(); out.len() / width.max(1)];
     split_rows((out, width), (&mut empty, 1), grain, &|first, rows, _| {
         task(first, rows)
@@ -179,6 +187,11 @@ pub fn for_each_row_chunk2<T: Send, U: Send>(
 /// # Panics
 /// Panics if a task panics, or `size` is 0.
 pub fn for_each_block<T: Send>(out: &mut [T], size: usize, task: impl Fn(usize, &mut [T]) + Sync) {
+    run_blocks(out, size, &task);
+}
+
+/// Implements [`for_each_block`], as [`run_row_chunks`].
+fn run_blocks<T: Send>(out: &mut [T], size: usize, task: &ChunkTask<'_, T>) {
     let blocks = out.len().div_ceil(size);
     let out = SharedSlice::new(out);
     run(blocks, |index| {

@@ -1,5 +1,6 @@
 //! The reduction of one axis: chunks of rows on all cores, then the chunks' totals.
 
+use super::Totals;
 use super::rows::{COLUMNS, LEAF, fold_into, fold_row, scratch_len};
 use crate::compute::inline::InlineList;
 use crate::compute::parallel::for_each_chunk;
@@ -9,7 +10,7 @@ use crate::compute::simd::Isa;
 const CHUNK: usize = 32 * 1024;
 
 /// The largest number of elements of a row that is folded as a whole.
-const SHORT_ROW: usize = 512;
+const SHORT_ROW: usize = 4096;
 
 /// The scratch length that is not allocated.
 const SMALL_SCRATCH: usize = 512;
@@ -61,14 +62,11 @@ impl Chunks {
 
     /// Folds the rows of the totals from `start` on, up to [`COLUMNS`] beside each other at a time.
     #[inline(always)]
-    fn fold<S: Copy, A: Copy>(
+    fn fold<S: Copy, F: Totals<S>>(
         &self,
-        (start, totals): (usize, &mut [A]),
+        (start, totals): (usize, &mut [F::Total]),
         x: &[S],
-        scratch: &mut [A],
-        init: &impl Fn(S) -> A,
-        empty: A,
-        combine: &impl Fn(A, A) -> A,
+        scratch: &mut [F::Total],
     ) {
         let inner = self.block.inner;
         let mut done = 0;
@@ -77,79 +75,53 @@ impl Chunks {
             let width = (inner - it.column).min(totals.len() - done).min(COLUMNS);
             let x = &x[it.begin..it.begin + (it.rows - 1) * inner + width];
             let totals = &mut totals[done..done + width];
-            fold_into(totals, x, inner, scratch, init, empty, combine);
+            fold_into::<S, F>(totals, x, inner, scratch);
             done += width;
         }
     }
 }
 
 /// Reduces the middle dim: folds chunks of about [`CHUNK`] elements on all cores, then their totals.
-pub fn reduce_axis<S, A>(
-    block: Block,
-    x: &[S],
-    init: impl Fn(S) -> A + Sync,
-    empty: A,
-    combine: impl Fn(A, A) -> A + Sync,
-) -> InlineList<A>
-where
-    S: Copy + Sync,
-    A: Copy + Send + Sync,
-{
+pub fn reduce_axis<S: Copy + Sync, F: Totals<S>>(block: Block, x: &[S]) -> InlineList<F::Total> {
     let Block { outer, len, inner } = block;
     let chunks = Chunks::new(block);
-    let isa = Isa::current();
-    let mut totals = InlineList::repeat(empty, outer * chunks.count * inner);
-    for_each_chunk(
-        &mut totals,
-        (2 * CHUNK / chunks.rows).max(1),
-        |start, totals| {
-            if inner == 1 && len <= SHORT_ROW {
-                return isa.vectorize(
-                    #[inline(always)]
-                    || fold_short_rows(totals, &x[start * len..], len, &init, empty, &combine),
-                );
-            }
-            let needed = scratch_len(inner, chunks.rows);
-            let (mut small, mut large) = ([empty; SMALL_SCRATCH], Vec::new());
-            let scratch = match small.get_mut(..needed) {
-                Some(small) => small,
-                None => {
-                    large.resize(needed, empty);
-                    &mut large[..]
-                }
-            };
-            isa.vectorize(
+    let mut totals = InlineList::repeat(F::EMPTY, outer * chunks.count * inner);
+    let grain = (2 * CHUNK / chunks.rows).max(1);
+    for_each_chunk(&mut totals, grain, |start, totals| {
+        let isa = Isa::current();
+        if inner == 1 && len <= SHORT_ROW {
+            return isa.vectorize(
                 #[inline(always)]
-                || chunks.fold((start, totals), x, scratch, &init, empty, &combine),
+                || fold_short_rows::<S, F>(totals, &x[start * len..], len),
             );
-        },
-    );
+        }
+        let needed = scratch_len(inner, chunks.rows);
+        let (mut small, mut large) = ([F::EMPTY; SMALL_SCRATCH], Vec::new());
+        let scratch = match small.get_mut(..needed) {
+            Some(small) => small,
+            None => {
+                large.resize(needed, F::EMPTY);
+                &mut large[..]
+            }
+        };
+        isa.vectorize(
+            #[inline(always)]
+            || chunks.fold::<S, F>((start, totals), x, scratch),
+        );
+    });
     if chunks.count == 1 {
         return totals;
     }
     let len = chunks.count;
     let block = Block { outer, len, inner };
-    reduce_axis(block, &totals, identity, empty, combine)
+    reduce_axis::<F::Total, F::Next>(block, &totals)
 }
 
 /// Folds rows of `len` elements, each to one total.
 #[inline(always)]
-fn fold_short_rows<S: Copy, A: Copy>(
-    totals: &mut [A],
-    x: &[S],
-    len: usize,
-    init: &impl Fn(S) -> A,
-    empty: A,
-    combine: &impl Fn(A, A) -> A,
-) {
-    let rows = x.chunks_exact(len);
-    totals.iter_mut().zip(rows).for_each(
-        #[inline(always)]
-        |(total, x)| *total = fold_row(x, init, empty, combine),
-    );
-}
-
-#[inline(always)]
-pub fn identity<A>(total: A) -> A {
-    total
+fn fold_short_rows<S: Copy, F: Totals<S>>(totals: &mut [F::Total], x: &[S], len: usize) {
+    // No `for_each`: the compiler leaves it a function for the baseline.
+    for (total, x) in totals.iter_mut().zip(x.chunks_exact(len)) {
+        *total = fold_row(x, &F::init, F::EMPTY, &F::combine);
+    }
 }

@@ -8,7 +8,7 @@ mod axis;
 mod plan;
 mod rows;
 
-use self::axis::{Block, identity, reduce_axis};
+use self::axis::{Block, reduce_axis};
 pub use self::plan::Reduction;
 pub(super) use self::rows::fold_row;
 use self::rows::{LANES, fold_lanes};
@@ -17,18 +17,26 @@ use super::inline::InlineList;
 use super::map::map1;
 use super::shape::len;
 
+/// The totals of elements, in any order. The loops are compiled once for each implementation.
+pub trait Totals<T> {
+    /// The total of some elements.
+    type Total: Copy + Send + Sync;
+    /// The total of no elements.
+    const EMPTY: Self::Total;
+    /// The totals of totals.
+    type Next: Totals<Self::Total, Total = Self::Total, Next = Self::Next>;
+    /// Returns the total of one element.
+    fn init(x: T) -> Self::Total;
+    /// Combines two totals.
+    fn combine(x: Self::Total, y: Self::Total) -> Self::Total;
+}
+
 /// The computation along the reduced axes.
 pub trait Fold<T> {
-    /// The intermediate result.
-    type Total: Copy + Send + Sync;
-    /// The intermediate result of no elements.
-    const EMPTY: Self::Total;
-    /// Returns the intermediate result of one element.
-    fn init(x: T) -> Self::Total;
-    /// Combines two intermediate results.
-    fn combine(x: Self::Total, y: Self::Total) -> Self::Total;
+    /// The totals of which a result is computed.
+    type Along: Totals<T>;
     /// Returns the result of `count` elements.
-    fn finish(total: Self::Total, count: usize) -> T;
+    fn finish(total: <Self::Along as Totals<T>>::Total, count: usize) -> T;
 }
 
 /// The sum. Integers wrap.
@@ -40,24 +48,24 @@ pub struct Mean;
 
 macro_rules! sums {
     ($($t:ty, $total:ty, $init:expr, $sum:expr, $mean:expr;)*) => {$(
-        impl Fold<$t> for Sum {
+        impl Totals<$t> for Sum {
             type Total = $total;
+            type Next = Self;
             const EMPTY: $total = <$total as Number>::ZERO;
             #[inline(always)]
             fn init(x: $t) -> $total { $init(x) }
             #[inline(always)]
             fn combine(x: $total, y: $total) -> $total { x.plus(y) }
+        }
+
+        impl Fold<$t> for Sum {
+            type Along = Self;
             #[inline(always)]
             fn finish(total: $total, _count: usize) -> $t { $sum(total) }
         }
 
         impl Fold<$t> for Mean {
-            type Total = $total;
-            const EMPTY: $total = <$total as Number>::ZERO;
-            #[inline(always)]
-            fn init(x: $t) -> $total { $init(x) }
-            #[inline(always)]
-            fn combine(x: $total, y: $total) -> $total { x.plus(y) }
+            type Along = Sum;
             #[inline(always)]
             fn finish(total: $total, count: usize) -> $t { $mean(total, count) }
         }
@@ -88,7 +96,8 @@ where
     let count = plan.count();
     if count == x.len() && out.len() == 1 && (2..=LANES).contains(&count) {
         // All elements are one short row, as they are in the blocks below.
-        let total = fold_lanes::<4, _, _>(x, &F::init, F::EMPTY, &F::combine);
+        let (init, combine) = (F::Along::init, F::Along::combine);
+        let total = fold_lanes::<4, _, _>(x, &init, F::Along::EMPTY, &combine);
         out[0] = F::finish(total, count);
         return;
     }
@@ -102,14 +111,14 @@ where
         return;
     }
     if count == 0 {
-        return out.fill(F::finish(F::EMPTY, 0));
+        return out.fill(F::finish(F::Along::EMPTY, 0));
     }
-    match fold_groups::<T, F>(plan.groups(), x) {
+    match fold_groups::<T, F::Along>(plan.groups(), x) {
         None => map1(
             x,
             out,
             #[inline(always)]
-            |x| F::finish(F::init(x), 1),
+            |x| F::finish(F::Along::init(x), 1),
         ),
         Some(totals) => map1(
             &totals,
@@ -124,7 +133,7 @@ where
 fn fold_groups<T, F>(mut groups: InlineList<(usize, bool)>, x: &[T]) -> Option<InlineList<F::Total>>
 where
     T: Copy + Send + Sync,
-    F: Fold<T>,
+    F: Totals<T>,
 {
     let mut totals: Option<InlineList<F::Total>> = None;
     while let Some(axis) = groups.iter().rposition(|(_, reduced)| *reduced) {
@@ -137,8 +146,8 @@ where
         groups[axis..].rotate_left(1);
         groups.pop();
         totals = Some(match totals {
-            None => reduce_axis(block, x, F::init, F::EMPTY, F::combine),
-            Some(totals) => reduce_axis(block, &totals, identity, F::EMPTY, F::combine),
+            None => reduce_axis::<T, F>(block, x),
+            Some(totals) => reduce_axis::<F::Total, F::Next>(block, &totals),
         });
     }
     totals

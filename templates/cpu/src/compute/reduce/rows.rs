@@ -1,5 +1,7 @@
 //! Folds of rows, which are contiguous, and of columns, whose elements are a row apart.
 
+use super::Totals;
+
 /// The number of totals that are kept side by side for short rows: four registers of AVX-512.
 pub const LANES: usize = 64;
 /// The number of totals of a long row.
@@ -18,14 +20,11 @@ pub fn scratch_len(inner: usize, rows: usize) -> usize {
 /// Folds rows that are `stride` apart into `out`, which is one row. Adjacent short rows are folded several at a time,
 /// as one long row, to fill the machine's vectors.
 #[inline(always)]
-pub fn fold_into<S: Copy, A: Copy>(
-    out: &mut [A],
+pub fn fold_into<S: Copy, F: Totals<S>>(
+    out: &mut [F::Total],
     x: &[S],
     stride: usize,
-    scratch: &mut [A],
-    init: &impl Fn(S) -> A,
-    empty: A,
-    combine: &impl Fn(A, A) -> A,
+    scratch: &mut [F::Total],
 ) {
     let width = out.len();
     let rows = (x.len() - width) / stride + 1;
@@ -35,26 +34,33 @@ pub fn fold_into<S: Copy, A: Copy>(
         1
     };
     let rows_per_wide_row = 1 << rows_per_wide_row.ilog2();
-    if rows_per_wide_row == 1 {
-        return fold_rows(out, x, stride, scratch, init, empty, combine);
-    }
     let (wide, scratch) = scratch.split_at_mut(width * rows_per_wide_row);
-    let (whole, rest) = x.split_at(x.len() / wide.len() * wide.len());
-    fold_rows(wide, whole, wide.len(), scratch, init, empty, combine);
+    let (whole, rest) = match rows_per_wide_row {
+        1 => (x, &[][..]),
+        _ => x.split_at(x.len() / wide.len() * wide.len()),
+    };
+    // The only call, since the compiler writes the loops where they are called.
+    fold_rows::<S, F>(wide, whole, stride * rows_per_wide_row, scratch);
     wide.iter_mut().zip(rest).for_each(
         #[inline(always)]
-        |(total, x)| *total = combine(*total, init(*x)),
+        |(total, x)| *total = F::combine(*total, F::init(*x)),
     );
     let mut left = rows_per_wide_row;
     while left > 1 {
         left /= 2;
-        let (low, high) = wide.split_at_mut(left * width);
-        low.iter_mut().zip(high).for_each(
-            #[inline(always)]
-            |(total, x)| *total = combine(*total, *x),
-        );
+        combine_rows::<S, F>(&mut wide[..2 * left * width], left * width);
     }
     out.copy_from_slice(&wide[..width]);
+}
+
+/// Combines the elements of `totals` with those `distance` after them.
+#[inline(always)]
+fn combine_rows<S, F: Totals<S>>(totals: &mut [F::Total], distance: usize) {
+    let (low, high) = totals.split_at_mut(distance);
+    low.iter_mut().zip(high).for_each(
+        #[inline(always)]
+        |(total, x)| *total = F::combine(*total, *x),
+    );
 }
 
 /// Folds elements in parallel chains: four for a short row, more for a long one, to fill the machine's vectors.
@@ -116,91 +122,59 @@ pub fn fold_lanes<const N: usize, S: Copy, A: Copy>(
 /// Folds rows that are `stride` apart into `out`: each leaf in sequence, the totals of leaves pairwise, as carries
 /// in a binary counter. `scratch` holds the pending totals.
 #[inline(always)]
-fn fold_rows<S: Copy, A: Copy>(
-    out: &mut [A],
+fn fold_rows<S: Copy, F: Totals<S>>(
+    out: &mut [F::Total],
     x: &[S],
     stride: usize,
-    scratch: &mut [A],
-    init: &impl Fn(S) -> A,
-    empty: A,
-    combine: &impl Fn(A, A) -> A,
+    scratch: &mut [F::Total],
 ) {
     let width = out.len();
     let rows = (x.len() - width) / stride + 1;
-    if rows <= LEAF {
-        return fold_leaf(out, x, stride, rows, init, empty, combine);
-    }
     let mut pending = 0;
     for (index, first) in (0..rows).step_by(LEAF).enumerate() {
         let total = &mut scratch[pending * width..(pending + 1) * width];
-        fold_leaf(
-            total,
-            &x[first * stride..],
-            stride,
-            LEAF.min(rows - first),
-            init,
-            empty,
-            combine,
-        );
+        let count = LEAF.min(rows - first);
+        fold_leaf::<S, F>(total, &x[first * stride..], stride, count);
         pending += 1;
-        for _ in 0..index.trailing_ones() {
+        // The last leaf is combined with all pending totals.
+        let is_last = first + count == rows;
+        let carries = match is_last {
+            true => pending - 1,
+            false => index.trailing_ones() as usize,
+        };
+        for _ in 0..carries {
             pending -= 1;
-            combine_last_rows(scratch, pending, width, combine);
+            combine_rows::<S, F>(
+                &mut scratch[(pending - 1) * width..(pending + 1) * width],
+                width,
+            );
         }
-    }
-    while pending > 1 {
-        pending -= 1;
-        combine_last_rows(scratch, pending, width, combine);
     }
     out.copy_from_slice(&scratch[..width]);
 }
 
-/// Combines the row of totals at `from` with the row before it.
-#[inline(always)]
-fn combine_last_rows<A: Copy>(
-    totals: &mut [A],
-    from: usize,
-    width: usize,
-    combine: &impl Fn(A, A) -> A,
-) {
-    let (low, high) = totals.split_at_mut(from * width);
-    let low = &mut low[(from - 1) * width..];
-    low.iter_mut().zip(&high[..width]).for_each(
-        #[inline(always)]
-        |(total, x)| *total = combine(*total, *x),
-    );
-}
-
 /// Folds a few rows into `out`, four at a time.
 #[inline(always)]
-fn fold_leaf<S: Copy, A: Copy>(
-    out: &mut [A],
-    x: &[S],
-    stride: usize,
-    rows: usize,
-    init: &impl Fn(S) -> A,
-    empty: A,
-    combine: &impl Fn(A, A) -> A,
-) {
+fn fold_leaf<S: Copy, F: Totals<S>>(out: &mut [F::Total], x: &[S], stride: usize, rows: usize) {
     let width = out.len();
     let row = |index: usize| &x[index * stride..][..width];
-    out.fill(empty);
+    out.fill(F::EMPTY);
     let mut next = 0;
     while next + 4 <= rows {
         let (a, b, c, d) = (row(next), row(next + 1), row(next + 2), row(next + 3));
         for j in 0..width {
-            let four = combine(
-                combine(init(a[j]), init(b[j])),
-                combine(init(c[j]), init(d[j])),
+            let four = F::combine(
+                F::combine(F::init(a[j]), F::init(b[j])),
+                F::combine(F::init(c[j]), F::init(d[j])),
             );
-            out[j] = combine(out[j], four);
+            out[j] = F::combine(out[j], four);
         }
         next += 4;
     }
     while next < rows {
         out.iter_mut().zip(row(next)).for_each(
             #[inline(always)]
-            |(total, x)| *total = combine(*total, init(*x)),
+            |(total, x)| *total = F::combine(*total, F::init(*x)),
         );
         next += 1;
     }

@@ -12,6 +12,7 @@ pub use sorted::{is_in_top_k, lower_bound, upper_bound};
 pub use top_k::{Order, top_k};
 pub use unique::{Key, Uniques, unique};
 
+use super::array;
 use sp_plugin::{Bf16, Bool, Complex64, Complex128, F16};
 use std::cmp::Ordering;
 use std::mem::MaybeUninit;
@@ -44,7 +45,7 @@ fn write_bytes<const N: usize>(
 ) {
     let (elements, _) = out.as_chunks_mut::<N>();
     for (element, index) in elements.iter_mut().zip(indices) {
-        *element = index.map(MaybeUninit::new);
+        *element = array::map(index, MaybeUninit::new);
     }
 }
 

@@ -1,11 +1,13 @@
 //! Positions in sorted rows, and the rank of one element.
 
 /// Returns the number of elements of a sorted row that are less than `value`.
+#[inline]
 pub fn lower_bound<T: PartialOrd>(row: &[T], value: T) -> usize {
     row.partition_point(|it| *it < value)
 }
 
 /// Returns the number of elements of a sorted row that are not greater than `value`.
+#[inline]
 pub fn upper_bound<T: PartialOrd>(row: &[T], value: T) -> usize {
     row.partition_point(|it| !matches!(value.partial_cmp(it), Some(std::cmp::Ordering::Less)))
 }

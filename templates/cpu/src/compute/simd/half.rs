@@ -60,6 +60,7 @@ macro_rules! conversions {
     ($module:ident: $features:literal, $count:literal, $load:ident $widen:ident $store:ident, $load_wide:ident $narrow:ident $store_narrow:ident) => {
         mod $module {
             use super::{F16, MaybeUninit, quiet};
+            use crate::compute::array;
             use core::arch::x86_64::*;
 
             const COUNT: usize = $count;
@@ -71,6 +72,9 @@ macro_rules! conversions {
                 for (x, out) in x.iter().zip(out) {
                     *out = widen_register(x);
                 }
+                if x_rest.is_empty() {
+                    return;
+                }
                 let mut last = [F16::default(); COUNT];
                 last[..x_rest.len()].copy_from_slice(x_rest);
                 out_rest.copy_from_slice(&widen_register(&last)[..x_rest.len()]);
@@ -81,11 +85,14 @@ macro_rules! conversions {
                 let (x, x_rest) = x.as_chunks::<COUNT>();
                 let (out, out_rest) = out.as_chunks_mut::<COUNT>();
                 for (x, out) in x.iter().zip(out) {
-                    *out = narrow_register(x).map(MaybeUninit::new);
+                    *out = array::map(narrow_register(x), MaybeUninit::new);
+                }
+                if x_rest.is_empty() {
+                    return;
                 }
                 let mut last = [0.0; COUNT];
                 last[..x_rest.len()].copy_from_slice(x_rest);
-                let last = narrow_register(&last).map(MaybeUninit::new);
+                let last = array::map(narrow_register(&last), MaybeUninit::new);
                 out_rest.copy_from_slice(&last[..x_rest.len()]);
             }
 
@@ -108,7 +115,7 @@ macro_rules! conversions {
                     let halves = $narrow::<_MM_FROUND_TO_NEAREST_INT>($load_wide(x.as_ptr()));
                     $store_narrow(bits.as_mut_ptr().cast(), halves);
                 }
-                bits.map(quiet)
+                array::map(bits, quiet)
             }
         }
     };

@@ -8,6 +8,7 @@ use super::neon;
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 use super::{Isa, Level};
+use crate::compute::array;
 use std::marker::PhantomData;
 
 /// A vector register of `COUNT` scalars.
@@ -103,7 +104,7 @@ macro_rules! plain {
 
             #[inline(always)]
             unsafe fn mul_add(self, x: Self, y: Self) -> Self {
-                Self(std::array::from_fn(
+                Self(array::from_fn(
                     #[inline(always)]
                     |i| self.0[i] + x.0[i] * y.0[i],
                 ))
@@ -111,7 +112,7 @@ macro_rules! plain {
 
             #[inline(always)]
             unsafe fn add(self, x: Self) -> Self {
-                Self(std::array::from_fn(
+                Self(array::from_fn(
                     #[inline(always)]
                     |i| self.0[i] + x.0[i],
                 ))
@@ -143,7 +144,7 @@ impl<V: Lanes> Registers<V> {
     pub fn load<const N: usize>(self, from: &[V::Scalar]) -> [V; N] {
         let from = from[..N * V::COUNT].as_ptr();
         // SAFETY: a value of this type proves the instruction set, and the slice has N registers.
-        std::array::from_fn(
+        array::from_fn(
             #[inline(always)]
             |i| unsafe { V::load(from.add(i * V::COUNT)) },
         )
@@ -196,7 +197,7 @@ macro_rules! vectors {
                     // SAFETY: an `Isa` of this level exists only if the machine has the instruction set.
                     #[cfg(target_arch = "x86_64")]
                     Level::Avx512 => unsafe {
-                        x86::run_avx512(
+                        x86::avx512::run(
                             #[inline(always)]
                             || body.run(Registers::<x86::$avx512>(PhantomData)),
                         )
@@ -204,7 +205,7 @@ macro_rules! vectors {
                     // SAFETY: as above.
                     #[cfg(target_arch = "x86_64")]
                     Level::Avx2 => unsafe {
-                        x86::run_avx2(
+                        x86::avx2::run(
                             #[inline(always)]
                             || body.run(Registers::<x86::$avx2>(PhantomData)),
                         )

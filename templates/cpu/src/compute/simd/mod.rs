@@ -126,10 +126,10 @@ impl Isa {
         match self.0 {
             // SAFETY: an `Isa` of this level exists only if the machine has the instruction set.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => unsafe { x86::run_avx512(body) },
+            Level::Avx512 => unsafe { x86::avx512::run(body) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => unsafe { x86::run_avx2(body) },
+            Level::Avx2 => unsafe { x86::avx2::run(body) },
             _ => body(),
         }
     }

@@ -1,6 +1,10 @@
 //! x86-64: detection, functions that compile closures for an instruction set, and the registers of AVX2 and AVX-512.
 
+pub(super) mod avx2;
+pub(super) mod avx512;
+
 use super::Lanes;
+use crate::compute::array;
 use core::arch::x86_64::*;
 
 pub(super) fn has_avx2() -> bool {
@@ -17,20 +21,6 @@ pub(super) fn has_avx512() -> bool {
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
-}
-
-/// # Safety
-/// - [`has_avx512`] returns true.
-#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
-pub(super) unsafe fn run_avx512<R>(body: impl FnOnce() -> R) -> R {
-    body()
-}
-
-/// # Safety
-/// - [`has_avx2`] returns true.
-#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
-pub(super) unsafe fn run_avx2<R>(body: impl FnOnce() -> R) -> R {
-    body()
 }
 
 macro_rules! register {
@@ -160,8 +150,10 @@ unsafe impl Lanes for PairsX16 {
 #[target_feature(enable = "avx2")]
 unsafe fn transpose_f32(from: *const f32, from_row: usize, to: *mut f32, to_row: usize) {
     // SAFETY: row i is one of the 8.
-    let r: [__m256; 8] =
-        std::array::from_fn(|i| unsafe { _mm256_loadu_ps(from.add(i * from_row)) });
+    let r: [__m256; 8] = array::from_fn(
+        #[inline(always)]
+        |i| unsafe { _mm256_loadu_ps(from.add(i * from_row)) },
+    );
     let pairs = |i: usize| {
         (
             _mm256_unpacklo_ps(r[i], r[i + 1]),
@@ -202,8 +194,10 @@ unsafe fn transpose_f32(from: *const f32, from_row: usize, to: *mut f32, to_row:
 #[target_feature(enable = "avx2")]
 unsafe fn transpose_f64(from: *const f64, from_row: usize, to: *mut f64, to_row: usize) {
     // SAFETY: row i is one of the 4.
-    let r: [__m256d; 4] =
-        std::array::from_fn(|i| unsafe { _mm256_loadu_pd(from.add(i * from_row)) });
+    let r: [__m256d; 4] = array::from_fn(
+        #[inline(always)]
+        |i| unsafe { _mm256_loadu_pd(from.add(i * from_row)) },
+    );
     let pairs = |i: usize| {
         [
             _mm256_unpacklo_pd(r[i], r[i + 1]),

@@ -1,6 +1,7 @@
 //! Steps of optimizers that compute each element of the variables from their elements at the same index and the
 //! gradient's.
 
+use crate::compute::array;
 use crate::compute::elementary::Real;
 use crate::compute::nn::activation::{maximum, sign};
 use crate::compute::parallel::{Cost, for_each_block};
@@ -49,7 +50,10 @@ fn apply_to_chunk<T: Real, const N: usize>(
 ) {
     let variables = variables.each_mut().map(|it| &mut it[..gradient.len()]);
     for (index, gradient) in gradient.iter().enumerate() {
-        let old = std::array::from_fn(|n| variables[n][index]);
+        let old = array::from_fn(
+            #[inline(always)]
+            |n| variables[n][index],
+        );
         for (n, new) in rule.step(old, *gradient).into_iter().enumerate() {
             variables[n][index] = new;
         }

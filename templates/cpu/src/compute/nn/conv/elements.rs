@@ -160,6 +160,7 @@ impl<'a, T: Tiled> Elements<'a, T> {
     }
 
     /// Returns the elements that the offsets count from.
+    #[inline]
     pub(super) fn data(&self, group: usize) -> &[T] {
         let first = match self.layout.kind {
             Kind::Patches => group * self.windows.len() * self.plan.patch(),

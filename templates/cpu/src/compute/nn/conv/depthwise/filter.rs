@@ -95,6 +95,7 @@ struct Pair<'a, T> {
 }
 
 impl<'a, T: Tiled> Pair<'a, T> {
+    #[inline]
     fn new(columns: &Windows, element: usize, [x, dy]: [&'a [T]; 2], df: &'a mut [T]) -> Self {
         let (channels, offset) = (df.len(), element.saturating_mul(columns.dilation));
         let end = (columns.input + columns.before).saturating_sub(offset);
