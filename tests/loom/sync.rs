@@ -1,11 +1,12 @@
 //! loom's types under the names of `templates/cpu/src/compute/parallel/sync.rs`.
 
-pub use loom::hint::spin_loop;
 pub use loom::sync::atomic::{AtomicUsize, Ordering};
 pub use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-/// A thread that waits at once reaches every state that a spinning thread reaches.
-pub const SPINS: usize = 0;
+/// A thread that sleeps at once reaches every state that one reaches that checks before.
+pub fn pause(_checks: usize) -> bool {
+    false
+}
 
 loom::thread_local! {
     static CURRENT: Thread = Thread(Arc::new(Token::default()));

@@ -5,7 +5,7 @@
 
 use super::FloatMode;
 use super::sync::{
-    Arc, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, SPINS, Thread, current, park, spin_loop,
+    Arc, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, Thread, current, park, pause,
 };
 use std::any::Any;
 use std::collections::VecDeque;
@@ -78,14 +78,12 @@ impl Job {
     }
 
     fn wait(&self) {
-        let mut spins = 0;
+        let mut checks = 0;
         while self.unfinished.load(Ordering::Acquire) > 0 {
-            if spins < SPINS {
-                spins += 1;
-                spin_loop();
-            } else {
+            if !pause(checks) {
                 park();
             }
+            checks += 1;
         }
     }
 }
@@ -164,11 +162,12 @@ impl Pool {
     }
 
     fn await_offer(&self, known_offers: usize) {
-        for _ in 0..SPINS {
+        let mut checks = 0;
+        while pause(checks) {
             if self.offers() != known_offers {
                 return;
             }
-            spin_loop();
+            checks += 1;
         }
         let mut jobs = lock(&self.jobs);
         self.asleep.fetch_add(1, Ordering::SeqCst);
