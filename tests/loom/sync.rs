@@ -3,7 +3,7 @@
 pub use loom::sync::atomic::{AtomicUsize, Ordering};
 pub use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-/// A thread that sleeps at once reaches every state that one reaches that checks before.
+/// Omits the checks before a thread sleeps. After a check that succeeds, `front` locks the queue, as after a sleep.
 pub fn pause(_checks: usize) -> bool {
     false
 }

@@ -1,7 +1,7 @@
 //! Arrays of a few elements in the loops of kernels.
 //!
-//! The functions of the standard library may stay calls for each element: their instances are in one codegen unit, out of
-//! reach of the loops in others. These are always inlined, so that kernels are fast in a build of any profile.
+//! The functions of the standard library may stay calls for each element. Their instances are in one codegen unit, out of
+//! reach of the loops in others. These functions are always inlined, so that kernels are fast in a build of any profile.
 
 use std::mem::MaybeUninit;
 
@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 pub fn from_fn<T: Copy, const N: usize>(mut f: impl FnMut(usize) -> T) -> [T; N] {
     let mut array = [const { MaybeUninit::uninit() }; N];
     let mut index = 0;
-    // A loop without an iterator, which takes the compiler a third of the time.
+    // An iterator takes the compiler three times as long.
     while index < N {
         array[index].write(f(index));
         index += 1;

@@ -1,7 +1,7 @@
 //! The extremes, the product, the truth and the loss along the axes of a [`reduce`](super::reduce::reduce).
 
 use super::arith::Number;
-use super::reduce::{Fold, Sum, Totals};
+use super::reduce::{Accumulator, Fold, Sum};
 use sp_plugin::Bool;
 
 /// The largest element; NaN if one is NaN. Without elements it is the lowest value, negative infinity for floats.
@@ -24,9 +24,9 @@ pub struct L2Loss;
 
 macro_rules! losses {
     ($($t:ty)*) => {$(
-        impl Totals<$t> for L2Loss {
+        impl Accumulator<$t> for L2Loss {
             type Total = $t;
-            type Next = Sum;
+            type OfTotals = Sum;
             const EMPTY: $t = 0.0;
             #[inline(always)]
             fn init(x: $t) -> $t { x * x }
@@ -35,7 +35,7 @@ macro_rules! losses {
         }
 
         impl Fold<$t> for L2Loss {
-            type Along = Self;
+            type Accumulator = Self;
             #[inline(always)]
             fn finish(total: $t, _count: usize) -> $t { 0.5 * total }
         }
@@ -46,9 +46,9 @@ losses!(f32 f64);
 
 macro_rules! folds {
     ($($fold:ident of $t:ty, $empty:expr, |$x:ident, $y:ident| $combine:expr;)*) => {$(
-        impl Totals<$t> for $fold {
+        impl Accumulator<$t> for $fold {
             type Total = $t;
-            type Next = Self;
+            type OfTotals = Self;
             const EMPTY: $t = $empty;
             #[inline(always)]
             fn init(x: $t) -> $t { x }
@@ -58,7 +58,7 @@ macro_rules! folds {
         }
 
         impl Fold<$t> for $fold {
-            type Along = Self;
+            type Accumulator = Self;
             #[inline(always)]
             fn finish(total: $t, _count: usize) -> $t { total }
         }

@@ -154,7 +154,7 @@ pub fn for_each_row_chunk<T: Send>(
     run_row_chunks(out, width, grain, &task);
 }
 
-/// A task of [`for_each_row_chunk`].
+/// A task of [`for_each_row_chunk`] or [`for_each_block`].
 type ChunkTask<'a, T> = dyn Fn(usize, &mut [T]) + Sync + 'a;
 
 /// Implements [`for_each_row_chunk`]. It is compiled once for the type of the elements, not once for each task.

@@ -1,6 +1,6 @@
 //! The reduction of one axis: chunks of rows on all cores, then the chunks' totals.
 
-use super::Totals;
+use super::Accumulator;
 use super::rows::{COLUMNS, LEAF, fold_into, fold_row, scratch_len};
 use crate::compute::inline::InlineList;
 use crate::compute::parallel::for_each_chunk;
@@ -9,7 +9,7 @@ use crate::compute::simd::Isa;
 /// The number of elements in one chunk of a fold.
 const CHUNK: usize = 32 * 1024;
 
-/// The largest number of elements of a row that is folded as a whole.
+/// The largest number of elements of a row that is folded as a whole, in chains of at most 32 additions of four elements.
 const SHORT_ROW: usize = 4096;
 
 /// The scratch length that is not allocated.
@@ -62,7 +62,7 @@ impl Chunks {
 
     /// Folds the rows of the totals from `start` on, up to [`COLUMNS`] beside each other at a time.
     #[inline(always)]
-    fn fold<S: Copy, F: Totals<S>>(
+    fn fold<S: Copy, F: Accumulator<S>>(
         &self,
         (start, totals): (usize, &mut [F::Total]),
         x: &[S],
@@ -82,13 +82,15 @@ impl Chunks {
 }
 
 /// Reduces the middle dim: folds chunks of about [`CHUNK`] elements on all cores, then their totals.
-pub fn reduce_axis<S: Copy + Sync, F: Totals<S>>(block: Block, x: &[S]) -> InlineList<F::Total> {
+pub fn reduce_axis<S: Copy + Sync, F: Accumulator<S>>(
+    block: Block,
+    x: &[S],
+) -> InlineList<F::Total> {
     let Block { outer, len, inner } = block;
     let chunks = Chunks::new(block);
     let mut totals = InlineList::repeat(F::EMPTY, outer * chunks.count * inner);
-    let grain = (2 * CHUNK / chunks.rows).max(1);
+    let (grain, isa) = ((2 * CHUNK / chunks.rows).max(1), Isa::current());
     for_each_chunk(&mut totals, grain, |start, totals| {
-        let isa = Isa::current();
         if inner == 1 && len <= SHORT_ROW {
             return isa.vectorize(
                 #[inline(always)]
@@ -114,13 +116,13 @@ pub fn reduce_axis<S: Copy + Sync, F: Totals<S>>(block: Block, x: &[S]) -> Inlin
     }
     let len = chunks.count;
     let block = Block { outer, len, inner };
-    reduce_axis::<F::Total, F::Next>(block, &totals)
+    reduce_axis::<F::Total, F::OfTotals>(block, &totals)
 }
 
 /// Folds rows of `len` elements, each to one total.
 #[inline(always)]
-fn fold_short_rows<S: Copy, F: Totals<S>>(totals: &mut [F::Total], x: &[S], len: usize) {
-    // No `for_each`: the compiler leaves it a function for the baseline.
+fn fold_short_rows<S: Copy, F: Accumulator<S>>(totals: &mut [F::Total], x: &[S], len: usize) {
+    // `for_each` may not be inlined, and would be compiled for the baseline.
     for (total, x) in totals.iter_mut().zip(x.chunks_exact(len)) {
         *total = fold_row(x, &F::init, F::EMPTY, &F::combine);
     }

@@ -1,6 +1,6 @@
 //! Folds of rows, which are contiguous, and of columns, whose elements are a row apart.
 
-use super::Totals;
+use super::Accumulator;
 
 /// The number of totals that are kept side by side for short rows: four registers of AVX-512.
 pub const LANES: usize = 64;
@@ -20,7 +20,7 @@ pub fn scratch_len(inner: usize, rows: usize) -> usize {
 /// Folds rows that are `stride` apart into `out`, which is one row. Adjacent short rows are folded several at a time,
 /// as one long row, to fill the machine's vectors.
 #[inline(always)]
-pub fn fold_into<S: Copy, F: Totals<S>>(
+pub fn fold_into<S: Copy, F: Accumulator<S>>(
     out: &mut [F::Total],
     x: &[S],
     stride: usize,
@@ -39,7 +39,7 @@ pub fn fold_into<S: Copy, F: Totals<S>>(
         1 => (x, &[][..]),
         _ => x.split_at(x.len() / wide.len() * wide.len()),
     };
-    // The only call, since the compiler writes the loops where they are called.
+    // Called once: each call of an inlined function is compiled again.
     fold_rows::<S, F>(wide, whole, stride * rows_per_wide_row, scratch);
     wide.iter_mut().zip(rest).for_each(
         #[inline(always)]
@@ -55,7 +55,7 @@ pub fn fold_into<S: Copy, F: Totals<S>>(
 
 /// Combines the elements of `totals` with those `distance` after them.
 #[inline(always)]
-fn combine_rows<S, F: Totals<S>>(totals: &mut [F::Total], distance: usize) {
+fn combine_rows<S, F: Accumulator<S>>(totals: &mut [F::Total], distance: usize) {
     let (low, high) = totals.split_at_mut(distance);
     low.iter_mut().zip(high).for_each(
         #[inline(always)]
@@ -122,7 +122,7 @@ pub fn fold_lanes<const N: usize, S: Copy, A: Copy>(
 /// Folds rows that are `stride` apart into `out`: each leaf in sequence, the totals of leaves pairwise, as carries
 /// in a binary counter. `scratch` holds the pending totals.
 #[inline(always)]
-fn fold_rows<S: Copy, F: Totals<S>>(
+fn fold_rows<S: Copy, F: Accumulator<S>>(
     out: &mut [F::Total],
     x: &[S],
     stride: usize,
@@ -155,7 +155,12 @@ fn fold_rows<S: Copy, F: Totals<S>>(
 
 /// Folds a few rows into `out`, four at a time.
 #[inline(always)]
-fn fold_leaf<S: Copy, F: Totals<S>>(out: &mut [F::Total], x: &[S], stride: usize, rows: usize) {
+fn fold_leaf<S: Copy, F: Accumulator<S>>(
+    out: &mut [F::Total],
+    x: &[S],
+    stride: usize,
+    rows: usize,
+) {
     let width = out.len();
     let row = |index: usize| &x[index * stride..][..width];
     out.fill(F::EMPTY);

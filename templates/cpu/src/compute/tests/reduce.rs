@@ -94,6 +94,10 @@ fn large_reductions_of_small_integers_are_exact() {
         (vec![3, 1000, 100], vec![1]),
         (vec![20, 30, 20, 30], vec![0, 2]),
         (vec![20, 30, 20, 30], vec![1, 3]),
+        (vec![4096], vec![0]),
+        (vec![5, 4095], vec![1]),
+        (vec![3, 4097], vec![1]),
+        (vec![3, 2000], vec![0]),
     ] {
         // Sums of small integers do not depend on the order.
         let x: Vec<f32> = (0..len(&dims))
