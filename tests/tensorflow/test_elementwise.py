@@ -205,3 +205,76 @@ def test_losses_are_those_without_fusion(calls):
     assert losses() == expected
     assert calls()[FUSED] - before >= 20 * 6
     assert expected[-1] < expected[0] / 2
+
+
+LARGE = (64, 80)
+UPDATES_ARE_REPLACED = (2, 19) <= RELEASE <= (2, 21)
+
+
+def updated(calls, update, *shapes):
+    """Returns the variables after two updates in a function, with and without fusions, and the number of trees of the former."""
+    results = []
+    for fused in (False, True):
+        with tf.device(ON_DEVICE):
+            variables = [tf.Variable(numbers(*shape, seed=5)) for shape in shapes]
+            gradients = [tf.constant(numbers(*shape, seed=6)) for shape in shapes]
+        step = tf.function(lambda: update(*variables, *gradients))
+        before = calls()[FUSED]
+        with tf.device(ON_DEVICE):
+            if fused:
+                step(), step()
+            else:
+                with without_fusion():
+                    step(), step()
+        results.append([it.numpy() for it in variables])
+    for expected, found in zip(*results):
+        np.testing.assert_array_equal(bits(expected), bits(found))
+    return calls()[FUSED] - before
+
+
+def test_updates_of_variables_are_parts_of_trees(calls):
+    def adam(weight, m, v, *gradients):
+        gradient = gradients[0]
+        m.assign_add((gradient - m) * 0.1)
+        v.assign_add((tf.square(gradient) - v) * 0.01)
+        weight.assign_sub(0.02 * m / (tf.sqrt(tf.abs(v)) + 1e-7))
+
+    assert updated(calls, adam, LARGE, LARGE, LARGE) == 6
+
+
+def test_update_by_one_node_is_a_tree_where_plugins_cannot_use_variables(calls):
+    sgd = lambda weight, gradient: weight.assign_sub(gradient * 0.1)
+    assert updated(calls, sgd, LARGE) == (2 if UPDATES_ARE_REPLACED else 0)
+
+
+def test_small_and_repeated_updates_stay(calls):
+    small = lambda weight, gradient: weight.assign_sub(gradient * 0.1)
+    assert updated(calls, small, (8, 8)) == 0
+
+    def twice(weight, gradient):
+        weight.assign_add(gradient * 0.5)
+        weight.assign_sub(gradient * weight)
+
+    assert updated(calls, twice, LARGE) == 0
+
+
+def test_update_sees_the_assignment_before_it(calls):
+    def update(weight, other, gradient, factor):
+        before = weight * factor
+        other.assign(before)
+        weight.assign_sub(gradient * other)
+
+    updated(calls, update, LARGE, LARGE)
+
+
+def test_update_of_another_shape_is_an_error():
+    with tf.device(ON_DEVICE):
+        weight, row = tf.Variable(numbers(*LARGE), shape=tf.TensorShape(None)), tf.constant(numbers(1, 8000))
+
+        @tf.function
+        def step():
+            weight.assign_add(tf.square(row) * 2.0)
+
+        with pytest.raises(tf.errors.InvalidArgumentError, match="shape"):
+            step()
+    np.testing.assert_array_equal(weight.numpy(), numbers(*LARGE))

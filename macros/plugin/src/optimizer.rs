@@ -25,11 +25,12 @@ use sp_runtime::host::SizeEvidence;
 use sp_runtime::{PrefixMut, RawStatus, guard, handle};
 
 pub use self::fusion::Fusion;
+use self::fusion::Wanted;
 pub use self::pass::{Pass, Switch};
 use crate::graph::{self, Item};
 use crate::part::{self, PartStructs};
 use crate::platform::{PluginInfo, non_null};
-use crate::{Error, Result};
+use crate::{Error, Result, kernel};
 
 /// A graph optimizer.
 ///
@@ -57,7 +58,9 @@ pub trait Optimizer: Default + Send + 'static {
     /// | `ResourceScatterAdd`, `-Sub`, `-Min`, `-Max`, `-Update`, and these of `ResourceScatterNd` | `TensorScatterAdd`, ... |
     /// | `ResourceGather`, `ResourceGatherNd` | `GatherV2`, `GatherNd` |
     ///
-    /// The first row stays if [`HostAddressable::memory_access`](crate::HostAddressable::memory_access) returns `InPlace`. Of
+    /// The first row stays if [`HostAddressable::memory_access`](crate::HostAddressable::memory_access) returns `InPlace`, but
+    /// for updates by a tree of [`ELEMENTWISE`](Self::ELEMENTWISE), whose last step becomes the sum: of variables of 4096 or more
+    /// elements that no other node of the graph changes. Of
     /// `ResourceScatterAdd` and its kind, an index without dimensions and one update for all rows are errors then: no op of
     /// tensors has them.
     const REPLACE_VARIABLE_UPDATES: bool = true;
@@ -201,13 +204,12 @@ fn apply_rewrites<O: Optimizer>(
     let Some(device_type) = DEVICE_TYPE.get().and_then(|it| it.to_str().ok()) else {
         return Ok(new_graph);
     };
-    let fused = fusion::fuse(
-        O::FUSIONS,
-        O::ELEMENTWISE,
-        device_type,
-        item,
-        new_graph.as_deref(),
-    )?;
+    let wanted = Wanted {
+        chains: O::FUSIONS,
+        elementwise: O::ELEMENTWISE,
+        updates: O::REPLACE_VARIABLE_UPDATES && !kernel::has_functions_of_variables(),
+    };
+    let fused = fusion::fuse(&wanted, device_type, item, new_graph.as_deref())?;
     let new_graph = fused.or(new_graph);
     let bytes = new_graph.as_deref().unwrap_or(item.bytes());
     let new_graph = condition::place_on_host(bytes, device_type)?.or(new_graph);

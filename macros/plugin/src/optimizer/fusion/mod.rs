@@ -18,6 +18,7 @@ use sp_abi::tf_datatype::TF_DataType;
 
 pub use self::attributes::{convolution, normalization, product};
 use self::chain::Links;
+use self::elementwise::update;
 use crate::graph::{Attribute, Graph, Inference, InferredDim, Input, Item, Node};
 use crate::{Result, kernel};
 
@@ -54,21 +55,34 @@ pub const DEFAULT: &[Fusion] = &[
     Fusion { op: "_FusedBatchNormEx", chain: &[&["FusedBatchNormV3"], &["Relu"]], attributes: normalization },
 ];
 
+/// What is fused.
+pub(super) struct Wanted {
+    pub chains: &'static [Fusion],
+    /// The ops of trees.
+    pub elementwise: &'static [&'static str],
+    /// True if changes of variables become parts of trees.
+    pub updates: bool,
+}
+
 /// Returns the graph of `item`, or `new_graph` in its place, with fused nodes, or `None` if there are none, or if TensorFlow
 /// does not list the preserved nodes.
 ///
 /// # Errors
 /// Returns an error if the graph is not a valid `GraphDef`.
 pub(super) fn fuse(
-    fusions: &[Fusion],
-    elementwise: &[&str],
+    wanted: &Wanted,
     device_type: &str,
     item: &Item<'_>,
     new_graph: Option<&[u8]>,
 ) -> Result<Option<Vec<u8>>> {
     let mut graph = Graph::parse(new_graph.unwrap_or(item.bytes()))?;
+    let Wanted {
+        chains,
+        elementwise,
+        ..
+    } = *wanted;
     let is_candidate = |it: &Node| {
-        begins_chain(it, fusions, device_type)
+        begins_chain(it, chains, device_type)
             || elementwise::is_candidate(it, elementwise, device_type)
     };
     if !graph.nodes.iter().any(is_candidate) {
@@ -93,10 +107,12 @@ pub(super) fn fuse(
         shapes: &shapes,
     };
     // A chain with a product saves more than the tree that its activation may be in.
-    let has_chains = fuse_in(&mut graph, fusions, &rules);
+    let mut is_changed = fuse_in(&mut graph, chains, &rules);
     // Without shapes, a scalar might be computed for each element of a tensor.
-    let has_trees = inferred().is_some() && elementwise::fuse_in(&mut graph, elementwise, &rules);
-    let is_changed = has_chains || has_trees;
+    if inferred().is_some() {
+        is_changed |= elementwise::fuse_in(&mut graph, elementwise, &rules);
+        is_changed |= wanted.updates && update::fuse_in(&mut graph, elementwise, &rules);
+    }
     Ok(is_changed.then(|| graph.to_bytes()))
 }
 

@@ -15,9 +15,40 @@ const CHANNELS: usize = 32;
 /// The indices of a window along the planes, rows and columns.
 type Window = [usize; 3];
 
-/// A window, and the index of its first channel in the result.
-struct Place {
-    window: Window,
+/// The elements of a window that are not padding, in lines along the columns.
+#[derive(Default)]
+struct Elements {
+    /// The index, in an image, of the first channel of the first element of each line.
+    lines: Vec<usize>,
+    /// The number of elements of each line.
+    line: usize,
+    /// The distance of two elements of a line.
+    step: usize,
+}
+
+impl Elements {
+    /// Calls `visit` with the index, in an image, of the first channel of each element.
+    #[inline(always)]
+    fn for_each(&self, mut visit: impl FnMut(usize)) {
+        for first in &self.lines {
+            let mut index = *first;
+            for _ in 0..self.line {
+                visit(index);
+                index = index.wrapping_add(self.step);
+            }
+        }
+    }
+
+    /// Returns the number of elements.
+    fn count(&self) -> usize {
+        self.lines.len() * self.line
+    }
+}
+
+/// A window of an image, and the index of its first channel in the result.
+struct Place<'a> {
+    image: usize,
+    elements: &'a Elements,
     first: usize,
 }
 
@@ -117,25 +148,22 @@ impl Pool {
         self.planes.input * self.rows.input * self.columns.input * self.channels
     }
 
-    /// Returns the window with this index in an image: along the planes, rows and columns.
-    #[inline(always)]
-    fn window(&self, index: usize) -> Window {
-        let (line, x) = (index / self.columns.output, index % self.columns.output);
-        [line / self.rows.output, line % self.rows.output, x]
-    }
-
-    /// Calls `visit` with the index, in an image, of the first channel of each element of a window.
-    #[inline(always)]
-    fn for_each_element(&self, [z, y, x]: Window, mut visit: impl FnMut(usize)) {
+    /// Finds the elements of a window.
+    fn find(&self, [z, y, x]: Window, elements: &mut Elements) {
         let (front, back) = self.planes.inside(z);
         let ((top, bottom), (left, right)) = (self.rows.inside(y), self.columns.inside(x));
+        elements.lines.clear();
+        elements.line = right - left;
+        elements.step = self.columns.dilation * self.channels;
+        if elements.line == 0 {
+            return;
+        }
+        let column = self.columns.element(x, left);
         for k in front..back {
             let plane = self.planes.element(z, k) * self.rows.input;
             for i in top..bottom {
                 let row = (plane + self.rows.element(y, i)) * self.columns.input;
-                for j in left..right {
-                    visit((row + self.columns.element(x, j)) * self.channels);
-                }
+                elements.lines.push((row + column) * self.channels);
             }
         }
     }
@@ -146,67 +174,12 @@ impl Pool {
         sides.iter().product()
     }
 
-    /// Returns the number of elements of a window that are not padding.
-    #[inline(always)]
-    fn count(&self, [z, y, x]: Window) -> usize {
-        let sides = [
-            self.planes.inside(z),
-            self.rows.inside(y),
-            self.columns.inside(x),
-        ];
-        sides.iter().map(|(first, last)| last - first).product()
-    }
-
-    /// Adds the gradients of some channels of a window, from the channel `start` on, to those of its first largest elements.
-    #[inline(always)]
-    fn add_to_largest<T: Elementary>(
-        &self,
-        window: Window,
-        start: usize,
-        x: &[T],
-        dx: &mut [T],
-        dy: &[T],
-    ) {
-        let (mut largest, mut winner) = ([T::ZERO; CHANNELS], [0; CHANNELS]);
-        let mut element = 0_u32;
-        self.for_each_element(
-            window,
-            #[inline(always)]
-            |index| {
-                let x = &x[index + start..][..dy.len()];
-                // Selections instead of branches, so that the loop is vectorized.
-                for ((x, largest), winner) in x.iter().zip(&mut largest).zip(&mut winner) {
-                    let is_larger = element == 0 || *x > *largest;
-                    *largest = if is_larger { *x } else { *largest };
-                    *winner = if is_larger { element } else { *winner };
-                }
-                element += 1;
-            },
-        );
-        element = 0;
-        self.for_each_element(
-            window,
-            #[inline(always)]
-            |index| {
-                let dx = &mut dx[index + start..][..dy.len()];
-                for ((dx, dy), winner) in dx.iter_mut().zip(dy).zip(&winner) {
-                    *dx = if *winner == element {
-                        dx.plus(*dy)
-                    } else {
-                        *dx
-                    };
-                }
-                element += 1;
-            },
-        );
-    }
-
-    /// Calls `write(image, window, channels of the result)` for each window.
+    /// Calls `write(image, elements of the window, channels of the result)` for each window.
     fn for_each_window<T: Elementary>(
         &self,
         x: &[T],
         out: &mut [T],
-        write: impl Fn(&[T], Window, &mut [T]) + Sync,
+        write: impl Fn(&[T], &Elements, &mut [T]) + Sync,
     ) {
         if out.is_empty() {
             return;
@@ -218,15 +191,17 @@ impl Pool {
         );
         let (block, isa) = ((GRAIN / work.max(1)).max(1), Isa::current());
         for_each_block(out, block * row, |index, out| {
+            let mut elements = Elements::default();
             isa.vectorize(
                 #[inline(always)]
                 || {
                     for (line, out) in out.chunks_exact_mut(row).enumerate() {
                         let line = index * block + line;
                         let image = &x[line / lines * self.image()..][..self.image()];
-                        let [plane, row, _] = self.window(line % lines * self.columns.output);
+                        let [plane, row] = self.row_of_windows(line % lines);
                         for (column, out) in out.chunks_exact_mut(self.channels).enumerate() {
-                            write(image, [plane, row, column], out);
+                            self.find([plane, row, column], &mut elements);
+                            write(image, &elements, out);
                         }
                     }
                 },
@@ -234,32 +209,47 @@ impl Pool {
         });
     }
 
-    /// Calls `add(index of the image, place of the window, image of dx, channels of dy)` for each window.
+    /// Calls `add(window, image of dx, channels of dy)` for each window.
     fn for_each_gradient<T: Elementary>(
         &self,
         dy: &[T],
         dx: &mut [T],
-        add: impl Fn(usize, Place, &mut [T], &[T]) + Sync,
+        add: impl Fn(Place<'_>, &mut [T], &[T]) + Sync,
     ) {
         if dx.is_empty() || dy.is_empty() {
             return dx.fill(T::ZERO);
         }
         let isa = Isa::current();
         let windows = self.planes.output * self.rows.output * self.output_row();
-        for_each_block(dx, self.image(), |index, dx| {
+        for_each_block(dx, self.image(), |image, dx| {
             dx.fill(T::ZERO);
-            let dy = &dy[index * windows..][..windows];
+            let dy = &dy[image * windows..][..windows];
+            let (mut elements, mut first) = (Elements::default(), image * windows);
             isa.vectorize(
                 #[inline(always)]
                 || {
-                    for (at, dy) in dy.chunks_exact(self.channels).enumerate() {
-                        let first = index * windows + at * self.channels;
-                        let window = self.window(at);
-                        add(index, Place { window, first }, dx, dy);
+                    for (line, dy) in dy.chunks_exact(self.output_row()).enumerate() {
+                        let [plane, row] = self.row_of_windows(line);
+                        for (column, dy) in dy.chunks_exact(self.channels).enumerate() {
+                            self.find([plane, row, column], &mut elements);
+                            let elements = &elements;
+                            let place = Place {
+                                image,
+                                elements,
+                                first,
+                            };
+                            add(place, dx, dy);
+                            first += dy.len();
+                        }
                     }
                 },
             );
         });
+    }
+
+    /// Returns the indices along the planes and rows of a row of windows of an image.
+    fn row_of_windows(&self, index: usize) -> [usize; 2] {
+        [index / self.rows.output, index % self.rows.output]
     }
 }
 
@@ -273,10 +263,9 @@ pub fn max_pool<T: Elementary>(plan: &Pool, x: &[T], y: &mut [T]) {
         x,
         y,
         #[inline(always)]
-        |image, window, out| {
+        |image, elements, out| {
             out.fill(T::constant(f64::NEG_INFINITY));
-            plan.for_each_element(
-                window,
+            elements.for_each(
                 #[inline(always)]
                 |index| {
                     let x = &image[index..index + out.len()];
@@ -305,15 +294,60 @@ pub fn max_pool_grad<T: Elementary>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]
         dy,
         dx,
         #[inline(always)]
-        |image, Place { window, .. }, dx, dy| {
+        |Place {
+             image, elements, ..
+         },
+         dx,
+         dy| {
             let x = &x[image * plan.image()..][..plan.image()];
             for (part, dy) in dy.chunks(CHANNELS).enumerate() {
                 let start = part * CHANNELS;
                 match <&[T; CHANNELS]>::try_from(dy) {
-                    Ok(dy) => plan.add_to_largest(window, start, x, dx, &dy[..]),
-                    Err(_) => plan.add_to_largest(window, start, x, dx, dy),
+                    Ok(dy) => add_to_largest(elements, start, x, dx, &dy[..]),
+                    Err(_) => add_to_largest(elements, start, x, dx, dy),
                 }
             }
+        },
+    );
+}
+
+/// Adds the gradients of some channels of a window, from the channel `start` on, to those of its first largest elements.
+#[inline(always)]
+fn add_to_largest<T: Elementary>(
+    elements: &Elements,
+    start: usize,
+    x: &[T],
+    dx: &mut [T],
+    dy: &[T],
+) {
+    let (mut largest, mut winner) = ([T::ZERO; CHANNELS], [0; CHANNELS]);
+    let mut element = 0_u32;
+    elements.for_each(
+        #[inline(always)]
+        |index| {
+            let x = &x[index + start..][..dy.len()];
+            // Selections instead of branches, so that the loop is vectorized.
+            for ((x, largest), winner) in x.iter().zip(&mut largest).zip(&mut winner) {
+                let is_larger = element == 0 || *x > *largest;
+                *largest = if is_larger { *x } else { *largest };
+                *winner = if is_larger { element } else { *winner };
+            }
+            element += 1;
+        },
+    );
+    element = 0;
+    elements.for_each(
+        #[inline(always)]
+        |index| {
+            let dx = &mut dx[index + start..][..dy.len()];
+            for ((dx, dy), winner) in dx.iter_mut().zip(dy).zip(&winner) {
+                *dx = if *winner == element {
+                    dx.plus(*dy)
+                } else {
+                    *dx
+                };
+            }
+            element += 1;
         },
     );
 }
@@ -334,11 +368,15 @@ pub fn max_pool_3d_grad<T: Elementary>(plan: &Pool, [x, y]: [&[T]; 2], dy: &[T],
         dy,
         dx,
         #[inline(always)]
-        |image, Place { window, first }, dx, dy| {
+        |place, dx, dy| {
+            let Place {
+                image,
+                elements,
+                first,
+            } = place;
             let x = &x[image * plan.image()..][..plan.image()];
             let y = &y[first..][..dy.len()];
-            plan.for_each_element(
-                window,
+            elements.for_each(
                 #[inline(always)]
                 |index| {
                     for (channel, dy) in dy.iter().enumerate() {
@@ -363,10 +401,9 @@ pub fn average_pool<T: Elementary>(plan: &Pool, x: &[T], y: &mut [T]) {
         x,
         y,
         #[inline(always)]
-        |image, window, out| {
+        |image, elements, out| {
             out.fill(T::ZERO);
-            plan.for_each_element(
-                window,
+            elements.for_each(
                 #[inline(always)]
                 |index| {
                     let x = &image[index..index + out.len()];
@@ -376,7 +413,7 @@ pub fn average_pool<T: Elementary>(plan: &Pool, x: &[T], y: &mut [T]) {
                     );
                 },
             );
-            let count = T::from_count(plan.count(window));
+            let count = T::from_count(elements.count());
             out.iter_mut().for_each(
                 #[inline(always)]
                 |out| *out = out.over(count),
@@ -395,10 +432,9 @@ pub fn average_pool_grad<T: Elementary>(plan: &Pool, dy: &[T], dx: &mut [T]) {
         dy,
         dx,
         #[inline(always)]
-        |_, Place { window, .. }, dx, dy| {
-            let share = T::ONE.over(T::from_count(plan.count(window)));
-            plan.for_each_element(
-                window,
+        |Place { elements, .. }, dx, dy| {
+            let share = T::ONE.over(T::from_count(elements.count()));
+            elements.for_each(
                 #[inline(always)]
                 |index| {
                     let dx = &mut dx[index..index + dy.len()];

@@ -123,14 +123,22 @@ impl Windows {
     #[inline(always)]
     pub fn inside(&self, o: usize) -> (usize, usize) {
         let start = o * self.stride;
-        let first = self.before.saturating_sub(start).div_ceil(self.dilation);
-        let last = (self.input + self.before)
-            .saturating_sub(start)
-            .div_ceil(self.dilation);
+        let first = self.steps(self.before.saturating_sub(start));
+        let last = self.steps((self.input + self.before).saturating_sub(start));
         (
             first.min(self.size),
             last.min(self.size).max(first.min(self.size)),
         )
+    }
+
+    /// Returns the number of elements of a window that begin within a distance.
+    #[inline(always)]
+    fn steps(&self, distance: usize) -> usize {
+        match self.dilation {
+            // A division takes longer than a small window.
+            1 => distance,
+            dilation => distance.div_ceil(dilation),
+        }
     }
 
     /// Returns true if window `o` is element `o`.

@@ -16,7 +16,7 @@ fn node(name: &str, op: &str, inputs: &str) -> Node {
 }
 
 /// Replaces the trees. The shape of names with `_` is `[1]`, names with `?` is of unknown rank, that of names with `*`
-/// has a dimension of unknown size, and others have the same dimensions.
+/// has a dimension of unknown size, that of names with `+` is large and known, and others have the same dimensions.
 /// The kernels of `Relu` are an author's.
 fn apply(nodes: &[Node], preserved: &[&str]) -> (bool, Graph) {
     let mut graph = Graph::default();
@@ -34,12 +34,14 @@ fn apply(nodes: &[Node], preserved: &[&str]) -> (bool, Graph) {
         shapes: &|node| match node {
             it if it.contains('?') => None,
             it if it.contains('_') => Some(vec![InferredDim::Known(1)]),
+            it if it.contains('+') => Some(vec![InferredDim::Known(64); 2]),
             it if it.contains('*') => Some(vec![InferredDim::Unknown, InferredDim::Known(3)]),
             _ => Some(vec![InferredDim::Symbol(-7), InferredDim::Known(3)]),
         },
     };
     let is_changed = fuse_in(&mut graph, DEFAULT, &rules);
-    (is_changed, graph)
+    let has_updates = update::fuse_in(&mut graph, DEFAULT, &rules);
+    (is_changed || has_updates, graph)
 }
 
 /// Returns the names of the nodes, with the inputs and steps of new ones.
@@ -189,4 +191,98 @@ fn tree_has_at_most_so_many_steps() {
         .collect();
     let graph = apply(&chain, &[]).1;
     assert_eq!(graph.nodes.len(), 11);
+}
+
+/// Returns a node that changes a variable of floats.
+fn change(name: &str, op: &str, inputs: &str) -> Node {
+    let mut change = node(name, op, inputs);
+    change.attributes[0].0 = "dtype".into();
+    change
+}
+
+#[test]
+fn update_of_a_large_variable_is_the_end_of_its_tree() {
+    let nodes = [
+        node("step+", "Mul", "rate_ slope+ ^before"),
+        node("root+", "Sqrt", "moment+:1"),
+        node("value+", "RealDiv", "step+ root+"),
+        change("update", "AssignSubVariableOp", "v value+ ^loss"),
+    ];
+    let (is_changed, graph) = apply(&nodes, &["update"]);
+    assert!(is_changed);
+    let tree = "value+(rate_ slope+ moment+:1 update/plugin_read ^before) = \
+                Mul 0 1, Sqrt 2, RealDiv 4 5, Neg 6, AddN 3 7";
+    assert_eq!(texts(&graph), [tree, "update", "update/plugin_read"]);
+    let of = |name: &str| {
+        let node = graph.node(name).unwrap();
+        let dtype = node.attribute("dtype").unwrap().as_type();
+        assert_eq!(dtype, Some(TF_DataType::TF_FLOAT));
+        (node.op.clone(), node.inputs.join(" "))
+    };
+    let assigned = ("AssignVariableOp".into(), "v value+ ^loss".into());
+    assert_eq!(of("update"), assigned);
+    let after_all = "v ^rate_ ^slope+ ^moment+ ^before ^loss";
+    assert_eq!(
+        of("update/plugin_read"),
+        ("ReadVariableOp".into(), after_all.into())
+    );
+    let count = graph.node("value+").unwrap().attribute("N").unwrap();
+    assert_eq!(count.as_int(), Some(4));
+}
+
+#[test]
+fn one_node_and_an_addition_are_a_tree_of_two_steps() {
+    let nodes = [
+        node("value+", "Mul", "x y"),
+        change("update", "AssignAddVariableOp", "v value+"),
+    ];
+    let tree = "value+(x y update/plugin_read) = Mul 0 1, AddN 2 3";
+    assert_eq!(fused(&nodes), [tree, "update", "update/plugin_read"]);
+}
+
+/// Returns true if an update by `value`, among other nodes, changes the graph.
+fn is_update_replaced(value: Node, others: &[Node], preserved: &[&str]) -> bool {
+    let input = format!("v {}", value.name);
+    let mut nodes = vec![value, change("update", "AssignAddVariableOp", &input)];
+    nodes.extend_from_slice(others);
+    apply(&nodes, preserved).0
+}
+
+#[test]
+fn updates_stay_whose_value_is_small_or_used_elsewhere_or_no_tree() {
+    let value = || node("value+", "Mul", "x y");
+    assert!(is_update_replaced(value(), &[], &[]));
+    assert!(!is_update_replaced(value(), &[], &["value+"]));
+    let reader = node("z", "MatMul", "value+ w");
+    assert!(!is_update_replaced(value(), &[reader], &[]));
+    for small in ["value_", "value", "value?", "value*"] {
+        assert!(
+            !is_update_replaced(node(small, "Mul", "x y"), &[], &[]),
+            "{small}"
+        );
+    }
+    assert!(!is_update_replaced(
+        node("value+", "MatMul", "x y"),
+        &[],
+        &[]
+    ));
+    let mut double = value();
+    double.attributes[0].1 = TF_DataType::TF_DOUBLE.into();
+    assert!(!is_update_replaced(double, &[], &[]));
+}
+
+#[test]
+fn updates_stay_of_variables_that_other_nodes_may_change() {
+    let value = || node("value+", "Mul", "x y");
+    let read = node("read", "ReadVariableOp", "v");
+    assert!(is_update_replaced(value(), &[read], &[]));
+    for op in [
+        "AssignAddVariableOp",
+        "AssignVariableOp",
+        "PartitionedCall",
+        "While",
+    ] {
+        let other = change("other", op, "v:0 z");
+        assert!(!is_update_replaced(value(), &[other], &[]), "{op}");
+    }
 }
