@@ -97,6 +97,39 @@ def test_transposed_product(transposed):
     assert ops["_FusedMatMul"] == 1
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("inner", [0, 40, 700])
+def test_sum_with_product(inner, dtype):
+    if dtype == "float16" and RELEASE < (2, 10):
+        pytest.skip("_FusedMatMul has no half")
+    dtype = tf.as_dtype(dtype).as_numpy_dtype
+    for add in (lambda x, y: tf.raw_ops.AddN(inputs=[x, y]), tf.add, lambda x, y: tf.add(y, x)):
+        sums = lambda x, w, addend: tf.nn.softmax(add(tf.matmul(x, w, transpose_b=True), addend)) * 2
+        ops = compare(sums, numbers(9, inner, dtype=dtype), numbers(50, inner, dtype=dtype, seed=2), numbers(9, 50, dtype=dtype, seed=3))
+        assert (ops["_FusedMatMul"], ops["MatMul"], ops["AddV2"], ops["AddN"]) == (1, 0, 0, 0)
+
+
+def test_sum_with_product_of_another_shape_remains():
+    for shape in ((50,), (1, 50), (9, 1), (2, 9, 50)):
+        ops = compare(lambda x, w, addend: tf.nn.softmax(tf.matmul(x, w) + addend) * 2, numbers(9, 20), numbers(20, 50, seed=2), numbers(*shape))
+        assert (ops["_FusedMatMul"], ops["MatMul"]) == (0, 1)
+
+
+def test_gradients_of_weights_of_a_loop(calls):
+    @tf.function
+    def gradient(x, w):
+        with tf.GradientTape() as tape:
+            tape.watch(w)
+            for _ in tf.range(4):
+                x = tf.tanh(tf.matmul(x, w))
+            y = tf.reduce_sum(x)
+        return tape.gradient(y, w)
+
+    before = calls()["_FusedMatMul"]
+    compare(lambda x, w: gradient(x, w), numbers(6, 6), numbers(6, 6, seed=2))
+    assert calls()["_FusedMatMul"] > before
+
+
 @pytest.mark.parametrize("batch", [4, None])
 def test_dense_layer_of_sequences(batch):
     """A product of the elements of all sequences, between two reshapes, as in Keras' dense layers."""
@@ -310,6 +343,9 @@ def test_wrong_inputs_are_errors(in_plugin, hard_placement):
         for args in ([], [(3,)], [(1, 4)], [()], [(4,), (4,)]):
             with pytest.raises(invalid, match="vector of 4 biases"):
                 fused_product(*args)
+        for args in ([], [(4,)], [(4, 2)], [(1, 4)], [(2, 4), (2, 4)]):
+            with pytest.raises(invalid, match="matrix of shape .2, 4."):
+                fused_product(*args, ops=["Add"])
     with in_plugin("_FusedMatMul"):
         np.testing.assert_array_equal(fused_product((4,)), np.full([2, 4], 4, np.float32))
 

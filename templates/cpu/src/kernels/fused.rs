@@ -1,4 +1,4 @@
-//! Products and convolutions with what follows them in a graph: a bias, and an activation function.
+//! Products and convolutions with what follows them in a graph: a bias, and an activation function; or a sum.
 //!
 //! The SDK's fusion of graphs writes these ops, which have no function in Python. A result has the bits of the single ops.
 
@@ -7,8 +7,8 @@ use super::image::{DataFormat, PaddingKind}; // since 2.11
 use super::mat_mul;
 use super::prelude::*;
 use crate::compute::elementary::Elementary;
-use crate::compute::matmul::{Factor, Part};
-use crate::compute::nn::epilogue::{Activation, Epilogue};
+use crate::compute::matmul::{Factor, Finish, Part};
+use crate::compute::nn::epilogue::{Activation, Addend, Epilogue};
 use sp_plugin::kernel::BytesInList; // since 2.11
 use sp_plugin::kernel::{Attributes, InList, Kernel, Prepare, kernels};
 
@@ -35,7 +35,7 @@ fn activation(fused_ops: &[String], slope: f32) -> Result<Activation> {
     };
     found.ok_or_else(|| {
         let message = format!(
-            "fused_ops {names:?} is not supported: expected BiasAdd, and Relu, Relu6, Elu, LeakyRelu, Tanh, Sigmoid or nothing after it"
+            "fused_ops {names:?} is not supported: expected BiasAdd, and Relu, Relu6, Elu, LeakyRelu, Tanh, Sigmoid or nothing after it; or Add, after a product"
         );
         Error::unimplemented(message)
     })
@@ -51,21 +51,39 @@ fn check_bias(found: &[&[usize]], columns: usize) -> Result<()> {
     }
 }
 
-/// What follows a product.
+/// Checks that the only further input is a matrix of the result's shape.
+fn check_addend(found: &[&[usize]], dims: [usize; 2]) -> Result<()> {
+    match *found == [&dims[..]] {
+        true => Ok(()),
+        false => Err(Error::invalid_argument(format!(
+            "args must be one matrix of shape {dims:?}, not of the shapes {found:?}"
+        ))),
+    }
+}
+
+/// The attributes of what follows a product.
 #[derive(Attributes)]
 struct FusedAttributes {
     fused_ops: Vec<String>,
     leakyrelu_alpha: f32,
 }
 
-/// The checked attributes.
-struct Fused(Activation);
+/// What follows a product, after the check of the attributes.
+enum Fused {
+    /// A bias and an activation.
+    Bias(Activation),
+    /// The sum with a matrix.
+    Add,
+}
 
 impl Prepare for Fused {
     type Attributes = FusedAttributes;
 
     fn prepare(it: FusedAttributes) -> Result<Self> {
-        activation(&it.fused_ops, it.leakyrelu_alpha).map(Self)
+        match &it.fused_ops[..] {
+            [op] if op == "Add" => Ok(Self::Add),
+            ops => activation(ops, it.leakyrelu_alpha).map(Self::Bias),
+        }
     }
 }
 
@@ -85,14 +103,28 @@ fn fused_mat_mul<T: Element + Factor<Compute: Elementary>>(
 ) -> Result<()> {
     let plan = mat_mul::plan([a.dims(), b.dims()], [transpose_a, transpose_b])?;
     let args = args.fetch()?;
-    check_bias(&args.iter().map(In::dims).collect::<Vec<_>>(), plan.n)?;
-    let bias = T::widened(args.first().map_or(&[], |it| it.data()));
-    let epilogue = Epilogue::<T>::new(&bias, fused.0);
-    let finish = |part: Part<'_, T::Compute>| epilogue.apply(part);
+    let dims: Vec<&[usize]> = args.iter().map(In::dims).collect();
+    match fused {
+        Fused::Bias(_) => check_bias(&dims, plan.n)?,
+        Fused::Add => check_addend(&dims, [plan.m, plan.n])?,
+    }
+    let argument = T::widened(args.first().map_or(&[], |it| it.data()));
     let mut product = product.unspecified(&[plan.m, plan.n])?;
-    T::overwrite(&mut product, |product| {
-        T::multiply(plan, a.data(), b.data(), product, Some(&finish))
-    });
+    let mut multiply = |finish: &Finish<'_, T::Compute>| {
+        T::overwrite(&mut product, |product| {
+            T::multiply(plan, a.data(), b.data(), product, Some(finish))
+        });
+    };
+    match fused {
+        Fused::Bias(activation) => {
+            let epilogue = Epilogue::<T>::new(&argument, *activation);
+            multiply(&|part| epilogue.apply(part));
+        }
+        Fused::Add => {
+            let addend = Addend::<T>::new(&argument, plan.n);
+            multiply(&|part| addend.apply(part));
+        }
+    }
     Ok(())
 }
 

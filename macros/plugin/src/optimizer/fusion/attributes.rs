@@ -13,6 +13,17 @@ pub fn product(chain: &[&Node]) -> Option<Attributes> {
     (layout(bias) == "NHWC").then_some(attributes)
 }
 
+/// Returns the attributes of `_FusedMatMul` for `MatMul` and a sum of two tensors.
+pub fn product_and_sum(chain: &[&Node]) -> Option<Attributes> {
+    let [product, sum] = chain else {
+        return None;
+    };
+    let operands = sum.inputs().filter(|it| it.output.is_some()).count();
+    let mut attributes = copies(product, &["T", "transpose_a", "transpose_b"]);
+    attributes.extend(following(&["Add"], None));
+    (operands == 2).then_some(attributes)
+}
+
 /// Returns the attributes of `_FusedConv2D` for `Conv2D`, `BiasAdd` and an activation, as 2.11 and later have them.
 pub fn convolution(chain: &[&Node]) -> Option<Attributes> {
     let [convolution, bias, ..] = chain else {
@@ -65,9 +76,14 @@ fn epilogue(chain: &[&Node]) -> [(String, Attribute); 4] {
     let ops: Vec<&str> = chain[1..].iter().map(|it| it.op.as_str()).collect();
     let slope = chain.iter().find(|it| it.op == "LeakyRelu");
     let slope = slope.and_then(|it| it.attribute("alpha")?.as_float());
+    following(&ops, slope)
+}
+
+/// Returns the attributes that name the ops after the first one, and the slope of a LeakyRelu among them.
+fn following(ops: &[&str], slope: Option<f32>) -> [(String, Attribute); 4] {
     [
         ("num_args".into(), Attribute::from(1)),
-        ("fused_ops".into(), Attribute::from(&ops[..])),
+        ("fused_ops".into(), Attribute::from(ops)),
         ("epsilon".into(), Attribute::from(0.0)),
         // The default of LeakyRelu.
         (

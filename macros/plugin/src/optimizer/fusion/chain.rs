@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::SUMS;
 use crate::graph::{Graph, Input, Node};
 
 /// The nodes of a graph by name, with the uses of each.
@@ -62,17 +63,18 @@ impl<'g> Links<'g> {
         preserved: &BTreeSet<String>,
     ) -> Option<Vec<usize>> {
         let mut chain = vec![last];
-        for ops in ops.iter().skip(1).rev() {
+        for pair in ops.windows(2).rev() {
             let next = &self.nodes[*chain.last()?];
-            if !ops.contains(&next.op.as_str()) {
+            if !pair[1].contains(&next.op.as_str()) {
                 return None;
             }
-            let before = self.source(next)?;
-            let is_used = self.uses[before].is_used_elsewhere();
-            if is_used || preserved.contains(&self.nodes[before].name) {
-                return None;
-            }
-            chain.push(before);
+            let is_inner = |it: &usize| {
+                let node = &self.nodes[*it];
+                pair[0].contains(&node.op.as_str())
+                    && !self.uses[*it].is_used_elsewhere()
+                    && !preserved.contains(&node.name)
+            };
+            chain.push(self.sources(next).find(is_inner)?);
         }
         chain.reverse();
         let first = chain[0];
@@ -80,11 +82,11 @@ impl<'g> Links<'g> {
         (has_op && self.has_no_cycle(&chain)).then_some(chain)
     }
 
-    /// Returns the node whose output 0 is the first input of `node`.
-    fn source(&self, node: &Node) -> Option<usize> {
-        let input = Input::parse(node.inputs.first()?);
-        let is_result = input.output == Some(0);
-        is_result.then(|| self.positions.get(input.node).copied())?
+    /// Returns the nodes whose output 0 is the first input of `node`, or either input of a sum.
+    fn sources(&self, node: &Node) -> impl Iterator<Item = usize> {
+        let count = if SUMS.contains(&&*node.op) { 2 } else { 1 };
+        let results = node.inputs().take(count).filter(|it| it.output == Some(0));
+        results.filter_map(|it| self.position(it.node))
     }
 
     /// Returns false if an input of the chain may depend on the chain. Only further outputs of its first node can be used

@@ -16,13 +16,14 @@ use std::collections::BTreeSet;
 
 use sp_abi::tf_datatype::TF_DataType;
 
-pub use self::attributes::{convolution, normalization, product};
+pub use self::attributes::{convolution, normalization, product, product_and_sum};
 use self::chain::Links;
 use self::elementwise::update;
 use crate::graph::{Attribute, Graph, Inference, InferredDim, Input, Item, Node};
 use crate::{Result, kernel};
 
-/// A chain of nodes that one node replaces. Each node but the first has the result of the one before as its first input.
+/// A chain of nodes that one node replaces. Each node but the first has the result of the one before as its first input, or,
+/// in a sum of two tensors of one shape, as either of the two.
 #[derive(Debug, Clone, Copy)]
 pub struct Fusion {
     /// The op of the node that replaces the chain. Its inputs are those of the chain, in order. Its output 0 is that of
@@ -41,6 +42,9 @@ pub type Attributes = Vec<(String, Attribute)>;
 /// The ops after a bias that a fused kernel computes.
 const ACTIVATIONS: &[&str] = &["Relu", "Relu6", "Elu", "LeakyRelu", "Tanh", "Sigmoid"];
 
+/// The sums of two tensors.
+const SUMS: &[&str] = &["AddN", "AddV2"];
+
 /// The patterns that the SDK applies by default. The first one that matches applies, so that a chain precedes shorter
 /// chains with the same beginning.
 #[rustfmt::skip]
@@ -50,6 +54,8 @@ pub const DEFAULT: &[Fusion] = &[
     // Keras' dense layers of sequences.
     Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["Reshape"], &["BiasAdd"], ACTIVATIONS], attributes: product },
     Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["Reshape"], &["BiasAdd"]], attributes: product },
+    // Gradients of weights that several steps use, and the sum of input and state in a recurrent layer.
+    Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], SUMS], attributes: product_and_sum },
     Fusion { op: "_FusedConv2D", chain: &[&["Conv2D"], &["BiasAdd"], ACTIVATIONS], attributes: convolution },
     Fusion { op: "_FusedConv2D", chain: &[&["Conv2D"], &["BiasAdd"]], attributes: convolution },
     Fusion { op: "_FusedBatchNormEx", chain: &[&["FusedBatchNormV3"], &["Relu"]], attributes: normalization },
@@ -184,18 +190,31 @@ impl Fusion {
         let number = dtype.as_type()?;
         let table = (rules.first_table)(self.op, number)?;
         let is_first = (rules.first_table)(&chain[0].op, number).is_none_or(|it| table <= it);
-        if !is_first || !chain.iter().all(is_fusible) {
+        if !is_first || !chain.iter().all(is_fusible) || !is_sum_of_one_shape(last, rules) {
             return None;
         }
         let computing: Vec<&Node> = chain.iter().copied().filter(|it| !is_reshape(it)).collect();
         let mut fused = last.clone();
         fused.op = self.op.into();
         fused.attributes = (self.attributes)(&computing)?;
-        fused.inputs = inputs(&computing);
+        fused.inputs = inputs(&computing, chain);
         match chain.iter().find(|it| is_reshape(it)) {
             None => Some(vec![fused]),
             Some(reshape) => reshaped(chain[0], fused, reshape, rules),
         }
+    }
+}
+
+/// Returns false for a sum whose operands may differ in shape. `AddN` rejects such.
+fn is_sum_of_one_shape(node: &Node, rules: &Rules<'_>) -> bool {
+    let shape = |input: Input<'_>| match input.output {
+        Some(0) => (rules.shapes)(input.node).filter(|dims| !dims.contains(&InferredDim::Unknown)),
+        _ => None,
+    };
+    let mut operands = node.inputs();
+    match (&*node.op, operands.next(), operands.next()) {
+        ("AddV2", Some(x), Some(y)) => shape(x).is_some_and(|it| shape(y) == Some(it)),
+        _ => true,
     }
 }
 
@@ -216,16 +235,15 @@ fn reshaped(first: &Node, fused: Node, reshape: &Node, rules: &Rules<'_>) -> Opt
     Some(vec![result, fused])
 }
 
-/// Returns the inputs of a chain from other nodes: data inputs in order, then control inputs.
-fn inputs(chain: &[&Node]) -> Vec<String> {
+/// Returns the inputs of computing nodes of a chain from other nodes: data inputs in order, then control inputs.
+fn inputs(computing: &[&Node], chain: &[&Node]) -> Vec<String> {
     let (mut data, mut controls) = (Vec::new(), BTreeSet::new());
-    for (index, node) in chain.iter().enumerate() {
-        // The first input of a node is the result of the one before.
-        for text in &node.inputs[usize::from(index > 0)..] {
-            match Input::parse(text).output {
-                Some(_) => data.push(text.clone()),
-                None => _ = controls.insert(text.clone()),
-            }
+    let is_inner = |text: &String| chain.iter().any(|it| it.name == *text);
+    let inputs = computing.iter().flat_map(|it| &it.inputs);
+    for text in inputs.filter(|it| !is_inner(it)) {
+        match Input::parse(text).output {
+            Some(_) => data.push(text.clone()),
+            None => _ = controls.insert(text.clone()),
         }
     }
     data.extend(controls);

@@ -39,8 +39,11 @@ fn apply_with(graph: &mut Graph, preserved: &[&str], table: Option<usize>) -> bo
             table.filter(|_| dtype == TF_DataType::TF_FLOAT)
         },
         shapes: &|node| {
+            if node == "unknown" {
+                return Some(vec![InferredDim::Unknown; 2]);
+            }
             let last = InferredDim::Known(if node == "flat" { 12 } else { 4 });
-            Some(vec![InferredDim::Unknown, last])
+            Some(vec![InferredDim::Symbol(-5), last])
         },
     };
     fuse_in(graph, DEFAULT, &rules)
@@ -232,4 +235,52 @@ fn chains_in_a_row_are_fused_each() {
     let names: Vec<_> = fused.map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["y", "s2"]);
     assert_eq!(graph.nodes.len(), 3);
+}
+
+/// Returns the graph of a product and a sum of it.
+fn sum_of_product(op: &str, inputs: &str) -> Graph {
+    graph(&[
+        node("product", "MatMul", "x w"),
+        node("sum", op, inputs),
+        node("next", "Exp", "sum"),
+    ])
+}
+
+#[test]
+fn either_operand_of_a_sum_may_be_the_product() {
+    for (op, inputs) in [
+        ("AddN", "product z ^before"),
+        ("AddN", "unknown product ^before"),
+        ("AddV2", "z product ^before"),
+    ] {
+        let mut graph = sum_of_product(op, inputs);
+        assert!(apply(&mut graph), "{op}({inputs})");
+        let fused = graph.node("sum").unwrap();
+        let addend = if inputs.contains("unknown") {
+            "unknown"
+        } else {
+            "z"
+        };
+        assert_eq!(fused.op, "_FusedMatMul");
+        assert_eq!(fused.inputs, ["x", "w", addend, "^before"]);
+        let names = attribute(&graph, "sum", "fused_ops").as_texts();
+        assert_eq!(names, Some(vec!["Add"]));
+        assert_eq!(attribute(&graph, "sum", "num_args").as_int(), Some(1));
+    }
+}
+
+#[test]
+fn sums_of_other_shapes_and_counts_remain() {
+    for (op, inputs) in [
+        ("AddV2", "product flat"),
+        ("AddV2", "unknown product"),
+        ("AddV2", "product z:1"),
+        ("AddN", "product y z"),
+        ("AddN", "product"),
+        ("AddN", "product product"),
+        ("Sub", "product z"),
+    ] {
+        let mut graph = sum_of_product(op, inputs);
+        assert!(!apply(&mut graph), "{op}({inputs})");
+    }
 }

@@ -325,6 +325,8 @@ impl<T: Tiled> Block<'_, T> {
         };
         let (column, count) = self.columns;
         // SAFETY: the caller guarantees the rows; the block's columns are within the `n` columns of `c`.
-        finish(unsafe { Part::new(c.add(first * n + column), n, rows, column..column + count) });
+        let start = unsafe { c.add(first * n + column) };
+        // SAFETY: as above.
+        finish(unsafe { Part::new(start, n, first..first + rows, column..column + count) });
     }
 }

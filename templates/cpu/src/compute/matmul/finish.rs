@@ -15,21 +15,21 @@ pub struct Part<'a, T> {
     start: *mut T,
     /// The number of elements from a row's start to the next one's.
     step: usize,
-    rows: usize,
+    rows: Range<usize>,
     columns: Range<usize>,
     lifetime: PhantomData<&'a mut [T]>,
 }
 
 impl<'a, T> Part<'a, T> {
-    /// Creates the part that begins at `start`.
+    /// Creates the part whose first row begins at `start`.
     ///
     /// # Safety
-    /// - The elements of each row, at `start + row * step`, are valid and are accessed through the part only during `'a`.
+    /// - The elements of each row, `step` after those of the one before, are valid and are accessed through the part only during `'a`.
     /// - `step` is at least the number of columns, if there are several rows.
     pub(super) unsafe fn new(
         start: *mut T,
         step: usize,
-        rows: usize,
+        rows: Range<usize>,
         columns: Range<usize>,
     ) -> Self {
         Self {
@@ -41,11 +41,16 @@ impl<'a, T> Part<'a, T> {
         }
     }
 
-    /// Creates the part of whole rows of `columns` elements.
-    pub fn of_rows(matrix: &'a mut [T], columns: usize) -> Self {
-        let rows = matrix.len().checked_div(columns).unwrap_or(0);
+    /// Creates the part of whole rows of `columns` elements, of which `data` has those from the row `first` on.
+    pub fn of_rows(first: usize, data: &'a mut [T], columns: usize) -> Self {
+        let rows = first..first + data.len().checked_div(columns).unwrap_or(0);
         // SAFETY: the rows are disjoint, within the slice, and borrowed for `'a`.
-        unsafe { Self::new(matrix.as_mut_ptr(), columns, rows, 0..columns) }
+        unsafe { Self::new(data.as_mut_ptr(), columns, rows, 0..columns) }
+    }
+
+    /// Returns the rows.
+    pub fn rows(&self) -> Range<usize> {
+        self.rows.clone()
     }
 
     /// Returns the columns.
@@ -56,7 +61,7 @@ impl<'a, T> Part<'a, T> {
     /// Calls `f` with each row of the columns.
     #[inline(always)]
     pub fn for_each_row(self, mut f: impl FnMut(&mut [T])) {
-        for row in 0..self.rows {
+        for row in 0..self.rows.len() {
             // SAFETY: `new` requires that the row is valid. Rows do not overlap, and each slice ends before the next begins.
             let row = unsafe {
                 std::slice::from_raw_parts_mut(self.start.add(row * self.step), self.columns.len())
@@ -71,8 +76,8 @@ pub fn finish_rows<T: Send>(matrix: &mut [T], columns: usize, finish: &Finish<'_
     if matrix.is_empty() {
         return;
     }
-    parallel::for_each_row_chunk(matrix, columns, GRAIN, |_, rows| {
-        finish(Part::of_rows(rows, columns));
+    parallel::for_each_row_chunk(matrix, columns, GRAIN, |first, rows| {
+        finish(Part::of_rows(first, rows, columns));
     });
 }
 
@@ -84,8 +89,8 @@ mod tests {
     fn rows_of_part_have_its_columns_only() {
         let mut matrix = [0; 12];
         // SAFETY: two rows of 4, of which columns 1 and 2 are in the slice, which nothing else accesses.
-        let part = unsafe { Part::new(matrix.as_mut_ptr().add(5), 4, 2, 1..3) };
-        assert_eq!(part.columns(), 1..3);
+        let part = unsafe { Part::new(matrix.as_mut_ptr().add(5), 4, 1..3, 1..3) };
+        assert_eq!([part.rows(), part.columns()], [1..3, 1..3]);
         let mut count = 0;
         part.for_each_row(|row| {
             count += 1;
@@ -96,7 +101,7 @@ mod tests {
 
     #[test]
     fn part_of_rows_without_columns_has_none() {
-        let part = Part::of_rows(&mut [] as &mut [f32], 0);
+        let part = Part::of_rows(0, &mut [] as &mut [f32], 0);
         part.for_each_row(|_| panic!("there is no row"));
     }
 }

@@ -1,4 +1,5 @@
-//! What follows a product or a convolution in the same pass: a bias for each column, then an activation function.
+//! What follows a product or a convolution in the same pass: a bias for each column, then an activation function; or the
+//! sum with another matrix.
 //!
 //! The result has the bits of the single steps: each rounds to the element type.
 
@@ -63,6 +64,47 @@ impl<'a, T: Precision<Compute: Elementary>> Epilogue<'a, T> {
                 Activation::LeakyRelu(slope) => rows::<T>(part, bias, f::leaky_relu(alpha(slope))),
                 Activation::Tanh => rows::<T>(part, bias, Elementary::hyperbolic_tangent),
                 Activation::Sigmoid => rows::<T>(part, bias, Elementary::logistic),
+            },
+        );
+    }
+}
+
+/// A matrix that is added to the result, for elements of type `T`.
+pub struct Addend<'a, T: Precision> {
+    isa: Isa,
+    matrix: &'a [T::Compute],
+    columns: usize,
+}
+
+impl<'a, T: Precision<Compute: Elementary>> Addend<'a, T> {
+    /// Creates the addend of a matrix of so many columns.
+    pub fn new(matrix: &'a [T::Compute], columns: usize) -> Self {
+        Self {
+            isa: Isa::current(),
+            matrix,
+            columns,
+        }
+    }
+
+    /// Replaces the elements of a part of the result by the sums.
+    ///
+    /// # Panics
+    /// Panics if the part has elements outside of the addend.
+    pub fn apply(&self, part: Part<'_, T::Compute>) {
+        let (rows, columns) = (part.rows(), part.columns());
+        let mut addends = self.matrix.chunks_exact(self.columns).skip(rows.start);
+        self.isa.vectorize(
+            #[inline(always)]
+            || {
+                part.for_each_row(
+                    #[inline(always)]
+                    |row| {
+                        let addend = addends.next().expect("the addend has all rows");
+                        for (x, addend) in row.iter_mut().zip(&addend[columns.clone()]) {
+                            *x = round::<T>(add(round::<T>(*x), *addend));
+                        }
+                    },
+                );
             },
         );
     }

@@ -1,13 +1,14 @@
 //! Products and convolutions with a bias and an activation have the bits of the single steps.
 
 use super::*;
+use crate::compute::arith::add;
 use crate::compute::elementary::Elementary;
 use crate::compute::map::map1;
 use crate::compute::matmul::{Factor, Part, Product, Tiled, matmul, matmul_with};
 use crate::compute::nn::activation as f;
 use crate::compute::nn::bias::{ChannelLayout, bias_add};
 use crate::compute::nn::conv::{Convolution, convolve, convolve_with};
-use crate::compute::nn::epilogue::{Activation, Epilogue};
+use crate::compute::nn::epilogue::{Activation, Addend, Epilogue};
 use crate::compute::nn::relu::relu;
 use crate::compute::nn::window::{Padding, Slide};
 use crate::compute::precision::Precision;
@@ -74,6 +75,14 @@ fn check_product<T: Precision<Compute: Tiled + Elementary + SameBits>>(product: 
             matmul_with(product, &a, &b, &mut found, Some(&finish));
             assert_same(isa, &found, &expected::<T>(&c, &bias, activation));
         }
+        let addend = numbers::<T>(c.len(), 11);
+        let sums = rounded::<T>(&c);
+        let sums: Vec<_> = sums.iter().zip(&addend).map(|(x, y)| add(*x, *y)).collect();
+        let mut found = vec![T::Compute::default(); c.len()];
+        let epilogue = Addend::<T>::new(&addend, product.n);
+        let finish = |part: Part<'_, T::Compute>| epilogue.apply(part);
+        matmul_with(product, &a, &b, &mut found, Some(&finish));
+        assert_same(isa, &found, &rounded::<T>(&sums));
     });
 }
 

@@ -94,7 +94,7 @@ pub(super) fn forward<T: Tiled>(
             left.multiply(right, target);
         }
         if let Some(finish) = finish {
-            finish(Part::of_rows(y, plan.filters));
+            finish(Part::of_rows(first, y, plan.filters));
         }
     });
 }
