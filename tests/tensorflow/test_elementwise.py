@@ -278,3 +278,26 @@ def test_update_of_another_shape_is_an_error():
         with pytest.raises(tf.errors.InvalidArgumentError, match="shape"):
             step()
     np.testing.assert_array_equal(weight.numpy(), numbers(*LARGE))
+
+
+@pytest.mark.skipif(not UPDATES_ARE_REPLACED, reason="a plugin can use variables")
+def test_unordered_updates_of_aliases_are_not_lost():
+    """In a v1 graph no edge orders these updates, which core's kernels apply one at a time."""
+    length, ones = 64 * 80, np.ones(64 * 80, np.float32)
+
+    def updates(handle, term, add):
+        return [add(tf.identity(handle), tf.square(term) * float(i)) for i in range(1, 5)]
+
+    add = lambda handle, value: tf.raw_ops.AssignAddVariableOp(resource=handle, value=value)
+    with tf.Graph().as_default(), tf.device(ON_DEVICE):
+        handle = tf.raw_ops.VarHandleOp(dtype=tf.float32, shape=[length], shared_name="aliases")
+        term = tf.compat.v1.placeholder(tf.float32, [length])
+        initial = tf.raw_ops.AssignVariableOp(resource=handle, value=tf.zeros([length]))
+        with tf.control_dependencies(updates(handle, term, add)):
+            done = tf.no_op()
+        read = tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.float32)
+        with tf.compat.v1.Session() as session:
+            session.run(initial)
+            for count in range(1, 4):
+                session.run(done, {term: ones})
+                np.testing.assert_array_equal(session.run(read), ones * 10 * count)

@@ -99,18 +99,22 @@ def test_transposed_product(transposed):
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 @pytest.mark.parametrize("inner", [0, 40, 700])
-def test_sum_with_product(inner, dtype):
+@pytest.mark.parametrize("is_first", [False, True])
+def test_sum_with_product(inner, dtype, is_first):
     if dtype == "float16" and RELEASE < (2, 10):
         pytest.skip("_FusedMatMul has no half")
+
+    def sums(x, w, addend):
+        product = tf.matmul(x, w, transpose_b=True)
+        return tf.nn.softmax(tf.raw_ops.AddN(inputs=[product, addend] if is_first else [addend, product])) * 2
+
     dtype = tf.as_dtype(dtype).as_numpy_dtype
-    for add in (lambda x, y: tf.raw_ops.AddN(inputs=[x, y]), tf.add, lambda x, y: tf.add(y, x)):
-        sums = lambda x, w, addend: tf.nn.softmax(add(tf.matmul(x, w, transpose_b=True), addend)) * 2
-        ops = compare(sums, numbers(9, inner, dtype=dtype), numbers(50, inner, dtype=dtype, seed=2), numbers(9, 50, dtype=dtype, seed=3))
-        assert (ops["_FusedMatMul"], ops["MatMul"], ops["AddV2"], ops["AddN"]) == (1, 0, 0, 0)
+    ops = compare(sums, numbers(9, inner, dtype=dtype), numbers(50, inner, dtype=dtype, seed=2), numbers(9, 50, dtype=dtype, seed=3))
+    assert (ops["_FusedMatMul"], ops["MatMul"], ops["AddN"]) == (1, 0, 0)
 
 
-def test_sum_with_product_of_another_shape_remains():
-    for shape in ((50,), (1, 50), (9, 1), (2, 9, 50)):
+def test_broadcasting_sum_with_product_remains():
+    for shape in ((50,), (1, 50), (9, 50), (2, 9, 50)):
         ops = compare(lambda x, w, addend: tf.nn.softmax(tf.matmul(x, w) + addend) * 2, numbers(9, 20), numbers(20, 50, seed=2), numbers(*shape))
         assert (ops["_FusedMatMul"], ops["MatMul"]) == (0, 1)
 

@@ -59,8 +59,8 @@ pub trait Optimizer: Default + Send + 'static {
     /// | `ResourceGather`, `ResourceGatherNd` | `GatherV2`, `GatherNd` |
     ///
     /// The first row stays if [`HostAddressable::memory_access`](crate::HostAddressable::memory_access) returns `InPlace`, but
-    /// for updates by a tree of [`ELEMENTWISE`](Self::ELEMENTWISE), whose last step becomes the sum: of variables of 4096 or more
-    /// elements that no other node of the graph changes. Of
+    /// for updates by a tree of [`ELEMENTWISE`](Self::ELEMENTWISE): the sum becomes its last step. The variable has 4096 or more
+    /// elements, and no other node of the graph, and none in a loop or branch, changes it. Of
     /// `ResourceScatterAdd` and its kind, an index without dimensions and one update for all rows are errors then: no op of
     /// tensors has them.
     const REPLACE_VARIABLE_UPDATES: bool = true;

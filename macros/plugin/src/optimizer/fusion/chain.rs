@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::SUMS;
 use crate::graph::{Graph, Input, Node};
 
 /// The nodes of a graph by name, with the uses of each.
@@ -82,9 +81,9 @@ impl<'g> Links<'g> {
         (has_op && self.has_no_cycle(&chain)).then_some(chain)
     }
 
-    /// Returns the nodes whose output 0 is the first input of `node`, or either input of a sum.
+    /// Returns the nodes whose output 0 is the first input of `node`, or one of the first two of a sum.
     fn sources(&self, node: &Node) -> impl Iterator<Item = usize> {
-        let count = if SUMS.contains(&&*node.op) { 2 } else { 1 };
+        let count = if node.op == "AddN" { 2 } else { 1 };
         let results = node.inputs().take(count).filter(|it| it.output == Some(0));
         results.filter_map(|it| self.position(it.node))
     }

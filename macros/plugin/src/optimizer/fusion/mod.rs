@@ -22,8 +22,8 @@ use self::elementwise::update;
 use crate::graph::{Attribute, Graph, Inference, InferredDim, Input, Item, Node};
 use crate::{Result, kernel};
 
-/// A chain of nodes that one node replaces. Each node but the first has the result of the one before as its first input, or,
-/// in a sum of two tensors of one shape, as either of the two.
+/// A chain of nodes that one node replaces. Each node but the first has the result of the one before as its first input; an
+/// `AddN`, whose operands have one shape, as its first or second one.
 #[derive(Debug, Clone, Copy)]
 pub struct Fusion {
     /// The op of the node that replaces the chain. Its inputs are those of the chain, in order. Its output 0 is that of
@@ -42,9 +42,6 @@ pub type Attributes = Vec<(String, Attribute)>;
 /// The ops after a bias that a fused kernel computes.
 const ACTIVATIONS: &[&str] = &["Relu", "Relu6", "Elu", "LeakyRelu", "Tanh", "Sigmoid"];
 
-/// The sums of two tensors.
-const SUMS: &[&str] = &["AddN", "AddV2"];
-
 /// The patterns that the SDK applies by default. The first one that matches applies, so that a chain precedes shorter
 /// chains with the same beginning.
 #[rustfmt::skip]
@@ -54,14 +51,14 @@ pub const DEFAULT: &[Fusion] = &[
     // Keras' dense layers of sequences.
     Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["Reshape"], &["BiasAdd"], ACTIVATIONS], attributes: product },
     Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["Reshape"], &["BiasAdd"]], attributes: product },
-    // Gradients of weights that several steps use, and the sum of input and state in a recurrent layer.
-    Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], SUMS], attributes: product_and_sum },
+    // Gradients of weights that several steps use.
+    Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["AddN"]], attributes: product_and_sum },
     Fusion { op: "_FusedConv2D", chain: &[&["Conv2D"], &["BiasAdd"], ACTIVATIONS], attributes: convolution },
     Fusion { op: "_FusedConv2D", chain: &[&["Conv2D"], &["BiasAdd"]], attributes: convolution },
     Fusion { op: "_FusedBatchNormEx", chain: &[&["FusedBatchNormV3"], &["Relu"]], attributes: normalization },
 ];
 
-/// What is fused.
+/// The kinds of nodes that are fused.
 pub(super) struct Wanted {
     pub chains: &'static [Fusion],
     /// The ops of trees.
@@ -190,7 +187,7 @@ impl Fusion {
         let number = dtype.as_type()?;
         let table = (rules.first_table)(self.op, number)?;
         let is_first = (rules.first_table)(&chain[0].op, number).is_none_or(|it| table <= it);
-        if !is_first || !chain.iter().all(is_fusible) || !is_sum_of_one_shape(last, rules) {
+        if !is_first || !chain.iter().all(is_fusible) {
             return None;
         }
         let computing: Vec<&Node> = chain.iter().copied().filter(|it| !is_reshape(it)).collect();
@@ -202,19 +199,6 @@ impl Fusion {
             None => Some(vec![fused]),
             Some(reshape) => reshaped(chain[0], fused, reshape, rules),
         }
-    }
-}
-
-/// Returns false for a sum whose operands may differ in shape. `AddN` rejects such.
-fn is_sum_of_one_shape(node: &Node, rules: &Rules<'_>) -> bool {
-    let shape = |input: Input<'_>| match input.output {
-        Some(0) => (rules.shapes)(input.node).filter(|dims| !dims.contains(&InferredDim::Unknown)),
-        _ => None,
-    };
-    let mut operands = node.inputs();
-    match (&*node.op, operands.next(), operands.next()) {
-        ("AddV2", Some(x), Some(y)) => shape(x).is_some_and(|it| shape(y) == Some(it)),
-        _ => true,
     }
 }
 
@@ -238,7 +222,10 @@ fn reshaped(first: &Node, fused: Node, reshape: &Node, rules: &Rules<'_>) -> Opt
 /// Returns the inputs of computing nodes of a chain from other nodes: data inputs in order, then control inputs.
 fn inputs(computing: &[&Node], chain: &[&Node]) -> Vec<String> {
     let (mut data, mut controls) = (Vec::new(), BTreeSet::new());
-    let is_inner = |text: &String| chain.iter().any(|it| it.name == *text);
+    let is_inner = |text: &str| {
+        let input = Input::parse(text);
+        input.output == Some(0) && chain.iter().any(|it| it.name == input.node)
+    };
     let inputs = computing.iter().flat_map(|it| &it.inputs);
     for text in inputs.filter(|it| !is_inner(it)) {
         match Input::parse(text).output {

@@ -92,7 +92,10 @@ impl<'a, T: Precision<Compute: Elementary>> Addend<'a, T> {
     /// Panics if the part has elements outside of the addend.
     pub fn apply(&self, part: Part<'_, T::Compute>) {
         let (rows, columns) = (part.rows(), part.columns());
-        let mut addends = self.matrix.chunks_exact(self.columns).skip(rows.start);
+        let mut addends = self
+            .matrix
+            .chunks_exact(self.columns.max(1))
+            .skip(rows.start);
         self.isa.vectorize(
             #[inline(always)]
             || {
@@ -132,4 +135,28 @@ fn rows<T: Precision<Compute: Elementary>>(
 #[inline(always)]
 fn round<T: Precision>(x: T::Compute) -> T::Compute {
     T::from_compute(x).to_compute()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(addend: &[f32], columns: usize, first: usize, result: &mut [f32]) {
+        let part = Part::of_rows(first, result, columns);
+        Addend::<f32>::new(addend, columns).apply(part);
+    }
+
+    #[test]
+    fn rows_of_part_get_those_of_addend() {
+        let mut result = [0.5; 4];
+        add(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2, 1, &mut result);
+        assert_eq!(result, [3.5, 4.5, 5.5, 6.5]);
+        add(&[], 0, 0, &mut []);
+    }
+
+    #[test]
+    #[should_panic(expected = "the addend has all rows")]
+    fn rejects_rows_outside_of_addend() {
+        add(&[1.0, 2.0], 2, 0, &mut [0.0; 4]);
+    }
 }

@@ -19,6 +19,10 @@ fn node(name: &str, op: &str, inputs: &str) -> Node {
 /// has a dimension of unknown size, that of names with `+` is large and known, and others have the same dimensions.
 /// The kernels of `Relu` are an author's.
 fn apply(nodes: &[Node], preserved: &[&str]) -> (bool, Graph) {
+    apply_to(DEFAULT, nodes, preserved)
+}
+
+fn apply_to(ops: &[&str], nodes: &[Node], preserved: &[&str]) -> (bool, Graph) {
     let mut graph = Graph::default();
     graph.nodes.extend_from_slice(nodes);
     let rules = Rules {
@@ -39,8 +43,8 @@ fn apply(nodes: &[Node], preserved: &[&str]) -> (bool, Graph) {
             _ => Some(vec![InferredDim::Symbol(-7), InferredDim::Known(3)]),
         },
     };
-    let is_changed = fuse_in(&mut graph, DEFAULT, &rules);
-    let has_updates = update::fuse_in(&mut graph, DEFAULT, &rules);
+    let is_changed = fuse_in(&mut graph, ops, &rules);
+    let has_updates = update::fuse_in(&mut graph, ops, &rules);
     (is_changed || has_updates, graph)
 }
 
@@ -207,23 +211,29 @@ fn update_of_a_large_variable_is_the_end_of_its_tree() {
         node("root+", "Sqrt", "moment+:1"),
         node("value+", "RealDiv", "step+ root+"),
         change("update", "AssignSubVariableOp", "v value+ ^loss"),
+        node("v", "VarHandleOp", ""),
+        node("rate_", "Const", ""),
+        node("slope+", "MatMul", "a b"),
+        node("moment+", "Split", "c"),
+        node("before", "NoOp", "^d"),
+        node("loss", "NoOp", "^d"),
     ];
     let (is_changed, graph) = apply(&nodes, &["update"]);
     assert!(is_changed);
     let tree = "value+(rate_ slope+ moment+:1 update/plugin_read ^before) = \
                 Mul 0 1, Sqrt 2, RealDiv 4 5, Neg 6, AddN 3 7";
-    assert_eq!(texts(&graph), [tree, "update", "update/plugin_read"]);
-    let of = |name: &str| {
+    assert_eq!(texts(&graph)[..2], [tree, "update"]);
+    let op_and_inputs = |name: &str| {
         let node = graph.node(name).unwrap();
         let dtype = node.attribute("dtype").unwrap().as_type();
         assert_eq!(dtype, Some(TF_DataType::TF_FLOAT));
         (node.op.clone(), node.inputs.join(" "))
     };
     let assigned = ("AssignVariableOp".into(), "v value+ ^loss".into());
-    assert_eq!(of("update"), assigned);
-    let after_all = "v ^rate_ ^slope+ ^moment+ ^before ^loss";
+    assert_eq!(op_and_inputs("update"), assigned);
+    let after_all = "v ^slope+ ^moment+ ^before ^loss";
     assert_eq!(
-        of("update/plugin_read"),
+        op_and_inputs("update/plugin_read"),
         ("ReadVariableOp".into(), after_all.into())
     );
     let count = graph.node("value+").unwrap().attribute("N").unwrap();
@@ -235,16 +245,28 @@ fn one_node_and_an_addition_are_a_tree_of_two_steps() {
     let nodes = [
         node("value+", "Mul", "x y"),
         change("update", "AssignAddVariableOp", "v value+"),
+        node("v", "_Arg", ""),
+        node("x", "_Arg", ""),
+        node("y", "_Arg", ""),
     ];
     let tree = "value+(x y update/plugin_read) = Mul 0 1, AddN 2 3";
-    assert_eq!(fused(&nodes), [tree, "update", "update/plugin_read"]);
+    assert_eq!(fused(&nodes)[..2], [tree, "update"]);
 }
 
 /// Returns true if an update by `value`, among other nodes, changes the graph.
 fn is_update_replaced(value: Node, others: &[Node], preserved: &[&str]) -> bool {
     let input = format!("v {}", value.name);
-    let mut nodes = vec![value, change("update", "AssignAddVariableOp", &input)];
+    let update = change("update", "AssignAddVariableOp", &input);
+    let mut nodes = vec![value, update, node("handle", "_Arg", "")];
     nodes.extend_from_slice(others);
+    if !others.iter().any(|it| it.name == "v") {
+        nodes.push(node("v", "Identity", "handle"));
+    }
+    for name in ["x", "y"] {
+        if !nodes.iter().any(|it| it.name == name) {
+            nodes.push(node(name, "MatMul", "a b"));
+        }
+    }
     apply(&nodes, preserved).0
 }
 
@@ -256,19 +278,17 @@ fn updates_stay_whose_value_is_small_or_used_elsewhere_or_no_tree() {
     let reader = node("z", "MatMul", "value+ w");
     assert!(!is_update_replaced(value(), &[reader], &[]));
     for small in ["value_", "value", "value?", "value*"] {
-        assert!(
-            !is_update_replaced(node(small, "Mul", "x y"), &[], &[]),
-            "{small}"
-        );
+        let value = node(small, "Mul", "x y");
+        assert!(!is_update_replaced(value, &[], &[]), "{small}");
     }
-    assert!(!is_update_replaced(
-        node("value+", "MatMul", "x y"),
-        &[],
-        &[]
-    ));
+    let product = node("value+", "MatMul", "x y");
+    assert!(!is_update_replaced(product, &[], &[]));
     let mut double = value();
     double.attributes[0].1 = TF_DataType::TF_DOUBLE.into();
     assert!(!is_update_replaced(double, &[], &[]));
+    let mut elsewhere = value();
+    elsewhere.device = "/job:localhost/replica:0/task:0/device:MYACCEL:1".into();
+    assert!(!is_update_replaced(elsewhere, &[], &[]));
 }
 
 #[test]
@@ -281,8 +301,52 @@ fn updates_stay_of_variables_that_other_nodes_may_change() {
         "AssignVariableOp",
         "PartitionedCall",
         "While",
+        "Enter",
+        "_Retval",
     ] {
-        let other = change("other", op, "v:0 z");
-        assert!(!is_update_replaced(value(), &[other], &[]), "{op}");
+        for variable in ["v:0", "handle", "other_alias"] {
+            let other = change("other", op, &format!("{variable} z"));
+            let alias = node("other_alias", "Identity", "handle");
+            assert!(!is_update_replaced(value(), &[other, alias], &[]), "{op}");
+        }
     }
+}
+
+#[test]
+fn updates_in_loops_and_branches_stay() {
+    let value = || node("value+", "Mul", "x y");
+    for op in ["Enter", "Switch", "Merge"] {
+        let passed = node("v", op, "handle");
+        assert!(!is_update_replaced(value(), &[passed], &[]), "{op}");
+    }
+    let branch = node("y", "Switch", "z condition");
+    assert!(!is_update_replaced(value(), &[branch], &[]));
+}
+
+#[test]
+fn updates_stay_whose_steps_the_author_does_not_want() {
+    let nodes = [
+        node("value+", "Mul", "x y"),
+        change("update", "AssignSubVariableOp", "v value+"),
+        node("v", "_Arg", ""),
+        node("x", "_Arg", ""),
+        node("y", "_Arg", ""),
+    ];
+    assert!(apply(&nodes, &[]).0);
+    assert!(!apply_to(&["Mul", "AddN"], &nodes, &[]).0);
+}
+
+#[test]
+fn tree_with_an_update_has_at_most_so_many_steps() {
+    let is_replaced = |count: usize| {
+        let name = |i: usize| format!("n{i}+");
+        let mut nodes = vec![node(&name(0), "MatMul", "a b"), node("v", "_Arg", "")];
+        nodes.extend((1..=count).map(|i| node(&name(i), "Exp", &name(i - 1))));
+        let inputs = format!("v {}", name(count));
+        nodes.push(change("update", "AssignAddVariableOp", &inputs));
+        let graph = apply(&nodes, &[]).1;
+        graph.node("update").unwrap().op == "AssignVariableOp"
+    };
+    assert!(is_replaced(MAX_STEPS - 1));
+    assert!(!is_replaced(MAX_STEPS));
 }

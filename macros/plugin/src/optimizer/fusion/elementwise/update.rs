@@ -3,6 +3,8 @@
 //! Core's kernels of these ops read what the tree has written. A tree that reads the variable writes the new value, which
 //! an assignment takes over without a copy.
 
+use std::collections::HashMap;
+
 use super::{MAX_STEPS, OP, fused, shape_of};
 use crate::graph::{Attribute, Graph, Input, Node};
 use crate::optimizer::fusion::{Rules, chain::Links};
@@ -17,6 +19,13 @@ const UPDATES: &[(&str, &[&str])] = &[
 /// The ops that use a variable without changing it.
 const READS: &[&str] = &["ReadVariableOp", "VariableShape", "VarIsInitializedOp"];
 
+/// The ops whose result is a variable for the first time in a graph.
+const SOURCES: &[&str] = &["_Arg", "VarHandleOp"];
+
+/// The op that passes a variable on, such as to the nodes of an inlined function. Those of loops and branches are none:
+/// their updates stay, since several iterations may run at a time, and a read may run where the update does not.
+const ALIAS: &str = "Identity";
+
 /// The elements of a variable from which on its updates are replaced: counters and totals stay atomic.
 const MIN_ELEMENTS: u64 = 4096;
 
@@ -26,7 +35,7 @@ pub(in crate::optimizer::fusion) fn fuse_in(
     ops: &[&str],
     rules: &Rules<'_>,
 ) -> bool {
-    let updates = find(graph, ops, rules);
+    let updates = Updates::find(graph, ops, rules);
     let is_changed = !updates.is_empty();
     for update in updates {
         update.apply(graph);
@@ -45,59 +54,124 @@ struct Update {
     read: Node,
 }
 
-fn find(graph: &Graph, ops: &[&str], rules: &Rules<'_>) -> Vec<Update> {
-    let links = Links::new(graph);
-    let nodes = 0..graph.nodes.len();
-    nodes
-        .filter_map(|node| Update::find(graph, &links, node, ops, rules))
-        .collect()
-}
-
 impl Update {
-    /// Returns the update at this position, or `None` if it is none whose tree can write the variable's new value.
-    fn find(
-        graph: &Graph,
-        links: &Links<'_>,
-        position: usize,
-        ops: &[&str],
-        rules: &Rules<'_>,
-    ) -> Option<Self> {
-        let node = &graph.nodes[position];
-        let (_, last_steps) = UPDATES.iter().find(|it| it.0 == node.op)?;
-        let (variable, value) = (node.inputs.first()?, Input::parse(node.inputs.get(1)?));
-        let at = links
-            .position(value.node)
-            .filter(|_| value.output == Some(0))?;
-        let tree = &graph.nodes[at];
-        let fits = tree.device == node.device
-            && tree.attribute("T") == node.attribute("dtype")
-            && !links.has_other_uses(at, 1)
-            && !rules.preserved.contains(&tree.name)
-            && is_large(&tree.name, rules)
-            && is_only_change(graph, variable);
-        let tree = match tree.op == OP {
-            true => tree.clone(),
-            false => {
-                shape_of(tree, ops, rules)?;
-                fused(graph, &[at])
-            }
-        };
-        let read = read(node, &tree);
-        let tree = with_steps(tree, &read.name, last_steps)?;
-        fits.then_some(Self {
-            node: position,
-            value: at,
-            tree,
-            read,
-        })
-    }
-
     fn apply(self, graph: &mut Graph) {
         graph.nodes[self.value] = self.tree;
         graph.nodes[self.node].op = "AssignVariableOp".into();
         (graph.nodes[self.node].attributes)
             .retain(|(name, _)| name == "dtype" || name.starts_with('_'));
         graph.nodes.push(self.read);
+    }
+}
+
+/// The search for updates.
+struct Updates<'g> {
+    graph: &'g Graph,
+    links: Links<'g>,
+    /// The number of inputs of nodes that may change a variable, by the position of its source.
+    changes: HashMap<usize, usize>,
+    ops: &'g [&'g str],
+    rules: &'g Rules<'g>,
+}
+
+impl<'g> Updates<'g> {
+    fn find(graph: &'g Graph, ops: &'g [&'g str], rules: &'g Rules<'g>) -> Vec<Update> {
+        let (links, changes) = (Links::new(graph), HashMap::new());
+        let mut all = Self {
+            graph,
+            links,
+            changes,
+            ops,
+            rules,
+        };
+        all.count_changes();
+        let nodes = 0..graph.nodes.len();
+        nodes.filter_map(|node| all.update(node)).collect()
+    }
+
+    fn count_changes(&mut self) {
+        let nodes = self.graph.nodes.iter();
+        let changing = nodes.filter(|it| it.op != ALIAS && !READS.contains(&&*it.op));
+        for input in changing.flat_map(Node::inputs) {
+            if let Some(source) = self.source(input) {
+                *self.changes.entry(source).or_default() += 1;
+            }
+        }
+    }
+
+    /// Returns the node from which the graph has a variable, or `None` if it passes through a loop or a branch, or is none.
+    fn source(&self, variable: Input<'_>) -> Option<usize> {
+        let mut position = self.links.position(variable.node)?;
+        variable.output?;
+        while self.graph.nodes[position].op == ALIAS {
+            position = self
+                .links
+                .position(self.graph.nodes[position].inputs().next()?.node)?;
+        }
+        let is_source = SOURCES.contains(&&*self.graph.nodes[position].op);
+        is_source.then_some(position)
+    }
+
+    /// Returns the update by the node at this position, or `None` if it stays.
+    fn update(&self, position: usize) -> Option<Update> {
+        let node = &self.graph.nodes[position];
+        let (_, last_steps) = UPDATES.iter().find(|it| it.0 == node.op)?;
+        let (variable, value) = (node.inputs().next()?, node.inputs().nth(1)?);
+        let is_only_change = self.changes.get(&self.source(variable)?) == Some(&1);
+        let at = self.links.position(value.node)?;
+        let is_tree = value.output == Some(0) && self.is_tree_of(at, node);
+        if !is_only_change || !is_tree || !last_steps.iter().all(|it| self.ops.contains(it)) {
+            return None;
+        }
+        let tree = match self.graph.nodes[at].op == OP {
+            true => self.graph.nodes[at].clone(),
+            false => {
+                shape_of(&self.graph.nodes[at], self.ops, self.rules)?;
+                fused(self.graph, &[at])
+            }
+        };
+        let read = self.read(node, &tree)?;
+        Some(Update {
+            node: position,
+            value: at,
+            tree: with_steps(tree, &read.name, last_steps)?,
+            read,
+        })
+    }
+
+    /// Returns true if the node at this position may compute the new value of the variable that `update`, its only reader,
+    /// changes.
+    fn is_tree_of(&self, position: usize, update: &Node) -> bool {
+        let (tree, rules) = (&self.graph.nodes[position], self.rules);
+        tree.device == update.device
+            && tree.device_type() == Some(rules.device_type)
+            && tree.attribute("T") == update.attribute("dtype")
+            && !self.links.has_other_uses(position, 1)
+            && !rules.preserved.contains(&tree.name)
+            && is_large(&tree.name, rules)
+    }
+
+    /// Returns a read of the variable after all that the tree and the changing node wait for. `None` if one of these is a
+    /// branch, after which the read would run although the update may not.
+    fn read(&self, update: &Node, tree: &Node) -> Option<Node> {
+        let mut read = Node::new(format!("{}/plugin_read", update.name), "ReadVariableOp");
+        read.device.clone_from(&update.device);
+        read.inputs.push(update.inputs[0].clone());
+        for input in tree.inputs().chain(update.inputs().skip(2)) {
+            let source = self.links.position(input.node)?;
+            let source = &self.graph.nodes[source];
+            if source.op.ends_with("Switch") {
+                return None;
+            }
+            // Arguments and constants without inputs are there before any node runs.
+            let control = format!("^{}", input.node);
+            if !source.inputs.is_empty() && !read.inputs.contains(&control) {
+                read.inputs.push(control);
+            }
+        }
+        let dtype = update.attribute("dtype")?.clone();
+        read.attributes.push(("dtype".into(), dtype));
+        Some(read)
     }
 }
 
@@ -109,30 +183,6 @@ fn is_large(node: &str, rules: &Rules<'_>) -> bool {
     let mut sizes = dims.iter().map(|it| it.size());
     let len = sizes.try_fold(1, |len: u64, size| len.checked_mul(size?));
     len.is_some_and(|it| it >= MIN_ELEMENTS)
-}
-
-/// Returns true if one node of the graph may change the variable, so that the order of two changes is not a question.
-fn is_only_change(graph: &Graph, variable: &str) -> bool {
-    let changing = graph.nodes.iter().filter(|it| !READS.contains(&&*it.op));
-    let uses = changing.flat_map(|it| &it.inputs);
-    let variable = Input::parse(variable);
-    uses.filter(|it| Input::parse(it) == variable).count() == 1
-}
-
-/// Returns a read of the variable after all that the tree and the changing node wait for.
-fn read(update: &Node, tree: &Node) -> Node {
-    let mut read = Node::new(format!("{}/plugin_read", update.name), "ReadVariableOp");
-    read.device.clone_from(&update.device);
-    read.inputs.push(update.inputs[0].clone());
-    for input in tree.inputs().chain(update.inputs().skip(2)) {
-        let control = format!("^{}", input.node);
-        if !read.inputs.contains(&control) {
-            read.inputs.push(control);
-        }
-    }
-    let dtype = update.attribute("dtype").cloned();
-    read.attributes.extend(dtype.map(|it| ("dtype".into(), it)));
-    read
 }
 
 /// Returns the tree with an input more, and with these steps of it and the result before. `None` if they are too many.
