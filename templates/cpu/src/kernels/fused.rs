@@ -61,14 +61,14 @@ fn check_addend(found: &[&[usize]], dims: [usize; 2]) -> Result<()> {
     }
 }
 
-/// The attributes of what follows a product.
+/// The attributes of a product that name the ops after it.
 #[derive(Attributes)]
 struct FusedAttributes {
     fused_ops: Vec<String>,
     leakyrelu_alpha: f32,
 }
 
-/// What follows a product, after the check of the attributes.
+/// The checked ops after a product.
 enum Fused {
     /// A bias and an activation.
     Bias(Activation),

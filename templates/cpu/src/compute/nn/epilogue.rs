@@ -1,5 +1,5 @@
-//! What follows a product or a convolution in the same pass: a bias for each column, then an activation function; or the
-//! sum with another matrix.
+//! Functions of the result of a product or a convolution, in the same pass: a bias for each column, then an activation
+//! function; or the sum with another matrix.
 //!
 //! The result has the bits of the single steps: each rounds to the element type.
 

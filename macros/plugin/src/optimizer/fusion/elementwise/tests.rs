@@ -22,6 +22,7 @@ fn apply(nodes: &[Node], preserved: &[&str]) -> (bool, Graph) {
     apply_to(DEFAULT, nodes, preserved)
 }
 
+/// Replaces the trees of these ops, as [`apply`] does.
 fn apply_to(ops: &[&str], nodes: &[Node], preserved: &[&str]) -> (bool, Graph) {
     let mut graph = Graph::default();
     graph.nodes.extend_from_slice(nodes);
@@ -240,15 +241,19 @@ fn update_of_a_large_variable_is_the_end_of_its_tree() {
     assert_eq!(count.as_int(), Some(4));
 }
 
+/// Returns the graph of an argument that changes by the product of two others.
+fn update_by_product(op: &str) -> Vec<Node> {
+    let mut nodes = vec![
+        node("value+", "Mul", "x y"),
+        change("update", op, "v value+"),
+    ];
+    nodes.extend(["v", "x", "y"].map(|it| node(it, "_Arg", "")));
+    nodes
+}
+
 #[test]
 fn one_node_and_an_addition_are_a_tree_of_two_steps() {
-    let nodes = [
-        node("value+", "Mul", "x y"),
-        change("update", "AssignAddVariableOp", "v value+"),
-        node("v", "_Arg", ""),
-        node("x", "_Arg", ""),
-        node("y", "_Arg", ""),
-    ];
+    let nodes = update_by_product("AssignAddVariableOp");
     let tree = "value+(x y update/plugin_read) = Mul 0 1, AddN 2 3";
     assert_eq!(fused(&nodes)[..2], [tree, "update"]);
 }
@@ -313,25 +318,21 @@ fn updates_stay_of_variables_that_other_nodes_may_change() {
 }
 
 #[test]
-fn updates_in_loops_and_branches_stay() {
+fn updates_stay_in_loops_and_branches_and_of_no_source() {
     let value = || node("value+", "Mul", "x y");
     for op in ["Enter", "Switch", "Merge"] {
         let passed = node("v", op, "handle");
         assert!(!is_update_replaced(value(), &[passed], &[]), "{op}");
     }
+    let cycle = [node("v", "Identity", "w"), node("w", "Identity", "v")];
+    assert!(!is_update_replaced(value(), &cycle, &[]));
     let branch = node("y", "Switch", "z condition");
     assert!(!is_update_replaced(value(), &[branch], &[]));
 }
 
 #[test]
 fn updates_stay_whose_steps_the_author_does_not_want() {
-    let nodes = [
-        node("value+", "Mul", "x y"),
-        change("update", "AssignSubVariableOp", "v value+"),
-        node("v", "_Arg", ""),
-        node("x", "_Arg", ""),
-        node("y", "_Arg", ""),
-    ];
+    let nodes = update_by_product("AssignSubVariableOp");
     assert!(apply(&nodes, &[]).0);
     assert!(!apply_to(&["Mul", "AddN"], &nodes, &[]).0);
 }

@@ -101,15 +101,17 @@ impl<'g> Updates<'g> {
 
     /// Returns the node from which the graph has a variable, or `None` if it passes through a loop or a branch, or is none.
     fn source(&self, variable: Input<'_>) -> Option<usize> {
-        let mut position = self.links.position(variable.node)?;
         variable.output?;
-        while self.graph.nodes[position].op == ALIAS {
-            position = self
-                .links
-                .position(self.graph.nodes[position].inputs().next()?.node)?;
+        let mut position = self.links.position(variable.node)?;
+        // Aliases of an invalid graph can be a cycle.
+        for _ in 0..self.graph.nodes.len() {
+            let node = &self.graph.nodes[position];
+            if node.op != ALIAS {
+                return SOURCES.contains(&&*node.op).then_some(position);
+            }
+            position = self.links.position(node.inputs().next()?.node)?;
         }
-        let is_source = SOURCES.contains(&&*self.graph.nodes[position].op);
-        is_source.then_some(position)
+        None
     }
 
     /// Returns the update by the node at this position, or `None` if it stays.
