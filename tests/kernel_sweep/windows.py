@@ -21,12 +21,15 @@ def window(r, rank):
 
 
 def channels_first(op, attributes, images=(), sizes=(), is_image=True):
-    """Returns a function that calls an op of NCHW for tensors of NHWC, and on the CPU, which lacks most of these, one of NHWC."""
-    first, last = [0, 3, 1, 2], [0, 2, 3, 1]
-    swapped = {name: [it[axis] for axis in first] if isinstance(it, list) and len(it) == 4 else it for name, it in attributes.items()}
+    """Returns a function that calls an op of NCHW or NCDHW for tensors of NHWC or NDHWC, and on the CPU, which lacks most of
+    these, one of the latter."""
+    rank = len(attributes["strides"])
+    first, last = [0, rank - 1, *range(1, rank - 1)], [0, *range(2, rank), 1]
+    swapped = {name: [it[axis] for axis in first] if isinstance(it, list) and len(it) == rank else it for name, it in attributes.items()}
     if attributes.get("explicit_paddings"):
         swapped["explicit_paddings"] = [0, 0, 0, 0, *attributes["explicit_paddings"][2:6]]
-    of_first, of_last = function_of(op, **swapped, data_format="NCHW"), function_of(op, **attributes)
+    layout = "NCHW" if rank == 4 else "NCDHW"
+    of_first, of_last = function_of(op, **swapped, data_format=layout), function_of(op, **attributes)
 
     def run(*tensors):
         moved = list(tensors)
@@ -41,8 +44,7 @@ def channels_first(op, attributes, images=(), sizes=(), is_image=True):
 
 
 def in_either_format(r, op, attributes, **where):
-    is_first = len(attributes["strides"]) == 4 and r.chance(0.3)
-    return channels_first(op, attributes, **where) if is_first else function_of(op, **attributes)
+    return channels_first(op, attributes, **where) if r.chance(0.3) else function_of(op, **attributes)
 
 
 def convolution(op, rank, part, is_depthwise=False):

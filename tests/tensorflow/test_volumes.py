@@ -88,6 +88,32 @@ def test_volumes_of_16_bit_floats_are_those_of_float32_rounded(dtype):
         np.testing.assert_allclose(found, expected, rtol=2e-2, atol=2e-2)
 
 
+@pytest.mark.parametrize("op", ["Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2", "MaxPool3D", "MaxPool3DGrad", "AvgPool3D", "AvgPool3DGrad"])
+def test_channels_first_has_results_of_channels_last(op):
+    random = np.random.default_rng(4)
+    x, w, dy = [random.normal(size=size).astype(np.float32) for size in ((2, 4, 5, 4, 3), (2, 3, 2, 3, 4), (2, 2, 5, 2, 4))]
+    moved = lambda it: tf.transpose(it, [0, 4, 1, 2, 3])
+    attributes = dict(strides=[1, 2, 1, 2, 1], padding="SAME")
+    dy_of_pool, sizes = dy[..., :3], np.array(x.shape, np.int32)
+    inputs = {
+        "Conv3D": lambda to: dict(input=to(x), filter=w),
+        "Conv3DBackpropInputV2": lambda to: dict(input_sizes=to(x).shape, filter=w, out_backprop=to(dy)),
+        "Conv3DBackpropFilterV2": lambda to: dict(input=to(x), filter_sizes=w.shape, out_backprop=to(dy)),
+        "MaxPool3D": lambda to: dict(input=to(x)),
+        "MaxPool3DGrad": lambda to: dict(orig_input=to(x), orig_output=to(dy_of_pool), grad=to(dy_of_pool)),
+        "AvgPool3D": lambda to: dict(input=to(x)),
+        "AvgPool3DGrad": lambda to: dict(orig_input_shape=tf.gather(sizes, [0, 4, 1, 2, 3]) if to is moved else sizes, grad=to(dy_of_pool)),
+    }[op]
+    if "Pool" in op:
+        attributes["ksize"] = [1, 2, 3, 2, 1]
+    swapped = {name: [it[0], it[4], *it[1:4]] if isinstance(it, list) else it for name, it in attributes.items()}
+    with tf.device(f"/device:{DEVICE}:0"):
+        last = getattr(R, op)(**inputs(tf.constant), **attributes)
+        first = getattr(R, op)(**inputs(moved), **swapped, data_format="NCDHW")
+    expected = last if op == "Conv3DBackpropFilterV2" else moved(last)
+    np.testing.assert_array_equal(first, expected)
+
+
 def conv(x=(1, 4, 4, 4, 2), w=(3, 3, 3, 2, 3), strides=(1,) * 5, **more):
     return lambda: R.Conv3D(input=np.ones(x), filter=np.ones(w), strides=list(strides), **{**dict(padding="VALID"), **more})
 
@@ -110,7 +136,7 @@ def pool(op="MaxPool3D", x=(1, 4, 4, 4, 2), ksize=(1, 2, 2, 2, 1), strides=(1,) 
 VOLUMES = [
     (conv(), (1, 2, 2, 2, 3)), (conv(x=(0, 4, 4, 4, 2)), (0, 2, 2, 2, 3)), (conv(x=(4, 4, 4, 2)), INVALID), (conv(w=(3, 3, 2, 3)), INVALID), (conv(w=(3, 3, 3, 1, 3)), INVALID),
     (conv(w=(5, 3, 3, 2, 3)), (1, 0, 2, 2, 3)), (conv(w=(6, 3, 3, 2, 3)), INVALID), (conv(strides=(2, 1, 1, 1, 1)), INVALID), (conv(strides=(1, 0, 1, 1, 1)), INVALID),
-    (conv(strides=(1,) * 6), INVALID), (conv(data_format="NCDHW"), INVALID), (conv(dilations=[1, 0, 1, 1, 1]), INVALID), (conv(padding="SAME", dilations=[1, 2, 1, 1, 1]), (1, 4, 4, 4, 3)),
+    (conv(strides=(1,) * 6), INVALID), (conv(dilations=[1, 0, 1, 1, 1]), INVALID), (conv(padding="SAME", dilations=[1, 2, 1, 1, 1]), (1, 4, 4, 4, 3)),
     (conv_input(), (1, 4, 4, 4, 2)), (conv_input(sizes=(1, 4, 4, 2)), INVALID), (conv_input(sizes=[[1, 4, 4, 4, 2]]), INVALID), (conv_input(sizes=(1, -4, 4, 4, 2)), INVALID),
     (conv_input(dy=(1, 2, 2, 3, 3)), INVALID), (conv_input(sizes=(2, 4, 4, 4, 2)), INVALID), (conv_input(dy=(2, 2, 2, 3)), INVALID), (conv_input(sizes=(1, 4, 4, 4, 3)), INVALID),
     (conv_input(sizes=(1 << 30, 1 << 30, 1 << 30, 1 << 30, 2)), INVALID),
@@ -118,7 +144,7 @@ VOLUMES = [
     (conv_filter(x=(2, 4, 4, 4, 2)), INVALID), (conv_filter(x=(0, 4, 4, 4, 2), dy=(0, 2, 2, 2, 3)), (3, 3, 3, 2, 3)), (conv_filter(sizes=(1 << 30, 1 << 30, 1 << 30, 2, 3)), INVALID),
     *[(pool(op), (1, 3, 3, 3, 2)) for op in ("MaxPool3D", "AvgPool3D")], (pool(x=(0, 4, 4, 4, 2)), (0, 3, 3, 3, 2)), (pool(x=(4, 4, 4, 2)), INVALID), (pool(ksize=(1, 6, 2, 2, 1)), INVALID),
     (pool(ksize=(2, 2, 2, 2, 1)), UNIMPLEMENTED), (pool(ksize=(1, 2, 2, 2, 2)), UNIMPLEMENTED), (pool(strides=(2, 1, 1, 1, 1)), UNIMPLEMENTED), (pool(ksize=(1, 0, 2, 2, 1)), INVALID),
-    (pool(strides=(1, 1, 0, 1, 1)), INVALID), (pool(ksize=(1,) * 6), INVALID), (pool(data_format="NCDHW"), INVALID),
+    (pool(strides=(1, 1, 0, 1, 1)), INVALID), (pool(ksize=(1,) * 6), INVALID),
 ]  # fmt: skip
 
 

@@ -1,6 +1,9 @@
 //! Convolution and its gradients.
 
-use super::image::{DataFormat, PaddingKind, dims4, paddings, shape, slides, spatial};
+use super::image::{
+    DataFormat, PaddingKind, check_filter, dims4, paddings, shape, slides, spatial,
+};
+use super::layout::ChannelFormat;
 use super::prelude::*;
 use crate::compute::matmul::{Factor, Finish};
 use crate::compute::nn::conv::{self, Convolution};
@@ -45,10 +48,7 @@ impl Conv {
     /// Returns an error if the shapes are not those of a convolution.
     pub fn forward_plan(&self, input: &[usize], filter: &[usize]) -> Result<Convolution> {
         let plan = self.plan(input, filter)?;
-        if filter[0] * filter[1] == 0 && !plan.output().contains(&0) {
-            let message = format!("the filter must not be empty, but has shape {filter:?}");
-            return Err(Error::invalid_argument(message));
-        }
+        check_filter(filter, &plan.output())?;
         Ok(plan)
     }
 

@@ -1,6 +1,7 @@
 //! Convolution of volumes and its gradients.
 
-use super::image::PaddingKind;
+use super::image::{PaddingKind, check_filter};
+use super::layout::ChannelFormat;
 use super::prelude::*;
 use super::volume::{VolumeFormat, check_output, dims5, slides_3d, spatial_3d};
 use crate::compute::matmul::Factor;
@@ -19,6 +20,7 @@ struct ConvAttributes {
 
 /// The checked attributes.
 struct Conv3d {
+    format: VolumeFormat,
     slides: [Slide; 3],
 }
 
@@ -26,20 +28,22 @@ impl Prepare for Conv3d {
     type Attributes = ConvAttributes;
 
     fn prepare(it: ConvAttributes) -> Result<Self> {
-        it.data_format.check()?;
+        let format = it.data_format;
         let invalid = |message: String| Error::invalid_argument(message);
-        let strides = spatial_3d("strides", &it.strides, invalid)?;
-        let dilations = spatial_3d("dilations", &it.dilations, invalid)?;
+        let strides = spatial_3d("strides", &it.strides, format, invalid)?;
+        let dilations = spatial_3d("dilations", &it.dilations, format, invalid)?;
         Ok(Self {
+            format,
             slides: slides_3d(strides, dilations, it.padding)?,
         })
     }
 }
 
 impl Conv3d {
-    /// Returns the plan for an input and a filter.
+    /// Returns the plan for an input, with the dims of its tensor, and a filter.
     fn plan(&self, input: &[usize], filter: &[usize]) -> Result<Convolution> {
-        let (input, filter) = (dims5("the input", input)?, dims5("the filter", filter)?);
+        let input = self.format.to_channels_last(dims5("the input", input)?);
+        let filter = dims5("the filter", filter)?;
         if filter[3] != input[4] {
             let message = format!(
                 "a filter of shape {filter:?} must have the {} channels of the input",
@@ -70,11 +74,12 @@ fn conv3d<T: Element + Factor>(
     output: Out<'_, T>,
 ) -> Result<()> {
     let plan = it.plan(input.dims(), filter.dims())?;
-    let mut output = output.unspecified(&plan.output_3d())?;
-    T::overwrite(&mut output, |y| {
-        conv::convolve(&plan, input.data(), filter.data(), y)
-    });
-    Ok(())
+    check_filter(filter.dims(), &plan.output_3d())?;
+    it.format.write(plan.output_3d(), output, |y| {
+        it.format.read(plan.input_3d(), input.data(), |x| {
+            conv::convolve(&plan, x, filter.data(), y)
+        });
+    })
 }
 
 #[kernel(Conv3DBackpropInputV2, T = [F16, Bf16, f32, f64])]
@@ -87,12 +92,13 @@ fn conv3d_backprop_input<T: Element + Factor>(
 ) -> Result<()> {
     let dims = stated_dims("input_sizes", &input_sizes)?;
     let plan = it.plan(&dims, filter.dims())?;
-    check_output("out_backprop", out_backprop.dims(), plan.output_3d())?;
-    let mut output = output.unspecified(&dims)?;
-    T::overwrite(&mut output, |dx| {
-        conv::backprop_input(&plan, filter.data(), out_backprop.data(), dx)
-    });
-    Ok(())
+    let gradient = it.format.dims(plan.output_3d());
+    check_output("out_backprop", out_backprop.dims(), gradient)?;
+    it.format.write(plan.input_3d(), output, |dx| {
+        it.format.read(plan.output_3d(), out_backprop.data(), |dy| {
+            conv::backprop_input(&plan, filter.data(), dy, dx)
+        });
+    })
 }
 
 #[kernel(Conv3DBackpropFilterV2, T = [F16, Bf16, f32, f64])]
@@ -105,10 +111,15 @@ fn conv3d_backprop_filter<T: Element + Factor>(
 ) -> Result<()> {
     let dims = super::image::shape("filter_sizes", &filter_sizes)?;
     let plan = it.plan(input.dims(), &dims)?;
-    check_output("out_backprop", out_backprop.dims(), plan.output_3d())?;
+    let gradient = it.format.dims(plan.output_3d());
+    check_output("out_backprop", out_backprop.dims(), gradient)?;
     let mut output = output.unspecified(&dims)?;
     T::overwrite(&mut output, |df| {
-        conv::backprop_filter(&plan, input.data(), out_backprop.data(), df)
+        it.format.read(plan.input_3d(), input.data(), |x| {
+            it.format.read(plan.output_3d(), out_backprop.data(), |dy| {
+                conv::backprop_filter(&plan, x, dy, df)
+            });
+        });
     });
     Ok(())
 }

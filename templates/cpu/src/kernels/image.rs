@@ -1,11 +1,9 @@
 //! Attributes and shapes of kernels that work on images: the layout, strides and padding.
 
+use super::layout::ChannelFormat;
 use super::prelude::*;
 use crate::compute::nn::bias::ChannelLayout;
 use crate::compute::nn::window::{Padding, Slide};
-use crate::compute::strided::permute;
-use crate::compute::workspace::Buffer;
-use sp_plugin::kernel::OutSlice;
 
 /// The position of the channels.
 #[derive(Clone, Copy, PartialEq, Eq, AttributeValue)]
@@ -27,63 +25,7 @@ impl From<DataFormat> for ChannelLayout {
     }
 }
 
-impl DataFormat {
-    /// Returns a list of one item per dim as batch, rows, columns, channels.
-    pub fn to_channels_last<T: Copy>(self, [n, a, b, c]: [T; 4]) -> [T; 4] {
-        match self {
-            Self::ChannelsLast => [n, a, b, c],
-            Self::ChannelsFirst => [n, b, c, a],
-        }
-    }
-
-    /// Returns a list in the order batch, rows, columns, channels in the order of the tensor's dims.
-    pub fn dims<T: Copy>(self, [n, h, w, c]: [T; 4]) -> [T; 4] {
-        match self {
-            Self::ChannelsLast => [n, h, w, c],
-            Self::ChannelsFirst => [n, c, h, w],
-        }
-    }
-
-    /// Calls `compute` with the elements of a tensor of `dims`, channels last.
-    pub fn read<T: Copy + Send + Sync, R>(
-        self,
-        dims: [usize; 4],
-        x: &[T],
-        compute: impl FnOnce(&[T]) -> R,
-    ) -> R {
-        match self {
-            Self::ChannelsLast => compute(x),
-            Self::ChannelsFirst => {
-                let mut copy = x.to_vec();
-                permute(&self.dims(dims), &[0, 2, 3, 1], x, &mut copy);
-                compute(&copy)
-            }
-        }
-    }
-
-    /// Allocates an output of `dims`, which are channels last, and calls `compute`, which writes its elements channels
-    /// last.
-    ///
-    /// # Errors
-    /// Returns an error if there is not enough memory.
-    pub fn write<T: Element + Precision>(
-        self,
-        dims: [usize; 4],
-        out: Out<'_, T>,
-        compute: impl FnOnce(&mut [T::Compute]),
-    ) -> Result<()> {
-        let mut out: OutSlice<'_, T> = out.unspecified(&self.dims(dims))?;
-        T::overwrite(&mut out, |out| match self {
-            Self::ChannelsLast => compute(out),
-            Self::ChannelsFirst => {
-                let mut copy = Buffer::new(out.len());
-                compute(&mut copy);
-                permute(&dims, &[0, 3, 1, 2], &copy, out);
-            }
-        });
-        Ok(())
-    }
-}
+impl ChannelFormat<4> for DataFormat {}
 
 /// The kind of padding.
 #[derive(Clone, Copy, PartialEq, Eq, AttributeValue)]
@@ -144,14 +86,31 @@ pub fn spatial(name: &str, values: &[i64], format: DataFormat) -> Result<[usize;
     };
     let [batch, rows, columns, channels] = format.to_channels_last(values);
     if [batch, channels] != [1, 1] {
-        let message =
-            format!("{name} {values:?} other than 1 of batch and channels are not supported");
-        return Err(Error::unimplemented(message));
+        return Err(Error::unimplemented(not_spatial(name, &values)));
     }
     match (to_size(rows), to_size(columns)) {
         (Some(rows @ 1..), Some(columns @ 1..)) => Ok([rows, columns]),
         _ => Err(Error::invalid_argument(format!(
             "{name} {values:?} of rows and columns must be above 0 and at most 2147483647"
+        ))),
+    }
+}
+
+/// Returns the message about an attribute whose elements of batch and channels are not 1.
+pub fn not_spatial(name: &str, values: &[i64]) -> String {
+    format!("{name} in the batch and depth dimensions must be 1, but {name} are {values:?}")
+}
+
+/// Checks that the windows of a convolution have elements, unless the result is empty.
+///
+/// # Errors
+/// Returns an error if a spatial dim of the filter is 0.
+pub fn check_filter(filter: &[usize], output: &[usize]) -> Result<()> {
+    let spatial = filter.len().saturating_sub(2);
+    match filter[..spatial].contains(&0) && !output.contains(&0) {
+        false => Ok(()),
+        true => Err(Error::invalid_argument(format!(
+            "filter must not have zero elements, but has shape {filter:?}"
         ))),
     }
 }

@@ -18,6 +18,7 @@ mod gather;
 mod identity;
 pub mod image;
 mod join;
+mod layout;
 mod mat_mul;
 mod movement;
 mod nn;

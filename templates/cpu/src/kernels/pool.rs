@@ -1,6 +1,7 @@
 //! Pools and their gradients.
 
 use super::image::{DataFormat, PaddingKind, dims4, paddings, shape, slides, spatial};
+use super::layout::ChannelFormat;
 use super::prelude::*;
 use crate::compute::elementary::Elementary;
 use crate::compute::nn::pool::{self, Pool};

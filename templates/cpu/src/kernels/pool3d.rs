@@ -1,6 +1,7 @@
 //! Pools of volumes and their gradients.
 
 use super::image::{PaddingKind, shape};
+use super::layout::ChannelFormat;
 use super::prelude::*;
 use super::volume::{VolumeFormat, check_output, dims5, slides_3d, spatial_3d};
 use crate::compute::elementary::Elementary;
@@ -18,6 +19,7 @@ struct PoolAttributes {
 
 /// The checked attributes.
 struct Pooling {
+    format: VolumeFormat,
     size: [usize; 3],
     slides: [Slide; 3],
 }
@@ -26,11 +28,12 @@ impl Prepare for Pooling {
     type Attributes = PoolAttributes;
 
     fn prepare(it: PoolAttributes) -> Result<Self> {
-        it.data_format.check()?;
+        let format = it.data_format;
         let unsupported = |message: String| Error::unimplemented(message);
-        let size = spatial_3d("ksize", &it.ksize, unsupported)?;
-        let strides = spatial_3d("strides", &it.strides, unsupported)?;
+        let size = spatial_3d("ksize", &it.ksize, format, unsupported)?;
+        let strides = spatial_3d("strides", &it.strides, format, unsupported)?;
         Ok(Self {
+            format,
             size,
             slides: slides_3d(strides, [1; 3], it.padding)?,
         })
@@ -38,10 +41,15 @@ impl Prepare for Pooling {
 }
 
 impl Pooling {
-    /// Returns the plan for an input.
+    /// Returns the plan for an input, with the dims of its tensor.
     fn plan(&self, input: &[usize]) -> Result<Pool> {
-        let input = dims5("the input", input)?;
+        let input = self.format.to_channels_last(dims5("the input", input)?);
         Ok(Pool::new_3d(input, self.size, self.slides)?)
+    }
+
+    /// Checks that a tensor has the shape of the result.
+    fn check_output(&self, name: &str, found: &[usize], plan: &Pool) -> Result<()> {
+        check_output(name, found, self.format.dims(plan.output_3d()))
     }
 }
 
@@ -52,10 +60,11 @@ fn max_pool<T: Element + Precision<Compute: Elementary>>(
     output: Out<'_, T>,
 ) -> Result<()> {
     let plan = it.plan(input.dims())?;
-    let mut output = output.unspecified(&plan.output_3d())?;
-    let input = T::widened(input.data());
-    T::overwrite(&mut output, |y| pool::max_pool(&plan, &input, y));
-    Ok(())
+    it.format.write(plan.output_3d(), output, |y| {
+        let input = T::widened(input.data());
+        it.format
+            .read(plan.input_3d(), &input, |x| pool::max_pool(&plan, x, y));
+    })
 }
 
 #[kernel(MaxPool3DGrad, T = [F16, Bf16, f32], TInput: U = [F16, Bf16, f32])]
@@ -67,18 +76,19 @@ fn max_pool_grad<T: Element + Precision<Compute = f32>, U: Element + Precision<C
     output: Out<'_, T>,
 ) -> Result<()> {
     let plan = it.plan(orig_input.dims())?;
-    check_output("orig_output", orig_output.dims(), plan.output_3d())?;
-    check_output("grad", grad.dims(), plan.output_3d())?;
-    let mut output = output.unspecified(&plan.input_3d())?;
-    let (x, y) = (
-        U::widened(orig_input.data()),
-        U::widened(orig_output.data()),
-    );
-    let gradient = T::widened(grad.data());
-    T::overwrite(&mut output, |dx| {
-        pool::max_pool_3d_grad(&plan, [&x, &y], &gradient, dx)
-    });
-    Ok(())
+    it.check_output("orig_output", orig_output.dims(), &plan)?;
+    it.check_output("grad", grad.dims(), &plan)?;
+    let [input, result] = [&orig_input, &orig_output].map(|it| U::widened(it.data()));
+    let (gradient, format) = (T::widened(grad.data()), it.format);
+    format.write(plan.input_3d(), output, |dx| {
+        format.read(plan.input_3d(), &input, |x| {
+            format.read(plan.output_3d(), &result, |y| {
+                format.read(plan.output_3d(), &gradient, |dy| {
+                    pool::max_pool_3d_grad(&plan, [x, y], dy, dx)
+                });
+            });
+        });
+    })
 }
 
 #[kernel(AvgPool3D, T = [F16, Bf16, f32, f64])]
@@ -88,10 +98,11 @@ fn average_pool<T: Element + Precision<Compute: Elementary>>(
     output: Out<'_, T>,
 ) -> Result<()> {
     let plan = it.plan(input.dims())?;
-    let mut output = output.unspecified(&plan.output_3d())?;
-    let input = T::widened(input.data());
-    T::overwrite(&mut output, |y| pool::average_pool(&plan, &input, y));
-    Ok(())
+    it.format.write(plan.output_3d(), output, |y| {
+        let input = T::widened(input.data());
+        it.format
+            .read(plan.input_3d(), &input, |x| pool::average_pool(&plan, x, y));
+    })
 }
 
 #[kernel(AvgPool3DGrad, T = [F16, Bf16, f32, f64])]
@@ -102,13 +113,13 @@ fn average_pool_grad<T: Element + Precision<Compute: Elementary>>(
     output: Out<'_, T>,
 ) -> Result<()> {
     let plan = it.plan(&shape("orig_input_shape", &orig_input_shape)?)?;
-    check_output("grad", grad.dims(), plan.output_3d())?;
-    let mut output = output.unspecified(&plan.input_3d())?;
-    let gradient = T::widened(grad.data());
-    T::overwrite(&mut output, |dx| {
-        pool::average_pool_grad(&plan, &gradient, dx)
-    });
-    Ok(())
+    it.check_output("grad", grad.dims(), &plan)?;
+    it.format.write(plan.input_3d(), output, |dx| {
+        let gradient = T::widened(grad.data());
+        it.format.read(plan.output_3d(), &gradient, |dy| {
+            pool::average_pool_grad(&plan, dy, dx)
+        });
+    })
 }
 
 /// Returns the kernels of this file.

@@ -1,8 +1,9 @@
-//! Attributes and shapes of kernels that work on volumes, whose tensors are in the order batch, planes, rows, columns,
-//! channels, as in TensorFlow's kernels on the CPU.
+//! Attributes and shapes of kernels that work on volumes: the layout, strides and padding.
 
-use super::image::{PaddingKind, to_size};
+use super::image::{PaddingKind, not_spatial, to_size};
+use super::layout::ChannelFormat;
 use super::prelude::*;
+use crate::compute::nn::bias::ChannelLayout;
 use crate::compute::nn::window::{Padding, Slide};
 
 /// The position of the channels.
@@ -16,20 +17,16 @@ pub enum VolumeFormat {
     ChannelsFirst,
 }
 
-impl VolumeFormat {
-    /// Checks that the channels are the last dim.
-    ///
-    /// # Errors
-    /// Returns an error if they are not.
-    pub fn check(self) -> Result<()> {
-        match self {
-            Self::ChannelsLast => Ok(()),
-            Self::ChannelsFirst => Err(Error::invalid_argument(
-                "data_format NCDHW is not supported: transpose the tensor to NDHWC",
-            )),
+impl From<VolumeFormat> for ChannelLayout {
+    fn from(format: VolumeFormat) -> Self {
+        match format {
+            VolumeFormat::ChannelsLast => Self::ChannelsLast,
+            VolumeFormat::ChannelsFirst => Self::ChannelsFirst,
         }
     }
 }
+
+impl ChannelFormat<5> for VolumeFormat {}
 
 /// Returns the three spatial elements of an attribute with an element for each dim. `unsupported` creates the error for
 /// batch and channels.
@@ -39,16 +36,16 @@ impl VolumeFormat {
 pub fn spatial_3d(
     name: &str,
     values: &[i64],
+    format: VolumeFormat,
     unsupported: fn(String) -> Error,
 ) -> Result<[usize; 3]> {
-    let Ok(&[batch, planes, rows, columns, channels]) = <&[i64; 5]>::try_from(values) else {
+    let Ok(&values) = <&[i64; 5]>::try_from(values) else {
         let message = format!("{name} {values:?} must have 5 elements, one for each dimension");
         return Err(Error::invalid_argument(message));
     };
+    let [batch, planes, rows, columns, channels] = format.to_channels_last(values);
     if [batch, channels] != [1, 1] {
-        let message =
-            format!("{name} {values:?} other than 1 of batch and channels are not supported");
-        return Err(unsupported(message));
+        return Err(unsupported(not_spatial(name, &values)));
     }
     match (to_size(planes), to_size(rows), to_size(columns)) {
         (Some(planes @ 1..), Some(rows @ 1..), Some(columns @ 1..)) => Ok([planes, rows, columns]),
