@@ -3,6 +3,7 @@
 //! TensorFlow runs its own passes over a graph first. Then it runs the optimizers of the plugins on whose
 //! devices the graph has nodes. If one returns an error, TensorFlow logs it and uses the graph unchanged.
 
+mod assignment;
 mod condition;
 mod declined;
 pub mod fusion;
