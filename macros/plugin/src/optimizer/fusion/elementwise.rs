@@ -1,6 +1,7 @@
 //! Trees of elementwise nodes that one node replaces. Its kernel computes all of them in one pass over memory, and
 //! TensorFlow calls it once.
 
+pub(super) mod merge;
 pub(super) mod update;
 
 use std::collections::HashMap;

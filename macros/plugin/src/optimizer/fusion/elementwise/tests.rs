@@ -1,5 +1,6 @@
 //! Graphs of nodes with named shapes, for tests of trees and of updates.
 
+mod merges;
 mod trees;
 mod updates;
 
@@ -27,6 +28,18 @@ fn apply(nodes: &[Node], preserved: &[&str]) -> (bool, Graph) {
 
 /// Replaces the trees of these ops, as [`apply`] does.
 fn apply_to(ops: &[&str], nodes: &[Node], preserved: &[&str]) -> (bool, Graph) {
+    change(nodes, preserved, |graph, rules| {
+        let is_changed = fuse_in(graph, ops, rules);
+        update::fuse_in(graph, ops, rules) || is_changed
+    })
+}
+
+/// Changes a graph by rules as [`apply`] states them.
+fn change(
+    nodes: &[Node],
+    preserved: &[&str],
+    change: impl Fn(&mut Graph, &Rules<'_>) -> bool,
+) -> (bool, Graph) {
     let mut graph = Graph::default();
     graph.nodes.extend_from_slice(nodes);
     let rules = Rules {
@@ -47,9 +60,7 @@ fn apply_to(ops: &[&str], nodes: &[Node], preserved: &[&str]) -> (bool, Graph) {
             _ => Some(vec![InferredDim::Symbol(-7), InferredDim::Known(3)]),
         },
     };
-    let is_changed = fuse_in(&mut graph, ops, &rules);
-    let has_updates = update::fuse_in(&mut graph, ops, &rules);
-    (is_changed || has_updates, graph)
+    (change(&mut graph, &rules), graph)
 }
 
 /// Returns the names of the nodes, with the inputs and steps of new ones.
