@@ -43,6 +43,7 @@ mod space;
 mod special;
 mod stateful_random;
 mod steps; // since 2.6
+mod strided_slice;
 mod text;
 mod training; // since 2.6
 mod variable; // since 2.6
@@ -51,8 +52,8 @@ mod volume;
 
 use crate::compute;
 use compute::inline::InlineList;
-use sp_plugin::Error;
 use sp_plugin::kernel::{HostIn, Integer, Kernel, kernels};
+use sp_plugin::Error;
 
 /// Returns the reference kernels, in order.
 pub fn table() -> Vec<&'static Kernel> {
@@ -88,6 +89,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(stateful_random::table());
     table.extend(shape::table());
     table.extend(movement::table());
+    table.extend(strided_slice::table());
     table.extend(join::table());
     table.extend(gather::table());
     table.extend(search::table());

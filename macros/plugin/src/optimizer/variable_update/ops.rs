@@ -20,13 +20,15 @@ pub enum Computation {
     ChangedRows(&'static str),
     /// The value with slices changed by an op, which is assigned.
     ChangedSlices(&'static str),
+    /// The value with a slice as Python writes it replaced, which is assigned.
+    ChangedStridedSlice,
     /// The selected rows.
     Rows,
     /// The selected slices.
     Slices,
 }
 
-use Computation::{ChangedRows, ChangedSlices, Difference, Rows, Slices, Sum};
+use Computation::{ChangedRows, ChangedSlices, ChangedStridedSlice, Difference, Rows, Slices, Sum};
 
 const fn op(name: &'static str, dtype: &'static str, computation: Computation) -> VariableOp {
     VariableOp {
@@ -51,6 +53,7 @@ static OPS: &[VariableOp] = &[
     op("ResourceScatterNdMin", "T", ChangedSlices("TensorScatterMin")),
     op("ResourceScatterNdMax", "T", ChangedSlices("TensorScatterMax")),
     op("ResourceScatterNdUpdate", "T", ChangedSlices("TensorScatterUpdate")),
+    op("ResourceStridedSliceAssign", "T", ChangedStridedSlice),
     op("ResourceGather", "dtype", Rows),
     op("ResourceGatherNd", "dtype", Slices),
 ];
@@ -74,6 +77,7 @@ impl Computation {
             Sum => vec!["AddN"],
             Difference => vec!["AddN", "Neg"],
             ChangedRows(op) | ChangedSlices(op) => vec![op],
+            ChangedStridedSlice => vec!["TensorStridedSliceUpdate"],
             Rows => vec!["GatherV2"],
             Slices => vec!["GatherNd"],
         }
@@ -91,6 +95,7 @@ impl Computation {
     pub fn inputs(self) -> usize {
         match self {
             ChangedRows(_) | ChangedSlices(_) => 3,
+            ChangedStridedSlice => 5,
             _ => 2,
         }
     }

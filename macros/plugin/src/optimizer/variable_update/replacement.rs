@@ -7,6 +7,14 @@ use crate::graph::{Attribute, Node};
 use crate::proto::Message;
 
 const INT32: TF_DataType = TF_DataType::TF_INT32;
+/// The attributes of a slice as Python writes it.
+const MASKS: [&str; 5] = [
+    "begin_mask",
+    "end_mask",
+    "ellipsis_mask",
+    "new_axis_mask",
+    "shrink_axis_mask",
+];
 
 /// Replaces the node by one of the same name. Returns the nodes that it needs, or `None` if it is not replaced: the plugin
 /// lacks a kernel, or the node is not one that TensorFlow accepts.
@@ -63,6 +71,7 @@ impl<'a> Replacement<'a> {
             Computation::Difference => self.assign_sum(true),
             Computation::ChangedRows(op) => self.assign_changed(op, true),
             Computation::ChangedSlices(op) => self.assign_changed(op, false),
+            Computation::ChangedStridedSlice => self.assign_changed_strided_slice(),
             Computation::Rows => self.become_gather(),
             Computation::Slices => self.become_gather_nd(),
         }
@@ -95,6 +104,18 @@ impl<'a> Replacement<'a> {
         let inputs = vec![read, indices, updates];
         let attributes = attributes.into_iter().chain(self.policy());
         let changed = self.add("changed", op, inputs, attributes);
+        self.become_assignment(changed);
+    }
+
+    fn assign_changed_strided_slice(&mut self) {
+        let mut inputs = vec![self.read()];
+        inputs.extend(self.inputs.iter().cloned());
+        let mut attributes = vec![
+            ("T", self.dtype.clone()),
+            ("Index", self.attribute("Index", INT32)),
+        ];
+        attributes.extend(MASKS.map(|name| (name, self.attribute(name, 0))));
+        let changed = self.add("changed", "TensorStridedSliceUpdate", inputs, attributes);
         self.become_assignment(changed);
     }
 
