@@ -15,6 +15,7 @@ mod einsum;
 mod elementwise;
 mod fused;
 mod gather;
+mod generator; // since 2.6
 mod identity;
 pub mod image;
 mod join;
@@ -33,6 +34,7 @@ mod rows; // since 2.6
 mod running;
 mod scatter;
 mod search;
+mod seeded_random;
 mod segment;
 mod sequence;
 mod shape;
@@ -53,7 +55,7 @@ mod volume;
 use crate::compute;
 use compute::inline::InlineList;
 use sp_plugin::kernel::{HostIn, Integer, Kernel, kernels};
-use sp_plugin::Error;
+use sp_plugin::{Element, Error, Result};
 
 /// Returns the reference kernels, in order.
 pub fn table() -> Vec<&'static Kernel> {
@@ -87,6 +89,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(resize::table());
     table.extend(random::table());
     table.extend(stateful_random::table());
+    table.extend(seeded_random::table());
     table.extend(shape::table());
     table.extend(movement::table());
     table.extend(strided_slice::table());
@@ -101,6 +104,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(space::table());
     table.extend(segment::table());
     table.extend(sequence::table());
+    table.extend(generator::table()); // since 2.6
     table.extend(rows::table()); // since 2.6
     table.extend(slices::table()); // since 2.6
     table.extend(steps::table()); // since 2.6
@@ -112,7 +116,7 @@ pub fn table() -> Vec<&'static Kernel> {
 
 /// Imports of all kernel files.
 mod prelude {
-    pub(super) use super::list;
+    pub(super) use super::{list, read_scalar};
     pub(super) use crate::compute::arith::{self, Float, Integer, Number};
     pub(super) use crate::compute::inline::InlineList;
     pub(super) use crate::compute::{Cost, Precision};
@@ -127,6 +131,19 @@ fn list(values: &HostIn<'_, Integer>) -> InlineList<i64> {
     let mut list = InlineList::new(0);
     values.iter().for_each(|value| list.push(value));
     list
+}
+
+/// Returns the value of an argument.
+///
+/// # Errors
+/// Returns an error if it is no scalar.
+fn read_scalar<T: Element>(name: &str, input: &HostIn<'_, T>) -> Result<T> {
+    match input.dims() {
+        [] => input.scalar(),
+        dims => Err(Error::invalid_argument(format!(
+            "{name} must be a scalar, not of shape {dims:?}"
+        ))),
+    }
 }
 
 impl From<compute::Error> for Error {
