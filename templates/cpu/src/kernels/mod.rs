@@ -42,6 +42,7 @@ mod slices; // since 2.6
 mod softmax;
 mod sorted;
 mod space;
+mod sparse_training; // since 2.6
 mod special;
 mod stateful_random;
 mod steps; // since 2.6
@@ -109,6 +110,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(slices::table()); // since 2.6
     table.extend(steps::table()); // since 2.6
     table.extend(training::table()); // since 2.6
+    table.extend(sparse_training::table()); // since 2.6
     table.extend(variable::table()); // since 2.6
     table.extend(kernels![variant::zeros_like, variant::add_n]); // since 2.10
     table
