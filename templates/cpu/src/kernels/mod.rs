@@ -42,6 +42,8 @@ mod slices; // since 2.6
 mod softmax;
 mod sorted;
 mod space;
+mod sparse;
+mod sparse_segment;
 mod sparse_training; // since 2.6
 mod special;
 mod stateful_random;
@@ -104,6 +106,8 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(sorted::table());
     table.extend(space::table());
     table.extend(segment::table());
+    table.extend(sparse::table());
+    table.extend(sparse_segment::table());
     table.extend(sequence::table());
     table.extend(generator::table()); // since 2.6
     table.extend(rows::table()); // since 2.6
