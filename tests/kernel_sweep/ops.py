@@ -165,6 +165,7 @@ OPS = {
     **each("Multinomial StatelessMultinomial", lambda op: bits(n.classes(op))),
     **{f"Stateless{it}": bits(n.by_seed(f"Stateless{it}")) for it in BY_SEED.split()},
     **each("StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg", lambda op: bits(n.key_counter(op))),
+    **each("StatelessRandomGammaV2 StatelessRandomGammaV3", lambda op: bits(n.gamma(op))),
     "StatelessRandomGetAlg": bits(n.algorithm),
     **each(GENERATORS, lambda op: bits(v.generator(op))),
     **{f"SparseSegment{it}WithNumSegments": tensor(s.totals(f"SparseSegment{it}WithNumSegments")) for it in "Sum Mean SqrtN".split()},

@@ -61,6 +61,19 @@ def by_seed(op):
     return make
 
 
+def gamma(op):
+    """The type is that of the parameters, whose shape ends that of the result."""
+
+    def make(r):
+        alpha = r.positive(r.shape(0, 2))
+        alpha = np.ones_like(alpha) if r.chance(0.1) else alpha / alpha.dtype.type(4)
+        dims = (*r.shape(0, 2), *alpha.shape, *([2] if r.chance(0.05) else []))
+        shape = np.array(dims, r.choice(INTEGERS))
+        return function_of(op), [shape, *([seed(r)] if op == "StatelessRandomGammaV2" else generator(r)), alpha]
+
+    return make
+
+
 def key_counter(op):
     return lambda r: (function_of(op), [seed(r)])
 

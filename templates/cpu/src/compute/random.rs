@@ -4,6 +4,8 @@
 //! The generator returns four words for each value of a 128-bit counter. Group `i` of a result comes from the words of
 //! counter `start + i`, so results do not depend on the division into tasks.
 
+pub mod gamma;
+
 use super::array;
 use super::parallel::for_each_row_chunk;
 use sp_plugin::{Bf16, F16};
@@ -56,6 +58,13 @@ impl Philox {
     pub fn state(&self) -> [i64; 3] {
         let halves = [self.counter as u64, (self.counter >> 64) as u64, self.key];
         halves.map(u64::cast_signed)
+    }
+
+    /// Returns the words of the next counter.
+    fn next_words(&mut self) -> Words {
+        let words = self.words(0);
+        *self = self.skip(1);
+        words
     }
 
     /// Returns the words of the counter `index` after the first.

@@ -14,6 +14,7 @@ mod division;
 mod einsum;
 mod elementwise;
 mod fused;
+mod gamma;
 mod gather;
 mod generator; // since 2.6
 mod identity;
@@ -93,6 +94,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(random::table());
     table.extend(stateful_random::table());
     table.extend(seeded_random::table());
+    table.extend(gamma::table());
     table.extend(shape::table());
     table.extend(movement::table());
     table.extend(strided_slice::table());

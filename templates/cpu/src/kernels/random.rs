@@ -5,9 +5,9 @@ use crate::compute::random::{self, Bounded, Normal, Philox, Sample};
 use sp_plugin::kernel::{HostOut, Kernel, kernels};
 
 /// The inputs that select the numbers, which all of these ops have.
-struct Selection {
+pub struct Selection {
     generator: Result<Philox>,
-    dims: Vec<usize>,
+    pub dims: Vec<usize>,
 }
 
 fn invalid(message: String) -> Error {
@@ -19,7 +19,7 @@ impl Selection {
     ///
     /// # Errors
     /// Returns an error if an input has another shape than TensorFlow requires.
-    fn new(
+    pub fn new(
         shape: &HostIn<'_, Index>,
         key: &In<'_, u64>,
         counter: &In<'_, u64>,
@@ -39,7 +39,7 @@ impl Selection {
     }
 
     /// Writes the output. An empty one needs no generator, and no valid range.
-    fn write<T: Element>(
+    pub fn write<T: Element>(
         self,
         output: Out<'_, T>,
         write: impl FnOnce(Philox, &mut [T]) -> Result<()>,
