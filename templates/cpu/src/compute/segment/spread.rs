@@ -1,7 +1,7 @@
 //! Gradients of the totals of rows that indices select.
 
 use crate::compute::arith::Number;
-use crate::compute::error::{Error, Result};
+use crate::compute::error::Result;
 use crate::compute::map::update;
 use crate::compute::rows::Indices;
 
@@ -10,7 +10,7 @@ use crate::compute::rows::Indices;
 pub struct Spread<'a> {
     rows: Vec<i64>,
     segments: Indices<'a>,
-    /// The number of indices of each segment.
+    /// The number of indices of each index's segment.
     counts: Vec<usize>,
 }
 
@@ -18,8 +18,7 @@ impl<'a> Spread<'a> {
     /// Creates the pairs of rows of a table of `rows`, and of segments with a gradient.
     ///
     /// # Errors
-    /// Returns an error if an index is out of range, or if the last segment is not below the number of rows, as TensorFlow
-    /// requires.
+    /// Returns an error if an index is not a row, or a segment has no gradient.
     ///
     /// # Panics
     /// Panics if there are fewer segments than indices.
@@ -29,16 +28,15 @@ impl<'a> Spread<'a> {
         segments: Indices<'a>,
         gradients: usize,
     ) -> Result<Self> {
-        let len = indices.len();
-        let last = len.checked_sub(1).map(|at| segments.get(at));
-        if last.is_some_and(|it| usize::try_from(it).is_ok_and(|it| it >= gradients)) {
-            let message = format!("segment {last:?} has no gradient: there are {gradients}");
-            return Err(Error::Invalid(message));
-        }
         segments.check(gradients)?;
         indices.check(rows)?;
-        let mut counts = vec![0; gradients];
-        (0..len).for_each(|at| counts[segments.get(at) as usize] += 1);
+        let len = indices.len();
+        let ids = (0..len).map(|at| segments.get(at));
+        // A gradient without elements may have more segments than the memory has counts.
+        let mut ascending: Vec<i64> = ids.clone().collect();
+        ascending.sort_unstable();
+        let below = |id: i64| ascending.partition_point(|it| *it < id);
+        let counts = ids.map(|id| below(id + 1) - below(id)).collect();
         let rows = (0..len).map(|at| indices.get(at)).collect();
         Ok(Self {
             rows,
@@ -71,7 +69,7 @@ impl<'a> Spread<'a> {
         for (at, row) in self.rows.iter().enumerate() {
             // `new` has found all indices in range.
             let (row, segment) = (*row as usize, self.segments.get(at) as usize);
-            let (out, count) = (&mut out[row * width..][..width], self.counts[segment]);
+            let (out, count) = (&mut out[row * width..][..width], self.counts[at]);
             let gradient = &gradient[segment * width..][..width];
             update(out, gradient, |old: T, it| old.plus(part(it, count)));
         }
