@@ -20,13 +20,15 @@ pub enum Computation {
     ChangedRows(&'static str),
     /// The value with slices changed by an op, which is assigned.
     ChangedSlices(&'static str),
+    /// The value with a slice as Python writes it replaced, which is assigned.
+    ChangedStridedSlice,
     /// The selected rows.
     Rows,
     /// The selected slices.
     Slices,
 }
 
-use Computation::{ChangedRows, ChangedSlices, Rows, Slices, Updated};
+use Computation::{ChangedRows, ChangedSlices, ChangedStridedSlice, Rows, Slices, Updated};
 
 const fn update(update: AssignUpdate) -> VariableOp {
     op(update.op(), "dtype", Updated(update))
@@ -55,6 +57,7 @@ static OPS: &[VariableOp] = &[
     op("ResourceScatterNdMin", "T", ChangedSlices("TensorScatterMin")),
     op("ResourceScatterNdMax", "T", ChangedSlices("TensorScatterMax")),
     op("ResourceScatterNdUpdate", "T", ChangedSlices("TensorScatterUpdate")),
+    op("ResourceStridedSliceAssign", "T", ChangedStridedSlice),
     op("ResourceGather", "dtype", Rows),
     op("ResourceGatherNd", "dtype", Slices),
 ];
@@ -77,6 +80,7 @@ impl Computation {
         match self {
             Updated(update) => update.steps().iter().copied().map(UpdateStep::op).collect(),
             ChangedRows(op) | ChangedSlices(op) => vec![op],
+            ChangedStridedSlice => vec!["TensorStridedSliceUpdate"],
             Rows => vec!["GatherV2"],
             Slices => vec!["GatherNd"],
         }
@@ -94,6 +98,7 @@ impl Computation {
     pub fn inputs(self) -> usize {
         match self {
             ChangedRows(_) | ChangedSlices(_) => 3,
+            ChangedStridedSlice => 5,
             _ => 2,
         }
     }

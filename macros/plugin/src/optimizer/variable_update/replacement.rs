@@ -8,6 +8,14 @@ use crate::optimizer::assignment::{self, AssignUpdate, UpdateStep};
 use crate::proto::Message;
 
 const INT32: TF_DataType = TF_DataType::TF_INT32;
+/// The attributes of a slice as Python writes it.
+const MASKS: [&str; 5] = [
+    "begin_mask",
+    "end_mask",
+    "ellipsis_mask",
+    "new_axis_mask",
+    "shrink_axis_mask",
+];
 
 /// Replaces the node by one of the same name. Returns the nodes that it needs, or `None` if it is not replaced: the plugin
 /// lacks a kernel, or the node is not one that TensorFlow accepts.
@@ -61,6 +69,7 @@ impl<'a> Replacement<'a> {
             Computation::Updated(update) => self.assign_updated(update),
             Computation::ChangedRows(op) => self.assign_changed(op, true),
             Computation::ChangedSlices(op) => self.assign_changed(op, false),
+            Computation::ChangedStridedSlice => self.assign_changed_strided_slice(),
             Computation::Rows => self.become_gather(),
             Computation::Slices => self.become_gather_nd(),
         }
@@ -98,6 +107,18 @@ impl<'a> Replacement<'a> {
         let attributes = attributes.into_iter().chain(self.policy());
         let changed = self.add("changed", op, inputs, attributes);
         assignment::become_assignment(self.node, self.dtype.clone(), changed);
+    }
+
+    fn assign_changed_strided_slice(&mut self) {
+        let mut inputs = vec![self.read()];
+        inputs.extend(self.inputs.iter().cloned());
+        let mut attributes = vec![
+            ("T", self.dtype.clone()),
+            ("Index", self.attribute("Index", INT32)),
+        ];
+        attributes.extend(MASKS.map(|name| (name, self.attribute(name, 0))));
+        let changed = self.add("changed", "TensorStridedSliceUpdate", inputs, attributes);
+        self.become_assignment(changed);
     }
 
     fn become_gather(&mut self) {

@@ -21,6 +21,7 @@ mod precision;
 mod reduce;
 mod rows;
 mod search;
+mod sparse;
 mod steps;
 mod training;
 mod values;
