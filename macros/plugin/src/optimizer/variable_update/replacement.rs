@@ -118,7 +118,7 @@ impl<'a> Replacement<'a> {
         ];
         attributes.extend(MASKS.map(|name| (name, self.attribute(name, 0))));
         let changed = self.add("changed", "TensorStridedSliceUpdate", inputs, attributes);
-        self.become_assignment(changed);
+        assignment::become_assignment(self.node, self.dtype.clone(), changed);
     }
 
     fn become_gather(&mut self) {
