@@ -8,6 +8,7 @@ import shape_cases
 import numpy as np
 
 import families as f
+import pools as p
 import random_ops as n
 import variables as v
 import windows as w
@@ -144,6 +145,11 @@ OPS = {
     **{op: terms(w.pool(op, rank, "output")) for op, rank in (("AvgPool", 2), ("AvgPool3D", 3))},
     **{op: tensor(w.pool(op, rank, "maximum")) for op, rank in (("MaxPoolGrad", 2), ("MaxPool3DGrad", 3))},
     **{op: terms(w.pool(op, rank, "average")) for op, rank in (("AvgPoolGrad", 2), ("AvgPool3DGrad", 3))},
+    "MaxPoolV2": equal(p.input_windows("MaxPoolV2")), "MaxPoolGradV2": tensor(p.input_windows("MaxPoolGradV2")),
+    "MaxPoolGradGradV2": equal(p.input_windows("MaxPoolGradGradV2")),
+    **{op: equal(p.second_gradient(op, rank)) for op, rank in (("MaxPoolGradGrad", 2), ("MaxPool3DGradGrad", 3))},
+    **each("MaxPoolWithArgmax MaxPoolGradGradWithArgmax", lambda op: equal(p.positions(op))),
+    "MaxPoolGradWithArgmax": tensor(p.positions("MaxPoolGradWithArgmax")),
     **each("ResizeBilinear ResizeBilinearGrad ResizeNearestNeighborGrad", lambda op: tensor(w.resized(op), 32)),
     "ResizeNearestNeighbor": equal(w.resized("ResizeNearestNeighbor")), "CropAndResize": tensor(w.crops, 32),
     **each("ImageProjectiveTransformV2 ImageProjectiveTransformV3", lambda op: tensor(w.projected(op), 64)),

@@ -25,6 +25,7 @@ mod nn;
 mod partition;
 mod pool;
 mod pool3d;
+mod pool_second;
 mod projection;
 mod random;
 mod reduction;
@@ -75,6 +76,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(relation::table());
     table.extend(pool::table());
     table.extend(pool3d::table());
+    table.extend(pool_second::table());
     table.extend(softmax::table());
     table.extend(special::table());
     table.extend(batch_norm::table());

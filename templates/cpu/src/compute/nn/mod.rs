@@ -8,6 +8,7 @@ pub mod cross_entropy;
 pub mod epilogue;
 pub mod lrn;
 pub mod pool;
+pub mod positions;
 pub mod relu;
 pub mod softmax;
 pub mod window;
