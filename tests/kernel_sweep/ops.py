@@ -7,6 +7,7 @@ import index_cases
 import shape_cases
 import numpy as np
 
+import checks as c
 import families as f
 import pools as p
 import random_ops as n
@@ -152,6 +153,14 @@ OPS = {
     "MaxPoolGradWithArgmax": tensor(p.positions("MaxPoolGradWithArgmax")),
     **each("ResizeBilinear ResizeBilinearGrad ResizeNearestNeighborGrad", lambda op: tensor(w.resized(op), 32)),
     "ResizeNearestNeighbor": equal(w.resized("ResizeNearestNeighbor")), "CropAndResize": tensor(w.crops, 32),
+    **each("CropAndResizeGradImage CropAndResizeGradBoxes", lambda op: tensor(c.crop_gradient(op), 32)),
+    **each("NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4", lambda op: equal(c.suppression(op))),
+    "NonMaxSuppressionV5": Op(c.suppression("NonMaxSuppressionV5")),
+    **each("CheckNumerics CheckNumericsV2", lambda op: equal(c.check(op))), "ApproximateEqual": equal(c.approximate),
+    **each("DeepCopy Snapshot", lambda op: bits(c.one_input(op))), "Empty": bits(c.empty), "PopulationCount": equal(c.one_input("PopulationCount")),
+    "HistogramFixedWidth": equal(c.histogram), "Bucketize": equal(c.bucketize), "BiasAddV1": Op(c.bias_v1, limit=1),
+    "InplaceUpdate": equal(c.rows("InplaceUpdate")), **each("InplaceAdd InplaceSub", lambda op: Op(c.rows(op), limit=1)),
+    **each("DataFormatDimMap DataFormatVecPermute", lambda op: equal(c.formats(op))), "EuclideanNorm": tensor(f.reduction("EuclideanNorm")),
     **each("ImageProjectiveTransformV2 ImageProjectiveTransformV3", lambda op: tensor(w.projected(op), 64)),
     **each("RGBToHSV HSVToRGB", lambda op: tensor(w.colors(op), 32)),
     **each("AdjustContrastv2 AdjustHue AdjustSaturation", lambda op: tensor(w.adjusted(op), 32)),
@@ -187,6 +196,7 @@ ERRORS = {
 }
 # Ops that are not swept, and why.
 EXCLUDED = {
+    "TopK": "graphs cannot have it, and the kernel on the CPU needs an attribute that the op lacks",
     "FusedBiasRelu": "an op of the scaffold, which the CPU does not have: test_custom_ops.py",
     "Identity": "has kernels of resources and variants only, which every function of variables runs",
     "_FusedBatchNormEx": "only TensorFlow's graph optimizer creates it: test_batch_norm.py",
@@ -196,5 +206,6 @@ EXCLUDED = {
 }
 # Ops with kernels that no call needs, and why.
 UNCALLED = {
+    **dict.fromkeys(["DataFormatDimMap", "DataFormatVecPermute"], "only the optimizer of layouts writes ops with the label host"),
     "MaxPool3DGrad": "the CPU has no kernel whose inputs have two types",
 }

@@ -19,6 +19,7 @@ pub mod bins;
 pub mod bits;
 #[allow(unsafe_code)]
 pub mod cast;
+pub mod checks;
 pub mod division;
 pub mod einsum;
 pub mod elementary;
@@ -26,6 +27,7 @@ pub mod error;
 pub mod fold;
 pub mod image;
 pub(crate) mod inline;
+pub mod inplace;
 pub mod map;
 #[allow(unsafe_code)]
 pub mod matmul;

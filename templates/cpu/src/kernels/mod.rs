@@ -5,7 +5,9 @@
 mod activation;
 mod batch_norm;
 mod bits;
+mod boxes;
 mod cast;
+mod checks;
 mod color;
 mod conv;
 mod conv3d;
@@ -13,10 +15,12 @@ mod diagonal;
 mod division;
 mod einsum;
 mod elementwise;
+mod format;
 mod fused;
 mod gather;
 mod identity;
 pub mod image;
+mod inplace;
 mod join;
 mod layout;
 mod mat_mul;
@@ -64,6 +68,7 @@ pub fn table() -> Vec<&'static Kernel> {
         identity::identity,
         mat_mul::mat_mul,
         nn::bias_add,
+        nn::bias_add_v1,
         nn::bias_add_grad,
         nn::relu_grad,
         nn::sparse_softmax_cross_entropy,
@@ -71,6 +76,10 @@ pub fn table() -> Vec<&'static Kernel> {
     ]);
     table.extend(activation::table());
     table.extend(bits::table());
+    table.extend(boxes::table());
+    table.extend(checks::table());
+    table.extend(format::table());
+    table.extend(inplace::table());
     table.extend(division::table());
     table.extend(reduction::table());
     table.extend(relation::table());

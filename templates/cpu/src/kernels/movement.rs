@@ -198,7 +198,7 @@ fn strided_slice_grad(
 }
 
 /// Writes an element to all elements.
-fn fill_bytes(out: &mut [MaybeUninit<u8>], element: &[MaybeUninit<u8>], width: usize) {
+pub fn fill_bytes(out: &mut [MaybeUninit<u8>], element: &[MaybeUninit<u8>], width: usize) {
     copy(&View::new([(out.len() / width, 0)], 0), width, element, out);
 }
 

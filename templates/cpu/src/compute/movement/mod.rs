@@ -7,6 +7,7 @@
 pub mod concat;
 pub mod depth;
 pub mod diagonal;
+pub mod format;
 pub mod gather;
 pub mod one_hot;
 pub mod pad;
