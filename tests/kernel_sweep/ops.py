@@ -9,6 +9,7 @@ import numpy as np
 
 import checks as c
 import families as f
+import patches as e
 import pools as p
 import random_ops as n
 import variables as v
@@ -161,6 +162,9 @@ OPS = {
     "HistogramFixedWidth": equal(c.histogram), "Bucketize": equal(c.bucketize), "BiasAddV1": Op(c.bias_v1, limit=1),
     "InplaceUpdate": equal(c.rows("InplaceUpdate")), **each("InplaceAdd InplaceSub", lambda op: Op(c.rows(op), limit=1)),
     **each("DataFormatDimMap DataFormatVecPermute", lambda op: equal(c.formats(op))), "EuclideanNorm": tensor(f.reduction("EuclideanNorm")),
+    "ExtractImagePatches": bits(e.extracted("ExtractImagePatches", 2)), "ExtractVolumePatches": bits(e.extracted("ExtractVolumePatches", 3)),
+    "Dilation2D": equal(e.dilation("Dilation2D")), "Dilation2DBackpropInput": tensor(e.dilation("Dilation2DBackpropInput")),
+    "Dilation2DBackpropFilter": tensor(e.dilation("Dilation2DBackpropFilter")),
     **each("ImageProjectiveTransformV2 ImageProjectiveTransformV3", lambda op: tensor(w.projected(op), 64)),
     **each("RGBToHSV HSVToRGB", lambda op: tensor(w.colors(op), 32)),
     **each("AdjustContrastv2 AdjustHue AdjustSaturation", lambda op: tensor(w.adjusted(op), 32)),

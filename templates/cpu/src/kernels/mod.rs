@@ -27,6 +27,7 @@ mod mat_mul;
 mod movement;
 mod nn;
 mod partition;
+mod patches;
 mod pool;
 mod pool3d;
 mod pool_second;
@@ -83,6 +84,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(division::table());
     table.extend(reduction::table());
     table.extend(relation::table());
+    table.extend(patches::table());
     table.extend(pool::table());
     table.extend(pool3d::table());
     table.extend(pool_second::table());

@@ -12,6 +12,7 @@ pub mod gather;
 pub mod one_hot;
 pub mod pad;
 pub mod partition;
+pub mod patches;
 pub mod reshape;
 pub mod rotate;
 pub mod select;

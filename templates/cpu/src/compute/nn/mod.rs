@@ -5,6 +5,7 @@ pub mod batch_norm;
 pub mod bias;
 pub mod conv;
 pub mod cross_entropy;
+pub mod dilation;
 pub mod epilogue;
 pub mod lrn;
 pub mod pool;
