@@ -110,6 +110,7 @@ GRADIENTS = (
     "EluGrad InvGrad ReciprocalGrad Relu6Grad ReluGrad RsqrtGrad SeluGrad SoftplusGrad SoftsignGrad SqrtGrad TanhGrad"
 )
 EXACT_OPERATORS = "BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift LogicalAnd LogicalOr Maximum Minimum NextAfter"
+FAKE_QUANTIZED = "Args ArgsGradient Vars VarsGradient VarsPerChannel VarsPerChannelGradient"
 STATELESS = "UniformV2 UniformFullIntV2 UniformIntV2 NormalV2"
 
 OPS = {
@@ -165,6 +166,8 @@ OPS = {
     "ExtractImagePatches": bits(e.extracted("ExtractImagePatches", 2)), "ExtractVolumePatches": bits(e.extracted("ExtractVolumePatches", 3)),
     "Dilation2D": equal(e.dilation("Dilation2D")), "Dilation2DBackpropInput": tensor(e.dilation("Dilation2DBackpropInput")),
     "Dilation2DBackpropFilter": tensor(e.dilation("Dilation2DBackpropFilter")),
+    **{f"FakeQuantWithMinMax{it}": tensor(e.fake_quantized(f"FakeQuantWithMinMax{it}")) for it in FAKE_QUANTIZED.split()},
+    **{f"QuantizeAndDequantize{it}": tensor(e.quantized(f"QuantizeAndDequantize{it}")) for it in "V2 V3 V4 V4Grad".split()},
     **each("ImageProjectiveTransformV2 ImageProjectiveTransformV3", lambda op: tensor(w.projected(op), 64)),
     **each("RGBToHSV HSVToRGB", lambda op: tensor(w.colors(op), 32)),
     **each("AdjustContrastv2 AdjustHue AdjustSaturation", lambda op: tensor(w.adjusted(op), 32)),

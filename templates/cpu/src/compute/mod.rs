@@ -38,6 +38,7 @@ pub mod nn;
 pub mod parallel;
 #[allow(unsafe_code)]
 pub mod precision;
+pub mod quantize;
 pub mod random;
 pub mod reduce;
 pub mod relation;

@@ -32,6 +32,8 @@ mod pool;
 mod pool3d;
 mod pool_second;
 mod projection;
+mod quantize;
+mod quantize_levels;
 mod random;
 mod reduction;
 mod relation;
@@ -98,6 +100,8 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(fused::table());
     table.extend(projection::table());
     table.extend(resize::table());
+    table.extend(quantize::table());
+    table.extend(quantize_levels::table());
     table.extend(random::table());
     table.extend(stateful_random::table());
     table.extend(shape::table());
