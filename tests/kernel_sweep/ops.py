@@ -111,6 +111,7 @@ GRADIENTS = (
 )
 EXACT_OPERATORS = "BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift LogicalAnd LogicalOr Maximum Minimum NextAfter"
 FAKE_QUANTIZED = "Args ArgsGradient Vars VarsGradient VarsPerChannel VarsPerChannelGradient"
+AXES = [(1, ""), (2, "2D"), (3, "3D")]
 STATELESS = "UniformV2 UniformFullIntV2 UniformIntV2 NormalV2"
 
 OPS = {
@@ -168,6 +169,8 @@ OPS = {
     "Dilation2DBackpropFilter": tensor(e.dilation("Dilation2DBackpropFilter")),
     **{f"FakeQuantWithMinMax{it}": tensor(e.fake_quantized(f"FakeQuantWithMinMax{it}")) for it in FAKE_QUANTIZED.split()},
     **{f"QuantizeAndDequantize{it}": tensor(e.quantized(f"QuantizeAndDequantize{it}")) for it in "V2 V3 V4 V4Grad".split()},
+    **{f"{kind}FFT{axes}": tensor(e.fourier(f"{kind}FFT{axes}", rank)) for kind in ("", "I") for rank, axes in AXES},
+    **{f"{kind}FFT{axes}": tensor(e.real_fourier(f"{kind}FFT{axes}", rank)) for kind in ("R", "IR") for rank, axes in AXES},
     **each("ImageProjectiveTransformV2 ImageProjectiveTransformV3", lambda op: tensor(w.projected(op), 64)),
     **each("RGBToHSV HSVToRGB", lambda op: tensor(w.colors(op), 32)),
     **each("AdjustContrastv2 AdjustHue AdjustSaturation", lambda op: tensor(w.adjusted(op), 32)),

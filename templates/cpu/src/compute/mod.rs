@@ -25,6 +25,7 @@ pub mod einsum;
 pub mod elementary;
 pub mod error;
 pub mod fold;
+pub mod fourier;
 pub mod image;
 pub(crate) mod inline;
 pub mod inplace;

@@ -16,6 +16,7 @@ mod division;
 mod einsum;
 mod elementwise;
 mod format;
+mod fourier;
 mod fused;
 mod gather;
 mod identity;
@@ -82,6 +83,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(boxes::table());
     table.extend(checks::table());
     table.extend(format::table());
+    table.extend(fourier::table());
     table.extend(inplace::table());
     table.extend(division::table());
     table.extend(reduction::table());
