@@ -73,10 +73,10 @@ pub fn bucket<T: PartialOrd + Copy>(boundaries: &[T], x: T) -> usize {
 ///
 /// # Errors
 /// Returns an error if a value is NaN, or if the range is empty.
-pub fn histogram<T: Number + Cast<f64>>(
+pub fn histogram<T: Number + Cast<f64>, C: Number>(
     values: &[T],
     range: [T; 2],
-    out: &mut [i64],
+    out: &mut [C],
 ) -> Result<()> {
     let [first, end] = range;
     if first.partial_cmp(&end) != Some(std::cmp::Ordering::Less) {
@@ -92,7 +92,7 @@ pub fn histogram<T: Number + Cast<f64>>(
         ));
     }
     let step = end.minus(first).cast() / out.len() as f64;
-    out.fill(0);
+    out.fill(C::ZERO);
     for x in values {
         let above = if *x > first {
             x.minus(first).cast()
@@ -101,7 +101,7 @@ pub fn histogram<T: Number + Cast<f64>>(
         };
         let bin = (above / step) as usize;
         let last = out.len() - 1;
-        out[bin.min(last)] += 1;
+        out[bin.min(last)] = out[bin.min(last)].plus(C::ONE);
     }
     Ok(())
 }
@@ -141,7 +141,7 @@ mod tests {
             for x in &x {
                 prop_assert_eq!(bucket(&edges, *x), edges.iter().filter(|it| *it <= x).count());
             }
-            let mut found = vec![7; bins];
+            let mut found = vec![7_i64; bins];
             histogram(&x, [first, first + width * bins as i64], &mut found).unwrap();
             for (bin, found) in found.iter().enumerate() {
                 let is_in = |x: &&i64| ((**x - first).div_euclid(width)).clamp(0, bins as i64 - 1) == bin as i64;
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn bins_reject_nan_and_empty_ranges() {
-        let mut bins = [0; 2];
+        let mut bins = [0_i64; 2];
         assert!(histogram(&[f32::NAN], [0.0, 1.0], &mut bins).is_err());
         assert!(histogram(&[0.5], [1.0, 1.0], &mut bins).is_err());
         assert!(histogram(&[0.5], [f32::NAN, 1.0], &mut bins).is_err());

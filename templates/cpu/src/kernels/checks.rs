@@ -4,8 +4,7 @@ use super::elementwise::map_two;
 use super::prelude::*;
 use crate::compute::cast::Cast;
 use crate::compute::checks::{NotFinite, bucket, histogram, is_near};
-use crate::compute::search::write_indices;
-use sp_plugin::kernel::{BytesOut, Kernel, Prepare, kernels};
+use sp_plugin::kernel::{Kernel, Prepare, kernels};
 
 /// Kernels that reject numbers that are not finite: `name: Op => true if infinities have a sign in the message`.
 macro_rules! checks {
@@ -59,12 +58,12 @@ where
     })
 }
 
-#[kernel(HistogramFixedWidth, T = [i32, i64, f32, f64], dtype = [i32, i64])]
-fn histogram_fixed_width<T: Element + Number + Cast<f64>>(
+#[kernel(HistogramFixedWidth, T = [i32, i64, f32, f64], dtype: C = [i32, i64])]
+fn histogram_fixed_width<T: Element + Number + Cast<f64>, C: Element + Number>(
     values: In<'_, T>,
     value_range: HostIn<'_, T>,
     nbins: HostIn<'_, i32>,
-    out: BytesOut<'_>,
+    out: Out<'_, C>,
 ) -> Result<()> {
     let &[first, end] = value_range.data() else {
         return Err(Error::invalid_argument(format!(
@@ -72,12 +71,8 @@ fn histogram_fixed_width<T: Element + Number + Cast<f64>>(
             value_range.dims()
         )));
     };
-    let bins = bin_count(&nbins)?;
-    let mut counts = vec![0; bins];
-    histogram(values.data(), [first, end], &mut counts)?;
-    let mut out = out.uninit(&[bins])?;
-    let (width, counts) = (out.width(), counts.iter().map(|it| *it as usize));
-    write_indices(out.as_uninit_slice(), width, counts);
+    let mut out = out.zeroed(&[bin_count(&nbins)?])?;
+    histogram(values.data(), [first, end], &mut out)?;
     Ok(())
 }
 
@@ -89,9 +84,7 @@ fn bin_count(nbins: &HostIn<'_, i32>) -> Result<usize> {
         ([], count) => invalid(format!(
             "nbins should be a positive number, but got {count:?}"
         )),
-        (dims, _) => invalid(format!(
-            "nbins should be a scalar, not of shape {dims:?}"
-        )),
+        (dims, _) => invalid(format!("nbins should be a scalar, not of shape {dims:?}")),
     }
 }
 

@@ -31,6 +31,7 @@ mod partition;
 mod patches;
 mod pool;
 mod pool3d;
+mod pool_positions;
 mod pool_second;
 mod projection;
 mod quantize;
@@ -91,6 +92,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(patches::table());
     table.extend(pool::table());
     table.extend(pool3d::table());
+    table.extend(pool_positions::table());
     table.extend(pool_second::table());
     table.extend(softmax::table());
     table.extend(special::table());
