@@ -15,6 +15,7 @@ pub(crate) mod approximation;
 pub mod arith;
 #[allow(unsafe_code)]
 pub(crate) mod array;
+pub mod bessel;
 pub mod bins;
 pub mod bits;
 #[allow(unsafe_code)]
@@ -27,8 +28,10 @@ pub mod error;
 pub mod fold;
 pub mod fourier;
 pub mod image;
+pub mod incomplete;
 pub(crate) mod inline;
 pub mod inplace;
+pub mod integrals;
 pub mod map;
 #[allow(unsafe_code)]
 pub mod matmul;

@@ -36,10 +36,12 @@ fn plan<T: Element + Float>(
     let Ok(count) = usize::try_from(limits.count) else {
         return invalid("output size must be non-negative".into());
     };
-    if !(limits.overlap >= T::ZERO && limits.overlap <= T::ONE) {
+    let is_ratio = limits.overlap >= T::ZERO && limits.overlap <= T::ONE;
+    if !is_ratio {
         return invalid("iou_threshold must be in [0, 1]".into());
     }
-    if !(limits.sigma >= T::ZERO) {
+    let is_deviation = limits.sigma >= T::ZERO;
+    if !is_deviation {
         return invalid("soft_nms_sigma must be >= 0".into());
     }
     Ok(Suppression {

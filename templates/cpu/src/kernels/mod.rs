@@ -4,6 +4,7 @@
 
 mod activation;
 mod batch_norm;
+mod batch_norm_versions;
 mod bits;
 mod boxes;
 mod cast;
@@ -21,7 +22,9 @@ mod fused;
 mod gather;
 mod identity;
 pub mod image;
+mod incomplete;
 mod inplace;
+mod integrals;
 mod join;
 mod layout;
 mod mat_mul;
@@ -85,7 +88,9 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(checks::table());
     table.extend(format::table());
     table.extend(fourier::table());
+    table.extend(incomplete::table());
     table.extend(inplace::table());
+    table.extend(integrals::table());
     table.extend(division::table());
     table.extend(reduction::table());
     table.extend(relation::table());
@@ -97,6 +102,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(softmax::table());
     table.extend(special::table());
     table.extend(batch_norm::table());
+    table.extend(batch_norm_versions::table());
     table.extend(conv::table());
     table.extend(conv3d::table());
     table.extend(color::table());

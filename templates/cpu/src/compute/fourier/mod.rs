@@ -120,7 +120,7 @@ impl Plan {
 fn factors(mut len: usize) -> Vec<usize> {
     let mut factors = Vec::new();
     let mut divide = |len: &mut usize, factor| {
-        while *len % factor == 0 && *len > 1 {
+        while len.is_multiple_of(factor) && *len > 1 {
             factors.push(factor);
             *len /= factor;
         }

@@ -154,22 +154,38 @@ mod tests {
     use crate::compute::image::crop::crop_and_resize;
     use proptest::prelude::*;
 
+    fn plan(
+        images: [usize; 4],
+        size: [usize; 2],
+        boxes: &[f32],
+        interpolation: Interpolation,
+    ) -> Crop<'_> {
+        Crop {
+            images,
+            size,
+            boxes,
+            indices: &[0],
+            interpolation,
+            outside: 0.0,
+        }
+    }
+
     proptest! {
         #[test]
         fn gradients_match_differences(
             rows in 2..5_usize, columns in 2..5_usize, size in [1..4_usize, 1..4_usize], edges in [0.05..0.95_f32, 0.05..0.95_f32, 0.05..0.95_f32, 0.05..0.95_f32], is_nearest in any::<bool>(),
         ) {
             let interpolation = if is_nearest { Interpolation::Nearest } else { Interpolation::Bilinear };
-            let plan = |boxes| Crop { images: [1, rows, columns, 2], size, boxes, indices: &[0], interpolation, outside: 0.0 };
+            let images = [1, rows, columns, 2];
             let x: Vec<f32> = (0..rows * columns * 2).map(|i| (i * i % 17) as f32).collect();
             let grads: Vec<f32> = (0..size[0] * size[1] * 2).map(|i| (i % 5) as f32 - 1.5).collect();
             let loss = |x: &[f32], boxes: &[f32]| {
                 let mut out = vec![0.0; grads.len()];
-                crop_and_resize(&plan(boxes), x, &mut out);
+                crop_and_resize(&plan(images, size, boxes, interpolation), x, &mut out);
                 out.iter().zip(&grads).map(|(x, dx)| f64::from(x * dx)).sum::<f64>()
             };
             let mut dx = vec![0.0_f32; x.len()];
-            add_image_gradient(&plan(&edges), &grads, &mut dx);
+            add_image_gradient(&plan(images, size, &edges, interpolation), &grads, &mut dx);
             for i in 0..x.len() {
                 let mut moved = x.clone();
                 moved[i] += 1.0;
@@ -178,7 +194,7 @@ mod tests {
             }
             if is_nearest { return Ok(()) }
             let mut found = [0.0; 4];
-            add_box_gradient(&plan(&edges), &grads, &x, &mut found);
+            add_box_gradient(&plan(images, size, &edges, interpolation), &grads, &x, &mut found);
             for i in 0..4 {
                 let (mut up, mut down) = (edges, edges);
                 (up[i], down[i]) = (up[i] + 1e-3, down[i] - 1e-3);
