@@ -22,6 +22,21 @@ def unary(op, low=None, high=None, **attributes):
     return make
 
 
+def between(op, *limits):
+    """An op of inputs of one shape, or scalars, with numbers from a range for each."""
+
+    def make(r):
+        shape = r.shape(most=4)
+        return function_of(op), [r.uniform(low, high, shape if r.chance(0.9) else ()) for low, high in limits]
+
+    return make
+
+
+def polygamma(r):
+    shape = r.shape(most=4)
+    return function_of("Polygamma"), [r.rng.integers(0, 6, shape).astype(r.kernel_type), r.uniform(0.1, 20, shape)]
+
+
 def leaky(op, inputs):
     def make(r):
         shape, alpha = r.shape(), r.choice([0.2, 0.0, 1.5, -0.5])
@@ -93,7 +108,7 @@ def reduction(op):
     def make(r):
         shape = r.shape(most=8)
         # A product of extreme numbers depends on the order of its factors.
-        is_normal = is_float(r.kernel_type) and (op == "Prod" or op in ("Sum", "Mean") and r.chance(0.7))
+        is_normal = is_float(r.kernel_type) and (op == "Prod" or op in ("Sum", "Mean", "EuclideanNorm") and r.chance(0.7))
         x = r.normal(shape) if is_normal else r.tensor(shape)
         axes = [axis - x.ndim if r.chance(0.3) else axis for axis in range(x.ndim) if r.chance(0.5)]
         axes = axes + [x.ndim + 1] if r.chance(0.03) else axes
@@ -212,10 +227,11 @@ def batch_norm(op):
         vector = lambda: r.normal((x.shape[3],), np.float32)
         training = r.chance(0.5)
         attributes = dict(is_training=training, epsilon=r.choice([1e-3, 1e-4, 0.1]))
-        if op == "FusedBatchNormGradV3":
+        if "Grad" in op:
             mean, spread = vector(), np.abs(vector()) + np.float32(0.5)
             run = function_of(op, **attributes)
-            return lambda *tensors: list(run(*tensors))[:3], [r.normal(x.shape), x, vector(), mean, spread, np.zeros([0], np.float32)]
+            reserved = [np.zeros([0], np.float32)] if op.endswith("V3") else []
+            return lambda *tensors: list(run(*tensors))[:3], [r.normal(x.shape), x, vector(), mean, spread, *reserved]
         averages = [vector(), np.abs(vector())] if not training or r.chance(0.3) else [np.zeros([0], np.float32)] * 2
         factor = r.choice([1.0, 0.1]) if averages[0].size else 1.0
         run = function_of(op, exponential_avg_factor=factor, **attributes)

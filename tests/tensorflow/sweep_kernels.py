@@ -27,6 +27,8 @@ INTEGERS = [np.dtype(it) for it in (np.int32, np.int64)]
 IMAGE, SMALL, WINDOW = (2, 6, 5, 3), (3,), dict(strides=[1, 1, 1, 1], padding=b"SAME", data_format=b"NHWC", explicit_paddings=[])
 CONV = dict(WINDOW, dilations=[1, 1, 1, 1])
 POOL = dict(WINDOW, ksize=[1, 2, 2, 1])
+PATCHES = dict(strides=[1, 1, 1, 1], rates=[1, 2, 1, 1], padding=b"SAME")
+WINDOWS = [[1, 2, 2, 1], [1, 1, 1, 1]]
 NORM = dict(is_training=True, data_format=b"NHWC", exponential_avg_factor=1.0)
 SLICE, MASKS = ([0, 1], [3, 4], [1, 2]), dict(ellipsis_mask=0, shrink_axis_mask=0, new_axis_mask=0, begin_mask=0, end_mask=0)
 SEED = ((1,), (2,), 1)
@@ -53,7 +55,37 @@ EXAMPLES = {
     "Conv3DBackpropInputV2": ([list(VOLUME), (3, 2, 2, 3, 4), (2, 4, 5, 4, 4)], CONV3D),
     "ClipByValue": ([IMAGE, (), ()], {}),
     "CropAndResize": ([IMAGE, (3, 4), [0, 1, 0], [2, 3]], dict(method=b"bilinear", extrapolation_value=0.5)),
+    "CropAndResizeGradBoxes": ([(3, 2, 2, 3), IMAGE, (3, 4), [0, 1, 0]], dict(method=b"bilinear")),
+    "CropAndResizeGradImage": ([(3, 2, 2, 3), (3, 4), [0, 1, 0], list(IMAGE)], dict(method=b"nearest")),
     "Cross": ([IMAGE, IMAGE], {}),
+    **dict.fromkeys(["DataFormatDimMap", "DataFormatVecPermute"], ([[0, 1, 2, 3]], dict(src_format=b"NHWC", dst_format=b"NCHW"))),
+    "Dilation2D": ([IMAGE, (2, 2, 3)], PATCHES),
+    **dict.fromkeys(["Dilation2DBackpropInput", "Dilation2DBackpropFilter"], ([IMAGE, (2, 2, 3), IMAGE], PATCHES)),
+    "ExtractImagePatches": ([IMAGE], dict(PATCHES, ksizes=[1, 2, 2, 1])),
+    "ExtractVolumePatches": ([VOLUME], dict(POOL3D, ksizes=[1, 2, 2, 2, 1])),
+    "FakeQuantWithMinMaxArgs": ([IMAGE], dict(num_bits=8)),
+    "FakeQuantWithMinMaxArgsGradient": ([IMAGE] * 2, dict(num_bits=8)),
+    "FakeQuantWithMinMaxVars": ([IMAGE, (), ()], dict(num_bits=8)),
+    "FakeQuantWithMinMaxVarsGradient": ([IMAGE] * 2 + [()] * 2, dict(num_bits=8)),
+    "FakeQuantWithMinMaxVarsPerChannel": ([IMAGE, SMALL, SMALL], dict(num_bits=8)),
+    "FakeQuantWithMinMaxVarsPerChannelGradient": ([IMAGE] * 2 + [SMALL] * 2, dict(num_bits=8)),
+    "HistogramFixedWidth": ([IMAGE, [0, 4], 3], {}),
+    **dict.fromkeys(["InplaceAdd", "InplaceSub", "InplaceUpdate"], ([(4, 3), [1, 0], (2, 3)], {})),
+    "IRFFT": ([(4, 5), [7]], {}), "IRFFT2D": ([(4, 5), [3, 7]], {}), "IRFFT3D": ([(2, 4, 5), [2, 3, 7]], {}),
+    "RFFT": ([(4, 5), [4]], {}), "RFFT2D": ([(4, 5), [3, 5]], {}), "RFFT3D": ([(2, 4, 5), [2, 3, 4]], {}),
+    **dict.fromkeys(["MaxPoolGradGrad", "MaxPoolGradWithArgmax", "MaxPoolGradGradWithArgmax"], ([IMAGE] * 3, POOL)),
+    "MaxPool3DGradGrad": ([VOLUME] * 3, POOL3D),
+    "MaxPoolV2": ([IMAGE, *WINDOWS], WINDOW),
+    **dict.fromkeys(["MaxPoolGradV2", "MaxPoolGradGradV2"], ([IMAGE] * 3 + WINDOWS, WINDOW)),
+    "MaxPoolWithArgmax": ([IMAGE], POOL),
+    "NonMaxSuppressionV2": ([(5, 4), (5,), 3, 1], {}),
+    **dict.fromkeys(["NonMaxSuppressionV3", "NonMaxSuppressionV4"], ([(5, 4), (5,), 3, 1, 0], {})),
+    "NonMaxSuppressionV5": ([(5, 4), (5,), 3, 1, 0, 0], {}),
+    **dict.fromkeys(["QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4"], ([IMAGE, -1, 1], dict(num_bits=8, axis=-1))),
+    "QuantizeAndDequantizeV3": ([IMAGE, -1, 1, 8], dict(axis=-1)),
+    "QuantizeAndDequantizeV4Grad": ([IMAGE, IMAGE, -1, 1], dict(axis=-1)),
+    **dict.fromkeys(["FusedBatchNorm", "FusedBatchNormV2"], ([IMAGE, SMALL, SMALL, SMALL, SMALL], NORM)),
+    **dict.fromkeys(["FusedBatchNormGrad", "FusedBatchNormGradV2"], ([IMAGE, IMAGE, SMALL, SMALL, SMALL], NORM)),
     "ImageProjectiveTransformV2": ([IMAGE, (1, 8), [4, 5]], PROJECTION),
     "ImageProjectiveTransformV3": ([IMAGE, (1, 8), [4, 5], ()], PROJECTION),
     "LRN": ([IMAGE], dict(depth_radius=2)),
@@ -161,6 +193,8 @@ class Case:
             return self.choice(list(allowed.list.s) or [it.encode() for it in EQUATIONS])
         if kind == "list(int)":
             return self.choice(PADDINGS if "padding" in name else SIZES) if name != "squeeze_dims" else self.choice([[], [0], [-1], [1, 2], [9]])
+        if kind == "list(float)":
+            return sorted(self.choice([0.0, 0.5, 1.0, -1.0]) for _ in range(self.below(4)))
         if kind == "list(type)":
             return [self.choice([tf.float32, tf.int32, tf.int64]).as_datatype_enum for _ in range(self.below(3))]
         if kind == "shape":

@@ -1,6 +1,6 @@
 //! The extremes, the product, the truth and the loss along the axes of a [`reduce`](super::reduce::reduce).
 
-use super::arith::Number;
+use super::arith::{Float, Number};
 use super::reduce::{Accumulator, Fold, Sum};
 use sp_plugin::Bool;
 
@@ -18,6 +18,9 @@ pub struct All;
 
 /// True if an element is true.
 pub struct Any;
+
+/// The square root of the sum of the squares.
+pub struct EuclideanNorm;
 
 /// Half the sum of the squares.
 pub struct L2Loss;
@@ -43,6 +46,18 @@ macro_rules! losses {
 }
 
 losses!(f32 f64);
+
+impl<T> Fold<T> for EuclideanNorm
+where
+    T: Float,
+    L2Loss: Accumulator<T, Total = T>,
+{
+    type Accumulator = L2Loss;
+    #[inline(always)]
+    fn finish(total: T, _count: usize) -> T {
+        total.root()
+    }
+}
 
 macro_rules! folds {
     ($($fold:ident of $t:ty, $empty:expr, |$x:ident, $y:ident| $combine:expr;)*) => {$(

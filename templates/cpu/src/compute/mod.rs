@@ -15,17 +15,23 @@ pub(crate) mod approximation;
 pub mod arith;
 #[allow(unsafe_code)]
 pub(crate) mod array;
+pub mod bessel;
 pub mod bins;
 pub mod bits;
 #[allow(unsafe_code)]
 pub mod cast;
+pub mod checks;
 pub mod division;
 pub mod einsum;
 pub mod elementary;
 pub mod error;
 pub mod fold;
+pub mod fourier;
 pub mod image;
+pub mod incomplete;
 pub(crate) mod inline;
+pub mod inplace;
+pub mod integrals;
 pub mod map;
 #[allow(unsafe_code)]
 pub mod matmul;
@@ -36,6 +42,7 @@ pub mod nn;
 pub mod parallel;
 #[allow(unsafe_code)]
 pub mod precision;
+pub mod quantize;
 pub mod random;
 pub mod reduce;
 pub mod relation;

@@ -12,13 +12,17 @@ use sp_plugin::kernel::{InList, Kernel, kernels};
 
 /// The position of the channels, and the number of dims.
 #[derive(Clone, Copy, AttributeValue)]
-enum DataFormat {
+pub enum DataFormat {
+    /// Images, channels last.
     #[value("NHWC")]
     ChannelsLast,
+    /// Images, channels first.
     #[value("NCHW")]
     ChannelsFirst,
+    /// Volumes, channels last.
     #[value("NDHWC")]
     VolumeChannelsLast,
+    /// Volumes, channels first.
     #[value("NCDHW")]
     VolumeChannelsFirst,
 }
@@ -77,27 +81,34 @@ fn check_vector(name: &str, found: &[usize], channels: usize) -> Result<()> {
 
 /// The function that is applied to a normalized tensor.
 #[derive(Clone, Copy, PartialEq, Eq, AttributeValue)]
-enum Activation {
+pub enum Activation {
+    /// None.
     #[value("Identity")]
     Identity,
+    /// The larger of the number and 0.
     #[value("Relu")]
     Relu,
 }
 
 /// The attributes of a normalization.
-struct Normalization {
-    epsilon: f32,
-    exponential_avg_factor: f32,
-    data_format: DataFormat,
-    is_training: bool,
-    activation: Activation,
+pub struct Normalization {
+    /// The number that is added to a variance.
+    pub epsilon: f32,
+    /// The weight of new moments in averages.
+    pub exponential_avg_factor: f32,
+    /// The position of the channels.
+    pub data_format: DataFormat,
+    /// True if the moments are those of the tensor.
+    pub is_training: bool,
+    /// The function that is applied to the result.
+    pub activation: Activation,
 }
 
 /// The vectors of a normalization: scale, offset, mean and variance.
-type Vectors<'a> = [In<'a, f32>; 4];
+pub type Vectors<'a> = [In<'a, f32>; 4];
 
 /// The outputs that have an element for each channel: mean and variance, and those that are reserved for the gradient.
-type Moments<'a> = [Out<'a, f32>; 4];
+pub type Moments<'a> = [Out<'a, f32>; 4];
 
 #[kernel(FusedBatchNormV3, T = [F16, Bf16, f32], U = [f32])]
 fn fused_batch_norm<T: Element + Precision<Compute = f32>>(
@@ -165,7 +176,11 @@ fn fused_batch_norm_ex<T: Element + Precision<Compute = f32>>(
 }
 
 impl Normalization {
-    fn run<T: Element + Precision<Compute = f32>>(
+    /// Normalizes a tensor, and writes its moments.
+    ///
+    /// # Errors
+    /// Returns an error if a shape is wrong.
+    pub fn run<T: Element + Precision<Compute = f32>>(
         &self,
         x: In<'_, T>,
         vectors: Vectors<'_>,
@@ -309,37 +324,68 @@ fn fused_batch_norm_grad<T: Element + Precision<Compute = f32>>(
     data_format: DataFormat,
     is_training: bool,
 ) -> Result<()> {
-    let shape = data_format.channels("x", x.dims())?;
-    if y_backprop.dims() != x.dims() {
-        let message = format!(
-            "y_backprop {:?} and x {:?} differ in shape",
-            y_backprop.dims(),
-            x.dims()
+    let outputs = Gradients {
+        x: x_backprop,
+        vectors: [scale_backprop, offset_backprop],
+        empty: [reserve_space_4, reserve_space_5],
+    };
+    let inputs = [scale, reserve_space_1, reserve_space_2];
+    outputs.write([y_backprop, x], inputs, (epsilon, is_training), data_format)
+}
+
+/// The outputs of a gradient.
+pub struct Gradients<'a, T> {
+    /// The gradient of the tensor.
+    pub x: Out<'a, T>,
+    /// The gradients of scale and offset.
+    pub vectors: [Out<'a, f32>; 2],
+    /// The outputs without elements.
+    pub empty: [Out<'a, f32>; 2],
+}
+
+impl<T: Element + Precision<Compute = f32>> Gradients<'_, T> {
+    /// Writes the gradients of a tensor from those of its normalization. The vectors are scale, mean and variance.
+    ///
+    /// # Errors
+    /// Returns an error if a shape is wrong.
+    pub fn write(
+        self,
+        [y_backprop, x]: [In<'_, T>; 2],
+        [scale, mean, variance]: [In<'_, f32>; 3],
+        mode: (f32, bool),
+        data_format: DataFormat,
+    ) -> Result<()> {
+        let shape = data_format.channels("x", x.dims())?;
+        if y_backprop.dims() != x.dims() {
+            let message = format!(
+                "y_backprop {:?} and x {:?} differ in shape",
+                y_backprop.dims(),
+                x.dims()
+            );
+            return Err(Error::invalid_argument(message));
+        }
+        check_vector("scale", scale.dims(), shape.channels)?;
+        check_vector("reserve_space_1", mean.dims(), shape.channels)?;
+        check_vector("reserve_space_2", variance.dims(), shape.channels)?;
+        let [scale_backprop, offset_backprop] = self.vectors;
+        self.empty.into_iter().try_for_each(|it| it.empty())?;
+        let mut dx = self.x.unspecified(x.dims())?;
+        let (mut d_scale, mut d_offset) = (
+            scale_backprop.zeroed(&[shape.channels])?,
+            offset_backprop.zeroed(&[shape.channels])?,
         );
-        return Err(Error::invalid_argument(message));
+        if x.is_empty() {
+            return Ok(());
+        }
+        let parameters = [mean.data(), variance.data(), scale.data()];
+        let (dy, x) = (T::widened(y_backprop.data()), T::widened(x.data()));
+        let gradients = T::overwrite(&mut dx, |dx| {
+            normalize_gradients(shape, [&dy, &x], parameters, mode, dx)
+        });
+        d_scale.copy_from_slice(&gradients.scale);
+        d_offset.copy_from_slice(&gradients.offset);
+        Ok(())
     }
-    check_vector("scale", scale.dims(), shape.channels)?;
-    check_vector("reserve_space_1", reserve_space_1.dims(), shape.channels)?;
-    check_vector("reserve_space_2", reserve_space_2.dims(), shape.channels)?;
-    reserve_space_4.empty()?;
-    reserve_space_5.empty()?;
-    let mut dx = x_backprop.unspecified(x.dims())?;
-    let (mut d_scale, mut d_offset) = (
-        scale_backprop.zeroed(&[shape.channels])?,
-        offset_backprop.zeroed(&[shape.channels])?,
-    );
-    if x.is_empty() {
-        return Ok(());
-    }
-    let parameters = [reserve_space_1.data(), reserve_space_2.data(), scale.data()];
-    let (dy, x) = (T::widened(y_backprop.data()), T::widened(x.data()));
-    let mode = (epsilon, is_training);
-    let gradients = T::overwrite(&mut dx, |dx| {
-        normalize_gradients(shape, [&dy, &x], parameters, mode, dx)
-    });
-    d_scale.copy_from_slice(&gradients.scale);
-    d_offset.copy_from_slice(&gradients.offset);
-    Ok(())
 }
 
 /// Returns the kernels of this file.

@@ -2,7 +2,7 @@
 
 use super::elementwise::{map_one, map_two};
 use super::prelude::*;
-use crate::compute::bits::Bits;
+use crate::compute::bits::{Bits, ones};
 use sp_plugin::kernel::{Kernel, kernels};
 use std::ops::{BitAnd, BitOr, BitXor};
 
@@ -20,7 +20,7 @@ macro_rules! bits {
 
         /// Returns the kernels of this file.
         pub fn table() -> Vec<&'static Kernel> {
-            kernels![invert, $($name),*]
+            kernels![invert, population_count, $($name),*]
         }
     };
 }
@@ -40,5 +40,18 @@ fn invert<T: Element + Precision<Compute = T> + Bits>(x: In<'_, T>, y: Out<'_, T
         y,
         #[inline(always)]
         |x| !x,
+    )
+}
+
+#[kernel(PopulationCount, T = [u8, i8, u16, i16, u32, i32, u64, i64])]
+fn population_count<T: Element + Precision<Compute = T> + arith::Integer>(
+    x: In<'_, T>,
+    y: Out<'_, u8>,
+) -> Result<()> {
+    map_one(
+        x,
+        y,
+        #[inline(always)]
+        |x| ones(x),
     )
 }

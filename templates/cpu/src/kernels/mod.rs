@@ -4,8 +4,11 @@
 
 mod activation;
 mod batch_norm;
+mod batch_norm_versions;
 mod bits;
+mod boxes;
 mod cast;
+mod checks;
 mod color;
 mod conv;
 mod conv3d;
@@ -13,21 +16,31 @@ mod diagonal;
 mod division;
 mod einsum;
 mod elementwise;
+mod format;
+mod fourier;
 mod fused;
 mod gamma;
 mod gather;
 mod generator; // since 2.6
 mod identity;
 pub mod image;
+mod incomplete;
+mod inplace;
+mod integrals;
 mod join;
 mod layout;
 mod mat_mul;
 mod movement;
 mod nn;
 mod partition;
+mod patches;
 mod pool;
 mod pool3d;
+mod pool_positions;
+mod pool_second;
 mod projection;
+mod quantize;
+mod quantize_levels;
 mod random;
 mod reduction;
 mod relation;
@@ -70,6 +83,7 @@ pub fn table() -> Vec<&'static Kernel> {
         identity::identity,
         mat_mul::mat_mul,
         nn::bias_add,
+        nn::bias_add_v1,
         nn::bias_add_grad,
         nn::relu_grad,
         nn::sparse_softmax_cross_entropy,
@@ -77,14 +91,25 @@ pub fn table() -> Vec<&'static Kernel> {
     ]);
     table.extend(activation::table());
     table.extend(bits::table());
+    table.extend(boxes::table());
+    table.extend(checks::table());
+    table.extend(format::table());
+    table.extend(fourier::table());
+    table.extend(incomplete::table());
+    table.extend(inplace::table());
+    table.extend(integrals::table());
     table.extend(division::table());
     table.extend(reduction::table());
     table.extend(relation::table());
+    table.extend(patches::table());
     table.extend(pool::table());
     table.extend(pool3d::table());
+    table.extend(pool_positions::table());
+    table.extend(pool_second::table());
     table.extend(softmax::table());
     table.extend(special::table());
     table.extend(batch_norm::table());
+    table.extend(batch_norm_versions::table());
     table.extend(conv::table());
     table.extend(conv3d::table());
     table.extend(color::table());
@@ -92,6 +117,8 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(fused::table());
     table.extend(projection::table());
     table.extend(resize::table());
+    table.extend(quantize::table());
+    table.extend(quantize_levels::table());
     table.extend(random::table());
     table.extend(stateful_random::table());
     table.extend(seeded_random::table());

@@ -16,6 +16,25 @@ fn bias_add<T: Element + Precision<Compute: Number>>(
     output: Out<'_, T>,
     data_format: DataFormat,
 ) -> Result<()> {
+    add_bias(value, bias, output, data_format)
+}
+
+/// The version without an attribute for the position of the channels.
+#[kernel(BiasAddV1, T = [F16, Bf16, f32, f64, i64])]
+fn bias_add_v1<T: Element + Precision<Compute: Number>>(
+    value: In<'_, T>,
+    bias: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    add_bias(value, bias, output, DataFormat::ChannelsLast)
+}
+
+fn add_bias<T: Element + Precision<Compute: Number>>(
+    value: In<'_, T>,
+    bias: In<'_, T>,
+    output: Out<'_, T>,
+    data_format: DataFormat,
+) -> Result<()> {
     let (dims, bias_dims) = (value.dims(), bias.dims());
     if dims.len() < 2 || bias_dims.len() != 1 {
         let message =

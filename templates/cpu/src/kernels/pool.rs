@@ -5,14 +5,17 @@ use super::layout::ChannelFormat;
 use super::prelude::*;
 use crate::compute::elementary::Elementary;
 use crate::compute::nn::pool::{self, Pool};
-use crate::compute::nn::window::Slide;
+use crate::compute::nn::window::{Padding, Slide};
 use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
 /// The checked attributes.
-struct Pooling {
-    format: DataFormat,
-    size: [usize; 2],
-    slides: [Slide; 2],
+pub struct Pooling {
+    /// The position of the channels.
+    pub format: DataFormat,
+    /// The rows and columns of a window.
+    pub size: [usize; 2],
+    /// The movement along rows and columns.
+    pub slides: [Slide; 2],
 }
 
 #[derive(Attributes)]
@@ -23,20 +26,6 @@ struct AverageAttributes {
     data_format: DataFormat,
 }
 
-impl AverageAttributes {
-    fn pooling(self, explicit_paddings: &[i64]) -> Result<Pooling> {
-        let format = self.data_format;
-        let size = spatial("ksize", &self.ksize, format)?;
-        let strides = spatial("strides", &self.strides, format)?;
-        let paddings = paddings(self.padding, explicit_paddings, format)?;
-        Ok(Pooling {
-            format,
-            size,
-            slides: slides(strides, [1, 1], paddings),
-        })
-    }
-}
-
 /// The pooling of averages, whose ops have no explicit paddings.
 struct Average(Pooling);
 
@@ -44,7 +33,8 @@ impl Prepare for Average {
     type Attributes = AverageAttributes;
 
     fn prepare(it: AverageAttributes) -> Result<Self> {
-        it.pooling(&[]).map(Self)
+        let sizes = [&it.ksize[..], &it.strides];
+        Pooling::new(sizes, it.padding, &[], it.data_format).map(Self)
     }
 }
 
@@ -64,33 +54,48 @@ impl Prepare for Max {
     type Attributes = MaxAttributes;
 
     fn prepare(it: MaxAttributes) -> Result<Self> {
-        let MaxAttributes {
-            ksize,
-            strides,
-            padding,
-            explicit_paddings,
-            data_format,
-        } = it;
-        AverageAttributes {
-            ksize,
-            strides,
-            padding,
-            data_format,
-        }
-        .pooling(&explicit_paddings)
-        .map(Self)
+        let sizes = [&it.ksize[..], &it.strides];
+        Pooling::new(sizes, it.padding, &it.explicit_paddings, it.data_format).map(Self)
     }
 }
 
 impl Pooling {
+    /// Checks the attributes: `sizes` are the windows and their strides.
+    ///
+    /// # Errors
+    /// Returns an error if windows extend over batch or channels, or may lie in the padding.
+    pub fn new(
+        [ksize, strides]: [&[i64]; 2],
+        padding: PaddingKind,
+        explicit_paddings: &[i64],
+        format: DataFormat,
+    ) -> Result<Self> {
+        check_channels(ksize, format)?;
+        let size = spatial("ksize", ksize, format)?;
+        let strides = spatial("strides", strides, format)?;
+        let paddings = paddings(padding, explicit_paddings, format)?;
+        check_paddings(size, paddings)?;
+        Ok(Self {
+            format,
+            size,
+            slides: slides(strides, [1, 1], paddings),
+        })
+    }
+
     /// Returns the plan for an input with the dims of its tensor.
-    fn plan(&self, input: &[usize]) -> Result<Pool> {
+    ///
+    /// # Errors
+    /// Returns an error if the tensor is not of images, or they are smaller than a window.
+    pub fn plan(&self, input: &[usize]) -> Result<Pool> {
         let input = self.format.to_channels_last(dims4("the input", input)?);
         Ok(Pool::new(input, self.size, self.slides)?)
     }
 
     /// Checks the shape of a tensor with an element for each window.
-    fn check_output(&self, name: &str, plan: &Pool, found: &[usize]) -> Result<()> {
+    ///
+    /// # Errors
+    /// Returns an error if it has another shape.
+    pub fn check_output(&self, name: &str, plan: &Pool, found: &[usize]) -> Result<()> {
         let expected = self.format.dims(plan.output());
         match found == expected {
             true => Ok(()),
@@ -99,6 +104,79 @@ impl Pooling {
             ))),
         }
     }
+
+    /// Writes the largest element of each window.
+    ///
+    /// # Errors
+    /// Returns an error if the input has a wrong shape.
+    pub fn maxima<T: Element + Precision<Compute: Elementary>>(
+        &self,
+        input: In<'_, T>,
+        output: Out<'_, T>,
+    ) -> Result<()> {
+        let plan = self.plan(input.dims())?;
+        self.format.write(plan.output(), output, |y| {
+            let input = T::widened(input.data());
+            self.format
+                .read(plan.input(), &input, |x| pool::max_pool(&plan, x, y))
+        })
+    }
+
+    /// Writes the gradient of maxima from their input, their result and its gradient.
+    ///
+    /// # Errors
+    /// Returns an error if a tensor has a wrong shape.
+    pub fn gradient_of_maxima<T: Element + Precision<Compute: Elementary>>(
+        &self,
+        [input, result, gradient]: [In<'_, T>; 3],
+        output: Out<'_, T>,
+    ) -> Result<()> {
+        let plan = self.plan(input.dims())?;
+        self.check_output("orig_output", &plan, result.dims())?;
+        self.check_output("grad", &plan, gradient.dims())?;
+        self.format.write(plan.input(), output, |dx| {
+            let gradient = T::widened(gradient.data());
+            self.format.read(plan.output(), &gradient, |dy| {
+                let input = T::widened(input.data());
+                self.format.read(plan.input(), &input, |x| {
+                    pool::max_pool_grad(&plan, x, dy, dx)
+                });
+            });
+        })
+    }
+}
+
+/// Checks that windows do not extend over channels, as on TensorFlow's GPU device.
+fn check_channels(ksize: &[i64], format: DataFormat) -> Result<()> {
+    let channels = match format {
+        DataFormat::ChannelsLast => ksize.get(3),
+        DataFormat::ChannelsFirst => ksize.get(1),
+    };
+    match channels {
+        None | Some(1) => Ok(()),
+        Some(_) => Err(Error::unimplemented(format!(
+            "ksize {ksize:?}: windows over channels are implemented for CPU devices only"
+        ))),
+    }
+}
+
+/// Checks that no window is within explicit padding.
+fn check_paddings(size: [usize; 2], paddings: [Padding; 2]) -> Result<()> {
+    let names = [["Top", "Bottom"], ["Left", "Right"]];
+    for ((size, padding), names) in size.into_iter().zip(paddings).zip(names) {
+        let Padding::Explicit(before, after) = padding else {
+            continue;
+        };
+        let excess = [before, after].iter().position(|it| *it >= size);
+        if let Some(side) = excess {
+            return Err(Error::invalid_argument(format!(
+                "{} padding {} needs to be smaller than the window size {size}",
+                names[side],
+                [before, after][side]
+            )));
+        }
+    }
+    Ok(())
 }
 
 #[kernel(MaxPool, T = [F16, Bf16, f32, f64])]
@@ -107,13 +185,7 @@ fn max_pool<T: Element + Precision<Compute: Elementary>>(
     input: In<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()> {
-    let plan = it.plan(input.dims())?;
-    it.format.write(plan.output(), output, |y| {
-        it.format
-            .read(plan.input(), &T::widened(input.data()), |x| {
-                pool::max_pool(&plan, x, y)
-            })
-    })
+    it.maxima(input, output)
 }
 
 #[kernel(MaxPoolGrad, T = [F16, Bf16, f32, f64])]
@@ -124,18 +196,7 @@ fn max_pool_grad<T: Element + Precision<Compute: Elementary>>(
     grad: In<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()> {
-    let plan = it.plan(orig_input.dims())?;
-    it.check_output("orig_output", &plan, orig_output.dims())?;
-    it.check_output("grad", &plan, grad.dims())?;
-    it.format.write(plan.input(), output, |dx| {
-        it.format
-            .read(plan.output(), &T::widened(grad.data()), |dy| {
-                it.format
-                    .read(plan.input(), &T::widened(orig_input.data()), |x| {
-                        pool::max_pool_grad(&plan, x, dy, dx)
-                    });
-            });
-    })
+    it.gradient_of_maxima([orig_input, orig_output, grad], output)
 }
 
 #[kernel(AvgPool, T = [F16, Bf16, f32, f64])]

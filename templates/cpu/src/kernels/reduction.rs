@@ -1,7 +1,7 @@
 //! Kernels that fold a tensor along some of its axes.
 
 use super::prelude::*;
-use crate::compute::fold::{All, Any, Max, Min, Prod};
+use crate::compute::fold::{All, Any, EuclideanNorm, Max, Min, Prod};
 use crate::compute::reduce::{Fold, Mean, Reduction, Sum, reduce};
 use sp_plugin::kernel::{HostOut, Kernel, kernels};
 
@@ -29,6 +29,7 @@ folds! {
     max: Max in [F16, Bf16, f32, f64, i64];
     min: Min in [F16, Bf16, f32, f64, i64];
     prod: Prod in [F16, Bf16, f32, f64, i64];
+    euclidean_norm: EuclideanNorm in [F16, Bf16, f32, f64];
 }
 
 /// Products of sizes: TensorFlow places int32 in host memory.
@@ -73,7 +74,17 @@ fn any(
 
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
-    kernels![sum, mean, max, min, prod, prod_int32, all, any]
+    kernels![
+        sum,
+        mean,
+        max,
+        min,
+        prod,
+        euclidean_norm,
+        prod_int32,
+        all,
+        any
+    ]
 }
 
 fn fold<T: Element + Precision, F: Fold<T::Compute>>(

@@ -149,12 +149,24 @@ fn nearest_grad<T: Element + Precision<Compute: Number>>(
     Ok(())
 }
 
+/// The computation of an element of a part.
 #[derive(Clone, Copy, AttributeValue)]
-enum Method {
+pub enum Method {
+    /// The average of the four elements around.
     #[value("bilinear")]
     Bilinear,
+    /// The nearest element.
     #[value("nearest")]
     Nearest,
+}
+
+impl From<Method> for Interpolation {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Bilinear => Self::Bilinear,
+            Method::Nearest => Self::Nearest,
+        }
+    }
 }
 
 #[kernel(CropAndResize, T = [F16, f32, f64, u8])]
@@ -182,10 +194,7 @@ fn crop_and_resize<T: Element + Cast<f32>>(
             boxes.data()
         },
         indices: box_ind.data(),
-        interpolation: match method {
-            Method::Bilinear => Interpolation::Bilinear,
-            Method::Nearest => Interpolation::Nearest,
-        },
+        interpolation: method.into(),
         outside: extrapolation_value,
     };
     check_values(&plan)?;
@@ -195,7 +204,10 @@ fn crop_and_resize<T: Element + Cast<f32>>(
 }
 
 /// Checks the shapes of the boxes and of their images.
-fn check_boxes(boxes: &In<'_, f32>, indices: &In<'_, i32>) -> Result<()> {
+///
+/// # Errors
+/// Returns an error if they differ in their number, or a box has not four numbers.
+pub fn check_boxes(boxes: &In<'_, f32>, indices: &In<'_, i32>) -> Result<()> {
     match (boxes.dims(), indices.dims()) {
         (&[count, 4], &[found]) if count == found => Ok(()),
         (&[_, _], [0]) if boxes.is_empty() => Ok(()),
@@ -206,7 +218,10 @@ fn check_boxes(boxes: &In<'_, f32>, indices: &In<'_, i32>) -> Result<()> {
 }
 
 /// Checks that the boxes are finite, and of images that exist.
-fn check_values(plan: &Crop<'_>) -> Result<()> {
+///
+/// # Errors
+/// Returns an error if one is not.
+pub fn check_values(plan: &Crop<'_>) -> Result<()> {
     let is_image = |index: &&i32| usize::try_from(**index).is_ok_and(|it| it < plan.images[0]);
     if let Some(index) = plan.indices.iter().find(|it| !is_image(it)) {
         let message = format!(

@@ -36,7 +36,7 @@ impl Crop<'_> {
 
     /// Returns the position in the image of a row (axis 0) or column (axis 1) of a part, or `None` outside of it.
     #[inline(always)]
-    fn position(&self, part: usize, axis: usize, index: usize) -> Option<f32> {
+    pub(super) fn position(&self, part: usize, axis: usize, index: usize) -> Option<f32> {
         let edges = &self.boxes[part * 4..][..4];
         let (first, last) = (edges[axis], edges[axis + 2]);
         let (limit, count) = ((self.images[axis + 1] - 1) as f32, self.size[axis]);

@@ -2,8 +2,10 @@
 
 pub mod color;
 pub mod crop;
+pub mod crop_grad;
 pub mod projection;
 pub mod resize;
+pub mod suppression;
 
 /// The computation of an element between the elements of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

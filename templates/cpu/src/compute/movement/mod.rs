@@ -7,10 +7,12 @@
 pub mod concat;
 pub mod depth;
 pub mod diagonal;
+pub mod format;
 pub mod gather;
 pub mod one_hot;
 pub mod pad;
 pub mod partition;
+pub mod patches;
 pub mod reshape;
 pub mod rotate;
 pub mod select;

@@ -1,0 +1,169 @@
+//! Transforms along the axes of tensors.
+
+use super::Plan;
+use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::shape::len;
+use crate::compute::strided::permute;
+use sp_plugin::Complex128;
+
+/// The direction of a transform. The inverse one is divided by the number of elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// From values to frequencies.
+    Forward,
+    /// From frequencies to values.
+    Inverse,
+}
+
+/// A tensor that is transformed.
+pub struct Fourier {
+    /// The dims.
+    pub dims: Vec<usize>,
+    /// The elements.
+    pub elements: Vec<Complex128>,
+}
+
+impl Fourier {
+    /// Transforms along an axis.
+    ///
+    /// # Panics
+    /// Panics if there is no such axis, or if the dims are those of another number of elements.
+    pub fn transform(&mut self, axis: usize, direction: Direction) {
+        let (outer, rest) = self.dims.split_at(axis);
+        let (count, size, inner) = (len(outer), rest[0], len(&rest[1..]));
+        if self.elements.is_empty() {
+            return;
+        }
+        if inner == 1 {
+            return transform_rows(size, direction, &mut self.elements);
+        }
+        let mut turned = vec![Complex128::ZERO; self.elements.len()];
+        permute(
+            &[count, size, inner],
+            &[0, 2, 1],
+            &self.elements,
+            &mut turned,
+        );
+        transform_rows(size, direction, &mut turned);
+        permute(
+            &[count, inner, size],
+            &[0, 2, 1],
+            &turned,
+            &mut self.elements,
+        );
+    }
+
+    /// Takes the first elements along an axis.
+    ///
+    /// # Panics
+    /// Panics if there is no such axis, or if it has fewer elements.
+    pub fn crop(&mut self, axis: usize, size: usize) {
+        let (old, inner) = (self.dims[axis], len(&self.dims[axis + 1..]));
+        if old == size {
+            return;
+        }
+        assert!(size < old, "{size} of {old} elements");
+        let blocks = self.elements.chunks_exact((old * inner).max(1));
+        self.elements = blocks.flat_map(|it| &it[..size * inner]).copied().collect();
+        self.dims[axis] = size;
+    }
+}
+
+/// Transforms rows of `size` elements.
+fn transform_rows(size: usize, direction: Direction, rows: &mut [Complex128]) {
+    let (plan, is_inverse) = (Plan::new(size), direction == Direction::Inverse);
+    let scale = 1.0 / size as f64;
+    for_each_row_chunk(rows, size, Cost::Expensive.grain(), |_, rows| {
+        let mut scratch = Vec::new();
+        for row in rows.chunks_exact_mut(size) {
+            if is_inverse {
+                row.iter_mut().for_each(|it| *it = it.conjugate());
+            }
+            plan.transform(row, &mut scratch);
+            if is_inverse {
+                row.iter_mut()
+                    .for_each(|it| *it = it.conjugate().scale(scale));
+            }
+        }
+    });
+}
+
+/// Returns rows of `size` elements of which `half` has the first `size / 2 + 1`; the others are the conjugates that make
+/// the inverse transform real.
+///
+/// # Panics
+/// Panics if `half` does not consist of such rows.
+pub fn complete_rows(half: &[Complex128], size: usize) -> Vec<Complex128> {
+    let given = size / 2 + 1;
+    let rows = half.chunks_exact(given);
+    assert!(rows.remainder().is_empty(), "not rows of {given} elements");
+    let element = |row: &[Complex128], k: usize| match k < given {
+        true => row[k],
+        false => row[size - k].conjugate(),
+    };
+    rows.flat_map(|row| (0..size).map(move |k| element(row, k)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(dims: &[usize]) -> Fourier {
+        let elements = (0..len(dims)).map(|i| Complex128::new((i * 7 % 11) as f64, (i % 3) as f64));
+        Fourier {
+            dims: dims.to_vec(),
+            elements: elements.collect(),
+        }
+    }
+
+    #[test]
+    fn inverse_of_a_transform_is_the_tensor() {
+        let expected = tensor(&[2, 3, 5]).elements;
+        let mut found = tensor(&[2, 3, 5]);
+        (0..3).for_each(|axis| found.transform(axis, Direction::Forward));
+        let sum = expected.iter().fold(Complex128::ZERO, |sum, it| sum + *it);
+        assert!((found.elements[0] - sum).abs() < 1e-12);
+        (0..3).for_each(|axis| found.transform(axis, Direction::Inverse));
+        for (found, expected) in found.elements.iter().zip(expected) {
+            assert!((*found - expected).abs() < 1e-13);
+        }
+    }
+
+    #[test]
+    fn transform_along_an_axis_is_that_of_each_line() {
+        let mut found = tensor(&[3, 4]);
+        found.transform(0, Direction::Forward);
+        let x = tensor(&[3, 4]).elements;
+        for column in 0..4 {
+            let mut line: Vec<Complex128> = (0..3).map(|row| x[row * 4 + column]).collect();
+            transform_rows(3, Direction::Forward, &mut line);
+            (0..3).for_each(|row| {
+                assert!((found.elements[row * 4 + column] - line[row]).abs() < 1e-13)
+            });
+        }
+    }
+
+    #[test]
+    fn real_rows_are_completed_from_their_half() {
+        for size in 1..9 {
+            let mut row: Vec<Complex128> = (0..size)
+                .map(|i| Complex128::from((i * i % 7) as f64))
+                .collect();
+            transform_rows(size, Direction::Forward, &mut row);
+            let completed = complete_rows(&row[..size / 2 + 1], size);
+            for (found, expected) in completed.iter().zip(&row) {
+                assert!((*found - *expected).abs() < 1e-13);
+            }
+        }
+    }
+
+    #[test]
+    fn crop_takes_the_first_elements_of_an_axis() {
+        let mut found = tensor(&[2, 3, 2]);
+        found.crop(1, 2);
+        let x = tensor(&[2, 3, 2]).elements;
+        assert_eq!(found.elements, [&x[..4], &x[6..10]].concat());
+        assert_eq!(found.dims, [2, 2, 2]);
+    }
+}

@@ -1,0 +1,243 @@
+//! Rounding to the steps of quantized ranges that contain 0, and its gradients.
+
+use super::elementwise::{map_one, map_two};
+use super::prelude::*;
+use crate::compute::quantize::Nudged;
+use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
+
+/// The steps of a range, from the attributes.
+#[derive(Clone, Copy)]
+struct Steps {
+    bits: u32,
+    is_narrow: bool,
+}
+
+impl Steps {
+    fn new(bits: i64, is_narrow: bool) -> Result<Self> {
+        match bits {
+            2..=16 => Ok(Self {
+                bits: bits as u32,
+                is_narrow,
+            }),
+            _ => Err(Error::invalid_argument(format!(
+                "num_bits must be between 2 and 16, inclusive, not {bits}"
+            ))),
+        }
+    }
+
+    /// Returns the range; `None` if both limits are 0, for which all numbers are 0.
+    fn range(self, low: f32, high: f32) -> Option<Nudged> {
+        let is_zero = low == 0.0 && high == 0.0;
+        (!is_zero).then(|| Nudged::new([low, high], self.bits, self.is_narrow))
+    }
+}
+
+#[derive(Attributes)]
+struct StatedRange {
+    min: f32,
+    max: f32,
+    num_bits: i64,
+    narrow_range: bool,
+}
+
+/// The range that the attributes state.
+struct Stated(Nudged);
+
+impl Prepare for Stated {
+    type Attributes = StatedRange;
+
+    fn prepare(it: StatedRange) -> Result<Self> {
+        let steps = Steps::new(it.num_bits, it.narrow_range)?;
+        match it.min < it.max {
+            true => Ok(Self(Nudged::new(
+                [it.min, it.max],
+                steps.bits,
+                steps.is_narrow,
+            ))),
+            false => Err(Error::invalid_argument(format!(
+                "min has to be smaller than max, was: {} >= {}",
+                it.min, it.max
+            ))),
+        }
+    }
+}
+
+#[derive(Attributes)]
+struct StepAttributes {
+    num_bits: i64,
+    narrow_range: bool,
+}
+
+impl Prepare for Steps {
+    type Attributes = StepAttributes;
+
+    fn prepare(it: StepAttributes) -> Result<Self> {
+        Self::new(it.num_bits, it.narrow_range)
+    }
+}
+
+/// Checks that gradients and inputs have one shape.
+///
+/// # Errors
+/// Returns an error if their shapes differ.
+pub fn check_same<T: Element>(gradients: &In<'_, T>, inputs: &In<'_, T>) -> Result<()> {
+    match gradients.dims() == inputs.dims() {
+        true => Ok(()),
+        false => Err(Error::invalid_argument(format!(
+            "gradients {:?} and inputs {:?} must have the same size and shape",
+            gradients.dims(),
+            inputs.dims()
+        ))),
+    }
+}
+
+#[kernel(FakeQuantWithMinMaxArgs)]
+fn with_args(
+    #[state] Stated(range): &Stated,
+    inputs: In<'_, f32>,
+    outputs: Out<'_, f32>,
+) -> Result<()> {
+    let range = *range;
+    map_one(inputs, outputs, move |x| range.round(x))
+}
+
+#[kernel(FakeQuantWithMinMaxArgsGradient)]
+fn with_args_gradient(
+    #[state] Stated(range): &Stated,
+    gradients: In<'_, f32>,
+    inputs: In<'_, f32>,
+    backprops: Out<'_, f32>,
+) -> Result<()> {
+    check_same(&gradients, &inputs)?;
+    let range = *range;
+    map_two(Cost::Cheap, gradients, inputs, backprops, move |dy, x| {
+        range.shares(x, dy)[0]
+    })
+}
+
+/// Returns the ranges of channels, of which there is one for scalars.
+fn ranges(
+    steps: Steps,
+    min: &In<'_, f32>,
+    max: &In<'_, f32>,
+    expected: &[usize],
+) -> Result<Vec<Option<Nudged>>> {
+    for (name, found) in [("min", min.dims()), ("max", max.dims())] {
+        if found != expected {
+            let message = format!("`{name}` must have shape {expected:?}, not {found:?}");
+            return Err(Error::invalid_argument(message));
+        }
+    }
+    let pairs = min.data().iter().zip(max.data());
+    Ok(pairs.map(|(min, max)| steps.range(*min, *max)).collect())
+}
+
+/// Returns the number of channels.
+fn channels(inputs: &In<'_, f32>) -> Result<[usize; 1]> {
+    let none = || Error::invalid_argument("inputs must not be a scalar");
+    inputs.dims().last().map(|it| [*it]).ok_or_else(none)
+}
+
+fn write_rounded(
+    ranges: &[Option<Nudged>],
+    inputs: In<'_, f32>,
+    outputs: Out<'_, f32>,
+) -> Result<()> {
+    let (x, count) = (inputs.data(), ranges.len());
+    let round = |at: usize| ranges[at % count].map_or(0.0, |it| it.round(x[at]));
+    outputs.uninit(inputs.dims())?.write_with(round);
+    Ok(())
+}
+
+#[kernel(FakeQuantWithMinMaxVars)]
+fn with_vars(
+    #[state] steps: &Steps,
+    inputs: In<'_, f32>,
+    min: In<'_, f32>,
+    max: In<'_, f32>,
+    outputs: Out<'_, f32>,
+) -> Result<()> {
+    write_rounded(&ranges(*steps, &min, &max, &[])?, inputs, outputs)
+}
+
+#[kernel(FakeQuantWithMinMaxVarsPerChannel)]
+fn with_vars_per_channel(
+    #[state] steps: &Steps,
+    inputs: In<'_, f32>,
+    min: In<'_, f32>,
+    max: In<'_, f32>,
+    outputs: Out<'_, f32>,
+) -> Result<()> {
+    let channels = channels(&inputs)?;
+    write_rounded(&ranges(*steps, &min, &max, &channels)?, inputs, outputs)
+}
+
+/// Writes the gradients of the inputs and of the limits of each range.
+fn write_gradients(
+    ranges: &[Option<Nudged>],
+    [gradients, inputs]: [In<'_, f32>; 2],
+    [of_inputs, of_min, of_max]: [Out<'_, f32>; 3],
+    limit_dims: &[usize],
+) -> Result<()> {
+    let mut dx = of_inputs.zeroed(inputs.dims())?;
+    let (mut d_min, mut d_max) = (of_min.zeroed(limit_dims)?, of_max.zeroed(limit_dims)?);
+    let (mut min_sums, mut max_sums) = (vec![0.0; ranges.len()], vec![0.0; ranges.len()]);
+    for (at, (dy, x)) in gradients.data().iter().zip(inputs.data()).enumerate() {
+        let channel = at % ranges.len();
+        let shares = ranges[channel].map_or([*dy, 0.0, 0.0], |it| it.shares(*x, *dy));
+        dx[at] = shares[0];
+        min_sums[channel] += f64::from(shares[1]);
+        max_sums[channel] += f64::from(shares[2]);
+    }
+    for (channel, (min, max)) in min_sums.iter().zip(max_sums).enumerate() {
+        (d_min[channel], d_max[channel]) = (*min as f32, max as f32);
+    }
+    Ok(())
+}
+
+#[kernel(FakeQuantWithMinMaxVarsGradient)]
+fn with_vars_gradient(
+    #[state] steps: &Steps,
+    gradients: In<'_, f32>,
+    inputs: In<'_, f32>,
+    min: In<'_, f32>,
+    max: In<'_, f32>,
+    backprops_wrt_input: Out<'_, f32>,
+    backprop_wrt_min: Out<'_, f32>,
+    backprop_wrt_max: Out<'_, f32>,
+) -> Result<()> {
+    check_same(&gradients, &inputs)?;
+    let ranges = ranges(*steps, &min, &max, &[])?;
+    let outputs = [backprops_wrt_input, backprop_wrt_min, backprop_wrt_max];
+    write_gradients(&ranges, [gradients, inputs], outputs, &[])
+}
+
+#[kernel(FakeQuantWithMinMaxVarsPerChannelGradient)]
+fn with_vars_per_channel_gradient(
+    #[state] steps: &Steps,
+    gradients: In<'_, f32>,
+    inputs: In<'_, f32>,
+    min: In<'_, f32>,
+    max: In<'_, f32>,
+    backprops_wrt_input: Out<'_, f32>,
+    backprop_wrt_min: Out<'_, f32>,
+    backprop_wrt_max: Out<'_, f32>,
+) -> Result<()> {
+    check_same(&gradients, &inputs)?;
+    let channels = channels(&inputs)?;
+    let ranges = ranges(*steps, &min, &max, &channels)?;
+    let outputs = [backprops_wrt_input, backprop_wrt_min, backprop_wrt_max];
+    write_gradients(&ranges, [gradients, inputs], outputs, &channels)
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![
+        with_args,
+        with_args_gradient,
+        with_vars,
+        with_vars_gradient,
+        with_vars_per_channel,
+        with_vars_per_channel_gradient
+    ]
+}
