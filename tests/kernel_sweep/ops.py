@@ -241,7 +241,6 @@ ERRORS = {
 }
 # Ops that are not swept, and why.
 EXCLUDED = {
-    "TopK": "graphs cannot have it, and the kernel on the CPU needs an attribute that the op lacks",
     "FusedBiasRelu": "an op of the scaffold, which the CPU does not have: test_custom_ops.py",
     "Identity": "has kernels of resources and variants only, which every function of variables runs",
     "_FusedBatchNormEx": "only TensorFlow's graph optimizer creates it: test_batch_norm.py",

@@ -84,11 +84,16 @@ fn change<T: Element>(
 
 /// Checks that there is a row of `v`, as long as those of `x`, for each index.
 fn check_rows(x: &[usize], indices: &[usize], v: &[usize]) -> Result<()> {
-    let is_valid = matches!((x, indices, v), ([_, x @ ..], [count], [rows, v @ ..]) if count == rows && x == v);
-    match is_valid {
-        true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
-            "x and v shape doesn't match: i must be a vector with an element for each row of v, got x {x:?}, i {indices:?} and v {v:?}"
-        ))),
+    let invalid = |text: String| Err(Error::invalid_argument(text));
+    match (x, indices, v) {
+        (_, [] | [_, _, ..], _) => invalid(format!("i must be a vector, not of shape {indices:?}")),
+        ([_, row @ ..], _, [_, new @ ..]) if row != new => {
+            invalid(format!("x and v shape doesn't match: {x:?} vs. {v:?}"))
+        }
+        ([], ..) | (.., []) => invalid(format!("x and v shape doesn't match: {x:?} vs. {v:?}")),
+        (_, [count], [rows, ..]) if count != rows => invalid(format!(
+            "i and x shape doesn't match: {count} indices for v of shape {v:?}"
+        )),
+        _ => Ok(()),
     }
 }

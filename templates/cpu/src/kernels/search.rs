@@ -90,26 +90,7 @@ fn top_k<T: Element + Order>(
     values: Out<'_, T>,
     indices: BytesOut<'_>,
 ) -> Result<()> {
-    write_top_k(input, k.scalar()?, values, indices)
-}
-
-/// The version whose number is an attribute.
-#[kernel(TopK, T = [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64])]
-fn top_k_v1<T: Element + Order>(
-    input: In<'_, T>,
-    values: Out<'_, T>,
-    indices: BytesOut<'_>,
-    k: i64,
-) -> Result<()> {
-    write_top_k(input, k, values, indices)
-}
-
-fn write_top_k<T: Element + Order>(
-    input: In<'_, T>,
-    stated: i64,
-    values: Out<'_, T>,
-    indices: BytesOut<'_>,
-) -> Result<()> {
+    let stated = k.scalar()?;
     let Some((row_len, _)) = input.dims().split_last() else {
         return Err(Error::invalid_argument(
             "input must be >= 1-D, got shape []",
@@ -262,7 +243,6 @@ pub fn table() -> Vec<&'static Kernel> {
         select_v2,
         select_v1,
         top_k,
-        top_k_v1,
         arg_max,
         arg_min,
         unique,

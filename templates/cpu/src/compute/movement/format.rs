@@ -16,10 +16,11 @@ impl Formats {
     /// Returns an error if they have not four or five letters, or other ones.
     pub fn new(source: &str, target: &str) -> Result<Self> {
         let invalid = |reason: String| Err(Error::Invalid(reason));
-        for (name, format) in [("Source", source), ("Destination", target)] {
+        let formats = [("Source", "src", source), ("Destination", "dst", target)];
+        for (name, attribute, format) in formats {
             if !(4..=5).contains(&format.chars().count()) {
                 return invalid(format!(
-                    "{name} format must be of length 4 or 5, received {format}"
+                    "{name} format must be of length 4 or 5, received {attribute}_format = {format}"
                 ));
             }
         }
@@ -50,33 +51,35 @@ impl Formats {
     /// # Errors
     /// Returns an error for another shape.
     pub fn order(&self, dims: &[usize]) -> Result<Vec<usize>> {
-        let (all, invalid) = (self.source.len(), |text: String| Err(Error::Invalid(text)));
+        let (all, text) = (self.source.len(), shape_text(dims));
+        let invalid =
+            |reason: String| Err(Error::Invalid(format!("{reason}, but got shape {text}")));
         let rows = match *dims {
             [rows] | [rows, 2] => rows,
-            [_, _] => {
-                return invalid(format!(
-                    "Second dimension of 2D input must be of size 2, but got shape {dims:?}"
-                ));
-            }
-            _ => {
-                return invalid(format!(
-                    "input must be a vector or 2D tensor, but got shape {dims:?}"
-                ));
-            }
+            [_, _] => return invalid("Second dimension of 2D input must be of size 2".into()),
+            _ => return invalid("input must be a vector or 2D tensor".into()),
         };
         let is_included = |it: &&char| rows == all || !['N', 'C'].contains(*it);
         let [from, to]: [Vec<&char>; 2] =
             [&self.source, &self.target].map(|it| it.iter().filter(is_included).collect());
         if rows != from.len() {
-            let rank = dims.len();
-            return invalid(format!(
-                "{rank}D input must be of size {} or {all}, but got shape {dims:?}",
-                all - 2
-            ));
+            let part = if dims.len() == 1 {
+                "1D"
+            } else {
+                "First dimension of 2D"
+            };
+            let least = all - 2;
+            return invalid(format!("{part} input must be of size {least} or {all}"));
         }
         let find = |letter| from.iter().position(|it| it == letter);
         Ok(to.iter().filter_map(find).collect())
     }
+}
+
+/// Returns a shape as TensorFlow prints it.
+fn shape_text(dims: &[usize]) -> String {
+    let dims: Vec<String> = dims.iter().map(ToString::to_string).collect();
+    format!("[{}]", dims.join(","))
 }
 
 #[cfg(test)]
