@@ -2,18 +2,18 @@
 
 use super::elementwise::{map_one, map_two};
 use super::prelude::*;
-use crate::compute::bits::Bits;
+use crate::compute::bits::{Bits, shift_left, shift_right};
 use sp_plugin::kernel::{Kernel, kernels};
 use std::ops::{BitAnd, BitOr, BitXor};
 
 /// Functions of two tensors that broadcast: `name: Op => function`. They are called by a pointer, so that all have one
 /// loop.
 macro_rules! bits {
-    ($($name:ident: $op:ident => $f:path;)*) => {
+    ($($name:ident: $op:ident => $f:expr;)*) => {
         $(
-            #[kernel($op, T = [u8, i32, i64])]
-            fn $name<T: Element + Precision<Compute = T> + Bits>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
-                let f: fn(T, T) -> T = $f;
+            #[kernel($op, T = [u8, i8, i32, i64])]
+            fn $name<T: Element + Precision<Compute = i64> + Bits>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
+                let f: fn(i64, i64) -> i64 = $f;
                 map_two(Cost::Cheap, x, y, z, f)
             }
         )*
@@ -29,12 +29,12 @@ bits! {
     bitwise_and: BitwiseAnd => BitAnd::bitand;
     bitwise_or: BitwiseOr => BitOr::bitor;
     bitwise_xor: BitwiseXor => BitXor::bitxor;
-    left_shift: LeftShift => Bits::shift_left;
-    right_shift: RightShift => Bits::shift_right;
+    left_shift: LeftShift => shift_left::<T>;
+    right_shift: RightShift => shift_right::<T>;
 }
 
-#[kernel(Invert, T = [u8, i32, i64])]
-fn invert<T: Element + Precision<Compute = T> + Bits>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
+#[kernel(Invert, T = [u8, i8, i32, i64])]
+fn invert<T: Element + Precision<Compute = i64> + Bits>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
     map_one(
         x,
         y,

@@ -38,6 +38,7 @@ mod segment;
 mod sequence;
 mod shape;
 mod slices; // since 2.6
+mod small;
 mod softmax;
 mod sorted;
 mod space;
@@ -61,7 +62,6 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(kernels![
         cast::cast,
         identity::identity,
-        mat_mul::mat_mul,
         nn::bias_add,
         nn::bias_add_grad,
         nn::relu_grad,
@@ -73,6 +73,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(division::table());
     table.extend(reduction::table());
     table.extend(relation::table());
+    table.extend(mat_mul::table());
     table.extend(pool::table());
     table.extend(pool3d::table());
     table.extend(softmax::table());
@@ -96,6 +97,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(partition::table());
     table.extend(running::table());
     table.extend(scatter::table());
+    table.extend(small::table());
     table.extend(sorted::table());
     table.extend(space::table());
     table.extend(segment::table());
@@ -112,7 +114,7 @@ pub fn table() -> Vec<&'static Kernel> {
 /// Imports of all kernel files.
 mod prelude {
     pub(super) use super::list;
-    pub(super) use crate::compute::arith::{self, Float, Integer, Number};
+    pub(super) use crate::compute::arith::{self, Float, Number};
     pub(super) use crate::compute::inline::InlineList;
     pub(super) use crate::compute::{Cost, Precision};
     pub(super) use sp_plugin::kernel::{

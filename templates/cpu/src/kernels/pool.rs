@@ -101,8 +101,8 @@ impl Pooling {
     }
 }
 
-#[kernel(MaxPool, T = [F16, Bf16, f32, f64])]
-fn max_pool<T: Element + Precision<Compute: Elementary>>(
+#[kernel(MaxPool, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
+fn max_pool<T: Element + Precision<Compute: Number>>(
     #[state] Max(it): &Max,
     input: In<'_, T>,
     output: Out<'_, T>,
@@ -116,8 +116,8 @@ fn max_pool<T: Element + Precision<Compute: Elementary>>(
     })
 }
 
-#[kernel(MaxPoolGrad, T = [F16, Bf16, f32, f64])]
-fn max_pool_grad<T: Element + Precision<Compute: Elementary>>(
+#[kernel(MaxPoolGrad, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
+fn max_pool_grad<T: Element + Precision<Compute: Number>>(
     #[state] Max(it): &Max,
     orig_input: In<'_, T>,
     orig_output: In<'_, T>,

@@ -19,7 +19,7 @@ pub trait Multiply: Number + Multiplied<Compute = Self> {}
 impl<T: Number + Multiplied<Compute = Self>> Multiply for T {}
 
 macro_rules! multiplied {
-    ($($ty:ty => $function:path;)*) => {$(
+    ($($ty:ty => $function:expr;)*) => {$(
         impl Multiplied for $ty {
             fn write_product(product: Product, a: &[Self], b: &[Self], c: &mut [Self::Compute]) {
                 $function(product, a, b, c)
@@ -33,7 +33,7 @@ multiplied! {
     Bf16 => float;
     f32 => float;
     f64 => float;
-    i32 => matmul_int;
+    i32 => |product, a: &[i32], b: &[i32], c| matmul_int(product, &i32::widened(a), &i32::widened(b), c);
     i64 => matmul_int;
 }
 

@@ -2,6 +2,7 @@
 //! rows, columns, channels. An image is a volume of one plane.
 
 use super::window::{Slide, Windows};
+use crate::compute::arith::Number;
 use crate::compute::elementary::Elementary;
 use crate::compute::parallel::for_each_block;
 use crate::compute::simd::Isa;
@@ -175,7 +176,7 @@ impl Pool {
     }
 
     /// Calls `write(image, elements of the window, channels of the result)` for each window.
-    fn for_each_window<T: Elementary>(
+    fn for_each_window<T: Number>(
         &self,
         x: &[T],
         out: &mut [T],
@@ -210,7 +211,7 @@ impl Pool {
     }
 
     /// Calls `add(window, image of dx, channels of dy)` for each window.
-    fn for_each_gradient<T: Elementary>(
+    fn for_each_gradient<T: Number>(
         &self,
         dy: &[T],
         dx: &mut [T],
@@ -253,18 +254,18 @@ impl Pool {
     }
 }
 
-/// Computes the largest element of each window; NaN if one is NaN.
+/// Computes the largest element of each window; NaN if one is NaN, and the lowest value of the type if it has padding only.
 ///
 /// # Panics
 /// Panics if a slice has another length than the plan.
-pub fn max_pool<T: Elementary>(plan: &Pool, x: &[T], y: &mut [T]) {
+pub fn max_pool<T: Number>(plan: &Pool, x: &[T], y: &mut [T]) {
     plan.check(x, y);
     plan.for_each_window(
         x,
         y,
         #[inline(always)]
         |image, elements, out| {
-            out.fill(T::constant(f64::NEG_INFINITY));
+            out.fill(T::LOWEST);
             elements.for_each(
                 #[inline(always)]
                 |index| {
@@ -283,7 +284,7 @@ pub fn max_pool<T: Elementary>(plan: &Pool, x: &[T], y: &mut [T]) {
 ///
 /// # Panics
 /// Panics if a slice has another length than the plan, or a window has 2^32 elements.
-pub fn max_pool_grad<T: Elementary>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]) {
+pub fn max_pool_grad<T: Number>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]) {
     plan.check(x, dy);
     assert_eq!(x.len(), dx.len(), "operand and gradient differ in length");
     assert!(
@@ -313,13 +314,7 @@ pub fn max_pool_grad<T: Elementary>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]
 
 /// Adds the gradients of some channels of a window, from the channel `start` on, to those of its first largest elements.
 #[inline(always)]
-fn add_to_largest<T: Elementary>(
-    elements: &Elements,
-    start: usize,
-    x: &[T],
-    dx: &mut [T],
-    dy: &[T],
-) {
+fn add_to_largest<T: Number>(elements: &Elements, start: usize, x: &[T], dx: &mut [T], dy: &[T]) {
     let (mut largest, mut winner) = ([T::ZERO; CHANNELS], [0; CHANNELS]);
     let mut element = 0_u32;
     elements.for_each(
