@@ -19,6 +19,8 @@ pub mod bins;
 pub mod bits;
 #[allow(unsafe_code)]
 pub mod cast;
+#[allow(unsafe_code)]
+pub mod complex;
 pub mod division;
 pub mod einsum;
 pub mod elementary;

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::compute::matmul::{Factor, Multiplied, Product};
+use sp_plugin::Complex64;
 use sp_plugin::kernel::{Kernel, kernels};
 
 #[kernel(MatMul, T = [F16, Bf16, f32, f64])]
@@ -20,8 +21,8 @@ fn mat_mul<T: Element + Factor>(
     Ok(())
 }
 
-#[kernel(MatMul, T = [i32, i64])]
-fn mat_mul_int<T: Element + Multiplied>(
+#[kernel(MatMul, T = [i32, i64, Complex64])]
+fn mat_mul_rare<T: Element + Multiplied>(
     a: In<'_, T>,
     b: In<'_, T>,
     product: Out<'_, T>,
@@ -38,7 +39,7 @@ fn mat_mul_int<T: Element + Multiplied>(
 
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
-    kernels![mat_mul, mat_mul_int]
+    kernels![mat_mul, mat_mul_rare]
 }
 
 /// Returns the product of matrices that are stored with these dims.

@@ -7,6 +7,7 @@ mod batch_norm;
 mod bits;
 mod cast;
 mod color;
+mod complex;
 mod conv;
 mod conv3d;
 mod diagonal;
@@ -82,6 +83,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(conv::table());
     table.extend(conv3d::table());
     table.extend(color::table());
+    table.extend(complex::table());
     table.extend(einsum::table());
     table.extend(fused::table());
     table.extend(projection::table());

@@ -1,11 +1,11 @@
 //! Products of many matrices of one shape.
 
-use super::{Factor, Product, matmul_int};
+use super::{Factor, Product, matmul, matmul_int};
 use crate::compute::arith::Number;
 use crate::compute::parallel::for_each_block;
 use crate::compute::precision::Precision;
 use crate::compute::{Broadcast, Result};
-use sp_plugin::{Bf16, F16};
+use sp_plugin::{Bf16, Complex64, F16};
 
 /// A type of matrix elements that may be computed in another type.
 pub trait Multiplied: Precision {
@@ -35,6 +35,29 @@ multiplied! {
     f64 => float;
     i32 => |product, a: &[i32], b: &[i32], c| matmul_int(product, &i32::widened(a), &i32::widened(b), c);
     i64 => matmul_int;
+}
+
+impl Multiplied for Complex64 {
+    /// Computes the four products of the real and imaginary parts, by the loops of `f32`.
+    fn write_product(product: Product, a: &[Self], b: &[Self], c: &mut [Self]) {
+        let split = |x: &[Self]| -> [Vec<f32>; 2] {
+            [
+                x.iter().map(|x| x.re).collect(),
+                x.iter().map(|x| x.im).collect(),
+            ]
+        };
+        let ([a_re, a_im], [b_re, b_im]) = (split(a), split(b));
+        let multiply = |a: &[f32], b: &[f32]| {
+            let mut c = vec![0.0; product.m * product.n];
+            matmul(product, a, b, &mut c);
+            c
+        };
+        let [re, im] = [multiply(&a_re, &b_re), multiply(&a_re, &b_im)];
+        let [re_of_im, im_of_re] = [multiply(&a_im, &b_im), multiply(&a_im, &b_re)];
+        for (at, c) in c.iter_mut().enumerate() {
+            *c = Self::new(re[at] - re_of_im[at], im[at] + im_of_re[at]);
+        }
+    }
 }
 
 fn float<T: Factor>(product: Product, a: &[T], b: &[T], c: &mut [T::Compute]) {
