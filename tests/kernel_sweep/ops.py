@@ -118,7 +118,8 @@ OPS = {
     "TopKV2": equal(without_nan(f.top_k)), "ArgMax": equal(f.arg_max),
     "CumulativeLogsumexp": tensor(f.running("CumulativeLogsumexp")),
     **{name: Op(f.unary(name, low, high), limit=limit) for name, (low, high, limit) in FUNCTIONS.items()},
-    **each("Abs Ceil Floor Invert IsFinite IsInf IsNan LogicalNot Neg Relu Relu6 Rint Round Sign", lambda op: equal(f.unary(op))),
+    **each("Abs Ceil Floor Invert IsFinite IsInf IsNan LogicalNot Neg Relu Relu6 Rint Round", lambda op: equal(f.unary(op))),
+    "Sign": Op(f.unary("Sign"), limit=1),
     "LeakyRelu": Op(f.leaky("LeakyRelu", 1)),
     "LeakyReluGrad": Op(f.leaky("LeakyReluGrad", 2)),
     **each("Add AddV2 Sub Mul MulNoNan RealDiv DivNoNan SquaredDifference", lambda op: Op(f.binary(op), limit=1)),
@@ -128,7 +129,8 @@ OPS = {
     **each("Equal NotEqual Greater GreaterEqual Less LessEqual", lambda op: equal(f.binary(op, few=True))),
     **each(GRADIENTS, lambda op: Op(f.same_shape(op))), "SigmoidGrad": Op(f.sigmoid_grad),
     "AddN": terms(f.add_n), "ClipByValue": equal(f.clip), "Cross": terms(f.cross), "L2Loss": terms(f.l2_loss), "Cast": equal(f.cast),
-    "StringLength": equal(f.strings),
+    "StringLength": equal(f.strings), "Complex": equal(f.binary("Complex")),
+    **each("Conj Imag Real", lambda op: equal(f.unary(op))), **each("Angle ComplexAbs", lambda op: Op(f.unary(op))),
     **each("All Any Max Min", lambda op: equal(f.reduction(op))),
     **each("Sum Mean", lambda op: terms(f.reduction(op))),
     "Prod": Op(f.reduction("Prod"), limit=32),
@@ -169,6 +171,7 @@ def is_lowest(found, cpu):
 
 # Results that differ from the CPU's: a function of both, and the reason.
 DEVIATIONS = {
+    "Round": [(lambda found, cpu: (cpu == 0) & (found.dtype.kind == "i"), "the CPU's Round of an integer is 0; tf.round does not call it")],
     "Erf": [(lambda found, cpu: np.isnan(cpu) & (np.abs(found) == 1), "the CPU's Erf of infinity in float64 is NaN")],
     "SqrtGrad": [(lambda found, cpu: (cpu == 0) | np.isinf(found) & np.isnan(cpu), "the CPU flushes an intermediate result to 0")],
     "ResizeBilinearGrad": [(lambda found, cpu: np.isclose(found, cpu, 1e-5, 1e-5), "the CPU adds in float32 for float64")],

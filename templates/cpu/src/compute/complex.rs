@@ -35,7 +35,7 @@ functions! {
     /// Returns `x * x`.
     square = |x| x * x;
     /// Returns `1 / x`.
-    reciprocal = |x| Complex128::ONE / x;
+    reciprocal = |x| quotient(Complex128::ONE, x);
     /// Returns `x / |x|`, or 0 of 0.
     sign = |x| if x == Complex128::ZERO { x } else { x.scale(1.0 / x.abs()) };
     /// Returns `e^x`.
@@ -56,11 +56,11 @@ functions! {
     /// Returns the square root whose real part is not negative.
     sqrt = |x| wide_sqrt(x);
     /// Returns the reciprocal of [`sqrt`].
-    rsqrt = |x| Complex128::ONE / wide_sqrt(x);
+    rsqrt = |x| quotient(Complex128::ONE, wide_sqrt(x));
     /// Returns `1 / (1 + e^-x)`.
     sigmoid = |x| match x.re < 0.0 {
-        true => wide_exp(x) / (Complex128::ONE + wide_exp(x)),
-        false => Complex128::ONE / (Complex128::ONE + wide_exp(-x)),
+        true => quotient(wide_exp(x), Complex128::ONE + wide_exp(x)),
+        false => quotient(Complex128::ONE, Complex128::ONE + wide_exp(-x)),
     };
     /// Returns the sine.
     sin = |x| Complex128::new(x.re.sin() * x.im.cosh(), x.re.cos() * x.im.sinh());
@@ -89,30 +89,30 @@ operators! {
     /// Returns `x * y`, or 0 if `y` is 0.
     mul_no_nan = |x, y| unless_zero(y, x * y);
     /// Returns `x / y`.
-    div = |x, y| x / y;
+    div = |x, y| quotient(x, y);
     /// Returns `x / y`, or 0 if `y` is 0.
-    div_no_nan = |x, y| unless_zero(y, x / y);
+    div_no_nan = |x, y| unless_zero(y, quotient(x, y));
     /// Returns `x` to the power `y`, `e^(y * ln(x))`. Powers of 0 are 0 or, unless the real part of `y` is above 0, NaN.
     pow = |x, y| wide_pow(x, y);
     /// Returns `|x - y|^2`.
     squared_difference = |x, y| (x - y) * (x - y).conjugate();
     /// Returns `x / y`, or 0 if `x` is 0.
-    xdivy = |x, y| unless_zero(x, x / y);
+    xdivy = |x, y| unless_zero(x, quotient(x, y));
     /// Returns `x * ln(y)`, or 0 if `x` is 0.
     xlogy = |x, y| unless_zero(x, x * wide_ln(y));
     /// Returns the gradient of [`reciprocal`] from its result.
     reciprocal_grad = |y, gradient| -(y.conjugate() * gradient * y.conjugate());
     /// Returns the gradient of [`sqrt`] from its result.
-    sqrt_grad = |y, gradient| gradient.scale(0.5) / y.conjugate();
+    sqrt_grad = |y, gradient| quotient(gradient.scale(0.5), y.conjugate());
     /// Returns the gradient of [`rsqrt`] from its result.
     rsqrt_grad = |y, gradient| {
         let y = y.conjugate();
         (gradient * y * y * y).scale(-0.5)
     };
-    /// Returns the gradient of [`sigmoid`] from its result.
-    sigmoid_grad = |y, gradient| gradient * y.conjugate() * (Complex128::ONE - y.conjugate());
-    /// Returns the gradient of [`tanh`] from its result.
-    tanh_grad = |y, gradient| gradient * (Complex128::ONE - y.conjugate() * y.conjugate());
+    /// Returns the gradient of [`sigmoid`] from the conjugate of its result, as TensorFlow.
+    sigmoid_grad = |y, gradient| gradient * y * (Complex128::ONE - y);
+    /// Returns the gradient of [`tanh`] from the conjugate of its result, as TensorFlow.
+    tanh_grad = |y, gradient| gradient * (Complex128::ONE - y * y);
 }
 
 /// Returns the distance from 0.
@@ -147,12 +147,19 @@ fn unless_zero(x: Complex128, value: Complex128) -> Complex128 {
     if x == Complex128::ZERO { x } else { value }
 }
 
+/// Returns `x / y`: NaN if `y` is 0 or infinite, as TensorFlow.
+fn quotient(x: Complex128, y: Complex128) -> Complex128 {
+    let (product, square) = (x * y.conjugate(), y.re * y.re + y.im * y.im);
+    Complex128::new(product.re / square, product.im / square)
+}
+
 fn wide_exp(x: Complex128) -> Complex128 {
     let radius = x.re.exp();
-    // Without the case an infinite radius of a real number has the imaginary part NaN.
-    match x.im == 0.0 {
-        true => Complex128::new(radius, x.im),
-        false => Complex128::new(radius * x.im.cos(), radius * x.im.sin()),
+    match radius {
+        // Any angle of 0 is 0, and infinity times the sine of 0 would be NaN.
+        0.0 => Complex128::ZERO,
+        _ if x.im == 0.0 => Complex128::new(radius, x.im),
+        _ => Complex128::new(radius * x.im.cos(), radius * x.im.sin()),
     }
 }
 

@@ -68,6 +68,21 @@ macro_rules! binary {
     };
 }
 
+fn map_gradient(
+    y: In<'_, Complex64>,
+    dy: In<'_, Complex64>,
+    z: Out<'_, Complex64>,
+    f: Operator,
+) -> Result<()> {
+    // TensorFlow compares the shapes only if there is a gradient to compute.
+    if y.is_empty() {
+        z.uninit(y.dims())?.fill(Complex64::ZERO);
+        return Ok(());
+    }
+    check_same((y.dims(), "y"), (dy.dims(), "dy"))?;
+    map_two(Cost::Expensive, y, dy, z, f)
+}
+
 /// A function of two numbers.
 type Operator = fn(Complex64, Complex64) -> Complex64;
 
@@ -77,9 +92,7 @@ macro_rules! gradients {
         $(
             #[kernel($op, T = [Complex64])]
             fn $name(y: In<'_, Complex64>, dy: In<'_, Complex64>, z: Out<'_, Complex64>) -> Result<()> {
-                check_same((y.dims(), "y"), (dy.dims(), "dy"))?;
-                let f: Operator = $f;
-                map_two(Cost::Expensive, y, dy, z, f)
+                map_gradient(y, dy, z, $f)
             }
         )*
 
