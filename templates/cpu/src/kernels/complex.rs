@@ -1,5 +1,5 @@
-//! Kernels of complex numbers. Elementwise functions are called by a pointer, so that all have one loop; sums and running
-//! sums are those of the parts, which are an axis more.
+//! Kernels of complex numbers. Elementwise functions are called by a pointer, so that all have one loop; sums are
+//! those of the parts, which are an axis more.
 
 use super::activation::check_same;
 use super::elementwise::{map_one_with_cost, map_two};
@@ -264,23 +264,42 @@ fn prod(
     Ok(())
 }
 
-#[kernel(Cumsum, T = [Complex64])]
-fn cumsum(
-    x: In<'_, Complex64>,
-    axis: HostIn<'_, Index>,
-    out: Out<'_, Complex64>,
-    exclusive: bool,
-    reverse: bool,
+/// Kernels of running totals: `name: Op => start, function`.
+macro_rules! totals {
+    ($($name:ident: $op:ident => $start:expr, $f:path;)*) => {$(
+        #[kernel($op, T = [Complex64])]
+        fn $name(
+            x: In<'_, Complex64>,
+            axis: HostIn<'_, Index>,
+            out: Out<'_, Complex64>,
+            exclusive: bool,
+            reverse: bool,
+        ) -> Result<()> {
+            write_totals((x, axis, out), [exclusive, reverse], $start, $f)
+        }
+    )*};
+}
+
+totals! {
+    cumprod: Cumprod => Complex64::ONE, f::mul;
+    cumsum: Cumsum => Complex64::ZERO, f::add;
+}
+
+fn write_totals(
+    (x, axis, out): (In<'_, Complex64>, HostIn<'_, Index>, Out<'_, Complex64>),
+    [is_exclusive, is_reverse]: [bool; 2],
+    start: Complex64,
+    f: Operator,
 ) -> Result<()> {
     let axis = resolve_axis(axis.scalar()?, x.dims().len())?;
     let (outer, rest) = x.dims().split_at(axis);
     let plan = Running {
-        shape: [len(outer), rest[0], len(&rest[1..]).saturating_mul(2)],
-        is_exclusive: exclusive,
-        is_reverse: reverse,
+        shape: [len(outer), rest[0], len(&rest[1..])],
+        is_exclusive,
+        is_reverse,
     };
     let mut out = out.zeroed(x.dims())?;
-    running(plan, 0.0, arith::add, parts(x.data()), parts_mut(&mut out));
+    running(plan, start, f, x.data(), &mut out);
     Ok(())
 }
 
@@ -320,6 +339,7 @@ pub fn table() -> Vec<&'static Kernel> {
         sum,
         mean,
         prod,
+        cumprod,
         cumsum,
         transpose,
         conjugate_transpose

@@ -3,7 +3,6 @@
 use super::prelude::*;
 use crate::compute::einsum::{self, Einsum, Equation};
 use crate::compute::matmul::{Batch, Multiplied, Multiply, Product, multiply_batch};
-use crate::compute::reduce::{Fold, Sum};
 use sp_plugin::Complex64;
 use sp_plugin::kernel::{Attributes, InList, Kernel, Prepare, kernels};
 use std::borrow::Cow;
@@ -24,15 +23,12 @@ impl Prepare for State {
     }
 }
 
-#[kernel(Einsum, T = [F16, Bf16, f32, f64, i32, i64])]
+#[kernel(Einsum, T = [F16, Bf16, f32, f64, i32, i64, Complex64])]
 fn einsum<T: Element + Precision<Compute: Multiply>>(
     #[state] State(equation): &State,
     inputs: InList<'_, T>,
     output: Out<'_, T>,
-) -> Result<()>
-where
-    Sum: Fold<T::Compute>,
-{
+) -> Result<()> {
     let inputs = inputs.fetch()?;
     let dims: InlineList<_> = inputs.iter().map(|it| it.dims()).collect();
     let plan = Einsum::new(equation, &dims)?;

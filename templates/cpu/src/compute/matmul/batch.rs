@@ -4,6 +4,7 @@ use super::{Factor, Product, matmul, matmul_int};
 use crate::compute::arith::Number;
 use crate::compute::parallel::for_each_block;
 use crate::compute::precision::Precision;
+use crate::compute::reduce::{Fold, Reduction, Sum, reduce};
 use crate::compute::{Broadcast, Result};
 use sp_plugin::{Bf16, Complex64, F16};
 
@@ -13,10 +14,28 @@ pub trait Multiplied: Precision {
     fn write_product(product: Product, a: &[Self], b: &[Self], c: &mut [Self::Compute]);
 }
 
-/// A type of matrix elements that is computed as it is.
-pub trait Multiply: Number + Multiplied<Compute = Self> {}
+/// A type of matrix elements that is computed as it is. Its default value is 0.
+pub trait Multiply: Default + Multiplied<Compute = Self> {
+    /// Sums each row of `x`, which has a row for each element of `sums`.
+    fn sum_rows(plan: &Reduction, x: &[Self], sums: &mut [Self]);
+}
 
-impl<T: Number + Multiplied<Compute = Self>> Multiply for T {}
+impl<T: Number + Multiplied<Compute = T>> Multiply for T
+where
+    Sum: Fold<T>,
+{
+    fn sum_rows(plan: &Reduction, x: &[Self], sums: &mut [Self]) {
+        reduce::<T, Sum>(plan, x, sums);
+    }
+}
+
+impl Multiply for Complex64 {
+    fn sum_rows(plan: &Reduction, x: &[Self], sums: &mut [Self]) {
+        for (row, sum) in x.chunks_exact(plan.count().max(1)).zip(sums) {
+            *sum = row.iter().fold(Self::ZERO, |sum, x| sum + *x);
+        }
+    }
+}
 
 macro_rules! multiplied {
     ($($ty:ty => $function:expr;)*) => {$(
