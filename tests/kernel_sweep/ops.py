@@ -9,6 +9,7 @@ import numpy as np
 
 import families as f
 import random_ops as n
+import sparse as s
 import variables as v
 import windows as w
 from calls import R
@@ -90,6 +91,7 @@ FUNCTIONS = {
 # Results of floats that the CPU's kernels round as well as the plugin's, after sums in another order.
 SUMMED = "CumulativeLogsumexp Cumprod SegmentMean SegmentProd SparseSegmentMean SparseSegmentSqrtN SparseSegmentSum UnsortedSegmentProd"
 LINEAR = "MirrorPadGrad Cumsum SegmentSum UnsortedSegmentSum ScatterNd ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterSub"
+SEGMENT_GRADIENTS = "SumGrad SumGradV2 MeanGrad MeanGradV2 SqrtNGrad SqrtNGradV2"
 COMPARED = (
     "ArgMin Bincount DenseBincount InTopK InTopKV2 LowerBound UpperBound Range SegmentMin SegmentMax UnsortedSegmentMin"
     " UnsortedSegmentMax TensorScatterMin TensorScatterMax"
@@ -103,11 +105,19 @@ TRAINING = (
     "AdaMax Adadelta Adagrad AdagradV2 Adam AdamWithAmsgrad AddSign CenteredRMSProp Ftrl FtrlV2 GradientDescent KerasMomentum"
     " Momentum PowerSign ProximalAdagrad ProximalGradientDescent RMSProp"
 )
+ROWS_TRAINING = (
+    "Adadelta Adagrad AdagradV2 CenteredRMSProp Ftrl FtrlV2 KerasMomentum Momentum ProximalAdagrad ProximalGradientDescent RMSProp"
+)
 GRADIENTS = (
     "EluGrad InvGrad ReciprocalGrad Relu6Grad ReluGrad RsqrtGrad SeluGrad SoftplusGrad SoftsignGrad SqrtGrad TanhGrad"
 )
 EXACT_OPERATORS = "BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift LogicalAnd LogicalOr Maximum Minimum NextAfter"
 STATELESS = "UniformV2 UniformFullIntV2 UniformIntV2 NormalV2"
+BY_SEED = "RandomUniform RandomUniformInt RandomUniformFullInt RandomNormal TruncatedNormal"
+GENERATORS = (
+    "RngReadAndSkip RngSkip StatefulUniform StatefulUniformInt StatefulUniformFullInt StatefulStandardNormalV2"
+    " StatefulTruncatedNormal"
+)
 
 OPS = {
     **{name: bits(make) for name, make in MOVES.items()},
@@ -155,7 +165,16 @@ OPS = {
     **{f"StatelessRandom{it}": bits(n.stateless(f"StatelessRandom{it}")) for it in STATELESS.split()},
     "StatelessTruncatedNormalV2": bits(n.stateless("StatelessTruncatedNormalV2")),
     **each("Multinomial StatelessMultinomial", lambda op: bits(n.classes(op))),
-    "StatelessRandomGetKeyCounter": bits(n.key_counter), "StatelessRandomGetAlg": bits(n.algorithm),
+    **{f"Stateless{it}": bits(n.by_seed(f"Stateless{it}")) for it in BY_SEED.split()},
+    **each("StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg", lambda op: bits(n.key_counter(op))),
+    **each("StatelessRandomGammaV2 StatelessRandomGammaV3", lambda op: bits(n.gamma(op))),
+    "StatelessRandomGetAlg": bits(n.algorithm),
+    **each(GENERATORS, lambda op: bits(v.generator(op))),
+    **{f"SparseSegment{it}WithNumSegments": tensor(s.totals(f"SparseSegment{it}WithNumSegments")) for it in "Sum Mean SqrtN".split()},
+    **{f"SparseSegment{it}": tensor(s.totals_gradient(f"SparseSegment{it}")) for it in SEGMENT_GRADIENTS.split()},
+    "SparseToDense": bits(s.to_dense), "SparseTensorDenseMatMul": terms(s.mat_mul),
+    **{f"ResourceSparseApply{it}": tensor(v.rows_training(f"ResourceSparseApply{it}")) for it in ROWS_TRAINING.split()},
+    **each("ResourceStridedSliceAssign TensorStridedSliceUpdate", lambda op: bits(v.strided(op))),
     **{f"ResourceApply{it}": tensor(v.training(f"ResourceApply{it}")) for it in TRAINING.split()},
     **each("AssignAddVariableOp AssignSubVariableOp", lambda op: Op(v.assign(op), limit=1)),
     **each(" ".join(f"ResourceScatter{it}" for it in "Add Sub Mul Div".split()), lambda op: Op(v.rows(op), limit=1)),
@@ -180,6 +199,10 @@ DEVIATIONS = {
 # Errors of the CPU that the plugin does not have, or has as another class: a part of the message, and the reason.
 ERRORS = {
     "Reverse": [("Invalid input first dimension", "the CPU's kernel rejects empty vectors")],
+    **{
+        f"ResourceSparseApply{it}": [("Inner dimension should be greater than zero", "some of the CPU's kernels reject empty rows")]
+        for it in ("AdagradV2", "ProximalAdagrad", "ProximalGradientDescent")
+    },
     **dict.fromkeys(["TruncateDiv", "TruncateMod"], [("Unexpected error in binary operator", "the plugin's error is that of FloorDiv")]),
 }
 # Ops that are not swept, and why.
@@ -189,7 +212,7 @@ EXCLUDED = {
     "_FusedBatchNormEx": "only TensorFlow's graph optimizer creates it: test_batch_norm.py",
     "_FusedConv2D": "only graph optimizers create it: test_fusion.py",
     "_FusedMatMul": "only graph optimizers create it: test_fusion.py",
-    "SpElementwise": "only the SDK's optimizer creates it: test_elementwise.py",
+    **dict.fromkeys(["SpElementwise", "SpElementwiseResults"], "only the SDK's optimizer creates it: test_elementwise.py"),
 }
 # Ops with kernels that no call needs, and why.
 UNCALLED = {

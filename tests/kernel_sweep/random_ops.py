@@ -45,8 +45,37 @@ def stateless(op):
     return make
 
 
-def key_counter(r):
-    return function_of("StatelessRandomGetKeyCounter"), [np.array([r.between(-(2**31), 2**31 - 1) for _ in range(2)], r.choice(INTEGERS))]
+def seed(r):
+    return np.array([r.between(-(2**31), 2**31 - 1) for _ in range(1 if r.chance(0.03) else 2)], r.choice(INTEGERS))
+
+
+def by_seed(op):
+    """A kernel whose seed is an input."""
+
+    def make(r):
+        inputs = [shape_of(r), seed(r)]
+        if op == "StatelessRandomUniformInt":
+            return function_of(op), [*inputs, limit(r, -50, 0), limit(r, 1, 99)]
+        return function_of(op, dtype=tf.as_dtype(r.kernel_type)), inputs
+
+    return make
+
+
+def gamma(op):
+    """The type is that of the parameters, whose shape ends that of the result."""
+
+    def make(r):
+        alpha = r.positive(r.shape(0, 2))
+        alpha = np.ones_like(alpha) if r.chance(0.1) else alpha / alpha.dtype.type(4)
+        dims = (*r.shape(0, 2), *alpha.shape, *([2] if r.chance(0.05) else []))
+        shape = np.array(dims, r.choice(INTEGERS))
+        return function_of(op), [shape, *([seed(r)] if op == "StatelessRandomGammaV2" else generator(r)), alpha]
+
+    return make
+
+
+def key_counter(op):
+    return lambda r: (function_of(op), [seed(r)])
 
 
 def algorithm(r):

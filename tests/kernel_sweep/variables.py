@@ -4,9 +4,11 @@ import itertools
 
 import numpy as np
 import tensorflow as tf
-from calls import call
+from calls import call, function_of
 from tensorflow.python.framework import op_def_registry
-from families import INTEGERS
+from families import INTEGERS, part
+from random_ops import limit, shape_of
+from shape_cases import spec
 
 NAMES = itertools.count()
 # Coefficients of training rules; others are between 0.1 and 0.9.
@@ -49,6 +51,63 @@ def training(op):
         other = (*shape, 2) if r.chance(0.03) else shape
         run = with_variables(op, count, **{it: r.chance(0.5) for it in flags})
         return run, [argument(r, name, shape, other) for name in names]
+
+    return make
+
+
+def rows_training(op):
+    """A rule on rows of the variables. Each row is changed once: the order of changes is not defined."""
+    definition = op_def_registry.get(op)
+    names, count = [it.name for it in definition.input_arg], sum(it.type == tf.resource for it in definition.input_arg)
+    flags = [it.name for it in definition.attr if it.type == "bool" and it.name != "use_locking"]
+
+    def make(r):
+        shape = (r.between(1, 6), *r.shape(0, 2))
+        order = r.rng.permutation(shape[0])[: r.below(shape[0] + 1)]
+        if order.size and r.chance(0.06):
+            order[0] = r.choice([-1, 99])
+        indices = order.astype(r.choice(INTEGERS))
+        gradient = (len(order) + (1 if r.chance(0.03) else 0), *shape[1:])
+        inputs = [indices if name == "indices" else argument(r, name, shape, gradient) for name in names]
+        return with_variables(op, count, **{it: r.chance(0.5) for it in flags}), inputs
+
+    return make
+
+
+def strided(op):
+    """Replaces a slice as Python writes it by a value that broadcasts."""
+
+    def make(r):
+        table = r.tensor(r.shape(0, 4))
+        limits, masks = spec(r, table.ndim)
+        try:
+            with tf.device("/CPU:0"):
+                begin, end, strides = limits
+                dims = tf.raw_ops.StridedSlice(input=table, begin=begin, end=end, strides=strides, **masks).shape
+        except tf.errors.OpError:
+            dims = r.shape(0, 4)
+        value = r.tensor((*(1 for _ in range(r.below(2))), *part(r, dims)))
+        run = with_variables(op, 1, **masks) if op.startswith("Resource") else function_of(op, **masks)
+        return run, [table, *limits, value]
+
+    return make
+
+
+def generator(op):
+    """Random numbers of a generator whose state is a variable."""
+
+    def make(r):
+        # The CPU's RngReadAndSkip ends the process for a longer state.
+        sizes = [3, 3, 3, 2] if op == "RngReadAndSkip" else [3, 3, 3, 5, 2]
+        state = r.rng.integers(-(2**63), 2**63 - 1, r.choice(sizes), np.int64)
+        number, count = (np.int32, np.uint64) if op == "RngReadAndSkip" else (np.int64, np.int64)
+        algorithm = np.array(r.choice([1, 1, 1, 3, 2, 9]), number)
+        if op.startswith("Rng"):
+            return with_variables(op, 1), [state, algorithm, np.array(r.between(0, 2**60), count)]
+        inputs = [state, algorithm, shape_of(r)]
+        if op == "StatefulUniformInt":
+            return with_variables(op, 1), [*inputs, limit(r, -50, 1), limit(r, 1, 99)]
+        return with_variables(op, 1, dtype=tf.as_dtype(r.kernel_type)), inputs
 
     return make
 

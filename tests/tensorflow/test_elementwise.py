@@ -9,7 +9,7 @@ from conftest import DEVICE, RELEASE
 from test_fusion import ON_DEVICE, numbers, run, without_fusion
 
 pytestmark = pytest.mark.skipif(RELEASE < (2, 8), reason="functions return no tensors of the device")
-FUSED = "SpElementwise"
+FUSED, MERGED = "SpElementwise", "SpElementwiseResults"
 SPECIAL = np.float32([0, -0.0, 1, -1, 0.5, -2.5, 1e-38, 1e-45, 3e38, -3e38, np.inf, -np.inf, np.nan, 20, -20, 88])
 ONE = "Abs Erf Exp Expm1 Log Log1p Neg Reciprocal Rsqrt Sigmoid Sign Softplus Sqrt Square Tanh".split()
 TWO = "AddV2 DivNoNan Maximum Minimum Mul Pow RealDiv SquaredDifference Sub".split()
@@ -65,7 +65,7 @@ def test_update_of_optimizer():
         return m, v, m * rate / (tf.sqrt(v) + 1e-7)
 
     ops = compare(update, *[np.abs(numbers(100, 300, seed=seed)) for seed in range(3)], np.float32(0.01))
-    assert ops[FUSED] == 3
+    assert (ops[MERGED], ops[FUSED]) == (1, 0)
     assert ops["Sub"] + ops["Mul"] + ops["RealDiv"] + ops["Sqrt"] + ops["AddV2"] == 0
 
 
@@ -76,7 +76,8 @@ def test_gelu_and_its_gradient():
             y = tf.reduce_sum(tf.nn.gelu(x))
         return y, tape.gradient(y, x)
 
-    assert compare(gelu, numbers(32, 64, 48))[FUSED] >= 2
+    ops = compare(gelu, numbers(32, 64, 48))
+    assert ops[FUSED] + ops[MERGED] >= 2
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (50,), (40, 1), (3, 1, 50), (3, 40, 1), (1, 1, 1)])
@@ -125,7 +126,43 @@ def test_results_that_are_read_twice():
         return sigmoid * (1.0 - sigmoid) * x, tf.reduce_sum(sigmoid)
 
     ops = compare(function, numbers(1000))
-    assert (ops["Sigmoid"], ops[FUSED]) == (1, 1)
+    assert (ops[MERGED], ops["Sigmoid"], ops[FUSED]) == (1, 0, 0)
+
+
+def test_cell_of_recurrent_layer_is_one_op_in_each_direction():
+    def cell(x, state):
+        with tf.GradientTape() as tape:
+            tape.watch([x, state])
+            forget, enter, change, leave = tf.split(x, 4, axis=1)
+            state = tf.sigmoid(forget) * state + tf.sigmoid(enter) * tf.tanh(change)
+            y = tf.sigmoid(leave) * tf.tanh(state)
+            total = tf.reduce_sum(y * y)
+        return y, state, *tape.gradient(total, [x, state])
+
+    ops = compare(cell, numbers(32, 512), numbers(32, 128, seed=2))
+    assert ops[MERGED] in (1, 2) and ops["Sigmoid"] + ops["Tanh"] + ops["SigmoidGrad"] + ops["TanhGrad"] == 0
+
+
+def test_results_of_several_shapes():
+    """The shapes are not known when the nodes are merged."""
+    function = tf.function(lambda a, b, x: (a + b, tf.sqrt(a + b) * x), [tf.TensorSpec(None)] * 3)
+    for large in ([2, 3], [3]):
+        with tf.device(ON_DEVICE):
+            total, scaled = function(tf.ones([3]), tf.fill([3], 3.0), tf.fill(large, 5.0))
+        np.testing.assert_array_equal(total, np.full([3], 4, np.float32))
+        np.testing.assert_array_equal(scaled, np.full(large, 10, np.float32))
+
+
+def test_value_of_branch_that_is_not_taken():
+    """A result that only one branch reads may be dead, while the results that it is computed from are not."""
+
+    def function(x, p):
+        y = tf.exp(x)
+        z = tf.cond(p > 0.0, lambda: tf.tanh(y) * y, lambda: tf.matmul(y, y))
+        return y * 2.0, z
+
+    for p in (1.0, -1.0):
+        compare(function, numbers(5, 5), np.float32(p))
 
 
 def test_branches_and_loops():

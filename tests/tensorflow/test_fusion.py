@@ -337,7 +337,7 @@ def test_wrong_inputs_are_errors(in_plugin, hard_placement):
     with tf.device(ON_DEVICE):
         for args, error, message in [
             (dict(right=(4, 4)), invalid, "Matrix size-incompatible"),
-            (dict(left=(2,)), invalid, "Matrix size-incompatible"),
+            (dict(left=(2,)), invalid, "is not a matrix"),
             (dict(ops=["BiasAdd", "Softmax"]), unimplemented, "Softmax"),
             (dict(ops=["Relu"]), unimplemented, "BiasAdd"),
             (dict(ops=[]), unimplemented, "BiasAdd"),

@@ -171,3 +171,28 @@ def test_products_of_rows_are_errors_in_graphs(op):
         variable = tf.Variable(values(5, 2))
         with pytest.raises(tf.errors.UnimplementedError, match="use variable.assign"):
             in_graph(scatter, variable)
+
+
+SLICES = {
+    "row": (lambda v: v[1], [4, 3]), "rows": (lambda v: v[1:4:2], [2, 4, 3]), "broadcast": (lambda v: v[..., 2], [1]), "element": (lambda v: v[2, 1, 0], []),
+    "backward": (lambda v: v[::-1, tf.newaxis, 1:], [5, 1, 3, 3]), "empty": (lambda v: v[4:1], [0, 4, 3]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SLICES)
+def test_graph_assigns_strided_slice_by_op_of_tensors(calls, name):
+    part, shape = SLICES[name]
+    for dtype in TABLES + [np.bool_]:
+        table, value = values(5, 4, 3, dtype=dtype), values(*shape, seed=1, dtype=dtype)
+
+        def assign(variable, value):
+            part(variable).assign(value)
+
+        replaced_on_both(calls, "TensorStridedSliceUpdate", table, assign, value)
+
+
+def test_strided_slice_outside_of_a_graph_names_the_remedy():
+    with tf.device(ON_DEVICE):
+        variable = tf.Variable(values(5, 2))
+        with pytest.raises(tf.errors.UnimplementedError, match="ResourceStridedSliceAssign.*use variable.assign"):
+            variable[1].assign(constant([1, 2]))

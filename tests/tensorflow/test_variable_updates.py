@@ -412,3 +412,34 @@ def test_eager_mode_without_functions_of_variables_raises_errors(soft):
         with pytest.raises(tf.errors.UnimplementedError, match="use variable.assign"):
             variable.scatter_add(tf.IndexedSlices(constant(np.ones([1, 2])), tf.constant([1])))
     np.testing.assert_array_equal(variable.numpy(), values(3, 2))
+
+
+@needs_variables
+def test_strided_slices_of_threads_are_all_assigned():
+    with tf.device(ON_DEVICE):
+        variable = tf.Variable(np.zeros([4, 1000], np.float32))
+
+    def assign(row):
+        with tf.device(ON_DEVICE):
+            for number in range(1, 101):
+                variable[row].assign(constant(number + row))
+
+    threads = [threading.Thread(target=assign, args=[row]) for row in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+        assert not thread.is_alive(), "two kernels wait for each other"
+    np.testing.assert_array_equal(variable.numpy(), np.broadcast_to([[100], [101], [102], [103]], [4, 1000]))
+
+
+@needs_variables
+def test_rows_that_indices_repeat_are_trained_in_order(run, calls):
+    initial = [np.array([[1, 2], [3, 4]], np.float32)] + [np.ones([2, 2], np.float32)]
+    gradient, indices = values(3, 2, seed=1), tf.constant([1, 0, 1])
+
+    def step(var, accum):
+        rate = constant(0.5)
+        tf.raw_ops.ResourceSparseApplyAdagrad(var=var.handle, accum=accum.handle, lr=rate, grad=constant(gradient), indices=indices)
+
+    check(on_both(run, "ResourceSparseApplyAdagrad", initial, step, calls))

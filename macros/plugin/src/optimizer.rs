@@ -3,6 +3,7 @@
 //! TensorFlow runs its own passes over a graph first. Then it runs the optimizers of the plugins on whose
 //! devices the graph has nodes. If one returns an error, TensorFlow logs it and uses the graph unchanged.
 
+mod assignment;
 mod condition;
 mod declined;
 pub mod fusion;
@@ -73,7 +74,8 @@ pub trait Optimizer: Default + Send + 'static {
     /// [`FUSIONS`](Self::FUSIONS); empty for none.
     /// A tree is replaced if its results may have one shape, if `optimize` has
     /// changed nothing (TensorFlow calls it again), and if the plugin has a kernel of
-    /// [`SpElementwise`](fusion::elementwise::OP), in no later table than a kernel of one of the ops.
+    /// [`SpElementwise`](fusion::elementwise::OP), in no later table than a kernel of one of the ops. Trees that read each other's
+    /// results are merged if the plugin has a kernel of `SpElementwiseResults` in the same table.
     const ELEMENTWISE: &'static [&'static str] = fusion::elementwise::DEFAULT;
 
     /// Returns the optimized graph, a serialized `GraphDef`, or `None` to use the graph unchanged.

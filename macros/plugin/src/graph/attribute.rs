@@ -17,6 +17,7 @@ mod field {
 /// Field numbers of `AttrValue.ListValue`.
 mod list_field {
     pub const BYTES: u64 = 2;
+    pub const INT: u64 = 3;
     pub const TYPE: u64 = 6;
 }
 
@@ -125,6 +126,16 @@ impl From<&str> for Attribute {
 impl From<&[&str]> for Attribute {
     fn from(values: &[&str]) -> Self {
         let add = |list: Message, value: &&str| list.bytes(list_field::BYTES, value);
+        list(values.iter().fold(Message::default(), add))
+    }
+}
+
+impl From<&[i64]> for Attribute {
+    fn from(values: &[i64]) -> Self {
+        let add = |list: Message, value: &i64| match value {
+            0 => list.encoded(&[(list_field::INT << 3) as u8, 0]),
+            value => list.number(list_field::INT, value.cast_unsigned()),
+        };
         list(values.iter().fold(Message::default(), add))
     }
 }

@@ -121,6 +121,7 @@ rejections! { of_slices, Some((c"T", ELEMENTS));
     ResourceScatterNdMin => "variable.assign(tf.tensor_scatter_nd_min(variable, indices, updates))";
     ResourceScatterNdMax => "variable.assign(tf.tensor_scatter_nd_max(variable, indices, updates))";
     ResourceScatterNdUpdate => "variable.assign(tf.tensor_scatter_nd_update(variable, indices, updates))";
+    ResourceStridedSliceAssign => "variable.assign(tf.tensor_scatter_nd_update(variable, indices, updates))";
 }
 
 rejections! { of_optimizers, Some((c"T", NUMBERS));

@@ -14,6 +14,12 @@ use crate::{Error, Result, graph};
 /// The op of trees of elementwise nodes, which each plugin of this SDK defines.
 pub(crate) const ELEMENTWISE: &str = "SpElementwise";
 
+/// The op of trees with several results, which each plugin of this SDK defines.
+pub(crate) const ELEMENTWISE_RESULTS: &str = "SpElementwiseResults";
+
+/// The ops of the SDK.
+const OF_SDK: [&str; 2] = [ELEMENTWISE, ELEMENTWISE_RESULTS];
+
 /// The releases in which an op can be defined. 2.5 exports the functions, but an op does not work there.
 const RELEASES: Releases = Releases::from(Release::new(2, 6));
 
@@ -39,10 +45,10 @@ pub(crate) fn register(ops: &[&'static OpDefinition]) -> Vec<&'static CStr> {
     registered.map(|it| it.name).collect()
 }
 
-/// Reports the author's ops. Without the SDK's own one, graphs have the single ops.
+/// Reports the author's ops. Without the SDK's own ones, graphs have the single ops.
 fn report_undefined(ops: &[&'static OpDefinition]) {
     let names = ops.iter().map(|it| it.name.to_string_lossy());
-    let names: Vec<_> = names.filter(|it| it != ELEMENTWISE).collect();
+    let names: Vec<_> = names.filter(|it| !OF_SDK.contains(&&**it)).collect();
     if !names.is_empty() {
         let names = names.join(", ");
         sp_runtime::report!(
@@ -62,7 +68,7 @@ fn register_op(op: &OpDefinition) -> Result<()> {
     }
     let name = op.name.to_string_lossy();
     // Another plugin of this SDK may have registered it. If the definition changes, so does the name.
-    if name == ELEMENTWISE && graph::has_op(&name) {
+    if OF_SDK.contains(&&*name) && graph::has_op(&name) {
         registered.insert(op.name);
         return Ok(());
     }

@@ -3,7 +3,7 @@
 //! The host reads a condition, and core's kernels compare the counters of a loop there. If the logical op between is a kernel
 //! whose arguments are in device memory, each iteration copies both comparisons to the device and the condition back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::CStr;
 
 use sp_abi::tf_datatype::TF_DataType;
@@ -64,36 +64,79 @@ fn select_kernels(
 
 /// Returns the names of the logical nodes that may change and cause fewer copies in host memory.
 fn conditions(graph: &Graph, can_change: impl Fn(&Node) -> bool) -> BTreeSet<&str> {
-    let reads: Vec<Read> = graph.nodes.iter().flat_map(Read::all).collect();
-    let in_host_memory = graph.nodes.iter().filter(|it| is_core_comparison(it));
-    let in_host_memory: BTreeSet<&str> = in_host_memory.map(|it| &*it.name).collect();
     let logical = graph.nodes.iter().filter(|it| LOGICAL.contains(&&*it.op));
-    let is_read = |name: &&str| reads.iter().any(|it| it.source == *name);
-    let mut found: BTreeSet<&str> = logical
-        .filter(|it| can_change(it))
-        .map(|it| &*it.name)
-        .filter(is_read)
-        .collect();
-    loop {
-        let on_device = reads
-            .iter()
-            .filter(|it| !it.is_by_host && !found.contains(it.reader));
-        let read_on_device: BTreeSet<&str> = on_device.map(|it| it.source).collect();
-        let has_fewer_copies = |name: &str| {
-            let inputs = reads.iter().filter(|it| it.reader == name);
-            let is_host =
-                |it: &&Read| found.contains(it.source) || in_host_memory.contains(it.source);
-            let (host, device): (Vec<_>, Vec<_>) = inputs.partition(is_host);
-            // On the device, those of the host and the result are copied.
-            device.len() < host.len() + 1
-        };
-        let stays = |name: &&&str| !read_on_device.contains(**name) && has_fewer_copies(name);
-        let remaining: BTreeSet<&str> = found.iter().filter(stays).copied().collect();
-        // Without one node, those that it reads or that read it may have more copies.
-        if remaining.len() == found.len() {
-            return found;
+    let names = logical.filter(|it| can_change(it)).map(|it| &*it.name);
+    Conditions::new(graph, names).find()
+}
+
+/// The search for conditions, from all candidates to those that remain.
+struct Conditions<'g> {
+    /// The names of nodes that no check has removed.
+    found: BTreeSet<&'g str>,
+    /// The names of core's comparisons.
+    in_host_memory: BTreeSet<&'g str>,
+    /// The inputs of each node that has any.
+    inputs: HashMap<&'g str, Vec<Read<'g>>>,
+    /// The uses of each node that has any.
+    uses: HashMap<&'g str, Vec<Read<'g>>>,
+}
+
+impl<'g> Conditions<'g> {
+    fn new(graph: &'g Graph, candidates: impl Iterator<Item = &'g str>) -> Self {
+        let (mut inputs, mut uses) = (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
+        for read in graph.nodes.iter().flat_map(Read::all) {
+            inputs.entry(read.reader).or_default().push(read);
+            uses.entry(read.source).or_default().push(read);
         }
-        found = remaining;
+        let comparisons = graph.nodes.iter().filter(|it| is_core_comparison(it));
+        Self {
+            found: candidates.filter(|it| uses.contains_key(it)).collect(),
+            in_host_memory: comparisons.map(|it| &*it.name).collect(),
+            inputs,
+            uses,
+        }
+    }
+
+    fn find(mut self) -> BTreeSet<&'g str> {
+        let stays = |it: &&str| !self.is_read_on_device(it) && self.has_fewer_copies(it);
+        let mut removed: Vec<&str> = self.found.iter().copied().filter(|it| !stays(it)).collect();
+        while let Some(name) = removed.pop() {
+            if !self.found.remove(name) {
+                continue;
+            }
+            // Without one node, those that it reads or that read it may have more copies.
+            let inputs = self.inputs(name).iter().filter(|it| !it.is_by_host);
+            removed.extend(inputs.map(|it| it.source));
+            let readers = self.uses(name).iter().map(|it| it.reader);
+            let readers = readers.filter(|it| self.found.contains(it));
+            removed.extend(readers.filter(|it| !self.has_fewer_copies(it)));
+        }
+        self.found
+    }
+
+    fn is_read_on_device(&self, name: &str) -> bool {
+        let mut uses = self.uses(name).iter();
+        uses.any(|it| !it.is_by_host && !self.found.contains(it.reader))
+    }
+
+    /// Returns true if a node that computes in host memory needs fewer copies than on the device.
+    fn has_fewer_copies(&self, name: &str) -> bool {
+        let is_host = |it: &&Read<'_>| {
+            self.found.contains(it.source) || self.in_host_memory.contains(it.source)
+        };
+        let inputs = self.inputs(name);
+        let host = inputs.iter().filter(is_host).count();
+        let device = inputs.len() - host;
+        // On the device, those of the host and the result are copied.
+        device < host + 1
+    }
+
+    fn inputs(&self, name: &str) -> &[Read<'g>] {
+        self.inputs.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    fn uses(&self, name: &str) -> &[Read<'g>] {
+        self.uses.get(name).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -105,6 +148,7 @@ fn is_core_comparison(node: &Node) -> bool {
 }
 
 /// A data input of a node.
+#[derive(Debug, Clone, Copy)]
 struct Read<'g> {
     reader: &'g str,
     source: &'g str,
@@ -226,5 +270,30 @@ mod tests {
             node("LoopCond", "third", &["other"]),
         ]);
         assert_eq!(names, [""; 0]);
+    }
+
+    /// Returns a chain of logical nodes that ends in the condition of a loop.
+    fn chain(len: usize, logical: impl Fn(&str, &str) -> Node) -> Vec<Node> {
+        let mut nodes = vec![comparison("n0"), node("All", "all", &[])];
+        nodes.extend((1..=len).map(|i| logical(&format!("n{i}"), &format!("n{}", i - 1))));
+        nodes.push(node("LoopCond", "loop", &[&format!("n{len}")]));
+        nodes
+    }
+
+    /// A search that looks at all nodes after each node that it removes would take hours.
+    #[test]
+    fn search_in_long_chain_looks_at_each_node_once() {
+        const LEN: usize = 10_000;
+        let and = |name: &str, before: &str| node("LogicalAnd", name, &[before, "all"]);
+        let nodes = chain(LEN, and);
+        assert_eq!(labelled(nodes.clone()).len(), LEN);
+
+        let mut read_on_device = nodes.clone();
+        read_on_device.push(node("Cast", "cast", &[&format!("n{LEN}")]));
+        assert_eq!(labelled(read_on_device), [""; 0]);
+
+        let mut of_device = nodes;
+        of_device[0] = node("Any", "n0", &[]);
+        assert_eq!(labelled(of_device), [""; 0]);
     }
 }

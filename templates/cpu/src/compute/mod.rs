@@ -48,6 +48,7 @@ pub mod segment;
 pub mod shape;
 #[allow(unsafe_code)]
 pub mod simd;
+pub mod sparse;
 pub mod special;
 pub mod steps;
 pub mod strided;

@@ -42,7 +42,7 @@ fn draw<U: From<i32>>(generator: Philox, first: usize, sums: &[f64], out: &mut [
     // A counter has two numbers.
     let (mut numbers, odd) = ([0.0; BLOCK + 1], first % 2);
     let numbers = &mut numbers[..odd + out.len()];
-    uniform::<f64>(generator.skip(first / 2), numbers);
+    uniform::<f64>(generator.skip(first as u64 / 2), numbers);
     let total = sums.last().copied().unwrap_or_default();
     for (out, number) in out.iter_mut().zip(&numbers[odd..]) {
         let class = sums.partition_point(|sum| *sum <= number * total);

@@ -4,6 +4,8 @@
 //! The generator returns four words for each value of a 128-bit counter. Group `i` of a result comes from the words of
 //! counter `start + i`, so results do not depend on the division into tasks.
 
+pub mod gamma;
+
 use super::array;
 use super::parallel::for_each_row_chunk;
 use sp_plugin::{Bf16, F16};
@@ -16,8 +18,9 @@ type Words = [u32; 4];
 const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 /// The numbers that are added to the key after each round.
 const KEY_STEPS: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
-/// The number of words that TensorFlow reserves for each number of a distribution that rejects draws.
-const RESERVED: usize = 256;
+/// The number of counters that TensorFlow reserves for each number of a call, and of words for each number of a
+/// distribution that rejects draws.
+pub const RESERVED: u64 = 256;
 /// The number of numbers in a task.
 const GRAIN: usize = 4096;
 
@@ -38,11 +41,30 @@ impl Philox {
     }
 
     /// Returns the generator of the numbers after those of so many counters.
-    pub fn skip(self, counters: usize) -> Self {
+    pub fn skip(self, counters: u64) -> Self {
         Self {
-            counter: self.counter.wrapping_add(counters as u128),
+            counter: self.counter.wrapping_add(counters.into()),
             ..self
         }
+    }
+
+    /// Creates the generator of a state: the lower and the upper half of the counter, and the key.
+    pub fn from_state(state: [i64; 3]) -> Self {
+        let [low, high, key] = state.map(i64::cast_unsigned);
+        Self::new(key, [low, high])
+    }
+
+    /// Returns the state, as [`from_state`](Self::from_state) reads it.
+    pub fn state(&self) -> [i64; 3] {
+        let halves = [self.counter as u64, (self.counter >> 64) as u64, self.key];
+        halves.map(u64::cast_signed)
+    }
+
+    /// Returns the words of the next counter.
+    fn next_words(&mut self) -> Words {
+        let words = self.words(0);
+        *self = self.skip(1);
+        words
     }
 
     /// Returns the words of the counter `index` after the first.
@@ -231,7 +253,7 @@ pub fn normal<T: Normal>(generator: Philox, out: &mut [T]) {
 /// Writes normal numbers, of which those outside of two deviations are drawn again.
 pub fn truncated_normal<T: Normal>(generator: Philox, out: &mut [T]) {
     let size = T::normals([0; 4]).as_ref().len();
-    let counters = (size * RESERVED / 4) as u128;
+    let counters = u128::from(size as u64 * RESERVED / 4);
     for_each_group(out, size, |group, out| {
         let mut next = group as u128 * counters;
         let mut words = [0; 4];
@@ -345,6 +367,20 @@ mod tests {
         assert_eq!(
             Philox::new(3, [u64::MAX; 2]).words(1),
             Philox::new(3, [0, 0]).words(0)
+        );
+    }
+
+    #[test]
+    fn state_after_a_skip_has_the_carry() {
+        let state = [-1, -1, 5];
+        assert_eq!(Philox::from_state(state).state(), state);
+        assert_eq!(
+            Philox::from_state(state).skip(2 * RESERVED).state(),
+            [511, 0, 5]
+        );
+        assert_eq!(
+            Philox::from_state([1, 2, 3]).skip(u64::MAX).state(),
+            [0, 3, 3]
         );
     }
 

@@ -1,5 +1,7 @@
 //! Totals of rows that belong together, and running totals.
 
+pub mod spread;
+
 use super::arith::{Float, Number};
 use super::error::{Error, Result};
 use super::map::update;

@@ -1,5 +1,6 @@
 //! Steps of optimizers: changes of variables by their gradients, in place.
 
+pub mod rows;
 pub mod rules;
 
 use super::arith::Float;

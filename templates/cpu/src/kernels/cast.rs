@@ -39,7 +39,8 @@ impl Prepare for Route {
         let CastAttributes { from, to, truncate } = attributes;
         let unsupported = || {
             let kind = if truncate { "truncating " } else { "" };
-            Error::unimplemented(format!("a {kind}cast from {from:?} to {to:?}"))
+            let [from, to] = [from, to].map(type_name);
+            Error::unimplemented(format!("{kind}Cast from {from} to {to} is not supported"))
         };
         let stops = match from == to {
             true => vec![from],
@@ -62,6 +63,12 @@ fn cast(x: BytesIn<'_>, y: BytesOut<'_>, #[state] route: &Route) -> Result<()> {
     }
     route.convert(x.bytes(), y.uninit(x.dims())?.as_uninit_slice());
     Ok(())
+}
+
+/// Returns the name of a type as programs write it, such as `int64`.
+fn type_name(dtype: DataType) -> String {
+    let name = format!("{dtype:?}");
+    name.trim_start_matches("TF_").to_lowercase()
 }
 
 /// Number of elements that are converted in several steps at a time.

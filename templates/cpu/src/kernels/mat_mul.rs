@@ -47,11 +47,16 @@ pub fn table() -> Vec<&'static Kernel> {
 /// # Errors
 /// Returns an error if an operand is no matrix, or the inner dims differ.
 pub fn plan([a, b]: [&[usize]; 2], [transpose_a, transpose_b]: [bool; 2]) -> Result<Product> {
-    let dims = a.try_into().ok().zip(b.try_into().ok());
-    let plan = dims.and_then(|(a, b)| Product::new(a, b, transpose_a, transpose_b));
+    let plan = Product::new(matrix("a", a)?, matrix("b", b)?, transpose_a, transpose_b);
     plan.ok_or_else(|| {
         Error::invalid_argument(format!(
             "Matrix size-incompatible: In[0]: {a:?}, In[1]: {b:?}"
         ))
     })
+}
+
+/// Returns the two dims of an operand.
+fn matrix(name: &str, dims: &[usize]) -> Result<[usize; 2]> {
+    let error = || Error::invalid_argument(format!("{name} of shape {dims:?} is not a matrix"));
+    dims.try_into().map_err(|_| error())
 }

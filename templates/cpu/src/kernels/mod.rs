@@ -15,7 +15,9 @@ mod division;
 mod einsum;
 mod elementwise;
 mod fused;
+mod gamma;
 mod gather;
+mod generator; // since 2.6
 mod identity;
 pub mod image;
 mod join;
@@ -35,6 +37,7 @@ mod rows; // since 2.6
 mod running;
 mod scatter;
 mod search;
+mod seeded_random;
 mod segment;
 mod sequence;
 mod shape;
@@ -43,9 +46,13 @@ mod small;
 mod softmax;
 mod sorted;
 mod space;
+mod sparse;
+mod sparse_segment;
+mod sparse_training; // since 2.6
 mod special;
 mod stateful_random;
 mod steps; // since 2.6
+mod strided_slice;
 mod text;
 mod training; // since 2.6
 mod variable; // since 2.6
@@ -54,8 +61,8 @@ mod volume;
 
 use crate::compute;
 use compute::inline::InlineList;
-use sp_plugin::Error;
 use sp_plugin::kernel::{HostIn, Integer, Kernel, kernels};
+use sp_plugin::{Element, Error, Result};
 
 /// Returns the reference kernels, in order.
 pub fn table() -> Vec<&'static Kernel> {
@@ -90,8 +97,11 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(resize::table());
     table.extend(random::table());
     table.extend(stateful_random::table());
+    table.extend(seeded_random::table());
+    table.extend(gamma::table());
     table.extend(shape::table());
     table.extend(movement::table());
+    table.extend(strided_slice::table());
     table.extend(join::table());
     table.extend(gather::table());
     table.extend(search::table());
@@ -103,11 +113,15 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(sorted::table());
     table.extend(space::table());
     table.extend(segment::table());
+    table.extend(sparse::table());
+    table.extend(sparse_segment::table());
     table.extend(sequence::table());
+    table.extend(generator::table()); // since 2.6
     table.extend(rows::table()); // since 2.6
     table.extend(slices::table()); // since 2.6
     table.extend(steps::table()); // since 2.6
     table.extend(training::table()); // since 2.6
+    table.extend(sparse_training::table()); // since 2.6
     table.extend(variable::table()); // since 2.6
     table.extend(kernels![variant::zeros_like, variant::add_n]); // since 2.10
     table
@@ -115,7 +129,7 @@ pub fn table() -> Vec<&'static Kernel> {
 
 /// Imports of all kernel files.
 mod prelude {
-    pub(super) use super::list;
+    pub(super) use super::{list, read_scalar};
     pub(super) use crate::compute::arith::{self, Float, Number};
     pub(super) use crate::compute::inline::InlineList;
     pub(super) use crate::compute::{Cost, Precision};
@@ -130,6 +144,19 @@ fn list(values: &HostIn<'_, Integer>) -> InlineList<i64> {
     let mut list = InlineList::new(0);
     values.iter().for_each(|value| list.push(value));
     list
+}
+
+/// Returns the value of an argument.
+///
+/// # Errors
+/// Returns an error if it is no scalar.
+fn read_scalar<T: Element>(name: &str, input: &HostIn<'_, T>) -> Result<T> {
+    match input.dims() {
+        [] => input.scalar(),
+        dims => Err(Error::invalid_argument(format!(
+            "{name} must be a scalar, not of shape {dims:?}"
+        ))),
+    }
 }
 
 impl From<compute::Error> for Error {

@@ -5,9 +5,8 @@ use super::prelude::*;
 use crate::compute::movement::checked_len;
 use crate::compute::movement::pad::{Mode, Padding};
 use crate::compute::movement::slice::slice as slice_of;
-use crate::compute::movement::strided_slice::{self, StridedSlice};
-use crate::compute::movement::view::{View, copy, scatter};
-use sp_plugin::kernel::{Attributes, BytesIn, BytesOut, HostInt32, Kernel, Placement, kernels};
+use crate::compute::movement::view::{View, copy};
+use sp_plugin::kernel::{BytesIn, BytesOut, HostInt32, Kernel, Placement, kernels};
 use std::mem::MaybeUninit;
 
 /// Writes the elements of a view of the input.
@@ -46,7 +45,7 @@ pub fn sizes(name: &str, values: &HostIn<'_, Index>) -> Result<InlineList<usize>
 }
 
 /// Returns the elements of a vector.
-fn vector(name: &str, values: &HostIn<'_, Index>) -> Result<InlineList<i64>> {
+pub fn vector(name: &str, values: &HostIn<'_, Index>) -> Result<InlineList<i64>> {
     check_vector(name, values.dims())?;
     Ok(list(values))
 }
@@ -128,77 +127,8 @@ fn slice(
     write_view(input, &view, &dims, output)
 }
 
-/// The masks of a strided slice.
-#[derive(Attributes)]
-struct Masks {
-    begin_mask: i64,
-    end_mask: i64,
-    ellipsis_mask: i64,
-    new_axis_mask: i64,
-    shrink_axis_mask: i64,
-}
-
-impl Masks {
-    fn slice(
-        &self,
-        dims: &[usize],
-        begin: &HostIn<'_, Index>,
-        end: &HostIn<'_, Index>,
-        strides: &HostIn<'_, Index>,
-    ) -> Result<StridedSlice> {
-        let begin = vector("begin", begin)?;
-        let (end, strides) = (vector("end", end)?, vector("strides", strides)?);
-        let masks = strided_slice::Masks {
-            begin: self.begin_mask,
-            end: self.end_mask,
-            ellipsis: self.ellipsis_mask,
-            new_axis: self.new_axis_mask,
-            shrink_axis: self.shrink_axis_mask,
-        };
-        Ok(StridedSlice::new(dims, &begin, &end, &strides, masks)?)
-    }
-}
-
-#[kernel(StridedSlice, T = [..])]
-fn strided_slice(
-    input: BytesIn<'_, HostInt32>,
-    begin: HostIn<'_, Index>,
-    end: HostIn<'_, Index>,
-    strides: HostIn<'_, Index>,
-    output: BytesOut<'_, HostInt32>,
-    #[state] masks: &Masks,
-) -> Result<()> {
-    let slice = masks.slice(input.dims(), &begin, &end, &strides)?;
-    write_view(input, &slice.view, &slice.dims, output)
-}
-
-/// The gradient of a slice: zeros around the slice.
-#[kernel(StridedSliceGrad, T = [..])]
-fn strided_slice_grad(
-    shape: HostIn<'_, Index>,
-    begin: HostIn<'_, Index>,
-    end: HostIn<'_, Index>,
-    strides: HostIn<'_, Index>,
-    dy: BytesIn<'_, HostInt32>,
-    output: BytesOut<'_, HostInt32>,
-    #[state] masks: &Masks,
-) -> Result<()> {
-    let dims = shape_of(&shape)?;
-    let slice = masks.slice(&dims, &begin, &end, &strides)?;
-    if dy.dims() != &*slice.dims {
-        let (dy, slice) = (dy.dims(), &*slice.dims);
-        let message = format!("shape of dy was {dy:?} instead of {slice:?}");
-        return Err(Error::invalid_argument(message));
-    }
-    let mut output = output.uninit(&dims)?;
-    let bytes = output.as_uninit_slice();
-    fill_bytes(bytes, &[MaybeUninit::new(0)], 1);
-    scatter(&slice.view, dy.width(), dy.as_uninit_slice(), bytes);
-    Ok(())
-}
-
 /// Writes an element to all elements.
-fn fill_bytes(out: &mut [MaybeUninit<u8>], element: &[MaybeUninit<u8>], width: usize) {
+pub fn fill_bytes(out: &mut [MaybeUninit<u8>], element: &[MaybeUninit<u8>], width: usize) {
     copy(&View::new([(out.len() / width, 0)], 0), width, element, out);
 }
 
@@ -350,8 +280,6 @@ pub fn table() -> Vec<&'static Kernel> {
         broadcast_to,
         reverse,
         slice,
-        strided_slice,
-        strided_slice_grad,
         fill,
         zeros_like,
         pad,

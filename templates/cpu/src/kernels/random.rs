@@ -5,9 +5,9 @@ use crate::compute::random::{self, Bounded, Normal, Philox, Sample};
 use sp_plugin::kernel::{HostOut, Kernel, kernels};
 
 /// The inputs that select the numbers, which all of these ops have.
-struct Selection {
+pub struct Selection {
     generator: Result<Philox>,
-    dims: Vec<usize>,
+    pub dims: Vec<usize>,
 }
 
 fn invalid(message: String) -> Error {
@@ -19,20 +19,17 @@ impl Selection {
     ///
     /// # Errors
     /// Returns an error if an input has another shape than TensorFlow requires.
-    fn new(
+    pub fn new(
         shape: &HostIn<'_, Index>,
         key: &In<'_, u64>,
         counter: &In<'_, u64>,
         alg: &HostIn<'_, i32>,
     ) -> Result<Self> {
         let (key, counter) = (read_key(key)?, read_counter(counter)?);
-        if !alg.dims().is_empty() {
-            let message = format!("alg must be a scalar, not of shape {:?}", alg.dims());
-            return Err(invalid(message));
-        }
+        let alg = read_scalar("alg", alg)?;
         let dims = read_dims(shape)?;
         // 1 is Philox, 3 leaves the choice to the kernel, and 2 is ThreeFry, which core's kernels on the CPU lack too.
-        let generator = match alg.scalar()? {
+        let generator = match alg {
             1 | 3 => Ok(Philox::new(key, counter)),
             other => Err(invalid(format!(
                 "algorithm {other} is not supported: 1 is Philox, 3 the kernel's choice"
@@ -42,7 +39,7 @@ impl Selection {
     }
 
     /// Writes the output. An empty one needs no generator, and no valid range.
-    fn write<T: Element>(
+    pub fn write<T: Element>(
         self,
         output: Out<'_, T>,
         write: impl FnOnce(Philox, &mut [T]) -> Result<()>,
@@ -140,23 +137,28 @@ fn uniform_int<T: Element + Bounded + std::fmt::Display>(
     output: Out<'_, T>,
 ) -> Result<()> {
     Selection::new(&shape, &key, &counter, &alg)?.write(output, |generator, out| {
-        let (true, true) = (minval.dims().is_empty(), maxval.dims().is_empty()) else {
-            let message = format!(
-                "minval and maxval must be scalars, not of shapes {:?} and {:?}",
-                minval.dims(),
-                maxval.dims()
-            );
-            return Err(Error::invalid_argument(message));
-        };
-        let (low, high) = (minval.scalar()?, maxval.scalar()?);
-        if low >= high {
-            return Err(Error::invalid_argument(format!(
-                "minval {low} must be below maxval {high}"
-            )));
-        }
+        let [low, high] = read_limits(&minval, &maxval)?;
         random::uniform_int(generator, low, high, out);
         Ok(())
     })
+}
+
+/// Returns the limits of random integers.
+///
+/// # Errors
+/// Returns an error if an input is no scalar, or if there is no integer between them.
+pub fn read_limits<T: Element + PartialOrd + std::fmt::Display>(
+    minval: &HostIn<'_, T>,
+    maxval: &HostIn<'_, T>,
+) -> Result<[T; 2]> {
+    let (low, high) = (
+        read_scalar("minval", minval)?,
+        read_scalar("maxval", maxval)?,
+    );
+    match low < high {
+        true => Ok([low, high]),
+        false => Err(invalid(format!("minval {low} must be below maxval {high}"))),
+    }
 }
 
 /// The key and the counter for a seed, in the memory in which the kernels above read them. Keras computes the seed on the

@@ -130,49 +130,13 @@ sorted! {
 }
 
 /// Checks that there is an index for each row.
-fn check_vector_of(rows: usize, dims: &[usize]) -> Result<()> {
+pub fn check_vector_of(rows: usize, dims: &[usize]) -> Result<()> {
     match dims == [rows] {
         true => Ok(()),
         false => Err(Error::invalid_argument(format!(
             "segment_ids should be a vector of {rows} elements, as the first dimension of the input, got shape {dims:?}"
         ))),
     }
-}
-
-/// Kernels of rows that indices select from a table: `name: Op => finish(total, count)`.
-macro_rules! sparse {
-    ($($name:ident: $op:ident in [$($ty:ident),*] => $finish:expr;)*) => {$(
-        #[kernel($op, T = [$($ty),*], Tidx = [i32, i64], Tsegmentids = [i32, i64])]
-        fn $name<T: Element + Precision<Compute: Divisible>>(
-            data: In<'_, T>,
-            indices: BytesIn<'_>,
-            segment_ids: BytesIn<'_>,
-            output: Out<'_, T>,
-        ) -> Result<()> {
-            let Some((rows, row)) = data.dims().split_first() else {
-                return Err(Error::invalid_argument("input must be at least rank 1"));
-            };
-            let [count] = *indices.dims() else {
-                return Err(Error::invalid_argument("indices should be a vector."));
-            };
-            check_vector_of(count, segment_ids.dims())?;
-            let (rows, width, indices) = (*rows, len(row), to_indices(&indices)?);
-            indices.check(rows)?;
-            let ids = to_indices(&segment_ids)?;
-            let mut output = output.zeroed(&[&[count_sorted_segments(ids)?], row].concat())?;
-            let data = T::widened(data.data());
-            // The indices were checked.
-            let row = |at: usize| &data[indices.get(at) as usize * width..][..width];
-            T::update(&mut output, |output| fold_sorted(ids, width, row, output, arith::add, $finish));
-            Ok(())
-        }
-    )*};
-}
-
-sparse! {
-    sparse_sum: SparseSegmentSum in [F16, Bf16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64] => |total, _| total;
-    sparse_mean: SparseSegmentMean in [F16, Bf16, f32, f64] => Divisible::over_count;
-    sparse_sqrt_n: SparseSegmentSqrtN in [F16, Bf16, f32, f64] => Divisible::over_root;
 }
 
 /// Returns the kernels of this file.
@@ -187,9 +151,6 @@ pub fn table() -> Vec<&'static Kernel> {
         mean,
         prod,
         min,
-        max,
-        sparse_sum,
-        sparse_mean,
-        sparse_sqrt_n
+        max
     ]
 }

@@ -2,6 +2,7 @@
 
 use super::gather::to_indices;
 use super::prelude::*;
+use super::strided_slice::Masks;
 use crate::compute::movement::gather::{self, Index as GatherIndex};
 use crate::compute::scatter_nd::{Accumulate, Deduct, Slices};
 use crate::compute::shape::len;
@@ -28,6 +29,24 @@ fn gather<T: Element, I: Element + GatherIndex>(
     Ok(())
 }
 
+#[kernel(
+    ResourceStridedSliceAssign,
+    T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64]
+)]
+fn assign_strided<T: Element>(
+    r#ref: Variable<'_, T>,
+    begin: HostIn<'_, Index>,
+    end: HostIn<'_, Index>,
+    strides: HostIn<'_, Index>,
+    value: In<'_, T>,
+    #[state] masks: &Masks,
+) -> Result<()> {
+    let mut lock = r#ref.lock()?;
+    let mut variable = lock.value()?;
+    let slice = masks.slice(variable.dims(), &begin, &end, &strides)?;
+    Ok(slice.assign(value.dims(), value.data(), &mut variable)?)
+}
+
 /// Kernels that change slices: `name: Op, bound in [types] => f(old, new)`.
 macro_rules! scatters {
     ($($name:ident: $op:ident, $bound:ident in [$($ty:ident),*] => $f:expr;)*) => {
@@ -51,7 +70,7 @@ macro_rules! scatters {
 
         /// Returns the kernels of this file.
         pub fn table() -> Vec<&'static Kernel> {
-            kernels![gather, $($name),*]
+            kernels![gather, assign_strided, $($name),*]
         }
     };
 }

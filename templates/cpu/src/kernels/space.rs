@@ -121,18 +121,7 @@ fn roll(
     output: BytesOut<'_, HostInt32>,
 ) -> Result<()> {
     let dims = input.dims();
-    let is_list = |it: &[usize]| it.len() <= 1;
-    if dims.is_empty()
-        || !is_list(shift.dims())
-        || !is_list(axis.dims())
-        || shift.dims() != axis.dims()
-    {
-        return Err(Error::invalid_argument(format!(
-            "input must be 1-D or higher, shift and axis scalars or vectors of one size: {dims:?}, {:?}, {:?}",
-            shift.dims(),
-            axis.dims()
-        )));
-    }
+    check_roll(dims, shift.dims(), axis.dims())?;
     let mut shifts = InlineList::repeat(0, dims.len());
     for (shift, axis) in shift.iter().zip(axis.iter()) {
         let axis = resolve_axis(axis, dims.len())?;
@@ -150,6 +139,27 @@ fn roll(
         output.as_uninit_slice(),
     );
     Ok(())
+}
+
+/// Checks the shapes of the operands of Roll.
+fn check_roll(input: &[usize], shift: &[usize], axis: &[usize]) -> Result<()> {
+    let invalid = |message: String| Err(Error::invalid_argument(message));
+    if input.is_empty() {
+        return invalid("input must be 1-D or higher, not a scalar".into());
+    }
+    for (name, dims) in [("shift", shift), ("axis", axis)] {
+        if dims.len() > 1 {
+            return invalid(format!(
+                "{name} must be a scalar or a 1-D vector, not of shape {dims:?}"
+            ));
+        }
+    }
+    match shift == axis {
+        true => Ok(()),
+        false => invalid(format!(
+            "shift and axis must have the same size, not shapes {shift:?} and {axis:?}"
+        )),
+    }
 }
 
 #[kernel(ReverseSequence, T = [..])]

@@ -3,14 +3,12 @@
 
 use super::prelude::*;
 use super::random::{fill_normal, fill_truncated_normal, read_dims};
+use super::seeded_random::read_seed;
 use crate::compute::multinomial;
-use crate::compute::random::{self, Bounded, Normal, Philox, Sample};
+use crate::compute::random::{self, Bounded, Normal, Philox, RESERVED, Sample};
 use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// The counters that TensorFlow reserves for each number.
-const RESERVED: u64 = 256;
 
 #[derive(Attributes)]
 struct Seeds {
@@ -132,13 +130,8 @@ fn draw_classes_by_seed<T: Element + Precision<Compute: Into<f64>>, U: Element +
     seed: HostIn<'_, Index>,
     output: Out<'_, U>,
 ) -> Result<()> {
-    let (&[low, high], [_]) = (&seed.to_vec()[..], seed.dims()) else {
-        let message = format!("seed must have shape [2], not {:?}", seed.dims());
-        return Err(Error::invalid_argument(message));
-    };
-    let (key, counter) = Philox::from_seed([low as u64, high as u64]);
-    let draw = Draw::new(logits.dims(), &num_samples)?;
-    draw.write(Philox::new(key, counter), logits, output)
+    let generator = read_seed(&seed)?;
+    Draw::new(logits.dims(), &num_samples)?.write(generator, logits, output)
 }
 
 /// The dims of random classes.

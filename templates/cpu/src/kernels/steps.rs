@@ -3,7 +3,7 @@
 
 use super::prelude::*;
 use crate::compute::steps::{Body, Function, Steps};
-use sp_plugin::kernel::{Attributes, InList, Kernel, Prepare, kernels};
+use sp_plugin::kernel::{Attributes, InList, Kernel, OutList, Prepare, kernels};
 
 mod ops {
     use sp_plugin::Result;
@@ -23,6 +23,14 @@ mod ops {
             broadcast(dims)
         });
         Ok(Shape::new(dims.collect::<Vec<Dim>>()))
+    }
+
+    /// Computes elementwise ops of `inputs`, of which several are results.
+    #[op(SpElementwiseResults(inputs: N * T) -> (outputs: M * T), T: {f32}, N: int >= 1, M: int >= 1, steps: list(string) >= 1, results: list(int) >= 1)]
+    pub fn elementwise_results(inputs: Vec<Shape>) -> Result<Vec<Shape>> {
+        // A result may have another shape than the last one, and the number of results is not an input.
+        let _ = inputs;
+        Ok(Vec::new())
     }
 
     /// Returns the dimension to which these broadcast: the only one that may differ from 1, or one that does.
@@ -48,28 +56,50 @@ struct StepsAttributes {
     steps: Vec<String>,
 }
 
-/// The planned steps.
+/// The planned steps, whose last one is the result.
 struct Planned(Steps);
 
 impl Prepare for Planned {
     type Attributes = StepsAttributes;
 
     fn prepare(it: StepsAttributes) -> Result<Self> {
-        let inputs = usize::try_from(it.count).unwrap_or(0);
-        let functions = it
-            .steps
-            .iter()
-            .map(|text| parse(text))
-            .collect::<Option<Vec<_>>>();
-        let steps = functions.and_then(|functions| Steps::new(inputs, &functions));
-        steps.map(Self).ok_or_else(|| {
-            let message = format!(
-                "steps {:?} of {inputs} inputs are not valid: expected an op and the numbers of inputs or earlier steps for each, and all are read",
-                it.steps
-            );
-            Error::invalid_argument(message)
-        })
+        let last = it.steps.len().saturating_sub(1);
+        plan(it.count, &it.steps, &[last as i64]).map(Self)
     }
+}
+
+/// The steps as text, and the numbers of those that are results.
+#[derive(Attributes)]
+struct ResultsAttributes {
+    #[attribute("N")]
+    count: i64,
+    steps: Vec<String>,
+    results: Vec<i64>,
+}
+
+/// The planned steps, of which several are results.
+struct PlannedResults(Steps);
+
+impl Prepare for PlannedResults {
+    type Attributes = ResultsAttributes;
+
+    fn prepare(it: ResultsAttributes) -> Result<Self> {
+        plan(it.count, &it.steps, &it.results).map(Self)
+    }
+}
+
+/// Plans steps of so many inputs.
+fn plan(inputs: i64, steps: &[String], results: &[i64]) -> Result<Steps> {
+    let functions: Option<Vec<_>> = steps.iter().map(|text| parse(text)).collect();
+    let numbers: Option<Vec<usize>> = results.iter().map(|it| (*it).try_into().ok()).collect();
+    let count = usize::try_from(inputs).unwrap_or(0);
+    let planned = functions.zip(numbers);
+    let planned = planned.and_then(|(functions, numbers)| Steps::new(count, &functions, &numbers));
+    planned.ok_or_else(|| {
+        Error::invalid_argument(format!(
+            "steps {steps:?} of {inputs} inputs with the results {results:?} are not valid: expected an op and the numbers of inputs or earlier steps for each, and all are read or results"
+        ))
+    })
 }
 
 /// Parses a step: an op, and the numbers of its operands.
@@ -94,13 +124,47 @@ fn elementwise(
 ) -> Result<()> {
     let inputs = inputs.fetch()?;
     let dims = steps.0.result_dims(inputs.iter().map(In::dims))?;
-    let inputs: Vec<(&[usize], &[f32])> = inputs.iter().map(|it| (it.dims(), it.data())).collect();
-    let mut output = output.unspecified(&dims)?;
-    steps.0.run(&inputs, &dims, &mut output);
+    let mut output = output.unspecified(&dims[0])?;
+    steps
+        .0
+        .run(&operands(inputs.iter()), &dims[0], &mut [&mut output]);
     Ok(())
+}
+
+#[kernel(ops::SpElementwiseResults, T = [f32])]
+fn elementwise_results(
+    #[state] steps: &PlannedResults,
+    inputs: InList<'_, f32>,
+    outputs: OutList<'_, f32>,
+) -> Result<()> {
+    let (steps, inputs) = (&steps.0, inputs.fetch()?);
+    if outputs.len() != steps.results() {
+        let message = format!("{} outputs of {} results", outputs.len(), steps.results());
+        return Err(Error::invalid_argument(message));
+    }
+    let dims = steps.result_dims(inputs.iter().map(In::dims))?;
+    let outputs = outputs.zip(&dims).map(|(it, dims)| it.unspecified(dims));
+    let mut outputs = outputs.collect::<Result<Vec<_>>>()?;
+    let mut outs: Vec<&mut [f32]> = outputs.iter_mut().map(|it| &mut it[..]).collect();
+    let inputs = operands(inputs.iter());
+    if dims.iter().all(|it| *it == dims[0]) {
+        steps.run(&inputs, &dims[0], &mut outs);
+        return Ok(());
+    }
+    for (result, (out, dims)) in outs.iter_mut().zip(&dims).enumerate() {
+        let (steps, read) = steps.of_result(result);
+        let inputs: Vec<_> = read.iter().map(|it| inputs[*it]).collect();
+        steps.run(&inputs, dims, &mut [&mut **out]);
+    }
+    Ok(())
+}
+
+/// Returns the shapes and elements of the inputs.
+fn operands<'a>(inputs: impl Iterator<Item = &'a In<'a, f32>>) -> Vec<(&'a [usize], &'a [f32])> {
+    inputs.map(|it| (it.dims(), it.data())).collect()
 }
 
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
-    kernels![elementwise]
+    kernels![elementwise, elementwise_results]
 }

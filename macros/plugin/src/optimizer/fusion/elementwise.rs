@@ -1,6 +1,7 @@
 //! Trees of elementwise nodes that one node replaces. Its kernel computes all of them in one pass over memory, and
 //! TensorFlow calls it once.
 
+pub(super) mod merge;
 pub(super) mod update;
 
 use std::collections::HashMap;
@@ -247,7 +248,7 @@ fn fused(graph: &Graph, tree: &[usize]) -> Node {
     };
     let texts = nodes.iter().map(|node| {
         let operands = node.inputs.iter().filter_map(|it| operand(it));
-        operands.fold(node.op.clone(), |text, it| format!("{text} {it}"))
+        step_text(&node.op, operands)
     });
     let texts: Vec<String> = texts.collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -264,6 +265,12 @@ fn fused(graph: &Graph, tree: &[usize]) -> Node {
     node.attributes.extend(dtype.map(|it| ("T".into(), it)));
     node.inputs = data.into_iter().chain(controls).map(String::from).collect();
     node
+}
+
+/// Returns the text of a step: its op, and the numbers of its operands.
+fn step_text(op: &str, operands: impl IntoIterator<Item = usize>) -> String {
+    let operands = operands.into_iter();
+    operands.fold(op.into(), |text, it| format!("{text} {it}"))
 }
 
 #[cfg(test)]

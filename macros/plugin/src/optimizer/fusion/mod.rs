@@ -8,6 +8,7 @@
 mod attributes;
 mod chain;
 pub mod elementwise;
+mod flow;
 #[cfg(test)]
 mod tests;
 
@@ -18,7 +19,7 @@ use sp_abi::tf_datatype::TF_DataType;
 
 pub use self::attributes::{convolution, normalization, product, product_and_sum};
 use self::chain::Links;
-use self::elementwise::update;
+use self::elementwise::{merge, update};
 use crate::graph::{Attribute, Graph, Inference, InferredDim, Input, Item, Node};
 use crate::{Result, kernel};
 
@@ -115,6 +116,7 @@ pub(super) fn fuse(
     if inferred().is_some() {
         is_changed |= elementwise::fuse_in(&mut graph, elementwise, &rules);
         is_changed |= wanted.updates && update::fuse_in(&mut graph, elementwise, &rules);
+        is_changed |= merge::fuse_in(&mut graph, elementwise, &rules);
     }
     Ok(is_changed.then(|| graph.to_bytes()))
 }

@@ -1,5 +1,7 @@
 //! The ops that use a variable, and the computation with tensors that replaces each.
 
+use crate::optimizer::assignment::{AssignUpdate, UpdateStep};
+
 /// An op that uses a variable.
 #[derive(Debug)]
 pub struct VariableOp {
@@ -12,21 +14,25 @@ pub struct VariableOp {
 /// A computation with the variable's value and the other inputs of the op.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Computation {
-    /// The sum with the input, which is assigned. `AddN` rejects different shapes as the op does.
-    Sum,
-    /// The sum with the negated input, which is assigned.
-    Difference,
+    /// The sum or difference with the input, which is assigned.
+    Updated(AssignUpdate),
     /// The value with rows changed by an op, which is assigned.
     ChangedRows(&'static str),
     /// The value with slices changed by an op, which is assigned.
     ChangedSlices(&'static str),
+    /// The value with a slice as Python writes it replaced, which is assigned.
+    ChangedStridedSlice,
     /// The selected rows.
     Rows,
     /// The selected slices.
     Slices,
 }
 
-use Computation::{ChangedRows, ChangedSlices, Difference, Rows, Slices, Sum};
+use Computation::{ChangedRows, ChangedSlices, ChangedStridedSlice, Rows, Slices, Updated};
+
+const fn update(update: AssignUpdate) -> VariableOp {
+    op(update.op(), "dtype", Updated(update))
+}
 
 const fn op(name: &'static str, dtype: &'static str, computation: Computation) -> VariableOp {
     VariableOp {
@@ -39,8 +45,8 @@ const fn op(name: &'static str, dtype: &'static str, computation: Computation) -
 /// No op of tensors multiplies or divides by each of several updates of a row, so `ResourceScatterMul` and `-Div` are absent.
 #[rustfmt::skip]
 static OPS: &[VariableOp] = &[
-    op("AssignAddVariableOp", "dtype", Sum),
-    op("AssignSubVariableOp", "dtype", Difference),
+    update(AssignUpdate::Add),
+    update(AssignUpdate::Sub),
     op("ResourceScatterAdd", "dtype", ChangedRows("TensorScatterAdd")),
     op("ResourceScatterSub", "dtype", ChangedRows("TensorScatterSub")),
     op("ResourceScatterMin", "dtype", ChangedRows("TensorScatterMin")),
@@ -51,6 +57,7 @@ static OPS: &[VariableOp] = &[
     op("ResourceScatterNdMin", "T", ChangedSlices("TensorScatterMin")),
     op("ResourceScatterNdMax", "T", ChangedSlices("TensorScatterMax")),
     op("ResourceScatterNdUpdate", "T", ChangedSlices("TensorScatterUpdate")),
+    op("ResourceStridedSliceAssign", "T", ChangedStridedSlice),
     op("ResourceGather", "dtype", Rows),
     op("ResourceGatherNd", "dtype", Slices),
 ];
@@ -63,7 +70,7 @@ impl VariableOp {
 
     /// Returns true if core has kernels of the op for the numbers of a plugin's device.
     pub fn has_core_kernel(&self) -> bool {
-        matches!(self.computation, Sum | Difference)
+        matches!(self.computation, Updated(_))
     }
 }
 
@@ -71,9 +78,9 @@ impl Computation {
     /// Returns the ops of which the plugin needs kernels. Of the others core has kernels for every device.
     pub fn ops(self) -> Vec<&'static str> {
         match self {
-            Sum => vec!["AddN"],
-            Difference => vec!["AddN", "Neg"],
+            Updated(update) => update.steps().iter().copied().map(UpdateStep::op).collect(),
             ChangedRows(op) | ChangedSlices(op) => vec![op],
+            ChangedStridedSlice => vec!["TensorStridedSliceUpdate"],
             Rows => vec!["GatherV2"],
             Slices => vec!["GatherNd"],
         }
@@ -91,6 +98,7 @@ impl Computation {
     pub fn inputs(self) -> usize {
         match self {
             ChangedRows(_) | ChangedSlices(_) => 3,
+            ChangedStridedSlice => 5,
             _ => 2,
         }
     }

@@ -4,9 +4,18 @@ use sp_abi::tf_datatype::TF_DataType;
 
 use super::ops::{Computation, VariableOp};
 use crate::graph::{Attribute, Node};
+use crate::optimizer::assignment::{self, AssignUpdate, UpdateStep};
 use crate::proto::Message;
 
 const INT32: TF_DataType = TF_DataType::TF_INT32;
+/// The attributes of a slice as Python writes it.
+const MASKS: [&str; 5] = [
+    "begin_mask",
+    "end_mask",
+    "ellipsis_mask",
+    "new_axis_mask",
+    "shrink_axis_mask",
+];
 
 /// Replaces the node by one of the same name. Returns the nodes that it needs, or `None` if it is not replaced: the plugin
 /// lacks a kernel, or the node is not one that TensorFlow accepts.
@@ -40,45 +49,47 @@ struct Replacement<'a> {
     dtype: Attribute,
     /// The data inputs after the variable.
     inputs: Vec<String>,
-    controls: Vec<String>,
     added: Vec<Node>,
 }
 
 impl<'a> Replacement<'a> {
     fn new(node: &'a mut Node, dtype: Attribute) -> Self {
         let inputs = node.inputs[1..].iter().cloned();
-        let (controls, inputs) = inputs.partition(|it| it.starts_with('^'));
+        let inputs = inputs.filter(|it| !it.starts_with('^')).collect();
         Self {
             node,
             dtype,
             inputs,
-            controls,
             added: Vec::new(),
         }
     }
 
     fn replace(mut self, computation: Computation) -> Vec<Node> {
         match computation {
-            Computation::Sum => self.assign_sum(false),
-            Computation::Difference => self.assign_sum(true),
+            Computation::Updated(update) => self.assign_updated(update),
             Computation::ChangedRows(op) => self.assign_changed(op, true),
             Computation::ChangedSlices(op) => self.assign_changed(op, false),
+            Computation::ChangedStridedSlice => self.assign_changed_strided_slice(),
             Computation::Rows => self.become_gather(),
             Computation::Slices => self.become_gather_nd(),
         }
         self.added
     }
 
-    fn assign_sum(&mut self, is_negated: bool) {
+    fn assign_updated(&mut self, update: AssignUpdate) {
         let read = self.read();
-        let mut value = self.inputs[0].clone();
-        let dtype = self.dtype.clone();
-        if is_negated {
-            value = self.add("negated", "Neg", vec![value], [("T", dtype.clone())]);
-        }
-        let attributes = [("T", dtype), ("N", Attribute::from(2))];
-        let sum = self.add("sum", "AddN", vec![read, value], attributes);
-        self.become_assignment(sum);
+        let change = self.inputs[0].clone();
+        let updated = update.new_value(&read, change, |step, operands| {
+            let dtype = ("T", self.dtype.clone());
+            match step {
+                UpdateStep::Negate => self.add("negated", step.op(), operands, [dtype]),
+                UpdateStep::Add => {
+                    let count = ("N", Attribute::from(2));
+                    self.add("sum", step.op(), operands, [dtype, count])
+                }
+            }
+        });
+        assignment::become_assignment(self.node, self.dtype.clone(), updated);
     }
 
     /// The indices of rows get a last dimension of one item, so that each is the index of a slice.
@@ -95,7 +106,19 @@ impl<'a> Replacement<'a> {
         let inputs = vec![read, indices, updates];
         let attributes = attributes.into_iter().chain(self.policy());
         let changed = self.add("changed", op, inputs, attributes);
-        self.become_assignment(changed);
+        assignment::become_assignment(self.node, self.dtype.clone(), changed);
+    }
+
+    fn assign_changed_strided_slice(&mut self) {
+        let mut inputs = vec![self.read()];
+        inputs.extend(self.inputs.iter().cloned());
+        let mut attributes = vec![
+            ("T", self.dtype.clone()),
+            ("Index", self.attribute("Index", INT32)),
+        ];
+        attributes.extend(MASKS.map(|name| (name, self.attribute(name, 0))));
+        let changed = self.add("changed", "TensorStridedSliceUpdate", inputs, attributes);
+        assignment::become_assignment(self.node, self.dtype.clone(), changed);
     }
 
     fn become_gather(&mut self) {
@@ -109,7 +132,7 @@ impl<'a> Replacement<'a> {
             ("batch_dims", batch_dims),
         ];
         let inputs = vec![read, self.inputs[0].clone(), axis];
-        self.become_op("GatherV2", inputs, attributes);
+        assignment::become_op(self.node, "GatherV2", inputs, attributes);
     }
 
     fn become_gather_nd(&mut self) {
@@ -120,7 +143,7 @@ impl<'a> Replacement<'a> {
         ];
         let inputs = vec![read, self.inputs[0].clone()];
         let attributes = attributes.into_iter().chain(self.policy());
-        self.become_op("GatherNd", inputs, attributes);
+        assignment::become_op(self.node, "GatherNd", inputs, attributes);
     }
 
     /// Returns what the node does with indices outside of the variable. Ops of rows have no such attribute.
@@ -131,15 +154,9 @@ impl<'a> Replacement<'a> {
 
     /// Adds a read of the variable, after all that the node waits for.
     fn read(&mut self) -> String {
-        let mut inputs = vec![self.node.inputs[0].clone()];
-        let values = self.node.inputs().skip(1).map(|it| format!("^{}", it.node));
-        for it in values.collect::<Vec<_>>() {
-            if !inputs.contains(&it) {
-                inputs.push(it);
-            }
-        }
-        let attributes = [("dtype", self.dtype.clone())];
-        self.add("read", "ReadVariableOp", inputs, attributes)
+        let sources = self.node.inputs().skip(1).map(|it| it.node);
+        let read = assignment::read_after(self.node, self.dtype.clone(), sources);
+        self.push(read)
     }
 
     /// Adds a constant in the frame of the indices: in a loop a node without inputs would be outside of it.
@@ -161,10 +178,14 @@ impl<'a> Replacement<'a> {
         inputs: Vec<String>,
         attributes: impl IntoIterator<Item = (&'n str, Attribute)>,
     ) -> String {
-        let mut new = Node::new(format!("{}/plugin_{suffix}", self.node.name), op);
+        let mut new = assignment::added_node(self.node, suffix, op);
         new.inputs = inputs;
-        new.device.clone_from(&self.node.device);
-        new.attributes.extend(named(attributes));
+        new.attributes.extend(assignment::named(attributes));
+        self.push(new)
+    }
+
+    /// Adds a node, and returns its name.
+    fn push(&mut self, new: Node) -> String {
         let name = new.name.clone();
         self.added.push(new);
         name
@@ -175,32 +196,4 @@ impl<'a> Replacement<'a> {
         let found = self.node.attribute(name).cloned();
         found.unwrap_or_else(|| default.into())
     }
-
-    fn become_assignment(&mut self, value: String) {
-        let inputs = vec![self.node.inputs[0].clone(), value];
-        self.become_op("AssignVariableOp", inputs, [("dtype", self.dtype.clone())]);
-    }
-
-    /// Makes the node one of another op, with its name, its control inputs and the attributes that belong to no op.
-    fn become_op<'n>(
-        &mut self,
-        op: &str,
-        inputs: Vec<String>,
-        attributes: impl IntoIterator<Item = (&'n str, Attribute)>,
-    ) {
-        self.node.op = op.into();
-        self.node.inputs = inputs;
-        self.node.inputs.append(&mut self.controls);
-        self.node
-            .attributes
-            .retain(|(name, _)| name.starts_with('_'));
-        self.node.attributes.extend(named(attributes));
-    }
-}
-
-fn named<'n>(
-    attributes: impl IntoIterator<Item = (&'n str, Attribute)>,
-) -> impl Iterator<Item = (String, Attribute)> {
-    let attributes = attributes.into_iter();
-    attributes.map(|(name, it)| (name.into(), it))
 }

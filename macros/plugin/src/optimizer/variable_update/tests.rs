@@ -134,6 +134,25 @@ fn change_of_slices_keeps_indices_and_policy() {
 }
 
 #[test]
+fn change_of_strided_slice_keeps_index_type_and_masks() {
+    let index_type = Attribute::from(TF_DataType::TF_INT64);
+    let attributes = [("Index", index_type), ("shrink_axis_mask", 1.into())];
+    let inputs_of_op = ["v", "begin:1", "end", "strides", "x"];
+    let graph = replaced("ResourceStridedSliceAssign", &inputs_of_op, &attributes);
+    let assigned = vec!["v", "node/plugin_changed", "^before"];
+    assert_eq!(inputs(&graph, "node"), ("AssignVariableOp", assigned));
+    let arguments = vec!["node/plugin_read", "begin:1", "end", "strides", "x"];
+    let changed = inputs(&graph, "node/plugin_changed");
+    assert_eq!(changed, ("TensorStridedSliceUpdate", arguments));
+    let value = |name| attribute(&graph, "node/plugin_changed", name);
+    assert_eq!(value("Index").as_type(), Some(TF_DataType::TF_INT64));
+    assert_eq!(value("shrink_axis_mask").as_int(), Some(1));
+    assert_eq!(value("end_mask").as_int(), Some(0));
+    let read = vec!["v", "^begin", "^end", "^strides", "^x", "^before"];
+    assert_eq!(inputs(&graph, "node/plugin_read"), ("ReadVariableOp", read));
+}
+
+#[test]
 fn selection_of_rows_becomes_gather_along_axis_after_batch_dims() {
     let attributes = [("batch_dims", 2.into()), ("_class", Attribute::from("v"))];
     let graph = replaced("ResourceGather", &["v", "i:1"], &attributes);

@@ -1,7 +1,7 @@
 //! Slices as Python writes them: begin, end and stride of each axis, ellipsis, new axes, single indices.
 
 use super::strides;
-use super::view::View;
+use super::view::{View, copy_elements, scatter_elements};
 use crate::compute::error::{Error, Result};
 use crate::compute::inline::InlineList;
 
@@ -77,6 +77,54 @@ impl StridedSlice {
             }
         };
         Axes::expand(dims, begin.len(), masks, item)?.resolve(dims)
+    }
+
+    /// Writes a value of shape `dims`, which is broadcast to the shape of the slice, to the slice of `tensor`.
+    ///
+    /// # Errors
+    /// Returns an error if the value cannot be broadcast. For an empty slice, TensorFlow accepts any value.
+    ///
+    /// # Panics
+    /// Panics if a slice of elements has another length than its shape.
+    pub fn assign<T: Copy + Send + Sync>(
+        &self,
+        dims: &[usize],
+        value: &[T],
+        tensor: &mut [T],
+    ) -> Result<()> {
+        let (false, Some(first)) = (self.view.is_empty(), value.first()) else {
+            return match self.view.is_empty() {
+                true => Ok(()),
+                false => Err(self.mismatch(dims)),
+            };
+        };
+        let source = self.broadcast(dims)?;
+        if value.len() == source.len() {
+            scatter_elements(&self.view, value, tensor);
+        } else {
+            let mut repeated = vec![*first; source.len()];
+            copy_elements(&source, value, &mut repeated);
+            scatter_elements(&self.view, &repeated, tensor);
+        }
+        Ok(())
+    }
+
+    /// Returns the view of a value that has the shape of the slice. As in TensorFlow, the value may have more dims if
+    /// the first ones are 1.
+    fn broadcast(&self, dims: &[usize]) -> Result<View> {
+        let (first, last) = dims.split_at(dims.len().saturating_sub(self.dims.len()));
+        match first.iter().all(|dim| *dim == 1) {
+            true => View::broadcast(last, &self.dims).map_err(|_| self.mismatch(dims)),
+            false => Err(self.mismatch(dims)),
+        }
+    }
+
+    #[cold]
+    fn mismatch(&self, dims: &[usize]) -> Error {
+        let slice = &*self.dims;
+        Error::Invalid(format!(
+            "Cannot broadcast a value of shape {dims:?} to a slice of shape {slice:?}"
+        ))
     }
 }
 

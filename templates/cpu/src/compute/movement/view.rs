@@ -243,7 +243,11 @@ pub fn copy<B: Copy + Send + Sync>(view: &View, width: usize, source: &[B], out:
     by_width!(width, N => copy_elements(view, elements::<B, N>(source), elements_mut::<B, N>(out)))
 }
 
-fn copy_elements<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut [T]) {
+/// Copies the elements of a view to `out`, as [`copy`].
+///
+/// # Panics
+/// Panics if the view reads outside of `source`, or `out` has another length than the view.
+pub fn copy_elements<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut [T]) {
     view.check(source.len());
     assert_eq!(out.len(), view.len(), "result and view differ in length");
     if out.is_empty() {
@@ -340,7 +344,11 @@ pub fn scatter<B: Copy>(view: &View, width: usize, source: &[B], out: &mut [B]) 
     by_width!(width, N => scatter_elements(view, elements::<B, N>(source), elements_mut::<B, N>(out)))
 }
 
-fn scatter_elements<T: Copy>(view: &View, source: &[T], out: &mut [T]) {
+/// Writes the elements of `source` to the elements of a view of `out`, as [`scatter`].
+///
+/// # Panics
+/// Panics if the view is outside of `out`, or `source` has another length than the view.
+pub fn scatter_elements<T: Copy>(view: &View, source: &[T], out: &mut [T]) {
     view.check(out.len());
     assert_eq!(source.len(), view.len(), "source and view differ in length");
     if source.is_empty() {

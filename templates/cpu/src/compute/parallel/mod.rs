@@ -7,6 +7,7 @@
 //! computes on the calling thread. No result depends on the number of threads.
 
 mod pool;
+mod several;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,8 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+
+pub use several::for_each_chunk_of;
 
 /// The cost of one element. It decides the size below which a tensor is computed on the calling thread only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

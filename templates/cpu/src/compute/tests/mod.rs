@@ -22,6 +22,7 @@ mod precision;
 mod reduce;
 mod rows;
 mod search;
+mod sparse;
 mod steps;
 mod training;
 mod values;

@@ -10,7 +10,7 @@ use crate::compute::movement::reshape::{expand, reshape, squeeze};
 use crate::compute::movement::select::select;
 use crate::compute::movement::slice::slice;
 use crate::compute::movement::strided_slice::{Masks, StridedSlice};
-use crate::compute::movement::view::scatter;
+use crate::compute::movement::view::{copy_elements, scatter};
 use crate::compute::movement::{View, copy};
 use crate::compute::oracle::{coordinates, operand_index};
 
@@ -127,6 +127,24 @@ proptest! {
         let expected = numbers(&dims, &slice.dims, |it| it.iter().zip(&ranges).map(|(at, range)| range[*at]).collect());
         assert_view(&dims, &slice.view, &expected);
         assert_scatters(&dims, &slice.view, &expected);
+    }
+
+    #[test]
+    fn assigned_slice_has_the_broadcast_value((dims, picks) in dims_and_picks(), leading in 0..3_usize) {
+        let begin: Vec<i64> = dims.iter().zip(&picks).map(|(dim, pick)| (pick % (dim + 1)) as i64).collect();
+        let ends = vec![i64::MAX; dims.len()];
+        let strides: Vec<i64> = picks[..dims.len()].iter().map(|it| (it % 3) as i64 + 1).collect();
+        let slice = StridedSlice::new(&dims, &begin, &ends, &strides, Masks::default()).unwrap();
+        let value_dims: Vec<usize> = slice.dims.iter().zip(&picks[5..]).map(|(dim, pick)| if pick % 3 == 0 { 1 } else { *dim }).collect();
+        let value: Vec<u32> = (1..=value_dims.iter().product::<usize>() as u32).collect();
+        let mut tensor = vec![0; dims.iter().product()];
+        let with_leading = [vec![1; leading], value_dims.clone()].concat();
+        slice.assign(&with_leading, &value, &mut tensor).unwrap();
+        let mut found = vec![0; slice.dims.iter().product()];
+        copy_elements(&slice.view, &tensor, &mut found);
+        let expected: Vec<u32> = coordinates(&slice.dims).iter().map(|it| value[operand_index(&value_dims, it)]).collect();
+        prop_assert_eq!(&found, &expected);
+        prop_assert_eq!(tensor.iter().filter(|it| **it != 0).count(), expected.len());
     }
 
     #[test]
@@ -291,6 +309,33 @@ fn padded_source(index: usize, before: usize, dim: usize, mode: Mode) -> Option<
         Mode::Symmetric => 2 * dim - 1 - at,
     };
     Some(mirrored as usize)
+}
+
+#[test]
+fn assigned_value_broadcasts_to_the_slice_only() {
+    let mut tensor = [0; 6];
+    let mut assign = |begin: &[i64], dims: &[usize], value: &[i32]| {
+        let ends = vec![i64::MAX; begin.len()];
+        let slice = StridedSlice::new(
+            &[2, 3],
+            begin,
+            &ends,
+            &vec![1; begin.len()],
+            Masks::default(),
+        );
+        slice.unwrap().assign(dims, value, &mut tensor)
+    };
+    for dims in [&[2][..], &[3, 1, 3], &[2, 2], &[0]] {
+        let value = vec![1; dims.iter().product()];
+        let error = assign(&[], dims, &value).unwrap_err().to_string();
+        assert!(
+            error.starts_with("Cannot broadcast a value of shape"),
+            "{error}"
+        );
+    }
+    assign(&[2], &[7, 9], &[1; 63]).unwrap();
+    assign(&[0, 3], &[0], &[]).unwrap();
+    assert_eq!(tensor, [0; 6]);
 }
 
 #[test]

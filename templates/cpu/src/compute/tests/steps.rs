@@ -14,7 +14,7 @@ fn plan(inputs: usize, steps: &[(&str, [usize; 2])]) -> Steps {
         .iter()
         .map(|(op, operands)| (function(op), *operands))
         .collect();
-    Steps::new(inputs, &steps).unwrap()
+    Steps::new(inputs, &steps, &[steps.len() - 1]).unwrap()
 }
 
 fn numbers(len: usize, seed: usize) -> Vec<f32> {
@@ -55,7 +55,7 @@ fn update_of_optimizer_has_bits_of_single_loops() {
         let mut out = vec![f32::NAN; len];
         let inputs: [(&[usize], &[f32]); 4] =
             [(&[len], &m), (&[], &rate), (&[len], &v), (&[1], &epsilon)];
-        steps.run(&inputs, &[len], &mut out);
+        steps.run(&inputs, &[len], &mut [&mut out]);
         let scaled = one(&m, |m| m * rate[0]);
         let root = one(&v, |v| v.sqrt() + epsilon[0]);
         assert_eq!(
@@ -85,7 +85,7 @@ fn inputs_broadcast_in_every_pattern() {
         let difference = two([&dims, shape], &x, &y, |x, y| x - y);
         let expected = one(&difference, |d| d * d * d);
         let mut out = vec![f32::NAN; 6000];
-        steps.run(&[(&dims, &x), (shape, &y)], &dims, &mut out);
+        steps.run(&[(&dims, &x), (shape, &y)], &dims, &mut [&mut out]);
         assert_eq!(out, expected, "{shape:?}");
     }
 }
@@ -98,7 +98,7 @@ fn result_is_kept_until_its_last_reader() {
     steps.extend((0..19).map(|i| ("Maximum", [20 + i, 1 + i])));
     let x = numbers(3000, 2);
     let mut out = vec![f32::NAN; 3000];
-    plan(1, &steps).run(&[(&[3000], &x)], &[3000], &mut out);
+    plan(1, &steps).run(&[(&[3000], &x)], &[3000], &mut [&mut out]);
     let expected = one(&x, |x| (1..20).fold(-x, |sum, _| sum + x));
     assert_eq!(out, expected);
 }
@@ -111,7 +111,7 @@ fn every_function_has_bits_of_single_loop() {
         plan(2, &[("AddV2", [0, 1]), (op, [2, 0])]).run(
             &[(&[1500], &x), (&[1500], &y)],
             &[1500],
-            &mut out,
+            &mut [&mut out],
         );
         let sum = two([&[1500], &[1500]], &x, &y, |x, y| x + y);
         let mut expected = vec![f32::NAN; 1500];
@@ -130,7 +130,7 @@ fn every_function_has_bits_of_single_loop() {
     }
     assert_eq!(one(&x, Elementary::hyperbolic_tangent), {
         let mut out = vec![f32::NAN; 1500];
-        plan(1, &[("Tanh", [0, 0])]).run(&[(&[1500], &x)], &[1500], &mut out);
+        plan(1, &[("Tanh", [0, 0])]).run(&[(&[1500], &x)], &[1500], &mut [&mut out]);
         out
     });
 }
@@ -147,18 +147,22 @@ fn every_op_that_the_sdk_replaces_has_a_function() {
 #[test]
 fn invalid_steps_are_rejected() {
     let add = function("AddV2");
-    assert!(Steps::new(2, &[]).is_none());
-    assert!(Steps::new(2, &[(add, [0, 2])]).is_none());
-    assert!(Steps::new(0, &[(add, [0, 0])]).is_none());
-    assert!(Steps::new(2, &[(add, [0, 1]), (add, [3, 0])]).is_none());
+    assert!(Steps::new(2, &[], &[]).is_none());
+    assert!(Steps::new(2, &[(add, [0, 2])], &[0]).is_none());
+    assert!(Steps::new(0, &[(add, [0, 0])], &[0]).is_none());
+    assert!(Steps::new(2, &[(add, [0, 1]), (add, [3, 0])], &[1]).is_none());
     assert!(
-        Steps::new(2, &[(add, [0, 0])]).is_none(),
+        Steps::new(2, &[(add, [0, 0])], &[0]).is_none(),
         "input 1 is not read"
     );
     assert!(
-        Steps::new(1, &[(add, [0, 0]), (add, [0, 0])]).is_none(),
+        Steps::new(1, &[(add, [0, 0]), (add, [0, 0])], &[1]).is_none(),
         "step 0 is not read"
     );
+    let sum = [(add, [0, 1])];
+    for results in [&[][..], &[1], &[0, 0]] {
+        assert!(Steps::new(2, &sum, results).is_none(), "{results:?}");
+    }
     assert!(Function::of_op("MatMul").is_none());
 }
 
@@ -166,7 +170,9 @@ fn invalid_steps_are_rejected() {
 fn shapes_are_those_of_single_functions() {
     let dims = |steps: &Steps, inputs: &[&[usize]]| {
         let result = steps.result_dims(inputs.iter().copied());
-        result.map(|it| it.to_vec()).map_err(|it| format!("{it:?}"))
+        result
+            .map(|it| it[0].to_vec())
+            .map_err(|it| format!("{it:?}"))
     };
     let sum = plan(3, &[("AddN", [0, 1]), ("Mul", [3, 2])]);
     assert_eq!(dims(&sum, &[&[3], &[3], &[2, 3]]), Ok(vec![2, 3]));
@@ -181,5 +187,52 @@ fn shapes_are_those_of_single_functions() {
 #[should_panic(expected = "broadcasts")]
 fn input_of_other_shape_panics() {
     let mut out = vec![0.0; 6];
-    plan(1, &[("Neg", [0, 0])]).run(&[(&[4], &[1.0; 4])], &[6], &mut out);
+    plan(1, &[("Neg", [0, 0])]).run(&[(&[4], &[1.0; 4])], &[6], &mut [&mut out]);
+}
+
+/// A cell of a recurrent layer: gates, the new state and the output, all of which its gradient reads.
+const CELL: &[(&str, [usize; 2])] = &[
+    ("Sigmoid", [0, 0]),
+    ("Tanh", [1, 1]),
+    ("Mul", [3, 4]),
+    ("AddV2", [2, 5]),
+    ("Tanh", [6, 6]),
+    ("Mul", [7, 3]),
+];
+
+#[test]
+fn several_results_have_bits_of_single_loops() {
+    let functions: Vec<_> = CELL.iter().map(|(op, it)| (function(op), *it)).collect();
+    let steps = Steps::new(3, &functions, &[5, 0, 3, 1]).unwrap();
+    for len in [0, 1, 1024, 1025, 150_000] {
+        let [gate, input, state] = [1, 5, 9].map(|seed| numbers(len, seed));
+        let inputs: [(&[usize], &[f32]); 3] = [(&[len], &gate), (&[len], &input), (&[len], &state)];
+        let mut found = [(); 4].map(|()| vec![f32::NAN; len]);
+        let mut outs: Vec<&mut [f32]> = found.iter_mut().map(|it| &mut it[..]).collect();
+        steps.run(&inputs, &[len], &mut outs);
+        let gate = one(&gate, Elementary::logistic);
+        let input = one(&input, Elementary::hyperbolic_tangent);
+        let dims: [&[usize]; 2] = [&[len], &[len]];
+        let product = two(dims, &gate, &input, |x, y| x * y);
+        let state = two(dims, &state, &product, |x, y| x + y);
+        let output = one(&state, Elementary::hyperbolic_tangent);
+        let output = two(dims, &output, &gate, |x, y| x * y);
+        assert_eq!(found, [output, gate, state, input], "{len}");
+    }
+}
+
+#[test]
+fn steps_of_one_result_read_only_its_inputs() {
+    let functions: Vec<_> = CELL.iter().map(|(op, it)| (function(op), *it)).collect();
+    let steps = Steps::new(3, &functions, &[1, 5]).unwrap();
+    let dims = steps
+        .result_dims([&[][..], &[4], &[2, 1]].into_iter())
+        .unwrap();
+    assert_eq!([&dims[0][..], &dims[1]], [&[4][..], &[2, 4]]);
+    let (of_first, inputs) = steps.of_result(0);
+    assert_eq!(inputs, [1]);
+    let (x, mut out) = (numbers(4, 3), [f32::NAN; 4]);
+    of_first.run(&[(&[4], &x)], &[4], &mut [&mut out]);
+    assert_eq!(out.to_vec(), one(&x, Elementary::hyperbolic_tangent));
+    assert_eq!(steps.of_result(1).1, [0, 1, 2]);
 }

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::compute::oracle;
+use crate::compute::rows::Indices;
+use crate::compute::training::rows::Rows;
 use crate::compute::training::rules::{self, Rule};
 use crate::compute::training::{Adam, Momentum};
 
@@ -250,5 +252,42 @@ fn rules_with_regularization_match_oracle() {
                 leader(variables, g, g + 2.0 * l2_shrinkage * variables[0])
             });
         }
+    }
+}
+
+#[test]
+fn rows_are_changed_in_the_order_of_indices() {
+    let rule = rules::Adagrad {
+        lr: 0.1,
+        update_slots: true,
+    };
+    let (mut var, gradient) = (values(15, 1.0), values(12, 2.0));
+    let mut accum: Vec<f64> = var.iter().map(|it| it * it + 1.0).collect();
+    let (mut expected_var, mut expected_accum) = (var.clone(), accum.clone());
+    let indices = [4, 0, 4, 2];
+    for (at, index) in indices.iter().enumerate() {
+        for column in 0..3 {
+            let (n, g) = (*index as usize * 3 + column, gradient[at * 3 + column]);
+            [expected_var[n], expected_accum[n]] =
+                rule.step([expected_var[n], expected_accum[n]], g);
+        }
+    }
+    let rows = Rows::new(&[5, 3], &[4, 3], &[4]).unwrap();
+    let mut apply = |indices: &[i32]| {
+        let variables = [&mut var[..], &mut accum[..]];
+        rows.apply(variables, &gradient, Indices::Int32(indices), |rows, g| {
+            rules::apply_to_row(rule, rows, g)
+        })
+    };
+    apply(&indices).unwrap();
+    assert!(apply(&[0, 1, 2, 5]).is_err());
+    assert_eq!((var, accum), (expected_var, expected_accum));
+    for (dims, gradient, indices) in [
+        (&[][..], &[4, 3][..], &[4][..]),
+        (&[5, 3], &[3, 3], &[4]),
+        (&[5, 3], &[4, 2], &[4]),
+        (&[5, 3], &[2, 2, 3], &[2, 2]),
+    ] {
+        assert!(Rows::new(dims, gradient, indices).is_err());
     }
 }

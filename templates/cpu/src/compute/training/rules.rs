@@ -42,6 +42,21 @@ pub fn apply<T: Real, const N: usize>(
     });
 }
 
+/// Changes the variables by a step, as [`apply`], on this thread.
+///
+/// # Panics
+/// Panics if a variable has fewer elements than the gradient.
+pub fn apply_to_row<T: Real, const N: usize>(
+    rule: impl Rule<T, N>,
+    mut variables: [&mut [T]; N],
+    gradient: &[T],
+) {
+    Isa::current().vectorize(
+        #[inline(always)]
+        || apply_to_chunk(rule, &mut variables, gradient),
+    );
+}
+
 #[inline(always)]
 fn apply_to_chunk<T: Real, const N: usize>(
     rule: impl Rule<T, N>,

@@ -5,16 +5,10 @@
 
 use std::collections::HashMap;
 
-use super::{MAX_STEPS, OP, fused, shape_of};
+use super::{MAX_STEPS, OP, fused, shape_of, step_text};
 use crate::graph::{Attribute, Graph, Input, Node};
+use crate::optimizer::assignment::{self, AssignUpdate};
 use crate::optimizer::fusion::{Rules, chain::Links};
-
-/// The ops that change a variable, and the steps that compute the new value from that of the variable and the tree's result.
-/// `AddN` rejects different shapes as the ops do.
-const UPDATES: &[(&str, &[&str])] = &[
-    ("AssignAddVariableOp", &["AddN"]),
-    ("AssignSubVariableOp", &["Neg", "AddN"]),
-];
 
 /// The ops that use a variable without changing it.
 const READS: &[&str] = &["ReadVariableOp", "VariableShape", "VarIsInitializedOp"];
@@ -47,6 +41,8 @@ pub(in crate::optimizer::fusion) fn fuse_in(
 struct Update {
     /// The position of the changing node.
     node: usize,
+    /// The type of the variable.
+    dtype: Attribute,
     /// The position of the tree.
     value: usize,
     /// The tree, with the read of the variable and the further steps.
@@ -56,10 +52,9 @@ struct Update {
 
 impl Update {
     fn apply(self, graph: &mut Graph) {
+        let value = self.tree.name.clone();
+        assignment::become_assignment(&mut graph.nodes[self.node], self.dtype, value);
         graph.nodes[self.value] = self.tree;
-        graph.nodes[self.node].op = "AssignVariableOp".into();
-        (graph.nodes[self.node].attributes)
-            .retain(|(name, _)| name == "dtype" || name.starts_with('_'));
         graph.nodes.push(self.read);
     }
 }
@@ -117,12 +112,13 @@ impl<'g> Updates<'g> {
     /// Returns the update by the node at this position, or `None` if it stays.
     fn update(&self, position: usize) -> Option<Update> {
         let node = &self.graph.nodes[position];
-        let (_, last_steps) = UPDATES.iter().find(|it| it.0 == node.op)?;
+        let update = AssignUpdate::find(&node.op)?;
         let (variable, value) = (node.inputs().next()?, node.inputs().nth(1)?);
         let is_only_change = self.changes.get(&self.source(variable)?) == Some(&1);
         let at = self.links.position(value.node)?;
         let is_tree = value.output == Some(0) && self.is_tree_of(at, node);
-        if !is_only_change || !is_tree || !last_steps.iter().all(|it| self.ops.contains(it)) {
+        let mut steps = update.steps().iter();
+        if !is_only_change || !is_tree || !steps.all(|it| self.ops.contains(&it.op())) {
             return None;
         }
         let tree = match self.graph.nodes[at].op == OP {
@@ -132,11 +128,13 @@ impl<'g> Updates<'g> {
                 fused(self.graph, &[at])
             }
         };
-        let read = self.read(node, &tree)?;
+        let dtype = node.attribute("dtype")?.clone();
+        let read = self.read(node, &dtype, &tree)?;
         Some(Update {
             node: position,
+            dtype,
             value: at,
-            tree: with_steps(tree, &read.name, last_steps)?,
+            tree: with_update(tree, &read.name, update)?,
             read,
         })
     }
@@ -155,10 +153,8 @@ impl<'g> Updates<'g> {
 
     /// Returns a read of the variable after all that the tree and the changing node wait for. `None` if one of these is a
     /// branch, after which the read would run although the update may not.
-    fn read(&self, update: &Node, tree: &Node) -> Option<Node> {
-        let mut read = Node::new(format!("{}/plugin_read", update.name), "ReadVariableOp");
-        read.device.clone_from(&update.device);
-        read.inputs.push(update.inputs[0].clone());
+    fn read(&self, update: &Node, dtype: &Attribute, tree: &Node) -> Option<Node> {
+        let mut sources = Vec::new();
         for input in tree.inputs().chain(update.inputs().skip(2)) {
             let source = self.links.position(input.node)?;
             let source = &self.graph.nodes[source];
@@ -166,14 +162,11 @@ impl<'g> Updates<'g> {
                 return None;
             }
             // Arguments and constants without inputs are there before any node runs.
-            let control = format!("^{}", input.node);
-            if !source.inputs.is_empty() && !read.inputs.contains(&control) {
-                read.inputs.push(control);
+            if !source.inputs.is_empty() {
+                sources.push(input.node);
             }
         }
-        let dtype = update.attribute("dtype")?.clone();
-        read.attributes.push(("dtype".into(), dtype));
-        Some(read)
+        Some(assignment::read_after(update, dtype.clone(), sources))
     }
 }
 
@@ -187,20 +180,19 @@ fn is_large(node: &str, rules: &Rules<'_>) -> bool {
     len.is_some_and(|it| it >= MIN_ELEMENTS)
 }
 
-/// Returns the tree with an input more, and with these steps of it and the result before. `None` if they are too many.
-fn with_steps(mut tree: Node, input: &str, ops: &[&str]) -> Option<Node> {
+/// Returns the tree with the variable's value as a further input, whose last step is the new value. `None` if the steps are
+/// too many.
+fn with_update(mut tree: Node, variable: &str, update: AssignUpdate) -> Option<Node> {
     let inputs = tree.inputs().filter(|it| it.output.is_some()).count();
     let steps = tree.attribute("steps")?.as_texts()?;
     let moved = steps.iter().map(|step| renumbered(step, inputs));
     let mut steps: Vec<String> = moved.collect();
-    for op in ops {
-        let last = inputs + steps.len();
-        steps.push(match *op {
-            "AddN" => format!("AddN {inputs} {last}"),
-            op => format!("{op} {last}"),
-        });
-    }
-    tree.inputs.insert(inputs, input.into());
+    let result = inputs + steps.len();
+    update.new_value(&inputs, result, |step, operands| {
+        steps.push(step_text(step.op(), operands));
+        inputs + steps.len()
+    });
+    tree.inputs.insert(inputs, variable.into());
     let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
     for (name, value) in &mut tree.attributes {
         match name.as_str() {

@@ -1,0 +1,269 @@
+//! Trees that are merged into nodes with several results.
+
+use super::*;
+
+/// Merges the trees.
+fn merged(nodes: &[Node], preserved: &[&str]) -> Graph {
+    let merge = |graph: &mut Graph, rules: &Rules<'_>| {
+        let is_changed = fuse_in(graph, DEFAULT, rules);
+        merge::fuse_in(graph, DEFAULT, rules) || is_changed
+    };
+    change(nodes, preserved, merge).1
+}
+
+/// The gates of a recurrent layer, which its gradient reads.
+fn cell() -> Vec<Node> {
+    vec![
+        node("gate", "Sigmoid", "x"),
+        node("input", "Tanh", "y"),
+        node("product", "Mul", "gate input"),
+        node("state", "AddV2", "product before"),
+        node("output", "Tanh", "state"),
+        node("gradient", "MatMul", "gate input state"),
+        node("next", "MatMul", "output"),
+    ]
+}
+
+/// Returns nodes without inputs.
+fn sources(names: &[&str]) -> Vec<Node> {
+    names.iter().map(|it| node(it, "Placeholder", "")).collect()
+}
+
+/// Returns the cell after the nodes that it reads.
+fn whole_cell() -> Vec<Node> {
+    let mut nodes = sources(&["x", "y", "before"]);
+    nodes.extend(cell());
+    nodes
+}
+
+#[test]
+fn results_that_others_read_are_those_of_one_node() {
+    let graph = merged(&whole_cell(), &[]);
+    let steps = "output(y x before) = Tanh 0, Sigmoid 1, Mul 4 3, AddV2 5 2, Tanh 6";
+    let mut expected = vec!["x", "y", "before", steps, "gradient", "next"];
+    let mut found = texts(&graph);
+    expected.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, expected);
+    let node = graph.node("output").unwrap();
+    assert_eq!(node.op, merge::OP);
+    assert_eq!(node.attribute("M").unwrap().as_int(), Some(4));
+    let results = Attribute::from(&[4_i64, 3, 1, 0][..]);
+    assert_eq!(node.attribute("results"), Some(&results));
+    let gradient = &graph.node("gradient").unwrap().inputs;
+    assert_eq!(gradient, &["output:2", "output:3", "output:1"]);
+    assert_eq!(graph.node("next").unwrap().inputs, ["output"]);
+}
+
+#[test]
+fn preserved_node_has_the_first_result() {
+    let graph = merged(&whole_cell(), &["gate"]);
+    let node = graph.node("gate").unwrap();
+    assert_eq!(node.op, merge::OP);
+    assert_eq!(graph.node("next").unwrap().inputs, ["gate:1"]);
+    let two = merged(&whole_cell(), &["gate", "output"]);
+    assert!(["gate", "output"].iter().all(|it| two.node(it).is_some()));
+}
+
+#[test]
+fn path_through_another_node_separates_groups() {
+    let mut nodes = sources(&["x"]);
+    nodes.extend([
+        node("a", "Exp", "x"),
+        node("b", "MatMul", "a"),
+        node("c", "Mul", "a b"),
+        node("d", "MatMul", "c"),
+    ]);
+    assert_eq!(texts(&merged(&nodes, &[])), ["x", "a", "b", "c", "d"]);
+    nodes[3].inputs = vec!["a".into(), "x".into(), "^b".into()];
+    assert_eq!(texts(&merged(&nodes, &[])), ["x", "a", "b", "c", "d"]);
+}
+
+#[test]
+fn smaller_shape_separates_groups() {
+    let mut nodes = sources(&["x_", "y"]);
+    nodes.extend([
+        node("rate_", "Sqrt", "x_"),
+        node("z", "Mul", "rate_ y"),
+        node("d", "MatMul", "z rate_"),
+    ]);
+    assert_eq!(merged(&nodes, &[]).nodes.len(), nodes.len());
+}
+
+#[test]
+fn only_nodes_that_run_together_are_merged() {
+    let branches = |reader: &str| {
+        let mut nodes = sources(&["x", "p"]);
+        nodes.extend([
+            node("a", "Exp", "x"),
+            node("switch", "Switch", "a p"),
+            node("b", "Neg", reader),
+            node("c", "MatMul", "switch:1"),
+            node("merge", "Merge", "b c"),
+            node("d", "MatMul", "a b"),
+        ]);
+        nodes
+    };
+    // In a branch, the second node may be dead while the first one is alive.
+    let nodes = [branches("switch"), branches("switch:0")];
+    for nodes in nodes {
+        assert_eq!(merged(&nodes, &[]).nodes.len(), nodes.len());
+    }
+    let mut inside = sources(&["x", "p"]);
+    inside.extend([
+        node("switch", "Switch", "x p"),
+        node("a", "Exp", "switch:1"),
+        node("b", "Neg", "a"),
+        node("other", "MatMul", "switch"),
+        node("c", "MatMul", "a b"),
+        node("merge", "Merge", "other c"),
+    ]);
+    assert_eq!(merged(&inside, &[]).nodes.len(), inside.len() - 1);
+    // Two merged values of different predicates may both be dead.
+    inside[5].inputs = vec!["p".into()];
+    assert_eq!(merged(&inside, &[]).nodes.len(), inside.len());
+}
+
+/// A loop whose body computes two elementwise results, of which the next iteration gets the second one.
+fn loop_of(first: &str) -> Vec<Node> {
+    let mut nodes = sources(&["x"]);
+    nodes.extend([
+        node("enter", "Enter", "x"),
+        node("top", "Merge", "enter next"),
+        node("condition", "LoopCond", "top"),
+        node("switch", "Switch", "top condition"),
+        node("a", "Exp", "switch:1"),
+        node("b", "Neg", first),
+        node("c", "MatMul", "a"),
+        node("next", "NextIteration", "b"),
+        node("exit", "Exit", "switch"),
+        node("last", "MatMul", "exit"),
+    ]);
+    nodes[1]
+        .attributes
+        .push(("frame_name".into(), "loop".into()));
+    nodes
+}
+
+#[test]
+fn next_iteration_is_no_path() {
+    let nodes = loop_of("a");
+    assert_eq!(merged(&nodes, &[]).nodes.len(), nodes.len() - 1);
+    let through_product = loop_of("c");
+    let graph = merged(&through_product, &[]);
+    assert_eq!(graph.nodes.len(), through_product.len());
+}
+
+/// Returns what a result of a graph is computed from, as text.
+///
+/// # Panics
+/// Panics if nodes wait for each other.
+fn formula(graph: &Graph, text: &str, depth: usize) -> String {
+    assert!(depth < 200, "a cycle");
+    let input = Input::parse(text);
+    let node = graph.node(input.node).unwrap();
+    let operands = node.inputs.iter().filter(|it| !it.starts_with('^'));
+    let mut values: Vec<String> = operands.map(|it| formula(graph, it, depth + 1)).collect();
+    let steps = node.attribute("steps").and_then(Attribute::as_texts);
+    let Some(steps) = steps else {
+        return format!("{}({})", node.name_of_function(), values.join(","));
+    };
+    let count = values.len();
+    for step in &steps {
+        let mut words = step.split(' ');
+        let op = words.next().unwrap();
+        let operands = words.map(|it| values[it.parse::<usize>().unwrap()].clone());
+        values.push(format!("{op}({})", operands.collect::<Vec<_>>().join(",")));
+    }
+    let result = match node.attribute("results") {
+        None => steps.len() - 1,
+        Some(results) => numbers(results)[input.output.unwrap()],
+    };
+    values[count + result].clone()
+}
+
+/// Returns the numbers of a list, of which none is above 127.
+fn numbers(list: &Attribute) -> Vec<usize> {
+    let entries = list.bytes()[2..].chunks(2);
+    entries.map(|it| usize::from(it[1])).collect()
+}
+
+impl Node {
+    /// Returns the op, or the name of a node without inputs.
+    fn name_of_function(&self) -> &str {
+        if self.inputs.is_empty() {
+            &self.name
+        } else {
+            &self.op
+        }
+    }
+}
+
+#[test]
+fn random_graphs_compute_the_same() {
+    let mut state = 7_u32;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as usize % below
+    };
+    let mut merges = 0;
+    for _ in 0..2000 {
+        let mut nodes = sources(&["x", "y"]);
+        for index in 0..6 + random(14) {
+            let mut inputs =
+                [random(nodes.len()), random(nodes.len())].map(|it| nodes[it].name.clone());
+            let op = ["Mul", "Sub", "Exp", "Neg", "MatMul"][random(5)];
+            if matches!(op, "Exp" | "Neg") {
+                inputs[1] = format!("^{}", inputs[1]);
+            }
+            nodes.push(node(&format!("n{index}"), op, &inputs.join(" ")));
+        }
+        let names = nodes
+            .iter()
+            .map(|it| it.name.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
+        let products = nodes
+            .iter()
+            .filter(|it| it.op == "MatMul")
+            .map(|it| it.name.clone());
+        let mut ends: Vec<String> = products.collect();
+        let last = nodes.len() - 1;
+        if random(2) == 0 {
+            nodes.push(node("end", "MatMul", &nodes[last].name.clone()));
+            ends.push("end".into());
+        }
+        let before = change(&nodes, &[], |_, _| false).1;
+        let after = merged(&nodes, &[]);
+        merges += after.nodes.iter().filter(|it| it.op == merge::OP).count();
+        for end in ends {
+            assert_eq!(
+                formula(&after, &end, 0),
+                formula(&before, &end, 0),
+                "{names}"
+            );
+        }
+        assert!(has_order(&after), "{names}");
+    }
+    assert!(merges > 300, "{merges}");
+}
+
+/// Returns true if the nodes of a graph can run one after the other, control inputs included.
+fn has_order(graph: &Graph) -> bool {
+    let mut done = BTreeSet::new();
+    loop {
+        let is_ready = |node: &&Node| {
+            !done.contains(&node.name) && node.inputs().all(|it| done.contains(it.node))
+        };
+        let ready: Vec<String> = graph
+            .nodes
+            .iter()
+            .filter(is_ready)
+            .map(|it| it.name.clone())
+            .collect();
+        if ready.is_empty() {
+            return done.len() == graph.nodes.len();
+        }
+        done.extend(ready);
+    }
+}

@@ -1,0 +1,237 @@
+//! When the nodes of a graph run: in which loop, and under which conditions.
+//!
+//! A node runs if all of its inputs are alive; outputs of a `Switch` that is not taken are dead. So two nodes can be one
+//! only if they are in one loop and depend on the same outputs of switches.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::chain::Links;
+use crate::graph::{Graph, Input, Node};
+
+/// The loops and conditions of all nodes.
+pub(super) struct Flow {
+    /// For each node, the loop of its inputs.
+    frames: Vec<usize>,
+    /// For each node, the conditions under which it runs.
+    conditions: Vec<usize>,
+}
+
+/// The loop and the conditions of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    frame: usize,
+    conditions: usize,
+}
+
+/// An output of a switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Branch<'g> {
+    /// The node and the number of its output that decide which output is alive.
+    predicate: (&'g str, Option<usize>),
+    output: usize,
+}
+
+/// The conditions under which a value is alive.
+type Conditions<'g> = BTreeSet<Branch<'g>>;
+
+/// An input of a node.
+struct Source<'g> {
+    frame: usize,
+    conditions: Conditions<'g>,
+    is_control: bool,
+}
+
+/// A loop.
+struct Frame {
+    /// The loop that contains it, which is itself for the graph.
+    parent: usize,
+    /// The conditions of the values that enter it.
+    conditions: usize,
+}
+
+/// The computation of a [`Flow`], in an order in which inputs precede their readers.
+struct Builder<'g> {
+    nodes: &'g [Node],
+    links: &'g Links<'g>,
+    frames: Vec<Frame>,
+    /// The loops by their parent and name.
+    names: HashMap<(usize, &'g [u8]), usize>,
+    /// Sets of conditions. The first one is empty.
+    sets: Vec<Conditions<'g>>,
+    numbers: HashMap<Conditions<'g>, usize>,
+    /// For each node, its inputs' place and that of its results.
+    places: Vec<Option<[Place; 2]>>,
+}
+
+impl Flow {
+    /// Finds the loops and conditions, or returns `None` for a graph of another structure than TensorFlow's loops and
+    /// branches have.
+    pub fn new(graph: &Graph, links: &Links<'_>) -> Option<Self> {
+        let mut builder = Builder {
+            nodes: &graph.nodes,
+            links,
+            frames: vec![Frame {
+                parent: 0,
+                conditions: 0,
+            }],
+            names: HashMap::new(),
+            sets: vec![BTreeSet::new()],
+            numbers: HashMap::from([(BTreeSet::new(), 0)]),
+            places: vec![None; graph.nodes.len()],
+        };
+        builder.place_all()?;
+        let inputs = builder.places.into_iter().map(|it| it.map(|it| it[0]));
+        let inputs = inputs.collect::<Option<Vec<Place>>>()?;
+        Some(Self {
+            frames: inputs.iter().map(|it| it.frame).collect(),
+            conditions: inputs.iter().map(|it| it.conditions).collect(),
+        })
+    }
+
+    /// Returns true if each time that one of the nodes runs, the other runs too.
+    pub fn run_together(&self, [a, b]: [usize; 2]) -> bool {
+        self.frames[a] == self.frames[b] && self.conditions[a] == self.conditions[b]
+    }
+
+    /// Returns true if the results of a node reach no node of the loop `of` in the same iteration.
+    pub fn ends_iteration(&self, node: &Node, position: usize, of: usize) -> bool {
+        self.frames[position] == self.frames[of] && (is_next(node) || is_op(node, "Exit"))
+    }
+}
+
+/// Returns true if the node has the op, or its version of references.
+fn is_op(node: &Node, op: &str) -> bool {
+    node.op.strip_prefix("Ref").unwrap_or(&node.op) == op
+}
+
+fn is_next(node: &Node) -> bool {
+    is_op(node, "NextIteration")
+}
+
+/// Returns the conditions of a merge: those that its data inputs have in common. `None` if these are not the branches of one
+/// predicate, since then all of them may be dead.
+fn merged(inputs: Vec<Source<'_>>) -> Option<Conditions<'_>> {
+    let (controls, data): (Vec<_>, Vec<_>) = inputs.into_iter().partition(|it| it.is_control);
+    let data = data.into_iter().map(|it| it.conditions);
+    let data: Vec<Conditions<'_>> = data.collect();
+    let common = data.iter().cloned().reduce(|all, it| &all & &it)?;
+    let branches = data.iter().map(|it| {
+        let mut others = it.difference(&common);
+        others.next().filter(|_| others.next().is_none())
+    });
+    if data.len() > 1 {
+        let branches: Vec<&Branch<'_>> = branches.collect::<Option<_>>()?;
+        let outputs: BTreeSet<usize> = branches.iter().map(|it| it.output).collect();
+        let are_of_one = branches
+            .iter()
+            .all(|it| it.predicate == branches[0].predicate);
+        if !are_of_one || !outputs.into_iter().eq(0..data.len()) {
+            return None;
+        }
+    }
+    let controls = controls.into_iter().flat_map(|it| it.conditions);
+    Some(common.into_iter().chain(controls).collect())
+}
+
+impl<'g> Builder<'g> {
+    /// Places each node after its inputs. The values of the next iteration are not waited for.
+    fn place_all(&mut self) -> Option<()> {
+        let nodes = self.nodes;
+        let mut missing = vec![0; nodes.len()];
+        let mut readers = vec![Vec::new(); nodes.len()];
+        for (reader, node) in nodes.iter().enumerate() {
+            for input in node.inputs() {
+                let source = self.links.position(input.node)?;
+                if !is_next(&nodes[source]) {
+                    missing[reader] += 1;
+                    readers[source].push(reader);
+                }
+            }
+        }
+        let mut next: Vec<usize> = (0..nodes.len()).filter(|it| missing[*it] == 0).collect();
+        while let Some(position) = next.pop() {
+            self.places[position] = Some(self.place(position)?);
+            for reader in &readers[position] {
+                missing[*reader] -= 1;
+                if missing[*reader] == 0 {
+                    next.push(*reader);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Returns the place of a node's inputs and that of its results.
+    fn place(&mut self, position: usize) -> Option<[Place; 2]> {
+        let node = &self.nodes[position];
+        let inputs = self.inputs(node)?;
+        let frame = inputs.first().map_or(0, |it| it.frame);
+        if inputs.iter().any(|it| it.frame != frame) {
+            return None;
+        }
+        let conditions = match is_op(node, "Merge") {
+            true => merged(inputs)?,
+            false => inputs.into_iter().flat_map(|it| it.conditions).collect(),
+        };
+        let conditions = self.number(conditions);
+        let place = Place { frame, conditions };
+        let result = match node {
+            it if is_op(it, "Enter") => self.enter(it, place)?,
+            it if is_op(it, "Exit") => Place {
+                frame: self.frames[frame].parent,
+                conditions: self.frames[frame].conditions,
+            },
+            _ => place,
+        };
+        Some([place, result])
+    }
+
+    /// Returns the inputs but those of the next iteration.
+    fn inputs(&self, node: &'g Node) -> Option<Vec<Source<'g>>> {
+        let mut inputs = Vec::new();
+        for input in node.inputs() {
+            let position = self.links.position(input.node)?;
+            let source = &self.nodes[position];
+            if is_next(source) {
+                continue;
+            }
+            let [_, result] = self.places[position]?;
+            let mut conditions = self.sets[result.conditions].clone();
+            if let (true, Some(output)) = (source.op.contains("Switch"), input.output) {
+                let predicate = Input::parse(source.inputs.get(1)?);
+                let predicate = (predicate.node, predicate.output);
+                conditions.insert(Branch { predicate, output });
+            }
+            inputs.push(Source {
+                frame: result.frame,
+                conditions,
+                is_control: input.output.is_none(),
+            });
+        }
+        Some(inputs)
+    }
+
+    /// Returns the place of a value in the loop that it enters. All values enter under the same conditions.
+    fn enter(&mut self, node: &'g Node, from: Place) -> Option<Place> {
+        let name = node.attribute("frame_name")?.bytes();
+        let next = self.frames.len();
+        let frame = *self.names.entry((from.frame, name)).or_insert(next);
+        if frame == next {
+            self.frames.push(Frame {
+                parent: from.frame,
+                conditions: from.conditions,
+            });
+        }
+        let conditions = self.frames[frame].conditions;
+        (conditions == from.conditions).then_some(Place { frame, conditions })
+    }
+
+    /// Returns the number of a set of conditions.
+    fn number(&mut self, set: Conditions<'g>) -> usize {
+        let next = self.sets.len();
+        *self.numbers.entry(set).or_insert_with_key(|set| {
+            self.sets.push(set.clone());
+            next
+        })
+    }
+}

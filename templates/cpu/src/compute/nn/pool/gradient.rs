@@ -1,0 +1,190 @@
+//! Gradients of maxima and averages of windows.
+
+use super::Pool;
+use super::windows::Elements;
+use crate::compute::arith::Number;
+use crate::compute::elementary::Elementary;
+use crate::compute::parallel::for_each_block;
+use crate::compute::simd::Isa;
+
+/// The number of channels whose largest elements are found together, so that these need no memory.
+const CHANNELS: usize = 32;
+
+/// A window of an image, and the index of its first channel in the result.
+struct Place<'a> {
+    image: usize,
+    elements: &'a Elements,
+    first: usize,
+}
+
+impl Pool {
+    /// Calls `add(window, image of dx, channels of dy)` for each window.
+    fn for_each_gradient<T: Number>(
+        &self,
+        dy: &[T],
+        dx: &mut [T],
+        add: impl Fn(Place<'_>, &mut [T], &[T]) + Sync,
+    ) {
+        if dx.is_empty() || dy.is_empty() {
+            return dx.fill(T::ZERO);
+        }
+        let isa = Isa::current();
+        let windows = self.planes.output * self.rows.output * self.output_row();
+        for_each_block(dx, self.image(), |image, dx| {
+            dx.fill(T::ZERO);
+            let dy = &dy[image * windows..][..windows];
+            let (mut elements, mut first) = (Elements::default(), image * windows);
+            isa.vectorize(
+                #[inline(always)]
+                || {
+                    for (line, dy) in dy.chunks_exact(self.output_row()).enumerate() {
+                        let [plane, row] = self.row_of_windows(line);
+                        for (column, dy) in dy.chunks_exact(self.channels).enumerate() {
+                            self.find([plane, row, column], &mut elements);
+                            let elements = &elements;
+                            let place = Place {
+                                image,
+                                elements,
+                                first,
+                            };
+                            add(place, dx, dy);
+                            first += dy.len();
+                        }
+                    }
+                },
+            );
+        });
+    }
+}
+
+/// Computes the gradient of [`max_pool`](super::max_pool): that of a window goes to its first largest element.
+///
+/// # Panics
+/// Panics if a slice has another length than the plan, or a window has 2^32 elements.
+pub fn max_pool_grad<T: Number>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]) {
+    plan.check(x, dy);
+    assert_eq!(x.len(), dx.len(), "operand and gradient differ in length");
+    assert!(
+        dx.is_empty() || u32::try_from(plan.most_elements()).is_ok(),
+        "a window of 2^32 elements"
+    );
+    plan.for_each_gradient(
+        dy,
+        dx,
+        #[inline(always)]
+        |Place {
+             image, elements, ..
+         },
+         dx,
+         dy| {
+            let x = &x[image * plan.image()..][..plan.image()];
+            for (part, dy) in dy.chunks(CHANNELS).enumerate() {
+                let start = part * CHANNELS;
+                match <&[T; CHANNELS]>::try_from(dy) {
+                    Ok(dy) => add_to_largest(elements, start, x, dx, &dy[..]),
+                    Err(_) => add_to_largest(elements, start, x, dx, dy),
+                }
+            }
+        },
+    );
+}
+
+/// Adds the gradients of some channels of a window, from the channel `start` on, to those of its first largest elements.
+#[inline(always)]
+fn add_to_largest<T: Number>(elements: &Elements, start: usize, x: &[T], dx: &mut [T], dy: &[T]) {
+    let (mut largest, mut winner) = ([T::ZERO; CHANNELS], [0; CHANNELS]);
+    let mut element = 0_u32;
+    elements.for_each(
+        #[inline(always)]
+        |index| {
+            let x = &x[index + start..][..dy.len()];
+            // Selections instead of branches, so that the loop is vectorized.
+            for ((x, largest), winner) in x.iter().zip(&mut largest).zip(&mut winner) {
+                let is_larger = element == 0 || *x > *largest;
+                *largest = if is_larger { *x } else { *largest };
+                *winner = if is_larger { element } else { *winner };
+            }
+            element += 1;
+        },
+    );
+    element = 0;
+    elements.for_each(
+        #[inline(always)]
+        |index| {
+            let dx = &mut dx[index + start..][..dy.len()];
+            for ((dx, dy), winner) in dx.iter_mut().zip(dy).zip(&winner) {
+                *dx = if *winner == element {
+                    dx.plus(*dy)
+                } else {
+                    *dx
+                };
+            }
+            element += 1;
+        },
+    );
+}
+
+/// The distance to the largest element below which an element of a window of a volume has the gradient, as in
+/// TensorFlow.
+const TIE: f64 = 1e-5;
+
+/// Computes the gradient of [`max_pool`](super::max_pool) of volumes from its result `y`: that of a window goes to each
+/// element that is as large as the result, but for 0.00001.
+///
+/// # Panics
+/// Panics if a slice has another length than the plan.
+pub fn max_pool_3d_grad<T: Elementary>(plan: &Pool, [x, y]: [&[T]; 2], dy: &[T], dx: &mut [T]) {
+    plan.check(x, y);
+    plan.check(dx, dy);
+    plan.for_each_gradient(
+        dy,
+        dx,
+        #[inline(always)]
+        |place, dx, dy| {
+            let Place {
+                image,
+                elements,
+                first,
+            } = place;
+            let x = &x[image * plan.image()..][..plan.image()];
+            let y = &y[first..][..dy.len()];
+            elements.for_each(
+                #[inline(always)]
+                |index| {
+                    for (channel, dy) in dy.iter().enumerate() {
+                        let is_tie =
+                            x[index + channel].minus(y[channel]).absolute() < T::constant(TIE);
+                        let share = if is_tie { *dy } else { T::ZERO };
+                        dx[index + channel] = dx[index + channel].plus(share);
+                    }
+                },
+            );
+        },
+    );
+}
+
+/// Computes the gradient of [`average_pool`](super::average_pool).
+///
+/// # Panics
+/// Panics if a slice has another length than the plan.
+pub fn average_pool_grad<T: Elementary>(plan: &Pool, dy: &[T], dx: &mut [T]) {
+    plan.check(dx, dy);
+    plan.for_each_gradient(
+        dy,
+        dx,
+        #[inline(always)]
+        |Place { elements, .. }, dx, dy| {
+            let share = T::ONE.over(T::from_count(elements.count()));
+            elements.for_each(
+                #[inline(always)]
+                |index| {
+                    let dx = &mut dx[index..index + dy.len()];
+                    dx.iter_mut().zip(dy).for_each(
+                        #[inline(always)]
+                        |(dx, dy)| *dx = dx.plus(dy.times(share)),
+                    );
+                },
+            );
+        },
+    );
+}

@@ -1,0 +1,69 @@
+//! The elements of a pool's windows.
+
+use super::Pool;
+
+/// The indices of a window along the planes, rows and columns.
+type Window = [usize; 3];
+
+/// The elements of a window that are not padding, in lines along the columns.
+#[derive(Default)]
+pub(super) struct Elements {
+    /// The index, in an image, of the first channel of the first element of each line.
+    lines: Vec<usize>,
+    /// The number of elements of each line.
+    line: usize,
+    /// The distance of two elements of a line.
+    step: usize,
+}
+
+impl Elements {
+    /// Calls `visit` with the index, in an image, of the first channel of each element.
+    #[inline(always)]
+    pub(super) fn for_each(&self, mut visit: impl FnMut(usize)) {
+        for first in &self.lines {
+            let mut index = *first;
+            for _ in 0..self.line {
+                visit(index);
+                index = index.wrapping_add(self.step);
+            }
+        }
+    }
+
+    /// Returns the number of elements.
+    pub(super) fn count(&self) -> usize {
+        self.lines.len() * self.line
+    }
+}
+
+impl Pool {
+    /// Finds the elements of a window.
+    pub(super) fn find(&self, [z, y, x]: Window, elements: &mut Elements) {
+        let (front, back) = self.planes.inside(z);
+        let ((top, bottom), (left, right)) = (self.rows.inside(y), self.columns.inside(x));
+        elements.lines.clear();
+        elements.line = right - left;
+        elements.step = self.columns.dilation * self.channels;
+        if elements.line == 0 {
+            return;
+        }
+        let column = self.columns.element(x, left);
+        for k in front..back {
+            let plane = self.planes.element(z, k) * self.rows.input;
+            for i in top..bottom {
+                let row = (plane + self.rows.element(y, i)) * self.columns.input;
+                elements.lines.push((row + column) * self.channels);
+            }
+        }
+    }
+
+    /// Returns the largest number of elements of a window that are not padding.
+    pub(super) fn most_elements(&self) -> usize {
+        let sides = [&self.planes, &self.rows, &self.columns].map(|it| it.size.min(it.input));
+        sides.iter().product()
+    }
+
+    /// Returns the indices along the planes and rows of a row of windows of an image.
+    pub(super) fn row_of_windows(&self, index: usize) -> [usize; 2] {
+        [index / self.rows.output, index % self.rows.output]
+    }
+}

@@ -1,0 +1,160 @@
+//! Computation of steps in blocks.
+
+use super::super::parallel::for_each_chunk_of;
+use super::super::shape::Broadcast;
+use super::super::simd::Isa;
+use super::plan::{Step, Steps, Target};
+use super::{BLOCK, Body};
+use std::mem;
+use std::ops::Range;
+
+impl Steps {
+    /// Computes the steps of `inputs`, each with its shape, broadcast to the shape of all results, and writes all of `outs`.
+    ///
+    /// # Panics
+    /// Panics if the number of inputs or results differs from that of the plan, or if an input does not broadcast to
+    /// `dims`, or if `dims` is not the shape of each result.
+    pub fn run(&self, inputs: &[(&[usize], &[f32])], dims: &[usize], outs: &mut [&mut [f32]]) {
+        assert_eq!(inputs.len(), self.inputs, "the number of inputs");
+        assert_eq!(outs.len(), self.results(), "the number of results");
+        let len = outs[0].len();
+        let inputs: Vec<Operand<'_>> = inputs
+            .iter()
+            .map(|(shape, data)| Operand::new(shape, data, dims, len))
+            .collect();
+        let isa = Isa::current();
+        for_each_chunk_of(outs, self.grain(), &|first, outs| {
+            let len = outs[0].len();
+            let mut scratch = Scratch::new(self, &inputs, len.min(BLOCK));
+            for start in (0..len).step_by(BLOCK) {
+                let block = start..len.min(start + BLOCK);
+                scratch.load(&inputs, first + start, block.len());
+                scratch.compute(self, isa, &inputs, (first, block), outs);
+            }
+        });
+    }
+}
+
+/// An input.
+enum Operand<'a> {
+    /// It has the result's shape.
+    Whole(&'a [f32]),
+    /// It has one element.
+    Scalar(f32),
+    /// It is the first operand of a plan, whose second one has the result's shape.
+    Broadcast(Box<Broadcast<2>>, &'a [f32]),
+}
+
+impl<'a> Operand<'a> {
+    fn new(shape: &[usize], data: &'a [f32], dims: &[usize], len: usize) -> Self {
+        match *data {
+            [value] => Self::Scalar(value),
+            _ if shape == dims => Self::Whole(data),
+            _ => {
+                let plan = Broadcast::new([shape, dims]).expect("the input broadcasts");
+                assert_eq!([data.len(), len], plan.lens(), "the input broadcasts");
+                assert_eq!(len, plan.len(), "the input broadcasts");
+                Self::Broadcast(Box::new(plan), data)
+            }
+        }
+    }
+}
+
+/// The blocks of a thread.
+struct Scratch {
+    /// For each input that has not the result's shape, its elements.
+    loaded: Vec<Vec<f32>>,
+    /// What steps that are no results have computed.
+    blocks: Vec<Vec<f32>>,
+}
+
+impl Scratch {
+    fn new(plan: &Steps, inputs: &[Operand<'_>], len: usize) -> Self {
+        let load = |input: &Operand<'_>| match input {
+            Operand::Whole(_) => Vec::new(),
+            Operand::Scalar(value) => vec![*value; len],
+            Operand::Broadcast(..) => vec![0.0; len],
+        };
+        Self {
+            loaded: inputs.iter().map(load).collect(),
+            blocks: vec![vec![0.0; len]; plan.blocks],
+        }
+    }
+
+    /// Loads the elements of broadcast inputs.
+    fn load(&mut self, inputs: &[Operand<'_>], start: usize, count: usize) {
+        for (input, block) in inputs.iter().zip(&mut self.loaded) {
+            let Operand::Broadcast(plan, data) = input else {
+                continue;
+            };
+            let step = plan.loops().last().map_or(0, |it| it.steps[0]);
+            let mut position = plan.position(start);
+            plan.for_each_run(&mut position, count, |done, [offset, _], length| {
+                let target = &mut block[done..done + length];
+                match step {
+                    0 => target.fill(data[offset]),
+                    _ => target.copy_from_slice(&data[offset..offset + length]),
+                }
+            });
+        }
+    }
+
+    /// Computes a block of a chunk, whose first element has the index `first` in the results.
+    fn compute(
+        &mut self,
+        plan: &Steps,
+        isa: Isa,
+        inputs: &[Operand<'_>],
+        (first, block): (usize, Range<usize>),
+        outs: &mut [&mut [f32]],
+    ) {
+        let whole = first + block.start..first + block.end;
+        for step in &plan.steps {
+            match step.target {
+                Target::Block(index) => {
+                    let mut target = mem::take(&mut self.blocks[index]);
+                    let source = |it| self.source(plan, inputs, it, [&block, &whole], outs);
+                    step.compute(isa, source, &mut target[..block.len()]);
+                    self.blocks[index] = target;
+                }
+                Target::Result(index) => {
+                    let target = mem::take(&mut outs[index]);
+                    let source = |it| self.source(plan, inputs, it, [&block, &whole], outs);
+                    step.compute(isa, source, &mut target[block.clone()]);
+                    outs[index] = target;
+                }
+            }
+        }
+    }
+
+    /// Returns the elements of an operand: `block` is their range in a chunk of the results, `whole` that in all of them.
+    fn source<'s>(
+        &'s self,
+        plan: &Steps,
+        inputs: &'s [Operand<'_>],
+        operand: usize,
+        [block, whole]: [&Range<usize>; 2],
+        outs: &'s [&mut [f32]],
+    ) -> &'s [f32] {
+        match inputs.get(operand) {
+            None => match plan.steps[operand - inputs.len()].target {
+                Target::Block(index) => &self.blocks[index][..block.len()],
+                Target::Result(index) => &outs[index][block.clone()],
+            },
+            Some(Operand::Whole(data)) => &data[whole.clone()],
+            Some(_) => &self.loaded[operand][..block.len()],
+        }
+    }
+}
+
+impl Step {
+    fn compute<'s>(&self, isa: Isa, source: impl Fn(usize) -> &'s [f32], out: &mut [f32]) {
+        let [first, second] = self.operands;
+        match self.function.body {
+            Body::One(function) => function(isa, source(first), out),
+            Body::Two(function) | Body::TwoOfOneShape(function) => {
+                function(isa, [source(first), source(second)], out)
+            }
+        }
+    }
+}

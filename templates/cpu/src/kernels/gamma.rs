@@ -1,0 +1,84 @@
+//! Random numbers of the gamma distribution, the same as TensorFlow's on the CPU.
+
+use super::prelude::*;
+use super::random::{Selection, read_dims};
+use super::seeded_random::read_seed;
+use crate::compute::random::Philox;
+use crate::compute::random::gamma::gamma;
+use sp_plugin::kernel::{Kernel, kernels};
+
+#[kernel(StatelessRandomGammaV2, dtype: T = [F16, f32, f64], Tseed = [i32, i64])]
+fn by_seed<T: Element + Rounded>(
+    shape: HostIn<'_, Index>,
+    seed: HostIn<'_, Index>,
+    alpha: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let (dims, generator) = (read_dims(&shape)?, read_seed(&seed)?);
+    let mut output = output.unspecified(&dims)?;
+    match output.is_empty() {
+        true => Ok(()),
+        false => write(generator, &dims, &alpha, &mut output),
+    }
+}
+
+#[kernel(StatelessRandomGammaV3, dtype: T = [F16, f32, f64])]
+fn by_key<T: Element + Rounded>(
+    shape: HostIn<'_, Index>,
+    key: In<'_, u64>,
+    counter: In<'_, u64>,
+    alg: HostIn<'_, i32>,
+    alpha: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let selection = Selection::new(&shape, &key, &counter, &alg)?;
+    let dims = selection.dims.clone();
+    selection.write(output, |generator, out| {
+        write(generator, &dims, &alpha, out)
+    })
+}
+
+/// Writes numbers, if the output's shape ends with that of the parameters. An empty output may have any shape.
+fn write<T: Element + Rounded>(
+    generator: Philox,
+    dims: &[usize],
+    alpha: &In<'_, T>,
+    out: &mut [T],
+) -> Result<()> {
+    if !dims.ends_with(alpha.dims()) {
+        let message = format!(
+            "shape {dims:?} must end with that of alpha {:?}",
+            alpha.dims()
+        );
+        return Err(Error::invalid_argument(message));
+    }
+    let alphas: Vec<f64> = alpha.data().iter().map(|it| it.widen()).collect();
+    gamma(generator, &alphas, out, T::round);
+    Ok(())
+}
+
+/// A type whose numbers are computed in `f64`.
+trait Rounded: Copy {
+    fn widen(self) -> f64;
+    fn round(x: f64) -> Self;
+}
+
+macro_rules! rounded {
+    ($($ty:ty: $widen:expr, $round:expr;)*) => {$(
+        impl Rounded for $ty {
+            fn widen(self) -> f64 { $widen(self) }
+            fn round(x: f64) -> Self { $round(x) }
+        }
+    )*};
+}
+
+rounded! {
+    F16: |x: F16| x.to_f32().into(), |x| F16::from_f32(x as f32);
+    f32: f64::from, |x| x as f32;
+    f64: |x| x, |x| x;
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![by_seed, by_key]
+}

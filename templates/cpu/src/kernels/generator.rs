@@ -1,0 +1,124 @@
+//! Random numbers of generators whose state is a variable, such as `tf.random.Generator`: the same as TensorFlow's on the CPU.
+
+use super::prelude::*;
+use super::random::{fill_normal, fill_truncated_normal, read_dims, read_limits};
+use crate::compute::random::{self, Bounded, Normal, Philox, RESERVED, Sample};
+use sp_plugin::kernel::{Kernel, Variable, kernels};
+
+/// The number of elements of Philox's state, which the variable begins with.
+const STATE: usize = 3;
+
+/// Returns the generator of a state, and reserves the counters of `count` numbers.
+///
+/// # Errors
+/// Returns an error if there is no such algorithm, or the variable is not a state of it.
+fn reserve(resource: Variable<'_, i64>, algorithm: i64, count: u64) -> Result<Philox> {
+    check_algorithm(algorithm)?;
+    let mut lock = resource.lock()?;
+    let mut value = lock.value()?;
+    if value.dims().len() != 1 || value.len() < STATE {
+        let message = format!(
+            "the state must be a vector of at least {STATE} elements, not of shape {:?}",
+            value.dims()
+        );
+        return Err(Error::invalid_argument(message));
+    }
+    let state = &mut value[..STATE];
+    let generator = Philox::from_state([state[0], state[1], state[2]]);
+    let next = generator.skip(count.wrapping_mul(RESERVED));
+    state.copy_from_slice(&next.state());
+    Ok(generator)
+}
+
+/// Checks that an algorithm is Philox, or left to the kernel.
+fn check_algorithm(algorithm: i64) -> Result<()> {
+    match algorithm {
+        1 | 3 => Ok(()),
+        2 => Err(Error::unimplemented(
+            "the ThreeFry algorithm is not supported: 1 is Philox",
+        )),
+        other => Err(Error::invalid_argument(format!(
+            "algorithm {other} is not supported: 1 is Philox, 3 the kernel's choice"
+        ))),
+    }
+}
+
+/// Distributions without parameters: `name: Op, [bounds] in [types] => function`.
+macro_rules! distributions {
+    ($($name:ident: $op:ident, [$($bound:tt)*] in [$($ty:ident),*] => $fill:path;)*) => {$(
+        #[kernel($op, dtype: T = [$($ty),*], shape_dtype = [i32, i64])]
+        fn $name<T: Element + $($bound)*>(
+            resource: Variable<'_, i64>,
+            algorithm: HostIn<'_, i64>,
+            shape: HostIn<'_, Index>,
+            output: Out<'_, T>,
+        ) -> Result<()> {
+            let algorithm = read_scalar("algorithm", &algorithm)?;
+            let mut output = output.unspecified(&read_dims(&shape)?)?;
+            $fill(reserve(resource, algorithm, output.len() as u64)?, &mut output);
+            Ok(())
+        }
+    )*};
+}
+
+distributions! {
+    uniform: StatefulUniform, [Sample] in [F16, Bf16, f32, f64] => random::uniform;
+    uniform_full_int: StatefulUniformFullInt, [Sample] in [i32, i64, u32, u64] => random::uniform;
+    normal: StatefulStandardNormalV2, [Precision<Compute: Normal>] in [F16, Bf16, f32, f64] => fill_normal;
+    truncated_normal: StatefulTruncatedNormal, [Precision<Compute: Normal>] in [F16, Bf16, f32, f64] => fill_truncated_normal;
+}
+
+#[kernel(StatefulUniformInt, dtype: T = [i32, i64], shape_dtype = [i32, i64])]
+fn uniform_int<T: Element + Bounded + std::fmt::Display>(
+    resource: Variable<'_, i64>,
+    algorithm: HostIn<'_, i64>,
+    shape: HostIn<'_, Index>,
+    minval: HostIn<'_, T>,
+    maxval: HostIn<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let algorithm = read_scalar("algorithm", &algorithm)?;
+    let [low, high] = read_limits(&minval, &maxval)?;
+    let mut output = output.unspecified(&read_dims(&shape)?)?;
+    let generator = reserve(resource, algorithm, output.len() as u64)?;
+    random::uniform_int(generator, low, high, &mut output);
+    Ok(())
+}
+
+#[kernel(RngSkip)]
+fn skip(
+    resource: Variable<'_, i64>,
+    algorithm: HostIn<'_, i64>,
+    delta: HostIn<'_, i64>,
+) -> Result<()> {
+    let algorithm = read_scalar("algorithm", &algorithm)?;
+    let count = read_scalar("delta", &delta)?.cast_unsigned();
+    reserve(resource, algorithm, count).map(|_| ())
+}
+
+/// The state before the numbers are reserved.
+#[kernel(RngReadAndSkip)]
+fn read_and_skip(
+    resource: Variable<'_, i64>,
+    alg: HostIn<'_, i32>,
+    delta: HostIn<'_, u64>,
+    value: Out<'_, i64>,
+) -> Result<()> {
+    let (algorithm, count) = (read_scalar("alg", &alg)?, read_scalar("delta", &delta)?);
+    let state = reserve(resource, algorithm.into(), count)?.state();
+    value.uninit(&[STATE])?.copy_from_slice(&state)?;
+    Ok(())
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![
+        uniform,
+        uniform_full_int,
+        normal,
+        truncated_normal,
+        uniform_int,
+        skip,
+        read_and_skip
+    ]
+}

@@ -1,0 +1,88 @@
+//! Stateless random numbers of ops whose input is a seed, the same as TensorFlow's on the CPU. `tf.compat.v1` has them;
+//! the functions of `tf.random` call those of a key and a counter.
+
+use super::prelude::*;
+use super::random::{fill_normal, fill_truncated_normal, read_dims, read_limits};
+use crate::compute::random::{self, Bounded, Normal, Philox, Sample};
+use sp_plugin::kernel::{HostOut, Kernel, kernels};
+
+/// Returns the generator of a seed.
+///
+/// # Errors
+/// Returns an error if the seed does not consist of two numbers.
+pub fn read_seed(seed: &HostIn<'_, Index>) -> Result<Philox> {
+    if seed.dims() != [2] {
+        let message = format!("seed must have shape [2], not {:?}", seed.dims());
+        return Err(Error::invalid_argument(message));
+    }
+    let (key, counter) = Philox::from_seed([0, 1].map(|index| seed.get(index).cast_unsigned()));
+    Ok(Philox::new(key, counter))
+}
+
+/// Distributions without parameters: `name: Op, [bounds] in [types] => function`.
+macro_rules! distributions {
+    ($($name:ident: $op:ident, [$($bound:tt)*] in [$($ty:ident),*] => $fill:path;)*) => {$(
+        #[kernel($op, dtype: T = [$($ty),*], Tseed = [i32, i64])]
+        fn $name<T: Element + $($bound)*>(
+            shape: HostIn<'_, Index>,
+            seed: HostIn<'_, Index>,
+            output: Out<'_, T>,
+        ) -> Result<()> {
+            let (dims, generator) = (read_dims(&shape)?, read_seed(&seed)?);
+            $fill(generator, &mut output.unspecified(&dims)?);
+            Ok(())
+        }
+    )*};
+}
+
+distributions! {
+    uniform: StatelessRandomUniform, [Sample] in [F16, Bf16, f32, f64] => random::uniform;
+    uniform_full_int: StatelessRandomUniformFullInt, [Sample] in [i32, i64, u32, u64] => random::uniform;
+    normal: StatelessRandomNormal, [Precision<Compute: Normal>] in [F16, Bf16, f32, f64] => fill_normal;
+    truncated_normal: StatelessTruncatedNormal, [Precision<Compute: Normal>] in [F16, Bf16, f32, f64] => fill_truncated_normal;
+}
+
+/// An empty output needs no valid range.
+#[kernel(StatelessRandomUniformInt, dtype: T = [i32, i64])]
+fn uniform_int<T: Element + Bounded + std::fmt::Display>(
+    shape: HostIn<'_, Index>,
+    seed: HostIn<'_, Index>,
+    minval: HostIn<'_, T>,
+    maxval: HostIn<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let (dims, generator) = (read_dims(&shape)?, read_seed(&seed)?);
+    let mut output = output.unspecified(&dims)?;
+    if !output.is_empty() {
+        let [low, high] = read_limits(&minval, &maxval)?;
+        random::uniform_int(generator, low, high, &mut output);
+    }
+    Ok(())
+}
+
+/// The key, the counter and the algorithm for a seed, in the memory in which the kernels of random numbers read them.
+#[kernel(StatelessRandomGetKeyCounterAlg)]
+fn get_key_counter_alg(
+    seed: HostIn<'_, Index>,
+    key: Out<'_, u64>,
+    counter: Out<'_, u64>,
+    alg: HostOut<'_, i32>,
+) -> Result<()> {
+    let [low, high, key_value] = read_seed(&seed)?.state().map(i64::cast_unsigned);
+    key.uninit(&[1])?.fill(key_value);
+    counter.uninit(&[2])?.copy_from_slice(&[low, high])?;
+    alg.uninit(&[])?.fill(1);
+    Ok(())
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![
+        uniform,
+        uniform_full_int,
+        normal,
+        truncated_normal,
+        uniform_int,
+        get_key_counter_alg
+    ]
+}

@@ -1,0 +1,198 @@
+//! Totals of rows that indices select from a table, and their gradients.
+
+use super::gather::to_indices;
+use super::prelude::*;
+use super::segment::check_vector_of;
+use crate::compute::rows::Indices;
+use crate::compute::segment::spread::Spread;
+use crate::compute::segment::{Divisible, count_sorted_segments, fold_sorted};
+use crate::compute::shape::len;
+use sp_plugin::kernel::{BytesIn, BytesOut, Kernel, kernels};
+
+/// Kernels of totals, with the number of segments as an input in the second one: `name: Op, name: Op in [types] =>
+/// finish(total, count)`.
+macro_rules! totals {
+    ($($name:ident: $op:ident, $name2:ident: $op2:ident in [$($ty:ident),*] => $finish:expr;)*) => {$(
+        #[kernel($op, T = [$($ty),*], Tidx = [i32, i64], Tsegmentids = [i32, i64])]
+        fn $name<T: Element + Precision<Compute: Divisible>>(
+            data: In<'_, T>,
+            indices: BytesIn<'_>,
+            segment_ids: BytesIn<'_>,
+            output: Out<'_, T>,
+        ) -> Result<()> {
+            write_totals(data, [&indices, &segment_ids], None, $finish, output)
+        }
+
+        #[kernel($op2, T = [$($ty),*], Tidx = [i32, i64], Tsegmentids = [i32, i64])]
+        fn $name2<T: Element + Precision<Compute: Divisible>>(
+            data: In<'_, T>,
+            indices: BytesIn<'_>,
+            segment_ids: BytesIn<'_>,
+            num_segments: HostIn<'_, Index>,
+            output: Out<'_, T>,
+        ) -> Result<()> {
+            write_totals(data, [&indices, &segment_ids], Some(&num_segments), $finish, output)
+        }
+    )*};
+}
+
+totals! {
+    sum: SparseSegmentSum, sum_of: SparseSegmentSumWithNumSegments in [F16, Bf16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64] => |total, _| total;
+    mean: SparseSegmentMean, mean_of: SparseSegmentMeanWithNumSegments in [F16, Bf16, f32, f64] => Divisible::over_count;
+    sqrt_n: SparseSegmentSqrtN, sqrt_n_of: SparseSegmentSqrtNWithNumSegments in [F16, Bf16, f32, f64] => Divisible::over_root;
+}
+
+fn write_totals<T: Element + Precision<Compute: Divisible>>(
+    data: In<'_, T>,
+    [indices, segment_ids]: [&BytesIn<'_>; 2],
+    num_segments: Option<&HostIn<'_, Index>>,
+    finish: impl Fn(T::Compute, usize) -> T::Compute,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let Some((rows, row)) = data.dims().split_first() else {
+        return Err(Error::invalid_argument("input must be at least rank 1"));
+    };
+    let (indices, ids) = read_pairs(indices, segment_ids)?;
+    indices.check(*rows)?;
+    let (used, width) = (count_sorted_segments(ids)?, len(row));
+    let segments = num_segments.map_or(Ok(used), |it| read_segments(it, used))?;
+    let mut output = output.zeroed(&[&[segments], row].concat())?;
+    let data = T::widened(data.data());
+    // The indices were checked.
+    let row = |at: usize| &data[indices.get(at) as usize * width..][..width];
+    T::update(&mut output, |output| {
+        fold_sorted(ids, width, row, output, arith::add, finish);
+    });
+    Ok(())
+}
+
+/// Returns the indices and the segments of the selected rows.
+fn read_pairs<'a>(
+    indices: &'a BytesIn<'_>,
+    segment_ids: &'a BytesIn<'_>,
+) -> Result<(Indices<'a>, Indices<'a>)> {
+    let [count] = *indices.dims() else {
+        return Err(Error::invalid_argument("indices should be a vector."));
+    };
+    check_vector_of(count, segment_ids.dims())?;
+    Ok((to_indices(indices)?, to_indices(segment_ids)?))
+}
+
+/// Returns the stated number of segments, of which the first ones are used.
+fn read_segments(stated: &HostIn<'_, Index>, used: usize) -> Result<usize> {
+    let (count, []) = (stated.iter().next(), stated.dims()) else {
+        let message = format!(
+            "num_segments should be a scalar, not shape {:?}",
+            stated.dims()
+        );
+        return Err(Error::invalid_argument(message));
+    };
+    let count = count.and_then(|it| usize::try_from(it).ok());
+    count.filter(|it| used <= *it).ok_or_else(|| {
+        let stated = stated.to_vec();
+        Error::invalid_argument(format!(
+            "segment ids must be < num_segments {stated:?}, which must not be negative: {used} segments are used"
+        ))
+    })
+}
+
+/// Kernels of gradients, the second ones of the distinct indices only: `name: Op, name: Op => part(gradient, count)`.
+macro_rules! gradients {
+    ($($name:ident: $op:ident, $name2:ident: $op2:ident => $part:expr;)*) => {
+        $(
+            #[kernel($op, T = [F16, Bf16, f32, f64], Tidx = [i32, i64], Tsegmentids = [i32, i64])]
+            fn $name<T: Element + Precision<Compute: Divisible>>(
+                grad: In<'_, T>,
+                indices: BytesIn<'_>,
+                segment_ids: BytesIn<'_>,
+                output_dim0: HostIn<'_, i32>,
+                output: Out<'_, T>,
+            ) -> Result<()> {
+                let rows = read_rows(&output_dim0)?;
+                let spread = read_gradient(grad.dims(), [&indices, &segment_ids], rows)?;
+                write_gradient(&grad, &spread, rows, $part, output)
+            }
+
+            #[kernel($op2, T = [F16, Bf16, f32, f64], Tidx = [i32, i64], Tsegmentids = [i32, i64])]
+            fn $name2<T: Element + Precision<Compute: Divisible>>(
+                grad: In<'_, T>,
+                indices: BytesIn<'_>,
+                segment_ids: BytesIn<'_>,
+                dense_output_dim0: HostIn<'_, i32>,
+                output: Out<'_, T>,
+                sorted_unique_indices: BytesOut<'_>,
+            ) -> Result<()> {
+                let rows = read_rows(&dense_output_dim0)?;
+                let spread = read_gradient(grad.dims(), [&indices, &segment_ids], rows)?;
+                let (unique, spread) = spread.onto_distinct();
+                write_indices(&unique, sorted_unique_indices)?;
+                write_gradient(&grad, &spread, unique.len(), $part, output)
+            }
+        )*
+
+        /// Returns the kernels of this file.
+        pub fn table() -> Vec<&'static Kernel> {
+            kernels![sum, sum_of, mean, mean_of, sqrt_n, sqrt_n_of, $($name, $name2),*]
+        }
+    };
+}
+
+gradients! {
+    sum_grad: SparseSegmentSumGrad, sum_grad_v2: SparseSegmentSumGradV2 => |gradient, _| gradient;
+    mean_grad: SparseSegmentMeanGrad, mean_grad_v2: SparseSegmentMeanGradV2 => Divisible::over_count;
+    sqrt_n_grad: SparseSegmentSqrtNGrad, sqrt_n_grad_v2: SparseSegmentSqrtNGradV2 => Divisible::over_root;
+}
+
+/// Returns the number of rows of the table.
+fn read_rows(rows: &HostIn<'_, i32>) -> Result<usize> {
+    let rows = read_scalar("the number of rows", rows)?;
+    usize::try_from(rows).map_err(|_| {
+        Error::invalid_argument(format!("the number of rows {rows} must not be negative"))
+    })
+}
+
+/// Returns the rows of a table to which the gradients of segments belong.
+fn read_gradient<'a>(
+    gradient: &[usize],
+    [indices, segment_ids]: [&'a BytesIn<'_>; 2],
+    rows: usize,
+) -> Result<Spread<'a>> {
+    let Some(segments) = gradient.first() else {
+        return Err(Error::invalid_argument("grad must be at least rank 1"));
+    };
+    let (indices, ids) = read_pairs(indices, segment_ids)?;
+    Ok(Spread::new(indices, rows, ids, *segments)?)
+}
+
+/// Writes the gradient of a table.
+fn write_gradient<T: Element + Precision<Compute: Number>>(
+    gradient: &In<'_, T>,
+    spread: &Spread<'_>,
+    rows: usize,
+    part: impl Fn(T::Compute, usize) -> T::Compute + Sync,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let row = gradient.dims().get(1..).unwrap_or_default();
+    let mut output = output.zeroed(&[&[rows], row].concat())?;
+    let gradient = T::widened(gradient.data());
+    T::update(&mut output, |output| {
+        spread.add(&gradient, len(row), part, output);
+    });
+    Ok(())
+}
+
+/// Writes indices in the type of the output.
+fn write_indices(indices: &[i64], output: BytesOut<'_>) -> Result<()> {
+    let mut output = output.uninit(&[indices.len()])?;
+    if output.width() == size_of::<i32>() {
+        for (out, index) in output.data::<i32>()?.iter_mut().zip(indices) {
+            // The index is an element of an input of this type.
+            out.write(*index as i32);
+        }
+    } else {
+        for (out, index) in output.data::<i64>()?.iter_mut().zip(indices) {
+            out.write(*index);
+        }
+    }
+    Ok(())
+}

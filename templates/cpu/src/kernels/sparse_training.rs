@@ -1,0 +1,97 @@
+//! Kernels of optimizers on rows of resource variables, as the optimizers before Keras 2.11 call them for embeddings. The
+//! variables of a step are locked together, as in the kernels of whole variables.
+
+use super::gather::to_indices;
+use super::prelude::*;
+use crate::compute::elementary::Real;
+use crate::compute::training::Momentum;
+use crate::compute::training::rows::Rows;
+use crate::compute::training::rules;
+use sp_plugin::kernel::{BytesIn, Kernel, Variable, kernels, lock_all};
+
+/// Rules by element: `name: Op [variables] (coefficients) (attributes) => rule`.
+macro_rules! rule_kernels {
+    ($($name:ident: $op:ident [$($variable:ident),*] ($($field:ident),*) ($($flag:ident),*) => $rule:ident;)*) => {
+        $(
+            #[kernel($op, T = [F16, Bf16, f32, f64], Tindices = [i32, i64])]
+            fn $name<T: Element + Precision<Compute: Real>>(
+                $($variable: Variable<'_, T>,)*
+                $($field: In<'_, T>,)*
+                grad: In<'_, T>,
+                indices: BytesIn<'_>,
+                $($flag: bool,)*
+            ) -> Result<()> {
+                let rule = rules::$rule { $($field: $field.scalar()?.to_compute(),)* $($flag,)* };
+                apply([$($variable),*], &grad, &indices, |rows, gradient| {
+                    rules::apply_to_row(rule, rows, gradient);
+                })
+            }
+        )*
+
+        /// Returns the kernels of this file.
+        pub fn table() -> Vec<&'static Kernel> {
+            kernels![momentum, keras_momentum, $($name),*]
+        }
+    };
+}
+
+rule_kernels! {
+    adagrad: ResourceSparseApplyAdagrad [var, accum] (lr) (update_slots) => Adagrad;
+    adagrad_v2: ResourceSparseApplyAdagradV2 [var, accum] (lr, epsilon) (update_slots) => AdagradV2;
+    adadelta: ResourceSparseApplyAdadelta [var, accum, accum_update] (lr, rho, epsilon) () => Adadelta;
+    rms_prop: ResourceSparseApplyRMSProp [var, ms, mom] (lr, rho, momentum, epsilon) () => RmsProp;
+    centered_rms_prop: ResourceSparseApplyCenteredRMSProp [var, mg, ms, mom] (lr, rho, momentum, epsilon) () => CenteredRmsProp;
+    ftrl: ResourceSparseApplyFtrl [var, accum, linear] (lr, l1, l2, lr_power) (multiply_linear_by_lr) => Ftrl;
+    ftrl_v2: ResourceSparseApplyFtrlV2 [var, accum, linear] (lr, l1, l2, l2_shrinkage, lr_power) (multiply_linear_by_lr) => FtrlV2;
+    proximal_gradient_descent: ResourceSparseApplyProximalGradientDescent [var] (alpha, l1, l2) () => ProximalGradientDescent;
+    proximal_adagrad: ResourceSparseApplyProximalAdagrad [var, accum] (lr, l1, l2) () => ProximalAdagrad;
+}
+
+macro_rules! momentum_kernels {
+    ($($name:ident: $op:ident => $step:path;)*) => {$(
+        #[kernel($op, T = [F16, Bf16, f32, f64], Tindices = [i32, i64])]
+        fn $name<T: Element + Precision<Compute: Float>>(
+            var: Variable<'_, T>,
+            accum: Variable<'_, T>,
+            lr: In<'_, T>,
+            grad: In<'_, T>,
+            indices: BytesIn<'_>,
+            momentum: In<'_, T>,
+            use_nesterov: bool,
+        ) -> Result<()> {
+            let (rate, momentum) = (lr.scalar()?.to_compute(), momentum.scalar()?.to_compute());
+            let coefficients = Momentum { rate, momentum, use_nesterov };
+            apply([var, accum], &grad, &indices, |rows, gradient| {
+                $step(&coefficients, rows, gradient);
+            })
+        }
+    )*};
+}
+
+momentum_kernels! {
+    momentum: ResourceSparseApplyMomentum => Momentum::step;
+    keras_momentum: ResourceSparseApplyKerasMomentum => Momentum::keras_step;
+}
+
+/// Changes rows of variables of one shape by `step(rows, gradient)`.
+fn apply<T: Element + Precision, const N: usize>(
+    variables: [Variable<'_, T>; N],
+    gradient: &In<'_, T>,
+    indices: &BytesIn<'_>,
+    step: impl Fn([&mut [T::Compute]; N], &[T::Compute]),
+) -> Result<()> {
+    let mut lock = lock_all(variables)?;
+    let mut values = lock.values()?;
+    let dims = values.each_ref().map(|it| it.dims());
+    if let Some(other) = dims.iter().find(|it| **it != dims[0]) {
+        let message = format!(
+            "var and its slots must have one shape: {:?} {other:?}",
+            dims[0]
+        );
+        return Err(Error::invalid_argument(message));
+    }
+    let rows = Rows::new(dims[0], gradient.dims(), indices.dims())?;
+    let gradient = T::widened(gradient.data());
+    let variables = values.each_mut().map(|it| &mut **it);
+    Ok(rows.apply(variables, &gradient, to_indices(indices)?, step)?)
+}
