@@ -55,6 +55,20 @@ def equal(found, cpu):
         return is_same(one, other) | (np.abs(one) < least) & (np.abs(other) < least)
 
 
+def near(found, cpu, precise, is_of_tensor, limit):
+    """Returns, for each element, whether a function of complex numbers is right: its distance to the precise result is small.
+
+    TensorFlow's loops differ from each other in which results of infinities and of divisions by 0 are infinite, and which NaN.
+    """
+    with np.errstate(all="ignore"):
+        magnitude = np.abs(precise)
+        magnitude = np.max(np.where(np.isfinite(magnitude), magnitude, 0), initial=0) if is_of_tensor else magnitude
+        digits, least = PRECISION["float32"]
+        is_near = np.abs(found - precise) <= limit * 2.0**digits * magnitude + 2.0**least
+        is_no_number = ~np.isfinite(found) & ~np.isfinite(cpu)
+    return is_near | is_no_number | equal(found, cpu)
+
+
 def first_difference(is_right, found, cpu, precise=None):
     """Returns a description of the first wrong element."""
     index = tuple(int(it) for it in np.argwhere(~is_right)[0])

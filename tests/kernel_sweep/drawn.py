@@ -56,10 +56,16 @@ class Drawn(Random):
 
     def normal(self, shape, dtype=None, scale=3.0):
         """Returns numbers of one magnitude, without special values."""
-        return np.asarray(self.rng.normal(scale=scale, size=shape)).astype(dtype or self.kernel_type)
+        part = lambda: np.asarray(self.rng.normal(scale=scale, size=shape))
+        return self.converted(part, dtype)
 
     def uniform(self, low, high, shape, dtype=None):
-        return np.asarray(self.rng.uniform(low, high, shape)).astype(dtype or self.kernel_type)
+        return self.converted(lambda: np.asarray(self.rng.uniform(low, high, shape)), dtype)
+
+    def converted(self, part, dtype):
+        """Returns numbers of a type; the parts of complex ones are two calls of `part`."""
+        dtype = np.dtype(dtype or self.kernel_type)
+        return (part() + 1j * part() if dtype in COMPLEX else part()).astype(dtype)
 
     def positive(self, shape, dtype=None):
         return np.abs(self.normal(shape, dtype)) + np.dtype(dtype or self.kernel_type).type(0.125)

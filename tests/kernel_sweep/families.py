@@ -108,7 +108,8 @@ def reduction(op):
     def make(r):
         shape = r.shape(most=8)
         # A product of extreme numbers depends on the order of its factors.
-        is_normal = is_float(r.kernel_type) and (op == "Prod" or op in ("Sum", "Mean", "EuclideanNorm") and r.chance(0.7))
+        is_sum = op in ("Sum", "Mean", "EuclideanNorm") and r.chance(0.7)
+        is_normal = (is_float(r.kernel_type) or r.kernel_type.kind == "c") and (op == "Prod" or is_sum)
         x = r.normal(shape) if is_normal else r.tensor(shape)
         axes = [axis - x.ndim if r.chance(0.3) else axis for axis in range(x.ndim) if r.chance(0.5)]
         axes = axes + [x.ndim + 1] if r.chance(0.03) else axes

@@ -38,7 +38,8 @@ def registered_types(device):
         if kernel.device_type == device:
             of = {it.name: it.allowed_values.list.type for it in kernel.constraint}
             name = next((it for it in TYPE_ATTRIBUTES if it in of), None)
-            types.setdefault(kernel.op, set()).update(tf.as_dtype(it).name for it in (of[name] if name else []))
+            names = [tf.as_dtype(it).name for it in (of[name] if name else [])]
+            types.setdefault(kernel.op, set()).update(it for it in names if it != "variant")
             # Core has no VarHandleOp of int32 for a plugin's device.
             types[kernel.op] -= {"int32"} if has_variables(kernel.op) else set()
     return {op: sorted(names) or [type_of_input(op)] for op, names in sorted(types.items())}

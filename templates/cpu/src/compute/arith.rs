@@ -9,6 +9,8 @@ pub trait Number: Copy + Default + PartialEq + PartialOrd + Send + Sync + 'stati
     const ZERO: Self;
     /// 1
     const ONE: Self;
+    /// The lowest value; negative infinity for floats.
+    const LOWEST: Self;
     /// Returns `self + y`.
     fn plus(self, y: Self) -> Self;
     /// Returns `self - y`.
@@ -42,6 +44,7 @@ macro_rules! integers {
         impl Number for $int {
             const ZERO: Self = 0;
             const ONE: Self = 1;
+            const LOWEST: Self = <$int>::MIN;
             #[inline(always)]
             fn plus(self, y: Self) -> Self { self.wrapping_add(y) }
             #[inline(always)]
@@ -61,6 +64,7 @@ macro_rules! floats {
         impl Number for $float {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            const LOWEST: Self = $float::NEG_INFINITY;
             #[inline(always)]
             fn plus(self, y: Self) -> Self { self + y }
             #[inline(always)]
@@ -95,10 +99,11 @@ floats! {
 }
 
 macro_rules! halves {
-    ($($half:ident)*) => {$(
+    ($($half:ident $lowest:literal;)*) => {$(
         impl Number for $half {
             const ZERO: Self = Self(0);
             const ONE: Self = Self::ONE;
+            const LOWEST: Self = Self($lowest);
             #[inline(always)]
             fn plus(self, y: Self) -> Self { Self::from_f32(self.to_f32() + y.to_f32()) }
             #[inline(always)]
@@ -127,7 +132,10 @@ macro_rules! halves {
     )*};
 }
 
-halves!(F16 Bf16);
+halves! {
+    F16 0xFC00;
+    Bf16 0xFF80;
+}
 
 /// Returns `x + y`; integers wrap.
 #[inline(always)]

@@ -1,16 +1,11 @@
-//! Functions of the bits of integers.
+//! Functions of the bits of integers of up to 64 bits. Shifts are computed in `i64`.
 
 use super::arith::Integer;
-use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// An integer with functions of its bits.
-pub trait Bits:
-    Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
-{
-    /// Moves the bits up. A distance below 0 is 0, and one that is too large is the largest.
-    fn shift_left(self, by: Self) -> Self;
-    /// Moves the bits down, with copies of the sign. Distances are those of [`shift_left`](Self::shift_left).
-    fn shift_right(self, by: Self) -> Self;
+pub trait Bits {
+    /// The largest distance of a shift.
+    const LARGEST_SHIFT: i64;
 }
 
 /// Returns the number of bits that are 1.
@@ -24,17 +19,19 @@ pub fn ones<T: Integer>(x: T) -> u8 {
 macro_rules! bits {
     ($($int:ident)*) => {$(
         impl Bits for $int {
-            #[inline(always)]
-            fn shift_left(self, by: Self) -> Self {
-                self << by.clamp(0, $int::BITS as Self - 1)
-            }
-
-            #[inline(always)]
-            fn shift_right(self, by: Self) -> Self {
-                self >> by.clamp(0, $int::BITS as Self - 1)
-            }
+            const LARGEST_SHIFT: i64 = $int::BITS as i64 - 1;
         }
     )*};
 }
 
-bits!(u8 i32 i64);
+bits!(u8 i8 i32 i64);
+
+/// Moves the bits up. A distance below 0 is 0, and one that is too large for `T` is the largest.
+pub fn shift_left<T: Bits>(x: i64, by: i64) -> i64 {
+    x << by.clamp(0, T::LARGEST_SHIFT)
+}
+
+/// Moves the bits down, with copies of the sign. Distances are those of [`shift_left`].
+pub fn shift_right<T: Bits>(x: i64, by: i64) -> i64 {
+    x >> by.clamp(0, T::LARGEST_SHIFT)
+}

@@ -3,6 +3,7 @@
 //! No divisor of an integer may be 0: [`check_divisors`] checks a tensor of them. The lowest integer over -1 wraps.
 
 use super::arith::Number;
+use super::precision::Precision;
 
 /// A number with rounded quotients and remainders.
 pub trait Divide: Number {
@@ -73,7 +74,8 @@ integers!(i32 i64);
 ///
 /// # Errors
 /// Returns [`Error::DivisionByZero`](super::Error) if one is.
-pub fn check_divisors<T: Divide>(divisors: &[T]) -> super::Result<()> {
-    let is_valid = !T::IS_INTEGER || divisors.iter().all(|y| *y != T::ZERO);
+pub fn check_divisors<T: Precision<Compute: Divide>>(divisors: &[T]) -> super::Result<()> {
+    let is_zero = |y: &T| y.to_compute() == T::Compute::ZERO;
+    let is_valid = !T::Compute::IS_INTEGER || !divisors.iter().any(is_zero);
     is_valid.then_some(()).ok_or(super::Error::DivisionByZero)
 }

@@ -8,7 +8,7 @@
 
 use super::inline::InlineList;
 use super::matmul::{Batch, Multiply, Product, multiply_batch};
-use super::reduce::{Fold, Reduction, Sum, reduce};
+use super::reduce::Reduction;
 use super::shape::len;
 use super::strided::{gather, scatter, strides};
 use super::{Error, Result};
@@ -228,10 +228,12 @@ impl Einsum {
     }
 
     /// Returns an operand in the order of these labels; the others are summed.
-    fn arrange<'x, T: Multiply>(&self, operand: usize, order: &[Label], x: &'x [T]) -> Cow<'x, [T]>
-    where
-        Sum: Fold<T>,
-    {
+    fn arrange<'x, T: Multiply>(
+        &self,
+        operand: usize,
+        order: &[Label],
+        x: &'x [T],
+    ) -> Cow<'x, [T]> {
         let axes = &self.operands[operand];
         if self.is_contiguous(axes, order) {
             return Cow::Borrowed(x);
@@ -242,12 +244,12 @@ impl Einsum {
             .collect();
         let all = joined(&[order, &summed]);
         let strides: InlineList<usize> = all.iter().map(|label| axes.stride(*label)).collect();
-        let mut copy = vec![T::ZERO; self.len_of(&all)];
+        let mut copy = vec![T::default(); self.len_of(&all)];
         gather(&self.dims_of(&all), &strides, x, &mut copy);
         if summed.is_empty() {
             return Cow::Owned(copy);
         }
-        let mut sums = vec![T::ZERO; self.len_of(order)];
+        let mut sums = vec![T::default(); self.len_of(order)];
         sum_rows(&copy, self.len_of(&summed), &mut sums);
         Cow::Owned(sums)
     }
@@ -258,10 +260,7 @@ impl Einsum {
         operand: usize,
         [batch, outer, inner]: [&[Label]; 3],
         x: &'x [T],
-    ) -> (Cow<'x, [T]>, bool)
-    where
-        Sum: Fold<T>,
-    {
+    ) -> (Cow<'x, [T]>, bool) {
         let transposed = joined(&[batch, inner, outer]);
         match self.is_contiguous(&self.operands[operand], &transposed) {
             true => (Cow::Borrowed(x), true),
@@ -274,12 +273,9 @@ impl Einsum {
 }
 
 /// Sums each row of `width` elements.
-fn sum_rows<T: Multiply>(x: &[T], width: usize, sums: &mut [T])
-where
-    Sum: Fold<T>,
-{
+fn sum_rows<T: Multiply>(x: &[T], width: usize, sums: &mut [T]) {
     if let Ok(plan) = Reduction::new(&[sums.len(), width], &[1]) {
-        reduce::<T, Sum>(&plan, x, sums);
+        T::sum_rows(&plan, x, sums);
     }
 }
 
@@ -287,10 +283,7 @@ where
 ///
 /// # Panics
 /// Panics if a slice has another length than the plan.
-pub fn einsum<T: Multiply>(plan: &Einsum, operands: &[&[T]], out: &mut [T])
-where
-    Sum: Fold<T>,
-{
+pub fn einsum<T: Multiply>(plan: &Einsum, operands: &[&[T]], out: &mut [T]) {
     assert_eq!(
         out.len(),
         len(&plan.output_dims),
@@ -314,10 +307,7 @@ where
 }
 
 /// Computes the summation of two operands; `out` is zeroed if labels of the result are repeated.
-fn multiply<T: Multiply>(plan: &Einsum, x: &[T], y: &[T], out: &mut [T])
-where
-    Sum: Fold<T>,
-{
+fn multiply<T: Multiply>(plan: &Einsum, x: &[T], y: &[T], out: &mut [T]) {
     let [a, b] = [&plan.operands[0], &plan.operands[1]];
     let of_result = |in_a: bool, in_b: bool| -> Labels {
         let is_such = |label: &&Label| a.has(**label) == in_a && b.has(**label) == in_b;
@@ -357,7 +347,7 @@ where
         };
         return multiply_batch(&Batch::new(count, swapped), &right, &left, out);
     }
-    let mut result = vec![T::ZERO; count * m * n];
+    let mut result = vec![T::default(); count * m * n];
     multiply_batch(&Batch::new(count, product), &left, &right, &mut result);
     write_result(plan, &joined(&[&batch, &rows, &columns]), &result, out);
 }

@@ -21,6 +21,8 @@ pub mod bits;
 #[allow(unsafe_code)]
 pub mod cast;
 pub mod checks;
+#[allow(unsafe_code)]
+pub mod complex;
 pub mod division;
 pub mod einsum;
 pub mod elementary;
@@ -70,6 +72,6 @@ mod tests;
 
 pub use error::{Error, Result};
 pub use parallel::Cost;
-pub use precision::Precision;
+pub use precision::{Precision, Small};
 pub use shape::{Broadcast, len};
 pub use simd::Isa;

@@ -173,7 +173,7 @@ impl Running {
 ///
 /// # Panics
 /// Panics if `x` or `out` has another length than the shape.
-pub fn running<T: Number>(
+pub fn running<T: Copy + Send + Sync>(
     plan: Running,
     start: T,
     f: impl Fn(T, T) -> T + Sync,
@@ -199,7 +199,7 @@ pub fn running<T: Number>(
 const ROWS: usize = 8;
 
 /// Writes the totals along rows of adjacent elements.
-fn running_in_rows<T: Number>(
+fn running_in_rows<T: Copy>(
     plan: Running,
     start: T,
     f: &impl Fn(T, T) -> T,
@@ -221,7 +221,7 @@ fn running_in_rows<T: Number>(
 }
 
 /// Writes the totals of rows, each element of which has its own total.
-fn running_over_rows<T: Number>(
+fn running_over_rows<T: Copy>(
     plan: Running,
     start: T,
     f: &impl Fn(T, T) -> T,

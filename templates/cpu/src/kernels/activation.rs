@@ -166,7 +166,7 @@ fn constant<T: Precision<Compute: Elementary>>(value: f32) -> T::Compute {
 }
 
 /// The sum of tensors of one shape, from the first to the last.
-#[kernel(AddN, T = [F16, Bf16, f32, f64, i64])]
+#[kernel(AddN, T = [F16, Bf16, f32, f64, u8, i8, i64])]
 fn add_n<T: Element + Precision<Compute: Number>>(
     inputs: InList<'_, T>,
     sum: Out<'_, T>,
@@ -242,7 +242,7 @@ fn add<T: Element + Precision<Compute: Number>>(
 }
 
 /// Checks that two inputs have one shape.
-fn check_same((x, x_name): (&[usize], &str), (y, y_name): (&[usize], &str)) -> Result<()> {
+pub fn check_same((x, x_name): (&[usize], &str), (y, y_name): (&[usize], &str)) -> Result<()> {
     match x == y {
         true => Ok(()),
         false => Err(Error::invalid_argument(format!(

@@ -2,18 +2,19 @@
 
 use super::elementwise::{map_one, map_two};
 use super::prelude::*;
-use crate::compute::bits::{Bits, ones};
+use crate::compute::bits::{Bits, ones, shift_left, shift_right};
+use crate::compute::parallel::for_each_chunk;
 use sp_plugin::kernel::{Kernel, kernels};
 use std::ops::{BitAnd, BitOr, BitXor};
 
 /// Functions of two tensors that broadcast: `name: Op => function`. They are called by a pointer, so that all have one
 /// loop.
 macro_rules! bits {
-    ($($name:ident: $op:ident => $f:path;)*) => {
+    ($($name:ident: $op:ident => $f:expr;)*) => {
         $(
-            #[kernel($op, T = [u8, i32, i64])]
-            fn $name<T: Element + Precision<Compute = T> + Bits>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
-                let f: fn(T, T) -> T = $f;
+            #[kernel($op, T = [u8, i8, i32, i64])]
+            fn $name<T: Element + Precision<Compute = i64> + Bits>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
+                let f: fn(i64, i64) -> i64 = $f;
                 map_two(Cost::Cheap, x, y, z, f)
             }
         )*
@@ -29,12 +30,12 @@ bits! {
     bitwise_and: BitwiseAnd => BitAnd::bitand;
     bitwise_or: BitwiseOr => BitOr::bitor;
     bitwise_xor: BitwiseXor => BitXor::bitxor;
-    left_shift: LeftShift => Bits::shift_left;
-    right_shift: RightShift => Bits::shift_right;
+    left_shift: LeftShift => shift_left::<T>;
+    right_shift: RightShift => shift_right::<T>;
 }
 
-#[kernel(Invert, T = [u8, i32, i64])]
-fn invert<T: Element + Precision<Compute = T> + Bits>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
+#[kernel(Invert, T = [u8, i8, i32, i64])]
+fn invert<T: Element + Precision<Compute = i64> + Bits>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
     map_one(
         x,
         y,
@@ -44,14 +45,11 @@ fn invert<T: Element + Precision<Compute = T> + Bits>(x: In<'_, T>, y: Out<'_, T
 }
 
 #[kernel(PopulationCount, T = [u8, i8, u16, i16, u32, i32, u64, i64])]
-fn population_count<T: Element + Precision<Compute = T> + arith::Integer>(
-    x: In<'_, T>,
-    y: Out<'_, u8>,
-) -> Result<()> {
-    map_one(
-        x,
-        y,
-        #[inline(always)]
-        |x| ones(x),
-    )
+fn population_count<T: Element + arith::Integer>(x: In<'_, T>, y: Out<'_, u8>) -> Result<()> {
+    let (mut output, x) = (y.unspecified(x.dims())?, x.data());
+    for_each_chunk(&mut output, Cost::Cheap.grain(), |start, out| {
+        let x = &x[start..start + out.len()];
+        out.iter_mut().zip(x).for_each(|(out, x)| *out = ones(*x));
+    });
+    Ok(())
 }

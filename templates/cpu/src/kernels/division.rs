@@ -5,17 +5,17 @@ use super::prelude::*;
 use crate::compute::division::{Divide, check_divisors};
 use sp_plugin::kernel::{Kernel, kernels};
 
-/// Functions of two tensors that broadcast: `name: Op => function`. They are called by a pointer, so that all have one
+/// Functions of two tensors that broadcast: `name: Op in [types] => function`. They are called by a pointer, so that all have one
 /// loop: most of them are no vector code.
 macro_rules! divisions {
-    ($($name:ident: $op:ident => $f:path;)*) => {
+    ($($name:ident: $op:ident in [$($ty:ident),*] => $f:path;)*) => {
         $(
-            #[kernel($op, T = [f32, f64, i64])]
-            fn $name<T: Element + Precision<Compute = T> + Divide>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
-                if T::IS_INTEGER && !is_result_empty(&x, &y)? {
+            #[kernel($op, T = [$($ty),*])]
+            fn $name<T: Element + Precision<Compute: Divide>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
+                if T::Compute::IS_INTEGER && !is_result_empty(&x, &y)? {
                     check_divisors(y.data())?;
                 }
-                let f: fn(T, T) -> T = $f;
+                let f: fn(T::Compute, T::Compute) -> T::Compute = $f;
                 map_two(Cost::Expensive, x, y, z, f)
             }
         )*
@@ -28,10 +28,10 @@ macro_rules! divisions {
 }
 
 divisions! {
-    div: Div => Divide::div;
-    floor_div: FloorDiv => Divide::floor_div;
-    floor_mod: FloorMod => Divide::floor_mod;
-    truncate_div: TruncateDiv => Divide::truncate_div;
-    truncate_mod: TruncateMod => Divide::truncate_mod;
-    r#mod: Mod => Divide::truncate_mod;
+    div: Div in [F16, Bf16, f32, f64, u8, i8, i64] => Divide::div;
+    floor_div: FloorDiv in [F16, Bf16, f32, f64, u8, i8, i64] => Divide::floor_div;
+    floor_mod: FloorMod in [F16, Bf16, f32, f64, u8, i8, i64] => Divide::floor_mod;
+    truncate_div: TruncateDiv in [F16, Bf16, f32, f64, u8, i8, i32, i64] => Divide::truncate_div;
+    truncate_mod: TruncateMod in [f32, f64, i64] => Divide::truncate_mod;
+    r#mod: Mod in [f32, f64, i64] => Divide::truncate_mod;
 }

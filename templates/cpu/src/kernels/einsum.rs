@@ -3,8 +3,9 @@
 use super::prelude::*;
 use crate::compute::einsum::{self, Einsum, Equation};
 use crate::compute::matmul::{Batch, Multiplied, Multiply, Product, multiply_batch};
-use crate::compute::reduce::{Fold, Sum};
+use sp_plugin::Complex64;
 use sp_plugin::kernel::{Attributes, InList, Kernel, Prepare, kernels};
+use std::borrow::Cow;
 
 #[derive(Attributes)]
 struct EinsumAttributes {
@@ -22,15 +23,12 @@ impl Prepare for State {
     }
 }
 
-#[kernel(Einsum, T = [F16, Bf16, f32, f64, i32, i64])]
+#[kernel(Einsum, T = [F16, Bf16, f32, f64, i32, i64, Complex64])]
 fn einsum<T: Element + Precision<Compute: Multiply>>(
     #[state] State(equation): &State,
     inputs: InList<'_, T>,
     output: Out<'_, T>,
-) -> Result<()>
-where
-    Sum: Fold<T::Compute>,
-{
+) -> Result<()> {
     let inputs = inputs.fetch()?;
     let dims: InlineList<_> = inputs.iter().map(|it| it.dims()).collect();
     let plan = Einsum::new(equation, &dims)?;
@@ -51,10 +49,41 @@ fn batch_mat_mul<T: Element + Multiplied>(
     adj_x: bool,
     adj_y: bool,
 ) -> Result<()> {
-    let shapes = || format!("x of shape {:?} and y of shape {:?}", x.dims(), y.dims());
+    let operands = [(x.dims(), x.data()), (y.dims(), y.data())];
+    write_products(operands, [adj_x, adj_y], output)
+}
+
+/// The adjoint of a complex matrix is the transpose of its conjugate.
+#[kernel(BatchMatMulV2, T = [Complex64])]
+fn batch_mat_mul_complex(
+    x: In<'_, Complex64>,
+    y: In<'_, Complex64>,
+    output: Out<'_, Complex64>,
+    adj_x: bool,
+    adj_y: bool,
+) -> Result<()> {
+    let (left, right) = (conjugate_if(adj_x, x.data()), conjugate_if(adj_y, y.data()));
+    let operands = [(x.dims(), &*left), (y.dims(), &*right)];
+    write_products(operands, [adj_x, adj_y], output)
+}
+
+fn conjugate_if(condition: bool, x: &[Complex64]) -> Cow<'_, [Complex64]> {
+    match condition {
+        true => x.iter().map(|x| x.conjugate()).collect(),
+        false => x.into(),
+    }
+}
+
+/// Writes the products of the matrices of two operands, given with their shapes.
+fn write_products<T: Element + Multiplied>(
+    [(x_dims, x), (y_dims, y)]: [(&[usize], &[T]); 2],
+    [adj_x, adj_y]: [bool; 2],
+    output: Out<'_, T>,
+) -> Result<()> {
+    let shapes = || format!("x of shape {x_dims:?} and y of shape {y_dims:?}");
     let (Some((batch_x, a)), Some((batch_y, b))) = (
-        x.dims().split_last_chunk::<2>(),
-        y.dims().split_last_chunk::<2>(),
+        x_dims.split_last_chunk::<2>(),
+        y_dims.split_last_chunk::<2>(),
     ) else {
         return Err(Error::invalid_argument(format!(
             "expected two dimensions or more: {}",
@@ -71,13 +100,11 @@ fn batch_mat_mul<T: Element + Multiplied>(
     let (batch, mut dims) = Batch::broadcast([batch_x, batch_y], product)?;
     dims.extend([product.m, product.n]);
     let mut output = output.unspecified(&dims)?;
-    T::overwrite(&mut output, |output| {
-        multiply_batch(&batch, x.data(), y.data(), output)
-    });
+    T::overwrite(&mut output, |output| multiply_batch(&batch, x, y, output));
     Ok(())
 }
 
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
-    kernels![einsum, batch_mat_mul]
+    kernels![einsum, batch_mat_mul, batch_mat_mul_complex]
 }

@@ -44,23 +44,10 @@ binary! {
     sub: Sub, Number in [F16, Bf16, f32, f64, i64], Cheap => arith::sub;
 }
 
-/// Has no negative powers.
-#[kernel(Pow, T = [i64])]
-fn pow_int<T: Element + Precision<Compute = T> + Integer>(
-    x: In<'_, T>,
-    y: In<'_, T>,
-    z: Out<'_, T>,
-) -> Result<()> {
-    if !is_result_empty(&x, &y)? {
-        arith::check_exponents(y.data())?;
-    }
-    map_two(Cost::Expensive, x, y, z, arith::pow_int)
-}
-
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
     kernels![
-        neg, relu, sqrt, square, add_v2, div_no_nan, mul, pow, pow_int, real_div, sub
+        neg, relu, sqrt, square, add_v2, div_no_nan, mul, pow, real_div, sub
     ]
 }
 

@@ -106,7 +106,7 @@ fn gather_nd<I: Element + GatherIndex>(
     Ok(())
 }
 
-#[kernel(OneHot, T = [..], TI: I = [u8, i32, i64])]
+#[kernel(OneHot, T = [..], TI: I = [u8, i8, i32, i64])]
 fn one_hot<I: Element + GatherIndex>(
     indices: In<'_, I>,
     depth: HostIn<'_, i32>,

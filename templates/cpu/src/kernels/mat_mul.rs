@@ -1,7 +1,9 @@
 //! The product of two matrices, either of which may be stored transposed.
 
 use super::prelude::*;
-use crate::compute::matmul::{Factor, Product};
+use crate::compute::matmul::{Factor, Multiplied, Product};
+use sp_plugin::Complex64;
+use sp_plugin::kernel::{Kernel, kernels};
 
 #[kernel(MatMul, T = [F16, Bf16, f32, f64])]
 fn mat_mul<T: Element + Factor>(
@@ -17,6 +19,27 @@ fn mat_mul<T: Element + Factor>(
         T::multiply(plan, a.data(), b.data(), product, None)
     });
     Ok(())
+}
+
+#[kernel(MatMul, T = [i32, i64, Complex64])]
+fn mat_mul_rare<T: Element + Multiplied>(
+    a: In<'_, T>,
+    b: In<'_, T>,
+    product: Out<'_, T>,
+    transpose_a: bool,
+    transpose_b: bool,
+) -> Result<()> {
+    let plan = plan([a.dims(), b.dims()], [transpose_a, transpose_b])?;
+    let mut product = product.unspecified(&[plan.m, plan.n])?;
+    T::overwrite(&mut product, |product| {
+        T::write_product(plan, a.data(), b.data(), product)
+    });
+    Ok(())
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![mat_mul, mat_mul_rare]
 }
 
 /// Returns the product of matrices that are stored with these dims.

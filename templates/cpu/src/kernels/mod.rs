@@ -10,6 +10,7 @@ mod boxes;
 mod cast;
 mod checks;
 mod color;
+mod complex;
 mod conv;
 mod conv3d;
 mod diagonal;
@@ -54,6 +55,7 @@ mod segment;
 mod sequence;
 mod shape;
 mod slices; // since 2.6
+mod small;
 mod softmax;
 mod sorted;
 mod space;
@@ -81,7 +83,6 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(kernels![
         cast::cast,
         identity::identity,
-        mat_mul::mat_mul,
         nn::bias_add,
         nn::bias_add_v1,
         nn::bias_add_grad,
@@ -102,6 +103,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(reduction::table());
     table.extend(relation::table());
     table.extend(patches::table());
+    table.extend(mat_mul::table());
     table.extend(pool::table());
     table.extend(pool3d::table());
     table.extend(pool_positions::table());
@@ -113,6 +115,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(conv::table());
     table.extend(conv3d::table());
     table.extend(color::table());
+    table.extend(complex::table());
     table.extend(einsum::table());
     table.extend(fused::table());
     table.extend(projection::table());
@@ -133,6 +136,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(partition::table());
     table.extend(running::table());
     table.extend(scatter::table());
+    table.extend(small::table());
     table.extend(sorted::table());
     table.extend(space::table());
     table.extend(segment::table());
@@ -153,7 +157,7 @@ pub fn table() -> Vec<&'static Kernel> {
 /// Imports of all kernel files.
 mod prelude {
     pub(super) use super::{list, read_scalar};
-    pub(super) use crate::compute::arith::{self, Float, Integer, Number};
+    pub(super) use crate::compute::arith::{self, Float, Number};
     pub(super) use crate::compute::inline::InlineList;
     pub(super) use crate::compute::{Cost, Precision};
     pub(super) use sp_plugin::kernel::{

@@ -9,7 +9,7 @@ use crate::compute::nn::relu;
 use crate::compute::precision;
 use crate::compute::reduce::{Fold, Sum};
 
-#[kernel(BiasAdd, T = [F16, Bf16, f32, f64, i64])]
+#[kernel(BiasAdd, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
 fn bias_add<T: Element + Precision<Compute: Number>>(
     value: In<'_, T>,
     bias: In<'_, T>,
@@ -49,7 +49,7 @@ fn add_bias<T: Element + Precision<Compute: Number>>(
 }
 
 /// The sum over all dimensions but the channels.
-#[kernel(BiasAddGrad, T = [F16, Bf16, f32, f64, i64])]
+#[kernel(BiasAddGrad, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
 fn bias_add_grad<T: Element + Precision<Compute: Number>>(
     out_backprop: In<'_, T>,
     output: Out<'_, T>,

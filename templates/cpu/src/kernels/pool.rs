@@ -109,7 +109,7 @@ impl Pooling {
     ///
     /// # Errors
     /// Returns an error if the input has a wrong shape.
-    pub fn maxima<T: Element + Precision<Compute: Elementary>>(
+    pub fn maxima<T: Element + Precision<Compute: Number>>(
         &self,
         input: In<'_, T>,
         output: Out<'_, T>,
@@ -126,7 +126,7 @@ impl Pooling {
     ///
     /// # Errors
     /// Returns an error if a tensor has a wrong shape.
-    pub fn gradient_of_maxima<T: Element + Precision<Compute: Elementary>>(
+    pub fn gradient_of_maxima<T: Element + Precision<Compute: Number>>(
         &self,
         [input, result, gradient]: [In<'_, T>; 3],
         output: Out<'_, T>,
@@ -179,8 +179,8 @@ fn check_paddings(size: [usize; 2], paddings: [Padding; 2]) -> Result<()> {
     Ok(())
 }
 
-#[kernel(MaxPool, T = [F16, Bf16, f32, f64])]
-fn max_pool<T: Element + Precision<Compute: Elementary>>(
+#[kernel(MaxPool, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
+fn max_pool<T: Element + Precision<Compute: Number>>(
     #[state] Max(it): &Max,
     input: In<'_, T>,
     output: Out<'_, T>,
@@ -188,8 +188,8 @@ fn max_pool<T: Element + Precision<Compute: Elementary>>(
     it.maxima(input, output)
 }
 
-#[kernel(MaxPoolGrad, T = [F16, Bf16, f32, f64])]
-fn max_pool_grad<T: Element + Precision<Compute: Elementary>>(
+#[kernel(MaxPoolGrad, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
+fn max_pool_grad<T: Element + Precision<Compute: Number>>(
     #[state] Max(it): &Max,
     orig_input: In<'_, T>,
     orig_output: In<'_, T>,

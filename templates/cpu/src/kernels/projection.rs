@@ -83,7 +83,7 @@ impl Transform {
     }
 }
 
-#[kernel(ImageProjectiveTransformV2, dtype: T = [F16, f32, f64, u8, i64])]
+#[kernel(ImageProjectiveTransformV2, dtype: T = [F16, Bf16, f32, f64, u8, i32, i64])]
 fn transform_v2<T: Element + Cast<f32>>(
     #[state] it: &Transform,
     images: In<'_, T>,
@@ -98,7 +98,7 @@ where
     it.write(&images, &transforms, size, 0.0, transformed_images)
 }
 
-#[kernel(ImageProjectiveTransformV3, dtype: T = [F16, f32, f64, u8, i64])]
+#[kernel(ImageProjectiveTransformV3, dtype: T = [F16, Bf16, f32, f64, u8, i32, i64])]
 fn transform_v3<T: Element + Cast<f32>>(
     #[state] it: &Transform,
     images: In<'_, T>,

@@ -1,6 +1,7 @@
 //! Kernels that fold a tensor along some of its axes.
 
 use super::prelude::*;
+use crate::compute::Small;
 use crate::compute::fold::{All, Any, EuclideanNorm, Max, Min, Prod};
 use crate::compute::reduce::{Fold, Mean, Reduction, Sum, reduce};
 use sp_plugin::kernel::{HostOut, Kernel, kernels};
@@ -24,32 +25,59 @@ macro_rules! folds {
 }
 
 folds! {
-    sum: Sum in [F16, Bf16, f32, f64, i64];
-    mean: Mean in [F16, Bf16, f32, f64, i64];
+    sum: Sum in [F16, Bf16, f32, f64, u8, i8, i64];
+    mean: Mean in [F16, Bf16, f32, f64, u8, i8, i32, i64];
     max: Max in [F16, Bf16, f32, f64, i64];
     min: Min in [F16, Bf16, f32, f64, i64];
-    prod: Prod in [F16, Bf16, f32, f64, i64];
+    prod: Prod in [F16, Bf16, f32, f64, u8, i8, i64];
     euclidean_norm: EuclideanNorm in [F16, Bf16, f32, f64];
 }
 
-/// Products of sizes: TensorFlow places int32 in host memory.
-#[kernel(Prod, T = [i32])]
-fn prod_int32(
-    input: HostIn<'_, i32>,
-    reduction_indices: HostIn<'_, Index>,
-    output: HostOut<'_, i32>,
-    keep_dims: bool,
-) -> Result<()> {
-    let plan = Reduction::new(input.dims(), &reduction_indices.to_dims())?;
-    let mut output = output.zeroed(&plan.dims(keep_dims))?;
-    // The lower half of a wrapped product is the product of the lower halves.
-    let x: Vec<i64> = input.data().iter().map(|x| i64::from(*x)).collect();
-    let mut products = vec![0; output.len()];
-    reduce::<i64, Prod>(&plan, &x, &mut products);
-    for (output, product) in output.iter_mut().zip(products) {
-        *output = product as i32;
-    }
-    Ok(())
+/// Sums and products of sizes: TensorFlow places int32 in host memory.
+macro_rules! host_folds {
+    ($($name:ident: $op:ident;)*) => {$(
+        #[kernel($op, T = [i32])]
+        fn $name(
+            input: HostIn<'_, i32>,
+            reduction_indices: HostIn<'_, Index>,
+            output: HostOut<'_, i32>,
+            keep_dims: bool,
+        ) -> Result<()> {
+            fold::<i32, $op>(input.into_input(), reduction_indices, output.into_output(), keep_dims)
+        }
+    )*};
+}
+
+host_folds! {
+    sum_int32: Sum;
+    prod_int32: Prod;
+}
+
+/// Extremes of integers that are computed in `i64`: without elements they are the limits of `T`.
+macro_rules! small_extremes {
+    ($($name:ident: $op:ident;)*) => {$(
+        #[kernel($op, T = [u8, i8])]
+        fn $name<T: Element + Small>(
+            input: In<'_, T>,
+            reduction_indices: HostIn<'_, Index>,
+            output: Out<'_, T>,
+            keep_dims: bool,
+        ) -> Result<()> {
+            let plan = Reduction::new(input.dims(), &reduction_indices.to_dims())?;
+            let x = T::widened(input.data());
+            let mut output = output.zeroed(&plan.dims(keep_dims))?;
+            T::overwrite(&mut output, |output| {
+                reduce::<i64, $op>(&plan, &x, output);
+                output.iter_mut().for_each(|it| *it = (*it).clamp(T::LEAST, T::MOST));
+            });
+            Ok(())
+        }
+    )*};
+}
+
+small_extremes! {
+    max_small: Max;
+    min_small: Min;
 }
 
 #[kernel(All)]
@@ -81,7 +109,10 @@ pub fn table() -> Vec<&'static Kernel> {
         min,
         prod,
         euclidean_norm,
+        sum_int32,
         prod_int32,
+        max_small,
+        min_small,
         all,
         any
     ]

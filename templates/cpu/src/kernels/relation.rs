@@ -26,11 +26,7 @@ macro_rules! equalities {
             z: Out<'_, Bool>,
             incompatible_shape_error: bool,
         ) -> Result<()> {
-            if !incompatible_shape_error && Broadcast::new([x.dims(), y.dims()]).is_err() {
-                z.uninit(&[])?.fill(Bool::from($other));
-                return Ok(());
-            }
-            map_two(Cost::Cheap, x, y, z, $f)
+            map_equality(x, y, z, (!incompatible_shape_error).then_some($other), $f)
         }
     )*};
 }
@@ -43,6 +39,26 @@ macro_rules! properties {
             map_one(x, y, $f)
         }
     )*};
+}
+
+/// Writes `f` of operands that broadcast, or `other` if they do not.
+///
+/// # Errors
+/// Returns an error if the operands do not broadcast, and `other` is `None`.
+pub fn map_equality<T: Element + Precision>(
+    x: In<'_, T>,
+    y: In<'_, T>,
+    z: Out<'_, Bool>,
+    other: Option<bool>,
+    f: impl Fn(T::Compute, T::Compute) -> Bool + Sync + Copy,
+) -> Result<()> {
+    match other {
+        Some(other) if Broadcast::new([x.dims(), y.dims()]).is_err() => {
+            z.uninit(&[])?.fill(Bool::from(other));
+            Ok(())
+        }
+        _ => map_two(Cost::Cheap, x, y, z, f),
+    }
 }
 
 orders! {

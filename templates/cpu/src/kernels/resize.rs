@@ -74,13 +74,46 @@ fn bilinear<T: Element + Cast<f32>>(
     size: HostIn<'_, i32>,
     resized_images: Out<'_, f32>,
 ) -> Result<()> {
-    let plan = plan(
-        images.dims(),
-        image_size("size", &size)?,
-        attributes.exclusive()?,
-    )?;
-    let mut output = resized_images.unspecified(&plan.resized())?;
-    resize::bilinear(&plan, images.data(), &mut output);
+    let size = image_size("size", &size)?;
+    write_bilinear(
+        attributes,
+        (images.dims(), images.data()),
+        size,
+        resized_images,
+    )
+}
+
+/// Converts the images first: the loops are compiled for common types only.
+#[kernel(ResizeBilinear, T = [i8, i32, i64])]
+fn bilinear_of_rare<T: Element + Cast<f32>>(
+    #[state] attributes: &AlignmentAttributes,
+    images: In<'_, T>,
+    size: HostIn<'_, i32>,
+    resized_images: Out<'_, f32>,
+) -> Result<()> {
+    let size = image_size("size", &size)?;
+    write_bilinear(
+        attributes,
+        (images.dims(), &floats(&images)),
+        size,
+        resized_images,
+    )
+}
+
+/// Converts all elements.
+fn floats<T: Element + Cast<f32>>(x: &In<'_, T>) -> Vec<f32> {
+    x.data().iter().map(|x| x.cast()).collect()
+}
+
+fn write_bilinear<T: Cast<f32> + Send + Sync>(
+    attributes: &AlignmentAttributes,
+    (dims, images): (&[usize], &[T]),
+    size: [usize; 2],
+    output: Out<'_, f32>,
+) -> Result<()> {
+    let plan = plan(dims, size, attributes.exclusive()?)?;
+    let mut output = output.unspecified(&plan.resized())?;
+    resize::bilinear(&plan, images, &mut output);
     Ok(())
 }
 
@@ -113,7 +146,7 @@ fn bilinear_grad<T: Element + Precision<Compute: Elementary>>(
     Ok(())
 }
 
-#[kernel(ResizeNearestNeighbor, T = [F16, Bf16, f32, f64, u8, i64])]
+#[kernel(ResizeNearestNeighbor, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
 fn nearest<T: Element>(
     #[state] attributes: &AlignmentAttributes,
     images: In<'_, T>,
@@ -131,7 +164,7 @@ fn nearest<T: Element>(
 }
 
 /// Permits both attributes, as the kernel on the CPU does.
-#[kernel(ResizeNearestNeighborGrad, T = [F16, Bf16, f32, f64])]
+#[kernel(ResizeNearestNeighborGrad, T = [F16, Bf16, f32, f64, u8, i8, i32])]
 fn nearest_grad<T: Element + Precision<Compute: Number>>(
     #[state] attributes: &AlignmentAttributes,
     grads: In<'_, T>,
@@ -179,15 +212,47 @@ fn crop_and_resize<T: Element + Cast<f32>>(
     method: Method,
     extrapolation_value: f32,
 ) -> Result<()> {
-    let images = dims4("image", image.dims())?;
-    check_boxes(&boxes, &box_ind)?;
+    let (dims, parts) = (image.dims(), (&boxes, &box_ind, &crop_size));
+    let plan = crop_plan(dims, parts, method, extrapolation_value)?;
+    let mut output = crops.zeroed(&plan.output())?;
+    crop(&plan, image.data(), &mut output);
+    Ok(())
+}
+
+/// Converts the images first, as [`bilinear_of_rare`].
+#[kernel(CropAndResize, T = [i8, i32, i64])]
+fn crop_and_resize_rare<T: Element + Cast<f32>>(
+    image: In<'_, T>,
+    boxes: In<'_, f32>,
+    box_ind: In<'_, i32>,
+    crop_size: HostIn<'_, i32>,
+    crops: Out<'_, f32>,
+    method: Method,
+    extrapolation_value: f32,
+) -> Result<()> {
+    let (dims, parts) = (image.dims(), (&boxes, &box_ind, &crop_size));
+    let plan = crop_plan(dims, parts, method, extrapolation_value)?;
+    let mut output = crops.zeroed(&plan.output())?;
+    crop(&plan, &floats(&image), &mut output);
+    Ok(())
+}
+
+/// Returns the plan for parts of images: boxes, the image of each, and the size of each result.
+fn crop_plan<'a>(
+    image: &[usize],
+    (boxes, box_ind, crop_size): (&'a In<'_, f32>, &'a In<'_, i32>, &HostIn<'_, i32>),
+    method: Method,
+    outside: f32,
+) -> Result<Crop<'a>> {
+    let images = dims4("image", image)?;
+    check_boxes(boxes, box_ind)?;
     if images[1] == 0 || images[2] == 0 {
         let message = format!("image of shape {images:?} must have rows and columns");
         return Err(Error::invalid_argument(message));
     }
     let plan = Crop {
         images,
-        size: image_size("crop_size", &crop_size)?,
+        size: image_size("crop_size", crop_size)?,
         boxes: if box_ind.is_empty() {
             &[]
         } else {
@@ -195,12 +260,10 @@ fn crop_and_resize<T: Element + Cast<f32>>(
         },
         indices: box_ind.data(),
         interpolation: method.into(),
-        outside: extrapolation_value,
+        outside,
     };
     check_values(&plan)?;
-    let mut output = crops.zeroed(&plan.output())?;
-    crop(&plan, image.data(), &mut output);
-    Ok(())
+    Ok(plan)
 }
 
 /// Checks the shapes of the boxes and of their images.
@@ -240,9 +303,11 @@ pub fn check_values(plan: &Crop<'_>) -> Result<()> {
 pub fn table() -> Vec<&'static Kernel> {
     kernels![
         bilinear,
+        bilinear_of_rare,
         bilinear_grad,
         nearest,
         nearest_grad,
-        crop_and_resize
+        crop_and_resize,
+        crop_and_resize_rare
     ]
 }

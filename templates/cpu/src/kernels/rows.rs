@@ -3,12 +3,15 @@
 use super::gather::to_indices;
 use super::prelude::*;
 use crate::compute;
+use crate::compute::division::Divide;
 use crate::compute::rows::{Selection, Updates};
+use crate::compute::scatter_nd::{Accumulate, Deduct};
+use sp_plugin::Complex64;
 use sp_plugin::kernel::{BytesIn, Kernel, Variable, kernels};
 
 #[kernel(
     ResourceGather,
-    dtype: T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64],
+    dtype: T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64],
     Tindices = [i32, i64]
 )]
 fn gather<T: Element>(
@@ -26,7 +29,7 @@ fn gather<T: Element>(
 
 /// Kernels that change rows: `name: Op, bound in [types] => f(old, new)`.
 macro_rules! scatters {
-    ($($name:ident: $op:ident, $bound:ident in [$($ty:ident),*] => $f:expr;)*) => {
+    ($table:ident: $($name:ident: $op:ident, $bound:ident in [$($ty:ident),*] => $f:expr;)*) => {
         $(
             #[kernel($op, dtype: T = [$($ty),*], Tindices = [i32, i64])]
             fn $name<T: Element + $bound>(
@@ -38,32 +41,66 @@ macro_rules! scatters {
             }
         )*
 
-        /// Returns the kernels of this file.
-        pub fn table() -> Vec<&'static Kernel> {
-            kernels![gather, scatter_div, $($name),*]
+        fn $table() -> Vec<&'static Kernel> {
+            kernels![$($name),*]
         }
     };
 }
 
-scatters! {
+scatters! { common:
     scatter_add: ResourceScatterAdd, Number in [f32, f64, i32, i64] => arith::add;
     scatter_sub: ResourceScatterSub, Number in [f32, f64, i32, i64] => arith::sub;
     scatter_mul: ResourceScatterMul, Number in [f32, f64, i32, i64] => arith::mul;
-    scatter_min: ResourceScatterMin, Number in [f32, f64, i32, i64] => |old, new| if new < old { new } else { old };
-    scatter_max: ResourceScatterMax, Number in [f32, f64, i32, i64] => |old, new| if new > old { new } else { old };
-    scatter_update: ResourceScatterUpdate, Element in [Bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64] => |_, new| new;
+    scatter_min: ResourceScatterMin, Number in [f32, f64, i32, i64] => least;
+    scatter_max: ResourceScatterMax, Number in [f32, f64, i32, i64] => most;
+    scatter_update: ResourceScatterUpdate, Element in [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64] => |_, new| new;
 }
 
-#[kernel(ResourceScatterDiv, dtype: T = [f32, f64], Tindices = [i32, i64])]
-fn scatter_div<T: Element + Float>(
+// The functions of rare types are called by a pointer, so that all have one loop.
+scatters! { rare:
+    scatter_add_rare: ResourceScatterAdd, Number in [F16, Bf16, u8, i8] => arith::add as fn(T, T) -> T;
+    scatter_sub_rare: ResourceScatterSub, Number in [F16, Bf16, u8, i8] => arith::sub as fn(T, T) -> T;
+    scatter_mul_rare: ResourceScatterMul, Number in [F16, Bf16, u8, i8] => arith::mul as fn(T, T) -> T;
+    scatter_min_rare: ResourceScatterMin, Number in [F16, Bf16, u8, i8] => least as fn(T, T) -> T;
+    scatter_max_rare: ResourceScatterMax, Number in [F16, Bf16, u8, i8] => most as fn(T, T) -> T;
+}
+
+scatters! { complex:
+    scatter_add_complex: ResourceScatterAdd, Accumulate in [Complex64] => T::accumulate as fn(T, T) -> T;
+    scatter_sub_complex: ResourceScatterSub, Deduct in [Complex64] => T::deduct as fn(T, T) -> T;
+}
+
+#[inline(always)]
+fn least<T: Number>(old: T, new: T) -> T {
+    if new < old { new } else { old }
+}
+
+#[inline(always)]
+fn most<T: Number>(old: T, new: T) -> T {
+    if new > old { new } else { old }
+}
+
+#[kernel(ResourceScatterDiv, dtype: T = [F16, Bf16, f32, f64, u8, i8, i32, i64], Tindices = [i32, i64])]
+fn scatter_div<T: Element + Precision<Compute: Divide>>(
     resource: Variable<'_, T>,
     indices: BytesIn<'_>,
     updates: In<'_, T>,
 ) -> Result<()> {
-    if updates.data().contains(&T::ZERO) {
+    let is_zero = |it: &T| it.to_compute() == T::Compute::ZERO;
+    if updates.data().iter().any(is_zero) {
         return Err(compute::Error::Invalid("updates must not contain 0".into()).into());
     }
-    scatter(resource, &indices, &updates, arith::real_div)
+    let f: fn(T, T) -> T = |old, new| T::from_compute(old.to_compute().div(new.to_compute()));
+    scatter(resource, &indices, &updates, f)
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    let mut table = kernels![gather, scatter_div];
+    for family in [common(), rare(), complex()] {
+        table.extend(family);
+    }
+    table
 }
 
 /// Changes the rows of a variable by `f(old, new)`.

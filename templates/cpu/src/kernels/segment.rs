@@ -2,12 +2,14 @@
 
 use super::gather::to_indices;
 use super::prelude::*;
+use crate::compute::complex::{parts, parts_mut};
 use crate::compute::rows::Indices;
 use crate::compute::search::Extremes;
 use crate::compute::segment::{
     Divisible, count_sorted_segments, fold_segments, fold_sorted, larger, smaller,
 };
 use crate::compute::shape::len;
+use sp_plugin::Complex64;
 use sp_plugin::kernel::{BytesIn, Kernel, kernels};
 
 /// Kernels of rows in any order: `name: Op => start, f(old, new)`.
@@ -46,7 +48,22 @@ fn write_unsorted<T: Element + Precision<Compute: Number>>(
     f: impl Fn(T::Compute, T::Compute) -> T::Compute + Sync,
     output: Out<'_, T>,
 ) -> Result<()> {
-    let dims = data.dims();
+    let (segments, row) = unsorted_dims(data.dims(), id_dims, stated)?;
+    let mut output = output.zeroed(&[&[segments], row].concat())?;
+    let (data, width) = (T::widened(data.data()), len(row));
+    T::update(&mut output, |output| {
+        output.fill(start);
+        fold_segments(ids, &data, width, segments, output, f)
+    })?;
+    Ok(())
+}
+
+/// Returns the number of segments and the dims of a row.
+fn unsorted_dims<'a>(
+    dims: &'a [usize],
+    id_dims: &[usize],
+    stated: i64,
+) -> Result<(usize, &'a [usize])> {
     if !dims.starts_with(id_dims) {
         let message =
             format!("data.shape = {dims:?} does not start with segment_ids.shape = {id_dims:?}");
@@ -56,14 +73,23 @@ fn write_unsorted<T: Element + Precision<Compute: Number>>(
         let message = format!("num_segments = {stated} must not be negative");
         return Err(Error::invalid_argument(message));
     };
-    let row = &dims[id_dims.len()..];
+    Ok((segments, &dims[id_dims.len()..]))
+}
+
+/// Sums the real and the imaginary parts.
+#[kernel(UnsortedSegmentSum, T = [Complex64], Tindices = [i32, i64])]
+fn unsorted_sum_complex(
+    data: In<'_, Complex64>,
+    segment_ids: BytesIn<'_>,
+    num_segments: HostIn<'_, Index>,
+    output: Out<'_, Complex64>,
+) -> Result<()> {
+    let (dims, id_dims) = (data.dims(), segment_ids.dims());
+    let (segments, row) = unsorted_dims(dims, id_dims, num_segments.scalar()?)?;
     let mut output = output.zeroed(&[&[segments], row].concat())?;
-    let (data, width) = (T::widened(data.data()), len(row));
-    T::update(&mut output, |output| {
-        output.fill(start);
-        fold_segments(ids, &data, width, segments, output, f)
-    })?;
-    Ok(())
+    let (x, sums, width) = (parts(data.data()), parts_mut(&mut output), len(row) * 2);
+    let ids = to_indices(&segment_ids)?;
+    Ok(fold_segments(ids, x, width, segments, sums, arith::add)?)
 }
 
 /// Kernels of rows whose indices ascend: `name: Op => f(old, new), finish(total, count), the total of no rows`.
@@ -117,6 +143,7 @@ pub fn check_vector_of(rows: usize, dims: &[usize]) -> Result<()> {
 pub fn table() -> Vec<&'static Kernel> {
     kernels![
         unsorted_sum,
+        unsorted_sum_complex,
         unsorted_prod,
         unsorted_min,
         unsorted_max,

@@ -82,7 +82,25 @@ macro_rules! spaced {
 
 spaced!(i32 i64; f32 f64);
 
-#[kernel(Range, Tidx: T = [i32, i64, f32, f64])]
+macro_rules! spaced_halves {
+    ($($half:ident)*) => {$(
+        impl Spaced for $half {
+            fn steps(start: Self, limit: Self, delta: Self) -> Option<i64> {
+                // TensorFlow rounds after each operation.
+                let steps = limit.minus(start).over(delta).to_f32().abs().ceil();
+                (steps < i64::MAX as f32).then_some(steps as i64)
+            }
+
+            fn nth(start: Self, index: usize, delta: Self) -> Self {
+                start.plus(Self::from_count(index).times(delta))
+            }
+        }
+    )*};
+}
+
+spaced_halves!(F16 Bf16);
+
+#[kernel(Range, Tidx: T = [F16, Bf16, i32, i64, f32, f64])]
 fn range<T: Spaced>(
     start: HostIn<'_, T>,
     limit: HostIn<'_, T>,

@@ -55,7 +55,7 @@ fn next_after<T: Element + Precision<Compute = T> + Special>(
     map_two(Cost::Expensive, x1, x2, output, T::next_after)
 }
 
-#[kernel(ClipByValue, T = [F16, Bf16, f32, f64, i64])]
+#[kernel(ClipByValue, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
 fn clip_by_value<T: Element + Precision<Compute: Number>>(
     t: In<'_, T>,
     clip_value_min: In<'_, T>,
@@ -78,7 +78,7 @@ fn clip_by_value<T: Element + Precision<Compute: Number>>(
     Ok(())
 }
 
-#[kernel(Cross, T = [F16, Bf16, f32, f64, i64])]
+#[kernel(Cross, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
 fn cross<T: Element + Precision<Compute: Number>>(
     a: In<'_, T>,
     b: In<'_, T>,

@@ -1,11 +1,12 @@
 //! Products of many matrices of one shape.
 
-use super::{Factor, Product, matmul_int};
+use super::{Factor, Product, matmul, matmul_int};
 use crate::compute::arith::Number;
 use crate::compute::parallel::for_each_block;
 use crate::compute::precision::Precision;
+use crate::compute::reduce::{Fold, Reduction, Sum, reduce};
 use crate::compute::{Broadcast, Result};
-use sp_plugin::{Bf16, F16};
+use sp_plugin::{Bf16, Complex64, F16};
 
 /// A type of matrix elements that may be computed in another type.
 pub trait Multiplied: Precision {
@@ -13,13 +14,31 @@ pub trait Multiplied: Precision {
     fn write_product(product: Product, a: &[Self], b: &[Self], c: &mut [Self::Compute]);
 }
 
-/// A type of matrix elements that is computed as it is.
-pub trait Multiply: Number + Multiplied<Compute = Self> {}
+/// A type of matrix elements that is computed as it is. Its default value is 0.
+pub trait Multiply: Default + Multiplied<Compute = Self> {
+    /// Sums each row of `x`, which has a row for each element of `sums`.
+    fn sum_rows(plan: &Reduction, x: &[Self], sums: &mut [Self]);
+}
 
-impl<T: Number + Multiplied<Compute = Self>> Multiply for T {}
+impl<T: Number + Multiplied<Compute = T>> Multiply for T
+where
+    Sum: Fold<T>,
+{
+    fn sum_rows(plan: &Reduction, x: &[Self], sums: &mut [Self]) {
+        reduce::<T, Sum>(plan, x, sums);
+    }
+}
+
+impl Multiply for Complex64 {
+    fn sum_rows(plan: &Reduction, x: &[Self], sums: &mut [Self]) {
+        for (row, sum) in x.chunks_exact(plan.count().max(1)).zip(sums) {
+            *sum = row.iter().fold(Self::ZERO, |sum, x| sum + *x);
+        }
+    }
+}
 
 macro_rules! multiplied {
-    ($($ty:ty => $function:path;)*) => {$(
+    ($($ty:ty => $function:expr;)*) => {$(
         impl Multiplied for $ty {
             fn write_product(product: Product, a: &[Self], b: &[Self], c: &mut [Self::Compute]) {
                 $function(product, a, b, c)
@@ -33,8 +52,31 @@ multiplied! {
     Bf16 => float;
     f32 => float;
     f64 => float;
-    i32 => matmul_int;
+    i32 => |product, a: &[i32], b: &[i32], c| matmul_int(product, &i32::widened(a), &i32::widened(b), c);
     i64 => matmul_int;
+}
+
+impl Multiplied for Complex64 {
+    /// Computes the four products of the real and imaginary parts, by the loops of `f32`.
+    fn write_product(product: Product, a: &[Self], b: &[Self], c: &mut [Self]) {
+        let split = |x: &[Self]| -> [Vec<f32>; 2] {
+            [
+                x.iter().map(|x| x.re).collect(),
+                x.iter().map(|x| x.im).collect(),
+            ]
+        };
+        let ([a_re, a_im], [b_re, b_im]) = (split(a), split(b));
+        let multiply = |a: &[f32], b: &[f32]| {
+            let mut c = vec![0.0; product.m * product.n];
+            matmul(product, a, b, &mut c);
+            c
+        };
+        let [re, im] = [multiply(&a_re, &b_re), multiply(&a_re, &b_im)];
+        let [re_of_im, im_of_re] = [multiply(&a_im, &b_im), multiply(&a_im, &b_re)];
+        for (at, c) in c.iter_mut().enumerate() {
+            *c = Self::new(re[at] - re_of_im[at], im[at] + im_of_re[at]);
+        }
+    }
 }
 
 fn float<T: Factor>(product: Product, a: &[T], b: &[T], c: &mut [T::Compute]) {

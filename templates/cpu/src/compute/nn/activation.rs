@@ -46,6 +46,16 @@ pub fn relu6<T: Elementary>(x: T) -> T {
     if x > six { six } else { x }
 }
 
+/// Returns `x` limited to 0 and 6.
+pub fn relu6_int(x: i64) -> i64 {
+    x.clamp(0, 6)
+}
+
+/// Returns the gradient of [`relu6_int`] from its result or its argument.
+pub fn relu6_grad_int(gradient: i64, x: i64) -> i64 {
+    if x > 0 && x < 6 { gradient } else { 0 }
+}
+
 /// Returns the gradient of [`relu6`] from its result or its argument.
 #[inline(always)]
 pub fn relu6_grad<T: Elementary>(gradient: T, x: T) -> T {

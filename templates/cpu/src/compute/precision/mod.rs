@@ -1,15 +1,19 @@
-//! The types in which elements are computed: `f32` for 16-bit floats, their own type for all others.
+//! The types in which elements are computed: `f32` for 16-bit floats, `i64` for smaller integers, their own type for all
+//! others.
 //!
 //! A function on 16-bit floats is the function on `f32` between two conversions, so it is compiled once for all three
 //! types. Each result is rounded once. Elementwise functions convert blocks that fit in the first cache; others convert
 //! whole operands.
+//!
+//! The lower bits of a sum, a difference or a product depend on the lower bits of the operands only, so results in `i64`
+//! that are stored in a smaller integer have wrapped as its own arithmetic does.
 
 mod map;
 
 use super::parallel::{Cost, for_each_chunk};
 use super::simd::{Isa, half};
 use super::workspace::{AnyBits, Buffer};
-use sp_plugin::{Bf16, Bool, F16};
+use sp_plugin::{Bf16, Bool, Complex64, F16};
 use std::mem::MaybeUninit;
 use std::ops::Deref;
 
@@ -35,7 +39,7 @@ pub unsafe trait Precision: Copy + Send + Sync + 'static {
     /// Converts one element, exactly.
     fn to_compute(self) -> Self::Compute;
 
-    /// Rounds one element to nearest.
+    /// Rounds one element to nearest; integers wrap.
     fn from_compute(x: Self::Compute) -> Self;
 
     /// Converts all elements, exactly.
@@ -44,7 +48,7 @@ pub unsafe trait Precision: Copy + Send + Sync + 'static {
     /// Panics if the lengths differ.
     fn widen(x: &[Self], out: &mut [Self::Compute]);
 
-    /// Rounds all elements to nearest.
+    /// Rounds all elements to nearest; integers wrap.
     ///
     /// # Panics
     /// Panics if the lengths differ.
@@ -164,7 +168,46 @@ macro_rules! computed_in_their_own_type {
     )*};
 }
 
-computed_in_their_own_type!(Bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+computed_in_their_own_type!(Bool u64 i64 f32 f64 Complex64);
+
+/// An integer that is computed in `i64`.
+pub trait Small: Precision<Compute = i64> {
+    /// The lowest value.
+    const LEAST: i64;
+    /// The highest value.
+    const MOST: i64;
+}
+
+macro_rules! computed_in_i64 {
+    ($($int:ty)*) => {$(
+        impl Small for $int {
+            const LEAST: i64 = <$int>::MIN as i64;
+            const MOST: i64 = <$int>::MAX as i64;
+        }
+
+        // SAFETY: `narrow` writes elements only.
+        unsafe impl Precision for $int {
+            type Compute = i64;
+
+            #[inline(always)]
+            fn as_compute(_: &[Self]) -> Option<&[i64]> { None }
+            #[inline(always)]
+            fn as_compute_mut(_: &mut [Self]) -> Option<&mut [i64]> { None }
+            #[inline(always)]
+            fn as_compute_uninit(_: &mut [MaybeUninit<Self>]) -> Option<&mut [MaybeUninit<i64>]> { None }
+            #[inline(always)]
+            fn to_compute(self) -> i64 { self.into() }
+            #[inline(always)]
+            fn from_compute(x: i64) -> Self { x as Self }
+            fn widen(x: &[Self], out: &mut [i64]) { convert_simply(x, out, i64::from) }
+            fn narrow(x: &[i64], out: &mut [MaybeUninit<Self>]) {
+                convert_simply(x, out, |x| MaybeUninit::new(x as Self))
+            }
+        }
+    )*};
+}
+
+computed_in_i64!(u8 i8 u16 i16 u32 i32);
 
 macro_rules! computed_in_f32 {
     ($($ty:ty: $widen:expr, $narrow:expr;)*) => {$(
@@ -193,6 +236,12 @@ computed_in_f32! {
     Bf16: |x, out| convert(x, out, Bf16::to_f32), |x, out| convert(x, out, #[inline(always)] |x| {
         MaybeUninit::new(Bf16::from_f32(x))
     });
+}
+
+/// Writes `f` of each element on this thread, compiled for the baseline only: integers below 64 bits are rare.
+fn convert_simply<A: Copy, B>(x: &[A], out: &mut [B], f: impl Fn(A) -> B) {
+    assert_eq!(x.len(), out.len(), "operand and result differ in length");
+    out.iter_mut().zip(x).for_each(|(out, x)| *out = f(*x));
 }
 
 /// Writes `f` of each element on this thread.

@@ -74,6 +74,14 @@ impl Reduction {
             .fold(1, |count: usize, (dim, _)| count.saturating_mul(*dim))
     }
 
+    /// Returns the axes in the order in which those that are reduced are the last.
+    pub fn order(&self) -> InlineList<usize> {
+        let is_reduced = |axis: &usize| self.reduced[*axis];
+        let axes = 0..self.dims.len();
+        let others = axes.clone().filter(|axis| !is_reduced(axis));
+        others.chain(axes.filter(is_reduced)).collect()
+    }
+
     /// Returns the dims without those of 1; adjacent dims that are all reduced, or all kept, are merged.
     pub(super) fn groups(&self) -> InlineList<(usize, bool)> {
         let mut groups: InlineList<(usize, bool)> = InlineList::new((1, false));

@@ -4,6 +4,7 @@
 mod batch_norm;
 mod blocks;
 mod cast;
+mod complex;
 mod conv;
 mod einsum;
 mod elementwise;

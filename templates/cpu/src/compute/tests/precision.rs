@@ -3,7 +3,7 @@
 use super::*;
 use crate::compute::arith;
 use crate::compute::elementary::Elementary;
-use crate::compute::precision::{Precision, map_one, map_two};
+use crate::compute::precision::{Precision, Small, map_one, map_two};
 use crate::compute::relation;
 use crate::compute::simd::half;
 use crate::compute::workspace::Buffer;
@@ -173,4 +173,24 @@ fn buffers_may_be_dropped_in_any_order() {
     drop(x);
     assert_eq!(Buffer::<f32>::new(7).len(), 7);
     assert_eq!(*y, [2.0; 100]);
+}
+
+#[test]
+fn small_integers_wrap_as_their_own_arithmetic_does() {
+    let x: Vec<i8> = (i8::MIN..=i8::MAX).collect();
+    let y: Vec<i8> = x.iter().rev().map(|x| x.wrapping_mul(37)).collect();
+    let plan = Broadcast::of_equal_shapes(&[x.len()]);
+    let products = written(x.len(), |out: &mut [MaybeUninit<i8>]| {
+        map_two(Cost::Cheap, &plan, [&x, &y], out, arith::mul::<i64>)
+    });
+    let expected: Vec<i8> = x.iter().zip(&y).map(|(x, y)| x.wrapping_mul(*y)).collect();
+    assert_eq!(products, expected);
+    let negated = written(x.len(), |out: &mut [MaybeUninit<i8>]| {
+        map_one(Cost::Cheap, &x, out, arith::neg::<i64>)
+    });
+    assert_eq!(
+        negated,
+        x.iter().map(|x| x.wrapping_neg()).collect::<Vec<i8>>()
+    );
+    assert_eq!((u8::LEAST, u8::MOST, i32::LEAST), (0, 255, i32::MIN.into()));
 }

@@ -2,6 +2,7 @@
 
 use super::Pool;
 use super::windows::Elements;
+use crate::compute::arith::Number;
 use crate::compute::elementary::Elementary;
 use crate::compute::nn::activation;
 use crate::compute::parallel::for_each_block;
@@ -12,7 +13,7 @@ const GRAIN: usize = 128 * 1024;
 
 impl Pool {
     /// Calls `write(image, elements of the window, channels of the result)` for each window.
-    fn for_each_window<T: Elementary>(
+    fn for_each_window<T: Number>(
         &self,
         x: &[T],
         out: &mut [T],
@@ -47,18 +48,18 @@ impl Pool {
     }
 }
 
-/// Computes the largest element of each window; NaN if one is NaN.
+/// Computes the largest element of each window; NaN if one is NaN, and the lowest value of the type if it has padding only.
 ///
 /// # Panics
 /// Panics if a slice has another length than the plan.
-pub fn max_pool<T: Elementary>(plan: &Pool, x: &[T], y: &mut [T]) {
+pub fn max_pool<T: Number>(plan: &Pool, x: &[T], y: &mut [T]) {
     plan.check(x, y);
     plan.for_each_window(
         x,
         y,
         #[inline(always)]
         |image, elements, out| {
-            out.fill(T::constant(f64::NEG_INFINITY));
+            out.fill(T::LOWEST);
             elements.for_each(
                 #[inline(always)]
                 |index| {

@@ -2,6 +2,7 @@
 
 use super::Pool;
 use super::windows::Elements;
+use crate::compute::arith::Number;
 use crate::compute::elementary::Elementary;
 use crate::compute::parallel::for_each_block;
 use crate::compute::simd::Isa;
@@ -18,7 +19,7 @@ struct Place<'a> {
 
 impl Pool {
     /// Calls `add(window, image of dx, channels of dy)` for each window.
-    fn for_each_gradient<T: Elementary>(
+    fn for_each_gradient<T: Number>(
         &self,
         dy: &[T],
         dx: &mut [T],
@@ -60,7 +61,7 @@ impl Pool {
 ///
 /// # Panics
 /// Panics if a slice has another length than the plan, or a window has 2^32 elements.
-pub fn max_pool_grad<T: Elementary>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]) {
+pub fn max_pool_grad<T: Number>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]) {
     plan.check(x, dy);
     assert_eq!(x.len(), dx.len(), "operand and gradient differ in length");
     assert!(
@@ -90,13 +91,7 @@ pub fn max_pool_grad<T: Elementary>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]
 
 /// Adds the gradients of some channels of a window, from the channel `start` on, to those of its first largest elements.
 #[inline(always)]
-fn add_to_largest<T: Elementary>(
-    elements: &Elements,
-    start: usize,
-    x: &[T],
-    dx: &mut [T],
-    dy: &[T],
-) {
+fn add_to_largest<T: Number>(elements: &Elements, start: usize, x: &[T], dx: &mut [T], dy: &[T]) {
     let (mut largest, mut winner) = ([T::ZERO; CHANNELS], [0; CHANNELS]);
     let mut element = 0_u32;
     elements.for_each(
