@@ -30,7 +30,8 @@ def assert_same(function, *arrays):
         np.testing.assert_allclose(found, expected, 1e-4, 1e-4)
 
 
-FUNCTIONS = "cos cosh exp expm1 log log1p negative reciprocal sigmoid sign sin sinh sqrt square tan tanh conj real imag abs"
+# Not `sign`: from 2.22 on it computes in complex128, which the device does not have.
+FUNCTIONS = "cos cosh exp expm1 log log1p negative reciprocal sigmoid sin sinh sqrt square tan tanh conj real imag abs"
 
 
 @pytest.mark.parametrize("name", [*FUNCTIONS.split(), "rsqrt"])
