@@ -57,6 +57,7 @@ pub trait Optimizer: Default + Send + 'static {
     /// |---|---|
     /// | `AssignAddVariableOp`, `AssignSubVariableOp` | `AddN`, `Neg` |
     /// | `ResourceScatterAdd`, `-Sub`, `-Min`, `-Max`, `-Update`, and these of `ResourceScatterNd` | `TensorScatterAdd`, ... |
+    /// | `ResourceStridedSliceAssign` | `TensorStridedSliceUpdate` |
     /// | `ResourceGather`, `ResourceGatherNd` | `GatherV2`, `GatherNd` |
     ///
     /// The first row stays if [`HostAddressable::memory_access`](crate::HostAddressable::memory_access) returns `InPlace`, but
