@@ -311,7 +311,9 @@ def sparse_segment(op, types):
             indices[r.below(count)] = r.choice([-1, 99])
         ids = np.sort(r.rng.integers(0, 4, size=max(count + (1 if r.chance(0.03) else 0), 0)))
         ids = ids[::-1] if r.chance(0.04) else ids
-        run = lambda d, i, s: getattr(R, op)(data=d, indices=i, segment_ids=s)
+        # The CPU's gradient without indices is uninitialized memory.
+        of_data = (lambda d: d) if count else tf.stop_gradient
+        run = lambda d, i, s: getattr(R, op)(data=of_data(d), indices=i, segment_ids=s)
         return run, [data, indices.astype(r.choice(INTEGERS)), ids.astype(r.choice(INTEGERS))]
 
     return make
