@@ -77,7 +77,7 @@ def test_gelu_and_its_gradient():
         return y, tape.gradient(y, x)
 
     ops = compare(gelu, numbers(32, 64, 48))
-    assert ops[FUSED] + ops[MERGED] >= 2
+    assert ops[FUSED] + ops[MERGED] >= 1
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (50,), (40, 1), (3, 1, 50), (3, 40, 1), (1, 1, 1)])
