@@ -58,7 +58,7 @@ fn cases() -> Vec<(&'static str, Op, Vec<Tensor>)> {
         ("Tanh", unary("Tanh"), vec![x()]),
         ("Sigmoid", unary("Sigmoid"), vec![x()]),
         ("Sin", unary("Sin"), vec![x()]),
-        ("BesselI0e", unary("BesselI0e"), vec![x()]),
+        ("Cholesky", unary("Cholesky"), vec![x()]),
         ("Sqrt", Op::new("Sqrt"), vec![floats(&[4.0])]),
     ]
 }
@@ -197,10 +197,10 @@ fn kernels_that_are_not_compared_are_listed_once() {
         lines,
         [
             "not compared, since an argument is a string, a variable or a variant: StringLength",
-            "not compared, since the reference has no kernel of the op and types: BesselI0e T=TF_FLOAT"
+            "not compared, since the reference has no kernel of the op and types: Cholesky T=TF_FLOAT"
         ]
     );
-    assert_eq!(run.result("BesselI0e"), "[0.0, 0.0, 0.0]");
+    assert_eq!(run.result("Cholesky"), "[0.0, 0.0, 0.0]");
 }
 
 #[test]
