@@ -380,7 +380,10 @@ def range_(r):
     whole = np.issubdtype(dtype, np.integer)
     number = lambda: r.between(-40, 40) if whole else r.rng.normal(scale=10)
     delta = dtype(0 if r.chance(0.05) else r.choice([1, 2, -1, -3]) if whole else r.rng.normal())
-    return lambda s, l, d: R.Range(start=s, limit=l, delta=d), [dtype(number()), dtype(number()), delta]
+    numbers = [dtype(number()), dtype(number()), delta]
+    if r.chance(0.06):  # a vector of one element is accepted, a matrix is not
+        numbers[r.below(3)] = np.full(r.choice([(1,), (1, 1)]), 2, dtype)
+    return lambda s, l, d: R.Range(start=s, limit=l, delta=d), numbers
 
 
 OPS = {

@@ -107,7 +107,8 @@ fn range<T: Spaced>(
     delta: HostIn<'_, T>,
     output: Out<'_, T, HostInt32>,
 ) -> Result<()> {
-    let (start, limit, delta) = (start.scalar()?, limit.scalar()?, delta.scalar()?);
+    let start = number("start", &start)?;
+    let (limit, delta) = (number("limit", &limit)?, number("delta", &delta)?);
     let is_in_order = match delta.partial_cmp(&T::ZERO) {
         Some(std::cmp::Ordering::Greater) => start <= limit,
         Some(std::cmp::Ordering::Less) => start >= limit,
@@ -124,6 +125,17 @@ fn range<T: Spaced>(
         .uninit(&[steps])?
         .write_with(|index| T::nth(start, index, delta));
     Ok(())
+}
+
+/// Returns the element of a scalar, or of a vector of one element.
+fn number<T: Element>(name: &str, tensor: &HostIn<'_, T>) -> Result<T> {
+    let dims = tensor.dims();
+    match dims.len() {
+        0 | 1 => tensor.scalar(),
+        _ => Err(Error::invalid_argument(format!(
+            "{name} must be a scalar, not shape {dims:?}"
+        ))),
+    }
 }
 
 /// Returns the kernels of this file.
