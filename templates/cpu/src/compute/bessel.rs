@@ -4,6 +4,7 @@ use std::f64::consts::PI;
 
 #[allow(unsafe_code)]
 mod library {
+    // SAFETY: the C library has these functions of any `f64`; they read and write no memory of the caller.
     #[cfg_attr(unix, link(name = "m"))]
     unsafe extern "C" {
         pub safe fn j0(x: f64) -> f64;

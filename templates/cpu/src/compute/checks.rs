@@ -81,15 +81,11 @@ pub fn histogram<T: Number + Cast<f64>, C: Number>(
     let [first, end] = range;
     if first.partial_cmp(&end) != Some(std::cmp::Ordering::Less) {
         let (first, end) = (first.cast(), end.cast());
-        let message = format!(
-            "value_range should satisfy value_range[0] < value_range[1], but got '[{first}, {end}]'"
-        );
+        let message = format!("value_range [{first}, {end}] must be in ascending order");
         return Err(Error::Invalid(message));
     }
     if values.iter().any(|x| x.partial_cmp(x).is_none()) {
-        return Err(Error::Invalid(
-            "Histogram values must not contain NaN".into(),
-        ));
+        return Err(Error::Invalid("values must not be NaN".into()));
     }
     let step = end.minus(first).cast() / out.len() as f64;
     out.fill(C::ZERO);

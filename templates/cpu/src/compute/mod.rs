@@ -5,8 +5,8 @@
 //! row-major and contiguous; dims count elements, outermost first; an empty `dims` is a scalar. Results never depend on
 //! the number of cores.
 //!
-//! `unsafe` code is confined to `array`, `cast`, `matmul`, `parallel`, `precision`, `simd`, `workspace` and the tests, as the
-//! lint below checks. [`elementary`] and [`special`] declare functions of the C library that
+//! `unsafe` code is confined to `array`, `cast`, `complex`, `matmul`, `parallel`, `precision`, `simd`, `workspace` and the tests,
+//! as the lint below checks. [`bessel`], [`elementary`] and [`special`] declare functions of the C library that
 //! are safe to call.
 
 #![deny(unsafe_code)]

@@ -47,7 +47,7 @@ where
 {
     if x.dims() != y.dims() {
         return Err(Error::invalid_argument(format!(
-            "x and y must be of the same shape. x shape: {:?}. y shape: {:?}",
+            "x of shape {:?} and y of shape {:?} must have one shape",
             x.dims(),
             y.dims()
         )));
@@ -67,7 +67,7 @@ fn histogram_fixed_width<T: Element + Number + Cast<f64>, C: Element + Number>(
 ) -> Result<()> {
     let &[first, end] = value_range.data() else {
         return Err(Error::invalid_argument(format!(
-            "value_range should be a vector of 2 elements, not of shape {:?}",
+            "value_range must have 2 elements, not shape {:?}",
             value_range.dims()
         )));
     };
@@ -81,10 +81,8 @@ fn bin_count(nbins: &HostIn<'_, i32>) -> Result<usize> {
     let invalid = |text: String| Err(Error::invalid_argument(text));
     match (nbins.dims(), nbins.data()) {
         ([], [count]) if *count > 0 => Ok(*count as usize),
-        ([], count) => invalid(format!(
-            "nbins should be a positive number, but got {count:?}"
-        )),
-        (dims, _) => invalid(format!("nbins should be a scalar, not of shape {dims:?}")),
+        ([], count) => invalid(format!("nbins must be above 0, not {count:?}")),
+        (dims, _) => invalid(format!("nbins must be a scalar, not of shape {dims:?}")),
     }
 }
 
@@ -108,7 +106,9 @@ impl Prepare for Boundaries {
                 doubles: boundaries.iter().map(|it| (*it).into()).collect(),
                 singles: boundaries,
             }),
-            false => Err(Error::invalid_argument("Expected sorted boundaries")),
+            false => Err(Error::invalid_argument(
+                "boundaries must be in ascending order",
+            )),
         }
     }
 }

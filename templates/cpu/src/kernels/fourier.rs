@@ -41,7 +41,7 @@ numbers! {
 fn read<T: Number>(input: &In<'_, T>, rank: usize) -> Result<Fourier> {
     if input.dims().len() < rank {
         return Err(Error::invalid_argument(format!(
-            "Input must have rank of at least {rank} but got: {:?}",
+            "input must have {rank} dimensions or more, not shape {:?}",
             input.dims()
         )));
     }
@@ -101,7 +101,7 @@ fn lengths(
         };
         if *dim < least && !dims.contains(&0) {
             return invalid(format!(
-                "Input dimension {index} must have length of at least {least} but got: {dim}"
+                "dimension {index} of input must have {least} elements or more, not {dim}"
             ));
         }
         lengths.push(length);

@@ -87,12 +87,14 @@ fn check_rows(x: &[usize], indices: &[usize], v: &[usize]) -> Result<()> {
     let invalid = |text: String| Err(Error::invalid_argument(text));
     match (x, indices, v) {
         (_, [] | [_, _, ..], _) => invalid(format!("i must be a vector, not of shape {indices:?}")),
-        ([_, row @ ..], _, [_, new @ ..]) if row != new => {
-            invalid(format!("x and v shape doesn't match: {x:?} vs. {v:?}"))
-        }
-        ([], ..) | (.., []) => invalid(format!("x and v shape doesn't match: {x:?} vs. {v:?}")),
+        ([_, row @ ..], _, [_, new @ ..]) if row != new => invalid(format!(
+            "rows of x of shape {x:?} and of v of shape {v:?} must have one shape"
+        )),
+        ([], ..) | (.., []) => invalid(format!(
+            "rows of x of shape {x:?} and of v of shape {v:?} must have one shape"
+        )),
         (_, [count], [rows, ..]) if count != rows => invalid(format!(
-            "i and x shape doesn't match: {count} indices for v of shape {v:?}"
+            "{count} indices need as many rows, not v of shape {v:?}"
         )),
         _ => Ok(()),
     }

@@ -170,7 +170,7 @@ fn check_paddings(size: [usize; 2], paddings: [Padding; 2]) -> Result<()> {
         let excess = [before, after].iter().position(|it| *it >= size);
         if let Some(side) = excess {
             return Err(Error::invalid_argument(format!(
-                "{} padding {} needs to be smaller than the window size {size}",
+                "{} padding {} must be below the size {size} of the window",
                 names[side],
                 [before, after][side]
             )));

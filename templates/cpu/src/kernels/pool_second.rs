@@ -109,7 +109,7 @@ pub fn check_dims(name: &str, found: &[usize], expected: &[usize]) -> Result<()>
     match found == expected {
         true => Ok(()),
         false => Err(Error::invalid_argument(format!(
-            "Expected {name} shape to be {expected:?}, but got {found:?}"
+            "{name} must have shape {expected:?}, not {found:?}"
         ))),
     }
 }

@@ -20,7 +20,7 @@ impl Steps {
                 is_narrow,
             }),
             _ => Err(Error::invalid_argument(format!(
-                "num_bits must be between 2 and 16, inclusive, not {bits}"
+                "num_bits must be in [2, 16], not {bits}"
             ))),
         }
     }
@@ -55,7 +55,7 @@ impl Prepare for Stated {
                 steps.is_narrow,
             ))),
             false => Err(Error::invalid_argument(format!(
-                "min has to be smaller than max, was: {} >= {}",
+                "min {} must be below max {}",
                 it.min, it.max
             ))),
         }
@@ -84,7 +84,7 @@ pub fn check_same<T: Element>(gradients: &In<'_, T>, inputs: &In<'_, T>) -> Resu
     match gradients.dims() == inputs.dims() {
         true => Ok(()),
         false => Err(Error::invalid_argument(format!(
-            "gradients {:?} and inputs {:?} must have the same size and shape",
+            "gradients of shape {:?} and inputs of shape {:?} must have one shape",
             gradients.dims(),
             inputs.dims()
         ))),

@@ -50,7 +50,7 @@ fn check_axis(axis: i64) -> Result<()> {
     match axis >= -1 {
         true => Ok(()),
         false => Err(Error::invalid_argument(format!(
-            "Axis must be at least -1. Found {axis}"
+            "axis must be -1 or more, not {axis}"
         ))),
     }
 }
@@ -111,7 +111,7 @@ impl Rounding {
         };
         if self.is_given && ranges.iter().any(|[min, max]| min > max) {
             return Err(Error::invalid_argument(
-                "Invalid range: input_min > input_max",
+                "input_min must not be above input_max",
             ));
         }
         let scales: Vec<Scale<T>> = ranges

@@ -72,7 +72,7 @@ fn read_pairs<'a>(
     segment_ids: &'a BytesIn<'_>,
 ) -> Result<(Indices<'a>, Indices<'a>)> {
     let [count] = *indices.dims() else {
-        return Err(Error::invalid_argument("indices should be a vector."));
+        return Err(Error::invalid_argument("indices must be a vector"));
     };
     check_vector_of(count, segment_ids.dims())?;
     Ok((to_indices(indices)?, to_indices(segment_ids)?))
@@ -82,7 +82,7 @@ fn read_pairs<'a>(
 fn read_segments(stated: &HostIn<'_, Index>, used: usize) -> Result<usize> {
     let (count, []) = (stated.iter().next(), stated.dims()) else {
         let message = format!(
-            "num_segments should be a scalar, not shape {:?}",
+            "num_segments must be a scalar, not shape {:?}",
             stated.dims()
         );
         return Err(Error::invalid_argument(message));

@@ -16,11 +16,10 @@ impl Formats {
     /// Returns an error if they have not four or five letters, or other ones.
     pub fn new(source: &str, target: &str) -> Result<Self> {
         let invalid = |reason: String| Err(Error::Invalid(reason));
-        let formats = [("Source", "src", source), ("Destination", "dst", target)];
-        for (name, attribute, format) in formats {
+        for (attribute, format) in [("src", source), ("dst", target)] {
             if !(4..=5).contains(&format.chars().count()) {
                 return invalid(format!(
-                    "{name} format must be of length 4 or 5, received {attribute}_format = {format}"
+                    "{attribute}_format {format} must have 4 or 5 letters"
                 ));
             }
         }
@@ -34,7 +33,7 @@ impl Formats {
                 target: to,
             }),
             false => invalid(format!(
-                "Destination and source format must determine a permutation, got {source} and {target}"
+                "{target} must have the letters of {source} in another order"
             )),
         }
     }
@@ -56,20 +55,15 @@ impl Formats {
             |reason: String| Err(Error::Invalid(format!("{reason}, but got shape {text}")));
         let rows = match *dims {
             [rows] | [rows, 2] => rows,
-            [_, _] => return invalid("Second dimension of 2D input must be of size 2".into()),
-            _ => return invalid("input must be a vector or 2D tensor".into()),
+            [_, _] => return invalid("a matrix must have 2 columns".into()),
+            _ => return invalid("a vector or a matrix is required".into()),
         };
         let is_included = |it: &&char| rows == all || !['N', 'C'].contains(*it);
         let [from, to]: [Vec<&char>; 2] =
             [&self.source, &self.target].map(|it| it.iter().filter(is_included).collect());
         if rows != from.len() {
-            let part = if dims.len() == 1 {
-                "1D"
-            } else {
-                "First dimension of 2D"
-            };
             let least = all - 2;
-            return invalid(format!("{part} input must be of size {least} or {all}"));
+            return invalid(format!("input must have {least} or {all} rows"));
         }
         let find = |letter| from.iter().position(|it| it == letter);
         Ok(to.iter().filter_map(find).collect())

@@ -64,7 +64,7 @@ impl<'a> Operand<'a> {
 struct Scratch {
     /// For each input that has not the result's shape, its elements.
     loaded: Vec<Vec<f32>>,
-    /// What steps that are no results have computed.
+    /// The values of the steps that are no results.
     blocks: Vec<Vec<f32>>,
 }
 
