@@ -1,10 +1,12 @@
 //! Trees that are merged into one node with several results. A recurrent layer's gradient reads its gates, so these end
 //! trees, although one pass over memory can compute and store all of them.
 
+mod combination;
+
 use std::collections::{HashMap, HashSet};
 
-use super::{KnownShape, MAX_STEPS, shape_of, step_text};
-use crate::graph::{Attribute, Graph, Input, Node};
+use super::{KnownShape, MAX_STEPS, shape_of};
+use crate::graph::{Graph, Input, Node};
 use crate::op;
 use crate::optimizer::fusion::{Rules, chain::Links, flow::Flow};
 
@@ -179,7 +181,7 @@ impl<'g> Groups<'g> {
             .filter(|it| is_result(&members[*it]))
             .collect();
         results.sort_by_key(|it| (!is_preserved(&members[*it]), members.len() - it));
-        let node = combined(&nodes, &results)?;
+        let node = combination::combined(&nodes, &results)?;
         Some(Merged {
             members: members.to_vec(),
             results: results.iter().map(|it| members[*it]).collect(),
@@ -213,11 +215,7 @@ fn readers(graph: &Graph, links: &Links<'_>) -> Vec<Vec<usize>> {
 }
 
 fn step_count(node: &Node) -> usize {
-    steps(node).map_or(1, |it| it.len())
-}
-
-fn steps(node: &Node) -> Option<Vec<&str>> {
-    node.attribute("steps")?.as_texts()
+    combination::steps(node).map_or(1, |it| it.len())
 }
 
 /// A node that replaces others.
@@ -258,63 +256,4 @@ fn rename_inputs(node: &mut Node, results: &HashMap<&str, (&str, usize)>) {
     // Several nodes that it has waited for may be one now.
     let mut controls = HashSet::new();
     (node.inputs).retain(|it| !it.starts_with('^') || controls.insert(it.clone()));
-}
-
-/// Returns a node with the steps of all of these, in order, and with the results of some of them.
-fn combined(nodes: &[&Node], results: &[usize]) -> Option<Node> {
-    let is_inside = |it: &Input<'_>| nodes.iter().any(|node| node.name == it.node);
-    let all = nodes.iter().flat_map(|it| &it.inputs);
-    let outside = all.filter(|it| !is_inside(&Input::parse(it)));
-    let mut inputs: Vec<String> = Vec::new();
-    let (controls, data): (Vec<&String>, Vec<&String>) =
-        outside.partition(|it| it.starts_with('^'));
-    for text in data.iter().chain(&controls) {
-        if !inputs.contains(text) {
-            inputs.push((*text).clone());
-        }
-    }
-    let count = inputs.iter().filter(|it| !it.starts_with('^')).count();
-    let (mut texts, mut last_steps) = (Vec::new(), Vec::new());
-    for node in nodes {
-        let operands = node.inputs().filter(|it| it.output.is_some());
-        let numbers = operands.zip(&node.inputs).map(|(it, text)| {
-            match nodes.iter().position(|node| node.name == it.node) {
-                Some(inside) => last_steps.get(inside).map(|step| count + step),
-                None => inputs.iter().position(|it| it == text),
-            }
-        });
-        let numbers: Vec<usize> = numbers.collect::<Option<_>>()?;
-        let first = count + texts.len();
-        match steps(node) {
-            None => texts.push(step_text(&node.op, numbers)),
-            Some(steps) => texts.extend(steps.iter().map(|it| renumbered(it, &numbers, first))),
-        }
-        last_steps.push(texts.len() - 1);
-    }
-    let mut node = nodes[*results.first()?].clone();
-    let results = results.iter().map(|it| i64::try_from(last_steps[*it]).ok());
-    let results: Vec<i64> = results.collect::<Option<_>>()?;
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    node.op = OP.into();
-    node.attributes.retain(|(name, _)| name == "T");
-    node.attributes.extend([
-        ("N".into(), i64::try_from(count).ok()?.into()),
-        ("M".into(), i64::try_from(results.len()).ok()?.into()),
-        ("steps".into(), Attribute::from(&texts[..])),
-        ("results".into(), Attribute::from(&results[..])),
-    ]);
-    node.inputs = inputs;
-    Some(node)
-}
-
-/// Returns a step of a tree whose inputs have other numbers, and whose first step has the number `first`.
-fn renumbered(step: &str, inputs: &[usize], first: usize) -> String {
-    let mut words = step.split(' ');
-    let op = words.next().unwrap_or_default();
-    let numbers = words.filter_map(|word| word.parse::<usize>().ok());
-    let numbers = numbers.map(|number| match number.checked_sub(inputs.len()) {
-        None => inputs[number],
-        Some(step) => first + step,
-    });
-    step_text(op, numbers)
 }
