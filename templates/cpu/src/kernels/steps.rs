@@ -152,7 +152,7 @@ fn elementwise_results(
         return Ok(());
     }
     for (result, (out, dims)) in outs.iter_mut().zip(&dims).enumerate() {
-        let (steps, read) = steps.of_result(result);
+        let (steps, read) = steps.restricted_to(result);
         let inputs: Vec<_> = read.iter().map(|it| inputs[*it]).collect();
         steps.run(&inputs, dims, &mut [&mut **out]);
     }

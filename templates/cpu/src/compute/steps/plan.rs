@@ -135,7 +135,7 @@ impl Steps {
     }
 
     /// Returns the steps of one result only, and the inputs that they read.
-    pub fn of_result(&self, result: usize) -> (Self, Vec<usize>) {
+    pub fn restricted_to(&self, result: usize) -> (Self, Vec<usize>) {
         let last = self.inputs + self.results[result];
         let mut is_needed = vec![false; last + 1];
         is_needed[last] = true;

@@ -229,10 +229,10 @@ fn steps_of_one_result_read_only_its_inputs() {
         .result_dims([&[][..], &[4], &[2, 1]].into_iter())
         .unwrap();
     assert_eq!([&dims[0][..], &dims[1]], [&[4][..], &[2, 4]]);
-    let (of_first, inputs) = steps.of_result(0);
+    let (of_first, inputs) = steps.restricted_to(0);
     assert_eq!(inputs, [1]);
     let (x, mut out) = (numbers(4, 3), [f32::NAN; 4]);
     of_first.run(&[(&[4], &x)], &[4], &mut [&mut out]);
     assert_eq!(out.to_vec(), one(&x, Elementary::hyperbolic_tangent));
-    assert_eq!(steps.of_result(1).1, [0, 1, 2]);
+    assert_eq!(steps.restricted_to(1).1, [0, 1, 2]);
 }
