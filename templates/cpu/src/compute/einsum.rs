@@ -309,14 +309,14 @@ pub fn einsum<T: Multiply>(plan: &Einsum, operands: &[&[T]], out: &mut [T]) {
 /// Computes the summation of two operands; `out` is zeroed if labels of the result are repeated.
 fn multiply<T: Multiply>(plan: &Einsum, x: &[T], y: &[T], out: &mut [T]) {
     let [a, b] = [&plan.operands[0], &plan.operands[1]];
-    let restricted_to = |in_a: bool, in_b: bool| -> Labels {
+    let of_result = |in_a: bool, in_b: bool| -> Labels {
         let is_such = |label: &&Label| a.has(**label) == in_a && b.has(**label) == in_b;
         plan.result.iter().filter(is_such).copied().collect()
     };
     let (batch, rows, columns) = (
-        restricted_to(true, true),
-        restricted_to(true, false),
-        restricted_to(false, true),
+        of_result(true, true),
+        of_result(true, false),
+        of_result(false, true),
     );
     let inner: Labels = a
         .labels()
