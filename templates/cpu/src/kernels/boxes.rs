@@ -18,7 +18,31 @@ struct Limits<T> {
     sigma: T,
 }
 
-/// The shapes of boxes and scores must agree, and the limits be in range.
+impl<T: Element + Float> Limits<T> {
+    /// Reads the inputs that all versions have. Boxes of any score are selected, and scores do not decay.
+    fn new<U: Element + Cast<T>>(
+        max_output_size: &HostIn<'_, i32>,
+        iou_threshold: &HostIn<'_, U>,
+    ) -> Result<Self> {
+        Ok(Self {
+            count: number("max_output_size", max_output_size)?,
+            overlap: number("iou_threshold", iou_threshold)?.cast(),
+            score: None,
+            sigma: T::ZERO,
+        })
+    }
+
+    /// Reads the least score.
+    fn with_score<U: Element + Cast<T>>(self, score_threshold: &HostIn<'_, U>) -> Result<Self> {
+        let score = Some(number("score_threshold", score_threshold)?.cast());
+        Ok(Self { score, ..self })
+    }
+}
+
+/// Returns the plan of a selection.
+///
+/// # Errors
+/// Returns an error if the shapes of boxes and scores differ, or a limit is out of range.
 fn plan<T: Element + Float>(
     boxes: &In<'_, T>,
     scores: &In<'_, T>,
@@ -73,6 +97,17 @@ fn write_padded<T: Element + Number>(
     Ok(())
 }
 
+/// Writes the number of selected boxes, and returns the size of the outputs.
+fn write_count<T>(
+    plan: &Suppression<T>,
+    found: usize,
+    is_padded: bool,
+    output: Out<'_, i32>,
+) -> Result<usize> {
+    output.uninit(&[])?.fill(found as i32);
+    Ok(if is_padded { plan.limit } else { found })
+}
+
 /// Writes the indices of the selected boxes.
 fn write_selected<T>(found: &[(usize, T)], size: usize, output: Out<'_, i32>) -> Result<()> {
     write_padded(found.iter().map(|it| it.0 as i32), size, output)
@@ -86,12 +121,7 @@ fn suppression_v2<T: Element + Float, U: Element + Cast<T>>(
     iou_threshold: HostIn<'_, U>,
     selected_indices: Out<'_, i32>,
 ) -> Result<()> {
-    let limits = Limits {
-        count: number("max_output_size", &max_output_size)?,
-        overlap: number("iou_threshold", &iou_threshold)?.cast(),
-        score: None,
-        sigma: T::ZERO,
-    };
+    let limits = Limits::new(&max_output_size, &iou_threshold)?;
     let found = plan(&boxes, &scores, limits)?.select(boxes.data(), scores.data());
     write_selected(&found, found.len(), selected_indices)
 }
@@ -105,12 +135,7 @@ fn suppression_v3<T: Element + Float, U: Element + Cast<T>>(
     score_threshold: HostIn<'_, U>,
     selected_indices: Out<'_, i32>,
 ) -> Result<()> {
-    let limits = Limits {
-        count: number("max_output_size", &max_output_size)?,
-        overlap: number("iou_threshold", &iou_threshold)?.cast(),
-        score: Some(number("score_threshold", &score_threshold)?.cast()),
-        sigma: T::ZERO,
-    };
+    let limits = Limits::new(&max_output_size, &iou_threshold)?.with_score(&score_threshold)?;
     let found = plan(&boxes, &scores, limits)?.select(boxes.data(), scores.data());
     write_selected(&found, found.len(), selected_indices)
 }
@@ -126,25 +151,15 @@ fn suppression_v4<T: Element + Float, U: Element + Cast<T>>(
     valid_outputs: Out<'_, i32>,
     pad_to_max_output_size: bool,
 ) -> Result<()> {
-    let limits = Limits {
-        count: number("max_output_size", &max_output_size)?,
-        overlap: number("iou_threshold", &iou_threshold)?.cast(),
-        score: Some(number("score_threshold", &score_threshold)?.cast()),
-        sigma: T::ZERO,
-    };
+    let limits = Limits::new(&max_output_size, &iou_threshold)?.with_score(&score_threshold)?;
     let plan = plan(&boxes, &scores, limits)?;
     let found = plan.select(boxes.data(), scores.data());
-    let size = if pad_to_max_output_size {
-        plan.limit
-    } else {
-        found.len()
-    };
-    valid_outputs.uninit(&[])?.fill(found.len() as i32);
+    let size = write_count(&plan, found.len(), pad_to_max_output_size, valid_outputs)?;
     write_selected(&found, size, selected_indices)
 }
 
 #[kernel(NonMaxSuppressionV5, T = [F16, f32])]
-fn suppression_v5<T: Element + Float>(
+fn suppression_v5<T: Element + Float + Cast<T>>(
     boxes: In<'_, T>,
     scores: In<'_, T>,
     max_output_size: HostIn<'_, i32>,
@@ -156,20 +171,12 @@ fn suppression_v5<T: Element + Float>(
     valid_outputs: Out<'_, i32>,
     pad_to_max_output_size: bool,
 ) -> Result<()> {
-    let limits = Limits {
-        count: number("max_output_size", &max_output_size)?,
-        overlap: number("iou_threshold", &iou_threshold)?,
-        score: Some(number("score_threshold", &score_threshold)?),
-        sigma: number("soft_nms_sigma", &soft_nms_sigma)?,
-    };
+    let limits = Limits::<T>::new(&max_output_size, &iou_threshold)?;
+    let mut limits = limits.with_score(&score_threshold)?;
+    limits.sigma = number("soft_nms_sigma", &soft_nms_sigma)?;
     let plan = plan(&boxes, &scores, limits)?;
     let found = plan.select(boxes.data(), scores.data());
-    let size = if pad_to_max_output_size {
-        plan.limit
-    } else {
-        found.len()
-    };
-    valid_outputs.uninit(&[])?.fill(found.len() as i32);
+    let size = write_count(&plan, found.len(), pad_to_max_output_size, valid_outputs)?;
     write_padded(found.iter().map(|it| it.1), size, selected_scores)?;
     write_selected(&found, size, selected_indices)
 }
