@@ -1,9 +1,9 @@
 //! Convolution of volumes and its gradients.
 
-use super::image::{PaddingKind, check_filter};
+use super::image::{PaddingKind, check_dims, check_filter};
 use super::layout::ChannelFormat;
 use super::prelude::*;
-use super::volume::{VolumeFormat, check_output, dims5, slides_3d, spatial_3d};
+use super::volume::{VolumeFormat, dims5, slides_3d, spatial_3d};
 use crate::compute::matmul::Factor;
 use crate::compute::nn::conv::{self, Convolution};
 use crate::compute::nn::window::Slide;
@@ -93,7 +93,7 @@ fn conv3d_backprop_input<T: Element + Factor>(
     let dims = stated_dims("input_sizes", &input_sizes)?;
     let plan = it.plan(&dims, filter.dims())?;
     let gradient = it.format.dims(plan.output_3d());
-    check_output("out_backprop", out_backprop.dims(), gradient)?;
+    check_dims("out_backprop", out_backprop.dims(), &gradient)?;
     it.format.write(plan.input_3d(), output, |dx| {
         it.format.read(plan.output_3d(), out_backprop.data(), |dy| {
             conv::backprop_input(&plan, filter.data(), dy, dx)
@@ -112,7 +112,7 @@ fn conv3d_backprop_filter<T: Element + Factor>(
     let dims = super::image::shape("filter_sizes", &filter_sizes)?;
     let plan = it.plan(input.dims(), &dims)?;
     let gradient = it.format.dims(plan.output_3d());
-    check_output("out_backprop", out_backprop.dims(), gradient)?;
+    check_dims("out_backprop", out_backprop.dims(), &gradient)?;
     let mut output = output.unspecified(&dims)?;
     T::overwrite(&mut output, |df| {
         it.format.read(plan.input_3d(), input.data(), |x| {

@@ -96,6 +96,19 @@ pub fn spatial(name: &str, values: &[i64], format: DataFormat) -> Result<[usize;
     }
 }
 
+/// Checks that a tensor has a shape.
+///
+/// # Errors
+/// Returns an error if it has another one.
+pub fn check_dims(name: &str, found: &[usize], expected: &[usize]) -> Result<()> {
+    match found == expected {
+        true => Ok(()),
+        false => Err(Error::invalid_argument(format!(
+            "{name} must have shape {expected:?}, not {found:?}"
+        ))),
+    }
+}
+
 /// Returns the message about an attribute whose elements of batch and channels are not 1.
 pub fn not_spatial(name: &str, values: &[i64]) -> String {
     format!("{name} in the batch and depth dimensions must be 1, but {name} are {values:?}")

@@ -1,6 +1,6 @@
 //! Pools and their gradients.
 
-use super::image::{DataFormat, PaddingKind, dims4, paddings, shape, slides, spatial};
+use super::image::{DataFormat, PaddingKind, check_dims, dims4, paddings, shape, slides, spatial};
 use super::layout::ChannelFormat;
 use super::prelude::*;
 use crate::compute::elementary::Elementary;
@@ -96,13 +96,7 @@ impl Pooling {
     /// # Errors
     /// Returns an error if it has another shape.
     pub fn check_output(&self, name: &str, plan: &Pool, found: &[usize]) -> Result<()> {
-        let expected = self.format.dims(plan.output());
-        match found == expected {
-            true => Ok(()),
-            false => Err(Error::invalid_argument(format!(
-                "{name} must have shape {expected:?}, not {found:?}"
-            ))),
-        }
+        check_dims(name, found, &self.format.dims(plan.output()))
     }
 
     /// Writes the largest element of each window.

@@ -1,9 +1,9 @@
 //! Pools of volumes and their gradients.
 
-use super::image::{PaddingKind, shape};
+use super::image::{PaddingKind, check_dims, shape};
 use super::layout::ChannelFormat;
 use super::prelude::*;
-use super::volume::{VolumeFormat, check_output, dims5, slides_3d, spatial_3d};
+use super::volume::{VolumeFormat, dims5, slides_3d, spatial_3d};
 use crate::compute::elementary::Elementary;
 use crate::compute::nn::pool::{self, Pool};
 use crate::compute::nn::window::Slide;
@@ -49,7 +49,7 @@ impl Pooling {
 
     /// Checks that a tensor has the shape of the result.
     fn check_output(&self, name: &str, found: &[usize], plan: &Pool) -> Result<()> {
-        check_output(name, found, self.format.dims(plan.output_3d()))
+        check_dims(name, found, &self.format.dims(plan.output_3d()))
     }
 }
 
@@ -91,6 +91,28 @@ fn max_pool_grad<T: Element + Precision<Compute = f32>, U: Element + Precision<C
     })
 }
 
+#[kernel(MaxPool3DGradGrad, T = [F16, Bf16, f32])]
+fn max_pool_grad_grad<T: Element + Precision<Compute: Elementary>>(
+    #[state] it: &Pooling,
+    orig_input: In<'_, T>,
+    orig_output: In<'_, T>,
+    grad: In<'_, T>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let (plan, format) = (it.plan(orig_input.dims())?, it.format);
+    it.check_output("orig_output", orig_output.dims(), &plan)?;
+    check_dims("grad", grad.dims(), orig_input.dims())?;
+    let [x, y, dx] = [&orig_input, &orig_output, &grad].map(|it| T::widened(it.data()));
+    let (input, result) = (plan.input_3d(), plan.output_3d());
+    format.write(result, output, |out| {
+        format.read(input, &x, |x| {
+            format.read(input, &dx, |dx| {
+                format.read(result, &y, |y| pool::select_equal(&plan, [x, dx], y, out))
+            })
+        })
+    })
+}
+
 #[kernel(AvgPool3D, T = [F16, Bf16, f32, f64])]
 fn average_pool<T: Element + Precision<Compute: Elementary>>(
     #[state] it: &Pooling,
@@ -124,5 +146,11 @@ fn average_pool_grad<T: Element + Precision<Compute: Elementary>>(
 
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
-    kernels![max_pool, max_pool_grad, average_pool, average_pool_grad]
+    kernels![
+        max_pool,
+        max_pool_grad,
+        max_pool_grad_grad,
+        average_pool,
+        average_pool_grad
+    ]
 }

@@ -1,13 +1,12 @@
 //! Pools that return the positions of maxima, and their gradients.
 
 use super::gather::to_indices;
-use super::image::{DataFormat, PaddingKind};
+use super::image::{DataFormat, PaddingKind, check_dims};
 use super::pool::Pooling;
-use super::pool_second::check_dims;
 use super::prelude::*;
 use crate::compute::elementary::Elementary;
 use crate::compute::len;
-use crate::compute::nn::positions::find_largest;
+use crate::compute::nn::pool::find_largest;
 use crate::compute::search::write_indices;
 use sp_plugin::kernel::{Attributes, BytesIn, BytesOut, Kernel, Prepare, kernels};
 
@@ -44,18 +43,18 @@ fn max_pool_with_argmax<T: Element + Precision<Compute: Elementary>>(
     output: Out<'_, T>,
     argmax: BytesOut<'_>,
 ) -> Result<()> {
-    let grid = it.pooling.grid(input.dims())?;
-    let dims = it.pooling.plan(input.dims())?.output();
+    let plan = it.pooling.plan(input.dims())?;
+    let dims = plan.output();
     let (mut output, mut argmax) = (output.uninit(&dims)?, argmax.uninit(&dims)?);
     let (x, mut positions) = (input.data(), vec![0; len(&dims)]);
-    find_largest(&grid, &T::widened(x), &mut positions);
+    find_largest(&plan, &T::widened(x), &mut positions);
     for (output, at) in output.as_uninit_slice().iter_mut().zip(&positions) {
         output.write(x[*at]);
     }
     let image = if it.includes_batch {
         x.len()
     } else {
-        grid.image()
+        plan.image()
     };
     let (width, indices) = (argmax.width(), positions.iter().map(|at| at % image));
     write_indices(argmax.as_uninit_slice(), width, indices);

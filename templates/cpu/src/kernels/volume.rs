@@ -87,16 +87,3 @@ pub fn dims5(name: &str, dims: &[usize]) -> Result<[usize; 5]> {
         || Error::invalid_argument(format!("{name} must have 5 dimensions, not shape {dims:?}"));
     dims.try_into().map_err(|_| message())
 }
-
-/// Checks that a tensor has the shape of the result of a kernel.
-///
-/// # Errors
-/// Returns an error if it has another one.
-pub fn check_output(name: &str, found: &[usize], expected: [usize; 5]) -> Result<()> {
-    match found == expected {
-        true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
-            "{name} must have shape {expected:?}, not {found:?}"
-        ))),
-    }
-}

@@ -1,16 +1,15 @@
 //! The elements of windows of images and volumes, as the channels of the result. Tensors are in the order batch, planes,
 //! rows, columns, channels. An image is a volume of one plane.
 
-use crate::compute::nn::window::{Slide, Windows};
+use crate::compute::nn::pool::Pool;
+use crate::compute::nn::window::Slide;
 use crate::compute::parallel::{Cost, for_each_row_chunk};
 use crate::compute::{Result, len};
 
 /// The windows whose elements are copied.
 #[derive(Clone, Copy, Debug)]
 pub struct Patches {
-    batch: usize,
-    windows: [Windows; 3],
-    channels: usize,
+    windows: Pool,
 }
 
 impl Patches {
@@ -19,26 +18,16 @@ impl Patches {
     /// # Errors
     /// Returns [`Error::WindowTooLarge`](crate::compute::Error).
     pub fn new(input: [usize; 5], size: [usize; 3], slides: [Slide; 3]) -> Result<Self> {
-        let windows = |i: usize| Windows::new(input[i + 1], size[i], slides[i]);
-        Ok(Self {
-            batch: input[0],
-            windows: [windows(0)?, windows(1)?, windows(2)?],
-            channels: input[4],
-        })
+        let windows = Pool::new_3d(input, size, slides)?;
+        Ok(Self { windows })
     }
 
     /// Returns the dims of the result.
     pub fn output(&self) -> [usize; 5] {
-        let [planes, rows, columns] = self.windows.map(|it| it.output);
-        let sizes = self.windows.iter().map(|it| it.size);
-        let elements = sizes.fold(self.channels, usize::saturating_mul);
-        [self.batch, planes, rows, columns, elements]
-    }
-
-    /// Returns the dims of the input.
-    fn input(&self) -> [usize; 5] {
-        let [planes, rows, columns] = self.windows.map(|it| it.input);
-        [self.batch, planes, rows, columns, self.channels]
+        let [batch, planes, rows, columns, channels] = self.windows.output_3d();
+        let sizes = self.windows.windows().map(|it| it.size);
+        let elements = sizes.into_iter().fold(channels, usize::saturating_mul);
+        [batch, planes, rows, columns, elements]
     }
 
     /// Copies the elements of `width` bytes; those of the padding are `zero`.
@@ -46,9 +35,10 @@ impl Patches {
     /// # Panics
     /// Panics if a slice has another length than the plan.
     pub fn extract<B: Copy + Send + Sync>(&self, width: usize, x: &[B], zero: B, out: &mut [B]) {
-        let element = self.channels * width;
+        let input = self.windows.input_3d();
+        let element = input[4] * width;
         let window = self.output()[4] * width;
-        let lens = [len(&self.input()), len(&self.output())].map(|it| it * width);
+        let lens = [len(&input), len(&self.output())].map(|it| it * width);
         assert_eq!(
             [x.len(), out.len()],
             lens,
@@ -71,7 +61,7 @@ impl Patches {
 
     /// Returns the index of the element `k` of a window in the input, without its channels; `None` in the padding.
     fn find(&self, window: usize, k: usize) -> Option<usize> {
-        let [planes, rows, columns] = &self.windows;
+        let [planes, rows, columns] = self.windows.windows();
         let split = |at: usize, by: usize| (at / by, at % by);
         let ((line, x), (k_line, k_x)) = (split(window, columns.output), split(k, columns.size));
         let ((line, y), (k_z, k_y)) = (split(line, rows.output), split(k_line, rows.size));
@@ -107,7 +97,7 @@ mod tests {
             plan.extract(2, &bytes(&x), 0, &mut out);
             let full = [&plan.output()[..4], &size, &input[4..]].concat();
             let expected: Vec<u16> = coordinates(&full).iter().map(|at| {
-                let index = |i: usize| plan.windows[i].index(at[i + 1], at[i + 4]);
+                let index = |i: usize| plan.windows.windows()[i].index(at[i + 1], at[i + 4]);
                 let (Some(z), Some(row), Some(column)) = (index(0), index(1), index(2)) else { return 0 };
                 x[(((at[0] * input[1] + z) * input[2] + row) * input[3] + column) * input[4] + at[7]]
             }).collect();

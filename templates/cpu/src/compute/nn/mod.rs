@@ -9,7 +9,6 @@ pub mod dilation;
 pub mod epilogue;
 pub mod lrn;
 pub mod pool;
-pub mod positions;
 pub mod relu;
 pub mod softmax;
 pub mod window;

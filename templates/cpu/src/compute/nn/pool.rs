@@ -3,10 +3,12 @@
 
 mod forward;
 mod gradient;
+mod positions;
 mod windows;
 
 pub use self::forward::{average_pool, max_pool};
 pub use self::gradient::{average_pool_grad, max_pool_3d_grad, max_pool_grad};
+pub use self::positions::{find_largest, select_equal};
 use super::window::{Slide, Windows};
 use crate::compute::{Result, len};
 
@@ -87,6 +89,11 @@ impl Pool {
         ]
     }
 
+    /// Returns the windows along the planes, rows and columns.
+    pub fn windows(&self) -> [&Windows; 3] {
+        [&self.planes, &self.rows, &self.columns]
+    }
+
     fn check<T>(&self, x: &[T], y: &[T]) {
         let lens = [len(&self.input_3d()), len(&self.output_3d())];
         assert_eq!(
@@ -102,7 +109,7 @@ impl Pool {
     }
 
     /// Returns the number of elements of an input image or volume.
-    fn image(&self) -> usize {
+    pub fn image(&self) -> usize {
         self.planes.input * self.rows.input * self.columns.input * self.channels
     }
 }

@@ -58,7 +58,7 @@ impl Pool {
 
     /// Returns the largest number of elements of a window that are not padding.
     pub(super) fn most_elements(&self) -> usize {
-        let sides = [&self.planes, &self.rows, &self.columns].map(|it| it.size.min(it.input));
+        let sides = self.windows().map(|it| it.size.min(it.input));
         sides.iter().product()
     }
 
