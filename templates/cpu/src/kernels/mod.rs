@@ -11,6 +11,7 @@ mod cast;
 mod checks;
 mod color;
 mod complex;
+mod complex_arrays;
 mod conv;
 mod conv3d;
 mod diagonal;
@@ -116,6 +117,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(conv3d::table());
     table.extend(color::table());
     table.extend(complex::table());
+    table.extend(complex_arrays::table());
     table.extend(einsum::table());
     table.extend(fused::table());
     table.extend(projection::table());

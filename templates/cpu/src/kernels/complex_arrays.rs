@@ -1,0 +1,172 @@
+//! Sums, products, running totals and transposition of complex numbers. Sums are those of the parts, which are an axis more.
+
+use super::activation::check_same;
+use super::movement::{check_vector, write_view};
+use super::prelude::*;
+use crate::compute::complex::{self as f, parts, parts_mut};
+use crate::compute::map;
+use crate::compute::movement::resolve_axis;
+use crate::compute::movement::view::View;
+use crate::compute::reduce::{Fold, Mean, Reduction, Sum, reduce};
+use crate::compute::segment::{Running, running};
+use crate::compute::shape::len;
+use crate::compute::strided::permute;
+use sp_plugin::Complex64;
+use sp_plugin::kernel::{BytesIn, BytesOut, InList, Kernel, kernels};
+
+/// The sum of tensors of one shape, from the first to the last.
+#[kernel(AddN, T = [Complex64])]
+fn add_n(inputs: InList<'_, Complex64>, sum: Out<'_, Complex64>) -> Result<()> {
+    let inputs = inputs.fetch()?;
+    let Some(first) = inputs.first() else {
+        return Err(Error::invalid_argument("expected one input or more"));
+    };
+    let mut sum = sum.uninit(first.dims())?.copy_from_slice(first.data())?;
+    for input in inputs.iter().skip(1) {
+        check_same((input.dims(), "an input"), (first.dims(), "the first one"))?;
+        map::update(parts_mut(&mut sum), parts(input.data()), arith::add);
+    }
+    Ok(())
+}
+
+#[kernel(Sum, T = [Complex64])]
+fn sum(
+    input: In<'_, Complex64>,
+    reduction_indices: HostIn<'_, Index>,
+    output: Out<'_, Complex64>,
+    keep_dims: bool,
+) -> Result<()> {
+    fold_parts::<Sum>(input, reduction_indices, output, keep_dims)
+}
+
+/// Without elements the mean is 0, as TensorFlow's of complex numbers.
+#[kernel(Mean, T = [Complex64])]
+fn mean(
+    input: In<'_, Complex64>,
+    reduction_indices: HostIn<'_, Index>,
+    output: Out<'_, Complex64>,
+    keep_dims: bool,
+) -> Result<()> {
+    match input.is_empty() {
+        true => fold_parts::<Sum>(input, reduction_indices, output, keep_dims),
+        false => fold_parts::<Mean>(input, reduction_indices, output, keep_dims),
+    }
+}
+
+/// Folds the real and the imaginary parts.
+fn fold_parts<F: Fold<f32>>(
+    input: In<'_, Complex64>,
+    axes: HostIn<'_, Index>,
+    output: Out<'_, Complex64>,
+    keep_dims: bool,
+) -> Result<()> {
+    let (dims, axes) = (input.dims(), axes.to_dims());
+    let plan = Reduction::new(dims, &axes)?;
+    let mut output = output.zeroed(&plan.dims(keep_dims))?;
+    let from_first = |axis: &i64| axis + if *axis < 0 { dims.len() as i64 } else { 0 };
+    let axes: InlineList<i64> = axes.iter().map(from_first).collect();
+    let of_parts = Reduction::new(&[dims, &[2]].concat(), &axes)?;
+    reduce::<f32, F>(&of_parts, parts(input.data()), parts_mut(&mut output));
+    Ok(())
+}
+
+/// The product, from the first to the last element.
+#[kernel(Prod, T = [Complex64])]
+fn prod(
+    input: In<'_, Complex64>,
+    reduction_indices: HostIn<'_, Index>,
+    output: Out<'_, Complex64>,
+    keep_dims: bool,
+) -> Result<()> {
+    let plan = Reduction::new(input.dims(), &reduction_indices.to_dims())?;
+    let mut output = output.zeroed(&plan.dims(keep_dims))?;
+    let mut rows = vec![Complex64::ZERO; input.len()];
+    permute(input.dims(), &plan.order(), input.data(), &mut rows);
+    let count = plan.count();
+    for (at, product) in output.iter_mut().enumerate() {
+        let row = &rows[at * count..][..count];
+        *product = row.iter().copied().fold(Complex64::ONE, f::mul);
+    }
+    Ok(())
+}
+
+/// Kernels of running totals: `name: Op => start, function`.
+macro_rules! totals {
+    ($($name:ident: $op:ident => $start:expr, $f:path;)*) => {$(
+        #[kernel($op, T = [Complex64])]
+        fn $name(
+            x: In<'_, Complex64>,
+            axis: HostIn<'_, Index>,
+            out: Out<'_, Complex64>,
+            exclusive: bool,
+            reverse: bool,
+        ) -> Result<()> {
+            write_totals((x, axis, out), [exclusive, reverse], $start, $f)
+        }
+    )*};
+}
+
+totals! {
+    cumprod: Cumprod => Complex64::ONE, f::mul;
+    cumsum: Cumsum => Complex64::ZERO, f::add;
+}
+
+fn write_totals(
+    (x, axis, out): (In<'_, Complex64>, HostIn<'_, Index>, Out<'_, Complex64>),
+    [is_exclusive, is_reverse]: [bool; 2],
+    start: Complex64,
+    f: fn(Complex64, Complex64) -> Complex64,
+) -> Result<()> {
+    let axis = resolve_axis(axis.scalar()?, x.dims().len())?;
+    let (outer, rest) = x.dims().split_at(axis);
+    let plan = Running {
+        shape: [len(outer), rest[0], len(&rest[1..])],
+        is_exclusive,
+        is_reverse,
+    };
+    let mut out = out.zeroed(x.dims())?;
+    running(plan, start, f, x.data(), &mut out);
+    Ok(())
+}
+
+#[kernel(
+    ConjugateTranspose,
+    T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64]
+)]
+fn transpose(x: BytesIn<'_>, perm: HostIn<'_, Index>, y: BytesOut<'_>) -> Result<()> {
+    check_vector("perm", perm.dims())?;
+    let (view, dims) = View::transposed(x.dims(), perm.iter())?;
+    write_view(x, &view, &dims, y)
+}
+
+#[kernel(ConjugateTranspose, T = [Complex64])]
+fn conjugate_transpose(
+    x: In<'_, Complex64>,
+    perm: HostIn<'_, Index>,
+    y: Out<'_, Complex64>,
+) -> Result<()> {
+    check_vector("perm", perm.dims())?;
+    let (_, dims) = View::transposed(x.dims(), perm.iter())?;
+    let mut order = InlineList::new(0);
+    for axis in perm.iter() {
+        order.push(resolve_axis(axis, x.dims().len())?);
+    }
+    let mut y = y.zeroed(&dims)?;
+    permute(x.dims(), &order, x.data(), &mut y);
+    y.iter_mut().for_each(|y| *y = y.conjugate());
+    Ok(())
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![
+        add_n,
+        sum,
+        mean,
+        prod,
+        cumprod,
+        cumsum,
+        transpose,
+        conjugate_transpose
+    ]
+}
