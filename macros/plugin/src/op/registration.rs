@@ -18,7 +18,7 @@ pub(crate) const ELEMENTWISE: &str = "SpElementwise";
 pub(crate) const ELEMENTWISE_RESULTS: &str = "SpElementwiseResults";
 
 /// The ops of the SDK.
-const OF_SDK: [&str; 2] = [ELEMENTWISE, ELEMENTWISE_RESULTS];
+const SDK_OPS: [&str; 2] = [ELEMENTWISE, ELEMENTWISE_RESULTS];
 
 /// The releases in which an op can be defined. 2.5 exports the functions, but an op does not work there.
 const RELEASES: Releases = Releases::from(Release::new(2, 6));
@@ -48,7 +48,7 @@ pub(crate) fn register(ops: &[&'static OpDefinition]) -> Vec<&'static CStr> {
 /// Reports the author's ops. Without the SDK's own ones, graphs have the single ops.
 fn report_undefined(ops: &[&'static OpDefinition]) {
     let names = ops.iter().map(|it| it.name.to_string_lossy());
-    let names: Vec<_> = names.filter(|it| !OF_SDK.contains(&&**it)).collect();
+    let names: Vec<_> = names.filter(|it| !SDK_OPS.contains(&&**it)).collect();
     if !names.is_empty() {
         let names = names.join(", ");
         sp_runtime::report!(
@@ -68,7 +68,7 @@ fn register_op(op: &OpDefinition) -> Result<()> {
     }
     let name = op.name.to_string_lossy();
     // Another plugin of this SDK may have registered it. If the definition changes, so does the name.
-    if OF_SDK.contains(&&*name) && graph::has_op(&name) {
+    if SDK_OPS.contains(&&*name) && graph::has_op(&name) {
         registered.insert(op.name);
         return Ok(());
     }
