@@ -280,9 +280,9 @@ mod tests {
         nodes
     }
 
-    /// A search that looks at all nodes after each node that it removes would take hours.
+    /// A search that visits all nodes after each node that it removes takes hours for so long a chain.
     #[test]
-    fn search_in_long_chain_looks_at_each_node_once() {
+    fn labels_all_or_none_of_chain_of_10_000_nodes() {
         const LEN: usize = 10_000;
         let and = |name: &str, before: &str| node("LogicalAnd", name, &[before, "all"]);
         let nodes = chain(LEN, and);
