@@ -273,5 +273,17 @@ fn step_text(op: &str, operands: impl IntoIterator<Item = usize>) -> String {
     operands.fold(op.into(), |text, it| format!("{text} {it}"))
 }
 
+/// Returns a step of a tree whose inputs have other numbers, and whose first step has the number `first`.
+fn renumbered(step: &str, inputs: &[usize], first: usize) -> String {
+    let mut words = step.split(' ');
+    let op = words.next().unwrap_or_default();
+    let numbers = words.filter_map(|word| word.parse::<usize>().ok());
+    let numbers = numbers.map(|number| match number.checked_sub(inputs.len()) {
+        None => inputs[number],
+        Some(step) => first + step,
+    });
+    step_text(op, numbers)
+}
+
 #[cfg(test)]
 mod tests;

@@ -12,13 +12,13 @@ use crate::graph::{Graph, Input, Node};
 pub(super) struct Flow {
     /// For each node, the loop of its inputs.
     frames: Vec<usize>,
-    /// For each node, the conditions under which it runs.
+    /// For each node, the number of the set of conditions under which it runs.
     conditions: Vec<usize>,
 }
 
-/// The loop and the conditions of a value.
+/// The loop and the conditions of a value, by their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct Scope {
     frame: usize,
     conditions: usize,
 }
@@ -59,8 +59,8 @@ struct Builder<'g> {
     /// Sets of conditions. The first one is empty.
     sets: Vec<Conditions<'g>>,
     numbers: HashMap<Conditions<'g>, usize>,
-    /// For each node, its inputs' place and that of its results.
-    places: Vec<Option<[Place; 2]>>,
+    /// For each node, the scope of its inputs and that of its results; `None` until these are known.
+    scopes: Vec<Option<[Scope; 2]>>,
 }
 
 impl Flow {
@@ -77,31 +77,36 @@ impl Flow {
             names: HashMap::new(),
             sets: vec![BTreeSet::new()],
             numbers: HashMap::from([(BTreeSet::new(), 0)]),
-            places: vec![None; graph.nodes.len()],
+            scopes: vec![None; graph.nodes.len()],
         };
-        builder.place_all()?;
-        let inputs = builder.places.into_iter().map(|it| it.map(|it| it[0]));
-        let inputs = inputs.collect::<Option<Vec<Place>>>()?;
+        builder.find_scopes()?;
+        let inputs = builder.scopes.into_iter().map(|it| it.map(|it| it[0]));
+        let inputs = inputs.collect::<Option<Vec<Scope>>>()?;
         Some(Self {
             frames: inputs.iter().map(|it| it.frame).collect(),
             conditions: inputs.iter().map(|it| it.conditions).collect(),
         })
     }
 
-    /// Returns true if each time that one of the nodes runs, the other runs too.
-    pub fn run_together(&self, [a, b]: [usize; 2]) -> bool {
+    /// Returns true if both nodes are in one loop and run under the same conditions: if one runs, so does the other.
+    pub fn have_equal_conditions(&self, [a, b]: [usize; 2]) -> bool {
         self.frames[a] == self.frames[b] && self.conditions[a] == self.conditions[b]
     }
 
-    /// Returns true if the results of a node reach no node of the loop `of` in the same iteration.
-    pub fn ends_iteration(&self, node: &Node, position: usize, of: usize) -> bool {
-        self.frames[position] == self.frames[of] && (is_next(node) || is_op(node, "Exit"))
+    /// Returns true if the results of a node reach no node of the loop of `member` in the same iteration.
+    pub fn ends_iteration(&self, node: &Node, position: usize, member: usize) -> bool {
+        self.frames[position] == self.frames[member] && (is_next(node) || is_op(node, "Exit"))
     }
 }
 
 /// Returns true if the node has the op, or its version of references.
 fn is_op(node: &Node, op: &str) -> bool {
     node.op.strip_prefix("Ref").unwrap_or(&node.op) == op
+}
+
+/// Returns true if only one output of the node is alive: that of the branch that runs.
+pub(super) fn is_switch(node: &Node) -> bool {
+    is_op(node, "Switch") || node.op == "_SwitchN"
 }
 
 fn is_next(node: &Node) -> bool {
@@ -134,8 +139,9 @@ fn merged(inputs: Vec<Source<'_>>) -> Option<Conditions<'_>> {
 }
 
 impl<'g> Builder<'g> {
-    /// Places each node after its inputs. The values of the next iteration are not waited for.
-    fn place_all(&mut self) -> Option<()> {
+    /// Finds the scope of each node after those of its inputs, without inputs that a `NextIteration` computes. Returns `None`
+    /// for a graph of another structure than TensorFlow's loops and branches have.
+    fn find_scopes(&mut self) -> Option<()> {
         let nodes = self.nodes;
         let mut missing = vec![0; nodes.len()];
         let mut readers = vec![Vec::new(); nodes.len()];
@@ -150,7 +156,7 @@ impl<'g> Builder<'g> {
         }
         let mut next: Vec<usize> = (0..nodes.len()).filter(|it| missing[*it] == 0).collect();
         while let Some(position) = next.pop() {
-            self.places[position] = Some(self.place(position)?);
+            self.scopes[position] = Some(self.scopes_of_node(position)?);
             for reader in &readers[position] {
                 missing[*reader] -= 1;
                 if missing[*reader] == 0 {
@@ -161,8 +167,8 @@ impl<'g> Builder<'g> {
         Some(())
     }
 
-    /// Returns the place of a node's inputs and that of its results.
-    fn place(&mut self, position: usize) -> Option<[Place; 2]> {
+    /// Returns the scope of a node's inputs and that of its results.
+    fn scopes_of_node(&mut self, position: usize) -> Option<[Scope; 2]> {
         let node = &self.nodes[position];
         let inputs = self.inputs(node)?;
         let frame = inputs.first().map_or(0, |it| it.frame);
@@ -174,16 +180,16 @@ impl<'g> Builder<'g> {
             false => inputs.into_iter().flat_map(|it| it.conditions).collect(),
         };
         let conditions = self.number(conditions);
-        let place = Place { frame, conditions };
+        let scope = Scope { frame, conditions };
         let result = match node {
-            it if is_op(it, "Enter") => self.enter(it, place)?,
-            it if is_op(it, "Exit") => Place {
+            it if is_op(it, "Enter") => self.enter(it, scope)?,
+            it if is_op(it, "Exit") => Scope {
                 frame: self.frames[frame].parent,
                 conditions: self.frames[frame].conditions,
             },
-            _ => place,
+            _ => scope,
         };
-        Some([place, result])
+        Some([scope, result])
     }
 
     /// Returns the inputs but those of the next iteration.
@@ -195,9 +201,9 @@ impl<'g> Builder<'g> {
             if is_next(source) {
                 continue;
             }
-            let [_, result] = self.places[position]?;
+            let [_, result] = self.scopes[position]?;
             let mut conditions = self.sets[result.conditions].clone();
-            if let (true, Some(output)) = (source.op.contains("Switch"), input.output) {
+            if let (true, Some(output)) = (is_switch(source), input.output) {
                 let predicate = Input::parse(source.inputs.get(1)?);
                 let predicate = (predicate.node, predicate.output);
                 conditions.insert(Branch { predicate, output });
@@ -211,8 +217,8 @@ impl<'g> Builder<'g> {
         Some(inputs)
     }
 
-    /// Returns the place of a value in the loop that it enters. All values enter under the same conditions.
-    fn enter(&mut self, node: &'g Node, from: Place) -> Option<Place> {
+    /// Returns the scope of a value in the loop that it enters. All values enter under the same conditions.
+    fn enter(&mut self, node: &'g Node, from: Scope) -> Option<Scope> {
         let name = node.attribute("frame_name")?.bytes();
         let next = self.frames.len();
         let frame = *self.names.entry((from.frame, name)).or_insert(next);
@@ -223,7 +229,7 @@ impl<'g> Builder<'g> {
             });
         }
         let conditions = self.frames[frame].conditions;
-        (conditions == from.conditions).then_some(Place { frame, conditions })
+        (conditions == from.conditions).then_some(Scope { frame, conditions })
     }
 
     /// Returns the number of a set of conditions.

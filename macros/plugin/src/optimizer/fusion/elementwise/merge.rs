@@ -111,7 +111,7 @@ impl<'g> Groups<'g> {
         let [a, b] = nodes.map(|it| &self.graph.nodes[it]);
         let is_alike = a.device == b.device
             && a.attribute("T") == b.attribute("T")
-            && self.flow.run_together(nodes)
+            && self.flow.have_equal_conditions(nodes)
             && self.shapes_may_be_equal([from, to]);
         let members = || self.members[from].iter().chain(&self.members[to]);
         let steps: usize = members().map(|it| step_count(&self.graph.nodes[*it])).sum();
@@ -143,13 +143,13 @@ impl<'g> Groups<'g> {
     /// itself.
     fn has_other_path(&mut self, [from, to]: [usize; 2]) -> bool {
         self.searches += 1;
-        let loop_of = self.members[from][0];
+        let loop_member = self.members[from][0];
         let mut next = vec![from];
         while let Some(group) = next.pop() {
             for member in 0..self.members[group].len() {
                 let member = self.members[group][member];
                 let node = &self.graph.nodes[member];
-                if self.flow.ends_iteration(node, member, loop_of) {
+                if self.flow.ends_iteration(node, member, loop_member) {
                     continue;
                 }
                 self.visits += self.readers[member].len();

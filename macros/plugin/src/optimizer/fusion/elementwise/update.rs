@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
-use super::{MAX_STEPS, OP, fused, shape_of, step_text};
+use super::{MAX_STEPS, OP, fused, renumbered, shape_of, step_text};
 use crate::graph::{Attribute, Graph, Input, Node};
 use crate::optimizer::assignment::{self, AssignUpdate};
-use crate::optimizer::fusion::{Rules, chain::Links};
+use crate::optimizer::fusion::{Rules, chain::Links, flow::is_switch};
 
 /// The ops that use a variable without changing it.
 const READS: &[&str] = &["ReadVariableOp", "VariableShape", "VarIsInitializedOp"];
@@ -158,7 +158,7 @@ impl<'g> Updates<'g> {
         for input in tree.inputs().chain(update.inputs().skip(2)) {
             let source = self.links.position(input.node)?;
             let source = &self.graph.nodes[source];
-            if source.op.ends_with("Switch") {
+            if is_switch(source) {
                 return None;
             }
             // Arguments and constants without inputs are there before any node runs.
@@ -185,7 +185,8 @@ fn is_large(node: &str, rules: &Rules<'_>) -> bool {
 fn with_update(mut tree: Node, variable: &str, update: AssignUpdate) -> Option<Node> {
     let inputs = tree.inputs().filter(|it| it.output.is_some()).count();
     let steps = tree.attribute("steps")?.as_texts()?;
-    let moved = steps.iter().map(|step| renumbered(step, inputs));
+    let numbers: Vec<usize> = (0..inputs).collect();
+    let moved = steps.iter().map(|it| renumbered(it, &numbers, inputs + 1));
     let mut steps: Vec<String> = moved.collect();
     let result = inputs + steps.len();
     update.new_value(&inputs, result, |step, operands| {
@@ -202,13 +203,4 @@ fn with_update(mut tree: Node, variable: &str, update: AssignUpdate) -> Option<N
         }
     }
     (steps.len() <= MAX_STEPS).then_some(tree)
-}
-
-/// Returns a step of a tree that gets an input after these: the numbers of results grow by one.
-fn renumbered(step: &str, inputs: usize) -> String {
-    let words = step.split(' ').map(|word| match word.parse::<usize>() {
-        Ok(operand) if operand >= inputs => (operand + 1).to_string(),
-        _ => word.into(),
-    });
-    words.collect::<Vec<String>>().join(" ")
 }

@@ -1,6 +1,6 @@
 //! The node that computes what several nodes do: its inputs, its steps and its results.
 
-use super::super::step_text;
+use super::super::{renumbered, step_text};
 use crate::graph::{Attribute, Input, Node};
 
 /// Returns a node with the steps of all of these, of which each follows those that it reads, and with the results of some.
@@ -100,16 +100,4 @@ impl<'a> Combination<'a> {
         node.inputs = self.inputs.into_iter().map(String::from).collect();
         Some(node)
     }
-}
-
-/// Returns a step of a tree whose inputs have other numbers, and whose first step has the number `first`.
-fn renumbered(step: &str, inputs: &[usize], first: usize) -> String {
-    let mut words = step.split(' ');
-    let op = words.next().unwrap_or_default();
-    let numbers = words.filter_map(|word| word.parse::<usize>().ok());
-    let numbers = numbers.map(|number| match number.checked_sub(inputs.len()) {
-        None => inputs[number],
-        Some(step) => first + step,
-    });
-    step_text(op, numbers)
 }

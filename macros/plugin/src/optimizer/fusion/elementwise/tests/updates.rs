@@ -130,8 +130,10 @@ fn updates_stay_in_loops_and_branches_and_of_no_source() {
     }
     let cycle = [node("v", "Identity", "w"), node("w", "Identity", "v")];
     assert!(!is_update_replaced(value(), &cycle, &[]));
-    let branch = node("y", "Switch", "z condition");
-    assert!(!is_update_replaced(value(), &[branch], &[]));
+    for op in ["Switch", "RefSwitch", "_SwitchN"] {
+        let branch = node("y", op, "z condition");
+        assert!(!is_update_replaced(value(), &[branch], &[]), "{op}");
+    }
 }
 
 #[test]
