@@ -56,15 +56,17 @@ def equal(found, cpu):
 
 
 def near(found, cpu, precise, is_of_tensor, limit):
-    """Returns, for each element, whether a function of complex numbers is right: its distance to the precise result is small.
+    """Returns, for each element, whether a function of complex numbers is right.
 
-    TensorFlow's loops differ from each other in which results of infinities and of divisions by 0 are infinite, and which NaN.
+    Its distance to the precise result is small, or it is the CPU's result. TensorFlow's loops differ from each other in which
+    results of infinities and of divisions by 0 are infinite, and which NaN: one of these may be another one.
     """
     with np.errstate(all="ignore"):
         magnitude = np.abs(precise)
-        magnitude = np.max(np.where(np.isfinite(magnitude), magnitude, 0), initial=0) if is_of_tensor else magnitude
+        is_finite = np.isfinite(magnitude)
+        magnitude = np.max(np.where(is_finite, magnitude, 0), initial=0) if is_of_tensor else magnitude
         digits, least = PRECISION["float32"]
-        is_near = np.abs(found - precise) <= limit * 2.0**digits * magnitude + 2.0**least
+        is_near = is_finite & (np.abs(found - precise) <= limit * 2.0**digits * magnitude + 2.0**least)
         is_no_number = ~np.isfinite(found) & ~np.isfinite(cpu)
     return is_near | is_no_number | equal(found, cpu)
 
