@@ -26,7 +26,7 @@ use sp_runtime::host::SizeEvidence;
 use sp_runtime::{PrefixMut, RawStatus, guard, handle};
 
 pub use self::fusion::Fusion;
-use self::fusion::Wanted;
+use self::fusion::FusionSettings;
 pub use self::pass::{Pass, Switch};
 use crate::graph::{self, Item};
 use crate::part::{self, PartStructs};
@@ -207,12 +207,12 @@ fn apply_rewrites<O: Optimizer>(
     let Some(device_type) = DEVICE_TYPE.get().and_then(|it| it.to_str().ok()) else {
         return Ok(new_graph);
     };
-    let wanted = Wanted {
+    let settings = FusionSettings {
         chains: O::FUSIONS,
         elementwise: O::ELEMENTWISE,
         updates: O::REPLACE_VARIABLE_UPDATES && !kernel::has_functions_of_variables(),
     };
-    let fused = fusion::fuse(&wanted, device_type, item, new_graph.as_deref())?;
+    let fused = fusion::fuse(&settings, device_type, item, new_graph.as_deref())?;
     let new_graph = fused.or(new_graph);
     let bytes = new_graph.as_deref().unwrap_or(item.bytes());
     let new_graph = condition::place_on_host(bytes, device_type)?.or(new_graph);

@@ -23,10 +23,11 @@ pub fn device_type(plugin_type: &CStr) -> &'static CStr {
 /// is known, else with one that does nothing.
 pub fn fill(table: &mut PrefixMut<'_, TP_Optimizer>) {
     if TP_Optimizer::set_optimize_func::<Unchanged>(table).is_err() {
-        table.set(TP_Optimizer::optimize_func, Some(untouched));
+        table.set(TP_Optimizer::optimize_func, Some(do_nothing));
     }
 }
 
+/// Returns the graph that it gets.
 struct Unchanged;
 
 impl TP_Optimizer__optimize_func for Unchanged {
@@ -47,7 +48,7 @@ impl TP_Optimizer__optimize_func for Unchanged {
     }
 }
 
-unsafe extern "C" fn untouched(
+unsafe extern "C" fn do_nothing(
     _: *mut c_void,
     _: *const TF_Buffer,
     _: *const TF_GrapplerItem,

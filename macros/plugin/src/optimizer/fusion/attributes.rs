@@ -20,7 +20,7 @@ pub fn product_and_sum(chain: &[&Node]) -> Option<Attributes> {
     };
     let operands = sum.inputs().filter(|it| it.output.is_some()).count();
     let mut attributes = copies(product, &["T", "transpose_a", "transpose_b"]);
-    attributes.extend(following(&["Add"], None));
+    attributes.extend(fused_ops(&["Add"], None));
     (operands == 2).then_some(attributes)
 }
 
@@ -76,11 +76,11 @@ fn epilogue(chain: &[&Node]) -> [(String, Attribute); 4] {
     let ops: Vec<&str> = chain[1..].iter().map(|it| it.op.as_str()).collect();
     let slope = chain.iter().find(|it| it.op == "LeakyRelu");
     let slope = slope.and_then(|it| it.attribute("alpha")?.as_float());
-    following(&ops, slope)
+    fused_ops(&ops, slope)
 }
 
 /// Returns the attributes that name the ops after the first one, and the slope of a LeakyRelu among them.
-fn following(ops: &[&str], slope: Option<f32>) -> [(String, Attribute); 4] {
+fn fused_ops(ops: &[&str], slope: Option<f32>) -> [(String, Attribute); 4] {
     [
         ("num_args".into(), Attribute::from(1)),
         ("fused_ops".into(), Attribute::from(ops)),

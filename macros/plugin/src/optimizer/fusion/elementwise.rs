@@ -156,7 +156,7 @@ impl<'g> Trees<'g> {
         let (Some(shape), Some(of_result)) = (&self.shapes[position], &self.shapes[last]) else {
             return;
         };
-        let is_alike = shape.may_be(of_result)
+        let is_alike = shape.may_equal(of_result)
             && node.device == reader.device
             && node.attribute("T") == reader.attribute("T");
         let is_read_elsewhere = self
@@ -187,7 +187,7 @@ fn shape_of(node: &Node, ops: &[&str], rules: &Rules<'_>) -> Option<KnownShape> 
     let shape = KnownShape((rules.shapes)(&node.name));
     let operands: Vec<Input<'_>> = node.inputs().filter(|it| it.output.is_some()).collect();
     let is_of_shape = |it: &Input<'_>| match it.output {
-        Some(0) => shape.may_be(&KnownShape((rules.shapes)(it.node))),
+        Some(0) => shape.may_equal(&KnownShape((rules.shapes)(it.node))),
         _ => true,
     };
     let broadcasts = BROADCASTING.contains(&&*node.op);
@@ -205,7 +205,7 @@ struct KnownShape(Option<Dims>);
 
 impl KnownShape {
     /// Returns true if both shapes may be the same one, of more than one element, or if both have one element.
-    fn may_be(&self, other: &Self) -> bool {
+    fn may_equal(&self, other: &Self) -> bool {
         let (Some(dims), Some(others)) = (&self.0, &other.0) else {
             return !self.has_one_element() && !other.has_one_element();
         };

@@ -1,4 +1,4 @@
-//! When the nodes of a graph run: in which loop, and under which conditions.
+//! Control flow of a graph: the loop and the conditions of each node.
 //!
 //! A node runs if all of its inputs are alive; outputs of a `Switch` that is not taken are dead. So two nodes can be one
 //! only if they are in one loop and depend on the same outputs of switches.
@@ -54,11 +54,11 @@ struct Builder<'g> {
     nodes: &'g [Node],
     links: &'g Links<'g>,
     frames: Vec<Frame>,
-    /// The loops by their parent and name.
-    names: HashMap<(usize, &'g [u8]), usize>,
+    /// The numbers of loops by their parent and name.
+    frame_numbers: HashMap<(usize, &'g [u8]), usize>,
     /// Sets of conditions. The first one is empty.
     sets: Vec<Conditions<'g>>,
-    numbers: HashMap<Conditions<'g>, usize>,
+    set_numbers: HashMap<Conditions<'g>, usize>,
     /// For each node, the scope of its inputs and that of its results; `None` until these are known.
     scopes: Vec<Option<[Scope; 2]>>,
 }
@@ -74,9 +74,9 @@ impl Flow {
                 parent: 0,
                 conditions: 0,
             }],
-            names: HashMap::new(),
+            frame_numbers: HashMap::new(),
             sets: vec![BTreeSet::new()],
-            numbers: HashMap::from([(BTreeSet::new(), 0)]),
+            set_numbers: HashMap::from([(BTreeSet::new(), 0)]),
             scopes: vec![None; graph.nodes.len()],
         };
         builder.find_scopes()?;
@@ -113,9 +113,9 @@ fn is_next(node: &Node) -> bool {
     is_op(node, "NextIteration")
 }
 
-/// Returns the conditions of a merge: those that its data inputs have in common. `None` if these are not the branches of one
-/// predicate, since then all of them may be dead.
-fn merged(inputs: Vec<Source<'_>>) -> Option<Conditions<'_>> {
+/// Returns the conditions of a `Merge`: those that its data inputs have in common. `None` if these are not the branches of
+/// one predicate, since then all of them may be dead.
+fn conditions_of_merge(inputs: Vec<Source<'_>>) -> Option<Conditions<'_>> {
     let (controls, data): (Vec<_>, Vec<_>) = inputs.into_iter().partition(|it| it.is_control);
     let data = data.into_iter().map(|it| it.conditions);
     let data: Vec<Conditions<'_>> = data.collect();
@@ -176,13 +176,13 @@ impl<'g> Builder<'g> {
             return None;
         }
         let conditions = match is_op(node, "Merge") {
-            true => merged(inputs)?,
+            true => conditions_of_merge(inputs)?,
             false => inputs.into_iter().flat_map(|it| it.conditions).collect(),
         };
-        let conditions = self.number(conditions);
+        let conditions = self.intern(conditions);
         let scope = Scope { frame, conditions };
         let result = match node {
-            it if is_op(it, "Enter") => self.enter(it, scope)?,
+            it if is_op(it, "Enter") => self.enter_loop(it, scope)?,
             it if is_op(it, "Exit") => Scope {
                 frame: self.frames[frame].parent,
                 conditions: self.frames[frame].conditions,
@@ -218,10 +218,10 @@ impl<'g> Builder<'g> {
     }
 
     /// Returns the scope of a value in the loop that it enters. All values enter under the same conditions.
-    fn enter(&mut self, node: &'g Node, from: Scope) -> Option<Scope> {
+    fn enter_loop(&mut self, node: &'g Node, from: Scope) -> Option<Scope> {
         let name = node.attribute("frame_name")?.bytes();
         let next = self.frames.len();
-        let frame = *self.names.entry((from.frame, name)).or_insert(next);
+        let frame = *self.frame_numbers.entry((from.frame, name)).or_insert(next);
         if frame == next {
             self.frames.push(Frame {
                 parent: from.frame,
@@ -232,10 +232,10 @@ impl<'g> Builder<'g> {
         (conditions == from.conditions).then_some(Scope { frame, conditions })
     }
 
-    /// Returns the number of a set of conditions.
-    fn number(&mut self, set: Conditions<'g>) -> usize {
+    /// Returns the number of a set of conditions, which is added if it is new.
+    fn intern(&mut self, set: Conditions<'g>) -> usize {
         let next = self.sets.len();
-        *self.numbers.entry(set).or_insert_with_key(|set| {
+        *self.set_numbers.entry(set).or_insert_with_key(|set| {
             self.sets.push(set.clone());
             next
         })

@@ -59,8 +59,8 @@ pub const DEFAULT: &[Fusion] = &[
     Fusion { op: "_FusedBatchNormEx", chain: &[&["FusedBatchNormV3"], &["Relu"]], attributes: normalization },
 ];
 
-/// The kinds of nodes that are fused.
-pub(super) struct Wanted {
+/// The chains and trees that are replaced.
+pub(super) struct FusionSettings {
     pub chains: &'static [Fusion],
     /// The ops of trees.
     pub elementwise: &'static [&'static str],
@@ -74,17 +74,17 @@ pub(super) struct Wanted {
 /// # Errors
 /// Returns an error if the graph is not a valid `GraphDef`.
 pub(super) fn fuse(
-    wanted: &Wanted,
+    settings: &FusionSettings,
     device_type: &str,
     item: &Item<'_>,
     new_graph: Option<&[u8]>,
 ) -> Result<Option<Vec<u8>>> {
     let mut graph = Graph::parse(new_graph.unwrap_or(item.bytes()))?;
-    let Wanted {
+    let FusionSettings {
         chains,
         elementwise,
-        ..
-    } = *wanted;
+        updates,
+    } = *settings;
     let is_candidate = |it: &Node| {
         begins_chain(it, chains, device_type)
             || elementwise::is_candidate(it, elementwise, device_type)
@@ -115,7 +115,7 @@ pub(super) fn fuse(
     // Without shapes, a scalar might be computed for each element of a tensor.
     if inferred().is_some() {
         is_changed |= elementwise::fuse_in(&mut graph, elementwise, &rules);
-        is_changed |= wanted.updates && update::fuse_in(&mut graph, elementwise, &rules);
+        is_changed |= updates && update::fuse_in(&mut graph, elementwise, &rules);
         is_changed |= merge::fuse_in(&mut graph, elementwise, &rules);
     }
     Ok(is_changed.then(|| graph.to_bytes()))
@@ -132,7 +132,7 @@ fn begins_chain(node: &Node, fusions: &[Fusion], device_type: &str) -> bool {
 /// The dimensions of a tensor.
 type Dims = Vec<InferredDim>;
 
-/// What decides whether a chain can be fused, besides its nodes.
+/// Facts of the graph and of the plugin that decide which nodes can be fused.
 struct Rules<'a> {
     device_type: &'a str,
     preserved: &'a BTreeSet<String>,
@@ -144,7 +144,7 @@ struct Rules<'a> {
 
 /// Replaces the chains of a graph. Returns true if there were any.
 fn fuse_in(graph: &mut Graph, fusions: &[Fusion], rules: &Rules<'_>) -> bool {
-    let fused = find(graph, fusions, rules);
+    let fused = find_chains(graph, fusions, rules);
     let is_changed = !fused.is_empty();
     for (chain, nodes) in fused {
         replace(graph, &chain, nodes);
@@ -155,7 +155,11 @@ fn fuse_in(graph: &mut Graph, fusions: &[Fusion], rules: &Rules<'_>) -> bool {
 }
 
 /// Returns chains without common nodes, each as the positions of its nodes, with the nodes that replace it.
-fn find(graph: &Graph, fusions: &[Fusion], rules: &Rules<'_>) -> Vec<(Vec<usize>, Vec<Node>)> {
+fn find_chains(
+    graph: &Graph,
+    fusions: &[Fusion],
+    rules: &Rules<'_>,
+) -> Vec<(Vec<usize>, Vec<Node>)> {
     let links = Links::new(graph);
     let mut is_taken = vec![false; graph.nodes.len()];
     let mut found = Vec::new();
@@ -165,7 +169,7 @@ fn find(graph: &Graph, fusions: &[Fusion], rules: &Rules<'_>) -> Vec<(Vec<usize>
             let chain = chain.filter(|chain| chain.iter().all(|it| !is_taken[*it]));
             let Some(chain) = chain else { continue };
             let nodes: Vec<&Node> = chain.iter().map(|it| &graph.nodes[*it]).collect();
-            if let Some(nodes) = fusion.nodes(&nodes, rules) {
+            if let Some(nodes) = fusion.replacement(&nodes, rules) {
                 chain.iter().for_each(|it| is_taken[*it] = true);
                 found.push((chain, nodes));
             }
@@ -176,7 +180,7 @@ fn find(graph: &Graph, fusions: &[Fusion], rules: &Rules<'_>) -> Vec<(Vec<usize>
 
 impl Fusion {
     /// Returns the nodes that replace the chain, its result first, or `None` if the plugin has no kernel for it.
-    fn nodes(&self, chain: &[&Node], rules: &Rules<'_>) -> Option<Vec<Node>> {
+    fn replacement(&self, chain: &[&Node], rules: &Rules<'_>) -> Option<Vec<Node>> {
         let dtype = chain.first()?.attribute("T")?;
         let last = *chain.last()?;
         let is_fusible = |it: &&Node| {

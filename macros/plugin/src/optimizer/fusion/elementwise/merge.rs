@@ -127,7 +127,7 @@ impl<'g> Groups<'g> {
         let mut pairs =
             (self.members[from].iter()).flat_map(|a| self.members[to].iter().map(move |b| (a, b)));
         pairs.all(|(a, b)| match (&self.shapes[*a], &self.shapes[*b]) {
-            (Some(a), Some(b)) => a.may_be(b),
+            (Some(a), Some(b)) => a.may_equal(b),
             _ => false,
         })
     }

@@ -81,21 +81,21 @@ impl<'g> Updates<'g> {
         };
         all.count_changes();
         let nodes = 0..graph.nodes.len();
-        nodes.filter_map(|node| all.update(node)).collect()
+        nodes.filter_map(|node| all.find_update(node)).collect()
     }
 
     fn count_changes(&mut self) {
         let nodes = self.graph.nodes.iter();
         let changing = nodes.filter(|it| it.op != ALIAS && !READS.contains(&&*it.op));
         for input in changing.flat_map(Node::inputs) {
-            if let Some(source) = self.source(input) {
+            if let Some(source) = self.find_source(input) {
                 *self.changes.entry(source).or_default() += 1;
             }
         }
     }
 
     /// Returns the node from which the graph has a variable, or `None` if it passes through a loop or a branch, or is none.
-    fn source(&self, variable: Input<'_>) -> Option<usize> {
+    fn find_source(&self, variable: Input<'_>) -> Option<usize> {
         variable.output?;
         let mut position = self.links.position(variable.node)?;
         // Aliases of an invalid graph can be a cycle.
@@ -110,11 +110,11 @@ impl<'g> Updates<'g> {
     }
 
     /// Returns the update by the node at this position, or `None` if it stays.
-    fn update(&self, position: usize) -> Option<Update> {
+    fn find_update(&self, position: usize) -> Option<Update> {
         let node = &self.graph.nodes[position];
         let update = AssignUpdate::find(&node.op)?;
         let (variable, value) = (node.inputs().next()?, node.inputs().nth(1)?);
-        let is_only_change = self.changes.get(&self.source(variable)?) == Some(&1);
+        let is_only_change = self.changes.get(&self.find_source(variable)?) == Some(&1);
         let at = self.links.position(value.node)?;
         let is_tree = value.output == Some(0) && self.is_tree_of(at, node);
         let mut steps = update.steps().iter();
@@ -129,7 +129,7 @@ impl<'g> Updates<'g> {
             }
         };
         let dtype = node.attribute("dtype")?.clone();
-        let read = self.read(node, &dtype, &tree)?;
+        let read = self.new_read(node, &dtype, &tree)?;
         Some(Update {
             node: position,
             dtype,
@@ -153,7 +153,7 @@ impl<'g> Updates<'g> {
 
     /// Returns a read of the variable after all that the tree and the changing node wait for. `None` if one of these is a
     /// branch, after which the read would run although the update may not.
-    fn read(&self, update: &Node, dtype: &Attribute, tree: &Node) -> Option<Node> {
+    fn new_read(&self, update: &Node, dtype: &Attribute, tree: &Node) -> Option<Node> {
         let mut sources = Vec::new();
         for input in tree.inputs().chain(update.inputs().skip(2)) {
             let source = self.links.position(input.node)?;

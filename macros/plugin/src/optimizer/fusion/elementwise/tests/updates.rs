@@ -137,7 +137,7 @@ fn updates_stay_in_loops_and_branches_and_of_no_source() {
 }
 
 #[test]
-fn updates_stay_whose_steps_the_author_does_not_want() {
+fn updates_stay_whose_steps_are_not_in_the_list_of_ops() {
     let nodes = update_by_product("AssignSubVariableOp");
     assert!(apply(&nodes, &[]).0);
     assert!(!apply_to(&["Mul", "AddN"], &nodes, &[]).0);
