@@ -1,4 +1,4 @@
-//! Which chains are fused, into what, and which are not.
+//! Chains that are fused, the nodes that replace them, and chains that stay.
 
 use super::*;
 
