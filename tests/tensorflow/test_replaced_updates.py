@@ -1,5 +1,7 @@
 """Rows of variables in graphs of the releases in which no kernel of a plugin can use a variable: the plugin's optimizer reads the
-variable, computes with ops of tensors, and assigns the result."""
+variable, computes with ops of tensors, and assigns the result. Elsewhere the ops return errors that state what to use instead."""
+
+import re
 
 import numpy as np
 import pytest
@@ -191,8 +193,56 @@ def test_graph_assigns_strided_slice_by_op_of_tensors(calls, name):
         replaced_on_both(calls, "TensorStridedSliceUpdate", table, assign, value)
 
 
-def test_strided_slice_outside_of_a_graph_names_the_remedy():
+def remedied(call, variable, **names):
+    """Returns the value of the expression that the error of `call` states; its names are those of the op's arguments."""
+    with pytest.raises(tf.errors.UnimplementedError) as error:
+        call(variable)
+    (remedy,) = re.findall(r"; use (.*) \[Op:", str(error.value))
+    return eval(remedy, {"tf": tf, "variable": variable, **names})
+
+
+def expect_remedy(call, table, **arguments):
+    """Checks that the stated remedy has the result of the CPU's kernel, and the same effect on the variable."""
+    with tf.device("/CPU:0"):
+        on_cpu = tf.Variable(table)
+        expected = call(on_cpu)
     with tf.device(ON_DEVICE):
-        variable = tf.Variable(values(5, 2))
-        with pytest.raises(tf.errors.UnimplementedError, match="ResourceStridedSliceAssign.*use variable.assign"):
-            variable[1].assign(constant([1, 2]))
+        variable = tf.Variable(table)
+        found = remedied(call, variable, **arguments)
+    np.testing.assert_array_equal(variable.numpy(), on_cpu.numpy())
+    if isinstance(expected, tf.Tensor):
+        np.testing.assert_array_equal(found.numpy(), expected.numpy())
+
+
+@pytest.mark.parametrize("op", sorted(CHANGED))
+def test_change_of_rows_outside_of_a_graph_has_the_stated_remedy(op):
+    indices, updates = np.array([3, 0, 3]), values(3, 2, seed=1)
+
+    def scatter(variable):
+        getattr(tf.raw_ops, f"ResourceScatter{op}")(resource=variable.handle, indices=indices, updates=updates)
+
+    expect_remedy(scatter, values(5, 2), indices=indices, updates=updates)
+
+
+@pytest.mark.parametrize("op", sorted(CHANGED))
+def test_change_of_slices_outside_of_a_graph_has_the_stated_remedy(op):
+    indices, updates = np.array([[3, 0], [0, 1], [3, 0]]), values(3, seed=1)
+
+    def scatter(variable):
+        getattr(tf.raw_ops, f"ResourceScatterNd{op}")(ref=variable.handle, indices=indices, updates=updates)
+
+    expect_remedy(scatter, values(5, 2), indices=indices, updates=updates)
+
+
+def test_selection_outside_of_a_graph_has_the_stated_remedy():
+    indices = np.array([[3, 0], [0, 1]])
+    for op in tf.raw_ops.ResourceGather, tf.raw_ops.ResourceGatherNd:
+        gather = lambda variable: op(resource=variable.handle, indices=indices, dtype=tf.float32)
+        expect_remedy(gather, values(5, 2), indices=indices)
+
+
+def test_assigned_slice_outside_of_a_graph_has_the_stated_remedy(calls):
+    value = values(2, 2, seed=1)
+    before = calls().get("TensorStridedSliceUpdate", 0)
+    expect_remedy(lambda variable: variable[1:5:3].assign(value), values(5, 2), begin=[1], end=[5], strides=[3], value=value)
+    assert calls()["TensorStridedSliceUpdate"] == before + 1

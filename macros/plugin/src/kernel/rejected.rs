@@ -102,17 +102,17 @@ rejections! { of_parallel_stack, None;
 rejections! { of_elements, Some((c"dtype", ELEMENTS));
     ResourceGather => "tf.gather(variable.read_value(), indices)";
     ResourceGatherNd => "tf.gather_nd(variable.read_value(), indices)";
-    ResourceScatterUpdate => "variable.assign(tf.tensor_scatter_nd_update(variable, indices, updates))";
+    ResourceScatterUpdate => "variable.assign(tf.tensor_scatter_nd_update(variable, tf.expand_dims(indices, -1), updates))";
 }
 
 // Core has kernels for the CPU only, here and below.
 rejections! { of_numbers, Some((c"dtype", NUMBERS));
-    ResourceScatterAdd => "variable.assign(tf.tensor_scatter_nd_add(variable, indices, updates))";
-    ResourceScatterSub => "variable.assign(tf.tensor_scatter_nd_sub(variable, indices, updates))";
+    ResourceScatterAdd => "variable.assign(tf.tensor_scatter_nd_add(variable, tf.expand_dims(indices, -1), updates))";
+    ResourceScatterSub => "variable.assign(tf.tensor_scatter_nd_sub(variable, tf.expand_dims(indices, -1), updates))";
     ResourceScatterMul => "variable.assign(..)";
     ResourceScatterDiv => "variable.assign(..)";
-    ResourceScatterMin => "variable.assign(tf.tensor_scatter_nd_min(variable, indices, updates))";
-    ResourceScatterMax => "variable.assign(tf.tensor_scatter_nd_max(variable, indices, updates))";
+    ResourceScatterMin => "variable.assign(tf.tensor_scatter_nd_min(variable, tf.expand_dims(indices, -1), updates))";
+    ResourceScatterMax => "variable.assign(tf.tensor_scatter_nd_max(variable, tf.expand_dims(indices, -1), updates))";
 }
 
 rejections! { of_slices, Some((c"T", ELEMENTS));
@@ -121,7 +121,7 @@ rejections! { of_slices, Some((c"T", ELEMENTS));
     ResourceScatterNdMin => "variable.assign(tf.tensor_scatter_nd_min(variable, indices, updates))";
     ResourceScatterNdMax => "variable.assign(tf.tensor_scatter_nd_max(variable, indices, updates))";
     ResourceScatterNdUpdate => "variable.assign(tf.tensor_scatter_nd_update(variable, indices, updates))";
-    ResourceStridedSliceAssign => "variable.assign(tf.tensor_scatter_nd_update(variable, indices, updates))";
+    ResourceStridedSliceAssign => "variable.assign(tf.raw_ops.TensorStridedSliceUpdate(input=variable, begin=begin, end=end, strides=strides, value=value))";
 }
 
 rejections! { of_optimizers, Some((c"T", NUMBERS));
