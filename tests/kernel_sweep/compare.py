@@ -59,7 +59,7 @@ def near(found, cpu, precise, is_of_tensor, limit):
     """Returns, for each element, whether a function of complex numbers is right.
 
     Its distance to the precise result is small, or it is the CPU's result. TensorFlow's loops differ from each other in which
-    results of infinities and of divisions by 0 are infinite, and which NaN: one of these may be another one.
+    results of infinities and of divisions by 0 are infinite, and which NaN: these may differ, but not in the sign of an infinity.
     """
     with np.errstate(all="ignore"):
         magnitude = np.abs(precise)
@@ -67,8 +67,15 @@ def near(found, cpu, precise, is_of_tensor, limit):
         magnitude = np.max(np.where(is_finite, magnitude, 0), initial=0) if is_of_tensor else magnitude
         digits, least = PRECISION["float32"]
         is_near = is_finite & (np.abs(found - precise) <= limit * 2.0**digits * magnitude + 2.0**least)
-        is_no_number = ~np.isfinite(found) & ~np.isfinite(cpu)
-    return is_near | is_no_number | equal(found, cpu)
+        is_no_number = ~np.isfinite(found) & ~np.isfinite(cpu) & ~has_other_sign(found, cpu)
+        rounded = precise.astype(found.dtype)
+    return is_near | is_no_number | equal(found, cpu) | equal(found, rounded)
+
+
+def has_other_sign(found, cpu):
+    """Returns, for each element, whether a part is infinite in both, with different signs."""
+    parts = [(found.real, cpu.real), (found.imag, cpu.imag)]
+    return np.logical_or.reduce([np.isinf(one) & np.isinf(other) & (one != other) for one, other in parts])
 
 
 def first_difference(is_right, found, cpu, precise=None):

@@ -312,7 +312,7 @@ def gather_nd(r):
 
 
 def one_hot(r):
-    values = r.rng.integers(-1, 6, size=r.shape(0, 3)).astype(r.choice([np.int32, np.int64, np.uint8]))
+    values = r.rng.integers(-1, 6, size=r.shape(0, 3)).astype(r.choice([np.int32, np.int64, np.uint8, np.int8]))
     dtype = r.dtype(TYPES)
     axis = r.choice([-1, -1, *range(values.ndim + 1), -2 if r.chance(0.2) else -1])
     depth = np.array(-1 if r.chance(0.05) else r.below(6), np.int32)
