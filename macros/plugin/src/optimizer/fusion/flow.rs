@@ -29,6 +29,8 @@ struct Branch<'g> {
     /// The node and the number of its output that decide which output is alive.
     predicate: (&'g str, Option<usize>),
     output: usize,
+    /// The number of outputs of the switch.
+    outputs: usize,
 }
 
 /// The conditions under which a value is alive.
@@ -130,7 +132,7 @@ fn conditions_of_merge(inputs: Vec<Source<'_>>) -> Option<Conditions<'_>> {
         let are_of_one = branches
             .iter()
             .all(|it| it.predicate == branches[0].predicate);
-        if !are_of_one || !outputs.into_iter().eq(0..data.len()) {
+        if !are_of_one || !outputs.into_iter().eq(0..branches[0].outputs) {
             return None;
         }
     }
@@ -170,6 +172,10 @@ impl<'g> Builder<'g> {
     /// Returns the scope of a node's inputs and that of its results.
     fn scopes_of_node(&mut self, position: usize) -> Option<[Scope; 2]> {
         let node = &self.nodes[position];
+        // It runs although its inputs are dead.
+        if node.op == "ControlTrigger" {
+            return None;
+        }
         let inputs = self.inputs(node)?;
         let frame = inputs.first().map_or(0, |it| it.frame);
         if inputs.iter().any(|it| it.frame != frame) {
@@ -206,7 +212,15 @@ impl<'g> Builder<'g> {
             if let (true, Some(output)) = (is_switch(source), input.output) {
                 let predicate = Input::parse(source.inputs.get(1)?);
                 let predicate = (predicate.node, predicate.output);
-                conditions.insert(Branch { predicate, output });
+                let outputs = match source.attribute("num_outs") {
+                    Some(count) => usize::try_from(count.as_int()?).ok()?,
+                    None => 2,
+                };
+                conditions.insert(Branch {
+                    predicate,
+                    output,
+                    outputs,
+                });
             }
             inputs.push(Source {
                 frame: result.frame,

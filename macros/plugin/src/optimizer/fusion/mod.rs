@@ -146,8 +146,13 @@ struct Rules<'a> {
 fn fuse_in(graph: &mut Graph, fusions: &[Fusion], rules: &Rules<'_>) -> bool {
     let fused = find_chains(graph, fusions, rules);
     let is_changed = !fused.is_empty();
-    for (chain, nodes) in fused {
-        replace(graph, &chain, nodes);
+    let renamed: Vec<[String; 2]> = fused
+        .into_iter()
+        .filter_map(|(chain, nodes)| replace(graph, &chain, nodes))
+        .collect();
+    // The nodes of another chain may read the further outputs, too.
+    for [from, to] in &renamed {
+        rename_outputs(graph, from, to);
     }
     // An op is empty if its node was fused with a later one.
     graph.nodes.retain(|node| !node.op.is_empty());
@@ -244,18 +249,21 @@ fn inputs(computing: &[&Node], chain: &[&Node]) -> Vec<String> {
 }
 
 /// Puts the first new node in the place of the chain's last one, adds the others, and clears the ops of the chain's others.
-fn replace(graph: &mut Graph, chain: &[usize], nodes: Vec<Node>) {
-    let [inner @ .., last] = chain else { return };
+/// Returns the names of the node that had the further outputs, and of the one that has them now.
+fn replace(graph: &mut Graph, chain: &[usize], nodes: Vec<Node>) -> Option<[String; 2]> {
+    let [inner @ .., last] = chain else {
+        return None;
+    };
     let first = graph.nodes[chain[0]].name.clone();
     for index in inner {
         graph.nodes[*index].op.clear();
     }
-    rename_outputs(graph, &first, &nodes[0].name);
     let mut nodes = nodes.into_iter();
-    if let Some(result) = nodes.next() {
-        graph.nodes[*last] = result;
-    }
+    let result = nodes.next()?;
+    let name = result.name.clone();
+    graph.nodes[*last] = result;
     graph.nodes.extend(nodes);
+    Some([first, name])
 }
 
 /// Makes the further outputs of the node `from` those of the node `to`.

@@ -283,3 +283,22 @@ fn sum_of_two_products_is_fused_with_the_first() {
     assert_eq!(graph.node("sum").unwrap().inputs, ["x", "w", "other"]);
     assert_eq!(graph.node("other").unwrap().op, "MatMul");
 }
+
+#[test]
+fn chain_that_reads_the_moments_of_a_replaced_chain_reads_those_of_the_new_node() {
+    let mut nodes = graph(&[
+        node("first", "FusedBatchNormV3", "x s o m v"),
+        node("y", "Relu", "first"),
+        node("second", "FusedBatchNormV3", "x s o first:1 first:2"),
+        node("z", "Relu", "second"),
+    ]);
+    assert!(apply(&mut nodes));
+    assert_eq!(
+        ops(&nodes),
+        [("y", "_FusedBatchNormEx"), ("z", "_FusedBatchNormEx")]
+    );
+    assert_eq!(
+        nodes.node("z").unwrap().inputs,
+        ["x", "s", "o", "y:1", "y:2"]
+    );
+}

@@ -16,6 +16,13 @@ pub const OP: &str = op::ELEMENTWISE_RESULTS;
 /// The most nodes that the search for paths visits in a graph. Then no more trees are merged.
 const MAX_VISITS: usize = 2_000_000;
 
+/// Parts of the names of ops that add to a queue, a barrier or a staging area, which no edge connects with the ops that
+/// remove from it.
+const CONTAINER_INSERTIONS: [&str; 3] = ["Enqueue", "BarrierInsert", "Stage"];
+
+/// Parts of the names of ops that wait for such an insertion.
+const CONTAINER_REMOVALS: [&str; 5] = ["Dequeue", "BarrierTake", "Unstage", "StagePeek", "MapPeek"];
+
 /// Merges trees, and single nodes, that read each other's results. Returns true if there were any.
 pub(in crate::optimizer::fusion) fn fuse_in(
     graph: &mut Graph,
@@ -174,8 +181,14 @@ impl<'g> Groups<'g> {
         let nodes: Vec<&Node> = members.iter().map(|it| &self.graph.nodes[*it]).collect();
         let inside: HashSet<usize> = members.iter().copied().collect();
         let is_preserved = |it: &usize| self.rules.preserved.contains(&self.graph.nodes[*it].name);
+        let data = nodes.iter().flat_map(|it| it.inputs());
+        let data = data.filter(|it| it.output.is_some());
+        let read: HashSet<usize> = data.filter_map(|it| self.links.position(it.node)).collect();
+        // The kernel rejects a step that is no result and that no step reads: its node is unread, or only waited for.
         let is_result = |it: &usize| {
-            is_preserved(it) || self.readers[*it].iter().any(|it| !inside.contains(it))
+            is_preserved(it)
+                || !read.contains(it)
+                || self.readers[*it].iter().any(|it| !inside.contains(it))
         };
         let mut results: Vec<usize> = (0..members.len())
             .filter(|it| is_result(&members[*it]))
@@ -203,9 +216,18 @@ fn shape(node: &Node, ops: &[&str], rules: &Rules<'_>) -> Option<KnownShape> {
     }
 }
 
-/// Returns for each node those that read it or wait for it.
+/// Returns for each node those that read it or wait for it. One that takes from a container waits for those that add to one.
 fn readers(graph: &Graph, links: &Links<'_>) -> Vec<Vec<usize>> {
     let mut readers = vec![Vec::new(); graph.nodes.len()];
+    let positions = |parts: &[&str]| {
+        let nodes = graph.nodes.iter().enumerate();
+        let found = nodes.filter(|(_, it)| parts.iter().any(|part| it.op.contains(part)));
+        found.map(|(position, _)| position).collect::<Vec<usize>>()
+    };
+    let removing = positions(&CONTAINER_REMOVALS);
+    for adding in positions(&CONTAINER_INSERTIONS) {
+        readers[adding].extend(&removing);
+    }
     for (reader, node) in graph.nodes.iter().enumerate() {
         for source in node.inputs().filter_map(|it| links.position(it.node)) {
             readers[source].push(reader);

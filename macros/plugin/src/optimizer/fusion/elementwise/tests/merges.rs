@@ -277,3 +277,91 @@ fn has_order(graph: &Graph) -> bool {
         done.extend(ready);
     }
 }
+
+/// The kernel rejects a step that is no result and that no step reads.
+fn assert_all_steps_are_used(graph: &Graph) {
+    let node = graph.nodes.iter().find(|it| it.op == merge::OP).unwrap();
+    let steps = node.attribute("steps").unwrap().as_texts().unwrap();
+    let inputs = node.inputs().filter(|it| it.output.is_some()).count();
+    let results = numbers(node.attribute("results").unwrap());
+    let operands = steps.iter().flat_map(|it| it.split(' ').skip(1));
+    let read: Vec<usize> = operands.map(|it| it.parse().unwrap()).collect();
+    for step in 0..steps.len() {
+        let is_used = results.contains(&step) || read.contains(&(inputs + step));
+        assert!(is_used, "step {step} of {:?}", texts(graph));
+    }
+}
+
+#[test]
+fn node_that_nothing_reads_is_a_result() {
+    let mut nodes = sources(&["x"]);
+    nodes.extend([
+        node("a", "Exp", "x"),
+        node("b", "Neg", "a"),
+        node("unread", "Tanh", "a"),
+        node("end", "MatMul", "a b"),
+    ]);
+    assert_all_steps_are_used(&merged(&nodes, &[]));
+}
+
+#[test]
+fn node_that_another_one_waits_for_is_a_result() {
+    let mut nodes = sources(&["x"]);
+    nodes.extend([
+        node("a", "Exp", "x"),
+        node("first", "Tanh", "a"),
+        node("b", "Neg", "a ^first"),
+        node("end", "MatMul", "a b"),
+    ]);
+    assert_all_steps_are_used(&merged(&nodes, &[]));
+}
+
+#[test]
+fn node_after_control_trigger_runs_in_each_branch() {
+    let mut nodes = sources(&["x", "y", "p"]);
+    nodes.extend([
+        node("switch", "Switch", "x p"),
+        node("taken", "Identity", "switch:1"),
+        node("trigger", "ControlTrigger", "^taken"),
+        node("always", "Exp", "y ^trigger"),
+        node("branch", "Mul", "always switch:1"),
+        node("c", "MatMul", "branch"),
+        node("other", "MatMul", "switch"),
+        node("merge", "Merge", "other c"),
+        node("end", "MatMul", "always"),
+    ]);
+    let graph = merged(&nodes, &[]);
+    assert_eq!(graph.nodes.len(), nodes.len(), "{:?}", texts(&graph));
+}
+
+#[test]
+fn merge_of_some_branches_may_be_dead() {
+    let mut nodes = sources(&["x", "y", "index"]);
+    nodes.extend([
+        node("switch", "_SwitchN", "x index"),
+        node("first", "MatMul", "switch"),
+        node("second", "MatMul", "switch:1"),
+        node("merge", "Merge", "first second"),
+        node("always", "Exp", "y"),
+        node("some", "Mul", "always merge"),
+        node("end", "MatMul", "always"),
+        node("last", "MatMul", "some"),
+    ]);
+    nodes[3].attributes.push(("num_outs".into(), 3_i64.into()));
+    let graph = merged(&nodes, &[]);
+    assert_eq!(graph.nodes.len(), nodes.len(), "{:?}", texts(&graph));
+}
+
+#[test]
+fn node_that_takes_from_a_queue_waits_for_one_that_puts_into_it() {
+    let mut nodes = sources(&["x", "queue"]);
+    nodes.extend([
+        node("a", "Exp", "x"),
+        node("enqueue", "QueueEnqueueV2", "queue a"),
+        node("dequeue", "QueueDequeueV2", "queue"),
+        node("b", "Mul", "a dequeue"),
+        node("end", "MatMul", "a b"),
+    ]);
+    let graph = merged(&nodes, &[]);
+    assert_eq!(graph.nodes.len(), nodes.len(), "{:?}", texts(&graph));
+}
