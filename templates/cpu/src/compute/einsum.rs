@@ -289,6 +289,10 @@ pub fn einsum<T: Multiply>(plan: &Einsum, operands: &[&[T]], out: &mut [T]) {
         len(&plan.output_dims),
         "the result differs in length from the plan"
     );
+    // Dims of an empty operand may be of any size, and so are the sums along the others.
+    if operands.iter().any(|it| it.is_empty()) {
+        return out.fill(T::default());
+    }
     let is_repeated = plan.result.len() < plan.output_dims.len();
     let result = match operands {
         [x] => plan.arrange(0, &plan.result, x),

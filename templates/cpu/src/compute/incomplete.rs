@@ -134,7 +134,8 @@ pub fn zeta(x: f64, q: f64) -> f64 {
     if q < 0.0 {
         // The exponent is an integer, so the terms below 0 are those of another sum, of one sign.
         let (part, sign) = (q - q.floor(), if x % 2.0 == 0.0 { 1.0 } else { -1.0 });
-        return zeta(x, part) + sign * (zeta(x, 1.0 - part) - zeta(x, 1.0 - q));
+        // The distance to the pole above is exact, which `1 - part` is not.
+        return zeta(x, part) + sign * (zeta(x, q.ceil() - q) - zeta(x, 1.0 - q));
     }
     let (mut sum, mut base) = (0.0, q);
     while base < 10.0 {
@@ -239,6 +240,12 @@ mod tests {
         assert_near(zeta(1.5, 1.0), 2.612_375_348_685_488);
         for q in [-2.75_f64, -0.5] {
             assert_near(zeta(3.0, q), q.powf(-3.0) + zeta(3.0, q + 1.0));
+        }
+        for q in [-1e-10_f64, -1e-17, -1.0 - 1e-10] {
+            assert_near(
+                zeta(2.0, q) * 1e-20,
+                (q.powf(-2.0) + zeta(2.0, q + 1.0)) * 1e-20,
+            );
         }
         for q in [0.25, 0.5, 3.0, 40.0] {
             assert_near(zeta(3.5, q), q.powf(-3.5) + zeta(3.5, q + 1.0));

@@ -6,9 +6,10 @@ use super::shape::len;
 
 /// The strides of a row-major tensor with these dims, in elements.
 pub fn strides(dims: &[usize]) -> InlineList<usize> {
-    let mut strides = InlineList::repeat(1, dims.len());
+    let mut strides = InlineList::repeat(1_usize, dims.len());
     for axis in (1..dims.len()).rev() {
-        strides[axis - 1] = strides[axis] * dims[axis].max(1);
+        // Those of an empty tensor are not used, and its dims may be of any size.
+        strides[axis - 1] = strides[axis].wrapping_mul(dims[axis].max(1));
     }
     strides
 }
@@ -186,5 +187,11 @@ mod tests {
         let mut repeated = [0; 6];
         gather(&[2, 3], &[0, 1], &[1, 2, 3], &mut repeated);
         assert_eq!(repeated, [1, 2, 3, 1, 2, 3]);
+    }
+
+    #[test]
+    fn dims_of_empty_tensor_may_be_of_any_size() {
+        let many = 1 << 40;
+        permute(&[0, many, many], &[0, 2, 1], &[] as &[f32], &mut []);
     }
 }

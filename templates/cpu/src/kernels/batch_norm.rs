@@ -5,9 +5,9 @@
 
 use super::image::DataFormat as ImageFormat;
 use super::prelude::*;
-use crate::compute::map::update;
 use crate::compute::nn::batch_norm::{Channels, moments, normalize, normalize_gradients};
 use crate::compute::nn::relu::rectify;
+use crate::compute::{len, map::update};
 use sp_plugin::kernel::{InList, Kernel, kernels};
 
 /// The position of the channels, and the number of dims.
@@ -59,8 +59,8 @@ impl DataFormat {
             return Err(Error::invalid_argument(message));
         }
         let axis = crate::compute::nn::bias::ChannelLayout::from(self.layout()).axis(dims.len());
-        let inner = dims[axis + 1..].iter().product();
-        let count = dims[..axis].iter().product::<usize>() * inner;
+        let inner = len(&dims[axis + 1..]);
+        let count = len(&dims[..axis]).saturating_mul(inner);
         Ok(Channels {
             channels: dims[axis],
             inner,

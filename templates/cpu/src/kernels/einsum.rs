@@ -1,6 +1,7 @@
 //! Einstein summation and batches of matrix products.
 
 use super::prelude::*;
+use crate::compute::Broadcast;
 use crate::compute::einsum::{self, Einsum, Equation};
 use crate::compute::matmul::{Batch, Multiplied, Multiply, Product, multiply_batch};
 use sp_plugin::Complex64;
@@ -97,9 +98,14 @@ fn write_products<T: Element + Multiplied>(
         );
         return Err(Error::invalid_argument(message));
     };
-    let (batch, mut dims) = Batch::broadcast([batch_x, batch_y], product)?;
-    dims.extend([product.m, product.n]);
+    // TensorFlow reports a result that no memory has room for, so that it is allocated first.
+    let dims = [
+        Broadcast::new([batch_x, batch_y])?.dims(),
+        &[product.m, product.n],
+    ]
+    .concat();
     let mut output = output.unspecified(&dims)?;
+    let (batch, _) = Batch::broadcast([batch_x, batch_y], product)?;
     T::overwrite(&mut output, |output| multiply_batch(&batch, x, y, output));
     Ok(())
 }

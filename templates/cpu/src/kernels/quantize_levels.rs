@@ -107,6 +107,8 @@ impl Rounding {
             true => zip(min.data(), max.data())
                 .map(|(min, max)| [*min, *max])
                 .collect(),
+            // The axis of an empty tensor may be of any length.
+            false if x.is_empty() => Vec::new(),
             false => limits(count, x.iter().enumerate().map(|(at, x)| (channel(at), *x))),
         };
         if self.is_given && ranges.iter().any(|[min, max]| min > max) {

@@ -102,37 +102,52 @@ impl Batch {
         } else {
             count
         };
-        Self {
-            product,
-            pairs: (0..count).map(|i| [i; 2]).collect(),
-        }
+        let mut pairs = room_for(count);
+        pairs.extend((0..count).map(|i| [i; 2]));
+        Self { product, pairs }
     }
 
     /// Creates the batch for dims of batches that broadcast, and returns it with the dims of the result's batch.
     ///
     /// # Errors
     /// Returns [`Error::Incompatible`](crate::compute::Error) if the dims cannot be broadcast.
+    ///
+    /// # Panics
+    /// Panics if there is not enough memory.
     pub fn broadcast(dims: [&[usize]; 2], product: Product) -> Result<(Self, Vec<usize>)> {
         let plan = Broadcast::new(dims)?;
         if product.m == 0 || product.n == 0 {
             return Ok((Self::new(0, product), plan.dims().to_vec()));
         }
-        let steps = plan.loops().last().map_or([0; 2], |inner| inner.steps);
-        let mut pairs = Vec::with_capacity(plan.len());
-        plan.for_each_run(&mut plan.position(0), plan.len(), |_, [a, b], len| {
-            pairs.extend((0..len).map(|i| [a + i * steps[0], b + i * steps[1]]));
-        });
         // With one right matrix for all, the left ones are the rows of one matrix.
         let is_one = dims[1].iter().all(|dim| *dim == 1) && !product.transpose_a;
-        if is_one && !pairs.is_empty() {
+        if is_one && !plan.is_empty() {
             let rows = Product {
-                m: product.m * pairs.len(),
+                m: product.m * plan.len(),
                 ..product
             };
             return Ok((Self::new(1, rows), plan.dims().to_vec()));
         }
+        let steps = plan.loops().last().map_or([0; 2], |inner| inner.steps);
+        let mut pairs = room_for(plan.len());
+        plan.for_each_run(&mut plan.position(0), plan.len(), |_, [a, b], len| {
+            pairs.extend((0..len).map(|i| [a + i * steps[0], b + i * steps[1]]));
+        });
         Ok((Self { product, pairs }, plan.dims().to_vec()))
     }
+}
+
+/// Returns an empty list with room for pairs. Small operands may have many of them.
+///
+/// # Panics
+/// Panics if there is not enough memory.
+fn room_for(count: usize) -> Vec<[usize; 2]> {
+    let mut pairs = Vec::new();
+    // A panic fails the call, and the process goes on.
+    pairs
+        .try_reserve_exact(count)
+        .expect("there is not enough memory for the pairs of matrices");
+    pairs
 }
 
 /// Computes all products; `c` has one matrix for each.
@@ -162,4 +177,24 @@ pub fn multiply_batch<T: Multiplied>(batch: &Batch, a: &[T], b: &[T], c: &mut [T
             );
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Matrices without terms take no memory, so there can be any number of them.
+    #[test]
+    #[should_panic(expected = "there is not enough memory")]
+    fn lack_of_memory_for_the_pairs_of_matrices_is_a_panic() {
+        let product = Product::new([2, 0], [0, 3], false, false).unwrap();
+        let _ = Batch::broadcast([&[1 << 44], &[1 << 44]], product);
+    }
+
+    #[test]
+    fn one_right_matrix_needs_no_pairs() {
+        let product = Product::new([2, 0], [0, 3], false, false).unwrap();
+        let (_, dims) = Batch::broadcast([&[1 << 44], &[1]], product).unwrap();
+        assert_eq!(dims, [1 << 44]);
+    }
 }

@@ -140,10 +140,11 @@ impl Diagonals {
 
     /// Calls `visit(matrix, stored)` with the positions of each element of a diagonal.
     fn for_each(self, matrices: usize, diagonals: usize, mut visit: impl FnMut(usize, usize)) {
-        let (size, stored) = (self.rows * self.columns, self.count() * self.max_len());
+        // The dims of empty tensors may be of any size.
         if matrices == 0 || diagonals == 0 {
             return;
         }
+        let (size, stored) = (self.rows * self.columns, self.count() * self.max_len());
         assert_eq!(
             matrices / size,
             diagonals / stored,

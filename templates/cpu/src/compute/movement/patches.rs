@@ -36,17 +36,18 @@ impl Patches {
     /// Panics if a slice has another length than the plan.
     pub fn extract<B: Copy + Send + Sync>(&self, width: usize, x: &[B], zero: B, out: &mut [B]) {
         let input = self.windows.input_3d();
-        let element = input[4] * width;
-        let window = self.output()[4] * width;
         let lens = [len(&input), len(&self.output())].map(|it| it * width);
         assert_eq!(
             [x.len(), out.len()],
             lens,
             "a tensor differs in length from the plan"
         );
+        // The other dims of an empty tensor may be of any size.
         if out.is_empty() {
             return;
         }
+        let element = input[4] * width;
+        let window = self.output()[4] * width;
         for_each_row_chunk(out, window, Cost::Cheap.grain(), |first, out| {
             for (index, out) in out.chunks_exact_mut(window).enumerate() {
                 for (k, out) in out.chunks_exact_mut(element).enumerate() {

@@ -110,6 +110,11 @@ impl Pool {
 
     /// Returns the number of elements of an input image or volume.
     pub fn image(&self) -> usize {
-        self.planes.input * self.rows.input * self.columns.input * self.channels
+        len(&[
+            self.planes.input,
+            self.rows.input,
+            self.columns.input,
+            self.channels,
+        ])
     }
 }

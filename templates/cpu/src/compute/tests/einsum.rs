@@ -205,3 +205,18 @@ fn batches_broadcast() {
     multiply_batch::<i64>(&batch, &[], &[], &mut []);
     assert_eq!(dims, [1 << 40]);
 }
+
+#[test]
+fn dims_of_empty_operands_may_be_of_any_size() {
+    let many = 1 << 44;
+    for (equation, dims, expected) in [
+        ("iz,iw->", [[many, 0]; 2], vec![0.0_f32]),
+        ("zi,zj->", [[0, many]; 2], vec![0.0]),
+    ] {
+        let equation = Equation::parse(equation).unwrap();
+        let plan = Einsum::new(&equation, &dims.each_ref().map(|it| &it[..])).unwrap();
+        let mut out = vec![7.0; expected.len()];
+        einsum(&plan, &[&[], &[]], &mut out);
+        assert_eq!(out, expected);
+    }
+}
