@@ -125,6 +125,7 @@ mod tests {
         let sum = expected.iter().fold(Complex128::ZERO, |sum, it| sum + *it);
         assert!((found.elements[0] - sum).abs() < 1e-12);
         (0..3).for_each(|axis| found.transform(axis, Direction::Inverse));
+        assert_eq!(found.elements.len(), expected.len());
         for (found, expected) in found.elements.iter().zip(expected) {
             assert!((*found - expected).abs() < 1e-13);
         }
@@ -152,6 +153,7 @@ mod tests {
                 .collect();
             transform_rows(size, Direction::Forward, &mut row);
             let completed = complete_rows(&row[..size / 2 + 1], size);
+            assert_eq!(completed.len(), row.len());
             for (found, expected) in completed.iter().zip(&row) {
                 assert!((*found - *expected).abs() < 1e-13);
             }

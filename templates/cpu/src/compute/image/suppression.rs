@@ -183,6 +183,7 @@ mod tests {
         let found = plan.select(&BOXES, &[0.9, 0.75, 0.95]);
         let overlap = 0.9_f32 / 1.1;
         let expected = [(2, 0.95), (0, 0.9), (1, 0.75 * (-overlap * overlap).exp())];
+        assert_eq!(found.len(), expected.len());
         for ((index, score), (expected_index, expected_score)) in found.iter().zip(expected) {
             assert!(*index == expected_index && (score - expected_score).abs() < 1e-6);
         }
