@@ -167,6 +167,18 @@ pub fn square<T: Number>(x: T) -> T {
     x.times(x)
 }
 
+/// Returns the smaller number; `x` if one is NaN.
+#[inline(always)]
+pub fn least<T: PartialOrd>(x: T, y: T) -> T {
+    if y < x { y } else { x }
+}
+
+/// Returns the larger number; `x` if one is NaN.
+#[inline(always)]
+pub fn greatest<T: PartialOrd>(x: T, y: T) -> T {
+    if y > x { y } else { x }
+}
+
 /// Returns `x / y` by IEEE 754: infinity or NaN if `y` is 0.
 #[inline(always)]
 pub fn real_div<T: Float>(x: T, y: T) -> T {

@@ -1,5 +1,6 @@
 //! Numbers rounded to the steps of a quantized range, as numbers.
 
+use super::arith::{greatest, least};
 use super::elementary::Real;
 use super::search::Extremes;
 
@@ -35,8 +36,7 @@ impl Nudged {
         let inverse = 1.0 / self.step;
         let zero = (-self.low * inverse + 0.5).floor();
         // NaN remains.
-        let x = if x > self.high { self.high } else { x };
-        let x = if x < self.low { self.low } else { x };
+        let x = greatest(least(x, self.high), self.low);
         ((x - self.low) * inverse - zero + 0.5).floor() * self.step
     }
 
@@ -135,8 +135,7 @@ impl<T: Real + Extremes> Scale<T> {
     #[inline(always)]
     pub fn clamp(&self, x: T) -> T {
         let [min, max] = self.range;
-        let x = if x > max { max } else { x };
-        if x < min { min } else { x }
+        greatest(least(x, max), min)
     }
 }
 
@@ -152,8 +151,7 @@ pub fn limits<T: Real + Extremes>(
     let mut limits = vec![[infinity, infinity.negated()]; channels];
     for (channel, x) in numbers {
         let [min, max] = &mut limits[channel];
-        *min = if x < *min { x } else { *min };
-        *max = if x > *max { x } else { *max };
+        (*min, *max) = (least(*min, x), greatest(*max, x));
     }
     limits
 }

@@ -2,7 +2,7 @@
 
 pub mod spread;
 
-use super::arith::{Float, Number};
+use super::arith::{Float, Number, greatest, least};
 use super::error::{Error, Result};
 use super::map::update;
 use super::parallel::{Cost, for_each_row_chunk};
@@ -119,13 +119,13 @@ divisible!(u8 as i64 i8 as i64 u16 as i64 i16 as i64 u32 as i64 i32 as i64 u64 a
 /// Returns the larger number, `new` if one is NaN.
 #[inline(always)]
 pub fn larger<T: PartialOrd>(old: T, new: T) -> T {
-    if old > new { old } else { new }
+    greatest(new, old)
 }
 
 /// Returns the smaller number, `new` if one is NaN.
 #[inline(always)]
 pub fn smaller<T: PartialOrd>(old: T, new: T) -> T {
-    if old < new { old } else { new }
+    least(new, old)
 }
 
 /// Returns the logarithm of `exp(x) + exp(y)`.

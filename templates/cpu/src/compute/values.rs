@@ -1,6 +1,6 @@
 //! Values limited to a range, cross products, and half the sum of squares.
 
-use super::arith::Number;
+use super::arith::{self, Number};
 use super::elementary::Elementary;
 use super::fold::L2Loss;
 use super::parallel::{Cost, for_each_chunk, for_each_row_chunk};
@@ -21,8 +21,7 @@ pub fn clip<T: Number>(least: &[T], most: &[T], out: &mut [T]) {
     for_each_chunk(out, Cost::Cheap.grain(), |start, out| {
         for (index, out) in (start..).zip(out) {
             let (least, most) = (at(least, index), at(most, index));
-            let lowered = if most < *out { most } else { *out };
-            *out = if lowered < least { least } else { lowered };
+            *out = arith::greatest(arith::least(*out, most), least);
         }
     });
 }

@@ -51,8 +51,8 @@ scatters! { common:
     scatter_add: ResourceScatterAdd, Number in [f32, f64, i32, i64] => arith::add;
     scatter_sub: ResourceScatterSub, Number in [f32, f64, i32, i64] => arith::sub;
     scatter_mul: ResourceScatterMul, Number in [f32, f64, i32, i64] => arith::mul;
-    scatter_min: ResourceScatterMin, Number in [f32, f64, i32, i64] => least;
-    scatter_max: ResourceScatterMax, Number in [f32, f64, i32, i64] => most;
+    scatter_min: ResourceScatterMin, Number in [f32, f64, i32, i64] => arith::least;
+    scatter_max: ResourceScatterMax, Number in [f32, f64, i32, i64] => arith::greatest;
     scatter_update: ResourceScatterUpdate, Element in [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64] => |_, new| new;
 }
 
@@ -61,23 +61,13 @@ scatters! { rare:
     scatter_add_rare: ResourceScatterAdd, Number in [F16, Bf16, u8, i8] => arith::add as fn(T, T) -> T;
     scatter_sub_rare: ResourceScatterSub, Number in [F16, Bf16, u8, i8] => arith::sub as fn(T, T) -> T;
     scatter_mul_rare: ResourceScatterMul, Number in [F16, Bf16, u8, i8] => arith::mul as fn(T, T) -> T;
-    scatter_min_rare: ResourceScatterMin, Number in [F16, Bf16, u8, i8] => least as fn(T, T) -> T;
-    scatter_max_rare: ResourceScatterMax, Number in [F16, Bf16, u8, i8] => most as fn(T, T) -> T;
+    scatter_min_rare: ResourceScatterMin, Number in [F16, Bf16, u8, i8] => arith::least as fn(T, T) -> T;
+    scatter_max_rare: ResourceScatterMax, Number in [F16, Bf16, u8, i8] => arith::greatest as fn(T, T) -> T;
 }
 
 scatters! { complex:
     scatter_add_complex: ResourceScatterAdd, Accumulate in [Complex64] => T::accumulate as fn(T, T) -> T;
     scatter_sub_complex: ResourceScatterSub, Deduct in [Complex64] => T::deduct as fn(T, T) -> T;
-}
-
-#[inline(always)]
-fn least<T: Number>(old: T, new: T) -> T {
-    if new < old { new } else { old }
-}
-
-#[inline(always)]
-fn most<T: Number>(old: T, new: T) -> T {
-    if new > old { new } else { old }
 }
 
 #[kernel(ResourceScatterDiv, dtype: T = [F16, Bf16, f32, f64, u8, i8, i32, i64], Tindices = [i32, i64])]

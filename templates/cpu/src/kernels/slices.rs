@@ -79,6 +79,6 @@ scatters! {
     scatter_update: ResourceScatterNdUpdate, Element in [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64] => |_, new| new;
     scatter_add: ResourceScatterNdAdd, Accumulate in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64] => T::accumulate;
     scatter_sub: ResourceScatterNdSub, Deduct in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64] => T::deduct;
-    scatter_min: ResourceScatterNdMin, Number in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64] => |old, new| if new < old { new } else { old };
-    scatter_max: ResourceScatterNdMax, Number in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64] => |old, new| if new > old { new } else { old };
+    scatter_min: ResourceScatterNdMin, Number in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64] => arith::least;
+    scatter_max: ResourceScatterNdMax, Number in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64] => arith::greatest;
 }

@@ -1,6 +1,6 @@
 //! Selection of boxes with high scores that overlap little.
 
-use crate::compute::arith::Float;
+use crate::compute::arith::{Float, greatest, least};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -126,14 +126,6 @@ impl<T: Float> Suppression<T> {
             None => score > T::ONE.negated().over(T::ZERO),
         }
     }
-}
-
-fn least<T: Float>(x: T, y: T) -> T {
-    if y < x { y } else { x }
-}
-
-fn greatest<T: Float>(x: T, y: T) -> T {
-    if x < y { y } else { x }
 }
 
 /// Returns the ratio of intersection and union of two boxes; 0 if one has no area.

@@ -1,6 +1,6 @@
 //! Activation functions and their gradients, on one element; for `map`. Gradients at kinks are those of TensorFlow.
 
-use crate::compute::arith::Number;
+use crate::compute::arith::{Number, greatest, least};
 use crate::compute::elementary::Elementary;
 
 /// The scale of `selu`.
@@ -196,7 +196,7 @@ pub fn squared_difference<T: Number>(x: T, y: T) -> T {
 #[inline(always)]
 #[allow(clippy::eq_op, reason = "false for NaN")]
 pub fn maximum<T: Number>(x: T, y: T) -> T {
-    let larger = if x < y { y } else { x };
+    let larger = greatest(x, y);
     if y == y { larger } else { y }
 }
 
@@ -204,7 +204,7 @@ pub fn maximum<T: Number>(x: T, y: T) -> T {
 #[inline(always)]
 #[allow(clippy::eq_op, reason = "false for NaN")]
 pub fn minimum<T: Number>(x: T, y: T) -> T {
-    let smaller = if y < x { y } else { x };
+    let smaller = least(x, y);
     if y == y { smaller } else { y }
 }
 

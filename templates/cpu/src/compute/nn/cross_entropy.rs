@@ -1,6 +1,6 @@
 //! Softmax cross entropy with one label per row: loss and gradient in one pass over the logits.
 
-use crate::compute::arith::Float;
+use crate::compute::arith::{Float, greatest};
 use crate::compute::parallel::{self, Cost};
 use crate::compute::reduce::fold_row;
 use crate::compute::simd::Isa;
@@ -93,7 +93,7 @@ fn compute_rows<T: Float, L: Label>(
         .zip(gradient.chunks_exact_mut(classes))
         .zip(loss.iter_mut().zip(labels))
     {
-        let max = fold_row(x, &identity, x[0], &maximum);
+        let max = fold_row(x, &identity, x[0], &greatest);
         out.iter_mut().zip(x).for_each(
             #[inline(always)]
             |(out, x)| *out = x.minus(max),
@@ -122,11 +122,6 @@ fn compute_rows<T: Float, L: Label>(
 #[inline(always)]
 fn identity<T>(x: T) -> T {
     x
-}
-
-#[inline(always)]
-fn maximum<T: PartialOrd>(x: T, y: T) -> T {
-    if y > x { y } else { x }
 }
 
 fn check_labels<L: Label>(labels: &[L], classes: usize) -> Result<()> {

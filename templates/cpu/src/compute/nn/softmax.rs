@@ -1,5 +1,6 @@
 //! Softmax along the last dim, its logarithm, and the cross entropy with probabilities as labels.
 
+use crate::compute::arith::greatest;
 use crate::compute::elementary::Elementary;
 use crate::compute::parallel::{Cost, for_each_row_chunk, for_each_row_chunk2};
 use crate::compute::reduce::fold_row;
@@ -10,15 +11,10 @@ fn identity<T>(x: T) -> T {
     x
 }
 
-#[inline(always)]
-fn larger<T: PartialOrd>(x: T, y: T) -> T {
-    if y > x { y } else { x }
-}
-
 /// Writes `x` minus its largest element.
 #[inline(always)]
 fn shift<T: Elementary>(x: &[T], out: &mut [T]) {
-    let max = fold_row(x, &identity, x[0], &larger);
+    let max = fold_row(x, &identity, x[0], &greatest);
     out.iter_mut().zip(x).for_each(
         #[inline(always)]
         |(out, x)| *out = x.minus(max),
