@@ -3,6 +3,7 @@
 //! Outputs that TensorFlow reserves for the gradient are those of its CPU kernels without oneDNN: mean, variance, and a
 //! zero that nobody reads. So a gradient may be computed on another device than its result.
 
+use super::activation::check_same;
 use super::image::DataFormat as ImageFormat;
 use super::prelude::*;
 use crate::compute::nn::batch_norm::{Channels, moments, normalize, normalize_gradients};
@@ -190,7 +191,9 @@ impl Normalization {
     ) -> Result<()> {
         let shape = self.data_format.channels("x", x.dims())?;
         self.check(&vectors, shape.channels)?;
-        check_side(side, x.dims())?;
+        if let Some(side) = side {
+            check_same((side.dims(), "side_input"), (x.dims(), "x"))?;
+        }
         let mut y = y.unspecified(x.dims())?;
         let [new_mean, new_variance, saved_mean, saved_variance] =
             moments.map(|it| it.zeroed(&[shape.channels]));
@@ -270,17 +273,6 @@ impl Normalization {
     }
 }
 
-/// Checks that a tensor that is added has the shape of the normalized one.
-fn check_side<T: Element>(side: Option<&In<'_, T>>, dims: &[usize]) -> Result<()> {
-    match side {
-        Some(side) if side.dims() != dims => Err(Error::invalid_argument(format!(
-            "side_input {:?} and x {dims:?} differ in shape",
-            side.dims()
-        ))),
-        _ => Ok(()),
-    }
-}
-
 /// Writes mean and variance of each channel; `new` gets the variance with Bessel's correction.
 fn batch_moments(
     shape: Channels,
@@ -356,14 +348,7 @@ impl<T: Element + Precision<Compute = f32>> Gradients<'_, T> {
         data_format: DataFormat,
     ) -> Result<()> {
         let shape = data_format.channels("x", x.dims())?;
-        if y_backprop.dims() != x.dims() {
-            let message = format!(
-                "y_backprop {:?} and x {:?} differ in shape",
-                y_backprop.dims(),
-                x.dims()
-            );
-            return Err(Error::invalid_argument(message));
-        }
+        check_same((y_backprop.dims(), "y_backprop"), (x.dims(), "x"))?;
         check_vector("scale", scale.dims(), shape.channels)?;
         check_vector("reserve_space_1", mean.dims(), shape.channels)?;
         check_vector("reserve_space_2", variance.dims(), shape.channels)?;

@@ -1,5 +1,6 @@
 //! Checks of numbers, approximate equality, histograms and buckets.
 
+use super::activation::check_same;
 use super::elementwise::map_two;
 use super::prelude::*;
 use crate::compute::cast::Cast;
@@ -45,13 +46,7 @@ fn approximate_equal<T: Element + Precision<Compute = T> + Number>(
 where
     f32: Cast<T>,
 {
-    if x.dims() != y.dims() {
-        return Err(Error::invalid_argument(format!(
-            "x of shape {:?} and y of shape {:?} must have one shape",
-            x.dims(),
-            y.dims()
-        )));
-    }
+    check_same((x.dims(), "x"), (y.dims(), "y"))?;
     let tolerance: T = tolerance.cast();
     map_two(Cost::Cheap, x, y, z, move |x, y| {
         Bool::from(is_near(x, y, tolerance))
@@ -78,11 +73,11 @@ fn histogram_fixed_width<T: Element + Number + Cast<f64>, C: Element + Number>(
 
 /// Returns the number of bins.
 fn bin_count(nbins: &HostIn<'_, i32>) -> Result<usize> {
-    let invalid = |text: String| Err(Error::invalid_argument(text));
-    match (nbins.dims(), nbins.data()) {
-        ([], [count]) if *count > 0 => Ok(*count as usize),
-        ([], count) => invalid(format!("nbins must be above 0, not {count:?}")),
-        (dims, _) => invalid(format!("nbins must be a scalar, not of shape {dims:?}")),
+    match read_scalar("nbins", nbins)? {
+        count @ 1.. => Ok(count as usize),
+        count => Err(Error::invalid_argument(format!(
+            "nbins must be above 0, not {count}"
+        ))),
     }
 }
 

@@ -34,7 +34,7 @@ macro_rules! adjustments {
                 let message = format!("images of shape {:?} must have 3 channels", images.dims());
                 return Err(Error::invalid_argument(message));
             }
-            write_colors(images, output, $f(factor(stringify!($by), &$by)?))
+            write_colors(images, output, $f(read_scalar(stringify!($by), &$by)?))
         }
     )*};
 }
@@ -85,16 +85,6 @@ fn check_rank(dims: &[usize]) -> Result<()> {
     }
 }
 
-/// Returns the number of an adjustment.
-fn factor(name: &str, value: &HostIn<'_, f32>) -> Result<f32> {
-    match value.dims() {
-        [] => value.scalar(),
-        dims => Err(Error::invalid_argument(format!(
-            "{name} must be a scalar, not of shape {dims:?}"
-        ))),
-    }
-}
-
 #[kernel(AdjustContrastv2, T = [F16, f32])]
 fn adjust_contrast<T: Element + Precision<Compute = f32>>(
     images: In<'_, T>,
@@ -102,7 +92,7 @@ fn adjust_contrast<T: Element + Precision<Compute = f32>>(
     output: Out<'_, T>,
 ) -> Result<()> {
     check_rank(images.dims())?;
-    let factor = factor("contrast_factor", &contrast_factor)?;
+    let factor = read_scalar("contrast_factor", &contrast_factor)?;
     let (batch, image) = images.dims().split_at(images.dims().len() - 3);
     let dims = [len(batch), len(&image[..2]), image[2]];
     let mut output = output.unspecified(images.dims())?;

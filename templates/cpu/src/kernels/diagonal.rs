@@ -64,12 +64,8 @@ fn split_matrix(dims: &[usize]) -> Result<(&[usize], [usize; 2])> {
 
 /// Returns the bytes of a scalar.
 fn scalar<'a>(name: &str, value: &'a BytesIn<'_>) -> Result<&'a [MaybeUninit<u8>]> {
-    match value.dims() {
-        [] => Ok(value.as_uninit_slice()),
-        dims => Err(Error::invalid_argument(format!(
-            "{name} must be a scalar, got shape {dims:?}"
-        ))),
-    }
+    check_scalar(name, value.dims())?;
+    Ok(value.as_uninit_slice())
 }
 
 fn write_diagonals(

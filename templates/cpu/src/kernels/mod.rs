@@ -158,7 +158,7 @@ pub fn table() -> Vec<&'static Kernel> {
 
 /// Imports of all kernel files.
 mod prelude {
-    pub(super) use super::{list, read_scalar};
+    pub(super) use super::{check_scalar, list, read_scalar};
     pub(super) use crate::compute::arith::{self, Float, Number};
     pub(super) use crate::compute::inline::InlineList;
     pub(super) use crate::compute::{Cost, Precision};
@@ -180,8 +180,17 @@ fn list(values: &HostIn<'_, Integer>) -> InlineList<i64> {
 /// # Errors
 /// Returns an error if it is no scalar.
 fn read_scalar<T: Element>(name: &str, input: &HostIn<'_, T>) -> Result<T> {
-    match input.dims() {
-        [] => input.scalar(),
+    check_scalar(name, input.dims())?;
+    input.scalar()
+}
+
+/// Checks that an argument is a scalar.
+///
+/// # Errors
+/// Returns an error if it has dims.
+fn check_scalar(name: &str, dims: &[usize]) -> Result<()> {
+    match dims {
+        [] => Ok(()),
         dims => Err(Error::invalid_argument(format!(
             "{name} must be a scalar, not of shape {dims:?}"
         ))),

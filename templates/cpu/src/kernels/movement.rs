@@ -181,11 +181,7 @@ fn pad_v2(
     output: BytesOut<'_, HostInt32>,
 ) -> Result<()> {
     let value = constant_values.as_uninit_slice();
-    if !constant_values.dims().is_empty() {
-        let dims = constant_values.dims();
-        let message = format!("constant_values must be a scalar, got shape {dims:?}");
-        return Err(Error::invalid_argument(message));
-    }
+    check_scalar("constant_values", constant_values.dims())?;
     write_padded(input, &paddings, Mode::Constant, value, output)
 }
 

@@ -1,7 +1,7 @@
 //! Patches of images and volumes, and grayscale dilation.
 
 use super::image::{
-    DataFormat, PaddingKind, dims4, not_spatial, paddings, slides, spatial, to_size,
+    DataFormat, PaddingKind, check_dims, dims4, not_spatial, paddings, slides, spatial, to_size,
 };
 use super::prelude::*;
 use super::volume::{dims5, slides_3d};
@@ -168,13 +168,7 @@ impl Slides {
         output: Out<'_, T>,
     ) -> Result<()> {
         let plan = self.plan(input.dims(), filter.dims())?;
-        if gradient.dims() != plan.output() {
-            return Err(Error::invalid_argument(format!(
-                "out_backprop must have shape {:?}, not {:?}",
-                plan.output(),
-                gradient.dims()
-            )));
-        }
+        check_dims("out_backprop", gradient.dims(), &plan.output())?;
         let mut output = output.zeroed(match operand {
             Operand::Input => input.dims(),
             Operand::Filter => filter.dims(),

@@ -111,20 +111,8 @@ where
     f32: Cast<T>,
 {
     let size = image_size("output_shape", &output_shape)?;
-    if !fill_value.dims().is_empty() {
-        let message = format!(
-            "fill_value must be a scalar, not of shape {:?}",
-            fill_value.dims()
-        );
-        return Err(Error::invalid_argument(message));
-    }
-    it.write(
-        &images,
-        &transforms,
-        size,
-        fill_value.scalar()?,
-        transformed_images,
-    )
+    let fill = read_scalar("fill_value", &fill_value)?;
+    it.write(&images, &transforms, size, fill, transformed_images)
 }
 
 /// Returns the kernels of this file.

@@ -1,5 +1,6 @@
 //! Rounding to the steps of quantized ranges that contain 0, and its gradients.
 
+use super::activation::check_same;
 use super::elementwise::{map_one, map_two};
 use super::prelude::*;
 use crate::compute::quantize::Nudged;
@@ -76,21 +77,6 @@ impl Prepare for Steps {
     }
 }
 
-/// Checks that gradients and inputs have one shape.
-///
-/// # Errors
-/// Returns an error if their shapes differ.
-pub fn check_same<T: Element>(gradients: &In<'_, T>, inputs: &In<'_, T>) -> Result<()> {
-    match gradients.dims() == inputs.dims() {
-        true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
-            "gradients of shape {:?} and inputs of shape {:?} must have one shape",
-            gradients.dims(),
-            inputs.dims()
-        ))),
-    }
-}
-
 #[kernel(FakeQuantWithMinMaxArgs)]
 fn with_args(
     #[state] Stated(range): &Stated,
@@ -108,7 +94,7 @@ fn with_args_gradient(
     inputs: In<'_, f32>,
     backprops: Out<'_, f32>,
 ) -> Result<()> {
-    check_same(&gradients, &inputs)?;
+    check_same((gradients.dims(), "gradients"), (inputs.dims(), "inputs"))?;
     let range = *range;
     map_two(Cost::Cheap, gradients, inputs, backprops, move |dy, x| {
         range.shares(x, dy)[0]
@@ -206,7 +192,7 @@ fn with_vars_gradient(
     backprop_wrt_min: Out<'_, f32>,
     backprop_wrt_max: Out<'_, f32>,
 ) -> Result<()> {
-    check_same(&gradients, &inputs)?;
+    check_same((gradients.dims(), "gradients"), (inputs.dims(), "inputs"))?;
     let ranges = ranges(*steps, &min, &max, &[])?;
     let outputs = [backprops_wrt_input, backprop_wrt_min, backprop_wrt_max];
     write_gradients(&ranges, [gradients, inputs], outputs, &[])
@@ -223,7 +209,7 @@ fn with_vars_per_channel_gradient(
     backprop_wrt_min: Out<'_, f32>,
     backprop_wrt_max: Out<'_, f32>,
 ) -> Result<()> {
-    check_same(&gradients, &inputs)?;
+    check_same((gradients.dims(), "gradients"), (inputs.dims(), "inputs"))?;
     let channels = channels(&inputs)?;
     let ranges = ranges(*steps, &min, &max, &channels)?;
     let outputs = [backprops_wrt_input, backprop_wrt_min, backprop_wrt_max];

@@ -1,7 +1,7 @@
 //! Rounding to integers of so many bits, scaled to a range, and its gradient.
 
+use super::activation::check_same;
 use super::prelude::*;
-use super::quantize::check_same;
 use crate::compute::elementary::Real;
 use crate::compute::len;
 use crate::compute::quantize::{Half, Levels, Scale, limits};
@@ -182,13 +182,7 @@ fn round_v3<T: Element + Real + Extremes>(
     output: Out<'_, T>,
 ) -> Result<()> {
     check_axis(it.axis)?;
-    let bits = match (num_bits.dims(), num_bits.data()) {
-        ([], [bits]) => i64::from(*bits),
-        (dims, _) => {
-            let message = format!("num_bits must be a scalar, not of shape {dims:?}");
-            return Err(Error::invalid_argument(message));
-        }
-    };
+    let bits = read_scalar("num_bits", &num_bits)?.into();
     let rounding = Rounding {
         levels: levels(bits, it.signed_input, it.narrow_range)?,
         is_given: it.range_given,
@@ -210,7 +204,7 @@ fn round_v4_gradient<T: Element + Number>(
     input_max_backprop: Out<'_, T>,
     axis: i64,
 ) -> Result<()> {
-    check_same(&gradients, &input)?;
+    check_same((gradients.dims(), "gradients"), (input.dims(), "input"))?;
     check_axis(axis)?;
     let (count, inner) = split(input.dims(), axis)?;
     check_limits(&input_min, &input_max, count, axis)?;

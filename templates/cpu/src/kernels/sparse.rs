@@ -20,11 +20,7 @@ fn to_dense(
     let dims = shape_of(&output_shape)?;
     let points = Points::new(sparse_indices.dims(), to_indices(&sparse_indices)?, &dims)?;
     points.check_values(sparse_values.dims())?;
-    if !default_value.dims().is_empty() {
-        let dims = default_value.dims();
-        let message = format!("default_value must be a scalar, got shape {dims:?}");
-        return Err(Error::invalid_argument(message));
-    }
+    check_scalar("default_value", default_value.dims())?;
     points.check(validate_indices)?;
     let mut dense = dense.uninit(&dims)?;
     let (width, bytes) = (sparse_values.width(), dense.as_uninit_slice());

@@ -4,6 +4,7 @@ use super::gather::to_indices;
 use super::prelude::*;
 use super::segment::check_vector_of;
 use crate::compute::rows::Indices;
+use crate::compute::search::write_indices;
 use crate::compute::segment::spread::Spread;
 use crate::compute::segment::{Divisible, count_sorted_segments, fold_sorted};
 use crate::compute::shape::len;
@@ -80,18 +81,12 @@ fn read_pairs<'a>(
 
 /// Returns the stated number of segments, of which the first ones are used.
 fn read_segments(stated: &HostIn<'_, Index>, used: usize) -> Result<usize> {
-    let (count, []) = (stated.iter().next(), stated.dims()) else {
-        let message = format!(
-            "num_segments must be a scalar, not shape {:?}",
-            stated.dims()
-        );
-        return Err(Error::invalid_argument(message));
-    };
-    let count = count.and_then(|it| usize::try_from(it).ok());
+    check_scalar("num_segments", stated.dims())?;
+    let stated = stated.scalar()?;
+    let count = usize::try_from(stated).ok();
     count.filter(|it| used <= *it).ok_or_else(|| {
-        let stated = stated.to_vec();
         Error::invalid_argument(format!(
-            "segment ids must be < num_segments {stated:?}, which must not be negative: {used} segments are used"
+            "segment ids must be < num_segments {stated}, which must not be negative: {used} segments are used"
         ))
     })
 }
@@ -125,7 +120,10 @@ macro_rules! gradients {
                 let rows = read_rows(&dense_output_dim0)?;
                 let spread = read_gradient(grad.dims(), [&indices, &segment_ids], rows)?;
                 let (unique, spread) = spread.onto_distinct();
-                write_indices(&unique, sorted_unique_indices)?;
+                let mut indices = sorted_unique_indices.uninit(&[unique.len()])?;
+                // The indices are elements of an input of this type, and not negative.
+                let (width, elements) = (indices.width(), unique.iter().map(|it| *it as usize));
+                write_indices(indices.as_uninit_slice(), width, elements);
                 write_gradient(&grad, &spread, unique.len(), $part, output)
             }
         )*
@@ -178,21 +176,5 @@ fn write_gradient<T: Element + Precision<Compute: Number>>(
     T::update(&mut output, |output| {
         spread.add(&gradient, len(row), part, output);
     });
-    Ok(())
-}
-
-/// Writes indices in the type of the output.
-fn write_indices(indices: &[i64], output: BytesOut<'_>) -> Result<()> {
-    let mut output = output.uninit(&[indices.len()])?;
-    if output.width() == size_of::<i32>() {
-        for (out, index) in output.data::<i32>()?.iter_mut().zip(indices) {
-            // The index is an element of an input of this type.
-            out.write(*index as i32);
-        }
-    } else {
-        for (out, index) in output.data::<i64>()?.iter_mut().zip(indices) {
-            out.write(*index);
-        }
-    }
     Ok(())
 }

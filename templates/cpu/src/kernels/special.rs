@@ -1,5 +1,6 @@
 //! Special functions, limits of values, cross products, and half the sum of squares.
 
+use super::activation::check_same;
 use super::elementwise::{map_one_with_cost, map_two};
 use super::prelude::*;
 use crate::compute::elementary::Elementary;
@@ -84,11 +85,8 @@ fn cross<T: Element + Precision<Compute: Number>>(
     b: In<'_, T>,
     product: Out<'_, T>,
 ) -> Result<()> {
+    check_same((a.dims(), "a"), (b.dims(), "b"))?;
     match a.dims() {
-        dims if dims != b.dims() => {
-            let message = format!("a {dims:?} and b {:?} differ in shape", b.dims());
-            return Err(Error::invalid_argument(message));
-        }
         [] => return Err(Error::invalid_argument("a must not be a scalar")),
         [.., 3] => {}
         dims => {

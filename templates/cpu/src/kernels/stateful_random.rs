@@ -86,16 +86,9 @@ fn uniform_int<T: Element + Bounded + std::fmt::Display>(
     output: Out<'_, T>,
 ) -> Result<()> {
     let dims = read_dims(&shape)?;
-    if !minval.dims().is_empty() || !maxval.dims().is_empty() {
-        let message = format!(
-            "minval and maxval must be scalars, not of shapes {:?} and {:?}",
-            minval.dims(),
-            maxval.dims()
-        );
-        return Err(Error::invalid_argument(message));
-    }
+    let low = read_scalar("minval", &minval)?;
+    let high = read_scalar("maxval", &maxval)?;
     let mut output = output.unspecified(&dims)?;
-    let (low, high) = (minval.scalar()?, maxval.scalar()?);
     match output.is_empty() {
         true => Ok(()),
         false if low >= high => Err(Error::invalid_argument(format!(
@@ -147,18 +140,12 @@ impl Draw {
         let &[rows, classes] = logits else {
             return invalid(format!("logits must be a matrix, not of shape {logits:?}"));
         };
-        if !samples.dims().is_empty() {
-            let dims = samples.dims();
-            return invalid(format!(
-                "num_samples must be a scalar, not of shape {dims:?}"
-            ));
-        }
+        let samples = read_scalar("num_samples", samples)?;
         if classes == 0 || i32::try_from(classes).is_err() {
             return invalid(format!(
                 "logits must have from 1 to 2147483647 classes, not {classes}"
             ));
         }
-        let samples = samples.scalar()?;
         match usize::try_from(samples) {
             Ok(samples) => Ok(Self {
                 rows,
