@@ -318,6 +318,9 @@ casts! {
     Complex128 => f64: |x| x.re;
     f32 => Complex64: |x| x.into();
     f64 => Complex128: |x| x.into();
+    f32 => Complex128: |x| f64::from(x).into();
+    Complex128 => f32: |x| x.re as f32;
+    Complex128 => Complex128: |x| x;
     Complex64 => Complex128: |x| Complex128::new(x.re.into(), x.im.into());
     Complex128 => Complex64: |x| Complex64::new(x.re as f32, x.im as f32);
     F8E5M2 => f32: |x| x.to_f32();

@@ -1,44 +1,13 @@
 //! Discrete Fourier transforms of one to three axes, computed in `f64`.
 
 use super::prelude::*;
+use crate::compute::cast::Cast;
 use crate::compute::fourier::{Direction, Fourier, complete_rows};
 use sp_plugin::kernel::{Kernel, kernels};
 use sp_plugin::{Complex64, Complex128};
 
-/// A complex number of a tensor.
-trait Number: Element {
-    /// Converts a number, exactly.
-    fn widen(self) -> Complex128;
-    /// Rounds a number.
-    fn narrow(x: Complex128) -> Self;
-}
-
-macro_rules! numbers {
-    ($($ty:ty: |$x:ident| $widen:expr, $narrow:expr;)*) => {$(
-        impl Number for $ty {
-            #[inline(always)]
-            fn widen(self) -> Complex128 {
-                let $x = self;
-                $widen
-            }
-
-            #[inline(always)]
-            fn narrow($x: Complex128) -> Self {
-                $narrow
-            }
-        }
-    )*};
-}
-
-numbers! {
-    Complex64: |x| Complex128::new(x.re.into(), x.im.into()), Self::new(x.re as f32, x.im as f32);
-    Complex128: |x| x, x;
-    f32: |x| Complex128::new(x.into(), 0.0), x.re as f32;
-    f64: |x| Complex128::new(x, 0.0), x.re;
-}
-
 /// Copies a tensor that has the transformed axes.
-fn read<T: Number>(input: &In<'_, T>, rank: usize) -> Result<Fourier> {
+fn read<T: Element + Cast<Complex128>>(input: &In<'_, T>, rank: usize) -> Result<Fourier> {
     if input.dims().len() < rank {
         return Err(Error::invalid_argument(format!(
             "input must have {rank} dimensions or more, not shape {:?}",
@@ -47,22 +16,28 @@ fn read<T: Number>(input: &In<'_, T>, rank: usize) -> Result<Fourier> {
     }
     Ok(Fourier {
         dims: input.dims().to_vec(),
-        elements: input.data().iter().map(|it| it.widen()).collect(),
+        elements: input.data().iter().map(|it| it.cast()).collect(),
     })
 }
 
-fn write<T: Number>(it: &Fourier, output: Out<'_, T>) -> Result<()> {
+fn write<T: Element>(it: &Fourier, output: Out<'_, T>) -> Result<()>
+where
+    Complex128: Cast<T>,
+{
     let output = output.uninit(&it.dims)?;
-    output.write_with(|at| T::narrow(it.elements[at]));
+    output.write_with(|at| it.elements[at].cast());
     Ok(())
 }
 
-fn complex<T: Number>(
+fn complex<T: Element + Cast<Complex128>>(
     rank: usize,
     direction: Direction,
     input: In<'_, T>,
     output: Out<'_, T>,
-) -> Result<()> {
+) -> Result<()>
+where
+    Complex128: Cast<T>,
+{
     let mut tensor = read(&input, rank)?;
     for axis in (tensor.dims.len() - rank..tensor.dims.len()).rev() {
         tensor.transform(axis, direction);
@@ -109,12 +84,15 @@ fn lengths(
     Ok(lengths)
 }
 
-fn from_real<T: Number, C: Number>(
+fn from_real<T: Element + Cast<Complex128>, C: Element>(
     rank: usize,
     input: In<'_, T>,
     fft_length: HostIn<'_, i32>,
     output: Out<'_, C>,
-) -> Result<()> {
+) -> Result<()>
+where
+    Complex128: Cast<C>,
+{
     let mut tensor = read(&input, rank)?;
     let (first, last) = (tensor.dims.len() - rank, tensor.dims.len() - 1);
     let lengths = lengths(&fft_length, rank, &tensor.dims, false)?;
@@ -130,12 +108,15 @@ fn from_real<T: Number, C: Number>(
     write(&tensor, output)
 }
 
-fn to_real<T: Number, C: Number>(
+fn to_real<T: Element, C: Element + Cast<Complex128>>(
     rank: usize,
     input: In<'_, C>,
     fft_length: HostIn<'_, i32>,
     output: Out<'_, T>,
-) -> Result<()> {
+) -> Result<()>
+where
+    Complex128: Cast<T>,
+{
     let mut tensor = read(&input, rank)?;
     let (first, last) = (tensor.dims.len() - rank, tensor.dims.len() - 1);
     let lengths = lengths(&fft_length, rank, &tensor.dims, true)?;
@@ -171,7 +152,10 @@ macro_rules! complex {
     ($($name:ident: $op:ident => $rank:expr, $direction:ident;)*) => {
         $(
             #[kernel($op, Tcomplex: T = [Complex64, Complex128])]
-            fn $name<T: Number>(input: In<'_, T>, output: Out<'_, T>) -> Result<()> {
+            fn $name<T: Element + Cast<Complex128>>(input: In<'_, T>, output: Out<'_, T>) -> Result<()>
+            where
+                Complex128: Cast<T>,
+            {
                 complex($rank, Direction::$direction, input, output)
             }
         )*

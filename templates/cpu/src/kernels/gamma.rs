@@ -3,17 +3,21 @@
 use super::prelude::*;
 use super::random::{Selection, read_dims};
 use super::seeded_random::read_seed;
+use crate::compute::cast::Cast;
 use crate::compute::random::Philox;
 use crate::compute::random::gamma::gamma;
 use sp_plugin::kernel::{Kernel, kernels};
 
 #[kernel(StatelessRandomGammaV2, dtype: T = [F16, f32, f64], Tseed = [i32, i64])]
-fn by_seed<T: Element + Rounded>(
+fn by_seed<T: Element + Cast<f64>>(
     shape: HostIn<'_, Index>,
     seed: HostIn<'_, Index>,
     alpha: In<'_, T>,
     output: Out<'_, T>,
-) -> Result<()> {
+) -> Result<()>
+where
+    f64: Cast<T>,
+{
     let (dims, generator) = (read_dims(&shape)?, read_seed(&seed)?);
     let mut output = output.unspecified(&dims)?;
     match output.is_empty() {
@@ -23,14 +27,17 @@ fn by_seed<T: Element + Rounded>(
 }
 
 #[kernel(StatelessRandomGammaV3, dtype: T = [F16, f32, f64])]
-fn by_key<T: Element + Rounded>(
+fn by_key<T: Element + Cast<f64>>(
     shape: HostIn<'_, Index>,
     key: In<'_, u64>,
     counter: In<'_, u64>,
     alg: HostIn<'_, i32>,
     alpha: In<'_, T>,
     output: Out<'_, T>,
-) -> Result<()> {
+) -> Result<()>
+where
+    f64: Cast<T>,
+{
     let selection = Selection::new(&shape, &key, &counter, &alg)?;
     let dims = selection.dims.clone();
     selection.write(output, |generator, out| {
@@ -39,12 +46,15 @@ fn by_key<T: Element + Rounded>(
 }
 
 /// Writes numbers, if the output's shape ends with that of the parameters. An empty output may have any shape.
-fn write<T: Element + Rounded>(
+fn write<T: Element + Cast<f64>>(
     generator: Philox,
     dims: &[usize],
     alpha: &In<'_, T>,
     out: &mut [T],
-) -> Result<()> {
+) -> Result<()>
+where
+    f64: Cast<T>,
+{
     if !dims.ends_with(alpha.dims()) {
         let message = format!(
             "shape {dims:?} must end with that of alpha {:?}",
@@ -52,30 +62,9 @@ fn write<T: Element + Rounded>(
         );
         return Err(Error::invalid_argument(message));
     }
-    let alphas: Vec<f64> = alpha.data().iter().map(|it| it.widen()).collect();
-    gamma(generator, &alphas, out, T::round);
+    let alphas: Vec<f64> = alpha.data().iter().map(|it| it.cast()).collect();
+    gamma(generator, &alphas, out, |x| x.cast());
     Ok(())
-}
-
-/// A type whose numbers are computed in `f64`.
-trait Rounded: Copy {
-    fn widen(self) -> f64;
-    fn round(x: f64) -> Self;
-}
-
-macro_rules! rounded {
-    ($($ty:ty: $widen:expr, $round:expr;)*) => {$(
-        impl Rounded for $ty {
-            fn widen(self) -> f64 { $widen(self) }
-            fn round(x: f64) -> Self { $round(x) }
-        }
-    )*};
-}
-
-rounded! {
-    F16: |x: F16| x.to_f32().into(), |x| F16::from_f32(x as f32);
-    f32: f64::from, |x| x as f32;
-    f64: |x| x, |x| x;
 }
 
 /// Returns the kernels of this file.
