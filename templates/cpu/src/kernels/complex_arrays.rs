@@ -3,13 +3,13 @@
 use super::activation::check_same;
 use super::movement::{check_vector, write_view};
 use super::prelude::*;
+use super::running::plan_running;
 use crate::compute::complex::{self as f, parts, parts_mut};
 use crate::compute::map;
 use crate::compute::movement::resolve_axis;
 use crate::compute::movement::view::View;
 use crate::compute::reduce::{Fold, Mean, Reduction, Sum, reduce};
-use crate::compute::segment::{Running, running};
-use crate::compute::shape::len;
+use crate::compute::segment::running;
 use crate::compute::strided::permute;
 use sp_plugin::Complex64;
 use sp_plugin::kernel::{BytesIn, BytesOut, InList, Kernel, kernels};
@@ -39,7 +39,7 @@ fn sum(
     fold_parts::<Sum>(input, reduction_indices, output, keep_dims)
 }
 
-/// Without elements the mean is 0, as TensorFlow's of complex numbers.
+/// Mean of complex numbers; 0 without elements, as in TensorFlow.
 #[kernel(Mean, T = [Complex64])]
 fn mean(
     input: In<'_, Complex64>,
@@ -101,7 +101,10 @@ macro_rules! totals {
             exclusive: bool,
             reverse: bool,
         ) -> Result<()> {
-            write_totals((x, axis, out), [exclusive, reverse], $start, $f)
+            let plan = plan_running(x.dims(), &axis, [exclusive, reverse])?;
+            let f: fn(Complex64, Complex64) -> Complex64 = $f;
+            running(plan, $start, f, x.data(), &mut out.zeroed(x.dims())?);
+            Ok(())
         }
     )*};
 }
@@ -109,24 +112,6 @@ macro_rules! totals {
 totals! {
     cumprod: Cumprod => Complex64::ONE, f::mul;
     cumsum: Cumsum => Complex64::ZERO, f::add;
-}
-
-fn write_totals(
-    (x, axis, out): (In<'_, Complex64>, HostIn<'_, Index>, Out<'_, Complex64>),
-    [is_exclusive, is_reverse]: [bool; 2],
-    start: Complex64,
-    f: fn(Complex64, Complex64) -> Complex64,
-) -> Result<()> {
-    let axis = resolve_axis(axis.scalar()?, x.dims().len())?;
-    let (outer, rest) = x.dims().split_at(axis);
-    let plan = Running {
-        shape: [len(outer), rest[0], len(&rest[1..])],
-        is_exclusive,
-        is_reverse,
-    };
-    let mut out = out.zeroed(x.dims())?;
-    running(plan, start, f, x.data(), &mut out);
-    Ok(())
 }
 
 #[kernel(

@@ -6,6 +6,23 @@ use crate::compute::segment::{Running, log_add_exp, running};
 use crate::compute::shape::len;
 use sp_plugin::kernel::{Kernel, kernels};
 
+/// Returns the plan of the running totals of a tensor along an axis.
+///
+/// # Errors
+/// Returns an error if the tensor has no such axis.
+pub fn plan_running(
+    dims: &[usize],
+    axis: &HostIn<'_, Index>,
+    [is_exclusive, is_reverse]: [bool; 2],
+) -> Result<Running> {
+    let axis = resolve_axis(axis.scalar()?, dims.len())?;
+    Ok(Running {
+        shape: [len(&dims[..axis]), dims[axis], len(&dims[axis + 1..])],
+        is_exclusive,
+        is_reverse,
+    })
+}
+
 /// Kernels: `name: Op, bound in [types] => start, f(total, x)`.
 macro_rules! totals {
     ($($name:ident: $op:ident, $bound:ident in [$($ty:ident),*] => $start:expr, $f:path;)*) => {$(
@@ -17,13 +34,7 @@ macro_rules! totals {
             exclusive: bool,
             reverse: bool,
         ) -> Result<()> {
-            let axis = resolve_axis(axis.scalar()?, x.dims().len())?;
-            let (outer, rest) = x.dims().split_at(axis);
-            let plan = Running {
-                shape: [len(outer), rest[0], len(&rest[1..])],
-                is_exclusive: exclusive,
-                is_reverse: reverse,
-            };
+            let plan = plan_running(x.dims(), &axis, [exclusive, reverse])?;
             let mut out = out.unspecified(x.dims())?;
             let x = T::widened(x.data());
             T::overwrite(&mut out, |out| running(plan, $start, $f, &x, out));
@@ -35,7 +46,7 @@ macro_rules! totals {
 totals! {
     cumsum: Cumsum, Number in [F16, Bf16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64] => Number::ZERO, arith::add;
     cumprod: Cumprod, Number in [F16, Bf16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64] => Number::ONE, arith::mul;
-    log_sum_exp: CumulativeLogsumexp, Float in [F16, Bf16, f32, f64] => T::Compute::from_count(1).negated().over(Number::ZERO), log_add_exp;
+    log_sum_exp: CumulativeLogsumexp, Float in [F16, Bf16, f32, f64] => Number::LOWEST, log_add_exp;
 }
 
 /// Returns the kernels of this file.
