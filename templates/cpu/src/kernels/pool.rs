@@ -19,27 +19,25 @@ pub struct Pooling {
 }
 
 #[derive(Attributes)]
-struct AverageAttributes {
+pub struct PoolAttributes {
     ksize: Vec<i64>,
     strides: Vec<i64>,
     padding: PaddingKind,
     data_format: DataFormat,
 }
 
-/// The pooling of averages, whose ops have no explicit paddings.
-struct Average(Pooling);
+impl Prepare for Pooling {
+    type Attributes = PoolAttributes;
 
-impl Prepare for Average {
-    type Attributes = AverageAttributes;
-
-    fn prepare(it: AverageAttributes) -> Result<Self> {
+    /// Checks the attributes of an op without explicit paddings.
+    fn prepare(it: PoolAttributes) -> Result<Self> {
         let sizes = [&it.ksize[..], &it.strides];
-        Pooling::new(sizes, it.padding, &[], it.data_format).map(Self)
+        Self::new(sizes, it.padding, &[], it.data_format)
     }
 }
 
 #[derive(Attributes)]
-struct MaxAttributes {
+struct MaxPoolAttributes {
     ksize: Vec<i64>,
     strides: Vec<i64>,
     padding: PaddingKind,
@@ -47,13 +45,13 @@ struct MaxAttributes {
     data_format: DataFormat,
 }
 
-/// The pooling of maxima.
-struct Max(Pooling);
+/// The pooling of maxima, whose ops have explicit paddings.
+struct MaxPooling(Pooling);
 
-impl Prepare for Max {
-    type Attributes = MaxAttributes;
+impl Prepare for MaxPooling {
+    type Attributes = MaxPoolAttributes;
 
-    fn prepare(it: MaxAttributes) -> Result<Self> {
+    fn prepare(it: MaxPoolAttributes) -> Result<Self> {
         let sizes = [&it.ksize[..], &it.strides];
         Pooling::new(sizes, it.padding, &it.explicit_paddings, it.data_format).map(Self)
     }
@@ -175,7 +173,7 @@ fn check_paddings(size: [usize; 2], paddings: [Padding; 2]) -> Result<()> {
 
 #[kernel(MaxPool, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
 fn max_pool<T: Element + Precision<Compute: Number>>(
-    #[state] Max(it): &Max,
+    #[state] MaxPooling(it): &MaxPooling,
     input: In<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()> {
@@ -184,7 +182,7 @@ fn max_pool<T: Element + Precision<Compute: Number>>(
 
 #[kernel(MaxPoolGrad, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
 fn max_pool_grad<T: Element + Precision<Compute: Number>>(
-    #[state] Max(it): &Max,
+    #[state] MaxPooling(it): &MaxPooling,
     orig_input: In<'_, T>,
     orig_output: In<'_, T>,
     grad: In<'_, T>,
@@ -195,7 +193,7 @@ fn max_pool_grad<T: Element + Precision<Compute: Number>>(
 
 #[kernel(AvgPool, T = [F16, Bf16, f32, f64])]
 fn average_pool<T: Element + Precision<Compute: Elementary>>(
-    #[state] Average(it): &Average,
+    #[state] it: &Pooling,
     value: In<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()> {
@@ -210,7 +208,7 @@ fn average_pool<T: Element + Precision<Compute: Elementary>>(
 
 #[kernel(AvgPoolGrad, T = [F16, Bf16, f32, f64])]
 fn average_pool_grad<T: Element + Precision<Compute: Elementary>>(
-    #[state] Average(it): &Average,
+    #[state] it: &Pooling,
     orig_input_shape: HostIn<'_, i32>,
     grad: In<'_, T>,
     output: Out<'_, T>,

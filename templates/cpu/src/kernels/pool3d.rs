@@ -10,7 +10,7 @@ use crate::compute::nn::window::Slide;
 use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
 #[derive(Attributes)]
-struct PoolAttributes {
+struct VolumePoolAttributes {
     ksize: Vec<i64>,
     strides: Vec<i64>,
     padding: PaddingKind,
@@ -18,16 +18,16 @@ struct PoolAttributes {
 }
 
 /// The checked attributes.
-struct Pooling {
+struct VolumePooling {
     format: VolumeFormat,
     size: [usize; 3],
     slides: [Slide; 3],
 }
 
-impl Prepare for Pooling {
-    type Attributes = PoolAttributes;
+impl Prepare for VolumePooling {
+    type Attributes = VolumePoolAttributes;
 
-    fn prepare(it: PoolAttributes) -> Result<Self> {
+    fn prepare(it: VolumePoolAttributes) -> Result<Self> {
         let format = it.data_format;
         let unsupported = |message: String| Error::unimplemented(message);
         let size = spatial_3d("ksize", &it.ksize, format, unsupported)?;
@@ -40,7 +40,7 @@ impl Prepare for Pooling {
     }
 }
 
-impl Pooling {
+impl VolumePooling {
     /// Returns the plan for an input, with the dims of its tensor.
     fn plan(&self, input: &[usize]) -> Result<Pool> {
         let input = self.format.to_channels_last(dims5("the input", input)?);
@@ -55,7 +55,7 @@ impl Pooling {
 
 #[kernel(MaxPool3D, T = [F16, Bf16, f32])]
 fn max_pool<T: Element + Precision<Compute: Elementary>>(
-    #[state] it: &Pooling,
+    #[state] it: &VolumePooling,
     input: In<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()> {
@@ -69,7 +69,7 @@ fn max_pool<T: Element + Precision<Compute: Elementary>>(
 
 #[kernel(MaxPool3DGrad, T = [F16, Bf16, f32], TInput: U = [F16, Bf16, f32])]
 fn max_pool_grad<T: Element + Precision<Compute = f32>, U: Element + Precision<Compute = f32>>(
-    #[state] it: &Pooling,
+    #[state] it: &VolumePooling,
     orig_input: In<'_, U>,
     orig_output: In<'_, U>,
     grad: In<'_, T>,
@@ -93,7 +93,7 @@ fn max_pool_grad<T: Element + Precision<Compute = f32>, U: Element + Precision<C
 
 #[kernel(MaxPool3DGradGrad, T = [F16, Bf16, f32])]
 fn max_pool_grad_grad<T: Element + Precision<Compute: Elementary>>(
-    #[state] it: &Pooling,
+    #[state] it: &VolumePooling,
     orig_input: In<'_, T>,
     orig_output: In<'_, T>,
     grad: In<'_, T>,
@@ -115,7 +115,7 @@ fn max_pool_grad_grad<T: Element + Precision<Compute: Elementary>>(
 
 #[kernel(AvgPool3D, T = [F16, Bf16, f32, f64])]
 fn average_pool<T: Element + Precision<Compute: Elementary>>(
-    #[state] it: &Pooling,
+    #[state] it: &VolumePooling,
     input: In<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()> {
@@ -129,7 +129,7 @@ fn average_pool<T: Element + Precision<Compute: Elementary>>(
 
 #[kernel(AvgPool3DGrad, T = [F16, Bf16, f32, f64])]
 fn average_pool_grad<T: Element + Precision<Compute: Elementary>>(
-    #[state] it: &Pooling,
+    #[state] it: &VolumePooling,
     orig_input_shape: HostIn<'_, i32>,
     grad: In<'_, T>,
     output: Out<'_, T>,

@@ -6,7 +6,7 @@ use super::pool::Pooling;
 use super::prelude::*;
 use crate::compute::elementary::Elementary;
 use crate::compute::nn::pool::select_equal;
-use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
+use sp_plugin::kernel::{Attributes, Kernel, kernels};
 
 /// The attributes of an op whose windows are inputs.
 #[derive(Attributes)]
@@ -48,25 +48,6 @@ fn max_pool_grad_v2<T: Element + Precision<Compute: Elementary>>(
         .gradient_of_maxima([orig_input, orig_output, grad], output)
 }
 
-#[derive(Attributes)]
-struct ImageAttributes {
-    ksize: Vec<i64>,
-    strides: Vec<i64>,
-    padding: PaddingKind,
-    data_format: DataFormat,
-}
-
-/// The pooling of an op without explicit paddings.
-struct Images(Pooling);
-
-impl Prepare for Images {
-    type Attributes = ImageAttributes;
-
-    fn prepare(it: ImageAttributes) -> Result<Self> {
-        Pooling::new([&it.ksize, &it.strides], it.padding, &[], it.data_format).map(Self)
-    }
-}
-
 impl Pooling {
     /// Writes the element of `grad` where the input has the largest element of a window.
     fn second_gradient<T: Element + Precision<Compute: Elementary>>(
@@ -93,7 +74,7 @@ impl Pooling {
 
 #[kernel(MaxPoolGradGrad, T = [F16, Bf16, f32, f64])]
 fn max_pool_grad_grad<T: Element + Precision<Compute: Elementary>>(
-    #[state] Images(it): &Images,
+    #[state] it: &Pooling,
     orig_input: In<'_, T>,
     orig_output: In<'_, T>,
     grad: In<'_, T>,
