@@ -2,7 +2,7 @@
 
 use super::elementwise::{map_one, map_two};
 use super::prelude::*;
-use crate::compute::bits::{Bits, ones, shift_left, shift_right};
+use crate::compute::bits::{ones, shift_left, shift_right};
 use crate::compute::parallel::for_each_chunk;
 use sp_plugin::kernel::{Kernel, kernels};
 use std::ops::{BitAnd, BitOr, BitXor};
@@ -13,7 +13,7 @@ macro_rules! bits {
     ($($name:ident: $op:ident => $f:expr;)*) => {
         $(
             #[kernel($op, T = [u8, i8, i32, i64])]
-            fn $name<T: Element + Precision<Compute = i64> + Bits>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
+            fn $name<T: Element + Precision<Compute = i64>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
                 let f: fn(i64, i64) -> i64 = $f;
                 map_two(Cost::Cheap, x, y, z, f)
             }
@@ -35,7 +35,7 @@ bits! {
 }
 
 #[kernel(Invert, T = [u8, i8, i32, i64])]
-fn invert<T: Element + Precision<Compute = i64> + Bits>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
+fn invert<T: Element + Precision<Compute = i64>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
     map_one(
         x,
         y,
