@@ -1,87 +1,57 @@
-//! Selection of boxes, and gradients of parts of images.
+//! Selection of boxes with high scores that overlap little.
 
-use super::image::{dims4, shape};
 use super::prelude::*;
-use super::resize::{Method, check_boxes, check_values};
 use crate::compute::cast::Cast;
-use crate::compute::image::Interpolation;
-use crate::compute::image::crop::Crop;
-use crate::compute::image::crop_grad::{add_box_gradient, add_image_gradient};
 use crate::compute::image::suppression::Suppression;
 use sp_plugin::kernel::{Kernel, kernels};
 
-/// The inputs that state which boxes are selected.
-struct Limits<T> {
-    count: i32,
-    overlap: T,
-    score: Option<T>,
-    sigma: T,
-}
-
-impl<T: Element + Float> Limits<T> {
-    /// Reads the inputs that all versions have. Boxes of any score are selected, and scores do not decay.
-    fn new<U: Element + Cast<T>>(
-        max_output_size: &HostIn<'_, i32>,
-        iou_threshold: &HostIn<'_, U>,
-    ) -> Result<Self> {
-        Ok(Self {
-            count: number("max_output_size", max_output_size)?,
-            overlap: number("iou_threshold", iou_threshold)?.cast(),
-            score: None,
-            sigma: T::ZERO,
-        })
-    }
-
-    /// Reads the least score.
-    fn with_score<U: Element + Cast<T>>(self, score_threshold: &HostIn<'_, U>) -> Result<Self> {
-        let score = Some(number("score_threshold", score_threshold)?.cast());
-        Ok(Self { score, ..self })
-    }
-}
-
-/// Returns the plan of a selection.
+/// Reads the inputs that state which boxes are selected. Without a threshold a box may have any score, and scores do not
+/// decay.
 ///
 /// # Errors
-/// Returns an error if the shapes of boxes and scores differ, or a limit is out of range.
-fn plan<T: Element + Float>(
-    boxes: &In<'_, T>,
-    scores: &In<'_, T>,
-    limits: Limits<T>,
+/// Returns an error if a number is no scalar, or out of range.
+fn read_suppression<T: Element + Float + Cast<f64>, U: Element + Cast<T>>(
+    max_output_size: &HostIn<'_, i32>,
+    iou_threshold: &HostIn<'_, U>,
+    score_threshold: Option<&HostIn<'_, U>>,
 ) -> Result<Suppression<T>> {
-    let invalid = |text: String| Err(Error::invalid_argument(text));
-    match (boxes.dims(), scores.dims()) {
-        (&[count, 4], &[found]) if count == found => {}
-        (boxes, scores) => {
-            return invalid(format!(
-                "boxes and scores must have shapes [n, 4] and [n], not {boxes:?} and {scores:?}"
-            ));
-        }
-    }
-    let Ok(count) = usize::try_from(limits.count) else {
-        return invalid("output size must be non-negative".into());
+    let size = read_scalar("max_output_size", max_output_size)?;
+    let overlap: T = read_scalar("iou_threshold", iou_threshold)?.cast();
+    let score = score_threshold.map(|it| read_scalar("score_threshold", it));
+    let score = score.transpose()?.map(Cast::cast);
+    let Ok(limit) = usize::try_from(size) else {
+        return Err(Error::invalid_argument(format!(
+            "max_output_size must not be negative, but is {size}"
+        )));
     };
-    let is_ratio = limits.overlap >= T::ZERO && limits.overlap <= T::ONE;
+    let is_ratio = overlap >= T::ZERO && overlap <= T::ONE;
     if !is_ratio {
-        return invalid("iou_threshold must be in [0, 1]".into());
-    }
-    let is_deviation = limits.sigma >= T::ZERO;
-    if !is_deviation {
-        return invalid("soft_nms_sigma must be >= 0".into());
+        return Err(Error::invalid_argument(format!(
+            "iou_threshold must be in [0, 1], but is {}",
+            overlap.cast()
+        )));
     }
     Ok(Suppression {
-        limit: count,
-        overlap: limits.overlap,
-        score: limits.score,
-        sigma: limits.sigma,
+        limit,
+        overlap,
+        score,
+        sigma: T::ZERO,
     })
 }
 
-/// Returns the number of an input in host memory.
-fn number<T: Element>(name: &str, value: &HostIn<'_, T>) -> Result<T> {
-    match (value.dims(), value.data()) {
-        ([], [value]) => Ok(*value),
-        (dims, _) => Err(Error::invalid_argument(format!(
-            "{name} must be 0-D, got shape {dims:?}"
+/// Returns the indices and scores of the selected boxes.
+///
+/// # Errors
+/// Returns an error if the shapes of boxes and scores differ.
+fn select<T: Element + Float>(
+    plan: &Suppression<T>,
+    boxes: &In<'_, T>,
+    scores: &In<'_, T>,
+) -> Result<Vec<(usize, T)>> {
+    match (boxes.dims(), scores.dims()) {
+        (&[count, 4], &[found]) if count == found => Ok(plan.select(boxes.data(), scores.data())),
+        (boxes, scores) => Err(Error::invalid_argument(format!(
+            "boxes and scores must have shapes [n, 4] and [n], not {boxes:?} and {scores:?}"
         ))),
     }
 }
@@ -114,20 +84,20 @@ fn write_selected<T>(found: &[(usize, T)], size: usize, output: Out<'_, i32>) ->
 }
 
 #[kernel(NonMaxSuppressionV2, T = [F16, f32], T_threshold: U = [F16, f32])]
-fn suppression_v2<T: Element + Float, U: Element + Cast<T>>(
+fn suppression_v2<T: Element + Float + Cast<f64>, U: Element + Cast<T>>(
     boxes: In<'_, T>,
     scores: In<'_, T>,
     max_output_size: HostIn<'_, i32>,
     iou_threshold: HostIn<'_, U>,
     selected_indices: Out<'_, i32>,
 ) -> Result<()> {
-    let limits = Limits::new(&max_output_size, &iou_threshold)?;
-    let found = plan(&boxes, &scores, limits)?.select(boxes.data(), scores.data());
+    let plan = read_suppression(&max_output_size, &iou_threshold, None)?;
+    let found = select(&plan, &boxes, &scores)?;
     write_selected(&found, found.len(), selected_indices)
 }
 
 #[kernel(NonMaxSuppressionV3, T = [F16, f32], T_threshold: U = [F16, f32])]
-fn suppression_v3<T: Element + Float, U: Element + Cast<T>>(
+fn suppression_v3<T: Element + Float + Cast<f64>, U: Element + Cast<T>>(
     boxes: In<'_, T>,
     scores: In<'_, T>,
     max_output_size: HostIn<'_, i32>,
@@ -135,13 +105,13 @@ fn suppression_v3<T: Element + Float, U: Element + Cast<T>>(
     score_threshold: HostIn<'_, U>,
     selected_indices: Out<'_, i32>,
 ) -> Result<()> {
-    let limits = Limits::new(&max_output_size, &iou_threshold)?.with_score(&score_threshold)?;
-    let found = plan(&boxes, &scores, limits)?.select(boxes.data(), scores.data());
+    let plan = read_suppression(&max_output_size, &iou_threshold, Some(&score_threshold))?;
+    let found = select(&plan, &boxes, &scores)?;
     write_selected(&found, found.len(), selected_indices)
 }
 
 #[kernel(NonMaxSuppressionV4, T = [F16, f32], T_threshold: U = [F16, f32])]
-fn suppression_v4<T: Element + Float, U: Element + Cast<T>>(
+fn suppression_v4<T: Element + Float + Cast<f64>, U: Element + Cast<T>>(
     boxes: In<'_, T>,
     scores: In<'_, T>,
     max_output_size: HostIn<'_, i32>,
@@ -151,15 +121,14 @@ fn suppression_v4<T: Element + Float, U: Element + Cast<T>>(
     valid_outputs: Out<'_, i32>,
     pad_to_max_output_size: bool,
 ) -> Result<()> {
-    let limits = Limits::new(&max_output_size, &iou_threshold)?.with_score(&score_threshold)?;
-    let plan = plan(&boxes, &scores, limits)?;
-    let found = plan.select(boxes.data(), scores.data());
+    let plan = read_suppression(&max_output_size, &iou_threshold, Some(&score_threshold))?;
+    let found = select(&plan, &boxes, &scores)?;
     let size = write_count(&plan, found.len(), pad_to_max_output_size, valid_outputs)?;
     write_selected(&found, size, selected_indices)
 }
 
 #[kernel(NonMaxSuppressionV5, T = [F16, f32])]
-fn suppression_v5<T: Element + Float + Cast<T>>(
+fn suppression_v5<T: Element + Float + Cast<T> + Cast<f64>>(
     boxes: In<'_, T>,
     scores: In<'_, T>,
     max_output_size: HostIn<'_, i32>,
@@ -171,99 +140,27 @@ fn suppression_v5<T: Element + Float + Cast<T>>(
     valid_outputs: Out<'_, i32>,
     pad_to_max_output_size: bool,
 ) -> Result<()> {
-    let limits = Limits::<T>::new(&max_output_size, &iou_threshold)?;
-    let mut limits = limits.with_score(&score_threshold)?;
-    limits.sigma = number("soft_nms_sigma", &soft_nms_sigma)?;
-    let plan = plan(&boxes, &scores, limits)?;
-    let found = plan.select(boxes.data(), scores.data());
+    let plan = read_suppression(&max_output_size, &iou_threshold, Some(&score_threshold))?;
+    let plan = with_sigma(plan, read_scalar("soft_nms_sigma", &soft_nms_sigma)?)?;
+    let found = select(&plan, &boxes, &scores)?;
     let size = write_count(&plan, found.len(), pad_to_max_output_size, valid_outputs)?;
     write_padded(found.iter().map(|it| it.1), size, selected_scores)?;
     write_selected(&found, size, selected_indices)
 }
 
-/// Returns the plan of the parts whose gradient an op gets.
-fn parts<'a>(
-    grads: &In<'_, f32>,
-    images: [usize; 4],
-    boxes: &'a In<'_, f32>,
-    box_ind: &'a In<'_, i32>,
-    method: Method,
-) -> Result<Crop<'a>> {
-    let [count, rows, columns, channels] = dims4("grads", grads.dims())?;
-    check_boxes(boxes, box_ind)?;
-    let invalid = |text: String| Err(Error::invalid_argument(text));
-    if count != box_ind.len() || channels != images[3] {
-        return invalid(format!(
-            "grads {:?} must have an element for each of {} boxes, and the channels of images {images:?}",
-            grads.dims(),
-            box_ind.len()
-        ));
+/// Returns a selection whose scores decay by a curve of the deviation `sigma`.
+///
+/// # Errors
+/// Returns an error if it is negative or NaN.
+fn with_sigma<T: Float + Cast<f64>>(plan: Suppression<T>, sigma: T) -> Result<Suppression<T>> {
+    match sigma >= T::ZERO {
+        true => Ok(Suppression { sigma, ..plan }),
+        false => {
+            let sigma: f64 = sigma.cast();
+            let message = format!("soft_nms_sigma must not be negative, but is {sigma}");
+            Err(Error::invalid_argument(message))
+        }
     }
-    if [rows, columns, images[1], images[2]].contains(&0) {
-        return invalid(format!(
-            "grads {:?} and images {images:?} must have rows and columns",
-            grads.dims()
-        ));
-    }
-    let plan = Crop {
-        images,
-        size: [rows, columns],
-        boxes: if box_ind.is_empty() {
-            &[]
-        } else {
-            boxes.data()
-        },
-        indices: box_ind.data(),
-        interpolation: Interpolation::from(method),
-        outside: 0.0,
-    };
-    check_values(&plan)?;
-    Ok(plan)
-}
-
-#[kernel(CropAndResizeGradImage, T = [F16, f32, f64])]
-fn crop_grad_image<T: Element + Precision<Compute: Number + std::ops::AddAssign>>(
-    grads: In<'_, f32>,
-    boxes: In<'_, f32>,
-    box_ind: In<'_, i32>,
-    image_size: HostIn<'_, i32>,
-    output: Out<'_, T>,
-    method: Method,
-) -> Result<()>
-where
-    f32: Cast<T::Compute>,
-{
-    let images = dims4("the image", &shape("image_size", &image_size)?)?;
-    let plan = parts(&grads, images, &boxes, &box_ind, method)?;
-    let mut output = output.zeroed(&images)?;
-    T::update(&mut output, |dx| {
-        add_image_gradient(&plan, grads.data(), dx)
-    });
-    Ok(())
-}
-
-/// The op has no other method.
-#[derive(Clone, Copy, AttributeValue)]
-enum BilinearOnly {
-    #[value("bilinear")]
-    Bilinear,
-}
-
-#[kernel(CropAndResizeGradBoxes, T = [F16, f32, f64])]
-fn crop_grad_boxes<T: Element + Cast<f32>>(
-    grads: In<'_, f32>,
-    image: In<'_, T>,
-    boxes: In<'_, f32>,
-    box_ind: In<'_, i32>,
-    output: Out<'_, f32>,
-    method: BilinearOnly,
-) -> Result<()> {
-    let BilinearOnly::Bilinear = method;
-    let images = dims4("image", image.dims())?;
-    let plan = parts(&grads, images, &boxes, &box_ind, Method::Bilinear)?;
-    let mut output = output.zeroed(&[box_ind.len(), 4])?;
-    add_box_gradient(&plan, grads.data(), image.data(), &mut output);
-    Ok(())
 }
 
 /// Returns the kernels of this file.
@@ -272,8 +169,6 @@ pub fn table() -> Vec<&'static Kernel> {
         suppression_v2,
         suppression_v3,
         suppression_v4,
-        suppression_v5,
-        crop_grad_image,
-        crop_grad_boxes
+        suppression_v5
     ]
 }

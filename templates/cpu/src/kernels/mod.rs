@@ -14,6 +14,7 @@ mod complex;
 mod complex_arrays;
 mod conv;
 mod conv3d;
+mod crop;
 mod diagonal;
 mod division;
 mod einsum;
@@ -115,6 +116,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(batch_norm_versions::table());
     table.extend(conv::table());
     table.extend(conv3d::table());
+    table.extend(crop::table());
     table.extend(color::table());
     table.extend(complex::table());
     table.extend(complex_arrays::table());

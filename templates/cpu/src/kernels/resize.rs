@@ -1,13 +1,10 @@
-//! Images of another size, and parts of images.
+//! Images of another size.
 
 use super::image::dims4;
 use super::prelude::*;
 use crate::compute::cast::Cast;
 use crate::compute::elementary::Elementary;
-use crate::compute::image::Interpolation;
-use crate::compute::image::crop::{Crop, crop_and_resize as crop};
 use crate::compute::image::resize::{self, Alignment, Resize};
-use sp_plugin::Code;
 use sp_plugin::kernel::{Attributes, Kernel, kernels};
 
 /// The attributes of the four ops that resize images.
@@ -101,7 +98,7 @@ fn bilinear_of_rare<T: Element + Cast<f32>>(
 }
 
 /// Converts all elements.
-fn floats<T: Element + Cast<f32>>(x: &In<'_, T>) -> Vec<f32> {
+pub fn floats<T: Element + Cast<f32>>(x: &In<'_, T>) -> Vec<f32> {
     x.data().iter().map(|x| x.cast()).collect()
 }
 
@@ -182,123 +179,6 @@ fn nearest_grad<T: Element + Precision<Compute: Number>>(
     Ok(())
 }
 
-/// The computation of an element of a part.
-#[derive(Clone, Copy, AttributeValue)]
-pub enum Method {
-    /// The average of the four elements around.
-    #[value("bilinear")]
-    Bilinear,
-    /// The nearest element.
-    #[value("nearest")]
-    Nearest,
-}
-
-impl From<Method> for Interpolation {
-    fn from(method: Method) -> Self {
-        match method {
-            Method::Bilinear => Self::Bilinear,
-            Method::Nearest => Self::Nearest,
-        }
-    }
-}
-
-#[kernel(CropAndResize, T = [F16, f32, f64, u8])]
-fn crop_and_resize<T: Element + Cast<f32>>(
-    image: In<'_, T>,
-    boxes: In<'_, f32>,
-    box_ind: In<'_, i32>,
-    crop_size: HostIn<'_, i32>,
-    crops: Out<'_, f32>,
-    method: Method,
-    extrapolation_value: f32,
-) -> Result<()> {
-    let (dims, parts) = (image.dims(), (&boxes, &box_ind, &crop_size));
-    let plan = crop_plan(dims, parts, method, extrapolation_value)?;
-    let mut output = crops.zeroed(&plan.output())?;
-    crop(&plan, image.data(), &mut output);
-    Ok(())
-}
-
-/// Converts the images first, as [`bilinear_of_rare`].
-#[kernel(CropAndResize, T = [i8, i32, i64])]
-fn crop_and_resize_rare<T: Element + Cast<f32>>(
-    image: In<'_, T>,
-    boxes: In<'_, f32>,
-    box_ind: In<'_, i32>,
-    crop_size: HostIn<'_, i32>,
-    crops: Out<'_, f32>,
-    method: Method,
-    extrapolation_value: f32,
-) -> Result<()> {
-    let (dims, parts) = (image.dims(), (&boxes, &box_ind, &crop_size));
-    let plan = crop_plan(dims, parts, method, extrapolation_value)?;
-    let mut output = crops.zeroed(&plan.output())?;
-    crop(&plan, &floats(&image), &mut output);
-    Ok(())
-}
-
-/// Returns the plan for parts of images: boxes, the image of each, and the size of each result.
-fn crop_plan<'a>(
-    image: &[usize],
-    (boxes, box_ind, crop_size): (&'a In<'_, f32>, &'a In<'_, i32>, &HostIn<'_, i32>),
-    method: Method,
-    outside: f32,
-) -> Result<Crop<'a>> {
-    let images = dims4("image", image)?;
-    check_boxes(boxes, box_ind)?;
-    if images[1] == 0 || images[2] == 0 {
-        let message = format!("image of shape {images:?} must have rows and columns");
-        return Err(Error::invalid_argument(message));
-    }
-    let plan = Crop {
-        images,
-        size: image_size("crop_size", crop_size)?,
-        boxes: if box_ind.is_empty() {
-            &[]
-        } else {
-            boxes.data()
-        },
-        indices: box_ind.data(),
-        interpolation: method.into(),
-        outside,
-    };
-    check_values(&plan)?;
-    Ok(plan)
-}
-
-/// Checks the shapes of the boxes and of their images.
-///
-/// # Errors
-/// Returns an error if they differ in their number, or a box has not four numbers.
-pub fn check_boxes(boxes: &In<'_, f32>, indices: &In<'_, i32>) -> Result<()> {
-    match (boxes.dims(), indices.dims()) {
-        (&[count, 4], &[found]) if count == found => Ok(()),
-        (&[_, _], [0]) if boxes.is_empty() => Ok(()),
-        (boxes, indices) => Err(Error::invalid_argument(format!(
-            "boxes and box_ind must have shapes [n, 4] and [n], not {boxes:?} and {indices:?}"
-        ))),
-    }
-}
-
-/// Checks that the boxes are finite, and of images that exist.
-///
-/// # Errors
-/// Returns an error if one is not.
-pub fn check_values(plan: &Crop<'_>) -> Result<()> {
-    let is_image = |index: &&i32| usize::try_from(**index).is_ok_and(|it| it < plan.images[0]);
-    if let Some(index) = plan.indices.iter().find(|it| !is_image(it)) {
-        let message = format!(
-            "box_ind has {index}, which is not in [0, {})",
-            plan.images[0]
-        );
-        return Err(Error::new(Code::OUT_OF_RANGE, message));
-    }
-    match plan.boxes.iter().all(|it| it.is_finite()) {
-        true => Ok(()),
-        false => Err(Error::invalid_argument("boxes must be finite")),
-    }
-}
-
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
     kernels![
@@ -306,8 +186,6 @@ pub fn table() -> Vec<&'static Kernel> {
         bilinear_of_rare,
         bilinear_grad,
         nearest,
-        nearest_grad,
-        crop_and_resize,
-        crop_and_resize_rare
+        nearest_grad
     ]
 }

@@ -121,10 +121,7 @@ impl<T: Float> Suppression<T> {
     }
 
     fn is_above(&self, score: T) -> bool {
-        match self.score {
-            Some(threshold) => score > threshold,
-            None => score > T::ONE.negated().over(T::ZERO),
-        }
+        score > self.score.unwrap_or(T::LOWEST)
     }
 }
 

@@ -1,0 +1,216 @@
+//! Parts of images, resized to one size, and their gradients.
+
+use super::image::{dims4, shape};
+use super::prelude::*;
+use super::resize::{floats, image_size};
+use crate::compute::cast::Cast;
+use crate::compute::image::Interpolation;
+use crate::compute::image::crop::{self, Crop};
+use crate::compute::image::crop_grad::{add_box_gradient, add_image_gradient};
+use sp_plugin::Code;
+use sp_plugin::kernel::{Kernel, kernels};
+
+/// The computation of an element of a part.
+#[derive(Clone, Copy, AttributeValue)]
+enum Method {
+    /// The average of the four elements around.
+    #[value("bilinear")]
+    Bilinear,
+    /// The nearest element.
+    #[value("nearest")]
+    Nearest,
+}
+
+impl From<Method> for Interpolation {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Bilinear => Self::Bilinear,
+            Method::Nearest => Self::Nearest,
+        }
+    }
+}
+
+/// The boxes of the parts, and the image of each.
+#[derive(Clone, Copy)]
+struct Boxes<'a, 'c> {
+    boxes: &'a In<'c, f32>,
+    indices: &'a In<'c, i32>,
+}
+
+impl<'a> Boxes<'a, '_> {
+    /// Returns the plan for parts of `size` rows and columns.
+    ///
+    /// # Errors
+    /// Returns an error if the images have no rows or columns, or a box is not finite or of an image that does not exist.
+    fn plan(
+        self,
+        images: [usize; 4],
+        size: [usize; 2],
+        interpolation: Interpolation,
+        outside: f32,
+    ) -> Result<Crop<'a>> {
+        self.check_dims()?;
+        if images[1] == 0 || images[2] == 0 {
+            return Err(Error::invalid_argument(format!(
+                "images of shape {images:?} must have rows and columns"
+            )));
+        }
+        let is_empty = self.indices.is_empty();
+        let plan = Crop {
+            images,
+            size,
+            boxes: if is_empty { &[] } else { self.boxes.data() },
+            indices: self.indices.data(),
+            interpolation,
+            outside,
+        };
+        check_values(&plan)?;
+        Ok(plan)
+    }
+
+    /// Checks that there are four numbers and one image for each box.
+    fn check_dims(self) -> Result<()> {
+        match (self.boxes.dims(), self.indices.dims()) {
+            (&[count, 4], &[found]) if count == found => Ok(()),
+            (&[_, _], [0]) if self.boxes.is_empty() => Ok(()),
+            (boxes, indices) => Err(Error::invalid_argument(format!(
+                "boxes and box_ind must have shapes [n, 4] and [n], not {boxes:?} and {indices:?}"
+            ))),
+        }
+    }
+}
+
+/// Checks that the boxes are finite, and of images that exist.
+fn check_values(plan: &Crop<'_>) -> Result<()> {
+    let count = plan.images[0];
+    let is_image = |index: &&i32| usize::try_from(**index).is_ok_and(|it| it < count);
+    if let Some(index) = plan.indices.iter().find(|it| !is_image(it)) {
+        let message = format!("box_ind has {index}, which is not in [0, {count})");
+        return Err(Error::new(Code::OUT_OF_RANGE, message));
+    }
+    match plan.boxes.iter().find(|it| !it.is_finite()) {
+        None => Ok(()),
+        Some(edge) => Err(Error::invalid_argument(format!(
+            "boxes must be finite, but one has {edge}"
+        ))),
+    }
+}
+
+/// Kernels of parts: `name in [types] => function that returns the elements of the images`. The images of rare types are
+/// converted first: the loops are compiled for common types only.
+macro_rules! crops {
+    ($($name:ident in [$($ty:ident),*] => $elements:expr;)*) => {$(
+        #[kernel(CropAndResize, T = [$($ty),*])]
+        fn $name<T: Element + Cast<f32>>(
+            image: In<'_, T>,
+            boxes: In<'_, f32>,
+            box_ind: In<'_, i32>,
+            crop_size: HostIn<'_, i32>,
+            crops: Out<'_, f32>,
+            method: Method,
+            extrapolation_value: f32,
+        ) -> Result<()> {
+            let images = dims4("image", image.dims())?;
+            let size = image_size("crop_size", &crop_size)?;
+            let boxes = Boxes { boxes: &boxes, indices: &box_ind };
+            let plan = boxes.plan(images, size, method.into(), extrapolation_value)?;
+            let mut output = crops.zeroed(&plan.output())?;
+            crop::crop_and_resize(&plan, &$elements(&image), &mut output);
+            Ok(())
+        }
+    )*};
+}
+
+crops! {
+    crop_and_resize in [F16, f32, f64, u8] => In::data;
+    crop_and_resize_rare in [i8, i32, i64] => floats;
+}
+
+/// Returns the plan of the parts whose gradient an op has as an input.
+fn gradient_plan<'a>(
+    grads: &In<'_, f32>,
+    images: [usize; 4],
+    boxes: Boxes<'a, '_>,
+    interpolation: Interpolation,
+) -> Result<Crop<'a>> {
+    let [count, rows, columns, channels] = dims4("grads", grads.dims())?;
+    boxes.check_dims()?;
+    let invalid = |text: String| Err(Error::invalid_argument(text));
+    if count != boxes.indices.len() || channels != images[3] {
+        return invalid(format!(
+            "grads of shape {:?} must have an element for each of {} boxes, and the channels of images of shape {images:?}",
+            grads.dims(),
+            boxes.indices.len()
+        ));
+    }
+    if rows == 0 || columns == 0 {
+        return invalid(format!(
+            "grads of shape {:?} must have rows and columns",
+            grads.dims()
+        ));
+    }
+    boxes.plan(images, [rows, columns], interpolation, 0.0)
+}
+
+#[kernel(CropAndResizeGradImage, T = [F16, f32, f64])]
+fn crop_grad_image<T: Element + Precision<Compute: Number + std::ops::AddAssign>>(
+    grads: In<'_, f32>,
+    boxes: In<'_, f32>,
+    box_ind: In<'_, i32>,
+    image_size: HostIn<'_, i32>,
+    output: Out<'_, T>,
+    method: Method,
+) -> Result<()>
+where
+    f32: Cast<T::Compute>,
+{
+    let images = dims4("the image", &shape("image_size", &image_size)?)?;
+    let boxes = Boxes {
+        boxes: &boxes,
+        indices: &box_ind,
+    };
+    let plan = gradient_plan(&grads, images, boxes, method.into())?;
+    let mut output = output.zeroed(&images)?;
+    T::update(&mut output, |dx| {
+        add_image_gradient(&plan, grads.data(), dx)
+    });
+    Ok(())
+}
+
+/// The only method of the op.
+#[derive(Clone, Copy, AttributeValue)]
+enum BilinearOnly {
+    #[value("bilinear")]
+    Bilinear,
+}
+
+#[kernel(CropAndResizeGradBoxes, T = [F16, f32, f64])]
+fn crop_grad_boxes<T: Element + Cast<f32>>(
+    grads: In<'_, f32>,
+    image: In<'_, T>,
+    boxes: In<'_, f32>,
+    box_ind: In<'_, i32>,
+    output: Out<'_, f32>,
+    method: BilinearOnly,
+) -> Result<()> {
+    let BilinearOnly::Bilinear = method;
+    let images = dims4("image", image.dims())?;
+    let boxes = Boxes {
+        boxes: &boxes,
+        indices: &box_ind,
+    };
+    let plan = gradient_plan(&grads, images, boxes, Interpolation::Bilinear)?;
+    let mut output = output.zeroed(&[box_ind.len(), 4])?;
+    add_box_gradient(&plan, grads.data(), image.data(), &mut output);
+    Ok(())
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![
+        crop_and_resize,
+        crop_and_resize_rare,
+        crop_grad_image,
+        crop_grad_boxes
+    ]
+}
