@@ -72,6 +72,6 @@ mod tests;
 
 pub use error::{Error, Result};
 pub use parallel::Cost;
-pub use precision::{Precision, Small};
+pub use precision::Precision;
 pub use shape::{Broadcast, len};
 pub use simd::Isa;

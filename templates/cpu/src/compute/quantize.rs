@@ -97,7 +97,7 @@ impl<T: Real + Extremes> Scale<T> {
         let [low, high] = [levels.low, levels.high].map(|it| T::constant(it as f64));
         let scale = |level: T, limit: T| match level * limit > T::ZERO {
             true => level / limit,
-            false => T::HIGHEST,
+            false => T::HIGHEST_FINITE,
         };
         let (from_min, from_max) = (scale(low, min), scale(high, max));
         match from_min < from_max {
@@ -147,8 +147,7 @@ pub fn limits<T: Real + Extremes>(
     channels: usize,
     numbers: impl Iterator<Item = (usize, T)>,
 ) -> Vec<[T; 2]> {
-    let infinity = T::ONE / T::ZERO;
-    let mut limits = vec![[infinity, infinity.negated()]; channels];
+    let mut limits = vec![[T::LOWEST.negated(), T::LOWEST]; channels];
     for (channel, x) in numbers {
         let [min, max] = &mut limits[channel];
         (*min, *max) = (least(*min, x), greatest(*max, x));

@@ -175,7 +175,7 @@ impl Slides {
         })?;
         let [x, filter, dy] = [&input, &filter, &gradient].map(|it| T::widened(it.data()));
         T::update(&mut output, |out| {
-            let lowest = T::LOWEST.to_compute();
+            let lowest = T::LOWEST_FINITE.to_compute();
             add_gradient(&plan, lowest, operand, [&x, &filter, &dy], out)
         });
         Ok(())
@@ -193,7 +193,7 @@ fn dilation<T: Element + Precision<Compute: Number> + Extremes>(
     let mut output = output.unspecified(&plan.output())?;
     let [x, filter] = [&input, &filter].map(|it| T::widened(it.data()));
     T::overwrite(&mut output, |y| {
-        dilate(&plan, T::LOWEST.to_compute(), &x, &filter, y)
+        dilate(&plan, T::LOWEST_FINITE.to_compute(), &x, &filter, y)
     });
     Ok(())
 }

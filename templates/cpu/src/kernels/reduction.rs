@@ -1,9 +1,9 @@
 //! Kernels that fold a tensor along some of its axes.
 
 use super::prelude::*;
-use crate::compute::Small;
 use crate::compute::fold::{All, Any, EuclideanNorm, Max, Min, Prod};
 use crate::compute::reduce::{Fold, Mean, Reduction, Sum, reduce};
+use crate::compute::search::Extremes;
 use sp_plugin::kernel::{HostOut, Kernel, kernels};
 
 /// Kernels that fold: `name: Op in [types]`, where the op is also the name of the fold.
@@ -57,7 +57,7 @@ host_folds! {
 macro_rules! small_extremes {
     ($($name:ident: $op:ident;)*) => {$(
         #[kernel($op, T = [u8, i8])]
-        fn $name<T: Element + Small>(
+        fn $name<T: Element + Extremes + Precision<Compute = i64>>(
             input: In<'_, T>,
             reduction_indices: HostIn<'_, Index>,
             output: Out<'_, T>,
@@ -68,7 +68,7 @@ macro_rules! small_extremes {
             let mut output = output.zeroed(&plan.dims(keep_dims))?;
             T::overwrite(&mut output, |output| {
                 reduce::<i64, $op>(&plan, &x, output);
-                output.iter_mut().for_each(|it| *it = (*it).clamp(T::LEAST, T::MOST));
+                output.iter_mut().for_each(|it| *it = (*it).clamp(T::LOWEST_FINITE.to_compute(), T::HIGHEST_FINITE.to_compute()));
             });
             Ok(())
         }

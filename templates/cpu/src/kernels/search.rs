@@ -131,8 +131,8 @@ macro_rules! extremes {
 }
 
 extremes! {
-    arg_max: ArgMax in [i16, u16, i32, i64] => LOWEST, Largest;
-    arg_min: ArgMin in [i32, i64] => HIGHEST, Smallest;
+    arg_max: ArgMax in [i16, u16, i32, i64] => LOWEST_FINITE, Largest;
+    arg_min: ArgMin in [i32, i64] => HIGHEST_FINITE, Smallest;
 }
 
 fn write_extreme<T: Element + Extremes>(

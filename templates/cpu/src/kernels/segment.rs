@@ -35,8 +35,8 @@ macro_rules! unsorted {
 unsorted! {
     unsorted_sum: UnsortedSegmentSum => Number::ZERO, arith::add;
     unsorted_prod: UnsortedSegmentProd => Number::ONE, arith::mul;
-    unsorted_min: UnsortedSegmentMin => T::HIGHEST.to_compute(), smaller;
-    unsorted_max: UnsortedSegmentMax => T::LOWEST.to_compute(), larger;
+    unsorted_min: UnsortedSegmentMin => T::HIGHEST_FINITE.to_compute(), smaller;
+    unsorted_max: UnsortedSegmentMax => T::LOWEST_FINITE.to_compute(), larger;
 }
 
 fn write_unsorted<T: Element + Precision<Compute: Number>>(

@@ -170,21 +170,8 @@ macro_rules! computed_in_their_own_type {
 
 computed_in_their_own_type!(Bool u64 i64 f32 f64 Complex64);
 
-/// An integer that is computed in `i64`.
-pub trait Small: Precision<Compute = i64> {
-    /// The lowest value.
-    const LEAST: i64;
-    /// The highest value.
-    const MOST: i64;
-}
-
 macro_rules! computed_in_i64 {
     ($($int:ty)*) => {$(
-        impl Small for $int {
-            const LEAST: i64 = <$int>::MIN as i64;
-            const MOST: i64 = <$int>::MAX as i64;
-        }
-
         // SAFETY: `narrow` writes elements only.
         unsafe impl Precision for $int {
             type Compute = i64;

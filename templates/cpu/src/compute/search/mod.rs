@@ -20,9 +20,9 @@ use std::mem::MaybeUninit;
 /// An element type with a least and a greatest finite value.
 pub trait Extremes: PartialOrd + Copy + Sync {
     /// The least finite value.
-    const LOWEST: Self;
+    const LOWEST_FINITE: Self;
     /// The greatest finite value.
-    const HIGHEST: Self;
+    const HIGHEST_FINITE: Self;
 }
 
 /// Writes indices to elements of `width` bytes, 2, 4 or 8. An index is below the dims of a tensor, so it fits, except where
@@ -74,8 +74,8 @@ macro_rules! elements {
             }
 
             impl Extremes for $int {
-                const LOWEST: Self = <$int>::MIN;
-                const HIGHEST: Self = <$int>::MAX;
+                const LOWEST_FINITE: Self = <$int>::MIN;
+                const HIGHEST_FINITE: Self = <$int>::MAX;
             }
         )*
         $(
@@ -104,8 +104,8 @@ macro_rules! elements {
             }
 
             impl Extremes for $float {
-                const LOWEST: Self = $float::MIN;
-                const HIGHEST: Self = $float::MAX;
+                const LOWEST_FINITE: Self = $float::MIN;
+                const HIGHEST_FINITE: Self = $float::MAX;
             }
         )*
     };
@@ -127,8 +127,8 @@ impl Key for Bool {
 }
 
 impl Extremes for Bool {
-    const LOWEST: Self = Self::FALSE;
-    const HIGHEST: Self = Self::TRUE;
+    const LOWEST_FINITE: Self = Self::FALSE;
+    const HIGHEST_FINITE: Self = Self::TRUE;
 }
 
 macro_rules! halves {
@@ -155,8 +155,8 @@ macro_rules! halves {
         }
 
         impl Extremes for $half {
-            const LOWEST: Self = Self($lowest);
-            const HIGHEST: Self = Self($highest);
+            const LOWEST_FINITE: Self = Self($lowest);
+            const HIGHEST_FINITE: Self = Self($highest);
         }
     )*};
 }

@@ -75,7 +75,7 @@ proptest! {
         let x = &x[..outer * axis * inner];
         for direction in [Direction::Largest, Direction::Smallest] {
             let largest = direction == Direction::Largest;
-            let start = if largest { f32::LOWEST } else { f32::HIGHEST };
+            let start = if largest { f32::LOWEST_FINITE } else { f32::HIGHEST_FINITE };
             let expected: Vec<i32> = coordinates(&[outer, inner]).iter().map(|it| {
                 let (mut best, mut found) = (start, 0);
                 for index in 0..axis {
@@ -95,14 +95,14 @@ proptest! {
 
     #[test]
     fn long_vectors_have_their_first_extreme(x in vec(few_values(), 1..300)) {
-        let (mut best, mut expected) = (f32::LOWEST, 0_i32);
+        let (mut best, mut expected) = (f32::LOWEST_FINITE, 0_i32);
         for (index, value) in x.iter().enumerate() {
             if *value > best {
                 (best, expected) = (*value, index as i32);
             }
         }
         let found = written_indices(1, |out, width| {
-            arg_extreme(Direction::Largest, f32::LOWEST, [x.len(), 1], &x, out, width);
+            arg_extreme(Direction::Largest, f32::LOWEST_FINITE, [x.len(), 1], &x, out, width);
         });
         prop_assert_eq!(found, [expected]);
     }
