@@ -1,36 +1,32 @@
 //! Positions of dims in formats such as NHWC.
 
 use super::prelude::*;
+use crate::compute::cast::Cast;
 use crate::compute::movement::format::Formats;
 use sp_plugin::kernel::HostOut; // since 2.11
 use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
 #[derive(Attributes)]
-struct FormatAttributes {
+pub struct FormatAttributes {
     src_format: String,
     dst_format: String,
 }
 
-/// The formats that the attributes state.
-struct Stated(Formats);
-
-impl Prepare for Stated {
+impl Prepare for Formats {
     type Attributes = FormatAttributes;
 
     fn prepare(it: FormatAttributes) -> Result<Self> {
-        Ok(Self(Formats::new(&it.src_format, &it.dst_format)?))
+        Ok(Self::new(&it.src_format, &it.dst_format)?)
     }
 }
 
-fn map_dims<T: Element + Into<i64>>(
-    it: &Formats,
-    x: In<'_, T>,
-    y: Out<'_, T>,
-    from: fn(i64) -> T,
-) -> Result<()> {
+fn map_dims<T: Element + Cast<i64>>(it: &Formats, x: In<'_, T>, y: Out<'_, T>) -> Result<()>
+where
+    i64: Cast<T>,
+{
     let dims = x.data();
-    y.uninit(x.dims())?
-        .write_with(|at| from(it.position(dims[at].into()) as i64));
+    let position = |at: usize| (it.position(dims[at].cast()) as i64).cast();
+    y.uninit(x.dims())?.write_with(position);
     Ok(())
 }
 
@@ -42,50 +38,37 @@ fn permute<T: Element>(it: &Formats, x: In<'_, T>, y: Out<'_, T>) -> Result<()> 
     Ok(())
 }
 
-#[kernel(DataFormatDimMap, T = [i32])]
-fn dim_map_int32(#[state] Stated(it): &Stated, x: In<'_, i32>, y: Out<'_, i32>) -> Result<()> {
-    map_dims(it, x, y, |it| it as i32)
-}
-
-#[kernel(DataFormatDimMap, T = [i64])]
-fn dim_map_int64(#[state] Stated(it): &Stated, x: In<'_, i64>, y: Out<'_, i64>) -> Result<()> {
-    map_dims(it, x, y, |it| it)
+#[kernel(DataFormatDimMap, T = [i32, i64])]
+fn dim_map<T: Element + Cast<i64>>(#[state] it: &Formats, x: In<'_, T>, y: Out<'_, T>) -> Result<()>
+where
+    i64: Cast<T>,
+{
+    map_dims(it, x, y)
 }
 
 #[kernel(DataFormatVecPermute, T = [i32, i64])]
-fn permute_vector<T: Element>(
-    #[state] Stated(it): &Stated,
-    x: In<'_, T>,
-    y: Out<'_, T>,
-) -> Result<()> {
+fn permute_vector<T: Element>(#[state] it: &Formats, x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
     permute(it, x, y)
 }
 
 // since 2.11
-/// TensorFlow's optimizer of layouts writes the op with this label where the host reads the result.
-#[kernel(DataFormatDimMap, T = [i32], label = "host", releases = "2.11..")]
-fn host_dim_map_int32(
-    #[state] Stated(it): &Stated,
-    x: HostIn<'_, i32>,
-    y: HostOut<'_, i32>,
-) -> Result<()> {
-    map_dims(it, x.into_input(), y.into_output(), |it| it as i32)
-}
-
-// since 2.11
-#[kernel(DataFormatDimMap, T = [i64], label = "host", releases = "2.11..")]
-fn host_dim_map_int64(
-    #[state] Stated(it): &Stated,
-    x: HostIn<'_, i64>,
-    y: HostOut<'_, i64>,
-) -> Result<()> {
-    map_dims(it, x.into_input(), y.into_output(), |it| it)
+/// Kernel of an op that TensorFlow's optimizer of layouts writes with this label if the host reads the result.
+#[kernel(DataFormatDimMap, T = [i32, i64], label = "host", releases = "2.11..")]
+fn host_dim_map<T: Element + Cast<i64>>(
+    #[state] it: &Formats,
+    x: HostIn<'_, T>,
+    y: HostOut<'_, T>,
+) -> Result<()>
+where
+    i64: Cast<T>,
+{
+    map_dims(it, x.into_input(), y.into_output())
 }
 
 // since 2.11
 #[kernel(DataFormatVecPermute, T = [i32, i64], label = "host", releases = "2.11..")]
 fn host_permute_vector<T: Element>(
-    #[state] Stated(it): &Stated,
+    #[state] it: &Formats,
     x: HostIn<'_, T>,
     y: HostOut<'_, T>,
 ) -> Result<()> {
@@ -95,11 +78,9 @@ fn host_permute_vector<T: Element>(
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
     kernels![
-        dim_map_int32,
-        dim_map_int64,
+        dim_map,
         permute_vector,
-        host_dim_map_int32,  // since 2.11
-        host_dim_map_int64,  // since 2.11
+        host_dim_map,        // since 2.11
         host_permute_vector, // since 2.11
     ]
 }
