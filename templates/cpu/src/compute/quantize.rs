@@ -13,7 +13,7 @@ pub struct Nudged {
 }
 
 impl Nudged {
-    /// Moves the limits; there are `2^bits` steps, or one fewer if the range is narrow.
+    /// Creates the range, with its limits moved. It has `2^bits` steps, or one fewer if it is narrow.
     pub fn new([low, high]: [f32; 2], bits: u32, is_narrow: bool) -> Self {
         let (first, last) = (f32::from(u8::from(is_narrow)), ((1_u32 << bits) - 1) as f32);
         let step = (high - low) / (last - first);

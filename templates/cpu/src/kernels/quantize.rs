@@ -6,14 +6,14 @@ use super::prelude::*;
 use crate::compute::quantize::Nudged;
 use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
-/// The steps of a range, from the attributes.
+/// The number of steps of a range, as the attributes state it.
 #[derive(Clone, Copy)]
-struct Steps {
+struct Quantization {
     bits: u32,
     is_narrow: bool,
 }
 
-impl Steps {
+impl Quantization {
     fn new(bits: i64, is_narrow: bool) -> Result<Self> {
         match bits {
             2..=16 => Ok(Self {
@@ -34,27 +34,20 @@ impl Steps {
 }
 
 #[derive(Attributes)]
-struct StatedRange {
+pub struct RangeAttributes {
     min: f32,
     max: f32,
     num_bits: i64,
     narrow_range: bool,
 }
 
-/// The range that the attributes state.
-struct Stated(Nudged);
+impl Prepare for Nudged {
+    type Attributes = RangeAttributes;
 
-impl Prepare for Stated {
-    type Attributes = StatedRange;
-
-    fn prepare(it: StatedRange) -> Result<Self> {
-        let steps = Steps::new(it.num_bits, it.narrow_range)?;
+    fn prepare(it: RangeAttributes) -> Result<Self> {
+        let steps = Quantization::new(it.num_bits, it.narrow_range)?;
         match it.min < it.max {
-            true => Ok(Self(Nudged::new(
-                [it.min, it.max],
-                steps.bits,
-                steps.is_narrow,
-            ))),
+            true => Ok(Self::new([it.min, it.max], steps.bits, steps.is_narrow)),
             false => Err(Error::invalid_argument(format!(
                 "min {} must be below max {}",
                 it.min, it.max
@@ -64,32 +57,28 @@ impl Prepare for Stated {
 }
 
 #[derive(Attributes)]
-struct StepAttributes {
+struct QuantizationAttributes {
     num_bits: i64,
     narrow_range: bool,
 }
 
-impl Prepare for Steps {
-    type Attributes = StepAttributes;
+impl Prepare for Quantization {
+    type Attributes = QuantizationAttributes;
 
-    fn prepare(it: StepAttributes) -> Result<Self> {
+    fn prepare(it: QuantizationAttributes) -> Result<Self> {
         Self::new(it.num_bits, it.narrow_range)
     }
 }
 
 #[kernel(FakeQuantWithMinMaxArgs)]
-fn with_args(
-    #[state] Stated(range): &Stated,
-    inputs: In<'_, f32>,
-    outputs: Out<'_, f32>,
-) -> Result<()> {
+fn with_args(#[state] range: &Nudged, inputs: In<'_, f32>, outputs: Out<'_, f32>) -> Result<()> {
     let range = *range;
     map_one(inputs, outputs, move |x| range.round(x))
 }
 
 #[kernel(FakeQuantWithMinMaxArgsGradient)]
 fn with_args_gradient(
-    #[state] Stated(range): &Stated,
+    #[state] range: &Nudged,
     gradients: In<'_, f32>,
     inputs: In<'_, f32>,
     backprops: Out<'_, f32>,
@@ -103,7 +92,7 @@ fn with_args_gradient(
 
 /// Returns the ranges of channels, of which there is one for scalars.
 fn ranges(
-    steps: Steps,
+    steps: Quantization,
     min: &In<'_, f32>,
     max: &In<'_, f32>,
     expected: &[usize],
@@ -118,10 +107,19 @@ fn ranges(
     Ok(pairs.map(|(min, max)| steps.range(*min, *max)).collect())
 }
 
-/// Returns the number of channels.
-fn channels(inputs: &In<'_, f32>) -> Result<[usize; 1]> {
-    let none = || Error::invalid_argument("inputs must not be a scalar");
-    inputs.dims().last().map(|it| [*it]).ok_or_else(none)
+/// Returns the dims of the limits of one range.
+fn scalar_dims(_: &[usize]) -> Result<&[usize]> {
+    Ok(&[])
+}
+
+/// Returns the dims of limits with an element for each channel.
+fn channel_dims(inputs: &[usize]) -> Result<&[usize]> {
+    match inputs {
+        [] => Err(Error::invalid_argument(
+            "inputs must have channels, but is a scalar",
+        )),
+        [.., _] => Ok(&inputs[inputs.len() - 1..]),
+    }
 }
 
 fn write_rounded(
@@ -135,38 +133,15 @@ fn write_rounded(
     Ok(())
 }
 
-#[kernel(FakeQuantWithMinMaxVars)]
-fn with_vars(
-    #[state] steps: &Steps,
-    inputs: In<'_, f32>,
-    min: In<'_, f32>,
-    max: In<'_, f32>,
-    outputs: Out<'_, f32>,
-) -> Result<()> {
-    write_rounded(&ranges(*steps, &min, &max, &[])?, inputs, outputs)
-}
-
-#[kernel(FakeQuantWithMinMaxVarsPerChannel)]
-fn with_vars_per_channel(
-    #[state] steps: &Steps,
-    inputs: In<'_, f32>,
-    min: In<'_, f32>,
-    max: In<'_, f32>,
-    outputs: Out<'_, f32>,
-) -> Result<()> {
-    let channels = channels(&inputs)?;
-    write_rounded(&ranges(*steps, &min, &max, &channels)?, inputs, outputs)
-}
-
 /// Writes the gradients of the inputs and of the limits of each range.
 fn write_gradients(
     ranges: &[Option<Nudged>],
     [gradients, inputs]: [In<'_, f32>; 2],
-    [of_inputs, of_min, of_max]: [Out<'_, f32>; 3],
+    [dx, d_min, d_max]: [Out<'_, f32>; 3],
     limit_dims: &[usize],
 ) -> Result<()> {
-    let mut dx = of_inputs.zeroed(inputs.dims())?;
-    let (mut d_min, mut d_max) = (of_min.zeroed(limit_dims)?, of_max.zeroed(limit_dims)?);
+    let mut dx = dx.zeroed(inputs.dims())?;
+    let (mut d_min, mut d_max) = (d_min.zeroed(limit_dims)?, d_max.zeroed(limit_dims)?);
     let (mut min_sums, mut max_sums) = (vec![0.0; ranges.len()], vec![0.0; ranges.len()]);
     for (at, (dy, x)) in gradients.data().iter().zip(inputs.data()).enumerate() {
         let channel = at % ranges.len();
@@ -181,39 +156,43 @@ fn write_gradients(
     Ok(())
 }
 
-#[kernel(FakeQuantWithMinMaxVarsGradient)]
-fn with_vars_gradient(
-    #[state] steps: &Steps,
-    gradients: In<'_, f32>,
-    inputs: In<'_, f32>,
-    min: In<'_, f32>,
-    max: In<'_, f32>,
-    backprops_wrt_input: Out<'_, f32>,
-    backprop_wrt_min: Out<'_, f32>,
-    backprop_wrt_max: Out<'_, f32>,
-) -> Result<()> {
-    check_same((gradients.dims(), "gradients"), (inputs.dims(), "inputs"))?;
-    let ranges = ranges(*steps, &min, &max, &[])?;
-    let outputs = [backprops_wrt_input, backprop_wrt_min, backprop_wrt_max];
-    write_gradients(&ranges, [gradients, inputs], outputs, &[])
+/// Kernels whose limits are inputs: `name: Op, gradient: Op => function that returns the dims of the limits`.
+macro_rules! with_limits {
+    ($($name:ident: $op:ident, $gradient:ident: $gradient_op:ident => $dims:path;)*) => {$(
+        #[kernel($op)]
+        fn $name(
+            #[state] steps: &Quantization,
+            inputs: In<'_, f32>,
+            min: In<'_, f32>,
+            max: In<'_, f32>,
+            outputs: Out<'_, f32>,
+        ) -> Result<()> {
+            let ranges = ranges(*steps, &min, &max, $dims(inputs.dims())?)?;
+            write_rounded(&ranges, inputs, outputs)
+        }
+
+        #[kernel($gradient_op)]
+        fn $gradient(
+            #[state] steps: &Quantization,
+            gradients: In<'_, f32>,
+            inputs: In<'_, f32>,
+            min: In<'_, f32>,
+            max: In<'_, f32>,
+            backprops_wrt_input: Out<'_, f32>,
+            backprop_wrt_min: Out<'_, f32>,
+            backprop_wrt_max: Out<'_, f32>,
+        ) -> Result<()> {
+            check_same((gradients.dims(), "gradients"), (inputs.dims(), "inputs"))?;
+            let ranges = ranges(*steps, &min, &max, $dims(inputs.dims())?)?;
+            let outputs = [backprops_wrt_input, backprop_wrt_min, backprop_wrt_max];
+            write_gradients(&ranges, [gradients, inputs], outputs, min.dims())
+        }
+    )*};
 }
 
-#[kernel(FakeQuantWithMinMaxVarsPerChannelGradient)]
-fn with_vars_per_channel_gradient(
-    #[state] steps: &Steps,
-    gradients: In<'_, f32>,
-    inputs: In<'_, f32>,
-    min: In<'_, f32>,
-    max: In<'_, f32>,
-    backprops_wrt_input: Out<'_, f32>,
-    backprop_wrt_min: Out<'_, f32>,
-    backprop_wrt_max: Out<'_, f32>,
-) -> Result<()> {
-    check_same((gradients.dims(), "gradients"), (inputs.dims(), "inputs"))?;
-    let channels = channels(&inputs)?;
-    let ranges = ranges(*steps, &min, &max, &channels)?;
-    let outputs = [backprops_wrt_input, backprop_wrt_min, backprop_wrt_max];
-    write_gradients(&ranges, [gradients, inputs], outputs, &channels)
+with_limits! {
+    with_vars: FakeQuantWithMinMaxVars, with_vars_gradient: FakeQuantWithMinMaxVarsGradient => scalar_dims;
+    with_vars_per_channel: FakeQuantWithMinMaxVarsPerChannel, with_vars_per_channel_gradient: FakeQuantWithMinMaxVarsPerChannelGradient => channel_dims;
 }
 
 /// Returns the kernels of this file.
