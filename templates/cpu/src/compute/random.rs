@@ -315,7 +315,7 @@ mod tests {
         );
     }
 
-    /// As TensorFlow 2.21 draws them on the CPU.
+    /// Compares with the numbers that TensorFlow 2.21 draws on the CPU.
     #[test]
     fn numbers_match_tensorflow() {
         let generator = Philox::new(0x0123_4567_89AB_CDEF, [5, 7]);

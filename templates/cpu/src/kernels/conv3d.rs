@@ -11,7 +11,7 @@ use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
 /// The attributes of all three ops.
 #[derive(Attributes)]
-struct ConvAttributes {
+struct VolumeConvAttributes {
     strides: Vec<i64>,
     padding: PaddingKind,
     data_format: VolumeFormat,
@@ -25,9 +25,9 @@ struct Conv3d {
 }
 
 impl Prepare for Conv3d {
-    type Attributes = ConvAttributes;
+    type Attributes = VolumeConvAttributes;
 
-    fn prepare(it: ConvAttributes) -> Result<Self> {
+    fn prepare(it: VolumeConvAttributes) -> Result<Self> {
         let format = it.data_format;
         let invalid = |message: String| Error::invalid_argument(message);
         let strides = spatial_3d("strides", &it.strides, format, invalid)?;

@@ -167,7 +167,7 @@ impl Prepare for FusedConv {
 }
 
 // since 2.11
-/// Until 2.10 `args` is declared otherwise, and the op has no kernel.
+/// Convolution with a bias and an activation. Until 2.10 `args` is declared otherwise, and the op has no kernel.
 #[kernel(_FusedConv2D, T = [F16, f32, f64], releases = "2.11..", ignore = [host_args])]
 fn fused_conv2d<T: Element + Factor<Compute: Elementary>>(
     #[state] fused: &FusedConv,

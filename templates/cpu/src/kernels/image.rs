@@ -30,13 +30,13 @@ impl ChannelFormat<4> for DataFormat {}
 /// The kind of padding.
 #[derive(Clone, Copy, PartialEq, Eq, AttributeValue)]
 pub enum PaddingKind {
-    /// As many elements as give `ceil(input / stride)` windows.
+    /// The elements that give `ceil(input / stride)` windows.
     #[value("SAME")]
     Same,
     /// None.
     #[value("VALID")]
     Valid,
-    /// As the attribute `explicit_paddings` states.
+    /// The elements that the attribute `explicit_paddings` states.
     #[value("EXPLICIT")]
     Explicit,
 }

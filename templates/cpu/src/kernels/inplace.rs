@@ -23,7 +23,7 @@ fn snapshot(input: BytesIn<'_>, output: BytesOut<'_>) -> Result<()> {
     copy(&input, output)
 }
 
-/// Core has a kernel of int32.
+/// Copy of a tensor. Core has the kernel of int32.
 #[kernel(DeepCopy, T = [Bool, u8, i8, u64, i64, F16, Bf16, f32, f64])]
 fn deep_copy(x: BytesIn<'_>, y: BytesOut<'_>) -> Result<()> {
     copy(&x, y)

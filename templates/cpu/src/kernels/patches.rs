@@ -7,7 +7,7 @@ use super::prelude::*;
 use super::volume::{dims5, slides_3d};
 use crate::compute::movement::checked_len;
 use crate::compute::movement::patches::Patches;
-use crate::compute::nn::dilation::{Dilation, Operand, add_gradient, dilate};
+use crate::compute::nn::dilation::{Dilation, DilationOperand, add_gradient, dilate};
 use crate::compute::nn::window::{Padding, Slide};
 use crate::compute::search::Extremes;
 use sp_plugin::Code;
@@ -31,7 +31,7 @@ fn spatial_sizes<const N: usize>(name: &str, values: &[i64]) -> Result<[usize; N
 }
 
 #[derive(Attributes)]
-struct ImageAttributes {
+struct ImagePatchAttributes {
     ksizes: Vec<i64>,
     strides: Vec<i64>,
     rates: Vec<i64>,
@@ -39,18 +39,18 @@ struct ImageAttributes {
 }
 
 /// The windows of an op of patches.
-struct Windows {
+struct PatchWindows {
     size: [usize; 3],
     slides: [Slide; 3],
 }
 
 /// The windows of patches of images.
-struct OfImages(Windows);
+struct ImagePatches(PatchWindows);
 
-impl Prepare for OfImages {
-    type Attributes = ImageAttributes;
+impl Prepare for ImagePatches {
+    type Attributes = ImagePatchAttributes;
 
-    fn prepare(it: ImageAttributes) -> Result<Self> {
+    fn prepare(it: ImagePatchAttributes) -> Result<Self> {
         let [rows, columns] = spatial_sizes("ksizes", &it.ksizes)?;
         let (strides, rates) = (
             spatial_sizes("strides", &it.strides)?,
@@ -58,7 +58,7 @@ impl Prepare for OfImages {
         );
         let paddings = paddings(it.padding, &[], DataFormat::ChannelsLast)?;
         let [along_rows, along_columns] = slides(strides, rates, paddings);
-        Ok(Self(Windows {
+        Ok(Self(PatchWindows {
             size: [1, rows, columns],
             slides: [Slide::NONE, along_rows, along_columns],
         }))
@@ -66,28 +66,28 @@ impl Prepare for OfImages {
 }
 
 #[derive(Attributes)]
-struct VolumeAttributes {
+struct VolumePatchAttributes {
     ksizes: Vec<i64>,
     strides: Vec<i64>,
     padding: PaddingKind,
 }
 
 /// The windows of patches of volumes.
-struct OfVolumes(Windows);
+struct VolumePatches(PatchWindows);
 
-impl Prepare for OfVolumes {
-    type Attributes = VolumeAttributes;
+impl Prepare for VolumePatches {
+    type Attributes = VolumePatchAttributes;
 
-    fn prepare(it: VolumeAttributes) -> Result<Self> {
+    fn prepare(it: VolumePatchAttributes) -> Result<Self> {
         let strides = spatial_sizes("strides", &it.strides)?;
-        Ok(Self(Windows {
+        Ok(Self(PatchWindows {
             size: spatial_sizes("ksizes", &it.ksizes)?,
             slides: slides_3d(strides, [1; 3], it.padding)?,
         }))
     }
 }
 
-impl Windows {
+impl PatchWindows {
     /// Writes the patches of an input; `dims` returns the dims of the result.
     fn write<const N: usize>(
         &self,
@@ -108,7 +108,7 @@ impl Windows {
 
 #[kernel(ExtractImagePatches, T = [..])]
 fn extract_image_patches(
-    #[state] OfImages(it): &OfImages,
+    #[state] ImagePatches(it): &ImagePatches,
     images: BytesIn<'_>,
     patches: BytesOut<'_>,
 ) -> Result<()> {
@@ -119,7 +119,7 @@ fn extract_image_patches(
 
 #[kernel(ExtractVolumePatches, T = [..])]
 fn extract_volume_patches(
-    #[state] OfVolumes(it): &OfVolumes,
+    #[state] VolumePatches(it): &VolumePatches,
     input: BytesIn<'_>,
     patches: BytesOut<'_>,
 ) -> Result<()> {
@@ -134,9 +134,9 @@ struct DilationAttributes {
 }
 
 /// The movement of the windows of a dilation.
-struct Slides([Slide; 2]);
+struct DilationSlides([Slide; 2]);
 
-impl Prepare for Slides {
+impl Prepare for DilationSlides {
     type Attributes = DilationAttributes;
 
     fn prepare(it: DilationAttributes) -> Result<Self> {
@@ -148,7 +148,7 @@ impl Prepare for Slides {
     }
 }
 
-impl Slides {
+impl DilationSlides {
     fn plan(&self, input: &[usize], filter: &[usize]) -> Result<Dilation> {
         let input = dims4("input", input)?;
         match *filter {
@@ -163,15 +163,15 @@ impl Slides {
 
     fn gradient<T: Element + Precision<Compute: Number> + Extremes>(
         &self,
-        operand: Operand,
+        operand: DilationOperand,
         [input, filter, gradient]: [In<'_, T>; 3],
         output: Out<'_, T>,
     ) -> Result<()> {
         let plan = self.plan(input.dims(), filter.dims())?;
         check_dims("out_backprop", gradient.dims(), &plan.output())?;
         let mut output = output.zeroed(match operand {
-            Operand::Input => input.dims(),
-            Operand::Filter => filter.dims(),
+            DilationOperand::Input => input.dims(),
+            DilationOperand::Filter => filter.dims(),
         })?;
         let [x, filter, dy] = [&input, &filter, &gradient].map(|it| T::widened(it.data()));
         T::update(&mut output, |out| {
@@ -184,7 +184,7 @@ impl Slides {
 
 #[kernel(Dilation2D, T = [F16, Bf16, f32, f64])]
 fn dilation<T: Element + Precision<Compute: Number> + Extremes>(
-    #[state] it: &Slides,
+    #[state] it: &DilationSlides,
     input: In<'_, T>,
     filter: In<'_, T>,
     output: Out<'_, T>,
@@ -200,25 +200,29 @@ fn dilation<T: Element + Precision<Compute: Number> + Extremes>(
 
 #[kernel(Dilation2DBackpropInput, T = [F16, Bf16, f32, f64])]
 fn dilation_grad_input<T: Element + Precision<Compute: Number> + Extremes>(
-    #[state] it: &Slides,
+    #[state] it: &DilationSlides,
     input: In<'_, T>,
     filter: In<'_, T>,
     out_backprop: In<'_, T>,
     in_backprop: Out<'_, T>,
 ) -> Result<()> {
-    it.gradient(Operand::Input, [input, filter, out_backprop], in_backprop)
+    it.gradient(
+        DilationOperand::Input,
+        [input, filter, out_backprop],
+        in_backprop,
+    )
 }
 
 #[kernel(Dilation2DBackpropFilter, T = [F16, Bf16, f32, f64])]
 fn dilation_grad_filter<T: Element + Precision<Compute: Number> + Extremes>(
-    #[state] it: &Slides,
+    #[state] it: &DilationSlides,
     input: In<'_, T>,
     filter: In<'_, T>,
     out_backprop: In<'_, T>,
     filter_backprop: Out<'_, T>,
 ) -> Result<()> {
     it.gradient(
-        Operand::Filter,
+        DilationOperand::Filter,
         [input, filter, out_backprop],
         filter_backprop,
     )

@@ -95,7 +95,7 @@ fn logical_not(x: In<'_, Bool>, y: Out<'_, Bool>) -> Result<()> {
 }
 
 // since 2.11
-/// For conditions of loops and branches, which the host reads.
+/// Conjunction of conditions of loops and branches, which the host reads.
 #[kernel(LogicalAnd, label = "host", releases = "2.11..")]
 fn and_of_conditions(x: HostIn<'_, Bool>, y: HostIn<'_, Bool>, z: HostOut<'_, Bool>) -> Result<()> {
     map_two(

@@ -82,7 +82,7 @@ fn bilinear<T: Element + Cast<f32>>(
 
 /// Converts the images first: the loops are compiled for common types only.
 #[kernel(ResizeBilinear, T = [i8, i32, i64])]
-fn bilinear_of_rare<T: Element + Cast<f32>>(
+fn bilinear_rare<T: Element + Cast<f32>>(
     #[state] attributes: &AlignmentAttributes,
     images: In<'_, T>,
     size: HostIn<'_, i32>,
@@ -183,7 +183,7 @@ fn nearest_grad<T: Element + Precision<Compute: Number>>(
 pub fn table() -> Vec<&'static Kernel> {
     kernels![
         bilinear,
-        bilinear_of_rare,
+        bilinear_rare,
         bilinear_grad,
         nearest,
         nearest_grad

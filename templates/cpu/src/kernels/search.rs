@@ -6,7 +6,7 @@ use crate::compute::movement::gather::Gather;
 use crate::compute::movement::resolve_axis;
 use crate::compute::movement::select::select as select_elements;
 use crate::compute::search::{
-    self, Direction, Extremes, Key, Order, Truth, Uniques, nonzero, write_indices,
+    self, Extreme, Extremes, Key, Order, Truth, Uniques, nonzero, write_indices,
 };
 use crate::compute::shape::len;
 use sp_plugin::kernel::{BytesIn, BytesOut, HostInt32, Kernel, kernels};
@@ -125,7 +125,7 @@ macro_rules! extremes {
             dimension: HostIn<'_, Index>,
             output: BytesOut<'_>,
         ) -> Result<()> {
-            write_extreme(Direction::$direction, T::$start, input, dimension.scalar()?, output)
+            write_extreme(Extreme::$direction, T::$start, input, dimension.scalar()?, output)
         }
     )*};
 }
@@ -136,7 +136,7 @@ extremes! {
 }
 
 fn write_extreme<T: Element + Extremes>(
-    direction: Direction,
+    direction: Extreme,
     start: T,
     input: In<'_, T>,
     dimension: i64,

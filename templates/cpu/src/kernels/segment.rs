@@ -108,7 +108,7 @@ macro_rules! sorted {
             let Some((rows, row)) = data.dims().split_first() else {
                 return Err(Error::invalid_argument("input must be at least rank 1"));
             };
-            check_vector_of(*rows, segment_ids.dims())?;
+            check_segment_ids(*rows, segment_ids.dims())?;
             let (ids, width) = (to_indices(&segment_ids)?, len(row));
             let mut output = output.zeroed(&[&[count_sorted_segments(ids)?], row].concat())?;
             let data = T::widened(data.data());
@@ -130,7 +130,7 @@ sorted! {
 }
 
 /// Checks that there is an index for each row.
-pub fn check_vector_of(rows: usize, dims: &[usize]) -> Result<()> {
+pub fn check_segment_ids(rows: usize, dims: &[usize]) -> Result<()> {
     match dims == [rows] {
         true => Ok(()),
         false => Err(Error::invalid_argument(format!(

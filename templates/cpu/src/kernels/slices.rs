@@ -2,7 +2,7 @@
 
 use super::gather::to_indices;
 use super::prelude::*;
-use super::strided_slice::Masks;
+use super::strided_slice::MaskAttributes;
 use crate::compute::movement::gather::{self, Index as GatherIndex};
 use crate::compute::scatter_nd::{Accumulate, Deduct, Slices};
 use crate::compute::shape::len;
@@ -39,7 +39,7 @@ fn assign_strided<T: Element>(
     end: HostIn<'_, Index>,
     strides: HostIn<'_, Index>,
     value: In<'_, T>,
-    #[state] masks: &Masks,
+    #[state] masks: &MaskAttributes,
 ) -> Result<()> {
     let mut lock = r#ref.lock()?;
     let mut variable = lock.value()?;

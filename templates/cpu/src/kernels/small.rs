@@ -121,7 +121,7 @@ gradients! {
     relu6_grad: Relu6Grad in [u8, i8, i32, i64] => f::relu6_grad_int;
 }
 
-/// Has no negative powers.
+/// Power of integers: a negative exponent is an error.
 #[kernel(Pow, T = [i8, i32, i64])]
 fn pow<T: Element + Precision<Compute = i64>>(
     x: In<'_, T>,

@@ -1,6 +1,7 @@
 //! Kernels that move blocks of an image, or the elements along an axis.
 
 use super::cast::width;
+use super::image::DataFormat;
 use super::movement::{check_vector, write_view};
 use super::prelude::*;
 use crate::compute::movement::depth::Depth;
@@ -81,15 +82,6 @@ fn move_blocks(
     Ok(())
 }
 
-/// The order of an image's dimensions.
-#[derive(Clone, Copy, PartialEq, Eq, AttributeValue)]
-enum Format {
-    #[value("NHWC")]
-    ChannelsLast,
-    #[value("NCHW")]
-    ChannelsFirst,
-}
-
 /// Kernels of blocks and channels: `name: Op => function`.
 macro_rules! depths {
     ($($name:ident: $op:ident => $view:path;)*) => {$(
@@ -98,9 +90,9 @@ macro_rules! depths {
             input: BytesIn<'_>,
             output: BytesOut<'_>,
             block_size: usize,
-            data_format: Format,
+            data_format: DataFormat,
         ) -> Result<()> {
-            let is_channels_first = data_format == Format::ChannelsFirst;
+            let is_channels_first = data_format == DataFormat::ChannelsFirst;
             let blocks = Depth { size: block_size, is_channels_first };
             let (view, dims) = $view(blocks, input.dims())?;
             write_view(input, &view, &dims, output)

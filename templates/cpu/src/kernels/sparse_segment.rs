@@ -2,7 +2,7 @@
 
 use super::gather::to_indices;
 use super::prelude::*;
-use super::segment::check_vector_of;
+use super::segment::check_segment_ids;
 use crate::compute::rows::Indices;
 use crate::compute::search::write_indices;
 use crate::compute::segment::spread::Spread;
@@ -38,9 +38,9 @@ macro_rules! totals {
 }
 
 totals! {
-    sum: SparseSegmentSum, sum_of: SparseSegmentSumWithNumSegments in [F16, Bf16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64] => |total, _| total;
-    mean: SparseSegmentMean, mean_of: SparseSegmentMeanWithNumSegments in [F16, Bf16, f32, f64] => Divisible::over_count;
-    sqrt_n: SparseSegmentSqrtN, sqrt_n_of: SparseSegmentSqrtNWithNumSegments in [F16, Bf16, f32, f64] => Divisible::over_root;
+    sum: SparseSegmentSum, sum_with_count: SparseSegmentSumWithNumSegments in [F16, Bf16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64] => |total, _| total;
+    mean: SparseSegmentMean, mean_with_count: SparseSegmentMeanWithNumSegments in [F16, Bf16, f32, f64] => Divisible::over_count;
+    sqrt_n: SparseSegmentSqrtN, sqrt_n_with_count: SparseSegmentSqrtNWithNumSegments in [F16, Bf16, f32, f64] => Divisible::over_root;
 }
 
 fn write_totals<T: Element + Precision<Compute: Divisible>>(
@@ -75,7 +75,7 @@ fn read_pairs<'a>(
     let [count] = *indices.dims() else {
         return Err(Error::invalid_argument("indices must be a vector"));
     };
-    check_vector_of(count, segment_ids.dims())?;
+    check_segment_ids(count, segment_ids.dims())?;
     Ok((to_indices(indices)?, to_indices(segment_ids)?))
 }
 
@@ -130,7 +130,7 @@ macro_rules! gradients {
 
         /// Returns the kernels of this file.
         pub fn table() -> Vec<&'static Kernel> {
-            kernels![sum, sum_of, mean, mean_of, sqrt_n, sqrt_n_of, $($name, $name2),*]
+            kernels![sum, sum_with_count, mean, mean_with_count, sqrt_n, sqrt_n_with_count, $($name, $name2),*]
         }
     };
 }

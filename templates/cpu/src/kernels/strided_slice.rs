@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 
 /// The masks of a strided slice.
 #[derive(Attributes)]
-pub struct Masks {
+pub struct MaskAttributes {
     begin_mask: i64,
     end_mask: i64,
     ellipsis_mask: i64,
@@ -17,7 +17,7 @@ pub struct Masks {
     shrink_axis_mask: i64,
 }
 
-impl Masks {
+impl MaskAttributes {
     /// Returns the slice of a tensor of these dims.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ fn strided_slice(
     end: HostIn<'_, Index>,
     strides: HostIn<'_, Index>,
     output: BytesOut<'_, HostInt32>,
-    #[state] masks: &Masks,
+    #[state] masks: &MaskAttributes,
 ) -> Result<()> {
     let slice = masks.slice(input.dims(), &begin, &end, &strides)?;
     write_view(input, &slice.view, &slice.dims, output)
@@ -64,7 +64,7 @@ fn strided_slice_grad(
     strides: HostIn<'_, Index>,
     dy: BytesIn<'_, HostInt32>,
     output: BytesOut<'_, HostInt32>,
-    #[state] masks: &Masks,
+    #[state] masks: &MaskAttributes,
 ) -> Result<()> {
     let dims = shape_of(&shape)?;
     let slice = masks.slice(&dims, &begin, &end, &strides)?;
@@ -89,7 +89,7 @@ fn update<T: Element>(
     strides: HostIn<'_, Index>,
     value: In<'_, T>,
     output: Out<'_, T>,
-    #[state] masks: &Masks,
+    #[state] masks: &MaskAttributes,
 ) -> Result<()> {
     let slice = masks.slice(input.dims(), &begin, &end, &strides)?;
     let mut output = match output.forward(input)? {

@@ -11,7 +11,7 @@ use crate::compute::training::rules::{self, Rule};
 use crate::compute::training::{Adam, Momentum};
 use sp_plugin::kernel::{Kernel, LazyIn, Variable, VariableValue, kernels, lock_all};
 
-/// var -= alpha * delta
+/// Subtracts `alpha * delta` from `var`.
 #[kernel(ResourceApplyGradientDescent, T = [F16, Bf16, f32, f64])]
 fn apply_gradient_descent<T: Element + Precision<Compute: Number>>(
     var: Variable<'_, T>,

@@ -47,9 +47,8 @@ fn assign_sub<T: Element + Precision<Compute: Number>>(
     })
 }
 
-/// In 2.6 and 2.7 core has no kernel for a plugin's device, and the C API has no function that destroys a resource.
-/// Without this kernel the end of each variable raises an error. Its memory is not freed in either case, which is
-/// reported once.
+/// Reports once that the memory of variables is not freed. In 2.6 and 2.7 core has no kernel for a plugin's device, and the
+/// C API has no function that destroys a resource. Without this kernel the end of each variable raises an error.
 #[kernel(DestroyResourceOp, releases = "2.6..2.7")]
 fn destroy(_resource: ResourceHandle<'_>) -> Result<()> {
     static REPORTED: Once = Once::new();

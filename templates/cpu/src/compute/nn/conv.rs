@@ -52,7 +52,7 @@ impl Convolution {
     /// channels of a group, filters]`.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Returns the errors of [`new`](Self::new).
     pub fn new_3d(input: [usize; 5], filter: [usize; 5], slides: [Slide; 3]) -> Result<Self> {
         let ([batch, .., channels], [.., depth, filters]) = (input, filter);
         let uneven = Error::Groups {

@@ -118,7 +118,7 @@ pub fn dilate<T: Number>(plan: &Dilation, lowest: T, x: &[T], filter: &[T], y: &
 
 /// The tensor of which a gradient is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Operand {
+pub enum DilationOperand {
     /// The input.
     Input,
     /// The filter.
@@ -132,7 +132,7 @@ pub enum Operand {
 pub fn add_gradient<T: Number>(
     plan: &Dilation,
     lowest: T,
-    operand: Operand,
+    operand: DilationOperand,
     [x, filter, dy]: [&[T]; 3],
     gradient: &mut [T],
 ) {
@@ -143,8 +143,8 @@ pub fn add_gradient<T: Number>(
     for (index, dy) in dy.iter().enumerate() {
         let largest = plan.find(lowest, x, filter, index);
         let to = match operand {
-            Operand::Input => largest.input,
-            Operand::Filter => largest.filter,
+            DilationOperand::Input => largest.input,
+            DilationOperand::Filter => largest.filter,
         };
         gradient[to] = gradient[to].plus(*dy);
     }
@@ -173,8 +173,8 @@ mod tests {
             let (mut y, mut dx, mut df) = (dy.clone(), vec![0; x.len()], vec![0; filter.len()]);
             let (mut expected_dx, mut expected_df) = (dx.clone(), df.clone());
             dilate(&plan, i64::MIN, &x, &filter, &mut y);
-            add_gradient(&plan, i64::MIN, Operand::Input, [&x, &filter, &dy], &mut dx);
-            add_gradient(&plan, i64::MIN, Operand::Filter, [&x, &filter, &dy], &mut df);
+            add_gradient(&plan, i64::MIN, DilationOperand::Input, [&x, &filter, &dy], &mut dx);
+            add_gradient(&plan, i64::MIN, DilationOperand::Filter, [&x, &filter, &dy], &mut df);
             for (o, at) in coordinates(&plan.output()).iter().enumerate() {
                 let terms: Vec<[usize; 2]> = coordinates(&size).iter().filter_map(|k| {
                     let (row, column) = (plan.rows.index(at[1], k[0])?, plan.columns.index(at[2], k[1])?);
@@ -202,7 +202,7 @@ mod tests {
         add_gradient(
             &plan,
             f32::MIN,
-            Operand::Input,
+            DilationOperand::Input,
             [&x, &filter, &[3.0]],
             &mut dx,
         );

@@ -5,11 +5,11 @@ use crate::compute::{Error, Result};
 /// The elements that are assumed around one dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Padding {
-    /// As many as give `ceil(input / stride)` windows, the odd one at the end.
+    /// The elements that give `ceil(input / stride)` windows, the odd one at the end.
     Same,
     /// None.
     Valid,
-    /// This many before and after.
+    /// These numbers of elements before and after.
     Explicit(usize, usize),
 }
 

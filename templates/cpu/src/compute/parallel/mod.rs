@@ -136,7 +136,7 @@ fn start_pool() -> &'static Pool {
 /// Splits `out` into chunks of at least `grain` elements and calls `task(start, chunk)` for each, where `start` is the
 /// chunk's index.
 ///
-/// With less than two grains there is one chunk, computed on this thread.
+/// Less than two grains are one chunk, computed on this thread.
 ///
 /// # Panics
 /// Panics if a task panics.
@@ -144,7 +144,7 @@ pub fn for_each_chunk<T: Send>(out: &mut [T], grain: usize, task: impl Fn(usize,
     for_each_row_chunk(out, 1, grain, task);
 }
 
-/// Does as [`for_each_chunk`] with whole rows of `width` elements: calls `task(first_row, rows)`.
+/// Splits `out` as [`for_each_chunk`] into chunks of whole rows of `width` elements, and calls `task(first_row, rows)`.
 ///
 /// # Panics
 /// Panics if a task panics, or `out` does not consist of whole rows.
@@ -168,8 +168,7 @@ fn run_row_chunks<T: Send>(out: &mut [T], width: usize, grain: usize, task: &Chu
     });
 }
 
-/// Does as [`for_each_row_chunk`] with two results that have the same number of rows: calls `task(first_row, rows,
-/// other_rows)`.
+/// Splits two results of the same number of rows as [`for_each_row_chunk`], and calls `task(first_row, rows, other_rows)`.
 ///
 /// The grain counts elements of the first result.
 ///

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 /// A task of [`for_each_chunk_of`].
 type ChunksTask<'a, T> = dyn Fn(usize, &mut [&mut [T]]) + Sync + 'a;
 
-/// Does as [`for_each_chunk`](super::for_each_chunk) with results of one length: calls `task(start, chunks)` with the same
+/// Splits results of one length as [`for_each_chunk`](super::for_each_chunk), and calls `task(start, chunks)` with the same
 /// part of each.
 ///
 /// # Panics

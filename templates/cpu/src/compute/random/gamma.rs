@@ -111,7 +111,7 @@ mod tests {
         counter: 7 << 64 | 5,
     };
 
-    /// As TensorFlow 2.18 draws them on the CPU.
+    /// Compares with the numbers that TensorFlow 2.18 draws on the CPU.
     #[test]
     fn numbers_match_tensorflow() {
         let mut out = [0.0; 6];

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 
 /// The element that is searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Direction {
+pub enum Extreme {
     /// The largest.
     Largest,
     /// The smallest.
@@ -22,7 +22,7 @@ const BLOCK: usize = 32;
 /// # Panics
 /// Panics if `x` or `out` has another length than the dims imply.
 pub fn arg_extreme<T: PartialOrd + Copy + Sync>(
-    direction: Direction,
+    direction: Extreme,
     start: T,
     [axis, inner]: [usize; 2],
     x: &[T],
@@ -30,8 +30,8 @@ pub fn arg_extreme<T: PartialOrd + Copy + Sync>(
     width: usize,
 ) {
     match direction {
-        Direction::Largest => search(|x, best| x > best, start, [axis, inner], x, out, width),
-        Direction::Smallest => search(|x, best| x < best, start, [axis, inner], x, out, width),
+        Extreme::Largest => search(|x, best| x > best, start, [axis, inner], x, out, width),
+        Extreme::Smallest => search(|x, best| x < best, start, [axis, inner], x, out, width),
     }
 }
 

@@ -6,7 +6,7 @@ mod sorted;
 mod top_k;
 mod unique;
 
-pub use extreme::{Direction, arg_extreme};
+pub use extreme::{Extreme, arg_extreme};
 pub use nonzero::{Truth, count_nonzero, nonzero};
 pub use sorted::{is_in_top_k, lower_bound, upper_bound};
 pub use top_k::{Order, top_k};

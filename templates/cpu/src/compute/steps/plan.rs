@@ -15,7 +15,7 @@ pub struct Steps {
     results: Vec<usize>,
 }
 
-/// A function, its operands, and the place of its result.
+/// A function, its operands, and the target of its result.
 pub(super) struct Step {
     pub function: Function,
     /// The numbers of the operands: inputs, then results of steps.
@@ -23,7 +23,7 @@ pub(super) struct Step {
     pub target: Target,
 }
 
-/// The place of what a step computes.
+/// The memory of a step's result.
 #[derive(Clone, Copy)]
 pub(super) enum Target {
     /// A block, which further steps may use after the last one that reads it.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::compute::oracle::coordinates;
 use crate::compute::search::{
-    Direction, Extremes, arg_extreme, count_nonzero, nonzero, top_k, unique, write_indices,
+    Extreme, Extremes, arg_extreme, count_nonzero, nonzero, top_k, unique, write_indices,
 };
 use std::mem::MaybeUninit;
 
@@ -73,8 +73,8 @@ proptest! {
     fn extremes_match_loop(x in vec(few_values(), 1..120), axis in 1..5_usize, inner in 1..40_usize) {
         let outer = x.len() / (axis * inner);
         let x = &x[..outer * axis * inner];
-        for direction in [Direction::Largest, Direction::Smallest] {
-            let largest = direction == Direction::Largest;
+        for direction in [Extreme::Largest, Extreme::Smallest] {
+            let largest = direction == Extreme::Largest;
             let start = if largest { f32::LOWEST_FINITE } else { f32::HIGHEST_FINITE };
             let expected: Vec<i32> = coordinates(&[outer, inner]).iter().map(|it| {
                 let (mut best, mut found) = (start, 0);
@@ -102,7 +102,7 @@ proptest! {
             }
         }
         let found = written_indices(1, |out, width| {
-            arg_extreme(Direction::Largest, f32::LOWEST_FINITE, [x.len(), 1], &x, out, width);
+            arg_extreme(Extreme::Largest, f32::LOWEST_FINITE, [x.len(), 1], &x, out, width);
         });
         prop_assert_eq!(found, [expected]);
     }

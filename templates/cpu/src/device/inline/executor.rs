@@ -352,7 +352,7 @@ fn start_of(region: Prefix<'_, SP_DeviceMemoryBase>, size: u64) -> Result<*mut c
 }
 
 /// # Safety
-/// Both addresses are good for `size` bytes; they may overlap.
+/// - `source` is valid for reads of `size` bytes, and `target` for writes. They may overlap.
 unsafe fn copy(target: *mut c_void, source: *const c_void, size: u64) -> Result<()> {
     if size > 0 {
         // SAFETY: the caller vouches for both.

@@ -19,10 +19,10 @@ impl Stream {
             .get_or_insert(error);
     }
 
-    /// The first error, if there was one.
+    /// Checks that there was no error.
     ///
     /// # Errors
-    /// That error.
+    /// Returns the first error.
     pub fn status(&self) -> Result<()> {
         match &*self.failure.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(error) => Err(error.clone()),

@@ -16,12 +16,12 @@ struct State {
 }
 
 impl Timer {
-    /// Starts anew.
+    /// Starts the timer, again if it was started.
     pub fn start(&self) {
         self.with(|state| state.started = Some(Instant::now()));
     }
 
-    /// Stops. Without a start it changes nothing.
+    /// Stops the timer, if it was started.
     pub fn stop(&self) {
         self.with(|state| {
             if let Some(started) = state.started {
@@ -30,7 +30,7 @@ impl Timer {
         });
     }
 
-    /// From the last start to the stop after it.
+    /// Returns the time from the last start to the stop after it.
     pub fn elapsed(&self) -> Duration {
         self.with(|state| state.elapsed)
     }

@@ -11,7 +11,7 @@ use crate::compute::simd::Isa;
 const CHANNELS: usize = 32;
 
 /// A window of an image, and the index of its first channel in the result.
-struct Place<'a> {
+struct PoolWindow<'a> {
     image: usize,
     elements: &'a Elements,
     first: usize,
@@ -23,7 +23,7 @@ impl Pool {
         &self,
         dy: &[T],
         dx: &mut [T],
-        add: impl Fn(Place<'_>, &mut [T], &[T]) + Sync,
+        add: impl Fn(PoolWindow<'_>, &mut [T], &[T]) + Sync,
     ) {
         if dx.is_empty() || dy.is_empty() {
             return dx.fill(T::ZERO);
@@ -42,12 +42,12 @@ impl Pool {
                         for (column, dy) in dy.chunks_exact(self.channels).enumerate() {
                             self.find([plane, row, column], &mut elements);
                             let elements = &elements;
-                            let place = Place {
+                            let window = PoolWindow {
                                 image,
                                 elements,
                                 first,
                             };
-                            add(place, dx, dy);
+                            add(window, dx, dy);
                             first += dy.len();
                         }
                     }
@@ -72,7 +72,7 @@ pub fn max_pool_grad<T: Number>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]) {
         dy,
         dx,
         #[inline(always)]
-        |Place {
+        |PoolWindow {
              image, elements, ..
          },
          dx,
@@ -140,12 +140,12 @@ pub fn max_pool_3d_grad<T: Elementary>(plan: &Pool, [x, y]: [&[T]; 2], dy: &[T],
         dy,
         dx,
         #[inline(always)]
-        |place, dx, dy| {
-            let Place {
+        |window, dx, dy| {
+            let PoolWindow {
                 image,
                 elements,
                 first,
-            } = place;
+            } = window;
             let x = &x[image * plan.image()..][..plan.image()];
             let y = &y[first..][..dy.len()];
             elements.for_each(
@@ -173,7 +173,7 @@ pub fn average_pool_grad<T: Elementary>(plan: &Pool, dy: &[T], dx: &mut [T]) {
         dy,
         dx,
         #[inline(always)]
-        |Place { elements, .. }, dx, dy| {
+        |PoolWindow { elements, .. }, dx, dy| {
             let share = T::ONE.over(T::from_count(elements.count()));
             elements.for_each(
                 #[inline(always)]
