@@ -26,7 +26,9 @@ impl Bins {
     /// Panics if `out` has not the bins of each row, or if there are weights, but not one for each value.
     pub fn count<T: Number>(self, values: Indices<'_>, weights: &[T], out: &mut [T]) -> Result<()> {
         if (0..values.len()).any(|at| values.get(at) < 0) {
-            return Err(Error::Invalid("Input arr must be non-negative!".into()));
+            return Err(Error::Invalid(
+                "values to count must not be negative".into(),
+            ));
         }
         out.fill(T::ZERO);
         for at in 0..values.len() {

@@ -54,14 +54,18 @@ pub fn count_sorted_segments(indices: Indices<'_>) -> Result<usize> {
         return Ok(0);
     };
     if (0..last).any(|at| indices.get(at) > indices.get(at + 1)) {
-        return Err(Error::Invalid("segment ids are not increasing".into()));
+        return Err(Error::Invalid(
+            "segment_ids must be in ascending order".into(),
+        ));
     }
     if indices.get(0) < 0 {
-        return Err(Error::Invalid("segment ids must be >= 0".into()));
+        return Err(Error::Invalid("segment_ids must not be negative".into()));
     }
     let segments = usize::try_from(indices.get(last)).ok();
     let segments = segments.and_then(|it| it.checked_add(1));
-    segments.ok_or_else(|| Error::Invalid("segment ids are too large".into()))
+    segments.ok_or_else(|| {
+        Error::Invalid("segment_ids must be below the largest number of rows".into())
+    })
 }
 
 /// Computes the total by `f` of the rows of each segment, and `finish(total, count)` of it. `row(at)` is the row of index

@@ -85,7 +85,7 @@ fn check_values(plan: &Crop<'_>) -> Result<()> {
     let count = plan.images[0];
     let is_image = |index: &&i32| usize::try_from(**index).is_ok_and(|it| it < count);
     if let Some(index) = plan.indices.iter().find(|it| !is_image(it)) {
-        let message = format!("box_ind has {index}, which is not in [0, {count})");
+        let message = format!("box_ind has {index}, but there are {count} images");
         return Err(Error::new(Code::OUT_OF_RANGE, message));
     }
     match plan.boxes.iter().find(|it| !it.is_finite()) {

@@ -57,7 +57,7 @@ fn split_matrix(dims: &[usize]) -> Result<(&[usize], [usize; 2])> {
     match dims {
         [batch @ .., rows, columns] => Ok((batch, [*rows, *columns])),
         _ => Err(Error::invalid_argument(format!(
-            "input must be at least 2-dim, received shape: {dims:?}"
+            "input must consist of matrices, not have shape {dims:?}"
         ))),
     }
 }
@@ -283,7 +283,7 @@ fn tensor_diag(diagonal: BytesIn<'_>, output: BytesOut<'_>) -> Result<()> {
     let (dims, width) = (diagonal.dims(), diagonal.width());
     if dims.is_empty() {
         return Err(Error::invalid_argument(
-            "Input must be at least rank 1, got 0",
+            "diagonal must have a dimension or more, but is a scalar",
         ));
     }
     let result = [dims, dims].concat();
@@ -304,7 +304,7 @@ fn tensor_diag_part(input: BytesIn<'_>, diagonal: BytesOut<'_>) -> Result<()> {
     let (first, second) = input.dims().split_at(input.dims().len() / 2);
     if first.is_empty() || first != second {
         return Err(Error::invalid_argument(format!(
-            "The rank of the tensor should be even and positive, and its halves equal, got shape {:?}",
+            "input must have the dimensions of its diagonal twice, not shape {:?}",
             input.dims()
         )));
     }

@@ -111,7 +111,9 @@ pub fn check_dims(name: &str, found: &[usize], expected: &[usize]) -> Result<()>
 
 /// Returns the message about an attribute whose elements of batch and channels are not 1.
 pub fn not_spatial(name: &str, values: &[i64]) -> String {
-    format!("{name} in the batch and depth dimensions must be 1, but {name} are {values:?}")
+    format!(
+        "{name} {values:?} must be 1 for batch and channels: windows extend over the other dimensions"
+    )
 }
 
 /// Checks that the windows of a convolution have elements, unless the result is empty.
@@ -123,7 +125,7 @@ pub fn check_filter(filter: &[usize], output: &[usize]) -> Result<()> {
     match filter[..spatial].contains(&0) && !output.contains(&0) {
         false => Ok(()),
         true => Err(Error::invalid_argument(format!(
-            "filter must not have zero elements, but has shape {filter:?}"
+            "filter of shape {filter:?} has an empty window: its spatial dimensions must be above 0"
         ))),
     }
 }

@@ -40,7 +40,7 @@ fn concat<S: Placement>(
         let is_same = |it: usize| it == axis || part.dims()[it] == first[it];
         if part.dims().len() != first.len() || !(0..first.len()).all(is_same) {
             return Err(Error::invalid_argument(format!(
-                "ConcatOp : Dimensions of inputs should match: shape[0] = {first:?} vs. shape[{index}] = {:?}",
+                "inputs must have one shape but for axis {axis}: input 0 has {first:?}, and input {index} has {:?}",
                 part.dims()
             )));
         }
@@ -87,7 +87,7 @@ fn pack(
     let mut others = parts.iter().enumerate();
     if let Some((index, other)) = others.find(|(_, it)| it.dims() != first) {
         return Err(Error::invalid_argument(format!(
-            "Shapes of all inputs must match: values[0].shape = {first:?} != values[{index}].shape = {:?}",
+            "inputs must have one shape, but input 0 has {first:?}, and input {index} has {:?}",
             other.dims()
         )));
     }
@@ -106,7 +106,7 @@ fn unpack(
     let axis = resolve_axis(axis, value.dims().len())?;
     let (count, dim) = (output.len(), value.dims()[axis]);
     if dim != count {
-        let message = format!("Input shape axis {axis} must equal {count}, got {dim}");
+        let message = format!("axis {axis} of value has {dim} elements for {count} outputs");
         return Err(Error::invalid_argument(message));
     }
     write_parts(&value, axis, std::iter::repeat(None), output)
@@ -125,7 +125,7 @@ fn split(
     }
     if !dims[axis].is_multiple_of(count) {
         return Err(Error::invalid_argument(format!(
-            "Number of ways to split should evenly divide the split dimension, but got split_dim {axis} (size = {}) and num_split {count}",
+            "axis {axis} of {} elements cannot be split into {count} equal parts",
             dims[axis]
         )));
     }

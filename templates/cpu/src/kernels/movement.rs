@@ -72,7 +72,7 @@ fn tile(input: BytesIn<'_>, multiples: HostIn<'_, Index>, output: BytesOut<'_>) 
     let counts = sizes("multiples", &multiples)?;
     if counts.len() != input.dims().len() {
         return Err(Error::invalid_argument(format!(
-            "Expected multiples argument to be a vector of length {} but got length {}",
+            "multiples must have a number for each of {} dimensions, not {}",
             input.dims().len(),
             counts.len()
         )));
@@ -228,7 +228,8 @@ fn mirror_pad_grad<T: Element + Number>(
         let unpadded = unpadded.checked_sub(padding[0].saturating_add(padding[1]));
         let unpadded = unpadded.and_then(|it| usize::try_from(it).ok());
         dims.push(unpadded.ok_or_else(|| {
-            Error::invalid_argument(format!("paddings {padding:?} for a dimension of {dim}"))
+            let message = format!("paddings {padding:?} must not exceed a dimension of {dim}");
+            Error::invalid_argument(message)
         })?);
     }
     let plan = Padding::new(&dims, &paddings, mode.into())?;

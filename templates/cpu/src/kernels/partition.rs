@@ -116,7 +116,7 @@ fn dense_bincount<T: Element + Number>(
     let dims = input.dims();
     if dims.len() > 2 || !(weights.is_empty() || weights.dims() == dims) {
         return Err(Error::invalid_argument(format!(
-            "input must be at most rank 2, and `weights` must have its shape or no elements: {dims:?}, {:?}",
+            "input must be a matrix, a vector or a scalar, and weights must have its shape or no elements, not shapes {dims:?} and {:?}",
             weights.dims()
         )));
     }

@@ -25,7 +25,9 @@ fn spatial_sizes<const N: usize>(name: &str, values: &[i64]) -> Result<[usize; N
         .filter_map(|it| to_size(*it))
         .collect();
     sizes.try_into().map_err(|_| {
-        let message = format!("{name} is out of range: {values:?}");
+        let count = N;
+        let message =
+            format!("{name} {values:?} must have {count} spatial elements, from 1 to 2147483647");
         Error::new(Code::OUT_OF_RANGE, message)
     })
 }

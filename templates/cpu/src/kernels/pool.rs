@@ -147,14 +147,14 @@ fn check_channels(ksize: &[i64], format: DataFormat) -> Result<()> {
     match channels {
         None | Some(1) => Ok(()),
         Some(_) => Err(Error::unimplemented(format!(
-            "ksize {ksize:?}: windows over channels are implemented for CPU devices only"
+            "ksize {ksize:?} has windows over channels, which this device does not implement: the element of the channels must be 1"
         ))),
     }
 }
 
 /// Checks that no window is within explicit padding.
 fn check_paddings(size: [usize; 2], paddings: [Padding; 2]) -> Result<()> {
-    let names = [["Top", "Bottom"], ["Left", "Right"]];
+    let names = [["top", "bottom"], ["left", "right"]];
     for ((size, padding), names) in size.into_iter().zip(paddings).zip(names) {
         let Padding::Explicit(before, after) = padding else {
             continue;
@@ -162,7 +162,7 @@ fn check_paddings(size: [usize; 2], paddings: [Padding; 2]) -> Result<()> {
         let excess = [before, after].iter().position(|it| *it >= size);
         if let Some(side) = excess {
             return Err(Error::invalid_argument(format!(
-                "{} padding {} must be below the size {size} of the window",
+                "explicit_paddings: the {} padding {} must be below the size {size} of the window",
                 names[side],
                 [before, after][side]
             )));

@@ -41,7 +41,8 @@ fn levels(bits: i64, is_signed: bool, is_narrow: bool) -> Result<Levels> {
     match bits > 0 && bits < limit {
         true => Ok(Levels::new(bits as u32, is_signed, is_narrow)),
         false => Err(Error::invalid_argument(format!(
-            "num_bits is out of range: {bits} with signed_input {is_signed}"
+            "num_bits is {bits}, but must be from 1 to {} if signed_input is {is_signed}",
+            limit - 1
         ))),
     }
 }
@@ -61,7 +62,7 @@ fn split(dims: &[usize], axis: i64) -> Result<(usize, usize)> {
         Err(_) => Ok((1, len(dims).max(1))),
         Ok(axis) if axis < dims.len() => Ok((dims[axis], len(&dims[axis + 1..]))),
         Ok(axis) => Err(Error::invalid_argument(format!(
-            "axis {axis} is not below the number of dimensions of shape {dims:?}"
+            "axis {axis} must be a dimension of input, which has shape {dims:?}"
         ))),
     }
 }

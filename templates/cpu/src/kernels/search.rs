@@ -53,7 +53,7 @@ fn select_v1(
     let is_rows = c.len() == 1 && !x.is_empty() && c[0] == x[0];
     if x != y || !(c.is_empty() || c == x || is_rows) {
         return Err(Error::invalid_argument(format!(
-            "'then' and 'else' must have the same size, and 'cond' that of them or of their rows: {c:?}, {x:?}, {y:?}"
+            "t and e must have one shape, and condition theirs or an element for each row, not {x:?}, {y:?} and {c:?}"
         )));
     }
     let mut condition_dims = InlineList::from(c);
@@ -93,12 +93,12 @@ fn top_k<T: Element + Order>(
     let stated = k.scalar()?;
     let Some((row_len, _)) = input.dims().split_last() else {
         return Err(Error::invalid_argument(
-            "input must be >= 1-D, got shape []",
+            "input must have rows, but is a scalar",
         ));
     };
     let Some(k) = usize::try_from(stated).ok().filter(|k| k <= row_len) else {
         return Err(Error::invalid_argument(format!(
-            "input must have at least k columns. Had {row_len}, needed {stated}"
+            "k must be from 0 to {row_len}, the number of columns of input, but is {stated}"
         )));
     };
     let mut dims = InlineList::from(input.dims());
@@ -145,7 +145,7 @@ fn write_extreme<T: Element + Extremes>(
     let dims = input.dims();
     let axis = resolve_axis(dimension, dims.len())?;
     if dims[axis] == 0 {
-        let message = format!("Reduction axis {dimension} is empty in shape {dims:?}");
+        let message = format!("axis {dimension} of shape {dims:?} has no elements to search");
         return Err(Error::invalid_argument(message));
     }
     let mut result = InlineList::from(&dims[..axis]);

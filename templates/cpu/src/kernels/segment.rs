@@ -65,12 +65,13 @@ fn unsorted_dims<'a>(
     stated: i64,
 ) -> Result<(usize, &'a [usize])> {
     if !dims.starts_with(id_dims) {
-        let message =
-            format!("data.shape = {dims:?} does not start with segment_ids.shape = {id_dims:?}");
+        let message = format!(
+            "data of shape {dims:?} must start with the dimensions {id_dims:?} of segment_ids"
+        );
         return Err(Error::invalid_argument(message));
     }
     let Ok(segments) = usize::try_from(stated) else {
-        let message = format!("num_segments = {stated} must not be negative");
+        let message = format!("num_segments must not be negative, but is {stated}");
         return Err(Error::invalid_argument(message));
     };
     Ok((segments, &dims[id_dims.len()..]))
@@ -106,7 +107,7 @@ macro_rules! sorted {
             output: Out<'_, T>,
         ) -> Result<()> {
             let Some((rows, row)) = data.dims().split_first() else {
-                return Err(Error::invalid_argument("input must be at least rank 1"));
+                return Err(Error::invalid_argument("data must have rows, but is a scalar"));
             };
             check_segment_ids(*rows, segment_ids.dims())?;
             let (ids, width) = (to_indices(&segment_ids)?, len(row));
@@ -134,7 +135,7 @@ pub fn check_segment_ids(rows: usize, dims: &[usize]) -> Result<()> {
     match dims == [rows] {
         true => Ok(()),
         false => Err(Error::invalid_argument(format!(
-            "segment_ids should be a vector of {rows} elements, as the first dimension of the input, got shape {dims:?}"
+            "segment_ids must be a vector with an element for each of {rows} rows, not of shape {dims:?}"
         ))),
     }
 }

@@ -117,7 +117,7 @@ fn range<T: Spaced>(
     let steps = T::steps(start, limit, if delta == T::ZERO { T::ONE } else { delta });
     let Some(steps) = steps.filter(|_| is_in_order) else {
         return Err(Error::invalid_argument(format!(
-            "Requires delta != 0, and limit reached from start: start {start:?}, limit {limit:?}, delta {delta:?}"
+            "delta {delta:?} must lead from start {start:?} to limit {limit:?}, and not be 0"
         )));
     };
     let steps = usize::try_from(steps).unwrap_or(usize::MAX);
@@ -133,7 +133,7 @@ fn number<T: Element>(name: &str, tensor: &HostIn<'_, T>) -> Result<T> {
     match dims.len() {
         0 | 1 => tensor.scalar(),
         _ => Err(Error::invalid_argument(format!(
-            "{name} must be a scalar, not shape {dims:?}"
+            "{name} must be a scalar, not of shape {dims:?}"
         ))),
     }
 }

@@ -104,7 +104,7 @@ fn write_in_top_k(
     };
     if target_dims != [rows] {
         return Err(Error::invalid_argument(format!(
-            "First dimension of predictions {rows} must match length of targets, of shape {target_dims:?}"
+            "targets must be a vector with an element for each of {rows} rows of predictions, not of shape {target_dims:?}"
         )));
     }
     let row = |at: usize| &predictions.data()[at * classes..][..classes];

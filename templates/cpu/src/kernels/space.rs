@@ -36,8 +36,7 @@ macro_rules! batches {
                 block_size: i64,
             ) -> Result<()> {
                 if input.dims().len() != 4 {
-                    let rank = input.dims().len();
-                    let message = format!("Input rank should be 4 instead of {rank}");
+                    let message = format!("input must have 4 dimensions, not shape {:?}", input.dims());
                     return Err(Error::invalid_argument(message));
                 }
                 move_blocks($plan, input, &[block_size; 2], &$borders, output)
@@ -60,7 +59,7 @@ fn move_blocks(
 ) -> Result<()> {
     if borders.dims() != [sizes.len(), 2] {
         return Err(Error::invalid_argument(format!(
-            "paddings or crops should have shape [{}, 2] instead of {:?}",
+            "paddings or crops must have a row of two numbers for each of {} block sizes, not shape {:?}",
             sizes.len(),
             borders.dims()
         )));
@@ -137,19 +136,19 @@ fn roll(
 fn check_roll(input: &[usize], shift: &[usize], axis: &[usize]) -> Result<()> {
     let invalid = |message: String| Err(Error::invalid_argument(message));
     if input.is_empty() {
-        return invalid("input must be 1-D or higher, not a scalar".into());
+        return invalid("input must have an axis to roll, but is a scalar".into());
     }
     for (name, dims) in [("shift", shift), ("axis", axis)] {
         if dims.len() > 1 {
             return invalid(format!(
-                "{name} must be a scalar or a 1-D vector, not of shape {dims:?}"
+                "{name} must be a scalar or a vector, not of shape {dims:?}"
             ));
         }
     }
     match shift == axis {
         true => Ok(()),
         false => invalid(format!(
-            "shift and axis must have the same size, not shapes {shift:?} and {axis:?}"
+            "shift must have a distance for each axis: its shape is {shift:?}, that of axis {axis:?}"
         )),
     }
 }
@@ -166,12 +165,12 @@ fn reverse_sequence(
     let axis = |it: i64| usize::try_from(it).ok().filter(|it| *it < dims.len());
     let (Some(seq), Some(batch)) = (axis(seq_dim), axis(batch_dim)) else {
         return Err(Error::invalid_argument(format!(
-            "seq_dim ({seq_dim}) and batch_dim ({batch_dim}) must be dimensions of the input {dims:?}"
+            "seq_dim {seq_dim} and batch_dim {batch_dim} must be dimensions of input, which has shape {dims:?}"
         )));
     };
     if seq == batch || seq_lengths.dims() != [dims[batch]] {
         return Err(Error::invalid_argument(format!(
-            "seq_dim ({seq}) must not be batch_dim ({batch}), of which seq_lengths has the length: {dims:?}, {:?}",
+            "seq_dim {seq} must differ from batch_dim {batch}, and seq_lengths of shape {:?} must have a length for each element of the batch, for input of shape {dims:?}",
             seq_lengths.dims()
         )));
     }
@@ -180,7 +179,9 @@ fn reverse_sequence(
         let length = usize::try_from(length).ok().filter(|it| *it <= dims[seq]);
         lengths.push(length.ok_or_else(|| {
             let dim = dims[seq];
-            Error::invalid_argument(format!("seq_lengths must be in [0, {dim}]"))
+            Error::invalid_argument(format!(
+                "seq_lengths must be from 0 to {dim}, the size of dimension {seq}"
+            ))
         })?);
     }
     let (first, second) = (seq.min(batch), seq.max(batch));
@@ -211,7 +212,7 @@ fn reverse(
     }
     if dims.dims() != [shape.len()] || shape.len() > 8 {
         return Err(Error::invalid_argument(format!(
-            "'dims' must be a vector with an element for each of at most 8 dimensions, got shapes {:?} and {shape:?}",
+            "dims of shape {:?} must be a vector with an element for each dimension of tensor, of which there may be 8, not shape {shape:?}",
             dims.dims()
         )));
     }
@@ -230,7 +231,7 @@ fn bitcast(input: BytesIn<'_>, output: BytesOut<'_>, r#type: DataType) -> Result
         dims.push(from / to);
     } else if to > from && dims.pop() != Some(to / from) {
         return Err(Error::invalid_argument(format!(
-            "Cannot bitcast from {:?} to {:?}: the last dimension of {:?} is not {}",
+            "elements {:?} are no elements {:?}: the last dimension of shape {:?} must be {}",
             input.dtype(),
             r#type,
             input.dims(),

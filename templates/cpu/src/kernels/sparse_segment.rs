@@ -51,7 +51,9 @@ fn write_totals<T: Element + Precision<Compute: Divisible>>(
     output: Out<'_, T>,
 ) -> Result<()> {
     let Some((rows, row)) = data.dims().split_first() else {
-        return Err(Error::invalid_argument("input must be at least rank 1"));
+        return Err(Error::invalid_argument(
+            "data must have rows, but is a scalar",
+        ));
     };
     let (indices, ids) = read_pairs(indices, segment_ids)?;
     indices.check(*rows)?;
@@ -73,7 +75,11 @@ fn read_pairs<'a>(
     segment_ids: &'a BytesIn<'_>,
 ) -> Result<(Indices<'a>, Indices<'a>)> {
     let [count] = *indices.dims() else {
-        return Err(Error::invalid_argument("indices must be a vector"));
+        let message = format!(
+            "indices must be a vector, not of shape {:?}",
+            indices.dims()
+        );
+        return Err(Error::invalid_argument(message));
     };
     check_segment_ids(count, segment_ids.dims())?;
     Ok((to_indices(indices)?, to_indices(segment_ids)?))
@@ -86,7 +92,7 @@ fn read_segments(stated: &HostIn<'_, Index>, used: usize) -> Result<usize> {
     let count = usize::try_from(stated).ok();
     count.filter(|it| used <= *it).ok_or_else(|| {
         Error::invalid_argument(format!(
-            "segment ids must be < num_segments {stated}, which must not be negative: {used} segments are used"
+            "num_segments is {stated}, but must be at least {used}: the last of segment_ids and 1"
         ))
     })
 }
@@ -143,9 +149,11 @@ gradients! {
 
 /// Returns the number of rows of the table.
 fn read_rows(rows: &HostIn<'_, i32>) -> Result<usize> {
-    let rows = read_scalar("the number of rows", rows)?;
+    let rows = read_scalar("output_dim0", rows)?;
     usize::try_from(rows).map_err(|_| {
-        Error::invalid_argument(format!("the number of rows {rows} must not be negative"))
+        Error::invalid_argument(format!(
+            "output_dim0, the number of rows, must not be negative, but is {rows}"
+        ))
     })
 }
 
@@ -156,7 +164,9 @@ fn read_gradient<'a>(
     rows: usize,
 ) -> Result<Spread<'a>> {
     let Some(segments) = gradient.first() else {
-        return Err(Error::invalid_argument("grad must be at least rank 1"));
+        return Err(Error::invalid_argument(
+            "grad must have a row for each segment, but is a scalar",
+        ));
     };
     let (indices, ids) = read_pairs(indices, segment_ids)?;
     Ok(Spread::new(indices, rows, ids, *segments)?)

@@ -26,7 +26,7 @@ impl Depth {
         let size = self.size;
         if !height.is_multiple_of(size) || !width.is_multiple_of(size) {
             return Err(Error::Invalid(format!(
-                "Image width {width} and height {height} should be divisible by block_size: {size}"
+                "block_size {size} must divide the height {height} and the width {width} of an image"
             )));
         }
         let depth = self.product(channels)?;
@@ -56,7 +56,7 @@ impl Depth {
         let groups = self.product(1)?;
         if !channels.is_multiple_of(groups) {
             return Err(Error::Invalid(format!(
-                "Input depth dimension {channels} should be divisible by: {groups}"
+                "the square {groups} of block_size must divide the {channels} channels"
             )));
         }
         let depth = channels / groups;
@@ -81,9 +81,8 @@ impl Depth {
     /// Returns the dims and the strides in the order `[batch, height, width, channels]`.
     fn read(self, dims: &[usize]) -> Result<([usize; 4], [usize; 4])> {
         let [_, _, _, _] = dims else {
-            let rank = dims.len();
             return Err(Error::Invalid(format!(
-                "Input rank should be 4 instead of {rank}"
+                "input must have 4 dimensions, not shape {dims:?}"
             )));
         };
         let steps = strides(dims);

@@ -69,7 +69,7 @@ impl Padding {
             let [before, after] = [paddings[2 * axis], paddings[2 * axis + 1]];
             let padded = pad_axis(*dim, before, after, mode).ok_or_else(|| {
                 Error::Invalid(format!(
-                    "paddings must be non-negative, and for a mirror image no longer than it: {before} {after} for dimension {axis} of {dim}"
+                    "paddings {before} and {after} of axis {axis} must not be negative, nor longer than the mirror image of its {dim} elements"
                 ))
             })?;
             result.push(padded.padded());

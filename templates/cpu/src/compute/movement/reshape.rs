@@ -19,12 +19,12 @@ pub fn reshape(
         if size == -1
             && let Some(first) = unknown.replace(axis)
         {
-            let message = format!("Only one input size may be -1, not both {first} and {axis}");
+            let message = format!("at most one size may be -1, but sizes {first} and {axis} are");
             return Err(Error::Invalid(message));
         }
         let known = if size == -1 { 1 } else { size };
         result.push(usize::try_from(known).map_err(|_| {
-            Error::Invalid(format!("Size {axis} must be non-negative, not {size}"))
+            Error::Invalid(format!("size {axis} must not be below -1, but is {size}"))
         })?);
     }
     if let Some(axis) = unknown {
@@ -33,7 +33,7 @@ pub fn reshape(
     match checked_len(&result)? == len(dims) {
         true => Ok(result),
         false => Err(Error::Invalid(format!(
-            "Input to reshape is a tensor with {} values, but the requested shape is {:?}",
+            "a tensor of {} elements cannot have the shape {:?}",
             len(dims),
             &*result
         ))),
@@ -67,7 +67,7 @@ pub fn squeeze(dims: &[usize], axes: &[i64]) -> Result<InlineList<usize>> {
             (false, 1) if axes.is_empty() => {}
             (true, dim) => {
                 return Err(Error::Invalid(format!(
-                    "Can not squeeze dim[{axis}], expected a dimension of 1, got {dim}"
+                    "axis {axis} of {dim} elements cannot be removed: it must have one element"
                 )));
             }
             (false, dim) => result.push(dim),
@@ -84,7 +84,8 @@ pub fn expand(dims: &[usize], axis: i64) -> Result<InlineList<usize>> {
     let position = resolve_axis(axis, dims.len() + 1).map_err(|_| {
         let rank = dims.len();
         Error::Invalid(format!(
-            "Tried to expand dim index {axis} for tensor with {rank} dimensions."
+            "axis {axis} cannot be inserted into {rank} dimensions: it must be from -{least} to {rank}",
+            least = rank + 1
         ))
     })?;
     let mut result = InlineList::new(0);

@@ -13,7 +13,7 @@ use crate::compute::inline::InlineList;
 pub fn slice(dims: &[usize], begin: &[i64], size: &[i64]) -> Result<(View, InlineList<usize>)> {
     if begin.len() != dims.len() || size.len() != dims.len() {
         return Err(Error::Invalid(format!(
-            "Expected begin and size arguments to be 1-D tensors of size {}, but got {} and {} instead",
+            "begin and size must have a number for each of {} dimensions, not {} and {}",
             dims.len(),
             begin.len(),
             size.len()
@@ -24,7 +24,7 @@ pub fn slice(dims: &[usize], begin: &[i64], size: &[i64]) -> Result<(View, Inlin
     for (axis, dim) in dims.iter().enumerate() {
         let (begin, len) = slice_axis(*dim, begin[axis], size[axis]).ok_or_else(|| {
             Error::Invalid(format!(
-                "Expected begin[{axis}] in [0, {dim}] and size[{axis}] in [-1, {dim} - begin], but got {} and {}",
+                "the slice is not in axis {axis} of {dim} elements: it begins at {} and has the size {}",
                 begin[axis], size[axis]
             ))
         })?;

@@ -57,10 +57,9 @@ impl Plan {
         for (axis, size) in (1..).zip(sizes.iter()) {
             if !padded[axis].is_multiple_of(*size) {
                 return Err(Error::Invalid(format!(
-                    "padded_shape[{}]={} is not divisible by block_shape[{}]={size}",
+                    "block_shape[{}] is {size}, but must divide the {} elements of its padded axis",
                     axis - 1,
-                    padded[axis],
-                    axis - 1
+                    padded[axis]
                 )));
             }
             result[axis] /= size;
@@ -91,7 +90,7 @@ impl Plan {
             .fold(1_usize, |product, it| product.saturating_mul(*it));
         if !dims[0].is_multiple_of(product) {
             return Err(Error::Invalid(format!(
-                "Input batch dimension ({}) is not divisible by product of block sizes ({product})",
+                "the batch has {} elements, but must be a multiple of {product}, the product of block_shape",
                 dims[0]
             )));
         }
@@ -165,12 +164,11 @@ impl Blocks<'_> {
         assert_eq!(self.borders.len(), 2 * axes, "two numbers for each axis");
         if rank <= axes {
             return rejected(format!(
-                "input rank should be >= {} instead of {rank}",
-                axes + 1
+                "input must have a batch and {axes} dimensions of blocks, not {rank} dimensions"
             ));
         }
         if self.borders.iter().any(|it| *it < 0) {
-            return rejected(format!("{borders} must be non-negative"));
+            return rejected(format!("{borders} must not be negative"));
         }
         let mut sizes = InlineList::new(0);
         for size in self.sizes {
@@ -185,7 +183,7 @@ impl Blocks<'_> {
         let span = first.map_or(0, |first| last.unwrap_or(first) - first + 1);
         if span > MAX_AXES {
             return rejected(format!(
-                "Maximum number of non-combined block dimensions is {MAX_AXES} but got {span}"
+                "blocks may extend over {MAX_AXES} dimensions, but extend over {span}"
             ));
         }
         Ok(sizes)

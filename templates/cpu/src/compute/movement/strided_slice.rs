@@ -58,11 +58,12 @@ impl StridedSlice {
         let lens = [begin.len(), end.len(), strides.len()];
         if lens != [begin.len(); 3] || begin.len() > MAX_ITEMS {
             return Err(Error::Invalid(format!(
-                "Expected begin, end, and strides to be 1D equal size tensors of at most {MAX_ITEMS} elements, but got {lens:?} elements"
+                "begin, end and strides must have one length of at most {MAX_ITEMS} elements, not the lengths {lens:?}"
             )));
         }
         if (masks.ellipsis & (1_i64 << begin.len()).wrapping_sub(1)).count_ones() > 1 {
-            let message = "Multiple ellipses in slice spec not allowed";
+            let message =
+                "ellipsis_mask must have at most one item, but the slice has several ellipses";
             return Err(Error::Invalid(message.to_owned()));
         }
         let item = |index: usize| {
@@ -123,7 +124,7 @@ impl StridedSlice {
     fn mismatch(&self, dims: &[usize]) -> Error {
         let slice = &*self.dims;
         Error::Invalid(format!(
-            "Cannot broadcast a value of shape {dims:?} to a slice of shape {slice:?}"
+            "a value of shape {dims:?} must broadcast to the slice that it replaces, of shape {slice:?}"
         ))
     }
 }
@@ -219,8 +220,8 @@ impl Axes {
 #[cold]
 fn too_many_items(rank: usize) -> Error {
     Error::Invalid(match rank {
-        0 => "Attempting to slice scalar input.".to_owned(),
-        rank => format!("Index out of range using input dim {rank}; input has only {rank} dims"),
+        0 => "a scalar has no slices: begin, end and strides must be empty".to_owned(),
+        rank => format!("the slice has more items than the {rank} dimensions of the input"),
     })
 }
 
@@ -239,7 +240,7 @@ impl Range {
     fn resolve(&self, axis: usize, dim: usize) -> Result<(usize, usize)> {
         let dim = i64::try_from(dim).unwrap_or(i64::MAX);
         if self.stride == 0 {
-            return Err(Error::Invalid(format!("strides[{axis}] must be non-zero")));
+            return Err(Error::Invalid(format!("strides[{axis}] must not be 0")));
         }
         let from_start = |index: i64| {
             if index < 0 {
@@ -283,13 +284,13 @@ impl Range {
 
     fn resolve_index(&self, axis: usize, dim: i64, index: i64) -> Result<(usize, usize)> {
         if self.stride < 0 {
-            let message = "only stride 1 allowed on non-range indexing.";
+            let message = "an item that is an index must have the stride 1";
             return Err(Error::Invalid(message.to_owned()));
         }
         match (0..dim).contains(&index) {
             true => Ok((index as usize, 1)),
             false => Err(Error::Invalid(format!(
-                "slice index {} of dimension {axis} out of bounds.",
+                "index {} is out of bounds of dimension {axis}, which has {dim} elements",
                 self.begin
             ))),
         }

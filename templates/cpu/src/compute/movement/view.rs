@@ -67,7 +67,7 @@ impl View {
         if permutation.len() != dims.len() {
             let (rank, len) = (dims.len(), permutation.len());
             return Err(Error::Invalid(format!(
-                "transpose expects a vector of size {rank}, got a vector of size {len}"
+                "perm must have an axis for each of {rank} dimensions, not {len}"
             )));
         }
         let steps = strides(dims);
@@ -90,11 +90,7 @@ impl View {
     /// # Errors
     /// Returns an error if the dims do not broadcast to `result`.
     pub fn broadcast(dims: &[usize], result: &[usize]) -> Result<Self> {
-        let error = || {
-            Error::Invalid(format!(
-                "Incompatible shapes: {dims:?} does not broadcast to {result:?}"
-            ))
-        };
+        let error = || Error::Invalid(format!("shape {dims:?} does not broadcast to {result:?}"));
         let skip = result.len().checked_sub(dims.len()).ok_or_else(error)?;
         super::checked_len(result)?;
         let steps = strides(dims);

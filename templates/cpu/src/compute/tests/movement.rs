@@ -328,10 +328,7 @@ fn assigned_value_broadcasts_to_the_slice_only() {
     for dims in [&[2][..], &[3, 1, 3], &[2, 2], &[0]] {
         let value = vec![1; dims.iter().product()];
         let error = assign(&[], dims, &value).unwrap_err().to_string();
-        assert!(
-            error.starts_with("Cannot broadcast a value of shape"),
-            "{error}"
-        );
+        assert!(error.starts_with("a value of shape"), "{error}");
     }
     assign(&[2], &[7, 9], &[1; 63]).unwrap();
     assign(&[0, 3], &[0], &[]).unwrap();
@@ -370,21 +367,21 @@ fn strided_slice_rejects_what_tensorflow_rejects() {
         shrink_axis: 1,
         ..plain
     };
-    assert!(rejected(&[3], [&[0], &[1], &[0]], plain).contains("strides[0] must be non-zero"));
+    assert!(rejected(&[3], [&[0], &[1], &[0]], plain).contains("strides[0] must not be 0"));
     assert!(
         rejected(&[3], [&[3], &[4], &[1]], index)
-            .contains("slice index 3 of dimension 0 out of bounds")
+            .contains("index 3 is out of bounds of dimension 0")
     );
     assert!(rejected(&[3], [&[i64::MIN], &[0], &[1]], index).contains("out of bounds"));
-    assert!(rejected(&[3], [&[1], &[2], &[-1]], index).contains("only stride 1"));
-    assert!(rejected(&[], [&[0], &[1], &[1]], plain).contains("scalar input"));
-    assert!(rejected(&[3], [&[0, 0], &[1, 1], &[1, 1]], plain).contains("only 1 dims"));
-    assert!(rejected(&[3], [&[0, 0], &[1], &[1]], plain).contains("1D equal size"));
+    assert!(rejected(&[3], [&[1], &[2], &[-1]], index).contains("stride 1"));
+    assert!(rejected(&[], [&[0], &[1], &[1]], plain).contains("a scalar has no slices"));
+    assert!(rejected(&[3], [&[0, 0], &[1, 1], &[1, 1]], plain).contains("the 1 dimensions"));
+    assert!(rejected(&[3], [&[0, 0], &[1], &[1]], plain).contains("one length"));
     let two = Masks {
         ellipsis: 3,
         ..plain
     };
-    assert!(rejected(&[3, 3], [&[0; 2], &[0; 2], &[1; 2]], two).contains("Multiple ellipses"));
+    assert!(rejected(&[3, 3], [&[0; 2], &[0; 2], &[1; 2]], two).contains("several ellipses"));
 }
 
 #[test]

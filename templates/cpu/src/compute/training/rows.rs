@@ -20,7 +20,7 @@ impl Rows {
     pub fn new(dims: &[usize], gradient: &[usize], indices: &[usize]) -> Result<Self> {
         let (Some((count, row)), [selected]) = (dims.split_first(), indices) else {
             return Err(Error::Invalid(format!(
-                "var must be at least 1 dimensional and indices one-dimensional: {dims:?}, {indices:?}"
+                "var must have rows and indices must be a vector, not of shapes {dims:?} and {indices:?}"
             )));
         };
         match gradient.split_first() == Some((selected, row)) {
@@ -29,7 +29,7 @@ impl Rows {
                 width: len(row),
             }),
             false => Err(Error::Invalid(format!(
-                "grad must have a row of var for each index: var {dims:?}, grad {gradient:?}, indices {indices:?}"
+                "grad of shape {gradient:?} must have a row of var, of shape {dims:?}, for each of {selected} indices"
             ))),
         }
     }
