@@ -1,18 +1,16 @@
 //! Grayscale dilation: the largest sum of elements of a window and of a filter, and its gradients. Tensors are in the order
 //! batch, rows, columns, channels; a filter has rows, columns and channels.
 
+use super::pool::Pool;
 use super::window::{Slide, Windows};
 use crate::compute::arith::Number;
 use crate::compute::parallel::{Cost, for_each_row_chunk};
 use crate::compute::{Result, len};
 
-/// The dims of a dilation.
+/// The windows of a dilation, which have the dims of those of a pool.
 #[derive(Clone, Copy, Debug)]
 pub struct Dilation {
-    batch: usize,
-    rows: Windows,
-    columns: Windows,
-    channels: usize,
+    windows: Pool,
 }
 
 /// The largest sum of a window: its value, and the indices of its terms in the input and in the filter.
@@ -29,41 +27,27 @@ impl Dilation {
     /// # Errors
     /// Returns [`Error::WindowTooLarge`](crate::compute::Error).
     pub fn new(input: [usize; 4], filter: [usize; 2], slides: [Slide; 2]) -> Result<Self> {
-        Ok(Self {
-            batch: input[0],
-            rows: Windows::new(input[1], filter[0], slides[0])?,
-            columns: Windows::new(input[2], filter[1], slides[1])?,
-            channels: input[3],
-        })
+        let windows = Pool::new(input, filter, slides)?;
+        Ok(Self { windows })
     }
 
     /// Returns the dims of the result.
     pub fn output(&self) -> [usize; 4] {
-        [
-            self.batch,
-            self.rows.output,
-            self.columns.output,
-            self.channels,
-        ]
-    }
-
-    /// Returns the dims of the input.
-    fn input(&self) -> [usize; 4] {
-        [
-            self.batch,
-            self.rows.input,
-            self.columns.input,
-            self.channels,
-        ]
+        self.windows.output()
     }
 
     /// Returns the number of elements of the filter.
     fn filter(&self) -> usize {
-        self.rows.size * self.columns.size * self.channels
+        let [_, rows, columns] = self.windows.windows();
+        rows.size * columns.size * self.windows.input()[3]
     }
 
     fn check<T>(&self, x: &[T], filter: &[T], result: &[T]) {
-        let lens = [len(&self.input()), self.filter(), len(&self.output())];
+        let lens = [
+            len(&self.windows.input()),
+            self.filter(),
+            len(&self.output()),
+        ];
         let found = [x.len(), filter.len(), result.len()];
         assert_eq!(found, lens, "a tensor differs in length from the plan");
     }
@@ -71,24 +55,26 @@ impl Dilation {
     /// Finds the first largest sum of which `index` is the result. Without a sum above `lowest` it is that of the first
     /// element of the window that is not padding, and the first one of the filter.
     fn find<T: Number>(&self, lowest: T, x: &[T], filter: &[T], index: usize) -> Largest<T> {
-        let (pixel, channel) = (index / self.channels, index % self.channels);
-        let (line, column) = (pixel / self.columns.output, pixel % self.columns.output);
-        let (image, row) = (line / self.rows.output, line % self.rows.output);
+        let [_, rows, columns] = self.windows.windows();
+        let [.., channels] = self.windows.input();
+        let (pixel, channel) = (index / channels, index % channels);
+        let (line, column) = (pixel / columns.output, pixel % columns.output);
+        let (image, row) = (line / rows.output, line % rows.output);
         let at = |y: usize, x: usize| {
-            ((image * self.rows.input + y) * self.columns.input + x) * self.channels + channel
+            ((image * rows.input + y) * columns.input + x) * channels + channel
         };
         let first =
             |windows: &Windows, o: usize| (o * windows.stride).saturating_sub(windows.before);
         let mut largest = Largest {
             value: lowest,
-            input: at(first(&self.rows, row), first(&self.columns, column)),
+            input: at(first(rows, row), first(columns, column)),
             filter: channel,
         };
-        let ((top, bottom), (left, right)) = (self.rows.inside(row), self.columns.inside(column));
+        let ((top, bottom), (left, right)) = (rows.inside(row), columns.inside(column));
         for i in top..bottom {
             for j in left..right {
-                let input = at(self.rows.element(row, i), self.columns.element(column, j));
-                let filter_index = (i * self.columns.size + j) * self.channels + channel;
+                let input = at(rows.element(row, i), columns.element(column, j));
+                let filter_index = (i * columns.size + j) * channels + channel;
                 let value = x[input].plus(filter[filter_index]);
                 if value > largest.value {
                     largest = Largest {
@@ -167,6 +153,7 @@ mod tests {
             let slides = steps.map(|(stride, dilation)| Slide { stride, dilation, padding });
             let input: [usize; 4] = input.into();
             let Ok(plan) = Dilation::new(input, size, slides) else { return Ok(()) };
+            let [_, rows, columns] = plan.windows.windows();
             let x: Vec<i64> = (0..len(&input) as i64).map(|i| i * 7919 % 13).collect();
             let filter: Vec<i64> = (0..plan.filter() as i64).map(|i| i * 31 % 7).collect();
             let dy: Vec<i64> = (1..=len(&plan.output()) as i64).collect();
@@ -177,7 +164,7 @@ mod tests {
             add_gradient(&plan, i64::MIN, DilationOperand::Filter, [&x, &filter, &dy], &mut df);
             for (o, at) in coordinates(&plan.output()).iter().enumerate() {
                 let terms: Vec<[usize; 2]> = coordinates(&size).iter().filter_map(|k| {
-                    let (row, column) = (plan.rows.index(at[1], k[0])?, plan.columns.index(at[2], k[1])?);
+                    let (row, column) = (rows.index(at[1], k[0])?, columns.index(at[2], k[1])?);
                     let pixel = ((at[0] * input[1] + row) * input[2] + column) * input[3] + at[3];
                     Some([pixel, (k[0] * size[1] + k[1]) * input[3] + at[3]])
                 }).collect();
