@@ -4,7 +4,6 @@
 
 mod activation;
 mod batch_norm;
-mod batch_norm_versions;
 mod bits;
 mod boxes;
 mod cast;
@@ -113,7 +112,6 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(softmax::table());
     table.extend(special::table());
     table.extend(batch_norm::table());
-    table.extend(batch_norm_versions::table());
     table.extend(conv::table());
     table.extend(conv3d::table());
     table.extend(crop::table());

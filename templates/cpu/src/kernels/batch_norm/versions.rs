@@ -1,8 +1,9 @@
 //! Earlier versions of batch normalization, which have one reserved output less.
 
-use super::batch_norm::{Activation, Gradients, Normalization};
-use super::image::DataFormat;
-use super::prelude::*;
+use super::super::image::DataFormat;
+use super::super::prelude::*;
+use super::gradient::GradientOutputs;
+use super::normalization::{BatchNormActivation, BatchNormalization};
 use sp_plugin::kernel::{Attributes, Kernel, kernels};
 
 #[derive(Attributes)]
@@ -14,13 +15,13 @@ struct NormalizationAttributes {
 }
 
 impl NormalizationAttributes {
-    fn normalization(&self) -> Normalization {
-        Normalization {
+    fn normalization(&self) -> BatchNormalization {
+        BatchNormalization {
             epsilon: self.epsilon,
             exponential_avg_factor: self.exponential_avg_factor,
             data_format: self.data_format.into(),
             is_training: self.is_training,
-            activation: Activation::Identity,
+            activation: BatchNormActivation::Identity,
         }
     }
 }
@@ -72,7 +73,7 @@ macro_rules! gradients {
             reserve_space_3: Out<'_, f32>,
             reserve_space_4: Out<'_, f32>,
         ) -> Result<()> {
-            let outputs = Gradients {
+            let outputs = GradientOutputs {
                 x: x_backprop,
                 vectors: [scale_backprop, offset_backprop],
                 empty: [reserve_space_3, reserve_space_4],
