@@ -151,26 +151,25 @@ impl Prepare for Rounding {
     }
 }
 
-#[kernel(QuantizeAndDequantizeV2, T = [f32, f64])]
-fn round_v2<T: Element + Real + Extremes>(
-    #[state] it: &Rounding,
-    input: In<'_, T>,
-    input_min: In<'_, T>,
-    input_max: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()> {
-    it.run(input, [input_min, input_max], output)
+/// Kernels of numbers of bits that are attributes: `name: Op`.
+macro_rules! roundings {
+    ($($name:ident: $op:ident;)*) => {$(
+        #[kernel($op, T = [f32, f64])]
+        fn $name<T: Element + Real + Extremes>(
+            #[state] it: &Rounding,
+            input: In<'_, T>,
+            input_min: In<'_, T>,
+            input_max: In<'_, T>,
+            output: Out<'_, T>,
+        ) -> Result<()> {
+            it.run(input, [input_min, input_max], output)
+        }
+    )*};
 }
 
-#[kernel(QuantizeAndDequantizeV4, T = [f32, f64])]
-fn round_v4<T: Element + Real + Extremes>(
-    #[state] it: &Rounding,
-    input: In<'_, T>,
-    input_min: In<'_, T>,
-    input_max: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()> {
-    it.run(input, [input_min, input_max], output)
+roundings! {
+    round_v2: QuantizeAndDequantizeV2;
+    round_v4: QuantizeAndDequantizeV4;
 }
 
 #[kernel(QuantizeAndDequantizeV3, T = [f32, f64])]

@@ -64,54 +64,34 @@ fn plan(images: &[usize], size: [usize; 2], alignment: Alignment) -> Result<Resi
     Ok(Resize::new(dims, size, alignment))
 }
 
-#[kernel(ResizeBilinear, T = [F16, Bf16, f32, f64, u8])]
-fn bilinear<T: Element + Cast<f32>>(
-    #[state] attributes: &AlignmentAttributes,
-    images: In<'_, T>,
-    size: HostIn<'_, i32>,
-    resized_images: Out<'_, f32>,
-) -> Result<()> {
-    let size = image_size("size", &size)?;
-    write_bilinear(
-        attributes,
-        (images.dims(), images.data()),
-        size,
-        resized_images,
-    )
+/// Kernels of bilinear interpolation: `name in [types] => function that returns the elements of the images`. The images of
+/// rare types are converted first: the loops are compiled for common types only.
+macro_rules! bilinear {
+    ($($name:ident in [$($ty:ident),*] => $elements:expr;)*) => {$(
+        #[kernel(ResizeBilinear, T = [$($ty),*])]
+        fn $name<T: Element + Cast<f32>>(
+            #[state] attributes: &AlignmentAttributes,
+            images: In<'_, T>,
+            size: HostIn<'_, i32>,
+            resized_images: Out<'_, f32>,
+        ) -> Result<()> {
+            let size = image_size("size", &size)?;
+            let plan = plan(images.dims(), size, attributes.exclusive()?)?;
+            let mut output = resized_images.unspecified(&plan.resized())?;
+            resize::bilinear(&plan, &$elements(&images), &mut output);
+            Ok(())
+        }
+    )*};
 }
 
-/// Converts the images first: the loops are compiled for common types only.
-#[kernel(ResizeBilinear, T = [i8, i32, i64])]
-fn bilinear_rare<T: Element + Cast<f32>>(
-    #[state] attributes: &AlignmentAttributes,
-    images: In<'_, T>,
-    size: HostIn<'_, i32>,
-    resized_images: Out<'_, f32>,
-) -> Result<()> {
-    let size = image_size("size", &size)?;
-    write_bilinear(
-        attributes,
-        (images.dims(), &floats(&images)),
-        size,
-        resized_images,
-    )
+bilinear! {
+    bilinear in [F16, Bf16, f32, f64, u8] => In::data;
+    bilinear_rare in [i8, i32, i64] => floats;
 }
 
 /// Converts all elements.
 pub fn floats<T: Element + Cast<f32>>(x: &In<'_, T>) -> Vec<f32> {
     x.data().iter().map(|x| x.cast()).collect()
-}
-
-fn write_bilinear<T: Cast<f32> + Send + Sync>(
-    attributes: &AlignmentAttributes,
-    (dims, images): (&[usize], &[T]),
-    size: [usize; 2],
-    output: Out<'_, f32>,
-) -> Result<()> {
-    let plan = plan(dims, size, attributes.exclusive()?)?;
-    let mut output = output.unspecified(&plan.resized())?;
-    resize::bilinear(&plan, images, &mut output);
-    Ok(())
 }
 
 #[kernel(ResizeBilinearGrad, T = [F16, Bf16, f32, f64])]
