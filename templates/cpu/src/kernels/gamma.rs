@@ -1,7 +1,7 @@
 //! Random numbers of the gamma distribution, the same as TensorFlow's on the CPU.
 
 use super::prelude::*;
-use super::random::{Selection, read_dims};
+use super::random::{NumberSelection, read_dims};
 use super::seeded_random::read_seed;
 use crate::compute::cast::Cast;
 use crate::compute::random::Philox;
@@ -38,7 +38,7 @@ fn by_key<T: Element + Cast<f64>>(
 where
     f64: Cast<T>,
 {
-    let selection = Selection::new(&shape, &key, &counter, &alg)?;
+    let selection = NumberSelection::new(&shape, &key, &counter, &alg)?;
     let dims = selection.dims.clone();
     selection.write(output, |generator, out| {
         write(generator, &dims, &alpha, out)

@@ -5,7 +5,7 @@ use crate::compute::random::{self, Bounded, Normal, Philox, Sample};
 use sp_plugin::kernel::{HostOut, Kernel, kernels};
 
 /// The inputs that select the numbers, which all of these ops have.
-pub struct Selection {
+pub struct NumberSelection {
     generator: Result<Philox>,
     pub dims: Vec<usize>,
 }
@@ -14,7 +14,7 @@ fn invalid(message: String) -> Error {
     Error::invalid_argument(message)
 }
 
-impl Selection {
+impl NumberSelection {
     /// Reads the inputs.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ macro_rules! distributions {
             alg: HostIn<'_, i32>,
             output: Out<'_, T>,
         ) -> Result<()> {
-            Selection::new(&shape, &key, &counter, &alg)?.write(output, |generator, out| {
+            NumberSelection::new(&shape, &key, &counter, &alg)?.write(output, |generator, out| {
                 $fill(generator, out);
                 Ok(())
             })
@@ -136,7 +136,7 @@ fn uniform_int<T: Element + Bounded + std::fmt::Display>(
     maxval: HostIn<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()> {
-    Selection::new(&shape, &key, &counter, &alg)?.write(output, |generator, out| {
+    NumberSelection::new(&shape, &key, &counter, &alg)?.write(output, |generator, out| {
         let [low, high] = read_limits(&minval, &maxval)?;
         random::uniform_int(generator, low, high, out);
         Ok(())
