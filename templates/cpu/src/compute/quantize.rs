@@ -1,6 +1,7 @@
 //! Numbers rounded to the steps of a quantized range, as numbers.
 
 use super::arith::{greatest, least};
+use super::array;
 use super::elementary::Real;
 use super::search::Extremes;
 
@@ -45,7 +46,7 @@ impl Nudged {
     pub fn shares(&self, x: f32, gradient: f32) -> [f32; 3] {
         let share = |is_taken| if is_taken { gradient } else { 0.0 };
         let is_inside = x >= self.low && x <= self.high;
-        [is_inside, x < self.low, x > self.high].map(share)
+        array::map([is_inside, x < self.low, x > self.high], share)
     }
 }
 

@@ -80,9 +80,10 @@ pub fn max_pool_grad<T: Number>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]) {
             let x = &x[image * plan.image()..][..plan.image()];
             for (part, dy) in dy.chunks(CHANNELS).enumerate() {
                 let start = part * CHANNELS;
-                match <&[T; CHANNELS]>::try_from(dy) {
-                    Ok(dy) => add_to_largest(elements, start, x, dx, &dy[..]),
-                    Err(_) => add_to_largest(elements, start, x, dx, dy),
+                match dy.len() {
+                    // Loops of a length that the compiler knows are vectorized.
+                    CHANNELS => add_to_largest(elements, [start, CHANNELS], x, dx, dy),
+                    channels => add_to_largest(elements, [start, channels], x, dx, dy),
                 }
             }
         },
@@ -90,19 +91,31 @@ pub fn max_pool_grad<T: Number>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]) {
 }
 
 /// Adds the gradients of some channels of a window, from the channel `start` on, to those of its first largest elements.
+///
+/// # Panics
+/// Panics if there are more than [`CHANNELS`], or less in a slice.
 #[inline(always)]
-fn add_to_largest<T: Number>(elements: &Elements, start: usize, x: &[T], dx: &mut [T], dy: &[T]) {
+fn add_to_largest<T: Number>(
+    elements: &Elements,
+    [start, channels]: [usize; 2],
+    x: &[T],
+    dx: &mut [T],
+    dy: &[T],
+) {
     let (mut largest, mut winner) = ([T::ZERO; CHANNELS], [0; CHANNELS]);
     let mut element = 0_u32;
     elements.for_each(
         #[inline(always)]
         |index| {
-            let x = &x[index + start..][..dy.len()];
+            let x = &x[index + start..][..channels];
+            let mut channel = 0;
             // Selections instead of branches, so that the loop is vectorized.
-            for ((x, largest), winner) in x.iter().zip(&mut largest).zip(&mut winner) {
-                let is_larger = element == 0 || *x > *largest;
-                *largest = if is_larger { *x } else { *largest };
-                *winner = if is_larger { element } else { *winner };
+            while channel < channels {
+                let (old, x) = (largest[channel], x[channel]);
+                let is_larger = (element == 0) | (x > old);
+                largest[channel] = if is_larger { x } else { old };
+                winner[channel] = if is_larger { element } else { winner[channel] };
+                channel += 1;
             }
             element += 1;
         },
@@ -111,13 +124,12 @@ fn add_to_largest<T: Number>(elements: &Elements, start: usize, x: &[T], dx: &mu
     elements.for_each(
         #[inline(always)]
         |index| {
-            let dx = &mut dx[index + start..][..dy.len()];
-            for ((dx, dy), winner) in dx.iter_mut().zip(dy).zip(&winner) {
-                *dx = if *winner == element {
-                    dx.plus(*dy)
-                } else {
-                    *dx
-                };
+            let (dx, dy) = (&mut dx[index + start..][..channels], &dy[..channels]);
+            let mut channel = 0;
+            while channel < channels {
+                let (old, sum) = (dx[channel], dx[channel].plus(dy[channel]));
+                dx[channel] = if winner[channel] == element { sum } else { old };
+                channel += 1;
             }
             element += 1;
         },
