@@ -35,8 +35,15 @@ def summary(tensor):
     return [values.mean(), values.std()]
 
 
+def policy_of(name):
+    """Returns the type in which a model computes. Applications normalize two images of one pixel, which amplifies rounding: their
+    losses in float32 differ by 15 to 35% between the CPU device with oneDNN and without it."""
+    return "float64" if name.startswith("application") else "float32"
+
+
 def train(name, model, device):
     tf.keras.utils.set_random_seed(1)
+    tf.keras.config.set_dtype_policy(policy_of(name))
     print(f"begin {name}", file=sys.stderr, flush=True)
     try:
         with tf.device(device):
@@ -44,6 +51,7 @@ def train(name, model, device):
     except tf.errors.OpError as error:
         return str(error)
     finally:
+        tf.keras.config.set_dtype_policy("float32")
         print("end", file=sys.stderr, flush=True)
 
 

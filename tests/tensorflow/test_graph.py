@@ -89,3 +89,15 @@ def test_gradient_of_optimized_function_is_right(relus):
 
     _, result = relus(gradient, [-1.0, 2.0])
     np.testing.assert_array_equal(result, [0, 6])
+
+
+def test_sum_of_large_tensors_is_computed():
+    """TensorFlow's memory optimizer replaces the sum by ops without kernels for the device: the tensors need 256 MB."""
+
+    @tf.function
+    def total(x):
+        with tf.device(f"/device:{DEVICE}:0"):
+            large = [tf.linalg.matmul(x, tf.fill([4, 4096], float(i))) for i in range(1, 5)]
+            return on_cpu(lambda: tf.reduce_sum(tf.add_n(large)))
+
+    assert total(tf.ones([4096, 4])) == 4 * 4096 * 4096 * 10

@@ -22,6 +22,8 @@ IS_COMPLETE = os.environ.get("SP_EVERY_MODEL") == "1"
 NETWORKS = ["transformer encoder", "transformer decoder", "decoding loop", "LSTM", "GRU", "U-Net", "VAE", "GAN"]
 # Arguments and constants of the host, and the initial values of recurrent weights.
 HOST_OPS = {"_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "_HostSend", "_HostRecv", "Const", "Qr"}
+# Keras compiles convolutions in groups by XLA, for which no plugin of a StreamExecutor device can register a JIT device.
+COMPILED_BY_XLA = {"layer Conv2D(3,3,groups=3)", "application ConvNeXtTiny"}
 PLACED = re.compile(r"\((\w+)\): /job:\S*/device:(\w+):\d+")
 
 pytestmark = pytest.mark.skipif(RELEASE < (2, 16), reason="the models are those of Keras 3")
@@ -63,8 +65,18 @@ def test_every_model_has_losses_of_cpu():
     for name in names:
         results, _ = outcomes(name)
         cpu, device = results[name]["cpu"], results[name]["device"]
-        # Normalization of two images of one pixel amplifies the rounding of large networks, so their first losses are compared.
-        count, tolerance = (1, 1e-2) if name.startswith("application") else (len(cpu), 1e-3)
-        if isinstance(device, str) or not np.allclose(device[:count], cpu[:count], rtol=tolerance, atol=tolerance):
-            wrong[name] = device if isinstance(device, str) else (cpu[:2], device[:2])
+        if isinstance(device, str):
+            is_expected = name in COMPILED_BY_XLA and "No JIT device registered" in device
+            wrong |= {} if is_expected else {name: device}
+        elif not has_losses(name, cpu, device):
+            wrong[name] = cpu[:2], device[:2]
     assert not wrong, json.dumps(wrong, indent=1)
+
+
+def has_losses(name, cpu, device):
+    """Returns true if losses are those of the CPU device, in the precision of the model's type."""
+    if name.startswith("application"):
+        # In float64; the losses after an update amplify rounding, and differ between two runs on the CPU.
+        return np.allclose(device[:1], cpu[:1], rtol=1e-6)
+    tolerance = 1e-2 if name == "mixed_bfloat16" else 1e-3
+    return np.allclose(device, cpu, rtol=tolerance, atol=tolerance)

@@ -43,8 +43,9 @@ use crate::{Error, Result, kernel};
 pub trait Optimizer: Default + Send + 'static {
     /// TensorFlow's own passes to switch on or off, for graphs that have nodes on the device.
     ///
-    /// For a device of type `GPU`, `LayoutOptimizer`, `Remapping` and `AutoMixedPrecision` are off unless they are on here:
-    /// they use ops and types for which the plugin then needs kernels, such as `_FusedConv2D`.
+    /// `MemoryOptimization` is off unless it is on here: it replaces `AddN` in large graphs by ops on a temporary variable, for
+    /// which the plugin then needs kernels. For a device of type `GPU`, `LayoutOptimizer`, `Remapping` and
+    /// `AutoMixedPrecision` are off, too: they use ops and types such as `_FusedConv2D`.
     const PASSES: &'static [(Pass, Switch)] = &[];
 
     /// True if the SDK replaces ops that change or read parts of a variable by ops of tensors, after `optimize`. It does so
