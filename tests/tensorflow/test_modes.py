@@ -129,7 +129,7 @@ def test_peak_memory_of_asynchronous_device_is_within_5_percent_of_inline(memory
 def test_update_that_no_plugin_can_make_is_error_that_names_another(mode):
     found = results(mode, "update")
     remedies = ["variable.assign(variable + value)", "variable.assign(variable - value)", "tf.gather(variable.read_value(), indices)",
-                "variable.assign(tf.tensor_scatter_nd_add(variable, indices, updates))", "variable.assign(variable - rate * gradient)"]
+                "variable.assign(tf.tensor_scatter_nd_add(variable, tf.expand_dims(indices, -1), updates))", "variable.assign(variable - rate * gradient)"]
     assert len(found["errors"]) == len(remedies), found
     for error, remedy in zip(found["errors"], remedies):
         assert error.startswith("UnimplementedError") and f"use {remedy}" in error, error

@@ -45,7 +45,7 @@ pub trait Optimizer: Default + Send + 'static {
     ///
     /// `MemoryOptimization` is off unless it is on here: it replaces `AddN` in large graphs by ops on a temporary variable, for
     /// which the plugin then needs kernels. For a device of type `GPU`, `LayoutOptimizer`, `Remapping` and
-    /// `AutoMixedPrecision` are off, too: they use ops and types such as `_FusedConv2D`.
+    /// `AutoMixedPrecision` are off, too: they use ops such as `_FusedConv2D`, and types such as half floats, for which the plugin then needs kernels.
     const PASSES: &'static [(Pass, Switch)] = &[];
 
     /// True if the SDK replaces ops that change or read parts of a variable by ops of tensors, after `optimize`. It does so

@@ -27,7 +27,7 @@ pub fn fill(table: &mut PrefixMut<'_, TP_Optimizer>) {
     }
 }
 
-/// Returns the graph that it gets.
+/// Optimizer that returns the graph unchanged.
 struct Unchanged;
 
 impl TP_Optimizer__optimize_func for Unchanged {

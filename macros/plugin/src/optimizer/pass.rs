@@ -85,7 +85,7 @@ passes! {
 ///
 /// The memory optimizer replaces `AddN` in large graphs by a temporary variable and `Assign`, for which core has kernels
 /// on its own devices only. With type `GPU` further passes use ops and types for which core's GPU build has kernels, such as
-/// `_FusedConv2D` and half floats, and which no other plugin must have.
+/// `_FusedConv2D` and half floats, and which other plugins need not have.
 pub(super) fn defaults(device_type: &CStr) -> &'static [(Pass, Switch)] {
     match device_type.to_bytes() {
         b"GPU" => &[

@@ -289,7 +289,7 @@ pub fn einsum<T: Multiply>(plan: &Einsum, operands: &[&[T]], out: &mut [T]) {
         len(&plan.output_dims),
         "the result differs in length from the plan"
     );
-    // Dims of an empty operand may be of any size, and so are the sums along the others.
+    // The other dims of an empty operand may be of any size. Its sums are 0, so no loop runs.
     if operands.iter().any(|it| it.is_empty()) {
         return out.fill(T::default());
     }

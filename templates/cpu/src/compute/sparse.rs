@@ -25,7 +25,7 @@ impl<'a> Points<'a> {
             [count] => (count, 1),
             [count, rank] => (count, rank),
             _ => {
-                let message = format!("indices must be at most a matrix, got shape {shape:?}");
+                let message = format!("indices must be at most a matrix, not of shape {shape:?}");
                 return Err(Error::Invalid(message));
             }
         };

@@ -41,7 +41,7 @@ impl<'a> Boxes<'a, '_> {
     /// Returns the plan for parts of `size` rows and columns.
     ///
     /// # Errors
-    /// Returns an error if the images have no rows or columns, or a box is not finite or of an image that does not exist.
+    /// Returns an error if a shape is wrong, the images have no rows or columns, or a box is not finite or of an image that does not exist.
     fn plan(
         self,
         images: [usize; 4],
@@ -52,7 +52,7 @@ impl<'a> Boxes<'a, '_> {
         self.check_dims()?;
         if images[1] == 0 || images[2] == 0 {
             return Err(Error::invalid_argument(format!(
-                "images of shape {images:?} must have rows and columns"
+                "image of shape {images:?} must have rows and columns"
             )));
         }
         let is_empty = self.indices.is_empty();
@@ -134,7 +134,6 @@ fn gradient_plan<'a>(
     interpolation: Interpolation,
 ) -> Result<Crop<'a>> {
     let [count, rows, columns, channels] = dims4("grads", grads.dims())?;
-    boxes.check_dims()?;
     let invalid = |text: String| Err(Error::invalid_argument(text));
     if count != boxes.indices.len() || channels != images[3] {
         return invalid(format!(

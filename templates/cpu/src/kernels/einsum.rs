@@ -98,7 +98,7 @@ fn write_products<T: Element + Multiplied>(
         );
         return Err(Error::invalid_argument(message));
     };
-    // TensorFlow reports a result that no memory has room for, so that it is allocated first.
+    // The output is allocated first, so that TensorFlow reports one that memory has no room for.
     let dims = [
         Broadcast::new([batch_x, batch_y])?.dims(),
         &[product.m, product.n],

@@ -66,7 +66,7 @@ fn lengths(
         .enumerate()
     {
         let Ok(length @ 1..) = usize::try_from(*length) else {
-            return invalid(format!("fft_length must be positive, got {length}"));
+            return invalid(format!("fft_length must be positive, not {length}"));
         };
         let is_last = index + 1 == rank;
         let least = if is_half && is_last {

@@ -122,20 +122,18 @@ fn one_hot<I: Element + GatherIndex>(
         Ok(axis) if axis <= dims.len() => axis,
         _ => {
             let rank = dims.len();
-            return rejected(format!(
-                "Expected axis to be -1 or in [0, {rank}], got {axis}"
-            ));
+            return rejected(format!("axis must be -1 or from 0 to {rank}, not {axis}"));
         }
     };
     let scalars = [depth.dims(), on_value.dims(), off_value.dims()];
     if scalars.iter().any(|it| !it.is_empty()) {
         return rejected(format!(
-            "depth, on_value and off_value must be scalars, got shapes {scalars:?}"
+            "depth, on_value and off_value must be scalars, not of shapes {scalars:?}"
         ));
     }
     let depth = depth.scalar()?;
     let Ok(depth) = usize::try_from(depth) else {
-        return rejected(format!("depth must be non-negative, got: {depth}"));
+        return rejected(format!("depth must not be negative, but is {depth}"));
     };
     let mut result = InlineList::from(&dims[..axis]);
     result.push(depth);

@@ -112,7 +112,7 @@ pub fn check_dims(name: &str, found: &[usize], expected: &[usize]) -> Result<()>
 /// Returns the message about an attribute whose elements of batch and channels are not 1.
 pub fn not_spatial(name: &str, values: &[i64]) -> String {
     format!(
-        "{name} {values:?} must be 1 for batch and channels: windows extend over the other dimensions"
+        "{name} {values:?} must have 1 for batch and channels: windows extend over the other dimensions"
     )
 }
 

@@ -242,7 +242,7 @@ fn check_paddings(paddings: &HostIn<'_, Index>, rank: usize) -> Result<()> {
     match dims == [rank, 2] {
         true => Ok(()),
         false => Err(Error::invalid_argument(format!(
-            "paddings must be a matrix of {rank} rows and 2 columns, got {dims:?}"
+            "paddings must be a matrix of {rank} rows and 2 columns, not of shape {dims:?}"
         ))),
     }
 }

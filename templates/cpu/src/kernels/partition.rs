@@ -83,8 +83,11 @@ fn bincount<T: Element + Number>(
     let count = bin_count(size.dims(), size.scalar()?.into())?;
     let values = to_indices(&arr)?;
     if !weights.is_empty() && weights.len() != len(arr.dims()) {
-        let message = "Input indices and weights must have the same size.";
-        return Err(Error::invalid_argument(message));
+        return Err(Error::invalid_argument(format!(
+            "weights must be empty or have an element for each one of arr, not shape {:?} for arr of shape {:?}",
+            weights.dims(),
+            arr.dims()
+        )));
     }
     let plan = Bins {
         row_len: len(arr.dims()).max(1),
@@ -99,7 +102,8 @@ fn bincount<T: Element + Number>(
 fn bin_count(dims: &[usize], size: i64) -> Result<usize> {
     let count = usize::try_from(size).ok().filter(|_| dims.is_empty());
     count.ok_or_else(|| {
-        let message = format!("size ({size}) must be a non-negative scalar, got shape {dims:?}");
+        let message =
+            format!("size must be a scalar that is not negative, not {size} of shape {dims:?}");
         Error::invalid_argument(message)
     })
 }

@@ -25,9 +25,8 @@ fn spatial_sizes<const N: usize>(name: &str, values: &[i64]) -> Result<[usize; N
         .filter_map(|it| to_size(*it))
         .collect();
     sizes.try_into().map_err(|_| {
-        let count = N;
         let message =
-            format!("{name} {values:?} must have {count} spatial elements, from 1 to 2147483647");
+            format!("{name} {values:?} must have {N} spatial elements, from 1 to 2147483647");
         Error::new(Code::OUT_OF_RANGE, message)
     })
 }

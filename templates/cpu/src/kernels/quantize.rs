@@ -45,9 +45,13 @@ impl Prepare for Nudged {
     type Attributes = RangeAttributes;
 
     fn prepare(it: RangeAttributes) -> Result<Self> {
-        let steps = Quantization::new(it.num_bits, it.narrow_range)?;
+        let quantization = Quantization::new(it.num_bits, it.narrow_range)?;
         match it.min < it.max {
-            true => Ok(Self::new([it.min, it.max], steps.bits, steps.is_narrow)),
+            true => Ok(Self::new(
+                [it.min, it.max],
+                quantization.bits,
+                quantization.is_narrow,
+            )),
             false => Err(Error::invalid_argument(format!(
                 "min {} must be below max {}",
                 it.min, it.max
@@ -92,7 +96,7 @@ fn with_args_gradient(
 
 /// Returns the ranges of channels, of which there is one for scalars.
 fn ranges(
-    steps: Quantization,
+    quantization: Quantization,
     min: &In<'_, f32>,
     max: &In<'_, f32>,
     expected: &[usize],
@@ -104,7 +108,9 @@ fn ranges(
         }
     }
     let pairs = min.data().iter().zip(max.data());
-    Ok(pairs.map(|(min, max)| steps.range(*min, *max)).collect())
+    Ok(pairs
+        .map(|(min, max)| quantization.range(*min, *max))
+        .collect())
 }
 
 /// Returns the dims of the limits of one range.
@@ -161,19 +167,19 @@ macro_rules! with_limits {
     ($($name:ident: $op:ident, $gradient:ident: $gradient_op:ident => $dims:path;)*) => {$(
         #[kernel($op)]
         fn $name(
-            #[state] steps: &Quantization,
+            #[state] quantization: &Quantization,
             inputs: In<'_, f32>,
             min: In<'_, f32>,
             max: In<'_, f32>,
             outputs: Out<'_, f32>,
         ) -> Result<()> {
-            let ranges = ranges(*steps, &min, &max, $dims(inputs.dims())?)?;
+            let ranges = ranges(*quantization, &min, &max, $dims(inputs.dims())?)?;
             write_rounded(&ranges, inputs, outputs)
         }
 
         #[kernel($gradient_op)]
         fn $gradient(
-            #[state] steps: &Quantization,
+            #[state] quantization: &Quantization,
             gradients: In<'_, f32>,
             inputs: In<'_, f32>,
             min: In<'_, f32>,
@@ -183,7 +189,7 @@ macro_rules! with_limits {
             backprop_wrt_max: Out<'_, f32>,
         ) -> Result<()> {
             check_same((gradients.dims(), "gradients"), (inputs.dims(), "inputs"))?;
-            let ranges = ranges(*steps, &min, &max, $dims(inputs.dims())?)?;
+            let ranges = ranges(*quantization, &min, &max, $dims(inputs.dims())?)?;
             let outputs = [backprops_wrt_input, backprop_wrt_min, backprop_wrt_max];
             write_gradients(&ranges, [gradients, inputs], outputs, min.dims())
         }

@@ -89,7 +89,7 @@ bilinear! {
     bilinear_rare in [i8, i32, i64] => floats;
 }
 
-/// Converts all elements.
+/// Returns all elements as `f32`.
 pub fn floats<T: Element + Cast<f32>>(x: &In<'_, T>) -> Vec<f32> {
     x.data().iter().map(|x| x.cast()).collect()
 }

@@ -53,7 +53,7 @@ fn select_v1(
     let is_rows = c.len() == 1 && !x.is_empty() && c[0] == x[0];
     if x != y || !(c.is_empty() || c == x || is_rows) {
         return Err(Error::invalid_argument(format!(
-            "t and e must have one shape, and condition theirs or an element for each row, not {x:?}, {y:?} and {c:?}"
+            "t and e must have one shape, and condition must have theirs, be a scalar or have an element for each row: t {x:?}, e {y:?}, condition {c:?}"
         )));
     }
     let mut condition_dims = InlineList::from(c);
@@ -112,9 +112,9 @@ fn top_k<T: Element + Order>(
     Ok(())
 }
 
-/// Kernels of the best element along an axis: `name: Op => start, direction`.
+/// Kernels of the best element along an axis: `name: Op => start, extreme`.
 macro_rules! extremes {
-    ($($name:ident: $op:ident in [$($index:ident),*] => $start:ident, $direction:ident;)*) => {$(
+    ($($name:ident: $op:ident in [$($index:ident),*] => $start:ident, $extreme:ident;)*) => {$(
         #[kernel(
             $op,
             T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64],
@@ -125,7 +125,7 @@ macro_rules! extremes {
             dimension: HostIn<'_, Index>,
             output: BytesOut<'_>,
         ) -> Result<()> {
-            write_extreme(Extreme::$direction, T::$start, input, dimension.scalar()?, output)
+            write_extreme(Extreme::$extreme, T::$start, input, dimension.scalar()?, output)
         }
     )*};
 }
@@ -136,7 +136,7 @@ extremes! {
 }
 
 fn write_extreme<T: Element + Extremes>(
-    direction: Extreme,
+    extreme: Extreme,
     start: T,
     input: In<'_, T>,
     dimension: i64,
@@ -154,7 +154,7 @@ fn write_extreme<T: Element + Extremes>(
     let mut output = output.uninit(&result)?;
     let width = output.width();
     search::arg_extreme(
-        direction,
+        extreme,
         start,
         shape,
         input.data(),

@@ -168,9 +168,14 @@ fn reverse_sequence(
             "seq_dim {seq_dim} and batch_dim {batch_dim} must be dimensions of input, which has shape {dims:?}"
         )));
     };
-    if seq == batch || seq_lengths.dims() != [dims[batch]] {
+    if seq == batch {
+        let message = format!("seq_dim and batch_dim must differ, but both are {seq}");
+        return Err(Error::invalid_argument(message));
+    }
+    if seq_lengths.dims() != [dims[batch]] {
         return Err(Error::invalid_argument(format!(
-            "seq_dim {seq} must differ from batch_dim {batch}, and seq_lengths of shape {:?} must have a length for each element of the batch, for input of shape {dims:?}",
+            "seq_lengths must have shape [{}], a length for each element of the batch, not {:?}",
+            dims[batch],
             seq_lengths.dims()
         )));
     }
@@ -212,7 +217,7 @@ fn reverse(
     }
     if dims.dims() != [shape.len()] || shape.len() > 8 {
         return Err(Error::invalid_argument(format!(
-            "dims of shape {:?} must be a vector with an element for each dimension of tensor, of which there may be 8, not shape {shape:?}",
+            "dims must be a vector with an element for each of at most 8 dimensions, not shape {:?} for a tensor of shape {shape:?}",
             dims.dims()
         )));
     }
@@ -231,7 +236,7 @@ fn bitcast(input: BytesIn<'_>, output: BytesOut<'_>, r#type: DataType) -> Result
         dims.push(from / to);
     } else if to > from && dims.pop() != Some(to / from) {
         return Err(Error::invalid_argument(format!(
-            "elements {:?} are no elements {:?}: the last dimension of shape {:?} must be {}",
+            "cannot bitcast {:?} to {:?}: the last dimension of shape {:?} must be {}",
             input.dtype(),
             r#type,
             input.dims(),

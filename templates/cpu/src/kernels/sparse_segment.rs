@@ -92,7 +92,7 @@ fn read_segments(stated: &HostIn<'_, Index>, used: usize) -> Result<usize> {
     let count = usize::try_from(stated).ok();
     count.filter(|it| used <= *it).ok_or_else(|| {
         Error::invalid_argument(format!(
-            "num_segments is {stated}, but must be at least {used}: the last of segment_ids and 1"
+            "num_segments is {stated}, but must be at least {used}, the number of segments in segment_ids"
         ))
     })
 }
@@ -109,7 +109,7 @@ macro_rules! gradients {
                 output_dim0: HostIn<'_, i32>,
                 output: Out<'_, T>,
             ) -> Result<()> {
-                let rows = read_rows(&output_dim0)?;
+                let rows = read_rows("output_dim0", &output_dim0)?;
                 let spread = read_gradient(grad.dims(), [&indices, &segment_ids], rows)?;
                 write_gradient(&grad, &spread, rows, $part, output)
             }
@@ -123,7 +123,7 @@ macro_rules! gradients {
                 output: Out<'_, T>,
                 sorted_unique_indices: BytesOut<'_>,
             ) -> Result<()> {
-                let rows = read_rows(&dense_output_dim0)?;
+                let rows = read_rows("dense_output_dim0", &dense_output_dim0)?;
                 let spread = read_gradient(grad.dims(), [&indices, &segment_ids], rows)?;
                 let (unique, spread) = spread.onto_distinct();
                 let mut indices = sorted_unique_indices.uninit(&[unique.len()])?;
@@ -148,11 +148,11 @@ gradients! {
 }
 
 /// Returns the number of rows of the table.
-fn read_rows(rows: &HostIn<'_, i32>) -> Result<usize> {
-    let rows = read_scalar("output_dim0", rows)?;
+fn read_rows(name: &str, rows: &HostIn<'_, i32>) -> Result<usize> {
+    let rows = read_scalar(name, rows)?;
     usize::try_from(rows).map_err(|_| {
         Error::invalid_argument(format!(
-            "output_dim0, the number of rows, must not be negative, but is {rows}"
+            "{name}, the number of rows, must not be negative, but is {rows}"
         ))
     })
 }

@@ -172,7 +172,7 @@ impl<'g> Builder<'g> {
     /// Returns the scope of a node's inputs and that of its results.
     fn scopes_of_node(&mut self, position: usize) -> Option<[Scope; 2]> {
         let node = &self.nodes[position];
-        // It runs although its inputs are dead.
+        // A ControlTrigger runs although its inputs are dead: no conditions describe it, so nothing in its graph is merged.
         if node.op == "ControlTrigger" {
             return None;
         }

@@ -95,6 +95,9 @@ pub struct Batch {
 
 impl Batch {
     /// Creates the batch of `count` products, each of the next matrices of both operands.
+    ///
+    /// # Panics
+    /// Panics if there is not enough memory.
     pub fn new(count: usize, product: Product) -> Self {
         // Matrices without elements may be more than memory has room for.
         let count = if product.m == 0 || product.n == 0 {
@@ -143,7 +146,7 @@ impl Batch {
 /// Panics if there is not enough memory.
 fn room_for(count: usize) -> Vec<[usize; 2]> {
     let mut pairs = Vec::new();
-    // A panic fails the call, and the process goes on.
+    // A panic is an error of this call. A failed allocation would end the process.
     pairs
         .try_reserve_exact(count)
         .expect("there is not enough memory for the pairs of matrices");

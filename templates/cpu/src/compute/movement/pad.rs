@@ -68,8 +68,13 @@ impl Padding {
         for (axis, dim) in dims.iter().enumerate() {
             let [before, after] = [paddings[2 * axis], paddings[2 * axis + 1]];
             let padded = pad_axis(*dim, before, after, mode).ok_or_else(|| {
+                let limit = match mode {
+                    Mode::Constant => String::new(),
+                    Mode::Reflect => format!(", and must be below {dim} for a mirror image"),
+                    Mode::Symmetric => format!(", and must be at most {dim} for a mirror image"),
+                };
                 Error::Invalid(format!(
-                    "paddings {before} and {after} of axis {axis} must not be negative, nor longer than the mirror image of its {dim} elements"
+                    "paddings {before} and {after} of axis {axis} must not be negative{limit}"
                 ))
             })?;
             result.push(padded.padded());

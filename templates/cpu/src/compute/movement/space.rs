@@ -174,7 +174,7 @@ impl Blocks<'_> {
         for size in self.sizes {
             match usize::try_from(*size) {
                 Ok(size) if size > 0 => sizes.push(size),
-                _ => return rejected(format!("block_shape must be positive, got {size}")),
+                _ => return rejected(format!("block_shape must be positive, not {size}")),
             }
         }
         let is_moved = |axis: &usize| sizes[*axis] != 1 || self.borders[2 * axis..][..2] != [0, 0];
@@ -239,7 +239,8 @@ fn crop(whole: &[usize], borders: &[i64]) -> Result<(View, InlineList<usize>)> {
             .unwrap_or(i64::MAX)
             .saturating_sub(border[0].saturating_add(border[1]));
         if rest < 0 {
-            let message = format!("cropped_shape[{}]={rest} must be non-negative", axis - 1);
+            let message =
+                format!("crops {border:?} must not exceed the {dim} elements of dimension {axis}");
             return Err(Error::Invalid(message));
         }
         begin.push(border[0]);

@@ -22,14 +22,14 @@ const BLOCK: usize = 32;
 /// # Panics
 /// Panics if `x` or `out` has another length than the dims imply.
 pub fn arg_extreme<T: PartialOrd + Copy + Sync>(
-    direction: Extreme,
+    extreme: Extreme,
     start: T,
     [axis, inner]: [usize; 2],
     x: &[T],
     out: &mut [MaybeUninit<u8>],
     width: usize,
 ) {
-    match direction {
+    match extreme {
         Extreme::Largest => search(|x, best| x > best, start, [axis, inner], x, out, width),
         Extreme::Smallest => search(|x, best| x < best, start, [axis, inner], x, out, width),
     }

@@ -16,12 +16,29 @@ pub const OP: &str = op::ELEMENTWISE_RESULTS;
 /// The most nodes that the search for paths visits in a graph. Then no more trees are merged.
 const MAX_VISITS: usize = 2_000_000;
 
-/// Parts of the names of ops that add to a queue, a barrier or a staging area, which no edge connects with the ops that
+/// Parts of the names of ops that add to a queue or another container, or close it. No edge connects them with the ops that
 /// remove from it.
-const CONTAINER_INSERTIONS: [&str; 3] = ["Enqueue", "BarrierInsert", "Stage"];
+const CONTAINER_INSERTIONS: [&str; 7] = [
+    "Enqueue",
+    "QueueClose",
+    "BarrierInsert",
+    "BarrierClose",
+    "Stage",
+    "AccumulatorApplyGradient",
+    "CollectiveBcastSend",
+];
 
-/// Parts of the names of ops that wait for such an insertion.
-const CONTAINER_REMOVALS: [&str; 5] = ["Dequeue", "BarrierTake", "Unstage", "StagePeek", "MapPeek"];
+/// Parts of the names of ops that wait for such an op.
+const CONTAINER_REMOVALS: [&str; 8] = [
+    "Dequeue",
+    "ReaderRead",
+    "BarrierTake",
+    "Unstage",
+    "StagePeek",
+    "MapPeek",
+    "AccumulatorTakeGradient",
+    "CollectiveBcastRecv",
+];
 
 /// Merges trees, and single nodes, that read each other's results. Returns true if there were any.
 pub(in crate::optimizer::fusion) fn fuse_in(
@@ -216,7 +233,7 @@ fn shape(node: &Node, ops: &[&str], rules: &Rules<'_>) -> Option<KnownShape> {
     }
 }
 
-/// Returns for each node those that read it or wait for it. One that takes from a container waits for those that add to one.
+/// Returns for each node those that read it or wait for it. Ops that remove from a container wait for all ops that add to one.
 fn readers(graph: &Graph, links: &Links<'_>) -> Vec<Vec<usize>> {
     let mut readers = vec![Vec::new(); graph.nodes.len()];
     let positions = |parts: &[&str]| {

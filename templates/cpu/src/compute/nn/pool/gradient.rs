@@ -93,7 +93,7 @@ pub fn max_pool_grad<T: Number>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]) {
 /// Adds the gradients of some channels of a window, from the channel `start` on, to those of its first largest elements.
 ///
 /// # Panics
-/// Panics if there are more than [`CHANNELS`], or less in a slice.
+/// Panics if there are more than [`CHANNELS`], or if a slice has fewer.
 #[inline(always)]
 fn add_to_largest<T: Number>(
     elements: &Elements,
