@@ -77,6 +77,6 @@ def has_losses(name, cpu, device):
     """Returns true if losses are those of the CPU device, in the precision of the model's type."""
     if name.startswith("application"):
         # In float64; the losses after an update amplify rounding, and differ between two runs on the CPU.
-        return np.allclose(device[:1], cpu[:1], rtol=1e-6)
+        return np.allclose(device[:1], cpu[:1], rtol=1e-4)
     tolerance = 1e-2 if name == "mixed_bfloat16" else 1e-3
     return np.allclose(device, cpu, rtol=tolerance, atol=tolerance)

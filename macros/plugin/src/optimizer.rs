@@ -8,6 +8,7 @@ mod condition;
 mod declined;
 pub mod fusion;
 mod pass;
+mod temporary_sum;
 mod variable_update;
 
 use std::ffi::{CStr, c_void};
@@ -43,9 +44,8 @@ use crate::{Error, Result, kernel};
 pub trait Optimizer: Default + Send + 'static {
     /// TensorFlow's own passes to switch on or off, for graphs that have nodes on the device.
     ///
-    /// `MemoryOptimization` is off unless it is on here: it replaces `AddN` in large graphs by ops on a temporary variable, for
-    /// which the plugin then needs kernels. For a device of type `GPU`, `LayoutOptimizer`, `Remapping` and
-    /// `AutoMixedPrecision` are off, too: they use ops such as `_FusedConv2D`, and types such as half floats, for which the plugin then needs kernels.
+    /// For a device of type `GPU`, `LayoutOptimizer`, `Remapping` and `AutoMixedPrecision` are off unless they are on here:
+    /// they use ops such as `_FusedConv2D`, and types such as half floats, for which the plugin then needs kernels.
     const PASSES: &'static [(Pass, Switch)] = &[];
 
     /// True if the SDK replaces ops that change or read parts of a variable by ops of tensors, after `optimize`. It does so
@@ -208,6 +208,8 @@ fn apply_rewrites<O: Optimizer>(
     let Some(device_type) = DEVICE_TYPE.get().and_then(|it| it.to_str().ok()) else {
         return Ok(new_graph);
     };
+    let bytes = new_graph.as_deref().unwrap_or(item.bytes());
+    let new_graph = temporary_sum::replace(bytes, device_type)?.or(new_graph);
     let settings = FusionSettings {
         chains: O::FUSIONS,
         elementwise: O::ELEMENTWISE,

@@ -81,20 +81,16 @@ passes! {
     ScopedAllocatorOptimization = scoped_allocator_optimization,
 }
 
-/// Returns the configuration that an optimizer's own one replaces.
-///
-/// The memory optimizer replaces `AddN` in large graphs by a temporary variable and `Assign`, for which core has kernels
-/// on its own devices only. With type `GPU` further passes use ops and types for which core's GPU build has kernels, such as
-/// `_FusedConv2D` and half floats, and which other plugins need not have.
+/// Returns the configuration that an optimizer's own one replaces. With type `GPU` these passes use ops and types for which
+/// core's GPU build has kernels, such as `_FusedConv2D` and half floats, and which other plugins need not have.
 pub(super) fn defaults(device_type: &CStr) -> &'static [(Pass, Switch)] {
     match device_type.to_bytes() {
         b"GPU" => &[
-            (Pass::MemoryOptimization, Switch::Off),
             (Pass::LayoutOptimizer, Switch::Off),
             (Pass::Remapping, Switch::Off),
             (Pass::AutoMixedPrecision, Switch::Off),
         ],
-        _ => &[(Pass::MemoryOptimization, Switch::Off)],
+        _ => &[],
     }
 }
 
@@ -124,10 +120,7 @@ mod tests {
         let passes: Vec<Pass> = defaults(c"GPU").iter().map(|(pass, _)| *pass).collect();
         assert!(passes.contains(&Pass::Remapping) && passes.contains(&Pass::LayoutOptimizer));
         assert!(defaults(c"GPU").iter().all(|it| it.1 == Switch::Off));
-        assert_eq!(
-            defaults(c"MYACCEL"),
-            [(Pass::MemoryOptimization, Switch::Off)]
-        );
+        assert_eq!(defaults(c"MYACCEL"), []);
     }
 
     #[test]
