@@ -51,7 +51,6 @@ def train(name, model, device):
     except tf.errors.OpError as error:
         return str(error)
     finally:
-        tf.keras.config.set_dtype_policy("float32")
         print("end", file=sys.stderr, flush=True)
 
 

@@ -20,108 +20,107 @@ pub(super) fn replace(bytes: &[u8], device_type: &str) -> Result<Option<Vec<u8>>
 
 /// Replaces the sums in temporary variables. Returns true if there are any.
 fn replace_in(graph: &mut Graph, device_type: &str) -> bool {
-    let nodes: HashMap<&str, &Node> = graph.nodes.iter().map(|it| (&*it.name, it)).collect();
-    let on_device = graph.nodes.iter().enumerate();
-    let on_device = on_device.filter(|(_, it)| it.device_type() == Some(device_type));
-    let sums: Vec<(usize, TemporarySum<'_>)> = on_device
-        .filter_map(|(position, it)| Some((position, TemporarySum::find(&nodes, it)?)))
-        .filter(|(_, it)| it.is_unread(graph))
+    let links = Links::new(graph);
+    let nodes = graph.nodes.iter().enumerate();
+    let on_device = nodes.filter(|(_, it)| it.device_type() == Some(device_type));
+    let sums: Vec<(usize, Node, Vec<String>)> = on_device
+        .filter_map(|(position, it)| {
+            let sum = TemporarySum::find(&links, it)?;
+            let names = sum.parts().map(|it| it.name.clone()).collect();
+            Some((position, sum.to_node()?, names))
+        })
         .collect();
-    let replaced: BTreeSet<String> = sums.iter().flat_map(|(_, it)| it.names()).collect();
-    let added: Vec<(usize, Node)> = sums
-        .iter()
-        .filter_map(|(position, it)| Some((*position, it.to_node()?)))
-        .collect();
-    let is_changed = !added.is_empty();
-    for (position, node) in added {
+    let is_changed = !sums.is_empty();
+    let mut replaced = BTreeSet::new();
+    for (position, node, names) in sums {
         graph.nodes[position] = node;
+        replaced.extend(names);
     }
     graph.nodes.retain(|it| !replaced.contains(&it.name));
     is_changed
 }
 
-/// The nodes of a sum in a temporary variable.
+/// The nodes of a graph by name, and how many inputs name each.
+struct Links<'g> {
+    nodes: HashMap<&'g str, &'g Node>,
+    readers: HashMap<&'g str, usize>,
+}
+
+impl<'g> Links<'g> {
+    fn new(graph: &'g Graph) -> Self {
+        let mut readers = HashMap::new();
+        for input in graph.nodes.iter().flat_map(Node::inputs) {
+            *readers.entry(input.node).or_default() += 1;
+        }
+        let nodes = graph.nodes.iter().map(|it| (&*it.name, it)).collect();
+        Self { nodes, readers }
+    }
+
+    /// Returns the source of an input if it runs this op, and if so many inputs name it.
+    fn source(&self, node: &Node, index: usize, op: &str, readers: usize) -> Option<&'g Node> {
+        let found = *self.nodes.get(node.inputs().nth(index)?.node)?;
+        let is_read_by = self.readers.get(&*found.name) == Some(&readers);
+        (found.op == op && is_read_by).then_some(found)
+    }
+}
+
+/// The nodes of a sum in a temporary variable, which no other nodes read or wait for.
 struct TemporarySum<'g> {
     /// The node that returns the value and destroys the variable; it has the name of the former `AddN`.
     result: &'g Node,
     variable: &'g Node,
-    /// Assigns zeros.
+    /// Assigns zeros. Their node stays, since another node may read it; a pass of TensorFlow removes it otherwise.
     initializer: &'g Node,
-    zeros: &'g Node,
     /// Each adds a term, in the order of the terms.
     additions: Vec<&'g Node>,
 }
 
 impl<'g> TemporarySum<'g> {
     /// Returns the sum whose value `result` returns, or `None` if it is another node.
-    fn find(nodes: &HashMap<&str, &'g Node>, result: &'g Node) -> Option<Self> {
-        let source = |node: &Node, index: usize, op: &str| {
-            let found = *nodes.get(node.inputs().nth(index)?.node)?;
-            (found.op == op).then_some(found)
-        };
+    fn find(links: &Links<'g>, result: &'g Node) -> Option<Self> {
         if result.op != "DestroyTemporaryVariable" {
             return None;
         }
-        let initializer = source(result, 0, "Assign")?;
-        let variable = source(initializer, 0, "TemporaryVariable")?;
-        let zeros = source(initializer, 1, "ZerosLike")?;
-        let controls = result.inputs().filter(|it| it.output.is_none());
-        let controls = controls.filter_map(|it| nodes.get(it.node).copied());
-        let is_addition = |node: &&Node| {
-            let target = node.inputs().next();
-            node.op == "AssignAdd" && target.is_some_and(|it| it.node == initializer.name)
-        };
-        let mut additions: Vec<&Node> = controls.filter(is_addition).collect();
+        let target = result.inputs().next()?.node;
+        let is_addition = |node: &Node| node.inputs().next().is_some_and(|it| it.node == target);
+        let mut additions: Vec<&Node> = (1..result.inputs.len())
+            .filter_map(|index| links.source(result, index, "AssignAdd", 1))
+            .filter(|it| is_addition(it))
+            .collect();
         // The names end with the numbers of the terms. Control inputs have no order.
         additions.sort_by_key(|it| it.name.rsplit('_').next()?.parse::<usize>().ok());
-        let sum = Self {
+        if additions.is_empty() {
+            return None;
+        }
+        let initializer = links.source(result, 0, "Assign", additions.len() + 1)?;
+        Some(Self {
             result,
-            variable,
+            variable: links.source(initializer, 0, "TemporaryVariable", 1)?,
             initializer,
-            zeros,
             additions,
-        };
-        (!sum.additions.is_empty()).then_some(sum)
+        })
     }
 
     /// Returns the nodes that are removed.
     fn parts(&self) -> impl Iterator<Item = &'g Node> {
-        let first = [self.variable, self.initializer, self.zeros];
+        let first = [self.variable, self.initializer];
         first.into_iter().chain(self.additions.iter().copied())
     }
 
-    /// Returns the names of the nodes that are removed.
-    fn names(&self) -> impl Iterator<Item = String> {
-        self.parts().map(|it| it.name.clone())
-    }
-
-    /// Returns true if no other node reads the nodes that are removed, or waits for them.
-    fn is_unread(&self, graph: &Graph) -> bool {
-        let names: BTreeSet<&str> = self.parts().map(|it| &*it.name).collect();
-        let others = graph.nodes.iter();
-        let mut others =
-            others.filter(|it| it.name != self.result.name && !names.contains(&*it.name));
-        !others.any(|it| it.inputs().any(|input| names.contains(input.node)))
-    }
-
-    /// Returns the `AddN`. It waits for all nodes that the parts wait for.
+    /// Returns the `AddN`, or `None` if an addition has no term. It waits for all nodes that the parts wait for.
     fn to_node(&self) -> Option<Node> {
-        let terms: Option<Vec<String>> = self
-            .additions
-            .iter()
-            .map(|it| it.inputs.get(1).cloned())
-            .collect();
+        let terms = self.additions.iter().map(|it| it.inputs.get(1).cloned());
         let mut node = self.result.clone();
         node.op = "AddN".into();
         node.attributes.retain(|(name, _)| name != "var_name");
         let count = i64::try_from(self.additions.len()).ok()?;
         node.attributes.push(("N".into(), count.into()));
-        node.inputs = terms?;
-        let names: BTreeSet<&str> = self.parts().map(|it| &*it.name).collect();
+        node.inputs = terms.collect::<Option<_>>()?;
+        let parts: BTreeSet<&str> = self.parts().map(|it| &*it.name).collect();
         let waiting = self.parts().chain([self.result]);
         let controls: BTreeSet<String> = waiting
             .flat_map(Node::inputs)
-            .filter(|it| it.output.is_none() && !names.contains(it.node))
+            .filter(|it| it.output.is_none() && !parts.contains(it.node))
             .map(|it| format!("^{}", it.node))
             .collect();
         node.inputs.extend(controls);
@@ -188,7 +187,7 @@ mod tests {
         let mut graph = sum_in_variable();
         assert!(replace_in(&mut graph, "ACCEL"));
         let names: Vec<&str> = graph.nodes.iter().map(|it| &*it.name).collect();
-        assert_eq!(names, ["x", "y", "z", "sum", "end"]);
+        assert_eq!(names, ["x", "y", "z", "sum/tmp_var_zeros", "sum", "end"]);
         let sum = graph.node("sum").unwrap();
         assert_eq!(sum.op, "AddN");
         assert_eq!(sum.inputs, ["x", "z:1", "y", "^first", "^last"]);
@@ -210,6 +209,15 @@ mod tests {
         graph
             .nodes
             .push(node("reader", "Exp", "^sum/tmp_var_accum_0"));
+        let before = graph.clone();
+        assert!(!replace_in(&mut graph, "ACCEL"));
+        assert_eq!(graph, before);
+    }
+
+    #[test]
+    fn graph_with_addition_without_term_is_not_changed() {
+        let mut graph = sum_in_variable();
+        graph.nodes[7].inputs.truncate(1);
         let before = graph.clone();
         assert!(!replace_in(&mut graph, "ACCEL"));
         assert_eq!(graph, before);

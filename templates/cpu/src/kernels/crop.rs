@@ -41,7 +41,8 @@ impl<'a> Boxes<'a, '_> {
     /// Returns the plan for parts of `size` rows and columns.
     ///
     /// # Errors
-    /// Returns an error if a shape is wrong, the images have no rows or columns, or a box is not finite or of an image that does not exist.
+    /// Returns an error if a shape is wrong, the images have no rows or columns, or a box is not finite. Also if the image of a
+    /// box does not exist.
     fn plan(
         self,
         images: [usize; 4],

@@ -242,7 +242,9 @@ fn readers(graph: &Graph, links: &Links<'_>) -> Vec<Vec<usize>> {
         found.map(|(position, _)| position).collect::<Vec<usize>>()
     };
     let removing = positions(&CONTAINER_REMOVALS);
-    for adding in positions(&CONTAINER_INSERTIONS) {
+    let adding = positions(&CONTAINER_INSERTIONS);
+    // `StagePeek` has a part of each kind in its name.
+    for adding in adding.into_iter().filter(|it| !removing.contains(it)) {
         readers[adding].extend(&removing);
     }
     for (reader, node) in graph.nodes.iter().enumerate() {
