@@ -16,6 +16,7 @@ SKIPPED = re.compile(
     re.DOTALL,
 )
 OPENING, CLOSING = "([{", ")]}"
+WHERE = re.compile(r"\bwhere\b")
 
 
 def markers(text):
@@ -45,12 +46,16 @@ def cut(text, newest):
 
 
 def item_end(text, start):
-    """Returns the end of the item that begins at `start`: its closing brace, or `;` or `,` outside of brackets."""
-    position, depth, angles = start, 0, 0
+    """Returns the end of the item that begins at `start`: its closing brace, or `;` or `,` outside of brackets.
+
+    A `,` between the bounds of a `where` clause does not end the item."""
+    position, depth, angles, has_bounds = start, 0, 0, False
     while position < len(text):
         if skipped := SKIPPED.match(text, position):
             position = skipped.end()
             continue
+        if not depth and WHERE.match(text, position):
+            has_bounds = True
         char, before = text[position], text[position - 1]
         position += 1
         if char in OPENING:
@@ -66,7 +71,7 @@ def item_end(text, start):
             angles += 1
         elif char == ">" and angles and before not in "-=":
             angles -= 1
-        elif char in ";," and not depth and not angles:
+        elif (char == ";" or char == "," and not has_bounds) and not depth and not angles:
             return position
     raise ValueError(f"the item after line {line_number(text, start)} has no end")
 

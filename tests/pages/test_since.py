@@ -29,6 +29,7 @@ def test_removes_toml_line():
     [
         "fn a<T: X<U>, V>(x: [u8; 2]) -> Y<T, V> {\n    if x < y { b(); }\n}",
         "/// Docs: ( { \"\n#[inline]\nfn a() {\n    '{'; \"}\\\"{\"; r#\"{\"#; /* { */ // {\n}",
+        "fn a<T>(x: T)\nwhere\n    T: X<U>,\n    U: Y,\n{\n    b(x)\n}",
         "impl<'a> X for Y<'a> {\n    fn b() {}\n}",
         "use a::{b, c};",
         "let a = b(c, d)\n    .e();",
