@@ -57,8 +57,14 @@ impl fmt::Debug for Code {
 }
 
 /// The error of a call: a code and a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Error {
+///
+/// It has the size of a pointer, so that results with an error are returned in registers: code that passes errors on is a large
+/// part of each kernel.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Error(Box<Content>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Content {
     code: Code,
     message: Cow<'static, str>,
 }
@@ -66,10 +72,12 @@ pub struct Error {
 impl Error {
     /// Creates an error with this code and message.
     pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-        }
+        Self::with_message(code, message.into())
+    }
+
+    #[cold]
+    fn with_message(code: Code, message: Cow<'static, str>) -> Self {
+        Self(Box::new(Content { code, message }))
     }
 
     /// Creates an error with the code `INVALID_ARGUMENT`.
@@ -99,18 +107,26 @@ impl Error {
 
     /// Returns the code.
     pub fn code(&self) -> Code {
-        self.code
+        self.0.code
     }
 
     /// Returns the message.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut error = f.debug_struct("Error");
+        error.field("code", &self.0.code);
+        error.field("message", &self.0.message).finish()
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {}", self.code, self.message)
+        write!(f, "{:?}: {}", self.0.code, self.0.message)
     }
 }
 

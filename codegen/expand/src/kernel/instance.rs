@@ -128,9 +128,11 @@ impl Registrations<'_> {
         let (function, choice) = (instance.compute(), instance.choice);
         let aliases = self.print_aliases(choice);
         // Inferred from their uses: an error about a type is then at the parameter only.
-        let types = self.stored_parameters().map(|_| quote!(_));
+        let types: Vec<TokenStream> = self.stored_parameters().map(|_| quote!(_)).collect();
         let (name, generics) = (&self.function.item.sig.ident, &self.function.generics);
         let (call, state) = (local("call"), local("state"));
+        let state =
+            (!types.is_empty()).then(|| quote!(let #state: &(#(#types,)*) = #call.state()?;));
         let turbofish = (!generics.is_empty()).then(|| quote!(::<#(#generics),*>));
         let mut field = 0;
         let parameters = self.function.parameters.iter().zip(&self.resolved.meanings);
@@ -141,7 +143,7 @@ impl Registrations<'_> {
             #[allow(unused_variables)]
             fn #function(#call: &__expansion::Call<'_>) -> ::sp_plugin::Result<()> {
                 #aliases
-                let #state: &(#(#types,)*) = #call.state()?;
+                #state
                 #name #turbofish (#(#values),*)
             }
         }

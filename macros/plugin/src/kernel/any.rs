@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use sp_abi::tf_datatype::TF_DataType;
 use sp_abi::tf_tensor::TF_Tensor;
 
-use super::call::{InputSource, OutputTarget};
+use super::call::{InputArgument, InputSource, OutputTarget};
 use super::input::FromInput;
 use super::marker;
 use super::output::FromOutput;
@@ -92,8 +92,8 @@ macro_rules! any_lists {
             const HOST: bool = $host;
             const HAS_HOST_ACCESS: bool = false;
 
-            fn from_input(source: InputSource<'c>) -> Result<Self> {
-                Ok(Self(source, PhantomData))
+            fn from_input(input: InputArgument<'c>) -> Result<Self> {
+                Ok(Self(input.source(), PhantomData))
             }
         }
     )*};
@@ -179,8 +179,8 @@ macro_rules! parameters {
             const HOST: bool = $host;
             const HAS_HOST_ACCESS: bool = false;
 
-            fn from_input(source: InputSource<'c>) -> Result<Self> {
-                Self::new(source)
+            fn from_input(input: InputArgument<'c>) -> Result<Self> {
+                Self::new(input.source())
             }
         }
 

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use sp_abi::tf_datatype::TF_DataType;
 
-use super::call::{Call, InputSource};
+use super::call::{Call, InputArgument, InputSource};
 use super::slots::Stored;
 use crate::buffer::Buffer;
 use crate::dims::Dims;
@@ -41,14 +41,31 @@ pub(super) struct FetchedInput<'c> {
 }
 
 impl<'c> FetchedInput<'c> {
-    /// Fetches a tensor whose elements have this layout. `is_read` is true if the host reads the elements.
-    ///
-    /// The usual case is one short function: a tensor in place, of up to eight dimensions.
+    /// Fetches the tensor of an argument, whose elements have this layout. `is_read` is true if the host reads the elements.
     ///
     /// # Errors
     /// Returns an error if TensorFlow has no such input, or if it cannot be copied to the host.
     #[inline(never)]
-    pub fn new(source: InputSource<'c>, layout: ElementLayout, is_read: bool) -> Result<Self> {
+    pub fn from_argument(
+        argument: InputArgument<'c>,
+        layout: &ElementLayout,
+        is_read: bool,
+    ) -> Result<Self> {
+        Self::fetch(argument.to_source(), layout, is_read)
+    }
+
+    /// Fetches a tensor, as [`from_argument`](Self::from_argument).
+    ///
+    /// # Errors
+    /// Returns an error if TensorFlow has no such input, or if it cannot be copied to the host.
+    #[inline(never)]
+    pub fn new(source: InputSource<'c>, layout: &ElementLayout, is_read: bool) -> Result<Self> {
+        Self::fetch(source, layout, is_read)
+    }
+
+    /// Fetches a tensor. The usual case is short: a tensor in place, of up to eight dimensions.
+    #[inline(always)]
+    fn fetch(source: InputSource<'c>, layout: &ElementLayout, is_read: bool) -> Result<Self> {
         if source.count == 0 || !source.call.fetches_in_place(is_read && !source.is_host) {
             return Self::fetch_in_any_case(source, layout, is_read);
         }
@@ -60,7 +77,7 @@ impl<'c> FetchedInput<'c> {
     #[cold]
     fn fetch_in_any_case(
         source: InputSource<'c>,
-        layout: ElementLayout,
+        layout: &ElementLayout,
         is_read: bool,
     ) -> Result<Self> {
         let tensor = source.tensor()?;
@@ -80,8 +97,8 @@ impl<'c> FetchedInput<'c> {
         let tensor = source.tensor()?;
         let layout = layout(tensor.dtype()?)?;
         let input = match source.call.fetches_in_place(is_read && !source.is_host) {
-            true => Self::from_tensor_in_place(source, tensor, layout, is_read),
-            false => Self::from_tensor(source, tensor, layout, is_read),
+            true => Self::from_tensor_in_place(source, tensor, &layout, is_read),
+            false => Self::from_tensor(source, tensor, &layout, is_read),
         };
         Ok((input?, layout))
     }
@@ -91,7 +108,7 @@ impl<'c> FetchedInput<'c> {
     fn from_tensor_in_place(
         source: InputSource<'c>,
         tensor: Tensor,
-        layout: ElementLayout,
+        layout: &ElementLayout,
         is_read: bool,
     ) -> Result<Self> {
         let functions = functions()?;
@@ -111,7 +128,7 @@ impl<'c> FetchedInput<'c> {
     fn from_tensor(
         source: InputSource<'c>,
         tensor: Tensor,
-        layout: ElementLayout,
+        layout: &ElementLayout,
         is_read: bool,
     ) -> Result<Self> {
         let dims = tensor.dims()?;

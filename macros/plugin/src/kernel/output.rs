@@ -73,7 +73,7 @@ macro_rules! written_by_host {
             /// # Errors
             /// Returns an error if there is not enough memory.
             pub fn uninit(self, dims: &[usize]) -> Result<OutData<'c, T>> {
-                let output = OutputTensor::allocate(self.target, ElementLayout::new::<T>(), dims)?;
+                let output = OutputTensor::allocate(self.target, &const { ElementLayout::new::<T>() }, dims)?;
                 // SAFETY: allocated with the alignment of `T`.
                 Ok(unsafe { OutData::from_output(output) })
             }
@@ -156,7 +156,7 @@ impl<'c, T: Element> Out<'c, T> {
     pub fn forward(self, input: In<'c, T>) -> Result<Forwarded<'c, T>> {
         let (call, is_host, source) = (
             self.target.call,
-            self.target.is_host,
+            self.target.is_host(),
             input.fetched().source(),
         );
         let is_copied = !is_host && call.staged_memory()?.is_some();

@@ -18,7 +18,7 @@ use crate::tensor::{Tensor, aligned_address, byte_len_of};
 pub(super) struct OutputTensor<'c> {
     call: &'c Call<'c>,
     tensor: Tensor,
-    copy: Option<Buffer>,
+    copy: Option<Box<Buffer>>,
     start: NonNull<u8>,
     bytes: usize,
 }
@@ -33,12 +33,12 @@ impl<'c> OutputTensor<'c> {
     #[inline(never)]
     pub fn allocate(
         target: OutputTarget<'c>,
-        layout: ElementLayout,
+        layout: &ElementLayout,
         dims: &[usize],
     ) -> Result<Self> {
         let call = target.call;
         match SmallShape::new(dims, layout.width) {
-            Some(shape) if call.writes_in_place(target.is_host) => {
+            Some(shape) if call.writes_in_place(target.is_host()) => {
                 let tensor = target.allocate_small(layout.dtype, shape)?;
                 call.check_type(&tensor, layout.dtype)?;
                 let start = aligned_address(tensor.data()?, shape.bytes(), layout.alignment)?;
@@ -59,10 +59,10 @@ impl<'c> OutputTensor<'c> {
     #[cold]
     fn allocate_in_any_case(
         target: OutputTarget<'c>,
-        layout: ElementLayout,
+        layout: &ElementLayout,
         dims: &[usize],
     ) -> Result<Self> {
-        let (call, is_host) = (target.call, target.is_host);
+        let (call, is_host) = (target.call, target.is_host());
         // In this order, so that the error for a tensor that no memory has room for is TensorFlow's.
         let tensor = target.allocate(layout.dtype, dims)?;
         let bytes = byte_len_of(dims, layout.width)?;
@@ -88,7 +88,7 @@ impl<'c> OutputTensor<'c> {
         alignment: usize,
         is_host: bool,
     ) -> Result<Self> {
-        let copy = call.staging_buffer(bytes, is_host)?;
+        let copy = call.staging_buffer(bytes, is_host)?.map(Box::new);
         let start = match &copy {
             Some(copy) => copy.start(),
             None => aligned_address(tensor.data()?, bytes, alignment)?,
@@ -144,7 +144,7 @@ impl Drop for OutputTensor<'_> {
     #[inline]
     fn drop(&mut self) {
         if let Some(copy) = self.copy.take() {
-            self.store(copy);
+            self.store(*copy);
         }
     }
 }

@@ -9,7 +9,7 @@ use std::slice;
 use sp_abi::tf_datatype::TF_DataType;
 use sp_abi::tf_tstring::{TF_StringCopy, TF_StringGetDataPointer, TF_StringGetSize, TF_TString};
 
-use super::call::{InputSource, OutputTarget};
+use super::call::{InputArgument, OutputTarget};
 use super::input::{FromInput, HostElement, HostIn};
 use super::marker::Text;
 use super::output::{FromOutput, HostOut};
@@ -149,8 +149,8 @@ impl<'c> FromInput<'c, Text> for HostIn<'c, Text> {
         NEEDS
     }
 
-    fn from_input(source: InputSource<'c>) -> Result<Self> {
-        Strings::new(source.tensor()?).map(Self)
+    fn from_input(input: InputArgument<'c>) -> Result<Self> {
+        Strings::new(input.source().tensor()?).map(Self)
     }
 }
 

@@ -199,44 +199,34 @@ fn fill_chunk2<A: Copy, B: Copy, U>(
     let Some(inner) = plan.loops().last() else {
         return;
     };
-    let count = out.len();
-    match inner.steps {
-        [1, 1] => plan.for_each_run(
-            position,
-            count,
-            #[inline(always)]
-            |done, [i, j], n| {
-                let (x, y) = (&x[i..i + n], &y[j..j + n]);
-                let operands = x.iter().zip(y);
-                out[done..done + n].iter_mut().zip(operands).for_each(
+    let steps = inner.steps;
+    // One loop over the runs, since its code is longer than that of a run.
+    plan.for_each_run(
+        position,
+        out.len(),
+        #[inline(always)]
+        |done, [i, j], n| {
+            let out = out[done..done + n].iter_mut();
+            match steps {
+                [1, 1] => out.zip(x[i..i + n].iter().zip(&y[j..j + n])).for_each(
                     #[inline(always)]
                     |(o, (x, y))| *o = f(*x, *y),
-                );
-            },
-        ),
-        [1, _] => plan.for_each_run(
-            position,
-            count,
-            #[inline(always)]
-            |done, [i, j], n| {
-                let (x, y) = (&x[i..i + n], y[j]);
-                out[done..done + n].iter_mut().zip(x).for_each(
-                    #[inline(always)]
-                    |(o, x)| *o = f(*x, y),
-                );
-            },
-        ),
-        _ => plan.for_each_run(
-            position,
-            count,
-            #[inline(always)]
-            |done, [i, j], n| {
-                let (x, y) = (x[i], &y[j..j + n]);
-                out[done..done + n].iter_mut().zip(y).for_each(
-                    #[inline(always)]
-                    |(o, y)| *o = f(x, *y),
-                );
-            },
-        ),
-    }
+                ),
+                [1, _] => {
+                    let y = y[j];
+                    out.zip(&x[i..i + n]).for_each(
+                        #[inline(always)]
+                        |(o, x)| *o = f(*x, y),
+                    );
+                }
+                _ => {
+                    let x = x[i];
+                    out.zip(&y[j..j + n]).for_each(
+                        #[inline(always)]
+                        |(o, y)| *o = f(x, *y),
+                    );
+                }
+            }
+        },
+    );
 }

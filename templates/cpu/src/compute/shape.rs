@@ -212,7 +212,8 @@ impl<const N: usize> Position<N> {
         this
     }
 
-    #[inline(always)]
+    /// Advances to the next run of the innermost loop. It is compiled once, not with each visitor.
+    #[inline(never)]
     fn advance(&mut self, outer: &[Loop<N>]) {
         for (count, outer_loop) in self.counts.iter_mut().zip(outer).rev() {
             *count += 1;

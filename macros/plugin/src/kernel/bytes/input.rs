@@ -9,7 +9,7 @@ use sp_abi::tf_datatype::TF_DataType;
 use sp_abi::tf_tensor::TF_Tensor;
 
 use crate::element::ElementLayout;
-use crate::kernel::call::InputSource;
+use crate::kernel::call::{InputArgument, InputSource};
 use crate::kernel::fetched_input::FetchedInput;
 use crate::kernel::inputs::Inputs;
 use crate::kernel::placement::{HostAccess, Placement};
@@ -31,12 +31,18 @@ pub struct BytesIn<'c, S = HostAccess> {
 }
 
 impl<'c, S> BytesIn<'c, S> {
+    /// Fetches the tensor of an argument. `is_read` is true if the host reads the bytes.
+    #[inline(never)]
+    fn from_argument(argument: InputArgument<'c>, is_read: bool) -> Result<Self> {
+        Self::fetch(argument.to_source(), is_read)
+    }
+
     /// Fetches a tensor. `is_read` is true if the host reads the bytes.
     fn fetch(source: InputSource<'c>, is_read: bool) -> Result<Self> {
         let (input, layout) = match source.layout {
             Some(layout) => {
                 let layout = layout.as_bytes();
-                (FetchedInput::new(source, layout, is_read)?, layout)
+                (FetchedInput::new(source, &layout, is_read)?, layout)
             }
             None => FetchedInput::with_type_of_tensor(source, ElementLayout::from_dtype, is_read)?,
         };
@@ -120,15 +126,15 @@ impl<'c, S> BytesIn<'c, S> {
 
 impl<'c, S: Placement> BytesIn<'c, S> {
     /// Fetches a tensor that the host reads.
-    pub(super) fn read(source: InputSource<'c>) -> Result<Self> {
-        Self::fetch(source, true)
+    pub(super) fn read(argument: InputArgument<'c>) -> Result<Self> {
+        Self::from_argument(argument, true)
     }
 }
 
 impl<'c, D: Device> BytesIn<'c, D> {
     /// Fetches a tensor of which the host knows address and size.
-    pub(super) fn on_device(source: InputSource<'c>) -> Result<Self> {
-        Self::fetch(source, false)
+    pub(super) fn on_device(argument: InputArgument<'c>) -> Result<Self> {
+        Self::from_argument(argument, false)
     }
 
     /// Returns the address on the device.
@@ -171,7 +177,7 @@ impl<'c, S: Placement> BytesInList<'c, S> {
     /// Fetches each tensor.
     pub fn iter(&self) -> impl Iterator<Item = Result<BytesIn<'c, S>>> + use<'c, S> {
         let source = self.source;
-        (0..source.count).map(move |index| BytesIn::read(source.tensor_source(index)))
+        (0..source.count).map(move |index| BytesIn::fetch(source.tensor_source(index), true))
     }
 
     /// Fetches all tensors, up to 16 without an allocation.

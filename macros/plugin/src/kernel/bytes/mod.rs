@@ -3,7 +3,7 @@
 mod input;
 mod output;
 
-use super::call::{InputSource, OutputTarget};
+use super::call::{InputArgument, OutputTarget};
 use super::input::FromInput;
 use super::marker;
 use super::output::FromOutput;
@@ -21,8 +21,8 @@ macro_rules! parameters {
             const HAS_HOST_ACCESS: bool = $access;
             const LAYOUT: Option<ElementLayout> = $layout;
 
-            fn from_input(source: InputSource<'c>) -> Result<Self> {
-                Self::$fetch(source)
+            fn from_input(input: InputArgument<'c>) -> Result<Self> {
+                Self::$fetch(input)
             }
         }
 
@@ -53,8 +53,8 @@ impl<'c, E: Element, S: Placement> FromInput<'c, marker::List<E>> for BytesInLis
     const HAS_HOST_ACCESS: bool = !is_host::<E, S>();
     const LAYOUT: Option<ElementLayout> = Some(ElementLayout::new::<E>());
 
-    fn from_input(source: InputSource<'c>) -> Result<Self> {
-        Ok(Self::new(source))
+    fn from_input(input: InputArgument<'c>) -> Result<Self> {
+        Ok(Self::new(input.source()))
     }
 }
 
@@ -63,8 +63,8 @@ impl<'c> FromInput<'c, marker::AnyList> for BytesInList<'c> {
     const HOST: bool = false;
     const HAS_HOST_ACCESS: bool = true;
 
-    fn from_input(source: InputSource<'c>) -> Result<Self> {
-        Ok(Self::new(source))
+    fn from_input(input: InputArgument<'c>) -> Result<Self> {
+        Ok(Self::new(input.source()))
     }
 }
 

@@ -58,9 +58,9 @@ impl<'c, S: Placement> BytesOut<'c, S> {
     /// # Errors
     /// Returns an error if there is not enough memory, or if the elements are no numbers.
     pub fn uninit(self, dims: &[usize]) -> Result<OutBytes<'c>> {
-        match self.target.layout {
+        match self.target.layout() {
             Some(layout) => {
-                let output = OutputTensor::allocate(self.target, layout.as_bytes(), dims)?;
+                let output = OutputTensor::allocate(self.target, &layout.as_bytes(), dims)?;
                 let layout = *layout;
                 Ok(OutBytes { output, layout })
             }
@@ -69,7 +69,7 @@ impl<'c, S: Placement> BytesOut<'c, S> {
     }
 
     fn uninit_of_any_type(self, dims: &[usize]) -> Result<OutBytes<'c>> {
-        let (call, is_host) = (self.target.call, self.target.is_host);
+        let (call, is_host) = (self.target.call, self.target.is_host());
         let (tensor, layout) = allocate_tensor(self.target, dims)?;
         let bytes = byte_len_of(dims, layout.width)?;
         // SAFETY: TensorFlow has just allocated the tensor for this shape, and the layout is that of its type.
@@ -92,7 +92,7 @@ impl<D: Device> BytesOut<'_, D> {
 
 /// Allocates a tensor, whose type TensorFlow takes from the op's definition.
 fn allocate_tensor(target: OutputTarget<'_>, dims: &[usize]) -> Result<(Tensor, ElementLayout)> {
-    let (call, layout) = (target.call, target.layout);
+    let (call, layout) = (target.call, target.layout());
     let dtype = layout.map_or(TF_DataType::TF_UINT8, |it| it.dtype);
     let tensor = target.allocate(dtype, dims)?;
     let layout = match layout {

@@ -26,7 +26,7 @@ use crate::tensor::Tensor;
 use crate::{Device, Error, Result};
 
 pub(super) use self::memory::CallMemory;
-pub use self::source::InputSource;
+pub use self::source::{InputArgument, InputSource};
 pub use self::target::OutputTarget;
 
 /// One call of a kernel.
@@ -74,31 +74,25 @@ impl<'c> Call<'c> {
         &self.inputs
     }
 
-    /// Returns the source of the input at this position of the op's definition.
+    /// Returns the input at this position of the op's definition.
     #[inline]
-    pub fn input(&self, position: usize) -> InputSource<'_> {
-        let (first, count) = self.instance.inputs.range(position);
-        let parameter = &self.instance.kernel.inputs[position].parameter;
-        InputSource {
+    pub fn input(&self, position: usize) -> InputArgument<'_> {
+        InputArgument {
             call: self,
-            first,
-            count,
-            is_host: parameter.is_host,
-            layout: &parameter.layout,
+            position,
         }
     }
 
     /// Returns the target of the output at this position of the op's definition.
-    #[inline]
+    #[inline(never)]
     pub fn output(&self, position: usize) -> OutputTarget<'_> {
         let (first, count) = self.instance.outputs.range(position);
         let parameter = &self.instance.kernel.outputs[position].parameter;
         OutputTarget {
             call: self,
+            parameter,
             first,
             count,
-            is_host: parameter.is_host,
-            layout: &parameter.layout,
         }
     }
 

@@ -1,10 +1,40 @@
-//! The tensors of an input.
+//! The inputs of a call.
 
 use super::Call;
 use crate::buffer::Buffer;
 use crate::element::ElementLayout;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
+
+/// An input of the op: an argument of its definition. Small, so that it is passed in registers.
+#[derive(Clone, Copy)]
+pub struct InputArgument<'c> {
+    pub(super) call: &'c Call<'c>,
+    pub(super) position: usize,
+}
+
+impl<'c> InputArgument<'c> {
+    /// Returns the source of the argument's tensors. Parameters of all element types share this function.
+    #[inline(never)]
+    pub(in crate::kernel) fn source(self) -> InputSource<'c> {
+        self.to_source()
+    }
+
+    /// Returns the source of the argument's tensors, for a function that is compiled once.
+    #[inline(always)]
+    pub(in crate::kernel) fn to_source(self) -> InputSource<'c> {
+        let Self { call, position } = self;
+        let (first, count) = call.instance.inputs.range(position);
+        let parameter = &call.instance.kernel.inputs[position].parameter;
+        InputSource {
+            call,
+            first,
+            count,
+            is_host: parameter.is_host,
+            layout: &parameter.layout,
+        }
+    }
+}
 
 /// The tensors of an input.
 #[derive(Clone, Copy)]

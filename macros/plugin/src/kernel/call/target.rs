@@ -4,6 +4,7 @@ use sp_abi::tf_datatype::TF_DataType;
 
 use super::{Call, InputSource};
 use crate::element::ElementLayout;
+use crate::kernel::spec::ParameterSpec;
 use crate::small_shape::SmallShape;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -11,14 +12,24 @@ use crate::{Error, Result};
 /// The tensors of an output. One that is dropped before all of them are set makes the call fail.
 pub struct OutputTarget<'c> {
     pub(in crate::kernel) call: &'c Call<'c>,
+    pub(super) parameter: &'static ParameterSpec,
     pub(in crate::kernel) first: usize,
     pub(in crate::kernel) count: usize,
-    pub(in crate::kernel) is_host: bool,
-    /// The type of the elements, if the parameter needs it.
-    pub(in crate::kernel) layout: &'static Option<ElementLayout>,
 }
 
 impl<'c> OutputTarget<'c> {
+    /// Returns true if TensorFlow places the output in host memory.
+    #[inline]
+    pub(in crate::kernel) fn is_host(&self) -> bool {
+        self.parameter.is_host
+    }
+
+    /// Returns the type of the elements, if the parameter needs it.
+    #[inline]
+    pub(in crate::kernel) fn layout(&self) -> Option<&'static ElementLayout> {
+        self.parameter.layout.as_ref()
+    }
+
     /// Splits off the first tensor of the argument.
     pub(in crate::kernel) fn split_first(&mut self) -> Option<Self> {
         self.count = self.count.checked_sub(1)?;
@@ -91,7 +102,7 @@ impl<'c> OutputTarget<'c> {
         source: &InputSource<'_>,
         tensor: &Tensor,
     ) -> Result<()> {
-        if source.is_host != self.is_host {
+        if source.is_host != self.is_host() {
             return Err(other_memory_space());
         }
         self.call.context.set_output(self.first, tensor)?;

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::{FromInput, In};
-use crate::kernel::call::InputSource;
+use crate::kernel::call::{InputArgument, InputSource};
 use crate::kernel::inputs::Inputs;
 use crate::kernel::marker;
 use crate::kernel::sealed::Sealed;
@@ -31,8 +31,8 @@ impl<'c, T: Element> FromInput<'c, T> for LazyIn<'c, T> {
     const HOST: bool = false;
     const HAS_HOST_ACCESS: bool = true;
 
-    fn from_input(source: InputSource<'c>) -> Result<Self> {
-        let element = PhantomData;
+    fn from_input(input: InputArgument<'c>) -> Result<Self> {
+        let (source, element) = (input.source(), PhantomData);
         Ok(Self { source, element })
     }
 }
@@ -46,7 +46,7 @@ impl<'c> FromInput<'c, marker::Resource> for ResourceHandle<'c> {
     const HOST: bool = true;
     const HAS_HOST_ACCESS: bool = false;
 
-    fn from_input(_: InputSource<'c>) -> Result<Self> {
+    fn from_input(_: InputArgument<'c>) -> Result<Self> {
         Ok(Self(PhantomData))
     }
 }
@@ -90,8 +90,8 @@ impl<'c, T: Element> FromInput<'c, marker::List<T>> for InList<'c, T> {
     const HOST: bool = false;
     const HAS_HOST_ACCESS: bool = true;
 
-    fn from_input(source: InputSource<'c>) -> Result<Self> {
-        let element = PhantomData;
+    fn from_input(input: InputArgument<'c>) -> Result<Self> {
+        let (source, element) = (input.source(), PhantomData);
         Ok(Self { source, element })
     }
 }

@@ -7,7 +7,7 @@ use sp_abi::tf_datatype::TF_DataType;
 use super::{FromInput, In};
 use crate::dims::Dims;
 use crate::element::ElementLayout;
-use crate::kernel::call::InputSource;
+use crate::kernel::call::InputArgument;
 use crate::kernel::fetched_input::FetchedInput;
 use crate::kernel::marker;
 use crate::kernel::sealed::Sealed;
@@ -144,15 +144,17 @@ impl<'c, T: Element> FromInput<'c, T> for HostIn<'c, T> {
     const HOST: bool = true;
     const HAS_HOST_ACCESS: bool = false;
 
-    fn from_input(source: InputSource<'c>) -> Result<Self> {
-        In::read(source).map(Self)
+    fn from_input(input: InputArgument<'c>) -> Result<Self> {
+        In::read_argument(input).map(Self)
     }
 }
 
 impl<'c> Integers<'c> {
-    fn read(source: InputSource<'c>) -> Result<Self> {
+    #[inline(never)]
+    fn read(argument: InputArgument<'c>) -> Result<Self> {
+        let source = argument.to_source();
         let (input, layout) = match source.layout {
-            Some(layout) => (FetchedInput::new(source, *layout, true)?, *layout),
+            Some(layout) => (FetchedInput::new(source, layout, true)?, *layout),
             None => FetchedInput::with_type_of_tensor(source, layout_of_integers, true)?,
         };
         // SAFETY: the host reads the input. `ElementLayout::new` made the layout, here or for the parameter, so that it is
@@ -193,8 +195,8 @@ macro_rules! integer_inputs {
             const HAS_HOST_ACCESS: bool = false;
             const LAYOUT: Option<ElementLayout> = $layout;
 
-            fn from_input(source: InputSource<'c>) -> Result<Self> {
-                Integers::read(source).map(Self)
+            fn from_input(input: InputArgument<'c>) -> Result<Self> {
+                Integers::read(input).map(Self)
             }
         }
     )*};

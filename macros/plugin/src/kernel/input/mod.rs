@@ -8,7 +8,7 @@ use std::slice;
 
 use sp_abi::tf_tensor::TF_Tensor;
 
-use super::call::InputSource;
+use super::call::{InputArgument, InputSource};
 use super::fetched_input::FetchedInput;
 use super::placement::{HostAccess, HostInt32, Placement, is_host};
 use super::sealed::Sealed;
@@ -49,11 +49,11 @@ pub trait FromInput<'c, E>: Sized + Sealed {
     };
 
     /// Fetches the input. For a parameter that serves several types this is the same code for all of them: what depends
-    /// on the type is in `source`. The kernels of these types share one of these functions.
+    /// on the type is in the specification of `input`. The kernels of these types share one of these functions.
     ///
     /// # Errors
     /// Returns an error if TensorFlow has no such input, or if it cannot be copied to the host.
-    fn from_input(source: InputSource<'c>) -> Result<Self>;
+    fn from_input(input: InputArgument<'c>) -> Result<Self>;
 }
 
 /// An input: a tensor of `T`, of which the host reads the elements.
@@ -136,7 +136,16 @@ impl<'c, T: Element, S: Placement> In<'c, T, S> {
     /// Fetches a tensor that the host reads.
     #[inline]
     pub(super) fn read(source: InputSource<'c>) -> Result<Self> {
-        let input = FetchedInput::new(source, ElementLayout::new::<T>(), true)?;
+        let input = FetchedInput::new(source, &const { ElementLayout::new::<T>() }, true)?;
+        // SAFETY: fetched with the layout of `T`, and the host reads it.
+        Ok(unsafe { Self::from_fetched(input) })
+    }
+
+    /// Fetches the tensor of an argument that the host reads.
+    #[inline]
+    fn read_argument(argument: InputArgument<'c>) -> Result<Self> {
+        let layout = &const { ElementLayout::new::<T>() };
+        let input = FetchedInput::from_argument(argument, layout, true)?;
         // SAFETY: fetched with the layout of `T`, and the host reads it.
         Ok(unsafe { Self::from_fetched(input) })
     }
@@ -146,7 +155,16 @@ impl<'c, T: Element, D: Device> In<'c, T, D> {
     /// Fetches a tensor of which the host knows address and length.
     #[inline]
     pub(super) fn on_device(source: InputSource<'c>) -> Result<Self> {
-        let input = FetchedInput::new(source, ElementLayout::new::<T>(), false)?;
+        let input = FetchedInput::new(source, &const { ElementLayout::new::<T>() }, false)?;
+        // SAFETY: fetched with the layout of `T`. A device is no `Placement`, which is a sealed trait.
+        Ok(unsafe { Self::from_fetched(input) })
+    }
+
+    /// Fetches the tensor of an argument, of which the host knows address and length.
+    #[inline]
+    fn argument_on_device(argument: InputArgument<'c>) -> Result<Self> {
+        let layout = &const { ElementLayout::new::<T>() };
+        let input = FetchedInput::from_argument(argument, layout, false)?;
         // SAFETY: fetched with the layout of `T`. A device is no `Placement`, which is a sealed trait.
         Ok(unsafe { Self::from_fetched(input) })
     }
@@ -202,8 +220,8 @@ impl<'c, T: Element> FromInput<'c, T> for In<'c, T> {
     const HOST: bool = false;
     const HAS_HOST_ACCESS: bool = true;
 
-    fn from_input(source: InputSource<'c>) -> Result<Self> {
-        Self::read(source)
+    fn from_input(input: InputArgument<'c>) -> Result<Self> {
+        Self::read_argument(input)
     }
 }
 
@@ -211,8 +229,8 @@ impl<'c, T: Element> FromInput<'c, T> for In<'c, T, HostInt32> {
     const HOST: bool = is_host::<T, HostInt32>();
     const HAS_HOST_ACCESS: bool = !is_host::<T, HostInt32>();
 
-    fn from_input(source: InputSource<'c>) -> Result<Self> {
-        Self::read(source)
+    fn from_input(input: InputArgument<'c>) -> Result<Self> {
+        Self::read_argument(input)
     }
 }
 
@@ -220,8 +238,8 @@ impl<'c, T: Element, D: Device> FromInput<'c, T> for In<'c, T, D> {
     const HOST: bool = false;
     const HAS_HOST_ACCESS: bool = false;
 
-    fn from_input(source: InputSource<'c>) -> Result<Self> {
-        Self::on_device(source)
+    fn from_input(input: InputArgument<'c>) -> Result<Self> {
+        Self::argument_on_device(input)
     }
 }
 
@@ -237,10 +255,10 @@ impl<'c, E, P: FromInput<'c, E>> FromInput<'c, E> for Option<P> {
         P::needs()
     }
 
-    fn from_input(source: InputSource<'c>) -> Result<Self> {
-        match source.count {
+    fn from_input(input: InputArgument<'c>) -> Result<Self> {
+        match input.source().count {
             0 => Ok(None),
-            _ => P::from_input(source).map(Some),
+            _ => P::from_input(input).map(Some),
         }
     }
 }

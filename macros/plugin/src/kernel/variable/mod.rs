@@ -16,7 +16,7 @@ use std::marker::PhantomData;
 
 use sp_abi::kernels_experimental::{TF_AssignVariable, TF_GetInputTensorFromVariable};
 
-use super::call::InputSource;
+use super::call::{InputArgument, InputSource};
 use super::context::c_index;
 use super::input::{FromInput, LazyIn};
 use super::marker;
@@ -85,8 +85,8 @@ macro_rules! variables {
                 NEEDS
             }
 
-            fn from_input(source: InputSource<'c>) -> Result<Self> {
-                let (kind, space) = (VariableKind::$kind, PhantomData);
+            fn from_input(input: InputArgument<'c>) -> Result<Self> {
+                let (kind, source, space) = (VariableKind::$kind, input.source(), PhantomData);
                 if kind == VariableKind::Reference {
                     source.call.record_reference()?;
                 }
