@@ -8,7 +8,7 @@ use super::{Isa, Level};
 ///
 /// # Panics
 /// Panics if the lengths differ.
-#[inline(always)]
+#[inline(never)]
 pub fn copy<T: Copy>(isa: Isa, from: &[T], to: &mut [T]) {
     assert_eq!(from.len(), to.len(), "source and target differ in length");
     let bytes = size_of_val(from);
