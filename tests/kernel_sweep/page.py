@@ -9,14 +9,14 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "generated" / "docs" / "accuracy.md"
 PROGRAM = pathlib.Path(__file__).with_name("sweep.py")
-USAGE = "usage: tests/kernel-sweep [--long] [--page] [--variables] PYTHON.. [OP..]"
+USAGE = "usage: tests/kernel-sweep [--long | --calls=N] [--page] [--variables] PYTHON.. [OP..]"
 # The number of calls of an op and type in eager mode; the other modes have a part of it.
 SHORT, LONG = 8, 150
 TYPES = ["float32", "float16", "bfloat16"]
 
 INTRODUCTION = """# Accuracy of the reference device's kernels
 
-Written by `tests/kernel-sweep --long --page PYTHON..`; do not edit.
+Written by `tests/kernel-sweep --page PYTHON..`; do not edit.
 
 How far are the results of the reference device from the precise ones, and how far are those of TensorFlow's kernels on the CPU?
 
@@ -39,14 +39,23 @@ def main(arguments):
     """Sweeps in each interpreter, and writes the page if it is asked for; returns the exit status."""
     options = {it for it in arguments if it.startswith("--")}
     pythons = [it for it in arguments if "/" in it]
-    if not pythons or options - {"--long", "--page", "--variables"}:
+    calls = [calls_of(it) for it in options - {"--page", "--variables"}] or [SHORT]
+    if not pythons or len(calls) > 1 or not calls[0]:
         print(USAGE, file=sys.stderr)
         return 2
     names = [it for it in arguments if it not in options and it not in pythons] + ["--variables"] * ("--variables" in options)
-    runs = [sweep(python, LONG if "--long" in options else SHORT, names) for python in pythons]
+    runs = [sweep(python, calls[0], names) for python in pythons]
     if "--page" in options:
         PAGE.write_text(page([swept for _, swept in runs]))
     return max(status for status, _ in runs)
+
+
+def calls_of(option):
+    """Returns the number of calls that an option asks for, or None if it is no such option."""
+    if option == "--long":
+        return LONG
+    name, _, number = option.partition("=")
+    return int(number) if name == "--calls" and number.isdecimal() else None
 
 
 def sweep(python, examples, names):

@@ -58,8 +58,7 @@ impl fmt::Debug for Code {
 
 /// The error of a call: a code and a message.
 ///
-/// It has the size of a pointer, so that results with an error are returned in registers: code that passes errors on is a large
-/// part of each kernel.
+/// It has the size of a pointer, so that results with an error are short: code that passes errors on is a large part of each kernel.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Content>);
 

@@ -124,7 +124,7 @@ macro_rules! sorted {
 
 sorted! {
     sum: SegmentSum => arith::add, |total, _| total, Number::ZERO;
-    mean: SegmentMean => arith::add, Divisible::over_count, Number::ZERO;
+    mean: SegmentMean => arith::add, |total, count| T::wrapped(total).over_count(count), Number::ZERO;
     prod: SegmentProd => arith::mul, |total, _| total, Number::ONE;
     min: SegmentMin => smaller, |total, _| total, Number::ZERO;
     max: SegmentMax => larger, |total, _| total, Number::ZERO;

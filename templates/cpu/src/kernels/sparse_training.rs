@@ -9,9 +9,9 @@ use crate::compute::training::rows::Rows;
 use crate::compute::training::rules;
 use sp_plugin::kernel::{BytesIn, Kernel, Variable, kernels, lock_all};
 
-/// Rules by element: `name: Op [variables] (coefficients) (attributes) => rule`.
+/// Rules by element: `name: Op [variables] (coefficients) (attributes) => rule, check of the gradient's shape`.
 macro_rules! rule_kernels {
-    ($($name:ident: $op:ident [$($variable:ident),*] ($($field:ident),*) ($($flag:ident),*) => $rule:ident;)*) => {
+    ($($name:ident: $op:ident [$($variable:ident),*] ($($field:ident),*) ($($flag:ident),*) => $rule:ident $(, $check:ident)?;)*) => {
         $(
             #[kernel($op, T = [F16, Bf16, f32, f64], Tindices = [i32, i64])]
             fn $name<T: Element + Precision<Compute: Real>>(
@@ -21,6 +21,7 @@ macro_rules! rule_kernels {
                 indices: BytesIn<'_>,
                 $($flag: bool,)*
             ) -> Result<()> {
+                $($check(grad.dims())?;)?
                 let rule = rules::$rule { $($field: $field.scalar()?.to_compute(),)* $($flag,)* };
                 apply([$($variable),*], &grad, &indices, |rows, gradient| {
                     rules::apply_to_row(rule, rows, gradient);
@@ -36,15 +37,15 @@ macro_rules! rule_kernels {
 }
 
 rule_kernels! {
-    adagrad: ResourceSparseApplyAdagrad [var, accum] (lr) (update_slots) => Adagrad;
-    adagrad_v2: ResourceSparseApplyAdagradV2 [var, accum] (lr, epsilon) (update_slots) => AdagradV2;
+    adagrad: ResourceSparseApplyAdagrad [var, accum] (lr) (update_slots) => Adagrad, check_elements;
+    adagrad_v2: ResourceSparseApplyAdagradV2 [var, accum] (lr, epsilon) (update_slots) => AdagradV2, check_elements;
     adadelta: ResourceSparseApplyAdadelta [var, accum, accum_update] (lr, rho, epsilon) () => Adadelta;
     rms_prop: ResourceSparseApplyRMSProp [var, ms, mom] (lr, rho, momentum, epsilon) () => RmsProp;
     centered_rms_prop: ResourceSparseApplyCenteredRMSProp [var, mg, ms, mom] (lr, rho, momentum, epsilon) () => CenteredRmsProp;
-    ftrl: ResourceSparseApplyFtrl [var, accum, linear] (lr, l1, l2, lr_power) (multiply_linear_by_lr) => Ftrl;
-    ftrl_v2: ResourceSparseApplyFtrlV2 [var, accum, linear] (lr, l1, l2, l2_shrinkage, lr_power) (multiply_linear_by_lr) => FtrlV2;
-    proximal_gradient_descent: ResourceSparseApplyProximalGradientDescent [var] (alpha, l1, l2) () => ProximalGradientDescent;
-    proximal_adagrad: ResourceSparseApplyProximalAdagrad [var, accum] (lr, l1, l2) () => ProximalAdagrad;
+    ftrl: ResourceSparseApplyFtrl [var, accum, linear] (lr, l1, l2, lr_power) (multiply_linear_by_lr) => Ftrl, check_elements;
+    ftrl_v2: ResourceSparseApplyFtrlV2 [var, accum, linear] (lr, l1, l2, l2_shrinkage, lr_power) (multiply_linear_by_lr) => FtrlV2, check_elements;
+    proximal_gradient_descent: ResourceSparseApplyProximalGradientDescent [var] (alpha, l1, l2) () => ProximalGradientDescent, check_elements;
+    proximal_adagrad: ResourceSparseApplyProximalAdagrad [var, accum] (lr, l1, l2) () => ProximalAdagrad, check_elements;
 }
 
 macro_rules! momentum_kernels {
@@ -71,6 +72,16 @@ macro_rules! momentum_kernels {
 momentum_kernels! {
     momentum: ResourceSparseApplyMomentum => Momentum::step;
     keras_momentum: ResourceSparseApplyKerasMomentum => Momentum::keras_step;
+}
+
+/// Checks that rows have elements. TensorFlow's kernels of some optimizers require it.
+fn check_elements(gradient: &[usize]) -> Result<()> {
+    match gradient.iter().skip(1).all(|it| *it > 0) {
+        true => Ok(()),
+        false => Err(Error::invalid_argument(format!(
+            "rows of var must have elements, but grad has shape {gradient:?}"
+        ))),
+    }
 }
 
 /// Changes rows of variables of one shape by `step(rows, gradient)`.

@@ -42,6 +42,12 @@ pub unsafe trait Precision: Copy + Send + Sync + 'static {
     /// Rounds one element to nearest; integers wrap.
     fn from_compute(x: Self::Compute) -> Self;
 
+    /// Returns a result with the bits that the type stores: integers wrap, floats are not rounded.
+    #[inline(always)]
+    fn wrapped(x: Self::Compute) -> Self::Compute {
+        x
+    }
+
     /// Converts all elements, exactly.
     ///
     /// # Panics
@@ -186,6 +192,8 @@ macro_rules! computed_in_i64 {
             fn to_compute(self) -> i64 { self.into() }
             #[inline(always)]
             fn from_compute(x: i64) -> Self { x as Self }
+            #[inline(always)]
+            fn wrapped(x: i64) -> i64 { (x as Self).into() }
             fn widen(x: &[Self], out: &mut [i64]) { convert_simply(x, out, i64::from) }
             fn narrow(x: &[i64], out: &mut [MaybeUninit<Self>]) {
                 convert_simply(x, out, |x| MaybeUninit::new(x as Self))

@@ -193,3 +193,11 @@ fn small_integers_wrap_as_their_own_arithmetic_does() {
         x.iter().map(|x| x.wrapping_neg()).collect::<Vec<i8>>()
     );
 }
+
+#[test]
+fn integers_wrap_before_a_quotient() {
+    assert_eq!(u8::wrapped(255 + 254) / 2, 126);
+    assert_eq!(i16::wrapped(i64::from(i16::MAX) + 1), i64::from(i16::MIN));
+    assert_eq!(i64::wrapped(i64::MAX), i64::MAX);
+    assert_eq!(F16::wrapped(100_000.0), 100_000.0);
+}
