@@ -238,7 +238,10 @@ DEVIATIONS = {
         "RealDiv DivNoNan Xdivy Reciprocal Inv".split(),
         [(lambda found, cpu: is_complex(found) & np.isnan(found) & (cpu == 0), "x / infinity is NaN in the CPU's vectors, and 0 in its last elements")],
     ),
-    "Pow": [(lambda found, cpu: is_complex(found) & np.isinf(found) & np.isinf(cpu), "the angle of a complex power that overflows has no digits")],
+    "Pow": [
+        (lambda found, cpu: is_complex(found) & np.isinf(found) & np.isinf(cpu), "the angle of a complex power that overflows has no digits"),
+        (lambda found, cpu: is_complex(found) & np.isnan(found) & (cpu == 0), "C's complex product with an infinity is no NaN, as that of its parts is"),
+    ],
     **dict.fromkeys(["MaxPool", "MaxPool3D"], [(is_lowest, "the CPU's maximum of negative infinities is the lowest number")]),
 }
 # Errors of the CPU that the plugin does not have, or has as another class: a part of the message, and the reason.
