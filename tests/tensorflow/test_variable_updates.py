@@ -443,3 +443,37 @@ def test_rows_that_indices_repeat_are_trained_in_order(run, calls):
         tf.raw_ops.ResourceSparseApplyAdagrad(var=var.handle, accum=accum.handle, lr=rate, grad=constant(gradient), indices=indices)
 
     check(on_both(run, "ResourceSparseApplyAdagrad", initial, step, calls))
+
+
+# The variables and the coefficients of optimizers, in the order of the op's inputs.
+SPARSE_STEPS = {
+    "Adagrad": ("accum", "lr"),
+    "AdagradV2": ("accum", "lr epsilon"),
+    "Adadelta": ("accum accum_update", "lr rho epsilon"),
+    "RMSProp": ("ms mom", "lr rho momentum epsilon"),
+    "CenteredRMSProp": ("mg ms mom", "lr rho momentum epsilon"),
+    "Ftrl": ("accum linear", "lr l1 l2 lr_power"),
+    "FtrlV2": ("accum linear", "lr l1 l2 l2_shrinkage lr_power"),
+    "ProximalGradientDescent": ("", "alpha l1 l2"),
+    "ProximalAdagrad": ("accum", "lr l1 l2"),
+    "Momentum": ("accum", "lr momentum"),
+}
+
+
+@needs_variables
+@pytest.mark.parametrize("op", SPARSE_STEPS)
+def test_rows_without_elements_are_rejected_as_on_the_cpu(op):
+    slots, coefficients = (names.split() for names in SPARSE_STEPS[op])
+
+    def is_rejected(device):
+        with tf.device(device):
+            variables = {name: tf.Variable(constant(np.ones([1, 0]))) for name in ["var", *slots]}
+            inputs = {name: constant(np.float32(-0.5 if name == "lr_power" else 0.5)) for name in coefficients}
+            handles = {name: variable.handle for name, variable in variables.items()}
+            try:
+                getattr(tf.raw_ops, f"ResourceSparseApply{op}")(**handles, **inputs, grad=constant(np.ones([1, 0])), indices=tf.constant([0]))
+            except tf.errors.InvalidArgumentError:
+                return True
+        return False
+
+    assert is_rejected(ON_DEVICE) == is_rejected("/CPU:0")
