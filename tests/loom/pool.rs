@@ -11,7 +11,7 @@ mod sync;
 
 use loom::cell::UnsafeCell;
 use loom::thread;
-use pool::Pool;
+use pool::{Pool, WhichWorkers};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use sync::{Arc, AtomicUsize, Ordering};
 
@@ -44,7 +44,7 @@ fn check(workers: usize, body: impl Fn(&Arc<Pool>) + Send + Sync + 'static) {
         body(&pool);
         is_closed.store(1, Ordering::SeqCst);
         // A job with a task for each worker wakes the sleeping ones.
-        pool.run(workers.len() + 1, &|_| {});
+        pool.run(workers.len() + 1, WhichWorkers::All, &|_| {});
         workers.into_iter().for_each(|worker| worker.join().unwrap());
     });
 }
@@ -86,14 +86,25 @@ impl TaskCells {
 
 /// Runs a job and checks that every task ran once before it returned.
 fn run_and_check(pool: &Pool, tasks: usize) {
+    run_on_and_check(WhichWorkers::All, pool, tasks);
+}
+
+fn run_on_and_check(which: WhichWorkers, pool: &Pool, tasks: usize) {
     let mut cells = TaskCells::new(tasks);
-    pool.run(tasks, &|index| cells.add(index));
+    pool.run(tasks, which, &|index| cells.add(index));
     assert_eq!(cells.counts(), vec![1; tasks]);
 }
 
 #[test]
 fn every_task_runs_once_before_run_returns() {
     check(1, |pool| run_and_check(pool, 3));
+}
+
+#[test]
+fn job_for_awake_workers_ends_whether_they_sleep_or_not() {
+    check(1, |pool| {
+        (0..2).for_each(|_| run_on_and_check(WhichWorkers::Awake, pool, 2))
+    });
 }
 
 #[test]
@@ -115,8 +126,8 @@ fn caller_computes_without_workers() {
 fn nested_call_returns_if_workers_are_busy() {
     check(1, |pool| {
         let mut cells = TaskCells::new(4);
-        pool.run(2, &|outer| {
-            pool.run(2, &|inner| cells.add(outer * 2 + inner));
+        pool.run(2, WhichWorkers::All, &|outer| {
+            pool.run(2, WhichWorkers::All, &|inner| cells.add(outer * 2 + inner));
         });
         assert_eq!(cells.counts(), [1; 4]);
     });
@@ -136,7 +147,7 @@ fn two_callers_share_one_worker() {
 fn panic_and_check(pool: &Pool, tasks: usize, panics: usize) {
     let mut cells = TaskCells::new(tasks);
     let body = || {
-        pool.run(tasks, &|index| {
+        pool.run(tasks, WhichWorkers::All, &|index| {
             cells.add(index);
             if index < panics {
                 std::panic::resume_unwind(Box::new(index));

@@ -48,6 +48,19 @@ fn bounded_exp(x: f32) -> f32 {
     (exp_remainder(r) + 1.0) * power_of_two(n >> 1) * power_of_two(n.wrapping_sub(n >> 1))
 }
 
+/// Returns `e^x` as [`bounded_exp`], for `x` from -87 to 88 only; NaN for NaN.
+#[inline(always)]
+fn normal_exp(x: f32) -> f32 {
+    let (r, n) = reduce_to_power_of_two(x);
+    (exp_remainder(r) + 1.0) * power_of_two(n)
+}
+
+/// Returns the smaller number; NaN for NaN. `f32::min` returns the limit, with more instructions.
+#[inline(always)]
+fn at_most(x: f32, limit: f32) -> f32 {
+    if x > limit { limit } else { x }
+}
+
 /// Returns `2^n`, for `n` from -126 to 127.
 #[inline(always)]
 fn power_of_two(n: i32) -> f32 {
@@ -73,10 +86,9 @@ pub fn hyperbolic_tangent(x: f32) -> f32 {
         -0.333_332_84,
     ];
     let near = (x * square).mul_add(polynomial(coefficients, square), x);
-    let power = bounded_exp((2.0 * x.abs()).min(40.0));
+    let power = normal_exp(at_most(2.0 * x.abs(), 40.0));
     let far = (1.0 - 2.0 / (power + 1.0)).copysign(x);
-    let tangent = if x.abs() < 0.625 { near } else { far };
-    if x.is_nan() { x } else { tangent }
+    if x.abs() < 0.625 { near } else { far }
 }
 
 /// Returns `1 / (1 + e^-x)` with an error of 2 units in the last place. Underflow is gradual.
@@ -127,10 +139,9 @@ pub fn error_function(x: f32) -> f32 {
         1.127_749_6,
         0.000_177_495_5,
     ];
-    let logarithm = -polynomial(coefficients, magnitude.min(4.0));
-    let far = (1.0 - bounded_exp(logarithm)).copysign(x);
-    let error = if magnitude < 0.9 { near } else { far };
-    if x.is_nan() { x } else { error }
+    let logarithm = -polynomial(coefficients, at_most(magnitude, 4.0));
+    let far = (1.0 - normal_exp(logarithm)).copysign(x);
+    if magnitude < 0.9 { near } else { far }
 }
 
 /// Returns 1 minus the error function with an error of 5 units in the last place. Underflow is gradual.

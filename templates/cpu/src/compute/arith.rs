@@ -199,7 +199,7 @@ pub fn sqrt<T: Float>(x: T) -> T {
 }
 
 /// Returns `x` to the power `y`, as the C library. For integers see [`pow_int`]. Its cost is
-/// [`Cost::Expensive`](super::Cost).
+/// [`cost::Expensive`](super::Cost).
 #[inline(always)]
 pub fn pow<T: Float>(x: T, y: T) -> T {
     x.power(y)

@@ -13,7 +13,10 @@ use std::slice;
 
 use sp_plugin::{Bf16, Bool, Complex64, Complex128, F8E4M3FN, F8E5M2, F16, Int4, Uint4};
 
-use super::map::map1;
+use super::cost::{self, Cost};
+use super::map::map1_with_cost;
+use super::parallel::for_each_chunk;
+use super::simd::{Isa, half};
 
 mod sealed {
     /// A parameter of functions that this module alone implements, since unsafe code relies on them.
@@ -36,13 +39,18 @@ pub trait Cast<To>: Copy {
         Self: Sync,
         To: Copy + Send,
     {
-        convert(x, out);
+        convert(cost::Cheap, x, out);
     }
 }
 
 /// Computes `out[i] = x[i].cast()` in a loop for these two types.
-fn convert<A: Cast<B> + Sync, B: Copy + Send>(x: &[A], out: &mut [MaybeUninit<B>]) {
-    map1(
+fn convert<A: Cast<B> + Sync, B: Copy + Send>(
+    cost: impl Cost,
+    x: &[A],
+    out: &mut [MaybeUninit<B>],
+) {
+    map1_with_cost(
+        cost,
         x,
         out,
         #[inline(always)]
@@ -87,7 +95,7 @@ unsafe fn convert_as<A: Copy, B: Copy, C: Cast<D> + Sync, D: Copy + Send>(
             slice::from_raw_parts_mut(out.as_mut_ptr().cast::<MaybeUninit<D>>(), out.len()),
         )
     };
-    convert(x, out);
+    convert(cost::Cheap, x, out);
 }
 
 /// Implements casts of integers. `i16 as u16 => u8 i8 as u8` computes those of `i16` to `u8` and `i8` as that of `u16`
@@ -143,25 +151,30 @@ integer_casts! {
 }
 
 macro_rules! numeric_casts {
-    ($($from:ty => $($to:ty)*;)*) => {$($(
+    ($($from:ty, $cost:ident => $($to:ty)*;)*) => {$($(
         impl Cast<$to> for $from {
             #[inline(always)]
             fn cast(self) -> $to { self as $to }
+
+            fn cast_slice(x: &[Self], out: &mut [MaybeUninit<$to>], _: Sealed) {
+                convert(cost::$cost, x, out);
+            }
         }
     )*)*};
 }
 
+// Only AVX-512 has an instruction for numbers of 64 bits.
 numeric_casts! {
-    u8 => f32 f64;
-    i8 => f32 f64;
-    u16 => f32 f64;
-    i16 => f32 f64;
-    u32 => f32 f64;
-    i32 => f32 f64;
-    u64 => f32 f64;
-    i64 => f32 f64;
-    f32 => f32 f64;
-    f64 => f32 f64;
+    u8, Cheap => f32 f64;
+    i8, Cheap => f32 f64;
+    u16, Cheap => f32 f64;
+    i16, Cheap => f32 f64;
+    u32, Cheap => f32 f64;
+    i32, Cheap => f32 f64;
+    u64, Moderate => f32 f64;
+    i64, Moderate => f32 f64;
+    f32, Cheap => f32 f64;
+    f64, Cheap => f32 f64;
 }
 
 macro_rules! bool_casts {
@@ -224,6 +237,10 @@ macro_rules! float_to_int {
                 // SAFETY: the number is no NaN, and its integer part is one of `i64`.
                 unsafe { bounded.to_int_unchecked() }
             }
+
+            fn cast_slice(x: &[Self], out: &mut [MaybeUninit<i64>], _: Sealed) {
+                convert(cost::Moderate, x, out);
+            }
         }
 
         /// Negative numbers down to -2^31 wrap.
@@ -283,8 +300,43 @@ macro_rules! half_casts {
     };
 }
 
-half_casts!(F16: Bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+half_casts!(F16: Bool u8 i8 u16 i16 u32 i32 u64 i64 f64);
 half_casts!(Bf16: Bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+
+impl Cast<f32> for F16 {
+    #[inline(always)]
+    fn cast(self) -> f32 {
+        self.to_f32()
+    }
+
+    fn cast_slice(x: &[Self], out: &mut [MaybeUninit<f32>], _: Sealed) {
+        convert_halves(x, out, half::widen);
+    }
+}
+
+impl Cast<F16> for f32 {
+    #[inline(always)]
+    fn cast(self) -> F16 {
+        F16::from_f32(self)
+    }
+
+    fn cast_slice(x: &[Self], out: &mut [MaybeUninit<F16>], _: Sealed) {
+        convert_halves(x, out, half::narrow);
+    }
+}
+
+/// Computes a cast with the instructions for halves, where the machine has them.
+fn convert_halves<A: Sync, B: Send>(
+    x: &[A],
+    out: &mut [MaybeUninit<B>],
+    convert: fn(Isa, &[A], &mut [MaybeUninit<B>]),
+) {
+    assert_eq!(x.len(), out.len(), "operand and result differ in length");
+    let isa = Isa::current();
+    for_each_chunk(out, cost::Cheap.grain(), |start, out| {
+        convert(isa, &x[start..start + out.len()], out)
+    });
+}
 
 impl Cast<Bf16> for F16 {
     #[inline(always)]

@@ -3,7 +3,8 @@
 //! The function on scalars is inlined into the loop, so write it without branches if possible. Pass functions of
 //! `arith`, or closures as `#[inline(always)] |x| ...`. Broadcast operands are not copied.
 
-use super::parallel::{Cost, for_each_chunk};
+use super::cost::{self, Cost};
+use super::parallel::for_each_chunk;
 use super::shape::{Broadcast, Position};
 use super::simd::{Isa, stream};
 
@@ -15,7 +16,7 @@ pub const TINY: usize = 8;
 /// # Panics
 /// Panics if the lengths differ.
 pub fn map1<T: Copy + Sync, U: Copy + Send>(x: &[T], out: &mut [U], f: impl Fn(T) -> U + Sync) {
-    map1_with_cost(Cost::Cheap, x, out, f);
+    map1_with_cost(cost::Cheap, x, out, f);
 }
 
 /// Computes [`map1`] with a function of this cost.
@@ -23,7 +24,7 @@ pub fn map1<T: Copy + Sync, U: Copy + Send>(x: &[T], out: &mut [U], f: impl Fn(T
 /// # Panics
 /// Panics if the lengths differ.
 pub fn map1_with_cost<T: Copy + Sync, U: Copy + Send>(
-    cost: Cost,
+    cost: impl Cost,
     x: &[T],
     out: &mut [U],
     f: impl Fn(T) -> U + Sync,
@@ -59,9 +60,9 @@ pub fn update<T: Copy + Send, U: Copy + Sync>(
 ) {
     assert_eq!(x.len(), out.len(), "operand and result differ in length");
     let isa = Isa::current();
-    for_each_chunk(out, Cost::Cheap.grain(), |start, out| {
+    for_each_chunk(out, cost::Cheap.grain(), |start, out| {
         let x = &x[start..start + out.len()];
-        isa.vectorize(
+        isa.vectorize_narrow(
             #[inline(always)]
             || {
                 out.iter_mut().zip(x).for_each(
@@ -88,7 +89,7 @@ pub fn map2<A, B, U>(
     B: Copy + Sync,
     U: Copy + Send,
 {
-    map2_with_cost(Cost::Cheap, plan, x, y, out, f);
+    map2_with_cost(cost::Cheap, plan, x, y, out, f);
 }
 
 /// Computes [`map2`] with a function of this cost.
@@ -96,7 +97,7 @@ pub fn map2<A, B, U>(
 /// # Panics
 /// Panics if an operand or the result has another length than the plan.
 pub fn map2_with_cost<A, B, U>(
-    cost: Cost,
+    cost: impl Cost,
     plan: &Broadcast<2>,
     x: &[A],
     y: &[B],
@@ -137,17 +138,18 @@ const BLOCK_BYTES: usize = 1024;
 /// Splits `out` into chunks. For each chunk calls `begin` with its first index, then `each` with the result of `begin`,
 /// once for each part of the chunk in order.
 fn fill<U: Copy + Send, P>(
-    cost: Cost,
+    cost: impl Cost,
     out: &mut [U],
     begin: impl Fn(usize) -> P + Sync,
     each: impl Fn(&mut P, &mut [U]) + Sync,
 ) {
     let isa = Isa::current();
-    let streamed = size_of_val(out) >= STREAMED_BYTES && cost == Cost::Cheap;
+    let streamed = size_of_val(out) >= STREAMED_BYTES && cost.is_bound_by_memory();
     for_each_chunk(out, cost.grain(), |start, out| {
         let mut position = begin(start);
         fill_parts(out, streamed, &mut |part, target| {
-            isa.vectorize(
+            cost.vectorize(
+                isa,
                 #[inline(always)]
                 || {
                     each(&mut position, part);

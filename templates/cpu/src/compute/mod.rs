@@ -23,6 +23,7 @@ pub mod cast;
 pub mod checks;
 #[allow(unsafe_code)]
 pub mod complex;
+pub mod cost;
 pub mod division;
 pub mod einsum;
 pub mod elementary;
@@ -70,8 +71,8 @@ mod oracle;
 #[allow(unsafe_code)]
 mod tests;
 
+pub use cost::Cost;
 pub use error::{Error, Result};
-pub use parallel::Cost;
 pub use precision::Precision;
 pub use shape::{Broadcast, len};
 pub use simd::Isa;

@@ -1,6 +1,7 @@
 //! Random classes, drawn by the logarithms of their weights.
 
-use super::parallel::{Cost, for_each_row_chunk};
+use super::cost::{self, Cost};
+use super::parallel::for_each_row_chunk;
 use super::random::{Philox, uniform};
 
 /// The number of random numbers that are drawn at a time.
@@ -27,7 +28,7 @@ pub fn multinomial<T: Copy + Into<f64> + Sync, U: From<i32> + Send>(
     if out.is_empty() {
         return;
     }
-    for_each_row_chunk(out, samples, Cost::Expensive.grain(), |first, out| {
+    for_each_row_chunk(out, samples, cost::Expensive.grain(), |first, out| {
         for (row, out) in (first..).zip(out.chunks_exact_mut(samples)) {
             let sums = running_weights(&logits[row * classes..][..classes]);
             for (block, out) in out.chunks_mut(BLOCK).enumerate() {

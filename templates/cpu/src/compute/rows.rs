@@ -1,8 +1,9 @@
 //! Rows of a table that indices select: gather copies them out, scatter changes them.
 
+use super::cost::{self, Cost};
 use super::error::{Error, Result};
 use super::map::update;
-use super::parallel::{Cost, for_each_chunk};
+use super::parallel::for_each_chunk;
 use super::shape::len;
 
 /// Indices of either type, so that a selection is compiled once for both.
@@ -118,7 +119,7 @@ impl Selection {
         self.check(indices)?;
         assert_eq!(out.len(), len(&self.dims), "the length of the rows");
         let width = self.width;
-        for_each_chunk(out, Cost::Cheap.grain(), |start, mut out| {
+        for_each_chunk(out, cost::Cheap.grain(), |start, mut out| {
             let mut start = start;
             while !out.is_empty() {
                 let (at, column) = (start / width, start % width);

@@ -3,9 +3,10 @@
 pub mod spread;
 
 use super::arith::{Float, Number, greatest, least};
+use super::cost::{self, Cost};
 use super::error::{Error, Result};
 use super::map::update;
-use super::parallel::{Cost, for_each_row_chunk};
+use super::parallel::for_each_row_chunk;
 use super::rows::Indices;
 
 /// Computes `f(old, new)` of each row of `x` and the row of `out` that its index names; rows with a negative index are
@@ -190,7 +191,7 @@ pub fn running<T: Copy + Send + Sync>(
         return;
     }
     assert_eq!([x.len(), out.len()], [outer * count * inner; 2], "length");
-    for_each_row_chunk(out, count * inner, Cost::Moderate.grain(), |first, out| {
+    for_each_row_chunk(out, count * inner, cost::Moderate.grain(), |first, out| {
         let x = &x[first * count * inner..][..out.len()];
         match inner {
             1 => running_in_rows(plan, start, &f, x, out),

@@ -1,7 +1,8 @@
 //! Copies between a contiguous tensor and one with any strides: transposed, repeated, diagonals.
 
+use super::cost::{self, Cost};
 use super::inline::InlineList;
-use super::parallel::{Cost, for_each_row_chunk};
+use super::parallel::for_each_row_chunk;
 use super::shape::len;
 
 /// The strides of a row-major tensor with these dims, in elements.
@@ -76,7 +77,7 @@ pub fn gather<T: Copy + Send + Sync>(dims: &[usize], strides: &[usize], x: &[T],
     }
     let view = View::new(dims, strides);
     let [width, step] = view.inner;
-    for_each_row_chunk(out, width, Cost::Cheap.grain(), |first, out| {
+    for_each_row_chunk(out, width, cost::Cheap.grain(), |first, out| {
         if step == 1 {
             for (row, out) in out.chunks_exact_mut(width).enumerate() {
                 out.copy_from_slice(&x[view.offset(first + row)..][..width]);

@@ -5,8 +5,9 @@ pub mod rules;
 
 use super::arith::Float;
 use super::array;
+use super::cost::{self, Cost};
 use super::map::update;
-use super::parallel::{Cost, for_each_chunk};
+use super::parallel::for_each_chunk;
 use super::simd::Isa;
 
 /// The coefficients of a step of Adam.
@@ -108,7 +109,7 @@ fn update_by<T: Copy + Send + Sync, const N: usize>(
         "operand and result differ in length"
     );
     let isa = Isa::current();
-    for_each_chunk(out, Cost::Expensive.grain(), |start, out| {
+    for_each_chunk(out, cost::Expensive.grain(), |start, out| {
         let inputs = inputs.map(|input| &input[start..start + out.len()]);
         isa.vectorize(
             #[inline(always)]

@@ -1,9 +1,10 @@
 //! Values limited to a range, cross products, and half the sum of squares.
 
 use super::arith::{self, Number};
+use super::cost::{self, Cost};
 use super::elementary::Elementary;
 use super::fold::L2Loss;
-use super::parallel::{Cost, for_each_chunk, for_each_row_chunk};
+use super::parallel::{for_each_chunk, for_each_row_chunk};
 use super::reduce::{Fold, Reduction, reduce};
 
 /// Limits each element to `least` and `most`, which have one element or one for each. NaN is no limit. If the limits
@@ -18,7 +19,7 @@ pub fn clip<T: Number>(least: &[T], most: &[T], out: &mut [T]) {
         "limits of another length"
     );
     let at = |it: &[T], index: usize| if it.len() == 1 { it[0] } else { it[index] };
-    for_each_chunk(out, Cost::Cheap.grain(), |start, out| {
+    for_each_chunk(out, cost::Cheap.grain(), |start, out| {
         for (index, out) in (start..).zip(out) {
             let (least, most) = (at(least, index), at(most, index));
             *out = arith::greatest(arith::least(*out, most), least);
@@ -36,7 +37,7 @@ pub fn cross<T: Number>(a: &[T], b: &[T], out: &mut [T]) {
         [out.len(); 2],
         "operands and result differ in length"
     );
-    for_each_row_chunk(out, 3, Cost::Cheap.grain(), |first, out| {
+    for_each_row_chunk(out, 3, cost::Cheap.grain(), |first, out| {
         let [a, b] = [a, b].map(|it| it[first * 3..][..out.len()].chunks_exact(3));
         for ((a, b), out) in a.zip(b).zip(out.chunks_exact_mut(3)) {
             for (i, out) in out.iter_mut().enumerate() {

@@ -15,7 +15,7 @@ macro_rules! unary {
             #[kernel($op, T = [F16, Bf16, f32, f64])]
             fn $name<T: Element + Precision<Compute: Elementary>>($x: In<'_, T>, $y: Out<'_, T>) -> Result<()> {
                 // A closure, since the compiler may not inline the call of a long function through `Fn`.
-                map_one_with_cost(Cost::$cost, $x, $y, #[inline(always)] |x| $f(x))
+                map_one_with_cost(cost::$cost, $x, $y, #[inline(always)] |x| $f(x))
             }
         )*
 
@@ -33,7 +33,7 @@ macro_rules! library {
             #[kernel($op, T = [F16, Bf16, f32, f64])]
             fn $name<T: Element + Precision<Compute: Elementary>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
                 let f: fn(T::Compute) -> T::Compute = $f;
-                map_one_with_cost(Cost::Expensive, x, y, f)
+                map_one_with_cost(cost::Expensive, x, y, f)
             }
         )*
 
@@ -49,7 +49,7 @@ macro_rules! binary {
         $(
             #[kernel($op, T = [$($ty),*])]
             fn $name<T: Element + Precision<Compute: $bound>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
-                map_two(Cost::$cost, x, y, z, $f)
+                map_two(cost::$cost, x, y, z, $f)
             }
         )*
 
@@ -66,7 +66,7 @@ macro_rules! gradients {
             #[kernel($op, T = [F16, Bf16, f32, f64])]
             fn $name<T: Element + Precision<Compute: Elementary>>($x: In<'_, T>, $y: In<'_, T>, $z: Out<'_, T>) -> Result<()> {
                 check_same(($x.dims(), stringify!($x)), ($y.dims(), stringify!($y)))?;
-                map_two(Cost::$cost, $x, $y, $z, $f)
+                map_two(cost::$cost, $x, $y, $z, $f)
             }
         )*
 
@@ -157,7 +157,7 @@ fn leaky_relu_grad<T: Element + Precision<Compute: Elementary>>(
         (features.dims(), "features"),
     )?;
     let slope = f::leaky_relu_grad(constant::<T>(alpha));
-    map_two(Cost::Cheap, gradients, features, backprops, slope)
+    map_two(cost::Cheap, gradients, features, backprops, slope)
 }
 
 /// Converts an attribute, which TensorFlow rounds to `T`.
@@ -186,32 +186,21 @@ fn add_n<T: Element + Precision<Compute: Number>>(
             return Err(Error::invalid_argument(message));
         }
     }
-    let mut others = inputs.iter().skip(1);
-    if let (Some(second), None) = (others.next(), others.next()) {
-        return add_two(first, second, sum);
-    }
-    let mut sum = sum.uninit(first.dims())?.copy_from_slice(first.data())?;
-    T::update(&mut sum, |sum| {
-        for input in inputs.iter().skip(1) {
-            update(sum, &T::widened(input.data()), arith::add);
+    let mut output = sum.uninit(first.dims())?;
+    let operands: InlineList<&[T]> = inputs.iter().map(|it| it.data()).collect();
+    match &operands[..] {
+        [only] => {
+            output.copy_from_slice(only)?;
         }
-    });
-    Ok(())
-}
-
-/// Writes the sum of two tensors of one shape, in one pass.
-fn add_two<T: Element + Precision<Compute: Number>>(
-    first: &In<'_, T>,
-    second: &In<'_, T>,
-    sum: Out<'_, T>,
-) -> Result<()> {
-    precision::map_two(
-        Cost::Cheap,
-        &Broadcast::of_equal_shapes(first.dims()),
-        [first.data(), second.data()],
-        sum.uninit(first.dims())?.as_uninit_slice(),
-        arith::add,
-    );
+        [x, y] => precision::map_two(
+            cost::Cheap,
+            &Broadcast::of_equal_shapes(first.dims()),
+            [x, y],
+            output.as_uninit_slice(),
+            arith::add,
+        ),
+        all => precision::map_all(cost::Cheap, all, output.as_uninit_slice(), arith::add),
+    }
     Ok(())
 }
 
@@ -224,14 +213,14 @@ fn add<T: Element + Precision<Compute: Number>>(
     z: Out<'_, T>,
 ) -> Result<()> {
     if x.dims() != y.dims() {
-        return map_two(Cost::Cheap, x, y, z, arith::add);
+        return map_two(cost::Cheap, x, y, z, arith::add);
     }
     match z.forward(x)? {
         Forwarded::InPlace(mut sum) => T::update(&mut sum, |sum| {
             update(sum, &T::widened(y.data()), arith::add)
         }),
         Forwarded::Fresh { input, mut output } => precision::map_two(
-            Cost::Cheap,
+            cost::Cheap,
             &Broadcast::of_equal_shapes(input.dims()),
             [input.data(), y.data()],
             output.as_uninit_slice(),

@@ -15,7 +15,7 @@ macro_rules! bits {
             #[kernel($op, T = [u8, i8, i32, i64])]
             fn $name<T: Element + Precision<Compute = i64>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
                 let f: fn(i64, i64) -> i64 = $f;
-                map_two(Cost::Cheap, x, y, z, f)
+                map_two(cost::Cheap, x, y, z, f)
             }
         )*
 
@@ -47,7 +47,7 @@ fn invert<T: Element + Precision<Compute = i64>>(x: In<'_, T>, y: Out<'_, T>) ->
 #[kernel(PopulationCount, T = [u8, i8, u16, i16, u32, i32, u64, i64])]
 fn population_count<T: Element + arith::Integer>(x: In<'_, T>, y: Out<'_, u8>) -> Result<()> {
     let (mut output, x) = (y.unspecified(x.dims())?, x.data());
-    for_each_chunk(&mut output, Cost::Cheap.grain(), |start, out| {
+    for_each_chunk(&mut output, cost::Cheap.grain(), |start, out| {
         let x = &x[start..start + out.len()];
         out.iter_mut().zip(x).for_each(|(out, x)| *out = ones(*x));
     });

@@ -48,7 +48,7 @@ where
 {
     check_same((x.dims(), "x"), (y.dims(), "y"))?;
     let tolerance: T = tolerance.cast();
-    map_two(Cost::Cheap, x, y, z, move |x, y| {
+    map_two(cost::Cheap, x, y, z, move |x, y| {
         Bool::from(is_near(x, y, tolerance))
     })
 }

@@ -16,7 +16,7 @@ macro_rules! unary {
             #[kernel($op, T = [Complex64])]
             fn $name($x: In<'_, Complex64>, $y: Out<'_, Complex64>) -> Result<()> {
                 let f: fn(Complex64) -> Complex64 = $f;
-                map_one_with_cost(Cost::Expensive, $x, $y, f)
+                map_one_with_cost(cost::Expensive, $x, $y, f)
             }
         )*
 
@@ -33,7 +33,7 @@ macro_rules! real {
             #[kernel($op, T = [Complex64], Tout = [f32])]
             fn $name($x: In<'_, Complex64>, $y: Out<'_, f32>) -> Result<()> {
                 let f: fn(Complex64) -> f32 = $f;
-                map_one_with_cost(Cost::Expensive, $x, $y, f)
+                map_one_with_cost(cost::Expensive, $x, $y, f)
             }
         )*
 
@@ -50,7 +50,7 @@ macro_rules! binary {
             #[kernel($op, T = [Complex64])]
             fn $name(x: In<'_, Complex64>, y: In<'_, Complex64>, z: Out<'_, Complex64>) -> Result<()> {
                 let f: Operator = $f;
-                map_two(Cost::Expensive, x, y, z, f)
+                map_two(cost::Expensive, x, y, z, f)
             }
         )*
 
@@ -72,7 +72,7 @@ fn map_gradient(
         return Ok(());
     }
     check_same((y.dims(), "y"), (dy.dims(), "dy"))?;
-    map_two(Cost::Expensive, y, dy, z, f)
+    map_two(cost::Expensive, y, dy, z, f)
 }
 
 /// A function of two numbers.
@@ -177,7 +177,7 @@ equalities! {
 #[kernel(Complex, T = [f32], Tout = [Complex64])]
 fn complex(real: In<'_, f32>, imag: In<'_, f32>, out: Out<'_, Complex64>) -> Result<()> {
     let f: fn(f32, f32) -> Complex64 = Complex64::new;
-    map_two(Cost::Cheap, real, imag, out, f)
+    map_two(cost::Cheap, real, imag, out, f)
 }
 
 /// Returns the kernels of this file.

@@ -16,7 +16,7 @@ macro_rules! divisions {
                     check_divisors(y.data())?;
                 }
                 let f: fn(T::Compute, T::Compute) -> T::Compute = $f;
-                map_two(Cost::Expensive, x, y, z, f)
+                map_two(cost::Expensive, x, y, z, f)
             }
         )*
 

@@ -23,7 +23,7 @@ macro_rules! binary {
     ($($name:ident: $op:ident, $bound:ident in [$($ty:ident),*], $cost:ident => $f:path;)*) => {$(
         #[kernel($op, T = [$($ty),*])]
         fn $name<T: Element + Precision<Compute: $bound>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
-            map_two(Cost::$cost, x, y, z, $f)
+            map_two(cost::$cost, x, y, z, $f)
         }
     )*};
 }
@@ -57,12 +57,12 @@ pub fn map_one<T: Element + Precision, U: Element + Precision>(
     y: Out<'_, U>,
     f: impl Fn(T::Compute) -> U::Compute + Sync + Copy,
 ) -> Result<()> {
-    map_one_with_cost(Cost::Cheap, x, y, f)
+    map_one_with_cost(cost::Cheap, x, y, f)
 }
 
 /// Writes `f` of each element; its cost decides how finely the work is divided.
 pub fn map_one_with_cost<T: Element + Precision, U: Element + Precision>(
-    cost: Cost,
+    cost: impl Cost,
     x: In<'_, T>,
     y: Out<'_, U>,
     f: impl Fn(T::Compute) -> U::Compute + Sync + Copy,
@@ -74,7 +74,7 @@ pub fn map_one_with_cost<T: Element + Precision, U: Element + Precision>(
 
 /// Writes `f` of the broadcast operands; its cost decides how finely the work is divided.
 pub fn map_two<T: Element + Precision, U: Element + Precision>(
-    cost: Cost,
+    cost: impl Cost,
     x: In<'_, T>,
     y: In<'_, T>,
     z: Out<'_, U>,

@@ -16,7 +16,7 @@ macro_rules! functions {
                 f64: Cast<T>,
             {
                 let f: fn(f64, f64) -> f64 = $f;
-                map_two(Cost::Expensive, $x, $y, z, move |x, y| f(x.cast(), y.cast()).cast())
+                map_two(cost::Expensive, $x, $y, z, move |x, y| f(x.cast(), y.cast()).cast())
             }
         )*
 

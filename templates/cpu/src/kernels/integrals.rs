@@ -16,7 +16,7 @@ macro_rules! functions {
                 f64: Cast<T::Compute>,
             {
                 let f: fn(f64) -> f64 = $f;
-                map_one_with_cost(Cost::Expensive, x, y, move |x| f(x.cast()).cast())
+                map_one_with_cost(cost::Expensive, x, y, move |x| f(x.cast()).cast())
             }
         )*
 

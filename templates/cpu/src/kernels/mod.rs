@@ -161,7 +161,7 @@ mod prelude {
     pub(super) use super::{check_scalar, list, read_scalar};
     pub(super) use crate::compute::arith::{self, Float, Number};
     pub(super) use crate::compute::inline::InlineList;
-    pub(super) use crate::compute::{Cost, Precision};
+    pub(super) use crate::compute::{Cost, Precision, cost};
     pub(super) use sp_plugin::kernel::{
         AnyIn, AttributeValue, HostIn, In, Integer as Index, Out, kernel,
     };

@@ -44,7 +44,7 @@ fn add_bias<T: Element + Precision<Compute: Number>>(
     let plan = bias_broadcast(dims, data_format.into(), bias.len())?;
     let mut output = output.uninit(dims)?;
     let (operands, output) = ([value.data(), bias.data()], output.as_uninit_slice());
-    precision::map_two(Cost::Cheap, &plan, operands, output, arith::add);
+    precision::map_two(cost::Cheap, &plan, operands, output, arith::add);
     Ok(())
 }
 
@@ -83,7 +83,7 @@ fn relu_grad<T: Element + Precision<Compute: Number>>(
             "gradients {g:?} and features {x:?} differ"
         )));
     }
-    map_two(Cost::Cheap, gradients, features, backprops, relu::relu_grad)
+    map_two(cost::Cheap, gradients, features, backprops, relu::relu_grad)
 }
 
 #[kernel(SparseSoftmaxCrossEntropyWithLogits, T = [F16, Bf16, f32, f64], Tlabels: L = [i32, i64])]

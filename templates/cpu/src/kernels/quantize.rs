@@ -89,7 +89,7 @@ fn with_args_gradient(
 ) -> Result<()> {
     check_same((gradients.dims(), "gradients"), (inputs.dims(), "inputs"))?;
     let range = *range;
-    map_two(Cost::Cheap, gradients, inputs, backprops, move |dy, x| {
+    map_two(cost::Cheap, gradients, inputs, backprops, move |dy, x| {
         range.shares(x, dy)[0]
     })
 }

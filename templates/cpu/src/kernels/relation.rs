@@ -11,7 +11,7 @@ macro_rules! orders {
     ($($name:ident: $op:ident => $f:path;)*) => {$(
         #[kernel($op, T = [F16, Bf16, f32, f64, i64])]
         fn $name<T: Element + Precision<Compute: Number>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, Bool>) -> Result<()> {
-            map_two(Cost::Cheap, x, y, z, $f)
+            map_two(cost::Cheap, x, y, z, $f)
         }
     )*};
 }
@@ -57,7 +57,7 @@ pub fn map_equality<T: Element + Precision>(
             z.uninit(&[])?.fill(Bool::from(other));
             Ok(())
         }
-        _ => map_two(Cost::Cheap, x, y, z, f),
+        _ => map_two(cost::Cheap, x, y, z, f),
     }
 }
 
@@ -81,12 +81,12 @@ properties! {
 
 #[kernel(LogicalAnd)]
 fn logical_and(x: In<'_, Bool>, y: In<'_, Bool>, z: Out<'_, Bool>) -> Result<()> {
-    map_two(Cost::Cheap, x, y, z, f::and)
+    map_two(cost::Cheap, x, y, z, f::and)
 }
 
 #[kernel(LogicalOr)]
 fn logical_or(x: In<'_, Bool>, y: In<'_, Bool>, z: Out<'_, Bool>) -> Result<()> {
-    map_two(Cost::Cheap, x, y, z, f::or)
+    map_two(cost::Cheap, x, y, z, f::or)
 }
 
 #[kernel(LogicalNot)]
@@ -99,7 +99,7 @@ fn logical_not(x: In<'_, Bool>, y: Out<'_, Bool>) -> Result<()> {
 #[kernel(LogicalAnd, label = "host", releases = "2.11..")]
 fn and_of_conditions(x: HostIn<'_, Bool>, y: HostIn<'_, Bool>, z: HostOut<'_, Bool>) -> Result<()> {
     map_two(
-        Cost::Cheap,
+        cost::Cheap,
         x.into_input(),
         y.into_input(),
         z.into_output(),
@@ -111,7 +111,7 @@ fn and_of_conditions(x: HostIn<'_, Bool>, y: HostIn<'_, Bool>, z: HostOut<'_, Bo
 #[kernel(LogicalOr, label = "host", releases = "2.11..")]
 fn or_of_conditions(x: HostIn<'_, Bool>, y: HostIn<'_, Bool>, z: HostOut<'_, Bool>) -> Result<()> {
     map_two(
-        Cost::Cheap,
+        cost::Cheap,
         x.into_input(),
         y.into_input(),
         z.into_output(),

@@ -34,7 +34,7 @@ macro_rules! binary {
             #[kernel($op, T = [$($ty),*])]
             fn $name<T: Element + Precision<Compute = i64>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, $result>) -> Result<()> {
                 let f: fn(i64, i64) -> <$result as Precision>::Compute = $f;
-                map_two(Cost::Cheap, x, y, z, f)
+                map_two(cost::Cheap, x, y, z, f)
             }
         )*
 
@@ -78,7 +78,7 @@ macro_rules! gradients {
             ) -> Result<()> {
                 check_same((gradients.dims(), "gradients"), (features.dims(), "features"))?;
                 let f: fn(i64, i64) -> i64 = $f;
-                map_two(Cost::Cheap, gradients, features, backprops, f)
+                map_two(cost::Cheap, gradients, features, backprops, f)
             }
         )*
 
@@ -132,7 +132,7 @@ fn pow<T: Element + Precision<Compute = i64>>(
         arith::check_exponents(&T::widened(y.data()))?;
     }
     let f: fn(i64, i64) -> i64 = arith::pow_int;
-    map_two(Cost::Expensive, x, y, z, f)
+    map_two(cost::Expensive, x, y, z, f)
 }
 
 /// Returns the kernels of this file.

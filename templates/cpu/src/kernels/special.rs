@@ -18,7 +18,7 @@ macro_rules! unary {
             #[kernel($op, T = [F16, Bf16, f32, f64])]
             fn $name<T: Element + Precision<Compute: Special>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
                 let f: fn(T::Compute) -> T::Compute = $f;
-                map_one_with_cost(Cost::Expensive, x, y, f)
+                map_one_with_cost(cost::Expensive, x, y, f)
             }
         )*
 
@@ -44,7 +44,7 @@ fn atan2<T: Element + Precision<Compute: Special>>(
     x: In<'_, T>,
     z: Out<'_, T>,
 ) -> Result<()> {
-    map_two(Cost::Expensive, y, x, z, Special::angle)
+    map_two(cost::Expensive, y, x, z, Special::angle)
 }
 
 #[kernel(NextAfter, T = [f32, f64])]
@@ -53,7 +53,7 @@ fn next_after<T: Element + Precision<Compute = T> + Special>(
     x2: In<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()> {
-    map_two(Cost::Expensive, x1, x2, output, T::next_after)
+    map_two(cost::Expensive, x1, x2, output, T::next_after)
 }
 
 #[kernel(ClipByValue, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]

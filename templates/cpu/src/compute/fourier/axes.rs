@@ -1,7 +1,8 @@
 //! Transforms along the axes of tensors.
 
 use super::Plan;
-use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::cost::{self, Cost};
+use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::shape::len;
 use crate::compute::strided::permute;
 use sp_plugin::Complex128;
@@ -73,7 +74,7 @@ impl Fourier {
 fn transform_rows(size: usize, direction: Direction, rows: &mut [Complex128]) {
     let (plan, is_inverse) = (Plan::new(size), direction == Direction::Inverse);
     let scale = 1.0 / size as f64;
-    for_each_row_chunk(rows, size, Cost::Expensive.grain(), |_, rows| {
+    for_each_row_chunk(rows, size, cost::Expensive.grain(), |_, rows| {
         let mut scratch = Vec::new();
         for row in rows.chunks_exact_mut(size) {
             if is_inverse {

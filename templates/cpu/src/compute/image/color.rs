@@ -1,9 +1,10 @@
 //! Colors: red, green and blue, or hue, saturation and value, each from 0 to 1.
 
 use crate::compute::array;
+use crate::compute::cost::{self, Cost};
 use crate::compute::elementary::{Elementary, Real};
 use crate::compute::nn::activation::{maximum, minimum};
-use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::parallel::for_each_row_chunk;
 
 /// The three channels of a color.
 pub type Color<T> = [T; 3];
@@ -74,7 +75,7 @@ pub fn rotate_hue<T: Real>(delta: T) -> impl Fn(Color<T>) -> Color<T> + Sync {
 /// Panics if the lengths differ, or are no multiple of 3.
 pub fn map_colors<T: Elementary>(x: &[T], out: &mut [T], f: impl Fn(Color<T>) -> Color<T> + Sync) {
     assert_eq!(x.len(), out.len(), "operand and result differ in length");
-    for_each_row_chunk(out, 3, Cost::Expensive.grain(), |first, out| {
+    for_each_row_chunk(out, 3, cost::Expensive.grain(), |first, out| {
         let x = &x[first * 3..][..out.len()];
         for (x, out) in x.chunks_exact(3).zip(out.chunks_exact_mut(3)) {
             out.copy_from_slice(&f([x[0], x[1], x[2]]));
@@ -100,7 +101,7 @@ pub fn adjust_contrast(
     }
     let means = averages(pixels, channels, x);
     let mean = |pixel: usize| &means[pixel / pixels * channels..][..channels];
-    for_each_row_chunk(out, channels, Cost::Cheap.grain(), |first, out| {
+    for_each_row_chunk(out, channels, cost::Cheap.grain(), |first, out| {
         for (pixel, out) in (first..).zip(out.chunks_exact_mut(channels)) {
             let x = &x[pixel * channels..][..channels];
             for (out, (x, mean)) in out.iter_mut().zip(x.iter().zip(mean(pixel))) {

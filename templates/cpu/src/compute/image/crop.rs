@@ -3,8 +3,9 @@
 use super::{Interpolation, blend};
 use crate::compute::array;
 use crate::compute::cast::Cast;
+use crate::compute::cost::{self, Cost};
 use crate::compute::len;
-use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::parallel::for_each_row_chunk;
 
 /// The parts of images that are copied, and their size.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +97,7 @@ pub fn crop_and_resize<T: Cast<f32> + Sync>(plan: &Crop<'_>, x: &[T], out: &mut 
         return;
     }
     let width = columns * channels;
-    for_each_row_chunk(out, width, Cost::Cheap.grain() / 8, |first, out| {
+    for_each_row_chunk(out, width, cost::Cheap.grain() / 8, |first, out| {
         for (line, out) in out.chunks_exact_mut(width).enumerate() {
             let (part, row) = ((first + line) / rows, (first + line) % rows);
             let row = plan.position(part, 0, row);

@@ -199,8 +199,8 @@ mod tests {
                 let (mut up, mut down) = (edges, edges);
                 (up[i], down[i]) = (up[i] + 1e-3, down[i] - 1e-3);
                 let (after, before, here) = (loss(&x, &up), loss(&x, &down), loss(&x, &edges));
-                // At an element of the image the slope has a step.
-                if (after + before - 2.0 * here).abs() > 1e-3 { continue }
+                // At an element of the image the slope has a step. One that is not found here changes it by at most 0.05.
+                if (after + before - 2.0 * here).abs() > 1e-4 { continue }
                 let slope = (after - before) / 2e-3;
                 prop_assert!((slope - f64::from(found[i])).abs() < 0.05 * (2.0 + slope.abs()), "{i}: {} {slope}", found[i]);
             }

@@ -2,8 +2,9 @@
 
 use super::Interpolation;
 use crate::compute::cast::Cast;
+use crate::compute::cost::{self, Cost};
 use crate::compute::len;
-use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::parallel::for_each_row_chunk;
 
 /// The elements outside of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -180,7 +181,7 @@ where
         return;
     }
     let width = columns * channels;
-    for_each_row_chunk(out, width, Cost::Expensive.grain(), |first, out| {
+    for_each_row_chunk(out, width, cost::Expensive.grain(), |first, out| {
         for (line, out) in out.chunks_exact_mut(width).enumerate() {
             let (image, row) = ((first + line) / rows, (first + line) % rows);
             for (column, out) in out.chunks_exact_mut(channels).enumerate() {

@@ -4,9 +4,10 @@ use super::blend;
 use crate::compute::arith::Number;
 use crate::compute::array;
 use crate::compute::cast::Cast;
+use crate::compute::cost::{self, Cost};
 use crate::compute::elementary::Elementary;
 use crate::compute::len;
-use crate::compute::parallel::{Cost, for_each_block, for_each_row_chunk};
+use crate::compute::parallel::{for_each_block, for_each_row_chunk};
 
 /// The attributes of an op that select the elements which coincide in both images.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -149,7 +150,7 @@ impl Resize {
         if out.is_empty() {
             return;
         }
-        for_each_row_chunk(out, width, Cost::Cheap.grain() / 8, |first, out| {
+        for_each_row_chunk(out, width, cost::Cheap.grain() / 8, |first, out| {
             for (line, out) in out.chunks_exact_mut(width).enumerate() {
                 write(first + line, out);
             }

@@ -5,7 +5,8 @@
 
 use super::tile::Tile;
 use super::{Finish, Product, Tiled, block, matmul_with};
-use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::cost::{self, Cost};
+use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::precision::{Precision, Widened};
 use crate::compute::simd::Isa;
 use crate::compute::workspace::Buffer;
@@ -77,7 +78,7 @@ impl Factor for Bf16 {
         }
         let width = k.div_ceil(2);
         let mut pairs = Buffer::new(x.len() / k * width);
-        for_each_row_chunk(&mut pairs, width, Cost::Cheap.grain(), |first, pairs| {
+        for_each_row_chunk(&mut pairs, width, cost::Cheap.grain(), |first, pairs| {
             for (row, pairs) in (first..).zip(pairs.chunks_exact_mut(width)) {
                 for (pair, out) in x[row * k..][..k].chunks(2).zip(pairs) {
                     *out = join(pair[0], pair.get(1).copied().unwrap_or_default());
@@ -91,7 +92,7 @@ impl Factor for Bf16 {
         let rows = (x.len() / width).div_ceil(2);
         let mut pairs = Buffer::new(rows * width);
         let isa = Isa::current();
-        for_each_row_chunk(&mut pairs, width, Cost::Cheap.grain(), |first, pairs| {
+        for_each_row_chunk(&mut pairs, width, cost::Cheap.grain(), |first, pairs| {
             isa.vectorize(
                 #[inline(always)]
                 || {

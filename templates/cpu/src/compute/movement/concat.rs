@@ -1,7 +1,8 @@
 //! Tensors joined along an axis, and parts of one.
 
 use super::view::View;
-use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::cost::{self, Cost};
+use crate::compute::parallel::for_each_row_chunk;
 
 /// Joins rows: row `i` of the result is row `i` of each part, one after the other. The parts have the bytes of their
 /// rows.
@@ -47,7 +48,7 @@ fn concat_row<B: Copy + Send + Sync>(parts: &[(&[B], usize)], out: &mut [B]) {
 
 /// Returns the number of bytes of a task.
 fn grain() -> usize {
-    Cost::Cheap.grain() * 4
+    cost::Cheap.grain() * 4
 }
 
 /// Returns the view of `len` columns from `start` on of `rows` rows of `row_len` elements.

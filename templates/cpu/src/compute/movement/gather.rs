@@ -1,8 +1,9 @@
 //! Slices of a tensor that indices select.
 
+use crate::compute::cost::{self, Cost};
 use crate::compute::error::{Error, Result};
 use crate::compute::inline::InlineList;
-use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::shape::len;
 use std::mem::MaybeUninit;
 
@@ -109,7 +110,7 @@ impl Gather {
         if out.is_empty() {
             return;
         }
-        for_each_row_chunk(out, self.inner, Cost::Cheap.grain(), |first, out| {
+        for_each_row_chunk(out, self.inner, cost::Cheap.grain(), |first, out| {
             for (row, out) in out.chunks_exact_mut(self.inner).enumerate() {
                 let start = self.start(first + row, &index);
                 out.copy_from_slice(&params[start..start + self.inner]);

@@ -2,7 +2,8 @@
 
 use super::gather::Index;
 use super::{by_width, elements, elements_mut};
-use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::cost::{self, Cost};
+use crate::compute::parallel::for_each_row_chunk;
 
 /// Writes, for each index, a vector of `depth` elements `off` with `on` at the index. `suffix` elements are after the
 /// new axis: the result is `[prefix, depth, suffix]`, the indices are `[prefix, suffix]`. An index that is not below
@@ -32,7 +33,7 @@ fn one_hot_elements<T: Copy + Send + Sync, I: Index>(
         return;
     }
     let plane = depth * suffix;
-    for_each_row_chunk(out, plane, Cost::Cheap.grain(), |first, out| {
+    for_each_row_chunk(out, plane, cost::Cheap.grain(), |first, out| {
         out.fill(off);
         for (row, out) in out.chunks_exact_mut(plane).enumerate() {
             let indices = &indices[(first + row) * suffix..][..suffix];

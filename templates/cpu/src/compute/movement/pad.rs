@@ -2,9 +2,10 @@
 
 use super::{by_width, elements, elements_mut};
 use crate::compute::arith::Number;
+use crate::compute::cost::{self, Cost};
 use crate::compute::error::{Error, Result};
 use crate::compute::inline::InlineList;
-use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::shape::len;
 
 /// The choice of the elements outside of the tensor.
@@ -123,7 +124,7 @@ impl Padding {
         let (outer, block) = self.split();
         let inner = outer.last().copied();
         let row = inner.map_or(block, |it| it.padded() * block);
-        for_each_row_chunk(out, row, Cost::Cheap.grain(), |first, out| {
+        for_each_row_chunk(out, row, cost::Cheap.grain(), |first, out| {
             for (index, out) in out.chunks_exact_mut(row).enumerate() {
                 let start = self.row_start(outer, block, first + index);
                 match (inner, start) {

@@ -1,9 +1,10 @@
 //! The elements of windows of images and volumes, as the channels of the result. Tensors are in the order batch, planes,
 //! rows, columns, channels. An image is a volume of one plane.
 
+use crate::compute::cost::{self, Cost};
 use crate::compute::nn::pool::Pool;
 use crate::compute::nn::window::Slide;
-use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::{Result, len};
 
 /// The windows whose elements are copied.
@@ -48,7 +49,7 @@ impl Patches {
         }
         let element = input[4] * width;
         let window = self.output()[4] * width;
-        for_each_row_chunk(out, window, Cost::Cheap.grain(), |first, out| {
+        for_each_row_chunk(out, window, cost::Cheap.grain(), |first, out| {
             for (index, out) in out.chunks_exact_mut(window).enumerate() {
                 for (k, out) in out.chunks_exact_mut(element).enumerate() {
                     match self.find(first + index, k) {

@@ -1,6 +1,7 @@
 //! Elements moved along an axis: rolled around its end, or reversed up to a length.
 
-use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::cost::{self, Cost};
+use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::shape::len;
 
 /// Writes the tensor with the elements of each axis moved by `shifts[axis]`, which is below its length; those that are
@@ -87,5 +88,5 @@ fn reversed(at: usize, len: usize) -> usize {
 
 /// Returns the number of bytes of a task.
 fn grain() -> usize {
-    Cost::Cheap.grain() * 4
+    cost::Cheap.grain() * 4
 }

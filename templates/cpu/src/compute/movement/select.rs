@@ -1,7 +1,8 @@
 //! Elements of one of two tensors, by a condition.
 
 use super::{by_width, elements, elements_mut};
-use crate::compute::parallel::{Cost, for_each_chunk};
+use crate::compute::cost::{self, Cost};
+use crate::compute::parallel::for_each_chunk;
 use crate::compute::shape::Broadcast;
 use std::iter::repeat;
 
@@ -38,7 +39,7 @@ fn select_elements<C: Copy + Sync, T: Copy + Send + Sync>(
         "the result differs in length from the plan"
     );
     let steps = plan.loops().last().map_or([1; 3], |it| it.steps);
-    for_each_chunk(out, Cost::Cheap.grain(), |start, out| {
+    for_each_chunk(out, cost::Cheap.grain(), |start, out| {
         let count = out.len();
         plan.for_each_run(
             &mut plan.position(start),

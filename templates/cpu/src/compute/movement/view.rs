@@ -1,9 +1,10 @@
 //! Views: a tensor read with other dims, steps and an offset, which a copy makes contiguous.
 
 use super::{by_width, elements, elements_mut, strides};
+use crate::compute::cost::{self, Cost};
 use crate::compute::error::{Error, Result};
 use crate::compute::inline::InlineList;
-use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::shape::len;
 use crate::compute::simd::Isa;
 use crate::compute::simd::transpose::{self, SIDE};
@@ -250,7 +251,7 @@ pub fn copy_elements<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut
         return;
     }
     let (inner, outer) = view.split_inner();
-    let grain = Cost::Cheap.grain();
+    let grain = cost::Cheap.grain();
     if outer.is_empty() {
         return for_each_row_chunk(out, 1, grain, |start, out| {
             let offset = view.offset.wrapping_add_signed(start as isize * inner.step);

@@ -1,7 +1,8 @@
 //! Softmax cross entropy with one label per row: loss and gradient in one pass over the logits.
 
 use crate::compute::arith::{Float, greatest};
-use crate::compute::parallel::{self, Cost};
+use crate::compute::cost::{self, Cost};
+use crate::compute::parallel;
 use crate::compute::reduce::fold_row;
 use crate::compute::simd::Isa;
 use crate::compute::{Error, Result};
@@ -53,7 +54,7 @@ pub fn sparse_softmax_cross_entropy<T: Float, L: Label>(
     parallel::for_each_row_chunk2(
         (gradient, classes),
         (loss, 1),
-        Cost::Moderate.grain(),
+        cost::Moderate.grain(),
         |first, gradient, loss| {
             let logits = &logits[first * classes..][..gradient.len()];
             let labels = &labels[first..first + loss.len()];

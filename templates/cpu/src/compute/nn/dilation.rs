@@ -4,7 +4,8 @@
 use super::pool::Pool;
 use super::window::{Slide, Windows};
 use crate::compute::arith::Number;
-use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::cost::{self, Cost};
+use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::{Result, len};
 
 /// The windows of a dilation, which have the dims of those of a pool.
@@ -95,7 +96,7 @@ impl Dilation {
 /// Panics if a slice has another length than the plan.
 pub fn dilate<T: Number>(plan: &Dilation, lowest: T, x: &[T], filter: &[T], y: &mut [T]) {
     plan.check(x, filter, y);
-    for_each_row_chunk(y, 1, Cost::Expensive.grain(), |first, y| {
+    for_each_row_chunk(y, 1, cost::Expensive.grain(), |first, y| {
         for (index, y) in y.iter_mut().enumerate() {
             *y = plan.find(lowest, x, filter, first + index).value;
         }

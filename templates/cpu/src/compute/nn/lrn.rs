@@ -1,7 +1,8 @@
 //! Local response normalization: each element over a power of the squares of the channels around it.
 
 use crate::compute::array;
-use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::cost::{self, Cost};
+use crate::compute::parallel::for_each_row_chunk;
 use std::ops::Range;
 
 /// The attributes of the normalization.
@@ -61,7 +62,7 @@ pub fn normalize(it: &Normalization, channels: usize, x: &[f32], out: &mut [f32]
     if x.is_empty() {
         return;
     }
-    for_each_row_chunk(out, channels, Cost::Expensive.grain(), |first, out| {
+    for_each_row_chunk(out, channels, cost::Expensive.grain(), |first, out| {
         let x = &x[first * channels..][..out.len()];
         let pixels = x.chunks_exact(channels).zip(out.chunks_exact_mut(channels));
         pixels.for_each(|(x, out)| it.write(x, out));
@@ -83,7 +84,7 @@ pub fn normalize_grad(
     if x.is_empty() {
         return;
     }
-    for_each_row_chunk(dx, channels, Cost::Expensive.grain(), |first, dx| {
+    for_each_row_chunk(dx, channels, cost::Expensive.grain(), |first, dx| {
         for (pixel, dx) in (first..).zip(dx.chunks_exact_mut(channels)) {
             let [dy, x, y] = array::map([dy, x, y], |it| &it[pixel * channels..][..channels]);
             it.write_gradient(dy, x, y, dx);

@@ -1,7 +1,8 @@
 //! The rectified linear unit and its gradient: on one element, for `map`, and in place.
 
 use crate::compute::arith::Number;
-use crate::compute::parallel::{Cost, for_each_chunk};
+use crate::compute::cost::{self, Cost};
+use crate::compute::parallel::for_each_chunk;
 use crate::compute::simd::Isa;
 
 /// Returns `max(x, 0)`; NaN gives NaN, -0 gives 0.
@@ -21,8 +22,8 @@ pub fn relu_grad<T: Number>(gradient: T, feature: T) -> T {
 /// Replaces each element by [`relu`] of it.
 pub fn rectify<T: Number + Send>(x: &mut [T]) {
     let isa = Isa::current();
-    for_each_chunk(x, Cost::Cheap.grain(), |_, x| {
-        isa.vectorize(
+    for_each_chunk(x, cost::Cheap.grain(), |_, x| {
+        isa.vectorize_narrow(
             #[inline(always)]
             || {
                 x.iter_mut().for_each(

@@ -1,8 +1,9 @@
 //! Softmax along the last dim, its logarithm, and the cross entropy with probabilities as labels.
 
 use crate::compute::arith::greatest;
+use crate::compute::cost::{self, Cost};
 use crate::compute::elementary::Elementary;
-use crate::compute::parallel::{Cost, for_each_row_chunk, for_each_row_chunk2};
+use crate::compute::parallel::{for_each_row_chunk, for_each_row_chunk2};
 use crate::compute::reduce::fold_row;
 use crate::compute::simd::Isa;
 
@@ -28,7 +29,7 @@ fn shift<T: Elementary>(x: &[T], out: &mut [T]) {
 pub fn softmax<T: Elementary>(x: &[T], width: usize, is_log: bool, out: &mut [T]) {
     assert_eq!(x.len(), out.len(), "operand and result differ in length");
     let isa = Isa::current();
-    for_each_row_chunk(out, width, Cost::Moderate.grain(), |first, out| {
+    for_each_row_chunk(out, width, cost::Moderate.grain(), |first, out| {
         let x = &x[first * width..][..out.len()];
         isa.vectorize(
             #[inline(always)]
@@ -88,7 +89,7 @@ pub fn softmax_cross_entropy<T: Elementary>(
     for_each_row_chunk2(
         (gradient, width),
         (loss, 1),
-        Cost::Moderate.grain(),
+        cost::Moderate.grain(),
         |first, gradient, loss| {
             let x = &x[first * width..][..gradient.len()];
             isa.vectorize(

@@ -13,36 +13,15 @@ mod sync;
 mod tests;
 
 use super::simd::FloatMode;
-use pool::Pool;
+use pool::{Pool, WhichWorkers};
 use sp_runtime::fork::ProcessClaim;
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 pub use several::for_each_chunk_of;
-
-/// The cost of one element. It decides the size below which a tensor is computed on the calling thread only.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cost {
-    /// A few instructions: add, compare, cast.
-    Cheap,
-    /// Some vectorized tens of instructions: exp, tanh.
-    Moderate,
-    /// Some ten nanoseconds: pow, sin.
-    Expensive,
-}
-
-impl Cost {
-    /// Returns the minimal number of elements in a task: 5 to 20 microseconds of work.
-    pub const fn grain(self) -> usize {
-        match self {
-            Self::Cheap => 64 * 1024,
-            Self::Moderate => 16 * 1024,
-            Self::Expensive => 2 * 1024,
-        }
-    }
-}
 
 /// Returns the number of threads that compute, including the caller: `SP_CPU_THREADS`, or the cores available to this
 /// process.
@@ -86,16 +65,47 @@ pub fn available_threads() -> usize {
 /// # Panics
 /// Panics if a task panics, with its payload. Other tasks may not have run; none is still running.
 pub fn run(tasks: usize, task: impl Fn(usize) + Sync) {
+    run_on(WhichWorkers::All, tasks, &task);
+}
+
+/// The least work, in grains, for which threads of the pool that sleep are woken. On a virtual machine a woken thread
+/// computes after 20 to 90 microseconds, and the caller spends 17 on waking it.
+const GRAINS_TO_WAKE: usize = 8;
+/// The time after less work in which further work is one of a series, for which sleeping threads are woken too.
+const SERIES: Duration = Duration::from_micros(30);
+
+thread_local! {
+    /// The end of this thread's last work of less than [`GRAINS_TO_WAKE`].
+    static LAST_WORK: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Calls [`run`] for work of this number of grains.
+fn run_grains(grains: usize, tasks: usize, task: impl Fn(usize) + Sync) {
+    if grains >= GRAINS_TO_WAKE {
+        return run(tasks, task);
+    }
+    let is_series = LAST_WORK.get().is_some_and(|end| end.elapsed() < SERIES);
+    let which = match is_series {
+        true => WhichWorkers::All,
+        false => WhichWorkers::Awake,
+    };
+    run_on(which, tasks, &task);
+    LAST_WORK.set(Some(Instant::now()));
+}
+
+fn run_on(which: WhichWorkers, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
     if tasks <= 1 || available_threads() == 1 {
         return (0..tasks).for_each(task);
     }
     let is_full = tasks >= threads();
     match pool() {
-        Some(pool) => pool.run(tasks, &|index| {
-            let _busy = Busy::enter(is_full);
-            task(index);
-        }),
-        None => (0..tasks).for_each(task),
+        Some(pool) if which == WhichWorkers::All || pool.sleepers() + 1 < threads() => {
+            pool.run(tasks, which, &|index| {
+                let _busy = Busy::enter(is_full);
+                task(index);
+            });
+        }
+        _ => (0..tasks).for_each(task),
     }
 }
 
@@ -219,13 +229,14 @@ fn split_rows<T: Send, U: Send>(
         [count * width, count * other_width],
         "not whole rows of {width} and {other_width}"
     );
-    let tasks = (out.len() / grain.max(1)).min(count).min(threads() * 4);
+    let grains = out.len() / grain.max(1);
+    let tasks = grains.min(count).min(threads() * 4);
     if tasks <= 1 || available_threads() == 1 {
         return task(0, out, other);
     }
     let rows_per_task = round_up_rows(count.div_ceil(tasks), width);
     let (out, other) = (SharedSlice::new(out), SharedSlice::new(other));
-    run(count.div_ceil(rows_per_task), |index| {
+    run_grains(grains, count.div_ceil(rows_per_task), |index| {
         // SAFETY: `run` calls each index once, so the chunks do not overlap. The slices stay borrowed until `run`
         // returns, after all tasks.
         let (rows, others) = unsafe {

@@ -88,6 +88,15 @@ impl Job {
     }
 }
 
+/// The workers that may take tasks of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum WhichWorkers {
+    /// All. Those that sleep are woken.
+    All,
+    /// Those that do not sleep.
+    Awake,
+}
+
 /// A queue of jobs for the threads that call `serve`.
 pub(super) struct Pool {
     jobs: Mutex<VecDeque<Arc<Job>>>,
@@ -107,14 +116,14 @@ impl Pool {
     }
 
     /// Calls `task` once with each of `0..tasks`, on this thread and on the workers, and returns when all calls have
-    /// returned.
+    /// returned. With `WhichWorkers::Awake` it wakes no worker that sleeps.
     ///
     /// # Panics
     /// Panics if a task panics, with the first payload.
-    pub fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+    pub fn run(&self, tasks: usize, which: WhichWorkers, task: &(dyn Fn(usize) + Sync)) {
         // SAFETY: `wait` is called below, and no statement before it unwinds: `work` catches the panics of tasks.
         let job = unsafe { Job::new(tasks, task) };
-        self.offer(&job);
+        self.offer(&job, which);
         job.work();
         job.wait();
         if let Some(payload) = lock(&job.panic).take() {
@@ -122,15 +131,22 @@ impl Pool {
         }
     }
 
-    fn offer(&self, job: &Arc<Job>) {
+    /// Returns the number of workers that sleep now.
+    pub fn sleepers(&self) -> usize {
+        self.asleep.load(Ordering::SeqCst)
+    }
+
+    fn offer(&self, job: &Arc<Job>, which: WhichWorkers) {
         let mut jobs = lock(&self.jobs);
         jobs.retain(|job| !job.is_exhausted());
         jobs.push_back(job.clone());
         // Counted under the lock, so that no worker starts to wait between its check and this offer.
         self.offered.fetch_add(1, Ordering::SeqCst);
         drop(jobs);
-        let sleepers = self.asleep.load(Ordering::SeqCst);
-        (0..sleepers.min(job.tasks - 1)).for_each(|_| self.wake.notify_one());
+        if which == WhichWorkers::Awake {
+            return;
+        }
+        (0..self.sleepers().min(job.tasks - 1)).for_each(|_| self.wake.notify_one());
     }
 
     /// Works on every offered job until the process ends.

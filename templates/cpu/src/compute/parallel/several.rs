@@ -1,6 +1,6 @@
 //! Chunks of several results.
 
-use super::{available_threads, round_up_rows, run, threads};
+use super::{available_threads, round_up_rows, run_grains, threads};
 use std::sync::{Mutex, PoisonError};
 
 /// A task of [`for_each_chunk_of`].
@@ -17,7 +17,8 @@ pub fn for_each_chunk_of<T: Send>(outs: &mut [&mut [T]], grain: usize, task: &Ch
         outs.iter().all(|it| it.len() == len),
         "results differ in length"
     );
-    let tasks = (len / grain.max(1)).min(threads() * 4);
+    let grains = len / grain.max(1);
+    let tasks = grains.min(threads() * 4);
     if tasks <= 1 || available_threads() == 1 {
         return task(0, outs);
     }
@@ -32,7 +33,7 @@ pub fn for_each_chunk_of<T: Send>(outs: &mut [&mut [T]], grain: usize, task: &Ch
     }
     // Each task locks its own chunks, without waiting.
     let chunks: Vec<_> = chunks.into_iter().map(Mutex::new).collect();
-    run(chunks.len(), |index| {
+    run_grains(grains, chunks.len(), |index| {
         let mut chunks = chunks[index].lock().unwrap_or_else(PoisonError::into_inner);
         task(index * size, &mut chunks);
     });

@@ -1,9 +1,10 @@
 //! Elementwise functions of elements that are computed in another type, in blocks that fit in the first cache.
 
-use super::super::map::{map1_with_cost, map2_with_cost};
-use super::super::parallel::{Cost, for_each_chunk};
+use super::super::cost::Cost;
+use super::super::map::{map1_with_cost, map2_with_cost, update};
+use super::super::parallel::for_each_chunk;
 use super::super::shape::Broadcast;
-use super::{Precision, as_uninit};
+use super::{Precision, as_init, as_uninit};
 use std::mem::MaybeUninit;
 
 /// The elements of a block. Three blocks of `f32` take 21 KiB of the first cache. No two are a multiple of 4 KiB apart:
@@ -18,7 +19,7 @@ type Block<C> = [C; BLOCK];
 /// # Panics
 /// Panics if the lengths differ.
 pub fn map_one<T: Precision, U: Precision>(
-    cost: Cost,
+    cost: impl Cost,
     x: &[T],
     out: &mut [MaybeUninit<U>],
     f: impl Fn(T::Compute) -> U::Compute + Sync + Copy,
@@ -29,7 +30,7 @@ pub fn map_one<T: Precision, U: Precision>(
     }
     write_blocks(cost, out, &|start, out, [block, _]| {
         let x = &x[start..start + out.len()];
-        compute_one(cost, widen_block(x, block), out, f);
+        compute_one(cost, in_block(x, block), out, f);
     });
 }
 
@@ -38,7 +39,7 @@ pub fn map_one<T: Precision, U: Precision>(
 /// # Panics
 /// Panics if an operand or the result has another length than the plan.
 pub fn map_two<T: Precision, U: Precision>(
-    cost: Cost,
+    cost: impl Cost,
     plan: &Broadcast<2>,
     [x, y]: [&[T]; 2],
     out: &mut [MaybeUninit<U>],
@@ -71,6 +72,35 @@ pub fn map_two<T: Precision, U: Precision>(
     });
 }
 
+/// Writes the combination of elements of two or more operands of one shape, from the first operand to the last.
+///
+/// # Panics
+/// Panics if there are less than two operands, or one is shorter than the result.
+pub fn map_all<T: Precision>(
+    cost: impl Cost,
+    operands: &[&[T]],
+    out: &mut [MaybeUninit<T>],
+    f: impl Fn(T::Compute, T::Compute) -> T::Compute + Sync + Copy,
+) {
+    let [x, y, others @ ..] = operands else {
+        panic!("expected two operands or more");
+    };
+    write_blocks(cost, out, &|start, out, [first, second]| {
+        let range = start..start + out.len();
+        let plan = Broadcast::of_equal_shapes(&[out.len()]);
+        let pair = [
+            in_block(&x[range.clone()], first),
+            in_block(&y[range.clone()], second),
+        ];
+        compute_two(cost, &plan, pair, out, f);
+        // SAFETY: `compute_two` has written all elements.
+        let out = unsafe { as_init(out) };
+        for other in others {
+            update(out, in_block(&other[range.clone()], first), f);
+        }
+    });
+}
+
 /// Writes `f` of a few elements of operands of one shape, without a plan.
 ///
 /// # Panics
@@ -90,7 +120,7 @@ pub fn map_few<T: Precision, U: Precision>(
 /// Writes `f` of each element. It depends on the types of the computation only, so that the loops of `map` are compiled
 /// once for all types that are computed in `f32`. A closure in [`map_one`] would have its types.
 fn compute_one<A: Copy + Sync, U: Copy + Send>(
-    cost: Cost,
+    cost: impl Cost,
     x: &[A],
     out: &mut [MaybeUninit<U>],
     f: impl Fn(A) -> U + Sync + Copy,
@@ -106,7 +136,7 @@ fn compute_one<A: Copy + Sync, U: Copy + Send>(
 
 /// Writes `f` of two operands, as [`compute_one`].
 fn compute_two<A: Copy + Sync, U: Copy + Send>(
-    cost: Cost,
+    cost: impl Cost,
     plan: &Broadcast<2>,
     [x, y]: [&[A]; 2],
     out: &mut [MaybeUninit<U>],
@@ -129,7 +159,7 @@ type ComputeBlock<'a, A, C> = dyn Fn(usize, &mut [MaybeUninit<C>], &mut [Block<A
 
 /// Calls `compute` for each block of a result, and rounds the elements.
 fn write_blocks<A: Copy + Default, U: Precision>(
-    cost: Cost,
+    cost: impl Cost,
     out: &mut [MaybeUninit<U>],
     compute: &ComputeBlock<'_, A, U::Compute>,
 ) {
@@ -150,24 +180,27 @@ fn write_blocks<A: Copy + Default, U: Precision>(
     });
 }
 
-/// Converts the elements of a block.
-fn widen_block<'a, T: Precision>(x: &[T], block: &'a mut Block<T::Compute>) -> &'a [T::Compute] {
+/// Returns elements as they are computed. Those of another type are converted in the block.
+fn in_block<'a, T: Precision>(x: &'a [T], block: &'a mut Block<T::Compute>) -> &'a [T::Compute] {
+    if let Some(x) = T::as_compute(x) {
+        return x;
+    }
     let block = &mut block[..x.len()];
     T::widen(x, block);
     block
 }
 
-/// Converts the next `count` elements of two operands of the result's shape.
+/// Returns the next `count` elements of two operands of the result's shape.
 fn widen_same<'a, T: Precision>(
     start: usize,
-    [x, y]: [&[T]; 2],
+    [x, y]: [&'a [T]; 2],
     count: usize,
     [first, second]: &'a mut [Block<T::Compute>; 2],
 ) -> [&'a [T::Compute]; 2] {
     let range = start..start + count;
     [
-        widen_block(&x[range.clone()], first),
-        widen_block(&y[range], second),
+        in_block(&x[range.clone()], first),
+        in_block(&y[range], second),
     ]
 }
 

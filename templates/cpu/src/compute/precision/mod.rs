@@ -10,14 +10,15 @@
 
 mod map;
 
-use super::parallel::{Cost, for_each_chunk};
+use super::cost::{self, Cost};
+use super::parallel::for_each_chunk;
 use super::simd::{Isa, half};
 use super::workspace::{AnyBits, Buffer};
 use sp_plugin::{Bf16, Bool, Complex64, F16};
 use std::mem::MaybeUninit;
 use std::ops::Deref;
 
-pub use map::{map_few, map_one, map_two};
+pub use map::{map_all, map_few, map_one, map_two};
 
 /// An element type, and the type in which its elements are computed.
 ///
@@ -128,7 +129,7 @@ impl<C: AnyBits> Deref for Widened<'_, C> {
 /// Converts an operand on all cores.
 fn convert_all<T: Precision>(x: &[T]) -> Buffer<T::Compute> {
     let mut out = Buffer::new(x.len());
-    for_each_chunk(&mut out, Cost::Cheap.grain(), |start, out| {
+    for_each_chunk(&mut out, cost::Cheap.grain(), |start, out| {
         T::widen(&x[start..start + out.len()], out)
     });
     out
@@ -136,7 +137,7 @@ fn convert_all<T: Precision>(x: &[T]) -> Buffer<T::Compute> {
 
 /// Rounds a result on all cores.
 fn store_all<T: Precision>(x: &[T::Compute], out: &mut [T]) {
-    for_each_chunk(out, Cost::Cheap.grain(), |start, out| {
+    for_each_chunk(out, cost::Cheap.grain(), |start, out| {
         // SAFETY: `narrow` writes elements only, as the trait's implementations guarantee.
         let out = unsafe { as_uninit(out) };
         T::narrow(&x[start..start + out.len()], out)
@@ -149,6 +150,15 @@ fn store_all<T: Precision>(x: &[T::Compute], out: &mut [T]) {
 /// - The caller writes elements only, so that all of them stay initialized.
 unsafe fn as_uninit<T>(x: &mut [T]) -> &mut [MaybeUninit<T>] {
     // SAFETY: both types have one layout, and the caller writes elements only.
+    unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
+}
+
+/// Returns elements that have been written.
+///
+/// # Safety
+/// - All elements are initialized.
+unsafe fn as_init<T>(x: &mut [MaybeUninit<T>]) -> &mut [T] {
+    // SAFETY: both types have one layout, and the caller guarantees that the elements are initialized.
     unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
 }
 
@@ -227,10 +237,16 @@ macro_rules! computed_in_f32 {
 }
 
 computed_in_f32! {
-    F16: |x, out| half::widen(Isa::current(), x, out), |x, out| half::narrow(Isa::current(), x, out);
+    F16: widen_halves, |x, out| half::narrow(Isa::current(), x, out);
     Bf16: |x, out| convert(x, out, Bf16::to_f32), |x, out| convert(x, out, #[inline(always)] |x| {
         MaybeUninit::new(Bf16::from_f32(x))
     });
+}
+
+/// Converts halves on this thread.
+fn widen_halves(x: &[F16], out: &mut [f32]) {
+    // SAFETY: `widen` writes elements only.
+    half::widen(Isa::current(), x, unsafe { as_uninit(out) });
 }
 
 /// Writes `f` of each element on this thread, compiled for the baseline only: integers below 64 bits are rare.
@@ -242,7 +258,7 @@ fn convert_simply<A: Copy, B>(x: &[A], out: &mut [B], f: impl Fn(A) -> B) {
 /// Writes `f` of each element on this thread.
 fn convert<A: Copy, B>(x: &[A], out: &mut [B], f: impl Fn(A) -> B) {
     assert_eq!(x.len(), out.len(), "operand and result differ in length");
-    Isa::current().vectorize(
+    Isa::current().vectorize_narrow(
         #[inline(always)]
         || {
             out.iter_mut().zip(x).for_each(

@@ -92,7 +92,7 @@ pub fn reduce_axis<S: Copy + Sync, F: Accumulator<S>>(
     let (grain, isa) = ((2 * CHUNK / chunks.rows).max(1), Isa::current());
     for_each_chunk(&mut totals, grain, |start, totals| {
         if inner == 1 && len <= SHORT_ROW {
-            return isa.vectorize(
+            return isa.vectorize_narrow(
                 #[inline(always)]
                 || fold_short_rows::<S, F>(totals, &x[start * len..], len),
             );
@@ -106,7 +106,7 @@ pub fn reduce_axis<S: Copy + Sync, F: Accumulator<S>>(
                 &mut large[..]
             }
         };
-        isa.vectorize(
+        isa.vectorize_narrow(
             #[inline(always)]
             || chunks.fold::<S, F>((start, totals), x, scratch),
         );

@@ -1,7 +1,8 @@
 //! The index of the largest or smallest element along an axis.
 
 use super::write_indices;
-use crate::compute::parallel::{Cost, for_each_row_chunk};
+use crate::compute::cost::{self, Cost};
+use crate::compute::parallel::for_each_row_chunk;
 use std::mem::MaybeUninit;
 
 /// The element that is searched.
@@ -51,7 +52,7 @@ fn search<T: Copy + Sync>(
     if out.is_empty() {
         return;
     }
-    let grain = (Cost::Cheap.grain() / axis.max(1)).max(1) * width;
+    let grain = (cost::Cheap.grain() / axis.max(1)).max(1) * width;
     for_each_row_chunk(out, inner * width, grain, |first, out| {
         for (row, out) in out.chunks_exact_mut(inner * width).enumerate() {
             let plane = &x[(first + row) * axis * inner..][..axis * inner];

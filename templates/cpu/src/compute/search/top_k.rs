@@ -1,7 +1,8 @@
 //! The largest elements of each row.
 
 use super::write_indices;
-use crate::compute::parallel::{Cost, for_each_row_chunk2};
+use crate::compute::cost::{self, Cost};
+use crate::compute::parallel::for_each_row_chunk2;
 use std::cell::Cell;
 use std::cmp::Ordering;
 use std::mem::MaybeUninit;
@@ -36,7 +37,7 @@ pub fn top_k<T: Order>(
         return;
     }
     // The grain counts results, each of which costs `row_len / k` elements.
-    let grain = (Cost::Expensive.grain() * k / row_len).max(1);
+    let grain = (cost::Expensive.grain() * k / row_len).max(1);
     for_each_row_chunk2(
         (values, k),
         (indices, k * width),

@@ -133,6 +133,20 @@ impl Isa {
             _ => body(),
         }
     }
+
+    /// Runs `body` as [`Isa::vectorize`], with vectors of at most 256 bits.
+    ///
+    /// For loops that wait for memory: floating-point arithmetic in 512 bits makes a core of an Intel processor run all
+    /// code 10 % slower, long after the loop, so a call of TensorFlow with a small tensor takes more time.
+    #[inline(always)]
+    pub fn vectorize_narrow<R>(self, body: impl FnOnce() -> R) -> R {
+        match self.0 {
+            // SAFETY: an `Isa` of these levels exists only if the machine has AVX2.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 | Level::Avx512 => unsafe { x86::avx2::run(body) },
+            _ => body(),
+        }
+    }
 }
 
 fn choose() -> Isa {

@@ -3,9 +3,9 @@
 mod plan;
 mod run;
 
+use super::cost::{self, Cost};
 use super::elementary::Elementary;
 use super::nn::{activation, relu};
-use super::parallel::Cost;
 use super::simd::Isa;
 use super::{arith, arith::Float};
 
@@ -19,8 +19,8 @@ const BLOCK: usize = 1024;
 pub struct Function {
     /// The function.
     pub body: Body,
-    /// The cost of one element.
-    pub cost: Cost,
+    /// The minimal number of elements in a task that computes this function only.
+    pub grain: usize,
 }
 
 /// A function of blocks. It writes all elements of the last one, which has the length of the others.
@@ -43,20 +43,20 @@ macro_rules! functions {
         impl Function {
             /// Returns the function that an op computes, or `None` if there is none.
             pub fn of_op(op: &str) -> Option<Self> {
-                let (cost, body) = match op {
-                    $(stringify!($one) => (Cost::$one_cost, Body::One(|isa, x, out| isa.vectorize(#[inline(always)] || {
+                let (grain, body) = match op {
+                    $(stringify!($one) => (cost::$one_cost.grain(), Body::One(|isa, x, out| cost::$one_cost.vectorize(isa, #[inline(always)] || {
                         for (out, x) in out.iter_mut().zip(x) {
                             *out = $f(*x);
                         }
                     }))),)*
-                    $($(stringify!($two) => (Cost::$two_cost, Body::$variant(|isa, [x, y], out| isa.vectorize(#[inline(always)] || {
+                    $($(stringify!($two) => (cost::$two_cost.grain(), Body::$variant(|isa, [x, y], out| cost::$two_cost.vectorize(isa, #[inline(always)] || {
                         for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
                             *out = $g(*x, *y);
                         }
                     }))),)*)*
                     _ => return None,
                 };
-                Some(Self { body, cost })
+                Some(Self { body, grain })
             }
 
             /// The names of the ops that have a function.

@@ -1,8 +1,8 @@
 //! The order of steps, the memory of their results, and shapes.
 
+use super::super::cost::{self, Cost};
 use super::super::error::{Error, Result};
 use super::super::inline::InlineList;
-use super::super::parallel::Cost;
 use super::super::shape::Broadcast;
 use super::{BLOCK, Body, Function};
 
@@ -159,8 +159,8 @@ impl Steps {
 
     /// Returns the least number of elements of a task.
     pub(super) fn grain(&self) -> usize {
-        let cheap = Cost::Cheap.grain();
-        let costs = self.steps.iter().map(|it| cheap / it.function.cost.grain());
+        let cheap = cost::Cheap.grain();
+        let costs = self.steps.iter().map(|it| cheap / it.function.grain);
         (cheap / costs.sum::<usize>()).max(BLOCK)
     }
 

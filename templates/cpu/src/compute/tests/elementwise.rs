@@ -4,7 +4,7 @@ use super::*;
 use crate::compute::arith::{self, Number};
 use crate::compute::map::{map1, map1_with_cost, map2, map2_with_cost, update};
 use crate::compute::nn::relu::{relu, relu_grad};
-use crate::compute::{Broadcast, Cost, Error, oracle};
+use crate::compute::{Broadcast, Error, cost, oracle};
 
 type Operand<'a, T> = (&'a [T], &'a [usize]);
 
@@ -19,7 +19,7 @@ fn binary<T: SameBits + Sync + Send + Default>(
         map2(&plan, x, y, &mut out, &f);
         assert_same(isa, &out, &expected);
         out.fill(T::default());
-        map2_with_cost(Cost::Expensive, &plan, x, y, &mut out, &f);
+        map2_with_cost(cost::Expensive, &plan, x, y, &mut out, &f);
         assert_same(isa, &out, &expected);
     });
 }
@@ -31,7 +31,7 @@ fn unary<T: SameBits + Sync + Send + Default>(x: &[T], f: impl Fn(T) -> T + Sync
         map1(x, &mut out, &f);
         assert_same(isa, &out, &expected);
         out.fill(T::default());
-        map1_with_cost(Cost::Expensive, x, &mut out, &f);
+        map1_with_cost(cost::Expensive, x, &mut out, &f);
         assert_same(isa, &out, &expected);
     });
 }

@@ -367,11 +367,12 @@ fn conversions_of_halves_stay_inside() {
     for (isa, len) in Isa::available().flat_map(|isa| [0, 1, 7, 8, 9, 1000].map(|len| (isa, len))) {
         let halves: Vec<F16> = (0..len).map(|i| F16(i as u16)).collect();
         for position in SLICE_POSITIONS {
-            let (x, mut wide) = (
-                Guarded::new(&halves, position),
-                Guarded::new(&vec![0.0; len], position),
-            );
+            let x = Guarded::new(&halves, position);
+            let mut wide = Guarded::new(&vec![MaybeUninit::new(f32::NAN); len], position);
             half::widen(isa, &x, &mut wide);
+            // SAFETY: all elements were initialized when the slice was made.
+            let wide: Vec<f32> = wide.iter().map(|x| unsafe { x.assume_init() }).collect();
+            let wide = Guarded::new(&wide, position);
             let mut narrow = Guarded::new(&vec![MaybeUninit::new(F16::NAN); len], position);
             half::narrow(isa, &wide, &mut narrow);
             // SAFETY: all elements were initialized when the slice was made.

@@ -3,11 +3,11 @@
 use super::*;
 use crate::compute::arith;
 use crate::compute::elementary::Elementary;
-use crate::compute::precision::{Precision, map_one, map_two};
+use crate::compute::precision::{Precision, map_all, map_one, map_two};
 use crate::compute::relation;
 use crate::compute::simd::half;
 use crate::compute::workspace::Buffer;
-use crate::compute::{Broadcast, Cost, oracle};
+use crate::compute::{Broadcast, cost, oracle};
 use sp_plugin::{Bf16, F16};
 use std::mem::MaybeUninit;
 
@@ -50,12 +50,14 @@ fn check_function<T: Bits>(f: impl Fn(f32) -> f32 + Sync + Copy) {
         .map(|x| T::from_compute(f(x.to_compute())).bits())
         .collect();
     on_every_isa(|isa| {
-        for cost in [Cost::Cheap, Cost::Expensive] {
-            let found = written(x.len(), |out: &mut [MaybeUninit<T>]| {
-                map_one(cost, &x, out, f)
-            });
-            assert_eq!(all_bits(&found), expected, "{isa}");
-        }
+        let cheap = written(x.len(), |out: &mut [MaybeUninit<T>]| {
+            map_one(cost::Cheap, &x, out, f)
+        });
+        let expensive = written(x.len(), |out: &mut [MaybeUninit<T>]| {
+            map_one(cost::Expensive, &x, out, f)
+        });
+        assert_eq!(all_bits(&cheap), expected, "{isa}");
+        assert_eq!(all_bits(&expensive), expected, "{isa}");
     });
 }
 
@@ -76,8 +78,7 @@ fn conversions_of_f16_match_those_of_one_element() {
     for (isa, count) in
         Isa::available().flat_map(|isa| [0, 1, 7, 8, 9, 65_535].map(|count| (isa, count)))
     {
-        let mut wide = vec![0.0; count];
-        half::widen(isa, &halves[..count], &mut wide);
+        let wide: Vec<f32> = written(count, |out| half::widen(isa, &halves[..count], out));
         for (x, wide) in halves.iter().zip(&wide) {
             assert!(wide.is_same(x.to_f32()), "{isa:?} {x:?}: {wide}");
         }
@@ -114,14 +115,57 @@ fn check_operands<T: Bits>([x_dims, y_dims]: [&[usize]; 2]) {
     let relations = pairs(&|x, y| (x < y).into());
     on_every_isa(|isa| {
         let found = written(plan.len(), |out: &mut [MaybeUninit<T>]| {
-            map_two(Cost::Cheap, &plan, [&x, &y], out, arith::sub)
+            map_two(cost::Cheap, &plan, [&x, &y], out, arith::sub)
         });
         assert_eq!(all_bits(&found), differences, "{isa} {x_dims:?} {y_dims:?}");
         let found = written(plan.len(), |out: &mut [MaybeUninit<Bool>]| {
-            map_two(Cost::Expensive, &plan, [&x, &y], out, relation::less)
+            map_two(cost::Expensive, &plan, [&x, &y], out, relation::less)
         });
         let found: Vec<u16> = found.iter().map(|it| it.get().into()).collect();
         assert_eq!(found, relations, "{isa} {x_dims:?} {y_dims:?}");
+    });
+}
+
+/// Compares sums of several operands, of which an element is rounded once.
+fn check_sums<T: Precision + Default + PartialEq + std::fmt::Debug>(value: impl Fn(usize) -> T)
+where
+    T::Compute: arith::Number,
+{
+    for (count, len) in [2, 3, 9]
+        .into_iter()
+        .flat_map(|count| [0, 1, 1791, 1792, 1793, 200_000].map(|len| (count, len)))
+    {
+        let operands: Vec<Vec<T>> = (0..count)
+            .map(|at| (0..len).map(|i| value(at * 31 + i)).collect())
+            .collect();
+        let operands: Vec<&[T]> = operands.iter().map(|it| &it[..]).collect();
+        let expected: Vec<T> = (0..len)
+            .map(|i| {
+                let elements = operands.iter().map(|it| it[i].to_compute());
+                T::from_compute(elements.reduce(arith::add).unwrap())
+            })
+            .collect();
+        on_every_isa(|isa| {
+            let found = written(len, |out| map_all(cost::Cheap, &operands, out, arith::add));
+            assert!(found == expected, "{isa} {count} of {len}");
+        });
+    }
+}
+
+#[test]
+fn sums_of_several_operands_match_oracle() {
+    check_sums(|i| (i % 100) as f32 / 8.0);
+    check_sums(|i| F16::from_f32((i % 100) as f32 / 8.0));
+    check_sums(|i| i as u8);
+    check_sums(|i| i as i64);
+}
+
+#[test]
+#[should_panic = "out of range"]
+fn operand_of_a_sum_that_is_too_short_panics() {
+    let (x, short) = ([1.0_f32; 3], [1.0_f32; 2]);
+    written(3, |out| {
+        map_all(cost::Cheap, &[&x, &x, &short], out, arith::add)
     });
 }
 
@@ -181,12 +225,12 @@ fn small_integers_wrap_as_their_own_arithmetic_does() {
     let y: Vec<i8> = x.iter().rev().map(|x| x.wrapping_mul(37)).collect();
     let plan = Broadcast::of_equal_shapes(&[x.len()]);
     let products = written(x.len(), |out: &mut [MaybeUninit<i8>]| {
-        map_two(Cost::Cheap, &plan, [&x, &y], out, arith::mul::<i64>)
+        map_two(cost::Cheap, &plan, [&x, &y], out, arith::mul::<i64>)
     });
     let expected: Vec<i8> = x.iter().zip(&y).map(|(x, y)| x.wrapping_mul(*y)).collect();
     assert_eq!(products, expected);
     let negated = written(x.len(), |out: &mut [MaybeUninit<i8>]| {
-        map_one(Cost::Cheap, &x, out, arith::neg::<i64>)
+        map_one(cost::Cheap, &x, out, arith::neg::<i64>)
     });
     assert_eq!(
         negated,

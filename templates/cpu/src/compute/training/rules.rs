@@ -2,9 +2,10 @@
 //! gradient's.
 
 use crate::compute::array;
+use crate::compute::cost::{self, Cost};
 use crate::compute::elementary::Real;
 use crate::compute::nn::activation::{maximum, sign};
-use crate::compute::parallel::{Cost, for_each_block};
+use crate::compute::parallel::for_each_block;
 use crate::compute::simd::Isa;
 
 /// A step of an optimizer: its coefficients. The first of the `N` variables is trained, the others are its state.
@@ -27,7 +28,7 @@ pub fn apply<T: Real, const N: usize>(
         variables.iter().all(is_equal),
         "variable and gradient differ in length"
     );
-    let grain = Cost::Expensive.grain();
+    let grain = cost::Expensive.grain();
     let mut parts = variables.map(|it| it.chunks_mut(grain));
     let mut next = || parts.each_mut().map(|it| it.next().unwrap_or_default());
     let mut chunks: Vec<_> = gradient.chunks(grain).map(|it| (next(), it)).collect();

@@ -3,10 +3,11 @@
 
 use super::Convolution;
 use super::elements::{Elements, Layout};
+use crate::compute::cost::{self, Cost};
 use crate::compute::len;
 use crate::compute::matmul::{Finish, Indirect, Part, Right, Source, Target, Tile, Tiled};
 use crate::compute::nn::window::Windows;
-use crate::compute::parallel::{Cost, for_each_block, for_each_chunk};
+use crate::compute::parallel::{for_each_block, for_each_chunk};
 use crate::compute::simd::Isa;
 use std::ops::Range;
 
@@ -161,7 +162,7 @@ pub(super) fn backprop_filter<T: Tiled>(plan: &Convolution, x: &[T], dy: &[T], d
         let windows = part * per_part..((part + 1) * per_part).min(all);
         sum_windows(plan, x, dy, windows, df[0]);
     });
-    for_each_chunk(df, Cost::Cheap.grain(), |start, df| {
+    for_each_chunk(df, cost::Cheap.grain(), |start, df| {
         for part in sums.chunks_exact(len) {
             let part = &part[start..][..df.len()];
             df.iter_mut()

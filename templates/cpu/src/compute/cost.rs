@@ -1,0 +1,65 @@
+//! The cost of one element of a loop: how its work is divided, and how wide its vectors are.
+
+use super::simd::Isa;
+
+/// The cost of one element.
+pub trait Cost: Copy + Sync {
+    /// Returns the minimal number of elements in a task: 5 to 20 microseconds of work. A tensor with less than two such
+    /// tasks is computed on the calling thread only.
+    fn grain(self) -> usize;
+
+    /// Returns true if a loop over a large result waits for memory.
+    fn is_bound_by_memory(self) -> bool;
+
+    /// Runs the loop of a task, compiled for this instruction set. Write the closure as for [`Isa::vectorize`].
+    fn vectorize<R>(self, isa: Isa, body: impl FnOnce() -> R) -> R;
+}
+
+/// A few instructions: add, compare, cast. They need no vectors of 512 bits ([`Isa::vectorize_narrow`]).
+#[derive(Clone, Copy, Debug)]
+pub struct Cheap;
+
+impl Cost for Cheap {
+    fn grain(self) -> usize {
+        64 * 1024
+    }
+
+    fn is_bound_by_memory(self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn vectorize<R>(self, isa: Isa, body: impl FnOnce() -> R) -> R {
+        isa.vectorize_narrow(body)
+    }
+}
+
+macro_rules! computed {
+    ($($(#[$doc:meta])* $cost:ident: $grain:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $cost;
+
+        impl Cost for $cost {
+            fn grain(self) -> usize {
+                $grain
+            }
+
+            fn is_bound_by_memory(self) -> bool {
+                false
+            }
+
+            #[inline(always)]
+            fn vectorize<R>(self, isa: Isa, body: impl FnOnce() -> R) -> R {
+                isa.vectorize(body)
+            }
+        }
+    )*};
+}
+
+computed! {
+    /// Some vectorized tens of instructions: exp, tanh.
+    Moderate: 16 * 1024;
+    /// Some ten nanoseconds: pow, sin.
+    Expensive: 2 * 1024;
+}
