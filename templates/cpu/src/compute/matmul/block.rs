@@ -142,16 +142,20 @@ impl Grid {
     }
 }
 
-/// Splits `0..len` into equal ranges of at most `max` elements. Each but the last is a multiple of `unit`.
+/// Splits `0..len` into ranges of at most `max` elements, which is a multiple of `unit`. Each but the last is a multiple of
+/// `unit`, and they differ by at most one.
 pub(super) fn split_evenly(
     len: usize,
     max: usize,
     unit: usize,
 ) -> impl Iterator<Item = (usize, usize)> {
-    let each = len.div_ceil(len.div_ceil(max)).next_multiple_of(unit);
-    (0..len)
-        .step_by(each)
-        .map(move |start| (start, each.min(len - start)))
+    let units = len.div_ceil(unit);
+    let parts = units.div_ceil(max / unit).max(1);
+    let start = move |part: usize| {
+        let longer = part.min(units % parts);
+        len.min((units / parts * part + longer) * unit)
+    };
+    (0..parts).map(move |part| (start(part), start(part + 1) - start(part)))
 }
 
 /// Computes one rectangle.
@@ -328,5 +332,20 @@ impl<T: Tiled> Block<'_, T> {
         let start = unsafe { c.add(first * n + column) };
         // SAFETY: as above.
         finish(unsafe { Part::new(start, n, first..first + rows, column..column + count) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_equal_up_to_one_unit_and_cover_all() {
+        let split = |len, max, unit| split_evenly(len, max, unit).collect::<Vec<_>>();
+        let strips = [(0, 48), (48, 48), (96, 48), (144, 48), (192, 32), (224, 32)];
+        assert_eq!(split(256, 48, 16), strips);
+        assert_eq!(split(50, 48, 16), [(0, 32), (32, 18)]);
+        assert_eq!(split(3, 48, 16), [(0, 3)]);
+        assert_eq!(split(7, 3, 1), [(0, 3), (3, 2), (5, 2)]);
     }
 }

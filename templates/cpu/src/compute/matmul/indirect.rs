@@ -90,10 +90,19 @@ impl<'a, T: Tiled> Right<'a, T> {
             .map(|index| source(index).check(columns).rows)
             .sum();
         let mut panels = Buffer::new(rows * columns.next_multiple_of(tile.lanes));
-        let each = strip_width(columns, &tile);
-        parallel::for_each_block(&mut panels, (rows * each).max(1), |index, panel| {
-            let first = index * each;
-            let wanted = each.min(columns - first);
+        let mut rest = &mut panels[..];
+        let mut strips = Vec::new();
+        for (first, wanted) in self::strips(columns, &tile) {
+            let width = wanted.next_multiple_of(tile.lanes);
+            let (panel, others) = rest.split_at_mut(rows * width);
+            strips.push((first, wanted, panel));
+            rest = others;
+        }
+        parallel::for_each_block(&mut strips, 1, |_, strips| {
+            let [(first, wanted, panel)] = strips else {
+                return;
+            };
+            let (first, wanted) = (*first, *wanted);
             let width = wanted.next_multiple_of(tile.lanes);
             let mut row = 0;
             for source in (0..count).map(&source) {
@@ -135,11 +144,9 @@ impl<'a, T: Tiled> Right<'a, T> {
     }
 }
 
-/// Returns the number of columns of each strip but the last, in whole registers.
-fn strip_width<T>(columns: usize, tile: &Tile<T>) -> usize {
-    split_evenly(columns.max(1), tile.columns(), tile.lanes)
-        .next()
-        .map_or(1, |(_, width)| width.next_multiple_of(tile.lanes))
+/// Returns the first column of each strip, and its number of columns.
+fn strips<T>(columns: usize, tile: &Tile<T>) -> impl Iterator<Item = (usize, usize)> {
+    split_evenly(columns, tile.columns(), tile.lanes)
 }
 
 impl<T> Source<'_, T> {
@@ -204,14 +211,10 @@ impl<T: Tiled> Indirect<'_, T> {
         if self.rows.is_empty() || right.columns == 0 {
             return;
         }
-        let (each, c) = (
-            strip_width(right.columns, &right.tile),
-            Shared(target.data.as_mut_ptr()),
-        );
-        let c = &c;
-        parallel::run(right.columns.div_ceil(each), |index| {
-            let first = index * each;
-            let columns = each.min(right.columns - first);
+        let strips: Vec<_> = strips(right.columns, &right.tile).collect();
+        let c = &Shared(target.data.as_mut_ptr());
+        parallel::run(strips.len(), |index| {
+            let (first, columns) = strips[index];
             // SAFETY: `check` has found all offsets in bounds, and the strip's rows and columns in the result. Only this
             // task accesses these columns.
             unsafe {

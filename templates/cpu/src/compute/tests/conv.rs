@@ -111,7 +111,7 @@ proptest! {
 }
 
 /// The shapes cover several blocks of windows, lines longer than a block, several parts of a filter's gradient, one channel
-/// of a color image, and windows that are far apart.
+/// of a color image, windows that are far apart, and blocks of channels.
 #[test]
 fn large_convolutions_match_oracle() {
     let slide = |stride, dilation, padding| {
@@ -142,6 +142,13 @@ fn large_convolutions_match_oracle() {
         [2, 2, 8, 16],
         slide(9, 1, Padding::Explicit(1, 1)),
     ));
+    check::<f32>(([3, 30, 31, 64], [3, 3, 64, 24], slide(1, 2, Padding::Same)));
+    check::<f32>((
+        [2, 70, 9, 72],
+        [3, 2, 72, 8],
+        slide(2, 1, Padding::Explicit(2, 1)),
+    ));
+    check::<f64>(([3, 20, 21, 32], [3, 3, 32, 24], slide(2, 1, Padding::Same)));
     check::<f32>(([3, 9, 9, 200], [3, 3, 200, 208], slide(1, 1, Padding::Same)));
     check::<f32>(([3, 30, 31, 40], [3, 3, 1, 40], slide(1, 1, Padding::Same)));
     check::<f64>(([3, 30, 31, 7], [3, 3, 1, 21], slide(2, 1, Padding::Same)));

@@ -7,7 +7,7 @@ use crate::compute::cost::{self, Cost};
 use crate::compute::len;
 use crate::compute::matmul::{Finish, Indirect, Part, Right, Source, Target, Tile, Tiled};
 use crate::compute::nn::window::Windows;
-use crate::compute::parallel::{for_each_block, for_each_chunk};
+use crate::compute::parallel::{available_threads, for_each_block, for_each_chunk};
 use crate::compute::simd::Isa;
 use std::ops::Range;
 
@@ -15,6 +15,9 @@ use std::ops::Range;
 const BLOCK: [usize; 2] = [256 << 10, 8 << 20];
 /// The bytes of the input or of the result that a block should not exceed, so that both fit in the second cache.
 const BLOCK_BYTES: usize = 384 << 10;
+/// The bytes of the input that all threads read in a product for a filter's gradient. Each thread sums strips of columns of
+/// the gradient, which may be larger than the second cache, once for each block.
+const SHARED_BLOCK_BYTES: usize = 4 << 20;
 /// The bytes of a filter from which on it is read from the last cache, once for each block: blocks have [`MANY`] windows.
 const LARGE_FILTER: usize = 512 << 10;
 /// The least number of windows in a block with a large filter.
@@ -100,7 +103,7 @@ pub(super) fn forward<T: Tiled>(
     });
 }
 
-/// Returns the number of windows in a block. It depends on the shapes only.
+/// Returns the number of windows in a block.
 fn block<T>(plan: &Convolution) -> usize {
     let all = plan.batch * plan.windows();
     let weights = len(&[plan.patch(), plan.filters]);
@@ -117,7 +120,17 @@ fn block<T>(plan: &Convolution) -> usize {
     let area = plan.rows.stride.saturating_mul(plan.columns.stride);
     let row = plan.filters.max(plan.channels().saturating_mul(area));
     let most = BLOCK_BYTES / size_of::<T>() / row;
-    wanted.max(least).min(most.max(16)).clamp(1, all)
+    let block = wanted.max(least).min(most.max(16)).clamp(1, all);
+    balanced(all, block, plan.columns.output)
+}
+
+/// Returns a number of windows up to about `block` of which all threads compute equally many blocks: whole lines, if a
+/// block has one. No result depends on it.
+fn balanced(all: usize, block: usize, line: usize) -> usize {
+    let unit = if block < line { 1 } else { line };
+    let (units, each) = (all.div_ceil(unit), block / unit);
+    let blocks = units.div_ceil(each).next_multiple_of(available_threads());
+    units.div_ceil(blocks) * unit
 }
 
 /// Returns the plan of the input's gradient: a convolution of the output's gradient with the reversed filter. `None` if the
@@ -180,7 +193,11 @@ fn sum_windows<T: Tiled>(
     windows: Range<usize>,
     df: &mut [T],
 ) {
-    let most = BLOCK_BYTES / size_of::<T>() / plan.filters.max(plan.channels());
+    let bytes = match plan.group_filters() >= WIDE {
+        true => SHARED_BLOCK_BYTES,
+        false => BLOCK_BYTES,
+    };
+    let most = bytes / size_of::<T>() / plan.filters.max(plan.channels());
     let block = most.max(16).min(windows.len());
     let block = match plan.columns.output {
         line if line <= PART => block.max(line),
@@ -210,10 +227,18 @@ impl<T: Tiled> Slopes<'_, T> {
     /// Adds the sums over the windows to the elements of the filter's gradient at `rows`, or overwrites them.
     fn add_to(&self, plan: &Convolution, layout: &Layout, rows: &[usize], df: &mut [T], add: bool) {
         let lines: Vec<_> = self.elements.lines().collect();
+        let blocks = layout.in_blocks::<T>(plan);
+        let copy = blocks.map(|it| it.copy(self.elements.data(0)));
+        let offset = |it: usize| match (&blocks, &copy) {
+            (Some(blocks), Some(copy)) => blocks.offset(it, copy.len()),
+            _ => it,
+        };
+        let rows: Vec<_> = rows.iter().map(|it| offset(*it)).collect();
         let mut done = 0;
         // Lines of one length are the runs of one product.
         for lines in lines.chunk_by(|a, b| a.1 == b.1) {
-            let (starts, run): (Vec<_>, _) = (lines.iter().map(|it| it.0).collect(), lines[0].1);
+            let starts: Vec<_> = lines.iter().map(|it| offset(it.0)).collect();
+            let run = lines[0].1;
             for group in 0..plan.groups {
                 let first = group * plan.group_filters();
                 let source = Source {
@@ -225,11 +250,11 @@ impl<T: Tiled> Slopes<'_, T> {
                 let tile = T::tile(Isa::current());
                 let right = Right::new(tile, plan.group_filters(), source, rows.len());
                 let left = Indirect {
-                    data: self.elements.data(group),
-                    rows,
+                    data: copy.as_deref().unwrap_or(self.elements.data(group)),
+                    rows: &rows,
                     runs: &starts,
                     run,
-                    step: layout.step,
+                    step: offset(layout.step),
                 };
                 let target = Target {
                     data: &mut df[first..],

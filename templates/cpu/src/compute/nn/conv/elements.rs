@@ -8,6 +8,7 @@ use super::Convolution;
 use super::patches::read_patches;
 use crate::compute::matmul::Tiled;
 use crate::compute::nn::window::Windows;
+use crate::compute::parallel::for_each_block;
 use crate::compute::workspace::Buffer;
 use std::ops::Range;
 
@@ -117,6 +118,15 @@ impl Layout {
         runs
     }
 
+    /// Returns the layout of elements in [`Blocks`], or `None` if that is not worth a copy: the windows of a line are beside
+    /// each other, or have few channels.
+    pub(super) fn in_blocks<T>(&self, plan: &Convolution) -> Option<Blocks> {
+        let channels = plan.channels();
+        let is_apart = self.step * size_of::<T>() >= APART;
+        let can_be = self.kind == Kind::Padded && plan.groups == 1;
+        (can_be && is_apart && channels.is_multiple_of(CHANNELS)).then_some(Blocks { channels })
+    }
+
     /// Returns the offset of each element of a window.
     pub(super) fn elements(&self, runs: &[usize]) -> Buffer<usize> {
         let mut elements = Buffer::new(runs.len() * self.run);
@@ -124,6 +134,42 @@ impl Layout {
             (*run..).zip(elements).for_each(|(offset, it)| *it = offset);
         }
         elements
+    }
+}
+
+/// The channels of a block.
+const CHANNELS: usize = 8;
+/// The distance of two windows, in bytes, from which on the first cache has too few lines for those that a tile reads:
+/// the lines are in few of its sets.
+const APART: usize = 256;
+
+/// Elements whose channels are in blocks of [`CHANNELS`]: all pixels of the first block, then those of the next one. A tile
+/// reads as many channels of the windows of a line one after the other.
+#[derive(Clone, Copy)]
+pub(super) struct Blocks {
+    channels: usize,
+}
+
+impl Blocks {
+    /// Copies elements that are stored by pixels.
+    pub(super) fn copy<T: Tiled>(&self, pixels: &[T]) -> Buffer<T> {
+        let mut copy = Buffer::new(pixels.len());
+        let len = pixels.len() / self.channels * CHANNELS;
+        for_each_block(&mut copy, len.max(1), |block, copy| {
+            let pixels = pixels.chunks_exact(self.channels);
+            for (to, pixel) in copy.chunks_exact_mut(CHANNELS).zip(pixels) {
+                to.copy_from_slice(&pixel[block * CHANNELS..][..CHANNELS]);
+            }
+        });
+        copy
+    }
+
+    /// Returns the offset in a copy of `len` elements of an element that has this offset by pixels.
+    pub(super) fn offset(&self, offset: usize, len: usize) -> usize {
+        let (pixel, channel) = (offset / self.channels, offset % self.channels);
+        channel / CHANNELS * (len / self.channels * CHANNELS)
+            + pixel * CHANNELS
+            + channel % CHANNELS
     }
 }
 
