@@ -219,6 +219,29 @@ def test_batch_normalization(training):
         assert compare(layer, numbers(3, 5, 4, 6), *vectors)["_FusedBatchNormEx"] == 1
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("size, stride, padding", [(2, 2, "VALID"), (3, 2, "SAME")])
+def test_gradient_of_relu_before_pool(size, stride, padding, dtype):
+    def function(x, weights):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            pooled = tf.nn.max_pool2d(tf.nn.relu(x), size, stride, padding)
+            loss = tf.reduce_sum(pooled * weights)
+        return tape.gradient(loss, x)
+
+    values = numbers(2, 9, 8, 3, dtype=dtype) - 1, numbers(1, 1, 1, 3, dtype=dtype, seed=2)
+    with without_fusion():
+        (expected,), _ = run_with_nodes(function, *values)
+    (found,), nodes = run_with_nodes(function, *values)
+    # The signs of zeros differ.
+    np.testing.assert_array_equal(found, expected)
+    assert np.any(expected > 0) and np.any(expected < 0)
+    (moved,) = [node for node in nodes if node.op == "ReluGrad"]
+    (gradient,) = [node for node in nodes if node.op == "MaxPoolGrad"]
+    assert moved.input[1] == gradient.input[1]
+    assert gradient.input[2] == moved.name == f"{gradient.name}/before_pool"
+
+
 def test_result_with_another_use_is_computed():
     def layer(x, w, b):
         product = tf.matmul(x, w)

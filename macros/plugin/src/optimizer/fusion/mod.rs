@@ -9,6 +9,7 @@ mod attributes;
 mod chain;
 pub mod elementwise;
 mod flow;
+mod pool_gradient;
 #[cfg(test)]
 mod tests;
 
@@ -112,6 +113,7 @@ pub(super) fn fuse(
     };
     // A chain with a product saves more than the tree that its activation may be in.
     let mut is_changed = fuse_in(&mut graph, chains, &rules);
+    is_changed |= !chains.is_empty() && pool_gradient::move_in(&mut graph, &rules);
     // Without shapes, a scalar might be computed for each element of a tensor.
     if inferred().is_some() {
         is_changed |= elementwise::fuse_in(&mut graph, elementwise, &rules);

@@ -5,7 +5,7 @@ use super::*;
 const DEVICE: &str = "/job:localhost/replica:0/task:0/device:MYACCEL:0";
 
 /// Returns a node on the device with inputs that are separated by spaces.
-fn node(name: &str, op: &str, inputs: &str) -> Node {
+pub(super) fn node(name: &str, op: &str, inputs: &str) -> Node {
     let mut node = Node::new(name, op);
     node.device = DEVICE.into();
     node.inputs = inputs.split_whitespace().map(String::from).collect();
@@ -13,7 +13,7 @@ fn node(name: &str, op: &str, inputs: &str) -> Node {
     node
 }
 
-fn graph(nodes: &[Node]) -> Graph {
+pub(super) fn graph(nodes: &[Node]) -> Graph {
     let mut graph = Graph::default();
     graph.nodes.extend_from_slice(nodes);
     graph
@@ -27,6 +27,16 @@ fn dense(activation: &str) -> Graph {
         node("y", activation, "sum ^before"),
         node("next", "Neg", "y"),
     ])
+}
+
+/// Returns rules for graphs whose shapes are unknown.
+pub(super) fn rules(preserved: &BTreeSet<String>) -> Rules<'_> {
+    Rules {
+        device_type: "MYACCEL",
+        preserved,
+        first_table: &|_, _| Some(1),
+        shapes: &|_| None,
+    }
 }
 
 /// Applies all patterns. `table` is the position of the table with the fused kernels; that of the others is 1.
@@ -51,7 +61,7 @@ fn apply(graph: &mut Graph) -> bool {
 }
 
 /// Returns the names and ops of all nodes.
-fn ops(graph: &Graph) -> Vec<(&str, &str)> {
+pub(super) fn ops(graph: &Graph) -> Vec<(&str, &str)> {
     let nodes = graph.nodes.iter();
     nodes.map(|it| (it.name.as_str(), it.op.as_str())).collect()
 }

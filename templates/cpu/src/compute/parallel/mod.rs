@@ -234,7 +234,7 @@ fn split_rows<T: Send, U: Send>(
     if tasks <= 1 || available_threads() == 1 {
         return task(0, out, other);
     }
-    let rows_per_task = round_up_rows(count.div_ceil(tasks), width);
+    let rows_per_task = round_up_rows(count.div_ceil(tasks), width, grain);
     let (out, other) = (SharedSlice::new(out), SharedSlice::new(other));
     run_grains(grains, count.div_ceil(rows_per_task), |index| {
         // SAFETY: `run` calls each index once, so the chunks do not overlap. The slices stay borrowed until `run`
@@ -249,10 +249,13 @@ fn split_rows<T: Send, U: Send>(
     });
 }
 
-/// Rounds a number of rows up so that a chunk of single elements ends at a cache line.
-fn round_up_rows(rows: usize, width: usize) -> usize {
-    if width == 1 {
-        rows.next_multiple_of(64)
+/// The most elements of a cache line.
+const LINE: usize = 64;
+
+/// Rounds a number of rows up so that a chunk of single elements ends at a cache line, unless a few are much work.
+fn round_up_rows(rows: usize, width: usize, grain: usize) -> usize {
+    if width == 1 && grain >= LINE {
+        rows.next_multiple_of(LINE)
     } else {
         rows
     }

@@ -22,7 +22,7 @@ pub fn for_each_chunk_of<T: Send>(outs: &mut [&mut [T]], grain: usize, task: &Ch
     if tasks <= 1 || available_threads() == 1 {
         return task(0, outs);
     }
-    let size = round_up_rows(len.div_ceil(tasks), 1);
+    let size = round_up_rows(len.div_ceil(tasks), 1, grain);
     let mut chunks: Vec<Vec<&mut [T]>> = (0..len.div_ceil(size)).map(|_| Vec::new()).collect();
     for out in outs {
         let parts = out.chunks_mut(size);
