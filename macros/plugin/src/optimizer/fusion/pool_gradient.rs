@@ -2,7 +2,8 @@
 //!
 //! The gradient of the pool gives that of a result to the largest element of its window, and 0 to the others. The Relu's
 //! gradient keeps those of elements above 0, which are those of results above 0. So
-//! `ReluGrad(MaxPoolGrad(x, y, dy), x)` is `MaxPoolGrad(x, y, ReluGrad(dy, y))`, up to the signs of zeros, if `y` is the pool's result of `x`.
+//! `ReluGrad(MaxPoolGrad(x, y, dy), x)` is `MaxPoolGrad(x, y, ReluGrad(dy, y))`, up to the signs of zeros, if `y` is the
+//! pool's result of `x`.
 
 use super::Rules;
 use super::chain::Links;

@@ -5,8 +5,9 @@ use crate::compute::matmul::{Factor, Tiled};
 use crate::compute::nn::conv::{Convolution, backprop_filter, backprop_input, convolve};
 use crate::compute::nn::window::{Padding, Slide, Windows};
 use crate::compute::precision::Precision;
-use crate::compute::{Error, oracle};
+use crate::compute::{Error, oracle, parallel};
 use sp_plugin::Bf16;
+use std::sync::Mutex;
 
 fn padding() -> impl Strategy<Value = Padding> {
     prop_oneof![
@@ -152,6 +153,43 @@ fn large_convolutions_match_oracle() {
     check::<f32>(([3, 9, 9, 200], [3, 3, 200, 208], slide(1, 1, Padding::Same)));
     check::<f32>(([3, 30, 31, 40], [3, 3, 1, 40], slide(1, 1, Padding::Same)));
     check::<f64>(([3, 30, 31, 7], [3, 3, 1, 21], slide(2, 1, Padding::Same)));
+}
+
+/// A task of a computation that uses all threads computes on its own one.
+#[test]
+fn bits_do_not_depend_on_number_of_threads() {
+    let fraction = |i: usize| (i.wrapping_mul(0x9E37_79B9) % 1000) as f32 / 1000.0 - 0.5;
+    let of = |len: usize| -> Vec<f32> { (0..len).map(fraction).collect() };
+    for ([height, width, channels], filters, stride, dilation) in [
+        ([20, 21, 16], 24, 1, 1),
+        ([9, 120, 8], 16, 3, 2),
+        ([14, 14, 64], 200, 1, 1),
+        ([3, 900, 4], 8, 1, 3),
+    ] {
+        let slide = Slide {
+            stride,
+            dilation,
+            padding: Padding::Same,
+        };
+        let input = [3, height, width, channels];
+        let plan = Convolution::new(input, [3, 3, channels, filters], [slide; 2]).unwrap();
+        let [x, filter, dy] = [plan.input(), plan.filter(), plan.output()].map(|it| of(len(&it)));
+        let compute = || {
+            let mut results = [dy.len(), x.len(), filter.len()].map(|it| vec![0.0; it]);
+            let [y, dx, df] = &mut results;
+            convolve(&plan, &x, &filter, y);
+            backprop_input(&plan, &filter, &dy, dx);
+            backprop_filter(&plan, &x, &dy, df);
+            results.map(|it| it.iter().map(|x| x.to_bits()).collect::<Vec<_>>())
+        };
+        let (all, alone) = (compute(), Mutex::new(None));
+        parallel::run(parallel::threads(), |task| {
+            if task == 0 {
+                *alone.lock().unwrap() = Some(compute());
+            }
+        });
+        assert!(alone.into_inner().unwrap() == Some(all), "{plan:?}");
+    }
 }
 
 /// Sums of small integers are exact, so that products of pairs have the bits of those of `f32`.

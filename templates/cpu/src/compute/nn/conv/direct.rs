@@ -74,7 +74,8 @@ pub(super) fn forward<T: Tiled>(
     y: &mut [T],
     finish: Option<&Finish<'_, T>>,
 ) {
-    let layout = Layout::new(plan, block::<T>(plan));
+    let mut layout = Layout::new(plan, block::<T>(plan));
+    layout.block = balanced(plan, layout.block);
     let runs = layout.runs(plan);
     let groups: Vec<_> = (0..plan.groups).map(|it| filter.group(plan, it)).collect();
     for_each_block(y, layout.block * plan.filters, |index, y| {
@@ -103,7 +104,7 @@ pub(super) fn forward<T: Tiled>(
     });
 }
 
-/// Returns the number of windows in a block.
+/// Returns the largest number of windows in a block. It depends on the shapes only.
 fn block<T>(plan: &Convolution) -> usize {
     let all = plan.batch * plan.windows();
     let weights = len(&[plan.patch(), plan.filters]);
@@ -120,15 +121,18 @@ fn block<T>(plan: &Convolution) -> usize {
     let area = plan.rows.stride.saturating_mul(plan.columns.stride);
     let row = plan.filters.max(plan.channels().saturating_mul(area));
     let most = BLOCK_BYTES / size_of::<T>() / row;
-    let block = wanted.max(least).min(most.max(16)).clamp(1, all);
-    balanced(all, block, plan.columns.output)
+    wanted.max(least).min(most.max(16)).clamp(1, all)
 }
 
-/// Returns a number of windows up to about `block` of which all threads compute equally many blocks: whole lines, if a
-/// block has one. No result depends on it.
-fn balanced(all: usize, block: usize, line: usize) -> usize {
-    let unit = if block < line { 1 } else { line };
-    let (units, each) = (all.div_ceil(unit), block / unit);
+/// Returns a number of windows up to `most` of which all threads compute equally many blocks: whole lines, if `most` has
+/// one. It divides the work only: the order of sums depends on the layout.
+fn balanced(plan: &Convolution, most: usize) -> usize {
+    let (all, line) = (plan.batch * plan.windows(), plan.columns.output);
+    if most >= all {
+        return all;
+    }
+    let unit = if most < line { 1 } else { line };
+    let (units, each) = (all.div_ceil(unit), most / unit);
     let blocks = units.div_ceil(each).next_multiple_of(available_threads());
     units.div_ceil(blocks) * unit
 }
