@@ -252,7 +252,7 @@ fn split_rows<T: Send, U: Send>(
 /// The most elements of a cache line.
 const LINE: usize = 64;
 
-/// Rounds a number of rows up so that a chunk of single elements ends at a cache line, unless a few are much work.
+/// Rounds a number of rows up so that a chunk of single elements ends at a cache line, unless fewer are enough for a task.
 fn round_up_rows(rows: usize, width: usize, grain: usize) -> usize {
     if width == 1 && grain >= LINE {
         rows.next_multiple_of(LINE)
