@@ -11,7 +11,8 @@ pub trait Cost: Copy + Sync {
     /// Returns true if a loop over a large result waits for memory.
     fn is_bound_by_memory(self) -> bool;
 
-    /// Runs the loop of a task, compiled for this instruction set. Write the closure as for [`Isa::vectorize`].
+    /// Runs the loop of a task, compiled for this instruction set. Write the closure as for [`Isa::vectorize`]. Only the
+    /// closure has a value of `R`, so that no implementation returns without running it.
     fn vectorize<R>(self, isa: Isa, body: impl FnOnce() -> R) -> R;
 }
 

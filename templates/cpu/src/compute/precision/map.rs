@@ -93,7 +93,7 @@ pub fn map_all<T: Precision>(
             in_block(&y[range.clone()], second),
         ];
         compute_two(cost, &plan, pair, out, f);
-        // SAFETY: `compute_two` has written all elements.
+        // SAFETY: `compute_two` has written all elements: its loop returns a value that no `Cost` has without running it.
         let out = unsafe { as_init(out) };
         for other in others {
             update(out, in_block(&other[range.clone()], first), f);
