@@ -260,7 +260,7 @@ impl<T: Tiled> Block<'_, T> {
         let start = unsafe { a.start.add(first * a.across + self.p * a.down) };
         let height = self.tile.rows;
         let mut from = (start, height * a.across, a.across, a.down);
-        if a.across == 1 && self.columns.1 > 4 * self.tile.columns() {
+        if self.columns.1 > 4 * self.tile.columns() {
             for (index, row) in (0..rows).step_by(height).enumerate() {
                 let to = &mut left[index * height * self.depth..];
                 let count = height.min(rows - row);

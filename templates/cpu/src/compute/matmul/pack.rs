@@ -38,28 +38,54 @@ pub(super) unsafe fn pack<V: Lanes<Scalar: Default>>(
     if count < width {
         to.fill(V::Scalar::default());
     }
-    if from.across == 1 && count == 8 && width == 8 {
-        for (p, row) in to.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            // SAFETY: row `p` of `from` has 8 contiguous elements. A copy of constant length is a load and a store, not
-            // a call.
-            *row = unsafe {
-                from.start
-                    .add(p * from.down)
-                    .cast::<[V::Scalar; 8]>()
-                    .read()
-            };
+    // SAFETY: the caller's obligations are the same.
+    unsafe {
+        match from.across {
+            1 => copy_rows::<V>(to, panel),
+            _ => transpose::<V>(to, panel),
         }
-        return;
     }
-    if from.across == 1 {
-        for (p, row) in to.chunks_exact_mut(width).enumerate() {
-            // SAFETY: row `p` of `from` has `count` contiguous elements.
-            let source =
-                unsafe { std::slice::from_raw_parts(from.start.add(p * from.down), count) };
-            row[..count].copy_from_slice(source);
+}
+
+/// Packs a panel whose rows are stored as rows.
+///
+/// # Safety
+/// - The obligations of [`pack`].
+#[inline(always)]
+unsafe fn copy_rows<V: Lanes>(to: &mut [V::Scalar], panel: &Panel<V::Scalar>) {
+    let Panel {
+        from, count, width, ..
+    } = *panel;
+    let whole = count / V::COUNT * V::COUNT;
+    for (p, row) in to.chunks_exact_mut(width).enumerate() {
+        // SAFETY: row `p` of `from` has `count` contiguous elements. Copies of constant length are no calls.
+        unsafe {
+            let source = from.start.add(p * from.down);
+            if let ([row], true) = (row.as_chunks_mut::<8>().0, count == 8) {
+                *row = source.cast::<[V::Scalar; 8]>().read();
+                continue;
+            }
+            for j in (0..whole).step_by(V::COUNT) {
+                V::load(source.add(j)).store(row[j..j + V::COUNT].as_mut_ptr());
+            }
+            let rest = std::slice::from_raw_parts(source.add(whole), count - whole);
+            row[whole..count].copy_from_slice(rest);
         }
-        return;
     }
+}
+
+/// Packs a panel whose rows are stored as columns.
+///
+/// # Safety
+/// - The obligations of [`pack`].
+#[inline(always)]
+unsafe fn transpose<V: Lanes>(to: &mut [V::Scalar], panel: &Panel<V::Scalar>) {
+    let Panel {
+        from,
+        count,
+        k,
+        width,
+    } = *panel;
     let (squares, depth) = (count / V::SIDE * V::SIDE, k / V::SIDE * V::SIDE);
     for i in (0..squares).step_by(V::SIDE) {
         for p in (0..depth).step_by(V::SIDE) {

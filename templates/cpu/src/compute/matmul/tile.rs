@@ -5,7 +5,7 @@
 
 use super::pack::{self, Panel};
 use crate::compute::arith::Float;
-use crate::compute::simd::{Isa, Lanes, Level, Plain, Vector};
+use crate::compute::simd::{Isa, Lanes, Level, Plain, Vector, opaque};
 use crate::compute::workspace::AnyBits;
 
 /// The number of registers of columns in a full tile.
@@ -189,28 +189,54 @@ unsafe fn sums<V: Lanes<Scalar: Tiled>, const M: usize, const N: usize>(
     strip: &Strip<'_, V::Scalar>,
     a: &[*const V::Scalar; M],
 ) -> [[V; N]; M] {
+    let (a_step, b_step) = (strip.a_step, strip.b_step);
     let mut b = strip.b;
-    // SAFETY: the caller guarantees the pointers; none is dereferenced after the last term.
+    // SAFETY: the caller guarantees the pointers, of which only those of terms are read.
     unsafe {
         let mut sums = [[V::splat(V::Scalar::default()); N]; M];
         for run in strip.runs {
             let mut at = *run;
-            for _ in 0..strip.run {
-                let mut right = [V::splat(V::Scalar::default()); N];
-                for (j, right) in right.iter_mut().enumerate() {
-                    *right = V::load(b.add(j * V::COUNT));
-                }
-                each_row!(M, i => {
-                    let left = V::splat(*a[i].add(at));
-                    for (sum, right) in sums[i].iter_mut().zip(right) {
-                        *sum = sum.mul_add(left, right);
-                    }
-                });
-                at += strip.a_step;
-                b = b.wrapping_add(strip.b_step);
+            for _ in 0..strip.run / 2 {
+                term(&mut sums, a, at, b);
+                term(&mut sums, a, at + a_step, b.wrapping_add(b_step));
+                // If the compiler knows how the index changes, it gives each row a pointer of its own to add to, and
+                // integer additions take the ports of multiply-adds.
+                at = opaque(at + 2 * a_step);
+                b = b.wrapping_add(2 * b_step);
+            }
+            if !strip.run.is_multiple_of(2) {
+                term(&mut sums, a, at, b);
+                b = b.wrapping_add(b_step);
             }
         }
         sums
+    }
+}
+
+/// Adds the products of a term of the left operand's `M` rows with a row of the right operand.
+///
+/// # Safety
+/// - `a[i][at]` may be read for each row, and `N` registers from `b` on.
+/// - The function that this is inlined into has the instruction set.
+#[inline(always)]
+unsafe fn term<V: Lanes, const M: usize, const N: usize>(
+    sums: &mut [[V; N]; M],
+    a: &[*const V::Scalar; M],
+    at: usize,
+    b: *const V::Scalar,
+) {
+    // SAFETY: the caller guarantees the instruction set and the pointers.
+    unsafe {
+        let mut right = [V::splat(V::Scalar::default()); N];
+        for (j, right) in right.iter_mut().enumerate() {
+            *right = V::load(b.add(j * V::COUNT));
+        }
+        each_row!(M, i => {
+            let left = V::splat(*a[i].add(at));
+            for (sum, right) in sums[i].iter_mut().zip(right) {
+                *sum = sum.mul_add(left, right);
+            }
+        });
     }
 }
 

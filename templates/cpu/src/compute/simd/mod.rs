@@ -149,6 +149,20 @@ impl Isa {
     }
 }
 
+/// Returns `x`, without the compiler knowing that. [`std::hint::black_box`] goes through memory, and so does what is in
+/// registers around it.
+#[inline(always)]
+pub fn opaque(x: usize) -> usize {
+    let mut x = x;
+    if !cfg!(miri) {
+        // SAFETY: there is no instruction.
+        unsafe {
+            std::arch::asm!("/* {x} */", x = inout(reg) x, options(pure, nomem, nostack, preserves_flags));
+        }
+    }
+    x
+}
+
 fn choose() -> Isa {
     let fastest = Isa::available().last().unwrap_or(Isa(Level::Baseline));
     let Ok(wanted) = std::env::var("SP_CPU_ISA") else {

@@ -81,7 +81,7 @@ pub(super) fn forward<T: Tiled>(
     for_each_block(y, layout.block * plan.filters, |index, y| {
         let first = index * layout.block;
         let windows = first..first + y.len() / plan.filters;
-        let elements = Elements::read(plan, &layout, x, windows);
+        let elements = Elements::read(plan, &layout, x, windows, None);
         let rows = elements.offsets();
         for (group, right) in groups.iter().enumerate() {
             let left = Indirect {
@@ -211,10 +211,11 @@ fn sum_windows<T: Tiled>(
     let layout = Layout::new(plan, block);
     let runs = layout.runs(plan);
     let rows = layout.elements(&runs);
+    let blocks = layout.in_blocks::<T>(plan);
     for first in windows.clone().step_by(layout.block) {
         let block = first..(first + layout.block).min(windows.end);
         let slopes = Slopes {
-            elements: Elements::read(plan, &layout, x, block),
+            elements: Elements::read(plan, &layout, x, block, blocks),
             dy: &dy[first * plan.filters..],
         };
         slopes.add_to(plan, &layout, &rows, df, first > windows.start);
@@ -231,17 +232,12 @@ impl<T: Tiled> Slopes<'_, T> {
     /// Adds the sums over the windows to the elements of the filter's gradient at `rows`, or overwrites them.
     fn add_to(&self, plan: &Convolution, layout: &Layout, rows: &[usize], df: &mut [T], add: bool) {
         let lines: Vec<_> = self.elements.lines().collect();
-        let blocks = layout.in_blocks::<T>(plan);
-        let copy = blocks.map(|it| it.copy(self.elements.data(0)));
-        let offset = |it: usize| match (&blocks, &copy) {
-            (Some(blocks), Some(copy)) => blocks.offset(it, copy.len()),
-            _ => it,
-        };
-        let rows: Vec<_> = rows.iter().map(|it| offset(*it)).collect();
+        let elements = &self.elements;
+        let rows: Vec<_> = rows.iter().map(|it| elements.place(*it)).collect();
         let mut done = 0;
         // Lines of one length are the runs of one product.
         for lines in lines.chunk_by(|a, b| a.1 == b.1) {
-            let starts: Vec<_> = lines.iter().map(|it| offset(it.0)).collect();
+            let starts: Vec<_> = lines.iter().map(|it| elements.place(it.0)).collect();
             let run = lines[0].1;
             for group in 0..plan.groups {
                 let first = group * plan.group_filters();
@@ -254,11 +250,11 @@ impl<T: Tiled> Slopes<'_, T> {
                 let tile = T::tile(Isa::current());
                 let right = Right::new(tile, plan.group_filters(), source, rows.len());
                 let left = Indirect {
-                    data: copy.as_deref().unwrap_or(self.elements.data(group)),
+                    data: elements.data(group),
                     rows: &rows,
                     runs: &starts,
                     run,
-                    step: offset(layout.step),
+                    step: elements.place(layout.step),
                 };
                 let target = Target {
                     data: &mut df[first..],

@@ -151,19 +151,6 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Copies elements that are stored by pixels.
-    pub(super) fn copy<T: Tiled>(&self, pixels: &[T]) -> Buffer<T> {
-        let mut copy = Buffer::new(pixels.len());
-        let len = pixels.len() / self.channels * CHANNELS;
-        for_each_block(&mut copy, len.max(1), |block, copy| {
-            let pixels = pixels.chunks_exact(self.channels);
-            for (to, pixel) in copy.chunks_exact_mut(CHANNELS).zip(pixels) {
-                to.copy_from_slice(&pixel[block * CHANNELS..][..CHANNELS]);
-            }
-        });
-        copy
-    }
-
     /// Returns the offset in a copy of `len` elements of an element that has this offset by pixels.
     pub(super) fn offset(&self, offset: usize, len: usize) -> usize {
         let (pixel, channel) = (offset / self.channels, offset % self.channels);
@@ -180,15 +167,18 @@ pub(super) struct Elements<'a, T: Tiled> {
     windows: Range<usize>,
     input: &'a [T],
     copy: Option<Buffer<T>>,
+    blocks: Option<Blocks>,
 }
 
 impl<'a, T: Tiled> Elements<'a, T> {
-    /// Finds the elements of these windows, at most a block of whole lines, or of a part of one or two.
+    /// Finds the elements of these windows, at most a block of whole lines, or of a part of one or two. A copy is in
+    /// `blocks`, if there are.
     pub(super) fn read(
         plan: &'a Convolution,
         layout: &'a Layout,
         input: &'a [T],
         windows: Range<usize>,
+        blocks: Option<Blocks>,
     ) -> Self {
         let mut it = Self {
             plan,
@@ -196,6 +186,7 @@ impl<'a, T: Tiled> Elements<'a, T> {
             windows,
             input,
             copy: None,
+            blocks,
         };
         it.copy = match layout.kind {
             Kind::Stored => None,
@@ -213,6 +204,15 @@ impl<'a, T: Tiled> Elements<'a, T> {
             _ => group * self.plan.depth,
         };
         &self.copy.as_deref().unwrap_or(self.input)[first..]
+    }
+
+    /// Returns where the element is that has this offset by pixels.
+    #[inline]
+    pub(super) fn place(&self, offset: usize) -> usize {
+        match (&self.blocks, &self.copy) {
+            (Some(blocks), Some(copy)) => blocks.offset(offset, copy.len()),
+            _ => offset,
+        }
     }
 
     /// Returns the windows of each line, as the offset of the first window and their number.
@@ -287,25 +287,42 @@ impl<'a, T: Tiled> Elements<'a, T> {
 
     fn copy_padded(&self) -> Buffer<T> {
         let (plan, columns) = (self.plan, self.plan.columns.output);
-        let size = plan.planes.size * self.layout.plane;
-        let (first, last) = (
-            self.windows.start / columns,
-            (self.windows.end - 1) / columns,
-        );
-        let mut copy = Buffer::new((self.piece(last).index + 1) * size);
-        let (mut line, mut column) = (first, self.windows.start % columns);
-        for copy in copy.chunks_exact_mut(size) {
-            let piece = self.piece(line);
-            for (plane, copy) in copy.chunks_exact_mut(self.layout.plane).enumerate() {
-                self.copy_plane(&piece, plane, column, copy);
-            }
-            (line, column) = (piece.last + 1, 0);
-        }
+        let last = (self.windows.end - 1) / columns;
+        let pieces = self.piece(last).index + 1;
+        let mut copy = Buffer::new(pieces * plan.planes.size * self.layout.plane);
+        let channels = plan.channels();
+        let width = self.blocks.map_or(channels, |_| CHANNELS);
+        let len = copy.len() / channels * width;
+        for_each_block(&mut copy, len.max(1), |block, copy| {
+            self.copy_channels(block * width..(block + 1) * width, copy);
+        });
         copy
     }
 
+    /// Copies these channels of all pixels, with the padding.
+    fn copy_channels(&self, channels: Range<usize>, copy: &mut [T]) {
+        let (plan, columns) = (self.plan, self.plan.columns.output);
+        let plane = self.layout.plane / plan.channels() * channels.len();
+        let mut line = self.windows.start / columns;
+        let mut column = self.windows.start % columns;
+        for copy in copy.chunks_exact_mut(plan.planes.size * plane) {
+            let piece = self.piece(line);
+            for (index, copy) in copy.chunks_exact_mut(plane).enumerate() {
+                self.copy_plane(&piece, index, column, &channels, copy);
+            }
+            (line, column) = (piece.last + 1, 0);
+        }
+    }
+
     /// Copies the rows of a plane of the windows' elements, from the first element of column `column` on.
-    fn copy_plane(&self, piece: &Piece, plane: usize, column: usize, copy: &mut [T]) {
+    fn copy_plane(
+        &self,
+        piece: &Piece,
+        plane: usize,
+        column: usize,
+        channels: &Range<usize>,
+        copy: &mut [T],
+    ) {
         let plan = self.plan;
         let (image, y) = (
             piece.first / plan.rows.output,
@@ -314,11 +331,8 @@ impl<'a, T: Tiled> Elements<'a, T> {
         let (volume, z) = (image / plan.planes.output, image % plan.planes.output);
         let z = plan.planes.index(z, plane);
         let rows = reach(&plan.rows, piece.last - piece.first + 1);
-        for (i, copy) in copy
-            .chunks_exact_mut(self.layout.row)
-            .take(rows)
-            .enumerate()
-        {
+        let width = self.layout.row / plan.channels() * channels.len();
+        for (i, copy) in copy.chunks_exact_mut(width).take(rows).enumerate() {
             let row = (y * plan.rows.stride + i).checked_sub(plan.rows.before);
             let row = row.filter(|row| *row < plan.rows.input);
             let Some((z, row)) = z.zip(row) else {
@@ -327,20 +341,22 @@ impl<'a, T: Tiled> Elements<'a, T> {
             };
             let row = (volume * plan.planes.input + z) * plan.rows.input + row;
             let len = plan.columns.input * plan.channels();
-            self.copy_row(&self.input[row * len..][..len], column, copy);
+            self.copy_row(&self.input[row * len..][..len], column, channels, copy);
         }
     }
 
     /// Copies a part of a row with the padding on both sides.
-    fn copy_row(&self, row: &[T], column: usize, copy: &mut [T]) {
-        let channels = self.plan.channels();
-        let start = column * self.layout.step;
-        let before = self.plan.columns.before * channels;
-        let (padding, copy) = copy.split_at_mut(before.saturating_sub(start).min(copy.len()));
-        let row = &row[start.saturating_sub(before).min(row.len())..];
-        let (elements, rest) = copy.split_at_mut(row.len().min(copy.len()));
+    fn copy_row(&self, row: &[T], column: usize, channels: &Range<usize>, copy: &mut [T]) {
+        let (plan, width) = (self.plan, channels.len());
+        let (start, before) = (column * plan.columns.stride, plan.columns.before);
+        let padding = before.saturating_sub(start) * width;
+        let (padding, copy) = copy.split_at_mut(padding.min(copy.len()));
+        let first = start.saturating_sub(before).min(plan.columns.input);
+        let pixels = (plan.columns.input - first) * width;
+        let (pixels, rest) = copy.split_at_mut(pixels.min(copy.len()));
         padding.fill(T::ZERO);
-        elements.copy_from_slice(&row[..elements.len()]);
+        let all = plan.channels();
+        copy_pixels(&row[first * all..], all, channels, pixels);
         rest.fill(T::ZERO);
     }
 
@@ -351,6 +367,17 @@ impl<'a, T: Tiled> Elements<'a, T> {
             read_patches(self.plan, group, self.input, self.windows.start, copy);
         }
         copy
+    }
+}
+
+/// Copies these channels, all or [`CHANNELS`], of pixels that have `all`.
+fn copy_pixels<T: Tiled>(row: &[T], all: usize, channels: &Range<usize>, pixels: &mut [T]) {
+    if channels.len() == all {
+        return pixels.copy_from_slice(&row[..pixels.len()]);
+    }
+    let pixels = pixels.as_chunks_mut::<CHANNELS>().0;
+    for (pixel, from) in pixels.iter_mut().zip(row.chunks_exact(all)) {
+        pixel.copy_from_slice(&from[channels.clone()]);
     }
 }
 
