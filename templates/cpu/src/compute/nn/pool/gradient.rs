@@ -31,14 +31,18 @@ impl Pool {
         let isa = Isa::current();
         let windows = self.planes.output * self.rows.output * self.output_row();
         for_each_block(dx, self.image(), |image, dx| {
-            dx.fill(T::ZERO);
             let dy = &dy[image * windows..][..windows];
             let (mut elements, mut first) = (Elements::default(), image * windows);
+            let mut begun = 0;
             isa.vectorize(
                 #[inline(always)]
                 || {
                     for (line, dy) in dy.chunks_exact(self.output_row()).enumerate() {
                         let [plane, row] = self.row_of_windows(line);
+                        // Zeros are still in the first cache when they are added to.
+                        let end = self.end_of_row(plane, row).max(begun);
+                        dx[begun..end].fill(T::ZERO);
+                        begun = end;
                         for (column, dy) in dy.chunks_exact(self.channels).enumerate() {
                             self.find([plane, row, column], &mut elements);
                             let elements = &elements;
@@ -51,6 +55,7 @@ impl Pool {
                             first += dy.len();
                         }
                     }
+                    dx[begun..].fill(T::ZERO);
                 },
             );
         });
@@ -104,19 +109,22 @@ fn add_to_largest<T: Number>(
 ) {
     let (mut largest, mut winner) = ([T::ZERO; CHANNELS], [0; CHANNELS]);
     let mut element = 0_u32;
+    // Both loops write into copies: a loop that writes where it reads has conditional stores, or is not vectorized.
     elements.for_each(
         #[inline(always)]
         |index| {
             let x = &x[index + start..][..channels];
+            let (mut next_largest, mut next_winner) = (largest, winner);
             let mut channel = 0;
             // Selections instead of branches, so that the loop is vectorized.
             while channel < channels {
                 let (old, x) = (largest[channel], x[channel]);
                 let is_larger = (element == 0) | (x > old);
-                largest[channel] = if is_larger { x } else { old };
-                winner[channel] = if is_larger { element } else { winner[channel] };
+                next_largest[channel] = if is_larger { x } else { old };
+                next_winner[channel] = if is_larger { element } else { winner[channel] };
                 channel += 1;
             }
+            (largest, winner) = (next_largest, next_winner);
             element += 1;
         },
     );
@@ -125,12 +133,15 @@ fn add_to_largest<T: Number>(
         #[inline(always)]
         |index| {
             let (dx, dy) = (&mut dx[index + start..][..channels], &dy[..channels]);
+            let mut sums = [T::ZERO; CHANNELS];
+            sums[..channels].copy_from_slice(dx);
             let mut channel = 0;
             while channel < channels {
-                let (old, sum) = (dx[channel], dx[channel].plus(dy[channel]));
-                dx[channel] = if winner[channel] == element { sum } else { old };
+                let (old, sum) = (sums[channel], sums[channel].plus(dy[channel]));
+                sums[channel] = if winner[channel] == element { sum } else { old };
                 channel += 1;
             }
+            dx.copy_from_slice(&sums[..channels]);
             element += 1;
         },
     );

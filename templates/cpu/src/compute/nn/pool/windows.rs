@@ -56,6 +56,17 @@ impl Pool {
         }
     }
 
+    /// Returns the index, in an image, after the last row of elements of a row of windows; 0 if these have padding only.
+    pub(super) fn end_of_row(&self, z: usize, y: usize) -> usize {
+        let (planes, rows) = (self.planes.inside(z), self.rows.inside(y));
+        if planes.0 >= planes.1 || rows.0 >= rows.1 {
+            return 0;
+        }
+        let plane = self.planes.element(z, planes.1 - 1) * self.rows.input;
+        let row = plane + self.rows.element(y, rows.1 - 1);
+        (row + 1) * self.columns.input * self.channels
+    }
+
     /// Returns the largest number of elements of a window that are not padding.
     pub(super) fn most_elements(&self) -> usize {
         let sides = self.windows().map(|it| it.size.min(it.input));
