@@ -131,7 +131,7 @@ pub fn map2_with_cost<A, B, U>(
 /// the time; results of 64 MiB are written in 0.9 of the time.
 const STREAMED_BYTES: usize = 32 << 20;
 /// The bytes that are computed into a buffer and then written past the caches.
-const BLOCK_BYTES: usize = 1024;
+const BLOCK_BYTES: usize = 16 << 10;
 
 /// Fills `out` on all cores, with the machine's instruction set.
 ///

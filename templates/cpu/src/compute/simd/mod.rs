@@ -206,6 +206,11 @@ mod tests {
     }
 
     #[test]
+    fn opaque_returns_its_operand() {
+        assert_eq!([0, 7, usize::MAX].map(opaque), [0, 7, usize::MAX]);
+    }
+
+    #[test]
     fn vectorize_returns_result_of_closure() {
         for isa in Isa::available() {
             let x: Vec<f32> = (0..100).map(|i| i as f32).collect();
