@@ -34,7 +34,11 @@ SLICE, MASKS = ([0, 1], [3, 4], [1, 2]), dict(ellipsis_mask=0, shrink_axis_mask=
 SEED = ((1,), (2,), 1)
 SLICES = ([[1], [3]], (2, 3))
 POLICY = dict(bad_indices_policy=b"")
-SEGMENTS = ([(4, 3), [0, 2, 3], [0, 0, 1]], {})
+SEGMENTS = [(4, 3), [0, 2, 3], [0, 0, 1]]
+SEGMENT_GRADIENTS = ([(2, 3), *SEGMENTS[1:], 5], {})
+ROWS = [(3, 3), [1, 0, 1]]
+STATE = [1, 2, 3], 1
+SPARSE = [[[0, 1], [2, 3]], [3, 4]]
 VOLUME, CONV3D = (2, 4, 5, 4, 3), dict(strides=[1] * 5, padding=b"SAME", data_format=b"NDHWC", dilations=[1] * 5)
 POOL3D = dict(ksize=[1, 2, 2, 2, 1], strides=[1] * 5, padding=b"SAME", data_format=b"NDHWC")
 RESIZE = dict(align_corners=False, half_pixel_centers=True)
@@ -43,6 +47,17 @@ RULES = dict(Adagrad=(2, 1), AdagradV2=(2, 2), Adadelta=(3, 3), RMSProp=(3, 4), 
 # Calls that succeed, of ops for which random inputs rarely fit together: shapes of inputs, or as lists their integers.
 EXAMPLES = {
     **{f"ResourceApply{name}": ([SMALL] * variables + [()] * scalars + [SMALL], {}) for name, (variables, scalars) in RULES.items()},
+    **{f"ResourceSparseApply{it}": ([(4, 3)] * RULES[it][0] + [()] * RULES[it][1] + ROWS, {}) for it in ("Adadelta", "AdagradV2", "CenteredRMSProp", "RMSProp")},
+    "ResourceSparseApplyFtrl": ([(4, 3)] * 3 + ROWS + [1, 0, 0, 0], {}),
+    "ResourceSparseApplyFtrlV2": ([(4, 3)] * 3 + ROWS + [1, 0, 0, 0, 0], {}),
+    **dict.fromkeys(["RngReadAndSkip", "RngSkip"], ([*STATE, 5], {})),
+    **{f"Stateful{it}": ([*STATE, [2, 3]], {}) for it in ("StandardNormalV2", "TruncatedNormal", "Uniform", "UniformFullInt")},
+    "StatefulUniformInt": ([*STATE, [2, 3], 0, 9], {}),
+    "SpElementwise": ([IMAGE, SMALL], dict(N=2, steps=[b"AddV2 0 1", b"Relu 2"])),
+    "SpElementwiseResults": ([IMAGE, IMAGE], dict(N=2, M=2, steps=[b"AddV2 0 1", b"Relu 2"], results=[0, 1])),
+    "_FusedBatchNormEx": ([IMAGE, SMALL, SMALL, SMALL, SMALL, IMAGE], dict(NORM, num_side_inputs=1, activation_mode=b"Relu")),
+    "_FusedConv2D": ([IMAGE, (3, 2, 3, 4), (4,)], dict(CONV, num_args=1, num_host_args=0, TArgs=[tf.float32.as_datatype_enum], fused_ops=[b"BiasAdd"])),
+    "_FusedMatMul": ([(3, 4), (4, 5), (5,)], dict(transpose_a=False, transpose_b=False, num_args=1, fused_ops=[b"BiasAdd"])),
     "ResourceApplyFtrl": ([SMALL] * 4 + [1, 0, 0, 0], {}),
     "ResourceApplyFtrlV2": ([SMALL] * 4 + [1, 0, 0, 0, 0], {}),
     **dict.fromkeys(["AdjustContrastv2", "AdjustHue", "AdjustSaturation"], ([IMAGE, ()], {})),
@@ -103,6 +118,7 @@ EXAMPLES = {
     "BatchToSpace": ([(8, 2, 3, 1), [[0, 1], [1, 0]]], dict(block_size=2)),
     "BatchToSpaceND": ([(12, 2, 3, 1), [2, 3], [[0, 1], [1, 0]]], {}),
     "BiasAdd": ([IMAGE, SMALL], dict(data_format=b"NHWC")),
+    "BiasAddV1": ([IMAGE, SMALL], {}),
     "Conv2D": ([IMAGE, (3, 2, 3, 4)], CONV),
     "Conv2DBackpropFilter": ([IMAGE, [3, 2, 3, 4], (2, 6, 5, 4)], CONV),
     "Conv2DBackpropInput": ([list(IMAGE), (3, 2, 3, 4), (2, 6, 5, 4)], CONV),
@@ -133,9 +149,15 @@ EXAMPLES = {
     **dict.fromkeys(["ScatterNdNonAliasingAdd", *(f"TensorScatter{it}" for it in ("Add", "Max", "Min", "Sub", "Update"))], ([(4, 3), *SLICES], POLICY)),
     "SpaceToBatch": ([(2, 4, 6, 3), [[0, 0], [1, 1]]], dict(block_size=2)),
     "SpaceToBatchND": ([(2, 4, 6, 3), [2, 4], [[0, 0], [1, 1]]], {}),
-    **dict.fromkeys([f"SparseSegment{it}" for it in ("Mean", "SqrtN", "Sum")], SEGMENTS),
+    **dict.fromkeys([f"SparseSegment{it}" for it in ("Mean", "SqrtN", "Sum")], (SEGMENTS, {})),
+    **dict.fromkeys([f"SparseSegment{it}WithNumSegments" for it in ("Mean", "SqrtN", "Sum")], ([*SEGMENTS, 2], {})),
+    **dict.fromkeys([f"SparseSegment{it}{version}" for it in ("Mean", "SqrtN", "Sum") for version in ("Grad", "GradV2")], SEGMENT_GRADIENTS),
+    "SparseTensorDenseMatMul": ([SPARSE[0], (2,), SPARSE[1], (4, 5)], dict(adjoint_a=False, adjoint_b=False)),
+    "SparseToDense": ([*SPARSE, (2,), ()], {}),
     "SparseSoftmaxCrossEntropyWithLogits": ([(4, 5), [0, 1, 2, 4]], {}),
     "SplitV": ([(2, 6), [2, 4], 1], dict(num_split=2)),
+    "StatelessRandomGammaV3": ([[2, 3], *SEED, (3,)], {}),
+    "StatelessRandomUniformInt": ([[2, 3], [1, 2], 0, 9], {}),
     "StatelessRandomNormalV2": ([[2, 3], *SEED], {}),
     "StatelessRandomUniformFullIntV2": ([[2, 3], *SEED], {}),
     "StatelessRandomUniformIntV2": ([[2, 3], *SEED, 0, 9], {}),
@@ -221,6 +243,8 @@ class Case:
 
     def variable_type(self):
         """Returns the type of the op's variables, sometimes another one."""
+        if self.definition.name.startswith(("Rng", "Stateful")) and self.chance(0.9):
+            return tf.int64
         kinds = [tf.as_dtype(self.attributes[it]) for it in ("T", "dtype") if it in self.attributes and self.chance(0.9)]
         return kinds[0] if kinds and kinds[0] not in (tf.resource, tf.variant, tf.string) else tf.float32
 
