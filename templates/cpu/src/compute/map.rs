@@ -7,6 +7,7 @@ use super::cost::{self, Cost};
 use super::parallel::for_each_chunk;
 use super::shape::{Broadcast, Position};
 use super::simd::{Isa, stream};
+use std::borrow::Cow;
 
 /// Number of elements up to which a loop takes less time than the selection of threads and vectors.
 pub const TINY: usize = 8;
@@ -15,7 +16,11 @@ pub const TINY: usize = 8;
 ///
 /// # Panics
 /// Panics if the lengths differ.
-pub fn map1<T: Copy + Sync, U: Copy + Send>(x: &[T], out: &mut [U], f: impl Fn(T) -> U + Sync) {
+pub fn map1<T: Copy + Sync, U: Copy + Send>(
+    x: &[T],
+    out: &mut [U],
+    f: impl Fn(T) -> U + Sync + Copy,
+) {
     map1_with_cost(cost::Cheap, x, out, f);
 }
 
@@ -27,7 +32,7 @@ pub fn map1_with_cost<T: Copy + Sync, U: Copy + Send>(
     cost: impl Cost,
     x: &[T],
     out: &mut [U],
-    f: impl Fn(T) -> U + Sync,
+    f: impl Fn(T) -> U + Sync + Copy,
 ) {
     assert_eq!(x.len(), out.len(), "operand and result differ in length");
     if out.len() <= TINY {
@@ -41,6 +46,8 @@ pub fn map1_with_cost<T: Copy + Sync, U: Copy + Send>(
         |start, out| {
             let x = &x[*start..*start + out.len()];
             *start += out.len();
+            // A copy: what a function has captured would be read again for each element, since `out` might be that.
+            let f = f;
             // No `for_each`: the compiler may leave it a function for the baseline if `f` is long.
             for (o, x) in out.iter_mut().zip(x) {
                 *o = f(*x);
@@ -83,7 +90,7 @@ pub fn map2<A, B, U>(
     x: &[A],
     y: &[B],
     out: &mut [U],
-    f: impl Fn(A, B) -> U + Sync,
+    f: impl Fn(A, B) -> U + Sync + Copy,
 ) where
     A: Copy + Sync,
     B: Copy + Sync,
@@ -102,7 +109,7 @@ pub fn map2_with_cost<A, B, U>(
     x: &[A],
     y: &[B],
     out: &mut [U],
-    f: impl Fn(A, B) -> U + Sync,
+    f: impl Fn(A, B) -> U + Sync + Copy,
 ) where
     A: Copy + Sync,
     B: Copy + Sync,
@@ -118,13 +125,40 @@ pub fn map2_with_cost<A, B, U>(
         plan.len(),
         "the result differs in length from the plan"
     );
+    let (plan, x, y) = with_long_runs(plan, x, y);
     fill(
         cost,
         out,
         |start| plan.position(start),
         #[inline(always)]
-        |position, out| fill_chunk2(plan, position, x, y, out, &f),
+        |position, out| fill_chunk2(&plan, position, &x, &y, out, f),
     );
+}
+
+/// The length of a run up to which the overhead of a run takes longer than its elements, and the length of a longer one.
+const SHORT_RUN: usize = 32;
+const LONG_RUN: usize = 512;
+
+/// Returns the plan and its operands with the elements of one, such as a bias of few channels, several times if it is
+/// repeated for each short run.
+fn with_long_runs<'a, A: Copy, B: Copy>(
+    plan: &'a Broadcast<2>,
+    x: &'a [A],
+    y: &'a [B],
+) -> (Cow<'a, Broadcast<2>>, Cow<'a, [A]>, Cow<'a, [B]>) {
+    let as_they_are = (Cow::Borrowed(plan), x.into(), y.into());
+    let Some((run, repeated)) = plan.repeated_run() else {
+        return as_they_are;
+    };
+    if run > SHORT_RUN || plan.len() < 4 * LONG_RUN {
+        return as_they_are;
+    }
+    let times = LONG_RUN / run;
+    let plan = Cow::Owned(plan.with_run(run * times));
+    match repeated {
+        0 => (plan, x.repeat(times).into(), y.into()),
+        _ => (plan, x.into(), y.repeat(times).into()),
+    }
 }
 
 /// Results of at least this size bypass the caches. Smaller ones may be in the last cache, where such stores take twice
@@ -196,7 +230,7 @@ fn fill_chunk2<A: Copy, B: Copy, U>(
     x: &[A],
     y: &[B],
     out: &mut [U],
-    f: &impl Fn(A, B) -> U,
+    f: impl Fn(A, B) -> U,
 ) {
     let Some(inner) = plan.loops().last() else {
         return;

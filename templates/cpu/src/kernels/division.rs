@@ -5,10 +5,13 @@ use super::prelude::*;
 use crate::compute::division::{Divide, check_divisors};
 use sp_plugin::kernel::{Kernel, kernels};
 
-/// Functions of two tensors that broadcast: `name: Op in [types] => function`. They are called by a pointer, so that all have one
-/// loop: most of them are no vector code.
+/// Functions of two tensors that broadcast: `name: Op in [types] => function`. Most of them are no vector code: they are called by
+/// a pointer, so that all have one loop. The others are inlined into loops.
 macro_rules! divisions {
-    ($($name:ident: $op:ident in [$($ty:ident),*] => $f:path;)*) => {
+    (
+        called { $($name:ident: $op:ident in [$($ty:ident),*] => $f:path;)* }
+        inlined { $($of_floats:ident: $float_op:ident in [$($float:ident),*] => $g:path;)* }
+    ) => {
         $(
             #[kernel($op, T = [$($ty),*])]
             fn $name<T: Element + Precision<Compute: Divide>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
@@ -19,19 +22,31 @@ macro_rules! divisions {
                 map_two(cost::Expensive, x, y, z, f)
             }
         )*
+        $(
+            #[kernel($float_op, T = [$($float),*])]
+            fn $of_floats<T: Element + Precision<Compute: Divide>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
+                map_two(cost::Cheap, x, y, z, $g)
+            }
+        )*
 
         /// Returns the kernels of this file.
         pub fn table() -> Vec<&'static Kernel> {
-            kernels![$($name),*]
+            kernels![$($name,)* $($of_floats),*]
         }
     };
 }
 
 divisions! {
-    div: Div in [F16, Bf16, f32, f64, u8, i8, i64] => Divide::div;
-    floor_div: FloorDiv in [F16, Bf16, f32, f64, u8, i8, i64] => Divide::floor_div;
-    floor_mod: FloorMod in [F16, Bf16, f32, f64, u8, i8, i64] => Divide::floor_mod;
-    truncate_div: TruncateDiv in [F16, Bf16, f32, f64, u8, i8, i32, i64] => Divide::truncate_div;
-    truncate_mod: TruncateMod in [f32, f64, i64] => Divide::truncate_mod;
-    r#mod: Mod in [f32, f64, i64] => Divide::truncate_mod;
+    called {
+        div: Div in [u8, i8, i64] => Divide::div;
+        floor_div: FloorDiv in [u8, i8, i64] => Divide::floor_div;
+        floor_mod: FloorMod in [F16, Bf16, f32, f64, u8, i8, i64] => Divide::floor_mod;
+        truncate_div: TruncateDiv in [F16, Bf16, f32, f64, u8, i8, i32, i64] => Divide::truncate_div;
+        truncate_mod: TruncateMod in [f32, f64, i64] => Divide::truncate_mod;
+        r#mod: Mod in [f32, f64, i64] => Divide::truncate_mod;
+    }
+    inlined {
+        div_floats: Div in [F16, Bf16, f32, f64] => Divide::div;
+        floor_div_floats: FloorDiv in [F16, Bf16, f32, f64] => Divide::floor_div;
+    }
 }

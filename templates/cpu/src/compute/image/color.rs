@@ -1,8 +1,10 @@
 //! Colors: red, green and blue, or hue, saturation and value, each from 0 to 1.
 
+use crate::compute::Broadcast;
 use crate::compute::array;
 use crate::compute::cost::{self, Cost};
 use crate::compute::elementary::{Elementary, Real};
+use crate::compute::map::map2;
 use crate::compute::nn::activation::{maximum, minimum};
 use crate::compute::parallel::for_each_row_chunk;
 
@@ -99,28 +101,32 @@ pub fn adjust_contrast(
     if x.is_empty() {
         return;
     }
-    let means = averages(pixels, channels, x);
-    let mean = |pixel: usize| &means[pixel / pixels * channels..][..channels];
-    for_each_row_chunk(out, channels, cost::Cheap.grain(), |first, out| {
-        for (pixel, out) in (first..).zip(out.chunks_exact_mut(channels)) {
-            let x = &x[pixel * channels..][..channels];
-            for (out, (x, mean)) in out.iter_mut().zip(x.iter().zip(mean(pixel))) {
-                *out = (x - mean) * factor + mean;
-            }
-        }
-    });
+    let plan = Broadcast::new([&[pixels, channels][..], &[channels]]);
+    let plan = plan.expect("the channels are the last dim of both");
+    let images = x.chunks_exact(pixels * channels);
+    for (x, out) in images.zip(out.chunks_exact_mut(pixels * channels)) {
+        map2(
+            &plan,
+            x,
+            &averages(channels, x),
+            out,
+            #[inline(always)]
+            move |x, mean| (x - mean) * factor + mean,
+        );
+    }
 }
 
-/// Returns the average of each channel of each image.
-fn averages(pixels: usize, channels: usize, x: &[f32]) -> Vec<f32> {
-    let mut means = Vec::new();
-    for image in x.chunks_exact(pixels * channels) {
-        let mut sums = vec![0.0; channels];
-        for pixel in image.chunks_exact(channels) {
-            let pairs = sums.iter_mut().zip(pixel);
-            pairs.for_each(|(sum, x)| *sum += f64::from(*x));
+/// Returns the average of each channel of an image. Several pixels are added at a time.
+fn averages(channels: usize, image: &[f32]) -> Vec<f32> {
+    let mut sums = vec![0.0; channels * 16];
+    for pixels in image.chunks(sums.len()) {
+        for (sum, x) in sums.iter_mut().zip(pixels) {
+            *sum += f64::from(*x);
         }
-        means.extend(sums.iter().map(|sum| (sum / pixels as f64) as f32));
     }
-    means
+    let pixels = (image.len() / channels) as f64;
+    let total = |channel: usize| sums[channel..].iter().step_by(channels).sum::<f64>();
+    (0..channels)
+        .map(|channel| (total(channel) / pixels) as f32)
+        .collect()
 }

@@ -24,6 +24,21 @@ impl Channels {
         self.channels * self.count
     }
 
+    /// Returns the shape with several rows of few channels as one row, and their number: loops over [`COLUMNS`] channels
+    /// have less overhead.
+    fn with_long_rows(self) -> (Self, usize) {
+        let rows = COLUMNS >> self.channels.trailing_zeros().min(COLUMNS.ilog2());
+        if self.inner > 1 || self.channels > MOST_JOINED || !self.count.is_multiple_of(rows) {
+            return (self, 1);
+        }
+        let long = Self {
+            channels: self.channels * rows,
+            count: self.count / rows,
+            ..self
+        };
+        (long, rows)
+    }
+
     /// Returns the number of elements of a block: whole rows of all channels.
     fn block(&self) -> usize {
         let row = self.channels * self.inner;
@@ -53,6 +68,8 @@ fn elements<T: Copy, const N: usize>(slices: &[&[T]; N], index: usize) -> [T; N]
 /// The number of adjacent channels that are computed together. Loops of a length that the compiler knows have no overhead
 /// for each row.
 const COLUMNS: usize = 32;
+/// The largest number of channels of which several rows are computed as one.
+const MOST_JOINED: usize = 48;
 
 /// Computes for each channel `S` sums of `terms(elements of the tensors, parameters of the channel)`. Blocks and the
 /// order of summation depend on the shape only.
@@ -62,6 +79,9 @@ fn sums<T: Float, const N: usize, const P: usize, const S: usize>(
     parameters: [&[T]; P],
     terms: impl Fn([T; N], [T; P]) -> [T; S] + Sync,
 ) -> Vec<[T; S]> {
+    let (shape, rows) = shape.with_long_rows();
+    let parameters = parameters.map(|it| it.repeat(rows));
+    let parameters = array::from_fn(|i| &parameters[i][..]);
     let Channels {
         channels, inner, ..
     } = shape;
@@ -78,6 +98,7 @@ fn sums<T: Float, const N: usize, const P: usize, const S: usize>(
             },
         );
     });
+    let channels = channels / rows;
     let (first, rest) = partial.split_at(channels);
     let mut totals = first.to_vec();
     for part in rest.chunks_exact(channels) {
@@ -189,6 +210,9 @@ fn map_channels<T: Float, const N: usize, const P: usize>(
     out: &mut [T],
     f: impl Fn([T; N], [T; P]) -> T + Sync,
 ) {
+    let (shape, rows) = shape.with_long_rows();
+    let parameters = parameters.map(|it| it.repeat(rows));
+    let parameters = array::from_fn(|i| &parameters[i][..]);
     let (block, isa) = (shape.block(), Isa::current());
     for_each_block(out, block, |index, out| {
         let tensors = parts(tensors, index * block, out.len());

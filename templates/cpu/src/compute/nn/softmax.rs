@@ -34,6 +34,9 @@ pub fn softmax<T: Elementary>(x: &[T], width: usize, is_log: bool, out: &mut [T]
         isa.vectorize(
             #[inline(always)]
             || {
+                if width <= NARROW {
+                    return narrow_rows(x, width, is_log, out);
+                }
                 for (x, out) in x.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
                     shift(x, out);
                     match is_log {
@@ -44,6 +47,63 @@ pub fn softmax<T: Elementary>(x: &[T], width: usize, is_log: bool, out: &mut [T]
             },
         );
     });
+}
+
+/// The largest number of elements of a row that is computed together with other rows: loops over it have little to do.
+const NARROW: usize = 64;
+/// The number of elements of narrow rows that are computed together, in the first cache.
+const TOGETHER: usize = 2048;
+
+/// Computes rows of at most [`NARROW`] elements.
+#[inline(always)]
+fn narrow_rows<T: Elementary>(x: &[T], width: usize, is_log: bool, out: &mut [T]) {
+    let (mut powers, mut of_rows) = ([T::ZERO; TOGETHER], [T::ZERO; TOGETHER]);
+    let together = TOGETHER / width * width;
+    for (x, out) in x.chunks(together).zip(out.chunks_mut(together)) {
+        let powers = &mut powers[..out.len()];
+        let of_rows = &mut of_rows[..out.len() / width];
+        for (x, out) in x.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
+            let max = fold_narrow(x, greatest);
+            for (out, x) in out.iter_mut().zip(x) {
+                *out = x.minus(max);
+            }
+        }
+        for (power, x) in powers.iter_mut().zip(&*out) {
+            *power = x.exp();
+        }
+        for (sum, powers) in of_rows.iter_mut().zip(powers.chunks_exact(width)) {
+            *sum = fold_narrow(powers, T::plus);
+        }
+        finish_rows(of_rows, powers, is_log, out);
+    }
+}
+
+/// Writes the results of rows from the sums of their powers.
+#[inline(always)]
+fn finish_rows<T: Elementary>(sums: &mut [T], powers: &[T], is_log: bool, out: &mut [T]) {
+    let width = out.len() / sums.len();
+    for sum in sums.iter_mut() {
+        *sum = if is_log { sum.ln() } else { T::ONE.over(*sum) };
+    }
+    let rows = out.chunks_exact_mut(width).zip(powers.chunks_exact(width));
+    for ((out, powers), of_row) in rows.zip(sums) {
+        for (out, power) in out.iter_mut().zip(powers) {
+            *out = match is_log {
+                true => out.minus(*of_row),
+                false => power.times(*of_row),
+            };
+        }
+    }
+}
+
+/// Folds a row that is not empty, one element after the other.
+#[inline(always)]
+fn fold_narrow<T: Copy>(x: &[T], combine: impl Fn(T, T) -> T) -> T {
+    let mut total = x[0];
+    for x in &x[1..] {
+        total = combine(total, *x);
+    }
+    total
 }
 
 /// Divides the exponentials by their sum: by a product, as TensorFlow does.

@@ -130,7 +130,7 @@ fn compute_one<A: Copy + Sync, U: Copy + Send>(
         x,
         out,
         #[inline(always)]
-        |x| MaybeUninit::new(f(x)),
+        move |x| MaybeUninit::new(f(x)),
     );
 }
 
@@ -149,7 +149,7 @@ fn compute_two<A: Copy + Sync, U: Copy + Send>(
         y,
         out,
         #[inline(always)]
-        |x, y| MaybeUninit::new(f(x, y)),
+        move |x, y| MaybeUninit::new(f(x, y)),
     );
 }
 

@@ -12,6 +12,9 @@ const CHUNK: usize = 32 * 1024;
 /// The largest number of elements of a row that is folded as a whole, in chains of at most 32 additions of four elements.
 const SHORT_ROW: usize = 4096;
 
+/// The largest number of elements of a row that is folded in one chain; the chains of several rows run side by side.
+const NARROW_ROW: usize = 16;
+
 /// The scratch length that is not allocated.
 const SMALL_SCRATCH: usize = 512;
 
@@ -123,6 +126,15 @@ pub fn reduce_axis<S: Copy + Sync, F: Accumulator<S>>(
 #[inline(always)]
 fn fold_short_rows<S: Copy, F: Accumulator<S>>(totals: &mut [F::Total], x: &[S], len: usize) {
     // `for_each` may not be inlined, and would be compiled for the baseline.
+    if len <= NARROW_ROW {
+        for (total, x) in totals.iter_mut().zip(x.chunks_exact(len)) {
+            *total = F::init(x[0]);
+            for x in &x[1..] {
+                *total = F::combine(*total, F::init(*x));
+            }
+        }
+        return;
+    }
     for (total, x) in totals.iter_mut().zip(x.chunks_exact(len)) {
         *total = fold_row(x, &F::init, F::EMPTY, &F::combine);
     }

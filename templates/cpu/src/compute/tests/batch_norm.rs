@@ -152,3 +152,17 @@ fn large_batch_matches_oracle() {
         9,
     );
 }
+
+/// Rows of few channels are computed several at a time.
+#[test]
+fn few_channels_match_oracle() {
+    for channels in [1, 3, 4, 16, 40, 48] {
+        let count = 320;
+        let shape = Channels {
+            channels,
+            inner: 1,
+            count,
+        };
+        check(count, shape, channels);
+    }
+}

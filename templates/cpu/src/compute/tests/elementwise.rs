@@ -101,7 +101,12 @@ fn large_tensors_match_small_ones() {
         (vec![700, 501], vec![]),
         (vec![1, 501], vec![700, 1]),
         (vec![50, 1, 70, 80], vec![90, 1, 1]),
+        // An operand of a few elements is repeated in memory.
         (vec![100_000, 3], vec![3]),
+        (vec![3], vec![4999, 3]),
+        (vec![1024, 4], vec![4]),
+        (vec![701, 31], vec![31]),
+        (vec![701, 33], vec![33]),
     ] {
         binary(((&ramp(len(&x)), &x), (&ramp(len(&y)), &y)), arith::sub);
     }

@@ -24,14 +24,19 @@ fn numbers(len: usize, seed: usize) -> Vec<f32> {
 }
 
 /// Returns `f` of two operands, by the single loop.
-fn two(dims: [&[usize]; 2], x: &[f32], y: &[f32], f: impl Fn(f32, f32) -> f32 + Sync) -> Vec<f32> {
+fn two(
+    dims: [&[usize]; 2],
+    x: &[f32],
+    y: &[f32],
+    f: impl Fn(f32, f32) -> f32 + Sync + Copy,
+) -> Vec<f32> {
     let plan = Broadcast::new(dims).unwrap();
     let mut out = vec![f32::NAN; plan.len()];
     map2(&plan, x, y, &mut out, f);
     out
 }
 
-fn one(x: &[f32], f: impl Fn(f32) -> f32 + Sync) -> Vec<f32> {
+fn one(x: &[f32], f: impl Fn(f32) -> f32 + Sync + Copy) -> Vec<f32> {
     let mut out = vec![f32::NAN; x.len()];
     map1(x, &mut out, f);
     out
