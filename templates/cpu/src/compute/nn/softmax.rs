@@ -50,9 +50,9 @@ pub fn softmax<T: Elementary>(x: &[T], width: usize, is_log: bool, out: &mut [T]
 }
 
 /// The largest number of elements of a row that is computed together with other rows: loops over it have little to do.
-const NARROW: usize = 64;
+const NARROW: usize = 32;
 /// The number of elements of narrow rows that are computed together, in the first cache.
-const TOGETHER: usize = 2048;
+const TOGETHER: usize = 1024;
 
 /// Computes rows of at most [`NARROW`] elements.
 #[inline(always)]

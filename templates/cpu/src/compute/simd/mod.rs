@@ -149,13 +149,12 @@ impl Isa {
     }
 }
 
-/// Returns `x`, without the compiler knowing that. [`std::hint::black_box`] goes through memory, and so does what is in
-/// registers around it.
+/// Returns `x`, which the compiler cannot know. [`std::hint::black_box`] would write to memory what is in registers.
 #[inline(always)]
 pub fn opaque(x: usize) -> usize {
     let mut x = x;
     if !cfg!(miri) {
-        // SAFETY: there is no instruction.
+        // SAFETY: there is no instruction, only a comment that names the register.
         unsafe {
             std::arch::asm!("/* {x} */", x = inout(reg) x, options(pure, nomem, nostack, preserves_flags));
         }

@@ -233,11 +233,14 @@ impl<T: Tiled> Slopes<'_, T> {
     fn add_to(&self, plan: &Convolution, layout: &Layout, rows: &[usize], df: &mut [T], add: bool) {
         let lines: Vec<_> = self.elements.lines().collect();
         let elements = &self.elements;
-        let rows: Vec<_> = rows.iter().map(|it| elements.place(*it)).collect();
+        let rows: Vec<_> = rows.iter().map(|it| elements.stored_offset(*it)).collect();
         let mut done = 0;
         // Lines of one length are the runs of one product.
         for lines in lines.chunk_by(|a, b| a.1 == b.1) {
-            let starts: Vec<_> = lines.iter().map(|it| elements.place(it.0)).collect();
+            let starts: Vec<_> = lines
+                .iter()
+                .map(|it| elements.stored_offset(it.0))
+                .collect();
             let run = lines[0].1;
             for group in 0..plan.groups {
                 let first = group * plan.group_filters();
@@ -254,7 +257,7 @@ impl<T: Tiled> Slopes<'_, T> {
                     rows: &rows,
                     runs: &starts,
                     run,
-                    step: elements.place(layout.step),
+                    step: elements.stored_offset(layout.step),
                 };
                 let target = Target {
                     data: &mut df[first..],

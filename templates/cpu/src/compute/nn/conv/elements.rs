@@ -206,9 +206,9 @@ impl<'a, T: Tiled> Elements<'a, T> {
         &self.copy.as_deref().unwrap_or(self.input)[first..]
     }
 
-    /// Returns where the element is that has this offset by pixels.
+    /// Returns the offset, in [`data`](Self::data), of the element that has this offset by pixels.
     #[inline]
-    pub(super) fn place(&self, offset: usize) -> usize {
+    pub(super) fn stored_offset(&self, offset: usize) -> usize {
         match (&self.blocks, &self.copy) {
             (Some(blocks), Some(copy)) => blocks.offset(offset, copy.len()),
             _ => offset,
