@@ -12,6 +12,7 @@
 #![deny(unsafe_code)]
 
 pub(crate) mod approximation;
+pub(crate) mod approximation64;
 pub mod arith;
 #[allow(unsafe_code)]
 pub(crate) mod array;

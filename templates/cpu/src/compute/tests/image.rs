@@ -139,6 +139,83 @@ proptest! {
     }
 }
 
+/// Writes normalized channels, and the gradient of numbers that are its own gradient.
+fn normalize_twice(it: &Normalization, channels: usize, x: &[f32]) -> [Vec<f32>; 2] {
+    let (mut y, mut dx) = (vec![9.0; x.len()], vec![9.0; x.len()]);
+    normalize(it, channels, x, &mut y);
+    normalize_grad(it, channels, [x, x, &y], &mut dx);
+    [y, dx]
+}
+
+#[test]
+fn normalized_channels_do_not_depend_on_isa_or_division_of_work() {
+    let it = Normalization {
+        depth_radius: 2,
+        bias: 0.0,
+        alpha: 1e-3,
+        beta: 0.75,
+    };
+    for channels in [1, 3, 64] {
+        let mut x = pixels(&[40_000 / channels, channels]);
+        let special = [
+            f32::NAN,
+            f32::INFINITY,
+            1e-30,
+            1e25,
+            -f32::INFINITY,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+        ];
+        x[7_000..7_010].copy_from_slice(&special);
+        let each = x
+            .chunks(channels)
+            .map(|x| normalize_twice(&it, channels, x));
+        let expected = each
+            .reduce(|[y, dx], [more, more_dx]| [[y, more].concat(), [dx, more_dx].concat()])
+            .unwrap();
+        on_every_isa(|isa| {
+            let found = normalize_twice(&it, channels, &x);
+            found
+                .iter()
+                .zip(&expected)
+                .for_each(|(found, expected)| assert_same(isa, found, expected));
+        });
+    }
+}
+
+#[test]
+fn normalized_channels_are_within_units_in_the_last_place() {
+    let x: Vec<f32> = (0..100_000).map(|i| f32::from_bits(i * 42_000)).collect();
+    for (bias, beta) in [
+        (0.0, 0.75),
+        (1.0, -0.5),
+        (-2.0, 1.0),
+        (1.0, f32::INFINITY),
+        (0.0, f32::NAN),
+        (2.0, 0.0),
+    ] {
+        let it = Normalization {
+            depth_radius: usize::MAX,
+            bias,
+            alpha: 0.5,
+            beta,
+        };
+        let mut found = vec![9.0; x.len()];
+        normalize(&it, 1, &x, &mut found);
+        for (x, found) in x.iter().zip(found) {
+            let expected = x * (bias + 0.5 * (x * x)).powf(-beta);
+            let is_near = found.to_bits().abs_diff(expected.to_bits()) <= 2;
+            assert!(
+                is_near || found.is_nan() && expected.is_nan(),
+                "{x:e}^{beta}: {found:e}, not {expected:e}"
+            );
+        }
+    }
+}
+
 #[test]
 fn crops_match_oracle() {
     let images = [2, 4, 5, 3];
