@@ -1,5 +1,6 @@
-//! Special functions of one or two floats. Those of `f32` are computed in `f64`.
+//! Special functions of one or two floats. Those of `f32` are computed in `f64`; that of Ndtri is vectorized.
 
+use super::approximation64;
 use super::elementary::Elementary;
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
@@ -41,7 +42,7 @@ pub trait Special: Elementary {
 }
 
 macro_rules! special {
-    ($($float:ident)*) => {$(
+    ($($float:ident $quantile:path;)*) => {$(
         impl Special for $float {
             fn inverse_cosh(self) -> Self { acosh(self.into()) as $float }
             fn inverse_sinh(self) -> Self { asinh(self.into()) as $float }
@@ -49,7 +50,8 @@ macro_rules! special {
             fn log_gamma(self) -> Self { log_gamma(self.into()) as $float }
             fn digamma(self) -> Self { digamma(self.into()) as $float }
             fn inverse_erf(self) -> Self { inverse_erf(self.into()) as $float }
-            fn normal_quantile(self) -> Self { normal_quantile(self.into()) as $float }
+            #[inline(always)]
+            fn normal_quantile(self) -> Self { $quantile(self.into()) as $float }
             fn angle(self, x: Self) -> Self { self.atan2(x) }
 
             fn next_after(self, to: Self) -> Self {
@@ -62,7 +64,10 @@ macro_rules! special {
     )*};
 }
 
-special!(f32 f64);
+special! {
+    f32 approximation64::normal_quantile;
+    f64 normal_quantile;
+}
 
 #[allow(unsafe_code)]
 #[cfg_attr(unix, link(name = "m"))]
@@ -179,6 +184,33 @@ mod tests {
         assert_eq!(special[..2], [f64::NEG_INFINITY, f64::INFINITY]);
         assert!(special[2].is_nan() && special[3].is_nan());
         assert!((-0.1_f64).normal_quantile().is_nan());
+    }
+
+    #[test]
+    fn quantiles_of_f32_are_within_a_unit_in_the_last_place() {
+        let probabilities = (1..250_000).map(|i| f32::from_bits(i * 4_261));
+        for p in probabilities
+            .flat_map(|p| [p, 1.0 - p])
+            .filter(|p| *p < 1.0)
+        {
+            let (found, exact) = (p.normal_quantile(), f64::from(p).normal_quantile() as f32);
+            let units = found.to_bits().abs_diff(exact.to_bits());
+            assert!(units <= 1, "{p:e}: {found:e}, not {exact:e}");
+        }
+        let special = [0.0, -0.0, 1.0, 0.5].map(f32::normal_quantile);
+        assert_eq!(
+            special,
+            [f32::NEG_INFINITY, f32::NEG_INFINITY, f32::INFINITY, 0.0]
+        );
+        for p in [
+            -1e-45,
+            1.0_f32.next_up(),
+            f32::NAN,
+            f32::INFINITY,
+            f32::NEG_INFINITY,
+        ] {
+            assert!(p.normal_quantile().is_nan(), "{p}");
+        }
     }
 
     #[test]

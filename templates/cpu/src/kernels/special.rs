@@ -35,7 +35,18 @@ unary! {
     digamma: Digamma => Special::digamma;
     erfinv: Erfinv => Special::inverse_erf;
     lgamma: Lgamma => Special::log_gamma;
-    ndtri: Ndtri => Special::normal_quantile;
+}
+
+/// The quantile of the normal distribution. It has a loop of its own, since its function is vectorized.
+#[kernel(Ndtri, T = [F16, Bf16, f32, f64])]
+fn ndtri<T: Element + Precision<Compute: Special>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
+    map_one_with_cost(
+        cost::Expensive,
+        x,
+        y,
+        #[inline(always)]
+        |x: T::Compute| x.normal_quantile(),
+    )
 }
 
 #[kernel(Atan2, T = [F16, Bf16, f32, f64])]
@@ -117,6 +128,13 @@ where
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
     let mut table = unary_table();
-    table.extend(kernels![atan2, next_after, clip_by_value, cross, l2_loss]);
+    table.extend(kernels![
+        ndtri,
+        atan2,
+        next_after,
+        clip_by_value,
+        cross,
+        l2_loss
+    ]);
     table
 }
