@@ -1,8 +1,11 @@
 //! Diagonals of matrices, and bands of them.
 
 use super::{by_width, elements, elements_mut};
+use crate::compute::cost::{self, Cost};
 use crate::compute::error::{Error, Result};
+use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::shape::len;
+use std::ops::Range;
 
 /// The side of a row of diagonals at which a diagonal shorter than the row is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,7 +198,7 @@ pub fn matrix_dims([low, high]: [i64; 2], max_len: usize, stated: [i64; 2]) -> R
 ///
 /// # Panics
 /// Panics if a slice has another length than the dims imply.
-pub fn band<B: Copy>(
+pub fn band<B: Copy + Send + Sync>(
     dims: &[usize],
     [below, above]: [i64; 2],
     width: usize,
@@ -213,21 +216,23 @@ pub fn band<B: Copy>(
         return;
     }
     let limit = |it: i64| usize::try_from(it).unwrap_or(usize::MAX);
-    let (below, above) = (limit(below), limit(above));
-    let lines = matrices
-        .chunks_exact(columns * width)
-        .zip(out.chunks_exact_mut(columns * width));
-    for (line, (source, out)) in lines.enumerate() {
-        let row = line % rows;
-        let start = row.saturating_sub(below).min(columns) * width;
-        let end = row.saturating_add(above).saturating_add(1).min(columns) * width;
-        fill(&mut out[..start], zero);
-        out[start..end.max(start)].copy_from_slice(&source[start..end.max(start)]);
-        fill(&mut out[end.max(start)..], zero);
-    }
+    let (below, above, size) = (limit(below), limit(above), columns * width);
+    // Copies of a whole row of zeros are faster than copies of single elements.
+    let zeros = zero.repeat(columns);
+    for_each_row_chunk(out, size, cost::Cheap.grain(), |first, out| {
+        let lines = matrices[first * size..].chunks_exact(size);
+        for (line, (source, out)) in (first..).zip(lines.zip(out.chunks_exact_mut(size))) {
+            let row = line % rows;
+            let start = row.saturating_sub(below).min(columns);
+            let end = row.saturating_add(above).saturating_add(1).min(columns);
+            copy_range(start * width..end.max(start) * width, source, &zeros, out);
+        }
+    });
 }
 
-fn fill<B: Copy>(out: &mut [B], element: &[B]) {
-    out.chunks_exact_mut(element.len())
-        .for_each(|out| out.copy_from_slice(element));
+/// Copies a range of a row, and the other elements from `zeros`.
+fn copy_range<B: Copy>(range: Range<usize>, source: &[B], zeros: &[B], out: &mut [B]) {
+    out[..range.start].copy_from_slice(&zeros[..range.start]);
+    out[range.clone()].copy_from_slice(&source[range.clone()]);
+    out[range.end..].copy_from_slice(&zeros[range.end..]);
 }
