@@ -1,8 +1,8 @@
 //! Transforms along the axes of tensors.
 
-use super::Plan;
+use super::{Plan, Planes};
 use crate::compute::cost::{self, Cost};
-use crate::compute::parallel::for_each_row_chunk;
+use crate::compute::parallel::{for_each_row_chunk, threads};
 use crate::compute::shape::len;
 use crate::compute::strided::permute;
 use sp_plugin::Complex128;
@@ -35,8 +35,9 @@ impl Fourier {
         if self.elements.is_empty() {
             return;
         }
-        if inner == 1 {
-            return transform_rows(size, direction, &mut self.elements);
+        // The columns of a block are transformed in place if there is a block for each thread.
+        if inner == 1 || count >= threads() {
+            return transform_blocks([size, inner], direction, &mut self.elements);
         }
         let mut turned = vec![Complex128::ZERO; self.elements.len()];
         permute(
@@ -45,7 +46,7 @@ impl Fourier {
             &self.elements,
             &mut turned,
         );
-        transform_rows(size, direction, &mut turned);
+        transform_blocks([size, 1], direction, &mut turned);
         permute(
             &[count, inner, size],
             &[0, 2, 1],
@@ -70,23 +71,92 @@ impl Fourier {
     }
 }
 
-/// Transforms rows of `size` elements.
-fn transform_rows(size: usize, direction: Direction, rows: &mut [Complex128]) {
-    let (plan, is_inverse) = (Plan::new(size), direction == Direction::Inverse);
-    let scale = 1.0 / size as f64;
-    for_each_row_chunk(rows, size, cost::Expensive.grain(), |_, rows| {
-        let mut scratch = Vec::new();
-        for row in rows.chunks_exact_mut(size) {
-            if is_inverse {
-                row.iter_mut().for_each(|it| *it = it.conjugate());
-            }
-            plan.transform(row, &mut scratch);
-            if is_inverse {
-                row.iter_mut()
-                    .for_each(|it| *it = it.conjugate().scale(scale));
+/// The number of vectors that are transformed at once: those of a register.
+const LANES: usize = 8;
+/// The elements of more vectors do not fit in the second cache.
+const MAX_ELEMENTS: usize = 32 * 1024;
+
+/// Transforms the columns of matrices of these dims.
+fn transform_blocks([size, inner]: [usize; 2], direction: Direction, elements: &mut [Complex128]) {
+    let plan = Plan::new(size);
+    let lanes = (MAX_ELEMENTS / size).clamp(1, LANES);
+    let grain = cost::Expensive.grain().max(size * lanes);
+    for_each_row_chunk(elements, size * inner, grain, |_, elements| {
+        let mut work = [Planes::default(), Planes::default()];
+        let (rows, width) = match inner {
+            1 => (lanes, 1),
+            _ => (1, lanes),
+        };
+        for block in elements.chunks_mut(size * inner * rows) {
+            for first in (0..inner).step_by(width) {
+                let rows = block.len() / (size * inner);
+                let lanes = rows * width.min(inner - first);
+                let steps = if inner == 1 { [1, size] } else { [inner, 1] };
+                let lines = Lines {
+                    first,
+                    steps,
+                    lanes,
+                };
+                lines.transform(&plan, direction, block, &mut work);
             }
         }
     });
+}
+
+/// Vectors in a slice.
+struct Lines {
+    /// The first element of the first one.
+    first: usize,
+    /// The steps between the elements of a vector, and between the vectors.
+    steps: [usize; 2],
+    lanes: usize,
+}
+
+impl Lines {
+    fn transform(
+        &self,
+        plan: &Plan,
+        direction: Direction,
+        x: &mut [Complex128],
+        [planes, scratch]: &mut [Planes; 2],
+    ) {
+        let is_inverse = direction == Direction::Inverse;
+        self.read(x, plan.len, planes);
+        // The inverse transform is the forward one of swapped parts, swapped.
+        if is_inverse {
+            std::mem::swap(&mut planes.re, &mut planes.im);
+        }
+        plan.transform(self.lanes, planes, scratch);
+        let mut scale = 1.0;
+        if is_inverse {
+            std::mem::swap(&mut planes.re, &mut planes.im);
+            scale /= plan.len as f64;
+        }
+        self.write(planes, scale, x);
+    }
+
+    fn read(&self, x: &[Complex128], len: usize, planes: &mut Planes) {
+        planes.resize(len * self.lanes);
+        let re = planes.re.chunks_exact_mut(self.lanes);
+        let im = planes.im.chunks_exact_mut(self.lanes);
+        for (k, (re, im)) in re.zip(im).enumerate() {
+            let x = x[self.first + k * self.steps[0]..].iter();
+            for ((re, im), x) in re.iter_mut().zip(im).zip(x.step_by(self.steps[1])) {
+                (*re, *im) = (x.re, x.im);
+            }
+        }
+    }
+
+    fn write(&self, planes: &Planes, scale: f64, x: &mut [Complex128]) {
+        let re = planes.re.chunks_exact(self.lanes);
+        let im = planes.im.chunks_exact(self.lanes);
+        for (k, (re, im)) in re.zip(im).enumerate() {
+            let x = x[self.first + k * self.steps[0]..].iter_mut();
+            for ((re, im), x) in re.iter().zip(im).zip(x.step_by(self.steps[1])) {
+                *x = Complex128::new(re * scale, im * scale);
+            }
+        }
+    }
 }
 
 /// Returns rows of `size` elements of which `half` has the first `size / 2 + 1`; the others are the conjugates that make
@@ -139,10 +209,25 @@ mod tests {
         let x = tensor(&[3, 4]).elements;
         for column in 0..4 {
             let mut line: Vec<Complex128> = (0..3).map(|row| x[row * 4 + column]).collect();
-            transform_rows(3, Direction::Forward, &mut line);
+            transform_blocks([3, 1], Direction::Forward, &mut line);
             (0..3).for_each(|row| {
                 assert!((found.elements[row * 4 + column] - line[row]).abs() < 1e-13)
             });
+        }
+    }
+
+    #[test]
+    fn transform_does_not_depend_on_the_number_of_lines() {
+        let dims = [5, 96, 21];
+        let mut found = tensor(&dims);
+        found.transform(1, Direction::Inverse);
+        let x = tensor(&dims).elements;
+        for line in 0..5 * 21 {
+            let element = |k: usize| line / 21 * 96 * 21 + k * 21 + line % 21;
+            let mut expected: Vec<Complex128> = (0..96).map(|k| x[element(k)]).collect();
+            transform_blocks([96, 1], Direction::Inverse, &mut expected);
+            let column: Vec<_> = (0..96).map(|k| found.elements[element(k)]).collect();
+            assert_eq!(column, expected, "{line}");
         }
     }
 
@@ -152,7 +237,7 @@ mod tests {
             let mut row: Vec<Complex128> = (0..size)
                 .map(|i| Complex128::from((i * i % 7) as f64))
                 .collect();
-            transform_rows(size, Direction::Forward, &mut row);
+            transform_blocks([size, 1], Direction::Forward, &mut row);
             let completed = complete_rows(&row[..size / 2 + 1], size);
             assert_eq!(completed.len(), row.len());
             for (found, expected) in completed.iter().zip(&row) {

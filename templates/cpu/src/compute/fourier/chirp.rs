@@ -1,5 +1,6 @@
 //! Transforms of lengths with large prime factors, as convolutions (Bluestein's algorithm).
 
+use super::lanes::Planes;
 use super::{Plan, root};
 use sp_plugin::Complex128;
 
@@ -20,34 +21,40 @@ impl Chirp {
         let square = |k: usize| (k as u128 * k as u128 % (2 * len as u128)) as usize;
         let chirp: Vec<Complex128> = (0..len).map(|k| root(square(k), 2 * len)).collect();
         let plan = Plan::new(padded);
-        let mut kernel = vec![Complex128::ZERO; padded];
+        let (mut kernel, mut scratch) = (Planes::default(), Planes::default());
+        kernel.resize(padded);
         for (k, it) in chirp.iter().enumerate() {
             let scaled = it.conjugate().scale(1.0 / padded as f64);
-            kernel[k] = scaled;
-            kernel[(padded - k) % padded] = scaled;
+            kernel.set(k, scaled);
+            kernel.set((padded - k) % padded, scaled);
         }
-        plan.transform(&mut kernel, &mut Vec::new());
+        plan.transform(1, &mut kernel, &mut scratch);
         Self {
             chirp,
-            kernel,
+            kernel: (0..padded).map(|k| kernel.get(k)).collect(),
             plan,
         }
     }
 
-    /// Transforms a vector in place; `scratch` is any memory.
-    pub fn transform(&self, x: &mut [Complex128], scratch: &mut Vec<Complex128>) {
-        let mut work = vec![Complex128::ZERO; self.kernel.len()];
-        for ((work, x), chirp) in work.iter_mut().zip(&*x).zip(&self.chirp) {
-            *work = *x * *chirp;
+    /// Transforms vectors in place; `scratch` is any memory.
+    pub fn transform(&self, lanes: usize, x: &mut Planes, scratch: &mut Planes) {
+        let mut work = Planes::default();
+        work.resize(self.kernel.len() * lanes);
+        for index in 0..x.re.len() {
+            work.set(index, x.get(index) * self.chirp[index / lanes]);
         }
-        self.plan.transform(&mut work, scratch);
-        for (work, kernel) in work.iter_mut().zip(&self.kernel) {
+        self.plan.transform(lanes, &mut work, scratch);
+        for index in 0..work.re.len() {
+            let product = work.get(index) * self.kernel[index / lanes];
             // The conjugate of a transform of conjugates is the inverse transform.
-            *work = (*work * *kernel).conjugate();
+            work.set(index, product.conjugate());
         }
-        self.plan.transform(&mut work, scratch);
-        for ((x, work), chirp) in x.iter_mut().zip(&work).zip(&self.chirp) {
-            *x = work.conjugate() * *chirp;
+        self.plan.transform(lanes, &mut work, scratch);
+        for index in 0..x.re.len() {
+            x.set(
+                index,
+                work.get(index).conjugate() * self.chirp[index / lanes],
+            );
         }
     }
 }

@@ -3,114 +3,59 @@
 
 mod axes;
 mod chirp;
+mod lanes;
 
 pub use axes::{Direction, Fourier, complete_rows};
+pub use lanes::Planes;
 
+use super::simd::Isa;
 use chirp::Chirp;
+use lanes::Steps;
 use sp_plugin::Complex128;
 use std::f64::consts::PI;
 
 /// The largest factor by which a length is divided.
 const LARGEST_FACTOR: usize = 31;
 
-/// The transform of vectors of one length.
+/// The transform of vectors of one length, with the instruction set of the thread that creates it.
 pub struct Plan {
     len: usize,
-    /// The factors of the length, the first of the outermost step.
-    factors: Vec<usize>,
-    /// The roots of unity `exp(-2 pi i k / len)`.
-    roots: Vec<Complex128>,
-    chirp: Option<Box<Chirp>>,
+    isa: Isa,
+    method: Method,
+}
+
+enum Method {
+    Steps(Steps),
+    Chirp(Box<Chirp>),
 }
 
 impl Plan {
     /// Creates the plan.
     pub fn new(len: usize) -> Self {
         let factors = factors(len);
-        match factors.iter().all(|it| *it <= LARGEST_FACTOR) {
-            true => Self {
-                len,
-                factors,
-                roots: (0..len).map(|k| root(k, len)).collect(),
-                chirp: None,
-            },
-            false => Self {
-                len,
-                factors: Vec::new(),
-                roots: Vec::new(),
-                chirp: Some(Box::new(Chirp::new(len))),
-            },
-        }
+        let method = match factors.iter().all(|it| *it <= LARGEST_FACTOR) {
+            true => Method::Steps(Steps::new(factors)),
+            false => Method::Chirp(Box::new(Chirp::new(len))),
+        };
+        let isa = Isa::current();
+        Self { len, isa, method }
     }
 
-    /// Transforms a vector in place; `scratch` is any memory.
+    /// Transforms vectors in place; `scratch` is any memory.
     ///
     /// # Panics
-    /// Panics if the vector has another length than the plan.
-    pub fn transform(&self, x: &mut [Complex128], scratch: &mut Vec<Complex128>) {
-        assert_eq!(x.len(), self.len, "vector and plan differ in length");
-        match &self.chirp {
-            Some(chirp) => chirp.transform(x, scratch),
-            None => {
-                scratch.clear();
-                scratch.extend_from_slice(x);
-                self.divide(scratch, 1, x, &self.factors);
-            }
-        }
-    }
-
-    /// Transforms each element of `x` with this step to `out`, whose length is the product of the factors.
-    fn divide(&self, x: &[Complex128], step: usize, out: &mut [Complex128], factors: &[usize]) {
-        let Some((factor, rest)) = factors.split_first() else {
-            out[0] = x[0];
-            return;
-        };
-        let part = out.len() / factor;
-        for (index, out) in out.chunks_exact_mut(part).enumerate() {
-            self.divide(&x[index * step..], step * factor, out, rest);
-        }
-        match factor {
-            2 => self.combine_two(step, out),
-            4 => self.combine_four(step, out),
-            _ => self.combine(*factor, step, out),
-        }
-    }
-
-    fn combine_two(&self, step: usize, out: &mut [Complex128]) {
-        let (even, odd) = out.split_at_mut(out.len() / 2);
-        for (k, (even, odd)) in even.iter_mut().zip(odd).enumerate() {
-            let turned = *odd * self.roots[k * step];
-            (*even, *odd) = (*even + turned, *even - turned);
-        }
-    }
-
-    fn combine_four(&self, step: usize, out: &mut [Complex128]) {
-        let part = out.len() / 4;
-        for k in 0..part {
-            let term = |i: usize| out[i * part + k] * self.roots[i * k * step];
-            let [a, b, c, d] = [out[k], term(1), term(2), term(3)];
-            let (sum, difference, odd, turned) = (a + c, a - c, b + d, b - d);
-            let turned = Complex128::new(turned.im, -turned.re);
-            out[k] = sum + odd;
-            out[part + k] = difference + turned;
-            out[2 * part + k] = sum - odd;
-            out[3 * part + k] = difference - turned;
-        }
-    }
-
-    /// Combines the transforms of `factor` parts by the definition.
-    fn combine(&self, factor: usize, step: usize, out: &mut [Complex128]) {
-        let (part, turn) = (out.len() / factor, self.len / factor);
-        let mut terms = [Complex128::ZERO; LARGEST_FACTOR];
-        for k in 0..part {
-            for (i, term) in terms[..factor].iter_mut().enumerate() {
-                *term = out[i * part + k] * self.roots[i * k * step];
-            }
-            for q in 0..factor {
-                let turned =
-                    |(i, term): (usize, &Complex128)| *term * self.roots[i * q % factor * turn];
-                let sum = terms[..factor].iter().enumerate().map(turned);
-                out[q * part + k] = sum.fold(Complex128::ZERO, |sum, it| sum + it);
+    /// Panics if the vectors have another length than the plan.
+    pub fn transform(&self, lanes: usize, x: &mut Planes, scratch: &mut Planes) {
+        let len = self.len * lanes;
+        assert_eq!([x.re.len(), x.im.len()], [len; 2], "wrong length");
+        match &self.method {
+            Method::Chirp(chirp) => chirp.transform(lanes, x, scratch),
+            Method::Steps(steps) => {
+                scratch.resize(len);
+                self.isa.vectorize(
+                    #[inline(always)]
+                    || steps.transform(lanes, x, scratch),
+                );
             }
         }
     }
@@ -170,6 +115,7 @@ fn root(k: usize, len: usize) -> Complex128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compute::tests::on_every_isa;
 
     /// Computes a transform by the definition.
     pub fn naive(x: &[Complex128]) -> Vec<Complex128> {
@@ -178,15 +124,43 @@ mod tests {
         (0..x.len()).map(sum).collect()
     }
 
+    fn numbers(len: usize) -> Vec<Complex128> {
+        (0..len)
+            .map(|i| Complex128::new((i * 7919 % 23) as f64 - 11.0, (i * 31 % 17) as f64))
+            .collect()
+    }
+
+    /// Transforms this number of equal vectors at once.
+    fn transform_lanes(lanes: usize, x: &[Complex128]) -> Vec<Vec<Complex128>> {
+        let (mut planes, mut scratch) = (Planes::default(), Planes::default());
+        planes.resize(x.len() * lanes);
+        (0..x.len() * lanes).for_each(|index| planes.set(index, x[index / lanes]));
+        Plan::new(x.len()).transform(lanes, &mut planes, &mut scratch);
+        let lane = |lane| (0..x.len()).map(|k| planes.get(k * lanes + lane)).collect();
+        (0..lanes).map(lane).collect()
+    }
+
+    #[test]
+    fn each_lane_has_the_same_bits_on_every_isa() {
+        for len in [1, 2, 3, 8, 15, 64, 74, 96, 128, 143, 256] {
+            let x = numbers(len);
+            let expected = &transform_lanes(1, &x)[0];
+            on_every_isa(|isa| {
+                for lanes in [1, 2, 7, 8, 9, 16] {
+                    for found in transform_lanes(lanes, &x) {
+                        assert_eq!(&found, expected, "{isa}: {lanes} of {len}");
+                    }
+                }
+            });
+        }
+    }
+
     #[test]
     fn transforms_match_the_definition() {
         let lens = (1..=70).chain([96, 121, 128, 211, 240, 256, 257, 1009]);
         for len in lens {
-            let x: Vec<Complex128> = (0..len)
-                .map(|i| Complex128::new((i * 7919 % 23) as f64 - 11.0, (i * 31 % 17) as f64))
-                .collect();
-            let (expected, mut found) = (naive(&x), x);
-            Plan::new(len).transform(&mut found, &mut Vec::new());
+            let x = numbers(len);
+            let (expected, found) = (naive(&x), &transform_lanes(1, &x)[0]);
             for (found, expected) in found.iter().zip(&expected) {
                 assert!(
                     (*found - *expected).abs() < 1e-12 * len as f64 * 20.0,
