@@ -59,8 +59,8 @@ macro_rules! computed {
 }
 
 computed! {
-    /// Some vectorized tens of instructions: exp, tanh.
+    /// Some vectorized tens of instructions: exp, sin.
     Moderate: 16 * 1024;
-    /// Some ten nanoseconds: pow, sin.
+    /// Some ten nanoseconds: pow, sinh.
     Expensive: 2 * 1024;
 }

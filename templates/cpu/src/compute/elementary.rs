@@ -1,7 +1,9 @@
-//! Elementary functions of one element. Those of `f32` are approximations, those of `f64` the C library's.
+//! Elementary functions of one element. Those of `f64`, and the hyperbolic sine and cosine of `f32`, are the C library's.
+//! The others of `f32` are approximations.
 
 use super::approximation;
 use super::arith::Float;
+use super::trigonometric;
 use std::ops::{Add, Div, Mul, Sub};
 
 /// A float with elementary functions. NaN gives NaN.
@@ -74,18 +76,6 @@ macro_rules! floats {
             #[inline(always)]
             fn absolute(self) -> Self { self.abs() }
             #[inline(always)]
-            fn sine(self) -> Self { self.sin() }
-            #[inline(always)]
-            fn cosine(self) -> Self { self.cos() }
-            #[inline(always)]
-            fn tangent(self) -> Self { self.tan() }
-            #[inline(always)]
-            fn arc_sine(self) -> Self { self.asin() }
-            #[inline(always)]
-            fn arc_cosine(self) -> Self { self.acos() }
-            #[inline(always)]
-            fn arc_tangent(self) -> Self { self.atan() }
-            #[inline(always)]
             fn hyperbolic_sine(self) -> Self { self.sinh() }
             #[inline(always)]
             fn hyperbolic_cosine(self) -> Self { self.cosh() }
@@ -115,6 +105,12 @@ floats! {
         logistic: |x| approximation::logistic(x);
         error_function: |x| approximation::error_function(x);
         error_complement: |x| approximation::error_complement(x);
+        sine: |x| trigonometric::sine(x);
+        cosine: |x| trigonometric::cosine(x);
+        tangent: |x| trigonometric::tangent(x);
+        arc_sine: |x| trigonometric::arc_sine(x);
+        arc_cosine: |x| trigonometric::arc_cosine(x);
+        arc_tangent: |x| trigonometric::arc_tangent(x);
     }
     f64 {
         exp_minus_one: |x| x.exp_m1();
@@ -124,6 +120,12 @@ floats! {
         logistic: |x| 1.0 / (1.0 + (-x).exp());
         error_function: |x| erf(x);
         error_complement: |x| erfc(x);
+        sine: |x| x.sin();
+        cosine: |x| x.cos();
+        tangent: |x| x.tan();
+        arc_sine: |x| x.asin();
+        arc_cosine: |x| x.acos();
+        arc_tangent: |x| x.atan();
     }
 }
 

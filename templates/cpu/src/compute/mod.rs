@@ -62,6 +62,7 @@ pub mod special;
 pub mod steps;
 pub mod strided;
 pub mod training;
+pub(crate) mod trigonometric;
 pub mod values;
 #[allow(unsafe_code)]
 pub mod workspace;

@@ -1,7 +1,8 @@
-//! Special functions of one or two floats. Those of `f32` are computed in `f64`; that of Ndtri is vectorized.
+//! Special functions of one or two floats. Those of `f32` are computed in `f64`; the quantile and the angle are vectorized.
 
 use super::approximation64;
 use super::elementary::Elementary;
+use super::trigonometric;
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
 /// The slope of the error function at 0: 2 over the root of pi.
@@ -42,7 +43,7 @@ pub trait Special: Elementary {
 }
 
 macro_rules! special {
-    ($($float:ident $quantile:path;)*) => {$(
+    ($($float:ident: $quantile:path, $angle:path;)*) => {$(
         impl Special for $float {
             fn inverse_cosh(self) -> Self { acosh(self.into()) as $float }
             fn inverse_sinh(self) -> Self { asinh(self.into()) as $float }
@@ -52,7 +53,8 @@ macro_rules! special {
             fn inverse_erf(self) -> Self { inverse_erf(self.into()) as $float }
             #[inline(always)]
             fn normal_quantile(self) -> Self { $quantile(self.into()) as $float }
-            fn angle(self, x: Self) -> Self { self.atan2(x) }
+            #[inline(always)]
+            fn angle(self, x: Self) -> Self { $angle(self, x) }
 
             fn next_after(self, to: Self) -> Self {
                 if self == to || self.is_nan() || to.is_nan() {
@@ -65,8 +67,8 @@ macro_rules! special {
 }
 
 special! {
-    f32 approximation64::normal_quantile;
-    f64 normal_quantile;
+    f32: approximation64::normal_quantile, trigonometric::angle;
+    f64: normal_quantile, f64::atan2;
 }
 
 #[allow(unsafe_code)]

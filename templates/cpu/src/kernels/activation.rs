@@ -99,17 +99,17 @@ unary! { functions:
     tanh: Tanh(x) -> y, Moderate => Elementary::hyperbolic_tangent;
     abs: Abs(x) -> y, Cheap => f::abs;
     sign: Sign(x) -> y, Cheap => f::sign;
+    acos: Acos(x) -> y, Moderate => Elementary::arc_cosine;
+    asin: Asin(x) -> y, Moderate => Elementary::arc_sine;
+    atan: Atan(x) -> y, Moderate => Elementary::arc_tangent;
+    cos: Cos(x) -> y, Moderate => Elementary::cosine;
+    sin: Sin(x) -> y, Moderate => Elementary::sine;
+    tan: Tan(x) -> y, Moderate => Elementary::tangent;
 }
 
 library! { scalars:
-    acos: Acos => Elementary::arc_cosine;
-    asin: Asin => Elementary::arc_sine;
-    atan: Atan => Elementary::arc_tangent;
-    cos: Cos => Elementary::cosine;
     cosh: Cosh => Elementary::hyperbolic_cosine;
-    sin: Sin => Elementary::sine;
     sinh: Sinh => Elementary::hyperbolic_sine;
-    tan: Tan => Elementary::tangent;
 }
 
 binary! { operators:

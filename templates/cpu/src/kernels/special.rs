@@ -55,7 +55,14 @@ fn atan2<T: Element + Precision<Compute: Special>>(
     x: In<'_, T>,
     z: Out<'_, T>,
 ) -> Result<()> {
-    map_two(cost::Expensive, y, x, z, Special::angle)
+    map_two(
+        cost::Moderate,
+        y,
+        x,
+        z,
+        #[inline(always)]
+        |y, x| y.angle(x),
+    )
 }
 
 #[kernel(NextAfter, T = [f32, f64])]
