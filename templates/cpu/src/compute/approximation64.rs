@@ -79,7 +79,7 @@ pub fn power(x: f32, y: f32) -> f32 {
 #[inline(always)]
 pub fn normal_quantile(p: f64) -> f64 {
     let quantile = inner_quantile(p);
-    let quantile = if p > 0.0 && p < 1.0 {
+    let quantile = if (p > 0.0) & (p < 1.0) {
         quantile
     } else {
         f64::NAN
@@ -99,46 +99,45 @@ fn inner_quantile(p: f64) -> f64 {
     let is_near = q.abs() < 7.0 / 16.0;
     // The smaller probability. Both differences are exact for an `f32` above 1/2.
     let tail = (1.0 - p).min(p);
-    let x = if is_near { q * q } else { (-ln(tail)).sqrt() };
-    // Rational functions with the least largest errors: of q^2 times q near 1/2, of x elsewhere.
-    let above = selected_polynomial(
-        is_near,
+    let (square, x) = (q * q, (-ln(tail)).sqrt());
+    // Rational functions with the least largest errors. Both are computed, since a selection of coefficients becomes a
+    // branch.
+    let near = [
         [
-            [12.745_223_947_74, 0.995_540_152_044_4],
-            [-63.935_173_046_77, 7.000_732_813_311],
-            [63.548_081_875_85, 5.753_786_731_039],
-            [-22.054_981_366_38, -6.627_650_092_866],
-            [2.506_628_276_783, -2.987_936_614_511],
+            12.745_223_947_74,
+            -63.935_173_046_77,
+            63.548_081_875_85,
+            -22.054_981_366_38,
+            2.506_628_276_783,
         ],
-        x,
-    );
-    let below = selected_polynomial(
-        is_near,
         [
-            [17.117_161_707_54, 5.793_353_535_716e-6],
-            [-44.016_003_084_99, 0.703_539_706_773],
-            [33.359_640_419_42, 4.969_466_350_737],
-            [-9.845_861_720_077, 5.577_499_636_245],
-            [1.0, 1.0],
+            17.117_161_707_54,
+            -44.016_003_084_99,
+            33.359_640_419_42,
+            -9.845_861_720_077,
+            1.0,
         ],
-        x,
-    );
-    let factor = if is_near { q } else { 1.0_f64.copysign(q) };
-    factor * above / below
-}
-
-/// Returns the polynomial with the first or the second one of each pair of coefficients.
-#[inline(always)]
-fn selected_polynomial(is_first: bool, coefficients: [[f64; 2]; 5], x: f64) -> f64 {
-    let mut sum = if is_first {
-        coefficients[0][0]
-    } else {
-        coefficients[0][1]
-    };
-    for [first, second] in &coefficients[1..] {
-        sum = sum * x + if is_first { *first } else { *second };
-    }
-    sum
+    ];
+    let far = [
+        [
+            0.995_540_152_044_4,
+            7.000_732_813_311,
+            5.753_786_731_039,
+            -6.627_650_092_866,
+            -2.987_936_614_511,
+        ],
+        [
+            5.793_353_535_716e-6,
+            0.703_539_706_773,
+            4.969_466_350_737,
+            5.577_499_636_245,
+            1.0,
+        ],
+    ];
+    let [above, below] = [polynomial(near[0], square) * q, polynomial(near[1], square)];
+    let [far_above, far_below] = [polynomial(far[0], x).copysign(q), polynomial(far[1], x)];
+    let above = if is_near { above } else { far_above };
+    above / if is_near { below } else { far_below }
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! Trigonometric functions of `f32`, without branches. Loops over inverse functions are vectorized, those over others only if
-//! the compiler knows that the result does not overlap the tables.
+//! Trigonometric functions of `f32`, without branches, so that loops over them are vectorized.
 //!
 //! They are computed in `f64` and rounded once. They use no `mul_add`: it is a call in code for the baseline of x86-64, and
 //! a slow one on a machine without the instruction. So loops for the baseline are vectorized too, and
@@ -16,8 +15,7 @@ const TURN_BITS: [u128; 2] = [
 /// The largest `s` of [`to_turns`], of a finite number.
 const MAX_SCALE: usize = 104;
 
-/// The fractions of [`turns`]. Loops of `map` that read them are not vectorized: the compiler does not know that the result's
-/// memory is not theirs.
+/// The fractions of [`turns`].
 const TURNS: &[[f64; 128]; 2] = &turns();
 
 /// Returns the fractions of `2^s / (2 pi)`, from -1/2 to 1/2, as sums of a higher and a lower part; NaN for `s` of infinities

@@ -93,7 +93,9 @@ impl Normalization {
 
 #[inline(always)]
 fn is_normal_positive(x: f32) -> bool {
-    (x >= f32::MIN_POSITIVE) & (x < f32::INFINITY)
+    // The bits of negative numbers and NaN are larger ones.
+    let least = f32::MIN_POSITIVE.to_bits();
+    x.to_bits().wrapping_sub(least) < f32::INFINITY.to_bits() - least
 }
 
 /// Sums over the channels around each channel, for a block of pixels.
