@@ -104,7 +104,7 @@ fn rsqrt<T: Float>(x: T) -> T {
     T::ONE.over(x.root())
 }
 
-fn unary<T: Element + Number>(call: &Call, function: impl Fn(T) -> T + Sync) -> Result {
+fn unary<T: Element + Number>(call: &Call, function: impl Fn(T) -> T + Sync + Copy) -> Result {
     let x = call.input::<T>(0)?;
     let out = call.output::<T>(1)?;
     check(x.len() == out.len())?;
@@ -112,7 +112,7 @@ fn unary<T: Element + Number>(call: &Call, function: impl Fn(T) -> T + Sync) -> 
     Ok(())
 }
 
-fn binary<T: Element + Number>(call: &Call, function: impl Fn(T, T) -> T + Sync) -> Result {
+fn binary<T: Element + Number>(call: &Call, function: impl Fn(T, T) -> T + Sync + Copy) -> Result {
     let plan = Broadcast::new([call.dims(0)?, call.dims(1)?]).map_err(|_| Status::INVALID_VALUE)?;
     let (x, y) = (call.input::<T>(0)?, call.input::<T>(1)?);
     let out = call.output::<T>(2)?;
