@@ -51,8 +51,8 @@ pub fn map1_with_cost<T: Copy + Sync, U: Copy + Send>(
     );
 }
 
-/// Writes `f` of each element. The compiler knows that parameters do not overlap: neither `out` and what `f` has captured,
-/// which is read once, nor `out` and a table that `f` reads.
+/// Writes `f` of each element. `f` is a copy: what it has captured would be read again for each element if it were a
+/// reference, since `out` might overlap it.
 #[inline(always)]
 fn write_each<T: Copy, U>(x: &[T], out: &mut [U], f: impl Fn(T) -> U) {
     // No `for_each`: the compiler may leave it a function for the baseline if `f` is long.

@@ -1,4 +1,5 @@
-//! Trigonometric functions of `f32`, without branches, so that loops over them are vectorized.
+//! Trigonometric functions of `f32`, without branches. Loops over inverse functions are vectorized. Those over others are not in
+//! a plugin, probably since the compiler does not see that the result cannot overlap the tables.
 //!
 //! They are computed in `f64` and rounded once. They use no `mul_add`: it is a call in code for the baseline of x86-64, and
 //! a slow one on a machine without the instruction. So loops for the baseline are vectorized too, and
