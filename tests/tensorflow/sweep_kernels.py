@@ -129,6 +129,7 @@ EXAMPLES = {
     "FusedBatchNormGradV3": ([IMAGE, IMAGE, SMALL, SMALL, SMALL, SMALL], NORM),
     "FusedBatchNormV3": ([IMAGE, SMALL, SMALL, SMALL, SMALL], NORM),
     "GatherV2": ([(4, 5), [1, 0, 1], 0], dict(batch_dims=0)),
+    "InTopK": ([(4, 5), [0, 1, 2, 4]], dict(k=2)),
     "InTopKV2": ([(4, 5), [0, 1, 2, 4], 2], {}),
     **dict.fromkeys(["MatrixDiagV2", "MatrixDiagV3"], ([(2, 3), 0, -1, -1, ()], dict(align=b"RIGHT_LEFT"))),
     "MatrixSetDiag": ([(2, 3, 4), (2, 3)], {}),
