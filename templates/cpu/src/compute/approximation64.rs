@@ -1,7 +1,8 @@
-//! Approximations in `f64` for functions of `f32` that have less than one unit in the last place to lose.
+//! Approximations in `f64`, for functions of `f32` with an error below 1 unit in the last place.
 //!
-//! They have no branches, so that loops over them are vectorized. Their errors of 1e-9 and less are some hundredths of a
-//! unit of `f32`. They have no `mul_add`, which is a call in the code of the baseline of x86-64.
+//! They have no branches, so that loops over them are vectorized. Their relative errors are at most 2e-9, which is some
+//! hundredths of a unit in the last place of `f32`. They have no `mul_add`, which is a call in the code of the baseline of
+//! x86-64.
 
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, LOG2_E};
 
@@ -12,7 +13,7 @@ const BIAS: u64 = 1023;
 
 /// Returns the polynomial with these coefficients, the highest first.
 #[inline(always)]
-fn polynomial<const N: usize>(coefficients: [f64; N], x: f64) -> f64 {
+pub fn polynomial<const N: usize>(coefficients: [f64; N], x: f64) -> f64 {
     let mut sum = coefficients[0];
     for coefficient in &coefficients[1..] {
         sum = sum * x + *coefficient;
@@ -23,7 +24,7 @@ fn polynomial<const N: usize>(coefficients: [f64; N], x: f64) -> f64 {
 /// Returns the natural logarithm with a relative error of 2e-12, for normal positive numbers; some number for others.
 #[inline(always)]
 pub fn ln(x: f64) -> f64 {
-    // 2^52: in the fraction of this number are integers.
+    // 2^52: the integers below it are the bits of the fraction of its sums with them.
     const INTEGERS: f64 = (1_u64 << FRACTION_BITS) as f64;
     let offset = 1.0_f64.to_bits() - FRAC_1_SQRT_2.to_bits();
     // x = m * 2^e, with m from sqrt(1/2) to sqrt(2)
@@ -66,8 +67,8 @@ pub fn exp(x: f64) -> f64 {
     polynomial(coefficients, r) * f64::from_bits(n.wrapping_add(BIAS) << FRACTION_BITS)
 }
 
-/// Returns `x^y` of normal positive floats of 32 bits, with an error that their rounding exceeds. The result may be
-/// infinite, subnormal or 0 as an `f32`.
+/// Returns `x^y` with an error of 1 unit in the last place, for normal positive `x` and finite `y`. The result may be infinite,
+/// subnormal or 0.
 #[inline(always)]
 pub fn power(x: f32, y: f32) -> f32 {
     let exponent = ln(x.into()) * f64::from(y);

@@ -5,6 +5,7 @@
 //! a slow one on a machine without the instruction. So loops for the baseline are vectorized too, and
 //! all levels give the same bits. The coefficients minimize the largest relative error.
 
+use super::approximation64::polynomial;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 /// The first 256 bits of the fraction `1 / (2 pi)`, the higher half first.
@@ -37,16 +38,6 @@ const fn turns() -> [[f64; 128]; 2] {
         s += 1;
     }
     turns
-}
-
-/// Returns the polynomial with these coefficients, the highest first.
-#[inline(always)]
-fn polynomial<const N: usize>(coefficients: [f64; N], x: f64) -> f64 {
-    let mut sum = coefficients[0];
-    for coefficient in &coefficients[1..] {
-        sum = sum * x + coefficient;
-    }
-    sum
 }
 
 /// Returns `x / (2 pi)`, less some whole number, as the sum of an exact part and one below `2^-6`; NaN for infinities and NaN.
