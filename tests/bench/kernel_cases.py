@@ -150,6 +150,18 @@ def moves():
         yield Case(f"{op} 1000x1000", random, seed)
 
 
+def small_dims():
+    """Rows of few elements, whose loops have more overhead than work."""
+    for width in (3, 10, 16):
+        yield Case(f"Softmax 32768x{width}", lambda x: R.Softmax(logits=x), [(32768, width)])
+        yield Case(f"BiasAdd 8x64x64x{width}", lambda x, b: R.BiasAdd(value=x, bias=b), [(8, 64, 64, width), (width,)])
+
+
+def angles():
+    for name in "Sin Cos Atan".split():
+        yield Case(f"{name} 1000x1000", named(name), [(1000, 1000)])
+
+
 def every():
-    for family in (unary, binary, casts, reductions, products, convolutions, networks, moves):
+    for family in (unary, binary, casts, reductions, products, convolutions, networks, moves, small_dims, angles):
         yield from family()
