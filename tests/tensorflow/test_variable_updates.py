@@ -419,12 +419,15 @@ def test_strided_slices_of_threads_are_all_assigned():
     with tf.device(ON_DEVICE):
         variable = tf.Variable(np.zeros([4, 1000], np.float32))
 
+    # In eager mode TensorFlow passes the indices of one thread's op to that of another, on any plugin's device.
+    @tf.function(jit_compile=False)
     def assign(row):
         with tf.device(ON_DEVICE):
             for number in range(1, 101):
                 variable[row].assign(constant(number + row))
 
-    threads = [threading.Thread(target=assign, args=[row]) for row in range(4)]
+    functions = [assign.get_concrete_function(row) for row in range(4)]
+    threads = [threading.Thread(target=function) for function in functions]
     for thread in threads:
         thread.start()
     for thread in threads:
