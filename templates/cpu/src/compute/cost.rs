@@ -11,6 +11,12 @@ pub trait Cost: Copy + Sync {
     /// Returns true if a loop over a large result waits for memory.
     fn is_bound_by_memory(self) -> bool;
 
+    /// Returns true if the function reads tables. The compiler vectorizes its loop only if no element of the result is
+    /// written to memory that could be the table's.
+    fn reads_tables(self) -> bool {
+        false
+    }
+
     /// Runs the loop of a task, compiled for this instruction set. Write the closure as for [`Isa::vectorize`]. Only the
     /// closure has a value of `R`, so that no implementation returns without running it.
     fn vectorize<R>(self, isa: Isa, body: impl FnOnce() -> R) -> R;
@@ -36,7 +42,7 @@ impl Cost for Cheap {
 }
 
 macro_rules! computed {
-    ($($(#[$doc:meta])* $cost:ident: $grain:expr;)*) => {$(
+    ($($(#[$doc:meta])* $cost:ident: $grain:expr, $reads_tables:literal;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub struct $cost;
@@ -50,6 +56,10 @@ macro_rules! computed {
                 false
             }
 
+            fn reads_tables(self) -> bool {
+                $reads_tables
+            }
+
             #[inline(always)]
             fn vectorize<R>(self, isa: Isa, body: impl FnOnce() -> R) -> R {
                 isa.vectorize(body)
@@ -59,8 +69,10 @@ macro_rules! computed {
 }
 
 computed! {
-    /// Some vectorized tens of instructions: exp, sin.
-    Moderate: 16 * 1024;
+    /// Some vectorized tens of instructions: exp, atan.
+    Moderate: 16 * 1024, false;
+    /// As many, and a number from a table: sin.
+    Tabulated: 16 * 1024, true;
     /// Some ten nanoseconds: pow, sinh.
-    Expensive: 2 * 1024;
+    Expensive: 2 * 1024, false;
 }

@@ -46,7 +46,10 @@ pub fn map1_with_cost<T: Copy + Sync, U: Copy + Send>(
         |start, out| {
             let x = &x[*start..*start + out.len()];
             *start += out.len();
-            write_each(x, out, f);
+            match cost.reads_tables() {
+                true => write_blocks(x, out, f),
+                false => write_each(x, out, f),
+            }
         },
     );
 }
@@ -58,6 +61,18 @@ fn write_each<T: Copy, U>(x: &[T], out: &mut [U], f: impl Fn(T) -> U) {
     // No `for_each`: the compiler may leave it a function for the baseline if `f` is long.
     for (o, x) in out.iter_mut().zip(x) {
         *o = f(*x);
+    }
+}
+
+/// Writes `f` of each element, in blocks that overlap no table of `f`.
+#[inline(always)]
+fn write_blocks<T: Copy, U: Copy>(x: &[T], out: &mut [U], f: impl Fn(T) -> U + Copy) {
+    const BLOCK: usize = 128;
+    for (x, out) in x.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
+        let mut block = [out[0]; BLOCK];
+        let block = &mut block[..x.len()];
+        write_each(x, block, f);
+        out.copy_from_slice(block);
     }
 }
 

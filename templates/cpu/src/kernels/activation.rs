@@ -102,9 +102,9 @@ unary! { functions:
     acos: Acos(x) -> y, Moderate => Elementary::arc_cosine;
     asin: Asin(x) -> y, Moderate => Elementary::arc_sine;
     atan: Atan(x) -> y, Moderate => Elementary::arc_tangent;
-    cos: Cos(x) -> y, Moderate => Elementary::cosine;
-    sin: Sin(x) -> y, Moderate => Elementary::sine;
-    tan: Tan(x) -> y, Moderate => Elementary::tangent;
+    cos: Cos(x) -> y, Tabulated => Elementary::cosine;
+    sin: Sin(x) -> y, Tabulated => Elementary::sine;
+    tan: Tan(x) -> y, Tabulated => Elementary::tangent;
 }
 
 library! { scalars:
