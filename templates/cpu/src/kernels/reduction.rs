@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::compute::fold::{All, Any, EuclideanNorm, Max, Min, Prod};
-use crate::compute::reduce::{Fold, Mean, Reduction, Sum, reduce};
+use crate::compute::reduce::{Converted, Fold, Mean, Reduction, Source, Sum, reduce_source};
 use crate::compute::search::Extremes;
 use sp_plugin::kernel::{HostOut, Kernel, kernels};
 
@@ -64,10 +64,9 @@ macro_rules! small_extremes {
             keep_dims: bool,
         ) -> Result<()> {
             let plan = Reduction::new(input.dims(), &reduction_indices.to_dims())?;
-            let x = T::widened(input.data());
             let mut output = output.zeroed(&plan.dims(keep_dims))?;
             T::overwrite(&mut output, |output| {
-                reduce::<i64, $op>(&plan, &x, output);
+                reduce_source::<i64, $op>(&plan, &Converted(input.data()), output);
                 output.iter_mut().for_each(|it| *it = (*it).clamp(T::LOWEST_FINITE.to_compute(), T::HIGHEST_FINITE.to_compute()));
             });
             Ok(())
@@ -125,10 +124,15 @@ fn fold<T: Element + Precision, F: Fold<T::Compute>>(
     keep_dims: bool,
 ) -> Result<()> {
     let plan = Reduction::new(input.dims(), &axes.to_dims())?;
-    let x = T::widened(input.data());
+    let x = input.data();
+    let (as_it_is, converted) = (T::as_compute(x), Converted(x));
+    let source: &dyn Source<T::Compute> = match &as_it_is {
+        Some(x) => x,
+        None => &converted,
+    };
     let mut output = output.zeroed(&plan.dims(keep_dims))?;
     T::update(&mut output, |output| {
-        reduce::<T::Compute, F>(&plan, &x, output)
+        reduce_source::<T::Compute, F>(&plan, source, output)
     });
     Ok(())
 }

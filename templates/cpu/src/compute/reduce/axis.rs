@@ -2,6 +2,7 @@
 
 use super::Accumulator;
 use super::rows::{COLUMNS, LEAF, fold_into, fold_row, scratch_len};
+use super::source::{Region, Source};
 use crate::compute::inline::InlineList;
 use crate::compute::parallel::for_each_chunk;
 use crate::compute::simd::Isa;
@@ -14,6 +15,9 @@ const SHORT_ROW: usize = 4096;
 
 /// The largest number of elements of a row that is folded in one chain; the chains of several rows run side by side.
 const NARROW_ROW: usize = 16;
+
+/// The number of elements up to which several chunks are read at a time: they fit in the second cache.
+const BATCH: usize = 8 * 1024;
 
 /// The scratch length that is not allocated.
 const SMALL_SCRATCH: usize = 512;
@@ -63,22 +67,55 @@ impl Chunks {
         }
     }
 
-    /// Folds the rows of the totals from `start` on, up to [`COLUMNS`] beside each other at a time.
+    /// Returns the rows of as many totals from `start` on as are folded at a time, and the number of these totals, at most
+    /// `limit`.
+    fn region(&self, start: usize, limit: usize) -> (Region, usize) {
+        let inner = self.block.inner;
+        match BATCH / (self.rows * inner).max(1) {
+            0 | 1 => self.columns(start, limit),
+            chunks => self.whole_chunks(start, (chunks * inner).min(limit)),
+        }
+    }
+
+    /// Returns the rows of totals of one chunk.
+    fn columns(&self, start: usize, limit: usize) -> (Region, usize) {
+        let (first, stride) = (self.rows_of(start), self.block.inner);
+        let width = (stride - first.column).min(limit).min(COLUMNS);
+        let region = Region {
+            begin: first.begin,
+            rows: first.rows,
+            width,
+            stride,
+        };
+        (region, width)
+    }
+
+    /// Returns the rows of `count` totals of adjacent chunks.
+    fn whole_chunks(&self, start: usize, count: usize) -> (Region, usize) {
+        let (begin, stride) = (self.rows_of(start).begin, self.block.inner);
+        let last = self.rows_of(start + count - 1);
+        let end = last.begin + (last.rows - 1) * stride + 1;
+        let adjacent = Region::of_adjacent(begin, end - begin);
+        (Region { stride, ..adjacent }, count)
+    }
+
+    /// Folds the rows of the totals from `start` on, those of a chunk beside each other. `x` begins with the first one.
     #[inline(always)]
     fn fold<S: Copy, F: Accumulator<S>>(
         &self,
         (start, totals): (usize, &mut [F::Total]),
-        x: &[S],
+        (x, stride): (&[S], usize),
         scratch: &mut [F::Total],
     ) {
-        let inner = self.block.inner;
+        let begin = self.rows_of(start).begin;
         let mut done = 0;
         while done < totals.len() {
             let it = self.rows_of(start + done);
+            let inner = self.block.inner;
             let width = (inner - it.column).min(totals.len() - done).min(COLUMNS);
-            let x = &x[it.begin..it.begin + (it.rows - 1) * inner + width];
+            let x = &x[it.begin - begin..][..(it.rows - 1) * stride + width];
             let totals = &mut totals[done..done + width];
-            fold_into::<S, F>(totals, x, inner, scratch);
+            fold_into::<S, F>(totals, (x, stride), width == inner, scratch);
             done += width;
         }
     }
@@ -87,39 +124,76 @@ impl Chunks {
 /// Reduces the middle dim: folds chunks of about [`CHUNK`] elements on all cores, then their totals.
 pub fn reduce_axis<S: Copy + Sync, F: Accumulator<S>>(
     block: Block,
-    x: &[S],
+    x: &dyn Source<S>,
 ) -> InlineList<F::Total> {
     let Block { outer, len, inner } = block;
     let chunks = Chunks::new(block);
     let mut totals = InlineList::repeat(F::EMPTY, outer * chunks.count * inner);
-    let (grain, isa) = ((2 * CHUNK / chunks.rows).max(1), Isa::current());
+    let grain = (2 * CHUNK / chunks.rows).max(1);
     for_each_chunk(&mut totals, grain, |start, totals| {
-        if inner == 1 && len <= SHORT_ROW {
-            return isa.vectorize_narrow(
-                #[inline(always)]
-                || fold_short_rows::<S, F>(totals, &x[start * len..], len),
-            );
+        match inner == 1 && len <= SHORT_ROW {
+            true => fold_rows::<S, F>((start, totals), x, len),
+            false => fold_chunks::<S, F>(&chunks, (start, totals), x),
         }
-        let needed = scratch_len(inner, chunks.rows);
-        let (mut small, mut large) = ([F::EMPTY; SMALL_SCRATCH], Vec::new());
-        let scratch = match small.get_mut(..needed) {
-            Some(small) => small,
-            None => {
-                large.resize(needed, F::EMPTY);
-                &mut large[..]
-            }
-        };
-        isa.vectorize_narrow(
-            #[inline(always)]
-            || chunks.fold::<S, F>((start, totals), x, scratch),
-        );
     });
     if chunks.count == 1 {
         return totals;
     }
     let len = chunks.count;
     let block = Block { outer, len, inner };
-    reduce_axis::<F::Total, F::OfTotals>(block, &totals)
+    reduce_axis::<F::Total, F::OfTotals>(block, &&totals[..])
+}
+
+/// Folds the rows of the totals from `start` on, in parts that are read at a time.
+fn fold_chunks<S: Copy, F: Accumulator<S>>(
+    chunks: &Chunks,
+    (start, totals): (usize, &mut [F::Total]),
+    x: &dyn Source<S>,
+) {
+    let isa = Isa::current();
+    let needed = scratch_len(chunks.block.inner, chunks.rows);
+    let (mut small, mut large) = ([F::EMPTY; SMALL_SCRATCH], Vec::new());
+    let scratch = match small.get_mut(..needed) {
+        Some(small) => small,
+        None => {
+            large.resize(needed, F::EMPTY);
+            &mut large[..]
+        }
+    };
+    let mut done = 0;
+    while done < totals.len() {
+        let (region, count) = chunks.region(start + done, totals.len() - done);
+        let totals = &mut totals[done..done + count];
+        x.read(region, &mut |x, stride| {
+            isa.vectorize_narrow(
+                #[inline(always)]
+                || chunks.fold::<S, F>((start + done, totals), (x, stride), scratch),
+            );
+        });
+        done += count;
+    }
+}
+
+/// Folds adjacent rows of `len` elements, each to one total, in parts that are read at a time.
+fn fold_rows<S: Copy, F: Accumulator<S>>(
+    (start, totals): (usize, &mut [F::Total]),
+    x: &dyn Source<S>,
+    len: usize,
+) {
+    let isa = Isa::current();
+    let rows = (BATCH / len).max(1);
+    for (index, totals) in totals.chunks_mut(rows).enumerate() {
+        let begin = (start + index * rows) * len;
+        x.read(
+            Region::of_adjacent(begin, totals.len() * len),
+            &mut |x, _| {
+                isa.vectorize_narrow(
+                    #[inline(always)]
+                    || fold_short_rows::<S, F>(totals, x, len),
+                );
+            },
+        );
+    }
 }
 
 /// Folds rows of `len` elements, each to one total.

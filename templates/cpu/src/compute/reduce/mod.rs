@@ -7,11 +7,14 @@
 mod axis;
 mod plan;
 mod rows;
+mod source;
 
 use self::axis::{Block, reduce_axis};
 pub use self::plan::Reduction;
 pub(super) use self::rows::fold_row;
 use self::rows::{LANES, fold_lanes};
+use self::source::Region;
+pub use self::source::{Converted, Source};
 use super::arith::Number;
 use super::inline::InlineList;
 use super::map::map1;
@@ -88,18 +91,32 @@ where
     T: Copy + Send + Sync,
     F: Fold<T>,
 {
+    reduce_source::<T, F>(plan, &x, out);
+}
+
+/// Reduces an operand whose elements are converted in parts, as [`reduce`].
+///
+/// # Panics
+/// Panics if `x` or `out` has another length than the plan.
+pub fn reduce_source<T, F>(plan: &Reduction, x: &dyn Source<T>, out: &mut [T])
+where
+    T: Copy + Send + Sync,
+    F: Fold<T>,
+{
     assert_eq!(
-        x.len(),
+        x.element_count(),
         len(&plan.dims),
         "operand differs in length from the plan"
     );
     let count = plan.count();
-    if count == x.len() && out.len() == 1 && (2..=LANES).contains(&count) {
+    let all = Region::of_adjacent(0, x.element_count());
+    if count == x.element_count() && out.len() == 1 && (2..=LANES).contains(&count) {
         // All elements are one short row, as they are in the blocks below.
         let (init, combine) = (F::Accumulator::init, F::Accumulator::combine);
-        let total = fold_lanes::<4, _, _>(x, &init, F::Accumulator::EMPTY, &combine);
-        out[0] = F::finish(total, count);
-        return;
+        return x.read(all, &mut |x, _| {
+            let total = fold_lanes::<4, _, _>(x, &init, F::Accumulator::EMPTY, &combine);
+            out[0] = F::finish(total, count);
+        });
     }
     assert_eq!(
         out.len(),
@@ -114,12 +131,14 @@ where
         return out.fill(F::finish(F::Accumulator::EMPTY, 0));
     }
     match fold_groups::<T, F::Accumulator>(plan.groups(), x) {
-        None => map1(
-            x,
-            out,
-            #[inline(always)]
-            |x| F::finish(F::Accumulator::init(x), 1),
-        ),
+        None => x.read(all, &mut |x, _| {
+            map1(
+                x,
+                out,
+                #[inline(always)]
+                |x| F::finish(F::Accumulator::init(x), 1),
+            );
+        }),
         Some(totals) => map1(
             &totals,
             out,
@@ -130,7 +149,10 @@ where
 }
 
 /// Returns the totals of the elements of the result, or `None` if no dim is reduced.
-fn fold_groups<T, F>(mut groups: InlineList<(usize, bool)>, x: &[T]) -> Option<InlineList<F::Total>>
+fn fold_groups<T, F>(
+    mut groups: InlineList<(usize, bool)>,
+    x: &dyn Source<T>,
+) -> Option<InlineList<F::Total>>
 where
     T: Copy + Send + Sync,
     F: Accumulator<T>,
@@ -147,7 +169,7 @@ where
         groups.pop();
         totals = Some(match totals {
             None => reduce_axis::<T, F>(block, x),
-            Some(totals) => reduce_axis::<F::Total, F::OfTotals>(block, &totals),
+            Some(totals) => reduce_axis::<F::Total, F::OfTotals>(block, &&totals[..]),
         });
     }
     totals

@@ -17,18 +17,18 @@ pub fn scratch_len(inner: usize, rows: usize) -> usize {
     inner.clamp(LANES, COLUMNS) * (levels + 1)
 }
 
-/// Folds rows that are `stride` apart into `out`, which is one row. Adjacent short rows are folded several at a time,
-/// as one long row, to fill the machine's vectors.
+/// Folds rows that are `stride` apart into `out`, which is one row. Short rows that are whole, and so adjacent, are folded
+/// several at a time, as one long row, to fill the machine's vectors.
 #[inline(always)]
 pub fn fold_into<S: Copy, F: Accumulator<S>>(
     out: &mut [F::Total],
-    x: &[S],
-    stride: usize,
+    (x, stride): (&[S], usize),
+    is_whole: bool,
     scratch: &mut [F::Total],
 ) {
     let width = out.len();
     let rows = (x.len() - width) / stride + 1;
-    let rows_per_wide_row = if width == stride {
+    let rows_per_wide_row = if is_whole {
         (LANES / width).min(rows / 4).max(1)
     } else {
         1

@@ -1,8 +1,10 @@
 //! Reductions: exact for integers, within the error bound of pairwise summation for floats.
 
 use super::*;
-use crate::compute::reduce::{Fold, Mean, Reduction, Sum, reduce};
+use crate::compute::precision::Precision;
+use crate::compute::reduce::{Converted, Fold, Mean, Reduction, Sum, reduce, reduce_source};
 use crate::compute::{Error, oracle};
+use sp_plugin::Bf16;
 
 fn run<T: Copy + Send + Sync + Default, F: Fold<T>>(
     x: &[T],
@@ -109,6 +111,34 @@ fn large_reductions_of_small_integers_are_exact() {
             .map(|g| g.iter().sum())
             .collect();
         on_every_isa(|isa| assert_same(isa, &run::<f32, Sum>(&x, &dims, &axes), &expected));
+    }
+}
+
+#[test]
+fn elements_converted_in_parts_have_the_bits_of_elements_converted_at_once() {
+    for (dims, axes) in [
+        (vec![33], vec![0]),
+        (vec![300_007], vec![0]),
+        (vec![3, 5001], vec![1]),
+        (vec![4001, 9], vec![1]),
+        (vec![4001, 9], vec![0]),
+        (vec![70, 5003], vec![0]),
+        (vec![500, 4, 3], vec![1]),
+        (vec![40, 300, 2], vec![1]),
+        (vec![3, 100, 1500], vec![1]),
+        (vec![20, 30, 20, 3], vec![0, 2]),
+        (vec![2, 3], vec![]),
+    ] {
+        let x: Vec<Bf16> = (0..len(&dims))
+            .map(|i| Bf16::from_f32((i * 7919 % 1013) as f32 / 7.0))
+            .collect();
+        let expected = run::<f32, Sum>(&Bf16::widened(&x), &dims, &axes);
+        let plan = Reduction::new(&dims, &axes).unwrap();
+        on_every_isa(|isa| {
+            let mut sums = vec![0.0; plan.len()];
+            reduce_source::<f32, Sum>(&plan, &Converted(&x), &mut sums);
+            assert_same(isa, &sums, &expected);
+        });
     }
 }
 
