@@ -26,7 +26,7 @@ HOST_OPS = {"_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "_HostSend", "_Hos
 COMPILED_BY_XLA = {"layer Conv2D(3,3,groups=3)", "application ConvNeXtTiny", "mixed_float16"}
 PLACED = re.compile(r"\((\w+)\): /job:\S*/device:(\w+):\d+")
 
-pytestmark = pytest.mark.skipif(RELEASE < (2, 16), reason="the models are those of Keras 3")
+pytestmark = pytest.mark.skipif(RELEASE < (2, 12), reason="Keras has other optimizers there")
 
 
 @functools.cache
@@ -61,17 +61,20 @@ def test_network_has_losses_of_cpu(name):
 @pytest.mark.skipif(not IS_COMPLETE, reason="SP_EVERY_MODEL=1 is not set")
 def test_every_model_has_losses_of_cpu():
     names = subprocess.run([sys.executable, PROGRAM, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
-    wrong = {}
+    wrong, absent = {}, []
     for name in names:
         results, _ = outcomes(name)
         cpu, device = results[name]["cpu"], results[name]["device"]
-        if isinstance(device, str):
+        if str(cpu).startswith("not in Keras 2"):
+            absent.append(name)
+        elif isinstance(device, str):
             is_expected = name in COMPILED_BY_XLA and "No JIT device registered" in device
             if not is_expected:
                 wrong[name] = device
         elif not has_losses(name, cpu, device):
             wrong[name] = cpu[:2], device[:2]
     assert not wrong, json.dumps(wrong, indent=1)
+    assert len(absent) < len(names) / 10, absent
 
 
 def has_losses(name, cpu, device):

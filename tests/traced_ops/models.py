@@ -7,6 +7,8 @@ import numpy as np
 import tensorflow as tf
 
 keras, layers = tf.keras, tf.keras.layers
+# Keras 2 has no module of functions: TensorFlow's replace them.
+operations = getattr(keras, "ops", tf)
 
 
 def graphs_of(function, *arguments):
@@ -24,6 +26,11 @@ def used(function, *arguments):
     return Use.of_function(function, *arguments)
 
 
+def scale_of(optimizer):
+    """Returns the function that scales the loss for an optimizer: in Keras 2 only optimizers of float16 have one."""
+    return getattr(optimizer, "scale_loss", getattr(optimizer, "get_scaled_loss", lambda loss: loss))
+
+
 def training(model, x, y, loss="mean_squared_error", optimizer="sgd"):
     """Uses a step of training and inference."""
     loss, optimizer = keras.losses.get(loss), keras.optimizers.get(optimizer)
@@ -36,8 +43,10 @@ def training(model, x, y, loss="mean_squared_error", optimizer="sgd"):
         with tf.GradientTape() as tape:
             found = model(x, training=True)
             value = tf.reduce_mean(loss(y, found)) + sum(model.losses)
-            scaled = optimizer.scale_loss(value) if hasattr(optimizer, "scale_loss") else value
+            scaled = scale_of(optimizer)(value)
         gradients = tape.gradient(scaled, model.trainable_variables)
+        if hasattr(optimizer, "get_unscaled_gradients"):  # Keras 2
+            gradients = optimizer.get_unscaled_gradients(gradients)
         optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return value
 
@@ -135,8 +144,8 @@ def loss_models():
 def optimizer_models():
     y = tf.one_hot(tf.range(4), 4)
     for name in OPTIMIZERS:
-        make = getattr(keras.optimizers, name)
-        yield f"optimizer {name}", lambda make=make: training(mlp(), numbers(4, 12), y, optimizer=make(0.01))
+        make = lambda name=name: getattr(keras.optimizers, name)(0.01)
+        yield f"optimizer {name}", lambda make=make: training(mlp(), numbers(4, 12), y, optimizer=make())
     clipped = lambda: keras.optimizers.SGD(0.1, momentum=0.9, nesterov=True, global_clipnorm=1.0)
     yield "optimizer SGD(nesterov, global_clipnorm)", lambda: training(mlp(), numbers(4, 12), y, optimizer=clipped())
     averaged = lambda: keras.optimizers.Adam(0.1, clipvalue=1.0, amsgrad=True, use_ema=True, weight_decay=0.1)

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from models import keras, layers, mlp, numbers, tokens, training, used
+from models import keras, layers, mlp, numbers, operations, tokens, training, used
 
 WIDTH, WORDS = 16, 50
 
@@ -22,7 +22,7 @@ SPARSE = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
 def encoder():
     inputs = keras.Input([7], dtype="int64")
-    mask = keras.ops.expand_dims(keras.ops.not_equal(inputs, 0), 1)
+    mask = operations.expand_dims(operations.not_equal(inputs, 0), 1)
     x = block(layers.Embedding(WORDS, WIDTH)(inputs), mask)
     model = keras.Model(inputs, layers.Dense(3)(layers.GlobalAveragePooling1D()(x)))
     optimizer = keras.optimizers.AdamW(0.01, global_clipnorm=1.0)
