@@ -71,7 +71,7 @@ macro_rules! computed {
 computed! {
     /// Some vectorized tens of instructions: exp, atan.
     Moderate: 16 * 1024, false;
-    /// As many, and a number from a table: sin.
+    /// Some vectorized tens of instructions and a read from a table: sin.
     Tabulated: 16 * 1024, true;
     /// Some ten nanoseconds: pow, sinh.
     Expensive: 2 * 1024, false;

@@ -1,7 +1,8 @@
 //! Elementwise loops over one or two operands, on all cores and with the machine's widest vectors.
 //!
 //! The function on scalars is inlined into the loop, so write it without branches if possible. Pass functions of
-//! `arith`, or closures as `#[inline(always)] |x| ...`. Broadcast operands are not copied.
+//! `arith`, or closures as `#[inline(always)] |x| ...`. Broadcast operands are not copied, but for a few
+//! elements that are repeated for each short run.
 
 use super::cost::{self, Cost};
 use super::parallel::for_each_chunk;

@@ -228,6 +228,11 @@ mod tests {
             transform_blocks([96, 1], Direction::Inverse, &mut expected);
             let column: Vec<_> = (0..96).map(|k| found.elements[element(k)]).collect();
             assert_eq!(column, expected, "{line}");
+            // A block of its own, as if there were fewer threads than blocks.
+            let block = line / 21 * 96 * 21;
+            let mut alone = x[block..block + 96 * 21].to_vec();
+            transform_blocks([96, 21], Direction::Inverse, &mut alone);
+            assert_eq!(alone, found.elements[block..block + 96 * 21], "{line}");
         }
     }
 

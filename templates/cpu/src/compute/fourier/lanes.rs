@@ -1,6 +1,6 @@
 //! Transforms of several vectors at once (Stockham's algorithm), so that the loops are vectorized for any length.
 //!
-//! Each vector gets the same bits, whatever the others are.
+//! The bits of a vector's transform do not depend on the other vectors.
 
 use super::root;
 use crate::compute::array;
@@ -16,7 +16,7 @@ pub struct Planes {
 }
 
 impl Planes {
-    /// Changes the number of elements; their values are unspecified.
+    /// Changes the number of elements. New ones are 0.
     pub fn resize(&mut self, len: usize) {
         self.re.resize(len, 0.0);
         self.im.resize(len, 0.0);
@@ -144,14 +144,14 @@ fn split_four<const N: usize>(x: &mut [f64], run: usize) -> [&mut [f64; N]; 4] {
 }
 
 /// The factors and roots of unity of a length whose prime factors are small.
-pub struct Steps {
+pub struct Factors {
     factors: Vec<usize>,
     /// The roots `exp(-2 pi i k / len)`.
     roots: Vec<Complex128>,
 }
 
-impl Steps {
-    /// Creates the steps of vectors whose length is the product of the factors.
+impl Factors {
+    /// Creates the factors of vectors whose length is the product of the factors.
     pub fn new(factors: Vec<usize>) -> Self {
         let len = factors.iter().product();
         let roots = (0..len).map(|k| root(k, len)).collect();
@@ -163,14 +163,14 @@ impl Steps {
     pub fn transform(&self, lanes: usize, x: &mut Planes, scratch: &mut Planes) {
         let (mut run, mut rest) = (lanes, self.roots.len());
         for factor in &self.factors {
-            let step = Step {
+            let pass = Pass {
                 factor: *factor,
                 roots: &self.roots,
                 run,
                 part: rest / factor,
                 stride: self.roots.len() / rest,
             };
-            step.write(x, scratch);
+            pass.write(x, scratch);
             std::mem::swap(x, scratch);
             run *= factor;
             rest /= factor;
@@ -178,19 +178,19 @@ impl Steps {
     }
 }
 
-/// A step of a transform: it combines `factor` runs, and writes the results one after the other.
-struct Step<'a> {
+/// A pass of a transform over the vectors: it combines `factor` runs, and writes the results one after the other.
+struct Pass<'a> {
     factor: usize,
     roots: &'a [Complex128],
     /// The number of elements that have the same roots.
     run: usize,
     /// The number of runs between those that are combined.
     part: usize,
-    /// The power of the first root that is the root of this step.
+    /// The power of the first root that is the root of this pass.
     stride: usize,
 }
 
-impl Step<'_> {
+impl Pass<'_> {
     #[inline(always)]
     fn write(&self, x: &Planes, out: &mut Planes) {
         const N: usize = 8;

@@ -10,7 +10,7 @@ pub use lanes::Planes;
 
 use super::simd::Isa;
 use chirp::Chirp;
-use lanes::Steps;
+use lanes::Factors;
 use sp_plugin::Complex128;
 use std::f64::consts::PI;
 
@@ -25,7 +25,7 @@ pub struct Plan {
 }
 
 enum Method {
-    Steps(Steps),
+    Factors(Factors),
     Chirp(Box<Chirp>),
 }
 
@@ -34,7 +34,7 @@ impl Plan {
     pub fn new(len: usize) -> Self {
         let factors = factors(len);
         let method = match factors.iter().all(|it| *it <= LARGEST_FACTOR) {
-            true => Method::Steps(Steps::new(factors)),
+            true => Method::Factors(Factors::new(factors)),
             false => Method::Chirp(Box::new(Chirp::new(len))),
         };
         let isa = Isa::current();
@@ -50,11 +50,11 @@ impl Plan {
         assert_eq!([x.re.len(), x.im.len()], [len; 2], "wrong length");
         match &self.method {
             Method::Chirp(chirp) => chirp.transform(lanes, x, scratch),
-            Method::Steps(steps) => {
+            Method::Factors(factors) => {
                 scratch.resize(len);
                 self.isa.vectorize(
                     #[inline(always)]
-                    || steps.transform(lanes, x, scratch),
+                    || factors.transform(lanes, x, scratch),
                 );
             }
         }
@@ -130,25 +130,34 @@ mod tests {
             .collect()
     }
 
-    /// Transforms this number of equal vectors at once.
-    fn transform_lanes(lanes: usize, x: &[Complex128]) -> Vec<Vec<Complex128>> {
+    /// Transforms vectors at once.
+    fn transform_lanes(x: &[Vec<Complex128>]) -> Vec<Vec<Complex128>> {
+        let (len, lanes) = (x[0].len(), x.len());
         let (mut planes, mut scratch) = (Planes::default(), Planes::default());
-        planes.resize(x.len() * lanes);
-        (0..x.len() * lanes).for_each(|index| planes.set(index, x[index / lanes]));
-        Plan::new(x.len()).transform(lanes, &mut planes, &mut scratch);
-        let lane = |lane| (0..x.len()).map(|k| planes.get(k * lanes + lane)).collect();
+        planes.resize(len * lanes);
+        (0..len * lanes).for_each(|index| planes.set(index, x[index % lanes][index / lanes]));
+        Plan::new(len).transform(lanes, &mut planes, &mut scratch);
+        let lane = |lane| (0..len).map(|k| planes.get(k * lanes + lane)).collect();
         (0..lanes).map(lane).collect()
+    }
+
+    /// Returns the bits of the parts.
+    fn bits(x: &[Complex128]) -> Vec<[u64; 2]> {
+        x.iter().map(|x| [x.re.to_bits(), x.im.to_bits()]).collect()
     }
 
     #[test]
     fn each_lane_has_the_same_bits_on_every_isa() {
         for len in [1, 2, 3, 8, 15, 64, 74, 96, 128, 143, 256] {
-            let x = numbers(len);
-            let expected = &transform_lanes(1, &x)[0];
+            let vectors: Vec<_> = numbers(16 * len).chunks(len).map(<[_]>::to_vec).collect();
+            let alone = |x: &Vec<_>| bits(&transform_lanes(std::slice::from_ref(x))[0]);
+            let expected: Vec<_> = vectors.iter().map(alone).collect();
             on_every_isa(|isa| {
                 for lanes in [1, 2, 7, 8, 9, 16] {
-                    for found in transform_lanes(lanes, &x) {
-                        assert_eq!(&found, expected, "{isa}: {lanes} of {len}");
+                    for (found, expected) in
+                        transform_lanes(&vectors[..lanes]).iter().zip(&expected)
+                    {
+                        assert_eq!(&bits(found), expected, "{isa}: {lanes} of {len}");
                     }
                 }
             });
@@ -160,7 +169,7 @@ mod tests {
         let lens = (1..=70).chain([96, 121, 128, 211, 240, 256, 257, 1009]);
         for len in lens {
             let x = numbers(len);
-            let (expected, found) = (naive(&x), &transform_lanes(1, &x)[0]);
+            let (expected, found) = (naive(&x), &transform_lanes(&[x])[0]);
             for (found, expected) in found.iter().zip(&expected) {
                 assert!(
                     (*found - *expected).abs() < 1e-12 * len as f64 * 20.0,

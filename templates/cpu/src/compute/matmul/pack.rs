@@ -58,7 +58,9 @@ unsafe fn copy_rows<V: Lanes>(to: &mut [V::Scalar], panel: &Panel<V::Scalar>) {
     } = *panel;
     let whole = count / V::COUNT * V::COUNT;
     for (p, row) in to.chunks_exact_mut(width).enumerate() {
-        // SAFETY: row `p` of `from` has `count` contiguous elements. Copies of constant length are no calls.
+        // SAFETY: row `p` of `from` has `count` contiguous elements. The caller guarantees the instruction set of `load` and
+        // `store`, which accept any alignment; the slice has the elements that `store` writes. Copies of constant length are
+        // no calls.
         unsafe {
             let source = from.start.add(p * from.down);
             if let ([row], true) = (row.as_chunks_mut::<8>().0, count == 8) {

@@ -25,7 +25,7 @@ impl Normalization {
     fn write_powers(
         &self,
         x: &[f32],
-        windows: &mut Windows,
+        windows: &mut ChannelSums,
         bases: &mut [f32],
         powers: &mut [f32],
     ) {
@@ -55,7 +55,7 @@ impl Normalization {
 
     /// Writes normalized pixels.
     #[inline(always)]
-    fn write(&self, x: &[f32], windows: &mut Windows, out: &mut [f32]) {
+    fn write(&self, x: &[f32], windows: &mut ChannelSums, out: &mut [f32]) {
         let mut bases = vec![0.0; windows.block_len()];
         let block = bases.len();
         for (x, out) in x.chunks(block).zip(out.chunks_mut(block)) {
@@ -68,7 +68,7 @@ impl Normalization {
 
     /// Writes the gradient of pixels from the gradient of their result `y`.
     #[inline(always)]
-    fn write_gradient(&self, [dy, x, y]: [&[f32]; 3], windows: &mut Windows, dx: &mut [f32]) {
+    fn write_gradient(&self, [dy, x, y]: [&[f32]; 3], windows: &mut ChannelSums, dx: &mut [f32]) {
         let block = windows.block_len();
         let (mut bases, mut sums) = (vec![0.0; block], vec![0.0; block]);
         for (index, dx) in dx.chunks_mut(block).enumerate() {
@@ -99,7 +99,7 @@ fn is_normal_positive(x: f32) -> bool {
 }
 
 /// Sums over the channels around each channel, for a block of pixels.
-struct Windows {
+struct ChannelSums {
     channels: usize,
     /// The number of channels on each side, at most all others.
     radius: usize,
@@ -109,7 +109,7 @@ struct Windows {
     sums: Vec<f32>,
 }
 
-impl Windows {
+impl ChannelSums {
     /// The least number of elements in a block. All buffers fit in the first cache.
     const BLOCK: usize = 1024;
 
@@ -172,7 +172,7 @@ pub fn normalize(it: &Normalization, channels: usize, x: &[f32], out: &mut [f32]
     let isa = Isa::current();
     for_each_row_chunk(out, channels, cost::Moderate.grain(), |first, out| {
         let x = &x[first * channels..][..out.len()];
-        let mut windows = Windows::new(it.depth_radius, channels);
+        let mut windows = ChannelSums::new(it.depth_radius, channels);
         isa.vectorize(
             #[inline(always)]
             || it.write(x, &mut windows, out),
@@ -198,7 +198,7 @@ pub fn normalize_grad(
     let isa = Isa::current();
     for_each_row_chunk(dx, channels, cost::Moderate.grain(), |first, dx| {
         let operands = array::map([dy, x, y], |it| &it[first * channels..][..dx.len()]);
-        let mut windows = Windows::new(it.depth_radius, channels);
+        let mut windows = ChannelSums::new(it.depth_radius, channels);
         isa.vectorize(
             #[inline(always)]
             || it.write_gradient(operands, &mut windows, dx),

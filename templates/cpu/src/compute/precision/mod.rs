@@ -2,8 +2,8 @@
 //! others.
 //!
 //! A function on 16-bit floats is the function on `f32` between two conversions, so it is compiled once for all three
-//! types. Each result is rounded once. Elementwise functions convert blocks that fit in the first cache; others convert
-//! whole operands.
+//! types. Each result is rounded once. Elementwise functions and reductions convert blocks that fit in a cache; others
+//! convert whole operands.
 //!
 //! The lower bits of a sum, a difference or a product depend on the lower bits of the operands only, so results in `i64`
 //! that are stored in a smaller integer have wrapped as its own arithmetic does.

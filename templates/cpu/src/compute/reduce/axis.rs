@@ -1,10 +1,10 @@
 //! The reduction of one axis: chunks of rows on all cores, then the chunks' totals.
 
 use super::Accumulator;
-use super::rows::{COLUMNS, LEAF, fold_into, fold_row, scratch_len};
+use super::rows::{COLUMNS, LANES, LEAF, fold_into, fold_row, scratch_len};
 use super::source::{Region, Source};
 use crate::compute::inline::InlineList;
-use crate::compute::parallel::for_each_chunk;
+use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::simd::Isa;
 
 /// The number of elements in one chunk of a fold.
@@ -130,7 +130,10 @@ pub fn reduce_axis<S: Copy + Sync, F: Accumulator<S>>(
     let chunks = Chunks::new(block);
     let mut totals = InlineList::repeat(F::EMPTY, outer * chunks.count * inner);
     let grain = (2 * CHUNK / chunks.rows).max(1);
-    for_each_chunk(&mut totals, grain, |start, totals| {
+    // A task has whole rows of a few columns, which are folded in another order than parts of them.
+    let width = if inner <= LANES / 2 { inner } else { 1 };
+    for_each_row_chunk(&mut totals, width, grain, |row, totals| {
+        let start = row * width;
         match inner == 1 && len <= SHORT_ROW {
             true => fold_rows::<S, F>((start, totals), x, len),
             false => fold_chunks::<S, F>(&chunks, (start, totals), x),
@@ -196,16 +199,32 @@ fn fold_rows<S: Copy, F: Accumulator<S>>(
     }
 }
 
+/// Folds a row as [`fold_short_rows`].
+#[inline(always)]
+pub fn fold_short_row<S: Copy, F: Accumulator<S>>(x: &[S]) -> F::Total {
+    match x.len() <= NARROW_ROW {
+        true => fold_chain::<S, F>(x),
+        false => fold_row(x, &F::init, F::EMPTY, &F::combine),
+    }
+}
+
+/// Folds elements in sequence.
+#[inline(always)]
+fn fold_chain<S: Copy, F: Accumulator<S>>(x: &[S]) -> F::Total {
+    let mut total = F::EMPTY;
+    for x in x {
+        total = F::combine(total, F::init(*x));
+    }
+    total
+}
+
 /// Folds rows of `len` elements, each to one total.
 #[inline(always)]
 fn fold_short_rows<S: Copy, F: Accumulator<S>>(totals: &mut [F::Total], x: &[S], len: usize) {
     // `for_each` may not be inlined, and would be compiled for the baseline.
     if len <= NARROW_ROW {
         for (total, x) in totals.iter_mut().zip(x.chunks_exact(len)) {
-            *total = F::init(x[0]);
-            for x in &x[1..] {
-                *total = F::combine(*total, F::init(*x));
-            }
+            *total = fold_chain::<S, F>(x);
         }
         return;
     }

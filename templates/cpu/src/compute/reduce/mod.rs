@@ -2,17 +2,17 @@
 //!
 //! Axes are reduced one after the other, innermost first. Each is folded in blocks whose totals are combined pairwise,
 //! so the rounding error of a sum grows with the logarithm of its length. Contiguous rows of up to 4096 elements are folded
-//! in 4 or 32 chains. Blocks depend on the shape only, never on the number of cores.
+//! in 1, 4 or 32 chains. Blocks depend on the shape only, never on the number of cores.
 
 mod axis;
 mod plan;
 mod rows;
 mod source;
 
-use self::axis::{Block, reduce_axis};
+use self::axis::{Block, fold_short_row, reduce_axis};
 pub use self::plan::Reduction;
+use self::rows::LANES;
 pub(super) use self::rows::fold_row;
-use self::rows::{LANES, fold_lanes};
 use self::source::Region;
 pub use self::source::{Converted, Source};
 use super::arith::Number;
@@ -112,10 +112,8 @@ where
     let all = Region::of_adjacent(0, x.element_count());
     if count == x.element_count() && out.len() == 1 && (2..=LANES).contains(&count) {
         // All elements are one short row, as they are in the blocks below.
-        let (init, combine) = (F::Accumulator::init, F::Accumulator::combine);
         return x.read(all, &mut |x, _| {
-            let total = fold_lanes::<4, _, _>(x, &init, F::Accumulator::EMPTY, &combine);
-            out[0] = F::finish(total, count);
+            out[0] = F::finish(fold_short_row::<T, F::Accumulator>(x), count);
         });
     }
     assert_eq!(

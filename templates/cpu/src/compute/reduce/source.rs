@@ -15,7 +15,7 @@ pub struct Region {
 /// A function of the elements from the first of a region to its last, and of the stride of their rows.
 pub type Body<'a, T> = dyn FnMut(&[T], usize) + 'a;
 
-/// An operand with elements of `T`. Folds know it as a trait object, so that they are compiled once.
+/// An operand with elements of `T`. Folds take it as a trait object, so that they are compiled once.
 pub trait Source<T>: Sync {
     /// Returns the number of elements.
     fn element_count(&self) -> usize;
@@ -39,7 +39,7 @@ impl Region {
     }
 
     /// Returns the elements from the first of the region to its last.
-    fn of<'a, T>(&self, x: &'a [T]) -> &'a [T] {
+    fn slice<'a, T>(&self, x: &'a [T]) -> &'a [T] {
         &x[self.begin..][..(self.rows - 1) * self.stride + self.width]
     }
 }
@@ -50,7 +50,7 @@ impl<T: Sync> Source<T> for &[T] {
     }
 
     fn read(&self, region: Region, body: &mut Body<'_, T>) {
-        body(region.of(self), region.stride);
+        body(region.slice(self), region.stride);
     }
 }
 
@@ -63,7 +63,7 @@ impl<T: Precision> Source<T::Compute> for Converted<'_, T> {
     }
 
     fn read(&self, region: Region, body: &mut Body<'_, T::Compute>) {
-        let x = region.of(self.0);
+        let x = region.slice(self.0);
         if region.rows == 1 || region.width == region.stride {
             let mut buffer = Buffer::new(x.len());
             T::widen(x, &mut buffer);

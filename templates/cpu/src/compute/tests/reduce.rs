@@ -3,8 +3,9 @@
 use super::*;
 use crate::compute::precision::Precision;
 use crate::compute::reduce::{Converted, Fold, Mean, Reduction, Sum, reduce, reduce_source};
-use crate::compute::{Error, oracle};
+use crate::compute::{Error, oracle, parallel};
 use sp_plugin::Bf16;
+use std::sync::Mutex;
 
 fn run<T: Copy + Send + Sync + Default, F: Fold<T>>(
     x: &[T],
@@ -138,6 +139,49 @@ fn elements_converted_in_parts_have_the_bits_of_elements_converted_at_once() {
             let mut sums = vec![0.0; plan.len()];
             reduce_source::<f32, Sum>(&plan, &Converted(&x), &mut sums);
             assert_same(isa, &sums, &expected);
+        });
+    }
+}
+
+/// A task of a computation that uses all threads computes on its own one.
+#[test]
+fn bits_of_sums_do_not_depend_on_number_of_threads() {
+    for (dims, axes) in [
+        (vec![10_000, 16, 3], vec![1]),
+        (vec![1_000_000, 5], vec![0]),
+        (vec![100, 300, 31], vec![1]),
+        (vec![3, 20_000, 33], vec![1]),
+        (vec![70, 5003], vec![0]),
+        (vec![30_011, 9], vec![1]),
+    ] {
+        let fraction = |i: usize| (i.wrapping_mul(0x9E37_79B9) % 1000) as f32 / 7.0;
+        let x: Vec<f32> = (0..len(&dims)).map(fraction).collect();
+        let halves: Vec<Bf16> = x.iter().map(|x| Bf16::from_f32(*x)).collect();
+        let plan = Reduction::new(&dims, &axes).unwrap();
+        let compute = || {
+            let mut sums = [(); 2].map(|()| vec![0.0; plan.len()]);
+            reduce::<f32, Sum>(&plan, &x, &mut sums[0]);
+            reduce_source::<f32, Sum>(&plan, &Converted(&halves), &mut sums[1]);
+            sums
+        };
+        let (all, alone) = (compute(), Mutex::new(None));
+        parallel::run(parallel::threads(), |task| {
+            if task == 0 {
+                *alone.lock().unwrap() = Some(compute());
+            }
+        });
+        assert!(alone.into_inner().unwrap() == Some(all), "{dims:?}");
+    }
+}
+
+#[test]
+fn sums_of_negative_zeros_are_zero() {
+    for columns in [2, 16, 17, 64, 65, 5000] {
+        let x = vec![-0.0_f32; 2 * columns];
+        on_every_isa(|isa| {
+            assert_same(isa, &run::<f32, Sum>(&x, &[2, columns], &[1]), &[0.0; 2]);
+            let expected = vec![0.0; columns];
+            assert_same(isa, &run::<f32, Sum>(&x, &[2, columns], &[0]), &expected);
         });
     }
 }

@@ -171,8 +171,8 @@ pub(super) struct Elements<'a, T: Tiled> {
 }
 
 impl<'a, T: Tiled> Elements<'a, T> {
-    /// Finds the elements of these windows, at most a block of whole lines, or of a part of one or two. A copy is in
-    /// `blocks`, if there are.
+    /// Finds the elements of these windows, at most a block of whole lines, or of a part of one or two. A copy has
+    /// the layout of `blocks`, if given.
     pub(super) fn read(
         plan: &'a Convolution,
         layout: &'a Layout,
