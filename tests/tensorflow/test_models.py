@@ -24,6 +24,12 @@ NETWORKS = ["transformer encoder", "transformer decoder", "decoding loop", "LSTM
 HOST_OPS = {"_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "_HostSend", "_HostRecv", "Const", "Qr"}
 # Keras compiles convolutions in groups by XLA, and Keras 3.16 the mean of float16 too. A plugin has no JIT device for it.
 COMPILED_BY_XLA = {"layer Conv2D(3,3,groups=3)", "application ConvNeXtTiny", "mixed_float16"}
+# Models of layers, losses, optimizers and metrics that Keras 2.12 lacks.
+NOT_IN_KERAS_2 = {
+    "layer SpectralNormalization(layers.Dense(4))", 'layer Dense(4,activation="mish")', "loss categorical_focal_crossentropy",
+    "optimizer Lion", "optimizer Lamb", "metric F1Score", "metric R2Score",
+}
+NO_JIT_DEVICE = re.compile("No JIT device registered|could not find registered platform")  # the second up to 2.15
 PLACED = re.compile(r"\((\w+)\): /job:\S*/device:(\w+):\d+")
 
 pytestmark = pytest.mark.skipif(RELEASE < (2, 12), reason="Keras has other optimizers there")
@@ -61,20 +67,18 @@ def test_network_has_losses_of_cpu(name):
 @pytest.mark.skipif(not IS_COMPLETE, reason="SP_EVERY_MODEL=1 is not set")
 def test_every_model_has_losses_of_cpu():
     names = subprocess.run([sys.executable, PROGRAM, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
-    wrong, absent = {}, []
+    wrong = {}
     for name in names:
         results, _ = outcomes(name)
         cpu, device = results[name]["cpu"], results[name]["device"]
-        if str(cpu).startswith("not in Keras 2"):
-            absent.append(name)
-        elif isinstance(device, str):
-            is_expected = name in COMPILED_BY_XLA and "No JIT device registered" in device
-            if not is_expected:
+        if isinstance(device, str):
+            is_absent = name in NOT_IN_KERAS_2 and str(cpu).startswith("not in Keras 2")
+            is_compiled = name in COMPILED_BY_XLA and NO_JIT_DEVICE.search(device)
+            if not is_absent and not is_compiled:
                 wrong[name] = device
         elif not has_losses(name, cpu, device):
             wrong[name] = cpu[:2], device[:2]
     assert not wrong, json.dumps(wrong, indent=1)
-    assert len(absent) < len(names) / 10, absent
 
 
 def has_losses(name, cpu, device):
@@ -82,5 +86,8 @@ def has_losses(name, cpu, device):
     if name.startswith("application"):
         # In float64; the losses after an update amplify rounding, and differ between two runs on the CPU.
         return np.allclose(device[:1], cpu[:1], rtol=1e-4)
-    tolerance = 1e-2 if name == "mixed_bfloat16" else 1e-3
+    tolerance = {"mixed_bfloat16": 1e-2}.get(name, 1e-3)
+    if name.startswith("mixed") and RELEASE < (2, 16):
+        # Keras 2 computes the encoder's loss in the half type too.
+        tolerance *= 5
     return np.allclose(device, cpu, rtol=tolerance, atol=tolerance)
