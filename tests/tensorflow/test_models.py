@@ -86,7 +86,7 @@ def has_losses(name, cpu, device):
     if name.startswith("application"):
         # In float64; the losses after an update amplify rounding, and differ between two runs on the CPU.
         return np.allclose(device[:1], cpu[:1], rtol=1e-4)
-    tolerance = {"mixed_bfloat16": 1e-2}.get(name, 1e-3)
+    tolerance = 1e-2 if name == "mixed_bfloat16" else 1e-3
     if name.startswith("mixed") and RELEASE < (2, 16):
         # Keras 2 computes the encoder's loss in the half type too.
         tolerance *= 5
