@@ -1,14 +1,13 @@
 //! Elementwise loops over one or two operands, on all cores and with the machine's widest vectors.
 //!
 //! The function on scalars is inlined into the loop, so write it without branches if possible. Pass functions of
-//! `arith`, or closures as `#[inline(always)] |x| ...`. Broadcast operands are not copied, but for a few
-//! elements that are repeated for each short run.
+//! `arith`, or closures as `#[inline(always)] |x| ...`. Broadcast operands are copied in parts, if at all.
 
 use super::cost::{self, Cost};
+use super::operand::{BroadcastOperand, part_len};
 use super::parallel::for_each_chunk;
-use super::shape::{Broadcast, Position};
+use super::shape::Broadcast;
 use super::simd::{Isa, stream};
-use std::borrow::Cow;
 
 /// Number of elements up to which a loop takes less time than the selection of threads and vectors.
 pub const TINY: usize = 8;
@@ -146,40 +145,35 @@ pub fn map2_with_cost<A, B, U>(
         plan.len(),
         "the result differs in length from the plan"
     );
-    let (plan, x, y) = with_long_runs(plan, x, y);
+    if out.is_empty() {
+        return;
+    }
     fill(
         cost,
         out,
-        |start| plan.position(start),
+        |start| {
+            let operands = (
+                BroadcastOperand::new(plan, 0, x),
+                BroadcastOperand::new(plan, 1, y),
+            );
+            (start, operands)
+        },
         #[inline(always)]
-        |position, out| fill_chunk2(&plan, position, &x, &y, out, f),
+        |(start, operands), out| {
+            let (x, y) = operands;
+            let mut done = 0;
+            while done < out.len() {
+                let count = part_len(plan, *start, out.len() - done);
+                let part = out[done..done + count].iter_mut();
+                let operands = x.read(*start, count).iter().zip(y.read(*start, count));
+                for (out, (x, y)) in part.zip(operands) {
+                    *out = f(*x, *y);
+                }
+                done += count;
+                *start += count;
+            }
+        },
     );
-}
-
-/// The length of a run up to which the overhead of a run takes longer than its elements, and the length of a longer one.
-const SHORT_RUN: usize = 32;
-const LONG_RUN: usize = 512;
-
-/// Returns the plan and its operands with the elements of one, such as a bias of few channels, several times if it is
-/// repeated for each short run.
-fn with_long_runs<'a, A: Copy, B: Copy>(
-    plan: &'a Broadcast<2>,
-    x: &'a [A],
-    y: &'a [B],
-) -> (Cow<'a, Broadcast<2>>, Cow<'a, [A]>, Cow<'a, [B]>) {
-    let as_they_are = (Cow::Borrowed(plan), x.into(), y.into());
-    let Some((run, repeated)) = plan.repeated_run() else {
-        return as_they_are;
-    };
-    if run > SHORT_RUN || plan.len() < 4 * LONG_RUN {
-        return as_they_are;
-    }
-    let times = LONG_RUN / run;
-    let plan = Cow::Owned(plan.with_run(run * times));
-    match repeated {
-        0 => (plan, x.repeat(times).into(), y.into()),
-        _ => (plan, x.into(), y.repeat(times).into()),
-    }
 }
 
 /// Results of at least this size bypass the caches. Smaller ones may be in the last cache, where such stores take twice
@@ -242,48 +236,4 @@ fn fill_parts<U: Copy>(out: &mut [U], streamed: bool, compute: &mut ComputePart<
         compute(&mut buffer[..part.len()], Some(part));
     }
     stream::fence();
-}
-
-#[inline(always)]
-fn fill_chunk2<A: Copy, B: Copy, U>(
-    plan: &Broadcast<2>,
-    position: &mut Position<2>,
-    x: &[A],
-    y: &[B],
-    out: &mut [U],
-    f: impl Fn(A, B) -> U,
-) {
-    let Some(inner) = plan.loops().last() else {
-        return;
-    };
-    let steps = inner.steps;
-    // One loop over the runs, since its code is longer than that of a run.
-    plan.for_each_run(
-        position,
-        out.len(),
-        #[inline(always)]
-        |done, [i, j], n| {
-            let out = out[done..done + n].iter_mut();
-            match steps {
-                [1, 1] => out.zip(x[i..i + n].iter().zip(&y[j..j + n])).for_each(
-                    #[inline(always)]
-                    |(o, (x, y))| *o = f(*x, *y),
-                ),
-                [1, _] => {
-                    let y = y[j];
-                    out.zip(&x[i..i + n]).for_each(
-                        #[inline(always)]
-                        |(o, x)| *o = f(*x, y),
-                    );
-                }
-                _ => {
-                    let x = x[i];
-                    out.zip(&y[j..j + n]).for_each(
-                        #[inline(always)]
-                        |(o, y)| *o = f(x, *y),
-                    );
-                }
-            }
-        },
-    );
 }

@@ -42,6 +42,7 @@ pub mod matmul;
 pub mod movement;
 pub mod multinomial;
 pub mod nn;
+pub(crate) mod operand;
 #[allow(unsafe_code)]
 pub mod parallel;
 #[allow(unsafe_code)]

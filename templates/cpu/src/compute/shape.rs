@@ -108,6 +108,12 @@ impl<const N: usize> Broadcast<N> {
         self.len() == 0
     }
 
+    /// Returns true if each operand has the shape of the result.
+    #[inline]
+    pub fn is_of_equal_shapes(&self) -> bool {
+        self.loops.iter().all(|it| it.steps == [1; N])
+    }
+
     /// Returns the number of elements of each operand.
     pub fn lens(&self) -> [usize; N] {
         self.lens
@@ -154,29 +160,6 @@ impl<const N: usize> Broadcast<N> {
                 position.advance(outer);
             }
         }
-    }
-}
-
-impl Broadcast<2> {
-    /// Returns the length of a run and the operand that is repeated for each run, if one is and the other one is not.
-    pub(super) fn repeated_run(&self) -> Option<(usize, usize)> {
-        let [outer, inner] = self.loops[..] else {
-            return None;
-        };
-        let repeated = outer.steps.iter().position(|step| *step == 0)?;
-        let is_plain = inner.steps == [1, 1] && outer.steps[1 - repeated] == inner.len;
-        is_plain.then_some((inner.len, repeated))
-    }
-
-    /// Returns the plan for runs of `len` elements, of which the last one may be shorter, of the operands of
-    /// [`repeated_run`](Self::repeated_run).
-    pub(super) fn with_run(&self, len: usize) -> Self {
-        let mut longer = self.clone();
-        let steps = self.loops[0].steps.map(|step| step.min(1) * len);
-        longer.loops[0].len = self.len().div_ceil(len);
-        longer.loops[0].steps = steps;
-        longer.loops[1].len = len;
-        longer
     }
 }
 

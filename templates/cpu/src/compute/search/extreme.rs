@@ -67,8 +67,28 @@ fn search<T: Copy + Sync>(
     });
 }
 
-/// Finds the best value first, and then its position: the loop without positions is the one that is vectorized.
+/// The number of elements up to which a vector is searched in one pass.
+const SHORT: usize = 16;
+
 fn search_vector<T: Copy>(is_better: impl Fn(T, T) -> bool + Copy, start: T, x: &[T]) -> usize {
+    match x.len() <= SHORT {
+        true => search_short(is_better, start, x),
+        false => search_long(is_better, start, x),
+    }
+}
+
+fn search_short<T: Copy>(is_better: impl Fn(T, T) -> bool, start: T, x: &[T]) -> usize {
+    let (mut best, mut found) = (start, 0);
+    for (index, x) in x.iter().enumerate() {
+        let is_new = is_better(*x, best);
+        best = if is_new { *x } else { best };
+        found = if is_new { index } else { found };
+    }
+    found
+}
+
+/// Finds the best value first, and then its position: the loop without positions is the one that is vectorized.
+fn search_long<T: Copy>(is_better: impl Fn(T, T) -> bool + Copy, start: T, x: &[T]) -> usize {
     let best_of = |best, x: &T| if is_better(*x, best) { *x } else { best };
     let mut lanes = [start; 16];
     let (chunks, rest) = x.as_chunks::<16>();
