@@ -8,7 +8,7 @@ const LN_2_PARTS: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
 
 /// Returns the polynomial with these coefficients, the highest first.
 #[inline(always)]
-fn polynomial<const N: usize>(coefficients: [f32; N], x: f32) -> f32 {
+pub(super) fn polynomial<const N: usize>(coefficients: [f32; N], x: f32) -> f32 {
     let mut sum = coefficients[0];
     for coefficient in &coefficients[1..] {
         sum = sum.mul_add(x, *coefficient);

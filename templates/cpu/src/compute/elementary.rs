@@ -2,6 +2,7 @@
 //! The others of `f32` are approximations.
 
 use super::approximation;
+use super::arc;
 use super::arith::Float;
 use super::trigonometric;
 use std::ops::{Add, Div, Mul, Sub};
@@ -108,9 +109,9 @@ floats! {
         sine: |x| trigonometric::sine(x);
         cosine: |x| trigonometric::cosine(x);
         tangent: |x| trigonometric::tangent(x);
-        arc_sine: |x| trigonometric::arc_sine(x);
-        arc_cosine: |x| trigonometric::arc_cosine(x);
-        arc_tangent: |x| trigonometric::arc_tangent(x);
+        arc_sine: |x| arc::arc_sine(x);
+        arc_cosine: |x| arc::arc_cosine(x);
+        arc_tangent: |x| arc::arc_tangent(x);
     }
     f64 {
         exp_minus_one: |x| x.exp_m1();
@@ -177,6 +178,9 @@ mod tests {
         check("tanh", 2, f32::hyperbolic_tangent, f64::tanh);
         check("erf", 2, f32::error_function, f64::error_function);
         check("erfc", 5, f32::error_complement, f64::error_complement);
+        check("asin", 2, f32::arc_sine, f64::asin);
+        check("acos", 1, f32::arc_cosine, f64::acos);
+        check("atan", 1, f32::arc_tangent, f64::atan);
         check("sigmoid", 2, f32::logistic, |x| 1.0 / (1.0 + (-x).exp()));
     }
 }

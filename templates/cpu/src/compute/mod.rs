@@ -13,6 +13,7 @@
 
 pub(crate) mod approximation;
 pub(crate) mod approximation64;
+pub(crate) mod arc;
 pub mod arith;
 #[allow(unsafe_code)]
 pub(crate) mod array;

@@ -125,65 +125,6 @@ pub fn tangent(x: f32) -> f32 {
     tangent as f32
 }
 
-/// Returns the square root with a relative error below `2^-40`; NaN for negative numbers. That of `f64` takes more time.
-#[inline(always)]
-fn square_root(x: f32) -> f64 {
-    let root = x.sqrt();
-    let slope = 0.5 / if root < 1e-9 { 1e-9 } else { root };
-    let (x, root, slope) = (f64::from(x), f64::from(root), f64::from(slope));
-    // The product is exact.
-    root + (x - root * root) * slope
-}
-
-/// Returns true and the angle whose sine is the root of `(1 - |x|) / 2` if `|x|` is above 1/2, or else false and the angle
-/// whose sine is `|x|`. Its relative error is `2^-32`.
-#[inline(always)]
-fn reduced_arc_sine(x: f32) -> (bool, f64) {
-    let magnitude = x.abs();
-    let is_far = magnitude > 0.5;
-    let half_distance = 0.5 - 0.5 * magnitude;
-    let near = f64::from(magnitude);
-    let (sine, square) = if is_far {
-        (square_root(half_distance), f64::from(half_distance))
-    } else {
-        (near, near * near)
-    };
-    let coefficients = [
-        0.037_885_625_980_275_38,
-        0.014_139_459_479_826_899,
-        0.031_900_813_047_913_694,
-        0.044_503_085_479_862_106,
-        0.075_006_041_049_557_83,
-        0.166_666_569_447_521_53,
-        1.000_000_000_254_604_1,
-    ];
-    (is_far, sine * polynomial(coefficients, square))
-}
-
-/// Returns the angle of a sine, from -pi/2 to pi/2, with an error of 0.51 units in the last place; NaN for numbers beyond 1.
-#[inline(always)]
-pub fn arc_sine(x: f32) -> f32 {
-    let (is_far, angle) = reduced_arc_sine(x);
-    let angle = if is_far {
-        FRAC_PI_2 - 2.0 * angle
-    } else {
-        angle
-    };
-    (angle as f32).copysign(x)
-}
-
-/// Returns the angle of a cosine, from 0 to pi, with an error of 0.51 units in the last place; NaN for numbers beyond 1.
-#[inline(always)]
-pub fn arc_cosine(x: f32) -> f32 {
-    let (is_far, angle) = reduced_arc_sine(x);
-    let angle = if is_far {
-        2.0 * angle
-    } else {
-        FRAC_PI_2 - angle
-    };
-    (if x < 0.0 { PI - angle } else { angle }) as f32
-}
-
 /// Returns the angle of a point whose coordinates are positive or 0, from 0 to pi/2, with a relative error of `2^-31`.
 #[inline(always)]
 fn positive_angle(y: f64, x: f64) -> f64 {
@@ -205,14 +146,6 @@ fn positive_angle(y: f64, x: f64) -> f64 {
     let angle = tangent * polynomial(coefficients, tangent * tangent);
     let angle = if is_far { angle + FRAC_PI_4 } else { angle };
     if is_steep { FRAC_PI_2 - angle } else { angle }
-}
-
-/// Returns the angle of a tangent, from -pi/2 to pi/2, with an error of 0.52 units in the last place.
-#[inline(always)]
-pub fn arc_tangent(x: f32) -> f32 {
-    // The angle of any larger number is rounded to pi/2. That of infinity would be NaN.
-    let magnitude = at_most(f64::from(x.abs()), 1e30);
-    (positive_angle(magnitude, 1.0) as f32).copysign(x)
 }
 
 /// Returns the angle of the point `(x, y)`, from -pi to pi, with an error of 0.52 units in the last place.
@@ -310,9 +243,6 @@ mod tests {
         check("sin", sine, f64::sin);
         check("cos", cosine, f64::cos);
         check("tan", tangent, f64::tan);
-        check("asin", arc_sine, f64::asin);
-        check("acos", arc_cosine, f64::acos);
-        check("atan", arc_tangent, f64::atan);
     }
 
     #[test]
