@@ -1,6 +1,7 @@
 //! Maxima and averages over windows of images and volumes, and their gradients. Tensors are in the order batch, planes,
 //! rows, columns, channels. An image is a volume of one plane.
 
+mod folds;
 mod forward;
 mod gradient;
 mod positions;

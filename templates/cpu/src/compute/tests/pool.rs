@@ -86,6 +86,72 @@ fn check((input, size, slides): ([usize; 4], [usize; 2], [Slide; 2])) {
     });
 }
 
+/// Slides along the rows and columns of this stride and padding.
+fn slides(stride: usize, padding: Padding) -> [Slide; 2] {
+    [Slide {
+        stride,
+        dilation: 1,
+        padding,
+    }; 2]
+}
+
+#[test]
+fn pools_of_several_tasks_match_oracle() {
+    for stride in [1, 2, 3] {
+        check(([2, 70, 70, 9], [3, 3], slides(stride, Padding::Same)));
+    }
+}
+
+#[test]
+fn nan_is_the_result_of_its_windows_only() {
+    for (channels, stride) in [(1, 1), (3, 1), (3, 2), (9, 2), (40, 1), (40, 3)] {
+        let (input, slides) = ([2, 7, 7, channels], slides(stride, Padding::Same));
+        let plan = Pool::new(input, [3, 2], slides).unwrap();
+        let [rows, columns] =
+            [(7, 3), (7, 2)].map(|(input, size)| Windows::new(input, size, slides[0]).unwrap());
+        let mut x = vec![1_f32; len(&input)];
+        let (row, column, channel) = (4, 3, channels - 1);
+        x[(row * 7 + column) * channels + channel] = f32::NAN;
+        let has_nan = |at: &Vec<usize>| {
+            let is_in = |windows: &Windows, o, index| {
+                (0..windows.size).any(|k| windows.index(o, k) == Some(index))
+            };
+            at[0] == 0
+                && is_in(&rows, at[1], row)
+                && is_in(&columns, at[2], column)
+                && at[3] == channel
+        };
+        let expected: Vec<f32> = oracle::coordinates(&plan.output())
+            .iter()
+            .map(|at| if has_nan(at) { f32::NAN } else { 1.0 })
+            .collect();
+        on_every_isa(|isa| {
+            let (mut largest, mut average) = (vec![9.0; expected.len()], vec![9.0; expected.len()]);
+            max_pool(&plan, &x, &mut largest);
+            average_pool(&plan, &x, &mut average);
+            assert_same(isa, &largest, &expected);
+            assert_same(isa, &average, &expected);
+        });
+    }
+}
+
+#[test]
+fn windows_of_padding_only_have_the_lowest_maximum_and_no_average() {
+    for (height, channels, stride) in [(2, 1, 1), (2, 3, 2), (1, 9, 2), (0, 9, 2), (0, 1, 1)] {
+        let slides = slides(stride, Padding::Explicit(9, 8));
+        let plan = Pool::new([1, height, 1, channels], [1, 1], slides).unwrap();
+        let x = vec![5_f32; height * channels];
+        let mut y = vec![7.0; len(&plan.output())];
+        max_pool(&plan, &x, &mut y);
+        let inside = y.iter().filter(|it| **it == 5.0).count();
+        assert!(inside <= x.len());
+        assert!(y.iter().all(|it| *it == 5.0 || *it == f32::NEG_INFINITY));
+        average_pool(&plan, &x, &mut y);
+        assert_eq!(y.iter().filter(|it| **it == 5.0).count(), inside);
+        assert!(y.iter().all(|it| *it == 5.0 || it.is_nan()));
+    }
+}
+
 proptest! {
     #[test]
     fn pools_match_oracle(case in case()) {

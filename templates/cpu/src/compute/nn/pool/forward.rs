@@ -1,7 +1,7 @@
 //! Maxima and averages of windows.
 
 use super::Pool;
-use super::windows::Elements;
+use super::folds::{Fold, RowBuffer, RowFolds};
 use crate::compute::arith::Number;
 use crate::compute::elementary::Elementary;
 use crate::compute::nn::activation;
@@ -12,39 +12,68 @@ use crate::compute::simd::Isa;
 const GRAIN: usize = 128 * 1024;
 
 impl Pool {
-    /// Calls `write(image, elements of the window, channels of the result)` for each window.
-    fn for_each_window<T: Number>(
-        &self,
-        x: &[T],
-        out: &mut [T],
-        write: impl Fn(&[T], &Elements, &mut [T]) + Sync,
-    ) {
+    /// Returns the number of elements that are read for a row of windows, about.
+    fn work_of_row(&self) -> usize {
+        /// The number of elements that are read in the time that a window of one element takes.
+        const LEAST: usize = 8;
+        let [planes, rows, columns] = self.windows().map(|it| it.size.min(it.input));
+        let of_rows = planes * rows * self.columns.input * self.channels;
+        of_rows + columns * self.columns.output * self.channels.max(LEAST)
+    }
+
+    /// Writes the result of each window.
+    fn write_folds<T: Number, F: Fold<T>>(&self, x: &[T], out: &mut [T]) {
         if out.is_empty() {
             return;
         }
-        let row = self.output_row();
-        let (work, lines) = (
-            row * self.most_elements(),
-            self.planes.output * self.rows.output,
-        );
-        let (block, isa) = ((GRAIN / work.max(1)).max(1), Isa::current());
+        let (row, folds) = (self.output_row(), RowFolds::new(self));
+        let (block, isa) = ((GRAIN / self.work_of_row().max(1)).max(1), Isa::current());
         for_each_block(out, block * row, |index, out| {
-            let mut elements = Elements::default();
+            let mut buffer = RowBuffer::default();
             isa.vectorize(
                 #[inline(always)]
                 || {
-                    for (line, out) in out.chunks_exact_mut(row).enumerate() {
-                        let line = index * block + line;
-                        let image = &x[line / lines * self.image()..][..self.image()];
-                        let [plane, row] = self.row_of_windows(line % lines);
-                        for (column, out) in out.chunks_exact_mut(self.channels).enumerate() {
-                            self.find([plane, row, column], &mut elements);
-                            write(image, &elements, out);
-                        }
+                    for line in 0..out.len() / row {
+                        let out = &mut out[line * row..];
+                        folds.write::<T, F>(x, index * block + line, &mut buffer, out);
                     }
                 },
             );
         });
+    }
+}
+
+/// The maximum: NaN if one element is NaN.
+struct Largest;
+
+impl<T: Number> Fold<T> for Largest {
+    const EMPTY: T = T::LOWEST;
+
+    #[inline(always)]
+    fn combine(x: T, y: T) -> T {
+        activation::maximum(x, y)
+    }
+
+    #[inline(always)]
+    fn finish(folded: T, _: usize) -> T {
+        folded
+    }
+}
+
+/// The sum divided by the number of elements.
+struct Average;
+
+impl<T: Elementary> Fold<T> for Average {
+    const EMPTY: T = T::ZERO;
+
+    #[inline(always)]
+    fn combine(x: T, y: T) -> T {
+        x.plus(y)
+    }
+
+    #[inline(always)]
+    fn finish(folded: T, count: usize) -> T {
+        folded.over(T::from_count(count))
     }
 }
 
@@ -54,24 +83,7 @@ impl Pool {
 /// Panics if a slice has another length than the plan.
 pub fn max_pool<T: Number>(plan: &Pool, x: &[T], y: &mut [T]) {
     plan.check(x, y);
-    plan.for_each_window(
-        x,
-        y,
-        #[inline(always)]
-        |image, elements, out| {
-            out.fill(T::LOWEST);
-            elements.for_each(
-                #[inline(always)]
-                |index| {
-                    let x = &image[index..index + out.len()];
-                    out.iter_mut().zip(x).for_each(
-                        #[inline(always)]
-                        |(out, x)| *out = activation::maximum(*out, *x),
-                    );
-                },
-            );
-        },
-    );
+    plan.write_folds::<T, Largest>(x, y);
 }
 
 /// Computes the average of each window, without its padding.
@@ -80,27 +92,5 @@ pub fn max_pool<T: Number>(plan: &Pool, x: &[T], y: &mut [T]) {
 /// Panics if a slice has another length than the plan.
 pub fn average_pool<T: Elementary>(plan: &Pool, x: &[T], y: &mut [T]) {
     plan.check(x, y);
-    plan.for_each_window(
-        x,
-        y,
-        #[inline(always)]
-        |image, elements, out| {
-            out.fill(T::ZERO);
-            elements.for_each(
-                #[inline(always)]
-                |index| {
-                    let x = &image[index..index + out.len()];
-                    out.iter_mut().zip(x).for_each(
-                        #[inline(always)]
-                        |(out, x)| *out = out.plus(*x),
-                    );
-                },
-            );
-            let count = T::from_count(elements.count());
-            out.iter_mut().for_each(
-                #[inline(always)]
-                |out| *out = out.over(count),
-            );
-        },
-    );
+    plan.write_folds::<T, Average>(x, y);
 }

@@ -56,6 +56,20 @@ impl Pool {
         }
     }
 
+    /// Finds the rows of elements of a row of windows of the result: the index in the operand of the first element of each.
+    pub(super) fn find_rows(&self, row_of_windows: usize, rows: &mut Vec<usize>) {
+        let windows = self.planes.output * self.rows.output;
+        let [z, y] = self.row_of_windows(row_of_windows % windows);
+        let image = row_of_windows / windows * self.planes.input;
+        let ((front, back), (top, bottom)) = (self.planes.inside(z), self.rows.inside(y));
+        rows.clear();
+        for k in front..back {
+            let plane = (image + self.planes.element(z, k)) * self.rows.input;
+            let row = |i| (plane + self.rows.element(y, i)) * self.columns.input * self.channels;
+            rows.extend((top..bottom).map(row));
+        }
+    }
+
     /// Returns the index, in an image, after the last row of elements of a row of windows; 0 if these have padding only.
     pub(super) fn end_of_row(&self, z: usize, y: usize) -> usize {
         let (planes, rows) = (self.planes.inside(z), self.rows.inside(y));
