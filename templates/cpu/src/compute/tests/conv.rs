@@ -111,6 +111,32 @@ proptest! {
     }
 }
 
+/// The numbers of channels are below, at and above one register and several, with a register that reaches beyond the
+/// tensor's last pixel.
+#[test]
+fn depthwise_convolutions_of_any_number_of_channels_match_oracle() {
+    let slides = |stride, dilation, padding| {
+        [Slide {
+            stride,
+            dilation,
+            padding,
+        }; 2]
+    };
+    for channels in [2, 3, 7, 8, 10, 15, 16, 17, 24, 31, 33, 40, 77] {
+        let filter = |size, each| [size, size, 1, channels * each];
+        let image = [2, 7, 11, channels];
+        check::<f32>((image, filter(3, 1), slides(1, 1, Padding::Same)));
+        check::<f64>((image, filter(3, 1), slides(2, 1, Padding::Same)));
+        check::<f32>((image, filter(2, 3), slides(1, 2, Padding::Valid)));
+        check::<f32>((
+            [1, 1, 1, channels],
+            filter(3, 1),
+            slides(1, 1, Padding::Same),
+        ));
+    }
+    check::<f32>(([4, 40, 33, 10], [3, 3, 1, 10], slides(1, 1, Padding::Same)));
+}
+
 /// The shapes cover several blocks of windows, lines longer than a block, several parts of a filter's gradient, one channel
 /// of a color image, windows that are far apart, and blocks of channels.
 #[test]

@@ -12,7 +12,7 @@ use crate::compute::parallel::for_each_block;
 use crate::compute::precision::Widened;
 use crate::compute::simd::{Isa, Lanes, LanesBody, Registers};
 use crate::compute::workspace::Buffer;
-use channels::{Channels, for_each_group};
+use channels::{Channels, ROOM, for_each_group, with_room};
 use taps::Taps;
 
 pub(super) use filter::backprop_filter;
@@ -35,6 +35,7 @@ struct Sums<'a, T> {
     x: &'a [T],
     /// The rows and columns of the operand's images.
     size: [usize; 2],
+    /// The filter, from whose last element a register can be read.
     filter: &'a [T],
     /// The number of columns of the filter.
     filter_columns: usize,
@@ -45,7 +46,7 @@ impl<T: Tiled> Sums<'_, T> {
     /// Writes all pixels of the result.
     fn write(&self, out: &mut [T]) {
         let row = self.columns.len() * self.channels;
-        let work = row * (self.filter.len() / self.channels);
+        let work = row * ((self.filter.len() - ROOM) / self.channels);
         let (block, isa) = ((GRAIN / work).max(1), Isa::current());
         for_each_block(out, block * row, |index, out| {
             let sums = self;
@@ -56,7 +57,8 @@ impl<T: Tiled> Sums<'_, T> {
 }
 
 impl<T: Tiled> Sums<'_, T> {
-    /// Writes adjacent pixels of the result, which are in these rows and whose first one has these columns.
+    /// Writes adjacent pixels to the start of `out`, which are in these rows and whose first one has these columns. The
+    /// elements after them have any value.
     #[inline(always)]
     fn write_pixels<V: Lanes<Scalar = T>, const P: usize>(
         &self,
@@ -72,6 +74,12 @@ impl<T: Tiled> Sums<'_, T> {
             shift,
             out,
         };
+        if self.channels < V::COUNT && pixels.room() < V::COUNT {
+            return (0..self.channels).for_each(
+                #[inline(always)]
+                |channel| pixels.write_channel(channel),
+            );
+        }
         for_each_group::<V, 2>(registers, self.channels, &mut pixels);
     }
 }
@@ -90,20 +98,23 @@ impl<T: Tiled> LanesBody<T> for WriteLines<'_, T> {
     fn run<V: Lanes<Scalar = T>>(self, registers: Registers<V>) {
         let Self { sums, first, out } = self;
         let row = sums.columns.len() * sums.channels;
-        for (line, out) in (first..).zip(out.chunks_exact_mut(row)) {
-            let (image, row) = (line / sums.rows.len(), line % sums.rows.len());
+        for line in 0..out.len() / row {
+            let mut out = &mut out[line * row..];
+            let (image, row) = (
+                (first + line) / sums.rows.len(),
+                (first + line) % sums.rows.len(),
+            );
             let rows = (image * sums.size[0], sums.rows[row]);
-            let (mut columns, mut out) = (&sums.columns[..], out);
+            let mut columns = &sums.columns[..];
             while let Some(first) = columns.first() {
                 let shift = shift_of_alike(columns);
                 let count = if shift.is_some() { ALIKE } else { 1 };
-                let (out_here, rest) = out.split_at_mut(count * sums.channels);
                 let place = (rows, *first);
                 match shift {
-                    Some(shift) => sums.write_pixels::<V, ALIKE>(registers, place, shift, out_here),
-                    None => sums.write_pixels::<V, 1>(registers, place, 0, out_here),
+                    Some(shift) => sums.write_pixels::<V, ALIKE>(registers, place, shift, out),
+                    None => sums.write_pixels::<V, 1>(registers, place, 0, out),
                 }
-                (columns, out) = (&columns[count..], rest);
+                (columns, out) = (&columns[count..], &mut out[count * sums.channels..]);
             }
         }
     }
@@ -148,6 +159,38 @@ impl<T: Tiled, const P: usize> Pixels<'_, T, P> {
             },
         );
     }
+
+    /// Returns the number of elements that can be read and written from each pixel's first channel on.
+    #[inline(always)]
+    fn room(&self) -> usize {
+        let line = (self.rows.0 + self.rows.1.greatest_position()) * self.sums.size[1];
+        let pixel = line * self.sums.channels + self.columns.greatest_position();
+        let read = self
+            .sums
+            .x
+            .len()
+            .saturating_sub(pixel + (P - 1) * self.shift);
+        read.min(self.out.len() - (P - 1) * self.sums.channels)
+    }
+
+    /// Writes one channel.
+    #[inline(always)]
+    fn write_channel(&mut self, channel: usize) {
+        let (x, filter) = (self.sums.x, self.sums.filter);
+        let mut sums = [T::ZERO; P];
+        self.for_each_tap(
+            #[inline(always)]
+            |pixel, weights| {
+                for (i, sum) in sums.iter_mut().enumerate() {
+                    let x = x[pixel + i * self.shift + channel];
+                    *sum = sum.plus(x.times(filter[weights + channel]));
+                }
+            },
+        );
+        for (i, sum) in sums.iter().enumerate() {
+            self.out[i * self.sums.channels + channel] = *sum;
+        }
+    }
 }
 
 impl<T: Tiled, const P: usize> Channels<T> for Pixels<'_, T, P> {
@@ -173,24 +216,6 @@ impl<T: Tiled, const P: usize> Channels<T> for Pixels<'_, T, P> {
             registers.store(sums, &mut self.out[i * self.sums.channels + channel..]);
         }
     }
-
-    #[inline(always)]
-    fn one(&mut self, channel: usize) {
-        let (x, filter) = (self.sums.x, self.sums.filter);
-        let mut sums = [T::ZERO; P];
-        self.for_each_tap(
-            #[inline(always)]
-            |pixel, weights| {
-                for (i, sum) in sums.iter_mut().enumerate() {
-                    let x = x[pixel + i * self.shift + channel];
-                    *sum = sum.plus(x.times(filter[weights + channel]));
-                }
-            },
-        );
-        for (i, sum) in sums.iter().enumerate() {
-            self.out[i * self.sums.channels + channel] = *sum;
-        }
-    }
 }
 
 /// Computes a convolution that is not trivial.
@@ -203,7 +228,7 @@ pub(super) fn forward<T: Tiled>(plan: &Convolution, x: &[T], filter: &[T], y: &m
         }),
         x: &x,
         size: [plan.rows.input, plan.columns.input],
-        filter,
+        filter: &with_room(filter),
         filter_columns: plan.columns.size,
         channels: plan.filters,
     };
@@ -219,7 +244,7 @@ pub(super) fn backprop_input<T: Tiled>(plan: &Convolution, filter: &[T], dy: &[T
         }),
         x: dy,
         size: [plan.rows.output, plan.columns.output],
-        filter,
+        filter: &with_room(filter),
         filter_columns: plan.columns.size,
         channels: plan.filters,
     };

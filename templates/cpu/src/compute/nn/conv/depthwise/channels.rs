@@ -1,21 +1,23 @@
 //! Groups of channels that are computed in registers.
 
 use crate::compute::simd::{Lanes, Registers};
+use crate::compute::workspace::{AnyBits, Buffer};
+
+/// The most elements that a register has.
+pub(super) const ROOM: usize = 16;
 
 /// A computation on some channels at a time.
 pub(super) trait Channels<T> {
-    /// Computes `N` registers of channels.
+    /// Computes `N` registers of channels. The last ones may be computed more than once, and channels after them if there
+    /// are less than a register.
     fn several<V: Lanes<Scalar = T>, const N: usize>(
         &mut self,
         registers: Registers<V>,
         channel: usize,
     );
-
-    /// Computes one channel.
-    fn one(&mut self, channel: usize);
 }
 
-/// Computes each group of channels: `N` registers, one register, and single channels of less than a register.
+/// Computes each group of channels: `N` registers, or one.
 #[inline(always)]
 pub(super) fn for_each_group<V: Lanes, const N: usize>(
     registers: Registers<V>,
@@ -23,14 +25,21 @@ pub(super) fn for_each_group<V: Lanes, const N: usize>(
     work: &mut impl Channels<V::Scalar>,
 ) {
     let wide = N * V::COUNT;
-    let (wides, ones) = (channels / wide * wide, channels / V::COUNT * V::COUNT);
+    let wides = channels / wide * wide;
     for channel in (0..wides).step_by(wide) {
         work.several::<V, N>(registers, channel);
     }
-    for channel in (wides..ones).step_by(V::COUNT) {
-        work.several::<V, 1>(registers, channel);
+    let last = channels.saturating_sub(V::COUNT);
+    for channel in (wides..channels).step_by(V::COUNT) {
+        work.several::<V, 1>(registers, channel.min(last));
     }
-    for channel in ones..channels {
-        work.one(channel);
-    }
+}
+
+/// Returns a copy from whose last element a register can be read.
+pub(super) fn with_room<T: AnyBits + Default>(x: &[T]) -> Buffer<T> {
+    let mut copy = Buffer::new(x.len() + ROOM);
+    let (elements, room) = copy.split_at_mut(x.len());
+    elements.copy_from_slice(x);
+    room.fill(T::default());
+    copy
 }

@@ -1,11 +1,12 @@
 //! The gradient of the filter of a depthwise convolution.
 
-use super::channels::{Channels, for_each_group};
+use super::channels::{Channels, ROOM, for_each_group, with_room};
 use super::repeat;
 use crate::compute::matmul::Tiled;
 use crate::compute::nn::conv::Convolution;
 use crate::compute::nn::window::Windows;
 use crate::compute::parallel::for_each_block;
+use crate::compute::precision::Widened;
 use crate::compute::simd::{Isa, Lanes, LanesBody, Registers};
 use std::ops::Range;
 
@@ -21,11 +22,14 @@ pub(in crate::compute::nn::conv) fn backprop_filter<T: Tiled>(
     dy: &[T],
     df: &mut [T],
 ) {
-    let (lines, len) = (plan.batch * plan.rows.output, df.len());
+    let (lines, channels) = (plan.batch * plan.rows.output, plan.filters);
+    // Each element of the filter has whole registers of channels.
+    let padded = channels.next_multiple_of(ROOM);
+    let len = df.len() / channels * padded;
     // Parts depend on the shape only, so that the order of summation does not depend on the number of threads.
     let work = lines
         .saturating_mul(plan.columns.output)
-        .saturating_mul(len);
+        .saturating_mul(df.len());
     let parts = (work / PART).clamp(1, PARTS).min(lines);
     let per_part = lines.div_ceil(parts);
     let mut sums = vec![T::ZERO; len * lines.div_ceil(per_part)];
@@ -46,9 +50,12 @@ pub(in crate::compute::nn::conv) fn backprop_filter<T: Tiled>(
     });
     df.fill(T::ZERO);
     for part in sums.chunks_exact(len) {
-        df.iter_mut()
-            .zip(part)
-            .for_each(|(df, part)| *df = df.plus(*part));
+        let parts = part.chunks_exact(padded);
+        for (df, part) in df.chunks_exact_mut(channels).zip(parts) {
+            df.iter_mut()
+                .zip(part)
+                .for_each(|(df, part)| *df = df.plus(*part));
+        }
     }
 }
 
@@ -68,22 +75,36 @@ impl<T: Tiled> LanesBody<T> for AddLines<'_, T> {
     fn run<V: Lanes<Scalar = T>>(self, registers: Registers<V>) {
         let (plan, rows, columns) = (self.plan, &self.plan.rows, &self.plan.columns);
         let channels = plan.filters;
+        let padded = channels.next_multiple_of(ROOM);
         for line in self.lines {
             let (image, row) = (line / rows.output, line % rows.output);
-            let dy = &self.dy[line * columns.output * channels..][..columns.output * channels];
+            let dy = line_with_room(self.dy, line, columns.output * channels);
             let (top, bottom) = rows.inside(row);
             for i in top..bottom {
                 let y = image * rows.input + rows.element(row, i);
-                let x = &self.x[y * columns.input * channels..][..columns.input * channels];
+                let x = line_with_room(self.x, y, columns.input * channels);
                 for j in 0..columns.size {
-                    let df = &mut self.df[(i * columns.size + j) * channels..][..channels];
-                    let mut pair = Pair::new(columns, j, [x, dy], df);
-                    for_each_group::<V, 4>(registers, channels, &mut pair);
+                    let df = &mut self.df[(i * columns.size + j) * padded..][..padded];
+                    let mut pair = Pair::new((columns, channels), j, [&x, &dy], df);
+                    let channels = channels.next_multiple_of(V::COUNT);
+                    for_each_group::<V, 2>(registers, channels, &mut pair);
                 }
             }
         }
     }
 }
+
+/// Returns the elements from the start of line `index` on, so that a register can be read from the line's last one.
+fn line_with_room<T: Tiled>(x: &[T], index: usize, len: usize) -> Widened<'_, T> {
+    let x = &x[index * len..];
+    match x.len() < len + ROOM {
+        true => Widened::Converted(with_room(&x[..len])),
+        false => Widened::Same(x),
+    }
+}
+
+/// The number of sums that pixels are added to in turn, since an addition waits for the one before to the same sum.
+const SUMS: usize = 4;
 
 /// A row of pixels, the gradients of the windows in which they are one element, and the gradient of that element.
 struct Pair<'a, T> {
@@ -91,13 +112,20 @@ struct Pair<'a, T> {
     /// The distance of two pixels.
     step: usize,
     dy: &'a [T],
+    channels: usize,
+    pixels: usize,
     df: &'a mut [T],
 }
 
 impl<'a, T: Tiled> Pair<'a, T> {
     #[inline]
-    fn new(columns: &Windows, element: usize, [x, dy]: [&'a [T]; 2], df: &'a mut [T]) -> Self {
-        let (channels, offset) = (df.len(), element.saturating_mul(columns.dilation));
+    fn new(
+        (columns, channels): (&Windows, usize),
+        element: usize,
+        [x, dy]: [&'a [T]; 2],
+        df: &'a mut [T],
+    ) -> Self {
+        let offset = element.saturating_mul(columns.dilation);
         let end = (columns.input + columns.before).saturating_sub(offset);
         let last = end.div_ceil(columns.stride).min(columns.output);
         let first = columns
@@ -111,18 +139,24 @@ impl<'a, T: Tiled> Pair<'a, T> {
         Self {
             x: &x[start.saturating_mul(channels).min(x.len())..],
             step: columns.stride * channels,
-            dy: &dy[first * channels..last * channels],
+            dy: &dy[first * channels..],
+            channels,
+            pixels: last - first,
             df,
         }
     }
 
-    /// Calls `visit` with each pixel and the gradients of its window.
+    /// Adds the products of some channels of a pixel.
     #[inline(always)]
-    fn for_each_pixel(&self, mut visit: impl FnMut(&[T], &[T])) {
-        let channels = self.df.len();
-        for (x, dy) in self.x.chunks(self.step).zip(self.dy.chunks_exact(channels)) {
-            visit(x, dy);
-        }
+    fn add<V: Lanes<Scalar = T>, const N: usize>(
+        &self,
+        registers: Registers<V>,
+        [pixel, channel]: [usize; 2],
+        sums: &mut [V; N],
+    ) {
+        let x = registers.load(&self.x[pixel * self.step + channel..]);
+        let dy = registers.load(&self.dy[pixel * self.channels + channel..]);
+        registers.mul_add(sums, &x, &dy);
     }
 }
 
@@ -133,24 +167,21 @@ impl<T: Tiled> Channels<T> for Pair<'_, T> {
         registers: Registers<V>,
         channel: usize,
     ) {
-        let mut sums = registers.load::<N>(&self.df[channel..]);
-        self.for_each_pixel(
-            #[inline(always)]
-            |x, dy| {
-                let x = registers.load(&x[channel..]);
-                registers.mul_add(&mut sums, &x, &registers.load(&dy[channel..]));
-            },
-        );
-        registers.store(&sums, &mut self.df[channel..]);
-    }
-
-    #[inline(always)]
-    fn one(&mut self, channel: usize) {
-        let mut sum = self.df[channel];
-        self.for_each_pixel(
-            #[inline(always)]
-            |x, dy| sum = sum.plus(x[channel].times(dy[channel])),
-        );
-        self.df[channel] = sum;
+        let mut sums = [registers.splat::<N>(T::ZERO); SUMS];
+        let together = self.pixels / SUMS * SUMS;
+        for pixel in (0..together).step_by(SUMS) {
+            for (i, sums) in sums.iter_mut().enumerate() {
+                self.add(registers, [pixel + i, channel], sums);
+            }
+        }
+        for pixel in together..self.pixels {
+            self.add(registers, [pixel, channel], &mut sums[0]);
+        }
+        let mut total = registers.load::<N>(&self.df[channel..]);
+        let ones = registers.splat(T::ONE);
+        for sums in &sums {
+            registers.mul_add(&mut total, sums, &ones);
+        }
+        registers.store(&total, &mut self.df[channel..]);
     }
 }

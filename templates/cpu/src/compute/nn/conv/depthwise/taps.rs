@@ -73,6 +73,14 @@ impl Taps {
         self.position.checked_sub(other.position)
     }
 
+    /// Returns the greatest position, or 0 if there is none.
+    #[inline(always)]
+    pub(super) fn greatest_position(&self) -> usize {
+        let steps = self.count.saturating_sub(1);
+        let last = self.position_step.wrapping_mul(steps);
+        self.position.max(self.position.wrapping_add(last))
+    }
+
     /// Returns the taps of the same elements at positions `distance` later.
     pub(super) fn shifted(self, distance: usize) -> Self {
         Self {
@@ -116,12 +124,15 @@ mod tests {
             let Ok(windows) = Windows::new(input, size, slide) else { return Ok(()) };
             for position in 0..input {
                 let mut found = Vec::new();
-                Taps::of_element(&windows, position).for_each(|window, k| found.push((window, k)));
+                let taps = Taps::of_element(&windows, position);
+                taps.for_each(|window, k| found.push((window, k)));
                 let mut expected: Vec<_> = (0..windows.output)
                     .flat_map(|o| (0..size).map(move |k| (o, k)))
                     .filter(|(o, k)| windows.index(*o, *k) == Some(position))
                     .collect();
                 expected.sort_by_key(|it| it.1);
+                let greatest = found.iter().map(|it| it.0).max().unwrap_or(0);
+                prop_assert_eq!(taps.greatest_position(), greatest);
                 prop_assert_eq!(found, expected);
             }
         }
