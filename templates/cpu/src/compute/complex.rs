@@ -202,14 +202,33 @@ fn wide_pow(x: Complex128, y: Complex128) -> Complex128 {
     wide_exp(y * wide_ln(x))
 }
 
+/// A complex number.
+///
+/// # Safety
+/// - The type has the layout of two `Part`, without padding, and any two are a value.
+pub unsafe trait Complex: Copy {
+    /// The type of the real and of the imaginary part.
+    type Part;
+}
+
+// SAFETY: the type is two `f32`.
+unsafe impl Complex for Complex64 {
+    type Part = f32;
+}
+
+// SAFETY: the type is two `f64`.
+unsafe impl Complex for Complex128 {
+    type Part = f64;
+}
+
 /// Returns the parts of all numbers: real, imaginary, real and so on.
-pub fn parts(x: &[Complex64]) -> &[f32] {
-    // SAFETY: the type has the layout of two `f32`, without padding, and their alignment.
+pub fn parts<C: Complex>(x: &[C]) -> &[C::Part] {
+    // SAFETY: the type has the layout of two parts, and their alignment.
     unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len() * 2) }
 }
 
 /// Returns the parts of all numbers, as [`parts`].
-pub fn parts_mut(x: &mut [Complex64]) -> &mut [f32] {
-    // SAFETY: as in `parts`; any two `f32` are a number, and the slice is borrowed mutably.
+pub fn parts_mut<C: Complex>(x: &mut [C]) -> &mut [C::Part] {
+    // SAFETY: as in `parts`; any two parts are a number, and the slice is borrowed mutably.
     unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len() * 2) }
 }

@@ -1,48 +1,37 @@
-//! Discrete Fourier transforms of one to three axes, computed in `f64`.
+//! Discrete Fourier transforms of one to three axes.
 
 use super::prelude::*;
-use crate::compute::cast::Cast;
-use crate::compute::fourier::{Direction, Fourier, complete_rows};
+use crate::compute::complex::{Complex, parts, parts_mut};
+use crate::compute::fourier::{self, Direction, Part};
 use sp_plugin::kernel::{Kernel, kernels};
 use sp_plugin::{Complex64, Complex128};
 
-/// Copies a tensor that has the transformed axes.
-fn read<T: Element + Cast<Complex128>>(input: &In<'_, T>, rank: usize) -> Result<Fourier> {
-    if input.dims().len() < rank {
-        return Err(Error::invalid_argument(format!(
-            "input must have {rank} dimensions or more, not shape {:?}",
-            input.dims()
-        )));
+/// Checks that a tensor has the transformed axes.
+fn check_rank(dims: &[usize], rank: usize) -> Result<()> {
+    match dims.len() < rank {
+        false => Ok(()),
+        true => Err(Error::invalid_argument(format!(
+            "input must have {rank} dimensions or more, not shape {dims:?}"
+        ))),
     }
-    Ok(Fourier {
-        dims: input.dims().to_vec(),
-        elements: input.data().iter().map(|it| it.cast()).collect(),
-    })
 }
 
-fn write<T: Element>(it: &Fourier, output: Out<'_, T>) -> Result<()>
-where
-    Complex128: Cast<T>,
-{
-    let output = output.uninit(&it.dims)?;
-    output.write_with(|at| it.elements[at].cast());
-    Ok(())
-}
-
-fn complex<T: Element + Cast<Complex128>>(
+fn complex<C: Element + Complex<Part: Part>>(
     rank: usize,
     direction: Direction,
-    input: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()>
-where
-    Complex128: Cast<T>,
-{
-    let mut tensor = read(&input, rank)?;
-    for axis in (tensor.dims.len() - rank..tensor.dims.len()).rev() {
-        tensor.transform(axis, direction);
-    }
-    write(&tensor, output)
+    input: In<'_, C>,
+    output: Out<'_, C>,
+) -> Result<()> {
+    check_rank(input.dims(), rank)?;
+    let mut output = output.unspecified(input.dims())?;
+    fourier::complex(
+        input.dims(),
+        rank,
+        direction,
+        parts(input.data()),
+        parts_mut(&mut output),
+    );
+    Ok(())
 }
 
 /// Returns the lengths of the transformed axes. The tensor must have as many elements along them; along the last one half
@@ -84,67 +73,44 @@ fn lengths(
     Ok(lengths)
 }
 
-fn from_real<T: Element + Cast<Complex128>, C: Element>(
+fn from_real<C: Element + Complex<Part: Element + Part>>(
     rank: usize,
-    input: In<'_, T>,
+    input: In<'_, C::Part>,
     fft_length: HostIn<'_, i32>,
     output: Out<'_, C>,
-) -> Result<()>
-where
-    Complex128: Cast<C>,
-{
-    let mut tensor = read(&input, rank)?;
-    let (first, last) = (tensor.dims.len() - rank, tensor.dims.len() - 1);
-    let lengths = lengths(&fft_length, rank, &tensor.dims, false)?;
-    if tensor.elements.is_empty() {
-        return write_empty(&tensor, &lengths, lengths[rank - 1] / 2 + 1, output);
+) -> Result<()> {
+    check_rank(input.dims(), rank)?;
+    let lengths = lengths(&fft_length, rank, input.dims(), false)?;
+    let dims = result_dims(input.dims(), &lengths, lengths[rank - 1] / 2 + 1);
+    if input.is_empty() {
+        return output.zeroed(&dims).map(drop);
     }
-    for (index, length) in lengths.iter().enumerate() {
-        tensor.crop(first + index, *length);
-    }
-    tensor.transform(last, Direction::Forward);
-    tensor.crop(last, lengths[rank - 1] / 2 + 1);
-    (first..last).for_each(|axis| tensor.transform(axis, Direction::Forward));
-    write(&tensor, output)
+    let mut output = output.unspecified(&dims)?;
+    fourier::from_real(input.dims(), &lengths, input.data(), parts_mut(&mut output));
+    Ok(())
 }
 
-fn to_real<T: Element, C: Element + Cast<Complex128>>(
+fn to_real<C: Element + Complex<Part: Element + Part>>(
     rank: usize,
     input: In<'_, C>,
     fft_length: HostIn<'_, i32>,
-    output: Out<'_, T>,
-) -> Result<()>
-where
-    Complex128: Cast<T>,
-{
-    let mut tensor = read(&input, rank)?;
-    let (first, last) = (tensor.dims.len() - rank, tensor.dims.len() - 1);
-    let lengths = lengths(&fft_length, rank, &tensor.dims, true)?;
-    let size = lengths[rank - 1];
-    if tensor.elements.is_empty() {
-        return write_empty(&tensor, &lengths, size, output);
+    output: Out<'_, C::Part>,
+) -> Result<()> {
+    check_rank(input.dims(), rank)?;
+    let lengths = lengths(&fft_length, rank, input.dims(), true)?;
+    let dims = result_dims(input.dims(), &lengths, lengths[rank - 1]);
+    if input.is_empty() {
+        return output.zeroed(&dims).map(drop);
     }
-    for (index, length) in lengths[..rank - 1].iter().enumerate() {
-        tensor.crop(first + index, *length);
-    }
-    tensor.crop(last, size / 2 + 1);
-    (first..last).for_each(|axis| tensor.transform(axis, Direction::Inverse));
-    tensor.elements = complete_rows(&tensor.elements, size);
-    tensor.dims[last] = size;
-    tensor.transform(last, Direction::Inverse);
-    write(&tensor, output)
+    let mut output = output.unspecified(&dims)?;
+    fourier::to_real(input.dims(), &lengths, parts(input.data()), &mut output);
+    Ok(())
 }
 
-/// Writes the result of a tensor without elements: zeros.
-fn write_empty<T: Element>(
-    tensor: &Fourier,
-    lengths: &[usize],
-    last: usize,
-    output: Out<'_, T>,
-) -> Result<()> {
-    let batch = &tensor.dims[..tensor.dims.len() - lengths.len()];
-    let dims = [batch, &lengths[..lengths.len() - 1], &[last]].concat();
-    output.zeroed(&dims).map(drop)
+/// Returns the dims of a result whose last axis has `last` elements.
+fn result_dims(dims: &[usize], lengths: &[usize], last: usize) -> Vec<usize> {
+    let batch = &dims[..dims.len() - lengths.len()];
+    [batch, &lengths[..lengths.len() - 1], &[last]].concat()
 }
 
 /// Transforms of complex numbers: `name: Op => number of axes, direction`.
@@ -152,10 +118,7 @@ macro_rules! complex {
     ($($name:ident: $op:ident => $rank:expr, $direction:ident;)*) => {
         $(
             #[kernel($op, Tcomplex: T = [Complex64, Complex128])]
-            fn $name<T: Element + Cast<Complex128>>(input: In<'_, T>, output: Out<'_, T>) -> Result<()>
-            where
-                Complex128: Cast<T>,
-            {
+            fn $name<T: Element + Complex<Part: Part>>(input: In<'_, T>, output: Out<'_, T>) -> Result<()> {
                 complex($rank, Direction::$direction, input, output)
             }
         )*
