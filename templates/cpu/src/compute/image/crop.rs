@@ -1,11 +1,13 @@
 //! Parts of images, resized to one size.
 
-use super::{Interpolation, blend};
-use crate::compute::array;
+use super::Interpolation;
+use super::bilinear::{Neighbors, Rows};
 use crate::compute::cast::Cast;
 use crate::compute::cost::{self, Cost};
 use crate::compute::len;
 use crate::compute::parallel::for_each_row_chunk;
+use crate::compute::simd::Isa;
+use std::ops::Range;
 
 /// The parts of images that are copied, and their size.
 #[derive(Clone, Copy, Debug)]
@@ -48,32 +50,46 @@ impl Crop<'_> {
         (position >= 0.0 && position <= limit).then_some(position)
     }
 
-    /// Returns the channels of an element of the image of a part.
-    #[inline(always)]
-    fn pixel<'x, T>(&self, x: &'x [T], part: usize, [row, column]: [f32; 2]) -> &'x [T] {
-        let [_, rows, columns, channels] = self.images;
-        // The last row and the last column may be rounded up to the next one.
-        let (row, column) = (row as usize, column as usize);
-        let line = self.indices[part] as usize * rows + row.min(rows - 1);
-        &x[(line * columns + column.min(columns - 1)) * channels..][..channels]
-    }
-
-    /// Writes the channels of an element at a position in the image of a part.
-    #[inline(always)]
-    fn write<T: Cast<f32>>(&self, x: &[T], part: usize, [row, column]: [f32; 2], out: &mut [f32]) {
-        let pixel = |row, column| self.pixel(x, part, [row, column]);
+    /// Returns the rows or columns around a position. The last position may be rounded up to the next one.
+    fn neighbors(&self, axis: usize, position: f32) -> Neighbors {
+        let last = self.images[axis + 1] - 1;
         if self.interpolation == Interpolation::Nearest {
-            let x = pixel(row.round(), column.round());
-            return out.iter_mut().zip(x).for_each(|(out, x)| *out = x.cast());
+            let nearest = (position.round() as usize).min(last);
+            return Neighbors {
+                lower: nearest,
+                upper: nearest,
+                weight: 0.0,
+            };
         }
-        let [top, bottom] = [row.floor(), row.ceil()];
-        let [left, right] = [column.floor(), column.ceil()];
-        let [top_left, top_right] = array::map([left, right], |it| pixel(top, it));
-        let [bottom_left, bottom_right] = array::map([left, right], |it| pixel(bottom, it));
-        for (i, out) in out.iter_mut().enumerate() {
-            let upper = blend(top_left[i].cast(), top_right[i].cast(), column - left);
-            let lower = blend(bottom_left[i].cast(), bottom_right[i].cast(), column - left);
-            *out = blend(upper, lower, row - top);
+        Neighbors {
+            lower: (position.floor() as usize).min(last),
+            upper: (position.ceil() as usize).min(last),
+            weight: position - position.floor(),
+        }
+    }
+}
+
+/// The columns of the image around those of a part.
+struct Columns {
+    /// The columns of the part that are inside of the image.
+    inside: Range<usize>,
+    /// The columns around each of them.
+    neighbors: Vec<Neighbors>,
+}
+
+impl Columns {
+    fn new(plan: &Crop<'_>, part: usize) -> Self {
+        let position = |column: &usize| plan.position(part, 1, *column);
+        let count = plan.size[1];
+        // Positions ascend or descend, so that those inside are a range.
+        let first = (0..count).find(|it| position(it).is_some());
+        let first = first.unwrap_or(count);
+        let neighbors: Vec<_> = (first..count)
+            .map_while(|it| Some(plan.neighbors(1, position(&it)?)))
+            .collect();
+        Self {
+            inside: first..first + neighbors.len(),
+            neighbors,
         }
     }
 }
@@ -92,21 +108,46 @@ pub fn crop_and_resize<T: Cast<f32> + Sync>(plan: &Crop<'_>, x: &[T], out: &mut 
         ],
         "a tensor differs in length from the plan"
     );
-    let ([rows, columns], channels) = (plan.size, plan.images[3]);
+    let (rows, channels, isa) = (plan.size[0], plan.images[3], Isa::current());
+    let width = plan.size[1] * channels;
     if out.is_empty() {
         return;
     }
-    let width = columns * channels;
     for_each_row_chunk(out, width, cost::Cheap.grain() / 8, |first, out| {
-        for (line, out) in out.chunks_exact_mut(width).enumerate() {
-            let (part, row) = ((first + line) / rows, (first + line) % rows);
-            let row = plan.position(part, 0, row);
-            for (column, out) in out.chunks_exact_mut(channels).enumerate() {
-                match (row, plan.position(part, 1, column)) {
-                    (Some(row), Some(column)) => plan.write(x, part, [row, column], out),
-                    _ => out.fill(plan.outside),
-                }
+        let mut image_rows = Rows::new(isa, x, [plan.images[2], channels], width);
+        let mut lines = (first..).zip(out.chunks_exact_mut(width)).peekable();
+        while let Some((line, _)) = lines.peek() {
+            let part = line / rows;
+            let columns = Columns::new(plan, part);
+            image_rows.clear();
+            while let Some((line, out)) = lines.next_if(|(line, _)| line / rows == part) {
+                write_row(plan, [part, line % rows], &columns, &mut image_rows, out);
             }
         }
     });
+}
+
+/// Writes a row of a part.
+fn write_row<T: Cast<f32>>(
+    plan: &Crop<'_>,
+    [part, row]: [usize; 2],
+    columns: &Columns,
+    image_rows: &mut Rows<'_, T>,
+    out: &mut [f32],
+) {
+    let Some(position) = plan.position(part, 0, row) else {
+        return out.fill(plan.outside);
+    };
+    let image = plan.indices[part] as usize * plan.images[1];
+    let mut at = plan.neighbors(0, position);
+    (at.lower, at.upper) = (image + at.lower, image + at.upper);
+    let Range { start, end } = columns.inside;
+    let (inside, after) = out.split_at_mut(end * plan.images[3]);
+    let (before, inside) = inside.split_at_mut(start * plan.images[3]);
+    before.fill(plan.outside);
+    after.fill(plan.outside);
+    match plan.interpolation {
+        Interpolation::Nearest => image_rows.copy(&columns.neighbors, at.lower, inside),
+        Interpolation::Bilinear => image_rows.write(&columns.neighbors, at, inside),
+    }
 }

@@ -1,5 +1,6 @@
 //! Images: other sizes, projective transforms and colors. Tensors are in the order batch, rows, columns, channels.
 
+mod bilinear;
 pub mod color;
 pub mod crop;
 pub mod crop_grad;

@@ -1,13 +1,13 @@
 //! Images of another size.
 
-use super::blend;
+use super::bilinear::{Neighbors, Rows};
 use crate::compute::arith::Number;
-use crate::compute::array;
 use crate::compute::cast::Cast;
 use crate::compute::cost::{self, Cost};
 use crate::compute::elementary::Elementary;
 use crate::compute::len;
 use crate::compute::parallel::{for_each_block, for_each_row_chunk};
+use crate::compute::simd::Isa;
 
 /// The attributes of an op that select the elements which coincide in both images.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -25,14 +25,6 @@ struct Axis {
     original: usize,
     resized: usize,
     scale: f32,
-}
-
-/// Two elements of an image, and the weight of the second one.
-#[derive(Clone, Copy, Debug)]
-struct Neighbors {
-    lower: usize,
-    upper: usize,
-    weight: f32,
 }
 
 impl Axis {
@@ -206,29 +198,16 @@ pub fn bilinear<T: Cast<f32> + Sync>(plan: &Resize, x: &[T], out: &mut [f32]) {
         });
     }
     let columns = collect_columns(plan, |column| plan.columns.neighbors(column));
-    plan.for_each_row(out, |line, out| {
-        let at = plan.rows.neighbors(line % plan.rows.resized);
-        let rows = [at.lower, at.upper].map(|row| plan.row(x, line, row));
-        for (out, column) in out.chunks_exact_mut(plan.channels).zip(&columns) {
-            blend_pixel(rows, at.weight, *column, out);
+    let (isa, width) = (Isa::current(), plan.columns.resized * plan.channels);
+    for_each_row_chunk(out, width, cost::Cheap.grain() / 8, |first, out| {
+        let mut rows = Rows::new(isa, x, [plan.columns.original, plan.channels], width);
+        for (line, out) in (first..).zip(out.chunks_exact_mut(width)) {
+            let mut at = plan.rows.neighbors(line % plan.rows.resized);
+            let image = line / plan.rows.resized * plan.rows.original;
+            (at.lower, at.upper) = (image + at.lower, image + at.upper);
+            rows.write(&columns, at, out);
         }
     });
-}
-
-/// Computes the channels of one element between two rows.
-#[inline(always)]
-fn blend_pixel<T: Cast<f32>>(rows: [&[T]; 2], weight: f32, at: Neighbors, out: &mut [f32]) {
-    let channels = out.len();
-    let pixel = |row: &'_ [T], column: usize, channel: usize| -> f32 {
-        row[column * channels + channel].cast()
-    };
-    for (channel, out) in out.iter_mut().enumerate() {
-        let [top, bottom] = array::map(rows, |row| {
-            let (left, right) = (pixel(row, at.lower, channel), pixel(row, at.upper, channel));
-            blend(left, right, at.weight)
-        });
-        *out = blend(top, bottom, weight);
-    }
 }
 
 /// Computes the gradient of [`bilinear`].

@@ -70,7 +70,7 @@ fn weights(alignment: Alignment, index: usize, sizes: [usize; 2], is_nearest: bo
 proptest! {
     #[test]
     fn resized_images_match_oracle(
-        (n, h, w, c) in (1..3_usize, 1..7_usize, 1..7_usize, 1..4_usize),
+        (n, h, w, c) in (1..3_usize, 1..7_usize, 1..7_usize, 1..6_usize),
         (rows, columns) in (1..9_usize, 1..9_usize),
         kind in 0..3_usize,
         is_nearest in any::<bool>(),
@@ -222,7 +222,29 @@ fn normalized_channels_are_within_units_in_the_last_place() {
 
 #[test]
 fn crops_match_oracle() {
-    let images = [2, 4, 5, 3];
+    for channels in [1, 2, 3, 4, 9] {
+        assert_crops(channels);
+    }
+}
+
+#[test]
+fn nearest_crops_have_infinite_elements_and_negative_zeros() {
+    let x = [f32::INFINITY, -0.0, f32::NEG_INFINITY, 1.0];
+    let plan = Crop {
+        images: [1, 2, 2, 1],
+        size: [2, 2],
+        boxes: &[0.0, 0.0, 1.0, 1.0],
+        indices: &[0],
+        interpolation: Interpolation::Nearest,
+        outside: 0.0,
+    };
+    let mut found = [9.0; 4];
+    crop_and_resize(&plan, &x, &mut found);
+    assert_eq!(found.map(f32::to_bits), x.map(f32::to_bits));
+}
+
+fn assert_crops(channels: usize) {
+    let images = [2, 4, 5, channels];
     let x = pixels(&images);
     let boxes = [0.0, 0.0, 1.0, 1.0, 0.2, 0.9, 0.8, 0.1, -0.5, 0.3, 1.5, 0.3];
     for (size, interpolation) in [
