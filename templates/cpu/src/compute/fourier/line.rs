@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub enum Kind {
     /// Complex numbers.
     Complex(Direction),
-    /// Part numbers, and the first half of their frequencies and one.
+    /// Real numbers, and the first half of their frequencies and one.
     FromReal,
     /// The inverse of `FromReal`.
     ToReal,

@@ -68,6 +68,8 @@ pub struct Plans<T: Part>(Mutex<Vec<Arc<Plan<T>>>>);
 
 /// The most plans that are stored.
 const MAX_PLANS: usize = 16;
+/// The largest length of which a plan is stored. Longer vectors take much longer than their plan.
+const MAX_STORED: usize = 1 << 16;
 
 impl<T: Part> Plans<T> {
     /// Creates the list without plans.
@@ -82,8 +84,11 @@ impl<T: Part> Plans<T> {
         plans.iter().find(|it| it.len == len).cloned()
     }
 
-    /// Stores a plan in place of the oldest one.
+    /// Stores a plan in place of the oldest one, unless its length is too large.
     fn add(&self, plan: &Arc<Plan<T>>) {
+        if plan.len > MAX_STORED {
+            return;
+        }
         if let Ok(mut plans) = self.0.try_lock() {
             if plans.len() == MAX_PLANS {
                 plans.remove(0);
@@ -135,6 +140,8 @@ mod tests {
         }
         assert!(plans.find(1).is_none());
         assert!((2..=MAX_PLANS + 1).all(|len| plans.find(len).is_some_and(|it| it.len == len)));
+        plans.add(&Arc::new(Plan::create(MAX_STORED + 1)));
+        assert!(plans.find(MAX_STORED + 1).is_none());
         let _used = plans.0.lock();
         assert!(plans.find(2).is_none());
     }

@@ -217,10 +217,10 @@ pub fn bilinear<T: Cast<f32> + Sync>(plan: &Resize, x: &[T], out: &mut [f32]) {
 pub fn bilinear_grad<T: Elementary>(plan: &Resize, dy: &[f32], dx: &mut [T]) {
     plan.check(dx, dy);
     let width = plan.columns.original * plan.channels;
+    let columns = collect_columns(plan, |column| plan.columns.neighbors(column));
     plan.for_each_gradient(dy, dx, |dx, row, dy| {
         let y = plan.rows.neighbors(row);
-        for (column, dy) in dy.chunks_exact(plan.channels).enumerate() {
-            let x = plan.columns.neighbors(column);
+        for (x, dy) in columns.iter().zip(dy.chunks_exact(plan.channels)) {
             for (row, by_row) in [(y.lower, 1.0 - y.weight), (y.upper, y.weight)] {
                 for (column, by_column) in [(x.lower, 1.0 - x.weight), (x.upper, x.weight)] {
                     let dx = &mut dx[row * width + column * plan.channels..][..plan.channels];
@@ -258,11 +258,11 @@ pub fn nearest<T: Copy + Send + Sync>(plan: &Resize, x: &[T], out: &mut [T]) {
 /// Panics if a slice has another length than the plan.
 pub fn nearest_grad<T: Number>(plan: &Resize, dy: &[T], dx: &mut [T]) {
     plan.check(dx, dy);
+    let columns = collect_columns(plan, |column| plan.columns.nearest(column) * plan.channels);
     plan.for_each_gradient(dy, dx, |dx, row, dy| {
-        let row = plan.rows.nearest(row) * plan.columns.original;
-        for (column, dy) in dy.chunks_exact(plan.channels).enumerate() {
-            let start = (row + plan.columns.nearest(column)) * plan.channels;
-            let dx = &mut dx[start..][..plan.channels];
+        let row = plan.rows.nearest(row) * plan.columns.original * plan.channels;
+        for (column, dy) in columns.iter().zip(dy.chunks_exact(plan.channels)) {
+            let dx = &mut dx[row + column..][..plan.channels];
             dx.iter_mut()
                 .zip(dy)
                 .for_each(|(dx, dy)| *dx = dx.plus(*dy));

@@ -94,6 +94,7 @@ pub fn matmul_with<T: Tiled>(
     match (m, n, k) {
         (0, ..) | (_, 0, _) => return,
         (_, _, 0) => c.fill(T::ZERO),
+        _ if m * n <= FEW && m * n * k <= FEW => few_terms(product, a, b, c),
         // `a` is a row vector: each result is a product with a column of b, which is a stored row if b is transposed.
         (1, ..) => vector::product(
             if transpose_b {
@@ -119,6 +120,26 @@ pub fn matmul_with<T: Tiled>(
     }
     if let Some(finish) = finish {
         finish_rows(c, n, finish);
+    }
+}
+
+/// The number of terms up to which a product takes less time than the choice of its tiles.
+const FEW: usize = 200;
+
+/// Computes a product of a few terms.
+fn few_terms<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
+    let Product { m, k, n, .. } = product;
+    let a_steps = if product.transpose_a { [1, m] } else { [k, 1] };
+    let b_steps = if product.transpose_b { [1, k] } else { [n, 1] };
+    for (i, row) in c.chunks_exact_mut(n).enumerate() {
+        for (j, c) in row.iter_mut().enumerate() {
+            let mut sum = T::ZERO;
+            for p in 0..k {
+                let x = a[i * a_steps[0] + p * a_steps[1]];
+                sum = sum.plus(x.times(b[p * b_steps[0] + j * b_steps[1]]));
+            }
+            *c = sum;
+        }
     }
 }
 

@@ -194,26 +194,44 @@ impl View {
     #[inline(always)]
     fn for_each_row(&self, first: usize, rows: usize, mut visit: impl FnMut(usize, usize)) {
         let (_, outer) = self.split_inner();
+        let Some((last, outer)) = outer.split_last() else {
+            return visit(0, self.offset);
+        };
         let mut counts = InlineList::repeat(0, outer.len());
-        let (mut rest, mut offset) = (first, self.offset);
+        let (mut rest, mut start) = (first / last.len, self.offset);
         for (count, axis) in counts.iter_mut().zip(outer).rev() {
             *count = rest % axis.len;
             rest /= axis.len;
-            offset = offset.wrapping_add_signed(*count as isize * axis.step);
+            start = start.wrapping_add_signed(*count as isize * axis.step);
         }
-        for row in 0..rows {
-            visit(row, offset);
-            for (count, axis) in counts.iter_mut().zip(outer).rev() {
-                *count += 1;
-                offset = offset.wrapping_add_signed(axis.step);
-                if *count < axis.len {
-                    break;
-                }
-                offset = offset.wrapping_add_signed(-(*count as isize * axis.step));
-                *count = 0;
+        let (mut done, mut row) = (0, first % last.len);
+        while done < rows {
+            let adjacent = (last.len - row).min(rows - done);
+            let mut offset = start.wrapping_add_signed(row as isize * last.step);
+            for row in done..done + adjacent {
+                visit(row, offset);
+                offset = offset.wrapping_add_signed(last.step);
             }
+            (done, row) = (done + adjacent, 0);
+            start = advance(&mut counts, outer, start);
         }
     }
+}
+
+/// Advances the counts of axes to the next iteration, and returns its offset.
+#[inline]
+fn advance(counts: &mut [usize], axes: &[Axis], start: usize) -> usize {
+    let mut start = start;
+    for (count, axis) in counts.iter_mut().zip(axes).rev() {
+        *count += 1;
+        start = start.wrapping_add_signed(axis.step);
+        if *count < axis.len {
+            break;
+        }
+        start = start.wrapping_add_signed(-(*count as isize * axis.step));
+        *count = 0;
+    }
+    start
 }
 
 /// Adds the next inner axis; merges it with the last one if the steps continue.
@@ -268,7 +286,7 @@ pub fn copy_elements<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut
             let out = &mut out[row * inner.len..];
             let is_copied = match inner.len {
                 0..=8 => copy_longer::<T, 8>(source, offset, inner.step, out),
-                9..=32 => copy_longer::<T, 32>(source, offset, inner.step, out),
+                9..=16 => copy_longer::<T, 16>(source, offset, inner.step, out),
                 _ => false,
             };
             if !is_copied {

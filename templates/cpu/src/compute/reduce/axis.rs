@@ -5,7 +5,7 @@ use super::rows::{COLUMNS, LANES, LEAF, fold_into, fold_row, scratch_len};
 use super::source::{Region, Source};
 use crate::compute::inline::InlineList;
 use crate::compute::parallel::for_each_row_chunk;
-use crate::compute::simd::Isa;
+use crate::compute::simd::{Isa, opaque};
 
 /// The number of elements in one chunk of a fold.
 const CHUNK: usize = 32 * 1024;
@@ -14,7 +14,7 @@ const CHUNK: usize = 32 * 1024;
 const SHORT_ROW: usize = 4096;
 
 /// The largest number of elements of a row that is folded in one chain; the chains of several rows run side by side.
-const NARROW_ROW: usize = 16;
+const NARROW_ROW: usize = 7;
 
 /// The number of elements up to which several chunks are read at a time: they fit in the second cache.
 const BATCH: usize = 8 * 1024;
@@ -204,8 +204,26 @@ fn fold_rows<S: Copy, F: Accumulator<S>>(
 pub fn fold_short_row<S: Copy, F: Accumulator<S>>(x: &[S]) -> F::Total {
     match x.len() <= NARROW_ROW {
         true => fold_chain::<S, F>(x),
-        false => fold_row(x, &F::init, F::EMPTY, &F::combine),
+        false => fold_parts::<S, F>(x, lanes_of(x.len())),
     }
+}
+
+/// Returns the number of elements of a row that are folded in lanes; the others are few.
+#[inline(always)]
+fn lanes_of(len: usize) -> usize {
+    // If the compiler knows that lanes have all of these elements, it does not vectorize them.
+    opaque(if len <= LANES { len / 4 * 4 } else { len })
+}
+
+/// Folds a row whose first elements are in lanes. A vector load waits if scalar code has changed some lanes just before.
+#[inline(always)]
+fn fold_parts<S: Copy, F: Accumulator<S>>(x: &[S], in_lanes: usize) -> F::Total {
+    let (x, rest) = x.split_at(in_lanes);
+    let mut total = fold_row(x, &F::init, F::EMPTY, &F::combine);
+    for x in rest {
+        total = F::combine(total, F::init(*x));
+    }
+    total
 }
 
 /// Folds elements in sequence.
@@ -228,7 +246,14 @@ fn fold_short_rows<S: Copy, F: Accumulator<S>>(totals: &mut [F::Total], x: &[S],
         }
         return;
     }
+    if len > LANES || len.is_multiple_of(4) {
+        for (total, x) in totals.iter_mut().zip(x.chunks_exact(len)) {
+            *total = fold_row(x, &F::init, F::EMPTY, &F::combine);
+        }
+        return;
+    }
+    let in_lanes = lanes_of(len);
     for (total, x) in totals.iter_mut().zip(x.chunks_exact(len)) {
-        *total = fold_row(x, &F::init, F::EMPTY, &F::combine);
+        *total = fold_parts::<S, F>(x, in_lanes);
     }
 }
