@@ -1,6 +1,6 @@
 //! Numbers that are not finite, numbers that are nearly equal, and the bins between boundaries.
 
-use super::arith::{Float, Number};
+use super::arith::{Float, Number, greatest, least};
 use super::cast::Cast;
 use super::error::{Error, Result};
 
@@ -84,18 +84,16 @@ pub fn histogram<T: Number + Cast<f64>, C: Number>(
         let message = format!("value_range [{first}, {end}] must be in ascending order");
         return Err(Error::Invalid(message));
     }
-    if values.iter().any(|x| x.partial_cmp(x).is_none()) {
+    if out.len() > 1 && values.iter().any(|x| x.partial_cmp(x).is_none()) {
         return Err(Error::Invalid("values must not be NaN".into()));
     }
-    let step = end.minus(first).cast() / out.len() as f64;
+    // The limits are divided first, since their difference may overflow. A bin's limit is in the bin that TensorFlow finds.
+    let count = out.len() as f64;
+    let step = end.cast() / count - first.cast() / count;
     out.fill(C::ZERO);
     for x in values {
-        let above = if *x > first {
-            x.minus(first).cast()
-        } else {
-            0.0
-        };
-        let bin = (above / step) as usize;
+        let inside = greatest(least(*x, end), first);
+        let bin = ((inside.cast() - first.cast()) / step) as usize;
         let last = out.len() - 1;
         out[bin.min(last)] = out[bin.min(last)].plus(C::ONE);
     }
@@ -137,6 +135,8 @@ mod tests {
             for x in &x {
                 prop_assert_eq!(bucket(&edges, *x), edges.iter().filter(|it| *it <= x).count());
             }
+            // Limits that are multiples of the number of bins, so that the width of a bin is exact.
+            let first = first * bins as i64;
             let mut found = vec![7_i64; bins];
             histogram(&x, [first, first + width * bins as i64], &mut found).unwrap();
             for (bin, found) in found.iter().enumerate() {
@@ -159,6 +159,32 @@ mod tests {
         )
         .unwrap();
         assert_eq!(bins, [1, 2]);
+        histogram(&[f32::NAN], [0.0, 1.0], &mut bins[..1]).unwrap();
+        assert_eq!(bins, [1, 2]);
+    }
+
+    #[test]
+    fn bins_have_rounded_limits() {
+        let mut bins = [0_i64; 6];
+        // The step of 8/3 is rounded up, so that 9 is below the third step.
+        histogram(&[9, 8, 17], [1, 17], &mut bins).unwrap();
+        assert_eq!(bins, [0, 0, 2, 0, 0, 1]);
+    }
+
+    #[test]
+    fn limits_of_bins_do_not_overflow() {
+        let mut bins = [0_i64; 2];
+        histogram(
+            &[i32::MIN, -1, 0, i32::MAX],
+            [i32::MIN, i32::MAX],
+            &mut bins,
+        )
+        .unwrap();
+        assert_eq!(bins, [2, 2]);
+    }
+
+    #[test]
+    fn buckets_of_nan_are_the_last() {
         assert_eq!(bucket(&[0.0, 1.0], f64::NAN), 2);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! All are computed in `f64` and rounded once: no product or square of an `f32` overflows there. Arithmetic with infinities
 //! follows the formulas, without the special cases of C's Annex G, which TensorFlow's vector loops do not have either.
+//! [`parts`] views numbers as their parts.
 
 use sp_plugin::{Complex64, Complex128};
 
@@ -205,25 +206,25 @@ fn wide_pow(x: Complex128, y: Complex128) -> Complex128 {
 /// A complex number.
 ///
 /// # Safety
-/// - The type has the layout of two `Part`, without padding, and any two are a value.
+/// - The type has the layout of `[Part; 2]`, and any two parts are a value.
 pub unsafe trait Complex: Copy {
     /// The type of the real and of the imaginary part.
     type Part;
 }
 
-// SAFETY: the type is two `f32`.
+// SAFETY: the type is `repr(C)` with two fields of `f32`.
 unsafe impl Complex for Complex64 {
     type Part = f32;
 }
 
-// SAFETY: the type is two `f64`.
+// SAFETY: the type is `repr(C)` with two fields of `f64`.
 unsafe impl Complex for Complex128 {
     type Part = f64;
 }
 
 /// Returns the parts of all numbers: real, imaginary, real and so on.
 pub fn parts<C: Complex>(x: &[C]) -> &[C::Part] {
-    // SAFETY: the type has the layout of two parts, and their alignment.
+    // SAFETY: by the trait, the numbers are twice as many parts, which are aligned; the result borrows `x`.
     unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len() * 2) }
 }
 

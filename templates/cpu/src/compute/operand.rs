@@ -8,9 +8,9 @@ use super::shape::{Broadcast, Loop};
 /// The largest number of elements that are read at a time from operands of different shapes. The blocks of two operands of
 /// `f32` fit in the first cache beside the result.
 const PART: usize = 2048;
-/// The length of the innermost loop up to which one part has several runs of it.
+/// The longest innermost loop of which a part has several runs.
 const SHORT_RUN: usize = 256;
-/// The lengths of which runs of one element are written, instead of shorter ones: such fills are a few stores.
+/// The lengths that shorter runs of one element are extended to: a fill of constant length is a few stores.
 const FILLS: [usize; 2] = [8, 32];
 
 /// One operand of a broadcast.
@@ -27,7 +27,7 @@ pub struct BroadcastOperand<'a, T, const N: usize> {
 enum Order {
     /// Each element once.
     Whole,
-    /// All elements, again and again, such as those of a bias.
+    /// All elements in order, repeated, such as those of a bias.
     Cycle,
     /// Another order, such as the elements of a column, each several times.
     Rows,
@@ -159,7 +159,7 @@ fn offset<const N: usize>(loops: &[Loop<N>], operand: usize, row: usize) -> usiz
     offset
 }
 
-/// Returns how many elements of the result, of `count` from `start` on, operands are read for at a time.
+/// Returns the number of elements to read from each operand at a time, at most `count`, for the result from `start` on.
 #[inline]
 pub fn part_len<const N: usize>(plan: &Broadcast<N>, start: usize, count: usize) -> usize {
     if plan.is_of_equal_shapes() {

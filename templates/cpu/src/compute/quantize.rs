@@ -11,6 +11,8 @@ pub struct Nudged {
     low: f32,
     high: f32,
     step: f32,
+    /// The number of steps in 1.
+    inverse: f32,
 }
 
 impl Nudged {
@@ -28,17 +30,17 @@ impl Nudged {
             low: (first - zero) * step,
             high: (last - zero) * step,
             step,
+            inverse: (last - first) / (high - low),
         }
     }
 
     /// Rounds a number to a step of the range.
     #[inline(always)]
     pub fn round(&self, x: f32) -> f32 {
-        let inverse = 1.0 / self.step;
-        let zero = (-self.low * inverse + 0.5).floor();
+        let zero = (-self.low * self.inverse + 0.5).floor();
         // NaN remains.
         let x = greatest(least(x, self.high), self.low);
-        ((x - self.low) * inverse - zero + 0.5).floor() * self.step
+        ((x - self.low) * self.inverse - zero + 0.5).floor() * self.step
     }
 
     /// Returns the shares of a gradient: that of the number, of the lower and of the upper limit.
@@ -160,6 +162,14 @@ pub fn limits<T: Real + Extremes>(
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// TensorFlow multiplies by the number of steps in 1, which is not the rounded inverse of a step.
+    #[test]
+    fn halves_between_steps_are_rounded_as_by_tensorflow() {
+        let range = Nudged::new([-0.562_056_54, 5.756_372_5], 8, false);
+        assert_eq!(range.round(4.943_240_6), 4.930_852_4);
+        assert_eq!(range.round(4.943_241), 4.955_631);
+    }
 
     proptest! {
         #[test]

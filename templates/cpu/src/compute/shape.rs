@@ -108,7 +108,7 @@ impl<const N: usize> Broadcast<N> {
         self.len() == 0
     }
 
-    /// Returns true if each operand has the shape of the result.
+    /// Returns true if all operands have the elements of the result in one loop: none is repeated.
     #[inline]
     pub fn is_of_equal_shapes(&self) -> bool {
         self.loops.iter().all(|it| it.steps == [1; N])

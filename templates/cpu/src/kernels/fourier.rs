@@ -63,7 +63,7 @@ fn lengths(
         } else {
             length
         };
-        if *dim < least && !dims.contains(&0) {
+        if *dim < least && *dim != 0 {
             return invalid(format!(
                 "dimension {index} of input must have {least} elements or more, not {dim}"
             ));

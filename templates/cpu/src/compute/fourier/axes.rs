@@ -32,7 +32,7 @@ fn transform_others<T: Part>(dims: &[usize], rank: usize, direction: Direction, 
 /// axis and one.
 ///
 /// # Panics
-/// Panics if the tensor has no elements or an axis fewer than its length, or if a slice differs in length.
+/// Panics if the tensor is empty, an axis is shorter than its length, or a slice differs in length.
 pub fn from_real<T: Part>(dims: &[usize], lengths: &[usize], x: &[T], out: &mut [T]) {
     let rank = lengths.len();
     let (mut dims, x) = crop(dims, lengths, 1, x);
@@ -57,7 +57,7 @@ pub fn to_real<T: Part>(dims: &[usize], lengths: &[usize], x: &[T], out: &mut [T
     transform_rows(&Line::new(Kind::ToReal, size), &x, out);
 }
 
-/// Returns the first `lengths` elements of the last axes, of `parts` parts, and their dims.
+/// Crops the last axes to `lengths` elements of `parts` parts each; returns the dims and the elements.
 fn crop<'a, T: Part>(
     dims: &[usize],
     lengths: &[usize],

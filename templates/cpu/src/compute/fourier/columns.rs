@@ -21,7 +21,8 @@ pub fn transform_columns<T: Part>(
     let (outer, rest) = dims.split_at(axis);
     let (count, size, inner) = (len(outer), rest[0], len(&rest[1..]));
     let line = Line::new(Kind::Complex(direction), size);
-    // The columns of a matrix are transformed in place if there is a matrix for each thread.
+    // The columns of a matrix are transformed in place if there is a matrix for each thread. Both branches give the same
+    // bits, so a result does not depend on the number of threads.
     if count >= threads() {
         return for_each_row_chunk(parts, 2 * size * inner, GRAIN, |_, parts| {
             let mut planes = line.planes(LANES.min(inner));
@@ -39,11 +40,11 @@ pub fn transform_columns<T: Part>(
         });
     }
     let numbers = parts.as_chunks_mut::<2>().0;
-    let mut turned = vec![[T::ZERO; 2]; numbers.len()];
-    permute(&[count, size, inner], &[0, 2, 1], numbers, &mut turned);
-    transform_rows(&line, turned.as_flattened(), numbers.as_flattened_mut());
-    turned.copy_from_slice(numbers);
-    permute(&[count, inner, size], &[0, 2, 1], &turned, numbers);
+    let mut transposed = vec![[T::ZERO; 2]; numbers.len()];
+    permute(&[count, size, inner], &[0, 2, 1], numbers, &mut transposed);
+    transform_rows(&line, transposed.as_flattened(), numbers.as_flattened_mut());
+    transposed.copy_from_slice(numbers);
+    permute(&[count, inner, size], &[0, 2, 1], &transposed, numbers);
 }
 
 /// Columns of a matrix of complex numbers.

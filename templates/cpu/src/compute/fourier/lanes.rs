@@ -113,7 +113,7 @@ impl<T: Part, const N: usize> Numbers<T, N> {
 
     /// Returns the products with `-i`.
     #[inline(always)]
-    pub fn turned(self) -> Self {
+    pub fn times_minus_i(self) -> Self {
         Self::from_fn(
             #[inline(always)]
             |i| (self.im[i], self.re[i].negated()),

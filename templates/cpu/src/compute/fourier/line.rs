@@ -11,9 +11,9 @@ use std::sync::Arc;
 pub enum Kind {
     /// Complex numbers.
     Complex(Direction),
-    /// Real numbers, and the first half of their frequencies and one.
+    /// Real numbers, and the first `len / 2 + 1` frequencies.
     FromReal,
-    /// The inverse of `FromReal`.
+    /// The first `len / 2 + 1` frequencies, and real numbers.
     ToReal,
 }
 
@@ -36,7 +36,10 @@ impl<T: Part> Line<T> {
         Self {
             kind,
             len,
-            plan: Plan::new(if is_halved { len / 2 } else { len }),
+            plan: match is_halved {
+                true => Plan::with_half_roots(len / 2),
+                false => Plan::new(len),
+            },
             isa: Isa::current(),
         }
     }
@@ -119,8 +122,7 @@ impl<T: Part> Line<T> {
     }
 }
 
-/// Computes twice the frequencies of real numbers from those of the complex numbers whose parts they are, or the other way
-/// round.
+/// Computes twice the frequencies of real numbers from those of the complex numbers whose parts they are, or the reverse.
 #[inline(always)]
 fn join_halves<T: Part, const N: usize>(
     plan: &Plan<T>,
@@ -128,7 +130,7 @@ fn join_halves<T: Part, const N: usize>(
     lanes: usize,
     x: &mut Planes<T>,
 ) {
-    join_ends(plan.len * lanes, direction, lanes, x);
+    join_first_and_last(plan.len * lanes, direction, lanes, x);
     for k in 1..plan.len / 2 + 1 {
         let [re, mut im] = plan.half_roots[k];
         if direction == Direction::Inverse {
@@ -150,7 +152,12 @@ fn join_halves<T: Part, const N: usize>(
 /// Computes [`join_halves`] of the first and the last elements, which are `last` elements apart. The imaginary parts of the
 /// frequencies are 0.
 #[inline(always)]
-fn join_ends<T: Part>(last: usize, direction: Direction, lanes: usize, x: &mut Planes<T>) {
+fn join_first_and_last<T: Part>(
+    last: usize,
+    direction: Direction,
+    lanes: usize,
+    x: &mut Planes<T>,
+) {
     for lane in 0..lanes {
         match direction {
             Direction::Forward => {

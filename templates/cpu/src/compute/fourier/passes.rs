@@ -158,12 +158,12 @@ impl<T: Part> Pass<'_, T> {
     fn combine_four<const N: usize>(&self, at: Position, x: &Planes<T>, out: &mut Planes<T>) {
         let [a, b, c, d] = self.load::<N, 4>(at, x);
         let (sum, difference) = (a.plus(c), a.minus(c));
-        let (odd, turned) = (b.plus(d), b.minus(d).turned());
+        let (odd, rotated) = (b.plus(d), b.minus(d).times_minus_i());
         let results = [
             sum.plus(odd),
-            difference.plus(turned),
+            difference.plus(rotated),
             sum.minus(odd),
-            difference.minus(turned),
+            difference.minus(rotated),
         ];
         self.store(at, results, out);
     }
@@ -185,14 +185,14 @@ impl<T: Part> Pass<'_, T> {
                     results[0] = results[0].plus(x[i].plus(x[F - i]));
                 }
                 for row in 1..=H {
-                    let (mut sum, mut turned) = (x[0], Numbers::ZERO);
+                    let (mut sum, mut rotated) = (x[0], Numbers::ZERO);
                     for i in 1..=H {
                         let [re, im] = units[i * row % F];
                         sum = sum.plus(x[i].plus(x[F - i]).scaled(re));
-                        turned = turned.plus(x[i].minus(x[F - i]).turned().scaled(im));
+                        rotated = rotated.plus(x[i].minus(x[F - i]).times_minus_i().scaled(im));
                     }
-                    results[row] = sum.minus(turned);
-                    results[F - row] = sum.plus(turned);
+                    results[row] = sum.minus(rotated);
+                    results[F - row] = sum.plus(rotated);
                 }
                 self.store(at, results, out);
             },

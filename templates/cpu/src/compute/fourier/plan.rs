@@ -15,7 +15,8 @@ pub struct Plan<T: Part> {
     /// The length.
     pub len: usize,
     method: Method<T>,
-    /// The parts of `-i exp(-pi i k / len)`, which make a transform of real numbers of one of half their length.
+    /// The parts of `-i exp(-pi i k / len)`, which convert a transform of this length to that of twice as many real numbers;
+    /// none in other plans.
     pub half_roots: Vec<[T; 2]>,
 }
 
@@ -27,14 +28,24 @@ enum Method<T: Part> {
 impl<T: Part> Plan<T> {
     /// Returns the plan for a length.
     pub fn new(len: usize) -> Arc<Self> {
-        T::plans().find(len).unwrap_or_else(|| {
-            let plan = Arc::new(Self::create(len));
+        Self::find_or_create(len, false)
+    }
+
+    /// Returns the plan for a length, with [`Plan::half_roots`].
+    pub fn with_half_roots(len: usize) -> Arc<Self> {
+        Self::find_or_create(len, true)
+    }
+
+    fn find_or_create(len: usize, has_half_roots: bool) -> Arc<Self> {
+        let is_wanted = |it: &Self| it.len == len && it.half_roots.is_empty() != has_half_roots;
+        T::plans().find(is_wanted).unwrap_or_else(|| {
+            let plan = Arc::new(Self::create(len, has_half_roots));
             T::plans().add(&plan);
             plan
         })
     }
 
-    fn create(len: usize) -> Self {
+    fn create(len: usize, has_half_roots: bool) -> Self {
         let factors = factors(len);
         let method = match factors.iter().all(|it| *it <= LARGEST_FACTOR) {
             true => Method::Factors(Factors::new(factors)),
@@ -44,10 +55,20 @@ impl<T: Part> Plan<T> {
             let [re, im] = root(k, 2 * len);
             [im, T::negated(re)]
         };
+        let half_roots = if has_half_roots { len / 2 + 1 } else { 0 };
         Self {
             len,
             method,
-            half_roots: (0..len / 2 + 1).map(half_root).collect(),
+            half_roots: (0..half_roots).map(half_root).collect(),
+        }
+    }
+
+    /// Returns the approximate number of complex numbers in the plan.
+    fn size(&self) -> usize {
+        match self.method {
+            // The length of the convolution is up to four times that of the transform, and has a plan of its own.
+            Method::Chirp(_) => 8 * self.len,
+            Method::Factors(_) => self.len + self.half_roots.len(),
         }
     }
 
@@ -68,8 +89,9 @@ pub struct Plans<T: Part>(Mutex<Vec<Arc<Plan<T>>>>);
 
 /// The most plans that are stored.
 const MAX_PLANS: usize = 16;
-/// The largest length of which a plan is stored. Longer vectors take much longer than their plan.
-const MAX_STORED: usize = 1 << 16;
+/// The most numbers in all stored plans of one type: 16 MiB of `f64`. The roots of a long vector take several times as long as
+/// its transform.
+const MAX_NUMBERS: usize = 1 << 20;
 
 impl<T: Part> Plans<T> {
     /// Creates the list without plans.
@@ -77,23 +99,25 @@ impl<T: Part> Plans<T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Returns the plan for a length, or `None` if it is not stored. Also if another thread uses the list: it may be one that a
-    /// forked child lacks.
-    fn find(&self, len: usize) -> Option<Arc<Plan<T>>> {
+    /// Returns a wanted plan, or `None` if it is not stored or the list is locked. It does not wait: a forked child lacks the
+    /// thread that holds the lock.
+    fn find(&self, is_wanted: impl Fn(&Plan<T>) -> bool) -> Option<Arc<Plan<T>>> {
         let plans = self.0.try_lock().ok()?;
-        plans.iter().find(|it| it.len == len).cloned()
+        plans.iter().find(|it| is_wanted(it)).cloned()
     }
 
-    /// Stores a plan in place of the oldest one, unless its length is too large.
+    /// Stores a plan in place of the oldest ones, unless it is too large. Two threads may store equal ones.
     fn add(&self, plan: &Arc<Plan<T>>) {
-        if plan.len > MAX_STORED {
+        let Ok(mut plans) = self.0.try_lock() else {
+            return;
+        };
+        if plan.size() > MAX_NUMBERS {
             return;
         }
-        if let Ok(mut plans) = self.0.try_lock() {
-            if plans.len() == MAX_PLANS {
-                plans.remove(0);
-            }
-            plans.push(plan.clone());
+        plans.push(plan.clone());
+        let size = |plans: &[Arc<Plan<T>>]| plans.iter().map(|it| it.size()).sum::<usize>();
+        while plans.len() > MAX_PLANS || size(&plans) > MAX_NUMBERS {
+            plans.remove(0);
         }
     }
 }
@@ -132,17 +156,39 @@ mod tests {
         assert_eq!(factors(74), [2, 37]);
     }
 
+    fn store(plans: &Plans<f64>, len: usize) {
+        plans.add(&Arc::new(Plan::create(len, false)));
+    }
+
     #[test]
     fn plans_of_the_last_lengths_are_stored() {
         let plans = Plans::<f64>::new();
         for len in 1..=MAX_PLANS + 1 {
-            plans.add(&Arc::new(Plan::create(len)));
+            store(&plans, len);
         }
-        assert!(plans.find(1).is_none());
-        assert!((2..=MAX_PLANS + 1).all(|len| plans.find(len).is_some_and(|it| it.len == len)));
-        plans.add(&Arc::new(Plan::create(MAX_STORED + 1)));
-        assert!(plans.find(MAX_STORED + 1).is_none());
+        let has = |len| plans.find(|it| it.len == len).is_some();
+        assert!(!has(1));
+        assert!((2..=MAX_PLANS + 1).all(has));
         let _used = plans.0.lock();
-        assert!(plans.find(2).is_none());
+        assert!(!has(2));
+    }
+
+    #[test]
+    fn stored_plans_have_limited_size() {
+        let plans = Plans::<f64>::new();
+        let has = |len| plans.find(|it| it.len == len).is_some();
+        store(&plans, 2 * MAX_NUMBERS);
+        assert!(!has(2 * MAX_NUMBERS));
+        store(&plans, MAX_NUMBERS / 2);
+        store(&plans, MAX_NUMBERS / 4);
+        assert!(has(MAX_NUMBERS / 2) && has(MAX_NUMBERS / 4));
+        store(&plans, MAX_NUMBERS / 8 * 3);
+        assert!(!has(MAX_NUMBERS / 2) && has(MAX_NUMBERS / 4));
+    }
+
+    #[test]
+    fn plan_of_real_numbers_has_half_roots() {
+        assert!(Plan::<f32>::new(12).half_roots.is_empty());
+        assert_eq!(Plan::<f32>::with_half_roots(12).half_roots.len(), 7);
     }
 }

@@ -17,12 +17,17 @@ pub fn transform_rows<T: Part>(line: &Line<T>, x: &[T], out: &mut [T]) {
     let [x_width, width] = line.widths();
     let groups = out.len() / (width * LANES);
     let (whole, rest) = out.split_at_mut(groups * width * LANES);
+    let transform = |first: usize, out: &mut [T]| {
+        let x = &x[first * x_width..][..out.len() / width * x_width];
+        transform_groups(line, x, out);
+    };
     // Each task has whole groups: a smaller one takes as long.
     for_each_row_chunk(whole, width * LANES, GRAIN, |first, out| {
-        let x = &x[first * x_width * LANES..][..out.len() / width * x_width];
-        transform_groups(line, x, out);
+        transform(first * LANES, out)
     });
-    transform_groups(line, &x[groups * x_width * LANES..], rest);
+    for_each_row_chunk(rest, width, GRAIN, |first, out| {
+        transform(groups * LANES + first, out)
+    });
 }
 
 fn transform_groups<T: Part>(line: &Line<T>, x: &[T], out: &mut [T]) {

@@ -205,3 +205,24 @@ fn roots_are_those_of_unity() {
     assert_eq!(root::<f64>(1, 4), [0.0, -1.0]);
     assert_eq!(root::<f64>(3, 6), [-1.0, 0.0]);
 }
+
+#[test]
+fn columns_have_the_same_bits_alone_and_with_other_matrices() {
+    let dims = [64, 96, 21];
+    let size = 2 * 96 * 21;
+    let mut all = numbers::<f32>(64 * size);
+    let alone: Vec<f32> = all
+        .chunks_exact(size)
+        .flat_map(|matrix| {
+            let mut matrix = matrix.to_vec();
+            columns::transform_columns(&[1, 96, 21], 1, Direction::Inverse, &mut matrix);
+            matrix
+        })
+        .collect();
+    columns::transform_columns(&dims, 1, Direction::Inverse, &mut all);
+    assert!(
+        all.iter()
+            .zip(&alone)
+            .all(|(x, y)| x.to_bits() == y.to_bits())
+    );
+}

@@ -24,7 +24,7 @@ pub struct Rows<'a, T> {
     x: &'a [T],
     width: usize,
     channels: usize,
-    /// The number in `x` of each row, if it is stored, and its elements between the columns.
+    /// The last two rows that were interpolated along the columns, each with its number in `x`, or `None` at first.
     stored: [(Option<usize>, Buffer<f32>); 2],
 }
 
@@ -40,14 +40,15 @@ impl<'a, T: Cast<f32>> Rows<'a, T> {
         }
     }
 
-    /// Removes the stored rows, if others are between other columns.
+    /// Discards the stored rows. Call it before the columns change.
     pub fn clear(&mut self) {
         self.stored.iter_mut().for_each(|(row, _)| *row = None);
     }
 
     /// Writes the row between two rows.
     pub fn write(&mut self, columns: &[Neighbors], at: Neighbors, out: &mut [f32]) {
-        if self.stored[1].0 == Some(at.lower) {
+        let [lower, upper] = [at.lower, at.upper].map(Some);
+        if self.stored[0].0 != lower && (self.stored[1].0 == lower || self.stored[0].0 == upper) {
             self.stored.swap(0, 1);
         }
         self.store(0, columns, at.lower);

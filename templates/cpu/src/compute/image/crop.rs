@@ -50,7 +50,7 @@ impl Crop<'_> {
         (position >= 0.0 && position <= limit).then_some(position)
     }
 
-    /// Returns the rows or columns around a position. The last position may be rounded up to the next one.
+    /// Returns the rows or columns around a position. Rounding may put the upper one behind the last, so both are limited.
     fn neighbors(&self, axis: usize, position: f32) -> Neighbors {
         let last = self.images[axis + 1] - 1;
         if self.interpolation == Interpolation::Nearest {

@@ -216,6 +216,9 @@ pub fn bilinear<T: Cast<f32> + Sync>(plan: &Resize, x: &[T], out: &mut [f32]) {
 /// Panics if a slice has another length than the plan.
 pub fn bilinear_grad<T: Elementary>(plan: &Resize, dy: &[f32], dx: &mut [T]) {
     plan.check(dx, dy);
+    if dy.is_empty() {
+        return dx.fill(T::ZERO);
+    }
     let width = plan.columns.original * plan.channels;
     let columns = collect_columns(plan, |column| plan.columns.neighbors(column));
     plan.for_each_gradient(dy, dx, |dx, row, dy| {
@@ -258,6 +261,9 @@ pub fn nearest<T: Copy + Send + Sync>(plan: &Resize, x: &[T], out: &mut [T]) {
 /// Panics if a slice has another length than the plan.
 pub fn nearest_grad<T: Number>(plan: &Resize, dy: &[T], dx: &mut [T]) {
     plan.check(dx, dy);
+    if dy.is_empty() {
+        return dx.fill(T::ZERO);
+    }
     let columns = collect_columns(plan, |column| plan.columns.nearest(column) * plan.channels);
     plan.for_each_gradient(dy, dx, |dx, row, dy| {
         let row = plan.rows.nearest(row) * plan.columns.original * plan.channels;

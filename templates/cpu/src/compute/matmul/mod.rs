@@ -1,9 +1,9 @@
 //! Matrix products: `c = op(a) * op(b)`, row-major, where `op` transposes or not.
 //!
 //! Floats go through register tiles ([`tile`]) for each instruction set, blocked for the caches ([`block`]), packed
-//! only if that is faster ([`pack`]). Products with a vector ([`vector`]) and of integers ([`integer`]) have their own
-//! loops; [`batch`] has many of one shape; [`factor`] has 16-bit floats; the left operands of [`indirect`] are at offsets. The order of summation depends on the shapes and the instruction set, never
-//! on the number of cores.
+//! only if that is faster ([`pack`]). Products with a vector ([`vector`]), of few terms and of integers ([`integer`])
+//! have their own loops; [`batch`] has many of one shape; [`factor`] has 16-bit floats. The left operands of [`indirect`] are
+//! at offsets. The order of summation depends on the shapes and the instruction set, never on the number of cores.
 
 mod batch;
 mod block;
@@ -94,7 +94,7 @@ pub fn matmul_with<T: Tiled>(
     match (m, n, k) {
         (0, ..) | (_, 0, _) => return,
         (_, _, 0) => c.fill(T::ZERO),
-        _ if m * n <= FEW && m * n * k <= FEW => few_terms(product, a, b, c),
+        _ if k <= 32 && m * n * k <= MAX_FEW_TERMS => multiply_few_terms(product, a, b, c),
         // `a` is a row vector: each result is a product with a column of b, which is a stored row if b is transposed.
         (1, ..) => vector::product(
             if transpose_b {
@@ -123,11 +123,12 @@ pub fn matmul_with<T: Tiled>(
     }
 }
 
-/// The number of terms up to which a product takes less time than the choice of its tiles.
-const FEW: usize = 200;
+/// The number of terms up to which a product takes less time than the choice of its tiles. A sum has a few of them, since
+/// each addition waits for the one before.
+const MAX_FEW_TERMS: usize = 200;
 
 /// Computes a product of a few terms.
-fn few_terms<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
+fn multiply_few_terms<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
     let Product { m, k, n, .. } = product;
     let a_steps = if product.transpose_a { [1, m] } else { [k, 1] };
     let b_steps = if product.transpose_b { [1, k] } else { [n, 1] };

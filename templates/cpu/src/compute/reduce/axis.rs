@@ -204,18 +204,19 @@ fn fold_rows<S: Copy, F: Accumulator<S>>(
 pub fn fold_short_row<S: Copy, F: Accumulator<S>>(x: &[S]) -> F::Total {
     match x.len() <= NARROW_ROW {
         true => fold_chain::<S, F>(x),
-        false => fold_parts::<S, F>(x, lanes_of(x.len())),
+        false => fold_parts::<S, F>(x, len_in_lanes(x.len())),
     }
 }
 
 /// Returns the number of elements of a row that are folded in lanes; the others are few.
 #[inline(always)]
-fn lanes_of(len: usize) -> usize {
+fn len_in_lanes(len: usize) -> usize {
     // If the compiler knows that lanes have all of these elements, it does not vectorize them.
     opaque(if len <= LANES { len / 4 * 4 } else { len })
 }
 
-/// Folds a row whose first elements are in lanes. A vector load waits if scalar code has changed some lanes just before.
+/// Folds a row whose first elements are in lanes. The others are combined afterwards: after scalar stores to some lanes, a
+/// vector load of all would wait.
 #[inline(always)]
 fn fold_parts<S: Copy, F: Accumulator<S>>(x: &[S], in_lanes: usize) -> F::Total {
     let (x, rest) = x.split_at(in_lanes);
@@ -252,7 +253,7 @@ fn fold_short_rows<S: Copy, F: Accumulator<S>>(totals: &mut [F::Total], x: &[S],
         }
         return;
     }
-    let in_lanes = lanes_of(len);
+    let in_lanes = len_in_lanes(len);
     for (total, x) in totals.iter_mut().zip(x.chunks_exact(len)) {
         *total = fold_parts::<S, F>(x, in_lanes);
     }

@@ -68,10 +68,10 @@ fn search<T: Copy + Sync>(
 }
 
 /// The number of elements up to which a vector is searched in one pass.
-const SHORT: usize = 16;
+const SHORT_VECTOR: usize = 16;
 
 fn search_vector<T: Copy>(is_better: impl Fn(T, T) -> bool + Copy, start: T, x: &[T]) -> usize {
-    match x.len() <= SHORT {
+    match x.len() <= SHORT_VECTOR {
         true => search_short(is_better, start, x),
         false => search_long(is_better, start, x),
     }

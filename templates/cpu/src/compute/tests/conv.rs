@@ -137,6 +137,31 @@ fn depthwise_convolutions_of_any_number_of_channels_match_oracle() {
     check::<f32>(([4, 40, 33, 10], [3, 3, 1, 10], slides(1, 1, Padding::Same)));
 }
 
+/// The registers of the last pixels would reach beyond the tensor, so these are computed from copies.
+#[test]
+fn equal_images_of_a_depthwise_convolution_have_equal_bits() {
+    let slide = Slide {
+        stride: 1,
+        dilation: 1,
+        padding: Padding::Same,
+    };
+    for channels in [2, 3, 7, 9] {
+        let plan = Convolution::new([2, 5, 6, channels], [3, 3, 1, channels], [slide; 2]).unwrap();
+        let image: Vec<f32> = (0..30 * channels).map(|i| 0.1 + (i as f32).sin()).collect();
+        let filter: Vec<f32> = (0..9 * channels).map(|i| (i as f32).cos()).collect();
+        let x = [&image[..], &image].concat();
+        on_every_isa(|isa| {
+            let (mut y, mut dx) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+            convolve(&plan, &x, &filter, &mut y);
+            backprop_input(&plan, &filter, &x, &mut dx);
+            for result in [y, dx] {
+                let (first, second) = result.split_at(image.len());
+                assert_same(isa, first, second);
+            }
+        });
+    }
+}
+
 /// The shapes cover several blocks of windows, lines longer than a block, several parts of a filter's gradient, one channel
 /// of a color image, windows that are far apart, and blocks of channels.
 #[test]

@@ -12,7 +12,7 @@ use crate::compute::parallel::for_each_block;
 use crate::compute::precision::Widened;
 use crate::compute::simd::{Isa, Lanes, LanesBody, Registers};
 use crate::compute::workspace::Buffer;
-use channels::{Channels, ROOM, for_each_group, with_room};
+use channels::{Channels, MAX_LANES, for_each_group, padded_copy};
 use taps::Taps;
 
 pub(super) use filter::backprop_filter;
@@ -46,7 +46,7 @@ impl<T: Tiled> Sums<'_, T> {
     /// Writes all pixels of the result.
     fn write(&self, out: &mut [T]) {
         let row = self.columns.len() * self.channels;
-        let work = row * ((self.filter.len() - ROOM) / self.channels);
+        let work = row * ((self.filter.len() - MAX_LANES) / self.channels);
         let (block, isa) = ((GRAIN / work).max(1), Isa::current());
         for_each_block(out, block * row, |index, out| {
             let sums = self;
@@ -74,11 +74,8 @@ impl<T: Tiled> Sums<'_, T> {
             shift,
             out,
         };
-        if self.channels < V::COUNT && pixels.room() < V::COUNT {
-            return (0..self.channels).for_each(
-                #[inline(always)]
-                |channel| pixels.write_channel(channel),
-            );
+        if self.channels < V::COUNT && pixels.accessible_len() < V::COUNT {
+            return pixels.write_copied(registers);
         }
         for_each_group::<V, 2>(registers, self.channels, &mut pixels);
     }
@@ -109,10 +106,10 @@ impl<T: Tiled> LanesBody<T> for WriteLines<'_, T> {
             while let Some(first) = columns.first() {
                 let shift = shift_of_alike(columns);
                 let count = if shift.is_some() { ALIKE } else { 1 };
-                let place = (rows, *first);
+                let taps = (rows, *first);
                 match shift {
-                    Some(shift) => sums.write_pixels::<V, ALIKE>(registers, place, shift, out),
-                    None => sums.write_pixels::<V, 1>(registers, place, 0, out),
+                    Some(shift) => sums.write_pixels::<V, ALIKE>(registers, taps, shift, out),
+                    None => sums.write_pixels::<V, 1>(registers, taps, 0, out),
                 }
                 (columns, out) = (&columns[count..], &mut out[count * sums.channels..]);
             }
@@ -162,7 +159,7 @@ impl<T: Tiled, const P: usize> Pixels<'_, T, P> {
 
     /// Returns the number of elements that can be read and written from each pixel's first channel on.
     #[inline(always)]
-    fn room(&self) -> usize {
+    fn accessible_len(&self) -> usize {
         let line = (self.rows.0 + self.rows.1.greatest_position()) * self.sums.size[1];
         let pixel = line * self.sums.channels + self.columns.greatest_position();
         let read = self
@@ -173,22 +170,25 @@ impl<T: Tiled, const P: usize> Pixels<'_, T, P> {
         read.min(self.out.len() - (P - 1) * self.sums.channels)
     }
 
-    /// Writes one channel.
+    /// Writes the pixels from copies of their operands, which are less than a register. All pixels have the same arithmetic.
     #[inline(always)]
-    fn write_channel(&mut self, channel: usize) {
-        let (x, filter) = (self.sums.x, self.sums.filter);
-        let mut sums = [T::ZERO; P];
-        self.for_each_tap(
-            #[inline(always)]
-            |pixel, weights| {
-                for (i, sum) in sums.iter_mut().enumerate() {
-                    let x = x[pixel + i * self.shift + channel];
-                    *sum = sum.plus(x.times(filter[weights + channel]));
-                }
-            },
-        );
-        for (i, sum) in sums.iter().enumerate() {
-            self.out[i * self.sums.channels + channel] = *sum;
+    fn write_copied<V: Lanes<Scalar = T>>(&mut self, registers: Registers<V>) {
+        let (channels, x) = (self.sums.channels, self.sums.x);
+        for pixel in 0..P {
+            let mut sum = registers.splat::<1>(T::ZERO);
+            self.for_each_tap(
+                #[inline(always)]
+                |first, weights| {
+                    let mut copy = [T::ZERO; MAX_LANES];
+                    let x = &x[first + pixel * self.shift..][..channels];
+                    copy[..channels].copy_from_slice(x);
+                    let weights = registers.load(&self.sums.filter[weights..]);
+                    registers.mul_add(&mut sum, &registers.load(&copy), &weights);
+                },
+            );
+            let mut copy = [T::ZERO; MAX_LANES];
+            registers.store(&sum, &mut copy);
+            self.out[pixel * channels..][..channels].copy_from_slice(&copy[..channels]);
         }
     }
 }
@@ -222,13 +222,13 @@ impl<T: Tiled, const P: usize> Channels<T> for Pixels<'_, T, P> {
 pub(super) fn forward<T: Tiled>(plan: &Convolution, x: &[T], filter: &[T], y: &mut [T]) {
     let x = repeat(plan, x);
     let sums = Sums {
-        rows: of_all(plan.rows.output, |it| Taps::of_window(&plan.rows, it)),
-        columns: of_all(plan.columns.output, |it| {
+        rows: collect_taps(plan.rows.output, |it| Taps::of_window(&plan.rows, it)),
+        columns: collect_taps(plan.columns.output, |it| {
             Taps::of_window(&plan.columns, it).times(plan.filters)
         }),
         x: &x,
         size: [plan.rows.input, plan.columns.input],
-        filter: &with_room(filter),
+        filter: &padded_copy(filter),
         filter_columns: plan.columns.size,
         channels: plan.filters,
     };
@@ -238,13 +238,13 @@ pub(super) fn forward<T: Tiled>(plan: &Convolution, x: &[T], filter: &[T], y: &m
 /// Computes the gradient of the input of a convolution that is not trivial, whose input is not empty.
 pub(super) fn backprop_input<T: Tiled>(plan: &Convolution, filter: &[T], dy: &[T], dx: &mut [T]) {
     let sums = Sums {
-        rows: of_all(plan.rows.input, |it| Taps::of_element(&plan.rows, it)),
-        columns: of_all(plan.columns.input, |it| {
+        rows: collect_taps(plan.rows.input, |it| Taps::of_element(&plan.rows, it)),
+        columns: collect_taps(plan.columns.input, |it| {
             Taps::of_element(&plan.columns, it).times(plan.filters)
         }),
         x: dy,
         size: [plan.rows.output, plan.columns.output],
-        filter: &with_room(filter),
+        filter: &padded_copy(filter),
         filter_columns: plan.columns.size,
         channels: plan.filters,
     };
@@ -259,7 +259,7 @@ pub(super) fn backprop_input<T: Tiled>(plan: &Convolution, filter: &[T], dy: &[T
     }
 }
 
-fn of_all(count: usize, taps: impl Fn(usize) -> Taps) -> Vec<Taps> {
+fn collect_taps(count: usize, taps: impl Fn(usize) -> Taps) -> Vec<Taps> {
     (0..count).map(taps).collect()
 }
 

@@ -70,11 +70,12 @@ pub(super) struct RowBuffer<T> {
 impl<'a> RowFolds<'a> {
     pub(super) fn new(plan: &'a Pool) -> Self {
         // The folds of rows are written and read again, which takes longer for channels that belong to one window each.
-        let is_apart = plan.columns.stride >= plan.columns.size && plan.channels >= NARROW;
+        let (stride, size) = (plan.columns.stride, plan.columns.size);
+        let is_disjoint = stride >= size && (plan.channels >= NARROW || stride >= 2 * size);
         Self {
             plan,
             runs: find_runs(&plan.columns),
-            has_two_steps: !is_apart,
+            has_two_steps: !is_disjoint,
         }
     }
 
@@ -124,11 +125,11 @@ impl<'a> RowFolds<'a> {
             self.find_elements(rows, run, elements);
             let count = count * run.columns;
             // Windows whose elements are adjacent are one window of more channels.
-            let together = if stride == 1 { run.windows } else { 1 };
-            for window in (0..run.windows).step_by(together) {
+            let windows_at_once = if stride == 1 { run.windows } else { 1 };
+            for window in (0..run.windows).step_by(windows_at_once) {
                 // Windows of padding only may be behind the end.
                 let x = x.get((run.column + window * stride) * channels..);
-                let len = together * channels;
+                let len = windows_at_once * channels;
                 fold::<T, F>(
                     x.unwrap_or_default(),
                     elements,
@@ -187,7 +188,7 @@ fn fold_part<T: Copy, F: Fold<T>, const N: usize>(
     starts: &[usize],
     i: usize,
     out: &mut [T],
-    finish: impl Fn(T) -> T,
+    finish: &impl Fn(T) -> T,
 ) {
     let mut folds = [F::EMPTY; N];
     for start in starts {

@@ -12,7 +12,7 @@ use crate::compute::simd::Isa;
 const GRAIN: usize = 128 * 1024;
 
 impl Pool {
-    /// Returns the number of elements that are read for a row of windows, about.
+    /// Returns the approximate number of elements that are read for a row of windows.
     fn work_of_row(&self) -> usize {
         /// The number of elements that are read in the time that a window of one element takes.
         const LEAST: usize = 8;

@@ -4,12 +4,12 @@ use crate::compute::simd::{Lanes, Registers};
 use crate::compute::workspace::{AnyBits, Buffer};
 
 /// The most elements that a register has.
-pub(super) const ROOM: usize = 16;
+pub(super) const MAX_LANES: usize = 16;
 
 /// A computation on some channels at a time.
 pub(super) trait Channels<T> {
-    /// Computes `N` registers of channels. The last ones may be computed more than once, and channels after them if there
-    /// are less than a register.
+    /// Computes `N` registers of channels. A channel may be computed more than once. With fewer channels than a register,
+    /// the elements after them are computed too.
     fn several<V: Lanes<Scalar = T>, const N: usize>(
         &mut self,
         registers: Registers<V>,
@@ -36,8 +36,8 @@ pub(super) fn for_each_group<V: Lanes, const N: usize>(
 }
 
 /// Returns a copy from whose last element a register can be read.
-pub(super) fn with_room<T: AnyBits + Default>(x: &[T]) -> Buffer<T> {
-    let mut copy = Buffer::new(x.len() + ROOM);
+pub(super) fn padded_copy<T: AnyBits + Default>(x: &[T]) -> Buffer<T> {
+    let mut copy = Buffer::new(x.len() + MAX_LANES);
     let (elements, room) = copy.split_at_mut(x.len());
     elements.copy_from_slice(x);
     room.fill(T::default());

@@ -1,6 +1,6 @@
 //! The gradient of the filter of a depthwise convolution.
 
-use super::channels::{Channels, ROOM, for_each_group, with_room};
+use super::channels::{Channels, MAX_LANES, for_each_group, padded_copy};
 use super::repeat;
 use crate::compute::matmul::Tiled;
 use crate::compute::nn::conv::Convolution;
@@ -10,7 +10,7 @@ use crate::compute::precision::Widened;
 use crate::compute::simd::{Isa, Lanes, LanesBody, Registers};
 use std::ops::Range;
 
-/// The number of multiply-adds in a part of a filter's gradient, about.
+/// The approximate number of multiply-adds in a part of a filter's gradient.
 const PART: usize = 256 * 1024;
 /// The largest number of parts of a filter's gradient.
 const PARTS: usize = 16;
@@ -24,7 +24,7 @@ pub(in crate::compute::nn::conv) fn backprop_filter<T: Tiled>(
 ) {
     let (lines, channels) = (plan.batch * plan.rows.output, plan.filters);
     // Each element of the filter has whole registers of channels.
-    let padded = channels.next_multiple_of(ROOM);
+    let padded = channels.next_multiple_of(MAX_LANES);
     let len = df.len() / channels * padded;
     // Parts depend on the shape only, so that the order of summation does not depend on the number of threads.
     let work = lines
@@ -75,14 +75,14 @@ impl<T: Tiled> LanesBody<T> for AddLines<'_, T> {
     fn run<V: Lanes<Scalar = T>>(self, registers: Registers<V>) {
         let (plan, rows, columns) = (self.plan, &self.plan.rows, &self.plan.columns);
         let channels = plan.filters;
-        let padded = channels.next_multiple_of(ROOM);
+        let padded = channels.next_multiple_of(MAX_LANES);
         for line in self.lines {
             let (image, row) = (line / rows.output, line % rows.output);
-            let dy = line_with_room(self.dy, line, columns.output * channels);
+            let dy = padded_line(self.dy, line, columns.output * channels);
             let (top, bottom) = rows.inside(row);
             for i in top..bottom {
                 let y = image * rows.input + rows.element(row, i);
-                let x = line_with_room(self.x, y, columns.input * channels);
+                let x = padded_line(self.x, y, columns.input * channels);
                 for j in 0..columns.size {
                     let df = &mut self.df[(i * columns.size + j) * padded..][..padded];
                     let mut pair = Pair::new((columns, channels), j, [&x, &dy], df);
@@ -95,10 +95,10 @@ impl<T: Tiled> LanesBody<T> for AddLines<'_, T> {
 }
 
 /// Returns the elements from the start of line `index` on, so that a register can be read from the line's last one.
-fn line_with_room<T: Tiled>(x: &[T], index: usize, len: usize) -> Widened<'_, T> {
+fn padded_line<T: Tiled>(x: &[T], index: usize, len: usize) -> Widened<'_, T> {
     let x = &x[index * len..];
-    match x.len() < len + ROOM {
-        true => Widened::Converted(with_room(&x[..len])),
+    match x.len() < len + MAX_LANES {
+        true => Widened::Converted(padded_copy(&x[..len])),
         false => Widened::Same(x),
     }
 }
