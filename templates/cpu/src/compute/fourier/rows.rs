@@ -31,8 +31,11 @@ pub fn transform_rows<T: Part>(line: &Line<T>, x: &[T], out: &mut [T]) {
 }
 
 fn transform_groups<T: Part>(line: &Line<T>, x: &[T], out: &mut [T]) {
+    if out.is_empty() {
+        return;
+    }
     let [x_width, width] = line.widths();
-    let lanes = (out.len() / width).clamp(1, LANES);
+    let lanes = (out.len() / width).min(LANES);
     let (mut planes, scale) = (line.planes(lanes), line.scale());
     let groups = x.chunks(lanes * x_width);
     for (x, out) in groups.zip(out.chunks_mut(lanes * width)) {
@@ -51,39 +54,53 @@ fn transform_groups<T: Part>(line: &Line<T>, x: &[T], out: &mut [T]) {
 /// The elements whose parts are a side of a square.
 const ELEMENTS: usize = SIDE / 2;
 
+/// Returns the number of elements of each row that are in squares.
+fn elements_in_squares(lanes: usize, width: usize) -> usize {
+    if lanes == SIDE {
+        width / SIDE * ELEMENTS
+    } else {
+        0
+    }
+}
+
 /// Reads the parts of rows: those of even positions are the real ones.
 #[inline(always)]
 fn read<T: Part>(line: &Line<T>, lanes: usize, x: &[T], planes: &mut Planes<T>) {
     let width = x.len() / lanes;
-    let squares = if lanes == SIDE { width / SIDE } else { 0 };
+    let first = elements_in_squares(lanes, width);
     let mut square = [T::ZERO; SIDE * SIDE];
-    for index in 0..squares {
-        transpose::square(line.isa, &x[index * SIDE..], width, &mut square, SIDE);
+    for element in (0..first).step_by(ELEMENTS) {
+        transpose::square(line.isa, &x[2 * element..], width, &mut square, SIDE);
         for (i, pair) in square.as_chunks::<{ 2 * SIDE }>().0.iter().enumerate() {
             let numbers = Numbers::<T, SIDE>::from_fn(
                 #[inline(always)]
                 |lane| (pair[lane], pair[SIDE + lane]),
             );
-            numbers.store(planes, (index * ELEMENTS + i) * SIDE);
+            numbers.store(planes, (element + i) * SIDE);
         }
     }
-    let first = squares * ELEMENTS;
     for (lane, row) in x.chunks_exact(width).enumerate() {
-        let (pairs, last) = row[2 * first..].as_chunks::<2>();
-        let re = planes.re[first * lanes..]
-            .iter_mut()
-            .skip(lane)
-            .step_by(lanes);
-        let im = planes.im[first * lanes..]
-            .iter_mut()
-            .skip(lane)
-            .step_by(lanes);
-        for ((re, im), pair) in re.zip(im).zip(pairs) {
-            [*re, *im] = *pair;
-        }
-        if let [last] = last {
-            planes.re[width / 2 * lanes + lane] = *last;
-        }
+        read_row(row, first, (lane, lanes), planes);
+    }
+}
+
+/// Reads the parts of a row from the element `first` on.
+#[inline(always)]
+fn read_row<T: Part>(
+    row: &[T],
+    first: usize,
+    (lane, lanes): (usize, usize),
+    planes: &mut Planes<T>,
+) {
+    let (pairs, last) = row[2 * first..].as_chunks::<2>();
+    let [re, im] = [&mut planes.re, &mut planes.im].map(|it| &mut it[first * lanes..]);
+    let re = re.iter_mut().skip(lane).step_by(lanes);
+    let im = im.iter_mut().skip(lane).step_by(lanes);
+    for ((re, im), pair) in re.zip(im).zip(pairs) {
+        [*re, *im] = *pair;
+    }
+    if let [last] = last {
+        planes.re[row.len() / 2 * lanes + lane] = *last;
     }
 }
 
@@ -91,33 +108,40 @@ fn read<T: Part>(line: &Line<T>, lanes: usize, x: &[T], planes: &mut Planes<T>) 
 #[inline(always)]
 fn write<T: Part>(line: &Line<T>, lanes: usize, planes: &Planes<T>, scale: T, out: &mut [T]) {
     let width = out.len() / lanes;
-    let squares = if lanes == SIDE { width / SIDE } else { 0 };
+    let first = elements_in_squares(lanes, width);
     let mut square = [T::ZERO; SIDE * SIDE];
-    for index in 0..squares {
-        for (i, pair) in square
-            .as_chunks_mut::<{ 2 * SIDE }>()
-            .0
-            .iter_mut()
-            .enumerate()
-        {
-            let start = (index * ELEMENTS + i) * SIDE;
-            let numbers = Numbers::<T, SIDE>::load(planes, start).scaled(scale);
+    for element in (0..first).step_by(ELEMENTS) {
+        let pairs = square.as_chunks_mut::<{ 2 * SIDE }>().0.iter_mut();
+        for (i, pair) in pairs.enumerate() {
+            let numbers = Numbers::<T, SIDE>::load(planes, (element + i) * SIDE).scaled(scale);
             let (re, im) = pair.split_at_mut(SIDE);
             re.copy_from_slice(&numbers.re);
             im.copy_from_slice(&numbers.im);
         }
-        transpose::square(line.isa, &square, SIDE, &mut out[index * SIDE..], width);
+        transpose::square(line.isa, &square, SIDE, &mut out[2 * element..], width);
     }
-    let first = squares * ELEMENTS;
     for (lane, row) in out.chunks_exact_mut(width).enumerate() {
-        let (pairs, last) = row[2 * first..].as_chunks_mut::<2>();
-        let re = planes.re[first * lanes..].iter().skip(lane).step_by(lanes);
-        let im = planes.im[first * lanes..].iter().skip(lane).step_by(lanes);
-        for ((re, im), pair) in re.zip(im).zip(pairs) {
-            *pair = [re.times(scale), im.times(scale)];
-        }
-        if let [last] = last {
-            *last = planes.re[width / 2 * lanes + lane].times(scale);
-        }
+        write_row(planes, first, (lane, lanes), scale, row);
+    }
+}
+
+/// Writes the parts of a row from the element `first` on, scaled.
+#[inline(always)]
+fn write_row<T: Part>(
+    planes: &Planes<T>,
+    first: usize,
+    (lane, lanes): (usize, usize),
+    scale: T,
+    row: &mut [T],
+) {
+    let width = row.len();
+    let (pairs, last) = row[2 * first..].as_chunks_mut::<2>();
+    let re = planes.re[first * lanes..].iter().skip(lane).step_by(lanes);
+    let im = planes.im[first * lanes..].iter().skip(lane).step_by(lanes);
+    for ((re, im), pair) in re.zip(im).zip(pairs) {
+        *pair = [re.times(scale), im.times(scale)];
+    }
+    if let [last] = last {
+        *last = planes.re[width / 2 * lanes + lane].times(scale);
     }
 }

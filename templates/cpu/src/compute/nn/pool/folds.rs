@@ -63,8 +63,10 @@ pub(super) struct RowFolds<'a> {
 pub(super) struct RowBuffer<T> {
     /// The folds of the rows of elements.
     folds: Vec<T>,
-    /// The index of each row of elements, and that of each element of a window at the first column.
-    offsets: [Vec<usize>; 2],
+    /// The index of each row of elements.
+    rows: Vec<usize>,
+    /// The index of each element of a window at the first column.
+    elements: Vec<usize>,
 }
 
 impl<'a> RowFolds<'a> {
@@ -88,12 +90,15 @@ impl<'a> RowFolds<'a> {
         buffer: &mut RowBuffer<T>,
         out: &mut [T],
     ) {
-        let RowBuffer { folds, offsets } = buffer;
-        let rows = &mut offsets[0];
+        let RowBuffer {
+            folds,
+            rows,
+            elements,
+        } = buffer;
         self.plan.find_rows(row_of_windows, rows);
         let count = rows.len();
         if !self.has_two_steps || count == 1 {
-            return self.write_windows::<T, F>(x, count, offsets, out);
+            return self.write_windows::<T, F>(x, count, (rows, elements), out);
         }
         let row = self.plan.columns.input * self.plan.channels;
         folds.resize(row + NARROW, F::EMPTY);
@@ -105,9 +110,7 @@ impl<'a> RowFolds<'a> {
             #[inline(always)]
             |it| it,
         );
-        rows.clear();
-        rows.push(0);
-        self.write_windows::<T, F>(folds, count, offsets, out);
+        self.write_windows::<T, F>(folds, count, (&[0], elements), out);
     }
 
     /// Writes the results of a row of windows that have `count` rows, from the rows of `x` or from their folds.
@@ -116,7 +119,7 @@ impl<'a> RowFolds<'a> {
         &self,
         x: &[T],
         count: usize,
-        [rows, elements]: &mut [Vec<usize>; 2],
+        (rows, elements): (&[usize], &mut Vec<usize>),
         out: &mut [T],
     ) {
         let (stride, channels) = (self.plan.columns.stride, self.plan.channels);
