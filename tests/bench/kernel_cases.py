@@ -155,6 +155,32 @@ def small_dims():
     for width in (3, 10, 16):
         yield Case(f"Softmax 32768x{width}", lambda x: R.Softmax(logits=x), [(32768, width)])
         yield Case(f"BiasAdd 8x64x64x{width}", lambda x, b: R.BiasAdd(value=x, bias=b), [(8, 64, 64, width), (width,)])
+    for rows, width in [(10_000, 3), (100_000, 2), (4096, 17)]:
+        x, column = (rows, width), (rows, 1)
+        yield Case(f"Mul {rows}x{width} by a column", lambda x, y: R.Mul(x=x, y=y), [x, column])
+        yield Case(f"SelectV2 {rows}x{width} by a column", lambda c, x, y: R.SelectV2(condition=c, t=x, e=y), [(column, np.bool_), x, x])
+        yield Case(f"ArgMax {rows}x{width} of axis 1", lambda x: R.ArgMax(input=x, dimension=1), [x])
+    yield Case("BatchMatMulV2 4096x3x3x3", lambda x, y: R.BatchMatMulV2(x=x, y=y), [(4096, 3, 3)] * 2)
+
+
+def images():
+    """Images of few channels, and transforms of rows."""
+    for channels in (1, 3, 16):
+        image = (8, 64, 64, channels)
+        average, largest = dict(ksize=[1, 3, 3, 1], strides=[1, 1, 1, 1], padding="SAME"), dict(ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID")
+        yield Case(f"AvgPool 8x64x64x{channels}, 3x3", lambda x, p=average: R.AvgPool(value=x, **p), [image])
+        yield Case(f"MaxPool 8x64x64x{channels}, 2x2", lambda x, p=largest: R.MaxPool(input=x, **p), [image])
+        resize = lambda x: R.ResizeBilinear(images=x, size=[128, 128], half_pixel_centers=True)
+        yield Case(f"ResizeBilinear 4x64x64x{channels} to 128x128", resize, [(4, 64, 64, channels)])
+    for channels in (3, 10, 24):
+        x, w, p = (8, 32, 32, channels), (3, 3, channels, 1), dict(strides=[1, 1, 1, 1], padding="SAME")
+        name = f"8x32x32x{channels} by 3x3"
+        yield Case(f"DepthwiseConv2dNative {name}", lambda x, w, p=p: R.DepthwiseConv2dNative(input=x, filter=w, **p), [x, w])
+        backprop = lambda x, d, s=list(w), p=p: R.DepthwiseConv2dNativeBackpropFilter(input=x, filter_sizes=s, out_backprop=d, **p)
+        yield Case(f"DepthwiseConv2dNativeBackpropFilter {name}", backprop, [x, x])
+    yield Case("FFT 64x256", lambda x: R.FFT(input=x), [((64, 256), np.complex64)])
+    yield Case("RFFT 64x512", lambda x: R.RFFT(input=x, fft_length=[512]), [(64, 512)])
+    yield Case("IRFFT 64x257", lambda x: R.IRFFT(input=x, fft_length=[512]), [((64, 257), np.complex64)])
 
 
 def angles():
@@ -163,5 +189,5 @@ def angles():
 
 
 def every():
-    for family in (unary, binary, casts, reductions, products, convolutions, networks, moves, small_dims, angles):
+    for family in (unary, binary, casts, reductions, products, convolutions, networks, moves, small_dims, images, angles):
         yield from family()
