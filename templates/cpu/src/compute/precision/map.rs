@@ -2,6 +2,7 @@
 
 use super::super::cost::Cost;
 use super::super::map::{map1_with_cost, map2_with_cost, update};
+use super::super::operand::{BroadcastOperand, part_len};
 use super::super::parallel::for_each_chunk;
 use super::super::shape::Broadcast;
 use super::{Precision, as_init, as_uninit};
@@ -213,20 +214,17 @@ fn widen_broadcast<'a, T: Precision>(
     count: usize,
     blocks: &'a mut [Block<T::Compute>; 2],
 ) -> [&'a [T::Compute]; 2] {
-    let Some(steps) = plan.loops().last().map(|it| it.steps) else {
-        return [&[], &[]];
-    };
-    plan.for_each_run(&mut plan.position(start), count, |done, offsets, length| {
-        for i in 0..2 {
-            let (x, block) = (
-                &operands[i][offsets[i]..],
-                &mut blocks[i][done..done + length],
+    for (index, (x, block)) in operands.into_iter().zip(&mut *blocks).enumerate() {
+        let mut operand = BroadcastOperand::new(plan, index, x);
+        let mut done = 0;
+        while done < count {
+            let part = part_len(plan, start + done, count - done);
+            T::widen(
+                operand.read(start + done, part),
+                &mut block[done..done + part],
             );
-            match steps[i] {
-                0 => block.fill(x[0].to_compute()),
-                _ => T::widen(&x[..length], block),
-            }
+            done += part;
         }
-    });
+    }
     blocks.each_ref().map(|block| &block[..count])
 }
