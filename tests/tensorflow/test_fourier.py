@@ -1,6 +1,5 @@
 """Fourier transforms of empty tensors and of lengths that the input is too short for, compared with TensorFlow's on the CPU."""
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -27,5 +26,6 @@ def test_empty_tensors_and_short_axes_have_result_or_error_of_cpu(op, dtype, sha
     if isinstance(expected, type) or isinstance(found, type):
         assert found is expected
     else:
-        assert found.dtype == expected.dtype
-        np.testing.assert_array_equal(found, expected)
+        # The CPU's result of an empty tensor is uninitialized memory.
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+        assert not found.any()
