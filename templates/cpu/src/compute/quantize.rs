@@ -34,6 +34,14 @@ impl Nudged {
         }
     }
 
+    /// Returns the range with the rounded inverse of a step in the place of the number of steps in 1.
+    pub fn with_inverse_of_step(self) -> Self {
+        Self {
+            inverse: 1.0 / self.step,
+            ..self
+        }
+    }
+
     /// Rounds a number to a step of the range.
     #[inline(always)]
     pub fn round(&self, x: f32) -> f32 {
@@ -163,12 +171,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// TensorFlow multiplies by the number of steps in 1, which is not the rounded inverse of a step.
+    /// Numbers of TensorFlow 2.12 and 2.21. With limits that are scalar tensors it multiplies by the inverse of a step.
     #[test]
     fn halves_between_steps_are_rounded_as_by_tensorflow() {
         let range = Nudged::new([-0.562_056_54, 5.756_372_5], 8, false);
         assert_eq!(range.round(4.943_240_6), 4.930_852_4);
         assert_eq!(range.round(4.943_241), 4.955_631);
+        let range = range.with_inverse_of_step();
+        assert_eq!(range.round(4.943_241), 4.930_852_4);
+        assert_eq!(range.round(4.943_241_6), 4.955_631);
     }
 
     proptest! {

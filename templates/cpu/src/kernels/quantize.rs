@@ -94,7 +94,8 @@ fn with_args_gradient(
     })
 }
 
-/// Returns the ranges of channels, of which there is one for scalars.
+/// Returns the ranges of channels, of which there is one for scalars. As TensorFlow's, this one has the rounded inverse of a
+/// step.
 fn ranges(
     quantization: Quantization,
     min: &In<'_, f32>,
@@ -108,9 +109,14 @@ fn ranges(
         }
     }
     let pairs = min.data().iter().zip(max.data());
-    Ok(pairs
-        .map(|(min, max)| quantization.range(*min, *max))
-        .collect())
+    let range = |(min, max): (&f32, &f32)| {
+        let range = quantization.range(*min, *max)?;
+        Some(match expected {
+            [] => range.with_inverse_of_step(),
+            _ => range,
+        })
+    };
+    Ok(pairs.map(range).collect())
 }
 
 /// Returns the dims of the limits of one range.
