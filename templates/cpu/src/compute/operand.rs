@@ -61,7 +61,7 @@ impl<'a, T: Copy, const N: usize> BroadcastOperand<'a, T, N> {
         }
     }
 
-    /// Returns the elements for the `count` elements of the result from `start` on, which are at most [`part_len`] many.
+    /// Returns the `count` elements for those of the result from `start` on, which are at most [`part_len`] many.
     ///
     /// # Panics
     /// Panics if there are not so many.
@@ -90,9 +90,8 @@ impl<'a, T: Copy, const N: usize> BroadcastOperand<'a, T, N> {
 
     #[inline(never)]
     fn read_rows(&mut self, start: usize, count: usize) -> &[T] {
-        let Some((inner, outer)) = self.plan.loops().split_last() else {
-            return &[];
-        };
+        // Code that writes uninitialized memory relies on the length of the slice, so it is never shorter.
+        let (inner, outer) = self.plan.loops().split_last().expect("a plan has a loop");
         let (row, column) = (start / inner.len, start % inner.len);
         if inner.len <= SHORT_RUN {
             self.copy_short_rows(row, (column + count).div_ceil(inner.len));
