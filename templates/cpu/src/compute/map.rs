@@ -4,7 +4,7 @@
 //! `arith`, or closures as `#[inline(always)] |x| ...`. Broadcast operands are copied in parts, if at all.
 
 use super::cost::{self, Cost};
-use super::operand::{BroadcastOperand, part_len};
+use super::operand::{BroadcastOperand, parts};
 use super::parallel::for_each_chunk;
 use super::shape::Broadcast;
 use super::simd::{Isa, stream};
@@ -161,16 +161,14 @@ pub fn map2_with_cost<A, B, U>(
         #[inline(always)]
         |(start, operands), out| {
             let (x, y) = operands;
-            let mut done = 0;
-            while done < out.len() {
-                let count = part_len(plan, *start, out.len() - done);
-                let part = out[done..done + count].iter_mut();
-                let operands = x.read(*start, count).iter().zip(y.read(*start, count));
-                for (out, (x, y)) in part.zip(operands) {
+            let first = *start;
+            *start += out.len();
+            for part in parts(plan, first..*start) {
+                let out = &mut out[part.start - first..part.end - first];
+                let operands = x.read(part.clone()).iter().zip(y.read(part));
+                for (out, (x, y)) in out.iter_mut().zip(operands) {
                     *out = f(*x, *y);
                 }
-                done += count;
-                *start += count;
             }
         },
     );

@@ -53,6 +53,7 @@ pub mod random;
 pub mod reduce;
 pub mod relation;
 pub mod rows;
+pub(crate) mod runs;
 pub mod scatter_nd;
 pub mod search;
 pub mod segment;

@@ -3,15 +3,16 @@
 //! A loop over elements has one body for all shapes: it gets a slice of each operand. Elements that are repeated are copied
 //! to a block first, unless the operand has a long run of them in order.
 
-use super::shape::{Broadcast, Loop};
+use super::runs::copy_run;
+use super::shape::{Broadcast, Loop, offset_of_iteration};
+use std::iter;
+use std::ops::Range;
 
 /// The largest number of elements that are read at a time from operands of different shapes. The blocks of two operands of
 /// `f32` fit in the first cache beside the result.
 const PART: usize = 2048;
 /// The longest innermost loop of which a part has several runs.
 const SHORT_RUN: usize = 256;
-/// The lengths that shorter runs of one element are extended to: a fill of constant length is a few stores.
-const FILLS: [usize; 2] = [8, 32];
 
 /// One operand of a broadcast.
 pub struct BroadcastOperand<'a, T, const N: usize> {
@@ -61,16 +62,28 @@ impl<'a, T: Copy, const N: usize> BroadcastOperand<'a, T, N> {
         }
     }
 
-    /// Returns the `count` elements for those of the result from `start` on, which are at most [`part_len`] many.
+    /// Returns the elements for a part of the result, one of [`parts`].
     ///
     /// # Panics
     /// Panics if there are not so many.
     #[inline]
-    pub fn read(&mut self, start: usize, count: usize) -> &[T] {
+    pub fn read(&mut self, part: Range<usize>) -> &[T] {
         match self.order {
-            Order::Whole => &self.data[start..start + count],
-            Order::Cycle => self.read_cycle(start, count),
-            Order::Rows => self.read_rows(start, count),
+            Order::Whole => &self.data[part],
+            Order::Cycle => self.read_cycle(part.start, part.len()),
+            Order::Rows => self.read_rows(part.start, part.len()),
+        }
+    }
+
+    /// Calls `visit` with the elements for each part of a range of the result, and their indices in the range.
+    pub fn for_each_part(
+        &mut self,
+        range: Range<usize>,
+        mut visit: impl FnMut(Range<usize>, &[T]),
+    ) {
+        for part in parts(self.plan, range.clone()) {
+            let indices = part.start - range.start..part.end - range.start;
+            visit(indices, self.read(part));
         }
     }
 
@@ -97,7 +110,7 @@ impl<'a, T: Copy, const N: usize> BroadcastOperand<'a, T, N> {
             self.copy_short_rows(row, (column + count).div_ceil(inner.len));
             return &self.block[column..column + count];
         }
-        let first = offset(outer, self.index, row);
+        let first = offset_of_iteration(outer, self.index, row);
         if inner.steps[self.index] == 1 {
             return &self.data[first + column..][..count];
         }
@@ -111,57 +124,43 @@ impl<'a, T: Copy, const N: usize> BroadcastOperand<'a, T, N> {
         let [outer @ .., rows, inner] = self.plan.loops() else {
             return;
         };
-        // Each run is written as a longer one.
-        self.block
-            .resize(count * inner.len + FILLS[1], self.data[0]);
-        let steps = [rows.steps[self.index], inner.steps[self.index]];
+        self.block.resize(count * inner.len, self.data[0]);
+        let [step, inner_step] = [rows, inner].map(|it| it.steps[self.index]);
         let mut done = 0;
         while done < count {
             let (outer_row, row) = ((first + done) / rows.len, (first + done) % rows.len);
             let adjacent = (rows.len - row).min(count - done);
-            let from = &self.data[offset(outer, self.index, outer_row) + row * steps[0]..];
-            copy_runs(
-                from,
-                steps,
-                inner.len,
-                adjacent,
-                &mut self.block[done * inner.len..],
-            );
+            let from = offset_of_iteration(outer, self.index, outer_row) + row * step;
+            for run in 0..adjacent {
+                let to = &mut self.block[(done + run) * inner.len..];
+                copy_run(
+                    &self.data[from + run * step..],
+                    inner_step == 0,
+                    inner.len,
+                    to,
+                );
+            }
             done += adjacent;
         }
     }
 }
 
-/// Copies `count` runs of `len` elements, which begin `steps[0]` elements apart and consist of elements that are `steps[1]`
-/// apart, 0 or 1. Overwrites some elements after them.
-fn copy_runs<T: Copy>(from: &[T], steps: [usize; 2], len: usize, count: usize, to: &mut [T]) {
-    for run in 0..count {
-        let from = &from[run * steps[0]..];
-        let to = &mut to[run * len..];
-        match steps[1] {
-            1 => to[..len].copy_from_slice(&from[..len]),
-            _ if len <= FILLS[0] => to[..FILLS[0]].fill(from[0]),
-            _ if len <= FILLS[1] => to[..FILLS[1]].fill(from[0]),
-            _ => to[..len].fill(from[0]),
-        }
-    }
+/// Returns the parts of a range of the result, for which operands are read at a time.
+pub fn parts<const N: usize>(
+    plan: &Broadcast<N>,
+    range: Range<usize>,
+) -> impl Iterator<Item = Range<usize>> {
+    let mut start = range.start;
+    iter::from_fn(move || {
+        let part = start..start + part_len(plan, start, range.end - start);
+        start = part.end;
+        (!part.is_empty()).then_some(part)
+    })
 }
 
-/// Returns the offset of the iteration `row` of these loops in an operand.
-fn offset<const N: usize>(loops: &[Loop<N>], operand: usize, row: usize) -> usize {
-    let mut rest = row;
-    let mut offset = 0;
-    for it in loops.iter().rev() {
-        offset += rest % it.len * it.steps[operand];
-        rest /= it.len;
-    }
-    offset
-}
-
-/// Returns the number of elements to read from each operand at a time, at most `count`, for the result from `start` on.
-#[inline]
-pub fn part_len<const N: usize>(plan: &Broadcast<N>, start: usize, count: usize) -> usize {
-    if plan.is_of_equal_shapes() {
+/// Returns the length of the part from `start` on, at most `count`.
+fn part_len<const N: usize>(plan: &Broadcast<N>, start: usize, count: usize) -> usize {
+    if count == 0 || plan.is_of_equal_shapes() {
         return count;
     }
     let inner = plan.loops().last().map_or(1, |it| it.len);
@@ -199,16 +198,13 @@ mod tests {
             let expected = indices(plan.dims(), shape);
             for start in [0, 1, 7, plan.len() / 2] {
                 let mut operand = BroadcastOperand::new(&plan, index, &data);
-                let mut at = start.min(plan.len());
-                while at < plan.len() {
-                    let count = part_len(&plan, at, plan.len() - at);
-                    assert_eq!(
-                        operand.read(at, count),
-                        &expected[at..at + count],
-                        "{shapes:?}"
-                    );
-                    at += count;
-                }
+                let range = start.min(plan.len())..plan.len();
+                let mut found = Vec::new();
+                operand.for_each_part(range.clone(), |indices, part| {
+                    assert_eq!(indices, found.len()..found.len() + part.len());
+                    found.extend_from_slice(part);
+                });
+                assert_eq!(found, expected[range], "{shapes:?}");
             }
         }
     }

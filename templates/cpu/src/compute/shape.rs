@@ -123,44 +123,6 @@ impl<const N: usize> Broadcast<N> {
     pub fn loops(&self) -> &[Loop<N>] {
         &self.loops
     }
-
-    /// Returns the position of the element `start` of the result.
-    #[inline]
-    pub fn position(&self, start: usize) -> Position<N> {
-        Position::new(&self.loops, start)
-    }
-
-    /// Visits the next `count` elements of the result as runs of the innermost loop, and advances `position`.
-    ///
-    /// Calls `visit(done, offsets, length)`: the elements visited before in this call, the offset of the run in each
-    /// operand, and the length of the run.
-    #[inline(always)]
-    pub fn for_each_run(
-        &self,
-        position: &mut Position<N>,
-        count: usize,
-        mut visit: impl FnMut(usize, [usize; N], usize),
-    ) {
-        let Some((inner, outer)) = self.loops.split_last() else {
-            return;
-        };
-        let mut done = 0;
-        while done < count {
-            let index = position.index;
-            let length = (inner.len - index).min(count - done);
-            visit(
-                done,
-                array::from_fn(|i| position.offsets[i] + index * inner.steps[i]),
-                length,
-            );
-            done += length;
-            position.index += length;
-            if position.index == inner.len {
-                position.index = 0;
-                position.advance(outer);
-            }
-        }
-    }
 }
 
 /// Returns the error with the shapes of operand `i` and of the first operand that it does not match.
@@ -187,50 +149,18 @@ fn push_loop<const N: usize>(loops: &mut InlineList<Loop<N>>, next: Loop<N>) {
     }
 }
 
-/// The position of an element of the result in the loops.
-#[derive(Clone, Debug)]
-pub struct Position<const N: usize> {
-    /// The index in the innermost loop.
+/// Returns the offset in an operand of the iteration `index` of all of these loops.
+pub(super) fn offset_of_iteration<const N: usize>(
+    loops: &[Loop<N>],
+    operand: usize,
     index: usize,
-    /// The indices in the outer loops.
-    counts: InlineList<usize>,
-    /// The offset of the innermost loop in each operand.
-    offsets: [usize; N],
-}
-
-impl<const N: usize> Position<N> {
-    fn new(loops: &[Loop<N>], start: usize) -> Self {
-        let mut this = Self {
-            index: 0,
-            counts: InlineList::repeat(0, loops.len().saturating_sub(1)),
-            offsets: [0; N],
-        };
-        let Some((inner, outer)) = loops.split_last() else {
-            return this;
-        };
-        this.index = start % inner.len.max(1);
-        let mut rest = start / inner.len.max(1);
-        for (count, outer_loop) in this.counts.iter_mut().zip(outer).rev() {
-            *count = rest % outer_loop.len.max(1);
-            rest /= outer_loop.len.max(1);
-            (0..N).for_each(|i| this.offsets[i] += *count * outer_loop.steps[i]);
-        }
-        this
+) -> usize {
+    let (mut rest, mut offset) = (index, 0);
+    for it in loops.iter().rev() {
+        offset += rest % it.len * it.steps[operand];
+        rest /= it.len;
     }
-
-    /// Advances to the next run of the innermost loop. It is compiled once, not with each visitor.
-    #[inline(never)]
-    fn advance(&mut self, outer: &[Loop<N>]) {
-        for (count, outer_loop) in self.counts.iter_mut().zip(outer).rev() {
-            *count += 1;
-            (0..N).for_each(|i| self.offsets[i] += outer_loop.steps[i]);
-            if *count < outer_loop.len {
-                return;
-            }
-            (0..N).for_each(|i| self.offsets[i] -= *count * outer_loop.steps[i]);
-            *count = 0;
-        }
-    }
+    offset
 }
 
 #[cfg(test)]
@@ -282,7 +212,6 @@ mod tests {
         assert!(plan.is_empty());
         let plan = Broadcast::new([&[huge, 1, huge, 0], &[huge, huge, 1]]).unwrap();
         assert_eq!(plan.dims(), [huge, huge, huge, 0]);
-        plan.for_each_run(&mut plan.position(0), 0, |_, _, _| unreachable!());
     }
 
     #[test]
@@ -298,23 +227,16 @@ mod tests {
     }
 
     #[test]
-    fn runs_from_any_position_match_runs_from_the_start() {
+    fn offsets_of_iterations_are_those_of_the_coordinates() {
         let plan = Broadcast::new([&[2, 1, 4], &[3, 1]]).unwrap();
-        let elements = |start: usize, count: usize| {
-            let mut visited = Vec::new();
-            plan.for_each_run(&mut plan.position(start), count, |done, offsets, length| {
-                assert_eq!(done, visited.len());
-                let steps = plan.loops().last().unwrap().steps;
-                (0..length).for_each(|i| {
-                    visited.push([offsets[0] + i * steps[0], offsets[1] + i * steps[1]])
-                });
-            });
-            visited
+        let offsets = |operand| -> Vec<usize> {
+            let loops = plan.loops();
+            (0..24)
+                .map(|it| offset_of_iteration(loops, operand, it))
+                .collect()
         };
-        let all = elements(0, 24);
-        assert_eq!(all.len(), 24);
-        for start in 0..24 {
-            assert_eq!(elements(start, 24 - start), all[start..]);
-        }
+        let first = |it: usize| it / 12 * 4 + it % 4;
+        assert_eq!(offsets(0), (0..24).map(first).collect::<Vec<_>>());
+        assert_eq!(offsets(1), (0..24).map(|it| it / 4 % 3).collect::<Vec<_>>());
     }
 }

@@ -5,6 +5,7 @@ use crate::compute::arith::Number;
 use crate::compute::parallel::for_each_block;
 use crate::compute::precision::Precision;
 use crate::compute::reduce::{Fold, Reduction, Sum, reduce};
+use crate::compute::shape::offset_of_iteration;
 use crate::compute::{Broadcast, Result};
 use sp_plugin::{Bf16, Complex64, F16};
 
@@ -131,11 +132,14 @@ impl Batch {
             };
             return Ok((Self::new(1, rows), plan.dims().to_vec()));
         }
-        let steps = plan.loops().last().map_or([0; 2], |inner| inner.steps);
         let mut pairs = room_for(plan.len());
-        plan.for_each_run(&mut plan.position(0), plan.len(), |_, [a, b], len| {
-            pairs.extend((0..len).map(|i| [a + i * steps[0], b + i * steps[1]]));
-        });
+        if let Some((inner, outer)) = plan.loops().split_last() {
+            for run in 0..plan.len() / inner.len.max(1) {
+                let [a, b] = [0, 1].map(|operand| offset_of_iteration(outer, operand, run));
+                let [a_step, b_step] = inner.steps;
+                pairs.extend((0..inner.len).map(|i| [a + i * a_step, b + i * b_step]));
+            }
+        }
         Ok((Self { product, pairs }, plan.dims().to_vec()))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{by_width, elements, elements_mut};
 use crate::compute::cost::{self, Cost};
-use crate::compute::operand::{BroadcastOperand, part_len};
+use crate::compute::operand::{BroadcastOperand, parts};
 use crate::compute::parallel::for_each_chunk;
 use crate::compute::shape::Broadcast;
 use crate::compute::simd::Isa;
@@ -47,24 +47,21 @@ fn select_elements<C: Copy + Sync, T: Copy + Send + Sync>(
         let mut condition = BroadcastOperand::new(plan, 0, condition);
         let mut operands = [(1, then), (2, otherwise)]
             .map(|(index, data)| BroadcastOperand::new(plan, index, data));
-        let mut done = 0;
-        while done < out.len() {
-            let (start, count) = (start + done, part_len(plan, start + done, out.len() - done));
-            let [then, otherwise] = operands.each_mut().map(|it| it.read(start, count));
-            let condition = condition.read(start, count);
-            let part = &mut out[done..done + count];
+        for part in parts(plan, start..start + out.len()) {
+            let out = &mut out[part.start - start..part.end - start];
+            let [then, otherwise] = operands.each_mut().map(|it| it.read(part.clone()));
+            let condition = condition.read(part);
             cost::Cheap.vectorize(
                 isa,
                 #[inline(always)]
                 || {
                     let operands = condition.iter().zip(then.iter().zip(otherwise));
                     // Both are read, so that the loop has no branches.
-                    for (out, (condition, (&then, &otherwise))) in part.iter_mut().zip(operands) {
+                    for (out, (condition, (&then, &otherwise))) in out.iter_mut().zip(operands) {
                         *out = if is_true(*condition) { then } else { otherwise };
                     }
                 },
             );
-            done += count;
         }
     });
 }

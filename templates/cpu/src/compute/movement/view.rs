@@ -5,6 +5,7 @@ use crate::compute::cost::{self, Cost};
 use crate::compute::error::{Error, Result};
 use crate::compute::inline::InlineList;
 use crate::compute::parallel::for_each_row_chunk;
+use crate::compute::runs;
 use crate::compute::shape::len;
 use crate::compute::simd::Isa;
 use crate::compute::simd::transpose::{self, SIDE};
@@ -273,7 +274,7 @@ pub fn copy_elements<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut
     if outer.is_empty() {
         return for_each_row_chunk(out, 1, grain, |start, out| {
             let offset = view.offset.wrapping_add_signed(start as isize * inner.step);
-            copy_run(source, offset, inner.step, out);
+            copy_steps(source, offset, inner.step, out);
         });
     }
     let is_transposed = matches!(outer, [.., Axis { step: 1, .. }]) && inner.step != 1;
@@ -284,41 +285,17 @@ pub fn copy_elements<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut
         let rows = out.len() / inner.len;
         view.for_each_row(first, rows, |row, offset| {
             let out = &mut out[row * inner.len..];
-            let is_copied = match inner.len {
-                0..=8 => copy_longer::<T, 8>(source, offset, inner.step, out),
-                9..=16 => copy_longer::<T, 16>(source, offset, inner.step, out),
-                _ => false,
-            };
-            if !is_copied {
-                copy_run(source, offset, inner.step, &mut out[..inner.len]);
+            match inner.step {
+                0 | 1 => runs::copy_run(&source[offset..], inner.step == 0, inner.len, out),
+                step => copy_steps(source, offset, step, &mut out[..inner.len]),
             }
         });
     });
 }
 
-/// Copies `LEN` elements as [`copy_run`] instead of fewer, which takes less time: the later rows overwrite the others.
-/// Returns false if there are not so many, or for another step than 0 and 1.
-#[inline(always)]
-fn copy_longer<T: Copy, const LEN: usize>(
-    source: &[T],
-    offset: usize,
-    step: isize,
-    out: &mut [T],
-) -> bool {
-    let Some(out) = out.first_chunk_mut::<LEN>() else {
-        return false;
-    };
-    match (step, source[offset..].first_chunk::<LEN>()) {
-        (0, _) => *out = [source[offset]; LEN],
-        (1, Some(source)) => *out = *source,
-        _ => return false,
-    }
-    true
-}
-
 /// Copies `out.len()` elements from `offset` on, each `step` after the one before it.
 #[inline(always)]
-fn copy_run<T: Copy>(source: &[T], offset: usize, step: isize, out: &mut [T]) {
+fn copy_steps<T: Copy>(source: &[T], offset: usize, step: isize, out: &mut [T]) {
     match step {
         1 => out.copy_from_slice(&source[offset..offset + out.len()]),
         0 => out.fill(source[offset]),
@@ -372,7 +349,7 @@ fn copy_tiles<T: Copy>(source: &[T], offset: usize, inner: Axis, out: &mut [T], 
             }
             for row in 0..(rows - first).min(SIDE) {
                 let out = &mut out[row * inner.len..][..width];
-                copy_run(source, start + row, inner.step, out);
+                copy_steps(source, start + row, inner.step, out);
             }
         }
     }

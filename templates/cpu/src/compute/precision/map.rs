@@ -2,7 +2,7 @@
 
 use super::super::cost::Cost;
 use super::super::map::{map1_with_cost, map2_with_cost, update};
-use super::super::operand::{BroadcastOperand, part_len};
+use super::super::operand::BroadcastOperand;
 use super::super::parallel::for_each_chunk;
 use super::super::shape::Broadcast;
 use super::{Precision, as_init, as_uninit};
@@ -216,15 +216,9 @@ fn widen_broadcast<'a, T: Precision>(
 ) -> [&'a [T::Compute]; 2] {
     for (index, (x, block)) in operands.into_iter().zip(&mut *blocks).enumerate() {
         let mut operand = BroadcastOperand::new(plan, index, x);
-        let mut done = 0;
-        while done < count {
-            let part = part_len(plan, start + done, count - done);
-            T::widen(
-                operand.read(start + done, part),
-                &mut block[done..done + part],
-            );
-            done += part;
-        }
+        operand.for_each_part(start..start + count, |indices, part| {
+            T::widen(part, &mut block[indices]);
+        });
     }
     blocks.each_ref().map(|block| &block[..count])
 }

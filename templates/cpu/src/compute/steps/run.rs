@@ -1,5 +1,6 @@
 //! Computation of steps in blocks.
 
+use super::super::operand::BroadcastOperand;
 use super::super::parallel::for_each_chunk_of;
 use super::super::shape::Broadcast;
 use super::super::simd::Isa;
@@ -28,7 +29,7 @@ impl Steps {
             let mut scratch = Scratch::new(self, &inputs, len.min(BLOCK));
             for start in (0..len).step_by(BLOCK) {
                 let block = start..len.min(start + BLOCK);
-                scratch.load(&inputs, first + start, block.len());
+                scratch.load(&(first + block.start..first + block.end));
                 scratch.compute(self, isa, &inputs, (first, block), outs);
             }
         });
@@ -61,41 +62,41 @@ impl<'a> Operand<'a> {
 }
 
 /// The blocks of a thread.
-struct Scratch {
+struct Scratch<'a> {
+    /// The inputs that are broadcast.
+    operands: Vec<Option<BroadcastOperand<'a, f32, 2>>>,
     /// For each input that has not the result's shape, its elements.
     loaded: Vec<Vec<f32>>,
     /// The values of the steps that are no results.
     blocks: Vec<Vec<f32>>,
 }
 
-impl Scratch {
-    fn new(plan: &Steps, inputs: &[Operand<'_>], len: usize) -> Self {
+impl<'a> Scratch<'a> {
+    fn new(plan: &Steps, inputs: &'a [Operand<'_>], len: usize) -> Self {
+        let operand = |input: &'a Operand<'_>| match input {
+            Operand::Broadcast(plan, data) => Some(BroadcastOperand::new(plan, 0, data)),
+            _ => None,
+        };
         let load = |input: &Operand<'_>| match input {
             Operand::Whole(_) => Vec::new(),
             Operand::Scalar(value) => vec![*value; len],
             Operand::Broadcast(..) => vec![0.0; len],
         };
         Self {
+            operands: inputs.iter().map(operand).collect(),
             loaded: inputs.iter().map(load).collect(),
             blocks: vec![vec![0.0; len]; plan.blocks],
         }
     }
 
     /// Loads the elements of broadcast inputs.
-    fn load(&mut self, inputs: &[Operand<'_>], start: usize, count: usize) {
-        for (input, block) in inputs.iter().zip(&mut self.loaded) {
-            let Operand::Broadcast(plan, data) = input else {
-                continue;
-            };
-            let step = plan.loops().last().map_or(0, |it| it.steps[0]);
-            let mut position = plan.position(start);
-            plan.for_each_run(&mut position, count, |done, [offset, _], length| {
-                let target = &mut block[done..done + length];
-                match step {
-                    0 => target.fill(data[offset]),
-                    _ => target.copy_from_slice(&data[offset..offset + length]),
-                }
-            });
+    fn load(&mut self, elements: &Range<usize>) {
+        for (operand, block) in self.operands.iter_mut().zip(&mut self.loaded) {
+            if let Some(operand) = operand {
+                operand.for_each_part(elements.clone(), |indices, part| {
+                    block[indices].copy_from_slice(part);
+                });
+            }
         }
     }
 

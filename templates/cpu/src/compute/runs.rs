@@ -1,0 +1,60 @@
+//! Copies of short runs of elements.
+
+/// Copies `len` elements from the start of `source`, or its first element `len` times, to the start of `out`. The elements
+/// of `out` after them may have other values then: copies of a constant length are a few instructions.
+///
+/// # Panics
+/// Panics if a slice has fewer elements.
+#[inline(always)]
+pub fn copy_run<T: Copy>(source: &[T], is_repeated: bool, len: usize, out: &mut [T]) {
+    let is_copied = match len {
+        0..=8 => copy_longer::<T, 8>(source, is_repeated, out),
+        9..=16 => copy_longer::<T, 16>(source, is_repeated, out),
+        17..=32 if is_repeated => copy_longer::<T, 32>(source, is_repeated, out),
+        _ => false,
+    };
+    match is_repeated {
+        _ if is_copied => {}
+        true => out[..len].fill(source[0]),
+        false => out[..len].copy_from_slice(&source[..len]),
+    }
+}
+
+/// Copies `LEN` elements as [`copy_run`]. Returns false if there are not so many.
+#[inline(always)]
+fn copy_longer<T: Copy, const LEN: usize>(source: &[T], is_repeated: bool, out: &mut [T]) -> bool {
+    let Some(out) = out.first_chunk_mut::<LEN>() else {
+        return false;
+    };
+    match source.first_chunk::<LEN>() {
+        _ if is_repeated => *out = [source[0]; LEN],
+        Some(source) => *out = *source,
+        None => return false,
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_any_length_are_copied_in_order() {
+        for len in 1..40 {
+            for is_repeated in [false, true] {
+                let source: Vec<usize> = (0..5 * len).collect();
+                let mut out = vec![usize::MAX; 5 * len];
+                for run in 0..5 {
+                    copy_run(
+                        &source[run * len..],
+                        is_repeated,
+                        len,
+                        &mut out[run * len..],
+                    );
+                }
+                let expected = |at| if is_repeated { at / len * len } else { at };
+                assert_eq!(out, (0..5 * len).map(expected).collect::<Vec<_>>());
+            }
+        }
+    }
+}
