@@ -42,10 +42,7 @@ impl<T: Part> Chirp<T> {
         }
         self.plan.transform(isa, lanes, &mut work, &mut scratch);
         multiply(isa, lanes, &self.kernel, &mut work);
-        // The inverse transform is the forward one of swapped parts, swapped.
-        work.swap_parts();
-        self.plan.transform(isa, lanes, &mut work, &mut scratch);
-        work.swap_parts();
+        self.plan.invert(isa, lanes, &mut work, &mut scratch);
         x.re[..used].copy_from_slice(&work.re[..used]);
         x.im[..used].copy_from_slice(&work.im[..used]);
         multiply(isa, lanes, &self.chirp, x);

@@ -35,11 +35,16 @@ pub struct Numbers<T, const N: usize> {
 }
 
 impl<T: Part, const N: usize> Numbers<T, N> {
+    /// Zeros.
     pub const ZERO: Self = Self {
         re: [T::ZERO; N],
         im: [T::ZERO; N],
     };
 
+    /// Returns the elements from `start` on.
+    ///
+    /// # Panics
+    /// Panics if there are fewer.
     #[inline(always)]
     pub fn load(from: &Planes<T>, start: usize) -> Self {
         let (re, im) = (&from.re[start..start + N], &from.im[start..start + N]);
@@ -49,6 +54,10 @@ impl<T: Part, const N: usize> Numbers<T, N> {
         )
     }
 
+    /// Writes the numbers from the element `start` on.
+    ///
+    /// # Panics
+    /// Panics if there are fewer elements.
     #[inline(always)]
     pub fn store(&self, to: &mut Planes<T>, start: usize) {
         let (re, im) = (&mut to.re[start..start + N], &mut to.im[start..start + N]);
@@ -71,6 +80,7 @@ impl<T: Part, const N: usize> Numbers<T, N> {
         }
     }
 
+    /// Returns the sums.
     #[inline(always)]
     pub fn plus(self, y: Self) -> Self {
         Self::from_fn(
@@ -79,6 +89,7 @@ impl<T: Part, const N: usize> Numbers<T, N> {
         )
     }
 
+    /// Returns the differences.
     #[inline(always)]
     pub fn minus(self, y: Self) -> Self {
         Self::from_fn(
@@ -120,6 +131,7 @@ impl<T: Part, const N: usize> Numbers<T, N> {
         )
     }
 
+    /// Returns the complex conjugates.
     #[inline(always)]
     pub fn conjugate(self) -> Self {
         Self::from_fn(

@@ -104,11 +104,8 @@ impl<T: Part> Line<T> {
         self.plan.transform(self.isa, lanes, x, scratch);
     }
 
-    /// The inverse transform is the forward one of swapped parts, swapped.
     fn inverse(&self, lanes: usize, x: &mut Planes<T>, scratch: &mut Planes<T>) {
-        x.swap_parts();
-        self.forward(lanes, x, scratch);
-        x.swap_parts();
+        self.plan.invert(self.isa, lanes, x, scratch);
     }
 
     fn join_halves(&self, direction: Direction, lanes: usize, x: &mut Planes<T>) {

@@ -215,7 +215,8 @@ impl<T: Part> Pass<'_, T> {
     }
 }
 
-/// Returns `N` elements at the start of each of `F` runs.
+/// Returns `N` elements at the start of each of `F` runs, none of which is `None`: an array of references has no other value
+/// to begin with.
 ///
 /// # Panics
 /// Panics if there are fewer elements.

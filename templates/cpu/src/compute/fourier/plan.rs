@@ -72,6 +72,13 @@ impl<T: Part> Plan<T> {
         }
     }
 
+    /// Computes the inverse of [`Plan::transform`] but for the division by the length: the transform of swapped parts, swapped.
+    pub fn invert(&self, isa: Isa, lanes: usize, x: &mut Planes<T>, scratch: &mut Planes<T>) {
+        x.swap_parts();
+        self.transform(isa, lanes, x, scratch);
+        x.swap_parts();
+    }
+
     /// Transforms vectors in place; `scratch` is as large as `x`, which is not smaller than the vectors.
     pub fn transform(&self, isa: Isa, lanes: usize, x: &mut Planes<T>, scratch: &mut Planes<T>) {
         match &self.method {

@@ -17,6 +17,17 @@ pub struct Neighbors {
     pub weight: f32,
 }
 
+impl Neighbors {
+    /// Returns the rows or columns that are `distance` after these.
+    pub fn shifted(self, distance: usize) -> Self {
+        Self {
+            lower: self.lower + distance,
+            upper: self.upper + distance,
+            ..self
+        }
+    }
+}
+
 /// Images whose rows are interpolated, and the last rows between columns.
 pub struct Rows<'a, T> {
     isa: Isa,

@@ -139,8 +139,7 @@ fn write_row<T: Cast<f32>>(
         return out.fill(plan.outside);
     };
     let image = plan.indices[part] as usize * plan.images[1];
-    let mut at = plan.neighbors(0, position);
-    (at.lower, at.upper) = (image + at.lower, image + at.upper);
+    let at = plan.neighbors(0, position).shifted(image);
     let Range { start, end } = columns.inside;
     let (inside, after) = out.split_at_mut(end * plan.images[3]);
     let (before, inside) = inside.split_at_mut(start * plan.images[3]);

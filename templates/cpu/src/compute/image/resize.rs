@@ -149,12 +149,14 @@ impl Resize {
         });
     }
 
-    /// Calls `add(image, row of the resized image)` for each row of each image; the images are those of a gradient.
-    fn for_each_gradient<T: Number, U: Sync>(
+    /// Calls `add(image, index, columns, row)` for each row of each resized image; the images are those of a gradient. The
+    /// items of the columns are computed once.
+    fn for_each_gradient<T: Number, U: Sync, C: Sync>(
         &self,
         resized: &[U],
         dx: &mut [T],
-        add: impl Fn(&mut [T], usize, &[U]) + Sync,
+        column: impl Fn(usize) -> C,
+        add: impl Fn(&mut [T], usize, &[C], &[U]) + Sync,
     ) {
         dx.fill(T::ZERO);
         let width = self.columns.resized * self.channels;
@@ -162,9 +164,11 @@ impl Resize {
         if image == 0 || resized.is_empty() {
             return;
         }
+        let columns = collect_columns(self, column);
         for_each_block(dx, image, |index, dx| {
             let rows = resized[index * rows * width..][..rows * width].chunks_exact(width);
-            rows.enumerate().for_each(|(row, it)| add(dx, row, it));
+            rows.enumerate()
+                .for_each(|(row, it)| add(dx, row, &columns, it));
         });
     }
 }
@@ -202,10 +206,9 @@ pub fn bilinear<T: Cast<f32> + Sync>(plan: &Resize, x: &[T], out: &mut [f32]) {
     for_each_row_chunk(out, width, cost::Cheap.grain() / 8, |first, out| {
         let mut rows = Rows::new(isa, x, [plan.columns.original, plan.channels], width);
         for (line, out) in (first..).zip(out.chunks_exact_mut(width)) {
-            let mut at = plan.rows.neighbors(line % plan.rows.resized);
+            let at = plan.rows.neighbors(line % plan.rows.resized);
             let image = line / plan.rows.resized * plan.rows.original;
-            (at.lower, at.upper) = (image + at.lower, image + at.upper);
-            rows.write(&columns, at, out);
+            rows.write(&columns, at.shifted(image), out);
         }
     });
 }
@@ -216,12 +219,9 @@ pub fn bilinear<T: Cast<f32> + Sync>(plan: &Resize, x: &[T], out: &mut [f32]) {
 /// Panics if a slice has another length than the plan.
 pub fn bilinear_grad<T: Elementary>(plan: &Resize, dy: &[f32], dx: &mut [T]) {
     plan.check(dx, dy);
-    if dy.is_empty() {
-        return dx.fill(T::ZERO);
-    }
     let width = plan.columns.original * plan.channels;
-    let columns = collect_columns(plan, |column| plan.columns.neighbors(column));
-    plan.for_each_gradient(dy, dx, |dx, row, dy| {
+    let neighbors = |column| plan.columns.neighbors(column);
+    plan.for_each_gradient(dy, dx, neighbors, |dx, row, columns, dy| {
         let y = plan.rows.neighbors(row);
         for (x, dy) in columns.iter().zip(dy.chunks_exact(plan.channels)) {
             for (row, by_row) in [(y.lower, 1.0 - y.weight), (y.upper, y.weight)] {
@@ -261,11 +261,8 @@ pub fn nearest<T: Copy + Send + Sync>(plan: &Resize, x: &[T], out: &mut [T]) {
 /// Panics if a slice has another length than the plan.
 pub fn nearest_grad<T: Number>(plan: &Resize, dy: &[T], dx: &mut [T]) {
     plan.check(dx, dy);
-    if dy.is_empty() {
-        return dx.fill(T::ZERO);
-    }
-    let columns = collect_columns(plan, |column| plan.columns.nearest(column) * plan.channels);
-    plan.for_each_gradient(dy, dx, |dx, row, dy| {
+    let nearest = |column| plan.columns.nearest(column) * plan.channels;
+    plan.for_each_gradient(dy, dx, nearest, |dx, row, columns, dy| {
         let row = plan.rows.nearest(row) * plan.columns.original * plan.channels;
         for (column, dy) in columns.iter().zip(dy.chunks_exact(plan.channels)) {
             let dx = &mut dx[row + column..][..plan.channels];

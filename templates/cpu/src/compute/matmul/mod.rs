@@ -94,7 +94,7 @@ pub fn matmul_with<T: Tiled>(
     match (m, n, k) {
         (0, ..) | (_, 0, _) => return,
         (_, _, 0) => c.fill(T::ZERO),
-        _ if k <= 32 && m * n * k <= MAX_FEW_TERMS => multiply_few_terms(product, a, b, c),
+        _ if k <= MAX_CHAIN && m * n * k <= MAX_FEW_TERMS => multiply_few_terms(product, a, b, c),
         // `a` is a row vector: each result is a product with a column of b, which is a stored row if b is transposed.
         (1, ..) => vector::product(
             if transpose_b {
@@ -123,9 +123,10 @@ pub fn matmul_with<T: Tiled>(
     }
 }
 
-/// The number of terms up to which a product takes less time than the choice of its tiles. A sum has a few of them, since
-/// each addition waits for the one before.
+/// The number of terms up to which a product takes less time than the choice of its tiles.
 const MAX_FEW_TERMS: usize = 200;
+/// The largest number of terms of one of its sums, of which each addition waits for the one before.
+const MAX_CHAIN: usize = 32;
 
 /// Computes a product of a few terms.
 fn multiply_few_terms<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {

@@ -5,7 +5,7 @@
 
 use super::pack::{self, Panel};
 use crate::compute::arith::Float;
-use crate::compute::simd::{Isa, Lanes, Level, Plain, Vector, opaque};
+use crate::compute::simd::{Isa, Lanes, Level, MAX_LANES, Plain, Vector, opaque};
 use crate::compute::workspace::AnyBits;
 
 /// The number of registers of columns in a full tile.
@@ -174,7 +174,7 @@ unsafe fn tile<V: Lanes<Scalar: Tiled>, const M: usize, const N: usize>(
         } else if full {
             each_row!(M, i => store_row(&add_row(&sums[i], c.add(i * strip.c_row)), c.add(i * strip.c_row)));
         } else {
-            let mut edge = [[V::Scalar::default(); COLUMNS * WIDEST]; M];
+            let mut edge = [[V::Scalar::default(); COLUMNS * MAX_LANES]; M];
             each_row!(M, i => store_row(&sums[i], edge[i].as_mut_ptr()));
             edges(strip, &edge, c);
         }
@@ -265,9 +265,6 @@ unsafe fn store_row<V: Lanes<Scalar: Tiled>, const N: usize>(row: &[V; N], to: *
     }
 }
 
-/// The number of lanes of the widest register.
-const WIDEST: usize = 16;
-
 /// Writes rows without the lanes outside of the strip's columns.
 ///
 /// # Safety
@@ -275,7 +272,7 @@ const WIDEST: usize = 16;
 #[inline(always)]
 unsafe fn edges<T: Tiled, const M: usize>(
     strip: &Strip<'_, T>,
-    edge: &[[T; COLUMNS * WIDEST]; M],
+    edge: &[[T; COLUMNS * MAX_LANES]; M],
     c: *mut T,
 ) {
     for (i, row) in edge.iter().enumerate() {

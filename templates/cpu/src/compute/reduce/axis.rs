@@ -1,7 +1,7 @@
 //! The reduction of one axis: chunks of rows on all cores, then the chunks' totals.
 
 use super::Accumulator;
-use super::rows::{COLUMNS, LANES, LEAF, fold_into, fold_row, scratch_len};
+use super::rows::{COLUMNS, LANES, LEAF, SHORT_LANES, fold_into, fold_row, scratch_len};
 use super::source::{Region, Source};
 use crate::compute::inline::InlineList;
 use crate::compute::parallel::for_each_row_chunk;
@@ -212,7 +212,10 @@ pub fn fold_short_row<S: Copy, F: Accumulator<S>>(x: &[S]) -> F::Total {
 #[inline(always)]
 fn len_in_lanes(len: usize) -> usize {
     // If the compiler knows that lanes have all of these elements, it does not vectorize them.
-    opaque(if len <= LANES { len / 4 * 4 } else { len })
+    opaque(match len <= LANES {
+        true => len / SHORT_LANES * SHORT_LANES,
+        false => len,
+    })
 }
 
 /// Folds a row whose first elements are in lanes. The others are combined afterwards: after scalar stores to some lanes, a
@@ -247,7 +250,7 @@ fn fold_short_rows<S: Copy, F: Accumulator<S>>(totals: &mut [F::Total], x: &[S],
         }
         return;
     }
-    if len > LANES || len.is_multiple_of(4) {
+    if len > LANES || len.is_multiple_of(SHORT_LANES) {
         for (total, x) in totals.iter_mut().zip(x.chunks_exact(len)) {
             *total = fold_row(x, &F::init, F::EMPTY, &F::combine);
         }

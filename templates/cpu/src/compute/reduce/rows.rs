@@ -4,6 +4,8 @@ use super::Accumulator;
 
 /// The number of totals that are kept side by side for short rows: four registers of AVX-512.
 pub const LANES: usize = 64;
+/// The number of totals of a short row.
+pub const SHORT_LANES: usize = 4;
 /// The number of totals of a long row.
 const ROW_LANES: usize = 32;
 /// The number of rows that are folded in sequence; more rows are combined pairwise.
@@ -72,7 +74,7 @@ pub fn fold_row<S: Copy, A: Copy>(
     combine: &impl Fn(A, A) -> A,
 ) -> A {
     if x.len() <= LANES {
-        fold_lanes::<4, S, A>(x, init, empty, combine)
+        fold_lanes::<SHORT_LANES, S, A>(x, init, empty, combine)
     } else {
         fold_lanes::<ROW_LANES, S, A>(x, init, empty, combine)
     }

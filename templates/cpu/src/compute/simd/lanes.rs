@@ -173,6 +173,9 @@ impl<V: Lanes> Registers<V> {
     }
 }
 
+/// The most lanes that a register has.
+pub const MAX_LANES: usize = 16;
+
 /// Code that is generic over registers. [`Vector::with_lanes`] compiles it for each instruction set.
 pub trait LanesBody<T> {
     /// The type of the code's result.

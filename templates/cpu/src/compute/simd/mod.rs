@@ -15,7 +15,7 @@ pub mod transpose;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use lanes::{Lanes, LanesBody, Plain, Registers, Vector};
+pub use lanes::{Lanes, LanesBody, MAX_LANES, Plain, Registers, Vector};
 pub use mode::FloatMode;
 #[cfg(target_arch = "aarch64")]
 pub use neon::{F32x4, F64x2};

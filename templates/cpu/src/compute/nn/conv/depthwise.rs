@@ -10,9 +10,9 @@ use crate::compute::matmul::Tiled;
 use crate::compute::nn::window::Windows;
 use crate::compute::parallel::for_each_block;
 use crate::compute::precision::Widened;
-use crate::compute::simd::{Isa, Lanes, LanesBody, Registers};
+use crate::compute::simd::{Isa, Lanes, LanesBody, MAX_LANES, Registers};
 use crate::compute::workspace::Buffer;
-use channels::{Channels, MAX_LANES, for_each_group, padded_copy};
+use channels::{Channels, for_each_group, padded_copy};
 use taps::Taps;
 
 pub(super) use filter::backprop_filter;

@@ -1,10 +1,7 @@
 //! Groups of channels that are computed in registers.
 
-use crate::compute::simd::{Lanes, Registers};
+use crate::compute::simd::{Lanes, MAX_LANES, Registers};
 use crate::compute::workspace::{AnyBits, Buffer};
-
-/// The most elements that a register has.
-pub(super) const MAX_LANES: usize = 16;
 
 /// A computation on some channels at a time.
 pub(super) trait Channels<T> {

@@ -1,13 +1,13 @@
 //! The gradient of the filter of a depthwise convolution.
 
-use super::channels::{Channels, MAX_LANES, for_each_group, padded_copy};
+use super::channels::{Channels, for_each_group, padded_copy};
 use super::repeat;
 use crate::compute::matmul::Tiled;
 use crate::compute::nn::conv::Convolution;
 use crate::compute::nn::window::Windows;
 use crate::compute::parallel::for_each_block;
 use crate::compute::precision::Widened;
-use crate::compute::simd::{Isa, Lanes, LanesBody, Registers};
+use crate::compute::simd::{Isa, Lanes, LanesBody, MAX_LANES, Registers};
 use std::ops::Range;
 
 /// The approximate number of multiply-adds in a part of a filter's gradient.
@@ -50,12 +50,17 @@ pub(in crate::compute::nn::conv) fn backprop_filter<T: Tiled>(
     });
     df.fill(T::ZERO);
     for part in sums.chunks_exact(len) {
-        let parts = part.chunks_exact(padded);
-        for (df, part) in df.chunks_exact_mut(channels).zip(parts) {
-            df.iter_mut()
-                .zip(part)
-                .for_each(|(df, part)| *df = df.plus(*part));
+        let padded = part.chunks_exact(padded);
+        for (df, part) in df.chunks_exact_mut(channels).zip(padded) {
+            add(df, part);
         }
+    }
+}
+
+/// Adds the first elements of `x`.
+fn add<T: Tiled>(sums: &mut [T], x: &[T]) {
+    for (sum, x) in sums.iter_mut().zip(x) {
+        *sum = sum.plus(*x);
     }
 }
 
@@ -168,13 +173,13 @@ impl<T: Tiled> Channels<T> for Pair<'_, T> {
         channel: usize,
     ) {
         let mut sums = [registers.splat::<N>(T::ZERO); SUMS];
-        let together = self.pixels / SUMS * SUMS;
-        for pixel in (0..together).step_by(SUMS) {
+        let in_turn = self.pixels / SUMS * SUMS;
+        for pixel in (0..in_turn).step_by(SUMS) {
             for (i, sums) in sums.iter_mut().enumerate() {
                 self.add(registers, [pixel + i, channel], sums);
             }
         }
-        for pixel in together..self.pixels {
+        for pixel in in_turn..self.pixels {
             self.add(registers, [pixel, channel], &mut sums[0]);
         }
         let mut total = registers.load::<N>(&self.df[channel..]);
