@@ -61,8 +61,7 @@ pub fn exports_without(apis: &[Api], absent: &str) -> BTreeMap<String, BTreeSet<
 }
 
 /// Returns the library of the plugin `examples/NAME.rs`. `cargo test` builds the examples before the tests;
-/// `cargo test --test NAME` does not, so a library that does not exist is built here. One that exists is not rebuilt:
-/// run `cargo build -p sp-tests --examples` after a change of one.
+/// `cargo test --test NAME` does not, so a library that does not exist or is older than its sources is built here.
 ///
 /// # Panics
 /// Panics if the library cannot be built.
@@ -71,10 +70,25 @@ pub fn example(name: &str) -> PathBuf {
     let executable = std::env::current_exe().expect("a test has an executable");
     let profile_folder = executable.ancestors().nth(2).expect("a test is in deps/");
     let library = profile_folder.join(format!("examples/{DLL_PREFIX}{name}{DLL_SUFFIX}"));
-    if !library.exists() {
+    if !is_up_to_date(&library) {
         build_example(name, profile_folder);
     }
     library
+}
+
+/// Returns true if no source of a library has changed since Cargo built it and wrote their list beside it.
+fn is_up_to_date(library: &Path) -> bool {
+    let built = std::fs::metadata(library).and_then(|it| it.modified());
+    let list = std::fs::read_to_string(library.with_extension("d"));
+    let (Ok(built), Ok(list)) = (built, list) else {
+        return false;
+    };
+    let is_older = |source: &str| {
+        let changed = std::fs::metadata(source).and_then(|it| it.modified());
+        changed.is_ok_and(|it| it <= built)
+    };
+    let (_, sources) = list.split_once(": ").unwrap_or_default();
+    sources.split_whitespace().all(is_older)
 }
 
 /// Builds an example into `profile_folder`, which is `target/PROFILE` or `target/TRIPLE/PROFILE`.

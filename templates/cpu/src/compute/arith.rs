@@ -1,10 +1,11 @@
 //! Arithmetic on one element, as TensorFlow defines it. Kernels pass these functions to `map`, which inlines them.
 
 use super::approximation;
+use super::workspace::AnyBits;
 use sp_plugin::{Bf16, F16};
 
 /// A number with TensorFlow's arithmetic: integers wrap.
-pub trait Number: Copy + Default + PartialEq + PartialOrd + Send + Sync + 'static {
+pub trait Number: AnyBits + Default + PartialEq + PartialOrd + Send + Sync + 'static {
     /// 0
     const ZERO: Self;
     /// 1

@@ -8,6 +8,7 @@ use super::operand::{BroadcastOperand, parts};
 use super::parallel::for_each_chunk;
 use super::shape::Broadcast;
 use super::simd::{Isa, stream};
+use super::workspace::AnyBits;
 
 /// Number of elements up to which a loop takes less time than the selection of threads and vectors.
 pub const TINY: usize = 8;
@@ -112,8 +113,8 @@ pub fn map2<A, B, U>(
     out: &mut [U],
     f: impl Fn(A, B) -> U + Sync + Copy,
 ) where
-    A: Copy + Sync,
-    B: Copy + Sync,
+    A: AnyBits + Sync,
+    B: AnyBits + Sync,
     U: Copy + Send,
 {
     map2_with_cost(cost::Cheap, plan, x, y, out, f);
@@ -131,8 +132,8 @@ pub fn map2_with_cost<A, B, U>(
     out: &mut [U],
     f: impl Fn(A, B) -> U + Sync + Copy,
 ) where
-    A: Copy + Sync,
-    B: Copy + Sync,
+    A: AnyBits + Sync,
+    B: AnyBits + Sync,
     U: Copy + Send,
 {
     assert_eq!(

@@ -3,8 +3,9 @@
 //! A loop over elements has one body for all shapes: it gets a slice of each operand. Elements that are repeated are copied
 //! to a block first, unless the operand has a long run of them in order.
 
-use super::runs::copy_run;
+use super::runs::{copy_run, repeat};
 use super::shape::{Broadcast, Loop, offset_of_iteration};
+use super::workspace::{AnyBits, Buffer};
 use std::iter;
 use std::ops::Range;
 
@@ -15,12 +16,12 @@ const PART: usize = 2048;
 const SHORT_RUN: usize = 256;
 
 /// One operand of a broadcast.
-pub struct BroadcastOperand<'a, T, const N: usize> {
+pub struct BroadcastOperand<'a, T: AnyBits, const N: usize> {
     plan: &'a Broadcast<N>,
     index: usize,
     data: &'a [T],
     order: Order,
-    block: Vec<T>,
+    block: Option<Buffer<T>>,
 }
 
 /// The order of an operand's elements in the result.
@@ -34,7 +35,7 @@ enum Order {
     Rows,
 }
 
-impl<'a, T: Copy, const N: usize> BroadcastOperand<'a, T, N> {
+impl<'a, T: AnyBits, const N: usize> BroadcastOperand<'a, T, N> {
     /// Creates the operand `index` of a plan whose result has elements.
     ///
     /// # Panics
@@ -52,13 +53,12 @@ impl<'a, T: Copy, const N: usize> BroadcastOperand<'a, T, N> {
             _ if plan.loops().last().is_some_and(is_run) => Order::Cycle,
             _ => Order::Rows,
         };
-        let block = Vec::new();
         Self {
             plan,
             index,
             data,
             order,
-            block,
+            block: None,
         }
     }
 
@@ -94,11 +94,12 @@ impl<'a, T: Copy, const N: usize> BroadcastOperand<'a, T, N> {
         if period > SHORT_RUN {
             return &self.data[first..first + count];
         }
-        if self.block.is_empty() {
-            let longest = PART.min(self.plan.len()) + period;
-            self.block = self.data.repeat(longest.div_ceil(period));
-        }
-        &self.block[first..first + count]
+        let block = self.block.get_or_insert_with(|| {
+            let mut block = Buffer::new(PART.min(self.plan.len()) + period);
+            repeat(self.data, &mut block);
+            block
+        });
+        &block[first..first + count]
     }
 
     #[inline(never)]
@@ -107,24 +108,24 @@ impl<'a, T: Copy, const N: usize> BroadcastOperand<'a, T, N> {
         let (inner, outer) = self.plan.loops().split_last().expect("a plan has a loop");
         let (row, column) = (start / inner.len, start % inner.len);
         if inner.len <= SHORT_RUN {
-            self.copy_short_rows(row, (column + count).div_ceil(inner.len));
-            return &self.block[column..column + count];
+            let block = self.copy_short_rows(row, (column + count).div_ceil(inner.len));
+            return &block[column..column + count];
         }
         let first = offset_of_iteration(outer, self.index, row);
         if inner.steps[self.index] == 1 {
             return &self.data[first + column..][..count];
         }
-        self.block.clear();
-        self.block.resize(count, self.data[first]);
-        &self.block
+        let block = at_least(&mut self.block, count);
+        block[..count].fill(self.data[first]);
+        &block[..count]
     }
 
     /// Copies the elements of `count` runs of the innermost loop, from the run `first` on, to the block.
-    fn copy_short_rows(&mut self, first: usize, count: usize) {
+    fn copy_short_rows(&mut self, first: usize, count: usize) -> &[T] {
         let [outer @ .., rows, inner] = self.plan.loops() else {
-            return;
+            unreachable!("an operand in one loop is read in order");
         };
-        self.block.resize(count * inner.len, self.data[0]);
+        let block = at_least(&mut self.block, count * inner.len);
         let [step, inner_step] = [rows, inner].map(|it| it.steps[self.index]);
         let mut done = 0;
         while done < count {
@@ -132,7 +133,7 @@ impl<'a, T: Copy, const N: usize> BroadcastOperand<'a, T, N> {
             let adjacent = (rows.len - row).min(count - done);
             let from = offset_of_iteration(outer, self.index, outer_row) + row * step;
             for run in 0..adjacent {
-                let to = &mut self.block[(done + run) * inner.len..];
+                let to = &mut block[(done + run) * inner.len..];
                 copy_run(
                     &self.data[from + run * step..],
                     inner_step == 0,
@@ -142,7 +143,16 @@ impl<'a, T: Copy, const N: usize> BroadcastOperand<'a, T, N> {
             }
             done += adjacent;
         }
+        block
     }
+}
+
+/// Returns the block, a new one if it is shorter than `len`.
+fn at_least<T: AnyBits>(block: &mut Option<Buffer<T>>, len: usize) -> &mut [T] {
+    if block.as_ref().is_some_and(|it| it.len() < len) {
+        *block = None;
+    }
+    block.get_or_insert_with(|| Buffer::new(len))
 }
 
 /// Returns the parts of a range of the result, for which operands are read at a time.

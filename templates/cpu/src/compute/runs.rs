@@ -1,4 +1,4 @@
-//! Copies of short runs of elements.
+//! Copies of short runs of elements, and repetitions of runs.
 
 /// Copies `len` elements from the start of `source`, or its first element `len` times, to the start of `out`. The elements
 /// of `out` after them may have other values then: copies of a constant length are a few instructions.
@@ -34,9 +34,35 @@ fn copy_longer<T: Copy, const LEN: usize>(source: &[T], is_repeated: bool, out: 
     true
 }
 
+/// Fills `out` with the elements of `source` in order, repeated.
+///
+/// # Panics
+/// Panics if `source` has no elements, or more than `out`.
+pub fn repeat<T: Copy>(source: &[T], out: &mut [T]) {
+    assert!(!source.is_empty(), "there is nothing to repeat");
+    out[..source.len()].copy_from_slice(source);
+    let mut done = source.len();
+    while done < out.len() {
+        let len = done.min(out.len() - done);
+        out.copy_within(..len, done);
+        done += len;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn elements_are_repeated_in_order() {
+        for (period, len) in [(1, 1), (1, 9), (3, 3), (3, 4), (3, 100), (7, 15)] {
+            let source: Vec<usize> = (0..period).collect();
+            let mut out = vec![usize::MAX; len];
+            repeat(&source, &mut out);
+            let expected: Vec<_> = (0..len).map(|at| at % period).collect();
+            assert_eq!(out, expected);
+        }
+    }
 
     #[test]
     fn runs_of_any_length_are_copied_in_order() {

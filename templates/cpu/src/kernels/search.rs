@@ -77,7 +77,7 @@ fn write_selected(
         t.width(),
         Bool::get,
         condition,
-        [t.as_uninit_slice(), e.as_uninit_slice()],
+        [t.bytes(), e.bytes()],
         out,
     );
     Ok(())

@@ -13,7 +13,6 @@ mod rows;
 pub use axes::{complex, from_real, to_real};
 
 use super::elementary::Elementary;
-use super::workspace::AnyBits;
 use plan::{Plan, Plans};
 use std::f64::consts::PI;
 
@@ -27,7 +26,7 @@ pub enum Direction {
 }
 
 /// The type of the parts of numbers that are transformed.
-pub trait Part: Elementary + AnyBits {
+pub trait Part: Elementary {
     /// Returns the list of the plans for this type.
     fn plans() -> &'static Plans<Self>;
 }

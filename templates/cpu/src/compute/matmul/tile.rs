@@ -6,13 +6,12 @@
 use super::pack::{self, Panel};
 use crate::compute::arith::Float;
 use crate::compute::simd::{Isa, Lanes, Level, MAX_LANES, Plain, Vector, opaque};
-use crate::compute::workspace::AnyBits;
 
 /// The number of registers of columns in a full tile.
 const COLUMNS: usize = 3;
 
 /// A float type with tiles for matrix products.
-pub trait Tiled: Float + AnyBits + Vector {
+pub trait Tiled: Float + Vector {
     /// Returns the tile for an instruction set.
     fn tile(isa: Isa) -> Tile<Self>;
 }

@@ -6,31 +6,33 @@ use crate::compute::operand::{BroadcastOperand, parts};
 use crate::compute::parallel::for_each_chunk;
 use crate::compute::shape::Broadcast;
 use crate::compute::simd::Isa;
+use crate::compute::workspace::AnyBits;
+use std::mem::MaybeUninit;
 
 /// Writes `then` where the condition is true, `otherwise` elsewhere; the three broadcast.
 ///
 /// # Panics
 /// Panics if an operand or the result has another length than the plan.
-pub fn select<C: Copy + Sync, B: Copy + Send + Sync>(
+pub fn select<C: AnyBits + Sync>(
     plan: &Broadcast<3>,
     width: usize,
     is_true: impl Fn(C) -> bool + Sync,
     condition: &[C],
-    [then, otherwise]: [&[B]; 2],
-    out: &mut [B],
+    [then, otherwise]: [&[u8]; 2],
+    out: &mut [MaybeUninit<u8>],
 ) {
     by_width!(width, N => {
-        let operands = [elements::<B, N>(then), elements::<B, N>(otherwise)];
-        select_elements(plan, is_true, condition, operands, elements_mut::<B, N>(out));
+        let operands = [then, otherwise].map(elements::<u8, N>);
+        select_elements(plan, is_true, condition, operands, elements_mut(out));
     });
 }
 
-fn select_elements<C: Copy + Sync, T: Copy + Send + Sync>(
+fn select_elements<C: AnyBits + Sync, const N: usize>(
     plan: &Broadcast<3>,
     is_true: impl Fn(C) -> bool + Sync,
     condition: &[C],
-    [then, otherwise]: [&[T]; 2],
-    out: &mut [T],
+    [then, otherwise]: [&[[u8; N]]; 2],
+    out: &mut [[MaybeUninit<u8>; N]],
 ) {
     let lens = [condition.len(), then.len(), otherwise.len()];
     assert_eq!(lens, plan.lens(), "operands differ in length from the plan");
@@ -58,7 +60,8 @@ fn select_elements<C: Copy + Sync, T: Copy + Send + Sync>(
                     let operands = condition.iter().zip(then.iter().zip(otherwise));
                     // Both are read, so that the loop has no branches.
                     for (out, (condition, (&then, &otherwise))) in out.iter_mut().zip(operands) {
-                        *out = if is_true(*condition) { then } else { otherwise };
+                        *out = if is_true(*condition) { then } else { otherwise }
+                            .map(MaybeUninit::new);
                     }
                 },
             );

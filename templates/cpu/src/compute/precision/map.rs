@@ -5,6 +5,7 @@ use super::super::map::{map1_with_cost, map2_with_cost, update};
 use super::super::operand::BroadcastOperand;
 use super::super::parallel::for_each_chunk;
 use super::super::shape::Broadcast;
+use super::super::workspace::AnyBits;
 use super::{Precision, as_init, as_uninit};
 use std::mem::MaybeUninit;
 
@@ -136,7 +137,7 @@ fn compute_one<A: Copy + Sync, U: Copy + Send>(
 }
 
 /// Writes `f` of two operands, as [`compute_one`].
-fn compute_two<A: Copy + Sync, U: Copy + Send>(
+fn compute_two<A: AnyBits + Sync, U: Copy + Send>(
     cost: impl Cost,
     plan: &Broadcast<2>,
     [x, y]: [&[A]; 2],

@@ -24,7 +24,7 @@ pub use map::{map_all, map_few, map_one, map_two};
 ///
 /// # Safety
 /// - `narrow` writes elements only: it leaves no element of the result uninitialized that was initialized.
-pub unsafe trait Precision: Copy + Send + Sync + 'static {
+pub unsafe trait Precision: AnyBits + Send + Sync + 'static {
     /// The type of operands and results of a computation.
     type Compute: AnyBits + Default + Send + Sync + 'static;
 

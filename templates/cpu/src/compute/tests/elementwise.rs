@@ -8,7 +8,7 @@ use crate::compute::{Broadcast, Error, cost, oracle};
 
 type Operand<'a, T> = (&'a [T], &'a [usize]);
 
-fn binary<T: SameBits + Sync + Send + Default>(
+fn binary<T: SameBits + Number>(
     ((x, x_dims), (y, y_dims)): (Operand<'_, T>, Operand<'_, T>),
     f: impl Fn(T, T) -> T + Sync,
 ) {

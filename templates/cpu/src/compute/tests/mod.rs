@@ -33,10 +33,22 @@ use super::shape::len;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use sp_plugin::Bool;
+use std::mem::MaybeUninit;
 
 /// Runs `body` with each instruction set; its name is for messages.
 pub fn on_every_isa(body: impl Fn(&str)) {
     Isa::available().for_each(|isa| isa.scope(|| body(isa.level().name())));
+}
+
+/// Returns the elements that a function writes.
+pub fn written<T: Copy + Default>(
+    count: usize,
+    write: impl FnOnce(&mut [MaybeUninit<T>]),
+) -> Vec<T> {
+    let mut out = vec![MaybeUninit::new(T::default()); count];
+    write(&mut out);
+    // SAFETY: every element was initialized before.
+    out.iter().map(|it| unsafe { it.assume_init() }).collect()
 }
 
 /// A type whose elements are compared by their bits.

@@ -249,17 +249,21 @@ proptest! {
     fn select_matches_oracle((x, y) in broadcast_dims(), picks in vec(any::<bool>(), 8000), swap in 0..3_usize) {
         let operands = match swap { 0 => [&x, &y, &x], 1 => [&y, &x, &x], _ => [&x, &x, &y] };
         let plan = Broadcast::new(operands.map(|it| &it[..])).unwrap();
-        let condition = &picks[..len(operands[0])];
+        let condition: Vec<Bool> = picks[..len(operands[0])].iter().map(|it| Bool::from(*it)).collect();
+        let condition = &condition[..];
         let then_count = len(operands[1]);
         let expected: Vec<usize> = coordinates(plan.dims()).iter().map(|it| {
-            match condition[operand_index(operands[0], it)] {
+            match picks[operand_index(operands[0], it)] {
                 true => operand_index(operands[1], it),
                 false => then_count + operand_index(operands[2], it),
             }
         }).collect();
         assert_moves(then_count + len(operands[2]), &expected, |width, source, out| {
             let (then, otherwise) = source.split_at(then_count * width);
-            select(&plan, width, |it| it, condition, [then, otherwise], out);
+            let selected = written(out.len(), |out| {
+                select(&plan, width, |it| it.get(), condition, [then, otherwise], out);
+            });
+            out.copy_from_slice(&selected);
         });
     }
 }

@@ -28,16 +28,6 @@ macro_rules! bits {
 
 bits!(F16 Bf16);
 
-/// Runs `body` with an output of `len` elements that it writes, and returns their bits.
-fn written<U: Precision + Default>(len: usize, body: impl FnOnce(&mut [MaybeUninit<U>])) -> Vec<U> {
-    let mut out = vec![MaybeUninit::new(U::default()); len];
-    body(&mut out);
-    // SAFETY: all elements were initialized by `vec!`.
-    out.into_iter()
-        .map(|it| unsafe { it.assume_init() })
-        .collect()
-}
-
 fn all_bits<T: Bits>(x: &[T]) -> Vec<u16> {
     x.iter().map(|x| x.bits()).collect()
 }

@@ -7,14 +7,6 @@ use crate::compute::search::{
 };
 use std::mem::MaybeUninit;
 
-/// Returns the elements that a function writes.
-fn written<T: Copy + Default>(count: usize, write: impl FnOnce(&mut [MaybeUninit<T>])) -> Vec<T> {
-    let mut out = vec![MaybeUninit::new(T::default()); count];
-    write(&mut out);
-    // SAFETY: every element was initialized before.
-    out.iter().map(|it| unsafe { it.assume_init() }).collect()
-}
-
 /// Returns the indices that a function writes to elements of 4 bytes.
 fn written_indices(count: usize, write: impl FnOnce(&mut [MaybeUninit<u8>], usize)) -> Vec<i32> {
     let bytes = written(count * 4, |out| write(out, 4));
