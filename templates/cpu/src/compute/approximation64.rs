@@ -79,7 +79,8 @@ pub fn power(x: f32, y: f32) -> f32 {
 /// for probabilities that an `f32` may have. NaN for numbers below 0 and above 1.
 #[inline(always)]
 pub fn normal_quantile(p: f64) -> f64 {
-    let quantile = inner_quantile(p);
+    // The smaller probability. Both differences are exact for an `f32` above 1/2.
+    let quantile = inner_quantile(p - 0.5, (1.0 - p).min(p));
     let quantile = if (p > 0.0) & (p < 1.0) {
         quantile
     } else {
@@ -93,13 +94,22 @@ pub fn normal_quantile(p: f64) -> f64 {
     if p == 1.0 { f64::INFINITY } else { quantile }
 }
 
-/// Returns [`normal_quantile`] of numbers above 0 and below 1; some number for others.
+/// Returns the number whose error function is `x`, with the relative error of [`normal_quantile`]. NaN for numbers above 1 and
+/// below -1.
 #[inline(always)]
-fn inner_quantile(p: f64) -> f64 {
-    let q = p - 0.5;
+pub fn inverse_erf(x: f64) -> f64 {
+    let size = x.abs();
+    let inverse = inner_quantile(0.5 * x, 0.5 * (1.0 - size)) * FRAC_1_SQRT_2;
+    let inverse = if size < 1.0 { inverse } else { f64::NAN };
+    let infinite = f64::INFINITY.copysign(x);
+    if size == 1.0 { infinite } else { inverse }
+}
+
+/// Returns [`normal_quantile`] of `q + 0.5`, which is above 0 and below 1; some number for others. `tail` is the smaller one of
+/// this probability and its complement.
+#[inline(always)]
+fn inner_quantile(q: f64, tail: f64) -> f64 {
     let is_near = q.abs() < 7.0 / 16.0;
-    // The smaller probability. Both differences are exact for an `f32` above 1/2.
-    let tail = (1.0 - p).min(p);
     let (square, x) = (q * q, (-ln(tail)).sqrt());
     // Rational functions with the least largest errors. Both are computed, since a selection of coefficients becomes a
     // branch.

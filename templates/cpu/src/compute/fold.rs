@@ -68,7 +68,6 @@ macro_rules! folds {
             #[inline(always)]
             fn init(x: $t) -> $t { x }
             #[inline(always)]
-            #[allow(clippy::eq_op, reason = "false for NaN")]
             fn combine($x: $t, $y: $t) -> $t { $combine }
         }
 
@@ -80,20 +79,32 @@ macro_rules! folds {
     )*};
 }
 
+/// The function that returns the extreme of two numbers, or NaN if the second one is NaN. If the first one is NaN, it is the
+/// extreme. The function sets bits because the compiler would make one choice of two, and a step of a chain would wait for
+/// two comparisons and a choice instead of one instruction.
+macro_rules! or_nan {
+    ($float:ident, $bits:ident) => {
+        |extreme: $float, y: $float| {
+            let mask = if y.is_nan() { $bits::MAX } else { 0 };
+            $float::from_bits(extreme.to_bits() | mask)
+        }
+    };
+}
+
 macro_rules! numbers {
-    ($($t:ident $lowest:expr, $highest:expr;)*) => {$(
+    ($($t:ident $lowest:expr, $highest:expr, $or_nan:expr;)*) => {$(
         folds! {
-            Max of $t, $lowest, |x, y| if x > y || x != x { x } else { y };
-            Min of $t, $highest, |x, y| if x < y || x != x { x } else { y };
+            Max of $t, $lowest, |x, y| $or_nan(if y > x { y } else { x }, y);
+            Min of $t, $highest, |x, y| $or_nan(if y < x { y } else { x }, y);
             Prod of $t, <$t as Number>::ONE, |x, y| x.times(y);
         }
     )*};
 }
 
 numbers! {
-    f32 f32::NEG_INFINITY, f32::INFINITY;
-    f64 f64::NEG_INFINITY, f64::INFINITY;
-    i64 i64::MIN, i64::MAX;
+    f32 f32::NEG_INFINITY, f32::INFINITY, or_nan!(f32, u32);
+    f64 f64::NEG_INFINITY, f64::INFINITY, or_nan!(f64, u64);
+    i64 i64::MIN, i64::MAX, |extreme, _| extreme;
 }
 
 folds! {

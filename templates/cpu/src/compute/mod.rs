@@ -32,11 +32,13 @@ pub mod elementary;
 pub mod error;
 pub mod fold;
 pub mod fourier;
+pub mod hyperbolic;
 pub mod image;
 pub mod incomplete;
 pub(crate) mod inline;
 pub mod inplace;
 pub mod integrals;
+pub mod interleave;
 pub mod map;
 #[allow(unsafe_code)]
 pub mod matmul;

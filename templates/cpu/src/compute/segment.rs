@@ -40,10 +40,23 @@ pub fn fold_segments<T: Copy + Send + Sync>(
     for at in 0..rows {
         if let Ok(row) = usize::try_from(indices.get(at)) {
             let out = &mut out[row * width..][..width];
-            update(out, &x[at * width..][..width], &f);
+            update_row(out, &x[at * width..][..width], &f);
         }
     }
     Ok(())
+}
+
+/// Computes `out[i] = f(out[i], x[i])` of a row, which may be short.
+#[inline]
+fn update_row<T: Copy + Send + Sync>(out: &mut [T], x: &[T], f: &(impl Fn(T, T) -> T + Sync)) {
+    // A few elements take less time than the selection of threads and vectors.
+    const SHORT: usize = 32;
+    if out.len() > SHORT {
+        return update(out, x, f);
+    }
+    for (out, x) in out.iter_mut().zip(x) {
+        *out = f(*out, *x);
+    }
 }
 
 /// Returns the number of segments of rows whose indices ascend: the last index and 1.
@@ -90,7 +103,7 @@ pub fn fold_sorted<'a, T: Copy + Send + Sync + 'a>(
         // The indices were checked.
         let out = &mut out[segment as usize * width..][..width];
         out.copy_from_slice(row(start));
-        (start + 1..end).for_each(|at| update(out, row(at), &f));
+        (start + 1..end).for_each(|at| update_row(out, row(at), &f));
         out.iter_mut().for_each(|it| *it = finish(*it, end - start));
         start = end;
     }

@@ -5,17 +5,15 @@ use super::prelude::*;
 use crate::compute::bits::{ones, shift_left, shift_right};
 use crate::compute::parallel::for_each_chunk;
 use sp_plugin::kernel::{Kernel, kernels};
-use std::ops::{BitAnd, BitOr, BitXor};
 
-/// Functions of two tensors that broadcast: `name: Op => function`. They are called by a pointer, so that all have one
-/// loop.
+/// Functions of two tensors that broadcast: `name: Op => function`. The shifts are called by a pointer, so that they have one
+/// loop for all types.
 macro_rules! bits {
     ($($name:ident: $op:ident => $f:expr;)*) => {
         $(
             #[kernel($op, T = [u8, i8, i32, i64])]
             fn $name<T: Element + Precision<Compute = i64>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
-                let f: fn(i64, i64) -> i64 = $f;
-                map_two(cost::Cheap, x, y, z, f)
+                map_two(cost::Cheap, x, y, z, $f)
             }
         )*
 
@@ -27,11 +25,11 @@ macro_rules! bits {
 }
 
 bits! {
-    bitwise_and: BitwiseAnd => BitAnd::bitand;
-    bitwise_or: BitwiseOr => BitOr::bitor;
-    bitwise_xor: BitwiseXor => BitXor::bitxor;
-    left_shift: LeftShift => shift_left::<T>;
-    right_shift: RightShift => shift_right::<T>;
+    bitwise_and: BitwiseAnd => #[inline(always)] |x, y| x & y;
+    bitwise_or: BitwiseOr => #[inline(always)] |x, y| x | y;
+    bitwise_xor: BitwiseXor => #[inline(always)] |x, y| x ^ y;
+    left_shift: LeftShift => shift_left::<T> as fn(i64, i64) -> i64;
+    right_shift: RightShift => shift_right::<T> as fn(i64, i64) -> i64;
 }
 
 #[kernel(Invert, T = [u8, i8, i32, i64])]

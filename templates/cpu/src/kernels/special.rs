@@ -11,42 +11,47 @@ use crate::compute::values;
 use sp_plugin::Code;
 use sp_plugin::kernel::{Kernel, kernels};
 
-/// Functions of one float: `name: Op in [types] => function`. They are called by a pointer, so that all have one loop.
-macro_rules! unary {
-    ($($name:ident: $op:ident => $f:path;)*) => {
+/// Functions of one float: `name: Op => function`. Each has a loop of its own, so that it is vectorized for `f32`.
+macro_rules! vectorized {
+    ($($name:ident: $op:ident => $f:ident;)*) => {
         $(
             #[kernel($op, T = [F16, Bf16, f32, f64])]
             fn $name<T: Element + Precision<Compute: Special>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
-                let f: fn(T::Compute) -> T::Compute = $f;
-                map_one_with_cost(cost::Expensive, x, y, f)
+                map_one_with_cost(cost::Expensive, x, y, #[inline(always)] |x: T::Compute| x.$f())
             }
         )*
 
-        fn unary_table() -> Vec<&'static Kernel> {
+        fn vectorized_table() -> Vec<&'static Kernel> {
             kernels![$($name),*]
         }
     };
 }
 
-unary! {
-    acosh: Acosh => Special::inverse_cosh;
-    asinh: Asinh => Special::inverse_sinh;
-    atanh: Atanh => Special::inverse_tanh;
-    digamma: Digamma => Special::digamma;
-    erfinv: Erfinv => Special::inverse_erf;
-    lgamma: Lgamma => Special::log_gamma;
+vectorized! {
+    acosh: Acosh => inverse_cosh;
+    asinh: Asinh => inverse_sinh;
+    atanh: Atanh => inverse_tanh;
+    erfinv: Erfinv => inverse_erf;
+    ndtri: Ndtri => normal_quantile;
 }
 
-/// The quantile of the normal distribution. It has a loop of its own, since its function is vectorized.
-#[kernel(Ndtri, T = [F16, Bf16, f32, f64])]
-fn ndtri<T: Element + Precision<Compute: Special>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
-    map_one_with_cost(
-        cost::Expensive,
-        x,
-        y,
-        #[inline(always)]
-        |x: T::Compute| x.normal_quantile(),
-    )
+/// Writes a function that is called by a pointer, so that all of them have one loop.
+fn map_called<T: Element + Precision<Compute: Special>>(
+    x: In<'_, T>,
+    y: Out<'_, T>,
+    f: fn(T::Compute) -> T::Compute,
+) -> Result<()> {
+    map_one_with_cost(cost::Expensive, x, y, f)
+}
+
+#[kernel(Digamma, T = [F16, Bf16, f32, f64])]
+fn digamma<T: Element + Precision<Compute: Special>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
+    map_called(x, y, Special::digamma)
+}
+
+#[kernel(Lgamma, T = [F16, Bf16, f32, f64])]
+fn lgamma<T: Element + Precision<Compute: Special>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
+    map_called(x, y, Special::log_gamma)
 }
 
 #[kernel(Atan2, T = [F16, Bf16, f32, f64])]
@@ -134,9 +139,10 @@ where
 
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
-    let mut table = unary_table();
+    let mut table = vectorized_table();
     table.extend(kernels![
-        ndtri,
+        digamma,
+        lgamma,
         atan2,
         next_after,
         clip_by_value,

@@ -1,8 +1,8 @@
 //! Matrix products: `c = op(a) * op(b)`, row-major, where `op` transposes or not.
 //!
 //! Floats go through register tiles ([`tile`]) for each instruction set, blocked for the caches ([`block`]), packed
-//! only if that is faster ([`pack`]). Products with a vector ([`vector`]), of few terms and of integers ([`integer`])
-//! have their own loops; [`batch`] has many of one shape; [`factor`] has 16-bit floats. The left operands of [`indirect`] are
+//! only if that is faster ([`pack`]). Products with a vector ([`vector`]), with a small matrix ([`thin`]), of few terms and of
+//! integers ([`integer`]) have their own loops; [`batch`] has many of one shape; [`factor`] has 16-bit floats. The left operands of [`indirect`] are
 //! at offsets. The order of summation depends on the shapes and the instruction set, never on the number of cores.
 
 mod batch;
@@ -12,6 +12,7 @@ mod finish;
 mod indirect;
 mod integer;
 mod pack;
+mod thin;
 mod tile;
 mod vector;
 
@@ -116,6 +117,14 @@ pub fn matmul_with<T: Tiled>(
             b,
             c,
         ),
+        (..=MAX_SEPARATE_ROWS, _, vector::LONG_ROW..) if transpose_b && !transpose_a => {
+            for (row, out) in a.chunks_exact(k).zip(c.chunks_exact_mut(n)) {
+                vector::product(vector::Line::Rows, b, row, out);
+            }
+        }
+        (thin::MIN_ROWS.., 1..=thin::MAX_SIDE, 1..=thin::MAX_SIDE) => {
+            thin::product(product, a, b, c);
+        }
         _ => return block::product(&T::tile(Isa::current()), product, a, b, c, finish),
     }
     if let Some(finish) = finish {
@@ -123,6 +132,8 @@ pub fn matmul_with<T: Tiled>(
     }
 }
 
+/// The number of rows up to which it takes less time to read `b`, whose columns are stored as rows, for each than to pack it.
+const MAX_SEPARATE_ROWS: usize = 3;
 /// The number of terms up to which a product takes less time than the choice of its tiles.
 const MAX_FEW_TERMS: usize = 200;
 /// The largest number of terms of one of its sums, of which each addition waits for the one before.

@@ -2,7 +2,7 @@
 
 use crate::compute::arith::Float;
 use crate::compute::parallel;
-use crate::compute::simd::Isa;
+use crate::compute::simd::{Isa, Lanes, LanesBody, MAX_LANES, Registers, Vector};
 
 /// The lines of the stored matrix that are multiplied with the vector.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,49 +17,91 @@ pub(super) enum Line {
 const GRAIN: usize = 64 * 1024;
 
 /// Computes `out`, the matrix times `x`. The matrix has as many lines as `out` has elements, each as long as `x`.
-pub(super) fn product<T: Float>(side: Line, matrix: &[T], x: &[T], out: &mut [T]) {
+pub(super) fn product<T: Vector + Float>(side: Line, matrix: &[T], x: &[T], out: &mut [T]) {
     let isa = Isa::current();
     let stride = out.len();
     parallel::for_each_chunk(out, (GRAIN / x.len()).max(1), |start, out| {
         isa.vectorize(
             #[inline(always)]
             || match side {
-                Line::Rows => rows(&matrix[start * x.len()..], x, out),
+                Line::Rows => rows(isa, &matrix[start * x.len()..], x, out),
                 Line::Columns => columns(&matrix[start..], stride, x, out),
             },
         );
     });
 }
 
-/// The number of running sums, which hides the latency of additions on all machines.
-const LANES: usize = 64;
+/// The number of registers of running sums, which hides the latency of additions on all machines.
+const REGISTERS: usize = 4;
+/// The number of elements from which rows are multiplied in registers.
+pub(super) const LONG_ROW: usize = 64;
+/// The number of running sums of a short row.
+const LANES: usize = 8;
 
 #[inline(always)]
-fn rows<T: Float>(matrix: &[T], x: &[T], out: &mut [T]) {
-    for (row, out) in matrix.chunks_exact(x.len()).zip(out) {
-        let mut sums = [T::ZERO; LANES];
-        let ((a, a_rest), (b, b_rest)) = (row.as_chunks::<LANES>(), x.as_chunks::<LANES>());
-        for (a, b) in a.iter().zip(b) {
-            (0..LANES).for_each(
-                #[inline(always)]
-                |i| sums[i] = sums[i].plus(a[i].times(b[i])),
-            );
-        }
-        let mut width = LANES;
-        while width > 1 {
-            width /= 2;
-            (0..width).for_each(
-                #[inline(always)]
-                |i| sums[i] = sums[i].plus(sums[i + width]),
-            );
-        }
-        let rest = a_rest.iter().zip(b_rest);
-        *out = rest.fold(
-            sums[0],
-            #[inline(always)]
-            |sum, (a, b)| sum.plus(a.times(*b)),
-        );
+fn rows<T: Vector + Float>(isa: Isa, matrix: &[T], x: &[T], out: &mut [T]) {
+    if x.len() >= LONG_ROW {
+        return T::with_lanes(isa, Dots { matrix, x, out });
     }
+    for (row, out) in matrix.chunks_exact(x.len()).zip(out) {
+        *out = dot([T::ZERO; LANES], row, x);
+    }
+}
+
+/// Products of long rows and a vector.
+struct Dots<'a, T> {
+    matrix: &'a [T],
+    x: &'a [T],
+    out: &'a mut [T],
+}
+
+impl<T: Vector + Float> LanesBody<T> for Dots<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<Scalar = T>>(self, registers: Registers<V>) {
+        let step = REGISTERS * V::COUNT;
+        let (x, x_rest) = self.x.split_at(self.x.len() / step * step);
+        for (row, out) in self.matrix.chunks_exact(self.x.len()).zip(self.out) {
+            let (row, row_rest) = row.split_at(x.len());
+            let mut sums = registers.splat::<REGISTERS>(T::ZERO);
+            for (row, x) in row.chunks_exact(step).zip(x.chunks_exact(step)) {
+                registers.mul_add(&mut sums, &registers.load(row), &registers.load(x));
+            }
+            let mut lanes = [T::ZERO; REGISTERS * MAX_LANES];
+            registers.store(&sums, &mut lanes);
+            *out = dot(fold(lanes), row_rest, x_rest);
+        }
+    }
+}
+
+/// Returns the sum of the products, and of `sums` before.
+#[inline(always)]
+fn dot<T: Float>(mut sums: [T; LANES], x: &[T], y: &[T]) -> T {
+    let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
+    for (x, y) in x.iter().zip(y) {
+        for (sum, (x, y)) in sums.iter_mut().zip(x.iter().zip(y)) {
+            *sum = sum.plus(x.times(*y));
+        }
+    }
+    let [mut sum] = fold(sums);
+    for (x, y) in x_rest.iter().zip(y_rest) {
+        sum = sum.plus(x.times(*y));
+    }
+    sum
+}
+
+/// Adds the second half of the sums to the first, until `M` are left.
+#[inline(always)]
+fn fold<const N: usize, const M: usize, T: Float>(mut sums: [T; N]) -> [T; M] {
+    let mut width = N;
+    while width > M {
+        width /= 2;
+        for i in 0..width {
+            sums[i] = sums[i].plus(sums[i + width]);
+        }
+    }
+    *sums.first_chunk().expect("there are `M` sums or more")
 }
 
 /// The number of columns that are summed together; their sums fit in the first cache.

@@ -1,9 +1,11 @@
 //! Views: a tensor read with other dims, steps and an offset, which a copy makes contiguous.
 
 use super::{by_width, elements, elements_mut, strides};
+use crate::compute::array;
 use crate::compute::cost::{self, Cost};
 use crate::compute::error::{Error, Result};
 use crate::compute::inline::InlineList;
+use crate::compute::interleave::{LONGEST, by_len, join, split};
 use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::runs;
 use crate::compute::shape::len;
@@ -278,6 +280,9 @@ pub fn copy_elements<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut
         });
     }
     let is_transposed = matches!(outer, [.., Axis { step: 1, .. }]) && inner.step != 1;
+    if is_transposed && is_split(view) {
+        return copy_split(view, source, out);
+    }
     for_each_row_chunk(out, inner.len, grain, |first, out| {
         if is_transposed {
             return copy_transposed(view, source, first, out);
@@ -314,13 +319,56 @@ fn copy_steps<T: Copy>(source: &[T], offset: usize, step: isize, out: &mut [T]) 
     }
 }
 
+/// Returns true if the last two axes are the transposition of short rows that are adjacent in the source.
+fn is_split(view: &View) -> bool {
+    let (inner, outer) = view.split_inner();
+    let columns = outer[outer.len() - 1].len;
+    columns <= LONGEST && inner.step == columns as isize
+}
+
+/// Copies the elements of a view for which [`is_split`] is true.
+fn copy_split<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut [T]) {
+    let (inner, outer) = view.split_inner();
+    let columns = outer[outer.len() - 1].len;
+    let (plane, isa) = (columns * inner.len, Isa::current());
+    for_each_row_chunk(out, plane, cost::Cheap.grain(), |first, out| {
+        for (index, out) in (first..).zip(out.chunks_exact_mut(plane)) {
+            view.for_each_row(index * columns, 1, |_, offset| {
+                let rows = &source[offset..offset + plane];
+                let mut columns = out.chunks_exact_mut(inner.len);
+                by_len!(outer[outer.len() - 1].len, N => {
+                    let columns = std::array::from_fn(|_| columns.next().unwrap_or_default());
+                    isa.vectorize(#[inline(always)] || split::<N, T>(rows, columns));
+                });
+            });
+        }
+    });
+}
+
+/// Copies rows of a view whose last two axes are the transposition of a few columns. The columns begin `inner.step` apart,
+/// the first one at `offset`.
+fn copy_joined<T: Copy>(source: &[T], offset: usize, inner: Axis, out: &mut [T], rows: usize) {
+    let column = |index: usize| {
+        let start = offset.wrapping_add_signed(index as isize * inner.step);
+        &source[start..start + rows]
+    };
+    by_len!(inner.len, N => {
+        let columns = array::from_fn(column);
+        Isa::current().vectorize(#[inline(always)] || join::<N, T>(columns, out));
+    });
+}
+
 /// Copies whole rows of a view whose last two axes are transposed, in tiles: the rows of a tile read the same cache
 /// lines.
 fn copy_transposed<T: Copy>(view: &View, source: &[T], first: usize, out: &mut [T]) {
     let (inner, outer) = view.split_inner();
     let plane_rows = outer[outer.len() - 1].len;
     let rows = out.len() / inner.len;
-    let most = rows_of_tiles(inner.len * size_of::<T>());
+    let is_short = inner.len <= LONGEST;
+    let most = match is_short {
+        true => rows,
+        false => rows_of_tiles(inner.len * size_of::<T>()),
+    };
     let mut done = 0;
     while done < rows {
         let in_plane = plane_rows - (first + done) % plane_rows;
@@ -328,7 +376,10 @@ fn copy_transposed<T: Copy>(view: &View, source: &[T], first: usize, out: &mut [
         // The offset of the first row; the next rows begin at the next elements.
         view.for_each_row(first + done, 1, |_, offset| {
             let out = &mut out[done * inner.len..][..count * inner.len];
-            copy_tiles(source, offset, inner, out, count);
+            match is_short {
+                true => copy_joined(source, offset, inner, out, count),
+                false => copy_tiles(source, offset, inner, out, count),
+            }
         });
         done += count;
     }

@@ -204,9 +204,9 @@ macro_rules! computed_in_i64 {
             fn from_compute(x: i64) -> Self { x as Self }
             #[inline(always)]
             fn wrapped(x: i64) -> i64 { (x as Self).into() }
-            fn widen(x: &[Self], out: &mut [i64]) { convert_simply(x, out, i64::from) }
+            fn widen(x: &[Self], out: &mut [i64]) { convert(x, out, i64::from) }
             fn narrow(x: &[i64], out: &mut [MaybeUninit<Self>]) {
-                convert_simply(x, out, |x| MaybeUninit::new(x as Self))
+                convert(x, out, #[inline(always)] |x| MaybeUninit::new(x as Self))
             }
         }
     )*};
@@ -247,12 +247,6 @@ computed_in_f32! {
 fn widen_halves(x: &[F16], out: &mut [f32]) {
     // SAFETY: `widen` writes elements only.
     half::widen(Isa::current(), x, unsafe { as_uninit(out) });
-}
-
-/// Writes `f` of each element on this thread, compiled for the baseline only: integers below 64 bits are rare.
-fn convert_simply<A: Copy, B>(x: &[A], out: &mut [B], f: impl Fn(A) -> B) {
-    assert_eq!(x.len(), out.len(), "operand and result differ in length");
-    out.iter_mut().zip(x).for_each(|(out, x)| *out = f(*x));
 }
 
 /// Writes `f` of each element on this thread.

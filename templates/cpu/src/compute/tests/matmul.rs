@@ -109,7 +109,8 @@ proptest! {
     }
 }
 
-/// The shapes cover several blocks of `k`, rows and columns, packed and unpacked strips, and many tasks.
+/// The shapes cover several blocks of `k`, rows and columns, packed and unpacked strips, many tasks, short and long rows
+/// of vectors, and small right matrices.
 #[test]
 fn large_products_of_small_integers_are_exact() {
     for (m, k, n) in [
@@ -120,6 +121,14 @@ fn large_products_of_small_integers_are_exact() {
         (100, 130, 200),
         (1, 3000, 300),
         (300, 3000, 1),
+        (300, 7, 1),
+        (70, 133, 1),
+        (1, 100, 40),
+        (3, 130, 20),
+        (64, 1, 3),
+        (131, 4, 2),
+        (200, 3, 3),
+        (1000, 2, 4),
     ] {
         for (transpose_a, transpose_b) in
             [(false, false), (true, false), (false, true), (true, true)]

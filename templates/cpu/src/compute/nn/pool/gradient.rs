@@ -9,6 +9,8 @@ use crate::compute::simd::Isa;
 
 /// The number of channels whose largest elements are found together, so that these need no memory.
 const CHANNELS: usize = 32;
+/// The number of channels up to which one after the other is faster.
+const FEW_CHANNELS: usize = 12;
 
 /// A window of an image, and the index of its first channel in the result.
 struct PoolWindow<'a> {
@@ -88,11 +90,38 @@ pub fn max_pool_grad<T: Number>(plan: &Pool, x: &[T], dy: &[T], dx: &mut [T]) {
                 match dy.len() {
                     // Loops of a length that the compiler knows are vectorized.
                     CHANNELS => add_to_largest(elements, [start, CHANNELS], x, dx, dy),
+                    ..=FEW_CHANNELS => add_to_largest_of_each(elements, start, x, dx, dy),
                     channels => add_to_largest(elements, [start, channels], x, dx, dy),
                 }
             }
         },
     );
+}
+
+/// Adds the gradients of a few channels, as [`add_to_largest`], one channel after the other.
+#[inline(always)]
+fn add_to_largest_of_each<T: Number>(
+    elements: &Elements,
+    start: usize,
+    x: &[T],
+    dx: &mut [T],
+    dy: &[T],
+) {
+    for (channel, dy) in (start..).zip(dy) {
+        let mut largest = None;
+        elements.for_each(
+            #[inline(always)]
+            |index| {
+                let x = x[index + channel];
+                if largest.is_none_or(|(_, old)| x > old) {
+                    largest = Some((index + channel, x));
+                }
+            },
+        );
+        if let Some((index, _)) = largest {
+            dx[index] = dx[index].plus(*dy);
+        }
+    }
 }
 
 /// Adds the gradients of some channels of a window, from the channel `start` on, to those of its first largest elements.
