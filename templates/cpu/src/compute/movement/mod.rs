@@ -19,6 +19,7 @@ pub mod select;
 pub mod slice;
 pub mod space;
 pub mod strided_slice;
+mod transpose;
 pub mod view;
 
 pub use view::{View, copy};

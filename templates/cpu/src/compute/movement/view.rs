@@ -1,33 +1,19 @@
 //! Views: a tensor read with other dims, steps and an offset, which a copy makes contiguous.
 
+use super::transpose::{copy_split, copy_transposed, is_split};
 use super::{by_width, elements, elements_mut, strides};
-use crate::compute::array;
 use crate::compute::cost::{self, Cost};
 use crate::compute::error::{Error, Result};
 use crate::compute::inline::InlineList;
-use crate::compute::interleave::{LONGEST, by_len, join, split};
 use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::runs;
 use crate::compute::shape::len;
-use crate::compute::simd::Isa;
-use crate::compute::simd::transpose::{self, SIDE};
-
-/// Returns the number of rows whose tiles are copied in turn: elements of a cache line of the source. Fewer if the lines of
-/// the rows have one place in the first cache.
-fn rows_of_tiles(row_bytes: usize) -> usize {
-    const WAY_BYTES: usize = 4096;
-    if row_bytes.is_multiple_of(WAY_BYTES) {
-        SIDE
-    } else {
-        2 * SIDE
-    }
-}
 
 /// One loop of a view: its length, and the step in the source; 0 repeats, a negative step reverses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Axis {
-    len: usize,
-    step: isize,
+pub(super) struct Axis {
+    pub(super) len: usize,
+    pub(super) step: isize,
 }
 
 /// The elements of a tensor in another order: loops over the result, outermost first, with steps in the source.
@@ -188,14 +174,20 @@ impl View {
         );
     }
 
-    fn split_inner(&self) -> (Axis, &[Axis]) {
+    /// Returns the innermost axis and the others.
+    pub(super) fn split_inner(&self) -> (Axis, &[Axis]) {
         let inner = self.axes.len() - 1;
         (self.axes[inner], &self.axes[..inner])
     }
 
     /// Calls `visit(done, offset)` for `rows` runs of the innermost axis, from the row `first` on.
     #[inline(always)]
-    fn for_each_row(&self, first: usize, rows: usize, mut visit: impl FnMut(usize, usize)) {
+    pub(super) fn for_each_row(
+        &self,
+        first: usize,
+        rows: usize,
+        mut visit: impl FnMut(usize, usize),
+    ) {
         let (_, outer) = self.split_inner();
         let Some((last, outer)) = outer.split_last() else {
             return visit(0, self.offset);
@@ -300,7 +292,7 @@ pub fn copy_elements<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut
 
 /// Copies `out.len()` elements from `offset` on, each `step` after the one before it.
 #[inline(always)]
-fn copy_steps<T: Copy>(source: &[T], offset: usize, step: isize, out: &mut [T]) {
+pub(super) fn copy_steps<T: Copy>(source: &[T], offset: usize, step: isize, out: &mut [T]) {
     match step {
         1 => out.copy_from_slice(&source[offset..offset + out.len()]),
         0 => out.fill(source[offset]),
@@ -314,93 +306,6 @@ fn copy_steps<T: Copy>(source: &[T], offset: usize, step: isize, out: &mut [T]) 
             for out in out {
                 *out = source[offset];
                 offset = offset.wrapping_add_signed(step);
-            }
-        }
-    }
-}
-
-/// Returns true if the last two axes are the transposition of short rows that are adjacent in the source.
-fn is_split(view: &View) -> bool {
-    let (inner, outer) = view.split_inner();
-    let columns = outer[outer.len() - 1].len;
-    columns <= LONGEST && inner.step == columns as isize
-}
-
-/// Copies the elements of a view for which [`is_split`] is true.
-fn copy_split<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut [T]) {
-    let (inner, outer) = view.split_inner();
-    let columns = outer[outer.len() - 1].len;
-    let (plane, isa) = (columns * inner.len, Isa::current());
-    for_each_row_chunk(out, plane, cost::Cheap.grain(), |first, out| {
-        for (index, out) in (first..).zip(out.chunks_exact_mut(plane)) {
-            view.for_each_row(index * columns, 1, |_, offset| {
-                let rows = &source[offset..offset + plane];
-                let mut columns = out.chunks_exact_mut(inner.len);
-                by_len!(outer[outer.len() - 1].len, N => {
-                    let columns = std::array::from_fn(|_| columns.next().unwrap_or_default());
-                    isa.vectorize(#[inline(always)] || split::<N, T>(rows, columns));
-                });
-            });
-        }
-    });
-}
-
-/// Copies rows of a view whose last two axes are the transposition of a few columns. The columns begin `inner.step` apart,
-/// the first one at `offset`.
-fn copy_joined<T: Copy>(source: &[T], offset: usize, inner: Axis, out: &mut [T], rows: usize) {
-    let column = |index: usize| {
-        let start = offset.wrapping_add_signed(index as isize * inner.step);
-        &source[start..start + rows]
-    };
-    by_len!(inner.len, N => {
-        let columns = array::from_fn(column);
-        Isa::current().vectorize(#[inline(always)] || join::<N, T>(columns, out));
-    });
-}
-
-/// Copies whole rows of a view whose last two axes are transposed, in tiles: the rows of a tile read the same cache
-/// lines.
-fn copy_transposed<T: Copy>(view: &View, source: &[T], first: usize, out: &mut [T]) {
-    let (inner, outer) = view.split_inner();
-    let plane_rows = outer[outer.len() - 1].len;
-    let rows = out.len() / inner.len;
-    let is_short = inner.len <= LONGEST;
-    let most = match is_short {
-        true => rows,
-        false => rows_of_tiles(inner.len * size_of::<T>()),
-    };
-    let mut done = 0;
-    while done < rows {
-        let in_plane = plane_rows - (first + done) % plane_rows;
-        let count = in_plane.min(rows - done).min(most);
-        // The offset of the first row; the next rows begin at the next elements.
-        view.for_each_row(first + done, 1, |_, offset| {
-            let out = &mut out[done * inner.len..][..count * inner.len];
-            match is_short {
-                true => copy_joined(source, offset, inner, out, count),
-                false => copy_tiles(source, offset, inner, out, count),
-            }
-        });
-        done += count;
-    }
-}
-
-/// Copies some rows of a transposition. The first elements of the rows are adjacent in the source.
-fn copy_tiles<T: Copy>(source: &[T], offset: usize, inner: Axis, out: &mut [T], rows: usize) {
-    let isa = Isa::current();
-    for column in (0..inner.len).step_by(SIDE) {
-        let width = (inner.len - column).min(SIDE);
-        let start = offset.wrapping_add_signed(column as isize * inner.step);
-        for first in (0..rows).step_by(SIDE) {
-            let (start, out) = (start + first, &mut out[first * inner.len + column..]);
-            if rows - first >= SIDE && width == SIDE && inner.step > 0 {
-                let source = &source[start..];
-                transpose::square(isa, source, inner.step as usize, out, inner.len);
-                continue;
-            }
-            for row in 0..(rows - first).min(SIDE) {
-                let out = &mut out[row * inner.len..][..width];
-                copy_steps(source, start + row, inner.step, out);
             }
         }
     }

@@ -34,8 +34,8 @@ pub fn softmax<T: Elementary>(x: &[T], width: usize, is_log: bool, out: &mut [T]
         isa.vectorize(
             #[inline(always)]
             || {
-                if width <= NARROW {
-                    return narrow_rows(x, width, is_log, out);
+                if width <= SHORT {
+                    return short_rows(x, width, is_log, out);
                 }
                 for (x, out) in x.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
                     shift(x, out);
@@ -49,21 +49,24 @@ pub fn softmax<T: Elementary>(x: &[T], width: usize, is_log: bool, out: &mut [T]
     });
 }
 
-/// The largest number of elements of a row that is computed together with other rows: loops over it have little to do.
+/// The largest number of elements of a row that is folded in one chain: other loops over it have little to do.
 const NARROW: usize = 32;
-/// The number of elements of narrow rows that are computed together, in the first cache.
+/// The largest number of elements of a row whose exponentials are computed together with those of other rows: the last ones of
+/// a row are fewer than a vector has lanes.
+const SHORT: usize = 256;
+/// The number of elements of short rows that are computed together, in the first cache.
 const TOGETHER: usize = 1024;
 
-/// Computes rows of at most [`NARROW`] elements.
+/// Computes rows of at most [`SHORT`] elements.
 #[inline(always)]
-fn narrow_rows<T: Elementary>(x: &[T], width: usize, is_log: bool, out: &mut [T]) {
+fn short_rows<T: Elementary>(x: &[T], width: usize, is_log: bool, out: &mut [T]) {
     let (mut powers, mut of_rows) = ([T::ZERO; TOGETHER], [T::ZERO; TOGETHER]);
     let together = TOGETHER / width * width;
     for (x, out) in x.chunks(together).zip(out.chunks_mut(together)) {
         let powers = &mut powers[..out.len()];
         let of_rows = &mut of_rows[..out.len() / width];
         for (x, out) in x.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
-            let max = fold_narrow(x, greatest);
+            let max = fold_short(x, x[0], greatest);
             for (out, x) in out.iter_mut().zip(x) {
                 *out = x.minus(max);
             }
@@ -72,7 +75,7 @@ fn narrow_rows<T: Elementary>(x: &[T], width: usize, is_log: bool, out: &mut [T]
             *power = x.exp();
         }
         for (sum, powers) in of_rows.iter_mut().zip(powers.chunks_exact(width)) {
-            *sum = fold_narrow(powers, T::plus);
+            *sum = fold_short(powers, T::ZERO, T::plus);
         }
         finish_rows(of_rows, powers, is_log, out);
     }
@@ -96,9 +99,12 @@ fn finish_rows<T: Elementary>(sums: &mut [T], powers: &[T], is_log: bool, out: &
     }
 }
 
-/// Folds a row that is not empty, one element after the other.
+/// Folds a row that is not empty. `empty` changes no total.
 #[inline(always)]
-fn fold_narrow<T: Copy>(x: &[T], combine: impl Fn(T, T) -> T) -> T {
+fn fold_short<T: Copy>(x: &[T], empty: T, combine: impl Fn(T, T) -> T) -> T {
+    if x.len() > NARROW {
+        return fold_row(x, &identity, empty, &combine);
+    }
     let mut total = x[0];
     for x in &x[1..] {
         total = combine(total, *x);
