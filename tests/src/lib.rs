@@ -61,7 +61,8 @@ pub fn exports_without(apis: &[Api], absent: &str) -> BTreeMap<String, BTreeSet<
 }
 
 /// Returns the library of the plugin `examples/NAME.rs`. `cargo test` builds the examples before the tests;
-/// `cargo test --test NAME` does not, so a library that does not exist or is older than its sources is built here.
+/// `cargo test --test NAME` does not, so a library that does not exist or is older than its sources is built here, with
+/// the default options.
 ///
 /// # Panics
 /// Panics if the library cannot be built.
@@ -78,17 +79,18 @@ pub fn example(name: &str) -> PathBuf {
 
 /// Returns true if no source of a library has changed since Cargo built it and wrote their list beside it.
 fn is_up_to_date(library: &Path) -> bool {
-    let built = std::fs::metadata(library).and_then(|it| it.modified());
-    let list = std::fs::read_to_string(library.with_extension("d"));
+    let built = fs::metadata(library).and_then(|it| it.modified());
+    let list = fs::read_to_string(library.with_extension("d"));
     let (Ok(built), Ok(list)) = (built, list) else {
         return false;
     };
     let is_older = |source: &str| {
-        let changed = std::fs::metadata(source).and_then(|it| it.modified());
+        let changed = fs::metadata(source).and_then(|it| it.modified());
         changed.is_ok_and(|it| it <= built)
     };
-    let (_, sources) = list.split_once(": ").unwrap_or_default();
-    sources.split_whitespace().all(is_older)
+    // A path with a space is not found; Cargo then decides.
+    list.split_once(": ")
+        .is_some_and(|(_, sources)| sources.split_whitespace().all(is_older))
 }
 
 /// Builds an example into `profile_folder`, which is `target/PROFILE` or `target/TRIPLE/PROFILE`.

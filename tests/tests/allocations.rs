@@ -1,6 +1,7 @@
 //! A kernel's call makes no heap allocation of the plugin's: `examples/allocations.rs` counts them.
 
 use std::ffi::CString;
+use std::path::Path;
 
 use sp_host::{Attr, DType, Host, Op, Tensor};
 use sp_tests::{example, in_own_process, snapshots};
@@ -8,8 +9,8 @@ use sp_tests::{example, in_own_process, snapshots};
 type Count = unsafe extern "C" fn() -> usize;
 
 /// Returns the function that counts the plugin's allocations.
-fn counter() -> Count {
-    let path = CString::new(example("allocations").to_str().unwrap()).unwrap();
+fn counter(plugin: &Path) -> Count {
+    let path = CString::new(plugin.to_str().unwrap()).unwrap();
     // SAFETY: the plugin is loaded, stays loaded, and the function has this signature.
     unsafe {
         let library = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
@@ -176,8 +177,9 @@ fn cases_with_signature() -> Vec<(Op, Vec<Tensor>)> {
 #[test]
 fn call_allocates_nothing() {
     in_own_process("call_allocates_nothing", || {
-        let host = Host::open(&snapshots("2.21"), &example("allocations")).unwrap();
-        let count = counter();
+        let plugin = example("allocations");
+        let host = Host::open(&snapshots("2.21"), &plugin).unwrap();
+        let count = counter(&plugin);
         let mut allocating = Vec::new();
         for (op, inputs) in cases() {
             let call = host.prepare(&op, &inputs).unwrap();
@@ -206,8 +208,9 @@ fn call_allocates_nothing() {
 #[test]
 fn update_of_variable_allocates_nothing() {
     in_own_process("update_of_variable_allocates_nothing", || {
-        let host = Host::open(&snapshots("2.18"), &example("allocations")).unwrap();
-        let count = counter();
+        let plugin = example("allocations");
+        let host = Host::open(&snapshots("2.18"), &plugin).unwrap();
+        let count = counter(&plugin);
         let x = Tensor::from([2], &[1_f32, 2.0]);
         let variable = host.variable();
         let dtype = |op: &str| Op::new(op).attr("dtype", DType::FLOAT);

@@ -94,8 +94,8 @@ pub fn normal_quantile(p: f64) -> f64 {
     if p == 1.0 { f64::INFINITY } else { quantile }
 }
 
-/// Returns the number whose error function is `x`, with the relative error of [`normal_quantile`]. NaN for numbers above 1 and
-/// below -1.
+/// Returns the number whose error function is `x`, with the relative error of [`normal_quantile`] for numbers that an `f32` may
+/// have. NaN for numbers above 1 and below -1.
 #[inline(always)]
 pub fn inverse_erf(x: f64) -> f64 {
     let size = x.abs();

@@ -25,6 +25,7 @@ pub mod cast;
 pub mod checks;
 #[allow(unsafe_code)]
 pub mod complex;
+pub(crate) mod constant;
 pub mod cost;
 pub mod division;
 pub mod einsum;

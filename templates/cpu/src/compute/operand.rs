@@ -115,17 +115,18 @@ impl<'a, T: AnyBits, const N: usize> BroadcastOperand<'a, T, N> {
         if inner.steps[self.index] == 1 {
             return &self.data[first + column..][..count];
         }
-        let block = at_least(&mut self.block, count);
+        let block = block_of_len(&mut self.block, count);
         block[..count].fill(self.data[first]);
         &block[..count]
     }
 
-    /// Copies the elements of `count` runs of the innermost loop, from the run `first` on, to the block.
+    /// Copies the elements of `count` runs of the innermost loop, from the run `first` on, to the start of the block, and returns
+    /// the block.
     fn copy_short_rows(&mut self, first: usize, count: usize) -> &[T] {
         let [outer @ .., rows, inner] = self.plan.loops() else {
             unreachable!("an operand in one loop is read in order");
         };
-        let block = at_least(&mut self.block, count * inner.len);
+        let block = block_of_len(&mut self.block, count * inner.len);
         let [step, inner_step] = [rows, inner].map(|it| it.steps[self.index]);
         let mut done = 0;
         while done < count {
@@ -147,8 +148,8 @@ impl<'a, T: AnyBits, const N: usize> BroadcastOperand<'a, T, N> {
     }
 }
 
-/// Returns the block, a new one if it is shorter than `len`.
-fn at_least<T: AnyBits>(block: &mut Option<Buffer<T>>, len: usize) -> &mut [T] {
+/// Returns the block with `len` elements or more, a new one if it is shorter.
+fn block_of_len<T: AnyBits>(block: &mut Option<Buffer<T>>, len: usize) -> &mut [T] {
     if block.as_ref().is_some_and(|it| it.len() < len) {
         *block = None;
     }

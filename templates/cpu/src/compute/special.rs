@@ -204,6 +204,7 @@ mod tests {
             assert_eq!((-x).inverse_erf(), -found);
         }
         let limits = [-1.0, 1.0].map(f32::inverse_erf);
+        assert!((-0.0_f32).inverse_erf().is_sign_negative());
         assert_eq!(limits, [f32::NEG_INFINITY, f32::INFINITY]);
         assert!(
             [1.5, f32::NAN]

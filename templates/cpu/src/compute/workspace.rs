@@ -23,10 +23,10 @@ macro_rules! any_bits {
     )*};
 }
 
+any_bits!(f32 f64 u8 i8 u16 i16 u32 i32 u64 i64 usize Bf16 F16 Bool Complex64);
+
 // SAFETY: an array has no padding of its own, and the alignment of its elements.
 unsafe impl<T: AnyBits, const N: usize> AnyBits for [T; N] {}
-
-any_bits!(f32 f64 u8 i8 u16 i16 u32 i32 u64 i64 usize Bf16 F16 Bool Complex64);
 
 /// Largest buffer that a thread keeps, in bytes. Larger ones have whole tensors.
 const MAX_KEPT: usize = 16 << 20;

@@ -35,8 +35,8 @@ vectorized! {
     ndtri: Ndtri => normal_quantile;
 }
 
-/// Writes a function that is called by a pointer, so that all of them have one loop.
-fn map_called<T: Element + Precision<Compute: Special>>(
+/// Writes `f` of each element. It is a pointer, so that all such functions have one loop.
+fn map_by_pointer<T: Element + Precision<Compute: Special>>(
     x: In<'_, T>,
     y: Out<'_, T>,
     f: fn(T::Compute) -> T::Compute,
@@ -46,12 +46,12 @@ fn map_called<T: Element + Precision<Compute: Special>>(
 
 #[kernel(Digamma, T = [F16, Bf16, f32, f64])]
 fn digamma<T: Element + Precision<Compute: Special>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
-    map_called(x, y, Special::digamma)
+    map_by_pointer(x, y, Special::digamma)
 }
 
 #[kernel(Lgamma, T = [F16, Bf16, f32, f64])]
 fn lgamma<T: Element + Precision<Compute: Special>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
-    map_called(x, y, Special::log_gamma)
+    map_by_pointer(x, y, Special::log_gamma)
 }
 
 #[kernel(Atan2, T = [F16, Bf16, f32, f64])]

@@ -2,8 +2,8 @@
 //!
 //! Floats go through register tiles ([`tile`]) for each instruction set, blocked for the caches ([`block`]), packed
 //! only if that is faster ([`pack`]). Products with a vector ([`vector`]), with a small matrix ([`thin`]), of few terms and of
-//! integers ([`integer`]) have their own loops; [`batch`] has many of one shape; [`factor`] has 16-bit floats. The left operands of [`indirect`] are
-//! at offsets. The order of summation depends on the shapes and the instruction set, never on the number of cores.
+//! integers ([`integer`]) have their own loops; [`batch`] has many of one shape; [`factor`] has 16-bit floats. The left
+//! operands of [`indirect`] are at offsets. The order of summation depends on the shapes and the instruction set, never on the number of cores.
 
 mod batch;
 mod block;
@@ -132,7 +132,7 @@ pub fn matmul_with<T: Tiled>(
     }
 }
 
-/// The number of rows up to which it takes less time to read `b`, whose columns are stored as rows, for each than to pack it.
+/// The number of rows of `a` that are multiplied one after the other with a transposed `b`. Packing `b` takes longer.
 const MAX_SEPARATE_ROWS: usize = 3;
 /// The number of terms up to which a product takes less time than the choice of its tiles.
 const MAX_FEW_TERMS: usize = 200;

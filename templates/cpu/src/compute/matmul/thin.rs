@@ -4,17 +4,18 @@
 
 use super::Product;
 use crate::compute::arith::Float;
-use crate::compute::interleave::{LONGEST, by_len, join, split};
+use crate::compute::constant::by_constant;
+use crate::compute::interleave::{MAX_ROW_LEN, deinterleave, interleave};
 use crate::compute::parallel;
 use crate::compute::simd::Isa;
 
 /// The largest number of rows and columns of the small matrix.
-pub(super) const MAX_SIDE: usize = LONGEST;
+pub(super) const MAX_SIDE: usize = MAX_ROW_LEN;
 /// The number of rows from which the loops below are faster than tiles.
 pub(super) const MIN_ROWS: usize = 64;
 /// The number of rows that are computed together.
 const BLOCK: usize = 64;
-/// The minimal number of rows in a task.
+/// The minimal number of elements of the result in a task.
 const GRAIN: usize = 8192;
 
 /// The columns of a block of rows.
@@ -40,9 +41,9 @@ fn write_rows<T: Float>(product: Product, (a, first): (&[T], usize), b: &[T], c:
         let (start, rows) = (first + block * BLOCK, c.len() / n);
         match product.transpose_a {
             true => load_columns(&a[start..], m, rows, &mut columns[..k]),
-            false => split_rows(&a[start * k..][..rows * k], k, &mut columns),
+            false => read_rows(&a[start * k..][..rows * k], k, &mut columns),
         }
-        join_rows(&multiply(&product, &columns, b), n, c);
+        write_columns(&multiply(&product, &columns, b), n, c);
     }
 }
 
@@ -56,10 +57,10 @@ fn load_columns<T: Copy>(a: &[T], stride: usize, rows: usize, columns: &mut [[T;
 
 /// Copies the elements of rows of `k` elements to columns.
 #[inline(always)]
-fn split_rows<T: Copy>(a: &[T], k: usize, columns: &mut Columns<T>) {
-    by_len!(k, K => {
+fn read_rows<T: Copy>(a: &[T], k: usize, columns: &mut Columns<T>) {
+    by_constant!(k, K in 1 2 3 4 => {
         let columns = columns.first_chunk_mut::<K>().expect("there are `MAX_SIDE` columns");
-        split(a, columns.each_mut().map(#[inline(always)] |it| &mut it[..a.len() / K]));
+        deinterleave(a, columns.each_mut().map(#[inline(always)] |it| &mut it[..a.len() / K]));
     });
 }
 
@@ -82,9 +83,9 @@ fn multiply<T: Float>(product: &Product, columns: &Columns<T>, b: &[T]) -> Colum
 
 /// Writes columns as rows of `n` elements.
 #[inline(always)]
-fn join_rows<T: Copy>(columns: &Columns<T>, n: usize, c: &mut [T]) {
-    by_len!(n, N => {
+fn write_columns<T: Copy>(columns: &Columns<T>, n: usize, c: &mut [T]) {
+    by_constant!(n, N in 1 2 3 4 => {
         let columns = columns.first_chunk::<N>().expect("there are `MAX_SIDE` columns");
-        join(columns.each_ref().map(#[inline(always)] |it| &it[..]), c);
+        interleave(columns.each_ref().map(#[inline(always)] |it| &it[..]), c);
     });
 }

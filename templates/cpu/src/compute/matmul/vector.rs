@@ -75,7 +75,7 @@ impl<T: Vector + Float> LanesBody<T> for Dots<'_, T> {
     }
 }
 
-/// Returns the sum of the products, and of `sums` before.
+/// Returns the sum of `sums` and of the products of `x` and `y`.
 #[inline(always)]
 fn dot<T: Float>(mut sums: [T; LANES], x: &[T], y: &[T]) -> T {
     let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
@@ -91,7 +91,7 @@ fn dot<T: Float>(mut sums: [T; LANES], x: &[T], y: &[T]) -> T {
     sum
 }
 
-/// Adds the second half of the sums to the first, until `M` are left.
+/// Adds the second half of the sums to the first, until `M` are left. `N` is `M` times a power of two.
 #[inline(always)]
 fn fold<const N: usize, const M: usize, T: Float>(mut sums: [T; N]) -> [T; M] {
     let mut width = N;

@@ -71,29 +71,7 @@ pub fn checked_len(dims: &[usize]) -> Result<usize> {
 /// Calls a generic function with elements of a width: `by_width!(width, N => f::<N>(..))`.
 macro_rules! by_width {
     ($width:expr, $n:ident => $call:expr) => {
-        match $width {
-            1 => {
-                const $n: usize = 1;
-                $call
-            }
-            2 => {
-                const $n: usize = 2;
-                $call
-            }
-            4 => {
-                const $n: usize = 4;
-                $call
-            }
-            8 => {
-                const $n: usize = 8;
-                $call
-            }
-            16 => {
-                const $n: usize = 16;
-                $call
-            }
-            width => panic!("elements of {width} bytes"),
-        }
+        $crate::compute::constant::by_constant!($width, $n in 1 2 4 8 16 => $call)
     };
 }
 pub(crate) use by_width;

@@ -1,6 +1,7 @@
 //! Elements of one of two tensors, by a condition.
 
 use super::{by_width, elements, elements_mut};
+use crate::compute::array;
 use crate::compute::cost::{self, Cost};
 use crate::compute::operand::{BroadcastOperand, parts};
 use crate::compute::parallel::for_each_chunk;
@@ -60,8 +61,8 @@ fn select_elements<C: AnyBits + Sync, const N: usize>(
                     let operands = condition.iter().zip(then.iter().zip(otherwise));
                     // Both are read, so that the loop has no branches.
                     for (out, (condition, (&then, &otherwise))) in out.iter_mut().zip(operands) {
-                        *out = if is_true(*condition) { then } else { otherwise }
-                            .map(MaybeUninit::new);
+                        let element = if is_true(*condition) { then } else { otherwise };
+                        *out = array::map(element, MaybeUninit::new);
                     }
                 },
             );

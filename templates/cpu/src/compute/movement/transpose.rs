@@ -2,8 +2,9 @@
 
 use super::view::{Axis, View, copy_steps};
 use crate::compute::array;
+use crate::compute::constant::by_constant;
 use crate::compute::cost::{self, Cost};
-use crate::compute::interleave::{LONGEST, by_len, join, split};
+use crate::compute::interleave::{MAX_ROW_LEN, deinterleave, interleave};
 use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::simd::Isa;
 use crate::compute::simd::transpose::{self, SIDE};
@@ -20,14 +21,14 @@ fn rows_of_tiles(row_bytes: usize) -> usize {
 }
 
 /// Returns true if the last two axes are the transposition of short rows that are adjacent in the source.
-pub(super) fn is_split(view: &View) -> bool {
+pub(super) fn is_deinterleaving(view: &View) -> bool {
     let (inner, outer) = view.split_inner();
     let columns = outer[outer.len() - 1].len;
-    columns <= LONGEST && inner.step == columns as isize
+    columns <= MAX_ROW_LEN && inner.step == columns as isize
 }
 
-/// Copies the elements of a view for which [`is_split`] is true, all columns of a plane in one loop.
-pub(super) fn copy_split<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut [T]) {
+/// Copies the elements of a view for which [`is_deinterleaving`] is true, all columns of a plane in one loop.
+pub(super) fn copy_deinterleaved<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut [T]) {
     let (inner, outer) = view.split_inner();
     let count = outer[outer.len() - 1].len;
     let (plane, isa) = (count * inner.len, Isa::current());
@@ -36,9 +37,9 @@ pub(super) fn copy_split<T: Copy + Send + Sync>(view: &View, source: &[T], out: 
             view.for_each_row(index * count, 1, |_, offset| {
                 let rows = &source[offset..offset + plane];
                 let mut columns = out.chunks_exact_mut(inner.len);
-                by_len!(count, N => {
+                by_constant!(count, N in 1 2 3 4 => {
                     let columns = std::array::from_fn(|_| columns.next().unwrap_or_default());
-                    isa.vectorize(#[inline(always)] || split::<N, T>(rows, columns));
+                    cost::Cheap.vectorize(isa, #[inline(always)] || deinterleave::<N, T>(rows, columns));
                 });
             });
         }
@@ -47,14 +48,14 @@ pub(super) fn copy_split<T: Copy + Send + Sync>(view: &View, source: &[T], out: 
 
 /// Copies rows of a view whose last two axes are the transposition of a few columns. The columns begin `inner.step` apart,
 /// the first one at `offset`.
-fn copy_joined<T: Copy>(source: &[T], offset: usize, inner: Axis, out: &mut [T], rows: usize) {
+fn copy_interleaved<T: Copy>(source: &[T], offset: usize, inner: Axis, out: &mut [T], rows: usize) {
     let column = |index: usize| {
         let start = offset.wrapping_add_signed(index as isize * inner.step);
         &source[start..start + rows]
     };
-    by_len!(inner.len, N => {
+    by_constant!(inner.len, N in 1 2 3 4 => {
         let columns = array::from_fn(column);
-        Isa::current().vectorize(#[inline(always)] || join::<N, T>(columns, out));
+        cost::Cheap.vectorize(Isa::current(), #[inline(always)] || interleave::<N, T>(columns, out));
     });
 }
 
@@ -64,7 +65,7 @@ pub(super) fn copy_transposed<T: Copy>(view: &View, source: &[T], first: usize, 
     let (inner, outer) = view.split_inner();
     let plane_rows = outer[outer.len() - 1].len;
     let rows = out.len() / inner.len;
-    let is_short = inner.len <= LONGEST;
+    let is_short = inner.len <= MAX_ROW_LEN;
     let most = match is_short {
         true => rows,
         false => rows_of_tiles(inner.len * size_of::<T>()),
@@ -77,7 +78,7 @@ pub(super) fn copy_transposed<T: Copy>(view: &View, source: &[T], first: usize, 
         view.for_each_row(first + done, 1, |_, offset| {
             let out = &mut out[done * inner.len..][..count * inner.len];
             match is_short {
-                true => copy_joined(source, offset, inner, out, count),
+                true => copy_interleaved(source, offset, inner, out, count),
                 false => copy_tiles(source, offset, inner, out, count),
             }
         });

@@ -1,6 +1,6 @@
 //! Views: a tensor read with other dims, steps and an offset, which a copy makes contiguous.
 
-use super::transpose::{copy_split, copy_transposed, is_split};
+use super::transpose::{copy_deinterleaved, copy_transposed, is_deinterleaving};
 use super::{by_width, elements, elements_mut, strides};
 use crate::compute::cost::{self, Cost};
 use crate::compute::error::{Error, Result};
@@ -272,8 +272,8 @@ pub fn copy_elements<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut
         });
     }
     let is_transposed = matches!(outer, [.., Axis { step: 1, .. }]) && inner.step != 1;
-    if is_transposed && is_split(view) {
-        return copy_split(view, source, out);
+    if is_transposed && is_deinterleaving(view) {
+        return copy_deinterleaved(view, source, out);
     }
     for_each_row_chunk(out, inner.len, grain, |first, out| {
         if is_transposed {

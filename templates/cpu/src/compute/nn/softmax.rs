@@ -49,10 +49,10 @@ pub fn softmax<T: Elementary>(x: &[T], width: usize, is_log: bool, out: &mut [T]
     });
 }
 
-/// The largest number of elements of a row that is folded in one chain: other loops over it have little to do.
+/// The largest number of elements of a row that is folded in one chain.
 const NARROW: usize = 32;
-/// The largest number of elements of a row whose exponentials are computed together with those of other rows: the last ones of
-/// a row are fewer than a vector has lanes.
+/// The largest number of elements of a row whose exponentials are computed together with those of other rows. In a loop over
+/// one row the last elements, which are fewer than a vector has lanes, take most of the time.
 const SHORT: usize = 256;
 /// The number of elements of short rows that are computed together, in the first cache.
 const TOGETHER: usize = 1024;

@@ -91,6 +91,43 @@ proptest! {
     }
 }
 
+/// Each element is the extreme of a row once, and NaN once; rows have all lanes and some elements more.
+#[test]
+fn extremes_are_found_at_every_element() {
+    for width in [3, 9, 64, 107] {
+        for at in 0..width {
+            let row = |value: f32| {
+                let other = |i: usize| if i == at { value } else { (i % 7) as f32 - 3.0 };
+                (0..width).map(other).collect::<Vec<_>>()
+            };
+            let integers = |value: f32| row(value).iter().map(|x| *x as i64).collect::<Vec<_>>();
+            on_every_isa(|isa| {
+                let dims = [1, width];
+                assert_same(isa, &fold::<f32, Max>(&row(9.0), &dims, &[1]), &[9.0]);
+                assert_same(isa, &fold::<f32, Min>(&row(-9.0), &dims, &[1]), &[-9.0]);
+                assert!(fold::<f32, Max>(&row(f32::NAN), &dims, &[1])[0].is_nan());
+                assert!(fold::<f32, Min>(&row(f32::NAN), &dims, &[1])[0].is_nan());
+                assert_same(isa, &fold::<i64, Max>(&integers(9.0), &dims, &[1]), &[9]);
+                assert_same(isa, &fold::<i64, Min>(&integers(-9.0), &dims, &[1]), &[-9]);
+            });
+        }
+    }
+}
+
+#[test]
+fn long_and_short_rows_of_segments_are_added() {
+    for width in [1, 32, 33, 200] {
+        let x: Vec<i64> = (0..3 * width as i64).collect();
+        let mut out = vec![1; 2 * width];
+        let indices = Indices::Int32(&[1, 0, 1]);
+        fold_segments(indices, &x, width, 2, &mut out, arith::add).unwrap();
+        let (first, second) = out.split_at(width);
+        let w = width as i64;
+        assert!((0..w).zip(first).all(|(i, sum)| *sum == 1 + w + i));
+        assert!((0..w).zip(second).all(|(i, sum)| *sum == 1 + 2 * w + 2 * i));
+    }
+}
+
 #[test]
 fn segments_add_rows_in_order_and_leave_out_negative_indices() {
     let x: Vec<i64> = (0..12).collect();

@@ -125,10 +125,11 @@ fn large_products_of_small_integers_are_exact() {
         (70, 133, 1),
         (1, 100, 40),
         (3, 130, 20),
-        (64, 1, 3),
+        (64, 4, 3),
+        (129, 1, 2),
         (131, 4, 2),
         (200, 3, 3),
-        (1000, 2, 4),
+        (9000, 3, 4),
     ] {
         for (transpose_a, transpose_b) in
             [(false, false), (true, false), (false, true), (true, true)]

@@ -40,15 +40,24 @@ pub fn on_every_isa(body: impl Fn(&str)) {
     Isa::available().for_each(|isa| isa.scope(|| body(isa.level().name())));
 }
 
+/// Returns the elements that a function writes over elements of this value.
+pub fn written_over<T: Copy>(
+    before: T,
+    count: usize,
+    write: impl FnOnce(&mut [MaybeUninit<T>]),
+) -> Vec<T> {
+    let mut out = vec![MaybeUninit::new(before); count];
+    write(&mut out);
+    // SAFETY: every element was initialized before.
+    out.iter().map(|it| unsafe { it.assume_init() }).collect()
+}
+
 /// Returns the elements that a function writes.
 pub fn written<T: Copy + Default>(
     count: usize,
     write: impl FnOnce(&mut [MaybeUninit<T>]),
 ) -> Vec<T> {
-    let mut out = vec![MaybeUninit::new(T::default()); count];
-    write(&mut out);
-    // SAFETY: every element was initialized before.
-    out.iter().map(|it| unsafe { it.assume_init() }).collect()
+    written_over(T::default(), count, write)
 }
 
 /// A type whose elements are compared by their bits.

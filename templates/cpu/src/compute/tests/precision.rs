@@ -9,7 +9,6 @@ use crate::compute::simd::half;
 use crate::compute::workspace::Buffer;
 use crate::compute::{Broadcast, cost, oracle};
 use sp_plugin::{Bf16, F16};
-use std::mem::MaybeUninit;
 
 /// The bits of a 16-bit float.
 trait Bits: Precision<Compute = f32> + Default + std::fmt::Debug {

@@ -5,7 +5,6 @@ use crate::compute::oracle::coordinates;
 use crate::compute::search::{
     Extreme, Extremes, arg_extreme, count_nonzero, nonzero, top_k, unique, write_indices,
 };
-use std::mem::MaybeUninit;
 
 /// Returns the indices that a function writes to elements of 4 bytes.
 fn written_indices(count: usize, write: impl FnOnce(&mut [MaybeUninit<u8>], usize)) -> Vec<i32> {
