@@ -1,5 +1,5 @@
-//! Kernels of integers below 64 bits, which are computed in `i64`, and functions that are rare for integers. They are
-//! called by a pointer, so that all have one loop.
+//! Kernels of integers below 64 bits, which are computed in `i64`, and functions that are rare for integers. Operators and
+//! comparisons share the loops of `i64`. Other functions are called by a pointer, so that all have one loop.
 
 use super::activation::check_same;
 use super::elementwise::{is_result_empty, map_one, map_two};
@@ -33,8 +33,7 @@ macro_rules! binary {
         $(
             #[kernel($op, T = [$($ty),*])]
             fn $name<T: Element + Precision<Compute = i64>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, $result>) -> Result<()> {
-                let f: fn(i64, i64) -> <$result as Precision>::Compute = $f;
-                map_two(cost::Cheap, x, y, z, f)
+                map_two(cost::Cheap, x, y, z, $f)
             }
         )*
 
@@ -55,8 +54,7 @@ macro_rules! equalities {
                 z: Out<'_, Bool>,
                 incompatible_shape_error: bool,
             ) -> Result<()> {
-                let f: fn(i64, i64) -> Bool = $f;
-                map_equality(x, y, z, (!incompatible_shape_error).then_some($other), f)
+                map_equality(x, y, z, (!incompatible_shape_error).then_some($other), $f)
             }
         )*
 
