@@ -58,7 +58,7 @@ def binary():
     add = lambda x, y: R.AddV2(x=x, y=y)
     for x, y in [((1000, 1000), (1000,)), ((1000, 1000), (1000, 1)), ((64, 256), (256,)), ((1_000_000,), ()), ((10_000_000,), (10_000_000,))]:
         yield Case(f"AddV2 {x} + {y}", add, [x, y])
-    for dtype in (np.float16, HALF, np.int64, np.float64):
+    for dtype in (np.float16, HALF, np.int8, np.int64, np.float64):
         yield Case(f"AddV2 {np.dtype(dtype).name} 1000x1000", add, [((1000, 1000), dtype)] * 2)
     yield Case("Mul bfloat16 64x256", lambda x, y: R.Mul(x=x, y=y), [((64, 256), HALF)] * 2)
     yield Case("SelectV2 1000x1000", lambda c, x, y: R.SelectV2(condition=c, t=x, e=y), [((1000, 1000), np.bool_), (1000, 1000), (1000, 1000)])
@@ -152,7 +152,7 @@ def moves():
 
 def small_dims():
     """Rows of few elements, whose loops have more overhead than work."""
-    for width in (3, 10, 16):
+    for width in (3, 10, 16, 50):
         yield Case(f"Softmax 32768x{width}", lambda x: R.Softmax(logits=x), [(32768, width)])
         yield Case(f"BiasAdd 8x64x64x{width}", lambda x, b: R.BiasAdd(value=x, bias=b), [(8, 64, 64, width), (width,)])
     for rows, width in [(10_000, 3), (100_000, 2), (4096, 17)]:
@@ -160,6 +160,13 @@ def small_dims():
         yield Case(f"Mul {rows}x{width} by a column", lambda x, y: R.Mul(x=x, y=y), [x, column])
         yield Case(f"SelectV2 {rows}x{width} by a column", lambda c, x, y: R.SelectV2(condition=c, t=x, e=y), [(column, np.bool_), x, x])
         yield Case(f"ArgMax {rows}x{width} of axis 1", lambda x: R.ArgMax(input=x, dimension=1), [x])
+        yield Case(f"Max {rows}x{width} of axis 1", lambda x, axis=tf.constant([1]): R.Max(input=x, axis=axis), [x])
+        yield Case(f"Transpose {rows}x{width}", lambda x: R.Transpose(x=x, perm=[1, 0]), [x])
+    for m, k, n in ((10000, 3, 3), (10000, 8, 8), (10000, 8, 1), (10000, 32, 1), (2048, 256, 1)):
+        yield Case(f"MatMul {m}x{k}x{n}", lambda a, b: R.MatMul(a=a, b=b), [(m, k), (k, n)])
+    yield Case("MatMul 2x512x512, b transposed", lambda a, b: R.MatMul(a=a, b=b, transpose_b=True), [(2, 512), (512, 512)])
+    yield Case("Transpose 8x64x64x3 to [0, 3, 1, 2]", lambda x: R.Transpose(x=x, perm=[0, 3, 1, 2]), [(8, 64, 64, 3)])
+    yield Case("UnsortedSegmentSum 100000 to 100", lambda x, i: R.UnsortedSegmentSum(data=x, segment_ids=i, num_segments=100), [(100000,), np.arange(100000, dtype=np.int32) % 100])
     yield Case("BatchMatMulV2 4096x3x3x3", lambda x, y: R.BatchMatMulV2(x=x, y=y), [(4096, 3, 3)] * 2)
 
 
@@ -170,6 +177,8 @@ def images():
         average, largest = dict(ksize=[1, 3, 3, 1], strides=[1, 1, 1, 1], padding="SAME"), dict(ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID")
         yield Case(f"AvgPool 8x64x64x{channels}, 3x3", lambda x, p=average: R.AvgPool(value=x, **p), [image])
         yield Case(f"MaxPool 8x64x64x{channels}, 2x2", lambda x, p=largest: R.MaxPool(input=x, **p), [image])
+        backprop = lambda x, y, d, p=largest: R.MaxPoolGrad(orig_input=x, orig_output=y, grad=d, **p)
+        yield Case(f"MaxPoolGrad 8x64x64x{channels}, 2x2", backprop, [image, (8, 32, 32, channels), (8, 32, 32, channels)])
         resize = lambda x: R.ResizeBilinear(images=x, size=[128, 128], half_pixel_centers=True)
         yield Case(f"ResizeBilinear 4x64x64x{channels} to 128x128", resize, [(4, 64, 64, channels)])
     for channels in (3, 10, 24):
@@ -183,11 +192,13 @@ def images():
     yield Case("IRFFT 64x257", lambda x: R.IRFFT(input=x, fft_length=[512]), [((64, 257), np.complex64)])
 
 
-def angles():
+def functions():
     for name in "Sin Cos Atan".split():
         yield Case(f"{name} 1000x1000", named(name), [(1000, 1000)])
+    for name in "Asinh Atanh Erfinv".split():
+        yield Case(f"{name} 1000x1000", named(name), [np.random.default_rng(3).uniform(-1, 1, (1000, 1000)).astype(np.float32)])
 
 
 def every():
-    for family in (unary, binary, casts, reductions, products, convolutions, networks, moves, small_dims, images, angles):
+    for family in (unary, binary, casts, reductions, products, convolutions, networks, moves, small_dims, images, functions):
         yield from family()
