@@ -95,7 +95,7 @@ def test_cast_in_function(calls, source):
 
 
 def test_cast_of_large_tensor_in_several_steps(on_both):
-    x = np.arange(100_003).astype(np.uint16)
+    x = np.arange(200_003).astype(np.uint16)
     expected, found = on_both("Cast", lambda x: cast(x, tf.half), x)
     assert bits(expected) == bits(found)
 

@@ -233,6 +233,12 @@ pub fn check_exponents<T: Number>(exponents: &[T]) -> super::Result<()> {
 pub trait Integer: Number {
     /// Returns the bits of a value that is not negative.
     fn to_bits(self) -> u64;
+    /// Returns the bits that are 1 in both.
+    fn and(self, y: Self) -> Self;
+    /// Returns the bits that are 1 in one or both.
+    fn or(self, y: Self) -> Self;
+    /// Returns the bits that are 1 in one of both.
+    fn xor(self, y: Self) -> Self;
 }
 
 macro_rules! bits {
@@ -240,6 +246,12 @@ macro_rules! bits {
         impl Integer for $int {
             #[inline(always)]
             fn to_bits(self) -> u64 { self as u64 }
+            #[inline(always)]
+            fn and(self, y: Self) -> Self { self & y }
+            #[inline(always)]
+            fn or(self, y: Self) -> Self { self | y }
+            #[inline(always)]
+            fn xor(self, y: Self) -> Self { self ^ y }
         }
     )*};
 }

@@ -4,6 +4,17 @@
 /// The longest row.
 pub const MAX_ROW_LEN: usize = 4;
 
+/// Calls a function with the length of a row as a constant: `by_row_len!(len, N => f::<N>(..))`.
+///
+/// # Panics
+/// Panics if a row is longer than [`MAX_ROW_LEN`], or has no elements.
+macro_rules! by_row_len {
+    ($len:expr, $n:ident => $call:expr) => {
+        $crate::compute::constant::by_constant!($len, $n in 1 2 3 4 => $call)
+    };
+}
+pub(crate) use by_row_len;
+
 /// Copies the elements of rows to columns, which have an element for each row.
 ///
 /// # Panics
@@ -46,7 +57,6 @@ pub fn interleave<const N: usize, T: Copy>(columns: [&[T]; N], rows: &mut [T]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compute::constant::by_constant;
 
     #[test]
     fn columns_have_the_elements_of_rows() {
@@ -54,7 +64,7 @@ mod tests {
             for count in [0, 1, 7, 33, 130] {
                 let rows: Vec<usize> = (0..len * count).collect();
                 let mut columns = vec![vec![usize::MAX; count]; len];
-                by_constant!(len, N in 1 2 3 4 => {
+                by_row_len!(len, N => {
                     let columns = columns.first_chunk_mut::<N>().unwrap();
                     deinterleave(&rows, columns.each_mut().map(|it| &mut it[..]));
                 });
@@ -63,7 +73,7 @@ mod tests {
                     assert_eq!(*column, expected);
                 }
                 let mut joined = vec![usize::MAX; rows.len()];
-                by_constant!(len, N in 1 2 3 4 => {
+                by_row_len!(len, N => {
                     let columns = columns.first_chunk::<N>().unwrap();
                     interleave(columns.each_ref().map(|it| &it[..]), &mut joined);
                 });

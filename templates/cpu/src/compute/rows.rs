@@ -50,13 +50,32 @@ impl Indices<'_> {
         }
     }
 
+    /// Returns the position of the first index that is `limit` or more. Negative ones are less.
+    pub(super) fn find_at_least(self, limit: usize) -> Option<usize> {
+        let limit = i64::try_from(limit).ok()?;
+        match self {
+            Self::Int32(indices) => find_first(indices, |it| i64::from(it) >= limit),
+            Self::Int64(indices) => find_first(indices, |it| it >= limit),
+        }
+    }
+
     /// Returns the position of the first index that is not below `limit`.
     fn find_outside(self, limit: usize) -> Option<usize> {
-        let is_outside = |index: i64| !usize::try_from(index).is_ok_and(|it| it < limit);
+        // Negative indices are larger numbers without a sign.
+        let limit = limit as u64;
         match self {
-            Self::Int32(indices) => indices.iter().position(|it| is_outside((*it).into())),
-            Self::Int64(indices) => indices.iter().position(|it| is_outside(*it)),
+            Self::Int32(indices) => find_first(indices, |it| i64::from(it) as u64 >= limit),
+            Self::Int64(indices) => find_first(indices, |it| it as u64 >= limit),
         }
+    }
+}
+
+/// Returns the position of the first element for which `is_found` is true. A loop without an end before the last element
+/// is vectorized, and most calls find nothing.
+fn find_first<T: Copy>(x: &[T], is_found: impl Fn(T) -> bool) -> Option<usize> {
+    match x.iter().fold(false, |found, it| found | is_found(*it)) {
+        true => x.iter().position(|it| is_found(*it)),
+        false => None,
     }
 }
 

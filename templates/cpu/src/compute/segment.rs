@@ -31,19 +31,34 @@ pub fn fold_segments<T: Copy + Send + Sync>(
     if x.is_empty() {
         return Ok(());
     }
-    let is_outside = |at: &usize| usize::try_from(indices.get(*at)).is_ok_and(|it| it >= segments);
-    if let Some(at) = (0..rows).find(is_outside) {
+    if let Some(at) = indices.find_at_least(segments) {
         let index = indices.get(at);
         let message = format!("segment_ids[{at}] = {index} is out of range [0, {segments})");
         return Err(Error::Invalid(message));
     }
-    for at in 0..rows {
-        if let Ok(row) = usize::try_from(indices.get(at)) {
-            let out = &mut out[row * width..][..width];
-            update_row(out, &x[at * width..][..width], &f);
-        }
+    match indices {
+        Indices::Int32(it) => fold_rows(it, x, width, out, &f),
+        Indices::Int64(it) => fold_rows(it, x, width, out, &f),
     }
     Ok(())
+}
+
+/// Computes [`fold_segments`] of indices that were checked.
+fn fold_rows<T: Copy + Send + Sync>(
+    indices: &[impl Copy + Into<i64>],
+    x: &[T],
+    width: usize,
+    out: &mut [T],
+    f: &(impl Fn(T, T) -> T + Sync),
+) {
+    let rows = indices.iter().zip(x.chunks_exact(width));
+    for (row, x) in rows.filter_map(|(index, x)| Some((usize::try_from((*index).into()).ok()?, x)))
+    {
+        match x {
+            [x] => out[row] = f(out[row], *x),
+            _ => update_row(&mut out[row * width..][..width], x, f),
+        }
+    }
 }
 
 /// Computes `out[i] = f(out[i], x[i])` of a row, which may be short.

@@ -5,6 +5,7 @@
 
 use super::prelude::*;
 use crate::compute::cast::{Cast, cast_slice};
+use crate::compute::parallel::for_each_row_chunk;
 use sp_plugin::kernel::{Attributes, BytesIn, BytesOut, DataType, Prepare};
 use sp_plugin::{Complex64, Complex128};
 use sp_plugin::{F8E4M3FN, F8E5M2}; // since 2.12
@@ -84,8 +85,11 @@ impl Route {
             [single] => single(x, out),
             [first, rest @ ..] => {
                 let (from, to) = (self.sizes[0], self.sizes[self.steps.len()]);
-                let chunks = x.chunks(CHUNK * from).zip(out.chunks_mut(CHUNK * to));
-                chunks.for_each(|(x, out)| self.convert_chunk(*first, rest, x, out));
+                for_each_row_chunk(out, to, cost::Cheap.grain() * to, |start, out| {
+                    let x = &x[start * from..][..out.len() / to * from];
+                    let chunks = x.chunks(CHUNK * from).zip(out.chunks_mut(CHUNK * to));
+                    chunks.for_each(|(x, out)| self.convert_chunk(*first, rest, x, out));
+                });
             }
             [] => {}
         }
@@ -126,7 +130,11 @@ fn route(from: DataType, to: DataType) -> Vec<DataType> {
         _ if is_float(wide) || is_float(to) => wide,
         _ => DataType::TF_INT64,
     };
-    let mut stops = vec![from, wide, last, to];
+    // The float that is nearest to an integer is the one that is nearest to it as int64.
+    let mut stops = match step(from, last) {
+        Some(_) => vec![from, last, to],
+        None => vec![from, wide, last, to],
+    };
     stops.dedup();
     stops
 }

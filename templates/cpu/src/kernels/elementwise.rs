@@ -2,8 +2,9 @@
 //! output, so they allocate it uninitialized: zeroing would be a further pass over memory.
 
 use super::prelude::*;
-use crate::compute::map::TINY;
+use crate::compute::map::{TINY, map2};
 use crate::compute::nn::relu;
+use crate::compute::workspace::AnyBits;
 use crate::compute::{Broadcast, precision};
 use sp_plugin::kernel::{Kernel, kernels};
 use std::mem::MaybeUninit;
@@ -83,6 +84,31 @@ pub fn map_two<T: Element + Precision, U: Element + Precision>(
     write_two(x, y, z, &|plan, operands, out| match plan {
         Some(plan) => precision::map_two(cost, plan, operands, out, f),
         None => precision::map_few(operands, out, f),
+    })
+}
+
+/// Writes `f` of the broadcast operands, in a loop for these types.
+pub fn map_two_unconverted<T: Element + AnyBits, U: Element>(
+    x: In<'_, T>,
+    y: In<'_, T>,
+    z: Out<'_, U>,
+    f: impl Fn(T, T) -> U + Sync + Copy,
+) -> Result<()> {
+    write_two(x, y, z, &|plan, [x, y], out| match plan {
+        Some(plan) => map2(
+            plan,
+            x,
+            y,
+            out,
+            #[inline(always)]
+            |x, y| MaybeUninit::new(f(x, y)),
+        ),
+        None => out
+            .iter_mut()
+            .zip(x.iter().zip(y))
+            .for_each(|(out, (x, y))| {
+                out.write(f(*x, *y));
+            }),
     })
 }
 

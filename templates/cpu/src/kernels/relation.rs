@@ -26,7 +26,8 @@ macro_rules! equalities {
             z: Out<'_, Bool>,
             incompatible_shape_error: bool,
         ) -> Result<()> {
-            map_equality(x, y, z, (!incompatible_shape_error).then_some($other), $f)
+            let other = (!incompatible_shape_error).then_some($other);
+            unless_incompatible(x, y, z, other, |x, y, z| map_two(cost::Cheap, x, y, z, $f))
         }
     )*};
 }
@@ -41,23 +42,23 @@ macro_rules! properties {
     )*};
 }
 
-/// Writes `f` of operands that broadcast, or `other` if they do not.
+/// Calls `write` for operands that broadcast, and writes `other` if they do not.
 ///
 /// # Errors
 /// Returns an error if the operands do not broadcast, and `other` is `None`.
-pub fn map_equality<T: Element + Precision>(
-    x: In<'_, T>,
-    y: In<'_, T>,
-    z: Out<'_, Bool>,
+pub fn unless_incompatible<'a, T: Element>(
+    x: In<'a, T>,
+    y: In<'a, T>,
+    z: Out<'a, Bool>,
     other: Option<bool>,
-    f: impl Fn(T::Compute, T::Compute) -> Bool + Sync + Copy,
+    write: impl FnOnce(In<'a, T>, In<'a, T>, Out<'a, Bool>) -> Result<()>,
 ) -> Result<()> {
     match other {
         Some(other) if Broadcast::new([x.dims(), y.dims()]).is_err() => {
             z.uninit(&[])?.fill(Bool::from(other));
             Ok(())
         }
-        _ => map_two(cost::Cheap, x, y, z, f),
+        _ => write(x, y, z),
     }
 }
 

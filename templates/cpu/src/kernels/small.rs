@@ -1,10 +1,11 @@
-//! Kernels of integers below 64 bits, which are computed in `i64`, and functions that are rare for integers. Operators and
-//! comparisons share the loops of `i64`. Other functions are called by a pointer, so that all have one loop.
+//! Kernels of integers below 64 bits, and functions that are rare for integers. Operators and comparisons of 8 bits have
+//! loops of their own, in which a vector has eight times the elements. Other functions are computed in `i64` and called by a
+//! pointer, so that all have one loop.
 
 use super::activation::check_same;
-use super::elementwise::{is_result_empty, map_one, map_two};
+use super::elementwise::{is_result_empty, map_one, map_two, map_two_unconverted};
 use super::prelude::*;
-use super::relation::map_equality;
+use super::relation::unless_incompatible;
 use crate::compute::nn::activation as f;
 use crate::compute::nn::relu;
 use crate::compute::relation;
@@ -32,8 +33,8 @@ macro_rules! binary {
     ($($name:ident: $op:ident in [$($ty:ident),*] -> $result:ident => $f:path;)*) => {
         $(
             #[kernel($op, T = [$($ty),*])]
-            fn $name<T: Element + Precision<Compute = i64>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, $result>) -> Result<()> {
-                map_two(cost::Cheap, x, y, z, $f)
+            fn $name<T: Element + Number>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, $result>) -> Result<()> {
+                map_two_unconverted(x, y, z, $f)
             }
         )*
 
@@ -48,13 +49,14 @@ macro_rules! equalities {
     ($($name:ident: $op:ident => $f:path, $other:expr;)*) => {
         $(
             #[kernel($op, T = [u8, i8])]
-            fn $name<T: Element + Precision<Compute = i64>>(
+            fn $name<T: Element + Number>(
                 x: In<'_, T>,
                 y: In<'_, T>,
                 z: Out<'_, Bool>,
                 incompatible_shape_error: bool,
             ) -> Result<()> {
-                map_equality(x, y, z, (!incompatible_shape_error).then_some($other), $f)
+                let other = (!incompatible_shape_error).then_some($other);
+                unless_incompatible(x, y, z, other, |x, y, z| map_two_unconverted(x, y, z, $f))
             }
         )*
 

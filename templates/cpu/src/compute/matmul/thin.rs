@@ -4,8 +4,7 @@
 
 use super::Product;
 use crate::compute::arith::Float;
-use crate::compute::constant::by_constant;
-use crate::compute::interleave::{MAX_ROW_LEN, deinterleave, interleave};
+use crate::compute::interleave::{MAX_ROW_LEN, by_row_len, deinterleave, interleave};
 use crate::compute::parallel;
 use crate::compute::simd::Isa;
 
@@ -58,7 +57,7 @@ fn load_columns<T: Copy>(a: &[T], stride: usize, rows: usize, columns: &mut [[T;
 /// Copies the elements of rows of `k` elements to columns.
 #[inline(always)]
 fn read_rows<T: Copy>(a: &[T], k: usize, columns: &mut Columns<T>) {
-    by_constant!(k, K in 1 2 3 4 => {
+    by_row_len!(k, K => {
         let columns = columns.first_chunk_mut::<K>().expect("there are `MAX_SIDE` columns");
         deinterleave(a, columns.each_mut().map(#[inline(always)] |it| &mut it[..a.len() / K]));
     });
@@ -84,7 +83,7 @@ fn multiply<T: Float>(product: &Product, columns: &Columns<T>, b: &[T]) -> Colum
 /// Writes columns as rows of `n` elements.
 #[inline(always)]
 fn write_columns<T: Copy>(columns: &Columns<T>, n: usize, c: &mut [T]) {
-    by_constant!(n, N in 1 2 3 4 => {
+    by_row_len!(n, N => {
         let columns = columns.first_chunk::<N>().expect("there are `MAX_SIDE` columns");
         interleave(columns.each_ref().map(#[inline(always)] |it| &it[..]), c);
     });

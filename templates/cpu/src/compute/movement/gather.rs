@@ -1,9 +1,11 @@
 //! Slices of a tensor that indices select.
 
+use super::{by_width, elements, elements_mut};
 use crate::compute::cost::{self, Cost};
 use crate::compute::error::{Error, Result};
 use crate::compute::inline::InlineList;
 use crate::compute::parallel::for_each_row_chunk;
+use crate::compute::runs;
 use crate::compute::shape::len;
 use std::mem::MaybeUninit;
 
@@ -67,8 +69,13 @@ impl Gather {
             return Ok(());
         }
         check_indices(indices, self.axis)?;
-        // The indices were checked.
-        self.copy(params, |index| indices[index].to_i64() as usize, out);
+        match self.inner {
+            1 | 2 | 4 | 8 | 16 => by_width!(self.inner, N => {
+                let plan = Self { inner: 1, ..self };
+                plan.copy(elements::<B, N>(params), indices, elements_mut::<B, N>(out))
+            }),
+            _ => self.copy(params, indices, out),
+        }
         Ok(())
     }
 
@@ -101,21 +108,39 @@ impl Gather {
         (outer * self.axis + index) * self.inner
     }
 
-    fn copy<B: Copy + Send + Sync>(
-        self,
-        params: &[B],
-        index: impl Fn(usize) -> usize + Sync,
-        out: &mut [B],
-    ) {
-        if out.is_empty() {
-            return;
-        }
-        for_each_row_chunk(out, self.inner, cost::Cheap.grain(), |first, out| {
-            for (row, out) in out.chunks_exact_mut(self.inner).enumerate() {
-                let start = self.start(first + row, &index);
-                out.copy_from_slice(&params[start..start + self.inner]);
+    /// Copies the slices, of `inner` elements, of indices that were checked.
+    fn copy<T: Copy + Send + Sync, I: Index>(self, params: &[T], indices: &[I], out: &mut [T]) {
+        let table_len = self.axis * self.inner;
+        let grain = match self.inner {
+            1 => cost::Moderate.grain(),
+            _ => cost::Cheap.grain(),
+        };
+        for_each_row_chunk(out, self.inner, grain, |first, out| {
+            let (mut row, mut out) = (first, out);
+            while !out.is_empty() {
+                let (outer, column) = (row / self.indices, row % self.indices);
+                let start = outer / self.outer * self.indices + column;
+                let count = (self.indices - column).min(out.len() / self.inner);
+                let (part, rest) = out.split_at_mut(count * self.inner);
+                let table = &params[outer * table_len..][..table_len];
+                copy_slices(table, self.inner, &indices[start..start + count], part);
+                (row, out) = (row + count, rest);
             }
         });
+    }
+}
+
+/// Copies the slice of `len` elements of each index, which was checked.
+fn copy_slices<T: Copy, I: Index>(table: &[T], len: usize, indices: &[I], out: &mut [T]) {
+    if len == 1 {
+        for (out, index) in out.iter_mut().zip(indices) {
+            *out = table[index.to_i64() as usize];
+        }
+        return;
+    }
+    for (at, index) in indices.iter().enumerate() {
+        let start = index.to_i64() as usize * len;
+        runs::copy_run(&table[start..], false, len, &mut out[at * len..]);
     }
 }
 

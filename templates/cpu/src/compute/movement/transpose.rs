@@ -2,10 +2,9 @@
 
 use super::view::{Axis, View, copy_steps};
 use crate::compute::array;
-use crate::compute::constant::by_constant;
 use crate::compute::cost::{self, Cost};
-use crate::compute::interleave::{MAX_ROW_LEN, deinterleave, interleave};
-use crate::compute::parallel::for_each_row_chunk;
+use crate::compute::interleave::{MAX_ROW_LEN, by_row_len, deinterleave, interleave};
+use crate::compute::parallel::{for_each_chunk_of, for_each_row_chunk};
 use crate::compute::simd::Isa;
 use crate::compute::simd::transpose::{self, SIDE};
 
@@ -35,27 +34,43 @@ pub(super) fn copy_deinterleaved<T: Copy + Send + Sync>(view: &View, source: &[T
     for_each_row_chunk(out, plane, cost::Cheap.grain(), |first, out| {
         for (index, out) in (first..).zip(out.chunks_exact_mut(plane)) {
             view.for_each_row(index * count, 1, |_, offset| {
-                let rows = &source[offset..offset + plane];
-                let mut columns = out.chunks_exact_mut(inner.len);
-                by_constant!(count, N in 1 2 3 4 => {
-                    let columns = std::array::from_fn(|_| columns.next().unwrap_or_default());
-                    cost::Cheap.vectorize(isa, #[inline(always)] || deinterleave::<N, T>(rows, columns));
-                });
+                copy_plane(isa, count, &source[offset..offset + plane], out);
             });
         }
     });
 }
 
+/// Copies the elements of rows to the columns in `out`, on all cores unless this is one of several tasks.
+fn copy_plane<T: Copy + Send + Sync>(isa: Isa, count: usize, rows: &[T], out: &mut [T]) {
+    let mut columns = out.chunks_exact_mut(out.len() / count);
+    by_row_len!(count, N => {
+        let mut columns: [_; N] = std::array::from_fn(|_| columns.next().unwrap_or_default());
+        for_each_chunk_of(&mut columns, cost::Cheap.grain() / N, &|start, columns| {
+            let columns = columns.first_chunk_mut::<N>().expect("a part of each column");
+            let rows = &rows[start * N..][..columns[0].len() * N];
+            let columns = columns.each_mut().map(|it| &mut **it);
+            cost::Cheap.vectorize(isa, #[inline(always)] || deinterleave::<N, T>(rows, columns));
+        });
+    });
+}
+
 /// Copies rows of a view whose last two axes are the transposition of a few columns. The columns begin `inner.step` apart,
 /// the first one at `offset`.
-fn copy_interleaved<T: Copy>(source: &[T], offset: usize, inner: Axis, out: &mut [T], rows: usize) {
+fn copy_interleaved<T: Copy>(
+    isa: Isa,
+    source: &[T],
+    offset: usize,
+    inner: Axis,
+    out: &mut [T],
+    rows: usize,
+) {
     let column = |index: usize| {
         let start = offset.wrapping_add_signed(index as isize * inner.step);
         &source[start..start + rows]
     };
-    by_constant!(inner.len, N in 1 2 3 4 => {
+    by_row_len!(inner.len, N => {
         let columns = array::from_fn(column);
-        cost::Cheap.vectorize(Isa::current(), #[inline(always)] || interleave::<N, T>(columns, out));
+        cost::Cheap.vectorize(isa, #[inline(always)] || interleave::<N, T>(columns, out));
     });
 }
 
@@ -65,7 +80,7 @@ pub(super) fn copy_transposed<T: Copy>(view: &View, source: &[T], first: usize, 
     let (inner, outer) = view.split_inner();
     let plane_rows = outer[outer.len() - 1].len;
     let rows = out.len() / inner.len;
-    let is_short = inner.len <= MAX_ROW_LEN;
+    let (is_short, isa) = (inner.len <= MAX_ROW_LEN, Isa::current());
     let most = match is_short {
         true => rows,
         false => rows_of_tiles(inner.len * size_of::<T>()),
@@ -78,8 +93,8 @@ pub(super) fn copy_transposed<T: Copy>(view: &View, source: &[T], first: usize, 
         view.for_each_row(first + done, 1, |_, offset| {
             let out = &mut out[done * inner.len..][..count * inner.len];
             match is_short {
-                true => copy_interleaved(source, offset, inner, out, count),
-                false => copy_tiles(source, offset, inner, out, count),
+                true => copy_interleaved(isa, source, offset, inner, out, count),
+                false => copy_tiles(isa, source, offset, inner, out, count),
             }
         });
         done += count;
@@ -87,8 +102,14 @@ pub(super) fn copy_transposed<T: Copy>(view: &View, source: &[T], first: usize, 
 }
 
 /// Copies some rows of a transposition. The first elements of the rows are adjacent in the source.
-fn copy_tiles<T: Copy>(source: &[T], offset: usize, inner: Axis, out: &mut [T], rows: usize) {
-    let isa = Isa::current();
+fn copy_tiles<T: Copy>(
+    isa: Isa,
+    source: &[T],
+    offset: usize,
+    inner: Axis,
+    out: &mut [T],
+    rows: usize,
+) {
     for column in (0..inner.len).step_by(SIDE) {
         let width = (inner.len - column).min(SIDE);
         let start = offset.wrapping_add_signed(column as isize * inner.step);

@@ -160,6 +160,20 @@ impl View {
         matches!(&*self.axes, [Axis { step: 1, .. } | Axis { len: 1, .. }]) && self.offset == 0
     }
 
+    /// Returns the view that is repeated, if the outermost axis repeats a short one of more than one axis.
+    fn repeated_part(&self) -> Option<Self> {
+        const MAX_LEN: usize = 1 << 16;
+        let (outermost, rest) = self.axes.split_first()?;
+        let len = self.len / outermost.len;
+        if outermost.step != 0 || rest.len() < 2 || len > MAX_LEN {
+            return None;
+        }
+        let mut axes = InlineList::new(Axis { len: 1, step: 1 });
+        rest.iter().for_each(|axis| axes.push(*axis));
+        let offset = self.offset;
+        Some(Self { axes, offset, len })
+    }
+
     /// Panics if the view reads outside of a source of `len` elements.
     fn check(&self, len: usize) {
         let (mut first, mut last) = (self.offset as i128, self.offset as i128);
@@ -265,6 +279,9 @@ pub fn copy_elements<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut
     }
     let (inner, outer) = view.split_inner();
     let grain = cost::Cheap.grain();
+    if let Some(repeated) = view.repeated_part() {
+        return copy_repeated(&repeated, source, out);
+    }
     if outer.is_empty() {
         return for_each_row_chunk(out, 1, grain, |start, out| {
             let offset = view.offset.wrapping_add_signed(start as isize * inner.step);
@@ -287,6 +304,17 @@ pub fn copy_elements<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut
                 step => copy_steps(source, offset, step, &mut out[..inner.len]),
             }
         });
+    });
+}
+
+/// Copies the elements of a view once, and then the copy until `out` is full.
+fn copy_repeated<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut [T]) {
+    let (first, rest) = out.split_at_mut(view.len());
+    copy_elements(view, source, first);
+    let first = &*first;
+    for_each_row_chunk(rest, first.len(), cost::Cheap.grain(), |_, out| {
+        out.chunks_exact_mut(first.len())
+            .for_each(|out| out.copy_from_slice(first));
     });
 }
 

@@ -87,8 +87,27 @@ fn search_short<T: Copy>(is_better: impl Fn(T, T) -> bool, start: T, x: &[T]) ->
     found
 }
 
-/// Finds the best value first, and then its position: the loop without positions is the one that is vectorized.
+/// Finds the best value and the part that has it first, and then its position in the part: the loop without positions is
+/// the one that is vectorized.
 fn search_long<T: Copy>(is_better: impl Fn(T, T) -> bool + Copy, start: T, x: &[T]) -> usize {
+    const PART: usize = 1024;
+    let (mut best, mut first) = (start, 0);
+    for (index, part) in x.chunks(PART).enumerate() {
+        let best_of_part = find_best(is_better, start, part);
+        if is_better(best_of_part, best) {
+            (best, first) = (best_of_part, index * PART);
+        }
+    }
+    // The best element is the first that no element is better than, of those that are better than `start`.
+    let is_best = |it: &T| is_better(*it, start) && !is_better(best, *it);
+    x[first..]
+        .iter()
+        .position(is_best)
+        .map_or(0, |at| first + at)
+}
+
+/// Returns the best of some elements and `start`.
+fn find_best<T: Copy>(is_better: impl Fn(T, T) -> bool + Copy, start: T, x: &[T]) -> T {
     let best_of = |best, x: &T| if is_better(*x, best) { *x } else { best };
     let mut lanes = [start; 16];
     let (chunks, rest) = x.as_chunks::<16>();
@@ -97,11 +116,7 @@ fn search_long<T: Copy>(is_better: impl Fn(T, T) -> bool + Copy, start: T, x: &[
             *best = best_of(*best, x);
         }
     }
-    let best = rest.iter().chain(&lanes).fold(start, best_of);
-    // The best element is the first that no element is better than, of those that are better than `start`.
-    x.iter()
-        .position(|it| is_better(*it, start) && !is_better(best, *it))
-        .unwrap_or(0)
+    rest.iter().chain(&lanes).fold(start, best_of)
 }
 
 fn search_columns<T: Copy>(

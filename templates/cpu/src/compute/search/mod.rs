@@ -64,6 +64,11 @@ macro_rules! elements {
                 fn order(self, other: Self) -> Ordering {
                     self.cmp(&other)
                 }
+
+                #[inline(always)]
+                fn is_above(self, other: Self) -> bool {
+                    self > other
+                }
             }
 
             impl Key for $int {
@@ -91,6 +96,11 @@ macro_rules! elements {
                 fn order(self, other: Self) -> Ordering {
                     let nan_first = || other.is_nan().cmp(&self.is_nan());
                     self.partial_cmp(&other).unwrap_or_else(nan_first)
+                }
+
+                #[inline(always)]
+                fn is_above(self, other: Self) -> bool {
+                    (self > other) | (other.is_nan() & !self.is_nan())
                 }
             }
 
@@ -144,6 +154,11 @@ macro_rules! halves {
             #[inline(always)]
             fn order(self, other: Self) -> Ordering {
                 self.to_f32().order(other.to_f32())
+            }
+
+            #[inline(always)]
+            fn is_above(self, other: Self) -> bool {
+                self.to_f32().is_above(other.to_f32())
             }
         }
 

@@ -19,6 +19,9 @@ thread_local! {
 pub trait Order: Copy + Send + Sync {
     /// Compares two elements.
     fn order(self, other: Self) -> Ordering;
+
+    /// Returns true if `self` is greater in this order. Unlike [`Order::order`] it has no branches.
+    fn is_above(self, other: Self) -> bool;
 }
 
 /// Writes the `k` largest elements of each row of `row_len` elements, the largest first, and their indices, each of
@@ -63,26 +66,36 @@ pub fn top_k<T: Order>(
     );
 }
 
-/// Candidates that are collected before those that cannot be selected any more are removed, at least.
-const MIN_CANDIDATES: usize = 64;
+/// Elements that are compared together.
+const PART: usize = 32;
+
+/// Returns true if an element is greater than `least`.
+fn has_above<T: Order>(x: &[T], least: T) -> bool {
+    x.iter().fold(false, |found, it| found | it.is_above(least))
+}
 
 /// Collects the indices of the `k` largest elements, the largest first.
 ///
 /// Most elements are compared only with the smallest of the `k` largest before them: an equal one has a higher index.
 fn select<T: Order>(x: &[T], k: usize, candidates: &mut Vec<u64>) {
     let before = |a: &u64, b: &u64| x[*b as usize].order(x[*a as usize]).then(a.cmp(b));
-    let limit = k.saturating_mul(2).max(MIN_CANDIDATES);
+    let limit = k.saturating_mul(2);
     let mut least: Option<T> = None;
     candidates.clear();
-    for (index, value) in x.iter().enumerate() {
-        if least.is_some_and(|least| value.order(least).is_le()) {
+    for (part, elements) in x.chunks(PART).enumerate() {
+        if least.is_some_and(|least| !has_above(elements, least)) {
             continue;
         }
-        candidates.push(index as u64);
-        if candidates.len() == limit {
-            let (_, last, _) = candidates.select_nth_unstable_by(k - 1, before);
-            least = Some(x[*last as usize]);
-            candidates.truncate(k);
+        for (index, value) in (part * PART..).zip(elements) {
+            if least.is_some_and(|least| !value.is_above(least)) {
+                continue;
+            }
+            candidates.push(index as u64);
+            if candidates.len() == limit {
+                let (_, last, _) = candidates.select_nth_unstable_by(k - 1, before);
+                least = Some(x[*last as usize]);
+                candidates.truncate(k);
+            }
         }
     }
     if candidates.len() > k {

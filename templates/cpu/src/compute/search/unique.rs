@@ -69,46 +69,89 @@ pub fn unique<T: Key>(
         let rows = (0..outer).map(move |outer| (outer * axis + slice) * inner);
         rows.flat_map(move |start| x[start..start + inner].iter().map(|it| it.key()))
     };
-    let is_equal = |a: Option<u64>, b| a.is_some() && a == b;
-    let write = &mut write;
+    let mut search = Search::new();
     if outer * inner == 1 {
-        let hash = |slice: usize| mix(SEED ^ x[slice].key().unwrap_or(0));
-        return unique_by(axis, &hash, &|a, b| is_equal(x[a].key(), x[b].key()), write);
+        for (block, x) in x.chunks(BLOCK).enumerate() {
+            let mut block_keys = [None; BLOCK];
+            let pairs = block_keys.iter_mut().zip(x);
+            pairs.for_each(|(key, x)| *key = x.key());
+            let ids = search.find_keys(&block_keys[..x.len()]);
+            (block * BLOCK..)
+                .zip(&ids[..x.len()])
+                .for_each(|(at, id)| write(at, *id));
+        }
+        return search.finish();
     }
     let hash = |slice| keys(slice).fold(SEED, |hash, key| mix(hash ^ key.unwrap_or(0)));
-    let is_equal = |a, b| keys(a).zip(keys(b)).all(|(a, b)| is_equal(a, b));
-    unique_by(axis, &hash, &is_equal, write)
+    let is_equal = |a: Option<u64>, b| a.is_some() && a == b;
+    for slice in 0..axis {
+        let is_equal = |other| keys(other).zip(keys(slice)).all(|(a, b)| is_equal(a, b));
+        write(slice, search.find(hash(slice), &is_equal));
+    }
+    search.finish()
 }
 
-/// Finds the distinct slices of `0..slices`. It is compiled once, not for each type.
-fn unique_by(
+/// The number of keys that are searched together.
+const BLOCK: usize = 128;
+
+/// A search for distinct slices. It is compiled once, not for each type.
+struct Search {
+    uniques: Uniques,
+    table: Table,
     slices: usize,
-    hash: &dyn Fn(usize) -> u64,
-    is_equal: &dyn Fn(usize, usize) -> bool,
-    write: &mut dyn FnMut(usize, usize),
-) -> Uniques {
-    let Scratch {
-        uniques: [firsts, counts],
-        entries,
-    } = SCRATCH.take();
-    let mut uniques = Uniques { firsts, counts };
-    let mut table = Table::new(entries);
-    for slice in 0..slices {
-        let new = uniques.firsts.len();
-        let found =
-            table.find_or_insert(hash(slice), new, |id| is_equal(uniques.firsts[id], slice));
-        if found == new {
-            uniques.firsts.push(slice);
-            uniques.counts.push(0);
+}
+
+impl Search {
+    fn new() -> Self {
+        let Scratch {
+            uniques: [firsts, counts],
+            entries,
+        } = SCRATCH.take();
+        Self {
+            uniques: Uniques { firsts, counts },
+            table: Table::new(entries),
+            slices: 0,
         }
-        uniques.counts[found] += 1;
-        write(slice, found);
     }
-    SCRATCH.set(Scratch {
-        entries: table.into_memory(),
-        ..Scratch::default()
-    });
-    uniques
+
+    /// Returns the distinct slice that the next slice is, which has this hash. `is_equal` compares it with a slice before it.
+    fn find(&mut self, hash: u64, is_equal: &dyn Fn(usize) -> bool) -> usize {
+        let (new, firsts) = (self.uniques.firsts.len(), &self.uniques.firsts);
+        let found = self
+            .table
+            .find_or_insert(hash, new, |id| is_equal(firsts[id]));
+        self.count(found)
+    }
+
+    /// Returns the distinct slices that the next slices are, of one element each.
+    fn find_keys(&mut self, keys: &[Option<u64>]) -> [usize; BLOCK] {
+        let mut ids = [0; BLOCK];
+        for (id, key) in ids.iter_mut().zip(keys) {
+            let new = self.uniques.firsts.len();
+            let found = key.map_or(new, |key| self.table.find_or_insert(key, new, |_| true));
+            *id = self.count(found);
+        }
+        ids
+    }
+
+    /// Counts an occurrence of a distinct slice, which may be new.
+    fn count(&mut self, found: usize) -> usize {
+        if found == self.uniques.firsts.len() {
+            self.uniques.firsts.push(self.slices);
+            self.uniques.counts.push(0);
+        }
+        self.uniques.counts[found] += 1;
+        self.slices += 1;
+        found
+    }
+
+    fn finish(self) -> Uniques {
+        SCRATCH.set(Scratch {
+            entries: self.table.into_memory(),
+            ..Scratch::default()
+        });
+        self.uniques
+    }
 }
 
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -119,7 +162,7 @@ fn mix(value: u64) -> u64 {
     (product as u64) ^ (product >> 64) as u64
 }
 
-/// A table with open addressing: the hash and the id of each entry. Half of it is free.
+/// A table with open addressing: the key, or the hash, and the id of each entry. Half of it is free.
 struct Table {
     entries: Vec<Entry>,
     len: usize,
@@ -142,19 +185,20 @@ impl Table {
         self.entries
     }
 
-    /// Returns the id of an entry with this hash that is equal, or inserts `new`.
-    fn find_or_insert(&mut self, hash: u64, new: usize, is_equal: impl Fn(usize) -> bool) -> usize {
+    /// Returns the id of an entry with this key that is equal, or inserts `new`.
+    #[inline]
+    fn find_or_insert(&mut self, key: u64, new: usize, is_equal: impl Fn(usize) -> bool) -> usize {
         if self.len * 2 >= self.entries.len() {
             self.grow();
         }
         let mask = self.entries.len() - 1;
-        let mut slot = hash as usize & mask;
+        let mut slot = mix(SEED ^ key) as usize & mask;
         loop {
             match self.entries[slot] {
-                Some((other, id)) if other == hash && is_equal(id) => return id,
+                Some((other, id)) if other == key && is_equal(id) => return id,
                 Some(_) => slot = (slot + 1) & mask,
                 None => {
-                    self.entries[slot] = Some((hash, new));
+                    self.entries[slot] = Some((key, new));
                     self.len += 1;
                     return new;
                 }
@@ -166,7 +210,7 @@ impl Table {
         let size = self.entries.len() * 2;
         let entries = std::mem::replace(&mut self.entries, vec![None; size]);
         for entry in entries.into_iter().flatten() {
-            let mut slot = entry.0 as usize & (size - 1);
+            let mut slot = mix(SEED ^ entry.0) as usize & (size - 1);
             while self.entries[slot].is_some() {
                 slot = (slot + 1) & (size - 1);
             }

@@ -342,7 +342,13 @@ fn assigned_value_broadcasts_to_the_slice_only() {
 #[test]
 fn large_tensors_are_moved_by_all_threads() {
     let orders = [[2, 1, 0], [1, 2, 0], [0, 2, 1], [1, 0, 2]];
-    let shapes = [[300, 7, 411], [300, 3, 411], [300, 411, 3], [1, 3, 70_000]];
+    let shapes = [
+        [300, 7, 411],
+        [300, 3, 411],
+        [300, 411, 3],
+        [1, 3, 70_000],
+        [1, 70_000, 3],
+    ];
     for (dims, axes) in shapes
         .iter()
         .flat_map(|dims| orders.map(|axes| (dims, axes)))
@@ -358,6 +364,49 @@ fn large_tensors_are_moved_by_all_threads() {
         let mut out = vec![0_u8; expected.len() * 4];
         copy(&view, 4, &bytes(0..len(dims), 4), &mut out);
         assert!(out == bytes(expected, 4), "{dims:?} {axes:?}");
+    }
+}
+
+#[test]
+fn many_slices_are_gathered_by_all_threads() {
+    let (batch, outer, axis, count) = (2, 3, 50, 12_000);
+    let indices: Vec<i64> = (0..batch * count)
+        .map(|at| at * 7 % axis)
+        .map(|it| it as i64)
+        .collect();
+    for inner in [1, 3, 20] {
+        let dims = [batch, outer, axis, inner];
+        let expected = numbers(&dims, &[batch, outer, count, inner], |it| {
+            vec![it[0], it[1], indices[it[0] * count + it[2]] as usize, it[3]]
+        });
+        let plan = Gather {
+            batch,
+            outer,
+            axis,
+            inner: inner * 2,
+            indices: count,
+        };
+        let mut out = vec![0_u8; expected.len() * 2];
+        plan.gather(&bytes(0..len(&dims), 2), &indices, &mut out)
+            .unwrap();
+        assert!(out == bytes(expected, 2), "{inner}");
+    }
+}
+
+#[test]
+fn outer_axes_are_repeated_by_all_threads() {
+    for (dims, multiples) in [
+        ([30, 40], [500, 2]),
+        ([2, 3], [80_000, 3]),
+        ([300, 400], [2, 2]),
+    ] {
+        let (view, result) = View::tiled(&dims, &multiples).unwrap();
+        let expected = numbers(&dims, &result, |it| {
+            it.iter().zip(dims).map(|(at, dim)| at % dim).collect()
+        });
+        let mut out = vec![0_u8; expected.len() * 4];
+        copy(&view, 4, &bytes(0..len(&dims), 4), &mut out);
+        assert!(out == bytes(expected, 4), "{dims:?} {multiples:?}");
     }
 }
 

@@ -136,6 +136,28 @@ fn nan_is_the_result_of_its_windows_only() {
 }
 
 #[test]
+fn gradient_goes_to_first_element_if_it_is_nan_and_to_no_other_nan() {
+    for channels in [1, 3, 12, 13, 32, 33] {
+        let slides = slides(2, Padding::Valid);
+        let plan = Pool::new([1, 2, 4, channels], [2, 2], slides).unwrap();
+        let dy = vec![1_f32; len(&plan.output())];
+        let gradient_of = |elements: [f32; 8]| {
+            let x: Vec<f32> = elements.iter().flat_map(|x| vec![*x; channels]).collect();
+            let mut dx = vec![9.0; x.len()];
+            max_pool_grad(&plan, &x, &dy, &mut dx);
+            dx
+        };
+        on_every_isa(|isa| {
+            // The first window has NaN first, the other one has it elsewhere.
+            let dx = gradient_of([f32::NAN, 5.0, 1.0, f32::NAN, 2.0, 3.0, 4.0, f32::NAN]);
+            let expected = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+            let expected: Vec<f32> = expected.iter().flat_map(|x| vec![*x; channels]).collect();
+            assert_same(isa, &dx, &expected);
+        });
+    }
+}
+
+#[test]
 fn windows_of_padding_only_have_the_lowest_maximum_and_no_average() {
     for (height, channels, stride) in [(2, 1, 1), (2, 3, 2), (1, 9, 2), (0, 9, 2), (0, 1, 1)] {
         let slides = slides(stride, Padding::Explicit(9, 8));

@@ -220,7 +220,7 @@ impl<T: Tiled, const P: usize> Channels<T> for Pixels<'_, T, P> {
 
 /// Computes a convolution that is not trivial.
 pub(super) fn forward<T: Tiled>(plan: &Convolution, x: &[T], filter: &[T], y: &mut [T]) {
-    let x = repeat(plan, x);
+    let x = repeat_channels(plan, x);
     let sums = Sums {
         rows: collect_taps(plan.rows.output, |it| Taps::of_window(&plan.rows, it)),
         columns: collect_taps(plan.columns.output, |it| {
@@ -264,7 +264,7 @@ fn collect_taps(count: usize, taps: impl Fn(usize) -> Taps) -> Vec<Taps> {
 }
 
 /// Returns the input with each channel once for each of its filters.
-fn repeat<'a, T: Tiled>(plan: &Convolution, x: &'a [T]) -> Widened<'a, T> {
+fn repeat_channels<'a, T: Tiled>(plan: &Convolution, x: &'a [T]) -> Widened<'a, T> {
     let each = plan.group_filters();
     if each == 1 {
         return Widened::Same(x);

@@ -1,7 +1,7 @@
 //! The gradient of the filter of a depthwise convolution.
 
 use super::channels::{Channels, for_each_group, padded_copy};
-use super::repeat;
+use super::repeat_channels;
 use crate::compute::matmul::Tiled;
 use crate::compute::nn::conv::Convolution;
 use crate::compute::nn::window::Windows;
@@ -33,7 +33,7 @@ pub(in crate::compute::nn::conv) fn backprop_filter<T: Tiled>(
     let parts = (work / PART).clamp(1, PARTS).min(lines);
     let per_part = lines.div_ceil(parts);
     let mut sums = vec![T::ZERO; len * lines.div_ceil(per_part)];
-    let (x, isa) = (repeat(plan, x), Isa::current());
+    let (x, isa) = (repeat_channels(plan, x), Isa::current());
     for_each_block(&mut sums, len, |part, df| {
         let lines = part * per_part..((part + 1) * per_part).min(lines);
         let x = &x;
