@@ -10,8 +10,10 @@
 
 mod map;
 
+use super::array;
 use super::cost::{self, Cost};
 use super::parallel::for_each_chunk;
+use super::simd::half::{F16c, LANES};
 use super::simd::{Isa, half};
 use super::workspace::{AnyBits, Buffer};
 use sp_plugin::{Bf16, Bool, Complex64, F16};
@@ -47,6 +49,21 @@ pub unsafe trait Precision: AnyBits + Send + Sync + 'static {
     #[inline(always)]
     fn wrapped(x: Self::Compute) -> Self::Compute {
         x
+    }
+
+    /// True if a few instructions convert elements in registers, where a machine has them.
+    const IN_REGISTERS: bool = false;
+
+    /// Converts some elements, exactly.
+    #[inline(always)]
+    fn widen_lanes(_: F16c, x: &[Self; LANES]) -> [Self::Compute; LANES] {
+        array::map(*x, Self::to_compute)
+    }
+
+    /// Rounds some elements to nearest; integers wrap.
+    #[inline(always)]
+    fn narrow_lanes(_: F16c, x: &[Self::Compute; LANES]) -> [Self; LANES] {
+        array::map(*x, Self::from_compute)
     }
 
     /// Converts all elements, exactly.
@@ -215,7 +232,7 @@ macro_rules! computed_in_i64 {
 computed_in_i64!(u8 i8 u16 i16 u32 i32);
 
 macro_rules! computed_in_f32 {
-    ($($ty:ty: $widen:expr, $narrow:expr;)*) => {$(
+    ($($ty:ty: $widen:expr, $narrow:expr, { $($lanes:tt)* };)*) => {$(
         // SAFETY: `narrow` writes elements only.
         unsafe impl Precision for $ty {
             type Compute = f32;
@@ -232,15 +249,23 @@ macro_rules! computed_in_f32 {
             fn from_compute(x: f32) -> Self { Self::from_f32(x) }
             fn widen(x: &[Self], out: &mut [f32]) { $widen(x, out) }
             fn narrow(x: &[f32], out: &mut [MaybeUninit<Self>]) { $narrow(x, out) }
+            $($lanes)*
         }
     )*};
 }
 
 computed_in_f32! {
-    F16: widen_halves, |x, out| half::narrow(Isa::current(), x, out);
+    F16: widen_halves, |x, out| half::narrow(Isa::current(), x, out), {
+        const IN_REGISTERS: bool = true;
+
+        #[inline(always)]
+        fn widen_lanes(f16c: F16c, x: &[Self; LANES]) -> [f32; LANES] { f16c.widen(x) }
+        #[inline(always)]
+        fn narrow_lanes(f16c: F16c, x: &[f32; LANES]) -> [Self; LANES] { f16c.narrow(x) }
+    };
     Bf16: |x, out| convert(x, out, Bf16::to_f32), |x, out| convert(x, out, #[inline(always)] |x| {
         MaybeUninit::new(Bf16::from_f32(x))
-    });
+    }), {};
 }
 
 /// Converts halves on this thread.

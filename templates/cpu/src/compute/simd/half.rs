@@ -1,8 +1,8 @@
 //! Conversions between [`F16`] and `f32`, by the instructions of F16C where the machine has them.
 
-use super::Isa;
-#[cfg(target_arch = "x86_64")]
-use super::Level;
+use super::{Isa, Level};
+#[cfg(not(target_arch = "x86_64"))]
+use crate::compute::array;
 use sp_plugin::F16;
 use std::mem::MaybeUninit;
 
@@ -50,27 +50,62 @@ pub fn narrow(isa: Isa, x: &[f32], out: &mut [MaybeUninit<F16>]) {
     );
 }
 
+/// The elements that two instructions convert.
+pub const LANES: usize = 16;
+
+/// A proof that the machine has F16C, for loops that convert operands and results in registers.
+#[derive(Clone, Copy, Debug)]
+pub struct F16c {
+    _private: (),
+}
+
+impl F16c {
+    /// Returns the proof, or `None` if the machine lacks F16C.
+    #[inline]
+    pub fn of(isa: Isa) -> Option<Self> {
+        (isa.level() >= Level::Avx2).then_some(Self { _private: () })
+    }
+
+    /// Returns the elements, converted as [`widen`] does. It is inlined in the closures of [`Isa::vectorize`] and
+    /// [`Isa::vectorize_narrow`].
+    #[inline(always)]
+    pub fn widen(self, x: &[F16; LANES]) -> [f32; LANES] {
+        // SAFETY: `self` exists only if the machine has AVX2 and F16C.
+        #[cfg(target_arch = "x86_64")]
+        return unsafe { f16c::widen_array(x) };
+        #[cfg(not(target_arch = "x86_64"))]
+        array::map(*x, F16::to_f32)
+    }
+
+    /// Returns the elements, converted as [`narrow`] does, and inlined as [`F16c::widen`].
+    #[inline(always)]
+    pub fn narrow(self, x: &[f32; LANES]) -> [F16; LANES] {
+        // SAFETY: `self` exists only if the machine has AVX2 and F16C.
+        #[cfg(target_arch = "x86_64")]
+        return unsafe { f16c::narrow_array(x) };
+        #[cfg(not(target_arch = "x86_64"))]
+        array::map(*x, F16::from_f32)
+    }
+}
+
 /// Conversions with the instructions of F16C.
 #[cfg(target_arch = "x86_64")]
 mod f16c {
-    use super::{F16, MaybeUninit, quiet};
+    use super::{F16, LANES, MaybeUninit, quiet};
     use crate::compute::array;
     use core::arch::x86_64::*;
 
-    /// The elements that two instructions convert.
-    const COUNT: usize = 16;
-
     #[target_feature(enable = "avx2,f16c")]
     pub(super) fn widen(x: &[F16], out: &mut [MaybeUninit<f32>]) {
-        let (x, x_rest) = x.as_chunks::<COUNT>();
-        let (out, out_rest) = out.as_chunks_mut::<COUNT>();
+        let (x, x_rest) = x.as_chunks::<LANES>();
+        let (out, out_rest) = out.as_chunks_mut::<LANES>();
         for (x, out) in x.iter().zip(out) {
             *out = array::map(widen_array(x), MaybeUninit::new);
         }
         if x_rest.is_empty() {
             return;
         }
-        let mut last = [F16::default(); COUNT];
+        let mut last = [F16::default(); LANES];
         last[..x_rest.len()].copy_from_slice(x_rest);
         let last = array::map(widen_array(&last), MaybeUninit::new);
         out_rest.copy_from_slice(&last[..x_rest.len()]);
@@ -78,15 +113,15 @@ mod f16c {
 
     #[target_feature(enable = "avx2,f16c")]
     pub(super) fn narrow(x: &[f32], out: &mut [MaybeUninit<F16>]) {
-        let (x, x_rest) = x.as_chunks::<COUNT>();
-        let (out, out_rest) = out.as_chunks_mut::<COUNT>();
+        let (x, x_rest) = x.as_chunks::<LANES>();
+        let (out, out_rest) = out.as_chunks_mut::<LANES>();
         for (x, out) in x.iter().zip(out) {
             *out = array::map(narrow_array(x), MaybeUninit::new);
         }
         if x_rest.is_empty() {
             return;
         }
-        let mut last = [0.0; COUNT];
+        let mut last = [0.0; LANES];
         last[..x_rest.len()].copy_from_slice(x_rest);
         let last = array::map(narrow_array(&last), MaybeUninit::new);
         out_rest.copy_from_slice(&last[..x_rest.len()]);
@@ -94,8 +129,8 @@ mod f16c {
 
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
-    fn widen_array(x: &[F16; COUNT]) -> [f32; COUNT] {
-        let mut out = [0.0; COUNT];
+    pub(super) fn widen_array(x: &[F16; LANES]) -> [f32; LANES] {
+        let mut out = [0.0; LANES];
         // SAFETY: 8 elements of 16 bits are read, and as many of 32 bits are written: the first of the arrays.
         unsafe {
             let halves = _mm_loadu_si128(x.as_ptr().cast());
@@ -112,9 +147,9 @@ mod f16c {
     /// Rounds to nearest, ties to even.
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
-    fn narrow_array(x: &[f32; COUNT]) -> [F16; COUNT] {
+    pub(super) fn narrow_array(x: &[f32; LANES]) -> [F16; LANES] {
         const ROUNDING: i32 = _MM_FROUND_TO_NEAREST_INT;
-        let mut bits = [0_u16; COUNT];
+        let mut bits = [0_u16; LANES];
         // SAFETY: all 16 elements of 32 bits are read, and as many of 16 bits are written.
         unsafe {
             let low = _mm256_cvtps_ph::<ROUNDING>(_mm256_loadu_ps(x.as_ptr()));
