@@ -60,12 +60,15 @@ def binary():
         yield Case(f"AddV2 {x} + {y}", add, [x, y])
     for dtype in (np.float16, HALF, np.int8, np.int64, np.float64):
         yield Case(f"AddV2 {np.dtype(dtype).name} 1000x1000", add, [((1000, 1000), dtype)] * 2)
-    yield Case("Mul bfloat16 64x256", lambda x, y: R.Mul(x=x, y=y), [((64, 256), HALF)] * 2)
+    for dtype in (HALF, np.float16):
+        yield Case(f"Mul {np.dtype(dtype).name} 64x256", lambda x, y: R.Mul(x=x, y=y), [((64, 256), dtype)] * 2)
+    for dtype in (np.float16, np.uint8):
+        yield Case(f"Less {np.dtype(dtype).name} 1000x1000", lambda x, y: R.Less(x=x, y=y), [((1000, 1000), dtype)] * 2)
     yield Case("SelectV2 1000x1000", lambda c, x, y: R.SelectV2(condition=c, t=x, e=y), [((1000, 1000), np.bool_), (1000, 1000), (1000, 1000)])
 
 
 def casts():
-    for source, target in [(np.float32, tf.int32), (np.int64, tf.float32), (np.float32, tf.half), (np.float32, tf.bfloat16), (HALF, tf.float32), (np.bool_, tf.float32), (np.float16, tf.float32)]:
+    for source, target in [(np.float32, tf.int32), (np.int64, tf.float32), (np.float32, tf.half), (np.float32, tf.bfloat16), (HALF, tf.float32), (np.bool_, tf.float32), (np.bool_, tf.bfloat16), (np.float16, tf.float32)]:
         for size in ("64x256", "1000x1000"):
             yield Case(f"Cast {np.dtype(source).name} to {target.name} {size}", lambda x, to=target: R.Cast(x=x, DstT=to), [(SIZES[size], source)])
 
@@ -78,6 +81,7 @@ def reductions():
                 yield Case(f"{name} {size} of axes {axis}", lambda x, op=op, axis=axis: op(input=x, axis=axis), [SIZES[size]])
     yield Case("Sum 8x32x32x64 of axes [1, 2]", lambda x: R.Sum(input=x, axis=[1, 2]), [(8, 32, 32, 64)])
     yield Case("ArgMax 1000x1000 of axis 1", lambda x: R.ArgMax(input=x, dimension=1), [(1000, 1000)])
+    yield Case("ArgMax 1000000", lambda x: R.ArgMax(input=x, dimension=0), [(1_000_000,)])
     yield Case("Cumsum 1000x1000 of axis 1", lambda x: R.Cumsum(x=x, axis=1), [(1000, 1000)])
 
 
@@ -140,9 +144,14 @@ def moves():
     yield Case("Tile 64x256 by 4x4", lambda x: R.Tile(input=x, multiples=[4, 4]), [(64, 256)])
     rows = np.random.default_rng(4).integers(0, 1000, 4096)
     yield Case("GatherV2 4096 rows of 1000x64", lambda x, i: R.GatherV2(params=x, indices=i, axis=0), [(1000, 64), rows])
+    many = np.random.default_rng(5).integers(0, 1000, 100_000)
+    for params in ((1000,), (1000, 3)):
+        yield Case(f"GatherV2 100000 of {'x'.join(map(str, params))}", lambda x, i: R.GatherV2(params=x, indices=i, axis=0), [params, many])
+    yield Case("BroadcastTo 100x1 to 64x100x30", lambda x: R.BroadcastTo(input=x, shape=[64, 100, 30]), [(100, 1)])
     yield Case("UnsortedSegmentSum 4096 rows to 1000x64", lambda x, i: R.UnsortedSegmentSum(data=x, segment_ids=i, num_segments=1000), [(4096, 64), rows])
     yield Case("OneHot 4096 of 1000", lambda i: R.OneHot(indices=i, depth=1000, on_value=1.0, off_value=0.0), [rows])
-    yield Case("TopKV2 5 of 256x1000", lambda x: R.TopKV2(input=x, k=5), [(256, 1000)])
+    for k in (1, 5):
+        yield Case(f"TopKV2 {k} of 256x1000", lambda x, k=k: R.TopKV2(input=x, k=k), [(256, 1000)])
     yield Case("Fill 1000x1000", lambda v: R.Fill(dims=[1000, 1000], value=v), [()])
     seed = [np.array([7], np.uint64), np.array([1, 2], np.uint64)]
     for op in ("StatelessRandomUniformV2", "StatelessRandomNormalV2"):

@@ -282,6 +282,17 @@ macro_rules! half_casts {
             #[inline(always)]
             fn cast(self) -> $half { self }
         }
+
+        impl Cast<Bool> for $half {
+            #[inline(always)]
+            fn cast(self) -> Bool { self.to_f32().cast() }
+        }
+
+        impl Cast<$half> for Bool {
+            #[inline(always)]
+            fn cast(self) -> $half { if self.get() { $half::ONE } else { $half(0) } }
+        }
+
         $(
             impl Cast<$other> for $half {
                 #[inline(always)]
@@ -300,8 +311,8 @@ macro_rules! half_casts {
     };
 }
 
-half_casts!(F16: Bool u8 i8 u16 i16 u32 i32 u64 i64 f64);
-half_casts!(Bf16: Bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+half_casts!(F16: u8 i8 u16 i16 u32 i32 u64 i64 f64);
+half_casts!(Bf16: u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
 
 impl Cast<f32> for F16 {
     #[inline(always)]

@@ -225,6 +225,7 @@ steps! {
     i64 f32 f64 => i16 u16 u32 u64;
     F16 Bf16 Complex64 => f32;
     f32 => F16 Bf16 Complex64;
+    Bool => F16 Bf16;
     Complex128 => f64 Complex64;
     f64 => Complex128;
     Complex64 => Complex128;
