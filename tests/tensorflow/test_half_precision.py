@@ -111,8 +111,10 @@ def test_operator_of_one_step(on_both, dtype, op):
 @pytest.mark.parametrize("op", ["Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "NotEqual"])
 def test_comparison(on_both, dtype, op):
     special = np.array([0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan], dtype.as_numpy_dtype)
-    expected, found = on_both(op, lambda x, y: getattr(RAW_OPS, op)(x=x, y=y), special[:, None], special)
-    assert found.numpy().tolist() == expected.numpy().tolist()
+    pairs = np.repeat(special, len(special)), np.tile(special, len(special))
+    for x, y in [(special[:, None], special), pairs]:
+        expected, found = on_both(op, lambda x, y: getattr(RAW_OPS, op)(x=x, y=y), x, y)
+        assert found.numpy().tolist() == expected.numpy().tolist()
 
 
 OPERATORS = {

@@ -24,7 +24,7 @@ NETWORKS = ["transformer encoder", "transformer decoder", "decoding loop", "LSTM
 HOST_OPS = {"_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "_HostSend", "_HostRecv", "Const", "Qr"}
 # Keras compiles convolutions in groups by XLA, and Keras 3.16 the mean of float16 too. A plugin has no JIT device for it.
 COMPILED_BY_XLA = {"layer Conv2D(3,3,groups=3)", "application ConvNeXtTiny", "mixed_float16"}
-# Models of layers, losses, optimizers and metrics that Keras 2.12 lacks.
+# Models of layers, losses, optimizers and metrics that Keras 2.12 lacks or cannot compute.
 NOT_IN_KERAS_2 = {
     "layer SpectralNormalization(layers.Dense(4))", 'layer Dense(4,activation="mish")', "loss categorical_focal_crossentropy",
     "optimizer Lion", "optimizer Lamb", "metric F1Score", "metric R2Score",

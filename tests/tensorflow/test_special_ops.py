@@ -9,7 +9,7 @@ from outcomes import assert_same_outcome, FLOATS, R
 
 pytestmark = pytest.mark.usefixtures("hard_placement")
 
-INTEGERS = [np.uint8, np.int32, np.int64]
+INTEGERS = [np.uint8, np.int8, np.int32, np.int64]
 GRAPH = pytest.mark.parametrize("graph", [False, True])
 
 
@@ -27,7 +27,7 @@ def test_functions_of_bits(calls, op, dtype, graph):
 @GRAPH
 def test_inverted_bits(calls, graph):
     for dtype in INTEGERS:
-        x = np.array([0, 1, 200, 7], dtype)
+        x = np.array([0, 1, 200, 7]).astype(dtype)
         assert_same_outcome("Invert", calls, lambda x: R.Invert(x=x), 0, str(dtype), graph, x=x)
 
 

@@ -94,9 +94,12 @@ def test_cast_in_function(calls, source):
         assert calls()["Cast"] > before
 
 
-def test_cast_of_large_tensor_in_several_steps(on_both):
-    x = np.arange(200_003).astype(np.uint16)
-    expected, found = on_both("Cast", lambda x: cast(x, tf.half), x)
+@pytest.mark.parametrize("source", [np.uint16, np.uint8, np.int32, np.int64])
+@pytest.mark.parametrize("target", [tf.half, tf.bfloat16, tf.complex64], ids=lambda it: it.name)
+def test_cast_of_large_tensor_in_several_steps(on_both, source, target):
+    limits = [65519, 65520, 2**24 + 1, -(2**24) - 3, -65519]  # where floats round to even, or halves become infinite
+    x = np.append(np.arange(200_003), limits).astype(source)
+    expected, found = on_both("Cast", lambda x: cast(x, target), x)
     assert bits(expected) == bits(found)
 
 

@@ -233,11 +233,11 @@ pub fn check_exponents<T: Number>(exponents: &[T]) -> super::Result<()> {
 pub trait Integer: Number {
     /// Returns the bits of a value that is not negative.
     fn to_bits(self) -> u64;
-    /// Returns the bits that are 1 in both.
+    /// Returns the bitwise AND.
     fn and(self, y: Self) -> Self;
-    /// Returns the bits that are 1 in one or both.
+    /// Returns the bitwise OR.
     fn or(self, y: Self) -> Self;
-    /// Returns the bits that are 1 in one of both.
+    /// Returns the bitwise exclusive OR.
     fn xor(self, y: Self) -> Self;
 }
 

@@ -50,7 +50,7 @@ impl Indices<'_> {
         }
     }
 
-    /// Returns the position of the first index that is `limit` or more. Negative ones are less.
+    /// Returns the position of the first index that is `limit` or more, or `None`. Negative ones are less.
     pub(super) fn find_at_least(self, limit: usize) -> Option<usize> {
         let limit = i64::try_from(limit).ok()?;
         match self {
@@ -61,7 +61,7 @@ impl Indices<'_> {
 
     /// Returns the position of the first index that is not below `limit`.
     fn find_outside(self, limit: usize) -> Option<usize> {
-        // Negative indices are larger numbers without a sign.
+        // As `u64`, a negative index is 2^63 or more.
         let limit = limit as u64;
         match self {
             Self::Int32(indices) => find_first(indices, |it| i64::from(it) as u64 >= limit),
@@ -70,9 +70,9 @@ impl Indices<'_> {
     }
 }
 
-/// Returns the position of the first element for which `is_found` is true. A loop without an end before the last element
-/// is vectorized, and most calls find nothing.
-fn find_first<T: Copy>(x: &[T], is_found: impl Fn(T) -> bool) -> Option<usize> {
+/// Returns the position of the first element for which `is_found` is true, or `None`. A loop without early exit is
+/// vectorized, and most calls find nothing.
+pub(super) fn find_first<T: Copy>(x: &[T], is_found: impl Fn(T) -> bool) -> Option<usize> {
     match x.iter().fold(false, |found, it| found | is_found(*it)) {
         true => x.iter().position(|it| is_found(*it)),
         false => None,

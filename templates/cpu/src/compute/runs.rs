@@ -34,6 +34,9 @@ fn copy_longer<T: Copy, const LEN: usize>(source: &[T], is_repeated: bool, out: 
     true
 }
 
+/// The number of elements up to which a block of repetitions grows.
+const MAX_BLOCK: usize = 2048;
+
 /// Fills `out` with the elements of `source` in order, repeated.
 ///
 /// # Panics
@@ -41,11 +44,15 @@ fn copy_longer<T: Copy, const LEN: usize>(source: &[T], is_repeated: bool, out: 
 pub fn repeat<T: Copy>(source: &[T], out: &mut [T]) {
     assert!(!source.is_empty(), "there is nothing to repeat");
     out[..source.len()].copy_from_slice(source);
-    let mut done = source.len();
+    // The first elements of `out`, whole repetitions, are copied again and again while they are in the first cache.
+    let (mut block, mut done) = (source.len(), source.len());
     while done < out.len() {
-        let len = done.min(out.len() - done);
+        let len = block.min(out.len() - done);
         out.copy_within(..len, done);
         done += len;
+        if block < MAX_BLOCK {
+            block = done;
+        }
     }
 }
 
@@ -55,7 +62,16 @@ mod tests {
 
     #[test]
     fn elements_are_repeated_in_order() {
-        for (period, len) in [(1, 1), (1, 9), (3, 3), (3, 4), (3, 100), (7, 15)] {
+        for (period, len) in [
+            (1, 1),
+            (1, 9),
+            (3, 3),
+            (3, 4),
+            (3, 100),
+            (7, 15),
+            (7, 20_000),
+            (3000, 9001),
+        ] {
             let source: Vec<usize> = (0..period).collect();
             let mut out = vec![usize::MAX; len];
             repeat(&source, &mut out);

@@ -130,7 +130,7 @@ fn route(from: DataType, to: DataType) -> Vec<DataType> {
         _ if is_float(wide) || is_float(to) => wide,
         _ => DataType::TF_INT64,
     };
-    // The float that is nearest to an integer is the one that is nearest to it as int64.
+    // An integer is rounded to the same float with int64 between them or without, so that step is left out.
     let mut stops = match step(from, last) {
         Some(_) => vec![from, last, to],
         None => vec![from, wide, last, to],

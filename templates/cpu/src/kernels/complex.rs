@@ -3,7 +3,7 @@
 use super::activation::check_same;
 use super::elementwise::{map_one_with_cost, map_two};
 use super::prelude::*;
-use super::relation::unless_incompatible;
+use super::relation::write_unless_incompatible;
 use crate::compute::complex as f;
 use crate::compute::relation;
 use sp_plugin::Complex64;
@@ -107,7 +107,7 @@ macro_rules! equalities {
             ) -> Result<()> {
                 let f: fn(Complex64, Complex64) -> Bool = $f;
                 let other = (!incompatible_shape_error).then_some($other);
-                unless_incompatible(x, y, z, other, |x, y, z| map_two(cost::Cheap, x, y, z, f))
+                write_unless_incompatible(x, y, z, other, |x, y, z| map_two(cost::Cheap, x, y, z, f))
             }
         )*
 

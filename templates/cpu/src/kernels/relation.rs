@@ -27,7 +27,7 @@ macro_rules! equalities {
             incompatible_shape_error: bool,
         ) -> Result<()> {
             let other = (!incompatible_shape_error).then_some($other);
-            unless_incompatible(x, y, z, other, |x, y, z| map_two(cost::Cheap, x, y, z, $f))
+            write_unless_incompatible(x, y, z, other, |x, y, z| map_two(cost::Cheap, x, y, z, $f))
         }
     )*};
 }
@@ -46,7 +46,7 @@ macro_rules! properties {
 ///
 /// # Errors
 /// Returns an error if the operands do not broadcast, and `other` is `None`.
-pub fn unless_incompatible<'a, T: Element>(
+pub fn write_unless_incompatible<'a, T: Element>(
     x: In<'a, T>,
     y: In<'a, T>,
     z: Out<'a, Bool>,

@@ -5,7 +5,7 @@
 use super::activation::check_same;
 use super::elementwise::{is_result_empty, map_one, map_two, map_two_unconverted};
 use super::prelude::*;
-use super::relation::unless_incompatible;
+use super::relation::write_unless_incompatible;
 use crate::compute::nn::activation as f;
 use crate::compute::nn::relu;
 use crate::compute::relation;
@@ -56,7 +56,7 @@ macro_rules! equalities {
                 incompatible_shape_error: bool,
             ) -> Result<()> {
                 let other = (!incompatible_shape_error).then_some($other);
-                unless_incompatible(x, y, z, other, |x, y, z| map_two_unconverted(x, y, z, $f))
+                write_unless_incompatible(x, y, z, other, |x, y, z| map_two_unconverted(x, y, z, $f))
             }
         )*
 

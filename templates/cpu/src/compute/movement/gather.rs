@@ -5,6 +5,7 @@ use crate::compute::cost::{self, Cost};
 use crate::compute::error::{Error, Result};
 use crate::compute::inline::InlineList;
 use crate::compute::parallel::for_each_row_chunk;
+use crate::compute::rows::find_first;
 use crate::compute::runs;
 use crate::compute::shape::len;
 use std::mem::MaybeUninit;
@@ -93,19 +94,19 @@ impl Gather {
             return;
         }
         for (row, out) in out.chunks_exact_mut(self.inner).enumerate() {
-            let start = self.start(row, |index| indices[index]);
+            let (outer, at) = self.table_and_index(row);
+            let start = (outer * self.axis + indices[at]) * self.inner;
             for (out, element) in out.iter_mut().zip(&params[start..start + self.inner]) {
                 out.write(*element);
             }
         }
     }
 
-    /// Returns the beginning of the slice for a row of the result.
+    /// Returns the table of a row of the result, and the position of its index.
     #[inline(always)]
-    fn start(self, row: usize, index: impl Fn(usize) -> usize) -> usize {
+    fn table_and_index(self, row: usize) -> (usize, usize) {
         let (outer, column) = (row / self.indices, row % self.indices);
-        let index = index(outer / self.outer * self.indices + column);
-        (outer * self.axis + index) * self.inner
+        (outer, outer / self.outer * self.indices + column)
     }
 
     /// Copies the slices, of `inner` elements, of indices that were checked.
@@ -118,9 +119,9 @@ impl Gather {
         for_each_row_chunk(out, self.inner, grain, |first, out| {
             let (mut row, mut out) = (first, out);
             while !out.is_empty() {
-                let (outer, column) = (row / self.indices, row % self.indices);
-                let start = outer / self.outer * self.indices + column;
-                let count = (self.indices - column).min(out.len() / self.inner);
+                let (outer, start) = self.table_and_index(row);
+                let count = self.indices - row % self.indices;
+                let count = count.min(out.len() / self.inner);
                 let (part, rest) = out.split_at_mut(count * self.inner);
                 let table = &params[outer * table_len..][..table_len];
                 copy_slices(table, self.inner, &indices[start..start + count], part);
@@ -149,8 +150,8 @@ fn copy_slices<T: Copy, I: Index>(table: &[T], len: usize, indices: &[I], out: &
 /// # Errors
 /// Returns an error with the first index that is not.
 pub fn check_indices<I: Index>(indices: &[I], limit: usize) -> Result<()> {
-    let wrong = |it: &I| it.checked(limit).is_none();
-    match indices.iter().position(wrong) {
+    // As `u64`, a negative index is 2^63 or more.
+    match find_first(indices, |it| it.to_i64() as u64 >= limit as u64) {
         None => Ok(()),
         Some(at) => Err(Error::Invalid(format!(
             "indices[{at}] = {} is not in [0, {limit})",

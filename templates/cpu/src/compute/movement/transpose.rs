@@ -40,13 +40,13 @@ pub(super) fn copy_deinterleaved<T: Copy + Send + Sync>(view: &View, source: &[T
     });
 }
 
-/// Copies the elements of rows to the columns in `out`, on all cores unless this is one of several tasks.
+/// Copies the elements of rows to the columns in `out`, on all cores unless the outer tasks use all threads.
 fn copy_plane<T: Copy + Send + Sync>(isa: Isa, count: usize, rows: &[T], out: &mut [T]) {
     let mut columns = out.chunks_exact_mut(out.len() / count);
     by_row_len!(count, N => {
         let mut columns: [_; N] = std::array::from_fn(|_| columns.next().unwrap_or_default());
         for_each_chunk_of(&mut columns, cost::Cheap.grain() / N, &|start, columns| {
-            let columns = columns.first_chunk_mut::<N>().expect("a part of each column");
+            let columns = columns.first_chunk_mut::<N>().expect("there are `N` columns");
             let rows = &rows[start * N..][..columns[0].len() * N];
             let columns = columns.each_mut().map(|it| &mut **it);
             cost::Cheap.vectorize(isa, #[inline(always)] || deinterleave::<N, T>(rows, columns));

@@ -160,7 +160,8 @@ impl View {
         matches!(&*self.axes, [Axis { step: 1, .. } | Axis { len: 1, .. }]) && self.offset == 0
     }
 
-    /// Returns the view that is repeated, if the outermost axis repeats a short one of more than one axis.
+    /// Returns the view inside of the outermost axis if that axis repeats it, or `None`. A view of one axis is fast without,
+    /// and a long one would be read from memory again.
     fn repeated_part(&self) -> Option<Self> {
         const MAX_LEN: usize = 1 << 16;
         let (outermost, rest) = self.axes.split_first()?;
@@ -313,8 +314,7 @@ fn copy_repeated<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut [T]
     copy_elements(view, source, first);
     let first = &*first;
     for_each_row_chunk(rest, first.len(), cost::Cheap.grain(), |_, out| {
-        out.chunks_exact_mut(first.len())
-            .for_each(|out| out.copy_from_slice(first));
+        runs::repeat(first, out);
     });
 }
 

@@ -63,10 +63,10 @@ pub fn map_two<T: Precision, U: Precision>(
         "operands or result differ in length from the plan"
     );
     let (is_same_shape, isa) = (plan.lens() == [plan.len(); 2], Isa::current());
-    if T::IN_REGISTERS
+    if T::CONVERTS_IN_REGISTERS
         && is_same_shape
         && cost.is_bound_by_memory()
-        && let Some(f16c) = F16c::of(isa)
+        && let Some(f16c) = F16c::from_isa(isa)
     {
         return for_each_chunk(out, cost.grain(), |start, out| {
             let range = start..start + out.len();

@@ -30,6 +30,9 @@ pub unsafe trait Precision: AnyBits + Send + Sync + 'static {
     /// The type of operands and results of a computation.
     type Compute: AnyBits + Default + Send + Sync + 'static;
 
+    /// True if a few instructions convert elements in registers, where a machine has them.
+    const CONVERTS_IN_REGISTERS: bool = false;
+
     /// Returns the elements, or `None` if they are computed in another type.
     fn as_compute(x: &[Self]) -> Option<&[Self::Compute]>;
 
@@ -51,16 +54,13 @@ pub unsafe trait Precision: AnyBits + Send + Sync + 'static {
         x
     }
 
-    /// True if a few instructions convert elements in registers, where a machine has them.
-    const IN_REGISTERS: bool = false;
-
-    /// Converts some elements, exactly.
+    /// Converts [`LANES`] elements, exactly.
     #[inline(always)]
     fn widen_lanes(_: F16c, x: &[Self; LANES]) -> [Self::Compute; LANES] {
         array::map(*x, Self::to_compute)
     }
 
-    /// Rounds some elements to nearest; integers wrap.
+    /// Rounds [`LANES`] elements to nearest; integers wrap.
     #[inline(always)]
     fn narrow_lanes(_: F16c, x: &[Self::Compute; LANES]) -> [Self; LANES] {
         array::map(*x, Self::from_compute)
@@ -256,7 +256,7 @@ macro_rules! computed_in_f32 {
 
 computed_in_f32! {
     F16: widen_halves, |x, out| half::narrow(Isa::current(), x, out), {
-        const IN_REGISTERS: bool = true;
+        const CONVERTS_IN_REGISTERS: bool = true;
 
         #[inline(always)]
         fn widen_lanes(f16c: F16c, x: &[Self; LANES]) -> [f32; LANES] { f16c.widen(x) }

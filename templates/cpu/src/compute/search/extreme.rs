@@ -87,8 +87,8 @@ fn search_short<T: Copy>(is_better: impl Fn(T, T) -> bool, start: T, x: &[T]) ->
     found
 }
 
-/// Finds the best value and the part that has it first, and then its position in the part: the loop without positions is
-/// the one that is vectorized.
+/// Finds the best value and the part that has it, and then its position in the part. A loop without positions is
+/// vectorized.
 fn search_long<T: Copy>(is_better: impl Fn(T, T) -> bool + Copy, start: T, x: &[T]) -> usize {
     const PART: usize = 1024;
     let (mut best, mut first) = (start, 0);
@@ -100,9 +100,9 @@ fn search_long<T: Copy>(is_better: impl Fn(T, T) -> bool + Copy, start: T, x: &[
     }
     // The best element is the first that no element is better than, of those that are better than `start`.
     let is_best = |it: &T| is_better(*it, start) && !is_better(best, *it);
-    x[first..]
-        .iter()
-        .position(is_best)
+    let part = x[first..].iter().take(PART);
+    part.copied()
+        .position(|it| is_best(&it))
         .map_or(0, |at| first + at)
 }
 

@@ -6,6 +6,7 @@ use crate::compute::parallel::for_each_row_chunk2;
 use std::cell::Cell;
 use std::cmp::Ordering;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Largest number of candidates whose memory a thread keeps.
 const MAX_KEPT: usize = 1 << 16;
@@ -78,29 +79,53 @@ fn has_above<T: Order>(x: &[T], least: T) -> bool {
 ///
 /// Most elements are compared only with the smallest of the `k` largest before them: an equal one has a higher index.
 fn select<T: Order>(x: &[T], k: usize, candidates: &mut Vec<u64>) {
-    let before = |a: &u64, b: &u64| x[*b as usize].order(x[*a as usize]).then(a.cmp(b));
-    let limit = k.saturating_mul(2);
     let mut least: Option<T> = None;
     candidates.clear();
     for (part, elements) in x.chunks(PART).enumerate() {
-        if least.is_some_and(|least| !has_above(elements, least)) {
-            continue;
-        }
-        for (index, value) in (part * PART..).zip(elements) {
-            if least.is_some_and(|least| !value.is_above(least)) {
-                continue;
-            }
-            candidates.push(index as u64);
-            if candidates.len() == limit {
-                let (_, last, _) = candidates.select_nth_unstable_by(k - 1, before);
-                least = Some(x[*last as usize]);
-                candidates.truncate(k);
-            }
+        if least.is_none_or(|least| has_above(elements, least)) {
+            let first = part * PART;
+            least = collect(x, first..first + elements.len(), k, least, candidates);
         }
     }
     if candidates.len() > k {
-        candidates.select_nth_unstable_by(k - 1, before);
-        candidates.truncate(k);
+        keep_largest(x, k, candidates);
     }
-    candidates.sort_unstable_by(before);
+    candidates.sort_unstable_by(|a, b| compare(x, a, b));
+}
+
+/// Collects candidates of a range, and returns the element that others must be greater than.
+fn collect<T: Order>(
+    x: &[T],
+    range: Range<usize>,
+    k: usize,
+    mut least: Option<T>,
+    candidates: &mut Vec<u64>,
+) -> Option<T> {
+    for (index, value) in range.clone().zip(&x[range]) {
+        if least.is_some_and(|least| !value.is_above(least)) {
+            continue;
+        }
+        if k == 1 {
+            candidates.clear();
+            least = Some(*value);
+        }
+        candidates.push(index as u64);
+        if candidates.len() == k.saturating_mul(2) {
+            least = Some(keep_largest(x, k, candidates));
+        }
+    }
+    least
+}
+
+/// Removes all candidates but the `k` largest; returns the smallest of these.
+fn keep_largest<T: Order>(x: &[T], k: usize, candidates: &mut Vec<u64>) -> T {
+    let (_, last, _) = candidates.select_nth_unstable_by(k - 1, |a, b| compare(x, a, b));
+    let least = x[*last as usize];
+    candidates.truncate(k);
+    least
+}
+
+/// Compares candidates, the largest first.
+fn compare<T: Order>(x: &[T], a: &u64, b: &u64) -> Ordering {
+    x[*b as usize].order(x[*a as usize]).then(a.cmp(b))
 }

@@ -98,6 +98,7 @@ const BLOCK: usize = 128;
 struct Search {
     uniques: Uniques,
     table: Table,
+    /// The number of slices before the next one.
     slices: usize,
 }
 
@@ -114,7 +115,8 @@ impl Search {
         }
     }
 
-    /// Returns the distinct slice that the next slice is, which has this hash. `is_equal` compares it with a slice before it.
+    /// Returns the number of the distinct slice that equals the next one, which has this hash, or a new number. `is_equal`
+    /// compares the next slice with one before it.
     fn find(&mut self, hash: u64, is_equal: &dyn Fn(usize) -> bool) -> usize {
         let (new, firsts) = (self.uniques.firsts.len(), &self.uniques.firsts);
         let found = self
@@ -123,7 +125,7 @@ impl Search {
         self.count(found)
     }
 
-    /// Returns the distinct slices that the next slices are, of one element each.
+    /// Returns the numbers of the distinct slices that equal the next ones, of one element each.
     fn find_keys(&mut self, keys: &[Option<u64>]) -> [usize; BLOCK] {
         let mut ids = [0; BLOCK];
         for (id, key) in ids.iter_mut().zip(keys) {
@@ -134,7 +136,7 @@ impl Search {
         ids
     }
 
-    /// Counts an occurrence of a distinct slice, which may be new.
+    /// Counts an occurrence of a distinct slice, which may be new; returns its number.
     fn count(&mut self, found: usize) -> usize {
         if found == self.uniques.firsts.len() {
             self.uniques.firsts.push(self.slices);
@@ -145,6 +147,7 @@ impl Search {
         found
     }
 
+    /// Returns the distinct slices, and the memory to the thread.
     fn finish(self) -> Uniques {
         SCRATCH.set(Scratch {
             entries: self.table.into_memory(),

@@ -60,9 +60,9 @@ pub struct F16c {
 }
 
 impl F16c {
-    /// Returns the proof, or `None` if the machine lacks F16C.
+    /// Returns the proof, or `None` if the instruction set lacks F16C.
     #[inline]
-    pub fn of(isa: Isa) -> Option<Self> {
+    pub fn from_isa(isa: Isa) -> Option<Self> {
         (isa.level() >= Level::Avx2).then_some(Self { _private: () })
     }
 

@@ -1,8 +1,9 @@
 //! Elementwise kernels: the bits of the scalar function, for all shapes.
 
 use super::*;
-use crate::compute::arith::{self, Number};
+use crate::compute::arith::{self, Integer, Number};
 use crate::compute::map::{map1, map1_with_cost, map2, map2_with_cost, update};
+use crate::compute::nn::activation::maximum;
 use crate::compute::nn::relu::{relu, relu_grad};
 use crate::compute::{Broadcast, Error, cost, oracle};
 
@@ -64,6 +65,18 @@ proptest! {
         each!(binary(((&s[..], &x_dims[..]), (&t[..], &y_dims[..]))): arith::add, arith::sub, arith::mul);
         let (s, t) = (convert_all(&x, |x| (x * 1e17) as i64), convert_all(&y, |y| (y * 1e17) as i64));
         each!(binary(((&s[..], &x_dims[..]), (&t[..], &y_dims[..]))): arith::add, arith::sub, arith::mul);
+        let (s, t) = (convert_all(&x, |x| (x * 10.0) as i64 as u8), convert_all(&y, |y| (y * 10.0) as i64 as u8));
+        each!(binary(((&s[..], &x_dims[..]), (&t[..], &y_dims[..]))): arith::add, arith::sub, arith::mul, maximum, Integer::and, Integer::or, Integer::xor);
+        let (s, t) = (convert_all(&x, |x| (x * 10.0) as i64 as i8), convert_all(&y, |y| (y * 10.0) as i64 as i8));
+        each!(binary(((&s[..], &x_dims[..]), (&t[..], &y_dims[..]))): arith::add, arith::sub, arith::mul, maximum, Integer::and, Integer::or, Integer::xor);
+    }
+
+    #[test]
+    fn arithmetic_of_8_bits_wraps(x in any::<[u8; 2]>()) {
+        let [a, b] = x;
+        let (s, t) = (a as i8, b as i8);
+        prop_assert_eq!([arith::add(a, b), arith::sub(a, b), arith::mul(a, b)], [a.wrapping_add(b), a.wrapping_sub(b), a.wrapping_mul(b)]);
+        prop_assert_eq!([arith::add(s, t), arith::sub(s, t), arith::mul(s, t)], [s.wrapping_add(t), s.wrapping_sub(t), s.wrapping_mul(t)]);
     }
 
     #[test]

@@ -348,6 +348,7 @@ fn large_tensors_are_moved_by_all_threads() {
         [300, 411, 3],
         [1, 3, 70_000],
         [1, 70_000, 3],
+        [2, 70_000, 3],
     ];
     for (dims, axes) in shapes
         .iter()
@@ -369,7 +370,7 @@ fn large_tensors_are_moved_by_all_threads() {
 
 #[test]
 fn many_slices_are_gathered_by_all_threads() {
-    let (batch, outer, axis, count) = (2, 3, 50, 12_000);
+    let (batch, outer, axis, count) = (2, 3, 50, 12_001);
     let indices: Vec<i64> = (0..batch * count)
         .map(|at| at * 7 % axis)
         .map(|it| it as i64)

@@ -136,7 +136,7 @@ fn nan_is_the_result_of_its_windows_only() {
 }
 
 #[test]
-fn gradient_goes_to_first_element_if_it_is_nan_and_to_no_other_nan() {
+fn nan_has_the_gradient_of_its_window_only_if_it_is_first() {
     for channels in [1, 3, 12, 13, 32, 33] {
         let slides = slides(2, Padding::Valid);
         let plan = Pool::new([1, 2, 4, channels], [2, 2], slides).unwrap();

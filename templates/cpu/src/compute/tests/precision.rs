@@ -103,16 +103,31 @@ fn check_operands<T: Bits>([x_dims, y_dims]: [&[usize]; 2]) {
     let differences = pairs(&|x, y| T::from_compute(x - y).bits());
     let relations = pairs(&|x, y| (x < y).into());
     on_every_isa(|isa| {
-        let found = written(plan.len(), |out: &mut [MaybeUninit<T>]| {
-            map_two(cost::Cheap, &plan, [&x, &y], out, arith::sub)
-        });
-        assert_eq!(all_bits(&found), differences, "{isa} {x_dims:?} {y_dims:?}");
-        let found = written(plan.len(), |out: &mut [MaybeUninit<Bool>]| {
-            map_two(cost::Expensive, &plan, [&x, &y], out, relation::less)
-        });
-        let found: Vec<u16> = found.iter().map(|it| it.get().into()).collect();
-        assert_eq!(found, relations, "{isa} {x_dims:?} {y_dims:?}");
+        let [of_cheap, of_expensive] = [
+            compute_both(cost::Cheap, &plan, [&x, &y]),
+            compute_both(cost::Expensive, &plan, [&x, &y]),
+        ];
+        assert_eq!(of_cheap, of_expensive, "{isa} {x_dims:?} {y_dims:?}");
+        let (found, found_relations) = of_cheap;
+        assert_eq!(found, differences, "{isa} {x_dims:?} {y_dims:?}");
+        assert_eq!(found_relations, relations, "{isa} {x_dims:?} {y_dims:?}");
     });
+}
+
+/// Returns the bits of differences, and whether each first operand is less.
+fn compute_both<T: Bits>(
+    cost: impl cost::Cost,
+    plan: &Broadcast<2>,
+    operands: [&[T]; 2],
+) -> (Vec<u16>, Vec<u16>) {
+    let differences = written(plan.len(), |out: &mut [MaybeUninit<T>]| {
+        map_two(cost, plan, operands, out, arith::sub)
+    });
+    let relations = written(plan.len(), |out: &mut [MaybeUninit<Bool>]| {
+        map_two(cost, plan, operands, out, relation::less)
+    });
+    let relations = relations.iter().map(|it| it.get().into()).collect();
+    (all_bits(&differences), relations)
 }
 
 /// Compares sums of several operands, of which an element is rounded once.
@@ -160,7 +175,7 @@ fn operand_of_a_sum_that_is_too_short_panics() {
 
 #[test]
 fn functions_of_two_16_bit_operands_match_oracle() {
-    let shapes: [[&[usize]; 2]; 8] = [
+    let shapes: [[&[usize]; 2]; 12] = [
         [&[], &[]],
         [&[0, 3], &[3]],
         [&[5], &[]],
@@ -169,6 +184,10 @@ fn functions_of_two_16_bit_operands_match_oracle() {
         [&[1025, 3], &[1025, 1]],
         [&[2, 3, 1, 5, 7], &[3, 4, 1, 7]],
         [&[300_001], &[300_001]],
+        [&[15], &[15]],
+        [&[16], &[16]],
+        [&[17], &[17]],
+        [&[31], &[31]],
     ];
     for dims in shapes {
         check_operands::<F16>(dims);

@@ -3,8 +3,9 @@
 use super::*;
 use crate::compute::oracle::coordinates;
 use crate::compute::search::{
-    Extreme, Extremes, arg_extreme, count_nonzero, nonzero, top_k, unique, write_indices,
+    Extreme, Extremes, Order, arg_extreme, count_nonzero, nonzero, top_k, unique, write_indices,
 };
+use sp_plugin::{Bf16, F16};
 
 /// Returns the indices that a function writes to elements of 4 bytes.
 fn written_indices(count: usize, write: impl FnOnce(&mut [MaybeUninit<u8>], usize)) -> Vec<i32> {
@@ -61,6 +62,16 @@ proptest! {
     }
 
     #[test]
+    fn is_above_agrees_with_order(x in few_values(), y in few_values(), bits in any::<[u16; 2]>()) {
+        prop_assert_eq!(x.is_above(y), x.order(y).is_gt());
+        let [a, b] = bits;
+        prop_assert_eq!(F16(a).is_above(F16(b)), F16(a).order(F16(b)).is_gt());
+        prop_assert_eq!(Bf16(a).is_above(Bf16(b)), Bf16(a).order(Bf16(b)).is_gt());
+        prop_assert_eq!(a.is_above(b), a.order(b).is_gt());
+        prop_assert_eq!((a as i8).is_above(b as i8), (a as i8).order(b as i8).is_gt());
+    }
+
+    #[test]
     fn extremes_match_loop(x in vec(few_values(), 1..120), axis in 1..5_usize, inner in 1..40_usize) {
         let outer = x.len() / (axis * inner);
         let x = &x[..outer * axis * inner];
@@ -85,17 +96,25 @@ proptest! {
     }
 
     #[test]
-    fn long_vectors_have_their_first_extreme(x in vec(few_values(), 1..4000)) {
-        let (mut best, mut expected) = (f32::LOWEST_FINITE, 0_i32);
-        for (index, value) in x.iter().enumerate() {
-            if *value > best {
-                (best, expected) = (*value, index as i32);
+    fn long_vectors_have_their_first_extreme(len in 1..5000_usize, picks in [0..5000_usize, 0..5000], best in 0..3_usize) {
+        for direction in [Extreme::Largest, Extreme::Smallest] {
+            let (sign, start) = match direction {
+                Extreme::Largest => (1.0, f32::LOWEST_FINITE),
+                Extreme::Smallest => (-1.0, f32::HIGHEST_FINITE),
+            };
+            // No element, or only the two, are better than `start`, or all but every third one are.
+            let others = [start, f32::NAN, if best == 2 { -sign } else { start }];
+            let mut x: Vec<f32> = (0..len).map(|at| others[at % 3]).collect();
+            let mut expected = if best == 2 && len > 2 { 2 } else { 0 };
+            if best > 0 {
+                picks.iter().for_each(|at| x[at % len] = sign);
+                expected = picks.iter().map(|at| at % len).min().unwrap_or(0);
             }
+            let found = written_indices(1, |out, width| {
+                arg_extreme(direction, start, [len, 1], &x, out, width);
+            });
+            prop_assert_eq!(&found, &[expected as i32]);
         }
-        let found = written_indices(1, |out, width| {
-            arg_extreme(Extreme::Largest, f32::LOWEST_FINITE, [x.len(), 1], &x, out, width);
-        });
-        prop_assert_eq!(found, [expected]);
     }
 
     #[test]
