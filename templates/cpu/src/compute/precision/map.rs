@@ -8,7 +8,7 @@ use super::super::shape::Broadcast;
 use super::super::workspace::AnyBits;
 use super::{F16c, Precision, as_init, as_uninit};
 use crate::compute::array;
-use crate::compute::simd::Isa;
+use sp_plugin::F16;
 use std::mem::MaybeUninit;
 
 /// The elements of a block. Three blocks of `f32` take 21 KiB of the first cache. No two are a multiple of 4 KiB apart:
@@ -62,16 +62,9 @@ pub fn map_two<T: Precision, U: Precision>(
         (plan.lens(), plan.len()),
         "operands or result differ in length from the plan"
     );
-    let (is_same_shape, isa) = (plan.lens() == [plan.len(); 2], Isa::current());
-    if T::CONVERTS_IN_REGISTERS
-        && is_same_shape
-        && cost.is_bound_by_memory()
-        && let Some(f16c) = F16c::from_isa(isa)
-    {
-        return for_each_chunk(out, cost.grain(), |start, out| {
-            let range = start..start + out.len();
-            map_lanes((isa, f16c), [&x[range.clone()], &y[range]], out, f);
-        });
+    let is_same_shape = plan.lens() == [plan.len(); 2];
+    if is_same_shape && T::map_in_registers(cost, [x, y], out, f) {
+        return;
     }
     let whole_block = Broadcast::of_equal_shapes(&[BLOCK]);
     write_blocks(cost, out, &|start, out, blocks| {
@@ -86,29 +79,33 @@ pub fn map_two<T: Precision, U: Precision>(
     });
 }
 
-/// Writes `f` of two operands, of which each lane is converted in registers: blocks take twice the time.
-fn map_lanes<T: Precision, U: Precision>(
-    (isa, f16c): (Isa, F16c),
-    [x, y]: [&[T]; 2],
+/// Writes `f` of two operands of the result's length, converted in registers: blocks take twice the time.
+pub(super) fn map_halves<U: Precision>(
+    f16c: F16c,
+    cost: impl Cost,
+    [x, y]: [&[F16]; 2],
     out: &mut [MaybeUninit<U>],
-    f: impl Fn(T::Compute, T::Compute) -> U::Compute + Copy,
+    f: impl Fn(f32, f32) -> U::Compute + Sync + Copy,
 ) {
-    isa.vectorize_narrow(
-        #[inline(always)]
-        || {
-            let ((x, x_rest), (y, y_rest)) = (x.as_chunks(), y.as_chunks());
-            let (out, out_rest) = out.as_chunks_mut();
-            for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
-                let (x, y) = (T::widen_lanes(f16c, x), T::widen_lanes(f16c, y));
-                let results = array::from_fn(
-                    #[inline(always)]
-                    |lane| f(x[lane], y[lane]),
-                );
-                *out = array::map(U::narrow_lanes(f16c, &results), MaybeUninit::new);
-            }
-            map_few([x_rest, y_rest], out_rest, f);
-        },
-    );
+    for_each_chunk(out, cost.grain(), |start, out| {
+        let range = start..start + out.len();
+        let ((x, x_rest), (y, y_rest)) = (x[range.clone()].as_chunks(), y[range].as_chunks());
+        let (out, out_rest) = out.as_chunks_mut();
+        f16c.vectorize(
+            #[inline(always)]
+            || {
+                for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
+                    let (x, y) = (f16c.widen(x), f16c.widen(y));
+                    let results = array::from_fn(
+                        #[inline(always)]
+                        |lane| f(x[lane], y[lane]),
+                    );
+                    *out = array::map(U::narrow_lanes(f16c, &results), MaybeUninit::new);
+                }
+            },
+        );
+        map_few([x_rest, y_rest], out_rest, f);
+    });
 }
 
 /// Writes the combination of elements of two or more operands of one shape, from the first operand to the last.

@@ -30,9 +30,6 @@ pub unsafe trait Precision: AnyBits + Send + Sync + 'static {
     /// The type of operands and results of a computation.
     type Compute: AnyBits + Default + Send + Sync + 'static;
 
-    /// True if a few instructions convert elements in registers, where a machine has them.
-    const CONVERTS_IN_REGISTERS: bool = false;
-
     /// Returns the elements, or `None` if they are computed in another type.
     fn as_compute(x: &[Self]) -> Option<&[Self::Compute]>;
 
@@ -54,10 +51,15 @@ pub unsafe trait Precision: AnyBits + Send + Sync + 'static {
         x
     }
 
-    /// Converts [`LANES`] elements, exactly.
-    #[inline(always)]
-    fn widen_lanes(_: F16c, x: &[Self; LANES]) -> [Self::Compute; LANES] {
-        array::map(*x, Self::to_compute)
+    /// Writes `f` of two operands of the result's length, with conversions in registers. Returns false if elements of this
+    /// type have none; all of `out` is written otherwise.
+    fn map_in_registers<U: Precision>(
+        _cost: impl Cost,
+        _operands: [&[Self]; 2],
+        _out: &mut [MaybeUninit<U>],
+        _f: impl Fn(Self::Compute, Self::Compute) -> U::Compute + Sync + Copy,
+    ) -> bool {
+        false
     }
 
     /// Rounds [`LANES`] elements to nearest; integers wrap.
@@ -256,10 +258,19 @@ macro_rules! computed_in_f32 {
 
 computed_in_f32! {
     F16: widen_halves, |x, out| half::narrow(Isa::current(), x, out), {
-        const CONVERTS_IN_REGISTERS: bool = true;
-
-        #[inline(always)]
-        fn widen_lanes(f16c: F16c, x: &[Self; LANES]) -> [f32; LANES] { f16c.widen(x) }
+        fn map_in_registers<U: Precision>(
+            cost: impl Cost,
+            operands: [&[Self]; 2],
+            out: &mut [MaybeUninit<U>],
+            f: impl Fn(f32, f32) -> U::Compute + Sync + Copy,
+        ) -> bool {
+            let f16c = F16c::from_isa(Isa::current());
+            let Some(f16c) = f16c.filter(|_| cost.is_bound_by_memory()) else {
+                return false;
+            };
+            map::map_halves(f16c, cost, operands, out, f);
+            true
+        }
         #[inline(always)]
         fn narrow_lanes(f16c: F16c, x: &[f32; LANES]) -> [Self; LANES] { f16c.narrow(x) }
     };

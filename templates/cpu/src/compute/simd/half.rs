@@ -66,8 +66,17 @@ impl F16c {
         (isa.level() >= Level::Avx2).then_some(Self { _private: () })
     }
 
-    /// Returns the elements, converted as [`widen`] does. It is inlined in the closures of [`Isa::vectorize`] and
-    /// [`Isa::vectorize_narrow`].
+    /// Runs `body`, compiled for AVX2 and F16C. Write the closure as for [`Isa::vectorize`].
+    #[inline(always)]
+    pub fn vectorize<R>(self, body: impl FnOnce() -> R) -> R {
+        // SAFETY: `self` exists only if the machine has AVX2 and F16C.
+        #[cfg(target_arch = "x86_64")]
+        return unsafe { super::x86::avx2::run(body) };
+        #[cfg(not(target_arch = "x86_64"))]
+        body()
+    }
+
+    /// Returns the elements, converted as [`widen`] does. It is inlined in the closures of [`F16c::vectorize`].
     #[inline(always)]
     pub fn widen(self, x: &[F16; LANES]) -> [f32; LANES] {
         // SAFETY: `self` exists only if the machine has AVX2 and F16C.
