@@ -26,6 +26,7 @@ pub use map::{map_all, map_few, map_one, map_two};
 ///
 /// # Safety
 /// - `narrow` writes elements only: it leaves no element of the result uninitialized that was initialized.
+/// - `map_in_registers` writes all elements of the result if it returns true.
 pub unsafe trait Precision: AnyBits + Send + Sync + 'static {
     /// The type of operands and results of a computation.
     type Compute: AnyBits + Default + Send + Sync + 'static;
@@ -235,7 +236,7 @@ computed_in_i64!(u8 i8 u16 i16 u32 i32);
 
 macro_rules! computed_in_f32 {
     ($($ty:ty: $widen:expr, $narrow:expr, { $($lanes:tt)* };)*) => {$(
-        // SAFETY: `narrow` writes elements only.
+        // SAFETY: `narrow` writes elements only, and `map_in_registers` calls `map_halves`, which writes all.
         unsafe impl Precision for $ty {
             type Compute = f32;
 
