@@ -11,7 +11,7 @@ use crate::compute::parallel;
 use crate::compute::workspace::with_buffer;
 
 /// The largest number of terms that are summed in registers.
-pub(super) const DEPTH: usize = 256;
+pub(super) const DEPTH: usize = 512;
 /// The number of rows of the left operand in a block that fits in the second cache.
 const ROWS: usize = 256;
 /// The number of bytes of the right operand that are packed at a time.

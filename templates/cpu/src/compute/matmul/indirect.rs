@@ -272,7 +272,9 @@ impl<T: Tiled> Indirect<'_, T> {
     ) {
         let (b, b_step) = right.strip(first, columns);
         let mut term = 0;
-        for runs in self.runs.chunks((DEPTH / self.run).max(1)) {
+        let most = (DEPTH / self.run).max(1);
+        for (start, count) in split_evenly(self.runs.len(), most, 1) {
+            let runs = &self.runs[start..start + count];
             for (p, run) in split_evenly(self.run, DEPTH, 1) {
                 let strip = Strip {
                     a: self.data.as_ptr().wrapping_add(p * self.step),

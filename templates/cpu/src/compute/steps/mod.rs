@@ -1,5 +1,7 @@
 //! Steps of elementwise functions, which are computed in one pass over memory: in blocks that fit in the first cache.
 
+mod merge;
+mod pair;
 mod plan;
 mod run;
 
@@ -17,6 +19,8 @@ const BLOCK: usize = 1024;
 /// The function that an op computes.
 #[derive(Clone, Copy)]
 pub struct Function {
+    /// The name of the op.
+    pub op: &'static str,
     /// The function.
     pub body: Body,
     /// The minimal number of elements in a task that computes this function only.
@@ -43,20 +47,20 @@ macro_rules! functions {
         impl Function {
             /// Returns the function that an op computes, or `None` if there is none.
             pub fn of_op(op: &str) -> Option<Self> {
-                let (grain, body) = match op {
-                    $(stringify!($one) => (cost::$one_cost.grain(), Body::One(|isa, x, out| cost::$one_cost.vectorize(isa, #[inline(always)] || {
+                let (op, grain, body) = match op {
+                    $(stringify!($one) => (stringify!($one), cost::$one_cost.grain(), Body::One(|isa, x, out| cost::$one_cost.vectorize(isa, #[inline(always)] || {
                         for (out, x) in out.iter_mut().zip(x) {
                             *out = $f(*x);
                         }
                     }))),)*
-                    $($(stringify!($two) => (cost::$two_cost.grain(), Body::$variant(|isa, [x, y], out| cost::$two_cost.vectorize(isa, #[inline(always)] || {
+                    $($(stringify!($two) => (stringify!($two), cost::$two_cost.grain(), Body::$variant(|isa, [x, y], out| cost::$two_cost.vectorize(isa, #[inline(always)] || {
                         for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
                             *out = $g(*x, *y);
                         }
                     }))),)*)*
                     _ => return None,
                 };
-                Some(Self { body, grain })
+                Some(Self { op, body, grain })
             }
 
             /// The names of the ops that have a function.

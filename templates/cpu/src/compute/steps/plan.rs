@@ -4,22 +4,26 @@ use super::super::cost::{self, Cost};
 use super::super::error::{Error, Result};
 use super::super::inline::InlineList;
 use super::super::shape::Broadcast;
+use super::merge::{Loop, Merged, merge};
 use super::{BLOCK, Body, Function};
 
 /// Functions in the order in which they are computed. Some of them are results, and later ones read the others.
 pub struct Steps {
+    /// The functions and the numbers of their operands.
+    functions: Vec<(Function, [usize; 2])>,
+    /// The numbers of the functions whose values are results.
+    results: Vec<usize>,
+    /// The loops that compute the functions.
     pub(super) steps: Vec<Step>,
     pub(super) inputs: usize,
     pub(super) blocks: usize,
-    /// The numbers of the steps that are results.
-    results: Vec<usize>,
 }
 
-/// A function, its operands, and the target of its result.
+/// A loop, its operands, and the target of its result.
 pub(super) struct Step {
-    pub function: Function,
+    pub body: Loop,
     /// The numbers of the operands: inputs, then results of steps.
-    pub operands: [usize; 2],
+    pub operands: [usize; 3],
     pub target: Target,
 }
 
@@ -60,29 +64,33 @@ impl Steps {
 
     /// Plans valid steps.
     fn planned(inputs: usize, functions: &[(Function, [usize; 2])], results: &[usize]) -> Self {
+        let merged = merge(inputs, functions, results);
         let mut plan = Self {
-            steps: Vec::with_capacity(functions.len()),
+            functions: functions.to_vec(),
+            results: results.to_vec(),
+            steps: Vec::with_capacity(merged.len()),
             inputs,
             blocks: 0,
-            results: results.to_vec(),
         };
+        let last_reads = last_reads(inputs, &merged);
         let mut free = Vec::new();
-        for (index, (function, operands)) in functions.iter().enumerate() {
-            let target = match results.iter().position(|it| *it == index) {
+        for (index, it) in merged.into_iter().enumerate() {
+            let Merged {
+                body,
+                operands,
+                function,
+            } = it;
+            let target = match results.iter().position(|it| *it == function) {
                 Some(result) => Target::Result(result),
                 None => Target::Block(free.pop().unwrap_or_else(|| plan.add_block())),
             };
             plan.steps.push(Step {
-                function: *function,
-                operands: *operands,
+                body,
+                operands,
                 target,
             });
             // A block is free when no later step reads its result. That of a step's result differs from its operands'.
-            let later = functions[index + 1..].iter().flat_map(|it| it.1);
-            let is_read = |number: usize| later.clone().any(|it| it == number);
-            let [x, y] = *operands;
-            let distinct = [Some(x), (y != x).then_some(y)];
-            let done = distinct.into_iter().flatten().filter(|it| !is_read(*it));
+            let done = (inputs..=inputs + index).filter(|it| last_reads[*it] == index);
             free.extend(done.filter_map(|it| plan.block(it)));
         }
         plan
@@ -114,9 +122,9 @@ impl Steps {
     ) -> Result<Vec<InlineList<usize>>> {
         let mut shapes: Vec<InlineList<usize>> = inputs.map(InlineList::from).collect();
         assert_eq!(shapes.len(), self.inputs, "the number of inputs");
-        for step in &self.steps {
-            let [x, y] = step.operands.map(|it| &shapes[it]);
-            let dims = match step.function.body {
+        for (function, operands) in &self.functions {
+            let [x, y] = operands.map(|it| &shapes[it]);
+            let dims = match function.body {
                 _ if x == y => x.clone(),
                 Body::One(_) => x.clone(),
                 Body::Two(_) => Broadcast::new([&x[..], &y[..]])?.dims().into(),
@@ -141,7 +149,7 @@ impl Steps {
         is_needed[last] = true;
         for number in (self.inputs..=last).rev() {
             if is_needed[number] {
-                let operands = self.steps[number - self.inputs].operands;
+                let operands = self.functions[number - self.inputs].1;
                 operands.iter().for_each(|it| is_needed[*it] = true);
             }
         }
@@ -149,8 +157,8 @@ impl Steps {
         let count = needed.partition_point(|it| *it < self.inputs);
         let renumbered = |old: usize| needed.partition_point(|it| *it < old);
         let functions = needed[count..].iter().map(|it| {
-            let step = &self.steps[it - self.inputs];
-            (step.function, step.operands.map(renumbered))
+            let (function, operands) = self.functions[it - self.inputs];
+            (function, operands.map(renumbered))
         });
         let functions: Vec<_> = functions.collect();
         let steps = Self::planned(count, &functions, &[functions.len() - 1]);
@@ -160,7 +168,7 @@ impl Steps {
     /// Returns the least number of elements of a task.
     pub(super) fn grain(&self) -> usize {
         let cheap = cost::Cheap.grain();
-        let costs = self.steps.iter().map(|it| cheap / it.function.grain);
+        let costs = self.functions.iter().map(|it| cheap / it.0.grain);
         (cheap / costs.sum::<usize>()).max(BLOCK)
     }
 
@@ -168,4 +176,13 @@ impl Steps {
     pub fn results(&self) -> usize {
         self.results.len()
     }
+}
+
+/// Returns, for each input and each loop's result, the number of the last loop that reads it.
+fn last_reads(inputs: usize, merged: &[Merged]) -> Vec<usize> {
+    let mut last = vec![0; inputs + merged.len()];
+    for (index, it) in merged.iter().enumerate() {
+        it.operands.iter().for_each(|it| last[*it] = index);
+    }
+    last
 }

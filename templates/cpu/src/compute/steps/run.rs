@@ -4,6 +4,7 @@ use super::super::operand::BroadcastOperand;
 use super::super::parallel::for_each_chunk_of;
 use super::super::shape::Broadcast;
 use super::super::simd::Isa;
+use super::merge::Loop;
 use super::plan::{Step, Steps, Target};
 use super::{BLOCK, Body};
 use std::mem;
@@ -150,11 +151,14 @@ impl<'a> Scratch<'a> {
 
 impl Step {
     fn compute<'s>(&self, isa: Isa, source: impl Fn(usize) -> &'s [f32], out: &mut [f32]) {
-        let [first, second] = self.operands;
-        match self.function.body {
-            Body::One(function) => function(isa, source(first), out),
-            Body::Two(function) | Body::TwoOfOneShape(function) => {
-                function(isa, [source(first), source(second)], out)
+        let [first, second, third] = self.operands;
+        match self.body {
+            Loop::Single(Body::One(function)) => function(isa, source(first), out),
+            Loop::Single(Body::Two(function) | Body::TwoOfOneShape(function)) => {
+                function(isa, [source(first), source(second)], out);
+            }
+            Loop::Pair(function) => {
+                function(isa, [source(first), source(second), source(third)], out);
             }
         }
     }

@@ -140,6 +140,38 @@ fn every_function_has_bits_of_single_loop() {
     });
 }
 
+/// Computes both functions of each pair, first in two plans, then in one.
+#[test]
+fn merged_functions_have_bits_of_single_loops() {
+    const LEN: usize = 1500;
+    let dims: &[usize] = &[LEN];
+    let [x, y, z] = [1, 17, 23].map(|seed| numbers(LEN, seed));
+    let run = |steps: &[(&str, [usize; 2])], inputs: &[&[f32]]| {
+        let mut out = vec![f32::NAN; LEN];
+        let inputs: Vec<_> = inputs.iter().map(|it| (dims, *it)).collect();
+        plan(inputs.len(), steps).run(&inputs, dims, &mut [&mut out]);
+        out
+    };
+    let two = ["AddN", "AddV2", "Mul", "RealDiv", "Sub"];
+    for first in [&two[..], &["Sqrt", "Square"]].concat() {
+        let (inputs, operands): (&[&[f32]], _) = match function(first).body {
+            Body::One(_) => (&[&x], [0, 0]),
+            _ => (&[&x, &y], [0, 1]),
+        };
+        let count = inputs.len();
+        let inner = run(&[(first, operands)], inputs);
+        for second in two {
+            let inputs = [inputs, &[&z]].concat();
+            let left = [(first, operands), (second, [count + 1, count])];
+            let right = [(first, operands), (second, [count, count + 1])];
+            let expected = run(&[(second, [0, 1])], &[&inner, &z]);
+            assert_eq!(run(&left, &inputs), expected, "{second}({first}, z)");
+            let expected = run(&[(second, [0, 1])], &[&z, &inner]);
+            assert_eq!(run(&right, &inputs), expected, "{second}(z, {first})");
+        }
+    }
+}
+
 #[test]
 fn every_op_that_the_sdk_replaces_has_a_function() {
     let mut functions = Function::OPS.to_vec();

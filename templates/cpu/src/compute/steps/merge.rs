@@ -1,0 +1,127 @@
+//! Merging of steps: two become one loop, which saves a write to the first cache and a read from it.
+
+use super::pair::{self, PairBody};
+use super::{Body, Function};
+
+/// A function, or two of which only the second one reads the result of the first.
+pub(super) enum Loop {
+    Single(Body),
+    Pair(PairBody),
+}
+
+/// A loop and its operands.
+pub(super) struct Merged {
+    pub body: Loop,
+    /// The numbers of the operands: inputs, then results of loops. A number is repeated if there are fewer than three.
+    pub operands: [usize; 3],
+    /// The number of the function whose result the loop writes.
+    pub function: usize,
+}
+
+/// Returns the loops that compute the functions, in their order. `results` are the numbers of the functions whose results
+/// are kept.
+pub(super) fn merge(
+    inputs: usize,
+    functions: &[(Function, [usize; 2])],
+    results: &[usize],
+) -> Vec<Merged> {
+    let mut merged: Vec<Merged> = Vec::with_capacity(functions.len());
+    for (index, (function, operands)) in functions.iter().enumerate() {
+        let is_private = |number: &usize| {
+            number
+                .checked_sub(inputs)
+                .is_some_and(|it| !results.contains(&it) && count_reads(functions, *number) == 1)
+        };
+        let pair = [0, 1].into_iter().find_map(|side| {
+            let first = Some(operands[side]).filter(is_private)? - inputs;
+            let at = merged.iter().position(|it| it.function == first)?;
+            let Loop::Single(_) = merged[at].body else {
+                return None;
+            };
+            let body = pair::find_body(functions[first].0.op, function.op, side == 0)?;
+            Some((at, body, operands[1 - side]))
+        });
+        let [x, y] = *operands;
+        let (body, operands) = match pair {
+            None => (Loop::Single(function.body), [x, y, y]),
+            Some((at, body, other)) => {
+                let [x, y, _] = merged.remove(at).operands;
+                (Loop::Pair(body), [x, y, other])
+            }
+        };
+        merged.push(Merged {
+            body,
+            operands,
+            function: index,
+        });
+    }
+    renumber(inputs, &mut merged);
+    merged
+}
+
+/// Returns how many times the functions read an operand. One of a single operand states it twice.
+fn count_reads(functions: &[(Function, [usize; 2])], number: usize) -> usize {
+    let reads = |(function, operands): &(Function, [usize; 2])| match function.body {
+        Body::One(_) => usize::from(operands[0] == number),
+        _ => operands.iter().filter(|it| **it == number).count(),
+    };
+    functions.iter().map(reads).sum()
+}
+
+/// Replaces the numbers of functions by those of the loops that write their results.
+fn renumber(inputs: usize, merged: &mut [Merged]) {
+    let functions: Vec<usize> = merged.iter().map(|it| it.function).collect();
+    let operands = merged.iter_mut().flat_map(|it| &mut it.operands);
+    for number in operands.filter(|it| **it >= inputs) {
+        *number = inputs + functions.partition_point(|it| *it < *number - inputs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Merges functions of which the last one is the only result, and returns for each loop whether it is a pair, and its
+    /// operands.
+    fn merged(inputs: usize, functions: &[(&str, [usize; 2])]) -> Vec<(bool, [usize; 3])> {
+        let functions: Vec<_> = functions
+            .iter()
+            .map(|(op, operands)| (Function::of_op(op).unwrap(), *operands))
+            .collect();
+        merge(inputs, &functions, &[functions.len() - 1])
+            .iter()
+            .map(|it| (matches!(it.body, Loop::Pair(_)), it.operands))
+            .collect()
+    }
+
+    #[test]
+    fn second_function_takes_operands_of_first() {
+        let left = [("Sub", [0, 1]), ("Mul", [3, 2])];
+        assert_eq!(merged(3, &left), [(true, [0, 1, 2])]);
+        let right = [("Square", [0, 0]), ("Sub", [1, 2])];
+        assert_eq!(merged(2, &right), [(true, [0, 0, 1])]);
+        let chain = [("Sub", [0, 1]), ("Mul", [3, 2]), ("AddV2", [0, 4])];
+        let loops = [(true, [0, 1, 2]), (false, [0, 3, 3])];
+        assert_eq!(
+            merged(3, &chain),
+            loops,
+            "a pair is not the first of a pair"
+        );
+    }
+
+    #[test]
+    fn value_of_several_readers_is_computed_alone() {
+        let twice = [("Sub", [0, 1]), ("Mul", [2, 2])];
+        assert_eq!(merged(2, &twice), [(false, [0, 1, 1]), (false, [2, 2, 2])]);
+        let later = [("Sub", [0, 1]), ("Mul", [2, 0]), ("Sub", [3, 2])];
+        assert_eq!(merged(2, &later), [(false, [0, 1, 1]), (true, [2, 0, 2])]);
+    }
+
+    #[test]
+    fn result_is_computed_alone() {
+        let functions = ["Sub", "Mul"].map(|op| Function::of_op(op).unwrap());
+        let functions = [(functions[0], [0, 1]), (functions[1], [2, 0])];
+        assert_eq!(merge(2, &functions, &[1]).len(), 1);
+        assert_eq!(merge(2, &functions, &[1, 0]).len(), 2);
+    }
+}

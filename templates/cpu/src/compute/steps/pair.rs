@@ -1,0 +1,77 @@
+//! Two functions in one loop: the second one reads the first one's result from a register.
+
+use super::super::arith;
+use super::super::cost::{self, Cost};
+use super::super::simd::Isa;
+
+/// A loop over two functions. Its operands are those of the first function, and the other operand of the second one.
+pub(super) type PairBody = fn(Isa, [&[f32]; 3], &mut [f32]);
+
+/// A function of two operands, of which one of a single operand ignores the second.
+trait Binary {
+    fn compute(x: f32, y: f32) -> f32;
+}
+
+macro_rules! functions {
+    ($($name:ident: $function:expr;)*) => {$(
+        struct $name;
+
+        impl Binary for $name {
+            #[inline(always)]
+            fn compute(x: f32, y: f32) -> f32 {
+                ($function)(x, y)
+            }
+        }
+    )*};
+}
+
+functions! {
+    Add: arith::add;
+    Mul: arith::mul;
+    RealDiv: arith::real_div;
+    // The second operand divided by the first.
+    RealDivided: |x, y| arith::real_div(y, x);
+    Sqrt: |x, _| arith::sqrt(x);
+    Square: |x, _| arith::square(x);
+    Sub: arith::sub;
+    // The first operand subtracted from the second.
+    Subtracted: |x, y| arith::sub(y, x);
+}
+
+/// Returns the loop over two ops, or `None` if there is none. `is_first` is true if the first op's result is the first
+/// operand of the second op.
+pub(super) fn find_body(first: &str, second: &str, is_first: bool) -> Option<PairBody> {
+    match first {
+        "AddN" | "AddV2" => find_second::<Add>(second, is_first),
+        "Mul" => find_second::<Mul>(second, is_first),
+        "RealDiv" => find_second::<RealDiv>(second, is_first),
+        "Sqrt" => find_second::<Sqrt>(second, is_first),
+        "Square" => find_second::<Square>(second, is_first),
+        "Sub" => find_second::<Sub>(second, is_first),
+        _ => None,
+    }
+}
+
+fn find_second<First: Binary>(second: &str, is_first: bool) -> Option<PairBody> {
+    match (second, is_first) {
+        ("AddN" | "AddV2", _) => Some(compute::<First, Add>),
+        ("Mul", _) => Some(compute::<First, Mul>),
+        ("RealDiv", true) => Some(compute::<First, RealDiv>),
+        ("RealDiv", false) => Some(compute::<First, RealDivided>),
+        ("Sub", true) => Some(compute::<First, Sub>),
+        ("Sub", false) => Some(compute::<First, Subtracted>),
+        _ => None,
+    }
+}
+
+fn compute<First: Binary, Second: Binary>(isa: Isa, [x, y, z]: [&[f32]; 3], out: &mut [f32]) {
+    cost::Cheap.vectorize(
+        isa,
+        #[inline(always)]
+        || {
+            for (out, ((x, y), z)) in out.iter_mut().zip(x.iter().zip(y).zip(z)) {
+                *out = Second::compute(First::compute(*x, *y), *z);
+            }
+        },
+    );
+}
