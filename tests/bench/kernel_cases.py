@@ -43,6 +43,11 @@ def unary():
             yield Case(f"{name} {size}", run, [np.abs(np.random.default_rng(2).normal(size=shape)).astype(np.float32)])
 
 
+def of_core():
+    """Yields a kernel of core itself, which runs on a plugin's device too: TensorFlow's own part of a call."""
+    yield Case("Identity 8, a kernel of core", lambda x: R.Identity(input=x), [(8,)])
+
+
 def named(name):
     """Returns a function that calls an op of one input."""
     op = getattr(R, name)
@@ -209,5 +214,5 @@ def functions():
 
 
 def every():
-    for family in (unary, binary, casts, reductions, products, convolutions, networks, moves, small_dims, images, functions):
+    for family in (of_core, unary, binary, casts, reductions, products, convolutions, networks, moves, small_dims, images, functions):
         yield from family()
