@@ -43,7 +43,7 @@ def unary():
             yield Case(f"{name} {size}", run, [np.abs(np.random.default_rng(2).normal(size=shape)).astype(np.float32)])
 
 
-def of_core():
+def core_kernels():
     """Yields a kernel of core itself, which runs on a plugin's device too: TensorFlow's own part of a call."""
     yield Case("Identity 8, a kernel of core", lambda x: R.Identity(input=x), [(8,)])
 
@@ -214,5 +214,5 @@ def functions():
 
 
 def every():
-    for family in (of_core, unary, binary, casts, reductions, products, convolutions, networks, moves, small_dims, images, functions):
+    for family in (core_kernels, unary, binary, casts, reductions, products, convolutions, networks, moves, small_dims, images, functions):
         yield from family()

@@ -12,8 +12,8 @@ use crate::compute::workspace::with_buffer;
 
 /// The largest number of terms that are summed in registers.
 pub(super) const DEPTH: usize = 512;
-/// The number of rows of the left operand in a block that fits in the second cache.
-const ROWS: usize = 256;
+/// The number of bytes of the left operand in a block, which fits in the second cache beside a strip of the right one.
+const LEFT_BYTES: usize = 512 << 10;
 /// The number of bytes of the right operand that are packed at a time.
 const RIGHT_BYTES: usize = 2 << 20;
 /// The minimal number of multiply-adds in a task.
@@ -158,6 +158,11 @@ pub(super) fn split_evenly(
     (0..parts).map(move |part| (start(part), start(part + 1) - start(part)))
 }
 
+/// Returns the number of rows of the left operand in a block.
+const fn block_rows<T>() -> usize {
+    LEFT_BYTES / size_of::<T>() / DEPTH
+}
+
 /// Computes one rectangle.
 ///
 /// # Safety
@@ -172,7 +177,7 @@ unsafe fn compute_rectangle<T: Tiled>(
     let (m, n) = (area.rows.len(), area.columns.len());
     let depth = DEPTH.min(operands.k);
     let right = depth * n.min(wide).next_multiple_of(tile.lanes);
-    let left = depth * m.min(ROWS).next_multiple_of(tile.rows);
+    let left = depth * m.min(block_rows::<T>()).next_multiple_of(tile.rows);
     with_buffer::<T, _>(left + right, |buffer| {
         let (left, right) = buffer.split_at_mut(left);
         for (j, columns) in split_evenly(n, wide, tile.columns()) {
@@ -208,7 +213,7 @@ impl<T: Tiled> Block<'_, T> {
     unsafe fn run(&self, rows: &std::ops::Range<usize>, left: &mut [T], right: &mut [T]) {
         // SAFETY: the block's rows and columns are within `b`.
         unsafe { self.pack_right(right) };
-        for (i, rows_here) in split_evenly(rows.len(), ROWS, self.tile.rows) {
+        for (i, rows_here) in split_evenly(rows.len(), block_rows::<T>(), self.tile.rows) {
             // SAFETY: the rows are within `a` and `c`, and the terms within `a`.
             unsafe { self.rows(rows.start + i, rows_here, left, right) };
         }

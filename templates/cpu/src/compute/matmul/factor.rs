@@ -144,7 +144,7 @@ mod tests {
             (3, 5, 7),
             (17, 64, 33),
             (70, 301, 50),
-            (64, 600, 96),
+            (64, 1200, 96),
         ] {
             for transposed in 0..4 {
                 let product = Product {

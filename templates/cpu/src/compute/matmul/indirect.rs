@@ -257,7 +257,7 @@ impl<T: Tiled> Indirect<'_, T> {
         );
     }
 
-    /// Computes a strip of columns, in blocks of terms for the first cache.
+    /// Computes a strip of columns, in blocks of terms for the second cache.
     ///
     /// # Safety
     /// - [`check`](Self::check) has returned; the columns are a strip of the right operand.
@@ -272,8 +272,8 @@ impl<T: Tiled> Indirect<'_, T> {
     ) {
         let (b, b_step) = right.strip(first, columns);
         let mut term = 0;
-        let most = (DEPTH / self.run).max(1);
-        for (start, count) in split_evenly(self.runs.len(), most, 1) {
+        let max_runs = (DEPTH / self.run).max(1);
+        for (start, count) in split_evenly(self.runs.len(), max_runs, 1) {
             let runs = &self.runs[start..start + count];
             for (p, run) in split_evenly(self.run, DEPTH, 1) {
                 let strip = Strip {

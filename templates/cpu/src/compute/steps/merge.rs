@@ -10,7 +10,7 @@ pub(super) enum Loop {
 }
 
 /// A loop and its operands.
-pub(super) struct Merged {
+pub(super) struct MergedLoop {
     pub body: Loop,
     /// The numbers of the operands: inputs, then results of loops. A number is repeated if there are fewer than three.
     pub operands: [usize; 3],
@@ -24,8 +24,8 @@ pub(super) fn merge(
     inputs: usize,
     functions: &[(Function, [usize; 2])],
     results: &[usize],
-) -> Vec<Merged> {
-    let mut merged: Vec<Merged> = Vec::with_capacity(functions.len());
+) -> Vec<MergedLoop> {
+    let mut merged: Vec<MergedLoop> = Vec::with_capacity(functions.len());
     for (index, (function, operands)) in functions.iter().enumerate() {
         let is_private = |number: &usize| {
             number
@@ -49,7 +49,7 @@ pub(super) fn merge(
                 (Loop::Pair(body), [x, y, other])
             }
         };
-        merged.push(Merged {
+        merged.push(MergedLoop {
             body,
             operands,
             function: index,
@@ -59,17 +59,18 @@ pub(super) fn merge(
     merged
 }
 
-/// Returns how many times the functions read an operand. One of a single operand states it twice.
+/// Returns how many times the functions state an operand. One of a single operand counts once, and its second operand, which
+/// it ignores, counts too: the value must exist.
 fn count_reads(functions: &[(Function, [usize; 2])], number: usize) -> usize {
     let reads = |(function, operands): &(Function, [usize; 2])| match function.body {
-        Body::One(_) => usize::from(operands[0] == number),
+        Body::One(_) => usize::from(operands.contains(&number)),
         _ => operands.iter().filter(|it| **it == number).count(),
     };
     functions.iter().map(reads).sum()
 }
 
 /// Replaces the numbers of functions by those of the loops that write their results.
-fn renumber(inputs: usize, merged: &mut [Merged]) {
+fn renumber(inputs: usize, merged: &mut [MergedLoop]) {
     let functions: Vec<usize> = merged.iter().map(|it| it.function).collect();
     let operands = merged.iter_mut().flat_map(|it| &mut it.operands);
     for number in operands.filter(|it| **it >= inputs) {
@@ -106,6 +107,15 @@ mod tests {
             merged(3, &chain),
             loops,
             "a pair is not the first of a pair"
+        );
+    }
+
+    #[test]
+    fn one_of_two_operands_is_merged() {
+        let functions = [("Mul", [0, 1]), ("Sub", [1, 0]), ("AddV2", [2, 3])];
+        assert_eq!(
+            merged(2, &functions),
+            [(false, [1, 0, 0]), (true, [0, 1, 2])]
         );
     }
 

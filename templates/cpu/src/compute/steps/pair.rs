@@ -8,7 +8,7 @@ use super::super::simd::Isa;
 pub(super) type PairBody = fn(Isa, [&[f32]; 3], &mut [f32]);
 
 /// A function of two operands, of which one of a single operand ignores the second.
-trait Binary {
+trait BinaryFunction {
     fn compute(x: f32, y: f32) -> f32;
 }
 
@@ -16,7 +16,7 @@ macro_rules! functions {
     ($($name:ident: $function:expr;)*) => {$(
         struct $name;
 
-        impl Binary for $name {
+        impl BinaryFunction for $name {
             #[inline(always)]
             fn compute(x: f32, y: f32) -> f32 {
                 ($function)(x, y)
@@ -29,13 +29,11 @@ functions! {
     Add: arith::add;
     Mul: arith::mul;
     RealDiv: arith::real_div;
-    // The second operand divided by the first.
-    RealDivided: |x, y| arith::real_div(y, x);
+    ReversedRealDiv: |x, y| arith::real_div(y, x);
     Sqrt: |x, _| arith::sqrt(x);
     Square: |x, _| arith::square(x);
     Sub: arith::sub;
-    // The first operand subtracted from the second.
-    Subtracted: |x, y| arith::sub(y, x);
+    ReversedSub: |x, y| arith::sub(y, x);
 }
 
 /// Returns the loop over two ops, or `None` if there is none. `is_first` is true if the first op's result is the first
@@ -52,19 +50,23 @@ pub(super) fn find_body(first: &str, second: &str, is_first: bool) -> Option<Pai
     }
 }
 
-fn find_second<First: Binary>(second: &str, is_first: bool) -> Option<PairBody> {
+fn find_second<First: BinaryFunction>(second: &str, is_first: bool) -> Option<PairBody> {
     match (second, is_first) {
         ("AddN" | "AddV2", _) => Some(compute::<First, Add>),
         ("Mul", _) => Some(compute::<First, Mul>),
         ("RealDiv", true) => Some(compute::<First, RealDiv>),
-        ("RealDiv", false) => Some(compute::<First, RealDivided>),
+        ("RealDiv", false) => Some(compute::<First, ReversedRealDiv>),
         ("Sub", true) => Some(compute::<First, Sub>),
-        ("Sub", false) => Some(compute::<First, Subtracted>),
+        ("Sub", false) => Some(compute::<First, ReversedSub>),
         _ => None,
     }
 }
 
-fn compute<First: Binary, Second: Binary>(isa: Isa, [x, y, z]: [&[f32]; 3], out: &mut [f32]) {
+fn compute<First: BinaryFunction, Second: BinaryFunction>(
+    isa: Isa,
+    [x, y, z]: [&[f32]; 3],
+    out: &mut [f32],
+) {
     cost::Cheap.vectorize(
         isa,
         #[inline(always)]

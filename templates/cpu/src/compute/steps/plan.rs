@@ -4,33 +4,33 @@ use super::super::cost::{self, Cost};
 use super::super::error::{Error, Result};
 use super::super::inline::InlineList;
 use super::super::shape::Broadcast;
-use super::merge::{Loop, Merged, merge};
+use super::merge::{Loop, MergedLoop, merge};
 use super::{BLOCK, Body, Function};
 
-/// Functions in the order in which they are computed. Some of them are results, and later ones read the others.
+/// Functions of inputs and of earlier functions' values, of which some are results, and the loops that compute them.
 pub struct Steps {
     /// The functions and the numbers of their operands.
     functions: Vec<(Function, [usize; 2])>,
     /// The numbers of the functions whose values are results.
     results: Vec<usize>,
-    /// The loops that compute the functions.
-    pub(super) steps: Vec<Step>,
+    /// The loops in the order in which they are computed.
+    pub(super) loops: Vec<PlannedLoop>,
     pub(super) inputs: usize,
     pub(super) blocks: usize,
 }
 
 /// A loop, its operands, and the target of its result.
-pub(super) struct Step {
+pub(super) struct PlannedLoop {
     pub body: Loop,
-    /// The numbers of the operands: inputs, then results of steps.
+    /// The numbers of the operands: inputs, then results of loops.
     pub operands: [usize; 3],
     pub target: Target,
 }
 
-/// The memory of a step's result.
+/// The memory of a loop's result.
 #[derive(Clone, Copy)]
 pub(super) enum Target {
-    /// A block, which further steps may use after the last one that reads it.
+    /// A block, which further loops may use after the last one that reads it.
     Block(usize),
     /// The result of this number.
     Result(usize),
@@ -68,14 +68,14 @@ impl Steps {
         let mut plan = Self {
             functions: functions.to_vec(),
             results: results.to_vec(),
-            steps: Vec::with_capacity(merged.len()),
+            loops: Vec::with_capacity(merged.len()),
             inputs,
             blocks: 0,
         };
         let last_reads = last_reads(inputs, &merged);
         let mut free = Vec::new();
         for (index, it) in merged.into_iter().enumerate() {
-            let Merged {
+            let MergedLoop {
                 body,
                 operands,
                 function,
@@ -84,12 +84,12 @@ impl Steps {
                 Some(result) => Target::Result(result),
                 None => Target::Block(free.pop().unwrap_or_else(|| plan.add_block())),
             };
-            plan.steps.push(Step {
+            plan.loops.push(PlannedLoop {
                 body,
                 operands,
                 target,
             });
-            // A block is free when no later step reads its result. That of a step's result differs from its operands'.
+            // A block is free when no later loop reads its result. That of a loop's result differs from its operands'.
             let done = (inputs..=inputs + index).filter(|it| last_reads[*it] == index);
             free.extend(done.filter_map(|it| plan.block(it)));
         }
@@ -98,7 +98,7 @@ impl Steps {
 
     /// Returns the block of an operand, or `None` if it is an input or a result.
     fn block(&self, operand: usize) -> Option<usize> {
-        match self.steps[operand.checked_sub(self.inputs)?].target {
+        match self.loops[operand.checked_sub(self.inputs)?].target {
             Target::Block(block) => Some(block),
             Target::Result(_) => None,
         }
@@ -179,7 +179,7 @@ impl Steps {
 }
 
 /// Returns, for each input and each loop's result, the number of the last loop that reads it.
-fn last_reads(inputs: usize, merged: &[Merged]) -> Vec<usize> {
+fn last_reads(inputs: usize, merged: &[MergedLoop]) -> Vec<usize> {
     let mut last = vec![0; inputs + merged.len()];
     for (index, it) in merged.iter().enumerate() {
         it.operands.iter().for_each(|it| last[*it] = index);

@@ -5,7 +5,7 @@ use super::super::parallel::for_each_chunk_of;
 use super::super::shape::Broadcast;
 use super::super::simd::Isa;
 use super::merge::Loop;
-use super::plan::{Step, Steps, Target};
+use super::plan::{PlannedLoop, Steps, Target};
 use super::{BLOCK, Body};
 use std::mem;
 use std::ops::Range;
@@ -68,7 +68,7 @@ struct Scratch<'a> {
     operands: Vec<Option<BroadcastOperand<'a, f32, 2>>>,
     /// For each input that has not the result's shape, its elements.
     loaded: Vec<Vec<f32>>,
-    /// The values of the steps that are no results.
+    /// The values of the loops that write no results.
     blocks: Vec<Vec<f32>>,
 }
 
@@ -111,18 +111,20 @@ impl<'a> Scratch<'a> {
         outs: &mut [&mut [f32]],
     ) {
         let whole = first + block.start..first + block.end;
-        for step in &plan.steps {
-            match step.target {
+        for it in &plan.loops {
+            match it.target {
                 Target::Block(index) => {
                     let mut target = mem::take(&mut self.blocks[index]);
-                    let source = |it| self.source(plan, inputs, it, [&block, &whole], outs);
-                    step.compute(isa, source, &mut target[..block.len()]);
+                    let source =
+                        |operand| self.source(plan, inputs, operand, [&block, &whole], outs);
+                    it.compute(isa, source, &mut target[..block.len()]);
                     self.blocks[index] = target;
                 }
                 Target::Result(index) => {
                     let target = mem::take(&mut outs[index]);
-                    let source = |it| self.source(plan, inputs, it, [&block, &whole], outs);
-                    step.compute(isa, source, &mut target[block.clone()]);
+                    let source =
+                        |operand| self.source(plan, inputs, operand, [&block, &whole], outs);
+                    it.compute(isa, source, &mut target[block.clone()]);
                     outs[index] = target;
                 }
             }
@@ -139,7 +141,7 @@ impl<'a> Scratch<'a> {
         outs: &'s [&mut [f32]],
     ) -> &'s [f32] {
         match inputs.get(operand) {
-            None => match plan.steps[operand - inputs.len()].target {
+            None => match plan.loops[operand - inputs.len()].target {
                 Target::Block(index) => &self.blocks[index][..block.len()],
                 Target::Result(index) => &outs[index][block.clone()],
             },
@@ -149,7 +151,7 @@ impl<'a> Scratch<'a> {
     }
 }
 
-impl Step {
+impl PlannedLoop {
     fn compute<'s>(&self, isa: Isa, source: impl Fn(usize) -> &'s [f32], out: &mut [f32]) {
         let [first, second, third] = self.operands;
         match self.body {

@@ -163,7 +163,7 @@ fn equal_images_of_a_depthwise_convolution_have_equal_bits() {
 }
 
 /// The shapes cover several blocks of windows, lines longer than a block, several parts of a filter's gradient, one channel
-/// of a color image, windows that are far apart, and blocks of channels.
+/// of a color image, windows that are far apart, blocks of channels, and more channels than a tile adds in registers.
 #[test]
 fn large_convolutions_match_oracle() {
     let slide = |stride, dilation, padding| {
@@ -202,6 +202,7 @@ fn large_convolutions_match_oracle() {
     ));
     check::<f64>(([3, 20, 21, 32], [3, 3, 32, 24], slide(2, 1, Padding::Same)));
     check::<f32>(([3, 9, 9, 200], [3, 3, 200, 208], slide(1, 1, Padding::Same)));
+    check::<f32>(([1, 6, 5, 530], [2, 2, 530, 8], slide(1, 1, Padding::Same)));
     check::<f32>(([3, 30, 31, 40], [3, 3, 1, 40], slide(1, 1, Padding::Same)));
     check::<f64>(([3, 30, 31, 7], [3, 3, 1, 21], slide(2, 1, Padding::Same)));
 }

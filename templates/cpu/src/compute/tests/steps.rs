@@ -1,9 +1,13 @@
 //! Steps of elementwise functions have the bits of the single loops.
 
+use super::{assert_same, on_every_isa};
 use crate::compute::elementary::Elementary;
 use crate::compute::map::{map1, map2};
 use crate::compute::shape::Broadcast;
+use crate::compute::simd::Isa;
 use crate::compute::steps::{Body, Function, Steps};
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 fn function(op: &str) -> Function {
     Function::of_op(op).unwrap()
@@ -140,35 +144,110 @@ fn every_function_has_bits_of_single_loop() {
     });
 }
 
-/// Computes both functions of each pair, first in two plans, then in one.
+/// Numbers of all signs and magnitudes, infinities, NaN and zeros.
+const SPECIAL: [f32; 13] = [
+    0.0,
+    -0.0,
+    1.5,
+    -2.75,
+    f32::INFINITY,
+    f32::NEG_INFINITY,
+    f32::NAN,
+    f32::MAX,
+    -f32::MAX,
+    f32::MIN_POSITIVE,
+    1e-45,
+    -1e-40,
+    3e38,
+];
+
+/// Returns the value of each function of the inputs, of one length, by a loop for each function.
+fn values(inputs: &[Vec<f32>], functions: &[(Function, [usize; 2])]) -> Vec<Vec<f32>> {
+    let mut values = inputs.to_vec();
+    for (function, [x, y]) in functions {
+        let mut out = vec![0.0; inputs[0].len()];
+        match function.body {
+            Body::One(f) => f(Isa::current(), &values[*x], &mut out),
+            Body::Two(f) | Body::TwoOfOneShape(f) => {
+                f(Isa::current(), [&values[*x], &values[*y]], &mut out);
+            }
+        }
+        values.push(out);
+    }
+    values.split_off(inputs.len())
+}
+
+/// Compares results of the functions, on every instruction set, with those of a loop for each function.
+fn check(inputs: &[Vec<f32>], functions: &[(Function, [usize; 2])], results: &[usize]) {
+    let dims: &[usize] = &[inputs[0].len()];
+    let steps = Steps::new(inputs.len(), functions, results).unwrap();
+    let operands: Vec<_> = inputs.iter().map(|it| (dims, &it[..])).collect();
+    on_every_isa(|isa| {
+        let expected = values(inputs, functions);
+        let mut found = vec![vec![f32::NAN; dims[0]]; results.len()];
+        let mut outs: Vec<&mut [f32]> = found.iter_mut().map(|it| &mut it[..]).collect();
+        steps.run(&operands, dims, &mut outs);
+        for (index, (found, result)) in found.iter().zip(results).enumerate() {
+            assert_same(isa, found, &expected[*result]);
+            let (single, read) = steps.restricted_to(index);
+            let operands: Vec<_> = read.iter().map(|it| operands[*it]).collect();
+            let mut out = vec![f32::NAN; dims[0]];
+            single.run(&operands, dims, &mut [&mut out]);
+            assert_same(isa, &out, found);
+        }
+    });
+}
+
+/// Each pair of functions, of all pairs of special numbers, with the first function on either side of the second.
 #[test]
 fn merged_functions_have_bits_of_single_loops() {
-    const LEN: usize = 1500;
-    let dims: &[usize] = &[LEN];
-    let [x, y, z] = [1, 17, 23].map(|seed| numbers(LEN, seed));
-    let run = |steps: &[(&str, [usize; 2])], inputs: &[&[f32]]| {
-        let mut out = vec![f32::NAN; LEN];
-        let inputs: Vec<_> = inputs.iter().map(|it| (dims, *it)).collect();
-        plan(inputs.len(), steps).run(&inputs, dims, &mut [&mut out]);
-        out
-    };
+    let all = |step: usize| (0..13 * 13 * 13).map(move |i| SPECIAL[i / step % 13]);
+    let inputs: Vec<Vec<f32>> = [1, 13, 169].map(|step| all(step).collect()).to_vec();
     let two = ["AddN", "AddV2", "Mul", "RealDiv", "Sub"];
     for first in [&two[..], &["Sqrt", "Square"]].concat() {
-        let (inputs, operands): (&[&[f32]], _) = match function(first).body {
-            Body::One(_) => (&[&x], [0, 0]),
-            _ => (&[&x, &y], [0, 1]),
-        };
-        let count = inputs.len();
-        let inner = run(&[(first, operands)], inputs);
         for second in two {
-            let inputs = [inputs, &[&z]].concat();
-            let left = [(first, operands), (second, [count + 1, count])];
-            let right = [(first, operands), (second, [count, count + 1])];
-            let expected = run(&[(second, [0, 1])], &[&inner, &z]);
-            assert_eq!(run(&left, &inputs), expected, "{second}({first}, z)");
-            let expected = run(&[(second, [0, 1])], &[&z, &inner]);
-            assert_eq!(run(&right, &inputs), expected, "{second}(z, {first})");
+            for operands in [[3, 2], [2, 3]] {
+                let functions = [(function(first), [0, 1]), (function(second), operands)];
+                check(&inputs, &functions, &[1]);
+            }
         }
+    }
+}
+
+#[test]
+fn ignored_operand_is_no_operand_of_merged_functions() {
+    let steps = [
+        ("Sub", [0, 1]),
+        ("Sqrt", [0, 2]),
+        ("AddV2", [3, 0]),
+        ("Mul", [2, 4]),
+    ];
+    let functions = steps.map(|(op, operands)| (function(op), operands));
+    check(&[numbers(1500, 1), numbers(1500, 5)], &functions, &[3]);
+}
+
+proptest! {
+    /// Values that are read once, several times and later than the next functions; several results.
+    #[test]
+    fn random_functions_have_bits_of_single_loops(
+        inputs in 1..=3_usize,
+        picks in vec((0..Function::OPS.len(), any::<[prop::sample::Index; 2]>(), any::<bool>()), 3..14),
+    ) {
+        let mut functions = Vec::new();
+        for (index, (op, operands, is_cheap)) in picks.iter().enumerate() {
+            // Each input is read. The others are mostly late values, so that chains are long.
+            let known = inputs + index;
+            let late = |it: &prop::sample::Index| known - 1 - it.index(known.min(4));
+            let first = if index < inputs { index } else { late(&operands[0]) };
+            let cheap = ["AddV2", "Mul", "RealDiv", "Sub", "Sqrt", "Square"];
+            let op = if *is_cheap { cheap[op % cheap.len()] } else { Function::OPS[*op] };
+            functions.push((function(op), [first, late(&operands[1])]));
+        }
+        let is_read = |number: usize| functions.iter().any(|it| it.1.contains(&number));
+        let results: Vec<usize> = (0..functions.len()).filter(|it| !is_read(inputs + it) || it % 5 == 4).collect();
+        let numbers = |seed: usize| (0..1100).map(|i| SPECIAL[(i * (seed + 1) + seed) % 13]).collect();
+        let inputs: Vec<Vec<f32>> = (0..inputs).map(numbers).collect();
+        check(&inputs, &functions, &results);
     }
 }
 
