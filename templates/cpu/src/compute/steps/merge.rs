@@ -27,28 +27,18 @@ pub(super) fn merge(
 ) -> Vec<MergedLoop> {
     let mut merged: Vec<MergedLoop> = Vec::with_capacity(functions.len());
     for (index, (function, operands)) in functions.iter().enumerate() {
-        let is_private = |number: &usize| {
-            number
-                .checked_sub(inputs)
-                .is_some_and(|it| !results.contains(&it) && count_reads(functions, *number) == 1)
+        let is_private = |number: usize| {
+            let is_result = |it: usize| results.contains(&it);
+            number >= inputs && !is_result(number - inputs) && count_reads(functions, number) == 1
         };
         let pair = [0, 1].into_iter().find_map(|side| {
-            let first = Some(operands[side]).filter(is_private)? - inputs;
-            let at = merged.iter().position(|it| it.function == first)?;
-            let Loop::Single(_) = merged[at].body else {
-                return None;
-            };
+            let first = is_private(operands[side]).then(|| operands[side] - inputs)?;
             let body = pair::find_body(functions[first].0.op, function.op, side == 0)?;
-            Some((at, body, operands[1 - side]))
+            let first = remove_single(&mut merged, first)?;
+            Some((Loop::Pair(body), [first[0], first[1], operands[1 - side]]))
         });
         let [x, y] = *operands;
-        let (body, operands) = match pair {
-            None => (Loop::Single(function.body), [x, y, y]),
-            Some((at, body, other)) => {
-                let [x, y, _] = merged.remove(at).operands;
-                (Loop::Pair(body), [x, y, other])
-            }
-        };
+        let (body, operands) = pair.unwrap_or((Loop::Single(function.body), [x, y, y]));
         merged.push(MergedLoop {
             body,
             operands,
@@ -57,6 +47,15 @@ pub(super) fn merge(
     }
     renumber(inputs, &mut merged);
     merged
+}
+
+/// Removes the loop of this function and returns its operands, or `None` if it is a pair.
+fn remove_single(merged: &mut Vec<MergedLoop>, function: usize) -> Option<[usize; 3]> {
+    let is_single = |it: &MergedLoop| matches!(it.body, Loop::Single(_));
+    let at = merged
+        .iter()
+        .position(|it| it.function == function && is_single(it))?;
+    Some(merged.remove(at).operands)
 }
 
 /// Returns how many times the functions state an operand. One of a single operand counts once, and its second operand, which
