@@ -77,12 +77,12 @@ def test_every_model_has_losses_of_cpu():
             is_compiled = name in COMPILED_BY_XLA and NO_JIT_DEVICE.search(device)
             if not is_absent and not is_compiled:
                 wrong[name] = device
-        elif not has_losses(name, cpu, device) and not has_losses(name, losses_again(name, cpu), device):
+        elif not has_losses(name, cpu, device) and not has_losses(name, cpu_losses_again(name, cpu), device):
             wrong[name] = cpu[:2], device[:2]
     assert not wrong, json.dumps(wrong, indent=1)
 
 
-def losses_again(name, cpu):
+def cpu_losses_again(name, cpu):
     """Returns the losses on the CPU device in another process if they differ from `cpu`: on a busy machine 2.12 can run two
     random ops with a state in the other order."""
     again = outcomes.__wrapped__(name)[0][name]["cpu"]

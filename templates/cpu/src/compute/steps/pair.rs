@@ -7,7 +7,7 @@ use super::super::simd::Isa;
 /// A loop over two functions. Its operands are those of the first function, and the other operand of the second one.
 pub(super) type PairBody = fn(Isa, [&[f32]; 3], &mut [f32]);
 
-/// A function of two operands, of which one of a single operand ignores the second.
+/// A function of two operands. One that needs a single operand ignores the second.
 trait BinaryFunction {
     fn compute(x: f32, y: f32) -> f32;
 }

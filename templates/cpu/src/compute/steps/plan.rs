@@ -4,7 +4,7 @@ use super::super::cost::{self, Cost};
 use super::super::error::{Error, Result};
 use super::super::inline::InlineList;
 use super::super::shape::Broadcast;
-use super::merge::{Loop, MergedLoop, merge};
+use super::merge::{MergedLoop, merge};
 use super::{BLOCK, Body, Function};
 
 /// Functions of inputs and of earlier functions' values, of which some are results, and the loops that compute them.
@@ -19,11 +19,9 @@ pub struct Steps {
     pub(super) blocks: usize,
 }
 
-/// A loop, its operands, and the target of its result.
+/// A loop and the target of its result.
 pub(super) struct PlannedLoop {
-    pub body: Loop,
-    /// The numbers of the operands: inputs, then results of loops.
-    pub operands: [usize; 3],
+    pub merged: MergedLoop,
     pub target: Target,
 }
 
@@ -74,21 +72,12 @@ impl Steps {
         };
         let last_reads = last_reads(inputs, &merged);
         let mut free = Vec::new();
-        for (index, it) in merged.into_iter().enumerate() {
-            let MergedLoop {
-                body,
-                operands,
-                function,
-            } = it;
-            let target = match results.iter().position(|it| *it == function) {
+        for (index, merged) in merged.into_iter().enumerate() {
+            let target = match results.iter().position(|it| *it == merged.function) {
                 Some(result) => Target::Result(result),
                 None => Target::Block(free.pop().unwrap_or_else(|| plan.add_block())),
             };
-            plan.loops.push(PlannedLoop {
-                body,
-                operands,
-                target,
-            });
+            plan.loops.push(PlannedLoop { merged, target });
             // A block is free when no later loop reads its result. That of a loop's result differs from its operands'.
             let done = (inputs..=inputs + index).filter(|it| last_reads[*it] == index);
             free.extend(done.filter_map(|it| plan.block(it)));

@@ -4,8 +4,8 @@ use super::super::operand::BroadcastOperand;
 use super::super::parallel::for_each_chunk_of;
 use super::super::shape::Broadcast;
 use super::super::simd::Isa;
-use super::merge::Loop;
-use super::plan::{PlannedLoop, Steps, Target};
+use super::merge::{Loop, MergedLoop};
+use super::plan::{Steps, Target};
 use super::{BLOCK, Body};
 use std::mem;
 use std::ops::Range;
@@ -117,14 +117,14 @@ impl<'a> Scratch<'a> {
                     let mut target = mem::take(&mut self.blocks[index]);
                     let source =
                         |operand| self.source(plan, inputs, operand, [&block, &whole], outs);
-                    it.compute(isa, source, &mut target[..block.len()]);
+                    it.merged.compute(isa, source, &mut target[..block.len()]);
                     self.blocks[index] = target;
                 }
                 Target::Result(index) => {
                     let target = mem::take(&mut outs[index]);
                     let source =
                         |operand| self.source(plan, inputs, operand, [&block, &whole], outs);
-                    it.compute(isa, source, &mut target[block.clone()]);
+                    it.merged.compute(isa, source, &mut target[block.clone()]);
                     outs[index] = target;
                 }
             }
@@ -151,7 +151,7 @@ impl<'a> Scratch<'a> {
     }
 }
 
-impl PlannedLoop {
+impl MergedLoop {
     fn compute<'s>(&self, isa: Isa, source: impl Fn(usize) -> &'s [f32], out: &mut [f32]) {
         let [first, second, third] = self.operands;
         match self.body {
