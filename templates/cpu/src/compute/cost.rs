@@ -4,16 +4,18 @@ use super::simd::Isa;
 
 /// The cost of one element.
 pub trait Cost: Copy + Sync {
-    /// True if a loop over a large result waits for memory. A constant, so that code for other loops is not compiled.
-    const IS_BOUND_BY_MEMORY: bool;
-
-    /// True if the function reads tables. The compiler vectorizes its loop only if no element of the result is written to
-    /// memory that could be the table's.
-    const READS_TABLES: bool;
-
     /// Returns the minimal number of elements in a task: 5 to 20 microseconds of work. A tensor with less than two such
     /// tasks is computed on the calling thread only.
     fn grain(self) -> usize;
+
+    /// Returns true if a loop over a large result waits for memory.
+    fn is_bound_by_memory(self) -> bool;
+
+    /// Returns true if the function reads tables. The compiler vectorizes its loop only if no element of the result is
+    /// written to memory that could be the table's.
+    fn reads_tables(self) -> bool {
+        false
+    }
 
     /// Runs the loop of a task, compiled for this instruction set. Write the closure as for [`Isa::vectorize`]. Only the
     /// closure has a value of `R`, so that no implementation returns without running it.
@@ -25,11 +27,12 @@ pub trait Cost: Copy + Sync {
 pub struct Cheap;
 
 impl Cost for Cheap {
-    const IS_BOUND_BY_MEMORY: bool = true;
-    const READS_TABLES: bool = false;
-
     fn grain(self) -> usize {
         64 * 1024
+    }
+
+    fn is_bound_by_memory(self) -> bool {
+        true
     }
 
     #[inline(always)]
@@ -45,11 +48,16 @@ macro_rules! computed {
         pub struct $cost;
 
         impl Cost for $cost {
-            const IS_BOUND_BY_MEMORY: bool = false;
-            const READS_TABLES: bool = $reads_tables;
-
             fn grain(self) -> usize {
                 $grain
+            }
+
+            fn is_bound_by_memory(self) -> bool {
+                false
+            }
+
+            fn reads_tables(self) -> bool {
+                $reads_tables
             }
 
             #[inline(always)]

@@ -29,8 +29,8 @@ pub fn map1<T: Copy + Sync, U: Copy + Send>(
 ///
 /// # Panics
 /// Panics if the lengths differ.
-pub fn map1_with_cost<C: Cost, T: Copy + Sync, U: Copy + Send>(
-    cost: C,
+pub fn map1_with_cost<T: Copy + Sync, U: Copy + Send>(
+    cost: impl Cost,
     x: &[T],
     out: &mut [U],
     f: impl Fn(T) -> U + Sync + Copy,
@@ -47,7 +47,7 @@ pub fn map1_with_cost<C: Cost, T: Copy + Sync, U: Copy + Send>(
         |start, out| {
             let x = &x[*start..*start + out.len()];
             *start += out.len();
-            match C::READS_TABLES {
+            match cost.reads_tables() {
                 true => write_blocks(x, out, f),
                 false => write_each(x, out, f),
             }
@@ -185,14 +185,14 @@ const BLOCK_BYTES: usize = 16 << 10;
 ///
 /// Splits `out` into chunks. For each chunk calls `begin` with its first index, then `each` with the result of `begin`,
 /// once for each part of the chunk in order.
-fn fill<C: Cost, U: Copy + Send, P>(
-    cost: C,
+fn fill<U: Copy + Send, P>(
+    cost: impl Cost,
     out: &mut [U],
     begin: impl Fn(usize) -> P + Sync,
     each: impl Fn(&mut P, &mut [U]) + Sync,
 ) {
     let isa = Isa::current();
-    let streamed = size_of_val(out) >= STREAMED_BYTES && C::IS_BOUND_BY_MEMORY;
+    let streamed = size_of_val(out) >= STREAMED_BYTES && cost.is_bound_by_memory();
     for_each_chunk(out, cost.grain(), |start, out| {
         let mut position = begin(start);
         fill_parts(out, streamed, &mut |part, target| {

@@ -54,8 +54,8 @@ pub unsafe trait Precision: AnyBits + Send + Sync + 'static {
 
     /// Writes `f` of two operands of the result's length, with conversions in registers. Returns false if elements of this
     /// type have none; all of `out` is written otherwise.
-    fn map_in_registers<C: Cost, U: Precision>(
-        _cost: C,
+    fn map_in_registers<U: Precision>(
+        _cost: impl Cost,
         _operands: [&[Self]; 2],
         _out: &mut [MaybeUninit<U>],
         _f: impl Fn(Self::Compute, Self::Compute) -> U::Compute + Sync + Copy,
@@ -259,16 +259,14 @@ macro_rules! computed_in_f32 {
 
 computed_in_f32! {
     F16: widen_halves, |x, out| half::narrow(Isa::current(), x, out), {
-        fn map_in_registers<C: Cost, U: Precision>(
-            cost: C,
+        fn map_in_registers<U: Precision>(
+            cost: impl Cost,
             operands: [&[Self]; 2],
             out: &mut [MaybeUninit<U>],
             f: impl Fn(f32, f32) -> U::Compute + Sync + Copy,
         ) -> bool {
-            if !C::IS_BOUND_BY_MEMORY {
-                return false;
-            }
-            let Some(f16c) = F16c::from_isa(Isa::current()) else {
+            let f16c = F16c::from_isa(Isa::current());
+            let Some(f16c) = f16c.filter(|_| cost.is_bound_by_memory()) else {
                 return false;
             };
             map::map_halves(f16c, cost, operands, out, f);
