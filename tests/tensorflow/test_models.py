@@ -77,16 +77,15 @@ def test_every_model_has_losses_of_cpu():
             is_compiled = name in COMPILED_BY_XLA and NO_JIT_DEVICE.search(device)
             if not is_absent and not is_compiled:
                 wrong[name] = device
-        elif not has_losses(name, cpu, device) and not has_losses(name, cpu_losses_again(name, cpu), device):
+        elif not has_losses(name, cpu, device) and not are_losses_of_other_run(name, device):
             wrong[name] = cpu[:2], device[:2]
     assert not wrong, json.dumps(wrong, indent=1)
 
 
-def cpu_losses_again(name, cpu):
-    """Returns the losses on the CPU device in another process if they differ from `cpu`: on a busy machine 2.12 can run two
-    random ops with a state in the other order."""
-    again = outcomes.__wrapped__(name)[0][name]["cpu"]
-    return cpu if has_losses(name, cpu, again) else again
+def are_losses_of_other_run(name, device):
+    """Returns true if one of three more runs on the CPU device has these losses: in 2.12 two random ops with a state run there in
+    either order."""
+    return any(has_losses(name, outcomes.__wrapped__(name)[0][name]["cpu"], device) for _ in range(3))
 
 
 def has_losses(name, cpu, device):
