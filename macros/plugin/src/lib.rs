@@ -19,6 +19,7 @@ mod dims;
 mod element;
 mod functions;
 pub mod graph;
+mod jit_compile;
 pub mod kernel;
 mod limit;
 pub mod op;
@@ -28,6 +29,7 @@ pub mod platform;
 mod plugin_info;
 pub mod profiler; // since 2.7
 mod proto;
+mod python; // since 2.6
 mod small_shape;
 mod tensor;
 pub mod trace;
@@ -39,6 +41,7 @@ pub use element::{
     Bf16, Complex64, Complex128, Element, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ,
     F16, Int4, QInt8, QInt16, QInt32, QUint8, QUint16, Uint4,
 };
+pub use jit_compile::JitCompile;
 pub use optimizer::Optimizer; // since 2.6
 pub use profiler::Profiler; // since 2.7
 pub use sp_runtime::release::FIRST_SUPPORTED;
@@ -67,6 +70,9 @@ pub use sp_runtime::{Code, Error, Release, Releases, Result, UnknownRelease, vta
 ///
 /// `unknown_release: KnownSizes`, at the end, selects the treatment of releases that are newer than this
 /// crate's sp-abi. [`UnknownRelease`] has the choices; `ReadHost` is the default.
+///
+/// `jit_compile: Error`, as the last one, makes functions that ask for XLA an error. [`JitCompile`] has the choices; `Ignore` is
+/// the default. A user overrides it with `SP_JIT_COMPILE=ignore` or `SP_JIT_COMPILE=error`.
 #[macro_export]
 macro_rules! plugin {
     (
@@ -78,6 +84,7 @@ macro_rules! plugin {
         $(, profiler: $profiler:ty)?
         $(, min_release: $min_release:literal)?
         $(, unknown_release: $unknown_release:ident)?
+        $(, jit_compile: $jit_compile:ident)?
         $(,)?
     ) => {
         #[cfg(panic = "abort")]
@@ -92,6 +99,7 @@ macro_rules! plugin {
             platform_name: $platform_name,
             min_release: MIN_RELEASE,
             unknown_release: $crate::unknown_release!($($unknown_release)?),
+            jit_compile: $crate::jit_compile!($($jit_compile)?),
         };
 
         /// Entry point: registers the device.
@@ -185,5 +193,17 @@ macro_rules! unknown_release {
     };
     ($choice:ident) => {
         $crate::UnknownRelease::$choice
+    };
+}
+
+/// The [`JitCompile`] that `plugin!` names, or the default.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! jit_compile {
+    () => {
+        $crate::JitCompile::Ignore
+    };
+    ($choice:ident) => {
+        $crate::JitCompile::$choice
     };
 }

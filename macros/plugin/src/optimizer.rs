@@ -9,7 +9,7 @@ mod declined;
 pub mod fusion;
 mod pass;
 mod temporary_sum;
-mod variable_update;
+pub(crate) mod variable_update;
 
 use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
@@ -30,6 +30,7 @@ pub use self::fusion::Fusion;
 use self::fusion::FusionSettings;
 pub use self::pass::{Pass, Switch};
 use crate::graph::{self, Item};
+use crate::jit_compile::{JitCompile, call};
 use crate::part::{self, PartStructs};
 use crate::platform::{PluginInfo, non_null};
 use crate::{Error, Result, kernel};
@@ -58,6 +59,7 @@ pub trait Optimizer: Default + Send + 'static {
     /// |---|---|
     /// | `AssignAddVariableOp`, `AssignSubVariableOp` | `AddN`, `Neg` |
     /// | `ResourceScatterAdd`, `-Sub`, `-Min`, `-Max`, `-Update`, and these of `ResourceScatterNd` | `TensorScatterAdd`, ... |
+    /// | `ResourceScatterMul`, `-Div` | `UnsortedSegmentProd`, `Mul` or `Div` |
     /// | `ResourceStridedSliceAssign` | `TensorStridedSliceUpdate` |
     /// | `ResourceGather`, `ResourceGatherNd` | `GatherV2`, `GatherNd` |
     ///
@@ -153,7 +155,7 @@ impl<O: Optimizer> PartStructs for OptimizerStructs<'_, O> {
 
     fn accept(&mut self, info: &PluginInfo) -> Result<()> {
         // The same library can be registered with several test hosts.
-        let _ = DEVICE_TYPE.set(info.device_type);
+        let _ = DEVICE.set((info.device_type, JitCompile::in_force(info)));
         TP_Optimizer::set_optimize_func::<Slots<O>>(&mut self.table)?;
         self.table.set_struct_size();
         self.table.set(TP_Optimizer::create_func, Some(create::<O>));
@@ -197,16 +199,22 @@ unsafe extern "C" fn destroy<O: Optimizer>(optimizer: *mut c_void) {
     });
 }
 
-/// The device type of the plugin, which is registered once.
-static DEVICE_TYPE: OnceLock<&'static CStr> = OnceLock::new();
+/// The device type of the plugin, which is registered once, and what becomes of functions that ask for XLA.
+static DEVICE: OnceLock<(&'static CStr, JitCompile)> = OnceLock::new();
 
 /// Returns the graph after the changes of the SDK.
 fn apply_rewrites<O: Optimizer>(
     item: &Item<'_>,
     new_graph: Option<Vec<u8>>,
 ) -> Result<Option<Vec<u8>>> {
-    let Some(device_type) = DEVICE_TYPE.get().and_then(|it| it.to_str().ok()) else {
+    let Some((Ok(device_type), jit_compile)) = DEVICE.get().map(|(name, it)| (name.to_str(), it))
+    else {
         return Ok(new_graph);
+    };
+    let bytes = new_graph.as_deref().unwrap_or(item.bytes());
+    let new_graph = match jit_compile {
+        JitCompile::Ignore => call::replace(bytes, device_type)?.or(new_graph),
+        JitCompile::Error => new_graph,
     };
     let bytes = new_graph.as_deref().unwrap_or(item.bytes());
     let new_graph = temporary_sum::replace(bytes, device_type)?.or(new_graph);

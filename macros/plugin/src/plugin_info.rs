@@ -4,6 +4,8 @@ use std::ffi::CStr;
 
 use sp_runtime::{HostRequirements, Release, UnknownRelease};
 
+use crate::JitCompile;
+
 /// The properties that [`plugin!`](crate::plugin) states of the plugin.
 #[derive(Debug, Clone, Copy)]
 pub struct PluginInfo {
@@ -17,6 +19,8 @@ pub struct PluginInfo {
     pub min_release: Release,
     /// The treatment of a release that is newer than the plugin's sp-abi.
     pub unknown_release: UnknownRelease,
+    /// What becomes of a function that asks for XLA.
+    pub jit_compile: JitCompile,
 }
 
 impl PluginInfo {

@@ -25,6 +25,7 @@ mod host_layout;
 pub mod installation;
 mod payload;
 mod prefix;
+pub mod python;
 pub mod release;
 pub mod report;
 mod reservation;

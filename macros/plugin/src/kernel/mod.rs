@@ -63,7 +63,7 @@ pub use listed_type::ListedType;
 pub use marker::Text;
 pub use output::{Forwarded, FromOutput, HostOut, HostOutList, Out, OutData, OutList, OutSlice};
 pub use placement::{HostAccess, HostInt32, Placement};
-pub(crate) use rejected::has_functions_of_variables; // since 2.6
+pub(crate) use rejected::{MESSAGE as REJECTION_MESSAGE, has_functions_of_variables}; // since 2.6
 pub use shape::{PartialShape, Shape}; // since 2.6
 pub use sp_abi::tf_datatype::TF_DataType as DataType;
 pub use sp_runtime::{AttributeValue, Attributes, kernel, kernels};

@@ -158,10 +158,14 @@ static OPTIONS: Options = Options {
     device: None,
 };
 
+/// The part that the messages of all rejections have.
+pub(crate) const MESSAGE: &CStr = c"the plugin has no kernel for it here";
+
 #[cold]
 fn rejection(op: &str, remedy: &str) -> Error {
+    let message = MESSAGE.to_string_lossy();
     Error::unimplemented(format!(
-        "{op}: the plugin has no kernel for it here, and TensorFlow's own does not support the device's memory; use {remedy}"
+        "{op}: {message}, and TensorFlow's own does not support the device's memory; use {remedy}"
     ))
 }
 

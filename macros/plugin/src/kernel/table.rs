@@ -12,6 +12,7 @@ use super::spec::{Constraint, Kernel};
 use super::{calls, compare, driver};
 use crate::functions::functions;
 use crate::platform::PluginInfo;
+use crate::python; // since 2.6
 use crate::{Device, Result, op};
 
 /// Difference in priority between the kernels of a table and those of the next table.
@@ -60,6 +61,7 @@ pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<&
             }
         }
         rejected::register_for_devices::<D>(info.device_type); // since 2.6
+        python::install(info); // since 2.6
     });
 }
 

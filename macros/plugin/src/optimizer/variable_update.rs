@@ -11,6 +11,7 @@ mod replacement;
 use sp_abi::tf_datatype::TF_DataType;
 
 use self::ops::VariableOp;
+pub use self::ops::names;
 use crate::graph::Graph;
 use crate::{Result, kernel, platform};
 

@@ -18,6 +18,8 @@ pub enum Computation {
     Updated(AssignUpdate),
     /// The value with rows changed by an op, which is assigned.
     ChangedRows(&'static str),
+    /// The value with rows multiplied or divided by an op, which is assigned. The operand is the product of the row's updates.
+    ScaledRows(&'static str),
     /// The value with slices changed by an op, which is assigned.
     ChangedSlices(&'static str),
     /// The value with a slice as Python writes it replaced, which is assigned.
@@ -28,7 +30,9 @@ pub enum Computation {
     Slices,
 }
 
-use Computation::{ChangedRows, ChangedSlices, ChangedStridedSlice, Rows, Slices, Updated};
+use Computation::{
+    ChangedRows, ChangedSlices, ChangedStridedSlice, Rows, ScaledRows, Slices, Updated,
+};
 
 const fn update(update: AssignUpdate) -> VariableOp {
     op(update.op(), "dtype", Updated(update))
@@ -42,13 +46,14 @@ const fn op(name: &'static str, dtype: &'static str, computation: Computation) -
     }
 }
 
-/// No op of tensors multiplies or divides by each of several updates of a row, so `ResourceScatterMul` and `-Div` are absent.
 #[rustfmt::skip]
 static OPS: &[VariableOp] = &[
     update(AssignUpdate::Add),
     update(AssignUpdate::Sub),
     op("ResourceScatterAdd", "dtype", ChangedRows("TensorScatterAdd")),
     op("ResourceScatterSub", "dtype", ChangedRows("TensorScatterSub")),
+    op("ResourceScatterMul", "dtype", ScaledRows("Mul")),
+    op("ResourceScatterDiv", "dtype", ScaledRows("Div")),
     op("ResourceScatterMin", "dtype", ChangedRows("TensorScatterMin")),
     op("ResourceScatterMax", "dtype", ChangedRows("TensorScatterMax")),
     op("ResourceScatterUpdate", "dtype", ChangedRows("TensorScatterUpdate")),
@@ -61,6 +66,11 @@ static OPS: &[VariableOp] = &[
     op("ResourceGather", "dtype", Rows),
     op("ResourceGatherNd", "dtype", Slices),
 ];
+
+/// Returns the names of the ops that can be replaced.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    OPS.iter().map(|it| it.name)
+}
 
 impl VariableOp {
     /// Returns the op of this name, or `None` if it is none that can be replaced.
@@ -80,6 +90,7 @@ impl Computation {
         match self {
             Updated(update) => update.steps().iter().copied().map(UpdateStep::op).collect(),
             ChangedRows(op) | ChangedSlices(op) => vec![op],
+            ScaledRows(op) => vec!["UnsortedSegmentProd", op],
             ChangedStridedSlice => vec!["TensorStridedSliceUpdate"],
             Rows => vec!["GatherV2"],
             Slices => vec!["GatherNd"],
@@ -97,7 +108,7 @@ impl Computation {
     /// Returns the number of inputs, with the variable and without control inputs.
     pub fn inputs(self) -> usize {
         match self {
-            ChangedRows(_) | ChangedSlices(_) => 3,
+            ChangedRows(_) | ScaledRows(_) | ChangedSlices(_) => 3,
             ChangedStridedSlice => 5,
             _ => 2,
         }

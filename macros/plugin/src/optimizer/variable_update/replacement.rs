@@ -30,6 +30,7 @@ pub fn replace(
         (computation.dtype(), dtype.as_type()?),
         ("Tindices", index_type.unwrap_or(INT32)),
         ("Taxis", INT32),
+        ("Tnumsegments", INT32),
     ];
     let has_kernels = computation.ops().iter().all(|it| has_kernel(it, &types));
     (has_kernels && is_supported(node, op))
@@ -68,6 +69,7 @@ impl<'a> Replacement<'a> {
         match computation {
             Computation::Updated(update) => self.assign_updated(update),
             Computation::ChangedRows(op) => self.assign_changed(op, true),
+            Computation::ScaledRows(op) => self.assign_scaled(op),
             Computation::ChangedSlices(op) => self.assign_changed(op, false),
             Computation::ChangedStridedSlice => self.assign_changed_strided_slice(),
             Computation::Rows => self.become_gather(),
@@ -107,6 +109,38 @@ impl<'a> Replacement<'a> {
         let attributes = attributes.into_iter().chain(self.policy());
         let changed = self.add("changed", op, inputs, attributes);
         assignment::become_assignment(self.node, self.dtype.clone(), changed);
+    }
+
+    /// A row without updates has the product 1.
+    fn assign_scaled(&mut self, op: &str) {
+        let read = self.read();
+        let [indices, updates] = [0, 1].map(|n| self.inputs[n].clone());
+        let rows = self.rows(&read);
+        let dtype = || ("T", self.dtype.clone());
+        let attributes = [
+            dtype(),
+            ("Tindices", self.attribute("Tindices", INT32)),
+            ("Tnumsegments", INT32.into()),
+        ];
+        let scaled_attributes = [dtype()];
+        let inputs = vec![updates, indices, rows];
+        let product = self.add("product", "UnsortedSegmentProd", inputs, attributes);
+        let scaled = self.add("scaled", op, vec![read, product], scaled_attributes);
+        assignment::become_assignment(self.node, self.dtype.clone(), scaled);
+    }
+
+    /// Adds the number of rows of a tensor, a scalar in host memory.
+    fn rows(&mut self, tensor: &str) -> String {
+        let attributes = [("T", self.dtype.clone()), ("out_type", INT32.into())];
+        let shape = self.add("shape", "Shape", vec![tensor.to_owned()], attributes);
+        let [zero, one] = [("first", 0), ("end", 1)].map(|(name, it)| self.vector(name, it));
+        let inputs = vec![shape, zero, one.clone(), one];
+        let attributes = [
+            ("T", INT32.into()),
+            ("Index", INT32.into()),
+            ("shrink_axis_mask", Attribute::from(1)),
+        ];
+        self.add("rows", "StridedSlice", inputs, attributes)
     }
 
     fn assign_changed_strided_slice(&mut self) {
@@ -159,9 +193,21 @@ impl<'a> Replacement<'a> {
         self.push(read)
     }
 
-    /// Adds a constant in the frame of the indices: in a loop a node without inputs would be outside of it.
+    /// Adds a constant without dimensions.
     fn constant(&mut self, suffix: &str, value: i64) -> String {
-        let tensor = Message::default().number(1, INT32.0.into());
+        self.constant_of_shape(suffix, &[], value)
+    }
+
+    /// Adds a constant vector of one element.
+    fn vector(&mut self, suffix: &str, value: i64) -> String {
+        let dim = Message::default().number(1, 1).finish();
+        self.constant_of_shape(suffix, &Message::default().bytes(2, dim).finish(), value)
+    }
+
+    /// Adds a constant in the frame of the indices: in a loop a node without inputs would be outside of it. `shape` is a
+    /// serialized `TensorShapeProto`.
+    fn constant_of_shape(&mut self, suffix: &str, shape: &[u8], value: i64) -> String {
+        let tensor = Message::default().number(1, INT32.0.into()).bytes(2, shape);
         let tensor = tensor.number(7, value.cast_unsigned()).finish();
         let tensor = Attribute::from_bytes(Message::default().bytes(8, tensor).finish());
         let indices = self.node.inputs().nth(1).map_or("", |it| it.node);

@@ -1,0 +1,82 @@
+//! What the library changes in the Python of a process that loads it.
+//!
+//! TensorFlow decides some things in eager mode that no function of the C API reaches. Fixed texts in Python, run once when
+//! TensorFlow loads the library, change them for calls on the plugin's device type. Without a Python, as in TensorFlow Serving,
+//! nothing runs. If a text fails, TensorFlow continues as without it, and a line of level debug states the reason.
+
+use std::ffi::{CStr, CString};
+
+use sp_runtime::python::Text;
+
+use crate::JitCompile;
+use crate::kernel::{self, REJECTION_MESSAGE};
+use crate::optimizer::variable_update;
+use crate::plugin_info::PluginInfo;
+
+macro_rules! text {
+    ($name:literal) => {
+        // The compiler rejects a text with a NUL.
+        const {
+            let text = concat!(
+                include_str!(concat!("python/", $name)),
+                include_str!("python/install.py"),
+                "\0"
+            );
+            match CStr::from_bytes_with_nul(text.as_bytes()) {
+                Ok(text) => text,
+                Err(_) => panic!("a text contains a NUL"),
+            }
+        }
+    };
+}
+
+/// Lets functions run that ask for XLA, and optimizes small functions with ops of variables.
+const FUNCTIONS: &CStr = text!("functions.py");
+
+/// Replaces ops of variables.
+const UPDATES: &CStr = text!("updates.py");
+
+/// Runs the texts that apply to the plugin in this process.
+pub(crate) fn install(info: &PluginInfo) {
+    let jit_compile = JitCompile::in_force(info);
+    let replaced_ops = replaced_ops();
+    let file_name = CString::new(format!("<plugin {}>", info.name)).unwrap_or_default();
+    let constants = [
+        (c"DEVICE_TYPE", info.device_type),
+        (c"JIT_COMPILE", jit_compile.name()),
+        (c"REPLACED_OPS", &*replaced_ops),
+        (c"REJECTED", REJECTION_MESSAGE),
+    ];
+    let run = |subject: &str, source| {
+        let text = Text {
+            source,
+            file_name: &file_name,
+            constants: &constants,
+        };
+        report(subject, &text);
+    };
+    if jit_compile == JitCompile::Ignore || !replaced_ops.is_empty() {
+        run("functions", FUNCTIONS);
+    }
+    if !replaced_ops.is_empty() {
+        run("updates of variables", UPDATES);
+    }
+}
+
+/// Returns the ops of variables that the optimizer replaces in this host, separated by spaces.
+fn replaced_ops() -> CString {
+    if kernel::has_functions_of_variables() {
+        return CString::default();
+    }
+    let names: Vec<_> = variable_update::names().collect();
+    CString::new(names.join(" ")).unwrap_or_default()
+}
+
+/// Runs a text, and reports its outcome.
+fn report(subject: &str, text: &Text<'_>) {
+    // SAFETY: the texts use no memory by its address. TensorFlow's thread holds no lock here that a thread in Python waits for:
+    // the texts run while it loads the library, before there is a device.
+    let outcome = unsafe { text.run() };
+    let outcome = outcome.unwrap_or_else(|error| format!("not installed: {error}"));
+    sp_runtime::report!(Debug, "Python, {subject}: {outcome}");
+}

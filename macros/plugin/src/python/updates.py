@@ -1,0 +1,122 @@
+"""Ops of variables in eager mode, in TensorFlow 2.19 to 2.21, where no kernel of a plugin can use a variable.
+
+If the kernel of an op is the plugin's error, the op is replaced from then on for variables of that type: the sum or difference with the
+value by three ops, any other op by a function of it, in which the plugin's graph optimizer replaces the op. A lock orders the
+updates of several threads in eager mode; no lock orders them with those of a function that runs at the same time.
+
+The plugin runs this text once, with the globals DEVICE_TYPE, REPLACED_OPS: the names of the ops that its graph optimizer replaces,
+separated by spaces, and REJECTED: a part of the message of the plugin's error.
+"""
+
+import functools
+import inspect
+import re
+import sys
+import threading
+
+MODULES = ("gen_resource_variable_ops", "gen_state_ops", "gen_array_ops", "gen_stateful_random_ops")
+SUMS = {"AssignAddVariableOp": False, "AssignSubVariableOp": True}
+
+
+class VariableOp:
+    """An op of a variable, and what replaces it."""
+
+    lock = threading.RLock()
+
+    def __init__(self, name, run):
+        self.name = name
+        self.run = run
+        self.signature = inspect.signature(run)
+        self.variable = next(iter(self.signature.parameters))
+        # The types of variables for which the kernel is the plugin's error.
+        self.rejected = set()
+        self.functions = {}
+
+    def call(self, *arguments, **keywords):
+        resource = arguments[0] if arguments else keywords.get(self.variable)
+        if not is_on_device(resource):
+            return self.run(*arguments, **keywords)
+        dtype = dtype_of(resource)
+        if dtype not in self.rejected:
+            try:
+                return self.run(*arguments, **keywords)
+            except tensorflow("framework.errors_impl").UnimplementedError as error:
+                if dtype is None or REJECTED not in str(error):
+                    raise
+                self.rejected.add(dtype)
+        bound = self.signature.bind(*arguments, **keywords).arguments
+        bound.pop("name", None)
+        with self.lock:
+            return self.change(bound, SUMS[self.name]) if self.name in SUMS else self.call_function(bound)
+
+    def change(self, arguments, is_difference):
+        """Assigns the sum or difference of value and argument. `add_n` rejects other shapes, as the op does."""
+        variables, math = tensorflow("ops.gen_resource_variable_ops"), tensorflow("ops.gen_math_ops")
+        resource, value = arguments["resource"], convert(arguments["value"], dtype_of(arguments["resource"]))
+        value = math.neg(value) if is_difference else value
+        before = variables.read_variable_op(resource, value.dtype)
+        return variables.assign_variable_op(resource, math.add_n([before, value]))
+
+    def call_function(self, arguments):
+        """Calls a function of the op, whose tensors are the function's arguments."""
+        definition = tensorflow("framework.op_def_registry").get(self.name)
+        inputs = [it.name for it in definition.input_arg]
+        dtype = {it.name: dtype_of(arguments[self.variable]) for it in definition.input_arg if it.type_attr in ("dtype", "T")}
+        tensors = {name: convert(arguments[name], dtype.get(name)) for name in inputs}
+        attributes = {name: value for name, value in arguments.items() if name not in tensors}
+        with tensorflow("framework.ops").device(tensors[self.variable].device):
+            with tensorflow("eager.record").stop_recording():
+                result = self.function(attributes)(**tensors)
+        # The op has the gradient, not the function.
+        attrs = tuple(item for pair in attributes.items() for item in pair)
+        results = [] if result is None else [result]
+        tensorflow("eager.execute").record_gradient(self.name, list(tensors.values()), attrs, results)
+        return result
+
+    def function(self, attributes):
+        key = tuple(sorted(attributes.items()))
+        if key not in self.functions:
+
+            def op(**tensors):
+                result = self.run(**tensors, **attributes)
+                return result if isinstance(result, tensorflow("framework.tensor").Tensor) else None
+
+            function = tensorflow("eager.polymorphic_function.polymorphic_function").function
+            self.functions[key] = function(op, autograph=False, reduce_retracing=True)
+            # The detector takes the functions of all ops as one, since they have one code.
+            self.functions[key]._omit_frequent_tracing_warning = True
+        return self.functions[key]
+
+
+def convert(value, dtype):
+    return tensorflow("framework.ops").convert_to_tensor(value, dtype=dtype)
+
+
+def is_on_device(resource):
+    """Returns true for the handle of a variable on the device type; a handle in a graph is left to the optimizer."""
+    is_eager = isinstance(resource, tensorflow("framework.ops").EagerTensor)
+    return is_eager and "/device:%s:" % DEVICE_TYPE in resource.device
+
+
+def dtype_of(resource):
+    """Returns the type of the variable, or `None` if the handle does not state it."""
+    data = getattr(resource, "_handle_data", None)
+    if data is None or not data.is_set:
+        return None
+    return tensorflow("framework.dtypes").as_dtype(data.shape_and_type[0].dtype)
+
+
+def tensorflow(name):
+    return sys.modules["tensorflow.python." + name]
+
+
+def install():
+    """Replaces the functions in Python that run these ops."""
+    for name in REPLACED_OPS.split():
+        function_name = re.sub("(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+        modules = [tensorflow("ops." + module) for module in MODULES]
+        module = next((it for it in modules if hasattr(it, function_name)), None)
+        if module is None:
+            raise AttributeError("no module has %s" % function_name)
+        op = VariableOp(name, getattr(module, function_name))
+        setattr(module, function_name, functools.wraps(op.run)(functools.partial(op.call)))

@@ -1,0 +1,156 @@
+"""Ops of variables in eager mode: in 2.19 to 2.21 the library replaces them in Python, in other releases it has kernels."""
+
+import threading
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from conftest import DEVICE, RELEASE, run_program
+
+pytestmark = pytest.mark.skipif(RELEASE < (2, 15), reason="2.15 is the first release with kernels for updates on every device")
+
+
+def slices(values, indices):
+    return tf.IndexedSlices(tf.constant(values, tf.float32), tf.constant(indices))
+
+
+CHANGES = {
+    "assign_add": lambda v: v.assign_add([1.0, 2.0, 3.0, 4.0]),
+    "assign_sub": lambda v: v.assign_sub([1.0, 2.0, 3.0, 4.0]),
+    "element": lambda v: v[1].assign(9.0),
+    "slice": lambda v: v[1:3].assign([7.0, 8.0]),
+    "steps": lambda v: v[::2].assign([7.0, 8.0]),
+    "scatter_update": lambda v: v.scatter_update(slices([5.0, 6.0], [0, 3])),
+    "scatter_add": lambda v: v.scatter_add(slices([5.0, 6.0, 1.0], [0, 3, 0])),
+    "scatter_sub": lambda v: v.scatter_sub(slices([5.0, 6.0, 1.0], [0, 3, 0])),
+    "scatter_mul": lambda v: v.scatter_mul(slices([5.0, 6.0, 2.0], [0, 3, 0])),
+    "scatter_div": lambda v: v.scatter_div(slices([5.0, 8.0, 2.0], [0, 3, 0])),
+    "scatter_min": lambda v: v.scatter_min(slices([5.0, -6.0], [0, 3])),
+    "scatter_max": lambda v: v.scatter_max(slices([5.0, -6.0], [0, 3])),
+    "scatter_nd_update": lambda v: v.scatter_nd_update([[0], [3]], [5.0, 6.0]),
+    "scatter_nd_add": lambda v: v.scatter_nd_add([[0], [3], [0]], [5.0, 6.0, 1.0]),
+    "scatter_nd_sub": lambda v: v.scatter_nd_sub([[0], [3], [0]], [5.0, 6.0, 1.0]),
+    "scatter_nd_min": lambda v: v.scatter_nd_min([[0], [3]], [5.0, -6.0]),
+    "scatter_nd_max": lambda v: v.scatter_nd_max([[0], [3]], [5.0, -6.0]),
+}
+
+
+def changed(device, change):
+    with tf.device(device):
+        variable = tf.Variable([1.0, 2.0, 3.0, 4.0])
+        change(variable)
+        change(variable)
+        return variable.numpy().tolist()
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_change_is_that_of_the_cpu(name):
+    found = changed(f"/device:{DEVICE}:0", CHANGES[name])
+    np.testing.assert_allclose(found, changed("/CPU:0", CHANGES[name]), rtol=1e-6)
+
+
+READS = {
+    "gather": lambda v: tf.gather(v, [2, 0, 2]),
+    "embedding_lookup": lambda v: tf.nn.embedding_lookup(v, [[1], [3]]),
+    "gather_nd": lambda v: v.gather_nd([[2, 1], [0, 0]]),
+    "sparse_read": lambda v: v.sparse_read([1]),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_read_and_its_gradient_are_those_of_the_cpu(name):
+    results = {}
+    for device in ["/CPU:0", f"/device:{DEVICE}:0"]:
+        with tf.device(device):
+            variable = tf.Variable(np.arange(8, dtype=np.float32).reshape(4, 2))
+            with tf.GradientTape() as tape:
+                read = READS[name](variable)
+                total = tf.reduce_sum(read**2)
+            gradient = tape.gradient(total, variable)
+            results[device] = [read.numpy(), tf.convert_to_tensor(gradient).numpy(), type(gradient)]
+    on_cpu, on_device = results.values()
+    assert on_cpu[2] is on_device[2]
+    np.testing.assert_array_equal(on_device[0], on_cpu[0])
+    np.testing.assert_array_equal(on_device[1], on_cpu[1])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int32", "int64", "uint8"])
+def test_updates_of_other_types(dtype):
+    with tf.device(f"/device:{DEVICE}:0"):
+        variable = tf.Variable(tf.constant([1, 2, 3], dtype))
+        variable.assign_add(tf.constant([1, 1, 1], dtype))
+        variable.scatter_update(tf.IndexedSlices(tf.constant([7], dtype), tf.constant([1])))
+    assert variable.numpy().tolist() == [2, 7, 4]
+
+
+def test_update_of_other_shape_is_an_error():
+    with tf.device(f"/device:{DEVICE}:0"):
+        variable = tf.Variable([1.0, 2.0])
+        with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
+            variable.assign_add([1.0, 2.0, 3.0])
+        with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
+            variable.scatter_nd_update([[5]], [1.0])
+    assert variable.numpy().tolist() == [1.0, 2.0]
+
+
+def test_function_of_one_update():
+    with tf.device(f"/device:{DEVICE}:0"):
+        variable = tf.Variable(1.0)
+
+    @tf.function
+    def increase():
+        variable.assign_add(1.0)
+
+    increase()
+    increase()
+    assert variable.numpy() == 3.0
+
+
+def test_sparse_gradients_train_in_eager_mode():
+    losses = {}
+    for device in ["/CPU:0", f"/device:{DEVICE}:0"]:
+        with tf.device(device):
+            tf.keras.utils.set_random_seed(1)
+            model = tf.keras.Sequential([tf.keras.layers.Embedding(10, 4), tf.keras.layers.Flatten(), tf.keras.layers.Dense(1)])
+            model.compile("adam", "mse", run_eagerly=True)
+            ids, targets = np.arange(16).reshape(8, 2) % 10, np.ones((8, 1), np.float32)
+            losses[device] = [model.train_on_batch(ids, targets) for _ in range(4)]
+    on_cpu, on_device = losses.values()
+    np.testing.assert_allclose(on_device, on_cpu, rtol=1e-5)
+
+
+def test_updates_of_several_threads_are_all_there():
+    with tf.device(f"/device:{DEVICE}:0"):
+        variable = tf.Variable(np.zeros(4, np.float32))
+
+    def run():
+        for _ in range(50):
+            variable.scatter_nd_add([[1]], [1.0])
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert variable.numpy().tolist() == [0.0, 200.0, 0.0, 0.0]
+
+
+PROGRAM = """
+import tensorflow as tf
+v = tf.Variable([1.0, 2.0, 3.0])
+v.assign_add([1.0, 1.0, 1.0]); v.assign_sub([0.5, 0.5, 0.5])
+v[0].assign(9.0)
+v.scatter_add(tf.IndexedSlices([1.0], [2]))
+@tf.function
+def increase():
+    v.assign_add([1.0, 1.0, 1.0])
+increase()
+print(v.numpy().tolist(), tf.gather(v, [1]).numpy().tolist(), v.device.split(":")[-2])
+"""
+
+
+@pytest.mark.parametrize("modes", [("opaque", "inline"), ("host", "async"), ("opaque", "async")])
+def test_updates_on_memory_that_the_host_cannot_change(modes):
+    memory, streams = modes
+    finished = run_program(PROGRAM, {"SP_CPU_MEMORY": memory, "SP_CPU_STREAMS": streams})
+    assert finished.stdout == f"[10.0, 3.5, 5.5] [3.5] {DEVICE}\n", finished.stdout + finished.stderr

@@ -1,0 +1,350 @@
+"""Functions that ask for XLA (`jit_compile=True`) run on the device as ordinary functions, and on the CPU by XLA."""
+
+import functools
+import threading
+
+import pytest
+import tensorflow as tf
+from conftest import DEVICE, RELEASE, ROOT, run_program
+
+TEXTS = ROOT / "macros" / "plugin" / "src" / "python"
+
+
+def on_device(result):
+    """Returns the value of a result, which has to be on the device."""
+    assert f"/device:{DEVICE}:" in result.device, result.device
+    return result.numpy().tolist()
+
+
+@tf.function(jit_compile=True)
+def affine(x):
+    return 2.0 * x + 1.0
+
+
+@tf.function(jit_compile=True)
+def as_text(x):
+    """A function that XLA cannot compile, so that an error shows that it was asked."""
+    return tf.strings.to_number(tf.strings.as_string(x))
+
+
+def is_compiled_on_cpu(function, *arguments):
+    """Returns true if XLA is asked to compile the function on the CPU."""
+    with tf.device("/CPU:0"):
+        try:
+            function(*arguments)
+        except tf.errors.InvalidArgumentError as error:
+            return "unsupported operations" in str(error) or "Detected unsupported" in str(error)
+    return False
+
+
+def test_function_runs_on_device_and_is_compiled_on_cpu():
+    assert on_device(affine(tf.ones(2))) == [3.0, 3.0]
+    assert as_text(tf.ones(2)).numpy().tolist() == [1.0, 1.0]
+    assert is_compiled_on_cpu(as_text, tf.ones(2))
+    assert as_text(tf.ones(2)).numpy().tolist() == [1.0, 1.0]
+
+
+def test_function_first_called_on_cpu_runs_on_device():
+    @tf.function(jit_compile=True)
+    def text(x):
+        return tf.strings.to_number(tf.strings.as_string(x))
+
+    assert is_compiled_on_cpu(text, tf.ones(2))
+    assert text(tf.ones(2)).numpy().tolist() == [1.0, 1.0]
+    with tf.device(f"/device:{DEVICE}:0"):
+        assert on_device(text(tf.ones(2))) == [1.0, 1.0]
+
+
+def test_nested_request_is_ignored_on_device_and_compiled_on_cpu():
+    @tf.function
+    def outer(x):
+        return as_text(x) + 1.0
+
+    assert outer(tf.ones(2)).numpy().tolist() == [2.0, 2.0]
+    assert is_compiled_on_cpu(outer, tf.ones(2))
+
+
+def test_methods_partials_and_nested_functions():
+    class Model(tf.Module):
+        def __init__(self):
+            self.weight = tf.Variable(3.0)
+
+        @tf.function(jit_compile=True)
+        def call(self, x):
+            return self.weight * affine(x)
+
+    first, second = Model(), Model()
+    second.weight.assign(5.0)
+    assert on_device(first.call(tf.ones(1))) == [9.0]
+    assert on_device(second.call(tf.ones(1))) == [15.0]
+    partial = tf.function(functools.partial(lambda a, b: a * b, tf.constant(2.0)), jit_compile=True)
+    assert on_device(partial(tf.ones(1))) == [2.0]
+
+
+def test_recursive_function():
+    @tf.function(jit_compile=True)
+    def power(x, exponent):
+        return x * power(x, exponent - 1) if exponent else tf.ones_like(x)
+
+    assert on_device(power(tf.constant([2.0]), 5)) == [32.0]
+
+
+def test_concrete_function_and_input_signature():
+    @tf.function(jit_compile=True, input_signature=[tf.TensorSpec([None], tf.float32)])
+    def double(x):
+        return x + x
+
+    concrete = double.get_concrete_function()
+    assert on_device(concrete(tf.ones(2))) == [2.0, 2.0]
+    assert on_device(double(tf.ones(3))) == [2.0, 2.0, 2.0]
+    assert on_device(affine.get_concrete_function(tf.TensorSpec([4]))(tf.ones(4))) == [3.0] * 4
+
+
+@pytest.mark.parametrize("retracing", [False, True])
+def test_number_of_traces_is_that_of_an_ordinary_function(retracing):
+    options = {"reduce_retracing" if RELEASE >= (2, 9) else "experimental_relax_shapes": retracing}
+    traces = {}
+    for jit_compile in [True, False]:
+        @tf.function(jit_compile=jit_compile, **options)
+        def count(x):
+            return x + 1.0
+
+        for size in [1, 2, 2, 3, 4, 3]:
+            count(tf.ones(size))
+            with tf.device("/CPU:0"):
+                count(tf.ones(size))
+        traces[jit_compile] = count.experimental_get_tracing_count()
+    assert traces[True] == traces[False], traces
+
+
+def test_gradients_inside_and_outside():
+    @tf.function(jit_compile=True)
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x ** 3
+        return tape.gradient(y, x)
+
+    x = tf.Variable(2.0)
+    assert on_device(slope(tf.constant(2.0))) == 12.0
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as tape:
+            y = affine(x) ** 2
+        first = tape.gradient(y, x)
+    assert (first.numpy(), outer.gradient(first, x).numpy()) == (20.0, 8.0)
+    with tf.GradientTape() as tape:
+        y = slope(tf.convert_to_tensor(x))
+    assert tape.gradient(y, x) is not None
+
+
+def test_gradient_of_gradient_of_function():
+    @tf.function(jit_compile=True)
+    def cube(x):
+        return x ** 3
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = cube(x)
+        first = tape.gradient(y, x)
+    assert (first.numpy(), outer.gradient(first, x).numpy()) == (12.0, 12.0)
+
+
+def test_custom_gradient():
+    @tf.custom_gradient
+    def clipped(x):
+        return x * 2.0, lambda upstream: tf.clip_by_value(upstream, -1.0, 1.0)
+
+    function = tf.function(lambda x: clipped(x) * 5.0, jit_compile=True)
+    x = tf.constant([1.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)
+    assert on_device(tape.gradient(y, x)) == [1.0]
+
+
+def test_loops_and_conditions():
+    @tf.function(jit_compile=True)
+    def collatz(n):
+        steps = 0
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            steps += 1
+        return steps
+
+    @tf.function(jit_compile=True)
+    def powers(x):
+        return tf.scan(lambda total, item: total * item, x)
+
+    assert collatz(tf.constant(27)).numpy() == 111
+    assert powers(tf.constant([1.0, 2.0, 3.0])).numpy().tolist() == [1.0, 2.0, 6.0]
+    x = tf.constant([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(powers(x))
+    assert tape.gradient(y, x).numpy().tolist() == [9.0, 4.0, 2.0]
+
+
+def test_loop_of_function_is_placed_op_by_op():
+    """Without lowering, all ops of the loop's body need a kernel on the device."""
+    @tf.function(jit_compile=True)
+    def texts(x):
+        for _ in tf.range(3):
+            x = tf.strings.to_number(tf.strings.as_string(x)) + 1.0
+        return x
+
+    assert texts(tf.zeros(2)).numpy().tolist() == [3.0, 3.0]
+
+
+def test_saved_model(tmp_path):
+    class Model(tf.Module):
+        @tf.function(jit_compile=True, input_signature=[tf.TensorSpec([None], tf.float32)])
+        def text(self, x):
+            return as_text(x) * 2.0
+
+    model = Model()
+    tf.saved_model.save(model, str(tmp_path), signatures=model.text)
+    loaded = tf.saved_model.load(str(tmp_path))
+    assert loaded.text(tf.ones(2)).numpy().tolist() == [2.0, 2.0]
+    signature = loaded.signatures["serving_default"]
+    assert [it.numpy().tolist() for it in signature(tf.ones(2)).values()] == [[2.0, 2.0]]
+    # The file keeps the request.
+    assert is_compiled_on_cpu(loaded.text, tf.ones(2))
+
+
+def test_session_runs_function():
+    """In a session TensorFlow decides after the plugin's optimizer, without the function in Python."""
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.compat.v1.placeholder(tf.float32, [2])
+        with tf.device(f"/device:{DEVICE}:0"):
+            y = affine(x) * 2.0
+        assert session.run(y + 1.0, {x: [1.0, 2.0]}).tolist() == [7.0, 11.0]
+
+
+def test_call_of_few_nodes_in_function():
+    variable = tf.Variable(1.0)
+
+    @tf.function(jit_compile=True)
+    def change():
+        variable.assign(variable * 2.0)
+
+    @tf.function
+    def outer():
+        change()
+
+    outer()
+    assert variable.numpy() == 2.0
+
+
+def test_threads():
+    results = {}
+
+    def run(number):
+        @tf.function(jit_compile=True)
+        def add(x):
+            return affine(x) + number
+
+        device = "/CPU:0" if number % 2 else f"/device:{DEVICE}:0"
+        with tf.device(device):
+            results[number] = [add(tf.ones(1)).numpy().item() for _ in range(20)]
+
+    threads = [threading.Thread(target=run, args=(float(number),)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {float(number): [3.0 + number] * 20 for number in range(8)}
+
+
+def test_compiler_ir_is_that_of_the_cpu():
+    @tf.function(jit_compile=True)
+    def double(x):
+        return x + x
+
+    double(tf.ones(2))
+    with tf.device("/CPU:0"):
+        text = double.experimental_get_compiler_ir(tf.ones(2))(stage="hlo", device_name="/device:CPU:0")
+    assert "HloModule" in text
+
+
+def test_functions_run_eagerly():
+    tf.config.run_functions_eagerly(True)
+    try:
+        assert on_device(affine(tf.ones(1))) == [3.0]
+    finally:
+        tf.config.run_functions_eagerly(False)
+
+
+def test_copies_of_removed_functions_are_removed():
+    from tensorflow.python.eager import context
+
+    def count():
+        names = context.context().list_function_names() if hasattr(context.context(), "list_function_names") else None
+        return None if names is None else sum(b"_without_xla" in name for name in map(tf.compat.as_bytes, names))
+
+    if count() is None:
+        pytest.skip(f"TensorFlow {tf.__version__} does not list its functions")
+    for _ in range(500):
+        tf.function(lambda x: x * 2.0, jit_compile=True)(tf.ones(1))
+    assert count() < 400
+
+
+PROGRAM = """
+import os
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def affine(x):
+    return 2.0 * x + 1.0
+
+if FORK:
+    affine.get_concrete_function(tf.TensorSpec([1]))
+    child = os.fork()
+    if child:
+        _, status = os.waitpid(child, 0)
+        assert status == 0, status
+try:
+    print(affine(tf.ones(1)).numpy())
+except tf.errors.OpError as error:
+    print("error:", error.message)
+"""
+
+
+def test_setting_of_the_user_restores_the_error():
+    finished = run_program(PROGRAM, {"SP_JIT_COMPILE": "error"}, FORK="")
+    assert "error: " in finished.stdout and "JIT" in finished.stdout, finished.stdout + finished.stderr
+
+
+def test_invalid_setting_is_one_warning():
+    finished = run_program(PROGRAM, {"SP_JIT_COMPILE": "no"}, FORK="")
+    assert "[3.]" in finished.stdout, finished.stdout + finished.stderr
+    line = "plugin myaccel: SP_JIT_COMPILE=no is invalid: expected ignore or error; ignore is used"
+    assert finished.stderr.count(line) == 1, finished.stderr
+
+
+def test_function_runs_in_forked_child():
+    """No device is open before the fork: TensorFlow itself does not support devices across one."""
+    program = PROGRAM.replace("    affine.get_concrete_function(tf.TensorSpec([1]))\n", "")
+    finished = run_program(program, FORK="1")
+    assert finished.stdout.count("[3.]") == 2, finished.stdout + finished.stderr
+
+
+def outcome_of(name, **changes):
+    constants = {"DEVICE_TYPE": DEVICE, "JIT_COMPILE": "ignore", "REPLACED_OPS": "", "REJECTED": ""}
+    text = "".join((TEXTS / part).read_text() for part in [name, "install.py"])
+    scope = {**constants, **changes}
+    exec(compile(text, name, "exec"), scope)
+    return scope["outcome"]
+
+
+def test_python_of_another_shape_is_left_alone(monkeypatch):
+    from tensorflow.python.eager import execute
+
+    def other(name, count):
+        raise AssertionError("not called")
+
+    monkeypatch.setattr(execute, "quick_execute", other)
+    assert outcome_of("functions.py") == "not installed: TypeError: execute.quick_execute has other parameters"
+    assert execute.quick_execute is other
