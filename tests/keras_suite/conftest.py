@@ -1,0 +1,72 @@
+"""What Keras's tests import from the conftest.py of its repository, which no wheel has; and their outcomes as lines of JSON.
+
+`SP_KERAS_RUN` is a file of JSON: the tests to run, those that have an outcome, and the file that gets a line when a test starts and
+when it ends, so that a test that ends the process is known.
+"""
+
+import json
+import os
+import pathlib
+
+import pytest
+
+# An outcome with an earlier place takes precedence over those of the other phases of the test.
+PRECEDENCE = ["failed", "skipped", "passed"]
+LINE = 300  # characters of a reported error
+
+
+def skip_if_backend(backend, reason):
+    """Returns the mark with which tests leave out a backend."""
+    return pytest.mark.skipif(backend == os.environ["KERAS_BACKEND"], reason=reason)
+
+
+def pytest_configure(config):
+    for mark in ["requires_trainable_backend", "multi_device"]:
+        config.addinivalue_line("markers", f"{mark}: of Keras's tests")
+
+
+def pytest_collection_modifyitems(config, items):
+    done, chosen = set(RUN["done"]), set(RUN["chosen"])
+    items[:] = [it for it in items if it.nodeid not in done and (not chosen or it.nodeid in chosen)]
+
+
+class Outcomes:
+    """Writes the outcome of each test; a file that cannot be collected has one under its own name."""
+
+    def __init__(self, path):
+        self.file, self.phases = open(path, "a"), []
+
+    def write(self, **line):
+        self.file.write(json.dumps(line) + "\n")
+        self.file.flush()
+
+    def pytest_runtest_logstart(self, nodeid):
+        self.phases = []
+        self.write(test=nodeid, started=True)
+
+    def pytest_runtest_logreport(self, report):
+        self.phases.append(report)
+
+    def pytest_runtest_logfinish(self, nodeid):
+        worst = min(self.phases, key=lambda it: PRECEDENCE.index(it.outcome))
+        seconds = round(sum(it.duration for it in self.phases), 1)
+        self.write(test=nodeid, outcome=worst.outcome, error=first_line(worst), seconds=seconds)
+
+    def pytest_collectreport(self, report):
+        if report.outcome != "passed":
+            self.write(test=report.nodeid, outcome=report.outcome, error=first_line(report), seconds=0)
+
+
+def first_line(report):
+    """Returns the first line of a failure's error, or an empty text."""
+    if report.outcome != "failed":
+        return ""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    lines = (crash.message if crash else str(report.longrepr)).strip().splitlines()
+    return lines[0][:LINE] if lines else "no message"
+
+
+RUN = json.loads(pathlib.Path(os.environ["SP_KERAS_RUN"]).read_text())
+OUTCOMES = Outcomes(RUN["outcomes"])
+pytest_runtest_logstart, pytest_runtest_logreport = OUTCOMES.pytest_runtest_logstart, OUTCOMES.pytest_runtest_logreport
+pytest_runtest_logfinish, pytest_collectreport = OUTCOMES.pytest_runtest_logfinish, OUTCOMES.pytest_collectreport

@@ -1,0 +1,148 @@
+"""Programs as users write them, which do not mention the plugin: each has the CPU's results on the device.
+
+A program of `unchanged` runs in two processes of its own, without the plugin and with it, and hands its results to `report`. Comments
+of a line of their own state what the test has to know:
+
+- `# releases: 2.16 and later`, `# releases: 2.12 to 2.15`: the releases that have what the program uses; all if absent.
+- `# rtol: 1e-2: REASON`: the relative difference that is allowed, 1e-3 if absent, which is that of losses of several steps.
+- `# host only: REASON`: the plugin computes nothing.
+
+The default is a short form. `SP_EVERY_PROGRAM=1` runs all programs, `SP_EVERY_MODE=1` each of them in all modes of the reference device.
+"""
+
+import dataclasses
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from conftest import RELEASE, ROOT
+
+FOLDER = pathlib.Path(__file__).with_name("unchanged")
+SHORT = [
+    "callbacks", "causal_language_model", "compiled_functions", "convolutional_network", "custom_loop", "dataset_pipeline",
+    "export_and_serve", "grouped_convolution", "lstm_masking", "mixed_float16", "optimizers", "random_generator", "save_keras_file",
+    "sequential_fit", "session_gradient_descent", "variable_slices",
+]
+MODES = {
+    "default": {},
+    "opaque": {"SP_CPU_MEMORY": "opaque"},
+    "opaque-async": {"SP_CPU_MEMORY": "opaque", "SP_CPU_STREAMS": "async", "SP_CPU_JITTER": "50"},
+}
+SECONDS = 600
+
+pytestmark = pytest.mark.skipif(RELEASE < (2, 12), reason="Keras has other optimizers there")
+
+
+@dataclasses.dataclass
+class Program:
+    """What the comments of a program state."""
+
+    path: pathlib.Path
+    first: tuple
+    last: tuple
+    rtol: float
+    is_host_only: bool
+
+    @classmethod
+    def read(cls, path):
+        text = path.read_text()
+        first, last = releases(field(text, "releases"))
+        rtol = re.match(r"[\d.e-]+", field(text, "rtol") or "1e-3")
+        return cls(path, first, last, float(rtol[0]), field(text, "host only") is not None)
+
+
+def field(text, name):
+    """Returns the text of a comment, or `None`."""
+    found = re.search(f"^# {name}: (.+)$", text, re.M)
+    return found and found[1]
+
+
+def releases(text):
+    """Returns the first and the last release of `2.16 and later` or `2.12 to 2.15`."""
+    numbers = [tuple(map(int, it.split("."))) for it in re.findall(r"\d+\.\d+", text or "")]
+    return (*numbers, (0, 0), (99, 0))[:2] if len(numbers) == 2 else (numbers[0] if numbers else (0, 0), (99, 0))
+
+
+def start(program, folder, **variables):
+    """Starts a program in a new folder."""
+    folder.mkdir()
+    path = os.pathsep.join(filter(None, [str(ROOT / "tests" / "startup"), os.environ.get("PYTHONPATH")]))
+    variables = {"PYTHONPATH": path, "SP_REPORT": str(folder / "report.npz"), "SP_CALLS": str(folder / "calls"), **variables}
+    # A file, since a pipe that nobody reads may fill up.
+    with open(folder / "stderr", "w") as stderr:
+        return subprocess.Popen(
+            [sys.executable, program.path], cwd=folder, env={**os.environ, **variables}, stdout=subprocess.DEVNULL, stderr=stderr
+        )
+
+
+def finish(process, folder):
+    """Returns the results of a program, or a text that tells how it failed."""
+    try:
+        status = process.wait(SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        return f"does not end in {SECONDS} s\n{(folder / 'stderr').read_text()[-3000:]}"
+    if status:
+        return f"ends with status {status}\n{(folder / 'stderr').read_text()[-3000:]}"
+    with np.load(folder / "report.npz") as found:
+        return dict(found)
+
+
+def differences(expected, found, rtol):
+    """Yields a line for each result that is not the CPU's. Elements near zero differ as the largest element may."""
+    for name in sorted(expected.keys() ^ found.keys()):
+        yield f"{name}: only on the {'CPU' if name in expected else 'device'}"
+    for name in expected.keys() & found.keys():
+        a, b = expected[name], found[name]
+        if a.shape != b.shape or a.dtype != b.dtype:
+            yield f"{name}: {b.dtype}{list(b.shape)}, expected {a.dtype}{list(a.shape)}"
+        elif a.dtype.kind not in "fc":
+            if not np.array_equal(a, b):
+                yield f"{name}: {b.tolist()}, expected {a.tolist()}"
+        elif not np.allclose(b, a, rtol, rtol * largest(a), equal_nan=True):
+            wide = np.abs(a.astype(complex) - b)
+            yield f"{name}: differs by {np.nanmax(wide):.2g}, largest {largest(a):.2g}: {b.ravel()[:4]}, expected {a.ravel()[:4]}"
+
+
+def largest(array):
+    finite = np.abs(array[np.isfinite(array)])
+    return float(finite.max()) if finite.size else 0.0
+
+
+def kernel_calls(folder):
+    """Returns the number of kernels that the plugin has computed in all processes of a program."""
+    path = folder / "calls"
+    return sum(map(int, path.read_text().split())) if path.exists() else 0
+
+
+PROGRAMS = sorted(it.stem for it in FOLDER.glob("*.py") if it.stem != "report")
+IS_COMPLETE = os.environ.get("SP_EVERY_PROGRAM") == "1"
+IN_MODES = list(MODES) if os.environ.get("SP_EVERY_MODE") == "1" else ["default"]
+ON_CPU = {}
+
+
+@pytest.mark.parametrize("mode", IN_MODES)
+@pytest.mark.parametrize("name", PROGRAMS if IS_COMPLETE else SHORT)
+def test_program_has_results_of_cpu(name, mode, tmp_path):
+    program = Program.read(FOLDER / f"{name}.py")
+    if not program.first <= RELEASE <= program.last:
+        pytest.skip(f"runs in {program.first} to {program.last}")
+    device = start(program, tmp_path / "device", **MODES[mode])
+    if name not in ON_CPU:
+        ON_CPU[name] = finish(start(program, tmp_path / "cpu", SP_HIDE_PLUGIN="1"), tmp_path / "cpu")
+    found = finish(device, tmp_path / "device")
+    assert not isinstance(ON_CPU[name], str), f"on the CPU, without the plugin: {ON_CPU[name]}"
+    assert not isinstance(found, str), found
+    different = "\n".join(differences(ON_CPU[name], found, program.rtol))
+    assert not different, different
+    assert program.is_host_only or kernel_calls(tmp_path / "device") > 0, "the plugin has computed nothing"
+
+
+def test_short_form_has_programs_of_folder():
+    assert not set(SHORT) - set(PROGRAMS)
