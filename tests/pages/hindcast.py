@@ -70,7 +70,8 @@ def parse_result(process):
     """Returns the results of one plugin's process, and the lines that the plugin prints."""
     steps = json_lines(process["stdout"])
     result = {name: value for step in steps for name, value in step.items()}
-    result["lines"] = [line for line in process["stderr"].splitlines() if line.startswith("plugin ")]
+    lines = [line for line in process["stderr"].splitlines() if line.startswith("plugin ")]
+    result["lines"] = [line for line in lines if not hindcast_page.COUNTS.search(line)]
     if process["status"]:
         result["problem"] = describe_failure(process, steps)
     return result
@@ -153,7 +154,10 @@ class Hindcast:
 
     def run(self, environment):
         plugins = list(self.plugins_for(environment.release))
-        requests = [json.dumps({"library": str(library), "environment": variables}) for _, library, variables in plugins]
+        # The list of ops without a kernel has level debug.
+        requests = [
+            json.dumps({"library": str(library), "environment": {"SP_LOG": "debug", **variables}}) for _, library, variables in plugins
+        ]
         with environment.without_plugins():
             process = run([environment.python, SUITE / "forked_steps.py", DEVICE], input="\n".join(requests))
         results = [json.loads(line) for line in process.stdout.splitlines() if line.startswith('{"status"')]

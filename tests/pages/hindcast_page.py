@@ -12,6 +12,9 @@ REASONS = {
     "missing function": re.compile("is not exported by this process"),
 }
 
+# Lines with a number only: of the registered kernels, and of the ops without one.
+COUNTS = re.compile(r"^plugin \S+: (registers \d+ kernels|\d+ ops? (has|have) no kernel) ")
+
 
 def reason_of(line):
     """Returns the allowed reason that a plugin's line states, or None."""
@@ -129,7 +132,7 @@ def page(rows, results, verdicts, pairs, overrides, reference):
         "",
         *line_table(names, results),
         "",
-        "A line that begins with ops declines these kernels; the plugin's other kernels run. TensorFlow has its",
+        "A line that begins with ops has level debug: these ops have no kernel of the plugin, and its other kernels run. TensorFlow has its",
         "own kernel of AssignVariableOp for plugins from 2.11 on, and of AssignAddVariableOp and AssignSubVariableOp from",
         "2.15 on. A plugin of 2.5 has no kernels for variables, and prints no line about them.",
         "",

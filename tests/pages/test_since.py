@@ -8,7 +8,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 from pages.releases import ROOT, releases
-from pages.hindcast_page import format_ranges, reason_of
+from pages.hindcast_page import COUNTS, format_ranges, reason_of
 from pages.since import cut, marked, markers
 
 
@@ -90,6 +90,18 @@ def test_yields_code_of_each_marker():
 )
 def test_finds_reason_of_decline(line, reason):
     assert reason_of(f"plugin myaccel: {line}") == reason
+
+
+@pytest.mark.parametrize(
+    ("line", "is_count"),
+    [
+        ("registers 2210 kernels with TensorFlow 2.21", True),
+        ("1 op has no kernel in TensorFlow 2.21, which lacks functions for it (SP_LOG=debug or sp-gen doctor lists them)", True),
+        ("declined TensorFlow 2.7: it registers 1 kernels ", False),
+    ],
+)
+def test_lines_of_counts_are_not_on_the_hindcast_page(line, is_count):
+    assert bool(COUNTS.search(f"plugin myaccel: {line}")) == is_count
 
 
 def test_formats_consecutive_releases_as_range():

@@ -142,7 +142,7 @@ def test_update_that_no_plugin_can_make_is_error_that_names_another(mode):
 )
 @pytest.mark.skipif(not CORE_UPDATES_VARIABLES, reason="the plugin has kernels that change variables")
 def test_line_states_what_becomes_of_updates_on_device(mode, of_updates):
-    process = start(mode, "update")
+    process = start(mode, "update", SP_LOG="debug")
     of_rows = "an error that names what to use instead"
     for op, consequence in [("AssignAddVariableOp, ", of_updates), ("ResourceScatterUpdate", of_rows)]:
         lines = [line for line in process.stderr.splitlines() if op in line and ", since TF_" in line]

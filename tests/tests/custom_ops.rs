@@ -97,6 +97,7 @@ fn run(release: &str) -> Output {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "print_results", "--nocapture"])
         .env("CUSTOM_OPS_RELEASE", release)
+        .env("SP_LOG", "debug")
         .output()
         .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::check::{KERNELS_CHECK, LOAD_CHECK};
 use crate::child;
-use crate::registration::{DefinedOp, RegisteredKernel};
+use crate::registration::{DefinedOp, LackingOp, RegisteredKernel};
 use crate::verification::{VerifyOptions, map_parallel};
 use crate::{CheckOutcome, CheckStatus};
 
@@ -19,6 +19,8 @@ pub struct Registrations {
     pub kernels: Vec<RegisteredKernel>,
     /// The ops that the plugin defines.
     pub ops: Vec<DefinedOp>,
+    /// The ops for which the plugin registers no kernel in this release, and why, if it states them.
+    pub lacking: Vec<LackingOp>,
     /// The reason for an empty list: the plugin registers no kernels, or fails.
     pub reason: Option<String>,
     /// True if the plugin does not load or fails before its kernels are registered.
@@ -48,6 +50,7 @@ pub fn list_registrations(
             device_type: listed.device_type,
             kernels: listed.kernels,
             ops: listed.ops,
+            lacking: listed.lacking,
             is_failure: !listed.is_listed && is_failure,
             reason: (!listed.is_listed).then_some(answer.outcome.detail),
         }

@@ -11,6 +11,7 @@ use crate::channel::{self, kind};
 use crate::contract_watch::{CallWatch, record_breach};
 use crate::dl::{OpenLibrary, SymbolScope};
 use crate::executor::{Executor, Settings};
+use crate::plugin_settings::{self, SETTINGS_FUNCTION, SettingsFunction};
 use crate::quirks::{Quirk, Quirks};
 use crate::record::{GuardedStruct, StructShapes};
 use crate::release::EmulatedRelease;
@@ -167,6 +168,20 @@ impl LoadedPlugin {
             fault::set_current_call(&"TF_InitKernel");
             // SAFETY: `TF_InitKernel` has this signature in every release (`signatures.rs`).
             unsafe { std::mem::transmute::<NonNull<c_void>, KernelEntryPoint>(entry)() }
+        }
+    }
+
+    /// Returns the text of the plugin's settings; empty if the plugin does not export the function.
+    pub fn settings(&self) -> String {
+        let Some(function) = self.library.symbol(SETTINGS_FUNCTION) else {
+            return String::new();
+        };
+        fault::set_current_call(&SETTINGS_FUNCTION);
+        // SAFETY: `plugin!` defines the function of this name with this signature and effect.
+        unsafe {
+            plugin_settings::read(std::mem::transmute::<NonNull<c_void>, SettingsFunction>(
+                function,
+            ))
         }
     }
 }

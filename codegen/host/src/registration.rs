@@ -62,6 +62,15 @@ pub struct DefinedOp {
     pub attributes: Vec<String>,
 }
 
+/// An op that has no kernel in the release, as the plugin states by `sp_plugin_settings`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LackingOp {
+    /// The name.
+    pub op: String,
+    /// The reason.
+    pub reason: String,
+}
+
 impl DefinedOp {
     fn new(op: &OpDefinition) -> Self {
         let arguments = op.inputs.iter().chain(&op.outputs);
@@ -81,6 +90,7 @@ pub(crate) struct RegistrationReports {
     pub device_type: Option<String>,
     pub kernels: Vec<RegisteredKernel>,
     pub ops: Vec<DefinedOp>,
+    pub lacking: Vec<LackingOp>,
 }
 
 /// Separates the fields of a report.
@@ -93,14 +103,19 @@ const ITEM: char = '\u{1e}';
 const TEXT: usize = 256;
 
 /// Returns the reports of these registrations; an empty one is the end.
-pub(crate) fn reports(device_type: Option<&str>, kernels: &[KernelBuilder]) -> Vec<String> {
+pub(crate) fn reports(
+    device_type: Option<&str>,
+    kernels: &[KernelBuilder],
+    lacking: &[LackingOp],
+) -> Vec<String> {
     let device = device_type.map(|it| fields(&["device", &escaped(it)]));
     let ops = core::defined();
     let ops = ops.iter().map(|it| DefinedOp::new(it).to_report());
     let kernels = kernels
         .iter()
         .map(|it| RegisteredKernel::new(it).to_report());
-    let parts = device.into_iter().chain(ops).chain(kernels);
+    let lacking = lacking.iter().map(LackingOp::to_report);
+    let parts = device.into_iter().chain(ops).chain(kernels).chain(lacking);
     parts.chain([String::new()]).collect()
 }
 
@@ -116,6 +131,10 @@ impl RegistrationReports {
                 arguments: items(arguments),
                 attributes: items(attributes),
             }),
+            ["lacking", op, reason] => self.lacking.push(LackingOp {
+                op: op.to_owned(),
+                reason: reason.to_owned(),
+            }),
             ["kernel", ..] => self.kernels.extend(RegisteredKernel::from_report(&parts)),
             _ => {}
         }
@@ -126,6 +145,12 @@ impl DefinedOp {
     fn to_report(&self) -> String {
         let (arguments, attributes) = (list(&self.arguments), list(&self.attributes));
         fields(&["op", &escaped(&self.name), &arguments, &attributes])
+    }
+}
+
+impl LackingOp {
+    fn to_report(&self) -> String {
+        fields(&["lacking", &escaped(&self.op), &escaped(&self.reason)])
     }
 }
 
@@ -219,8 +244,12 @@ mod tests {
             arguments: vec!["x".to_owned(), "y".to_owned()],
             attributes: vec![],
         };
+        let lacking = LackingOp {
+            op: "Cast".to_owned(),
+            reason: "F is absent".to_owned(),
+        };
         let mut found = RegistrationReports::default();
-        for report in [kernel.to_report(), op.to_report()] {
+        for report in [kernel.to_report(), op.to_report(), lacking.to_report()] {
             found.add(&report);
         }
         assert!(!found.is_listed);
@@ -228,6 +257,7 @@ mod tests {
         expected.constraints[1].0 = "a=b\\u{1f}".to_owned();
         assert_eq!(found.kernels, [expected]);
         assert_eq!(found.ops, [op]);
+        assert_eq!(found.lacking, [lacking]);
     }
 
     #[test]

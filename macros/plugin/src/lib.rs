@@ -14,6 +14,7 @@ pub mod accelerator;
 mod access;
 mod boolean;
 mod buffer;
+mod c_string;
 mod device;
 mod dims;
 mod element;
@@ -30,6 +31,7 @@ mod plugin_info;
 pub mod profiler; // since 2.7
 mod proto;
 mod python; // since 2.6
+pub mod settings;
 mod small_shape;
 mod tensor;
 pub mod trace;
@@ -168,6 +170,20 @@ macro_rules! plugin {
         ) -> usize {
             // SAFETY: the caller guarantees that `buffer` is null or writable for `size` bytes.
             unsafe { $crate::kernel::write_calls(buffer, size) }
+        }
+
+        /// Writes the settings in force and the ops without a kernel to `buffer`, as lines `KEY=VALUE` of a C string of
+        /// at most `size` bytes. Returns the size of the whole text in bytes, with its NUL.
+        ///
+        /// # Safety
+        /// `buffer` is null or writable for `size` bytes.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn sp_plugin_settings(
+            buffer: *mut ::core::ffi::c_char,
+            size: usize,
+        ) -> usize {
+            // SAFETY: the caller guarantees that `buffer` is null or writable for `size` bytes.
+            unsafe { $crate::settings::write_settings(buffer, size) }
         }
     };
 }

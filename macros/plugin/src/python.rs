@@ -12,6 +12,7 @@ use crate::JitCompile;
 use crate::kernel::{self, REJECTION_MESSAGE};
 use crate::optimizer::variable_update;
 use crate::plugin_info::PluginInfo;
+use crate::settings;
 
 macro_rules! text {
     ($name:literal) => {
@@ -47,20 +48,28 @@ pub(crate) fn install(info: &PluginInfo) {
         (c"REPLACED_OPS", &*replaced_ops),
         (c"REJECTED", REJECTION_MESSAGE),
     ];
-    let run = |subject: &str, source| {
+    let run = |key, is_needed, source| {
         let text = Text {
             source,
             file_name: &file_name,
             constants: &constants,
         };
-        report(subject, &text);
+        let outcome = if is_needed {
+            outcome(&text)
+        } else {
+            "not needed".into()
+        };
+        settings::set(key, &outcome);
+        sp_runtime::report!(Debug, "{key}: {outcome}");
     };
-    if jit_compile == JitCompile::Ignore || !replaced_ops.is_empty() {
-        run("functions", FUNCTIONS);
-    }
-    if !replaced_ops.is_empty() {
-        run("updates of variables", UPDATES);
-    }
+    settings::set("jit_compile", &jit_compile.name().to_string_lossy());
+    let has_updates = !replaced_ops.is_empty();
+    run(
+        "python_functions",
+        jit_compile == JitCompile::Ignore || has_updates,
+        FUNCTIONS,
+    );
+    run("python_updates", has_updates, UPDATES);
 }
 
 /// Returns the ops of variables that the optimizer replaces in this host, separated by spaces.
@@ -72,11 +81,10 @@ fn replaced_ops() -> CString {
     CString::new(names.join(" ")).unwrap_or_default()
 }
 
-/// Runs a text, and reports its outcome.
-fn report(subject: &str, text: &Text<'_>) {
+/// Runs a text, and returns its outcome.
+fn outcome(text: &Text<'_>) -> String {
     // SAFETY: the texts use no memory by its address. TensorFlow's thread holds no lock here that a thread in Python waits for:
     // the texts run while it loads the library, before there is a device.
     let outcome = unsafe { text.run() };
-    let outcome = outcome.unwrap_or_else(|error| format!("not installed: {error}"));
-    sp_runtime::report!(Debug, "Python, {subject}: {outcome}");
+    outcome.unwrap_or_else(|error| format!("not installed: {error}"))
 }

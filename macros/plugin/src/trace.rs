@@ -81,7 +81,7 @@ impl ActiveCall {
         if calls.len() == MAX_CALLS {
             sp_runtime::report!(
                 Warn,
-                "the trace has reached its limit of {MAX_CALLS} kernel calls; later calls are not recorded"
+                "the trace has reached its limit of {MAX_CALLS} kernel calls; later calls are not recorded: profile fewer steps"
             );
         }
     }

@@ -254,18 +254,18 @@ impl Host {
     /// Writes the line with the release and the reason for which the plugin declines it.
     pub fn report_declined(&self) {
         if let Err(reason) = self.check_accepted() {
-            self.write_declined("", &reason);
+            report!(Error, "{}", self.declined_line("", &reason));
         }
     }
 
     /// Writes the line that the plugin declines the host for one of its parts only, such as its profiler.
     pub fn report_declined_part(&self, part: &str, reason: &Error) {
-        self.write_declined(&format!(" for its {part}"), reason);
+        let line = self.declined_line(&format!(" for its {part}"), reason);
+        report!(Warn, "{line}");
     }
 
-    fn write_declined(&self, scope: &str, reason: &Error) {
-        let line = decline_message!(Declined, self.name(), scope, reason.message());
-        report!(Warn, "{line}");
+    fn declined_line(&self, scope: &str, reason: &Error) -> String {
+        decline_message!(Declined, self.name(), scope, reason.message())
     }
 
     /// Returns the host's name for messages, such as `TensorFlow 2.12`.

@@ -1,26 +1,31 @@
 //! Log lines on stderr, each with the name of the plugin. [`report!`](crate::report!) writes one.
 //!
-//! `SP_LOG=off|error|warn|info|debug` selects the level, `info` by default. Logging never fails: neither a
-//! closed stderr nor a full disk may end the host or a kernel, and `eprintln!` panics on both.
+//! `SP_LOG=off|error|warn|info|debug` selects the level, `info` by default. What is normal for a release of TensorFlow is
+//! never a warning: a program that runs as it should prints one line at most.
+//!
+//! Logging never fails: neither a closed stderr nor a full disk may end the host or a kernel, and `eprintln!` panics on
+//! both.
 
 use std::ffi::OsStr;
 use std::fmt::{self, Write};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::payload::drop_payload;
 
 /// Severity of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// A failure that no status could report.
+    /// The device cannot be used, or a result may be wrong.
     Error,
-    /// The plugin declines a host, or runs with reduced function.
+    /// The user should act.
     Warn,
-    /// A condition that a user may want to change.
+    /// A fact for the user, in 160 characters. Only the first line of a process has this level, later ones have level
+    /// debug.
     Info,
-    /// Details for an author.
+    /// All else, such as lists.
     Debug,
 }
 
@@ -43,6 +48,9 @@ type Threshold = Option<Level>;
 
 const DEFAULT_THRESHOLD: Threshold = Some(Level::Info);
 
+/// Maximum length of a line of level info, in characters. The full line has level debug.
+const INFO_CHARACTERS: usize = 160;
+
 static PLUGIN_NAME: OnceLock<&'static str> = OnceLock::new();
 
 /// Sets the plugin's name for log lines. Only the first call has an effect.
@@ -51,12 +59,17 @@ pub fn set_plugin_name(name: &'static str) {
     let _ = PLUGIN_NAME.set(name);
 }
 
-/// Writes one line to stderr if `SP_LOG` includes `level`. A stderr that cannot be written is ignored.
+/// Writes `text` to stderr if `SP_LOG` includes `level`. A stderr that cannot be written is ignored.
 pub fn log(level: Level, text: fmt::Arguments<'_>) {
-    let logged = catch_unwind(AssertUnwindSafe(|| {
-        if threshold() >= Some(level) {
-            write_line(&format_line(text));
+    static HAS_INFO: AtomicBool = AtomicBool::new(false);
+    let logged = catch_unwind(AssertUnwindSafe(|| match threshold() {
+        Some(Level::Info) if level == Level::Info => {
+            if !HAS_INFO.swap(true, Ordering::Relaxed) {
+                write_text(&cut(format_lines(text)));
+            }
         }
+        threshold if threshold >= Some(level) => write_text(&format_lines(text)),
+        _ => {}
     }));
     // A panic in a value's `Display` must not leave this function.
     if let Err(payload) = logged {
@@ -65,7 +78,7 @@ pub fn log(level: Level, text: fmt::Arguments<'_>) {
 }
 
 /// Writes one line to stderr, formatted as by `format!`, with the plugin's name in front:
-/// `report!(Warn, "{ops} are left to TensorFlow")`. The first argument is a [`Level`](report::Level).
+/// `report!(Warn, "{name}={value} is invalid")`. The first argument is a [`Level`](report::Level).
 #[macro_export]
 macro_rules! report {
     ($level:ident, $($text:tt)*) => {
@@ -81,7 +94,7 @@ fn threshold() -> Threshold {
             return DEFAULT_THRESHOLD;
         };
         parse(&value).unwrap_or_else(|| {
-            write_line(&format_line(format_args!(
+            write_text(&format_lines(format_args!(
                 "SP_LOG={} is invalid: expected off, error, warn, info or debug; info is used",
                 value.display()
             )));
@@ -99,25 +112,38 @@ fn parse(value: &OsStr) -> Option<Threshold> {
     levels.find(|level| value == level.name()).map(Some)
 }
 
-fn format_line(text: fmt::Arguments<'_>) -> String {
-    let mut line = match PLUGIN_NAME.get() {
+/// Returns the lines of `text`, each with the plugin's name.
+fn format_lines(text: fmt::Arguments<'_>) -> String {
+    let prefix = match PLUGIN_NAME.get() {
         Some(name) => format!("plugin {name}: "),
         None => "plugin: ".to_owned(),
     };
-    // If a `Display` returns an error, the line is truncated; `format!` would panic.
-    let _ = line.write_fmt(text);
-    line.push('\n');
-    line
+    let mut body = String::new();
+    // If a `Display` returns an error, the text is truncated; `format!` would panic.
+    let _ = body.write_fmt(text);
+    let lines = body.trim_end_matches('\n').split('\n');
+    lines.map(|line| format!("{prefix}{line}\n")).collect()
 }
 
-/// Writes `line` in one call, so that lines of several threads and processes do not mix.
+/// Returns the first line of `text`, cut to the length of a line of level info.
+fn cut(text: String) -> String {
+    const END: &str = "...";
+    let line = text.split('\n').next().unwrap_or_default();
+    if line.chars().count() <= INFO_CHARACTERS {
+        return format!("{line}\n");
+    }
+    let start = line.chars().take(INFO_CHARACTERS - END.len());
+    start.chain(END.chars()).chain(['\n']).collect()
+}
+
+/// Writes `text` in one call, so that lines of several threads and processes do not mix.
 ///
 /// It does not use `std::io::stderr`: if a process forks while another thread writes, the child's copy of
 /// that lock stays held.
-fn write_line(line: &str) {
+fn write_text(text: &str) {
     loop {
-        // SAFETY: `line` is readable for its length. `write` returns an error for a closed descriptor.
-        let written = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
+        // SAFETY: `text` is readable for its length. `write` returns an error for a closed descriptor.
+        let written = unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
         let interrupted = || io::Error::last_os_error().kind() == io::ErrorKind::Interrupted;
         if written >= 0 || !interrupted() {
             return;
@@ -143,6 +169,20 @@ mod tests {
     fn threshold_includes_more_severe_levels() {
         assert!(Some(Level::Warn) >= Some(Level::Error) && Some(Level::Warn) < Some(Level::Info));
         assert!(None < Some(Level::Error));
+    }
+
+    #[test]
+    fn each_line_of_a_text_names_the_plugin() {
+        let text = format_lines(format_args!("the build failed:\n  line 3\n"));
+        assert_eq!(text, "plugin: the build failed:\nplugin:   line 3\n");
+        assert_eq!(format_lines(format_args!("")), "plugin: \n");
+    }
+
+    #[test]
+    fn line_of_level_info_is_cut_to_160_characters() {
+        let lines = |length: usize| format!("{}\nsecond\n", "ä".repeat(length));
+        assert_eq!(cut(lines(160)), format!("{}\n", "ä".repeat(160)));
+        assert_eq!(cut(lines(161)), format!("{}...\n", "ä".repeat(157)));
     }
 
     #[test]

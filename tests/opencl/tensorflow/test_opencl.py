@@ -47,7 +47,7 @@ STAGED = " runs on the host through copies of device memory"
 
 def run(program, **variables):
     """Runs a program that prints one line of JSON; returns its value and the plugin's lines on stderr."""
-    environment = {**os.environ, **variables}
+    environment = {**os.environ, "SP_LOG": "debug", **variables}
     command = [sys.executable, "-c", HEAD + program]
     finished = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
     assert finished.returncode == 0, finished.stderr[-4000:]

@@ -86,6 +86,8 @@ pub enum SessionStage {
     Devices,
     /// The kernels are counted.
     Kernels,
+    /// The plugin's settings are read.
+    Settings,
     /// All of it is done.
     Done,
 }
@@ -103,6 +105,8 @@ pub struct Counts {
     pub devices: BTreeMap<String, u64>,
     /// Registered kernels by device type.
     pub kernels: BTreeMap<String, u64>,
+    /// The text of the plugin's settings, if it exports the function.
+    pub settings: Option<String>,
 }
 
 /// A session: its counts, the end of its process and its output.

@@ -8,6 +8,7 @@ mod answer;
 mod file;
 pub mod json;
 mod session;
+mod settings;
 mod step;
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,8 @@ import sys
 
 FILE, MODE, PLUGIN = sys.argv[1:4]
 LONGEST = 4000
-answer = {"stage": "", "error": None, "release": None, "devices": {}, "kernels": {}}
+LONGEST_SETTINGS = 1 << 20
+answer = {"stage": "", "error": None, "release": None, "devices": {}, "kernels": {}, "settings": None}
 
 
 def save():
@@ -51,6 +52,19 @@ def load():
     load_library.load_pluggable_device_library(PLUGIN)
 
 
+def settings():
+    """Returns the text of the plugin's settings, or None: only a plugin of sp-gen has the function, and not of an earlier one."""
+    import ctypes
+
+    write = getattr(ctypes.CDLL(PLUGIN), "sp_plugin_settings", None)
+    if write is None:
+        return None
+    write.argtypes, write.restype = [ctypes.c_char_p, ctypes.c_size_t], ctypes.c_size_t
+    text = ctypes.create_string_buffer(max(1, min(write(None, 0), LONGEST_SETTINGS)))
+    write(text, len(text))
+    return text.value.decode(errors="replace")
+
+
 def count(types):
     return dict(collections.Counter(types))
 
@@ -72,6 +86,8 @@ def run():
 
         registered = kernels.get_all_registered_kernels().kernel
         answer["kernels"] = count(kernel.device_type for kernel in registered)
+        enter("settings")
+        answer["settings"] = settings()
     enter("done")
 
 

@@ -1,7 +1,7 @@
 //! The steps that a session of TensorFlow decides.
 
 use super::answer::{SessionResult, SessionStage, Survey};
-use super::{ByType, Step, StepKind};
+use super::{ByType, Step, StepKind, settings};
 use std::collections::BTreeSet;
 
 /// A part of the dynamic loader's error message, and the advice for it.
@@ -84,12 +84,14 @@ pub fn added(with: &ByType, without: &ByType) -> ByType {
 
 /// Returns the steps of a session with one plugin, which added `devices`.
 pub fn steps(session: &SessionResult, devices: &ByType) -> Vec<Step> {
-    vec![
+    let mut steps = vec![
         load(session),
         host(session, devices),
         listed(session, devices),
         kernels(session, devices),
-    ]
+    ];
+    steps.extend(settings::steps(session));
+    steps
 }
 
 fn load(session: &SessionResult) -> Step {
@@ -171,7 +173,7 @@ fn kernels(session: &SessionResult, devices: &ByType) -> Step {
     if let Some(reason) = session.failure(SessionStage::Kernels) {
         return Step::unknown(kind, &format!("they cannot be counted: {reason}"), "");
     }
-    if devices.is_empty() || session.counts.stage < SessionStage::Done {
+    if devices.is_empty() || session.counts.stage < SessionStage::Settings {
         return not_reached(kind);
     }
     let of_type = |device_type: &String| {

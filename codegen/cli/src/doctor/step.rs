@@ -40,13 +40,23 @@ pub enum StepKind {
     Devices,
     /// Kernels are registered for the device's type.
     Kernels,
+    /// The settings in force, as the plugin states them.
+    Settings,
+    /// Ops that have no kernel in this release, as the plugin states them.
+    Lacking,
     /// `import tensorflow` with all plugins lists the same devices.
     Import,
 }
 
 impl StepKind {
     /// The steps that take a session of TensorFlow with the plugin.
-    pub const SESSION_STEPS: [Self; 4] = [Self::Load, Self::Host, Self::Devices, Self::Kernels];
+    pub const SESSION_STEPS: [Self; 5] = [
+        Self::Load,
+        Self::Host,
+        Self::Devices,
+        Self::Kernels,
+        Self::Settings,
+    ];
 
     /// Returns the name of the step in a report.
     pub fn name(self) -> &'static str {
@@ -61,6 +71,8 @@ impl StepKind {
             Self::Host => "host",
             Self::Devices => "devices",
             Self::Kernels => "kernels",
+            Self::Settings => "settings",
+            Self::Lacking => "lacking ops",
             Self::Import => "import",
         }
     }

@@ -19,6 +19,7 @@ fn session(stage: SessionStage, devices: &[(&str, u64)]) -> SessionResult {
             release: Some("2.21.0".into()),
             devices: counts(devices),
             kernels: counts(&[("CPU", 900), ("ACCEL", 30)]),
+            settings: Some("compare=off\n".into()),
         },
         end: End::Exit(0),
         stderr: String::new(),
@@ -34,7 +35,7 @@ fn verdicts_of(session: &SessionResult) -> ([StepVerdict; 4], Vec<Step>) {
     let added = session::added(&session.counts.devices, &baseline().counts.devices);
     let steps = session::steps(session, &added);
     let verdicts: Vec<StepVerdict> = steps.iter().map(|it| it.verdict).collect();
-    (verdicts.try_into().unwrap(), steps)
+    (verdicts[..4].try_into().unwrap(), steps)
 }
 
 use StepVerdict::{Failed, Ok as Passed, Unknown};
@@ -52,6 +53,44 @@ fn device_without_kernels_fails_last_step() {
     let (verdicts, steps) = verdicts_of(&session(SessionStage::Done, &[("CPU", 1), ("accel", 1)]));
     assert_eq!(verdicts, [Passed, Passed, Passed, Failed]);
     assert!(steps[3].advice.contains("TF_InitKernel"));
+}
+
+#[test]
+fn settings_and_ops_without_kernel_are_steps() {
+    let mut session = session(SessionStage::Done, &[("CPU", 1), ("ACCEL", 2)]);
+    let (_, steps) = verdicts_of(&session);
+    assert_eq!(steps.len(), 5);
+    assert_eq!(steps[4].detail, "compare=off");
+    let lacking =
+        "lacking=B: TF_X is absent; use Y\nlacking=A: TF_X is absent; use Y\nlacking=C: z\n";
+    session.counts.settings = Some(format!("compare=off\njit_compile=ignore\n{lacking}"));
+    let (_, steps) = verdicts_of(&session);
+    let found = steps[4..].iter();
+    let found: Vec<_> = found.map(|it| (it.step, it.detail.as_str())).collect();
+    let expected = [
+        (StepKind::Settings, "compare=off, jit_compile=ignore"),
+        (
+            StepKind::Lacking,
+            "2 ops have no kernel here, since TF_X is absent; use Y: A, B",
+        ),
+        (StepKind::Lacking, "1 op has no kernel here, since z: C"),
+    ];
+    assert_eq!(found, expected);
+    assert!(steps.iter().all(|it| it.verdict == Passed));
+}
+
+#[test]
+fn plugin_without_settings_or_that_ends_in_them_fails_no_step() {
+    let mut session = session(SessionStage::Done, &[("CPU", 1), ("ACCEL", 2)]);
+    session.counts.settings = None;
+    let (verdicts, steps) = verdicts_of(&session);
+    assert_eq!((verdicts, steps[4].verdict), ([Passed; 4], Unknown));
+    assert!(steps[4].detail.contains("exports no `sp_plugin_settings`"));
+    session.counts.stage = SessionStage::Settings;
+    session.end = End::Signal(11);
+    let (verdicts, steps) = verdicts_of(&session);
+    assert_eq!((verdicts, steps[4].verdict), ([Passed; 4], Unknown));
+    assert!(steps[4].detail.contains("SIGSEGV"), "{}", steps[4].detail);
 }
 
 #[test]

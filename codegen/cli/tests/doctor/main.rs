@@ -9,8 +9,14 @@ mod temporary_folder;
 use scene::{Scene, step};
 
 const DEVICE: &str = r#"
+#include <string.h>
 const char* SE_InitPlugin(void) { return "ACCEL"; }
 void TF_InitKernel(void) {}
+size_t sp_plugin_settings(char* buffer, size_t size) {
+    const char text[] = "jit_compile=ignore\npython=not installed: no interpreter\nlacking=Cast: TF_X is absent\n";
+    if (buffer) memcpy(buffer, text, size < sizeof text ? size : sizeof text);
+    return sizeof text;
+}
 "#;
 
 #[test]
@@ -25,6 +31,10 @@ fn all_steps_pass_for_listed_device() {
     assert!(step(&steps, "tensorflow")[1].starts_with("2.99.0 in "));
     assert_eq!(step(&steps, "devices")[1], "ACCEL: 1");
     assert_eq!(step(&steps, "kernels")[1], "ACCEL: 3");
+    let settings = "jit_compile=ignore, python=not installed: no interpreter";
+    assert_eq!(step(&steps, "settings")[1], settings);
+    let lacking = "1 op has no kernel here, since TF_X is absent: Cast";
+    assert_eq!(step(&steps, "lacking")[1], lacking);
     assert_eq!(step(&steps, "import")[1], "it lists ACCEL: 1, CPU: 1");
 }
 
@@ -116,6 +126,8 @@ fn reports_device_without_kernels() {
     assert_eq!(status, 1);
     assert_eq!(step(&steps, "devices")[0], "ok");
     assert_eq!(step(&steps, "kernels")[0], "failed");
+    // It is no plugin of sp-gen.
+    assert_eq!(step(&steps, "settings")[0], "unknown");
 }
 
 #[test]

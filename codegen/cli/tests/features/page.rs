@@ -14,9 +14,9 @@ Written from `generated/symbols` and `generated/ir` by `SP_BLESS=1 cargo test -p
 `codegen/data/src/features.rs`. `tests/tensorflow/test_features.py` compares each cell with the running TensorFlow.
 
 A kernel states the functions that it cannot do without, `#[kernel(AssignVariableOp, .., needs = [TF_AssignVariable])]`. In a
-release without one of them the kernel is not registered: TensorFlow runs its own kernel, if it has one, and the plugin writes one
-line, such as `AssignVariableOp: left to TensorFlow's own kernels, since TF_AssignVariable is not exported`. There is no
-way around a missing function of resource variables, reference variables and variants in 2.19 to 2.21: an op that has no kernel
+release without one of them the kernel is not registered: TensorFlow runs its own kernel, if it has one. `sp-gen doctor`, `sp-gen
+verify --kernels` and, with `SP_LOG=debug`, the plugin list these ops with the reason, such as `TF_AssignVariable is not exported`.
+There is no way around a missing function of resource variables, reference variables and variants in 2.19 to 2.21: an op that has no kernel
 on the CPU for tensors of the device, as `tf.gather(variable, ..)`, is an error there.
 
 `x`: the release has it. Releases are those of the wheel `tensorflow-cpu` for Linux x86-64.

@@ -52,3 +52,12 @@ void TF_InitKernel(void) {
   abort();
 #endif
 }
+
+#if defined(LACKS)
+// As `plugin!` of sp-plugin exports it.
+size_t sp_plugin_settings(char *buffer, size_t size) {
+  const char text[] = "compare=off\nlacking=Cast: TF_\x1b is absent\nlacking=Abs: TF_\x1b is absent\n";
+  for (size_t n = 0; n < size && n < sizeof text; ++n) buffer[n] = text[n];
+  return sizeof text;
+}
+#endif

@@ -137,6 +137,25 @@ fn states_that_no_kernels_are_registered() {
 }
 
 #[test]
+fn ops_without_kernel_are_listed_with_the_reason_that_the_plugin_states() {
+    let Some(output) = list(&["-DLACKS"], &["--release", "2.21"]) else {
+        return;
+    };
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let line = "\nno kernel (2.21): Abs, Cast, since TF_\\u{1b} is absent\n";
+    assert!(stdout.contains(line), "{stdout}");
+    assert_eq!(output.status.code(), Some(0));
+    let Some(output) = list(&["-DLACKS"], &["--format", "json"]) else {
+        return;
+    };
+    let report = parse_json(&output);
+    let expected = serde_json::json!([{
+        "reason": "TF_\\u{1b} is absent", "ops": ["Abs", "Cast"], "releases": report["releases"],
+    }]);
+    assert_eq!(report["lacking"], expected);
+}
+
+#[test]
 fn crash_of_the_plugin_is_not_an_empty_list() {
     let Some(output) = list(&["-DCRASHES"], &["--release", "2.21"]) else {
         return;

@@ -8,6 +8,7 @@ use crate::core;
 use crate::host::register_platform;
 use crate::objects::ObjectReport;
 use crate::outcome::CheckResult;
+use crate::plugin_settings;
 use crate::registration::{self, RegisteredKernel};
 
 /// A plugin may register kernels for a device that another plugin has.
@@ -21,7 +22,9 @@ pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
     core::take_registered_kernels();
     plugin.register_kernels();
     let kernels = core::take_registered_kernels();
-    channel::send_registrations(&registration::reports(device.as_deref(), &kernels));
+    let lacking = plugin_settings::lacking_ops(&plugin.settings());
+    let reports = registration::reports(device.as_deref(), &kernels, &lacking);
+    channel::send_registrations(&reports);
     let kernels: Vec<RegisteredKernel> = kernels.iter().map(RegisteredKernel::new).collect();
     for (n, kernel) in kernels.iter().enumerate() {
         let (op, constraints) = (&kernel.op, &kernel.constraints);

@@ -1,15 +1,16 @@
 //! Counts of the calls of each kernel. TensorFlow's placement log names the device also where core's own kernels run,
 //! so these counts show that the plugin has computed.
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, c_char};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{Once, OnceLock, PoisonError, RwLock};
 
 use sp_abi::tf_datatype::TF_DataType; // since 2.6
 
 use super::spec::{Constraint, Kernel};
 use crate::access::Copies;
+use crate::c_string;
 
 /// The counts of a kernel.
 pub(super) struct Calls {
@@ -53,13 +54,24 @@ impl Calls {
         self.staged_nanoseconds
             .fetch_add(nanoseconds, Ordering::Relaxed);
         if self.staged.fetch_add(1, Ordering::Relaxed) == 0 {
-            let label = kernel.label();
-            sp_runtime::report!(
-                Info,
-                "{label} runs on the host through copies of device memory"
-            );
+            report_staged(kernel.label());
         }
     }
+}
+
+/// Reports the first call of a kernel with staging copies: to the user that there are such kernels, and each at level debug.
+fn report_staged(label: &str) {
+    static REPORTED: Once = Once::new();
+    REPORTED.call_once(|| {
+        sp_runtime::report!(
+            Info,
+            "kernels run on the host through copies of device memory (SP_LOG=debug lists them), the first is {label}"
+        );
+    });
+    sp_runtime::report!(
+        Debug,
+        "{label} runs on the host through copies of device memory"
+    );
 }
 
 fn format_label(op: &CStr, constraints: &[Constraint], label: Option<&CStr>) -> String {
@@ -155,17 +167,6 @@ pub fn report() -> String {
 /// # Safety
 /// `buffer` is null or writable for `size` bytes.
 pub unsafe fn write_calls(buffer: *mut c_char, size: usize) -> usize {
-    let text = CString::new(report()).unwrap_or_default();
-    let bytes = text.as_bytes_with_nul();
-    if !buffer.is_null() && size > 0 {
-        let written = bytes.len().min(size) - 1;
-        // SAFETY: the caller guarantees `size` bytes, and `written + 1` is at most that.
-        unsafe {
-            buffer
-                .cast::<u8>()
-                .copy_from_nonoverlapping(bytes.as_ptr(), written);
-            buffer.add(written).write(0);
-        }
-    }
-    bytes.len()
+    // SAFETY: the obligation is the same.
+    unsafe { c_string::write(&report(), buffer, size) }
 }

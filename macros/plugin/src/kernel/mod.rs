@@ -59,6 +59,7 @@ pub use input::{
     FromInput, HostElement, HostIn, In, InList, Integer, Integers, LazyIn, ResourceHandle,
 };
 pub use inputs::Inputs;
+pub(crate) use lacking::{add_undefined_ops, lines as lacking_lines};
 pub use listed_type::ListedType;
 pub use marker::Text;
 pub use output::{Forwarded, FromOutput, HostOut, HostOutList, Out, OutData, OutList, OutSlice};

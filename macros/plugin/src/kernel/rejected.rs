@@ -169,12 +169,8 @@ fn rejection(op: &str, remedy: &str) -> Error {
     ))
 }
 
-/// Registers the kernels as soon as a device is opened that needs them.
-pub(super) fn register_for_devices<D: Device>(device_type: &'static CStr) {
-    platform::set_open_hook(register::<D>, device_type);
-}
-
-fn register<D: Device>(device_type: &'static CStr) {
+/// Registers the kernels that the devices need which are open.
+pub(super) fn register<D: Device>(device_type: &'static CStr) {
     static EVERY_DEVICE: Once = Once::new();
     static IN_PLACE_DEVICE: Once = Once::new();
     static OTHER_DEVICE: Once = Once::new();

@@ -11,9 +11,9 @@ use super::rejected; // since 2.6
 use super::spec::{Constraint, Kernel};
 use super::{calls, compare, driver};
 use crate::functions::functions;
-use crate::platform::PluginInfo;
+use crate::platform::{self, PluginInfo};
 use crate::python; // since 2.6
-use crate::{Device, Result, op};
+use crate::{Device, Error, Result, op, settings};
 
 /// Difference in priority between the kernels of a table and those of the next table.
 const TABLE_PRIORITY: i32 = 1000;
@@ -42,6 +42,7 @@ pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<&
         if compare::is_enabled() {
             compare::install();
         }
+        settings::set("compare", compare::mode_name());
         // Looked up here, since a thread may call a kernel in a process that was forked while another thread held the lock.
         // A call reports the error.
         let _ = functions();
@@ -55,14 +56,25 @@ pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<&
         report_ambiguous(&registrations);
         let count = registrations.len();
         sp_runtime::report!(Debug, "registers {count} kernels with {}", host.name());
-        for it in registrations {
-            if let Err(error) = it.register::<D>(info.device_type) {
-                sp_runtime::report!(Error, "{} is not registered: {error}", it.kernel.label());
-            }
-        }
-        rejected::register_for_devices::<D>(info.device_type); // since 2.6
+        let register = |it: &Registration| {
+            let error = it.register::<D>(info.device_type).err()?;
+            Some((it.kernel.label(), error))
+        };
+        report_failed(
+            &registrations
+                .iter()
+                .filter_map(register)
+                .collect::<Vec<_>>(),
+        );
+        platform::set_open_hook(on_open::<D>, info.device_type);
         python::install(info); // since 2.6
     });
+}
+
+/// Reports and registers what is known as soon as a device is opened.
+fn on_open<D: Device>(device_type: &'static CStr) {
+    lacking::report_count();
+    rejected::register::<D>(device_type); // since 2.6
 }
 
 impl Registration {
@@ -129,7 +141,7 @@ fn runnable<D: Device>(tables: Vec<Vec<&'static Kernel>>) -> Vec<Vec<Registratio
         if !driver::is_for_device::<D>(kernel) {
             let label = kernel.label();
             sp_runtime::report!(
-                Error,
+                Warn,
                 "{label} is not registered: it is a kernel of another device"
             );
             return false;
@@ -142,6 +154,7 @@ fn runnable<D: Device>(tables: Vec<Vec<&'static Kernel>>) -> Vec<Vec<Registratio
     tables.iter_mut().for_each(|it| it.retain(&mut can_run));
     let served: BTreeSet<&CStr> = tables.iter().flatten().map(|it| it.op()).collect();
     lacking.retain(|(_, op)| !served.contains(op));
+    lacking::add(&lacking);
     let lacking = rejected::defer_report(lacking); // since 2.6
     lacking::report(&lacking, "left to TensorFlow's own kernels");
     let registrations = |(index, table): (usize, Vec<&'static Kernel>)| {
@@ -183,6 +196,22 @@ fn select(tables: Vec<Vec<Registration>>, lowest_rank: i32) -> Vec<Registration>
         selected.extend(table);
     }
     selected
+}
+
+/// Reports the kernels that TensorFlow does not register: one warning, and a line of level debug for each.
+fn report_failed(failed: &[(&str, Error)]) {
+    for (label, error) in failed {
+        sp_runtime::report!(Debug, "{label} is not registered: {error}");
+    }
+    match failed {
+        [] => {}
+        [(label, error)] => sp_runtime::report!(Warn, "{label} is not registered: {error}"),
+        [(label, error), ..] => sp_runtime::report!(
+            Warn,
+            "{} kernels are not registered (SP_LOG=debug lists them), the first is {label}: {error}",
+            failed.len()
+        ),
+    }
 }
 
 /// Reports the pairs of kernels that TensorFlow cannot choose between; it fails the nodes of both.

@@ -9,7 +9,7 @@ use sp_runtime::{Release, Releases};
 use super::builder::Builder;
 use super::definition::OpDefinition;
 use crate::kernel::is_running;
-use crate::{Error, Result, graph};
+use crate::{Error, Result, graph, kernel};
 
 /// The op of trees of elementwise nodes, which each plugin of this SDK defines.
 pub(crate) const ELEMENTWISE: &str = "SpElementwise";
@@ -36,7 +36,7 @@ pub(crate) fn register(ops: &[&'static OpDefinition]) -> Vec<&'static CStr> {
         let result = register_op(op);
         if let Err(error) = &result {
             sp_runtime::report!(
-                Error,
+                Warn,
                 "{error}; neither the op nor its kernels are registered"
             );
         }
@@ -47,15 +47,10 @@ pub(crate) fn register(ops: &[&'static OpDefinition]) -> Vec<&'static CStr> {
 
 /// Reports the author's ops. Without the SDK's own ones, graphs have the single ops.
 fn report_undefined(ops: &[&'static OpDefinition]) {
-    let names = ops.iter().map(|it| it.name.to_string_lossy());
-    let names: Vec<_> = names.filter(|it| !SDK_OPS.contains(&&**it)).collect();
-    if !names.is_empty() {
-        let names = names.join(", ");
-        sp_runtime::report!(
-            Warn,
-            "{names}: not defined, since ops of plugins need TensorFlow 2.6"
-        );
-    }
+    let names = ops.iter().map(|it| it.name);
+    let is_own = |it: &&CStr| !SDK_OPS.contains(&&*it.to_string_lossy());
+    let names: Vec<_> = names.filter(is_own).collect();
+    kernel::add_undefined_ops(&names, "ops of plugins need TensorFlow 2.6");
 }
 
 /// The ops that were registered. A plugin that is registered for a second host has registered them.

@@ -54,7 +54,7 @@ fn destroy(_resource: ResourceHandle<'_>) -> Result<()> {
     static REPORTED: Once = Once::new();
     REPORTED.call_once(|| {
         sp_runtime::report!(
-            Warn,
+            Info,
             "DestroyResourceOp: TensorFlow 2.6 and 2.7 cannot free a variable on a plugin's device; its memory is not freed"
         );
     });

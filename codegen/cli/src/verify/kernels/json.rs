@@ -15,6 +15,7 @@ struct KernelsJson<'a> {
     kernels: Vec<Kernel<'a>>,
     findings: Vec<Finding<'a>>,
     unlisted: Vec<Unlisted<'a>>,
+    lacking: Vec<Lacking<'a>>,
 }
 
 #[derive(Serialize)]
@@ -51,6 +52,13 @@ struct Unlisted<'a> {
     releases: Vec<&'a str>,
 }
 
+#[derive(Serialize)]
+struct Lacking<'a> {
+    reason: &'a str,
+    ops: Vec<&'a str>,
+    releases: Vec<&'a str>,
+}
+
 /// Returns the report as JSON.
 pub fn print(report: &KernelReport) -> String {
     let json = KernelsJson {
@@ -61,6 +69,7 @@ pub fn print(report: &KernelReport) -> String {
         kernels: kernels(report),
         findings: findings(report),
         unlisted: unlisted(report),
+        lacking: lacking(report),
     };
     let text = serde_json::to_string_pretty(&json);
     format!("{}\n", text.expect("text and numbers only"))
@@ -105,6 +114,16 @@ fn findings(report: &KernelReport) -> Vec<Finding<'_>> {
         releases,
     });
     findings.collect()
+}
+
+fn lacking(report: &KernelReport) -> Vec<Lacking<'_>> {
+    let lacking = report.lacking().into_iter();
+    let lacking = lacking.map(|((releases, reason), ops)| Lacking {
+        reason,
+        ops,
+        releases,
+    });
+    lacking.collect()
 }
 
 fn unlisted(report: &KernelReport) -> Vec<Unlisted<'_>> {

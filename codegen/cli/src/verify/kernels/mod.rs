@@ -9,6 +9,7 @@ use crate::verify::VerifyError;
 use rules::KernelFinding;
 use sp_host::{CheckOutcome, RegisteredKernel, Registrations, VerifyOptions, list_registrations};
 use sp_ir::Release;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The kernels of a plugin in some releases.
@@ -40,6 +41,22 @@ impl KernelReport {
             }
         }
         kernels
+    }
+
+    /// Returns the ops without a kernel in some releases, by these releases and the reason, as the plugin states them.
+    pub fn lacking(&self) -> BTreeMap<(Vec<&str>, &str), Vec<&str>> {
+        let mut releases: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+        for it in &self.registrations {
+            for lacking in &it.lacking {
+                let of_op = releases.entry((&lacking.op, &lacking.reason)).or_default();
+                of_op.push(&it.release);
+            }
+        }
+        let mut ops: BTreeMap<_, Vec<&str>> = BTreeMap::new();
+        for ((op, reason), releases) in releases {
+            ops.entry((releases, reason)).or_default().push(op);
+        }
+        ops
     }
 
     /// Returns the reasons for which releases have no list, each with its releases.

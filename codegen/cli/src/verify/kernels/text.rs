@@ -30,6 +30,14 @@ pub fn print(report: &KernelReport) -> String {
         let releases = ranges(&releases, &report.releases);
         let _ = writeln!(out, "{title} ({releases}): {reason}");
     }
+    for ((releases, reason), ops) in report.lacking() {
+        let releases = ranges(&releases, &report.releases);
+        let _ = writeln!(
+            out,
+            "no kernel ({releases}): {}, since {reason}",
+            ops.join(", ")
+        );
+    }
     for (finding, releases) in &report.findings {
         let releases = ranges(releases, &report.releases);
         let _ = writeln!(out, "{} ({releases}): {}", finding.rule, finding.message);

@@ -51,6 +51,15 @@ fn mode() -> Mode {
     *MODE
 }
 
+/// Returns the value of the setting `compare`.
+pub(super) fn mode_name() -> &'static str {
+    match mode() {
+        _ if !is_enabled() => "off",
+        Mode::Warning => "warn",
+        Mode::Off | Mode::Error => "error",
+    }
+}
+
 /// Returns true if kernels are compared.
 pub(super) fn is_enabled() -> bool {
     mode() != Mode::Off && !core_functions::is_impossible()
@@ -195,7 +204,8 @@ impl Call<'_> {
         if mode() == Mode::Error {
             return Err(Error::internal(message));
         }
-        sp_runtime::report!(Warn, "{message}");
+        // A result may be wrong.
+        sp_runtime::report!(Error, "{message}");
         Ok(())
     }
 

@@ -33,14 +33,14 @@ pub(in crate::kernel) fn set_pairs(tables: &[Vec<&'static Kernel>]) {
             Err(reason) => reasons.entry(reason).or_default().push(kernel.label()),
         }
     }
-    let count = pairs.len();
+    let (count, others) = (pairs.len(), reasons.values().map(Vec::len).sum::<usize>());
     sp_runtime::report!(
         Info,
-        "compares {count} kernels with reference kernels (SP_COMPARE)"
+        "compares {count} kernels with reference kernels (SP_COMPARE), and not {others} (SP_LOG=debug lists these)"
     );
     for (reason, kernels) in reasons {
         let kernels = kernels.join(", ");
-        sp_runtime::report!(Warn, "not compared, since {reason}: {kernels}");
+        sp_runtime::report!(Debug, "not compared, since {reason}: {kernels}");
     }
     *PAIRS.write().unwrap_or_else(PoisonError::into_inner) = pairs;
 }
