@@ -5,7 +5,6 @@ use sp_abi::tf_datatype::TF_DataType;
 use super::ops::{Computation, VariableOp};
 use crate::graph::{Attribute, Node};
 use crate::optimizer::assignment::{self, AssignUpdate, UpdateStep};
-use crate::proto::Message;
 
 const INT32: TF_DataType = TF_DataType::TF_INT32;
 /// The attributes of a slice as Python writes it.
@@ -159,15 +158,10 @@ impl<'a> Replacement<'a> {
         self.push(read)
     }
 
-    /// Adds a constant in the frame of the indices: in a loop a node without inputs would be outside of it.
+    /// Adds a constant, and returns its name.
     fn constant(&mut self, suffix: &str, value: i64) -> String {
-        let tensor = Message::default().number(1, INT32.0.into());
-        let tensor = tensor.number(7, value.cast_unsigned()).finish();
-        let tensor = Attribute::from_bytes(Message::default().bytes(8, tensor).finish());
-        let indices = self.node.inputs().nth(1).map_or("", |it| it.node);
-        let control = format!("^{indices}");
-        let attributes = [("dtype", INT32.into()), ("value", tensor)];
-        self.add(suffix, "Const", vec![control], attributes)
+        let constant = super::constant(self.node, suffix, value);
+        self.push(constant)
     }
 
     /// Adds a node on the node's device, and returns its name.
