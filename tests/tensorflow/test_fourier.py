@@ -29,3 +29,26 @@ def test_empty_tensors_and_short_axes_have_result_or_error_of_cpu(op, dtype, sha
         # The CPU's result of an empty tensor is uninitialized memory.
         assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
         assert not found.any()
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 4), (0,), (0, 0)])
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft"])
+@pytest.mark.parametrize("graph", [False, True])
+def test_transforms_of_empty_signals_have_shape_of_cpu(name, shape, graph):
+    """The length of a dimension of 0 is 0, and so is the number of its frequencies."""
+    dtype = tf.float32 if name == "rfft" else tf.complex64
+    shapes = []
+    for device in "/CPU:0", DEVICE:
+        with tf.device(device):
+            function = getattr(tf.signal, name)
+            shapes.append((tf.function(function) if graph else function)(tf.zeros(shape, dtype)).numpy().shape)
+    assert shapes[0] == shapes[1]
+
+
+def test_length_of_0_of_signal_with_elements_has_empty_result():
+    """TensorFlow's kernel on the CPU ends the process."""
+    with tf.device(DEVICE):
+        assert tf.raw_ops.RFFT(input=tf.zeros([3, 4]), fft_length=[0]).shape == (3, 0)
+        assert tf.raw_ops.IRFFT(input=tf.zeros([3, 4], tf.complex64), fft_length=[0]).shape == (3, 0)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="must be >= 0"):
+            tf.raw_ops.RFFT(input=tf.zeros([3, 4]), fft_length=[-1])

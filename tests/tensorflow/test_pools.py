@@ -31,6 +31,50 @@ def test_max_pool_and_gradient(calls, graph):
 
 
 @pytest.mark.parametrize("graph", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32, np.uint8])
+@pytest.mark.parametrize("shape, size", [((2, 3, 4, 6), 2), ((2, 3, 4, 6), 6), ((1, 1, 1, 15), 3), ((0, 2, 2, 4), 2), ((2, 2, 2, 0), 2)])
+def test_max_pool_over_channels(calls, shape, size, dtype, graph):
+    x = np.random.default_rng(0).integers(0, 100, shape).astype(dtype)
+    # As on the CPU, the strides of rows and columns have no effect.
+    attributes = dict(ksize=[1, 1, 1, size], strides=[1, 2, 1, size], padding="VALID")
+    assert_same_outcome("MaxPool", calls, lambda **data: R.MaxPool(**data, **attributes), 0, str(shape), graph, input=x)
+    if dtype != np.uint8 and dtype != np.int32:
+        assert_same_outcome("MaxPoolV2", calls, lambda **data: R.MaxPoolV2(**data, **attributes), 0, str(shape), graph, input=x)
+
+
+def test_max_pool_over_channels_that_are_first(in_plugin):
+    """The CPU has no kernel of it."""
+    x = np.random.default_rng(0).normal(size=(2, 3, 4, 6)).astype(np.float32)
+    with in_plugin("MaxPool"):
+        first = np.moveaxis(x, 3, 1)
+        found = R.MaxPool(input=first, ksize=[1, 2, 1, 1], strides=[1, 2, 1, 1], padding="VALID", data_format="NCHW")
+    np.testing.assert_array_equal(np.moveaxis(found.numpy(), 1, 3), x.reshape(2, 3, 4, 3, 2).max(-1))
+
+
+OVER_CHANNELS = [
+    (dict(ksize=[1, 1, 1, 2], strides=[1, 1, 1, 1]), "depth window to equal the depth stride"),
+    (dict(ksize=[1, 1, 1, 4], strides=[1, 1, 1, 4]), "evenly divide the input depth"),
+    (dict(ksize=[1, 2, 1, 2], strides=[1, 1, 1, 2]), "exactly one of pooling across depth or pooling across width/height"),
+    (dict(ksize=[2, 1, 1, 1], strides=[2, 1, 1, 1]), "not yet supported on the batch dimension"),
+]
+
+
+@pytest.mark.parametrize("attributes, message", OVER_CHANNELS)
+@pytest.mark.parametrize("device", ["/CPU:0", DEVICE])
+def test_windows_over_channels_that_no_device_has_are_errors(device, attributes, message):
+    x = tf.zeros([2, 3, 4, 6])
+    with tf.device(device), pytest.raises(UNIMPLEMENTED, match=message):
+        R.MaxPool(input=x, padding="VALID", **attributes)
+
+
+@pytest.mark.parametrize("device", ["/CPU:0", DEVICE])
+def test_gradient_of_windows_over_channels_is_an_error(device):
+    x = tf.zeros([2, 3, 4, 6])
+    with tf.device(device), pytest.raises(UNIMPLEMENTED, match="MaxPoolingGrad is not yet supported on the depth dimension"):
+        R.MaxPoolGrad(orig_input=x, orig_output=x[..., :3], grad=x[..., :3], ksize=[1, 1, 1, 2], strides=[1, 1, 1, 2], padding="VALID")
+
+
+@pytest.mark.parametrize("graph", [False, True])
 def test_average_pool_and_gradient(calls, graph):
     for seed in seeds():
         x, attributes = pool_case(seed, False)

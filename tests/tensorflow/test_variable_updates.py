@@ -370,23 +370,65 @@ def test_embedding_trains_as_on_cpu():
         np.testing.assert_allclose(train(), expected, rtol=1e-5)
 
 
+# The types of TensorFlow's own sums of lists on the CPU.
+NUMBERS = [
+    tf.float16, tf.bfloat16, tf.float32, tf.float64, tf.complex64, tf.complex128,
+    tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8, tf.uint16, tf.uint32, tf.uint64,
+]  # fmt: skip
+
+
 @needs_variables
 @pytest.mark.skipif(RELEASE < (2, 10), reason="core exports the functions of variants from 2.10 on")
-@pytest.mark.parametrize("dtype", TYPES + [np.int64])
+@pytest.mark.parametrize("dtype", NUMBERS, ids=lambda it: it.name)
 def test_lists_of_tensors_have_zeros_and_sums(run, calls, dtype):
-    tensor = values(4, 3, dtype=dtype)
-    stack = lambda handle: tf.raw_ops.TensorListStack(input_handle=handle, element_shape=[3], element_dtype=dtype)
+    tensor = values(4, 3, dtype=np.int64).astype(dtype.as_numpy_dtype)
     before = {op: calls()[op] for op in ("AddN", "ZerosLike")}
-    with tf.device(ON_DEVICE):
+    with tf.device("/CPU:0"):
         # Different lists of captured tensors: the optimizer replaces a sum of equal ones, and computes constants itself.
-        tensors = {factor: tf.constant(factor * tensor) for factor in (1, 2, 3)}
-        make = lambda factor: tf.raw_ops.TensorListFromTensor(tensor=tensors[factor], element_shape=[3])
-        zeros = run(lambda: stack(tf.raw_ops.ZerosLike(x=make(1))))
-        total = run(lambda: stack(tf.raw_ops.AddN(inputs=[make(1), make(2), make(3)])))
+        tensors = {factor: tf.constant(tensor * tensor.dtype.type(factor)) for factor in (1, 2, 3)}
+
+    def make(factor):
+        # Core has lists of some types on the CPU only.
+        with tf.device("/CPU:0"):
+            return tf.raw_ops.TensorListFromTensor(tensor=tensors[factor], element_shape=[3])
+
+    def stack(operation):
+        with tf.device(ON_DEVICE):
+            handle = operation()
+        with tf.device("/CPU:0"):
+            return tf.raw_ops.TensorListStack(input_handle=handle, element_shape=[3], element_dtype=dtype)
+
+    zeros = run(lambda: stack(lambda: tf.raw_ops.ZerosLike(x=make(1))))
+    total = run(lambda: stack(lambda: tf.raw_ops.AddN(inputs=[make(1), make(2), make(3)])))
     np.testing.assert_array_equal(zeros.numpy(), np.zeros_like(tensor))
-    np.testing.assert_allclose(total.numpy(), 6 * tensor, rtol=1e-6)
+    np.testing.assert_array_equal(total.numpy(), tensor * tensor.dtype.type(6))
     for op, count in before.items():
         assert calls()[op] == count + 1, op
+
+
+@needs_variables
+@pytest.mark.skipif(RELEASE < (2, 10), reason="core exports the functions of variants from 2.10 on")
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16, tf.complex64], ids=lambda it: it.name)
+def test_gradient_of_array_that_two_loops_read(dtype):
+    """The gradient is a sum of two lists. Core has no lists of complex numbers for the device."""
+
+    def gradient(x):
+        def read_all(array):
+            return tf.while_loop(lambda i, _: i < 3, lambda i, sum: (i + 1, sum + array.read(i)), (0, tf.zeros([2], dtype)))[1]
+
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            array = tf.TensorArray(dtype, 3, clear_after_read=False).unstack(x * x)
+            y = read_all(array) * read_all(array)
+        return tape.gradient(y, x)
+
+    tf.config.set_soft_device_placement(True)
+    x = np.array([[1, 2], [3, 4], [0.5, 1]]).astype(dtype.as_numpy_dtype)
+    results = []
+    for device in "/CPU:0", ON_DEVICE:
+        with tf.device(device):
+            results.append(tf.function(gradient)(tf.constant(x)).numpy())
+    np.testing.assert_array_equal(*results)
 
 
 @needs_variables

@@ -5,6 +5,7 @@
 
 mod assignment;
 mod condition;
+mod core_fusion;
 mod declined;
 pub mod fusion;
 mod pass;
@@ -218,6 +219,8 @@ fn apply_rewrites<O: Optimizer>(
     };
     let bytes = new_graph.as_deref().unwrap_or(item.bytes());
     let new_graph = temporary_sum::replace(bytes, device_type)?.or(new_graph);
+    let bytes = new_graph.as_deref().unwrap_or(item.bytes());
+    let new_graph = core_fusion::place_on_cpu(bytes, device_type)?.or(new_graph);
     let settings = FusionSettings {
         chains: O::FUSIONS,
         elementwise: O::ELEMENTWISE,

@@ -5,8 +5,8 @@
 //! yet. On such a device an error that names the remedy takes their place for the types of which the plugin has no kernel. From
 //! 2.19 to 2.21 these are all types: core exports no function of variables there.
 //!
-//! In these releases a device of any kind has such kernels for the rows of variables. A graph that uses rows is then placed
-//! before the plugin's optimizer replaces them.
+//! In these releases a device of any kind has such kernels for the rows of variables and for random generators. A graph that
+//! uses them is then placed before the plugin's optimizer replaces them.
 
 use std::ffi::CStr;
 use std::sync::{Mutex, Once, PoisonError};
@@ -124,6 +124,17 @@ rejections! { of_slices, Some((c"T", ELEMENTS));
     ResourceStridedSliceAssign => "variable.assign(tf.raw_ops.TensorStridedSliceUpdate(input=variable, begin=begin, end=end, strides=strides, value=value))";
 }
 
+rejections! { of_generators, None;
+    RngReadAndSkip => "a tf.random.Generator on the CPU, which tf.device(\"CPU\") makes, or one in a tf.function";
+    RngSkip => "a tf.random.Generator on the CPU, which tf.device(\"CPU\") makes, or one in a tf.function";
+    StatefulUniform => "tf.random.Generator.uniform, of a generator on the CPU";
+    StatefulUniformInt => "tf.random.Generator.uniform, of a generator on the CPU";
+    StatefulUniformFullInt => "tf.random.Generator.uniform_full_int, of a generator on the CPU";
+    StatefulStandardNormalV2 => "tf.random.Generator.normal, of a generator on the CPU";
+    StatefulTruncatedNormal => "tf.random.Generator.truncated_normal, of a generator on the CPU";
+    StatefulRandomBinomial => "tf.random.Generator.binomial, of a generator on the CPU";
+}
+
 rejections! { of_optimizers, Some((c"T", NUMBERS));
     ResourceApplyGradientDescent => "variable.assign(variable - rate * gradient)";
     ResourceApplyMomentum => "variable.assign(..), as the optimizers of Keras from 2.11 on do";
@@ -219,6 +230,7 @@ fn of_all_devices() -> Vec<Rejection> {
         rejections.extend(of_elements());
         rejections.extend(of_numbers());
         rejections.extend(of_slices());
+        rejections.extend(of_generators());
     }
     rejections
 }

@@ -17,8 +17,11 @@ pub(crate) const ELEMENTWISE: &str = "SpElementwise";
 /// The op of trees with several results, which each plugin of this SDK defines.
 pub(crate) const ELEMENTWISE_RESULTS: &str = "SpElementwiseResults";
 
+/// The op of the state of a random generator, which each plugin of this SDK defines.
+pub(crate) const RESERVE_NUMBERS: &str = "SpReserveNumbers";
+
 /// The ops of the SDK.
-const SDK_OPS: [&str; 2] = [ELEMENTWISE, ELEMENTWISE_RESULTS];
+const SDK_OPS: [&str; 3] = [ELEMENTWISE, ELEMENTWISE_RESULTS, RESERVE_NUMBERS];
 
 /// The releases in which an op can be defined. 2.5 exports the functions, but an op does not work there.
 const RELEASES: Releases = Releases::from(Release::new(2, 6));

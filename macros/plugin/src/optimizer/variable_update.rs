@@ -1,18 +1,20 @@
-//! Replaces ops that change variables, or read rows of them, in graphs by ops of tensors.
+//! Replaces ops that change variables, read rows of them, or draw random numbers by them, in graphs by ops of tensors.
 //!
 //! From 2.19 to 2.21 a plugin cannot use a variable, and core's kernels for `AssignAddVariableOp` and
 //! `AssignSubVariableOp` use device memory from the host ([`crate::kernel`] registers errors in their place). A change is
 //! then a read, a computation and an assignment of the whole variable. It is no longer atomic: if no edge orders two
 //! changes, one can be lost.
 
+mod generator;
 mod ops;
 mod replacement;
 
 use sp_abi::tf_datatype::TF_DataType;
 
 use self::ops::VariableOp;
-pub use self::ops::names;
-use crate::graph::Graph;
+use super::assignment;
+use crate::graph::{Attribute, Graph, Node};
+use crate::proto::Message;
 use crate::{Result, kernel, platform};
 
 /// Replaces the ops on devices of this type in a serialized graph. Returns `None` if there are none, or if the plugin's
@@ -51,8 +53,12 @@ impl<F: Fn(&str, &[(&str, TF_DataType)]) -> bool> Target<'_, F> {
             if node.device_type() != Some(self.device_type) {
                 continue;
             }
-            if let Some(op) = VariableOp::find(&node.op).filter(|op| self.is_replaced(op)) {
-                added.extend(replacement::replace(node, op, &self.has_kernel));
+            match VariableOp::find(&node.op) {
+                Some(op) if self.is_replaced(op) => {
+                    added.extend(replacement::replace(node, op, &self.has_kernel));
+                }
+                Some(_) => {}
+                None => added.extend(generator::replace(node, &self.has_kernel)),
             }
         }
         let is_replaced = !added.is_empty();
@@ -63,6 +69,42 @@ impl<F: Fn(&str, &[(&str, TF_DataType)]) -> bool> Target<'_, F> {
     fn is_replaced(&self, op: &VariableOp) -> bool {
         !(op.has_core_kernel() && self.has_core_kernels)
     }
+}
+
+/// Returns the names of the ops that are replaced.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ops::names().chain(generator::names())
+}
+
+/// Returns a constant of int32 without dimensions on the node's device.
+fn constant(node: &Node, suffix: &str, value: i64) -> Node {
+    constant_of_shape(node, suffix, &[], value)
+}
+
+/// Returns a constant vector of one element of int32 on the node's device.
+fn vector(node: &Node, suffix: &str, value: i64) -> Node {
+    let dim = Message::default().number(1, 1).finish();
+    constant_of_shape(
+        node,
+        suffix,
+        &Message::default().bytes(2, dim).finish(),
+        value,
+    )
+}
+
+/// Returns a constant of equal elements in the frame of the node's second input: in a loop a node without inputs would be outside
+/// of it. `shape` is a serialized `TensorShapeProto`.
+fn constant_of_shape(node: &Node, suffix: &str, shape: &[u8], value: i64) -> Node {
+    let dtype = TF_DataType::TF_INT32;
+    let tensor = Message::default().number(1, dtype.0.into()).bytes(2, shape);
+    let tensor = tensor.number(7, value.cast_unsigned()).finish();
+    let tensor = Attribute::from_bytes(Message::default().bytes(8, tensor).finish());
+    let mut constant = assignment::added_node(node, suffix, "Const");
+    let source = node.inputs().nth(1).map_or("", |it| it.node);
+    constant.inputs.push(format!("^{source}"));
+    let attributes = [("dtype", dtype.into()), ("value", tensor)];
+    constant.attributes.extend(assignment::named(attributes));
+    constant
 }
 
 #[cfg(test)]

@@ -60,9 +60,8 @@ class VariableOp:
     def call_function(self, arguments):
         """Calls a function of the op, whose tensors are the function's arguments."""
         definition = tensorflow("framework.op_def_registry").get(self.name)
-        inputs = [it.name for it in definition.input_arg]
-        dtype = {it.name: dtype_of(arguments[self.variable]) for it in definition.input_arg if it.type_attr in ("dtype", "T")}
-        tensors = {name: convert(arguments[name], dtype.get(name)) for name in inputs}
+        elements = dtype_of(arguments[self.variable])
+        tensors = {it.name: convert(arguments[it.name], dtype_of_input(it, elements)) for it in definition.input_arg}
         attributes = {name: value for name, value in arguments.items() if name not in tensors}
         with tensorflow("framework.ops").device(tensors[self.variable].device):
             with tensorflow("eager.record").stop_recording():
@@ -86,6 +85,13 @@ class VariableOp:
             # The detector takes the functions of all ops as one, since they have one code.
             self.functions[key]._omit_frequent_tracing_warning = True
         return self.functions[key]
+
+
+def dtype_of_input(definition, elements):
+    """Returns the type of an input, or `None` for any type. `elements` is that of the variable's elements."""
+    if definition.type:
+        return tensorflow("framework.dtypes").as_dtype(definition.type)
+    return elements if definition.type_attr in ("dtype", "T") else None
 
 
 def convert(value, dtype):

@@ -31,6 +31,7 @@ pub mod division;
 pub mod einsum;
 pub mod elementary;
 pub mod error;
+pub mod fingerprint;
 pub mod fold;
 pub mod fourier;
 pub mod hyperbolic;

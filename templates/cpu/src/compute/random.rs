@@ -4,6 +4,7 @@
 //! The generator returns four words for each value of a 128-bit counter. Group `i` of a result comes from the words of
 //! counter `start + i`, so results do not depend on the division into tasks.
 
+pub mod binomial;
 pub mod gamma;
 
 use super::array;

@@ -22,7 +22,7 @@ pub struct ConvAttributes {
 
 /// The checked attributes.
 pub struct Conv {
-    format: DataFormat,
+    pub format: DataFormat,
     slides: [Slide; 2],
 }
 

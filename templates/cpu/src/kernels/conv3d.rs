@@ -46,8 +46,8 @@ impl Conv3d {
         let filter = dims5("the filter", filter)?;
         if filter[3] != input[4] {
             let message = format!(
-                "a filter of shape {filter:?} must have the {} channels of the input",
-                input[4]
+                "Number of channels in filter ({}) must match last dimension of input ({}): the filter has shape {filter:?}",
+                filter[3], input[4]
             );
             return Err(Error::invalid_argument(message));
         }

@@ -54,12 +54,12 @@ fn lengths(
         .zip(&dims[dims.len() - rank..])
         .enumerate()
     {
-        let Ok(length @ 1..) = usize::try_from(*length) else {
-            return invalid(format!("fft_length must be positive, not {length}"));
+        let Ok(length) = usize::try_from(*length) else {
+            return invalid(format!("fft_length must be >= 0, not {length}"));
         };
         let is_last = index + 1 == rank;
         let least = if is_half && is_last {
-            length / 2 + 1
+            frequencies(length)
         } else {
             length
         };
@@ -73,6 +73,14 @@ fn lengths(
     Ok(lengths)
 }
 
+/// Returns the number of frequencies of real numbers that are not the conjugates of others.
+fn frequencies(length: usize) -> usize {
+    match length {
+        0 => 0,
+        length => length / 2 + 1,
+    }
+}
+
 fn from_real<C: Element + Complex<Part: Element + Part>>(
     rank: usize,
     input: In<'_, C::Part>,
@@ -81,8 +89,8 @@ fn from_real<C: Element + Complex<Part: Element + Part>>(
 ) -> Result<()> {
     check_rank(input.dims(), rank)?;
     let lengths = lengths(&fft_length, rank, input.dims(), false)?;
-    let dims = result_dims(input.dims(), &lengths, lengths[rank - 1] / 2 + 1);
-    if input.is_empty() {
+    let dims = result_dims(input.dims(), &lengths, frequencies(lengths[rank - 1]));
+    if input.is_empty() || lengths.contains(&0) {
         return output.zeroed(&dims).map(drop);
     }
     let mut output = output.unspecified(&dims)?;
@@ -99,7 +107,7 @@ fn to_real<C: Element + Complex<Part: Element + Part>>(
     check_rank(input.dims(), rank)?;
     let lengths = lengths(&fft_length, rank, input.dims(), true)?;
     let dims = result_dims(input.dims(), &lengths, lengths[rank - 1]);
-    if input.is_empty() {
+    if input.is_empty() || lengths.contains(&0) {
         return output.zeroed(&dims).map(drop);
     }
     let mut output = output.unspecified(&dims)?;

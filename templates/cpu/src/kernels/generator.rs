@@ -6,32 +6,40 @@ use crate::compute::random::{self, Bounded, Normal, Philox, RESERVED, Sample};
 use sp_plugin::kernel::{Kernel, Variable, kernels};
 
 /// The number of elements of Philox's state, which the variable begins with.
-const STATE: usize = 3;
+pub const STATE: usize = 3;
 
 /// Returns the generator of a state, and reserves the counters of `count` numbers.
 ///
 /// # Errors
 /// Returns an error if there is no such algorithm, or the variable is not a state of it.
-fn reserve(resource: Variable<'_, i64>, algorithm: i64, count: u64) -> Result<Philox> {
+pub fn reserve(resource: Variable<'_, i64>, algorithm: i64, count: u64) -> Result<Philox> {
     check_algorithm(algorithm)?;
     let mut lock = resource.lock()?;
     let mut value = lock.value()?;
-    if value.dims().len() != 1 || value.len() < STATE {
-        let message = format!(
-            "the state must be a vector of at least {STATE} elements, not of shape {:?}",
-            value.dims()
-        );
-        return Err(Error::invalid_argument(message));
-    }
-    let state = &mut value[..STATE];
-    let generator = Philox::from_state([state[0], state[1], state[2]]);
+    let generator = Philox::from_state(check_state(value.dims(), &value)?);
     let next = generator.skip(count.wrapping_mul(RESERVED));
-    state.copy_from_slice(&next.state());
+    value[..STATE].copy_from_slice(&next.state());
     Ok(generator)
 }
 
+/// Returns the state with which the value of a variable begins.
+///
+/// # Errors
+/// Returns an error if the value is not a vector, or is too short.
+pub fn check_state(dims: &[usize], value: &[i64]) -> Result<[i64; STATE]> {
+    match *value {
+        [low, high, key, ..] if dims.len() == 1 => Ok([low, high, key]),
+        _ => Err(Error::invalid_argument(format!(
+            "RNG state must have one and only one dimension, and its size must be at least {STATE}, not shape {dims:?}"
+        ))),
+    }
+}
+
 /// Checks that an algorithm is Philox, or left to the kernel.
-fn check_algorithm(algorithm: i64) -> Result<()> {
+///
+/// # Errors
+/// Returns an error if it is another one.
+pub fn check_algorithm(algorithm: i64) -> Result<()> {
     match algorithm {
         1 | 3 => Ok(()),
         2 => Err(Error::unimplemented(

@@ -111,9 +111,13 @@ pub fn check_dims(name: &str, found: &[usize], expected: &[usize]) -> Result<()>
 
 /// Returns the message about an attribute whose elements of batch and channels are not 1.
 pub fn not_spatial(name: &str, values: &[i64]) -> String {
-    format!(
-        "{name} {values:?} must have 1 for batch and channels: windows extend over the other dimensions"
-    )
+    let reason = match name {
+        "ksize" => "Pooling is not yet supported on the batch dimension".into(),
+        name => {
+            format!("this device does not yet support {name} in the batch and depth dimensions")
+        }
+    };
+    format!("{name} {values:?} must have 1 for batch and channels: {reason}")
 }
 
 /// Checks that the windows of a convolution have elements, unless the result is empty.

@@ -51,7 +51,21 @@ pub trait ChannelFormat<const N: usize>: Copy + Into<ChannelLayout> {
         out: Out<'_, T>,
         compute: impl FnOnce(&mut [T::Compute]),
     ) -> Result<()> {
-        let mut out = out.unspecified(&self.dims(dims))?;
+        self.write_batches(dims, &[dims[0]], out, compute)
+    }
+
+    /// Allocates an output as [`write`](Self::write), with the dims `batch` in the place of the first one.
+    ///
+    /// # Errors
+    /// Returns an error if there is not enough memory.
+    fn write_batches<T: Element + Precision>(
+        self,
+        dims: [usize; N],
+        batch: &[usize],
+        out: Out<'_, T>,
+        compute: impl FnOnce(&mut [T::Compute]),
+    ) -> Result<()> {
+        let mut out = out.unspecified(&[batch, &self.dims(dims)[1..]].concat())?;
         T::overwrite(&mut out, |out| {
             if self.into() == ChannelLayout::ChannelsLast {
                 return compute(out);

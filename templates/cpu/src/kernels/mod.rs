@@ -4,6 +4,7 @@
 
 mod activation;
 mod batch_norm;
+mod binomial;
 mod bits;
 mod boxes;
 mod cast;
@@ -13,6 +14,7 @@ mod complex;
 mod complex_arrays;
 mod conv;
 mod conv3d;
+mod conv_batches; // since 2.14
 mod crop;
 mod diagonal;
 mod division;
@@ -24,6 +26,7 @@ mod fused;
 mod gamma;
 mod gather;
 mod generator; // since 2.6
+mod generator_state; // since 2.6
 mod identity;
 pub mod image;
 mod incomplete;
@@ -90,8 +93,10 @@ pub fn table() -> Vec<&'static Kernel> {
         nn::relu_grad,
         nn::sparse_softmax_cross_entropy,
         text::string_length,
+        text::hash_bucket, // since 2.6
     ]);
     table.extend(activation::table());
+    table.extend(binomial::table());
     table.extend(bits::table());
     table.extend(boxes::table());
     table.extend(checks::table());
@@ -114,6 +119,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(batch_norm::table());
     table.extend(conv::table());
     table.extend(conv3d::table());
+    table.extend(conv_batches::table()); // since 2.14
     table.extend(crop::table());
     table.extend(color::table());
     table.extend(complex::table());
@@ -146,6 +152,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(sparse_segment::table());
     table.extend(sequence::table());
     table.extend(generator::table()); // since 2.6
+    table.extend(generator_state::table()); // since 2.6
     table.extend(rows::table()); // since 2.6
     table.extend(slices::table()); // since 2.6
     table.extend(steps::table()); // since 2.6

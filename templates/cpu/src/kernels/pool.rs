@@ -1,5 +1,8 @@
 //! Pools and their gradients.
 
+mod maxima;
+
+pub use self::maxima::MaxPooling;
 use super::image::{DataFormat, PaddingKind, check_dims, dims4, paddings, shape, slides, spatial};
 use super::layout::ChannelFormat;
 use super::prelude::*;
@@ -37,7 +40,7 @@ impl Prepare for Pooling {
 }
 
 #[derive(Attributes)]
-struct MaxPoolAttributes {
+pub struct MaxPoolAttributes {
     ksize: Vec<i64>,
     strides: Vec<i64>,
     padding: PaddingKind,
@@ -45,15 +48,12 @@ struct MaxPoolAttributes {
     data_format: DataFormat,
 }
 
-/// The pooling of maxima, whose ops have explicit paddings.
-struct MaxPooling(Pooling);
-
 impl Prepare for MaxPooling {
     type Attributes = MaxPoolAttributes;
 
     fn prepare(it: MaxPoolAttributes) -> Result<Self> {
         let sizes = [&it.ksize[..], &it.strides];
-        Pooling::new(sizes, it.padding, &it.explicit_paddings, it.data_format).map(Self)
+        Self::new(sizes, it.padding, &it.explicit_paddings, it.data_format)
     }
 }
 
@@ -138,18 +138,21 @@ impl Pooling {
     }
 }
 
-/// Checks that windows do not extend over channels, as on TensorFlow's GPU device.
+/// Checks that windows do not extend over channels.
 fn check_channels(ksize: &[i64], format: DataFormat) -> Result<()> {
-    let channels = match format {
-        DataFormat::ChannelsLast => ksize.get(3),
-        DataFormat::ChannelsFirst => ksize.get(1),
-    };
-    match channels {
+    match of_channels(ksize, format) {
         None | Some(1) => Ok(()),
         Some(_) => Err(Error::unimplemented(format!(
-            "ksize {ksize:?} has windows over channels, which this device does not implement: the element of the channels must be 1"
+            "ksize {ksize:?} has windows over channels: Non-spatial pooling is not yet supported, \
+             the element of the channels must be 1"
         ))),
     }
+}
+
+/// Returns the element of the channels in a list with an element for each dim.
+fn of_channels(values: &[i64], format: DataFormat) -> Option<i64> {
+    let values = <&[i64; 4]>::try_from(values).ok()?;
+    Some(format.to_channels_last(*values)[3])
 }
 
 /// Checks that no window is within explicit padding.
@@ -173,7 +176,7 @@ fn check_paddings(size: [usize; 2], paddings: [Padding; 2]) -> Result<()> {
 
 #[kernel(MaxPool, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
 fn max_pool<T: Element + Precision<Compute: Number>>(
-    #[state] MaxPooling(it): &MaxPooling,
+    #[state] it: &MaxPooling,
     input: In<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()> {
@@ -182,13 +185,13 @@ fn max_pool<T: Element + Precision<Compute: Number>>(
 
 #[kernel(MaxPoolGrad, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
 fn max_pool_grad<T: Element + Precision<Compute: Number>>(
-    #[state] MaxPooling(it): &MaxPooling,
+    #[state] it: &MaxPooling,
     orig_input: In<'_, T>,
     orig_output: In<'_, T>,
     grad: In<'_, T>,
     output: Out<'_, T>,
 ) -> Result<()> {
-    it.gradient_of_maxima([orig_input, orig_output, grad], output)
+    it.gradient([orig_input, orig_output, grad], output)
 }
 
 #[kernel(AvgPool, T = [F16, Bf16, f32, f64])]

@@ -2,7 +2,7 @@
 
 use super::image::{DataFormat, PaddingKind, check_dims};
 use super::layout::ChannelFormat;
-use super::pool::Pooling;
+use super::pool::{MaxPooling, Pooling};
 use super::prelude::*;
 use crate::compute::elementary::Elementary;
 use crate::compute::nn::pool::select_equal;
@@ -17,10 +17,22 @@ struct InputWindows {
 
 impl InputWindows {
     fn pooling(&self, ksize: &HostIn<'_, i32>, strides: &HostIn<'_, i32>) -> Result<Pooling> {
-        let list = |it: &HostIn<'_, i32>| it.data().iter().copied().map(i64::from).collect();
-        let [ksize, strides]: [Vec<i64>; 2] = [list(ksize), list(strides)];
+        let [ksize, strides] = [list(ksize), list(strides)];
         Pooling::new([&ksize, &strides], self.padding, &[], self.data_format)
     }
+
+    fn max_pooling(
+        &self,
+        ksize: &HostIn<'_, i32>,
+        strides: &HostIn<'_, i32>,
+    ) -> Result<MaxPooling> {
+        let [ksize, strides] = [list(ksize), list(strides)];
+        MaxPooling::new([&ksize, &strides], self.padding, &[], self.data_format)
+    }
+}
+
+fn list(values: &HostIn<'_, i32>) -> Vec<i64> {
+    values.data().iter().copied().map(i64::from).collect()
 }
 
 #[kernel(MaxPoolV2, T = [F16, Bf16, f32, f64])]
@@ -31,7 +43,7 @@ fn max_pool_v2<T: Element + Precision<Compute: Elementary>>(
     strides: HostIn<'_, i32>,
     output: Out<'_, T>,
 ) -> Result<()> {
-    it.pooling(&ksize, &strides)?.maxima(input, output)
+    it.max_pooling(&ksize, &strides)?.maxima(input, output)
 }
 
 #[kernel(MaxPoolGradV2, T = [F16, Bf16, f32, f64])]
@@ -44,8 +56,8 @@ fn max_pool_grad_v2<T: Element + Precision<Compute: Elementary>>(
     strides: HostIn<'_, i32>,
     output: Out<'_, T>,
 ) -> Result<()> {
-    it.pooling(&ksize, &strides)?
-        .gradient_of_maxima([orig_input, orig_output, grad], output)
+    it.max_pooling(&ksize, &strides)?
+        .gradient([orig_input, orig_output, grad], output)
 }
 
 impl Pooling {

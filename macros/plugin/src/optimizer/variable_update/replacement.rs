@@ -5,7 +5,6 @@ use sp_abi::tf_datatype::TF_DataType;
 use super::ops::{Computation, VariableOp};
 use crate::graph::{Attribute, Node};
 use crate::optimizer::assignment::{self, AssignUpdate, UpdateStep};
-use crate::proto::Message;
 
 const INT32: TF_DataType = TF_DataType::TF_INT32;
 /// The attributes of a slice as Python writes it.
@@ -133,7 +132,8 @@ impl<'a> Replacement<'a> {
     fn rows(&mut self, tensor: &str) -> String {
         let attributes = [("T", self.dtype.clone()), ("out_type", INT32.into())];
         let shape = self.add("shape", "Shape", vec![tensor.to_owned()], attributes);
-        let [zero, one] = [("first", 0), ("end", 1)].map(|(name, it)| self.vector(name, it));
+        let vectors = [("first", 0), ("end", 1)];
+        let [zero, one] = vectors.map(|(name, it)| self.push(super::vector(self.node, name, it)));
         let inputs = vec![shape, zero, one.clone(), one];
         let attributes = [
             ("T", INT32.into()),
@@ -193,27 +193,10 @@ impl<'a> Replacement<'a> {
         self.push(read)
     }
 
-    /// Adds a constant without dimensions.
+    /// Adds a constant, and returns its name.
     fn constant(&mut self, suffix: &str, value: i64) -> String {
-        self.constant_of_shape(suffix, &[], value)
-    }
-
-    /// Adds a constant vector of one element.
-    fn vector(&mut self, suffix: &str, value: i64) -> String {
-        let dim = Message::default().number(1, 1).finish();
-        self.constant_of_shape(suffix, &Message::default().bytes(2, dim).finish(), value)
-    }
-
-    /// Adds a constant in the frame of the indices: in a loop a node without inputs would be outside of it. `shape` is a
-    /// serialized `TensorShapeProto`.
-    fn constant_of_shape(&mut self, suffix: &str, shape: &[u8], value: i64) -> String {
-        let tensor = Message::default().number(1, INT32.0.into()).bytes(2, shape);
-        let tensor = tensor.number(7, value.cast_unsigned()).finish();
-        let tensor = Attribute::from_bytes(Message::default().bytes(8, tensor).finish());
-        let indices = self.node.inputs().nth(1).map_or("", |it| it.node);
-        let control = format!("^{indices}");
-        let attributes = [("dtype", INT32.into()), ("value", tensor)];
-        self.add(suffix, "Const", vec![control], attributes)
+        let constant = super::constant(self.node, suffix, value);
+        self.push(constant)
     }
 
     /// Adds a node on the node's device, and returns its name.

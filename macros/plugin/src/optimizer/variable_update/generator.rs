@@ -1,0 +1,169 @@
+//! The nodes that replace one that uses the state of a random generator, such as that of `tf.random.Generator`.
+//!
+//! The state is a variable. It is read, the op [`RESERVE_NUMBERS`] computes the key, the counter and the next state, and the
+//! node waits until that is assigned. Numbers are drawn by the op of a key and a counter, which draws the same ones.
+
+use sp_abi::tf_datatype::TF_DataType;
+
+use super::constant;
+use crate::graph::{Attribute, Node};
+use crate::op::RESERVE_NUMBERS;
+use crate::optimizer::assignment;
+
+const INT32: TF_DataType = TF_DataType::TF_INT32;
+const INT64: TF_DataType = TF_DataType::TF_INT64;
+const UINT64: TF_DataType = TF_DataType::TF_UINT64;
+
+/// The inputs that all of these ops have: the variable, the algorithm, and the shape or the number of the numbers.
+const INPUTS: usize = 3;
+
+/// What an op of a generator returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Returns {
+    /// The state before the numbers are reserved.
+    State,
+    Nothing,
+    /// The numbers that the op of a key and a counter draws.
+    Numbers(&'static str),
+}
+
+use Returns::{Nothing, Numbers, State};
+
+static OPS: &[(&str, Returns)] = &[
+    ("RngReadAndSkip", State),
+    ("RngSkip", Nothing),
+    ("StatefulUniform", Numbers("StatelessRandomUniformV2")),
+    ("StatefulUniformInt", Numbers("StatelessRandomUniformIntV2")),
+    (
+        "StatefulUniformFullInt",
+        Numbers("StatelessRandomUniformFullIntV2"),
+    ),
+    (
+        "StatefulStandardNormalV2",
+        Numbers("StatelessRandomNormalV2"),
+    ),
+    (
+        "StatefulTruncatedNormal",
+        Numbers("StatelessTruncatedNormalV2"),
+    ),
+];
+
+/// Returns the names of the ops.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    OPS.iter().map(|(name, _)| *name)
+}
+
+/// Replaces the node by one of the same name. Returns the nodes that it needs, or `None` if it is not replaced: it is of another
+/// op, the plugin lacks a kernel, or the node is not one that TensorFlow accepts.
+pub fn replace(
+    node: &mut Node,
+    has_kernel: impl Fn(&str, &[(&str, TF_DataType)]) -> bool,
+) -> Option<Vec<Node>> {
+    let (_, returns) = *OPS.iter().find(|(name, _)| *name == node.op)?;
+    let inputs = node.inputs().filter(|it| it.output.is_some()).count();
+    if inputs < INPUTS {
+        return None;
+    }
+    let types = Types::new(node, returns)?;
+    types
+        .are_supported(returns, has_kernel)
+        .then(|| types.replace(node, returns))
+}
+
+/// The types of a node's inputs and numbers.
+struct Types {
+    algorithm: TF_DataType,
+    reserved: TF_DataType,
+    numbers: TF_DataType,
+}
+
+impl Types {
+    fn new(node: &Node, returns: Returns) -> Option<Self> {
+        let dtype = |name| node.attribute(name).and_then(Attribute::as_type);
+        Some(match returns {
+            State => Self {
+                algorithm: INT32,
+                reserved: UINT64,
+                numbers: INT64,
+            },
+            Nothing => Self {
+                algorithm: INT64,
+                reserved: INT64,
+                numbers: INT64,
+            },
+            Numbers(_) => Self {
+                algorithm: INT64,
+                reserved: dtype("shape_dtype").unwrap_or(INT64),
+                numbers: dtype("dtype")?,
+            },
+        })
+    }
+
+    fn are_supported(
+        &self,
+        returns: Returns,
+        has_kernel: impl Fn(&str, &[(&str, TF_DataType)]) -> bool,
+    ) -> bool {
+        let state = [("A", self.algorithm), ("R", self.reserved)];
+        let numbers = [("dtype", self.numbers), ("Tshape", self.reserved)];
+        let draws = match returns {
+            Numbers(op) => has_kernel(op, &numbers),
+            State | Nothing => true,
+        };
+        draws && has_kernel(RESERVE_NUMBERS, &state)
+    }
+
+    fn replace(&self, node: &mut Node, returns: Returns) -> Vec<Node> {
+        let sources = node.inputs().skip(1).map(|it| it.node);
+        let read = assignment::read_after(node, INT64.into(), sources);
+        let reserved = self.reserve(node, &read);
+        let next = format!("{}:3", reserved.name);
+        if returns == Nothing {
+            assignment::become_assignment(node, INT64.into(), next);
+            return vec![read, reserved];
+        }
+        let mut assigned = assignment::added_node(node, "assigned", "AssignVariableOp");
+        assigned.inputs = vec![node.inputs[0].clone(), next];
+        assigned.attributes.push(("dtype".into(), INT64.into()));
+        let mut added = match returns {
+            Numbers(op) => self.draw(node, op, &reserved.name),
+            State | Nothing => {
+                let state = vec![reserved.name.clone()];
+                assignment::become_op(node, "Identity", state, [("T", INT64.into())]);
+                Vec::new()
+            }
+        };
+        node.inputs.push(format!("^{}", assigned.name));
+        added.extend([read, reserved, assigned]);
+        added
+    }
+
+    /// Returns the node that computes the key, the counter and the next state.
+    fn reserve(&self, node: &Node, read: &Node) -> Node {
+        let mut reserved = assignment::added_node(node, "reserved", RESERVE_NUMBERS);
+        let inputs = [&read.name, &node.inputs[1], &node.inputs[2]];
+        reserved.inputs = inputs.map(String::clone).into();
+        let attributes = [("A", self.algorithm.into()), ("R", self.reserved.into())];
+        reserved.attributes.extend(assignment::named(attributes));
+        reserved
+    }
+
+    /// Makes the node one that draws numbers. Returns the nodes that it needs.
+    fn draw(&self, node: &mut Node, op: &str, reserved: &str) -> Vec<Node> {
+        // 1 is Philox, which the kernel of the reserved numbers has checked.
+        let algorithm = constant(node, "algorithm", 1);
+        let selected = [1, 2].map(|output| format!("{reserved}:{output}"));
+        let limits = node.inputs[INPUTS..].iter();
+        let limits = limits.filter(|it| !it.starts_with('^')).cloned();
+        let mut inputs = vec![node.inputs[2].clone()];
+        inputs.extend(selected);
+        inputs.push(algorithm.name.clone());
+        inputs.extend(limits);
+        let attributes = [
+            ("dtype", self.numbers.into()),
+            ("Tshape", self.reserved.into()),
+        ];
+        assignment::become_op(node, op, inputs, attributes);
+        vec![algorithm]
+    }
+}

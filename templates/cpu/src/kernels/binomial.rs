@@ -1,0 +1,128 @@
+//! Random numbers of the binomial distribution, the same as TensorFlow's on the CPU.
+
+use super::generator::reserve; // since 2.6
+use super::prelude::*;
+use super::random::read_dims;
+use super::seeded_random::read_seed;
+use crate::compute::cast::Cast;
+use crate::compute::len;
+use crate::compute::random::Philox;
+use crate::compute::random::binomial::{self, Binomial};
+use crate::compute::shape::Broadcast;
+use sp_plugin::kernel::Variable; // since 2.6
+use sp_plugin::kernel::{Kernel, kernels};
+
+/// The distributions of a call, and the shape of its result.
+struct Draw {
+    distributions: Vec<Binomial>,
+    dims: Vec<usize>,
+}
+
+impl Draw {
+    fn new<T: Element + Cast<f64>>(
+        shape: &HostIn<'_, Index>,
+        counts: &In<'_, T>,
+        probs: &In<'_, T>,
+    ) -> Result<Self>
+    where
+        f64: Cast<T>,
+    {
+        let invalid = |message: String| Err(Error::invalid_argument(message));
+        let (dims, operands) = (read_dims(shape)?, [counts.dims(), probs.dims()]);
+        let Ok(plan) = Broadcast::new(operands) else {
+            return invalid(format!(
+                "counts and probs must have compatible batch dimensions: {:?} vs. {:?}",
+                operands[0], operands[1]
+            ));
+        };
+        if !dims.ends_with(plan.dims()) {
+            return invalid(format!(
+                "Shape passed in must end with broadcasted shape: {dims:?} does not end with {:?}",
+                plan.dims()
+            ));
+        }
+        let round = |x: f64| -> f64 { Cast::<T>::cast(x).cast() };
+        let distributions = (0..plan.len()).map(|index| {
+            let [count, probability] = [counts, probs]
+                .map(|it| it.data()[operand_index(plan.dims(), it.dims(), index)].cast());
+            Binomial::new(count, probability, round)
+        });
+        Ok(Self {
+            distributions: distributions.collect(),
+            dims,
+        })
+    }
+
+    /// Returns the number of numbers of each distribution.
+    fn rows(&self) -> usize {
+        len(&self.dims) / self.distributions.len().max(1)
+    }
+
+    fn write<U: Element>(&self, generator: Philox, output: Out<'_, U>) -> Result<()>
+    where
+        f64: Cast<U>,
+    {
+        let mut output = output.unspecified(&self.dims)?;
+        if !output.is_empty() {
+            binomial::binomial(generator, &self.distributions, &mut output, |x| x.cast());
+        }
+        Ok(())
+    }
+}
+
+/// Returns the index of an operand's element for an element of the result to which it broadcasts.
+fn operand_index(result: &[usize], operand: &[usize], index: usize) -> usize {
+    let (mut rest, mut step, mut found) = (index, 1, 0);
+    let missing = result.len() - operand.len();
+    for (axis, dim) in result.iter().enumerate().rev() {
+        let position = rest % dim;
+        rest /= dim;
+        if axis >= missing {
+            let size = operand[axis - missing];
+            found += if size == 1 { 0 } else { position * step };
+            step *= size;
+        }
+    }
+    found
+}
+
+#[kernel(StatelessRandomBinomial, T = [F16, f32, f64, i32, i64], dtype: U = [F16, f32, f64, i32, i64], S = [i32, i64], Tseed = [i32, i64])]
+fn by_seed<T: Element + Cast<f64>, U: Element>(
+    shape: HostIn<'_, Index>,
+    seed: HostIn<'_, Index>,
+    counts: In<'_, T>,
+    probs: In<'_, T>,
+    output: Out<'_, U>,
+) -> Result<()>
+where
+    f64: Cast<T> + Cast<U>,
+{
+    let generator = read_seed(&seed)?;
+    Draw::new(&shape, &counts, &probs)?.write(generator, output)
+}
+
+// since 2.6
+#[kernel(StatefulRandomBinomial, T = [F16, f32, f64, i32, i64], dtype: U = [F16, f32, f64, i32, i64], S = [i32, i64])]
+fn by_state<T: Element + Cast<f64>, U: Element>(
+    resource: Variable<'_, i64>,
+    algorithm: HostIn<'_, i64>,
+    shape: HostIn<'_, Index>,
+    counts: In<'_, T>,
+    probs: In<'_, T>,
+    output: Out<'_, U>,
+) -> Result<()>
+where
+    f64: Cast<T> + Cast<U>,
+{
+    let algorithm = read_scalar("algorithm", &algorithm)?;
+    let draw = Draw::new(&shape, &counts, &probs)?;
+    let reserved = binomial::reserved(draw.rows(), draw.distributions.len());
+    draw.write(reserve(resource, algorithm, reserved)?, output)
+}
+
+/// Returns the kernels of this file.
+pub fn table() -> Vec<&'static Kernel> {
+    kernels![
+        by_seed, by_state, // since 2.6
+    ]
+}
