@@ -26,8 +26,7 @@ def losses(devices):
         layers = tf.keras.layers
         model = tf.keras.Sequential([layers.Input((4,)), layers.Dense(8, activation="relu"), layers.Dense(3)])
         loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-        options = {} if RELEASE < (2, 13) else {"jit_compile": False}
-        model.compile(tf.keras.optimizers.SGD(0.1), loss, **options)
+        model.compile(tf.keras.optimizers.SGD(0.1), loss)
     with tf.device("/CPU:0"):
         model.set_weights(START)
     history = model.fit(FEATURES, LABELS, batch_size=8, epochs=3, verbose=0, shuffle=False)

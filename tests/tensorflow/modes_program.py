@@ -81,9 +81,8 @@ def new_model(optimizer, as_function):
     tf.config.run_functions_eagerly(not as_function)
     layers = tf.keras.layers
     model = tf.keras.Sequential([layers.Input((16,)), layers.Dense(32, activation="relu"), layers.Dense(4)])
-    options = {} if RELEASE < (2, 13) else {"jit_compile": False}
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(optimizer=OPTIMIZERS[optimizer](), loss=loss, run_eagerly=not as_function, **options)
+    model.compile(optimizer=OPTIMIZERS[optimizer](), loss=loss, run_eagerly=not as_function)
     model.set_weights(WEIGHTS)
     return model
 
@@ -220,16 +219,16 @@ def everything():
 
 
 def update():
-    """Returns the error of each update of a variable, and the variable's value after them."""
+    """Returns the error of each update of a variable by an op that Python does not replace, and the variable's value after them."""
     errors = []
     with tf.device(DEVICE):
         variable = tf.Variable(np.ones([4, 3], np.float32))
         row = tf.constant(np.ones([1, 3], np.float32))
         for change in [
-            lambda: variable.assign_add(tf.ones([4, 3])),
-            lambda: variable.assign_sub(tf.ones([4, 3])),
-            lambda: tf.gather(variable, [1]),
-            lambda: variable.scatter_add(tf.IndexedSlices(row, tf.constant([1]))),
+            lambda: tf.raw_ops.AssignAddVariableOp(resource=variable.handle, value=tf.ones([4, 3])),
+            lambda: tf.raw_ops.AssignSubVariableOp(resource=variable.handle, value=tf.ones([4, 3])),
+            lambda: tf.raw_ops.ResourceGather(resource=variable.handle, indices=[1], dtype=tf.float32),
+            lambda: tf.raw_ops.ResourceScatterAdd(resource=variable.handle, indices=[1], updates=row),
             lambda: tf.raw_ops.ResourceApplyGradientDescent(var=variable.handle, alpha=0.5, delta=tf.ones([4, 3])),
         ]:
             try:

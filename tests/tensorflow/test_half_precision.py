@@ -314,7 +314,7 @@ def losses_of_training(device, policy, kind):
         tf.keras.utils.set_random_seed(7)
         with tf.device(device):
             model = network(kind)
-            model.compile(tf.keras.optimizers.SGD(0.05), "sparse_categorical_crossentropy", jit_compile=False)
+            model.compile(tf.keras.optimizers.SGD(0.05), "sparse_categorical_crossentropy")
             x, labels = normal(tf.float32, 32, 64), np.arange(32) % 4
             x[np.arange(32), labels] += 4.0
             history = model.fit(x, labels, batch_size=32, epochs=5, shuffle=False, verbose=0)

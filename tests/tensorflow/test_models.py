@@ -22,15 +22,12 @@ IS_COMPLETE = os.environ.get("SP_EVERY_MODEL") == "1"
 NETWORKS = ["transformer encoder", "transformer decoder", "decoding loop", "LSTM", "GRU", "U-Net", "VAE", "GAN"]
 # Arguments and constants of the host, and the initial values of recurrent weights.
 HOST_OPS = {"_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "_HostSend", "_HostRecv", "Const", "Qr"}
-# Keras compiles convolutions in groups by XLA, and Keras 3.16 the mean of float16 too. A plugin has no JIT device for it.
-COMPILED_BY_XLA = {"layer Conv2D(3,3,groups=3)", "application ConvNeXtTiny", "mixed_float16"}
 # Models of layers, losses, optimizers and metrics that Keras 2.12 lacks or cannot compute.
 NOT_IN_KERAS_2 = {
     "layer SpectralNormalization(layers.Dense(4))", 'layer Dense(4,activation="mish")', "loss categorical_focal_crossentropy",
     "optimizer Lion", "optimizer Lamb", "metric F1Score", "metric R2Score",
     "application ConvNeXtTiny",  # Keras 2 has a float32 variable in it, so it does not run in float64
 }
-NO_JIT_DEVICE = re.compile("No JIT device registered|could not find registered platform")  # the second up to 2.15
 PLACED = re.compile(r"\((\w+)\): /job:\S*/device:(\w+):\d+")
 
 pytestmark = pytest.mark.skipif(RELEASE < (2, 12), reason="Keras has other optimizers there")
@@ -74,8 +71,7 @@ def test_every_model_has_losses_of_cpu():
         cpu, device = results[name]["cpu"], results[name]["device"]
         if isinstance(device, str):
             is_absent = name in NOT_IN_KERAS_2 and str(cpu).startswith("not in Keras 2")
-            is_compiled = name in COMPILED_BY_XLA and NO_JIT_DEVICE.search(device)
-            if not is_absent and not is_compiled:
+            if not is_absent:
                 wrong[name] = device
         elif not has_losses(name, cpu, device) and not are_losses_of_other_run(name, device):
             wrong[name] = cpu[:2], device[:2]

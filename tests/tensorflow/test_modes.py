@@ -69,9 +69,8 @@ def test_constants_of_new_functions_overwrite_no_inputs_of_pending_kernels():
 
 @functools.cache
 def everything(mode):
-    """Returns the results of a mode. In graphs the plugin's optimizer replaces updates, in eager mode its Python package."""
-    replace = ["replace"] if CORE_UPDATES_VARIABLES and mode != "host-inline" else []
-    return results(mode, "everything", *replace)
+    """Returns the results of a mode."""
+    return results(mode, "everything")
 
 
 @complete
@@ -126,7 +125,7 @@ def test_peak_memory_of_asynchronous_device_is_within_5_percent_of_inline(memory
 
 @pytest.mark.parametrize("mode", ["opaque-inline", "host-async"] if IS_COMPLETE else ["opaque-inline"])
 @pytest.mark.skipif(not CORE_UPDATES_VARIABLES, reason="the plugin has kernels that change variables")
-def test_update_that_no_plugin_can_make_is_error_that_names_another(mode):
+def test_update_that_no_plugin_can_make_and_python_does_not_replace_is_error_that_names_another(mode):
     found = results(mode, "update")
     remedies = ["variable.assign(variable + value)", "variable.assign(variable - value)", "tf.gather(variable.read_value(), indices)",
                 "variable.assign(tf.tensor_scatter_nd_add(variable, tf.expand_dims(indices, -1), updates))", "variable.assign(variable - rate * gradient)"]

@@ -36,7 +36,7 @@ def computed_on(*devices):
             return tf.identity(value)
 
     expected = [[6.0, 0.0], [0.0, 21.0]] if len(devices) == 1 else [[35.0, 0.0], [0.0, 440.0]]
-    for run in [chain, tf.function(chain)]:
+    for run in [chain, tf.function(chain), tf.function(chain, jit_compile=True)]:
         result = run().numpy().tolist()
         assert result == expected, result
     return "works"

@@ -67,8 +67,7 @@ def losses(device, model, optimizer):
     with tf.device(device):
         model = create()
         loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-        options = {} if RELEASE < (2, 13) else {"jit_compile": False}
-        model.compile(optimizer=OPTIMIZERS[optimizer](), loss=loss, **options)
+        model.compile(optimizer=OPTIMIZERS[optimizer](), loss=loss)
         starts = [weight.shape for weight in model.get_weights()]
         model.set_weights([np.abs(random.normal(scale=0.3, size=start)).astype(np.float32) for start in starts])
         found = [float(np.ravel(model.train_on_batch(features, labels))[0]) for _ in range(5)]

@@ -219,3 +219,20 @@ impl Drop for Owned<'_> {
         unsafe { (self.python.decrease)(self.as_ptr()) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_does_not_run_without_interpreter() {
+        let text = Text {
+            source: c"outcome = 'installed'",
+            file_name: c"<test>",
+            constants: &[],
+        };
+        // SAFETY: the text accesses no memory by its address, and the thread holds no lock.
+        let outcome = unsafe { text.run() };
+        assert_eq!(outcome, Err(PythonError::NoInterpreter));
+    }
+}

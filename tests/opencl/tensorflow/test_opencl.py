@@ -133,7 +133,7 @@ def losses(device, kind, optimizer, weights):
     with tf.device(device):
         model = tf.keras.Sequential([layers.Input(dims), *new_layers()])
         loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-        model.compile(optimizer=tf.keras.optimizers.get(optimizer), loss=loss, jit_compile=False)
+        model.compile(optimizer=tf.keras.optimizers.get(optimizer), loss=loss)
         model.set_weights(weights or model.get_weights())
         weights = model.get_weights()
         curve = []

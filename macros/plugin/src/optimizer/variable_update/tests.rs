@@ -205,3 +205,29 @@ fn other_devices_and_types_without_kernels_are_unchanged() {
         assert_eq!(graph.nodes.len(), 1);
     }
 }
+
+#[test]
+fn multiplication_of_rows_uses_product_of_their_updates() {
+    let indices = ("Tindices", TF_DataType::TF_INT64.into());
+    let graph = replaced("ResourceScatterMul", &["v", "i", "x"], &[indices]);
+    let assigned = vec!["v", "node/plugin_scaled", "^before"];
+    assert_eq!(inputs(&graph, "node"), ("AssignVariableOp", assigned));
+    let factors = vec!["node/plugin_read", "node/plugin_product"];
+    assert_eq!(inputs(&graph, "node/plugin_scaled"), ("Mul", factors));
+    let product = ("UnsortedSegmentProd", vec!["x", "i", "node/plugin_rows"]);
+    assert_eq!(inputs(&graph, "node/plugin_product"), product);
+    let index_type = attribute(&graph, "node/plugin_product", "Tindices");
+    assert_eq!(index_type.as_type(), Some(TF_DataType::TF_INT64));
+    let (op, ends) = inputs(&graph, "node/plugin_rows");
+    assert_eq!((op, ends[0]), ("StridedSlice", "node/plugin_shape"));
+}
+
+#[test]
+fn names_have_each_op_once() {
+    let mut names: Vec<_> = super::names().collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+    assert!(names.contains(&"ResourceScatterDiv") && names.contains(&"RngSkip"));
+}
