@@ -62,14 +62,16 @@ pub fn set_plugin_name(name: &'static str) {
 /// Writes `text` to stderr if `SP_LOG` includes `level`. A stderr that cannot be written is ignored.
 pub fn log(level: Level, text: fmt::Arguments<'_>) {
     static HAS_INFO: AtomicBool = AtomicBool::new(false);
-    let logged = catch_unwind(AssertUnwindSafe(|| match threshold() {
-        Some(Level::Info) if level == Level::Info => {
-            if !HAS_INFO.swap(true, Ordering::Relaxed) {
-                write_text(&cut(format_lines(text)));
-            }
+    let logged = catch_unwind(AssertUnwindSafe(|| {
+        let threshold = threshold();
+        if threshold < Some(level) {
+            return;
         }
-        threshold if threshold >= Some(level) => write_text(&format_lines(text)),
-        _ => {}
+        if level != Level::Info || threshold != Some(Level::Info) {
+            write_text(&format_lines(text));
+        } else if !HAS_INFO.swap(true, Ordering::Relaxed) {
+            write_text(&cut(format_lines(text)));
+        }
     }));
     // A panic in a value's `Display` must not leave this function.
     if let Err(payload) = logged {
