@@ -397,7 +397,7 @@ fn sizes(labels: &[Labels], dims: &[&[usize]]) -> Result<InlineList<(Label, usiz
             Some((Label::Ellipsis(_), known)) if *known == 1 => *known = *dim,
             Some((_, known)) => {
                 return Err(error(format!(
-                    "operands of shapes {dims:?}: dimension {dim} does not match {known} of the same label"
+                    "Expected dimension {known}, that of the same label, but got dimension {dim}: operands of shapes {dims:?}"
                 )));
             }
         }

@@ -14,6 +14,13 @@ pub enum Error {
         /// The rank of the tensor.
         rank: usize,
     },
+    /// The tensor has no such axis over which to reduce.
+    ReductionAxis {
+        /// The axis as given, possibly negative.
+        axis: i64,
+        /// The rank of the tensor.
+        rank: usize,
+    },
     /// An axis, counted from 0, is listed twice.
     AxisRepeated(usize),
     /// An integer has a negative exponent.
@@ -82,16 +89,25 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Incompatible(x, y) => write!(f, "shapes {x:?} and {y:?} do not broadcast"),
+            Self::Incompatible(x, y) => {
+                let (x, y) = (Dims(x), Dims(y));
+                write!(f, "Incompatible shapes: {x} vs. {y}: they do not broadcast")
+            }
             Self::AxisOutOfRange { axis, rank } => {
                 write!(
                     f,
-                    "axis {axis} is out of range for a tensor of {rank} dimension(s)"
+                    "axis = {axis} not in [-{rank}, {rank}): Expected an axis in the range [-{rank}, {rank}), but got {axis}"
                 )
             }
-            Self::AxisRepeated(axis) => write!(f, "axis {axis} is given more than once"),
+            Self::ReductionAxis { axis, rank } => {
+                write!(
+                    f,
+                    "Invalid reduction dimension ({axis} for input with {rank} dimension(s))"
+                )
+            }
+            Self::AxisRepeated(axis) => write!(f, "axis {axis} specified more than once: Axes contains duplicate dimension: {axis}"),
             Self::DivisionByZero => write!(f, "Integer division by zero"),
-            Self::NegativePower => write!(f, "an integer cannot be raised to a negative power"),
+            Self::NegativePower => write!(f, "Integers to negative integer powers are not allowed"),
             Self::Invalid(reason) => f.write_str(reason),
             Self::LabelOutOfRange {
                 row,
@@ -118,7 +134,7 @@ impl fmt::Display for Error {
                 filters,
             } => write!(
                 f,
-                "{channels} input channels and {filters} filters cannot be divided into groups of {depth} channels"
+                "input depth must be evenly divisible by filter depth: {channels} vs {depth}, and {filters} filters into as many groups"
             ),
             Self::TooFewDims { dims, least } => {
                 write!(
@@ -142,3 +158,13 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// A shape as TensorFlow writes it in its messages: `[2,3]`.
+pub struct Dims<'a>(pub &'a [usize]);
+
+impl fmt::Display for Dims<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dims: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        write!(f, "[{}]", dims.join(","))
+    }
+}

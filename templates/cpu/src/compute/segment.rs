@@ -84,11 +84,11 @@ pub fn count_sorted_segments(indices: Indices<'_>) -> Result<usize> {
     };
     if (0..last).any(|at| indices.get(at) > indices.get(at + 1)) {
         return Err(Error::Invalid(
-            "segment_ids must be in ascending order".into(),
+            "segment ids are not increasing".into(),
         ));
     }
     if indices.get(0) < 0 {
-        return Err(Error::Invalid("segment_ids must not be negative".into()));
+        return Err(Error::Invalid("segment ids must be >= 0".into()));
     }
     let segments = usize::try_from(indices.get(last)).ok();
     let segments = segments.and_then(|it| it.checked_add(1));

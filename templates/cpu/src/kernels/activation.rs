@@ -178,10 +178,9 @@ fn add_n<T: Element + Precision<Compute: Number>>(
     for (index, input) in inputs.iter().enumerate().skip(1) {
         if input.dims() != first.dims() {
             let message = format!(
-                "inputs must have one shape, but input 0 has {:?}, and input {} has {:?}",
-                first.dims(),
-                index,
-                input.dims()
+                "Inputs to operation AddN must have the same size and shape. Input 0: {} != input {index}: {}",
+                Dims(first.dims()),
+                Dims(input.dims())
             );
             return Err(Error::invalid_argument(message));
         }
@@ -235,7 +234,9 @@ pub fn check_same((x, x_name): (&[usize], &str), (y, y_name): (&[usize], &str)) 
     match x == y {
         true => Ok(()),
         false => Err(Error::invalid_argument(format!(
-            "{x_name} {x:?} and {y_name} {y:?} differ in shape"
+            "{x_name} and {y_name} must have the same size and shape: {} != {}",
+            Dims(x),
+            Dims(y)
         ))),
     }
 }

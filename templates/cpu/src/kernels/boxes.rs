@@ -21,7 +21,7 @@ fn read_suppression<T: Element + Float + Cast<f64>, U: Element + Cast<T>>(
     let score = score.transpose()?.map(Cast::cast);
     let Ok(limit) = usize::try_from(size) else {
         return Err(Error::invalid_argument(format!(
-            "max_output_size must not be negative, but is {size}"
+            "max_output_size must be non-negative, got {size}"
         )));
     };
     let is_ratio = overlap >= T::ZERO && overlap <= T::ONE;
@@ -51,7 +51,14 @@ fn select<T: Element + Float>(
     match (boxes.dims(), scores.dims()) {
         (&[count, 4], &[found]) if count == found => Ok(plan.select(boxes.data(), scores.data())),
         (boxes, scores) => Err(Error::invalid_argument(format!(
-            "boxes and scores must have shapes [n, 4] and [n], not {boxes:?} and {scores:?}"
+            "{}: boxes has shape {} and scores {}",
+            match boxes {
+                [_, 4] => "scores has incompatible shape",
+                [_, _] => "boxes must have 4 columns",
+                _ => "boxes must be 2-D",
+            },
+            Dims(boxes),
+            Dims(scores)
         ))),
     }
 }
@@ -157,7 +164,7 @@ fn with_sigma<T: Float + Cast<f64>>(plan: Suppression<T>, sigma: T) -> Result<Su
         true => Ok(Suppression { sigma, ..plan }),
         false => {
             let sigma: f64 = sigma.cast();
-            let message = format!("soft_nms_sigma must not be negative, but is {sigma}");
+            let message = format!("soft_nms_sigma must be non-negative, got {sigma}");
             Err(Error::invalid_argument(message))
         }
     }

@@ -197,7 +197,8 @@ fn depthwise_filter(filter: &[usize], channels: usize) -> Result<[usize; 4]> {
     let [rows, columns, depth, each] = dims4("the filter", filter)?;
     if depth != channels || filter.contains(&0) {
         let message = format!(
-            "the filter must not be empty, and have the {channels} channels of the input, but has shape {filter:?}"
+            "input and filter must have the same depth: {channels} vs {depth}, and the filter of shape {} must not be empty",
+            Dims(filter)
         );
         return Err(Error::invalid_argument(message));
     }

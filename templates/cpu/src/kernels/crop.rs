@@ -75,7 +75,10 @@ impl<'a> Boxes<'a, '_> {
             (&[count, 4], &[found]) if count == found => Ok(()),
             (&[_, _], [0]) if self.boxes.is_empty() => Ok(()),
             (boxes, indices) => Err(Error::invalid_argument(format!(
-                "boxes and box_ind must have shapes [n, 4] and [n], not {boxes:?} and {indices:?}"
+                "boxes must be 2-D, boxes must have 4 columns, and box_index must have an element for each, but the shapes are {} and {}: \
+                 box_index has incompatible shape if it has another number",
+                Dims(boxes),
+                Dims(indices)
             ))),
         }
     }

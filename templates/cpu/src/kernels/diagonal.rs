@@ -57,7 +57,8 @@ fn split_matrix(dims: &[usize]) -> Result<(&[usize], [usize; 2])> {
     match dims {
         [batch @ .., rows, columns] => Ok((batch, [*rows, *columns])),
         _ => Err(Error::invalid_argument(format!(
-            "input must consist of matrices, not have shape {dims:?}"
+            "input must be at least 2-dim, received shape: {}",
+            Dims(dims)
         ))),
     }
 }
@@ -257,10 +258,11 @@ fn band_part(
 ) -> Result<()> {
     let (_, sizes) = split_matrix(input.dims())?;
     let limits = [num_lower.scalar()?, num_upper.scalar()?];
-    for (limit, size) in limits.iter().zip(sizes) {
+    let names = [("num_lower", "rows"), ("num_upper", "columns")];
+    for ((limit, size), (name, unit)) in limits.iter().zip(sizes).zip(names) {
         if usize::try_from(*limit).is_ok_and(|it| it > size) {
             return Err(Error::invalid_argument(format!(
-                "num_lower and num_upper must be negative, or at most the number of rows and columns: {limits:?} for {sizes:?}"
+                "{name} must be negative or less or equal to number of {unit} ({size}) got: {limit}"
             )));
         }
     }

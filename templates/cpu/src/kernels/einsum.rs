@@ -81,29 +81,33 @@ fn write_products<T: Element + Multiplied>(
     [adj_x, adj_y]: [bool; 2],
     output: Out<'_, T>,
 ) -> Result<()> {
-    let shapes = || format!("x of shape {x_dims:?} and y of shape {y_dims:?}");
+    let shapes = || format!("In[0]: {}, In[1]: {}", Dims(x_dims), Dims(y_dims));
     let (Some((batch_x, a)), Some((batch_y, b))) = (
         x_dims.split_last_chunk::<2>(),
         y_dims.split_last_chunk::<2>(),
     ) else {
         return Err(Error::invalid_argument(format!(
-            "expected two dimensions or more: {}",
+            "In[{}] ndims must be >= 2: {}",
+            usize::from(x_dims.len() >= 2),
             shapes()
         )));
     };
     let Some(product) = Product::new(*a, *b, adj_x, adj_y) else {
         let message = format!(
-            "matrices do not match: {}, adj_x {adj_x}, adj_y {adj_y}",
+            "Matrix size-incompatible: {}, adj_x {adj_x}, adj_y {adj_y}",
             shapes()
         );
         return Err(Error::invalid_argument(message));
     };
     // The output is allocated first, so that TensorFlow reports one that memory has no room for.
-    let dims = [
-        Broadcast::new([batch_x, batch_y])?.dims(),
-        &[product.m, product.n],
-    ]
-    .concat();
+    let Ok(plan) = Broadcast::new([batch_x, batch_y]) else {
+        return Err(Error::invalid_argument(format!(
+            "In[0] and In[1] must have compatible batch dimensions: {} vs. {}",
+            Dims(x_dims),
+            Dims(y_dims)
+        )));
+    };
+    let dims = [plan.dims(), &[product.m, product.n]].concat();
     let mut output = output.unspecified(&dims)?;
     let (batch, _) = Batch::broadcast([batch_x, batch_y], product)?;
     T::overwrite(&mut output, |output| multiply_batch(&batch, x, y, output));

@@ -11,7 +11,8 @@ fn check_rank(dims: &[usize], rank: usize) -> Result<()> {
     match dims.len() < rank {
         false => Ok(()),
         true => Err(Error::invalid_argument(format!(
-            "input must have {rank} dimensions or more, not shape {dims:?}"
+            "Input must have rank of at least {rank} but got: {}",
+            Dims(dims)
         ))),
     }
 }
@@ -65,7 +66,7 @@ fn lengths(
         };
         if *dim < least && *dim != 0 {
             return invalid(format!(
-                "dimension {index} of input must have {least} elements or more, not {dim}"
+                "Input dimension {index} must have length of at least {least} but got: {dim}"
             ));
         }
         lengths.push(length);

@@ -133,7 +133,7 @@ fn one_hot<I: Element + GatherIndex>(
     }
     let depth = depth.scalar()?;
     let Ok(depth) = usize::try_from(depth) else {
-        return rejected(format!("depth must not be negative, but is {depth}"));
+        return rejected(format!("depth must be non-negative, got: {depth}"));
     };
     let mut result = InlineList::from(&dims[..axis]);
     result.push(depth);

@@ -154,7 +154,7 @@ pub fn slides(strides: [usize; 2], dilations: [usize; 2], paddings: [Padding; 2]
 /// Returns an error if there is another number of dims.
 pub fn dims4(name: &str, dims: &[usize]) -> Result<[usize; 4]> {
     let message =
-        || Error::invalid_argument(format!("{name} must have 4 dimensions, not shape {dims:?}"));
+        || Error::invalid_argument(format!("{name} must be 4-dimensional: {}", Dims(dims)));
     dims.try_into().map_err(|_| message())
 }
 
@@ -168,7 +168,7 @@ pub fn shape(name: &str, values: &HostIn<'_, i32>) -> Result<Vec<usize>> {
         return Err(Error::invalid_argument(message));
     }
     let negative =
-        || Error::invalid_argument(format!("{name} {:?} has a negative size", values.data()));
+        || Error::invalid_argument(format!("{name} {:?} has a negative size: it must be >= 0", values.data()));
     values
         .data()
         .iter()

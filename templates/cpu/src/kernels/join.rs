@@ -40,13 +40,26 @@ fn concat<S: Placement>(
         let is_same = |it: usize| it == axis || part.dims()[it] == first[it];
         if part.dims().len() != first.len() || !(0..first.len()).all(is_same) {
             return Err(Error::invalid_argument(format!(
-                "inputs must have one shape but for axis {axis}: input 0 has {first:?}, and input {index} has {:?}",
-                part.dims()
+                "{}: shape[0] = {} vs. shape[{index}] = {}",
+                mismatch(axis, first, part.dims()),
+                Dims(first),
+                Dims(part.dims())
             )));
         }
         dims[axis] = dims[axis].saturating_add(part.dims()[axis]);
     }
     write_joined(&parts, axis, &dims, output)
+}
+
+/// Returns what differs between the shapes of two parts that are joined along an axis.
+fn mismatch(axis: usize, first: &[usize], other: &[usize]) -> String {
+    let mut axes = 0..first.len().min(other.len());
+    match axes.find(|it| *it != axis && first[*it] != other[*it]) {
+        Some(dim) if first.len() == other.len() => {
+            format!("ConcatOp : Dimension {dim} in both shapes must be equal")
+        }
+        _ => "ConcatOp : Ranks of all input tensors should match".into(),
+    }
 }
 
 /// Joins the rows of the parts; the dims before `axis` count them.
@@ -87,8 +100,9 @@ fn pack(
     let mut others = parts.iter().enumerate();
     if let Some((index, other)) = others.find(|(_, it)| it.dims() != first) {
         return Err(Error::invalid_argument(format!(
-            "inputs must have one shape, but input 0 has {first:?}, and input {index} has {:?}",
-            other.dims()
+            "Shapes of all inputs must match: values[0].shape = {} != values[{index}].shape = {}",
+            Dims(first),
+            Dims(other.dims())
         )));
     }
     let mut dims = InlineList::from(&first[..axis]);
@@ -125,7 +139,7 @@ fn split(
     }
     if !dims[axis].is_multiple_of(count) {
         return Err(Error::invalid_argument(format!(
-            "axis {axis} of {} elements cannot be split into {count} equal parts",
+            "Number of ways to split should evenly divide the split dimension, but got split_dim {axis} (size = {}) and num_split {count}",
             dims[axis]
         )));
     }
@@ -151,7 +165,8 @@ fn split_v(
     let sizes = part_sizes(dim, &list(&size_splits)).ok_or_else(|| {
         let sizes = list(&size_splits);
         Error::invalid_argument(format!(
-            "size_splits {:?} must be sizes of parts of dimension {axis} of {dim}, at most one of them -1",
+            "size_splits {:?} must either match the shape along split_dim exactly, dimension {axis} of {dim}, or have one -1: \
+             Determined shape must either match input shape along split_dim exactly if fully specified, or be less than its size",
             &*sizes
         ))
     })?;

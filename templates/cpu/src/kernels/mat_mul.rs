@@ -47,16 +47,31 @@ pub fn table() -> Vec<&'static Kernel> {
 /// # Errors
 /// Returns an error if an operand is no matrix, or the inner dims differ.
 pub fn plan([a, b]: [&[usize]; 2], [transpose_a, transpose_b]: [bool; 2]) -> Result<Product> {
-    let plan = Product::new(matrix("a", a)?, matrix("b", b)?, transpose_a, transpose_b);
+    if a.len() != b.len() && (a.len() != 2 || b.len() != 2) {
+        let message = format!(
+            "In[0] and In[1] has different ndims: {} vs. {}, and one is not a matrix",
+            Dims(a),
+            Dims(b)
+        );
+        return Err(Error::invalid_argument(message));
+    }
+    let plan = Product::new(matrix(0, a)?, matrix(1, b)?, transpose_a, transpose_b);
     plan.ok_or_else(|| {
         Error::invalid_argument(format!(
-            "Matrix size-incompatible: In[0]: {a:?}, In[1]: {b:?}"
+            "Matrix size-incompatible: In[0]: {}, In[1]: {}",
+            Dims(a),
+            Dims(b)
         ))
     })
 }
 
 /// Returns the two dims of an operand.
-fn matrix(name: &str, dims: &[usize]) -> Result<[usize; 2]> {
-    let error = || Error::invalid_argument(format!("{name} of shape {dims:?} is not a matrix"));
+fn matrix(index: usize, dims: &[usize]) -> Result<[usize; 2]> {
+    let error = || {
+        Error::invalid_argument(format!(
+            "In[{index}] is not a matrix: it has shape {}, but must be rank 2",
+            Dims(dims)
+        ))
+    };
     dims.try_into().map_err(|_| error())
 }

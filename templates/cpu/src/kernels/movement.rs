@@ -38,7 +38,10 @@ pub fn sizes(name: &str, values: &HostIn<'_, Index>) -> Result<InlineList<usize>
     let mut sizes = InlineList::new(0);
     for value in values.iter() {
         sizes.push(usize::try_from(value).map_err(|_| {
-            Error::invalid_argument(format!("{name} must not be negative, got {value}"))
+            let at = sizes.len();
+            Error::invalid_argument(format!(
+                "Expected {name}[{at}] >= 0, but got {value}: it must be non-negative"
+            ))
         })?);
     }
     Ok(sizes)
@@ -72,7 +75,7 @@ fn tile(input: BytesIn<'_>, multiples: HostIn<'_, Index>, output: BytesOut<'_>) 
     let counts = sizes("multiples", &multiples)?;
     if counts.len() != input.dims().len() {
         return Err(Error::invalid_argument(format!(
-            "multiples must have a number for each of {} dimensions, not {}",
+            "Expected multiples argument to be a vector of length {} but got length {}",
             input.dims().len(),
             counts.len()
         )));
@@ -242,7 +245,9 @@ fn check_paddings(paddings: &HostIn<'_, Index>, rank: usize) -> Result<()> {
     match dims == [rank, 2] {
         true => Ok(()),
         false => Err(Error::invalid_argument(format!(
-            "paddings must be a matrix of {rank} rows and 2 columns, not of shape {dims:?}"
+            "The first dimension of paddings must be the rank of inputs: paddings must be a matrix of {rank} rows and 2 columns, \
+             not of shape {}",
+            Dims(dims)
         ))),
     }
 }

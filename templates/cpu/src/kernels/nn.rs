@@ -36,9 +36,11 @@ fn add_bias<T: Element + Precision<Compute: Number>>(
     data_format: DataFormat,
 ) -> Result<()> {
     let (dims, bias_dims) = (value.dims(), bias.dims());
-    if dims.len() < 2 || bias_dims.len() != 1 {
-        let message =
-            format!("expected a matrix and a vector of biases, got {dims:?}, {bias_dims:?}");
+    if dims.len() < 2 {
+        return Err(too_few_dims(dims));
+    }
+    if bias_dims.len() != 1 {
+        let message = format!("Biases must be 1D: {}", Dims(bias_dims));
         return Err(Error::invalid_argument(message));
     }
     let plan = bias_broadcast(dims, data_format.into(), bias.len())?;
@@ -46,6 +48,10 @@ fn add_bias<T: Element + Precision<Compute: Number>>(
     let (operands, output) = ([value.data(), bias.data()], output.as_uninit_slice());
     precision::map_two(cost::Cheap, &plan, operands, output, arith::add);
     Ok(())
+}
+
+fn too_few_dims(dims: &[usize]) -> Error {
+    Error::invalid_argument(format!("Input tensor must be at least 2D: {}", Dims(dims)))
 }
 
 /// The sum over all dimensions but the channels.
@@ -60,8 +66,7 @@ where
 {
     let (dims, layout) = (out_backprop.dims(), ChannelLayout::from(data_format));
     if dims.len() < 2 {
-        let message = format!("expected at least two dimensions, got {dims:?}");
-        return Err(Error::invalid_argument(message));
+        return Err(too_few_dims(dims));
     }
     let mut sums = output.zeroed(&[dims[layout.axis(dims.len())]])?;
     let gradient = T::widened(out_backprop.data());
@@ -80,7 +85,9 @@ fn relu_grad<T: Element + Precision<Compute: Number>>(
     let (g, x) = (gradients.dims(), features.dims());
     if g != x {
         return Err(Error::invalid_argument(format!(
-            "gradients {g:?} and features {x:?} differ"
+            "gradients and features must have the same size and shape: {} != {}",
+            Dims(g),
+            Dims(x)
         )));
     }
     map_two(cost::Cheap, gradients, features, backprops, relu::relu_grad)
@@ -94,13 +101,14 @@ fn sparse_softmax_cross_entropy<T: Element + Precision<Compute: Float>, L: Eleme
     backprop: Out<'_, T>,
 ) -> Result<()> {
     let &[rows, classes] = features.dims() else {
-        let message = format!("logits must be a matrix, not {:?}", features.dims());
+        let message = format!("logits must be 2-D, but got shape {}", Dims(features.dims()));
         return Err(Error::invalid_argument(message));
     };
     if labels.dims() != [rows] {
         let message = format!(
-            "{rows} rows of logits need as many labels, not {:?}",
-            labels.dims()
+            "logits and labels must have the same first dimension, got logits shape {} and labels shape {}: labels must be 1-D",
+            Dims(features.dims()),
+            Dims(labels.dims())
         );
         return Err(Error::invalid_argument(message));
     }

@@ -103,7 +103,7 @@ fn bin_count(dims: &[usize], size: i64) -> Result<usize> {
     let count = usize::try_from(size).ok().filter(|_| dims.is_empty());
     count.ok_or_else(|| {
         let message =
-            format!("size must be a scalar that is not negative, not {size} of shape {dims:?}");
+            format!("size ({size}) must be non-negative and a scalar, not of shape {}", Dims(dims));
         Error::invalid_argument(message)
     })
 }

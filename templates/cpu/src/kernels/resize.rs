@@ -44,7 +44,7 @@ pub fn image_size(name: &str, size: &HostIn<'_, i32>) -> Result<[usize; 2]> {
             Ok([rows as usize, columns as usize])
         }
         _ => Err(Error::invalid_argument(format!(
-            "{name} {:?} of shape {:?} must be a vector of two positive numbers",
+            "{name} {:?} of shape {:?} must be a vector of two positive numbers: output dimensions must be positive",
             size.data(),
             size.dims()
         ))),

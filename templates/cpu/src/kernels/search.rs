@@ -37,7 +37,14 @@ fn select_v2(
     e: BytesIn<'_>,
     output: BytesOut<'_>,
 ) -> Result<()> {
-    let plan = Broadcast::new([condition.dims(), t.dims(), e.dims()])?;
+    let Ok(plan) = Broadcast::new([condition.dims(), t.dims(), e.dims()]) else {
+        return Err(Error::invalid_argument(format!(
+            "condition {}, then {}, and else {} must be broadcastable",
+            Dims(condition.dims()),
+            Dims(t.dims()),
+            Dims(e.dims())
+        )));
+    };
     write_selected(&plan, condition, [t, e], output)
 }
 
@@ -97,9 +104,10 @@ fn top_k<T: Element + Order>(
         ));
     };
     let Some(k) = usize::try_from(stated).ok().filter(|k| k <= row_len) else {
-        return Err(Error::invalid_argument(format!(
-            "k must be from 0 to {row_len}, the number of columns of input, but is {stated}"
-        )));
+        return Err(Error::invalid_argument(match stated < 0 {
+            true => format!("Need k >= 0, got {stated}"),
+            false => format!("input must have at least k columns. Had {row_len}, needed {stated}"),
+        }));
     };
     let mut dims = InlineList::from(input.dims());
     if let Some(last) = dims.last_mut() {
@@ -145,7 +153,7 @@ fn write_extreme<T: Element + Extremes>(
     let dims = input.dims();
     let axis = resolve_axis(dimension, dims.len())?;
     if dims[axis] == 0 {
-        let message = format!("axis {dimension} of shape {dims:?} has no elements to search");
+        let message = format!("Reduction axis {dimension} is empty in shape {}", Dims(dims));
         return Err(Error::invalid_argument(message));
     }
     let mut result = InlineList::from(&dims[..axis]);

@@ -71,7 +71,7 @@ fn unsorted_dims<'a>(
         return Err(Error::invalid_argument(message));
     }
     let Ok(segments) = usize::try_from(stated) else {
-        let message = format!("num_segments must not be negative, but is {stated}");
+        let message = format!("num_segments must be non-negative, but is {stated}");
         return Err(Error::invalid_argument(message));
     };
     Ok((segments, &dims[id_dims.len()..]))
@@ -135,7 +135,8 @@ pub fn check_segment_ids(rows: usize, dims: &[usize]) -> Result<()> {
     match dims == [rows] {
         true => Ok(()),
         false => Err(Error::invalid_argument(format!(
-            "segment_ids must be a vector with an element for each of {rows} rows, not of shape {dims:?}"
+            "segment_ids should be the same size as dimension 0 of input: a vector of {rows} elements, not of shape {}",
+            Dims(dims)
         ))),
     }
 }

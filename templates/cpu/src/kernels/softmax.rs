@@ -30,7 +30,7 @@ fn rows<T: Element + Precision<Compute: Elementary>>(
 ) -> Result<()> {
     let Some(width) = logits.dims().last() else {
         return Err(Error::invalid_argument(
-            "logits must have 1 dimension or more, not shape []",
+            "logits must have >= 1 dimension, got []",
         ));
     };
     let mut output = output.unspecified(logits.dims())?;
@@ -51,7 +51,13 @@ fn softmax_cross_entropy<T: Element + Precision<Compute: Elementary>>(
     loss: Out<'_, T>,
     backprop: Out<'_, T>,
 ) -> Result<()> {
-    let plan = Broadcast::new([features.dims(), labels.dims()])?;
+    let Ok(plan) = Broadcast::new([features.dims(), labels.dims()]) else {
+        return Err(Error::invalid_argument(format!(
+            "logits and labels must be broadcastable: logits_size={} labels_size={}",
+            Dims(features.dims()),
+            Dims(labels.dims())
+        )));
+    };
     let &[batch, classes] = plan.dims() else {
         let message = format!(
             "logits and labels must broadcast to a matrix, but have shapes {:?} and {:?}",

@@ -104,7 +104,8 @@ fn write_in_top_k(
     };
     if target_dims != [rows] {
         return Err(Error::invalid_argument(format!(
-            "targets must be a vector with an element for each of {rows} rows of predictions, not of shape {target_dims:?}"
+            "First dimension of predictions {rows} must match length of targets {}: targets must be 1-dimensional",
+            target_dims.iter().product::<usize>()
         )));
     }
     let row = |at: usize| &predictions.data()[at * classes..][..classes];

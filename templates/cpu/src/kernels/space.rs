@@ -36,7 +36,7 @@ macro_rules! batches {
                 block_size: i64,
             ) -> Result<()> {
                 if input.dims().len() != 4 {
-                    let message = format!("input must have 4 dimensions, not shape {:?}", input.dims());
+                    let message = format!("input must be 4-dimensional: {}", Dims(input.dims()));
                     return Err(Error::invalid_argument(message));
                 }
                 move_blocks($plan, input, &[block_size; 2], &$borders, output)

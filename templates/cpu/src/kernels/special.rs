@@ -89,10 +89,11 @@ fn clip_by_value<T: Element + Precision<Compute: Number>>(
     let is_limit = |it: &In<'_, T>| it.dims().is_empty() || it.dims() == t.dims();
     if !is_limit(&clip_value_min) || !is_limit(&clip_value_max) {
         let message = format!(
-            "clip_value_min and clip_value_max must be scalars or have the shape {:?}, not shapes {:?} and {:?}",
-            t.dims(),
-            clip_value_min.dims(),
-            clip_value_max.dims()
+            "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. \
+             input shape: {} clip_value_min shape: {} clip_value_max shape: {}",
+            Dims(t.dims()),
+            Dims(clip_value_min.dims()),
+            Dims(clip_value_max.dims())
         );
         return Err(Error::invalid_argument(message));
     }
@@ -114,7 +115,7 @@ fn cross<T: Element + Precision<Compute: Number>>(
         [.., 3] => {}
         dims => {
             let message =
-                format!("cross products are of vectors of 3 elements, not of shape {dims:?}");
+                format!("Cross-products are only defined for 3-element vectors, not of shape {}", Dims(dims));
             return Err(Error::new(Code::FAILED_PRECONDITION, message));
         }
     }

@@ -92,7 +92,7 @@ fn uniform_int<T: Element + Bounded + std::fmt::Display>(
     match output.is_empty() {
         true => Ok(()),
         false if low >= high => Err(Error::invalid_argument(format!(
-            "minval {low} must be below maxval {high}"
+            "Need minval < maxval, got {low} >= {high}"
         ))),
         false => {
             let generator = generator.reserve(output.len());
@@ -138,7 +138,7 @@ impl Draw {
     fn new(logits: &[usize], samples: &HostIn<'_, i32>) -> Result<Self> {
         let invalid = |message: String| Err(Error::invalid_argument(message));
         let &[rows, classes] = logits else {
-            return invalid(format!("logits must be a matrix, not of shape {logits:?}"));
+            return invalid(format!("logits should be a matrix, got shape {}", Dims(logits)));
         };
         let samples = read_scalar("num_samples", samples)?;
         if classes == 0 || i32::try_from(classes).is_err() {
@@ -152,7 +152,7 @@ impl Draw {
                 classes,
                 samples,
             }),
-            Err(_) => invalid(format!("num_samples {samples} must not be negative")),
+            Err(_) => invalid(format!("num_samples should be non-negative, got {samples}")),
         }
     }
 

@@ -84,6 +84,6 @@ pub fn slides_3d(
 /// Returns an error if there is another number of dims.
 pub fn dims5(name: &str, dims: &[usize]) -> Result<[usize; 5]> {
     let message =
-        || Error::invalid_argument(format!("{name} must have 5 dimensions, not shape {dims:?}"));
+        || Error::invalid_argument(format!("{name} must be 5-dimensional: {}", Dims(dims)));
     dims.try_into().map_err(|_| message())
 }

@@ -26,7 +26,7 @@ impl Depth {
         let size = self.size;
         if !height.is_multiple_of(size) || !width.is_multiple_of(size) {
             return Err(Error::Invalid(format!(
-                "block_size {size} must divide the height {height} and the width {width} of an image"
+                "Image width {width} and height {height} should be divisible by block_size: {size}"
             )));
         }
         let depth = self.product(channels)?;
@@ -56,7 +56,7 @@ impl Depth {
         let groups = self.product(1)?;
         if !channels.is_multiple_of(groups) {
             return Err(Error::Invalid(format!(
-                "the square {groups} of block_size must divide the {channels} channels"
+                "Input depth dimension {channels} should be divisible by: {groups}"
             )));
         }
         let depth = channels / groups;
@@ -82,7 +82,7 @@ impl Depth {
     fn read(self, dims: &[usize]) -> Result<([usize; 4], [usize; 4])> {
         let [_, _, _, _] = dims else {
             return Err(Error::Invalid(format!(
-                "input must have 4 dimensions, not shape {dims:?}"
+                "Input rank should be 4: input must be 4-dimensional, not of shape {dims:?}"
             )));
         };
         let steps = strides(dims);

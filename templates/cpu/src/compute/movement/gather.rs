@@ -205,7 +205,8 @@ pub fn gather_nd<B: Copy, I: Index>(
         let position = position(dims, index).ok_or_else(|| {
             let index: Vec<i64> = index.iter().map(|it| it.to_i64()).collect();
             Error::Invalid(format!(
-                "indices[{row}] = {index:?} does not index into param shape {dims:?}"
+                "indices[{row}] = {index:?} does not index into param shape {}",
+                crate::compute::error::Dims(dims)
             ))
         })?;
         let slice = &params[position * slice_len..][..slice_len];

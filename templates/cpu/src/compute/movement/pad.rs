@@ -71,11 +71,15 @@ impl Padding {
             let padded = pad_axis(*dim, before, after, mode).ok_or_else(|| {
                 let limit = match mode {
                     Mode::Constant => String::new(),
-                    Mode::Reflect => format!(", and must be below {dim} for a mirror image"),
-                    Mode::Symmetric => format!(", and must be at most {dim} for a mirror image"),
+                    Mode::Reflect => {
+                        format!(", paddings must be less than the dimension size {dim} for a mirror image")
+                    }
+                    Mode::Symmetric => {
+                        format!(", paddings must be no greater than the dimension size {dim} for a mirror image")
+                    }
                 };
                 Error::Invalid(format!(
-                    "paddings {before} and {after} of axis {axis} must not be negative{limit}"
+                    "Paddings must be non-negative: {before} {after} of axis {axis}{limit}"
                 ))
             })?;
             result.push(padded.padded());

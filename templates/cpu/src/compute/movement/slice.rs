@@ -23,10 +23,12 @@ pub fn slice(dims: &[usize], begin: &[i64], size: &[i64]) -> Result<(View, Inlin
     let mut begins = InlineList::new(0);
     for (axis, dim) in dims.iter().enumerate() {
         let (begin, len) = slice_axis(*dim, begin[axis], size[axis]).ok_or_else(|| {
-            Error::Invalid(format!(
-                "the slice is not in axis {axis} of {dim} elements: it begins at {} and has the size {}",
-                begin[axis], size[axis]
-            ))
+            let (begin, size) = (begin[axis], size[axis]);
+            let dim = *dim as i64;
+            Error::Invalid(match (0..=dim).contains(&begin) {
+                true => format!("Expected size[{axis}] in [0, {}], but got {size}", dim - begin),
+                false => format!("Expected begin[{axis}] in [0, {dim}], but got {begin}"),
+            })
         })?;
         begins.push(begin);
         result.push(len);

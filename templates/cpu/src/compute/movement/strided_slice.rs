@@ -240,7 +240,7 @@ impl Range {
     fn resolve(&self, axis: usize, dim: usize) -> Result<(usize, usize)> {
         let dim = i64::try_from(dim).unwrap_or(i64::MAX);
         if self.stride == 0 {
-            return Err(Error::Invalid(format!("strides[{axis}] must not be 0")));
+            return Err(Error::Invalid(format!("strides[{axis}] must be non-zero")));
         }
         let from_start = |index: i64| {
             if index < 0 {
@@ -290,7 +290,7 @@ impl Range {
         match (0..dim).contains(&index) {
             true => Ok((index as usize, 1)),
             false => Err(Error::Invalid(format!(
-                "index {} is out of bounds of dimension {axis}, which has {dim} elements",
+                "slice index {} of dimension {axis} out of bounds: it has {dim} elements",
                 self.begin
             ))),
         }

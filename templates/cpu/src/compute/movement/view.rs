@@ -57,7 +57,7 @@ impl View {
         if permutation.len() != dims.len() {
             let (rank, len) = (dims.len(), permutation.len());
             return Err(Error::Invalid(format!(
-                "perm must have an axis for each of {rank} dimensions, not {len}"
+                "transpose expects a vector of size {rank}. But input(1) is a vector of size {len}"
             )));
         }
         let steps = strides(dims);
@@ -65,12 +65,17 @@ impl View {
         let mut axes = InlineList::new((1, 0));
         let mut transposed = InlineList::new(0);
         for axis in permutation {
-            let axis = super::resolve_axis(axis, dims.len())?;
-            if std::mem::replace(&mut is_used[axis], true) {
-                return Err(Error::AxisRepeated(axis));
-            }
+            let rank = dims.len();
+            let out_of_range = |_| Error::Invalid(format!("{axis} is out of range [0 .. {rank})"));
+            let axis = super::resolve_axis(axis, rank).map_err(out_of_range)?;
+            is_used[axis] = true;
             axes.push((dims[axis], steps[axis] as isize));
             transposed.push(dims[axis]);
+        }
+        if let Some(axis) = is_used.iter().position(|it| !it) {
+            return Err(Error::Invalid(format!(
+                "{axis} is missing from perm, which has another axis twice"
+            )));
         }
         Ok((Self::new(axes.iter().copied(), 0), transposed))
     }
@@ -80,7 +85,7 @@ impl View {
     /// # Errors
     /// Returns an error if the dims do not broadcast to `result`.
     pub fn broadcast(dims: &[usize], result: &[usize]) -> Result<Self> {
-        let error = || Error::Invalid(format!("shape {dims:?} does not broadcast to {result:?}"));
+        let error = || Error::Incompatible(dims.to_vec(), result.to_vec());
         let skip = result.len().checked_sub(dims.len()).ok_or_else(error)?;
         super::checked_len(result)?;
         let steps = strides(dims);
@@ -126,7 +131,12 @@ impl View {
         let steps = strides(dims);
         let mut is_reversed = InlineList::repeat(false, dims.len());
         for axis in reversed {
-            let axis = super::resolve_axis(axis, dims.len())?;
+            let rank = dims.len();
+            let out_of_range = |_| {
+                let text = format!("axis {axis} is out of valid range [0, {rank}), or below -{rank}");
+                Error::Invalid(text)
+            };
+            let axis = super::resolve_axis(axis, rank).map_err(out_of_range)?;
             if std::mem::replace(&mut is_reversed[axis], true) {
                 return Err(Error::AxisRepeated(axis));
             }

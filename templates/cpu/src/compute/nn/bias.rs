@@ -31,7 +31,7 @@ impl ChannelLayout {
 /// Computes `out = x + bias`, with the bias along the channels; `out` is as long as `x`.
 ///
 /// # Errors
-/// Returns [`Error::Incompatible`](crate::compute::Error) if the numbers of biases and channels differ.
+/// Returns [`Error::Invalid`](crate::compute::Error) if the numbers of biases and channels differ.
 ///
 /// # Panics
 /// Panics if `x` or `out` has another length than `dims`, or `dims` is empty.
@@ -55,7 +55,7 @@ pub fn bias_add<T: Number>(
 /// Returns the broadcast of `biases` biases along the channels of a tensor.
 ///
 /// # Errors
-/// Returns [`Error::Incompatible`](crate::compute::Error) if the numbers of biases and channels differ.
+/// Returns [`Error::Invalid`](crate::compute::Error) if the numbers of biases and channels differ.
 ///
 /// # Panics
 /// Panics if `dims` is empty.
@@ -66,8 +66,10 @@ pub fn bias_broadcast(
 ) -> Result<Broadcast<2>> {
     let axis = layout.axis(dims.len());
     if biases != dims[axis] {
-        let (biases, dims) = (vec![biases], dims.to_vec());
-        return Err(crate::compute::Error::Incompatible(biases, dims));
+        return Err(crate::compute::Error::Invalid(format!(
+            "Must provide as many biases as the last dimension of the input tensor, or as its channels: [{biases}] vs. {}",
+            crate::compute::error::Dims(dims)
+        )));
     }
     let mut bias_dims = InlineList::repeat(1, dims.len() - axis);
     bias_dims[0] = biases;

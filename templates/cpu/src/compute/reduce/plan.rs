@@ -15,7 +15,7 @@ impl Reduction {
     /// Creates the plan for a tensor with these dims; a negative axis counts from the last.
     ///
     /// # Errors
-    /// Returns [`Error::AxisOutOfRange`], or [`Error::AxisRepeated`] if two axes are the same, such as `0` and `-rank`.
+    /// Returns [`Error::ReductionAxis`], or [`Error::AxisRepeated`] if two axes are the same, such as `0` and `-rank`.
     pub fn new(dims: &[usize], axes: &[i64]) -> Result<Self> {
         let rank = dims.len();
         let mut reduced = InlineList::repeat(false, rank);
@@ -24,7 +24,7 @@ impl Reduction {
             let index = usize::try_from(index)
                 .ok()
                 .filter(|i| *i < rank)
-                .ok_or(Error::AxisOutOfRange { axis, rank })?;
+                .ok_or(Error::ReductionAxis { axis, rank })?;
             if std::mem::replace(&mut reduced[index], true) {
                 return Err(Error::AxisRepeated(index));
             }

@@ -219,15 +219,15 @@ fn rejects_invalid_axes() {
     );
     assert_eq!(
         Reduction::new(&[2, 3], &[2]),
-        Err(Error::AxisOutOfRange { axis: 2, rank: 2 })
+        Err(Error::ReductionAxis { axis: 2, rank: 2 })
     );
     assert_eq!(
         Reduction::new(&[2, 3], &[-3]),
-        Err(Error::AxisOutOfRange { axis: -3, rank: 2 })
+        Err(Error::ReductionAxis { axis: -3, rank: 2 })
     );
     assert_eq!(
         Reduction::new(&[], &[0]),
-        Err(Error::AxisOutOfRange { axis: 0, rank: 0 })
+        Err(Error::ReductionAxis { axis: 0, rank: 0 })
     );
     let plan = Reduction::new(&[2, 3, 4], &[-1, 0]).unwrap();
     assert_eq!(
