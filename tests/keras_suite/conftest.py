@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 
+import absent
 import pytest
 
 # An outcome with an earlier place takes precedence over those of the other phases of the test.
@@ -66,6 +67,7 @@ def first_line(report):
     return lines[0][:LINE] if lines else "no message"
 
 
+absent.install()
 RUN = json.loads(pathlib.Path(os.environ["SP_KERAS_RUN"]).read_text())
 OUTCOMES = Outcomes(RUN["outcomes"])
 pytest_runtest_logstart, pytest_runtest_logreport = OUTCOMES.pytest_runtest_logstart, OUTCOMES.pytest_runtest_logreport

@@ -54,7 +54,9 @@ def parse(arguments):
     parser.add_argument("--only", metavar="PATTERN", default="")
     parser.add_argument("--part", choices=["fast"])
     parser.add_argument("--again", action="store_true")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    options.python = os.path.abspath(options.python)
+    return options
 
 
 def is_chosen(file, options):

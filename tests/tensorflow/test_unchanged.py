@@ -6,11 +6,14 @@ of a line of their own state what the test has to know:
 - `# releases: 2.16 and later`, `# releases: 2.12 to 2.15`: the releases that have what the program uses; all if absent.
 - `# rtol: 1e-2: REASON`: the relative difference that is allowed, 1e-3 if absent, which is that of losses of several steps.
 - `# host only: REASON`: the plugin computes nothing.
+- `# packages: tensorboard`: packages that TensorFlow does not install in every release; the program is skipped without them.
 
-The default is a short form. `SP_EVERY_PROGRAM=1` runs all programs, `SP_EVERY_MODE=1` each of them in all modes of the reference device.
+The default is a short form for 2.21 and later. `SP_EVERY_PROGRAM=1` runs all programs, `SP_EVERY_MODE=1` each of them in all modes of
+the reference device.
 """
 
 import dataclasses
+import importlib.util
 import os
 import pathlib
 import re
@@ -35,7 +38,10 @@ MODES = {
 }
 SECONDS = 600
 
-pytestmark = pytest.mark.skipif(RELEASE < (2, 12), reason="Keras has other optimizers there")
+IS_COMPLETE = os.environ.get("SP_EVERY_PROGRAM") == "1"
+FIRST = (2, 12) if IS_COMPLETE else (2, 21)
+
+pytestmark = pytest.mark.skipif(RELEASE < FIRST, reason="SP_EVERY_PROGRAM=1 is not set, or Keras has other optimizers")
 
 
 @dataclasses.dataclass
@@ -47,13 +53,24 @@ class Program:
     last: tuple
     rtol: float
     is_host_only: bool
+    packages: list
 
     @classmethod
     def read(cls, path):
         text = path.read_text()
         first, last = releases(field(text, "releases"))
         rtol = re.match(r"[\d.e-]+", field(text, "rtol") or "1e-3")
-        return cls(path, first, last, float(rtol[0]), field(text, "host only") is not None)
+        packages = (field(text, "packages") or "").split(", ")
+        return cls(path, first, last, float(rtol[0]), field(text, "host only") is not None, [it for it in packages if it])
+
+    def reason_to_skip(self):
+        """Returns why the program cannot run here, or `None`."""
+        absent = [it for it in self.packages if importlib.util.find_spec(it) is None]
+        if absent:
+            return f"{', '.join(absent)} is not installed"
+        if not self.first <= RELEASE <= self.last:
+            return "the program uses what other releases have"
+        return None
 
 
 def field(text, name):
@@ -122,7 +139,6 @@ def kernel_calls(folder):
 
 
 PROGRAMS = sorted(it.stem for it in FOLDER.glob("*.py") if it.stem != "report")
-IS_COMPLETE = os.environ.get("SP_EVERY_PROGRAM") == "1"
 IN_MODES = list(MODES) if os.environ.get("SP_EVERY_MODE") == "1" else ["default"]
 ON_CPU = {}
 
@@ -131,8 +147,8 @@ ON_CPU = {}
 @pytest.mark.parametrize("name", PROGRAMS if IS_COMPLETE else SHORT)
 def test_program_has_results_of_cpu(name, mode, tmp_path):
     program = Program.read(FOLDER / f"{name}.py")
-    if not program.first <= RELEASE <= program.last:
-        pytest.skip(f"runs in {program.first} to {program.last}")
+    if reason := program.reason_to_skip():
+        pytest.skip(reason)
     device = start(program, tmp_path / "device", **MODES[mode])
     if name not in ON_CPU:
         ON_CPU[name] = finish(start(program, tmp_path / "cpu", SP_HIDE_PLUGIN="1"), tmp_path / "cpu")

@@ -10,6 +10,7 @@ x = np.random.normal(5.0, 3.0, size=(96, 4)).astype("float32")
 y = (x[:, :1] > 5).astype("float32")
 normalization = layers.Normalization()
 normalization.adapt(x)
+inverse = layers.Normalization(mean=np.ravel(normalization.mean), variance=np.ravel(normalization.variance), invert=True)
 bins = layers.Discretization(num_bins=4)
 bins.adapt(x[:, 0])
 inputs = tf.keras.Input((4,))
@@ -20,7 +21,7 @@ history = model.fit(x, y, epochs=2, batch_size=16, verbose=0)
 report(
     loss=history.history["loss"],
     normalized=normalization(x[:3]),
-    back=layers.Normalization(mean=normalization.mean, variance=normalization.variance, invert=True)(normalization(x[:3])),
+    back=inverse(normalization(x[:3])),
     bins=bins(x[:6, 0]),
     encoded=layers.CategoryEncoding(num_tokens=5, output_mode="multi_hot")([[0, 1], [3, 3]]),
     counted=layers.CategoryEncoding(num_tokens=4, output_mode="count")(np.array([[0, 1, 1], [3, 3, 3]])),

@@ -29,6 +29,7 @@ def flattened(value, name):
 def as_array(value):
     array = np.asarray(value)
     if array.dtype.kind == "O":
-        return array.astype(str)
+        texts = [it if isinstance(it, bytes) else str(it).encode() for it in array.ravel()]
+        return np.array(texts, "S").reshape(array.shape)
     # NumPy's files have no bfloat16.
     return array if array.dtype.kind in "biufcSU" else array.astype(np.float32)

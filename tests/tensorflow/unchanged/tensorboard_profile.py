@@ -1,4 +1,5 @@
 """TensorBoard with histograms and a profile of two batches; the summaries and the profile are there afterwards."""
+# packages: tensorboard
 
 import pathlib
 import tempfile

@@ -1,4 +1,4 @@
-"""EfficientNetB0 from new weights, with a top for 3 classes, trained by `fit`."""
+"""EfficientNetB0 without its top: its features for a new top of 3 classes, which `fit` trains."""
 # rtol: 2e-2: normalizations of many layers amplify rounding
 
 import numpy as np
@@ -9,10 +9,8 @@ tf.keras.utils.set_random_seed(1)
 x = np.random.uniform(0, 255, size=(8, 32, 32, 3)).astype("float32")
 y = np.random.randint(0, 3, size=(8,))
 base = tf.keras.applications.EfficientNetB0(include_top=False, weights=None, input_shape=(32, 32, 3), pooling="avg")
-for layer in base.layers:
-    if isinstance(layer, tf.keras.layers.BatchNormalization):
-        layer.trainable = False
+base.trainable = False
 model = tf.keras.Sequential([base, tf.keras.layers.Dense(3, activation="softmax")])
-model.compile(tf.keras.optimizers.SGD(1e-3), "sparse_categorical_crossentropy")
-history = model.fit(x, y, epochs=1, batch_size=4, shuffle=False, verbose=0)
+model.compile(tf.keras.optimizers.SGD(0.1), "sparse_categorical_crossentropy")
+history = model.fit(x, y, epochs=2, batch_size=4, shuffle=False, verbose=0)
 report(loss=history.history["loss"], predicted=model.predict(x, verbose=0))
