@@ -7,6 +7,8 @@ import pytest
 import tensorflow as tf
 from conftest import DEVICE, RELEASE, ROOT, run_program
 
+pytestmark = pytest.mark.skipif(RELEASE < (2, 8), reason="up to 2.7 no function runs on a plugin's device")
+
 TEXTS = ROOT / "macros" / "plugin" / "src" / "python"
 
 
@@ -115,6 +117,17 @@ def test_number_of_traces_is_that_of_an_ordinary_function(retracing):
                 count(tf.ones(size))
         traces[jit_compile] = count.experimental_get_tracing_count()
     assert traces[True] == traces[False], traces
+
+
+@pytest.mark.parametrize("is_in_function", [False, True])
+def test_strategy_runs_function(is_in_function):
+    strategy = tf.distribute.OneDeviceStrategy(f"/device:{DEVICE}:0")
+
+    def run(x):
+        return strategy.run(as_text, args=(x,))
+
+    result = (tf.function(run) if is_in_function else run)(tf.ones(2))
+    assert result.numpy().tolist() == [1.0, 1.0]
 
 
 def test_gradients_inside_and_outside():

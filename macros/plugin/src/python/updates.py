@@ -15,6 +15,11 @@ import sys
 import threading
 
 MODULES = ("gen_resource_variable_ops", "gen_state_ops", "gen_array_ops", "gen_stateful_random_ops")
+# The modules that replace an op. Up to 2.12 TensorFlow lacks one of them.
+USED = (
+    "eager.execute", "eager.record", "eager.polymorphic_function.polymorphic_function", "framework.dtypes", "framework.errors_impl",
+    "framework.op_def_registry", "framework.ops", "framework.tensor", "ops.gen_math_ops", "ops.gen_resource_variable_ops",
+)
 SUMS = {"AssignAddVariableOp": False, "AssignSubVariableOp": True}
 
 
@@ -113,11 +118,16 @@ def dtype_of(resource):
 
 
 def tensorflow(name):
-    return sys.modules["tensorflow.python." + name]
+    module = sys.modules.get("tensorflow.python." + name)
+    if module is None:
+        raise LookupError("tensorflow.python.%s is not loaded" % name)
+    return module
 
 
 def install():
     """Replaces the functions in Python that run these ops."""
+    for name in USED:
+        tensorflow(name)
     for name in REPLACED_OPS.split():
         function_name = re.sub("(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
         modules = [tensorflow("ops." + module) for module in MODULES]
