@@ -136,6 +136,8 @@ def binomial(counts, probs, dtype, dims, op, **arguments):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
 @pytest.mark.parametrize("case", range(len(DISTRIBUTIONS)))
 def test_binomial_numbers_of_a_seed_are_those_of_the_cpu(in_plugin, case, dtype):
+    if np.max(DISTRIBUTIONS[case][0]) > np.finfo(dtype).max:
+        pytest.skip("an infinite count")
     draw = lambda: binomial(*DISTRIBUTIONS[case], dtype, [7], "StatelessRandomBinomial", seed=np.array([3, 4])).numpy()
     with tf.device(DEVICES[0]):
         expected = draw()

@@ -38,8 +38,7 @@ fn place(
 ) -> bool {
     let mut is_changed = false;
     for node in &mut graph.nodes {
-        let is_fusion =
-            OPS.contains(&&*node.op) && node.device_type() == Some(device_type);
+        let is_fusion = OPS.contains(&&*node.op) && node.device_type() == Some(device_type);
         if !is_fusion || has_kernel(&node.op, &types(node)) {
             continue;
         }
@@ -54,7 +53,9 @@ fn place(
 fn types(node: &Node) -> Vec<(&'static str, TF_DataType)> {
     let dtype = |name| node.attribute(name).and_then(Attribute::as_type);
     let types = TYPES.into_iter();
-    types.filter_map(|name| Some((name, dtype(name)?))).collect()
+    types
+        .filter_map(|name| Some((name, dtype(name)?)))
+        .collect()
 }
 
 /// Returns the CPU device of the task that has the device.

@@ -121,10 +121,23 @@ mod tests {
 
     #[test]
     fn digits_of_number_are_its_text() {
-        let numbers = [0, 7, -7, 42, -128, 999_999, i64::MIN.into(), u64::MAX.into()];
+        let numbers = [
+            0,
+            7,
+            -7,
+            42,
+            -128,
+            999_999,
+            i64::MIN.into(),
+            u64::MAX.into(),
+        ];
         for number in numbers {
             let text = number.to_string();
-            assert_eq!(fingerprint_of_decimal(number), fingerprint(text.as_bytes()), "{text}");
+            assert_eq!(
+                fingerprint_of_decimal(number),
+                fingerprint(text.as_bytes()),
+                "{text}"
+            );
         }
     }
 }

@@ -43,9 +43,8 @@ impl Draw {
         }
         let round = |x: f64| -> f64 { Cast::<T>::cast(x).cast() };
         let distributions = (0..plan.len()).map(|index| {
-            let [count, probability] = [counts, probs].map(|it| {
-                it.data()[operand_index(plan.dims(), it.dims(), index)].cast()
-            });
+            let [count, probability] = [counts, probs]
+                .map(|it| it.data()[operand_index(plan.dims(), it.dims(), index)].cast());
             Binomial::new(count, probability, round)
         });
         Ok(Self {
@@ -124,7 +123,6 @@ where
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
     kernels![
-        by_seed,
-        by_state, // since 2.6
+        by_seed, by_state, // since 2.6
     ]
 }

@@ -57,12 +57,13 @@ impl Prepare for BatchConv {
                 it.batch_dims, it.groups
             )));
         };
+        let is_of_volumes = it.strides.len() == 5;
         if it.dilations.is_empty() {
-            it.dilations = vec![1; it.strides.len()];
+            it.dilations = vec![1; if is_of_volumes { 5 } else { 4 }];
         }
-        let windows = match it.strides.len() {
-            5 => volumes(&it)?,
-            _ => Windows::Images(images(it)?),
+        let windows = match is_of_volumes {
+            true => volumes(&it)?,
+            false => Windows::Images(images(it)?),
         };
         Ok(Self {
             windows,
@@ -103,11 +104,7 @@ fn volumes(it: &BatchConvAttributes) -> Result<Windows> {
 }
 
 /// Returns the paddings of planes, rows and columns.
-fn paddings_3d(
-    kind: PaddingKind,
-    explicit: &[i64],
-    format: VolumeFormat,
-) -> Result<[Padding; 3]> {
+fn paddings_3d(kind: PaddingKind, explicit: &[i64], format: VolumeFormat) -> Result<[Padding; 3]> {
     let invalid = || {
         Err(Error::invalid_argument(format!(
             "explicit_paddings {explicit:?} must be empty unless padding is EXPLICIT, and then have 10 elements of 0 or above, \
@@ -122,7 +119,13 @@ fn paddings_3d(
     }
     let pairs = [0, 1, 2, 3, 4].map(|axis| [0, 1].map(|side| to_size(explicit[2 * axis + side])));
     match format.to_channels_last(pairs) {
-        [[Some(0), Some(0)], planes, rows, columns, [Some(0), Some(0)]] => {
+        [
+            [Some(0), Some(0)],
+            planes,
+            rows,
+            columns,
+            [Some(0), Some(0)],
+        ] => {
             let pad = |it: [Option<usize>; 2]| Some(Padding::Explicit(it[0]?, it[1]?));
             match (pad(planes), pad(rows), pad(columns)) {
                 (Some(planes), Some(rows), Some(columns)) => Ok([planes, rows, columns]),
@@ -211,7 +214,11 @@ fn conv_batches<T: Element + Factor>(
     let operands = [&input, &filter];
     match &it.windows {
         Windows::Images(conv) => {
-            let channels = if conv.format == DataFormat::ChannelsLast { 3 } else { 1 };
+            let channels = if conv.format == DataFormat::ChannelsLast {
+                3
+            } else {
+                1
+            };
             it.check_groups(dims[channels], filter.dims())?;
             let plan = conv.forward_plan(&dims, filter.dims())?;
             BatchConv::write_images(conv, &plan, batch, operands, output)

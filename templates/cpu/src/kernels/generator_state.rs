@@ -13,7 +13,11 @@ mod ops {
     /// scalar. Returns the state without what follows it in the variable, its key and its counter, and the variable's next
     /// value.
     #[op(SpReserveNumbers(value: i64, algorithm: A, reserved: R) -> (state: i64, key: u64, counter: u64, next: i64), A: {i32, i64}, R: {i32, i64, u64})]
-    pub fn reserve_numbers(value: Shape, algorithm: Shape, reserved: Shape) -> Result<(Shape, Shape, Shape, Shape)> {
+    pub fn reserve_numbers(
+        value: Shape,
+        algorithm: Shape,
+        reserved: Shape,
+    ) -> Result<(Shape, Shape, Shape, Shape)> {
         let _ = (algorithm, reserved);
         let [state, key, counter] = [3_i64, 1, 2].map(|len| Shape::new([len]));
         Ok((state, key, counter, value))
@@ -33,7 +37,9 @@ fn reserve_numbers<T: Element + Into<i128>>(
     check_algorithm(scalar("algorithm", &algorithm)?)?;
     let generator = Philox::from_state(check_state(value.dims(), value.data())?);
     let [low, high, key_value] = generator.state();
-    state.uninit(&[STATE])?.copy_from_slice(&generator.state())?;
+    state
+        .uninit(&[STATE])?
+        .copy_from_slice(&generator.state())?;
     key.uninit(&[1])?.fill(key_value.cast_unsigned());
     counter
         .uninit(&[2])?

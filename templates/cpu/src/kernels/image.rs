@@ -113,7 +113,9 @@ pub fn check_dims(name: &str, found: &[usize], expected: &[usize]) -> Result<()>
 pub fn not_spatial(name: &str, values: &[i64]) -> String {
     let reason = match name {
         "ksize" => "Pooling is not yet supported on the batch dimension".into(),
-        name => format!("this device does not yet support {name} in the batch and depth dimensions"),
+        name => {
+            format!("this device does not yet support {name} in the batch and depth dimensions")
+        }
     };
     format!("{name} {values:?} must have 1 for batch and channels: {reason}")
 }
@@ -165,8 +167,12 @@ pub fn shape(name: &str, values: &HostIn<'_, i32>) -> Result<Vec<usize>> {
         let message = format!("{name} must be a vector, not of shape {:?}", values.dims());
         return Err(Error::invalid_argument(message));
     }
-    let negative =
-        || Error::invalid_argument(format!("{name} {:?} has a negative size: it must be >= 0", values.data()));
+    let negative = || {
+        Error::invalid_argument(format!(
+            "{name} {:?} has a negative size: it must be >= 0",
+            values.data()
+        ))
+    };
     values
         .data()
         .iter()

@@ -154,9 +154,7 @@ impl Types {
         let inputs = [&read.name, &node.inputs[1], &node.inputs[2]];
         reserved.inputs = inputs.map(String::clone).into();
         let attributes = [("A", self.algorithm.into()), ("R", self.reserved.into())];
-        reserved
-            .attributes
-            .extend(assignment::named(attributes));
+        reserved.attributes.extend(assignment::named(attributes));
         reserved
     }
 

@@ -217,8 +217,10 @@ fn generators(ops: &[&str]) -> Graph {
             false => "shape".into(),
         };
         node.inputs = vec!["v".into(), "alg".into(), shape, "^before".into()];
-        node.attributes.push(("dtype".into(), TF_DataType::TF_FLOAT.into()));
-        node.attributes.push(("shape_dtype".into(), TF_DataType::TF_INT32.into()));
+        node.attributes
+            .push(("dtype".into(), TF_DataType::TF_FLOAT.into()));
+        node.attributes
+            .push(("shape_dtype".into(), TF_DataType::TF_INT32.into()));
         graph.nodes.push(node);
     }
     assert!(is_replaced(&mut graph, true, |_| true));
@@ -231,13 +233,22 @@ fn state_is_read_and_its_next_value_assigned_before_the_node_is_done() {
     let state = vec!["n0/plugin_reserved", "^before", "^n0/plugin_assigned"];
     assert_eq!(inputs(&graph, "n0"), ("Identity", state));
     let reserved = vec!["n0/plugin_read", "alg", "shape"];
-    assert_eq!(inputs(&graph, "n0/plugin_reserved"), ("SpReserveNumbers", reserved));
+    assert_eq!(
+        inputs(&graph, "n0/plugin_reserved"),
+        ("SpReserveNumbers", reserved)
+    );
     let assigned = vec!["v", "n0/plugin_reserved:3"];
-    assert_eq!(inputs(&graph, "n0/plugin_assigned"), ("AssignVariableOp", assigned));
+    assert_eq!(
+        inputs(&graph, "n0/plugin_assigned"),
+        ("AssignVariableOp", assigned)
+    );
     let read = vec!["v", "^alg", "^shape", "^before"];
     assert_eq!(inputs(&graph, "n0/plugin_read"), ("ReadVariableOp", read));
     let types = ["A", "R"].map(|name| attribute(&graph, "n0/plugin_reserved", name).as_type());
-    assert_eq!(types, [Some(TF_DataType::TF_INT32), Some(TF_DataType::TF_UINT64)]);
+    assert_eq!(
+        types,
+        [Some(TF_DataType::TF_INT32), Some(TF_DataType::TF_UINT64)]
+    );
 }
 
 #[test]
@@ -259,7 +270,10 @@ fn numbers_are_drawn_by_op_of_key_and_counter() {
         "^before",
         "^n0/plugin_assigned",
     ];
-    assert_eq!(inputs(&graph, "n0"), ("StatelessRandomUniformV2", arguments));
+    assert_eq!(
+        inputs(&graph, "n0"),
+        ("StatelessRandomUniformV2", arguments)
+    );
     let dtype = attribute(&graph, "n0", "Tshape").as_type();
     assert_eq!(dtype, Some(TF_DataType::TF_INT32));
 }
@@ -277,7 +291,14 @@ fn generators_of_one_variable_wait_for_each_other_along_their_edges() {
 #[test]
 fn generators_without_kernels_are_unchanged() {
     for lacking in ["SpReserveNumbers", "StatelessRandomUniformV2"] {
-        let mut graph = graph("StatefulUniform", &["v", "alg", "shape"], TF_DataType::TF_FLOAT);
-        assert!(!is_replaced(&mut graph, false, |it| it != lacking), "{lacking}");
+        let mut graph = graph(
+            "StatefulUniform",
+            &["v", "alg", "shape"],
+            TF_DataType::TF_FLOAT,
+        );
+        assert!(
+            !is_replaced(&mut graph, false, |it| it != lacking),
+            "{lacking}"
+        );
     }
 }

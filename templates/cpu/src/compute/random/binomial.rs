@@ -112,7 +112,11 @@ impl Binomial {
     }
 
     fn draw_rarer(&self, generator: Philox, index: u64) -> f64 {
-        let counters = if self.is_large { RESERVED } else { RESERVED_BY_SUM };
+        let counters = if self.is_large {
+            RESERVED
+        } else {
+            RESERVED_BY_SUM
+        };
         let mut uniforms = Uniforms::new(generator.skip(index.wrapping_mul(counters)));
         match self.is_large {
             true => by_rejection(&mut uniforms, self.trials, self.rarer),
@@ -200,7 +204,10 @@ mod tests {
     #[test]
     fn numbers_match_tensorflow() {
         let draw = |pairs: &[[f64; 2]], rows: usize| {
-            let distributions: Vec<_> = pairs.iter().map(|[n, p]| Binomial::new(*n, *p, |x| x)).collect();
+            let distributions: Vec<_> = pairs
+                .iter()
+                .map(|[n, p]| Binomial::new(*n, *p, |x| x))
+                .collect();
             let mut out = vec![0.0; rows * pairs.len()];
             binomial(Philox::new(7, [5, 0]), &distributions, &mut out, |x| x);
             out
@@ -217,7 +224,11 @@ mod tests {
 
     #[test]
     fn reserved_counters_are_those_of_tensorflow() {
-        let found = [(5, 1), (1, 1), (1, 2), (3, 2), (7, 2), (7, 4), (1, 4)].map(|(rows, n)| reserved(rows, n) * RESERVED);
-        assert_eq!(found, [102_400, 51_200, 102_400, 153_600, 256_000, 512_000, 204_800]);
+        let found = [(5, 1), (1, 1), (1, 2), (3, 2), (7, 2), (7, 4), (1, 4)]
+            .map(|(rows, n)| reserved(rows, n) * RESERVED);
+        assert_eq!(
+            found,
+            [102_400, 51_200, 102_400, 153_600, 256_000, 512_000, 204_800]
+        );
     }
 }

@@ -124,7 +124,9 @@ impl ChannelPooling {
         input: In<'_, T>,
         output: Out<'_, T>,
     ) -> Result<()> {
-        let dims = self.format.to_channels_last(dims4("the input", input.dims())?);
+        let dims = self
+            .format
+            .to_channels_last(dims4("the input", input.dims())?);
         let [batch, rows, columns, channels] = dims;
         if !channels.is_multiple_of(self.size) {
             return Err(Error::unimplemented(format!(
@@ -138,7 +140,8 @@ impl ChannelPooling {
         let result = [batch, rows, columns, channels / self.size];
         self.format.write(result, output, |y| {
             let input = T::widened(input.data());
-            self.format.read(dims, &input, |x| pool::max_pool(&plan, x, y))
+            self.format
+                .read(dims, &input, |x| pool::max_pool(&plan, x, y))
         })
     }
 }
