@@ -176,6 +176,7 @@ OPS = {
     **each("FusedBatchNorm FusedBatchNormV2 FusedBatchNormGrad FusedBatchNormGradV2", lambda op: tensor(f.batch_norm(op), 32)),
     **each("FusedBatchNormV3 FusedBatchNormGradV3", lambda op: tensor(f.batch_norm(op), 32)),
     **each("LRN LRNGrad", lambda op: tensor(f.normalization(op), 32)),
+    "Conv": terms(w.batches_convolution),
     **convolutions("Conv2D", 2), **convolutions("Conv3D", 3, "V2"), **convolutions("DepthwiseConv2dNative", 2, is_depthwise=True),
     **{op: equal(without_nan(w.pool(op, rank, "output"))) for op, rank in (("MaxPool", 2), ("MaxPool3D", 3))},
     **{op: terms(w.pool(op, rank, "output")) for op, rank in (("AvgPool", 2), ("AvgPool3D", 3))},
@@ -213,6 +214,7 @@ OPS = {
     **{f"Stateless{it}": bits(n.by_seed(f"Stateless{it}")) for it in BY_SEED.split()},
     **each("StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg", lambda op: bits(n.key_counter(op))),
     **each("StatelessRandomGammaV2 StatelessRandomGammaV3", lambda op: bits(n.gamma(op))),
+    "StatelessRandomBinomial": bits(n.binomial("StatelessRandomBinomial")), "StatefulRandomBinomial": bits(v.binomial),
     "StatelessRandomGetAlg": bits(n.algorithm),
     **each(GENERATORS, lambda op: bits(v.generator(op))),
     **{f"SparseSegment{it}WithNumSegments": tensor(s.totals(f"SparseSegment{it}WithNumSegments")) for it in "Sum Mean SqrtN".split()},
@@ -268,6 +270,8 @@ EXCLUDED = {
     "_FusedBatchNormEx": "only TensorFlow's graph optimizer creates it: test_batch_norm.py",
     "_FusedConv2D": "only graph optimizers create it: test_fusion.py",
     "_FusedMatMul": "only graph optimizers create it: test_fusion.py",
+    "SpReserveNumbers": "only the SDK's optimizer creates it: test_generators.py",
+    "_TensorToHashBucketFast": "only TensorFlow's graph optimizer creates it: test_optimizer_ops.py",
     **dict.fromkeys(["SpElementwise", "SpElementwiseResults"], "only the SDK's optimizer creates it: test_elementwise.py"),
 }
 # Ops with kernels that no call needs, and why.

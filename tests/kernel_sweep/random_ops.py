@@ -74,6 +74,20 @@ def gamma(op):
     return make
 
 
+def binomial(op):
+    """Counts and probabilities, whose shape ends that of the result: both methods, and limits."""
+
+    def make(r):
+        counts = r.rng.integers(-2, r.choice([20, 400]), r.shape(0, 2))
+        probs = r.rng.uniform(-0.1, 1.1, counts.shape if r.chance(0.5) else ())
+        shape = np.array((*r.shape(0, 2), *counts.shape, *([2] if r.chance(0.05) else [])), r.choice(INTEGERS))
+        parameters = [np.asarray(it).astype(r.kernel_type) for it in (counts, probs)]
+        run = function_of(op, dtype=r.choice([tf.float64, tf.int64, tf.int32, tf.half]))
+        return run, [shape, seed(r), *parameters]
+
+    return make
+
+
 def key_counter(op):
     return lambda r: (function_of(op), [seed(r)])
 

@@ -112,6 +112,16 @@ def generator(op):
     return make
 
 
+def binomial(r):
+    """Numbers of the binomial distribution, of a generator whose state is a variable."""
+    counts = r.rng.integers(0, r.choice([20, 400]), r.shape(0, 2))
+    parameters = [counts.astype(r.kernel_type), r.rng.uniform(0, 1, counts.shape).astype(r.kernel_type)]
+    state = r.rng.integers(-(2**63), 2**63 - 1, r.choice([3, 3, 5, 2]), np.int64)
+    shape = np.array((*r.shape(0, 2), *counts.shape), r.choice(INTEGERS))
+    run = with_variables("StatefulRandomBinomial", 1, dtype=r.choice([tf.float64, tf.int64]))
+    return run, [state, np.array(r.choice([1, 1, 1, 9]), np.int64), shape, *parameters]
+
+
 def argument(r, name, shape, other):
     if name in ("grad", "delta", "var") or name in SIGNED:
         return r.normal(other if name in ("grad", "delta") else shape)

@@ -68,6 +68,15 @@ def convolution(op, rank, part, is_depthwise=False):
     return make
 
 
+def batches_convolution(r):
+    """A convolution of images or volumes with any number of batch dims; the CPU has neither channels first nor groups."""
+    rank, batch = r.between(2, 3), r.shape(0, 2)
+    sizes, image, attributes = window(r, rank)
+    depth, count = r.between(1, 5), r.between(1, 5)
+    x, w = r.normal((*batch, *image, depth)), r.normal((*sizes, depth, count))
+    return function_of("Conv", **attributes, batch_dims=len(batch)), [x, w]
+
+
 def outputs(image, sizes, attributes):
     strides, is_same = attributes["strides"][1:-1], attributes["padding"] == "SAME"
     added = attributes.get("explicit_paddings", [0] * (2 * len(image) + 4))[2:-2]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from conftest import DEVICE
+from conftest import DEVICE, RELEASE
 from outcomes import assert_same_outcome, FLOATS, INVALID, outcome, R, seeds, tolerance_of, UNIMPLEMENTED
 
 pytestmark = pytest.mark.usefixtures("hard_placement")
@@ -189,3 +189,49 @@ def test_depthwise_convolution_of_odd_shapes(x, w, expected):
     run = lambda: R.DepthwiseConv2dNative(input=np.ones(x, np.float32), filter=np.ones(w, np.float32), strides=[1] * 4, padding="VALID")
     found = outcome(run, f"/device:{DEVICE}:0")
     assert found[0].shape == expected if isinstance(expected, tuple) else type(found) is expected, repr(found)
+
+
+CHANNELS = {"CHANNELS_LAST": lambda it, batch: it, "CHANNELS_FIRST": lambda it, batch: np.moveaxis(it, -1, batch)}
+
+
+@pytest.mark.skipif(RELEASE < (2, 16), reason="the op has no kernel up to 2.15")
+@pytest.mark.parametrize("data_format", CHANNELS)
+@pytest.mark.parametrize("batch", [(), (3,), (2, 3), (1, 2, 2)], ids=str)
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("size", [(2, 3), (2, 3, 1)], ids=str)
+@pytest.mark.parametrize("padding, step, dilation", [("SAME", 2, 1), ("VALID", 1, 2), ("EXPLICIT", 1, 1)])
+def test_conv_of_any_batch_is_that_of_images_or_volumes(in_plugin, data_format, batch, groups, size, padding, step, dilation):
+    random, rank = np.random.default_rng(0), len(size)
+    x = random.normal(size=(*batch, *[7, 6, 5][:rank], 4)).astype(np.float32)
+    w = random.normal(size=(*size, 4 // groups, 6)).astype(np.float32)
+    flat = x.reshape(-1, *x.shape[len(batch):])
+    before, after = [1, 0, 2][:rank], [0, 2, 1][:rank]
+    padded = np.pad(flat, [(0, 0), *zip(before, after), (0, 0)]) if padding == "EXPLICIT" else flat
+    with tf.device("/CPU:0"):
+        # The reference: a convolution of each group.
+        parts = zip(np.split(padded, groups, -1), np.split(w, groups, -1))
+        convolve = lambda x, w: tf.nn.convolution(x, w, strides=[step] * rank, padding="VALID" if padding == "EXPLICIT" else padding, dilations=[dilation] * rank)
+        expected = np.concatenate([convolve(x, w) for x, w in parts], -1)
+    expected = expected.reshape(*batch, *expected.shape[1:])
+    place, first = CHANNELS[data_format], data_format == "CHANNELS_FIRST"
+    spatial = lambda value: [1, 1, *[value] * rank] if first else [1, *[value] * rank, 1]
+    attributes = dict(strides=spatial(step), dilations=spatial(dilation), data_format=data_format, batch_dims=len(batch), groups=groups)
+    if padding == "EXPLICIT":
+        pairs = [it for pair in zip(before, after) for it in pair]
+        attributes["explicit_paddings"] = [0, 0, 0, 0, *pairs] if first else [0, 0, *pairs, 0, 0]
+    with in_plugin("Conv"):
+        found = R.Conv(input=place(x, len(batch)), filter=w, padding=padding, **attributes).numpy()
+    np.testing.assert_allclose(found, place(expected, len(batch)), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.skipif(RELEASE < (2, 16), reason="the op has no kernel up to 2.15")
+@pytest.mark.parametrize("arguments, message", [
+    (dict(x=(2, 4, 6), strides=[1] * 4), "2 or 3 spatial dimensions but got 1"),
+    (dict(x=(2, 4, 4, 6), strides=[1] * 3), "strides"),
+    (dict(x=(2, 4, 4, 5), strides=[1] * 4), "Input depth must be equal to filter depth: 5 vs 6"),
+    (dict(x=(2, 4, 4, 6), strides=[2, 1, 1, 1]), "strides in the batch and depth dimensions"),
+])  # fmt: skip
+def test_conv_of_wrong_arguments_has_error_of_cpu(arguments, message):
+    for device in "/CPU:0", DEVICE:
+        with tf.device(device), pytest.raises(tf.errors.OpError, match=message):
+            R.Conv(input=tf.zeros(arguments["x"]), filter=tf.zeros([2, 2, 6, 3]), strides=arguments["strides"], padding="VALID")

@@ -156,3 +156,31 @@ def test_volumes_of_odd_shapes(case):
         assert found[0].shape == expected
     else:
         assert type(found) is expected, repr(found)
+
+
+@pytest.mark.parametrize("groups, filters", [(2, 6), (4, 4), (2, 2)])
+@pytest.mark.parametrize("data_format", ["NDHWC", "NCDHW"])
+def test_convolution_of_groups_and_gradients_are_those_of_each_group(in_plugin, groups, filters, data_format):
+    """The CPU has no groups of channels, but XLA, with which Keras compiles its layers, has."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=(2, 4, 5, 3, 8)).astype(np.float32)
+    w = random.normal(size=(2, 3, 2, 8 // groups, filters)).astype(np.float32)
+    dy = random.normal(size=(2, 4, 5, 3, filters)).astype(np.float32)
+    attributes = dict(strides=[1] * 5, padding="SAME")
+    with tf.device("/CPU:0"):
+        parts = [np.split(it, groups, axis=-1) for it in (x, w, dy)]
+        y = [R.Conv3D(input=x, filter=w, **attributes) for x, w, _ in zip(*parts)]
+        dx = [R.Conv3DBackpropInputV2(input_sizes=x.shape, filter=w, out_backprop=dy, **attributes) for x, w, dy in zip(*parts)]
+        dw = [R.Conv3DBackpropFilterV2(input=x, filter_sizes=w.shape, out_backprop=dy, **attributes) for x, w, dy in zip(*parts)]
+    place = (lambda it: it) if data_format == "NDHWC" else (lambda it: np.moveaxis(it, -1, 1))
+    back = (lambda it: it) if data_format == "NDHWC" else (lambda it: np.moveaxis(it, 1, -1))
+    x, dy, attributes = place(x), place(dy), dict(attributes, data_format=data_format)
+    with in_plugin("Conv3D"):
+        found = R.Conv3D(input=x, filter=w, **attributes).numpy()
+    np.testing.assert_allclose(back(found), np.concatenate(y, -1), rtol=1e-4, atol=1e-4)
+    with in_plugin("Conv3DBackpropInputV2"):
+        found = R.Conv3DBackpropInputV2(input_sizes=x.shape, filter=w, out_backprop=dy, **attributes).numpy()
+    np.testing.assert_allclose(back(found), np.concatenate(dx, -1), rtol=1e-4, atol=1e-4)
+    with in_plugin("Conv3DBackpropFilterV2"):
+        found = R.Conv3DBackpropFilterV2(input=x, filter_sizes=w.shape, out_backprop=dy, **attributes).numpy()
+    np.testing.assert_allclose(found, np.concatenate(dw, -1), rtol=1e-4, atol=1e-4)

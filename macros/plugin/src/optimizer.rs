@@ -63,6 +63,7 @@ pub trait Optimizer: Default + Send + 'static {
     /// | `ResourceScatterMul`, `-Div` | `UnsortedSegmentProd`, `Mul` or `Div` |
     /// | `ResourceStridedSliceAssign` | `TensorStridedSliceUpdate` |
     /// | `ResourceGather`, `ResourceGatherNd` | `GatherV2`, `GatherNd` |
+    /// | `RngReadAndSkip`, `RngSkip`, `StatefulUniform`, .. | `SpReserveNumbers`, `StatelessRandomUniformV2`, .. |
     ///
     /// The first row stays if [`HostAddressable::memory_access`](crate::HostAddressable::memory_access) returns `InPlace`, but
     /// for updates by a tree of [`ELEMENTWISE`](Self::ELEMENTWISE): the sum becomes its last step. The variable has 4096 or more

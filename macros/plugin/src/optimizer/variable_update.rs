@@ -7,11 +7,13 @@
 
 mod generator;
 mod ops;
+mod order;
 mod replacement;
 
 use sp_abi::tf_datatype::TF_DataType;
 
 use self::ops::VariableOp;
+use self::order::Changing;
 use super::assignment;
 use crate::graph::{Attribute, Graph, Node};
 use crate::proto::Message;
@@ -48,7 +50,7 @@ struct Target<'a, F> {
 impl<F: Fn(&str, &[(&str, TF_DataType)]) -> bool> Target<'_, F> {
     /// Replaces the nodes of a graph. Returns true if there were any.
     fn replace_in(&self, graph: &mut Graph) -> bool {
-        let mut added = Vec::new();
+        let (mut added, mut changing) = (Vec::new(), Vec::new());
         for node in &mut graph.nodes {
             if node.device_type() != Some(self.device_type) {
                 continue;
@@ -58,11 +60,21 @@ impl<F: Fn(&str, &[(&str, TF_DataType)]) -> bool> Target<'_, F> {
                     added.extend(replacement::replace(node, op, &self.has_kernel));
                 }
                 Some(_) => {}
-                None => added.extend(generator::replace(node, &self.has_kernel)),
+                None => {
+                    if let Some(nodes) = generator::replace(node, &self.has_kernel) {
+                        changing.push(Changing {
+                            variable: nodes.read.inputs[0].clone(),
+                            node: node.name.clone(),
+                            read: nodes.read.name.clone(),
+                        });
+                        added.push(nodes.into_vec());
+                    }
+                }
             }
         }
         let is_replaced = !added.is_empty();
         graph.nodes.extend(added.into_iter().flatten());
+        order::chain(graph, changing);
         is_replaced
     }
 

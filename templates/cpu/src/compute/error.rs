@@ -96,7 +96,7 @@ impl fmt::Display for Error {
             Self::AxisOutOfRange { axis, rank } => {
                 write!(
                     f,
-                    "axis = {axis} not in [-{rank}, {rank}): Expected an axis in the range [-{rank}, {rank}), but got {axis}"
+                    "axis = {axis} not in [-{rank}, {rank}): axis {axis} is out of range, Expected an axis in the range [-{rank}, {rank}), but got {axis}"
                 )
             }
             Self::ReductionAxis { axis, rank } => {
@@ -105,7 +105,10 @@ impl fmt::Display for Error {
                     "Invalid reduction dimension ({axis} for input with {rank} dimension(s))"
                 )
             }
-            Self::AxisRepeated(axis) => write!(f, "axis {axis} specified more than once: Axes contains duplicate dimension: {axis}"),
+            Self::AxisRepeated(axis) => write!(
+                f,
+                "axis {axis} specified more than once: Axes contains duplicate dimension: {axis}"
+            ),
             Self::DivisionByZero => write!(f, "Integer division by zero"),
             Self::NegativePower => write!(f, "Integers to negative integer powers are not allowed"),
             Self::Invalid(reason) => f.write_str(reason),

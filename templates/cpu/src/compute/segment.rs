@@ -83,9 +83,7 @@ pub fn count_sorted_segments(indices: Indices<'_>) -> Result<usize> {
         return Ok(0);
     };
     if (0..last).any(|at| indices.get(at) > indices.get(at + 1)) {
-        return Err(Error::Invalid(
-            "segment ids are not increasing".into(),
-        ));
+        return Err(Error::Invalid("segment ids are not increasing".into()));
     }
     if indices.get(0) < 0 {
         return Err(Error::Invalid("segment ids must be >= 0".into()));

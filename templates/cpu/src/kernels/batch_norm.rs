@@ -58,7 +58,10 @@ impl BatchNormFormat {
         };
         // TensorFlow takes images as volumes of unknown depth.
         if dims.len() != rank && (dims.len() != 4 || rank != 5) {
-            let message = format!("{name}: the input must be {rank}-dimensional, not {}", Dims(dims));
+            let message = format!(
+                "{name}: the input must be {rank}-dimensional, not {}",
+                Dims(dims)
+            );
             return Err(Error::invalid_argument(message));
         }
         let axis = crate::compute::nn::bias::ChannelLayout::from(self.layout()).axis(dims.len());

@@ -31,8 +31,8 @@ impl Prepare for Conv {
 
     fn prepare(it: ConvAttributes) -> Result<Self> {
         let format = it.data_format;
-        let dilations = spatial("dilations", &it.dilations, format)?;
         let strides = spatial("strides", &it.strides, format)?;
+        let dilations = spatial("dilations", &it.dilations, format)?;
         let paddings = paddings(it.padding, &it.explicit_paddings, format)?;
         Ok(Self {
             format,

@@ -57,12 +57,13 @@ impl Prepare for BatchConv {
                 it.batch_dims, it.groups
             )));
         };
+        let is_of_volumes = it.strides.len() == 5;
         if it.dilations.is_empty() {
-            it.dilations = vec![1; it.strides.len()];
+            it.dilations = vec![1; if is_of_volumes { 5 } else { 4 }];
         }
-        let windows = match it.strides.len() {
-            5 => volumes(&it)?,
-            _ => Windows::Images(images(it)?),
+        let windows = match is_of_volumes {
+            true => volumes(&it)?,
+            false => Windows::Images(images(it)?),
         };
         Ok(Self {
             windows,

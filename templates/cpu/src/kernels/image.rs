@@ -167,8 +167,12 @@ pub fn shape(name: &str, values: &HostIn<'_, i32>) -> Result<Vec<usize>> {
         let message = format!("{name} must be a vector, not of shape {:?}", values.dims());
         return Err(Error::invalid_argument(message));
     }
-    let negative =
-        || Error::invalid_argument(format!("{name} {:?} has a negative size: it must be >= 0", values.data()));
+    let negative = || {
+        Error::invalid_argument(format!(
+            "{name} {:?} has a negative size: it must be >= 0",
+            values.data()
+        ))
+    };
     values
         .data()
         .iter()

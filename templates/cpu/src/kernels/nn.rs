@@ -101,7 +101,10 @@ fn sparse_softmax_cross_entropy<T: Element + Precision<Compute: Float>, L: Eleme
     backprop: Out<'_, T>,
 ) -> Result<()> {
     let &[rows, classes] = features.dims() else {
-        let message = format!("logits must be 2-D, but got shape {}", Dims(features.dims()));
+        let message = format!(
+            "logits must be 2-D, but got shape {}",
+            Dims(features.dims())
+        );
         return Err(Error::invalid_argument(message));
     };
     if labels.dims() != [rows] {

@@ -102,8 +102,10 @@ fn bincount<T: Element + Number>(
 fn bin_count(dims: &[usize], size: i64) -> Result<usize> {
     let count = usize::try_from(size).ok().filter(|_| dims.is_empty());
     count.ok_or_else(|| {
-        let message =
-            format!("size ({size}) must be non-negative and a scalar, not of shape {}", Dims(dims));
+        let message = format!(
+            "size ({size}) must be non-negative and a scalar, not of shape {}",
+            Dims(dims)
+        );
         Error::invalid_argument(message)
     })
 }

@@ -78,7 +78,12 @@ pub fn read_dims(shape: &HostIn<'_, Index>) -> Result<Vec<usize>> {
         let message = format!("shape must be a vector, not of shape {:?}", shape.dims());
         return Err(invalid(message));
     }
-    let negative = |_| invalid(format!("shape {:?} has a negative size: each must be >= 0", shape.to_vec()));
+    let negative = |_| {
+        invalid(format!(
+            "shape {:?} has a negative size: each must be >= 0",
+            shape.to_vec()
+        ))
+    };
     let dims = shape
         .iter()
         .map(|dim| usize::try_from(dim).map_err(negative));
@@ -157,7 +162,9 @@ pub fn read_limits<T: Element + PartialOrd + std::fmt::Display>(
     );
     match low < high {
         true => Ok([low, high]),
-        false => Err(invalid(format!("Need minval < maxval, got {low} >= {high}"))),
+        false => Err(invalid(format!(
+            "Need minval < maxval, got {low} >= {high}"
+        ))),
     }
 }
 

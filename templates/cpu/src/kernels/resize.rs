@@ -56,7 +56,7 @@ pub fn image_size(name: &str, size: &HostIn<'_, i32>) -> Result<[usize; 2]> {
 /// # Errors
 /// Returns an error if an image has no elements.
 fn plan(images: &[usize], size: [usize; 2], alignment: Alignment) -> Result<Resize> {
-    let dims = dims4("images", images)?;
+    let dims = dims4("input", images)?;
     if dims[1..].contains(&0) {
         let message = format!("images of shape {dims:?} must not be empty");
         return Err(Error::invalid_argument(message));

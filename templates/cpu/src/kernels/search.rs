@@ -153,7 +153,10 @@ fn write_extreme<T: Element + Extremes>(
     let dims = input.dims();
     let axis = resolve_axis(dimension, dims.len())?;
     if dims[axis] == 0 {
-        let message = format!("Reduction axis {dimension} is empty in shape {}", Dims(dims));
+        let message = format!(
+            "Reduction axis {dimension} is empty in shape {}",
+            Dims(dims)
+        );
         return Err(Error::invalid_argument(message));
     }
     let mut result = InlineList::from(&dims[..axis]);

@@ -114,8 +114,10 @@ fn cross<T: Element + Precision<Compute: Number>>(
         [] => return Err(Error::invalid_argument("a must not be a scalar")),
         [.., 3] => {}
         dims => {
-            let message =
-                format!("Cross-products are only defined for 3-element vectors, not of shape {}", Dims(dims));
+            let message = format!(
+                "Cross-products are only defined for 3-element vectors, not of shape {}",
+                Dims(dims)
+            );
             return Err(Error::new(Code::FAILED_PRECONDITION, message));
         }
     }

@@ -138,7 +138,10 @@ impl Draw {
     fn new(logits: &[usize], samples: &HostIn<'_, i32>) -> Result<Self> {
         let invalid = |message: String| Err(Error::invalid_argument(message));
         let &[rows, classes] = logits else {
-            return invalid(format!("logits should be a matrix, got shape {}", Dims(logits)));
+            return invalid(format!(
+                "logits should be a matrix, got shape {}",
+                Dims(logits)
+            ));
         };
         let samples = read_scalar("num_samples", samples)?;
         if classes == 0 || i32::try_from(classes).is_err() {

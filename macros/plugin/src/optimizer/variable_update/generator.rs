@@ -53,12 +53,26 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     OPS.iter().map(|(name, _)| *name)
 }
 
+/// The nodes that are added for one node.
+pub struct Replaced {
+    pub read: Node,
+    others: Vec<Node>,
+}
+
+impl Replaced {
+    pub fn into_vec(self) -> Vec<Node> {
+        let mut nodes = self.others;
+        nodes.push(self.read);
+        nodes
+    }
+}
+
 /// Replaces the node by one of the same name. Returns the nodes that it needs, or `None` if it is not replaced: it is of another
 /// op, the plugin lacks a kernel, or the node is not one that TensorFlow accepts.
 pub fn replace(
     node: &mut Node,
     has_kernel: impl Fn(&str, &[(&str, TF_DataType)]) -> bool,
-) -> Option<Vec<Node>> {
+) -> Option<Replaced> {
     let (_, returns) = *OPS.iter().find(|(name, _)| *name == node.op)?;
     let inputs = node.inputs().filter(|it| it.output.is_some()).count();
     if inputs < INPUTS {
@@ -113,19 +127,20 @@ impl Types {
         draws && has_kernel(RESERVE_NUMBERS, &state)
     }
 
-    fn replace(&self, node: &mut Node, returns: Returns) -> Vec<Node> {
+    fn replace(&self, node: &mut Node, returns: Returns) -> Replaced {
         let sources = node.inputs().skip(1).map(|it| it.node);
         let read = assignment::read_after(node, INT64.into(), sources);
         let reserved = self.reserve(node, &read);
         let next = format!("{}:3", reserved.name);
         if returns == Nothing {
             assignment::become_assignment(node, INT64.into(), next);
-            return vec![read, reserved];
+            let others = vec![reserved];
+            return Replaced { read, others };
         }
         let mut assigned = assignment::added_node(node, "assigned", "AssignVariableOp");
         assigned.inputs = vec![node.inputs[0].clone(), next];
         assigned.attributes.push(("dtype".into(), INT64.into()));
-        let mut added = match returns {
+        let mut others = match returns {
             Numbers(op) => self.draw(node, op, &reserved.name),
             State | Nothing => {
                 let state = vec![reserved.name.clone()];
@@ -134,8 +149,8 @@ impl Types {
             }
         };
         node.inputs.push(format!("^{}", assigned.name));
-        added.extend([read, reserved, assigned]);
-        added
+        others.extend([reserved, assigned]);
+        Replaced { read, others }
     }
 
     /// Returns the node that computes the key, the counter and the next state.

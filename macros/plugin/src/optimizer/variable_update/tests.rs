@@ -231,3 +231,100 @@ fn names_have_each_op_once() {
     assert_eq!(names.len(), count);
     assert!(names.contains(&"ResourceScatterDiv") && names.contains(&"RngSkip"));
 }
+
+/// Returns a graph of a node for each op, which are in the reverse order of their edges.
+fn generators(ops: &[&str]) -> Graph {
+    let mut graph = Graph::default();
+    for (index, op) in ops.iter().enumerate() {
+        let mut node = Node::new(format!("n{index}"), *op);
+        node.device = DEVICE.into();
+        let shape = match index + 1 < ops.len() {
+            true => format!("n{}", index + 1),
+            false => "shape".into(),
+        };
+        node.inputs = vec!["v".into(), "alg".into(), shape, "^before".into()];
+        node.attributes
+            .push(("dtype".into(), TF_DataType::TF_FLOAT.into()));
+        node.attributes
+            .push(("shape_dtype".into(), TF_DataType::TF_INT32.into()));
+        graph.nodes.push(node);
+    }
+    assert!(is_replaced(&mut graph, true, |_| true));
+    graph
+}
+
+#[test]
+fn state_is_read_and_its_next_value_assigned_before_the_node_is_done() {
+    let graph = generators(&["RngReadAndSkip"]);
+    let state = vec!["n0/plugin_reserved", "^before", "^n0/plugin_assigned"];
+    assert_eq!(inputs(&graph, "n0"), ("Identity", state));
+    let reserved = vec!["n0/plugin_read", "alg", "shape"];
+    assert_eq!(
+        inputs(&graph, "n0/plugin_reserved"),
+        ("SpReserveNumbers", reserved)
+    );
+    let assigned = vec!["v", "n0/plugin_reserved:3"];
+    assert_eq!(
+        inputs(&graph, "n0/plugin_assigned"),
+        ("AssignVariableOp", assigned)
+    );
+    let read = vec!["v", "^alg", "^shape", "^before"];
+    assert_eq!(inputs(&graph, "n0/plugin_read"), ("ReadVariableOp", read));
+    let types = ["A", "R"].map(|name| attribute(&graph, "n0/plugin_reserved", name).as_type());
+    assert_eq!(
+        types,
+        [Some(TF_DataType::TF_INT32), Some(TF_DataType::TF_UINT64)]
+    );
+}
+
+#[test]
+fn skipped_numbers_are_an_assignment_alone() {
+    let graph = generators(&["RngSkip"]);
+    let assigned = vec!["v", "n0/plugin_reserved:3", "^before"];
+    assert_eq!(inputs(&graph, "n0"), ("AssignVariableOp", assigned));
+    assert!(graph.node("n0/plugin_assigned").is_none());
+}
+
+#[test]
+fn numbers_are_drawn_by_op_of_key_and_counter() {
+    let graph = generators(&["StatefulUniform"]);
+    let arguments = vec![
+        "shape",
+        "n0/plugin_reserved:1",
+        "n0/plugin_reserved:2",
+        "n0/plugin_algorithm",
+        "^before",
+        "^n0/plugin_assigned",
+    ];
+    assert_eq!(
+        inputs(&graph, "n0"),
+        ("StatelessRandomUniformV2", arguments)
+    );
+    let dtype = attribute(&graph, "n0", "Tshape").as_type();
+    assert_eq!(dtype, Some(TF_DataType::TF_INT32));
+}
+
+#[test]
+fn generators_of_one_variable_wait_for_each_other_along_their_edges() {
+    let graph = generators(&["StatefulUniform", "RngReadAndSkip", "RngSkip"]);
+    let waits = |name: &str| graph.node(name).unwrap().inputs.last().unwrap().clone();
+    // The first node reads the result of the second one, which reads that of the third one.
+    assert_eq!(waits("n0/plugin_read"), "^n1");
+    assert_eq!(waits("n1/plugin_read"), "^n2");
+    assert_eq!(waits("n2/plugin_read"), "^before");
+}
+
+#[test]
+fn generators_without_kernels_are_unchanged() {
+    for lacking in ["SpReserveNumbers", "StatelessRandomUniformV2"] {
+        let mut graph = graph(
+            "StatefulUniform",
+            &["v", "alg", "shape"],
+            TF_DataType::TF_FLOAT,
+        );
+        assert!(
+            !is_replaced(&mut graph, false, |it| it != lacking),
+            "{lacking}"
+        );
+    }
+}

@@ -26,7 +26,10 @@ pub fn slice(dims: &[usize], begin: &[i64], size: &[i64]) -> Result<(View, Inlin
             let (begin, size) = (begin[axis], size[axis]);
             let dim = *dim as i64;
             Error::Invalid(match (0..=dim).contains(&begin) {
-                true => format!("Expected size[{axis}] in [0, {}], but got {size}", dim - begin),
+                true => format!(
+                    "Expected size[{axis}] in [0, {}], but got {size}",
+                    dim - begin
+                ),
                 false => format!("Expected begin[{axis}] in [0, {dim}], but got {begin}"),
             })
         })?;

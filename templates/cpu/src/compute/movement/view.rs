@@ -133,7 +133,8 @@ impl View {
         for axis in reversed {
             let rank = dims.len();
             let out_of_range = |_| {
-                let text = format!("axis {axis} is out of valid range [0, {rank}), or below -{rank}");
+                let text =
+                    format!("axis {axis} is out of valid range [0, {rank}), or below -{rank}");
                 Error::Invalid(text)
             };
             let axis = super::resolve_axis(axis, rank).map_err(out_of_range)?;
