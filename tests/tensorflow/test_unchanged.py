@@ -27,9 +27,9 @@ from conftest import RELEASE, ROOT
 
 FOLDER = pathlib.Path(__file__).with_name("unchanged")
 SHORT = [
-    "callbacks", "causal_language_model", "compiled_functions", "convolutional_network", "custom_loop", "dataset_pipeline",
-    "export_and_serve", "grouped_convolution", "lstm_masking", "mixed_float16", "optimizers", "random_generator", "save_keras_file",
-    "sequential_fit", "session_gradient_descent", "variable_slices",
+    "batches_by_hand", "callbacks", "compiled_functions", "convolutional_network", "custom_loop", "dataset_pipeline",
+    "grouped_convolution", "mixed_float16", "random_generator", "rnn_stateful", "save_keras_file", "sequential_fit", "serving_module",
+    "session_gradient_descent", "variable_slices",
 ]
 MODES = {
     "default": {},
