@@ -1,6 +1,6 @@
 """Runs test files of the installed Keras, each in a process of its own: `run_files.py TESTS RESULTS`.
 
-TESTS is a file of JSON: the files, each with the names of the tests to run; none means all. RESULTS gets the outcome of each test.
+TESTS is a file of JSON: the files, each with parts of the names of the tests to run; none means all. RESULTS gets the outcome of each test.
 A test that ends its process, or takes longer than `SP_SECONDS`, has failed; the others of its file run in another process.
 """
 

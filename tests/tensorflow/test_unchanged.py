@@ -27,9 +27,9 @@ from conftest import RELEASE, ROOT
 
 FOLDER = pathlib.Path(__file__).with_name("unchanged")
 SHORT = [
-    "callbacks", "causal_language_model", "compiled_functions", "convolutional_network", "custom_loop", "dataset_pipeline",
-    "export_and_serve", "grouped_convolution", "lstm_masking", "mixed_float16", "optimizers", "random_generator", "save_keras_file",
-    "sequential_fit", "session_gradient_descent", "variable_slices",
+    "batches_by_hand", "callbacks", "compiled_functions", "convolutional_network", "custom_loop", "dataset_pipeline",
+    "grouped_convolution", "mixed_float16", "random_generator", "rnn_stateful", "save_keras_file", "sequential_fit", "serving_module",
+    "session_gradient_descent", "variable_slices",
 ]
 MODES = {
     "default": {},
@@ -81,8 +81,8 @@ def field(text, name):
 
 def releases(text):
     """Returns the first and the last release of `2.16 and later` or `2.12 to 2.15`."""
-    numbers = [tuple(map(int, it.split("."))) for it in re.findall(r"\d+\.\d+", text or "")]
-    return (*numbers, (0, 0), (99, 0))[:2] if len(numbers) == 2 else (numbers[0] if numbers else (0, 0), (99, 0))
+    numbers = [tuple(map(int, it.split("."))) for it in re.findall(r"\d+\.\d+", text or "0.0")]
+    return (*numbers, (99, 0))[:2]
 
 
 def start(program, folder, **variables):
@@ -105,8 +105,8 @@ def finish(process, folder):
         process.kill()
         process.wait()
         return f"does not end in {SECONDS} s\n{(folder / 'stderr').read_text()[-3000:]}"
-    if status:
-        return f"ends with status {status}\n{(folder / 'stderr').read_text()[-3000:]}"
+    if status or not (folder / "report.npz").exists():
+        return f"ends with status {status}, and reports nothing\n{(folder / 'stderr').read_text()[-3000:]}"
     with np.load(folder / "report.npz") as found:
         return dict(found)
 
@@ -162,3 +162,17 @@ def test_program_has_results_of_cpu(name, mode, tmp_path):
 
 def test_short_form_has_programs_of_folder():
     assert not set(SHORT) - set(PROGRAMS)
+
+
+def test_other_results_are_differences():
+    expected = {"loss": np.array([2.0, 1e-6]), "words": np.array([b"a", b"b"]), "count": np.array(3)}
+    assert not list(differences(expected, {**expected, "loss": np.array([2.001, -1e-6])}, 1e-3))
+    for changed in ({"loss": np.array([2.01, 0.0])}, {"loss": np.array([2.0, np.nan])}, {"words": np.array([b"a", b"c"])}):
+        assert len(list(differences(expected, {**expected, **changed}, 1e-3))) == 1
+    for changed in ({"count": np.array(4)}, {"loss": np.array([2.0])}, {"loss": np.array([2.0, 0.0], np.float32)}, {"more": np.array(1)}):
+        assert len(list(differences(expected, {**expected, **changed}, 1e-3))) == 1
+
+
+@pytest.mark.parametrize("text, found", [(None, ((0, 0), (99, 0))), ("2.16 and later", ((2, 16), (99, 0))), ("2.12 to 2.15", ((2, 12), (2, 15)))])
+def test_releases_of_comment(text, found):
+    assert releases(text) == found

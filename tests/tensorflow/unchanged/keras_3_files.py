@@ -1,4 +1,4 @@
-"""`.keras` files and weights with `import keras`, sharded too where Keras has it; a quantized model; `model.export` with a signature."""
+"""`.keras` files and weights with `import keras`, a quantized model, `model.export` with a signature."""
 # releases: 2.16 and later
 
 import pathlib
@@ -30,5 +30,6 @@ archive.write_out(str(folder / "served"), verbose=False)
 restored = tf.saved_model.load(str(folder / "served"))
 served = restored.call(tf.constant(x[:3]))
 layer = keras.layers.TFSMLayer(str(folder / "served"), call_endpoint="call")
-loaded.quantize("int8") if hasattr(loaded, "quantize") else None
-report(again=again, predicted=model.predict(x[:3], verbose=0), served=served, layer=layer(x[:3]), quantized=loaded.predict(x[:3], verbose=0))
+loaded.quantize("int8")
+quantized = loaded.predict(x[:3], verbose=0)
+report(again=again, predicted=model.predict(x[:3], verbose=0), served=served, layer=layer(x[:3]), quantized=quantized)

@@ -1,4 +1,4 @@
-"""What only Keras 3's `fit` has: gradient accumulation, steps_per_execution, a loss scale by name, moving averages, unrolled dictionaries."""
+"""What Keras 3 has: gradient accumulation, `steps_per_execution`, moving averages, layers that are frozen, low-rank adaption."""
 # releases: 2.16 and later
 
 import keras

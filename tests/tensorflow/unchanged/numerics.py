@@ -1,4 +1,4 @@
-"""Tensor programs without a model: k-means, PageRank, a Newton iteration in float64, integer arithmetic, complex numbers, tf.experimental.numpy."""
+"""Programs without a model: k-means, PageRank, Newton's iteration in float64, integers, complex numbers, tf.experimental.numpy."""
 # rtol: 1e-4
 
 import numpy as np

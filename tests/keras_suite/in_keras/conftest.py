@@ -1,7 +1,7 @@
 """What Keras's tests import from the conftest.py of its repository, which no wheel has; and their outcomes as lines of JSON.
 
-`SP_KERAS_RUN` is a file of JSON: the tests to run, those that have an outcome, and the file that gets a line when a test starts and
-when it ends, so that a test that ends the process is known.
+`SP_KERAS_RUN` is a file of JSON: parts of the names of the tests to run, the tests that have an outcome, and the file that gets a
+line when a test starts and when it ends, so that a test that ends the process is known.
 """
 
 import json
@@ -27,8 +27,8 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    done, chosen = set(RUN["done"]), set(RUN["chosen"])
-    items[:] = [it for it in items if it.nodeid not in done and (not chosen or it.nodeid in chosen)]
+    done, chosen = set(RUN["done"]), RUN["chosen"]
+    items[:] = [it for it in items if it.nodeid not in done and (not chosen or any(text in it.nodeid for text in chosen))]
 
 
 class Outcomes:
