@@ -15,6 +15,9 @@ MUST_COMPILE = "_XlaMustCompile"
 # Bodies of functions that XLA compiles are traced without it. With it, the ops of a branch or loop are placed one by one.
 LOWER = "_lower_using_switch_merge"
 CONTROL_FLOW = frozenset(["If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase"])
+# Stateful ops that change nothing.
+READS = frozenset(["ReadVariableOp", "VarHandleOp"])
+RESOURCE = 20
 # TensorFlow optimizes no graph of fewer nodes.
 MIN_GRAPH_NODES = 4
 
@@ -129,6 +132,7 @@ class Closure:
         if has_request(copy):
             # Only for XLA the function is not inlined.
             remove(copy, MUST_COMPILE, "_noinline")
+            order_after_arguments(copy)
         for node in copy.node_def:
             self.change(node)
         self.context.add_function_def(copy)
@@ -141,6 +145,20 @@ class Closure:
             node.op += self.SUFFIX
         for function in functions_of(node):
             function.name += self.SUFFIX
+
+
+def order_after_arguments(definition):
+    """Makes each node that changes a state wait for the arguments, as a compiled function does, also when it is inlined.
+
+    Else a step of Keras counts a batch although the iterator has none: the function of the step asks for XLA, the one around it,
+    which reads the iterator, does not.
+    """
+    arguments = ["^" + it.name for it in definition.signature.input_arg if it.type != RESOURCE]
+    ops = loaded("tensorflow.python.framework.op_def_registry")
+    for node in definition.node_def:
+        found = ops.get(node.op)
+        if found is not None and found.is_stateful and node.op not in READS:
+            node.input.extend(arguments)
 
 
 def asks_for_xla(definition):
