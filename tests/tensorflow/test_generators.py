@@ -170,7 +170,7 @@ def test_binomial_numbers_of_generator_on_the_device():
     for device in DEVICES:
         with tf.device(device):
             generator = tf.random.Generator.from_seed(1)
-            results.append([generator.binomial([5], [10.0], [0.4]).numpy(), generator.state.numpy()])
+            results.append([generator.binomial([5], 10.0, 0.4).numpy(), generator.state.numpy()])
     for expected, found in zip(*results):
         np.testing.assert_array_equal(found, expected)
 
