@@ -236,6 +236,15 @@ def test_session_runs_function():
         assert session.run(y + 1.0, {x: [1.0, 2.0]}).tolist() == [7.0, 11.0]
 
 
+def test_function_that_is_not_found_is_the_error_of_tensorflow():
+    from tensorflow.python.eager import context
+
+    config = context.context().config.SerializeToString()
+    attrs = ("executor_type", "", "config_proto", config)
+    with pytest.raises(tf.errors.NotFoundError):
+        context.execute.execute("no_such_function", 1, [], attrs, context.context())
+
+
 def test_call_of_few_nodes_in_function():
     variable = tf.Variable(1.0)
 

@@ -11,6 +11,8 @@ ops that the graph optimizer replaces, separated by spaces.
 import sys
 import threading
 
+# The end of the names of copies.
+SUFFIX = "_without_xla"
 MUST_COMPILE = "_XlaMustCompile"
 # Bodies of functions that XLA compiles are traced without it. With it, the ops of a branch or loop are placed one by one.
 LOWER = "_lower_using_switch_merge"
@@ -31,6 +33,8 @@ class Functions:
         self.is_default_type = False
         # For the name of each function: the name of the function to call, and whether it is optimized although it is small.
         self.calls = {}
+        # The names of the functions that have a copy.
+        self.copied = set()
         self.limit = 64
         self.configs = {}
 
@@ -50,16 +54,24 @@ class Functions:
         return name, self.with_small_graphs(attrs) if is_small else attrs
 
     def new_call(self, name, context):
-        closure = Closure(name, context)
-        return closure.ordinary_name(), closure.is_small_with(REPLACED_OPS.split())
+        try:
+            closure = Closure(name, context)
+            call = closure.ordinary_name(), closure.is_small_with(REPLACED_OPS.split())
+        except Exception:
+            # TensorFlow runs the function, or reports what is wrong with it.
+            return name, False
+        if call[0] != name:
+            self.copied.update(closure.definitions)
+        return call
 
     def restart(self, context):
         """Forgets the functions of another context."""
         with self.lock:
             # TensorFlow runs a function without a device on the first type by name, since all plugins' types have one priority.
-            types = {device.device_type for device in context.list_logical_devices()} - {"CPU"}
+            types = {device.device_type for device in context.list_logical_devices()}
+            types = [name for name in types if name != "CPU" and not name.startswith("XLA_")]
             self.is_default_type = DEVICE_TYPE == min(types, default=None)
-            self.calls = {}
+            self.calls, self.copied = {}, set()
             self.context = context
 
     def remove_unused(self, context):
@@ -67,9 +79,11 @@ class Functions:
         if len(self.calls) < self.limit:
             return
         for name in [name for name in self.calls if not context.has_function(name)]:
-            copy, _ = self.calls.pop(name)
-            if copy != name and context.has_function(copy):
-                context.remove_function(copy)
+            del self.calls[name]
+        for name in [name for name in self.copied if not context.has_function(name)]:
+            self.copied.remove(name)
+            if context.has_function(name + SUFFIX):
+                context.remove_function(name + SUFFIX)
         self.limit = 2 * len(self.calls) + 64
 
     def with_small_graphs(self, attrs):
@@ -87,8 +101,6 @@ class Functions:
 class Closure:
     """A function and all that it calls."""
 
-    SUFFIX = "_without_xla"
-
     def __init__(self, name, context):
         self.name = name
         self.context = context
@@ -101,10 +113,11 @@ class Closure:
                 names.extend(self.called(definition))
 
     def called(self, definition):
-        ops = {node.op for node in definition.node_def}
-        yield from (op for op in ops if self.context.has_function(op))
+        names = {node.op for node in definition.node_def}
         for node in definition.node_def:
-            yield from (function.name for function in functions_of(node))
+            names.update(function.name for function in functions_of(node))
+        # An attribute may name an op, or nothing.
+        return [name for name in names if name and self.context.has_function(name)]
 
     def is_small_with(self, ops):
         """Returns true if TensorFlow does not optimize the function, and it has one of these ops."""
@@ -119,11 +132,11 @@ class Closure:
             return self.name
         for definition in self.definitions.values():
             self.add_copy(definition)
-        return self.name + self.SUFFIX
+        return self.name + SUFFIX
 
     def add_copy(self, definition):
         """Adds the copy of a function to the context, which may have it from another plugin."""
-        name = definition.signature.name + self.SUFFIX
+        name = definition.signature.name + SUFFIX
         if self.context.has_function(name):
             return
         copy = type(definition)()
@@ -142,9 +155,10 @@ class Closure:
         if node.op in CONTROL_FLOW and LOWER not in node.attr:
             node.attr[LOWER].b = True
         if node.op in self.definitions:
-            node.op += self.SUFFIX
+            node.op += SUFFIX
         for function in functions_of(node):
-            function.name += self.SUFFIX
+            if function.name in self.definitions:
+                function.name += SUFFIX
 
 
 def order_after_arguments(definition):
