@@ -74,6 +74,7 @@ fn register_and_create_device<D: Device>() -> (SP_Platform, SP_PlatformFns, SP_D
         platform_name: c"DEMO",
         min_release: sp_plugin::FIRST_SUPPORTED,
         unknown_release: UnknownRelease::ReadHost,
+        jit_compile: sp_plugin::JitCompile::Ignore,
     };
     let mut device = zeroed::<SP_Device>();
     let mut create = zeroed::<SE_CreateDeviceParams>();

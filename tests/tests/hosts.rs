@@ -107,6 +107,7 @@ fn register(size: usize) -> (HostMemory, HostMemory, c_int) {
         platform_name: c"DEMO",
         min_release: sp_plugin::FIRST_SUPPORTED,
         unknown_release: UnknownRelease::ReadHost,
+        jit_compile: sp_plugin::JitCompile::Ignore,
     };
     // SAFETY: the pointers are those of live structs of the stated sizes, as a host passes them; a status is
     // written on failure only.

@@ -21,6 +21,7 @@ const PLUGIN_INFO: PluginInfo = PluginInfo {
     platform_name: c"DEMO",
     min_release: FIRST_SUPPORTED,
     unknown_release: UnknownRelease::ReadHost,
+    jit_compile: sp_plugin::JitCompile::Ignore,
 };
 
 /// Identifies the host by `evidence`, as the device's entry point does before the other parts register.
