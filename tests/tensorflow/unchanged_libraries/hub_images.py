@@ -14,7 +14,7 @@ labels = np.arange(8) % 3
 
 def resnet():
     return keras_hub.models.ResNetBackbone(
-        input_conv_filters=[8], input_conv_kernel_sizes=[3], stackwise_num_filters=[8, 16], stackwise_num_blocks=[1, 1],
+        input_conv_filters=[64], input_conv_kernel_sizes=[3], stackwise_num_filters=[64, 128], stackwise_num_blocks=[1, 1],
         stackwise_num_strides=[1, 2], block_type="basic_block", image_shape=(32, 32, 3),
     )
 

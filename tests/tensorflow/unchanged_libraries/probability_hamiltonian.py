@@ -24,7 +24,7 @@ states, accepted = chain(hmc, 50, lambda _, results: results.is_accepted)
 adapted, step_size = chain(adaptive, 30, lambda _, results: results.new_step_size)
 trees, leapfrogs = chain(nuts, 10, lambda _, results: results.leapfrogs_taken)
 walk = tfp.mcmc.sample_chain(
-    20, tf.zeros([2]), tfp.mcmc.RandomWalkMetropolis(target.log_prob), trace_fn=None, seed=[3, 4]
+    20, tf.zeros([2]), kernel=tfp.mcmc.RandomWalkMetropolis(target.log_prob), trace_fn=None, seed=[3, 4]
 )
 report(
     states=states, accepted=accepted, adapted=adapted, step_size=step_size, trees=trees, leapfrogs=leapfrogs, walk=walk,

@@ -14,18 +14,18 @@ observed = tf.random.stateless_normal([40], [1, 2]) * 0.7 + 2.0
 model = tfd.JointDistributionSequentialAutoBatched([
     tfd.Normal(0.0, 2.0, name="mean"),
     tfd.LogNormal(0.0, 1.0, name="scale"),
-    lambda scale, mean: tfd.Sample(tfd.Normal(mean, scale), 40),
+    lambda scale, mean: tfd.Sample(tfd.Normal(mean, scale), 40, name="observed"),
 ])
-pinned = model.experimental_pin(observed)
-parts = [tfp.util.TransformedVariable(1.0, tfb.Softplus(), name=name) for name in ("mean_scale", "scale_scale")]
+pinned = model.experimental_pin(observed=observed)
+parts = [tfp.util.TransformedVariable(1.0, tfb.Softplus()) for _ in range(2)]
 surrogate = tfd.JointDistributionSequentialAutoBatched([
     tfd.Normal(tf.Variable(0.0), parts[0]), tfd.LogNormal(tf.Variable(0.0), parts[1]),
 ])
 losses = tfp.vi.fit_surrogate_posterior(
-    lambda *values: pinned.unnormalized_log_prob(*values), surrogate, tf.keras.optimizers.Adam(0.1), num_steps=30,
+    pinned.unnormalized_log_prob, surrogate, tf.keras.optimizers.Adam(0.1), num_steps=30,
     sample_size=4, seed=[5, 6],
 )
 minimum = tfp.optimizer.lbfgs_minimize(
     lambda x: tfp.math.value_and_gradient(lambda y: tf.reduce_sum((y - [1.0, 2.0, 3.0]) ** 2), x), tf.zeros([3])
 )
-report(losses=losses, variables=[it for it in surrogate.trainable_variables], position=minimum.position)
+report(losses=losses, variables=list(surrogate.trainable_variables), position=minimum.position)

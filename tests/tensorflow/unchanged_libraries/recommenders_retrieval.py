@@ -25,10 +25,13 @@ class Retrieval(tfrs.Model):
     def __init__(self):
         super().__init__()
         self.user, self.film = tower(users), tower(films)
-        self.task = tfrs.tasks.Retrieval(metrics=tfrs.metrics.FactorizedTopK(candidates=candidates.batch(10).map(self.film), ks=(1, 5)))
+        # Without ids the metric compares a sum with a product of matrices, and their rounding decides.
+        known = candidates.batch(10).map(lambda it: (it, self.film(it)))
+        self.task = tfrs.tasks.Retrieval(metrics=tfrs.metrics.FactorizedTopK(candidates=known, ks=(1, 5)))
 
     def compute_loss(self, features, training=False):
-        return self.task(self.user(features["user"]), self.film(features["film"]), compute_metrics=not training)
+        user, film = self.user(features["user"]), self.film(features["film"])
+        return self.task(user, film, candidate_ids=features["film"], compute_metrics=not training)
 
 
 model = Retrieval()
