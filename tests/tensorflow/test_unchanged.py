@@ -9,7 +9,7 @@ of a line of their own state what the test has to know:
 - `# packages: tensorboard`: packages that TensorFlow does not install in every release; the program is skipped without them.
 
 The default is a short form for 2.21 and later. `SP_EVERY_PROGRAM=1` runs all programs, `SP_EVERY_MODE=1` each of them in all modes of
-the reference device.
+the reference device. `SP_LIBRARIES=1` also runs those of `unchanged_libraries`, which use libraries that are built on TensorFlow.
 """
 
 import dataclasses
@@ -26,6 +26,7 @@ import pytest
 from conftest import RELEASE, ROOT
 
 FOLDER = pathlib.Path(__file__).with_name("unchanged")
+LIBRARIES = pathlib.Path(__file__).with_name("unchanged_libraries")
 SHORT = [
     "batches_by_hand", "callbacks", "compiled_functions", "convolutional_network", "custom_loop", "dataset_pipeline",
     "generator_of_unknown_length", "grouped_convolution", "mixed_float16", "random_generator", "rnn_stateful",
@@ -88,7 +89,8 @@ def releases(text):
 def start(program, folder, **variables):
     """Starts a program in a new folder."""
     folder.mkdir()
-    path = os.pathsep.join(filter(None, [str(ROOT / "tests" / "startup"), os.environ.get("PYTHONPATH")]))
+    folders = [str(ROOT / "tests" / "startup"), str(FOLDER), os.environ.get("PYTHONPATH")]
+    path = os.pathsep.join(filter(None, folders))
     variables = {"PYTHONPATH": path, "SP_REPORT": str(folder / "report.npz"), "SP_CALLS": str(folder / "calls"), **variables}
     # A file, since a pipe that nobody reads may fill up.
     with open(folder / "stderr", "w") as stderr:
@@ -139,6 +141,7 @@ def kernel_calls(folder):
 
 
 PROGRAMS = sorted(it.stem for it in FOLDER.glob("*.py") if it.stem != "report")
+OF_LIBRARIES = sorted(it.stem for it in LIBRARIES.glob("*.py"))
 IN_MODES = list(MODES) if os.environ.get("SP_EVERY_MODE") == "1" else ["default"]
 ON_CPU = {}
 
@@ -146,7 +149,19 @@ ON_CPU = {}
 @pytest.mark.parametrize("mode", IN_MODES)
 @pytest.mark.parametrize("name", PROGRAMS if IS_COMPLETE else SHORT)
 def test_program_has_results_of_cpu(name, mode, tmp_path):
-    program = Program.read(FOLDER / f"{name}.py")
+    check(FOLDER / f"{name}.py", mode, tmp_path)
+
+
+@pytest.mark.skipif(os.environ.get("SP_LIBRARIES") != "1", reason="SP_LIBRARIES=1 is not set")
+@pytest.mark.parametrize("mode", IN_MODES)
+@pytest.mark.parametrize("name", OF_LIBRARIES)
+def test_program_of_library_has_results_of_cpu(name, mode, tmp_path):
+    check(LIBRARIES / f"{name}.py", mode, tmp_path)
+
+
+def check(path, mode, tmp_path):
+    """Runs a program on the device and, once for all modes, on the CPU, and compares the results."""
+    program, name = Program.read(path), path.stem
     if reason := program.reason_to_skip():
         pytest.skip(reason)
     device = start(program, tmp_path / "device", **MODES[mode])
