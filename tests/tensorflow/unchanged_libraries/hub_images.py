@@ -1,4 +1,4 @@
-"""KerasHub: an image classifier on a small ResNet, a ViT backbone, and a segmenter on DeepLabV3."""
+"""KerasHub: an image classifier on a small ResNet and a ViT backbone."""
 # packages: keras_hub
 # releases: 2.16 and later
 
