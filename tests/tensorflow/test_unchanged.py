@@ -29,7 +29,7 @@ FOLDER = pathlib.Path(__file__).with_name("unchanged")
 LIBRARIES = pathlib.Path(__file__).with_name("unchanged_libraries")
 SHORT = [
     "batches_by_hand", "callbacks", "compiled_functions", "convolutional_network", "custom_loop", "dataset_pipeline",
-    "generator_of_unknown_length", "grouped_convolution", "mixed_float16", "random_generator", "rnn_stateful",
+    "grouped_convolution", "mixed_float16", "random_generator", "rnn_stateful",
     "save_keras_file", "sequential_fit", "session_gradient_descent", "variable_slices",
 ]
 MODES = {

@@ -209,8 +209,8 @@ def install():
         run = getattr(execute, names[0])
 
         def run_function(op_name, num_outputs, inputs, attrs, ctx, *arguments, **keywords):
-            # Only the call of a function has these two attributes and no other.
-            if len(attrs) == 4 and "config_proto" in attrs:
+            # Only the call of a function has these two attributes and no other. An op without attributes has `None`.
+            if attrs and len(attrs) == 4 and "config_proto" in attrs:
                 op_name, attrs = functions.call(op_name, attrs, ctx)
             return run(op_name, num_outputs, inputs, attrs, ctx, *arguments, **keywords)
 
