@@ -35,8 +35,8 @@ def test_batch_norm_and_gradient(calls, graph):
         count = 5 if attributes["is_training"] else 3
         run = lambda **data: list(R.FusedBatchNormV3(**data, **attributes))[:count]
         assert_same_outcome("FusedBatchNormV3", calls, run, 2e-5, about, graph, x=x, **parameters)
-        if attributes["data_format"] == "NCDHW" and not attributes["is_training"]:
-            continue  # the CPU has no kernel for it
+        if attributes["data_format"][1] == "C" and not attributes["is_training"]:
+            continue  # without oneDNN the CPU has no kernel for it
         dy = np.random.default_rng(seed).normal(size=x.shape).astype(np.float32)
         moments = dict(reserve_space_1=parameters["mean"], reserve_space_2=parameters["variance"], reserve_space_3=np.float32(0))
         keep = {name: attributes[name] for name in ("epsilon", "data_format", "is_training")}
