@@ -237,12 +237,12 @@ def test_session_runs_function():
 
 
 def test_function_that_is_not_found_is_the_error_of_tensorflow():
-    from tensorflow.python.eager import context
+    from tensorflow.python.eager import context, execute
 
     config = context.context().config.SerializeToString()
     attrs = ("executor_type", "", "config_proto", config)
     with pytest.raises(tf.errors.NotFoundError):
-        context.execute.execute("no_such_function", 1, [], attrs, context.context())
+        execute.execute("no_such_function", 1, [], attrs, context.context())
 
 
 def test_call_of_few_nodes_in_function():
