@@ -59,6 +59,7 @@ fn sp_forbid_staged_rejects_staged_kernels() {
         let output = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "print_result_of_add", "--nocapture"])
             .env("SP_FORBID_STAGED", forbid)
+            .env("SP_LOG", "debug")
             .output()
             .unwrap();
         assert!(output.status.success());
