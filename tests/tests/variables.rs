@@ -219,12 +219,8 @@ fn reference_kernels_change_variables_in_place() {
         }
     });
     for (minor, stderr) in stderr {
-        let line = "ops have no kernel";
-        assert_eq!(
-            stderr.contains(line),
-            !has_variables(minor),
-            "2.{minor}: {stderr}"
-        );
+        let has_line = stderr.contains("ops have no kernel");
+        assert!(has_line || has_variables(minor), "2.{minor}: {stderr}");
     }
 }
 
