@@ -1,4 +1,4 @@
-//! What becomes of a request for XLA (`tf.function(jit_compile=True)`) on a device without XLA.
+//! Requests for XLA (`tf.function(jit_compile=True)`) on a device without XLA.
 //!
 //! The plugin's devices have no XLA compiler, so TensorFlow rejects each function that asks for one. Keras 3 asks by default.
 //! With [`JitCompile::Ignore`] the function runs as an ordinary one: in a graph, the optimizer removes the request from the node

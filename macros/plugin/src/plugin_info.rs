@@ -19,7 +19,7 @@ pub struct PluginInfo {
     pub min_release: Release,
     /// The treatment of a release that is newer than the plugin's sp-abi.
     pub unknown_release: UnknownRelease,
-    /// What becomes of a function that asks for XLA.
+    /// The treatment of a function that asks for XLA.
     pub jit_compile: JitCompile,
 }
 

@@ -1,4 +1,4 @@
-//! What the library changes in the Python of a process that loads it.
+//! Changes to the Python of a process that loads the library.
 //!
 //! TensorFlow decides some things in eager mode that no function of the C API reaches. Fixed texts in Python, run once when
 //! TensorFlow loads the library, change them for calls on the plugin's device type. Without a Python, as in TensorFlow Serving,

@@ -17,7 +17,7 @@ const UINT64: TF_DataType = TF_DataType::TF_UINT64;
 /// The inputs that all of these ops have: the variable, the algorithm, and the shape or the number of the numbers.
 const INPUTS: usize = 3;
 
-/// What an op of a generator returns.
+/// The result of an op of a generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Returns {
     /// The state before the numbers are reserved.
