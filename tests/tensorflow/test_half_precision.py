@@ -323,10 +323,20 @@ def losses_of_training(device, policy, kind):
         tf.keras.mixed_precision.set_global_policy("float32")
 
 
+def losses_of_cpu(policy, kind):
+    """Returns the CPU's losses, in float32 on a machine where TensorFlow 2.12 normalizes nothing in bfloat16."""
+    try:
+        return losses_of_training("/CPU:0", policy, kind)
+    except tf.errors.InvalidArgumentError as error:
+        if "does not support bfloat16" not in str(error):
+            raise
+        return losses_of_training("/CPU:0", "float32", kind)
+
+
 @pytest.mark.parametrize("kind", ["mlp", "cnn"])
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
 def test_keras_trains_in_mixed_precision_as_on_the_cpu(calls, policy, kind):
-    expected = losses_of_training("/CPU:0", policy, kind)
+    expected = losses_of_cpu(policy, kind)
     before = calls()["MatMul"]
     found = losses_of_training(f"/device:{DEVICE}:0", policy, kind)
     assert calls()["MatMul"] > before
