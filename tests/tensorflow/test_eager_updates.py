@@ -154,3 +154,33 @@ def test_updates_on_memory_that_the_host_cannot_change(modes):
     memory, streams = modes
     finished = run_program(PROGRAM, {"SP_CPU_MEMORY": memory, "SP_CPU_STREAMS": streams})
     assert finished.stdout == f"[10.0, 3.5, 5.5] [3.5] {DEVICE}\n", finished.stdout + finished.stderr
+
+
+CHANGES_OF_UNUSUAL_KIND = """
+import resource
+import tensorflow as tf
+
+def kibibytes():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+variable = tf.Variable(tf.zeros([250_000]))
+ones = tf.ones([250_000])
+variable.assign_add(ones)
+with tf.GradientTape():
+    before = kibibytes()
+    for _ in range(200):
+        variable.assign_add(ones)
+    print("grows" if kibibytes() - before > 100_000 else "does not grow")
+small = tf.Variable(tf.constant([5, 6, 250], tf.uint8))
+small.assign_sub([1, 2, 3])
+print(small.numpy().tolist())
+tf.config.experimental.set_synchronous_execution(False)
+number = tf.Variable(tf.constant([1, 2, 3], tf.int64))
+number.assign_add([1, 1, 1])
+print(number.numpy().tolist())
+"""
+
+
+def test_updates_under_a_tape_of_unsigned_numbers_and_without_synchronous_execution():
+    finished = run_program(CHANGES_OF_UNUSUAL_KIND, {"SP_CPU_MEMORY": "opaque"})
+    assert finished.stdout.splitlines() == ["does not grow", "[4, 4, 247]", "[2, 3, 4]"], finished.stdout + finished.stderr

@@ -1,14 +1,20 @@
 """Functions that ask for XLA (`jit_compile=True`) run on the device as ordinary functions, and on the CPU by XLA."""
 
 import functools
+import gc
+import os
 import threading
+import traceback
 
+import numpy as np
 import pytest
 import tensorflow as tf
 from conftest import DEVICE, RELEASE, ROOT, run_program
+from tensorflow.python.eager import context, execute
 
 pytestmark = pytest.mark.skipif(RELEASE < (2, 8), reason="up to 2.7 no function runs on a plugin's device")
 
+SUFFIX = "_without_xla"
 TEXTS = ROOT / "macros" / "plugin" / "src" / "python"
 
 
@@ -321,18 +327,100 @@ def test_functions_run_eagerly():
         tf.config.run_functions_eagerly(False)
 
 
-def test_copies_of_removed_functions_are_removed():
-    from tensorflow.python.eager import context
+def copy_of(concrete):
+    """Returns the definition of the copy of a function that runs on the device."""
+    return context.context().get_function_def(tf.compat.as_str(concrete.name) + SUFFIX)
 
-    def count():
-        names = context.context().list_function_names() if hasattr(context.context(), "list_function_names") else None
-        return None if names is None else sum(b"_without_xla" in name for name in map(tf.compat.as_bytes, names))
 
-    if count() is None:
-        pytest.skip(f"TensorFlow {tf.__version__} does not list its functions")
-    for _ in range(500):
-        tf.function(lambda x: x * 2.0, jit_compile=True)(tf.ones(1))
-    assert count() < 400
+def test_copy_is_removed_with_its_function():
+    function = tf.function(lambda x: affine(x) * 2.0, jit_compile=True, autograph=False)
+    name = tf.compat.as_str(function.get_concrete_function(tf.TensorSpec([1])).name)
+    assert on_device(function(tf.ones(1))) == [6.0]
+    assert context.context().has_function(name + SUFFIX)
+    del function
+    gc.collect()
+    assert not context.context().has_function(name)
+    assert not context.context().has_function(name + SUFFIX)
+
+
+def test_other_function_of_the_same_name_runs():
+    doubled = tf.function(lambda x: x * 2.0, jit_compile=True, autograph=False).get_concrete_function(tf.TensorSpec([2]))
+    definition = context.context().get_function_def(doubled.name)
+    definition.signature.name = "of_the_same_name"
+    for factor in [2.0, 50.0]:
+        for node in definition.node_def:
+            if node.op == "Const":
+                node.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(factor))
+        context.context().add_function_def(definition)
+        config = context.context().config.SerializeToString()
+        arguments = ("executor_type", "", "config_proto", config)
+        (result,) = execute.execute("of_the_same_name", 1, [tf.ones(2)], arguments, context.context())
+        assert on_device(result) == [factor, factor]
+        context.context().remove_function("of_the_same_name")
+
+
+def test_edges_of_copy_grow_with_arguments_and_stateful_nodes():
+    @tf.function(jit_compile=True)
+    def noisy(*values):
+        return [value + tf.random.uniform([1]) for value in values]
+
+    arguments = [tf.ones(1)] * 50
+    copy = copy_of(noisy.get_concrete_function(*arguments)) if noisy(*arguments) else None
+    edges = sum(name.startswith("^") for node in copy.node_def for name in node.input)
+    assert 100 <= edges < 250
+
+
+def test_request_stays_on_nodes_of_other_devices():
+    @tf.function
+    def outer(x):
+        with tf.device("/CPU:0"):
+            y = as_text(x)
+        return affine(y) + 1.0
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="nsupported"):
+        outer(tf.ones(2))
+
+
+def test_function_of_dataset_is_compiled():
+    @tf.function
+    def first():
+        return next(iter(tf.data.Dataset.from_tensors(tf.ones(2)).map(as_text))) * affine(1.0)
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="nsupported"):
+        first()
+
+
+def test_device_that_does_not_exist_is_that_of_the_plugin():
+    with tf.device("/gpu:0"):
+        assert on_device(affine(tf.ones(2))) == [3.0, 3.0]
+
+
+def test_error_names_the_lines_of_the_program():
+    @tf.function(jit_compile=True)
+    def reshaped(x):
+        return tf.reshape(x, tf.cast(x[:2], tf.int32))
+
+    with pytest.raises(tf.errors.InvalidArgumentError) as found:
+        reshaped(tf.ones(3))
+    assert "test_jit_compile.py" in str(found.value) and "in reshaped" in str(found.value)
+    assert SUFFIX not in str(found.value)
+    frames = traceback.extract_tb(found.value.__traceback__)
+    assert not any("plugin" in os.path.basename(frame.filename) for frame in frames), frames
+
+
+def test_function_is_called_while_another_is_copied():
+    """A signal handler or a finalizer may call it."""
+    cells = [cell.cell_contents for cell in execute.quick_execute.__closure__]
+    (functions,) = [it for it in cells if type(it).__name__ == "Functions"]
+    assert functions.lock.acquire() and functions.lock.acquire(blocking=False)
+    functions.lock.release()
+    functions.lock.release()
+
+
+def test_attribute_that_is_an_array():
+    attributes = ("T", tf.float32.as_datatype_enum, "squeeze_dims", np.array([0, 2], object))
+    (found,) = execute.execute("Squeeze", 1, [tf.ones([1, 2, 1])], attributes, context.context())
+    assert on_device(found) == [1.0, 1.0]
 
 
 PROGRAM = """
@@ -384,8 +472,6 @@ def outcome_of(name, **changes):
 
 
 def test_python_of_another_shape_is_left_alone(monkeypatch):
-    from tensorflow.python.eager import execute
-
     def other(name, count):
         raise AssertionError("not called")
 

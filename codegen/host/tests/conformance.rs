@@ -56,28 +56,28 @@ fn main() {
     let row = sp_host::run_check("objects_released", &apis, &plugin);
     assert_eq!(row.status, CheckStatus::Skip, "{row}");
     assert!(row.detail.contains("needs TF_GetRendezvous"), "{row}");
-    let missed: Vec<String> = selected_defects()
-        .filter_map(|(defect, check, words)| {
-            let plugin = compiler.plugin(defect);
-            let run = || {
-                let rows = match SLOW.contains(defect) {
-                    true => vec![sp_host::run_check(check, &apis, &plugin)],
-                    false => sp_host::run_all_checks(&apis, &plugin),
-                };
-                let found = rows.iter().find(|row| row.check == *check);
-                let row = found.expect("every check has a row");
-                println!("{defect}: {row}");
-                missed_defect(row, words, &rows).map(|reason| format!("{defect}: {reason}"))
+    let defects: Vec<_> = selected_defects().collect();
+    let missed = two_at_a_time(&defects, |(defect, check, words)| {
+        let plugin = compiler.plugin(defect);
+        let run = || {
+            let rows = match SLOW.contains(defect) {
+                true => vec![sp_host::run_check(check, &apis, &plugin)],
+                false => sp_host::run_all_checks(&apis, &plugin),
             };
-            missed_in_all(defect, run)
-        })
-        .collect();
+            let found = rows.iter().find(|row| row.check == *check);
+            let row = found.expect("every check has a row");
+            println!("{defect}: {row}");
+            missed_defect(row, words, &rows).map(|reason| format!("{defect}: {reason}"))
+        };
+        missed_in_all(defect, run).into_iter().collect()
+    });
     assert!(missed.is_empty(), "{missed:#?}");
-    for release in c::releases() {
-        let apis = c::apis_of(&release);
+    two_at_a_time(&c::releases(), |release| {
+        let apis = c::apis_of(release);
         let plugin = Compiler::find(&apis).expect("it was there").plugin("GOOD");
-        assert_all_checks_pass(&release, &sp_host::run_all_checks(&apis, &plugin));
-    }
+        assert_all_checks_pass(release, &sp_host::run_all_checks(&apis, &plugin));
+        vec![]
+    });
     match std::env::var_os("SP_EVERY_RELEASE") {
         Some(_) => assert_found_in_every_release(),
         None => println!("defects were planted in 2.22; SP_EVERY_RELEASE=1 plants them in all"),
@@ -92,23 +92,27 @@ fn selected_defects() -> impl Iterator<Item = &'static (&'static str, &'static s
         .filter(move |(defect, ..)| defect.contains(&part))
 }
 
-/// Plants every defect in every release that can have it, two releases at a time.
+/// Plants every defect in every release that can have it.
 fn assert_found_in_every_release() {
-    let releases = c::releases();
-    let (next, missed) = (AtomicUsize::new(0), Mutex::new(vec![]));
-    let run_releases = || {
-        while let Some(release) = releases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let found = missed_defects(release);
-            missed.lock().expect("no panic").extend(found);
+    let missed = two_at_a_time(&c::releases(), |release| missed_defects(release));
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+/// Calls `run` with each item in two threads, and returns all messages.
+fn two_at_a_time<T: Sync>(items: &[T], run: impl Fn(&T) -> Vec<String> + Sync) -> Vec<String> {
+    let (next, messages) = (AtomicUsize::new(0), Mutex::new(vec![]));
+    let run_items = || {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let found = run(item);
+            messages.lock().expect("no panic").extend(found);
         }
     };
     std::thread::scope(|scope| {
         for _ in 0..2 {
-            scope.spawn(run_releases);
+            scope.spawn(run_items);
         }
     });
-    let missed = missed.into_inner().expect("no panic");
-    assert!(missed.is_empty(), "{missed:#?}");
+    messages.into_inner().expect("no panic")
 }
 
 /// Returns the defects that are not found in a release, and the failed checks of a plugin without one.

@@ -17,9 +17,11 @@ MUST_COMPILE = "_XlaMustCompile"
 # Bodies of functions that XLA compiles are traced without it. With it, the ops of a branch or loop are placed one by one.
 LOWER = "_lower_using_switch_merge"
 CONTROL_FLOW = frozenset(["If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase"])
+CALLS = CONTROL_FLOW.union(["PartitionedCall", "StatefulPartitionedCall"])
 # Stateful ops that change nothing.
 READS = frozenset(["ReadVariableOp", "VarHandleOp"])
 RESOURCE = 20
+ARGUMENTS = "arguments_without_xla"
 # TensorFlow optimizes no graph of fewer nodes.
 MIN_GRAPH_NODES = 4
 
@@ -28,34 +30,37 @@ class Functions:
     """The functions of an eager context that were called on the device type."""
 
     def __init__(self):
-        self.lock = threading.Lock()
+        # A signal handler or finalizer may call a function while another is copied.
+        self.lock = threading.RLock()
         self.context = None
+        self.types = frozenset()
         self.is_default_type = False
         # For the name of each function: the name of the function to call, and whether it is optimized although it is small.
         self.calls = {}
         # The names of the functions that have a copy.
         self.copied = set()
-        self.limit = 64
         self.configs = {}
 
     def call(self, name, attrs, context):
         """Returns name and attributes of the function that runs in place of `name`."""
         if context is not self.context:
             self.restart(context)
-        device_type = context.device_spec.device_type
-        if not (self.is_default_type if device_type is None else device_type == DEVICE_TYPE):
+        if not self.is_on_device(context.device_spec.device_type):
             return name, attrs
         found = self.calls.get(name)
         if found is None:
             with self.lock:
-                found = self.calls[name] = self.new_call(name, context)
-                self.remove_unused(context)
+                found = self.calls[name] = self.calls.get(name) or self.new_call(name, context)
         name, is_small = found
         return name, self.with_small_graphs(attrs) if is_small else attrs
 
+    def is_on_device(self, device_type):
+        """Returns true if TensorFlow runs a function there on the device type, also since the process has no such type."""
+        return device_type == DEVICE_TYPE or (device_type not in self.types and self.is_default_type)
+
     def new_call(self, name, context):
         try:
-            closure = Closure(name, context)
+            closure = Closure(name, context, self.types - {DEVICE_TYPE})
             call = closure.ordinary_name(), closure.is_small_with(REPLACED_OPS.split())
         except Exception:
             # TensorFlow runs the function, or reports what is wrong with it.
@@ -67,24 +72,22 @@ class Functions:
     def restart(self, context):
         """Forgets the functions of another context."""
         with self.lock:
-            # TensorFlow runs a function without a device on the first type by name, since all plugins' types have one priority.
-            types = {device.device_type for device in context.list_logical_devices()}
-            types = [name for name in types if name != "CPU" and not name.startswith("XLA_")]
-            self.is_default_type = DEVICE_TYPE == min(types, default=None)
+            self.types = frozenset(device.device_type for device in context.list_logical_devices())
+            # TensorFlow runs a function without a device on the first of the plugins' types by name, whose priority is above the
+            # priority of CUDA devices.
+            names = loaded("tensorflow.python.pywrap_tfe").TF_ListPluggablePhysicalDevices()
+            types = {name.decode().split(":")[1] for name in names}
+            self.is_default_type = DEVICE_TYPE == min(types & self.types, default=None)
             self.calls, self.copied = {}, set()
             self.context = context
 
-    def remove_unused(self, context):
-        """Removes copies whose original TensorFlow has removed, whenever the number of functions has doubled."""
-        if len(self.calls) < self.limit:
-            return
-        for name in [name for name in self.calls if not context.has_function(name)]:
-            del self.calls[name]
-        for name in [name for name in self.copied if not context.has_function(name)]:
-            self.copied.remove(name)
+    def remove(self, name, context):
+        """Forgets a function that TensorFlow has removed, and removes its copy. Finalizers call it, so it takes no lock."""
+        self.calls.pop(name, None)
+        if name in self.copied:
+            self.copied.discard(name)
             if context.has_function(name + SUFFIX):
                 context.remove_function(name + SUFFIX)
-        self.limit = 2 * len(self.calls) + 64
 
     def with_small_graphs(self, attrs):
         """Returns the attributes of a call for which TensorFlow optimizes graphs of any size."""
@@ -99,11 +102,12 @@ class Functions:
 
 
 class Closure:
-    """A function and all that it calls."""
+    """A function and all that it calls on its own device, which is on none of `other_types`."""
 
-    def __init__(self, name, context):
+    def __init__(self, name, context, other_types):
         self.name = name
         self.context = context
+        self.other_types = other_types
         self.definitions = {}
         names = [name]
         while names:
@@ -113,11 +117,20 @@ class Closure:
                 names.extend(self.called(definition))
 
     def called(self, definition):
-        names = {node.op for node in definition.node_def}
-        for node in definition.node_def:
+        """Returns the functions that nodes call; a dataset's functions run on the CPU, and are not among them."""
+        nodes = [node for node in definition.node_def if not self.is_elsewhere(node)]
+        names = {node.op for node in nodes}
+        for node in nodes:
             names.update(function.name for function in functions_of(node))
         # An attribute may name an op, or nothing.
         return [name for name in names if name and self.context.has_function(name)]
+
+    def is_elsewhere(self, node):
+        """Returns true if a node names a device of another type. XLA compiles what it calls there."""
+        if not node.device:
+            return False
+        spec = loaded("tensorflow.python.framework.device_spec").DeviceSpecV2.from_string(node.device)
+        return spec.device_type in self.other_types
 
     def is_small_with(self, ops):
         """Returns true if TensorFlow does not optimize the function, and it has one of these ops."""
@@ -128,11 +141,16 @@ class Closure:
 
     def ordinary_name(self):
         """Returns the name of a copy that does not ask for XLA, which it adds to the context, or the name if nothing asks."""
-        if JIT_COMPILE != "ignore" or not any(map(asks_for_xla, self.definitions.values())):
+        if JIT_COMPILE != "ignore" or not any(map(self.asks_for_xla, self.definitions.values())):
             return self.name
         for definition in self.definitions.values():
             self.add_copy(definition)
         return self.name + SUFFIX
+
+    def asks_for_xla(self, definition):
+        """Returns true if a function, or a node that calls another on the device, asks for XLA."""
+        nodes = (node for node in definition.node_def if not self.is_elsewhere(node))
+        return has_request(definition) or any(map(has_request, nodes))
 
     def add_copy(self, definition):
         """Adds the copy of a function to the context, which may have it from another plugin."""
@@ -151,6 +169,8 @@ class Closure:
         self.context.add_function_def(copy)
 
     def change(self, node):
+        if self.is_elsewhere(node):
+            return
         remove(node, MUST_COMPILE)
         if node.op in CONTROL_FLOW and LOWER not in node.attr:
             node.attr[LOWER].b = True
@@ -169,15 +189,13 @@ def order_after_arguments(definition):
     """
     arguments = ["^" + it.name for it in definition.signature.input_arg if it.type != RESOURCE]
     ops = loaded("tensorflow.python.framework.op_def_registry")
-    for node in definition.node_def:
-        found = ops.get(node.op)
-        if found is not None and found.is_stateful and node.op not in READS:
-            node.input.extend(arguments)
-
-
-def asks_for_xla(definition):
-    """Returns true if a function, or one of its nodes that call others, asks for XLA."""
-    return has_request(definition) or any(map(has_request, definition.node_def))
+    found = [(node, ops.get(node.op)) for node in definition.node_def if node.op not in READS]
+    nodes = [node for node, op in found if op is not None and op.is_stateful]
+    if arguments and nodes:
+        # One node that waits for all: an edge from each argument to each node would be too many.
+        definition.node_def.add(name=ARGUMENTS, op="NoOp", input=arguments)
+        for node in nodes:
+            node.input.append("^" + ARGUMENTS)
 
 
 def has_request(definition):
@@ -191,8 +209,8 @@ def remove(definition, *names):
 
 
 def functions_of(node):
-    """Yields the functions that are attributes of a node."""
-    for value in node.attr.values():
+    """Yields the functions that a node calls on its device."""
+    for value in node.attr.values() if node.op in CALLS else ():
         if value.HasField("func"):
             yield value.func
         elif value.HasField("list"):
@@ -200,9 +218,12 @@ def functions_of(node):
 
 
 def install():
-    """Replaces TensorFlow's functions that run an op or a function in eager mode."""
+    """Replaces TensorFlow's functions that run an op or a function in eager mode, and that remove a function."""
     execute = loaded("tensorflow.python.eager.execute")
-    check_shape(execute, loaded("tensorflow.python.eager.context").Context)
+    context_class = loaded("tensorflow.python.eager.context").Context
+    errors = loaded("tensorflow.python.framework.errors_impl")
+    loaded("tensorflow.python.pywrap_tfe").TF_ListPluggablePhysicalDevices()
+    check_shape(execute, context_class)
     functions = Functions()
 
     def replace(*names):
@@ -210,16 +231,34 @@ def install():
 
         def run_function(op_name, num_outputs, inputs, attrs, ctx, *arguments, **keywords):
             # Only the call of a function has these two attributes and no other. An op without attributes has `None`.
-            if attrs and len(attrs) == 4 and "config_proto" in attrs:
-                op_name, attrs = functions.call(op_name, attrs, ctx)
-            return run(op_name, num_outputs, inputs, attrs, ctx, *arguments, **keywords)
+            if not (attrs and len(attrs) == 4 and "config_proto" in attrs[::2]):
+                return run(op_name, num_outputs, inputs, attrs, ctx, *arguments, **keywords)
+            name, attrs = functions.call(op_name, attrs, ctx)
+            try:
+                return run(name, num_outputs, inputs, attrs, ctx, *arguments, **keywords)
+            except errors.OpError as error:
+                # TensorFlow finds the lines of a node in the program by the name of its function.
+                error._message = error._message.replace(SUFFIX, "")
+                raise
 
         for name in names:
             setattr(execute, name, run_function)
 
+    def replace_removal():
+        run = context_class.remove_function
+
+        def remove_function(self, name):
+            run(self, name)
+            name = name.decode() if isinstance(name, bytes) else name
+            if self is functions.context and not self.has_function(name):
+                functions.remove(name, self)
+
+        context_class.remove_function = remove_function
+
     # TensorFlow assigns `quick_execute` to `execute` again when a debugger ends.
     replace("quick_execute", "execute")
     replace("execute_with_cancellation")
+    replace_removal()
 
 
 def loaded(name):

@@ -17,8 +17,9 @@ import threading
 MODULES = ("gen_resource_variable_ops", "gen_state_ops", "gen_array_ops", "gen_stateful_random_ops")
 # The modules that replace an op. Up to 2.12 TensorFlow lacks one of them.
 USED = (
-    "eager.execute", "eager.record", "eager.polymorphic_function.polymorphic_function", "framework.dtypes", "framework.errors_impl",
-    "framework.op_def_registry", "framework.ops", "framework.tensor", "ops.gen_math_ops", "ops.gen_resource_variable_ops",
+    "eager.context", "eager.execute", "eager.record", "eager.polymorphic_function.polymorphic_function",
+    "framework.dtypes", "framework.errors_impl", "framework.op_def_registry", "framework.ops", "framework.tensor",
+    "ops.gen_array_ops", "ops.gen_math_ops", "ops.gen_resource_variable_ops",
 )
 SUMS = {"AssignAddVariableOp": False, "AssignSubVariableOp": True}
 
@@ -33,8 +34,8 @@ class VariableOp:
         self.run = run
         self.signature = inspect.signature(run)
         self.variable = next(iter(self.signature.parameters))
-        # The types of variables for which the kernel is the plugin's error.
-        self.rejected = set()
+        # For each type of variables that the op was called with: whether its kernel is the plugin's error.
+        self.is_rejected = {}
         self.functions = {}
 
     def call(self, *arguments, **keywords):
@@ -42,25 +43,45 @@ class VariableOp:
         if not is_on_device(resource):
             return self.run(*arguments, **keywords)
         dtype = dtype_of(resource)
-        if dtype not in self.rejected:
-            try:
-                return self.run(*arguments, **keywords)
-            except tensorflow("framework.errors_impl").UnimplementedError as error:
-                if dtype is None or REJECTED not in str(error):
-                    raise
-                self.rejected.add(dtype)
+        is_rejected = self.is_rejected.get(dtype)
+        if is_rejected is None:
+            return self.first_call(dtype, arguments, keywords)
+        if not is_rejected:
+            return self.run(*arguments, **keywords)
+        return self.replace(arguments, keywords)
+
+    def first_call(self, dtype, arguments, keywords):
+        """Runs the op, and replaces it if its kernel is the plugin's error."""
+        context = tensorflow("eager.context")
+        try:
+            # An asynchronous error would come from another op.
+            with context.execution_mode(context.SYNC):
+                result = self.run(*arguments, **keywords)
+        except tensorflow("framework.errors_impl").UnimplementedError as error:
+            # No sum has elements of type bool.
+            if dtype is None or REJECTED not in str(error) or (self.name in SUMS and dtype.is_bool):
+                raise
+            self.is_rejected[dtype] = True
+            return self.replace(arguments, keywords)
+        if dtype is not None:
+            self.is_rejected[dtype] = False
+        return result
+
+    def replace(self, arguments, keywords):
         bound = self.signature.bind(*arguments, **keywords).arguments
         bound.pop("name", None)
-        with self.lock:
+        with self.lock, tensorflow("framework.ops").device(bound[self.variable].device):
             return self.change(bound, SUMS[self.name]) if self.name in SUMS else self.call_function(bound)
 
     def change(self, arguments, is_difference):
         """Assigns the sum or difference of value and argument. `add_n` rejects other shapes, as the op does."""
         variables, math = tensorflow("ops.gen_resource_variable_ops"), tensorflow("ops.gen_math_ops")
         resource, value = arguments["resource"], convert(arguments["value"], dtype_of(arguments["resource"]))
-        value = math.neg(value) if is_difference else value
-        before = variables.read_variable_op(resource, value.dtype)
-        return variables.assign_variable_op(resource, math.add_n([before, value]))
+        # As the op, this has no gradient. A tape would hold each value of the variable.
+        with tensorflow("eager.record").stop_recording():
+            value = negative(value) if is_difference else value
+            before = variables.read_variable_op(resource, value.dtype)
+            return variables.assign_variable_op(resource, math.add_n([before, value]))
 
     def call_function(self, arguments):
         """Calls a function of the op, whose tensors are the function's arguments."""
@@ -68,9 +89,8 @@ class VariableOp:
         elements = dtype_of(arguments[self.variable])
         tensors = {it.name: convert(arguments[it.name], dtype_of_input(it, elements)) for it in definition.input_arg}
         attributes = {name: value for name, value in arguments.items() if name not in tensors}
-        with tensorflow("framework.ops").device(tensors[self.variable].device):
-            with tensorflow("eager.record").stop_recording():
-                result = self.function(attributes)(**tensors)
+        with tensorflow("eager.record").stop_recording():
+            result = self.function(attributes)(**tensors)
         # The op has the gradient, not the function.
         attrs = tuple(item for pair in attributes.items() for item in pair)
         results = [] if result is None else [result]
@@ -101,6 +121,13 @@ def dtype_of_input(definition, elements):
 
 def convert(value, dtype):
     return tensorflow("framework.ops").convert_to_tensor(value, dtype=dtype)
+
+
+def negative(value):
+    """Returns the number that wraps to the difference if it is added; `Neg` has no unsigned types."""
+    if value.dtype.is_integer and value.dtype.is_unsigned:
+        return tensorflow("ops.gen_math_ops").sub(tensorflow("ops.gen_array_ops").zeros_like(value), value)
+    return tensorflow("ops.gen_math_ops").neg(value)
 
 
 def is_on_device(resource):

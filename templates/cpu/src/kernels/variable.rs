@@ -21,7 +21,7 @@ fn assign<T: Element>(
 
 #[kernel(
     AssignAddVariableOp,
-    dtype: T = [F16, Bf16, f32, f64, i32, i64],
+    dtype: T = [F16, Bf16, f32, f64, u8, i8, u16, i16, u32, i32, u64, i64],
     releases = "2.6.."
 )]
 fn assign_add<T: Element + Precision<Compute: Number>>(
@@ -35,7 +35,7 @@ fn assign_add<T: Element + Precision<Compute: Number>>(
 
 #[kernel(
     AssignSubVariableOp,
-    dtype: T = [F16, Bf16, f32, f64, i32, i64],
+    dtype: T = [F16, Bf16, f32, f64, u8, i8, u16, i16, u32, i32, u64, i64],
     releases = "2.6.."
 )]
 fn assign_sub<T: Element + Precision<Compute: Number>>(
