@@ -11,8 +11,6 @@ import tempfile
 from . import exceptions
 
 FOLDER = pathlib.Path(__file__).parent
-ROOT = FOLDER.parents[1]
-CACHE = ROOT / "target" / "made" / "keras-tests"
 # The fast part: files of trainers and optimizers, with parts of the names of the tests to run; all if there is none.
 FAST = {
     "trainers/trainer_test.py": [
@@ -49,11 +47,13 @@ def main(arguments):
     files = [it for it in facts["files"] if is_chosen(it, options)]
     print(f"TensorFlow {facts['tensorflow']}, Keras {facts['keras']}: {len(files)} files", flush=True)
     chosen = {file: FAST.get(short(file), []) if options.part else [] for file in files}
-    expected = without_plugin(options, facts, chosen)
-    passed = {file: passing(tests) for file, tests in expected.items()}
-    found = run(options.python, {file: chosen[file] for file, names in passed.items() if names}, hides_plugin=False)
+    found = run(options.python, chosen, hides_plugin=False)
+    failed = failing(found, chosen)
+    passed = {file: passing(tests) for file, tests in run(options.python, failed, hides_plugin=True).items()} if failed else {}
     different = difference(passed, found)
     confirmed = confirm(options.python, different)
+    for file, tests in found.items():
+        passed[file] = passed.get(file, set()) | passing(tests)
     return report(passed, different, confirmed, facts["tensorflow"])
 
 
@@ -62,7 +62,6 @@ def parse(arguments):
     parser.add_argument("python", metavar="PYTHON")
     parser.add_argument("--only", metavar="PATTERN", default="")
     parser.add_argument("--part", choices=["fast"])
-    parser.add_argument("--again", action="store_true")
     options = parser.parse_args(arguments)
     options.python = os.path.abspath(options.python)
     return options
@@ -95,16 +94,17 @@ def last_line(text):
     return (text.strip().splitlines() or ["no message"])[-1]
 
 
-def without_plugin(options, facts, chosen):
-    """Returns the outcomes on the CPU of each file, from the cache or from a run."""
-    cache = CACHE / f"tensorflow-{facts['tensorflow']}-keras-{facts['keras']}-{options.part or 'all'}.json"
-    known = json.loads(cache.read_text()) if cache.exists() and not options.again else {}
-    missing = {file: tests for file, tests in chosen.items() if file not in known}
-    if missing:
-        known |= run(options.python, missing, hides_plugin=True)
-        CACHE.mkdir(parents=True, exist_ok=True)
-        cache.write_text(json.dumps(known))
-    return {file: known[file] for file in chosen if file in known}
+def failing(found, chosen):
+    """Returns the tests to run without the plugin, by file: those that do not pass, and all of a file that has an error itself."""
+    failed = {}
+    for file, tests in chosen.items():
+        outcomes = found.get(file, {})
+        names = [name for name, test in outcomes.items() if test["outcome"] != "passed"]
+        if not outcomes or file in names:
+            failed[file] = tests
+        elif names:
+            failed[file] = names
+    return failed
 
 
 def run(python, tests, hides_plugin):

@@ -6,7 +6,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 from keras_suite import exceptions
-from keras_suite.main import difference, parse, is_chosen, passing, report
+from keras_suite.main import difference, failing, parse, is_chosen, passing, report
 
 FILE = "keras/src/a_test.py"
 
@@ -18,6 +18,14 @@ def outcomes(**tests):
 def test_test_that_fails_with_plugin_only_is_a_difference():
     passed = {FILE: passing(outcomes(a="passed", b="passed", c="failed")[FILE])}
     assert difference(passed, outcomes(a="passed", b="failed", c="failed")) == {FILE: {"b": "error of b"}}
+
+
+def test_tests_that_do_not_pass_run_without_the_plugin():
+    assert failing(outcomes(a="passed", b="failed", c="skipped"), {FILE: []}) == {FILE: ["b", "c"]}
+    assert failing(outcomes(a="passed"), {FILE: []}) == {}
+    ended = {FILE: {FILE: {"outcome": "failed", "error": "the process ended with signal 11"}}}
+    assert failing(ended, {FILE: ["fit"]}) == {FILE: ["fit"]}
+    assert failing({}, {FILE: []}) == {FILE: []}
 
 
 def test_test_without_outcome_is_a_difference():

@@ -108,6 +108,8 @@ class Closure:
         self.name = name
         self.context = context
         self.other_types = other_types
+        # The devices that nodes name, and whether they are of another type.
+        self.elsewhere = {}
         self.definitions = {}
         names = [name]
         while names:
@@ -127,10 +129,10 @@ class Closure:
 
     def is_elsewhere(self, node):
         """Returns true if a node names a device of another type. XLA compiles what it calls there."""
-        if not node.device:
-            return False
-        spec = loaded("tensorflow.python.framework.device_spec").DeviceSpecV2.from_string(node.device)
-        return spec.device_type in self.other_types
+        if node.device not in self.elsewhere:
+            spec = loaded("tensorflow.python.framework.device_spec").DeviceSpecV2.from_string(node.device)
+            self.elsewhere[node.device] = spec.device_type in self.other_types
+        return self.elsewhere[node.device]
 
     def is_small_with(self, ops):
         """Returns true if TensorFlow does not optimize the function, and it has one of these ops."""
