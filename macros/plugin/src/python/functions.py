@@ -17,7 +17,7 @@ MUST_COMPILE = "_XlaMustCompile"
 # Bodies of functions that XLA compiles are traced without it. With it, the ops of a branch or loop are placed one by one.
 LOWER = "_lower_using_switch_merge"
 CONTROL_FLOW = frozenset(["If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase"])
-CALLS = CONTROL_FLOW.union(["PartitionedCall", "StatefulPartitionedCall"])
+CALLS = CONTROL_FLOW.union(["PartitionedCall", "StatefulPartitionedCall", "SymbolicGradient", "For"])
 # Stateful ops that change nothing.
 READS = frozenset(["ReadVariableOp", "VarHandleOp"])
 RESOURCE = 20
