@@ -74,6 +74,53 @@ def test_read_and_its_gradient_are_those_of_the_cpu(name):
     np.testing.assert_array_equal(on_device[1], on_cpu[1])
 
 
+COMPLEX_CHANGES = {
+    "element": lambda v, x: v[1].assign(x[0]),
+    "scatter_update": lambda v, x: v.scatter_update(tf.IndexedSlices(x[:1], [2])),
+    "scatter_add": lambda v, x: v.scatter_add(tf.IndexedSlices(x[:1], [2])),
+    "scatter_nd_sub": lambda v, x: v.scatter_nd_sub([[1]], x[:1]),
+    "scatter_nd_update": lambda v, x: v.scatter_nd_update([[1]], x[:1]),
+    "assign_add": lambda v, x: v.assign_add(x),
+    "gather": lambda v, x: v.assign(tf.gather(v, [2, 0, 1])),
+    "gather_nd": lambda v, x: v[0].assign(v.gather_nd([[2]])[0]),
+}
+
+
+@pytest.mark.parametrize("is_in_function", [False, True])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", COMPLEX_CHANGES)
+def test_changes_of_complex_variables(name, dtype, is_in_function):
+    x = np.array([1 + 2j, 3 - 1j, -2j], dtype)
+    results = []
+    for device in ["/CPU:0", f"/device:{DEVICE}:0"]:
+        with tf.device(device):
+            variable = tf.Variable(2 * x)
+
+            def change():
+                COMPLEX_CHANGES[name](variable, tf.constant(x))
+
+            (tf.function(change, autograph=False) if is_in_function else change)()
+            results.append(variable.numpy())
+    np.testing.assert_allclose(*results, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint16", "uint32", "uint64"])
+def test_scattered_sums_of_rare_integers(dtype):
+    with tf.device(f"/device:{DEVICE}:0"):
+        variable = tf.Variable(tf.constant([1, 2, 3], dtype))
+        variable.scatter_add(tf.IndexedSlices(tf.constant([5, 6], dtype), [2, 2]))
+    assert variable.numpy().tolist() == [1, 2, 14]
+
+
+def test_op_of_a_graph_is_replaced_in_eager_mode_too():
+    with tf.device(f"/device:{DEVICE}:0"):
+        table = tf.Variable(tf.reshape(tf.range(8, dtype=tf.float32), [4, 2]))
+        read = lambda: tf.gather(table, [1])
+        np.testing.assert_array_equal(tf.function(read, autograph=False)(), [[2.0, 3.0]])
+        np.testing.assert_array_equal(read(), [[2.0, 3.0]])
+        np.testing.assert_array_equal(tf.function(read, autograph=False)(), [[2.0, 3.0]])
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float64", "int32", "int64", "uint8"])
 def test_updates_of_other_types(dtype):
     with tf.device(f"/device:{DEVICE}:0"):
@@ -171,6 +218,9 @@ with tf.GradientTape():
     for _ in range(200):
         variable.assign_add(ones)
     print("grows" if kibibytes() - before > 100_000 else "does not grow")
+counter = tf.Variable(1.0)
+tf.function(lambda: counter.assign_add(1.0))()
+print(counter.assign_add(1.0).numpy())
 small = tf.Variable(tf.constant([5, 6, 250], tf.uint8))
 small.assign_sub([1, 2, 3])
 print(small.numpy().tolist())
@@ -183,4 +233,4 @@ print(number.numpy().tolist())
 
 def test_updates_under_a_tape_of_unsigned_numbers_and_without_synchronous_execution():
     finished = run_program(CHANGES_OF_UNUSUAL_KIND, {"SP_CPU_MEMORY": "opaque"})
-    assert finished.stdout.splitlines() == ["does not grow", "[4, 4, 247]", "[2, 3, 4]"], finished.stdout + finished.stderr
+    assert finished.stdout.splitlines() == ["does not grow", "3.0", "[4, 4, 247]", "[2, 3, 4]"], finished.stdout + finished.stderr

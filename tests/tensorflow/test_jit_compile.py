@@ -317,6 +317,7 @@ def test_compiler_ir_is_that_of_the_cpu():
     with tf.device("/CPU:0"):
         text = double.experimental_get_compiler_ir(tf.ones(2))(stage="hlo", device_name="/device:CPU:0")
     assert "HloModule" in text
+    assert double.experimental_get_compiler_ir(tf.ones(2))(stage="hlo") == text
 
 
 def test_functions_run_eagerly():

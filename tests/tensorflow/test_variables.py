@@ -68,3 +68,19 @@ def test_gradient_descent_step_changes_variable(variable, calls):
         tf.raw_ops.ResourceApplyGradientDescent(var=variable.handle, alpha=0.5, delta=tf.ones([6]))
     check(variable, np.arange(6) - 0.5)
     assert calls()["ResourceApplyGradientDescent"] == before + 1
+
+
+@pytest.mark.skipif(RELEASE < (2, 11), reason="before 2.11 not all types can be assigned")
+@pytest.mark.parametrize(
+    "dtype",
+    ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+    + ["float16", "bfloat16", "float32", "float64", "complex64", "complex128"],
+)
+def test_numbers_of_each_type_are_added_and_subtracted(dtype):
+    with tf.device(f"/device:{DEVICE}:0"):
+        variable = tf.Variable(tf.cast([5, 6, 7], dtype))
+        variable.assign_add(tf.cast([3, 2, 1], dtype))
+        variable.assign_sub(tf.cast([1, 2, 3], dtype))
+    # TensorFlow has variables of int32 on the CPU.
+    assert DEVICE in variable.device or dtype == "int32"
+    np.testing.assert_array_equal(tf.cast(variable, tf.complex128), [7, 6, 5])

@@ -20,7 +20,7 @@ use super::builder::KernelBuilder;
 use super::call::Call;
 use super::lacking::{self, Lacking};
 use super::spec::{Kernel, KernelTable, OpSpec, Options, State};
-use crate::{Bf16, Bool, Device, Element, Error, F16, Result, platform};
+use crate::{Bf16, Bool, Complex64, Complex128, Device, Element, Error, F16, Result, platform};
 
 /// The kernels of the plugin have a higher priority, so these run for the remaining types only.
 const PRIORITY: i32 = -1;
@@ -47,6 +47,8 @@ const ELEMENTS: &[TF_DataType] = &[
     f64::DTYPE,
     F16::DTYPE,
     Bf16::DTYPE,
+    Complex64::DTYPE,
+    Complex128::DTYPE,
 ];
 const NUMBERS: &[TF_DataType] = ELEMENTS.split_at(1).1;
 

@@ -257,10 +257,23 @@ def install():
 
         context_class.remove_function = remove_function
 
+    def replace_compiler_ir():
+        run = context_class.get_compiler_ir
+
+        def get_compiler_ir(self, device_name, *arguments, **keywords):
+            # Without an argument TensorFlow takes the device of a new tensor.
+            if JIT_COMPILE == "ignore" and device_name and "/device:%s:" % DEVICE_TYPE in device_name:
+                device_name = "/job:localhost/replica:0/task:0/device:CPU:0"
+            return run(self, device_name, *arguments, **keywords)
+
+        context_class.get_compiler_ir = get_compiler_ir
+
     # TensorFlow assigns `quick_execute` to `execute` again when a debugger ends.
     replace("quick_execute", "execute")
     replace("execute_with_cancellation")
     replace_removal()
+    if hasattr(context_class, "get_compiler_ir"):
+        replace_compiler_ir()
 
 
 def loaded(name):

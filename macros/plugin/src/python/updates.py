@@ -40,7 +40,8 @@ class VariableOp:
 
     def call(self, *arguments, **keywords):
         resource = arguments[0] if arguments else keywords.get(self.variable)
-        if not is_on_device(resource):
+        # The graph optimizer replaces the op of a node.
+        if not is_on_device(resource) or not tensorflow("eager.context").executing_eagerly():
             return self.run(*arguments, **keywords)
         dtype = dtype_of(resource)
         is_rejected = self.is_rejected.get(dtype)

@@ -6,12 +6,12 @@ use crate::compute;
 use crate::compute::division::Divide;
 use crate::compute::rows::{Selection, Updates};
 use crate::compute::scatter_nd::{Accumulate, Deduct};
-use sp_plugin::Complex64;
 use sp_plugin::kernel::{BytesIn, Kernel, Variable, kernels};
+use sp_plugin::{Complex64, Complex128};
 
 #[kernel(
     ResourceGather,
-    dtype: T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64],
+    dtype: T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64, Complex128],
     Tindices = [i32, i64]
 )]
 fn gather<T: Element>(
@@ -53,21 +53,21 @@ scatters! { common:
     scatter_mul: ResourceScatterMul, Number in [f32, f64, i32, i64] => arith::mul;
     scatter_min: ResourceScatterMin, Number in [f32, f64, i32, i64] => arith::least;
     scatter_max: ResourceScatterMax, Number in [f32, f64, i32, i64] => arith::greatest;
-    scatter_update: ResourceScatterUpdate, Element in [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64] => |_, new| new;
+    scatter_update: ResourceScatterUpdate, Element in [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64, Complex128] => |_, new| new;
 }
 
 // The functions of rare types are called by a pointer, so that all have one loop.
 scatters! { rare:
-    scatter_add_rare: ResourceScatterAdd, Number in [F16, Bf16, u8, i8] => arith::add as fn(T, T) -> T;
-    scatter_sub_rare: ResourceScatterSub, Number in [F16, Bf16, u8, i8] => arith::sub as fn(T, T) -> T;
-    scatter_mul_rare: ResourceScatterMul, Number in [F16, Bf16, u8, i8] => arith::mul as fn(T, T) -> T;
-    scatter_min_rare: ResourceScatterMin, Number in [F16, Bf16, u8, i8] => arith::least as fn(T, T) -> T;
-    scatter_max_rare: ResourceScatterMax, Number in [F16, Bf16, u8, i8] => arith::greatest as fn(T, T) -> T;
+    scatter_add_rare: ResourceScatterAdd, Number in [F16, Bf16, u8, i8, i16, u16, u32, u64] => arith::add as fn(T, T) -> T;
+    scatter_sub_rare: ResourceScatterSub, Number in [F16, Bf16, u8, i8, i16, u16, u32, u64] => arith::sub as fn(T, T) -> T;
+    scatter_mul_rare: ResourceScatterMul, Number in [F16, Bf16, u8, i8, i16, u16, u32, u64] => arith::mul as fn(T, T) -> T;
+    scatter_min_rare: ResourceScatterMin, Number in [F16, Bf16, u8, i8, i16, u16, u32, u64] => arith::least as fn(T, T) -> T;
+    scatter_max_rare: ResourceScatterMax, Number in [F16, Bf16, u8, i8, i16, u16, u32, u64] => arith::greatest as fn(T, T) -> T;
 }
 
 scatters! { complex:
-    scatter_add_complex: ResourceScatterAdd, Accumulate in [Complex64] => T::accumulate as fn(T, T) -> T;
-    scatter_sub_complex: ResourceScatterSub, Deduct in [Complex64] => T::deduct as fn(T, T) -> T;
+    scatter_add_complex: ResourceScatterAdd, Accumulate in [Complex64, Complex128] => T::accumulate as fn(T, T) -> T;
+    scatter_sub_complex: ResourceScatterSub, Deduct in [Complex64, Complex128] => T::deduct as fn(T, T) -> T;
 }
 
 #[kernel(ResourceScatterDiv, dtype: T = [F16, Bf16, f32, f64, u8, i8, i32, i64], Tindices = [i32, i64])]

@@ -6,12 +6,12 @@ use super::strided_slice::MaskAttributes;
 use crate::compute::movement::gather::{self, Index as GatherIndex};
 use crate::compute::scatter_nd::{Accumulate, Deduct, Slices};
 use crate::compute::shape::len;
-use sp_plugin::Complex64;
 use sp_plugin::kernel::{BytesIn, Kernel, Variable, kernels};
+use sp_plugin::{Complex64, Complex128};
 
 #[kernel(
     ResourceGatherNd,
-    dtype: T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64],
+    dtype: T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64, Complex128],
     Tindices: I = [i32, i64]
 )]
 fn gather<T: Element, I: Element + GatherIndex>(
@@ -31,7 +31,7 @@ fn gather<T: Element, I: Element + GatherIndex>(
 
 #[kernel(
     ResourceStridedSliceAssign,
-    T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64]
+    T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64, Complex128]
 )]
 fn assign_strided<T: Element>(
     r#ref: Variable<'_, T>,
@@ -76,9 +76,9 @@ macro_rules! scatters {
 }
 
 scatters! {
-    scatter_update: ResourceScatterNdUpdate, Element in [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64] => |_, new| new;
-    scatter_add: ResourceScatterNdAdd, Accumulate in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64] => T::accumulate;
-    scatter_sub: ResourceScatterNdSub, Deduct in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64] => T::deduct;
+    scatter_update: ResourceScatterNdUpdate, Element in [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64, Complex128] => |_, new| new;
+    scatter_add: ResourceScatterNdAdd, Accumulate in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64, Complex128] => T::accumulate;
+    scatter_sub: ResourceScatterNdSub, Deduct in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64, Complex128] => T::deduct;
     scatter_min: ResourceScatterNdMin, Number in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64] => arith::least;
     scatter_max: ResourceScatterNdMax, Number in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64] => arith::greatest;
 }

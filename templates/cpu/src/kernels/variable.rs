@@ -3,7 +3,9 @@
 
 use super::prelude::*;
 use crate::compute::map::update;
+use crate::compute::scatter_nd::{Accumulate, Deduct};
 use sp_plugin::kernel::{Kernel, LazyIn, ResourceHandle, Variable, kernels};
+use sp_plugin::{Complex64, Complex128};
 use std::sync::Once;
 
 #[kernel(
@@ -47,6 +49,32 @@ fn assign_sub<T: Element + Precision<Compute: Number>>(
     })
 }
 
+#[kernel(
+    AssignAddVariableOp,
+    dtype: T = [Complex64, Complex128],
+    releases = "2.6.."
+)]
+fn assign_add_complex<T: Element + Accumulate>(
+    resource: Variable<'_, T>,
+    value: LazyIn<'_, T>,
+) -> Result<()> {
+    resource.update(value, |variable, value| {
+        update(variable, value, T::accumulate)
+    })
+}
+
+#[kernel(
+    AssignSubVariableOp,
+    dtype: T = [Complex64, Complex128],
+    releases = "2.6.."
+)]
+fn assign_sub_complex<T: Element + Deduct>(
+    resource: Variable<'_, T>,
+    value: LazyIn<'_, T>,
+) -> Result<()> {
+    resource.update(value, |variable, value| update(variable, value, T::deduct))
+}
+
 /// Reports once that the memory of variables is not freed. In 2.6 and 2.7 core has no kernel for a plugin's device, and the
 /// C API has no function that destroys a resource. Without this kernel the end of each variable raises an error.
 #[kernel(DestroyResourceOp, releases = "2.6..2.7")]
@@ -63,5 +91,12 @@ fn destroy(_resource: ResourceHandle<'_>) -> Result<()> {
 
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
-    kernels![assign, assign_add, assign_sub, destroy]
+    kernels![
+        assign,
+        assign_add,
+        assign_add_complex,
+        assign_sub,
+        assign_sub_complex,
+        destroy
+    ]
 }
