@@ -21,58 +21,35 @@ fn assign<T: Element>(
     resource.assign(value, validate_shape)
 }
 
-#[kernel(
-    AssignAddVariableOp,
-    dtype: T = [F16, Bf16, f32, f64, u8, i8, u16, i16, u32, i32, u64, i64],
-    releases = "2.6.."
-)]
-fn assign_add<T: Element + Precision<Compute: Number>>(
-    resource: Variable<'_, T>,
-    value: LazyIn<'_, T>,
-) -> Result<()> {
-    resource.update(value, |variable, value| {
+/// Kernels that change a variable: `name: Op, [bounds] in [types] => change`, of the variable's elements and the value's.
+macro_rules! updates {
+    ($($name:ident: $op:ident, [$($bound:tt)*] in [$($ty:ident),*] => $change:expr;)*) => {
+        $(
+            #[kernel($op, dtype: T = [$($ty),*], releases = "2.6..")]
+            fn $name<T: Element + $($bound)*>(
+                resource: Variable<'_, T>,
+                value: LazyIn<'_, T>,
+            ) -> Result<()> {
+                resource.update(value, $change)
+            }
+        )*
+
+        /// Returns the kernels of this file.
+        pub fn table() -> Vec<&'static Kernel> {
+            kernels![assign, destroy, $($name),*]
+        }
+    };
+}
+
+updates! {
+    add: AssignAddVariableOp, [Precision<Compute: Number>] in [F16, Bf16, f32, f64, u8, i8, u16, i16, u32, i32, u64, i64] => |variable, value| {
         T::update(variable, |it| update(it, &T::widened(value), arith::add))
-    })
-}
-
-#[kernel(
-    AssignSubVariableOp,
-    dtype: T = [F16, Bf16, f32, f64, u8, i8, u16, i16, u32, i32, u64, i64],
-    releases = "2.6.."
-)]
-fn assign_sub<T: Element + Precision<Compute: Number>>(
-    resource: Variable<'_, T>,
-    value: LazyIn<'_, T>,
-) -> Result<()> {
-    resource.update(value, |variable, value| {
+    };
+    sub: AssignSubVariableOp, [Precision<Compute: Number>] in [F16, Bf16, f32, f64, u8, i8, u16, i16, u32, i32, u64, i64] => |variable, value| {
         T::update(variable, |it| update(it, &T::widened(value), arith::sub))
-    })
-}
-
-#[kernel(
-    AssignAddVariableOp,
-    dtype: T = [Complex64, Complex128],
-    releases = "2.6.."
-)]
-fn assign_add_complex<T: Element + Accumulate>(
-    resource: Variable<'_, T>,
-    value: LazyIn<'_, T>,
-) -> Result<()> {
-    resource.update(value, |variable, value| {
-        update(variable, value, T::accumulate)
-    })
-}
-
-#[kernel(
-    AssignSubVariableOp,
-    dtype: T = [Complex64, Complex128],
-    releases = "2.6.."
-)]
-fn assign_sub_complex<T: Element + Deduct>(
-    resource: Variable<'_, T>,
-    value: LazyIn<'_, T>,
-) -> Result<()> {
-    resource.update(value, |variable, value| update(variable, value, T::deduct))
+    };
+    add_complex: AssignAddVariableOp, [Accumulate] in [Complex64, Complex128] => |variable, value| update(variable, value, T::accumulate);
+    sub_complex: AssignSubVariableOp, [Deduct] in [Complex64, Complex128] => |variable, value| update(variable, value, T::deduct);
 }
 
 /// Reports once that the memory of variables is not freed. In 2.6 and 2.7 core has no kernel for a plugin's device, and the
@@ -87,16 +64,4 @@ fn destroy(_resource: ResourceHandle<'_>) -> Result<()> {
         );
     });
     Ok(())
-}
-
-/// Returns the kernels of this file.
-pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        assign,
-        assign_add,
-        assign_add_complex,
-        assign_sub,
-        assign_sub_complex,
-        destroy
-    ]
 }
