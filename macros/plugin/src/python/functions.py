@@ -220,60 +220,61 @@ def functions_of(node):
 
 
 def install():
-    """Replaces TensorFlow's functions that run an op or a function in eager mode, and that remove a function."""
+    """Replaces TensorFlow's functions that run an op or a function in eager mode, remove a function, or return the compiler's IR."""
     execute = loaded("tensorflow.python.eager.execute")
-    context_class = loaded("tensorflow.python.eager.context").Context
-    errors = loaded("tensorflow.python.framework.errors_impl")
+    context = loaded("tensorflow.python.eager.context").Context
     loaded("tensorflow.python.pywrap_tfe").TF_ListPluggablePhysicalDevices()
-    check_shape(execute, context_class)
+    check_shape(execute, context)
     functions = Functions()
-
-    def replace(*names):
-        run = getattr(execute, names[0])
-
-        def run_function(op_name, num_outputs, inputs, attrs, ctx, *arguments, **keywords):
-            # Only the call of a function has these two attributes and no other. An op without attributes has `None`.
-            if not (attrs and len(attrs) == 4 and "config_proto" in attrs[::2]):
-                return run(op_name, num_outputs, inputs, attrs, ctx, *arguments, **keywords)
-            name, attrs = functions.call(op_name, attrs, ctx)
-            try:
-                return run(name, num_outputs, inputs, attrs, ctx, *arguments, **keywords)
-            except errors.OpError as error:
-                # TensorFlow finds the lines of a node in the program by the name of its function.
-                error._message = error._message.replace(SUFFIX, "")
-                raise
-
-        for name in names:
-            setattr(execute, name, run_function)
-
-    def replace_removal():
-        run = context_class.remove_function
-
-        def remove_function(self, name):
-            run(self, name)
-            name = name.decode() if isinstance(name, bytes) else name
-            if self is functions.context and not self.has_function(name):
-                functions.remove(name, self)
-
-        context_class.remove_function = remove_function
-
-    def replace_compiler_ir():
-        run = context_class.get_compiler_ir
-
-        def get_compiler_ir(self, device_name, *arguments, **keywords):
-            # Without an argument TensorFlow takes the device of a new tensor.
-            if JIT_COMPILE == "ignore" and device_name and "/device:%s:" % DEVICE_TYPE in device_name:
-                device_name = "/job:localhost/replica:0/task:0/device:CPU:0"
-            return run(self, device_name, *arguments, **keywords)
-
-        context_class.get_compiler_ir = get_compiler_ir
-
     # TensorFlow assigns `quick_execute` to `execute` again when a debugger ends.
-    replace("quick_execute", "execute")
-    replace("execute_with_cancellation")
-    replace_removal()
-    if hasattr(context_class, "get_compiler_ir"):
-        replace_compiler_ir()
+    execute.quick_execute = execute.execute = with_calls_replaced(execute.quick_execute, functions)
+    execute.execute_with_cancellation = with_calls_replaced(execute.execute_with_cancellation, functions)
+    context.remove_function = with_copies_removed(context.remove_function, functions)
+    if JIT_COMPILE == "ignore" and hasattr(context, "get_compiler_ir"):
+        context.get_compiler_ir = with_ir_of_cpu(context.get_compiler_ir)
+
+
+def with_calls_replaced(run, functions):
+    """Returns `run`, an `execute` of TensorFlow, with another function in place of one that asks for XLA."""
+    errors = loaded("tensorflow.python.framework.errors_impl")
+
+    def run_function(op_name, num_outputs, inputs, attrs, ctx, *arguments, **keywords):
+        # Only the call of a function has these two attributes and no other. An op without attributes has `None`.
+        if not (attrs and len(attrs) == 4 and "config_proto" in attrs[::2]):
+            return run(op_name, num_outputs, inputs, attrs, ctx, *arguments, **keywords)
+        name, attrs = functions.call(op_name, attrs, ctx)
+        try:
+            return run(name, num_outputs, inputs, attrs, ctx, *arguments, **keywords)
+        except errors.OpError as error:
+            # TensorFlow finds the lines of a node in the program by the name of its function.
+            error._message = error._message.replace(SUFFIX, "")
+            raise
+
+    return run_function
+
+
+def with_copies_removed(run, functions):
+    """Returns `run`, a method of the context that removes a function, which then removes the function's copy."""
+
+    def remove_function(self, name):
+        run(self, name)
+        name = name.decode() if isinstance(name, bytes) else name
+        if self is functions.context and not self.has_function(name):
+            functions.remove(name, self)
+
+    return remove_function
+
+
+def with_ir_of_cpu(run):
+    """Returns `run`, a method of the context that returns the compiler's IR, with the CPU in place of the device type."""
+
+    def get_compiler_ir(self, device_name, *arguments, **keywords):
+        # Without an argument TensorFlow passes the device of a new tensor.
+        if device_name and "/device:%s:" % DEVICE_TYPE in device_name:
+            device_name = "/job:localhost/replica:0/task:0/device:CPU:0"
+        return run(self, device_name, *arguments, **keywords)
+
+    return get_compiler_ir
 
 
 def loaded(name):
