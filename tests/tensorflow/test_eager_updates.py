@@ -232,5 +232,6 @@ print(number.numpy().tolist())
 
 
 def test_updates_under_a_tape_of_unsigned_numbers_and_without_synchronous_execution():
-    finished = run_program(CHANGES_OF_UNUSUAL_KIND, {"SP_CPU_MEMORY": "opaque"})
+    # Memory that is freed returns to the system at once: fragments of glibc's heap do not count.
+    finished = run_program(CHANGES_OF_UNUSUAL_KIND, {"SP_CPU_MEMORY": "opaque", "MALLOC_MMAP_THRESHOLD_": "65536"})
     assert finished.stdout.splitlines() == ["does not grow", "3.0", "[4, 4, 247]", "[2, 3, 4]"], finished.stdout + finished.stderr
