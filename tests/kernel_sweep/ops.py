@@ -270,6 +270,7 @@ EXCLUDED = {
     "_FusedBatchNormEx": "only TensorFlow's graph optimizer creates it: test_batch_norm.py",
     "_FusedConv2D": "only graph optimizers create it: test_fusion.py",
     "_FusedMatMul": "only graph optimizers create it: test_fusion.py",
+    "SpRandomBinomial": "only the SDK's optimizer creates it: test_generators.py",
     "SpReserveNumbers": "only the SDK's optimizer creates it: test_generators.py",
     "_TensorToHashBucketFast": "only TensorFlow's graph optimizer creates it: test_optimizer_ops.py",
     **dict.fromkeys(["SpElementwise", "SpElementwiseResults"], "only the SDK's optimizer creates it: test_elementwise.py"),

@@ -54,6 +54,7 @@ EXAMPLES = {
     **{f"Stateful{it}": ([*STATE, [2, 3]], {}) for it in ("StandardNormalV2", "TruncatedNormal", "Uniform", "UniformFullInt")},
     "StatefulUniformInt": ([*STATE, [2, 3], 0, 9], {}),
     "SpReserveNumbers": ([*STATE, 5], {}),
+    "SpRandomBinomial": ([*STATE, [2, 3], 9, 1], {}),
     "StatefulRandomBinomial": ([*STATE, [2, 3], 9, 1], {}),
     "StatelessRandomBinomial": ([[2, 3], [1, 2], 9, 1], {}),
     "Conv": ([IMAGE, (3, 2, 3, 4)], dict(strides=[1] * 4, padding=b"SAME", explicit_paddings=[], data_format=b"CHANNELS_LAST", dilations=[], batch_dims=1, groups=1)),

@@ -146,33 +146,54 @@ def test_binomial_numbers_of_a_seed_are_those_of_the_cpu(in_plugin, case, dtype)
     np.testing.assert_array_equal(found, expected)
 
 
-@needs_variables
+BINOMIAL = "StatefulRandomBinomial" if HAS_VARIABLES else "SpRandomBinomial"
+
+
+@pytest.mark.parametrize("graph", MODES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("case", range(len(DISTRIBUTIONS)))
-def test_binomial_numbers_of_a_state_are_those_of_the_cpu(in_plugin, case):
+def test_binomial_numbers_of_a_state_are_those_of_the_cpu(in_plugin, case, dtype, graph):
     results = []
     for device in DEVICES:
         with tf.device(device):
             state = tf.Variable(np.array([5, 0, 7], np.int64))
-            draw = lambda: binomial(*DISTRIBUTIONS[case], np.float64, [7], "StatefulRandomBinomial", resource=state.handle, algorithm=np.int64(1))
+
+            def draw():
+                call = lambda: binomial(*DISTRIBUTIONS[case], dtype, [7], "StatefulRandomBinomial", resource=state.handle, algorithm=np.int64(1))
+                first = call()
+                with tf.control_dependencies([first]):
+                    # The CPU can lose the next state: it is written to a copy if the variable's buffer is shared.
+                    return first, call() if device != DEVICES[0] else first
+
+            draw = tf.function(draw) if graph else draw
             if device == DEVICES[0]:
-                numbers = draw()
+                numbers, _ = draw()
             else:
-                with in_plugin("StatefulRandomBinomial"):
-                    numbers = draw()
+                with in_plugin(BINOMIAL, times=2):
+                    numbers, others = draw()
             results.append(numbers.numpy())
     np.testing.assert_array_equal(*results)
-    # The CPU can lose the next state: it is written to a copy if the variable's buffer is shared.
     assert state.numpy()[0] > 5
+    if case == 0:
+        assert (numbers.numpy() != others.numpy()).any()
 
 
-@needs_variables
-def test_binomial_numbers_of_generator_on_the_device():
+@pytest.mark.parametrize("graph", [False, True])
+def test_binomial_numbers_of_generator_on_the_device(graph):
     results = []
     for device in DEVICES:
         with tf.device(device):
             generator = tf.random.Generator.from_seed(1)
-            results.append(generator.binomial([5], 10.0, 0.4).numpy())
+            draw = lambda: generator.binomial([5], 10.0, 0.4, dtype=tf.float32)
+            results.append((tf.function(draw) if graph else draw)().numpy())
     np.testing.assert_array_equal(*results)
+
+
+def test_binomial_numbers_as_integers():
+    with tf.device(DEVICES[1]):
+        generator = tf.random.Generator.from_seed(3)
+        numbers = generator.binomial([3, 2], [100.0, 10.0], [0.0, 1.0], dtype=tf.int32)
+    assert numbers.numpy().tolist() == [[0, 10]] * 3
 
 
 @pytest.mark.parametrize("arguments, message", [

@@ -64,6 +64,7 @@ pub trait Optimizer: Default + Send + 'static {
     /// | `ResourceStridedSliceAssign` | `TensorStridedSliceUpdate` |
     /// | `ResourceGather`, `ResourceGatherNd` | `GatherV2`, `GatherNd` |
     /// | `RngReadAndSkip`, `RngSkip`, `StatefulUniform`, .. | `SpReserveNumbers`, `StatelessRandomUniformV2`, .. |
+    /// | `StatefulRandomBinomial` | `SpRandomBinomial` |
     ///
     /// The first row stays if [`HostAddressable::memory_access`](crate::HostAddressable::memory_access) returns `InPlace`, but
     /// for updates by a tree of [`ELEMENTWISE`](Self::ELEMENTWISE): the sum becomes its last step. The variable has 4096 or more

@@ -27,7 +27,9 @@ mod shape;
 pub use context::ShapeContext;
 pub use definition::{DefinedOp, OpDefinition};
 pub use dim::Dim;
-pub(crate) use registration::{ELEMENTWISE, ELEMENTWISE_RESULTS, RESERVE_NUMBERS, register};
+pub(crate) use registration::{
+    ELEMENTWISE, ELEMENTWISE_RESULTS, RANDOM_BINOMIAL, RESERVE_NUMBERS, register,
+};
 pub use shape::Shape;
 #[doc(hidden)]
 pub use sp_runtime::kernel_of_op;

@@ -20,8 +20,16 @@ pub(crate) const ELEMENTWISE_RESULTS: &str = "SpElementwiseResults";
 /// The op of the state of a random generator, which each plugin of this SDK defines.
 pub(crate) const RESERVE_NUMBERS: &str = "SpReserveNumbers";
 
+/// The op of binomial numbers of the state of a random generator, which each plugin of this SDK defines.
+pub(crate) const RANDOM_BINOMIAL: &str = "SpRandomBinomial";
+
 /// The ops of the SDK.
-const SDK_OPS: [&str; 3] = [ELEMENTWISE, ELEMENTWISE_RESULTS, RESERVE_NUMBERS];
+const SDK_OPS: [&str; 4] = [
+    ELEMENTWISE,
+    ELEMENTWISE_RESULTS,
+    RESERVE_NUMBERS,
+    RANDOM_BINOMIAL,
+];
 
 /// The releases in which an op can be defined. 2.5 exports the functions, but an op does not work there.
 const RELEASES: Releases = Releases::from(Release::new(2, 6));

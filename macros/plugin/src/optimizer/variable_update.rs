@@ -5,6 +5,7 @@
 //! then a read, a computation and an assignment of the whole variable. It is no longer atomic: if no edge orders two
 //! changes, one can be lost.
 
+mod binomial;
 mod generator;
 mod ops;
 mod order;

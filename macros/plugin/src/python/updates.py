@@ -29,9 +29,11 @@ class VariableOp:
 
     lock = threading.RLock()
 
-    def __init__(self, name, run):
+    def __init__(self, name, run, changes_state):
         self.name = name
         self.run = run
+        # For an op of a random generator, whose other inputs have types of their own.
+        self.changes_state = changes_state
         self.signature = inspect.signature(run)
         self.variable = next(iter(self.signature.parameters))
         # For each type of variables that the op was called with: whether its kernel is the plugin's error.
@@ -87,7 +89,7 @@ class VariableOp:
     def call_function(self, arguments):
         """Calls a function of the op, whose tensors are the function's arguments."""
         definition = tensorflow("framework.op_def_registry").get(self.name)
-        elements = dtype_of(arguments[self.variable])
+        elements = None if self.changes_state else dtype_of(arguments[self.variable])
         tensors = {it.name: convert(arguments[it.name], dtype_of_input(it, elements)) for it in definition.input_arg}
         attributes = {name: value for name, value in arguments.items() if name not in tensors}
         with tensorflow("eager.record").stop_recording():
@@ -114,7 +116,7 @@ class VariableOp:
 
 
 def dtype_of_input(definition, elements):
-    """Returns the type of an input, or `None` for any type. `elements` is that of the variable's elements."""
+    """Returns the type of an input, or `None` for any type. `elements` is the type of the inputs `dtype` and `T`, or `None`."""
     if definition.type:
         return tensorflow("framework.dtypes").as_dtype(definition.type)
     return elements if definition.type_attr in ("dtype", "T") else None
@@ -162,5 +164,5 @@ def install():
         module = next((it for it in modules if hasattr(it, function_name)), None)
         if module is None:
             raise AttributeError("no module has %s" % function_name)
-        op = VariableOp(name, getattr(module, function_name))
+        op = VariableOp(name, getattr(module, function_name), module is tensorflow("ops.gen_stateful_random_ops"))
         setattr(module, function_name, functools.wraps(op.run)(functools.partial(op.call)))

@@ -1,16 +1,35 @@
 //! Random numbers of the binomial distribution, the same as TensorFlow's on the CPU.
 
-use super::generator::reserve; // since 2.6
+use super::generator::{STATE, check_algorithm, check_state, reserve}; // since 2.6
 use super::prelude::*;
 use super::random::read_dims;
 use super::seeded_random::read_seed;
 use crate::compute::cast::Cast;
 use crate::compute::len;
-use crate::compute::random::Philox;
 use crate::compute::random::binomial::{self, Binomial};
+use crate::compute::random::{Philox, RESERVED};
 use crate::compute::shape::Broadcast;
 use sp_plugin::kernel::Variable; // since 2.6
 use sp_plugin::kernel::{Kernel, kernels};
+
+// since 2.6
+mod ops {
+    use sp_plugin::Result;
+    use sp_plugin::op::{Shape, op};
+
+    /// Draws binomial numbers of a generator. Returns the numbers, and the next value of the variable that has its state.
+    #[op(SpRandomBinomial(value: i64, algorithm: i64, shape: S, counts: T, probs: T) -> (output: U, next: i64), S: {i32, i64}, T: {F16, f32, f64, i32, i64}, U: {F16, f32, f64, i32, i64})]
+    pub fn random_binomial(
+        value: Shape,
+        algorithm: Shape,
+        shape: Shape,
+        counts: Shape,
+        probs: Shape,
+    ) -> Result<(Shape, Shape)> {
+        let _ = (algorithm, shape, counts, probs);
+        Ok((Shape::unknown(), value))
+    }
+}
 
 /// The distributions of a call, and the shape of its result.
 struct Draw {
@@ -56,6 +75,11 @@ impl Draw {
     /// Returns the number of numbers of each distribution.
     fn rows(&self) -> usize {
         len(&self.dims) / self.distributions.len().max(1)
+    }
+
+    /// Returns the number of random numbers that the call reserves.
+    fn reserved(&self) -> u64 {
+        binomial::reserved(self.rows(), self.distributions.len())
     }
 
     fn write<U: Element>(&self, generator: Philox, output: Out<'_, U>) -> Result<()>
@@ -116,13 +140,39 @@ where
 {
     let algorithm = read_scalar("algorithm", &algorithm)?;
     let draw = Draw::new(&shape, &counts, &probs)?;
-    let reserved = binomial::reserved(draw.rows(), draw.distributions.len());
-    draw.write(reserve(resource, algorithm, reserved)?, output)
+    draw.write(reserve(resource, algorithm, draw.reserved())?, output)
+}
+
+// since 2.6
+#[kernel(ops::SpRandomBinomial, T = [F16, f32, f64, i32, i64], U = [F16, f32, f64, i32, i64], S = [i32, i64])]
+fn by_value_of_state<T: Element + Cast<f64>, U: Element>(
+    value: In<'_, i64>,
+    algorithm: HostIn<'_, i64>,
+    shape: HostIn<'_, Index>,
+    counts: In<'_, T>,
+    probs: In<'_, T>,
+    output: Out<'_, U>,
+    next: Out<'_, i64>,
+) -> Result<()>
+where
+    f64: Cast<T> + Cast<U>,
+{
+    check_algorithm(read_scalar("algorithm", &algorithm)?)?;
+    let generator = Philox::from_state(check_state(value.dims(), value.data())?);
+    let draw = Draw::new(&shape, &counts, &probs)?;
+    let mut state = value.data().to_vec();
+    let advanced = generator.skip(draw.reserved().wrapping_mul(RESERVED));
+    state[..STATE].copy_from_slice(&advanced.state());
+    draw.write(generator, output)?;
+    next.uninit(value.dims())?.copy_from_slice(&state)?;
+    Ok(())
 }
 
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
     kernels![
-        by_seed, by_state, // since 2.6
+        by_seed,
+        by_state,          // since 2.6
+        by_value_of_state, // since 2.6
     ]
 }

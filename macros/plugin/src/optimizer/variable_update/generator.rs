@@ -5,7 +5,7 @@
 
 use sp_abi::tf_datatype::TF_DataType;
 
-use super::constant;
+use super::{binomial, constant};
 use crate::graph::{Attribute, Node};
 use crate::op::RESERVE_NUMBERS;
 use crate::optimizer::assignment;
@@ -50,13 +50,13 @@ static OPS: &[(&str, Returns)] = &[
 
 /// Returns the names of the ops.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    OPS.iter().map(|(name, _)| *name)
+    OPS.iter().map(|(name, _)| *name).chain([binomial::OP])
 }
 
 /// The nodes that are added for one node.
 pub struct Replaced {
     pub read: Node,
-    others: Vec<Node>,
+    pub others: Vec<Node>,
 }
 
 impl Replaced {
@@ -73,6 +73,9 @@ pub fn replace(
     node: &mut Node,
     has_kernel: impl Fn(&str, &[(&str, TF_DataType)]) -> bool,
 ) -> Option<Replaced> {
+    if node.op == binomial::OP {
+        return binomial::replace(node, has_kernel);
+    }
     let (_, returns) = *OPS.iter().find(|(name, _)| *name == node.op)?;
     let inputs = node.inputs().filter(|it| it.output.is_some()).count();
     if inputs < INPUTS {
@@ -82,6 +85,20 @@ pub fn replace(
     types
         .are_supported(returns, has_kernel)
         .then(|| types.replace(node, returns))
+}
+
+/// Returns a read of the state after the other inputs of the node.
+pub fn read_state(node: &Node) -> Node {
+    let sources = node.inputs().skip(1).map(|it| it.node);
+    assignment::read_after(node, INT64.into(), sources)
+}
+
+/// Returns the assignment of the next state.
+pub fn assign_state(node: &Node, next: String) -> Node {
+    let mut assigned = assignment::added_node(node, "assigned", "AssignVariableOp");
+    assigned.inputs = vec![node.inputs[0].clone(), next];
+    assigned.attributes.push(("dtype".into(), INT64.into()));
+    assigned
 }
 
 /// The types of a node's inputs and numbers.
@@ -128,8 +145,7 @@ impl Types {
     }
 
     fn replace(&self, node: &mut Node, returns: Returns) -> Replaced {
-        let sources = node.inputs().skip(1).map(|it| it.node);
-        let read = assignment::read_after(node, INT64.into(), sources);
+        let read = read_state(node);
         let reserved = self.reserve(node, &read);
         let next = format!("{}:3", reserved.name);
         if returns == Nothing {
@@ -137,9 +153,7 @@ impl Types {
             let others = vec![reserved];
             return Replaced { read, others };
         }
-        let mut assigned = assignment::added_node(node, "assigned", "AssignVariableOp");
-        assigned.inputs = vec![node.inputs[0].clone(), next];
-        assigned.attributes.push(("dtype".into(), INT64.into()));
+        let assigned = assign_state(node, next);
         let mut others = match returns {
             Numbers(op) => self.draw(node, op, &reserved.name),
             State | Nothing => {

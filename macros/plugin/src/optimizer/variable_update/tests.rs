@@ -301,6 +301,36 @@ fn numbers_are_drawn_by_op_of_key_and_counter() {
 }
 
 #[test]
+fn binomial_numbers_and_next_state_are_of_one_op() {
+    let inputs_of_op = &["v", "alg", "shape", "counts", "probs"];
+    let mut graph = graph("StatefulRandomBinomial", inputs_of_op, TF_DataType::TF_HALF);
+    let shape_type = ("S".into(), TF_DataType::TF_INT32.into());
+    graph.nodes[0].attributes.push(shape_type);
+    assert!(!is_replaced(&mut graph, false, |it| it != "SpRandomBinomial"));
+    assert!(is_replaced(&mut graph, false, |_| true));
+    let (op, numbers) = inputs(&graph, "node");
+    assert_eq!((op, numbers[0]), ("Identity", "node/plugin_drawn"));
+    assert_eq!(numbers.last(), Some(&"^node/plugin_assigned"));
+    let drawn = vec!["node/plugin_read", "alg", "shape", "counts", "probs"];
+    assert_eq!(
+        inputs(&graph, "node/plugin_drawn"),
+        ("SpRandomBinomial", drawn)
+    );
+    let assigned = vec!["v", "node/plugin_drawn:1"];
+    assert_eq!(
+        inputs(&graph, "node/plugin_assigned"),
+        ("AssignVariableOp", assigned)
+    );
+    let dtypes = ["S", "T", "U"].map(|name| attribute(&graph, "node/plugin_drawn", name).as_type());
+    let expected = [
+        TF_DataType::TF_INT32,
+        TF_DataType::TF_HALF,
+        TF_DataType::TF_HALF,
+    ];
+    assert_eq!(dtypes, expected.map(Some));
+}
+
+#[test]
 fn generators_of_one_variable_wait_for_each_other_along_their_edges() {
     let graph = generators(&["StatefulUniform", "RngReadAndSkip", "RngSkip"]);
     let waits = |name: &str| graph.node(name).unwrap().inputs.last().unwrap().clone();
