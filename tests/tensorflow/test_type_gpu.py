@@ -15,9 +15,9 @@ from conftest import RELEASE, example
 
 PROGRAM = pathlib.Path(__file__).with_name("type_program.py")
 IS_COMPLETE = os.environ.get("SP_EVERY_MODE") == "1"
-EVERY = ["mlp SGD", "mlp Adam", "mlp RMSprop", "mlp Adagrad", "cnn SGD", "cnn Adam"]
+EVERY = ["mlp SGD", "mlp Adam", "mlp RMSprop", "mlp Adagrad", "cnn SGD", "cnn Adam", "lstm SGD", "gru Adam"]
 # Graphs of type GPU stay in float32 with mixed precision too.
-PARTS = [*EVERY, "mixed precision", *EVERY] if IS_COMPLETE else ["mlp Adagrad", "mixed precision", "cnn Adam"]
+PARTS = [*EVERY, "mixed precision", *EVERY] if IS_COMPLETE else ["mlp Adagrad", "lstm SGD", "gru Adam", "mixed precision", "cnn Adam"]
 pytestmark = pytest.mark.skipif(RELEASE < (2, 12), reason="Keras' older optimizers use fused kernels that only core has")
 
 
@@ -42,6 +42,7 @@ def test_program_that_names_gpu_has_losses_of_cpu():
     assert_losses_of_cpu(found)
     # TensorFlow has a kernel of Reshape for type GPU too. The plugin's has a higher priority; else such nodes are errors.
     assert {"Conv2D", "MatMul", "Reshape"} <= set(found["kernels called"])
+    assert {"CudnnRNNV3", "CudnnRNNBackpropV3"} <= set(found["kernels called"])
 
 
 def test_own_type_has_losses_of_cpu():

@@ -56,7 +56,14 @@ def cnn():
     ])
 
 
-MODELS = {"mlp": (mlp, (64, 16)), "cnn": (cnn, (16, 8, 8, 3))}
+def recurrent(layer):
+    return lambda: keras.Sequential([layers.Input((6, 5)), layer(7, return_sequences=True), layer(6), layers.Dense(4)])
+
+
+MODELS = {
+    "mlp": (mlp, (64, 16)), "cnn": (cnn, (16, 8, 8, 3)),
+    "lstm": (recurrent(layers.LSTM), (16, 6, 5)), "gru": (recurrent(layers.GRU), (16, 6, 5)),
+}  # fmt: skip
 
 
 def losses(device, model, optimizer):

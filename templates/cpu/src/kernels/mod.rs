@@ -16,6 +16,8 @@ mod conv;
 mod conv3d;
 mod conv_batches; // since 2.14
 mod crop;
+mod ctc;
+mod cudnn_rnn;
 mod diagonal;
 mod division;
 mod einsum;
@@ -75,6 +77,7 @@ mod training; // since 2.6
 mod variable; // since 2.6
 mod variant; // since 2.10
 mod volume;
+mod xla;
 
 use crate::compute;
 use compute::inline::InlineList;
@@ -121,6 +124,8 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(conv3d::table());
     table.extend(conv_batches::table()); // since 2.14
     table.extend(crop::table());
+    table.extend(ctc::table());
+    table.extend(cudnn_rnn::table());
     table.extend(color::table());
     table.extend(complex::table());
     table.extend(complex_arrays::table());
@@ -151,6 +156,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(sparse::table());
     table.extend(sparse_segment::table());
     table.extend(sequence::table());
+    table.extend(xla::table());
     table.extend(generator::table()); // since 2.6
     table.extend(generator_state::table()); // since 2.6
     table.extend(rows::table()); // since 2.6

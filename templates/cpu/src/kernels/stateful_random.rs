@@ -11,13 +11,15 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Attributes)]
-struct Seeds {
-    seed: i64,
-    seed2: i64,
+pub struct Seeds {
+    /// The seed of the graph.
+    pub seed: i64,
+    /// The seed of the op.
+    pub seed2: i64,
 }
 
 /// The generator of a kernel's instance. Calls that run together have different numbers.
-struct Generator {
+pub struct Generator {
     key: u64,
     /// The upper half of the counter.
     high: u64,
@@ -48,7 +50,7 @@ fn random_seed() -> u64 {
 
 impl Generator {
     /// Returns the generator of a call that draws `count` numbers.
-    fn reserve(&self, count: usize) -> Philox {
+    pub fn reserve(&self, count: usize) -> Philox {
         let counters = (count as u64).wrapping_mul(RESERVED);
         let start = self.next.fetch_add(counters, Ordering::Relaxed);
         Philox::new(self.key, [start, self.high])
