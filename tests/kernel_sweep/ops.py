@@ -272,6 +272,12 @@ EXCLUDED = {
     "_FusedMatMul": "only graph optimizers create it: test_fusion.py",
     "SpRandomBinomial": "only the SDK's optimizer creates it: test_generators.py",
     "SpReserveNumbers": "only the SDK's optimizer creates it: test_generators.py",
+    **{f"CudnnRNN{it}": "the CPU has no kernel of it: test_recurrent.py" for it in (
+        "", "V2", "V3", "Backprop", "BackpropV2", "BackpropV3", "ParamsSize", "ParamsToCanonical", "ParamsToCanonicalV2",
+        "CanonicalToParams", "CanonicalToParamsV2",
+    )},
+    "CTCLossV2": "the CPU has no kernel of it: test_ctc.py",
+    **{it: "the CPU compiles it by XLA: test_xla_ops.py" for it in ("XlaDynamicSlice", "XlaDynamicUpdateSlice", "XlaSharding")},
     "_TensorToHashBucketFast": "only TensorFlow's graph optimizer creates it: test_optimizer_ops.py",
     **dict.fromkeys(["SpElementwise", "SpElementwiseResults"], "only the SDK's optimizer creates it: test_elementwise.py"),
 }

@@ -173,7 +173,7 @@ def test_parameters_and_their_parts(version, direction, mode):
 
 
 @pytest.mark.parametrize("change, message", [
-    (dict(params=tf.zeros([7])), "params must be a vector of 312 elements"),
+    (dict(params=tf.zeros([7])), "params must be a vector of 288 elements"),
     (dict(input_h=tf.zeros([BATCH, UNITS])), "input_h must be rank 3"),
     (dict(input_h=tf.zeros([BATCH + 1, 1, UNITS])), "does not match the batch"),
     (dict(input_c=tf.zeros([BATCH, 1, UNITS + 1])), "input_c must have shape"),

@@ -5,7 +5,9 @@
 //! yet. On such a device an error that names the remedy takes their place for the types of which the plugin has no kernel. From
 //! 2.19 to 2.21 these are all types: core exports no function of variables there.
 //!
-//! In these releases a device of any kind has such kernels for the rows of variables and for random generators. A graph that
+//! Core has kernels of type GPU for the ops of XLA in builds without CUDA too. They find no compiler, and end the process in 2.22.
+//!
+//! From 2.19 to 2.21 a device of any kind has such kernels for the rows of variables and for random generators. A graph that
 //! uses them is then placed before the plugin's optimizer replaces them.
 
 use std::ffi::CStr;
@@ -25,11 +27,15 @@ use crate::{Bf16, Bool, Complex64, Complex128, Device, Element, Error, F16, Resu
 /// The kernels of the plugin have a higher priority, so these run for the remaining types only.
 const PRIORITY: i32 = -1;
 
+/// The priority above core's kernels of type GPU, and below those of the plugin.
+const PRIORITY_ON_GPU: i32 = 1;
+
 /// A kernel that returns an error.
 struct Rejection {
     kernel: &'static Kernel,
     /// The type attribute and its types, for an op that has kernels of core for variants, or none.
     types: Option<(&'static CStr, &'static [TF_DataType])>,
+    priority: i32,
 }
 
 /// The types of a variable's elements that a kernel can have.
@@ -74,7 +80,7 @@ macro_rules! rejections {
                     }
                 }
             )*
-            vec![$(Rejection { kernel: &$op::kernels()[0], types: $types }),*]
+            vec![$(Rejection { kernel: &$op::kernels()[0], types: $types, priority: PRIORITY }),*]
         }
     };
 }
@@ -144,6 +150,43 @@ rejections! { of_optimizers, Some((c"T", NUMBERS));
     ResourceApplyAdam => "variable.assign(..), as the optimizers of Keras from 2.11 on do";
 }
 
+// Core has kernels of type GPU, which need a compiler for the platform.
+rejections! { of_xla, None;
+    XlaBroadcastHelper => "tf.device(\"CPU\")";
+    XlaCallModule => "tf.device(\"CPU\")";
+    XlaConv => "tf.device(\"CPU\")";
+    XlaConvV2 => "tf.device(\"CPU\")";
+    XlaDequantize => "tf.device(\"CPU\")";
+    XlaDot => "tf.device(\"CPU\")";
+    XlaDotV2 => "tf.device(\"CPU\")";
+    XlaDynamicSlice => "tf.device(\"CPU\")";
+    XlaDynamicUpdateSlice => "tf.device(\"CPU\")";
+    XlaEinsum => "tf.device(\"CPU\")";
+    XlaGather => "tf.device(\"CPU\")";
+    XlaIf => "tf.device(\"CPU\")";
+    XlaKeyValueSort => "tf.device(\"CPU\")";
+    XlaOptimizationBarrier => "tf.device(\"CPU\")";
+    XlaPad => "tf.device(\"CPU\")";
+    XlaRecv => "tf.device(\"CPU\")";
+    XlaReduce => "tf.device(\"CPU\")";
+    XlaReducePrecision => "tf.device(\"CPU\")";
+    XlaReduceWindow => "tf.device(\"CPU\")";
+    XlaReplicaId => "tf.device(\"CPU\")";
+    XlaRngBitGenerator => "tf.device(\"CPU\")";
+    XlaScatter => "tf.device(\"CPU\")";
+    XlaSelectAndScatter => "tf.device(\"CPU\")";
+    XlaSelfAdjointEig => "tf.device(\"CPU\")";
+    XlaSend => "tf.device(\"CPU\")";
+    XlaSharding => "tf.device(\"CPU\")";
+    XlaSort => "tf.device(\"CPU\")";
+    XlaSpmdShardToFullShape => "tf.device(\"CPU\")";
+    XlaSvd => "tf.device(\"CPU\")";
+    XlaVariadicReduce => "tf.device(\"CPU\")";
+    XlaVariadicReduceV2 => "tf.device(\"CPU\")";
+    XlaVariadicSort => "tf.device(\"CPU\")";
+    XlaWhile => "tf.device(\"CPU\")";
+}
+
 const fn name(text: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(name) => name,
@@ -187,7 +230,12 @@ pub(super) fn register<D: Device>(device_type: &'static CStr) {
     static EVERY_DEVICE: Once = Once::new();
     static IN_PLACE_DEVICE: Once = Once::new();
     static OTHER_DEVICE: Once = Once::new();
-    EVERY_DEVICE.call_once(|| register_all::<D>(&of_all_devices(), device_type));
+    EVERY_DEVICE.call_once(|| {
+        register_all::<D>(&of_all_devices(), device_type);
+        if device_type == c"GPU" {
+            register_all::<D>(&of_type_gpu(), device_type);
+        }
+    });
     if platform::has_other_devices() {
         OTHER_DEVICE.call_once(|| {
             register_all::<D>(&of_other_devices(), device_type);
@@ -237,6 +285,15 @@ fn of_all_devices() -> Vec<Rejection> {
     rejections
 }
 
+/// Returns the further kernels of a device of type GPU.
+fn of_type_gpu() -> Vec<Rejection> {
+    let mut rejections = of_xla();
+    rejections
+        .iter_mut()
+        .for_each(|it| it.priority = PRIORITY_ON_GPU);
+    rejections
+}
+
 /// Returns the further kernels of a device whose memory the host cannot use at once and in place.
 fn of_other_devices() -> Vec<Rejection> {
     let mut rejections = of_core();
@@ -275,7 +332,7 @@ impl Rejection {
 
     fn builder<D: Device>(&self, device_type: &CStr) -> Result<KernelBuilder> {
         let builder = KernelBuilder::new::<D>(self.kernel, device_type)?;
-        builder.set_priority(PRIORITY)?;
+        builder.set_priority(self.priority)?;
         Ok(builder)
     }
 }
