@@ -311,6 +311,21 @@ fn infer_releases(
         })
 }
 
+/// Returns true if the host's TensorFlow was built with CUDA, whether or not there is such a device; `None` if the host does not
+/// tell. Keras has other orders of a GRU's gates then (`tf.sysconfig.get_build_info()["is_cuda_build"]`).
+pub fn is_cuda_build() -> Option<bool> {
+    static FOUND: OnceLock<Option<bool>> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        // `bool tensorflow::IsGoogleCudaEnabled()` of tensorflow/core/util/port.h.
+        let found = symbol::find_symbol(c"_ZN10tensorflow19IsGoogleCudaEnabledEv")?;
+        // SAFETY: the mangled name states that the function has no parameters, and each release declares it with the result
+        // `bool`, which the C++ ABI returns as C does.
+        let is_enabled: unsafe extern "C" fn() -> bool = unsafe { std::mem::transmute(found) };
+        // SAFETY: the function returns a constant, and has no preconditions.
+        Some(unsafe { is_enabled() })
+    })
+}
+
 fn version() -> Option<String> {
     let version = symbol::find_symbol(c"TF_Version")?;
     // SAFETY: tensorflow/c/c_api.h declares TF_Version with this signature in every release.
@@ -326,6 +341,11 @@ fn version() -> Option<String> {
 mod tests {
     use super::*;
     use crate::availability::{Exports, WheelSet};
+
+    #[test]
+    fn host_without_the_function_does_not_tell_how_it_was_built() {
+        assert_eq!(is_cuda_build(), None);
+    }
 
     const V2_5: Release = Release::new(2, 5);
     const V2_6: Release = Release::new(2, 6);

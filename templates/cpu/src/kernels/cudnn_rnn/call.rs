@@ -76,7 +76,9 @@ impl Prepare for Rnn {
                 Mode::Relu => Cell::Relu,
                 Mode::Tanh => Cell::Tanh,
                 Mode::Lstm => Cell::Lstm,
-                Mode::Gru => Cell::Gru,
+                // Keras has the order of cuDNN in builds with CUDA only.
+                Mode::Gru if sp_plugin::is_cuda_build() == Some(true) => Cell::Gru,
+                Mode::Gru => Cell::GruUpdateFirst,
             },
             input_mode: it.input_mode,
             direction: it.direction,

@@ -13,6 +13,8 @@ pub enum Cell {
     Lstm,
     /// Reset, update, new output, whose product with the state is reset after its bias is added.
     Gru,
+    /// As `Gru`, with the update before the reset.
+    GruUpdateFirst,
 }
 
 /// The operands of a step: sums of the inputs and of the state for each gate, and the biases of both.
@@ -45,7 +47,7 @@ impl Cell {
     pub const fn gates(self) -> usize {
         match self {
             Self::Relu | Self::Tanh => 1,
-            Self::Gru => 3,
+            Self::Gru | Self::GruUpdateFirst => 3,
             Self::Lstm => 4,
         }
     }
@@ -55,7 +57,16 @@ impl Cell {
     pub const fn saved_gates(self) -> usize {
         match self {
             Self::Relu | Self::Tanh => 0,
-            Self::Gru | Self::Lstm => 4,
+            Self::Gru | Self::GruUpdateFirst | Self::Lstm => 4,
+        }
+    }
+
+    /// Returns the positions of the reset and the update among the gates of a GRU.
+    pub(super) fn gru_gates(self) -> [usize; 2] {
+        if self == Self::GruUpdateFirst {
+            [1, 0]
+        } else {
+            [0, 1]
         }
     }
 
@@ -89,8 +100,8 @@ impl Cell {
                     output[unit] = write * memory[unit].hyperbolic_tangent();
                     store(gates, unit, [read, forget, new, write]);
                 }
-                Self::Gru => {
-                    let [reset, update] = [0, 1].map(|gate| sum(gate, unit).logistic());
+                Self::Gru | Self::GruUpdateFirst => {
+                    let [reset, update] = self.gru_gates().map(|gate| sum(gate, unit).logistic());
                     let at = 2 * units + unit;
                     let new = (input(at) + reset * state(at)).hyperbolic_tangent();
                     output[unit] = new + update * (output[unit] - new);
@@ -137,16 +148,16 @@ impl Cell {
                     store(g.input_sums, unit, sums);
                     store(g.state_sums, unit, sums);
                 }
-                Self::Gru => {
+                Self::Gru | Self::GruUpdateFirst => {
                     let [reset, update, new, state] = load(saved.gates, unit);
                     let old = old_output.unwrap_or_default();
                     let of_new = of_tanh(new, gradient * (T::ONE - update));
                     let of_update = of_logistic(update, gradient * (old - new));
                     let of_reset = of_logistic(reset, of_new * state);
                     g.output[unit] = gradient * update;
-                    store(g.input_sums, unit, [of_reset, of_update, of_new]);
-                    let of_state = of_new * reset;
-                    store(g.state_sums, unit, [of_reset, of_update, of_state]);
+                    let [first, second] = self.gru_gates().map(|it| [of_reset, of_update][it]);
+                    store(g.input_sums, unit, [first, second, of_new]);
+                    store(g.state_sums, unit, [first, second, of_new * reset]);
                 }
             }
         }

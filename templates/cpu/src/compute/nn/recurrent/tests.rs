@@ -1,6 +1,12 @@
 use super::*;
 
-const CELLS: [Cell; 4] = [Cell::Relu, Cell::Tanh, Cell::Lstm, Cell::Gru];
+const CELLS: [Cell; 5] = [
+    Cell::Relu,
+    Cell::Tanh,
+    Cell::Lstm,
+    Cell::Gru,
+    Cell::GruUpdateFirst,
+];
 
 /// Numbers between -0.5 and 0.5 without a pattern.
 fn numbers(len: usize, seed: u64) -> Vec<f64> {
@@ -206,7 +212,12 @@ fn one_layer(example: &Example, sequence: usize) -> Vec<f64> {
                 c[unit] = logistic(gate(1)) * c[unit] + logistic(gate(0)) * gate(2).tanh();
                 h[unit] = logistic(gate(3)) * c[unit].tanh();
             } else {
-                let (reset, update, row) = (logistic(gate(0)), logistic(gate(1)), 2 * units + unit);
+                let gates = network.cell.gru_gates();
+                let (reset, update, row) = (
+                    logistic(gate(gates[0])),
+                    logistic(gate(gates[1])),
+                    2 * units + unit,
+                );
                 let new = (of_input(row) + reset * of_state(row)).tanh();
                 h[unit] = (1.0 - update) * new + update * old[unit];
             }
@@ -217,7 +228,7 @@ fn one_layer(example: &Example, sequence: usize) -> Vec<f64> {
 
 #[test]
 fn last_state_is_that_of_the_formulas() {
-    for cell in [Cell::Lstm, Cell::Gru] {
+    for cell in [Cell::Lstm, Cell::Gru, Cell::GruUpdateFirst] {
         let example = Example::new(network(cell, 1, false, false), &[4, 1, 0, 3], 4);
         let [_, state, ..] = example.forward();
         for (sequence, found) in state.chunks_exact(3).enumerate() {
