@@ -189,6 +189,20 @@ def test_wrong_arguments_are_errors(change, message):
         tf.raw_ops.CudnnRNNV3(**{**arguments, **change}, time_major=False)
 
 
+@pytest.mark.parametrize("batch, time, units", [(0, 2**40, 6), (3, 0, 6), (3, 5, 0)])
+def test_networks_without_outputs_end(batch, time, units):
+    x, state = tf.zeros([batch, time, WIDTH]), tf.ones([batch, 1, units])
+    params = tf.ones([4 * units * (WIDTH + units + 2)])
+    with tf.device(PLUGIN), tf.GradientTape() as tape:
+        tape.watch([params, x])
+        outputs, last, *_ = op("lstm", x, state, state, params, lengths=tf.fill([batch], time if batch else 0))
+        total = tf.reduce_sum(last) + tf.reduce_sum(outputs)
+    assert outputs.shape == [batch, time, units]
+    np.testing.assert_array_equal(last, state)
+    for gradient in tape.gradient(total, [params, x]):
+        assert not np.any(gradient)
+
+
 def test_projection_is_an_error():
     x, weights, state, memory = operands("lstm")
     with tf.device(PLUGIN), pytest.raises(tf.errors.UnimplementedError, match="num_proj is 2"):

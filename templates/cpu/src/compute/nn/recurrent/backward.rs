@@ -45,6 +45,10 @@ pub fn backward<T: Tiled + Real>(
 ) {
     steps.check();
     assert_eq!(computed.parameters.len(), network.len(), "parameters");
+    if network.has_no_output(steps) {
+        gradients.input.fill(T::ZERO);
+        return gradients.parameters.fill(T::ZERO);
+    }
     let layers = network.split(computed.saved, steps.count());
     let mut of_outputs: Option<Buffer<T>> = None;
     for (layer, saved) in layers.iter().enumerate().rev() {

@@ -33,7 +33,10 @@ pub fn forward<T: Tiled + Real>(
 ) {
     steps.check();
     assert_eq!(parameters.len(), network.len(), "parameters");
-    let state = (steps.batch * network.units).max(1);
+    if network.has_no_output(steps) {
+        return;
+    }
+    let state = steps.batch * network.units;
     let mut states = results.state.chunks_exact_mut(state);
     let mut memories = results.memory.chunks_exact_mut(state);
     let mut below: Option<Buffer<T>> = None;

@@ -119,6 +119,11 @@ impl Network {
         (is_possible && is_small && layers > 0).then_some(network)
     }
 
+    /// Returns true if no step has an output. There may be many such steps: a tensor without elements can have any dims.
+    fn has_no_output(&self, steps: &Steps<'_>) -> bool {
+        steps.time == 0 || steps.batch == 0 || self.units == 0
+    }
+
     /// Returns the number of layers, each counted once for each direction.
     pub fn cells(&self) -> usize {
         self.layers * self.directions
