@@ -189,7 +189,7 @@ def test_wrong_arguments_are_errors(change, message):
         tf.raw_ops.CudnnRNNV3(**{**arguments, **change}, time_major=False)
 
 
-@pytest.mark.parametrize("batch, time, units", [(0, 2**40, 6), (3, 0, 6), (3, 5, 0)])
+@pytest.mark.parametrize("batch, time, units", [(0, 2**30, 6), (3, 0, 6), (3, 5, 0)])
 def test_networks_without_outputs_end(batch, time, units):
     x, state = tf.zeros([batch, time, WIDTH]), tf.ones([batch, 1, units])
     params = tf.ones([4 * units * (WIDTH + units + 2)])
