@@ -58,8 +58,11 @@ const ELEMENTS: &[TF_DataType] = &[
 ];
 const NUMBERS: &[TF_DataType] = ELEMENTS.split_at(1).1;
 
-/// Lists the ops with the expression that replaces them.
+/// Lists the ops with the expression that replaces each of them, or all.
 macro_rules! rejections {
+    ($list:ident, $types:expr, $remedy:literal; $($op:ident)*) => {
+        rejections! { $list, $types; $($op => $remedy;)* }
+    };
     ($list:ident, $types:expr; $($op:ident => $remedy:literal;)*) => {
         fn $list() -> Vec<Rejection> {
             $(
@@ -151,40 +154,12 @@ rejections! { of_optimizers, Some((c"T", NUMBERS));
 }
 
 // Core has kernels of type GPU, which need a compiler for the platform.
-rejections! { of_xla, None;
-    XlaBroadcastHelper => "tf.device(\"CPU\")";
-    XlaCallModule => "tf.device(\"CPU\")";
-    XlaConv => "tf.device(\"CPU\")";
-    XlaConvV2 => "tf.device(\"CPU\")";
-    XlaDequantize => "tf.device(\"CPU\")";
-    XlaDot => "tf.device(\"CPU\")";
-    XlaDotV2 => "tf.device(\"CPU\")";
-    XlaDynamicSlice => "tf.device(\"CPU\")";
-    XlaDynamicUpdateSlice => "tf.device(\"CPU\")";
-    XlaEinsum => "tf.device(\"CPU\")";
-    XlaGather => "tf.device(\"CPU\")";
-    XlaIf => "tf.device(\"CPU\")";
-    XlaKeyValueSort => "tf.device(\"CPU\")";
-    XlaOptimizationBarrier => "tf.device(\"CPU\")";
-    XlaPad => "tf.device(\"CPU\")";
-    XlaRecv => "tf.device(\"CPU\")";
-    XlaReduce => "tf.device(\"CPU\")";
-    XlaReducePrecision => "tf.device(\"CPU\")";
-    XlaReduceWindow => "tf.device(\"CPU\")";
-    XlaReplicaId => "tf.device(\"CPU\")";
-    XlaRngBitGenerator => "tf.device(\"CPU\")";
-    XlaScatter => "tf.device(\"CPU\")";
-    XlaSelectAndScatter => "tf.device(\"CPU\")";
-    XlaSelfAdjointEig => "tf.device(\"CPU\")";
-    XlaSend => "tf.device(\"CPU\")";
-    XlaSharding => "tf.device(\"CPU\")";
-    XlaSort => "tf.device(\"CPU\")";
-    XlaSpmdShardToFullShape => "tf.device(\"CPU\")";
-    XlaSvd => "tf.device(\"CPU\")";
-    XlaVariadicReduce => "tf.device(\"CPU\")";
-    XlaVariadicReduceV2 => "tf.device(\"CPU\")";
-    XlaVariadicSort => "tf.device(\"CPU\")";
-    XlaWhile => "tf.device(\"CPU\")";
+rejections! { of_xla, None, "tf.device(\"CPU\")";
+    XlaBroadcastHelper XlaCallModule XlaConv XlaConvV2 XlaDequantize XlaDot XlaDotV2 XlaDynamicSlice
+    XlaDynamicUpdateSlice XlaEinsum XlaGather XlaIf XlaKeyValueSort XlaOptimizationBarrier XlaPad XlaRecv
+    XlaReduce XlaReducePrecision XlaReduceWindow XlaReplicaId XlaRngBitGenerator XlaScatter XlaSelectAndScatter
+    XlaSelfAdjointEig XlaSend XlaSharding XlaSort XlaSpmdShardToFullShape XlaSvd XlaVariadicReduce
+    XlaVariadicReduceV2 XlaVariadicSort XlaWhile
 }
 
 const fn name(text: &'static str) -> &'static CStr {

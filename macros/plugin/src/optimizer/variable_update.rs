@@ -10,6 +10,7 @@ mod generator;
 mod ops;
 mod order;
 mod replacement;
+mod state;
 
 use sp_abi::tf_datatype::TF_DataType;
 
@@ -62,7 +63,11 @@ impl<F: Fn(&str, &[(&str, TF_DataType)]) -> bool> Target<'_, F> {
                 }
                 Some(_) => {}
                 None => {
-                    if let Some(nodes) = generator::replace(node, &self.has_kernel) {
+                    let nodes = match node.op == binomial::OP {
+                        true => binomial::replace(node, &self.has_kernel),
+                        false => generator::replace(node, &self.has_kernel),
+                    };
+                    if let Some(nodes) = nodes {
                         changing.push(Changing {
                             variable: nodes.read.inputs[0].clone(),
                             node: node.name.clone(),
@@ -86,7 +91,8 @@ impl<F: Fn(&str, &[(&str, TF_DataType)]) -> bool> Target<'_, F> {
 
 /// Returns the names of the ops that are replaced.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    ops::names().chain(generator::names())
+    let generators = generator::names().chain([binomial::OP]);
+    ops::names().chain(generators)
 }
 
 /// Returns a constant of int32 without dimensions on the node's device.

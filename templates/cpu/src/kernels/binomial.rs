@@ -1,13 +1,13 @@
 //! Random numbers of the binomial distribution, the same as TensorFlow's on the CPU.
 
-use super::generator::{STATE, check_algorithm, check_state, reserve}; // since 2.6
+use super::generator::{advance, check_algorithm, reserve}; // since 2.6
 use super::prelude::*;
 use super::random::read_dims;
 use super::seeded_random::read_seed;
 use crate::compute::cast::Cast;
 use crate::compute::len;
+use crate::compute::random::Philox;
 use crate::compute::random::binomial::{self, Binomial};
-use crate::compute::random::{Philox, RESERVED};
 use crate::compute::shape::Broadcast;
 use sp_plugin::kernel::Variable; // since 2.6
 use sp_plugin::kernel::{Kernel, kernels};
@@ -158,11 +158,9 @@ where
     f64: Cast<T> + Cast<U>,
 {
     check_algorithm(read_scalar("algorithm", &algorithm)?)?;
-    let generator = Philox::from_state(check_state(value.dims(), value.data())?);
     let draw = Draw::new(&shape, &counts, &probs)?;
     let mut state = value.data().to_vec();
-    let advanced = generator.skip(draw.reserved().wrapping_mul(RESERVED));
-    state[..STATE].copy_from_slice(&advanced.state());
+    let generator = advance(value.dims(), &mut state, draw.reserved())?;
     draw.write(generator, output)?;
     next.uninit(value.dims())?.copy_from_slice(&state)?;
     Ok(())

@@ -3,6 +3,7 @@
 
 use super::prelude::*;
 use crate::compute::nn::ctc::{Repeats, ctc_loss};
+use crate::compute::workspace::Buffer;
 use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
 
 /// The class of the outputs between labels.
@@ -51,6 +52,9 @@ fn loss(
             Dims(inputs.dims())
         ));
     };
+    if classes == 0 {
+        return invalid("inputs must have one class or more".into());
+    }
     let lengths = read_lengths(&sequence_length, time, batch)?;
     let labels = read_labels(&labels_indices, &labels_values, batch, classes)?;
     let mut loss = loss.zeroed(&[batch])?;
@@ -69,11 +73,11 @@ fn loss(
         let row = |step: usize| {
             (step * batch + sequence) * classes..(step * batch + sequence + 1) * classes
         };
-        let logits: Vec<f32> = (0..steps)
-            .flat_map(|it| &inputs.data()[row(it)])
-            .copied()
-            .collect();
-        let mut of_logits = vec![0.0; logits.len()];
+        let mut logits = Buffer::new(steps * classes);
+        for (step, of_step) in logits.chunks_exact_mut(classes).enumerate() {
+            of_step.copy_from_slice(&inputs.data()[row(step)]);
+        }
+        let mut of_logits = Buffer::new(logits.len());
         loss[sequence] = ctc_loss(&logits, classes, labels, BLANK, ctc.repeats, &mut of_logits);
         for (step, of_step) in of_logits.chunks_exact(classes).enumerate() {
             gradient[row(step)].copy_from_slice(of_step);

@@ -32,6 +32,8 @@ fn forward<T: Element + Precision<Compute: Tiled + Real>>(
     let mut state = call.read(operands.input_h.data(), &call.state_dims);
     let mut memory = read_memory(rnn, &call, operands);
     let mut saved = Buffer::new(call.saved()?);
+    // Steps after the end of a sequence save nothing.
+    saved.fill(T::Compute::ZERO);
     let draw = |factors: &mut [T::Compute]| rnn.draw_factors(factors, is_training);
     call.network.set_factors(&mut saved, call.count(), draw);
     let mut output = Buffer::new(call.count() * call.network.output());
@@ -84,7 +86,7 @@ fn write_vector<T: Element + Precision<Compute: Real>>(
     Ok(())
 }
 
-/// What the gradients are computed from besides the operands.
+/// The gradients of the outputs, and what the network has saved.
 struct Derived<'a, T> {
     output_backprop: In<'a, T>,
     output_h_backprop: In<'a, T>,
@@ -174,7 +176,7 @@ fn check_projection(num_proj: i64) -> Result<()> {
     }
 }
 
-/// Kernels of the networks: `name: Op, the attribute or the value of the order, inputs, outputs`.
+/// Kernels of the networks: `name: Op, [attributes and the input of the lengths], (the output in host memory)`.
 macro_rules! networks {
     ($($name:ident: $op:ident, $([$projection:ident, $time_major:ident, $lengths:ident],)? ($($host:ident)?);)*) => {$(
         #[kernel($op, T = [F16, Bf16, f32, f64])]
@@ -194,9 +196,8 @@ macro_rules! networks {
             $($projection: i64, $time_major: bool,)?
         ) -> Result<()> {
             $(check_projection($projection)?;)?
-            let (lengths, is_time_major) = (None, true);
-            $(let (lengths, is_time_major) = (lengths.or(Some($lengths)), is_time_major && $time_major);)?
-            let operands = Operands { input, input_h, input_c, params, lengths, is_time_major };
+            let operands = Operands::new([input, input_h, input_c, params]);
+            $(let operands = operands.with_lengths($lengths, $time_major);)?
             let outputs = Outputs { output, output_h, output_c, reserve_space };
             forward(rnn, &operands, is_training, outputs)?;
             $($host.zeroed(&[0])?;)?
@@ -238,9 +239,8 @@ macro_rules! gradients {
         ) -> Result<()> {
             let _ = (output, output_h, output_c, $($host)?);
             $(check_projection($projection)?;)?
-            let (lengths, is_time_major) = (None, true);
-            $(let (lengths, is_time_major) = (lengths.or(Some($lengths)), is_time_major && $time_major);)?
-            let operands = Operands { input, input_h, input_c, params, lengths, is_time_major };
+            let operands = Operands::new([input, input_h, input_c, params]);
+            $(let operands = operands.with_lengths($lengths, $time_major);)?
             let derived = Derived { output_backprop, output_h_backprop, output_c_backprop, reserve_space };
             let outputs = GradientOutputs {
                 input: input_backprop,

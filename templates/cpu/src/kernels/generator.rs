@@ -16,7 +16,16 @@ pub fn reserve(resource: Variable<'_, i64>, algorithm: i64, count: u64) -> Resul
     check_algorithm(algorithm)?;
     let mut lock = resource.lock()?;
     let mut value = lock.value()?;
-    let generator = Philox::from_state(check_state(value.dims(), &value)?);
+    let dims = InlineList::from(value.dims());
+    advance(&dims, &mut value, count)
+}
+
+/// Returns the generator of a state, and replaces the state by that after `count` numbers.
+///
+/// # Errors
+/// Returns an error if the value is not a vector, or is too short.
+pub fn advance(dims: &[usize], value: &mut [i64], count: u64) -> Result<Philox> {
+    let generator = Philox::from_state(check_state(dims, value)?);
     let next = generator.skip(count.wrapping_mul(RESERVED));
     value[..STATE].copy_from_slice(&next.state());
     Ok(generator)
@@ -26,7 +35,7 @@ pub fn reserve(resource: Variable<'_, i64>, algorithm: i64, count: u64) -> Resul
 ///
 /// # Errors
 /// Returns an error if the value is not a vector, or is too short.
-pub fn check_state(dims: &[usize], value: &[i64]) -> Result<[i64; STATE]> {
+fn check_state(dims: &[usize], value: &[i64]) -> Result<[i64; STATE]> {
     match *value {
         [low, high, key, ..] if dims.len() == 1 => Ok([low, high, key]),
         _ => Err(Error::invalid_argument(format!(

@@ -1,8 +1,7 @@
 //! The state of a generator as a tensor: the SDK's optimizer writes the op where no kernel can use a variable.
 
-use super::generator::{STATE, check_algorithm, check_state};
+use super::generator::{STATE, advance, check_algorithm};
 use super::prelude::*;
-use crate::compute::random::{Philox, RESERVED};
 use sp_plugin::kernel::{Kernel, kernels};
 
 mod ops {
@@ -35,7 +34,11 @@ fn reserve_numbers<T: Element + Into<i128>>(
     next: Out<'_, i64>,
 ) -> Result<()> {
     check_algorithm(scalar("algorithm", &algorithm)?)?;
-    let generator = Philox::from_state(check_state(value.dims(), value.data())?);
+    // An invalid shape is an error of the op that draws the numbers.
+    let sizes = reserved.data().iter().map(|it| (*it).into() as u64);
+    let count = sizes.fold(1, u64::wrapping_mul);
+    let mut advanced = value.data().to_vec();
+    let generator = advance(value.dims(), &mut advanced, count)?;
     let [low, high, key_value] = generator.state();
     state
         .uninit(&[STATE])?
@@ -44,13 +47,7 @@ fn reserve_numbers<T: Element + Into<i128>>(
     counter
         .uninit(&[2])?
         .copy_from_slice(&[low, high].map(i64::cast_unsigned))?;
-    // An invalid shape is an error of the op that draws the numbers.
-    let sizes = reserved.data().iter().map(|it| (*it).into() as u64);
-    let count = sizes.fold(1, u64::wrapping_mul);
-    let mut data = value.data().to_vec();
-    let advanced = generator.skip(count.wrapping_mul(RESERVED));
-    data[..STATE].copy_from_slice(&advanced.state());
-    next.uninit(value.dims())?.copy_from_slice(&data)?;
+    next.uninit(value.dims())?.copy_from_slice(&advanced)?;
     Ok(())
 }
 

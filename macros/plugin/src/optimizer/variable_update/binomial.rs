@@ -5,7 +5,7 @@
 
 use sp_abi::tf_datatype::TF_DataType;
 
-use super::generator::{Replaced, assign_state, read_state};
+use super::state::{Replaced, assign_state, read_state};
 use crate::graph::{Attribute, Node};
 use crate::op::RANDOM_BINOMIAL;
 use crate::optimizer::assignment;
@@ -19,8 +19,7 @@ const INPUTS: usize = 5;
 /// The type attributes of the op, and the attribute of the same type of [`RANDOM_BINOMIAL`].
 const TYPES: [(&str, &str); 3] = [("S", "S"), ("T", "T"), ("dtype", "U")];
 
-/// Replaces the node by one of the same name. Returns the nodes that it needs, or `None` if the plugin lacks the kernel, or the
-/// node is not one that TensorFlow accepts.
+/// Replaces the node by one of the same name. Returns the nodes that it needs, or `None` if the plugin lacks the kernel, or the node is not one that TensorFlow accepts.
 pub fn replace(
     node: &mut Node,
     has_kernel: impl Fn(&str, &[(&str, TF_DataType)]) -> bool,

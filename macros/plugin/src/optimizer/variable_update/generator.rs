@@ -5,7 +5,8 @@
 
 use sp_abi::tf_datatype::TF_DataType;
 
-use super::{binomial, constant};
+use super::constant;
+use super::state::{Replaced, assign_state, read_state};
 use crate::graph::{Attribute, Node};
 use crate::op::RESERVE_NUMBERS;
 use crate::optimizer::assignment;
@@ -50,21 +51,7 @@ static OPS: &[(&str, Returns)] = &[
 
 /// Returns the names of the ops.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    OPS.iter().map(|(name, _)| *name).chain([binomial::OP])
-}
-
-/// The nodes that are added for one node.
-pub struct Replaced {
-    pub read: Node,
-    pub others: Vec<Node>,
-}
-
-impl Replaced {
-    pub fn into_vec(self) -> Vec<Node> {
-        let mut nodes = self.others;
-        nodes.push(self.read);
-        nodes
-    }
+    OPS.iter().map(|(name, _)| *name)
 }
 
 /// Replaces the node by one of the same name. Returns the nodes that it needs, or `None` if it is not replaced: it is of another
@@ -73,9 +60,6 @@ pub fn replace(
     node: &mut Node,
     has_kernel: impl Fn(&str, &[(&str, TF_DataType)]) -> bool,
 ) -> Option<Replaced> {
-    if node.op == binomial::OP {
-        return binomial::replace(node, has_kernel);
-    }
     let (_, returns) = *OPS.iter().find(|(name, _)| *name == node.op)?;
     let inputs = node.inputs().filter(|it| it.output.is_some()).count();
     if inputs < INPUTS {
@@ -85,20 +69,6 @@ pub fn replace(
     types
         .are_supported(returns, has_kernel)
         .then(|| types.replace(node, returns))
-}
-
-/// Returns a read of the state after the other inputs of the node.
-pub fn read_state(node: &Node) -> Node {
-    let sources = node.inputs().skip(1).map(|it| it.node);
-    assignment::read_after(node, INT64.into(), sources)
-}
-
-/// Returns the assignment of the next state.
-pub fn assign_state(node: &Node, next: String) -> Node {
-    let mut assigned = assignment::added_node(node, "assigned", "AssignVariableOp");
-    assigned.inputs = vec![node.inputs[0].clone(), next];
-    assigned.attributes.push(("dtype".into(), INT64.into()));
-    assigned
 }
 
 /// The types of a node's inputs and numbers.

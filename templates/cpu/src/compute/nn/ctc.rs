@@ -2,7 +2,7 @@
 
 use crate::compute::workspace::Buffer;
 
-/// What repeated labels mean.
+/// The treatment of repeated labels.
 #[derive(Clone, Copy, Debug)]
 pub struct Repeats {
     /// True if repeated labels of the target are one before the loss is computed.
@@ -54,9 +54,9 @@ impl Path {
         sources.into_iter().flatten()
     }
 
-    /// Returns true if a sequence can begin at the position, or end as far before the last one.
-    fn is_boundary(position: usize) -> bool {
-        position < 2
+    /// Returns the logarithm of 1 if a sequence can begin at the position, or end as far before the last one, else of 0.
+    fn log_of_boundary(position: usize) -> f64 {
+        if position < 2 { 0.0 } else { f64::NEG_INFINITY }
     }
 }
 
@@ -65,7 +65,7 @@ impl Path {
 /// the rows of `gradient`; for an infinite loss it is the probability of each class, as on TensorFlow's CPU.
 ///
 /// # Panics
-/// Panics if the slices have different lengths or no whole rows, or a label or the blank is no class.
+/// Panics if the slices have different lengths or no whole rows, if there are no classes, or a label or the blank is none of them.
 pub fn ctc_loss(
     logits: &[f32],
     classes: usize,
@@ -75,11 +75,8 @@ pub fn ctc_loss(
     gradient: &mut [f32],
 ) -> f32 {
     assert_eq!(logits.len(), gradient.len(), "a gradient of another length");
-    assert!(
-        logits.len().is_multiple_of(classes.max(1)),
-        "a part of a row"
-    );
-    let steps = logits.len() / classes.max(1);
+    assert!(logits.len().is_multiple_of(classes), "a part of a row");
+    let steps = logits.len() / classes;
     let path = Path::new(labels, blank, repeats);
     let probabilities = log_probabilities(logits, classes);
     let emitted =
@@ -100,15 +97,18 @@ pub fn ctc_loss(
         pairs.for_each(|(out, it)| *out = it.exp() as f32);
         return f32::INFINITY;
     }
-    write_gradient(&path, steps, &probabilities, &before, total, gradient);
+    let steps = probabilities
+        .chunks_exact(classes)
+        .zip(before.chunks_exact(path.len()));
+    write_gradient(&path, classes, steps, total, gradient);
     -total as f32
 }
 
 /// Returns the logarithm of the probability of each class at each step.
 fn log_probabilities(logits: &[f32], classes: usize) -> Buffer<f64> {
     let mut out = Buffer::new(logits.len());
-    let rows = logits.chunks_exact(classes.max(1));
-    for (row, out) in rows.zip(out.chunks_exact_mut(classes.max(1))) {
+    let rows = logits.chunks_exact(classes);
+    for (row, out) in rows.zip(out.chunks_exact_mut(classes)) {
         let largest = row
             .iter()
             .fold(f64::NEG_INFINITY, |max, it| max.max(f64::from(*it)));
@@ -138,8 +138,7 @@ fn forward(path: &Path, steps: usize, emitted: impl Fn(usize, usize) -> f64) -> 
     for step in 0..steps {
         for position in 0..len {
             let sum = match step {
-                0 if Path::is_boundary(position) => 0.0,
-                0 => f64::NEG_INFINITY,
+                0 => Path::log_of_boundary(position),
                 _ => {
                     let row = &sums[(step - 1) * len..][..len];
                     path.sources(position)
@@ -152,44 +151,34 @@ fn forward(path: &Path, steps: usize, emitted: impl Fn(usize, usize) -> f64) -> 
     sums
 }
 
-/// Writes the gradient: the probability of each class less that part of it which paths of the labels have.
-fn write_gradient(
+/// Writes the gradient: the probability of each class less that part of it which paths of the labels have. A step has the logarithms
+/// of the probabilities of its classes, and of those of the paths that end at each position.
+fn write_gradient<'a>(
     path: &Path,
-    steps: usize,
-    probabilities: &[f64],
-    before: &[f64],
+    classes: usize,
+    steps: impl DoubleEndedIterator<Item = (&'a [f64], &'a [f64])>,
     total: f64,
     gradient: &mut [f32],
 ) {
-    let (len, classes) = (path.len(), probabilities.len() / steps.max(1));
+    let (len, rows) = (path.len(), gradient.chunks_exact_mut(classes).rev());
     // The logarithms of the probabilities of the steps after this one, from each position.
     let mut after: Vec<f64> = (0..len)
-        .map(|it| {
-            if Path::is_boundary(len - 1 - it) {
-                0.0
-            } else {
-                f64::NEG_INFINITY
-            }
-        })
+        .map(|it| Path::log_of_boundary(len - 1 - it))
         .collect();
-    for step in (0..steps).rev() {
-        let probabilities = &probabilities[step * classes..][..classes];
-        let mut expected = vec![0.0; classes];
-        for position in 0..len {
-            let of_paths = before[step * len + position] + after[position] - total;
-            expected[path.classes[position]] += of_paths.exp();
+    let mut earlier = vec![0.0; len];
+    for ((probabilities, before), row) in steps.rev().zip(rows) {
+        let mut expected = vec![0.0; probabilities.len()];
+        earlier.fill(f64::NEG_INFINITY);
+        for (position, class) in path.classes.iter().enumerate() {
+            expected[*class] += (before[position] + after[position] - total).exp();
+            let next = after[position] + probabilities[*class];
+            let sources = path.sources(position);
+            sources.for_each(|it| earlier[it] = log_sum(earlier[it], next));
         }
-        let row = &mut gradient[step * classes..][..classes];
         for ((out, probability), expected) in row.iter_mut().zip(probabilities).zip(expected) {
             *out = (probability.exp() - expected) as f32;
         }
-        let mut earlier = vec![f64::NEG_INFINITY; len];
-        for position in 0..len {
-            let next = after[position] + probabilities[path.classes[position]];
-            path.sources(position)
-                .for_each(|it| earlier[it] = log_sum(earlier[it], next));
-        }
-        after = earlier;
+        std::mem::swap(&mut after, &mut earlier);
     }
 }
 

@@ -167,6 +167,29 @@ pub struct Operands<'a, 'l, T> {
     pub is_time_major: bool,
 }
 
+impl<'a, 'l, T> Operands<'a, 'l, T> {
+    /// Returns the operands input, state, memory and parameters, of sequences of one length.
+    pub fn new([input, input_h, input_c, params]: [In<'a, T>; 4]) -> Self {
+        Self {
+            input,
+            input_h,
+            input_c,
+            params,
+            lengths: None,
+            is_time_major: true,
+        }
+    }
+
+    /// Returns the operands with the lengths of the sequences and the order of their dims.
+    pub fn with_lengths(self, lengths: HostIn<'l, i32>, is_time_major: bool) -> Self {
+        Self {
+            lengths: Some(lengths),
+            is_time_major,
+            ..self
+        }
+    }
+}
+
 impl Call {
     /// Checks the inputs.
     ///

@@ -1,7 +1,7 @@
 //! The vector of the parameters of a network, and its matrices and biases.
 
 use super::super::prelude::*;
-use super::call::{Rnn, check_params};
+use super::call::{Call, Rnn, check_params};
 use super::check_projection;
 use crate::compute::nn::recurrent::Network;
 use sp_plugin::kernel::{HostOut, InList, Kernel, OutList, kernels};
@@ -89,48 +89,44 @@ fn size<I: Size>(
 fn to_canonical<T: Element>(
     network: &Network,
     params: In<'_, T>,
-    outputs: [OutList<'_, T>; 2],
+    weight_outputs: OutList<'_, T>,
+    bias_outputs: OutList<'_, T>,
 ) -> Result<()> {
     check_params(network, params.dims())?;
-    for (parts, outputs) in [weights(network), biases(network)].into_iter().zip(outputs) {
-        check_count(parts.len(), outputs.len())?;
-        for (part, output) in parts.into_iter().zip(outputs) {
-            output
-                .uninit(&part.dims)?
-                .copy_from_slice(&params.data()[part.range])?;
-        }
+    check_counts(network, [weight_outputs.len(), bias_outputs.len()])?;
+    let parts = weights(network).into_iter().chain(biases(network));
+    for (part, output) in parts.zip(weight_outputs.chain(bias_outputs)) {
+        let part_of_params = &params.data()[part.range];
+        output.uninit(&part.dims)?.copy_from_slice(part_of_params)?;
     }
     Ok(())
 }
 
 fn from_canonical<T: Element>(
     network: &Network,
-    inputs: [InList<'_, T>; 2],
+    weight_inputs: InList<'_, T>,
+    bias_inputs: InList<'_, T>,
     params: Out<'_, T>,
 ) -> Result<()> {
+    let (weight_inputs, bias_inputs) = (weight_inputs.fetch()?, bias_inputs.fetch()?);
+    check_counts(network, [weight_inputs.len(), bias_inputs.len()])?;
     let mut params = params.zeroed(&[network.len()])?;
-    for (parts, inputs) in [weights(network), biases(network)].into_iter().zip(inputs) {
-        let inputs = inputs.fetch()?;
-        check_count(parts.len(), inputs.len())?;
-        for (part, input) in parts.into_iter().zip(inputs.iter()) {
-            if input.dims() != &part.dims[..] {
-                return Err(Error::invalid_argument(format!(
-                    "a matrix or bias must have shape {}, not {}",
-                    Dims(&part.dims),
-                    Dims(input.dims())
-                )));
-            }
-            params[part.range].copy_from_slice(input.data());
-        }
+    let parts = weights(network).into_iter().chain(biases(network));
+    for (part, input) in parts.zip(weight_inputs.iter().chain(bias_inputs.iter())) {
+        Call::check("a matrix or bias", input.dims(), &part.dims)?;
+        params[part.range].copy_from_slice(input.data());
     }
     Ok(())
 }
 
-fn check_count(expected: usize, found: usize) -> Result<()> {
-    match expected == found {
+/// Checks the numbers of matrices and of biases.
+fn check_counts(network: &Network, found: [usize; 2]) -> Result<()> {
+    let expected = 2 * network.cells() * network.gates();
+    match found == [expected; 2] {
         true => Ok(()),
         false => Err(Error::invalid_argument(format!(
-            "the network has {expected} matrices and as many biases, not {found}"
+            "the network has {expected} matrices and as many biases, not {} and {}",
+            found[0], found[1]
         ))),
     }
 }
@@ -151,7 +147,7 @@ macro_rules! conversions {
         ) -> Result<()> {
             $(check_projection($projection)?;)?
             let network = network(rnn, &num_layers, &num_units, &input_size)?;
-            to_canonical(&network, params, [weights, biases])
+            to_canonical(&network, params, weights, biases)
         }
 
         #[kernel($from_op, T = [F16, Bf16, f32, f64])]
@@ -167,7 +163,7 @@ macro_rules! conversions {
         ) -> Result<()> {
             $(check_projection($projection)?;)?
             let network = network(rnn, &num_layers, &num_units, &input_size)?;
-            from_canonical(&network, [weights, biases], params)
+            from_canonical(&network, weights, biases, params)
         }
     )*};
 }

@@ -24,7 +24,21 @@ pub struct Sums<'a, T> {
     pub biases: [&'a [T]; 2],
 }
 
-/// What a step leaves for the gradients.
+impl<T: Real> Sums<'_, T> {
+    fn of_input(&self, at: usize) -> T {
+        self.input[at] + self.biases[0][at]
+    }
+
+    fn of_state(&self, at: usize) -> T {
+        self.state[at] + self.biases[1][at]
+    }
+
+    fn total(&self, at: usize) -> T {
+        self.of_input(at) + self.of_state(at)
+    }
+}
+
+/// The values of a step that its gradients are computed from.
 pub struct SavedStep<'a, T> {
     pub gates: &'a [T],
     pub memory: &'a [T],
@@ -79,33 +93,26 @@ impl Cell {
         gates: &mut [T],
     ) {
         let units = output.len();
-        let input = |at: usize| sums.input[at] + sums.biases[0][at];
-        let state = |at: usize| sums.state[at] + sums.biases[1][at];
-        let sum = |gate: usize, unit: usize| {
-            let at = gate * units + unit;
-            input(at) + state(at)
-        };
         for unit in 0..units {
+            let at = |gate: usize| gate * units + unit;
             match self {
-                Self::Relu => {
-                    let sum = sum(0, unit);
-                    // NaN is not below 0.
-                    output[unit] = if sum < T::ZERO { T::ZERO } else { sum };
-                }
-                Self::Tanh => output[unit] = sum(0, unit).hyperbolic_tangent(),
+                // NaN is not below 0.
+                Self::Relu if sums.total(unit) < T::ZERO => output[unit] = T::ZERO,
+                Self::Relu => output[unit] = sums.total(unit),
+                Self::Tanh => output[unit] = sums.total(unit).hyperbolic_tangent(),
                 Self::Lstm => {
-                    let [read, forget, write] = [0, 1, 3].map(|gate| sum(gate, unit).logistic());
-                    let new = sum(2, unit).hyperbolic_tangent();
+                    let [read, forget, write] = [0, 1, 3].map(|it| sums.total(at(it)).logistic());
+                    let new = sums.total(at(2)).hyperbolic_tangent();
                     memory[unit] = forget * memory[unit] + read * new;
                     output[unit] = write * memory[unit].hyperbolic_tangent();
                     store(gates, unit, [read, forget, new, write]);
                 }
                 Self::Gru | Self::GruUpdateFirst => {
-                    let [reset, update] = self.gru_gates().map(|gate| sum(gate, unit).logistic());
-                    let at = 2 * units + unit;
-                    let new = (input(at) + reset * state(at)).hyperbolic_tangent();
+                    let [reset, update] = self.gru_gates().map(|it| sums.total(at(it)).logistic());
+                    let state = sums.of_state(at(2));
+                    let new = (sums.of_input(at(2)) + reset * state).hyperbolic_tangent();
                     output[unit] = new + update * (output[unit] - new);
-                    store(gates, unit, [reset, update, new, state(at)]);
+                    store(gates, unit, [reset, update, new, state]);
                 }
             }
         }
@@ -113,55 +120,76 @@ impl Cell {
 
     /// Computes the gradients of a step. The output's gradient is replaced by that part of the previous output's gradient which does
     /// not come from the sums, the memory's by that of the previous memory.
-    pub fn gradients<T: Real>(self, saved: &SavedStep<'_, T>, g: StepGradients<'_, T>) {
-        let units = g.output.len();
-        let of_logistic = |y: T, gradient: T| gradient * y * (T::ONE - y);
-        let of_tanh = |y: T, gradient: T| gradient * (T::ONE - y * y);
-        for unit in 0..units {
-            let gradient = g.output[unit];
-            let [old_memory, old_output] = saved.previous.map(|it| it.get(unit).copied());
+    pub fn gradients<T: Real>(self, saved: &SavedStep<'_, T>, mut g: StepGradients<'_, T>) {
+        for unit in 0..g.output.len() {
             match self {
-                Self::Relu | Self::Tanh => {
-                    let y = saved.output[unit];
-                    let sum = match self {
-                        Self::Relu if y > T::ZERO => gradient,
-                        Self::Relu => T::ZERO,
-                        _ => of_tanh(y, gradient),
-                    };
-                    g.output[unit] = T::ZERO;
-                    store(g.input_sums, unit, [sum]);
-                    store(g.state_sums, unit, [sum]);
-                }
-                Self::Lstm => {
-                    let [read, forget, new, write] = load(saved.gates, unit);
-                    let memory = saved.memory[unit].hyperbolic_tangent();
-                    let of_memory = of_tanh(memory, gradient * write) + g.memory[unit];
-                    let old = old_memory.unwrap_or_default();
-                    let sums = [
-                        of_logistic(read, of_memory * new),
-                        of_logistic(forget, of_memory * old),
-                        of_tanh(new, of_memory * read),
-                        of_logistic(write, gradient * memory),
-                    ];
-                    g.output[unit] = T::ZERO;
-                    g.memory[unit] = of_memory * forget;
-                    store(g.input_sums, unit, sums);
-                    store(g.state_sums, unit, sums);
-                }
-                Self::Gru | Self::GruUpdateFirst => {
-                    let [reset, update, new, state] = load(saved.gates, unit);
-                    let old = old_output.unwrap_or_default();
-                    let of_new = of_tanh(new, gradient * (T::ONE - update));
-                    let of_update = of_logistic(update, gradient * (old - new));
-                    let of_reset = of_logistic(reset, of_new * state);
-                    g.output[unit] = gradient * update;
-                    let [first, second] = self.gru_gates().map(|it| [of_reset, of_update][it]);
-                    store(g.input_sums, unit, [first, second, of_new]);
-                    store(g.state_sums, unit, [first, second, of_new * reset]);
-                }
+                Self::Relu | Self::Tanh => self.simple_gradients(saved, &mut g, unit),
+                Self::Lstm => lstm_gradients(saved, &mut g, unit),
+                Self::Gru | Self::GruUpdateFirst => self.gru_gradients(saved, &mut g, unit),
             }
         }
     }
+
+    fn simple_gradients<T: Real>(
+        self,
+        saved: &SavedStep<'_, T>,
+        g: &mut StepGradients<'_, T>,
+        unit: usize,
+    ) {
+        let y = saved.output[unit];
+        let sum = match self {
+            Self::Relu if y > T::ZERO => g.output[unit],
+            Self::Relu => T::ZERO,
+            _ => of_tanh(y, g.output[unit]),
+        };
+        g.output[unit] = T::ZERO;
+        store(g.input_sums, unit, [sum]);
+        store(g.state_sums, unit, [sum]);
+    }
+
+    fn gru_gradients<T: Real>(
+        self,
+        saved: &SavedStep<'_, T>,
+        g: &mut StepGradients<'_, T>,
+        unit: usize,
+    ) {
+        let [reset, update, new, state] = load(saved.gates, unit);
+        let ([_, old], gradient) = (saved.previous, g.output[unit]);
+        let of_new = of_tanh(new, gradient * (T::ONE - update));
+        let of_update = of_logistic(update, gradient * (old[unit] - new));
+        let of_reset = of_logistic(reset, of_new * state);
+        g.output[unit] = gradient * update;
+        let [first, second] = self.gru_gates().map(|it| [of_reset, of_update][it]);
+        store(g.input_sums, unit, [first, second, of_new]);
+        store(g.state_sums, unit, [first, second, of_new * reset]);
+    }
+}
+
+fn lstm_gradients<T: Real>(saved: &SavedStep<'_, T>, g: &mut StepGradients<'_, T>, unit: usize) {
+    let [read, forget, new, write] = load(saved.gates, unit);
+    let ([old, _], gradient) = (saved.previous, g.output[unit]);
+    let memory = saved.memory[unit].hyperbolic_tangent();
+    let of_memory = of_tanh(memory, gradient * write) + g.memory[unit];
+    let sums = [
+        of_logistic(read, of_memory * new),
+        of_logistic(forget, of_memory * old[unit]),
+        of_tanh(new, of_memory * read),
+        of_logistic(write, gradient * memory),
+    ];
+    g.output[unit] = T::ZERO;
+    g.memory[unit] = of_memory * forget;
+    store(g.input_sums, unit, sums);
+    store(g.state_sums, unit, sums);
+}
+
+/// Returns the gradient of the operand of a logistic function with the result `y`.
+fn of_logistic<T: Real>(y: T, gradient: T) -> T {
+    gradient * y * (T::ONE - y)
+}
+
+/// Returns the gradient of the operand of a hyperbolic tangent with the result `y`.
+fn of_tanh<T: Real>(y: T, gradient: T) -> T {
+    gradient * (T::ONE - y * y)
 }
 
 /// Writes the elements of a unit, one of each vector.

@@ -7,6 +7,8 @@
 mod backward;
 mod cell;
 mod forward;
+mod pass;
+mod saved;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +17,7 @@ pub use cell::Cell;
 pub use forward::{Results, forward};
 
 use crate::compute::arith::Number;
+use crate::compute::matmul::Product;
 use crate::compute::workspace::Buffer;
 use std::ops::Range;
 
@@ -99,7 +102,7 @@ impl Steps<'_> {
 }
 
 impl Network {
-    /// Creates a network. Returns `None` if it has no layer or more than 2^40 parameters, or if it adds inputs to gates of
+    /// Creates a network. Returns `None` if it has no layer, more than about 2^40 layers or parameters, or if it adds inputs to gates of
     /// another size.
     pub fn new(cell: Cell, sizes: Sizes) -> Option<Self> {
         let network = Self {
@@ -111,17 +114,22 @@ impl Network {
             skips_input: sizes.skips_input,
         };
         let is_possible = !sizes.skips_input || sizes.input == sizes.units;
-        let sizes = [sizes.layers, sizes.input, sizes.units].map(|it| it as u128);
-        let [layers, input, units] = sizes;
-        let rows = 8_u128.checked_mul(layers)?.checked_mul(units)?;
-        let columns = input.checked_add(units.checked_mul(3)?)?.checked_add(2)?;
+        // A layer without units counts as one with a unit.
+        let rows = 8_usize
+            .checked_mul(sizes.layers)?
+            .checked_mul(sizes.units.max(1))?;
+        let columns = sizes
+            .units
+            .checked_mul(3)?
+            .checked_add(2)?
+            .checked_add(sizes.input)?;
         let is_small = rows.checked_mul(columns)? <= 1 << 40;
-        (is_possible && is_small && layers > 0).then_some(network)
+        (is_possible && is_small && sizes.layers > 0).then_some(network)
     }
 
-    /// Returns true if no step has an output. There may be many such steps: a tensor without elements can have any dims.
-    fn has_no_output(&self, steps: &Steps<'_>) -> bool {
-        steps.time == 0 || steps.batch == 0 || self.units == 0
+    /// Returns true if so many steps have no output. There may be many: a tensor without elements can have any dims.
+    fn has_no_output(&self, steps: usize) -> bool {
+        steps == 0 || self.units == 0
     }
 
     /// Returns the number of layers, each counted once for each direction.
@@ -149,6 +157,15 @@ impl Network {
         self.directions * self.units
     }
 
+    /// Returns the number of elements of the memory of a sequence.
+    fn memory(&self) -> usize {
+        if self.cell == Cell::Lstm {
+            self.units
+        } else {
+            0
+        }
+    }
+
     /// Returns the number of elements of a layer's input.
     pub fn width(&self, layer: usize) -> usize {
         if layer == 0 {
@@ -160,10 +177,7 @@ impl Network {
 
     /// Returns the number of parameters.
     pub fn len(&self) -> usize {
-        let matrices: usize = (0..self.layers)
-            .map(|layer| self.directions * self.matrices(layer))
-            .sum();
-        matrices + 2 * self.cells() * self.rows()
+        self.matrices_before(self.layers) + 2 * self.cells() * self.rows()
     }
 
     /// Returns true if no layer has units.
@@ -173,10 +187,7 @@ impl Network {
 
     /// Returns the positions of the parameters of a layer and direction.
     pub fn parameters(&self, layer: usize, direction: usize) -> Parameters {
-        let before: usize = (0..layer)
-            .map(|it| self.directions * self.matrices(it))
-            .sum();
-        let start = before + direction * self.matrices(layer);
+        let start = self.matrices_before(layer) + direction * self.matrices(layer);
         let input = start..start + self.rows() * self.columns(layer);
         let state = input.end..input.end + self.rows() * self.units;
         let (rows, cell) = (self.rows(), layer * self.directions + direction);
@@ -196,6 +207,14 @@ impl Network {
         cells.map(|(layer, direction)| self.parameters(layer, direction))
     }
 
+    /// Returns the number of elements of the matrices of so many layers.
+    fn matrices_before(&self, layers: usize) -> usize {
+        let Some(others) = layers.checked_sub(1) else {
+            return 0;
+        };
+        self.directions * (self.matrices(0) + others * self.matrices(1))
+    }
+
     /// Returns the number of elements of the two matrices of a layer and direction.
     fn matrices(&self, layer: usize) -> usize {
         self.rows() * (self.columns(layer) + self.units)
@@ -206,89 +225,6 @@ impl Network {
         match layer == 0 && self.skips_input {
             true => 0,
             false => self.width(layer),
-        }
-    }
-
-    /// Returns the number of elements that [`forward`] saves for [`backward`] for so many steps of all sequences, or `None` if it is
-    /// above 2^62.
-    pub fn saved(&self, steps: usize) -> Option<usize> {
-        let of_step = self.cells() * self.saved_of_cell() + (self.layers - 1) * self.output();
-        of_step.checked_mul(steps).filter(|it| *it <= 1 << 62)
-    }
-
-    /// Returns the number of elements that a step of a layer and direction saves: its gates, its state and its output.
-    fn saved_of_cell(&self) -> usize {
-        (self.cell.saved_gates() + 1 + usize::from(self.cell == Cell::Lstm)) * self.units
-    }
-}
-
-/// The elements that a layer and direction saves.
-struct Saved<S> {
-    gates: S,
-    memory: S,
-    outputs: S,
-}
-
-/// The elements that a layer saves: the factors of its inputs, and those of each direction.
-struct SavedLayer<S> {
-    factors: S,
-    directions: Vec<Saved<S>>,
-}
-
-/// A slice that is divided from its start.
-trait Split {
-    /// Returns the first elements, and keeps the others.
-    fn take_first(&mut self, count: usize) -> Self;
-}
-
-impl<T> Split for &[T] {
-    fn take_first(&mut self, count: usize) -> Self {
-        let (first, rest) = self.split_at(count);
-        *self = rest;
-        first
-    }
-}
-
-impl<T> Split for &mut [T] {
-    fn take_first(&mut self, count: usize) -> Self {
-        let (first, rest) = std::mem::take(self).split_at_mut(count);
-        *self = rest;
-        first
-    }
-}
-
-impl Network {
-    /// Writes the factors by which the inputs of each layer but the first are multiplied; `draw` is called once for each of them.
-    ///
-    /// # Panics
-    /// Panics if `saved` has another length than [`saved`](Self::saved) returns for so many steps.
-    pub fn set_factors<T>(&self, saved: &mut [T], steps: usize, mut draw: impl FnMut(&mut [T])) {
-        let layers = self.split(saved, steps);
-        layers.into_iter().skip(1).for_each(|it| draw(it.factors));
-    }
-
-    /// Divides the elements that are saved.
-    fn split<S: Split>(&self, mut saved: S, steps: usize) -> Vec<SavedLayer<S>> {
-        let mut take = |count: usize| saved.take_first(count * steps);
-        let layers = (0..self.layers).map(|layer| SavedLayer {
-            factors: take(if layer == 0 { 0 } else { self.output() }),
-            directions: (0..self.directions)
-                .map(|_| Saved {
-                    gates: take(self.cell.saved_gates() * self.units),
-                    memory: take(self.memory()),
-                    outputs: take(self.units),
-                })
-                .collect(),
-        });
-        layers.collect()
-    }
-
-    /// Returns the number of elements of the memory of a sequence.
-    fn memory(&self) -> usize {
-        if self.cell == Cell::Lstm {
-            self.units
-        } else {
-            0
         }
     }
 }
@@ -310,4 +246,24 @@ fn add<T: Number>(sums: &mut [T], terms: &[T]) {
     for (sum, term) in sums.iter_mut().zip(terms) {
         *sum = sum.plus(*term);
     }
+}
+
+/// Returns a product of matrices that are not transposed.
+fn product(m: usize, k: usize, n: usize) -> Product {
+    Product {
+        m,
+        k,
+        n,
+        transpose_a: false,
+        transpose_b: false,
+    }
+}
+
+/// Returns a row of a matrix of so many columns.
+fn row<T>(x: &[T], at: usize, columns: usize) -> &[T] {
+    &x[at * columns..][..columns]
+}
+
+fn row_mut<T>(x: &mut [T], at: usize, columns: usize) -> &mut [T] {
+    &mut x[at * columns..][..columns]
 }
