@@ -14,9 +14,9 @@ LABELS = [[1, 2, 2, 4], [3], [2, 2, 2], [4]]
 
 
 def arguments(labels=LABELS, lengths=LENGTHS):
-    indices = [[sequence, at] for sequence, it in enumerate(labels) for at in range(len(it))]
+    indices = np.array([[sequence, at] for sequence, it in enumerate(labels) for at in range(len(it))], np.int64).reshape(-1, 2)
     values = np.array([it for sequence in labels for it in sequence], np.int32)
-    return dict(labels_indices=np.array(indices, np.int64), labels_values=values, sequence_length=np.array(lengths, np.int32))
+    return dict(labels_indices=indices, labels_values=values, sequence_length=np.array(lengths, np.int32))
 
 
 def both(attributes, labels=LABELS):
@@ -58,3 +58,8 @@ def test_more_labels_than_steps_have_no_loss_if_they_are_ignored():
 def test_wrong_arguments_are_errors(change, message):
     with tf.device(f"{DEVICE}:0"), pytest.raises(tf.errors.InvalidArgumentError, match=message):
         tf.raw_ops.CTCLossV2(inputs=tf.zeros([TIME, BATCH, CLASSES]), **arguments(**change))
+
+
+def test_inputs_without_classes_are_an_error():
+    with tf.device(f"{DEVICE}:0"), pytest.raises(tf.errors.InvalidArgumentError, match="inputs must have one class or more"):
+        tf.raw_ops.CTCLossV2(inputs=tf.zeros([TIME, BATCH, 0]), **arguments([[]] * BATCH))
