@@ -54,7 +54,8 @@ class Run:
         os.environ["SP_KERAS_RUN"] = str(self.input)
         status = 70
         try:
-            options = ["-q", "-p", "conftest", "-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={ROOT}"]
+            # Other tracebacks than Python's own take pytest a second for each failed test.
+            options = ["-q", "--tb=native", "-p", "conftest", "-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={ROOT}"]
             status = pytest.main([*options, f"--basetemp={self.home}/tmp", str(ROOT / self.file)])
         finally:
             sys.stdout.flush(), sys.stderr.flush()

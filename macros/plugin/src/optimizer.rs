@@ -4,6 +4,7 @@
 //! devices the graph has nodes. If one returns an error, TensorFlow logs it and uses the graph unchanged.
 
 mod assignment;
+mod collective;
 mod condition;
 mod core_fusion;
 mod declined;
@@ -223,6 +224,8 @@ fn apply_rewrites<O: Optimizer>(
     let new_graph = temporary_sum::replace(bytes, device_type)?.or(new_graph);
     let bytes = new_graph.as_deref().unwrap_or(item.bytes());
     let new_graph = core_fusion::place_on_cpu(bytes, device_type)?.or(new_graph);
+    let bytes = new_graph.as_deref().unwrap_or(item.bytes());
+    let new_graph = collective::replace(bytes, device_type)?.or(new_graph);
     let settings = FusionSettings {
         chains: O::FUSIONS,
         elementwise: O::ELEMENTWISE,

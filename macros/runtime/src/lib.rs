@@ -30,7 +30,7 @@ pub mod release;
 pub mod report;
 mod reservation;
 mod status;
-mod symbol;
+pub mod symbol;
 pub mod validation;
 pub mod writer;
 

@@ -1,11 +1,12 @@
 //! `TF_KernelBuilder`: a kernel's description until TensorFlow registers it.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use sp_abi::kernels::TF_KernelBuilder_Label; // since 2.11
 use sp_abi::kernels::TF_NewAsyncKernelBuilder; // since 2.13
+use sp_abi::kernels::TF_OpKernelConstruction; // since 2.11
 use sp_abi::kernels::{
     TF_DeleteKernelBuilder, TF_KernelBuilder, TF_KernelBuilder_HostMemory,
     TF_KernelBuilder_Priority, TF_KernelBuilder_TypeConstraint, TF_NewKernelBuilder,
@@ -18,6 +19,10 @@ use super::spec::Kernel;
 use super::status::with_status;
 use super::{compare, driver};
 use crate::{Device, Error, Result};
+
+/// A function that constructs a kernel, and one that deletes it.
+type CreateCall = unsafe extern "C" fn(*mut TF_OpKernelConstruction) -> *mut c_void; // since 2.11
+type DeleteCall = unsafe extern "C" fn(*mut c_void); // since 2.11
 
 /// The description of a kernel that is about to be registered, for `#[kernel(.., configure = function)]`.
 // Dropping it deletes it; `register` transfers it to TensorFlow.
@@ -54,6 +59,22 @@ impl KernelBuilder {
         let compute = Some(compute);
         // SAFETY: the names are C strings, which TensorFlow copies; the functions belong together.
         Self::from_raw(unsafe { new(op, device_type, create, compute, delete) })
+    }
+
+    // since 2.11
+    /// Creates the description of a kernel of functions that belong together.
+    pub(super) fn from_functions(
+        op: &CStr,
+        device_type: &CStr,
+        (create, compute, delete): (CreateCall, driver::ComputeCall, DeleteCall),
+    ) -> Result<Self> {
+        let (op, device_type, new) = (
+            op.as_ptr(),
+            device_type.as_ptr(),
+            TF_NewKernelBuilder.get()?,
+        );
+        // SAFETY: the names are C strings, which TensorFlow copies; the caller states that the functions belong together.
+        Self::from_raw(unsafe { new(op, device_type, Some(create), Some(compute), Some(delete)) })
     }
 
     fn from_raw(builder: *mut TF_KernelBuilder) -> Result<Self> {

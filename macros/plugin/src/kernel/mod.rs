@@ -16,6 +16,7 @@ mod check;
 mod compare;
 mod construction;
 mod context;
+mod cuda_build; // since 2.11
 mod device_context;
 mod device_output;
 mod driver;
@@ -52,6 +53,7 @@ pub(crate) use call::Operation;
 pub use call_info::CallInfo;
 pub(crate) use calls::{first_table, has_label, is_registered}; // since 2.6
 pub use calls::{report, write_calls};
+pub(crate) use cuda_build::is_registered as replaces_kernels_for_cuda; // since 2.11
 pub use device_context::Context;
 pub use device_output::{DeviceForwarded, DeviceOut};
 pub use function_name::FunctionName; // since 2.11

@@ -1,7 +1,7 @@
 //! The attributes of a node that the C API returns in a serialized `NodeDef` only: shapes known in part, functions,
 //! and lists of them.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
 use super::shape::PartialShape;
 use crate::graph::OwnedBuffer;
@@ -10,6 +10,7 @@ use crate::{Error, Result};
 
 /// Numbers of fields in TensorFlow's messages.
 mod field {
+    pub const NODE_OP: u64 = 2;
     /// `NodeDef.attr`, a map.
     pub const NODE_ATTRIBUTE: u64 = 5;
     pub const MAP_KEY: u64 = 1;
@@ -80,6 +81,29 @@ impl NodeDef {
         let functions = bytes_of(list, field::LIST_FUNCTION)?.into_iter();
         functions.map(parse_function).collect()
     }
+}
+
+impl NodeDef {
+    /// Returns the op and its attributes, each a serialized `AttrValue`. Those with an underscore are of the graph, not of the op.
+    ///
+    /// # Errors
+    /// Returns an error if the message is malformed.
+    pub fn op_and_attributes(&self) -> Result<(CString, Vec<(CString, Vec<u8>)>)> {
+        let op = bytes_of(self.0.bytes(), field::NODE_OP)?.pop();
+        let mut attributes = Vec::new();
+        for entry in bytes_of(self.0.bytes(), field::NODE_ATTRIBUTE)? {
+            let name = bytes_of(entry, field::MAP_KEY)?.pop().unwrap_or_default();
+            let value = bytes_of(entry, field::MAP_VALUE)?.pop().unwrap_or_default();
+            if !name.starts_with(b"_") {
+                attributes.push((c_string(name)?, value.to_vec()));
+            }
+        }
+        Ok((c_string(op.unwrap_or_default())?, attributes))
+    }
+}
+
+fn c_string(text: &[u8]) -> Result<CString> {
+    CString::new(text).map_err(|_| malformed())
 }
 
 /// Returns the `AttrValue` of an attribute.

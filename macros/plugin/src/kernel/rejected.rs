@@ -20,6 +20,7 @@ use sp_runtime::{HostFunction, Releases};
 use super::attribute::Construction;
 use super::builder::KernelBuilder;
 use super::call::Call;
+use super::cuda_build; // since 2.11
 use super::lacking::{self, Lacking};
 use super::spec::{Kernel, KernelTable, OpSpec, Options, State};
 use crate::{Bf16, Bool, Complex64, Complex128, Device, Element, Error, F16, Result, platform};
@@ -28,7 +29,7 @@ use crate::{Bf16, Bool, Complex64, Complex128, Device, Element, Error, F16, Resu
 const PRIORITY: i32 = -1;
 
 /// The priority above core's kernels of type GPU, and below those of the plugin.
-const PRIORITY_ON_GPU: i32 = 1;
+const PRIORITY_ON_GPU: i32 = 200;
 
 /// A kernel that returns an error.
 struct Rejection {
@@ -162,6 +163,11 @@ rejections! { of_xla, None, "tf.device(\"CPU\")";
     XlaVariadicReduceV2 XlaVariadicSort XlaWhile
 }
 
+// Python writes them for devices of type GPU up to 2.14. The plugin's optimizer replaces them.
+rejections! { of_nccl, None, "tf.distribute.ReductionToOneDevice";
+    NcclAllReduce NcclReduce NcclBroadcast
+}
+
 const fn name(text: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(name) => name,
@@ -210,6 +216,7 @@ pub(super) fn register<D: Device>(device_type: &'static CStr) {
         if device_type == c"GPU" {
             register_all::<D>(&of_type_gpu(), device_type);
         }
+        cuda_build::register(device_type); // since 2.11
     });
     if platform::has_other_devices() {
         OTHER_DEVICE.call_once(|| {
@@ -263,6 +270,7 @@ fn of_all_devices() -> Vec<Rejection> {
 /// Returns the further kernels of a device of type GPU.
 fn of_type_gpu() -> Vec<Rejection> {
     let mut rejections = of_xla();
+    rejections.extend(of_nccl());
     rejections
         .iter_mut()
         .for_each(|it| it.priority = PRIORITY_ON_GPU);

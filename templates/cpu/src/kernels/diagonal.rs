@@ -63,9 +63,11 @@ fn split_matrix(dims: &[usize]) -> Result<(&[usize], [usize; 2])> {
     }
 }
 
-/// Returns the bytes of a scalar.
+/// Returns the bytes of a scalar, or of a vector of one element, which TensorFlow accepts too.
 fn scalar<'a>(name: &str, value: &'a BytesIn<'_>) -> Result<&'a [MaybeUninit<u8>]> {
-    check_scalar(name, value.dims())?;
+    if value.dims() != [1] {
+        check_scalar(name, value.dims())?;
+    }
     Ok(value.as_uninit_slice())
 }
 
@@ -173,7 +175,10 @@ fn diag_v2(
     output: BytesOut<'_>,
 ) -> Result<()> {
     let padding = scalar("padding_value", &padding_value)?;
-    let stated = [num_rows.scalar()?.into(), num_cols.scalar()?.into()];
+    let stated = [
+        read_scalar("num_rows", &num_rows)?.into(),
+        read_scalar("num_cols", &num_cols)?.into(),
+    ];
     write_matrices(
         diagonal,
         diagonals(&k)?,
@@ -195,7 +200,10 @@ fn diag_v3(
     align: Align,
 ) -> Result<()> {
     let padding = scalar("padding_value", &padding_value)?;
-    let stated = [num_rows.scalar()?.into(), num_cols.scalar()?.into()];
+    let stated = [
+        read_scalar("num_rows", &num_rows)?.into(),
+        read_scalar("num_cols", &num_cols)?.into(),
+    ];
     write_matrices(diagonal, diagonals(&k)?, stated, align, padding, output)
 }
 
@@ -257,7 +265,10 @@ fn band_part(
     band: BytesOut<'_>,
 ) -> Result<()> {
     let (_, sizes) = split_matrix(input.dims())?;
-    let limits = [num_lower.scalar()?, num_upper.scalar()?];
+    let limits = [
+        read_index("num_lower", &num_lower)?,
+        read_index("num_upper", &num_upper)?,
+    ];
     let names = [("num_lower", "rows"), ("num_upper", "columns")];
     for ((limit, size), (name, unit)) in limits.iter().zip(sizes).zip(names) {
         if usize::try_from(*limit).is_ok_and(|it| it > size) {

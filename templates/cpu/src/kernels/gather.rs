@@ -16,7 +16,13 @@ fn gather_v2<I: Element + GatherIndex>(
     output: BytesOut<'_>,
     batch_dims: i64,
 ) -> Result<()> {
-    gather_along(params, indices, axis.scalar()?, batch_dims, output)
+    gather_along(
+        params,
+        indices,
+        read_index("axis", &axis)?,
+        batch_dims,
+        output,
+    )
 }
 
 #[kernel(Gather, Tparams = [..], Tindices: I = [i32, i64])]

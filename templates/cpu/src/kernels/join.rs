@@ -133,7 +133,7 @@ fn split(
     mut output: BytesOutList<'_>,
 ) -> Result<()> {
     let (dims, count) = (value.dims(), output.len());
-    let axis = resolve_axis(split_dim.scalar()?.into(), dims.len())?;
+    let axis = resolve_axis(read_scalar("split_dim", &split_dim)?.into(), dims.len())?;
     if count == 1 {
         return output.try_for_each(|it| it.set(&value));
     }

@@ -171,7 +171,7 @@ pub fn table() -> Vec<&'static Kernel> {
 
 /// Imports of all kernel files.
 mod prelude {
-    pub(super) use super::{check_scalar, list, read_scalar};
+    pub(super) use super::{check_scalar, list, read_index, read_scalar};
     pub(super) use crate::compute::arith::{self, Float, Number};
     pub(super) use crate::compute::error::Dims;
     pub(super) use crate::compute::inline::InlineList;
@@ -194,6 +194,15 @@ fn list(values: &HostIn<'_, Integer>) -> InlineList<i64> {
 /// # Errors
 /// Returns an error if it is no scalar.
 fn read_scalar<T: Element>(name: &str, input: &HostIn<'_, T>) -> Result<T> {
+    check_scalar(name, input.dims())?;
+    input.scalar()
+}
+
+/// Returns the element of a scalar of either integer type.
+///
+/// # Errors
+/// Returns an error if it is no scalar.
+fn read_index(name: &str, input: &HostIn<'_, Integer>) -> Result<i64> {
     check_scalar(name, input.dims())?;
     input.scalar()
 }

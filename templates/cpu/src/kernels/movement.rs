@@ -33,8 +33,7 @@ pub fn write_view<S: Placement>(
 }
 
 /// Converts dims or counts that must not be negative.
-pub fn sizes(name: &str, values: &HostIn<'_, Index>) -> Result<InlineList<usize>> {
-    check_vector(name, values.dims())?;
+fn sizes(name: &str, values: &HostIn<'_, Index>) -> Result<InlineList<usize>> {
     let mut sizes = InlineList::new(0);
     for value in values.iter() {
         sizes.push(usize::try_from(value).map_err(|_| {
@@ -63,6 +62,15 @@ pub fn check_vector(name: &str, dims: &[usize]) -> Result<()> {
     }
 }
 
+/// Checks that an argument has at most one axis. Reshape and Fill accept a scalar as the only dim of a shape.
+pub fn check_vector_or_scalar(name: &str, dims: &[usize]) -> Result<()> {
+    if dims.is_empty() {
+        Ok(())
+    } else {
+        check_vector(name, dims)
+    }
+}
+
 #[kernel(Transpose, T = [..])]
 fn transpose(x: BytesIn<'_>, perm: HostIn<'_, Index>, y: BytesOut<'_>) -> Result<()> {
     check_vector("perm", perm.dims())?;
@@ -72,6 +80,7 @@ fn transpose(x: BytesIn<'_>, perm: HostIn<'_, Index>, y: BytesOut<'_>) -> Result
 
 #[kernel(Tile, T = [..])]
 fn tile(input: BytesIn<'_>, multiples: HostIn<'_, Index>, output: BytesOut<'_>) -> Result<()> {
+    check_vector("multiples", multiples.dims())?;
     let counts = sizes("multiples", &multiples)?;
     if counts.len() != input.dims().len() {
         return Err(Error::invalid_argument(format!(
@@ -97,6 +106,12 @@ fn broadcast_to(
 
 /// Converts a shape: a vector, or an empty tensor of any rank.
 pub fn shape_of(shape: &HostIn<'_, Index>) -> Result<InlineList<usize>> {
+    check_vector("a shape", shape.dims())?;
+    checked_sizes(shape)
+}
+
+/// Converts the elements of a shape.
+fn checked_sizes(shape: &HostIn<'_, Index>) -> Result<InlineList<usize>> {
     let dims = sizes("a shape", shape)?;
     checked_len(&dims)?;
     Ok(dims)
@@ -141,7 +156,8 @@ fn fill(
     value: BytesIn<'_, HostInt32>,
     output: BytesOut<'_, HostInt32>,
 ) -> Result<()> {
-    let dims = shape_of(&dims)?;
+    check_vector_or_scalar("dims", dims.dims())?;
+    let dims = checked_sizes(&dims)?;
     if !value.dims().is_empty() && value.dims() != [1] {
         let message = format!("value must be a scalar, got shape {:?}", value.dims());
         return Err(Error::invalid_argument(message));

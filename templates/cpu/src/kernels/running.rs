@@ -15,7 +15,7 @@ pub fn plan_running(
     axis: &HostIn<'_, Index>,
     [is_exclusive, is_reverse]: [bool; 2],
 ) -> Result<Running> {
-    let axis = resolve_axis(axis.scalar()?, dims.len())?;
+    let axis = resolve_axis(read_index("axis", axis)?, dims.len())?;
     Ok(Running {
         shape: [len(&dims[..axis]), dims[axis], len(&dims[axis + 1..])],
         is_exclusive,

@@ -97,7 +97,7 @@ fn top_k<T: Element + Order>(
     values: Out<'_, T>,
     indices: BytesOut<'_>,
 ) -> Result<()> {
-    let stated = k.scalar()?;
+    let stated = read_index("k", &k)?;
     let Some((row_len, _)) = input.dims().split_last() else {
         return Err(Error::invalid_argument(
             "input must have rows, but is a scalar",
@@ -133,7 +133,8 @@ macro_rules! extremes {
             dimension: HostIn<'_, Index>,
             output: BytesOut<'_>,
         ) -> Result<()> {
-            write_extreme(Extreme::$extreme, T::$start, input, dimension.scalar()?, output)
+            let axis = read_index("dimension", &dimension)?;
+            write_extreme(Extreme::$extreme, T::$start, input, axis, output)
         }
     )*};
 }

@@ -26,7 +26,7 @@ macro_rules! unsorted {
             num_segments: HostIn<'_, Index>,
             output: Out<'_, T>,
         ) -> Result<()> {
-            let stated = num_segments.scalar()?;
+            let stated = read_index("num_segments", &num_segments)?;
             write_unsorted(data, to_indices(&segment_ids)?, segment_ids.dims(), stated, $start, $f, output)
         }
     )*};
@@ -86,7 +86,7 @@ fn unsorted_sum_complex(
     output: Out<'_, Complex64>,
 ) -> Result<()> {
     let (dims, id_dims) = (data.dims(), segment_ids.dims());
-    let (segments, row) = unsorted_dims(dims, id_dims, num_segments.scalar()?)?;
+    let (segments, row) = unsorted_dims(dims, id_dims, read_index("num_segments", &num_segments)?)?;
     let mut output = output.zeroed(&[&[segments], row].concat())?;
     let (x, sums, width) = (parts(data.data()), parts_mut(&mut output), len(row) * 2);
     let ids = to_indices(&segment_ids)?;

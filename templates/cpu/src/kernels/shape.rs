@@ -1,6 +1,6 @@
 //! Kernels of shapes. TensorFlow reads the results on the host, so they are in host memory.
 
-use super::movement::check_vector;
+use super::movement::check_vector_or_scalar;
 use super::prelude::*;
 use crate::compute::movement::reshape;
 use crate::compute::shape::len;
@@ -67,7 +67,7 @@ fn reshape(
     shape: HostIn<'_, Index>,
     output: AnyOut<'_, HostInt32>,
 ) -> Result<()> {
-    check_vector("shape", shape.dims())?;
+    check_vector_or_scalar("shape", shape.dims())?;
     let dims = reshape::reshape(tensor.dims(), shape.iter())?;
     output.set_with_dims(tensor, &dims)
 }

@@ -69,7 +69,7 @@ fn in_top_k_v2(
         predictions,
         to_indices(&targets)?,
         targets.dims(),
-        k.scalar()?,
+        read_index("k", &k)?,
         precision,
     )
 }

@@ -87,8 +87,7 @@ fn read_pairs<'a>(
 
 /// Returns the stated number of segments, of which the first ones are used.
 fn read_segments(stated: &HostIn<'_, Index>, used: usize) -> Result<usize> {
-    check_scalar("num_segments", stated.dims())?;
-    let stated = stated.scalar()?;
+    let stated = read_index("num_segments", stated)?;
     let count = usize::try_from(stated).ok();
     count.filter(|it| used <= *it).ok_or_else(|| {
         Error::invalid_argument(format!(

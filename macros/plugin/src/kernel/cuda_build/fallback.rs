@@ -1,0 +1,131 @@
+//! The kernels of ops for which the plugin has none: one runs core's kernel for the CPU, the other is an error.
+//!
+//! All arguments of such an op are in host memory, to and from which TensorFlow copies them.
+
+use std::ffi::{CStr, CString, c_void};
+use std::ptr;
+
+use sp_abi::kernels::{TF_NumInputs, TF_NumOutputs, TF_OpKernelConstruction, TF_OpKernelContext};
+use sp_runtime::{guard, handle};
+
+use super::{eager, rejection};
+use crate::kernel::builder::KernelBuilder;
+use crate::kernel::construction::ConstructionRef;
+use crate::kernel::context::{self, ContextRef};
+use crate::kernel::status::CallStatus;
+use crate::{Error, Result, platform};
+
+/// The node of an instance.
+struct Node {
+    op: CString,
+    attributes: Vec<(CString, Vec<u8>)>,
+}
+
+/// The function that computes a call of a node.
+type Compute = unsafe extern "C" fn(*mut c_void, *mut TF_OpKernelContext);
+
+/// The kernel that runs on the CPU.
+pub(super) const ON_CPU: Compute = compute;
+
+/// The kernel that is an error.
+pub(super) const REJECTED: Compute = reject;
+
+/// Registers a kernel of an op for all types.
+pub(super) fn register(
+    op: &CStr,
+    label: &CStr,
+    arguments: &[CString],
+    device_type: &CStr,
+    kernel: Compute,
+) -> Result<()> {
+    let builder = KernelBuilder::from_functions(op, device_type, (create, kernel, delete))?;
+    for argument in arguments {
+        builder.place_in_host_memory(argument)?;
+    }
+    builder.set_priority(super::PRIORITY)?;
+    if !label.is_empty() {
+        builder.set_label(label)?;
+    }
+    builder.register(op)
+}
+
+unsafe extern "C" fn create(construction: *mut TF_OpKernelConstruction) -> *mut c_void {
+    // SAFETY: TensorFlow lends the construction for this call.
+    let construction = unsafe { ConstructionRef::from_raw(construction) };
+    let node = guard::catch_panic("a kernel's construction", || {
+        let (op, attributes) = construction.node_def()?.op_and_attributes()?;
+        Ok(Node { op, attributes })
+    });
+    match node {
+        Ok(node) => handle::into_raw(node),
+        Err(error) => {
+            // Without the function nothing can be reported, and `compute` fails.
+            let _ = construction.fail(&error);
+            ptr::null_mut()
+        }
+    }
+}
+
+unsafe extern "C" fn delete(node: *mut c_void) {
+    if !node.is_null() {
+        guard::run_with_default("a kernel's deletion", (), || {
+            // SAFETY: `create` returned the node, and TensorFlow deletes it once.
+            drop(unsafe { handle::from_raw::<Node>(node) });
+        });
+    }
+}
+
+unsafe extern "C" fn compute(node: *mut c_void, context: *mut TF_OpKernelContext) {
+    // SAFETY: TensorFlow passes what `create` returned, and lends the context for this call.
+    unsafe { run(node, context, compute_on_cpu) }
+}
+
+unsafe extern "C" fn reject(node: *mut c_void, context: *mut TF_OpKernelContext) {
+    // SAFETY: as in `compute`.
+    unsafe {
+        run(node, context, |node, _, _| {
+            Err(rejection(&node.op.to_string_lossy()))
+        })
+    }
+}
+
+/// # Safety
+/// - `create` returned the node, which is not deleted during the call.
+/// - `context` is live during the call.
+unsafe fn run(
+    node: *mut c_void,
+    context: *mut TF_OpKernelContext,
+    call: impl FnOnce(&Node, ContextRef<'_>, [usize; 2]) -> Result<()>,
+) {
+    let computed = guard::catch_panic("a kernel", || {
+        if node.is_null() {
+            return Err(Error::internal("the kernel's construction failed"));
+        }
+        platform::check_process()?;
+        let status = CallStatus::of_thread();
+        // SAFETY: the caller guarantees the node and the context.
+        unsafe {
+            let node = handle::borrow::<Node>(node);
+            let counts = [TF_NumInputs.get()?(context), TF_NumOutputs.get()?(context)];
+            let counts = counts.map(|it| usize::try_from(it).unwrap_or(0));
+            call(node, ContextRef::from_raw(context, &status), counts)
+        }
+    });
+    if let Err(error) = computed {
+        // SAFETY: the caller guarantees that the context is live. Without the function nothing can be reported.
+        let _ = unsafe { context::fail(context, &error) };
+    }
+}
+
+fn compute_on_cpu(
+    node: &Node,
+    context: ContextRef<'_>,
+    [inputs, outputs]: [usize; 2],
+) -> Result<()> {
+    let inputs: Vec<_> = (0..inputs)
+        .map(|it| context.input(it))
+        .collect::<Result<_>>()?;
+    let outputs = eager::run(&node.op, &node.attributes, &inputs, outputs)?;
+    let mut outputs = outputs.iter().enumerate();
+    outputs.try_for_each(|(index, tensor)| context.set_output(index, tensor))
+}
