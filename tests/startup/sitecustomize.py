@@ -1,6 +1,7 @@
 """Python runs this module at its start if the folder is in PYTHONPATH; the tested programs do not mention it.
 
 - `SP_HIDE_PLUGIN=1`: TensorFlow finds no installed plugin, and computes on the CPU.
+- `SP_LIBRARY=FILE`: TensorFlow loads this library of a plugin in place of the installed ones.
 - `SP_CALLS=FILE`: at its exit each process appends the number of kernels that the plugin has computed.
 """
 
@@ -45,5 +46,8 @@ def append_calls(path):
 
 if os.environ.get("SP_HIDE_PLUGIN") == "1":
     hide_plugin()
-elif "SP_CALLS" in os.environ:
+elif "SP_LIBRARY" in os.environ:
+    hide_plugin()
+    os.environ["TF_PLUGGABLE_DEVICE_LIBRARY_PATH"] = os.environ["SP_LIBRARY"]
+if "SP_CALLS" in os.environ and os.environ.get("SP_HIDE_PLUGIN") != "1":
     atexit.register(append_calls, os.environ["SP_CALLS"])

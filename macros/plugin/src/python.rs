@@ -37,6 +37,9 @@ const FUNCTIONS: &CStr = text!("functions.py");
 /// Replaces ops of variables.
 const UPDATES: &CStr = text!("updates.py");
 
+/// Places datasets of the tf.data service on the CPU.
+const DATASETS: &CStr = text!("datasets.py");
+
 /// Runs the texts that apply to the plugin in this process.
 pub(crate) fn install(info: &PluginInfo) {
     let jit_compile = JitCompile::in_force(info);
@@ -70,6 +73,7 @@ pub(crate) fn install(info: &PluginInfo) {
         FUNCTIONS,
     );
     run("python_updates", has_updates, UPDATES);
+    run("python_datasets", info.device_type == c"GPU", DATASETS);
 }
 
 /// Returns the ops of variables that the optimizer replaces in this host, separated by spaces.

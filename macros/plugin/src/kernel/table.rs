@@ -6,6 +6,7 @@ use std::ffi::CStr;
 use sp_runtime::{Host, UnavailableFunction, guard};
 
 use super::builder::KernelBuilder;
+use super::cuda_build; // since 2.11
 use super::lacking::{self, Lacking};
 use super::rejected; // since 2.6
 use super::spec::{Constraint, Kernel};
@@ -43,6 +44,7 @@ pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<&
             compare::install();
         }
         settings::set("compare", compare::mode_name());
+        cuda_build::report_build(); // since 2.11
         // Looked up here, since a thread may call a kernel in a process that was forked while another thread held the lock.
         // A call reports the error.
         let _ = functions();

@@ -1,12 +1,11 @@
 //! Elementary and activation functions, their gradients, sums of several tensors.
 
-use super::elementwise::{map_one, map_one_with_cost, map_two};
+use super::elementwise::{map_one, map_one_with_cost, map_two, map_two_in_place};
 use super::prelude::*;
 use crate::compute::elementary::Elementary;
-use crate::compute::map::update;
 use crate::compute::nn::activation as f;
 use crate::compute::{Broadcast, precision};
-use sp_plugin::kernel::{Forwarded, InList, Kernel, kernels};
+use sp_plugin::kernel::{InList, Kernel, kernels};
 
 /// Functions of one float: `name: Op(input) -> output, cost => function`.
 macro_rules! unary {
@@ -203,30 +202,13 @@ fn add_n<T: Element + Precision<Compute: Number>>(
     Ok(())
 }
 
-/// Adds in the buffer of the first input if possible. Core's collective ops, such as the all-reduce of `MirroredStrategy`,
-/// require it: with them an allocated output is an error.
 #[kernel(Add, T = [F16, Bf16, f32, f64, i64])]
 fn add<T: Element + Precision<Compute: Number>>(
     x: In<'_, T>,
     y: In<'_, T>,
     z: Out<'_, T>,
 ) -> Result<()> {
-    if x.dims() != y.dims() {
-        return map_two(cost::Cheap, x, y, z, arith::add);
-    }
-    match z.forward(x)? {
-        Forwarded::InPlace(mut sum) => T::update(&mut sum, |sum| {
-            update(sum, &T::widened(y.data()), arith::add)
-        }),
-        Forwarded::Fresh { input, mut output } => precision::map_two(
-            cost::Cheap,
-            &Broadcast::of_equal_shapes(input.dims()),
-            [input.data(), y.data()],
-            output.as_uninit_slice(),
-            arith::add,
-        ),
-    }
-    Ok(())
+    map_two_in_place(x, y, z, arith::add)
 }
 
 /// Checks that two inputs have one shape.

@@ -1,6 +1,6 @@
 //! Quotients that are rounded to integers, and remainders. A divisor of 0 of an integer is an error.
 
-use super::elementwise::{is_result_empty, map_two};
+use super::elementwise::{is_result_empty, map_two, map_two_in_place};
 use super::prelude::*;
 use crate::compute::division::{Divide, check_divisors};
 use sp_plugin::kernel::{Kernel, kernels};
@@ -31,9 +31,18 @@ macro_rules! divisions {
 
         /// Returns the kernels of this file.
         pub fn table() -> Vec<&'static Kernel> {
-            kernels![$($name,)* $($of_floats),*]
+            kernels![div_floats, $($name,)* $($of_floats),*]
         }
     };
+}
+
+#[kernel(Div, T = [F16, Bf16, f32, f64])]
+fn div_floats<T: Element + Precision<Compute: Divide>>(
+    x: In<'_, T>,
+    y: In<'_, T>,
+    z: Out<'_, T>,
+) -> Result<()> {
+    map_two_in_place(x, y, z, Divide::div)
 }
 
 divisions! {
@@ -46,7 +55,6 @@ divisions! {
         r#mod: Mod in [f32, f64, i64] => Divide::truncate_mod;
     }
     inlined {
-        div_floats: Div in [F16, Bf16, f32, f64] => Divide::div;
         floor_div_floats: FloorDiv in [F16, Bf16, f32, f64] => Divide::floor_div;
     }
 }

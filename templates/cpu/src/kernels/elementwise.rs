@@ -2,11 +2,11 @@
 //! output, so they allocate it uninitialized: zeroing would be a further pass over memory.
 
 use super::prelude::*;
-use crate::compute::map::{TINY, map2};
+use crate::compute::map::{TINY, map2, update};
 use crate::compute::nn::relu;
 use crate::compute::workspace::AnyBits;
 use crate::compute::{Broadcast, precision};
-use sp_plugin::kernel::{Kernel, kernels};
+use sp_plugin::kernel::{Forwarded, Kernel, kernels};
 use std::mem::MaybeUninit;
 
 /// Kernels of one operand: `name: Op(input) -> output, bound in [types] => function`.
@@ -85,6 +85,34 @@ pub fn map_two<T: Element + Precision, U: Element + Precision>(
         Some(plan) => precision::map_two(cost, plan, operands, out, f),
         None => precision::map_few(operands, out, f),
     })
+}
+
+/// Writes `f` of two operands in the buffer of the first one, if the result has its shape and nobody else uses it.
+///
+/// Core's collective ops, such as the all-reduce of `MirroredStrategy`, require it of the kernels of `Add` and `Div`: with them an
+/// allocated output is an error.
+pub fn map_two_in_place<T: Element + Precision>(
+    x: In<'_, T>,
+    y: In<'_, T>,
+    z: Out<'_, T>,
+    f: impl Fn(T::Compute, T::Compute) -> T::Compute + Sync + Copy,
+) -> Result<()> {
+    let plan = Broadcast::new([x.dims(), y.dims()])?;
+    let is_scalar = y.data().len() == 1 && y.dims().len() <= x.dims().len();
+    if x.dims() != y.dims() && !is_scalar {
+        return map_two(cost::Cheap, x, y, z, f);
+    }
+    match z.forward(x)? {
+        Forwarded::InPlace(mut out) => T::update(&mut out, |out| match &*T::widened(y.data()) {
+            &[y] => out.iter_mut().for_each(|it| *it = f(*it, y)),
+            y => update(out, y, f),
+        }),
+        Forwarded::Fresh { input, mut output } => {
+            let operands = [input.data(), y.data()];
+            precision::map_two(cost::Cheap, &plan, operands, output.as_uninit_slice(), f);
+        }
+    }
+    Ok(())
 }
 
 /// Writes `f` of the broadcast operands, in a loop for these types.

@@ -29,7 +29,10 @@ const PRIORITY: i32 = 100;
 /// Ops whose kernels of type GPU run no code for CUDA: they handle control flow, functions, iterators, lists of tensors, or
 /// pass tensors on, and let the device copy.
 ///
-/// `AssignVariableOp` copies by CUDA only the variables that a sparse kernel of core has changed, and these are replaced.
+/// - `AssignVariableOp` copies by CUDA only the variables that a sparse kernel of core has changed, and these are replaced.
+/// - The collective ops add by other kernels; the plugin's optimizer keeps them from NCCL.
+/// - `XlaLaunch` and its kind are of functions that ask for XLA: the optimizer and functions.py change the request.
+/// - `DataServiceDatasetV4` is placed on the CPU by datasets.py.
 const HOST_OPS: &[&str] = &[
     "AnonymousIterator",
     "AnonymousIteratorV2",
@@ -133,13 +136,22 @@ pub(crate) fn is_registered() -> bool {
     IS_REGISTERED.load(Ordering::Relaxed)
 }
 
+/// Sets the setting that tells how the running TensorFlow was built.
+pub(super) fn report_build() {
+    let build = match sp_runtime::host::is_cuda_build() {
+        Some(true) => "with CUDA",
+        Some(false) => "without CUDA",
+        None => "unknown",
+    };
+    settings::set("tensorflow_build", build);
+}
+
 /// Registers the kernels if the device type is one for which core has kernels for CUDA.
 pub(super) fn register(device_type: &CStr) {
     if device_type != c"GPU" || sp_runtime::host::is_cuda_build() != Some(true) {
         return;
     }
     IS_REGISTERED.store(true, Ordering::Relaxed);
-    settings::set("build", "CUDA");
     match register_all(device_type) {
         Ok(counts) => report(counts),
         Err(error) => sp_runtime::report!(
@@ -184,6 +196,8 @@ fn register_op(name: &str, label: &str, op: &Op, device_type: &CStr) -> Result<(
 }
 
 fn report([on_cpu, rejected]: [usize; 2]) {
+    let replaced = format!("{on_cpu} ops on the CPU, {rejected} errors");
+    settings::set("cuda_kernels", &replaced);
     sp_runtime::report!(
         Info,
         "TensorFlow is built with CUDA: the CPU computes what the plugin does not, in {on_cpu} ops, and {rejected} are errors"
