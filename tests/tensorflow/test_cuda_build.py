@@ -47,3 +47,7 @@ def test_results_are_those_of_cpu(found):
 def test_op_that_only_core_can_compute_is_an_error_that_names_it(found):
     message = found["errors"]["reference variable"]
     assert "Assign" in message and "the plugin has no kernel for it here" in message and "tensorflow-cpu" in message
+
+
+def test_calls_release_their_tensors(found):
+    assert found["growth"] < 60

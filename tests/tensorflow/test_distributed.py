@@ -25,10 +25,12 @@ from test_unchanged import differences, field, kernel_calls, releases
 FOLDER = pathlib.Path(__file__).with_name("distributed")
 PROGRAMS = sorted(it.stem for it in FOLDER.glob("*.py") if it.stem != "workload")
 IS_COMPLETE = os.environ.get("SP_DISTRIBUTED") == "1"
-SHORT = [("mirrored", "GPU"), ("multi_worker", "GPU"), ("data_service", "GPU")]
+SHORT = [("multi_worker", "GPU"), ("data_service", "GPU")]
 CELLS = [(program, device) for program in PROGRAMS for device in ["own", "GPU"]] if IS_COMPLETE else SHORT
 # The plugin computes nothing: these strategies use devices of type GPU, or else the CPU.
 ON_CPU = {("multi_worker", "own"), ("parameter_server", "own"), ("other_strategies", "own"), ("dtensor", "own")}
+# The worker computes. It is stopped before it writes its counts.
+UNCOUNTED = {("parameter_server", "GPU")}
 SECONDS = 240
 
 pytestmark = pytest.mark.skipif(RELEASE < (2, 12), reason="Keras' older optimizers use fused kernels that only core has")
@@ -112,5 +114,5 @@ def test_program_has_results_of_cpu(program, device, tmp_path):
     found = run(program, device, tmp_path / "device")
     different = "\n".join(differences(expected, found, 1e-4))
     assert not different, different
-    has_calls = kernel_calls(tmp_path / "device") > 0
-    assert has_calls or (program, device) in ON_CPU, "the plugin has computed nothing"
+    is_counted = (program, device) not in ON_CPU | UNCOUNTED
+    assert not is_counted or kernel_calls(tmp_path / "device") > 0, "the plugin has computed nothing"

@@ -15,7 +15,6 @@ if json.loads(os.environ["TF_CONFIG"])["task"]["type"] != "chief":
 strategy = tf.distribute.ParameterServerStrategy(resolver)
 coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
 with strategy.scope():
-    # The updates of a worker's devices are summed.
     weights = workload.variables()
 
 
@@ -30,7 +29,8 @@ def step(x, y):
 
 @tf.function
 def step_of_worker(iterator):
-    return strategy.run(step, next(iterator))
+    # Each device of a worker computes the whole batch.
+    return strategy.reduce("MEAN", strategy.run(step, next(iterator)), axis=None)
 
 
 iterator = iter(coordinator.create_per_worker_dataset(workload.dataset))

@@ -62,8 +62,14 @@ impl KernelBuilder {
     }
 
     // since 2.11
-    /// Creates the description of a kernel of functions that belong together.
-    pub(super) fn from_functions(
+    /// Creates the description of a kernel of these functions.
+    ///
+    /// # Errors
+    /// Returns an error if the running TensorFlow creates none.
+    ///
+    /// # Safety
+    /// `compute` and `delete` accept what `create` returns, also null.
+    pub(super) unsafe fn from_functions(
         op: &CStr,
         device_type: &CStr,
         (create, compute, delete): (CreateCall, driver::ComputeCall, DeleteCall),
@@ -73,7 +79,7 @@ impl KernelBuilder {
             device_type.as_ptr(),
             TF_NewKernelBuilder.get()?,
         );
-        // SAFETY: the names are C strings, which TensorFlow copies; the caller states that the functions belong together.
+        // SAFETY: the names are C strings, which TensorFlow copies; the caller guarantees the functions.
         Self::from_raw(unsafe { new(op, device_type, Some(create), Some(compute), Some(delete)) })
     }
 

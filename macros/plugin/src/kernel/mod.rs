@@ -53,7 +53,6 @@ pub(crate) use call::Operation;
 pub use call_info::CallInfo;
 pub(crate) use calls::{first_table, has_label, is_registered}; // since 2.6
 pub use calls::{report, write_calls};
-pub(crate) use cuda_build::is_registered as replaces_kernels_for_cuda; // since 2.11
 pub use device_context::Context;
 pub use device_output::{DeviceForwarded, DeviceOut};
 pub use function_name::FunctionName; // since 2.11
@@ -66,7 +65,10 @@ pub use listed_type::ListedType;
 pub use marker::Text;
 pub use output::{Forwarded, FromOutput, HostOut, HostOutList, Out, OutData, OutList, OutSlice};
 pub use placement::{HostAccess, HostInt32, Placement};
-pub(crate) use rejected::{MESSAGE as REJECTION_MESSAGE, has_functions_of_variables}; // since 2.6
+// since 2.6
+pub(crate) use rejected::{
+    MESSAGE as REJECTION_MESSAGE, has_functions_of_variables, replaces_kernels_for_cuda,
+};
 pub use shape::{PartialShape, Shape}; // since 2.6
 pub use sp_abi::tf_datatype::TF_DataType as DataType;
 pub use sp_runtime::{AttributeValue, Attributes, kernel, kernels};

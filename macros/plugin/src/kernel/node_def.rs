@@ -83,12 +83,18 @@ impl NodeDef {
     }
 }
 
+/// The op of a node and its attributes, each a serialized `AttrValue`.
+pub(super) struct OpNode {
+    pub op: CString,
+    pub attributes: Vec<(CString, Vec<u8>)>,
+}
+
 impl NodeDef {
-    /// Returns the op and its attributes, each a serialized `AttrValue`. Those with an underscore are of the graph, not of the op.
+    /// Returns the op and its attributes. Those with an underscore are of the graph, not of the op.
     ///
     /// # Errors
     /// Returns an error if the message is malformed.
-    pub fn op_and_attributes(&self) -> Result<(CString, Vec<(CString, Vec<u8>)>)> {
+    pub fn op_node(&self) -> Result<OpNode> {
         let op = bytes_of(self.0.bytes(), field::NODE_OP)?.pop();
         let mut attributes = Vec::new();
         for entry in bytes_of(self.0.bytes(), field::NODE_ATTRIBUTE)? {
@@ -98,7 +104,8 @@ impl NodeDef {
                 attributes.push((c_string(name)?, value.to_vec()));
             }
         }
-        Ok((c_string(op.unwrap_or_default())?, attributes))
+        let op = c_string(op.unwrap_or_default())?;
+        Ok(OpNode { op, attributes })
     }
 }
 

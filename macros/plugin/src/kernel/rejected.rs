@@ -11,6 +11,7 @@
 //! uses them is then placed before the plugin's optimizer replaces them.
 
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
 use sp_abi::kernels_experimental::TF_GetInputTensorFromVariable;
@@ -216,7 +217,11 @@ pub(super) fn register<D: Device>(device_type: &'static CStr) {
         if device_type == c"GPU" {
             register_all::<D>(&of_type_gpu(), device_type);
         }
-        cuda_build::register(device_type); // since 2.11
+        // since 2.11
+        if cuda_build::has_kernels_for_cuda(device_type) {
+            REPLACES_KERNELS_FOR_CUDA.store(true, Ordering::Relaxed);
+            cuda_build::register(device_type);
+        }
     });
     if platform::has_other_devices() {
         OTHER_DEVICE.call_once(|| {
@@ -227,6 +232,14 @@ pub(super) fn register<D: Device>(device_type: &'static CStr) {
         let rejections = of_all_devices();
         IN_PLACE_DEVICE.call_once(|| report_deferred(|op| has(&rejections, op)));
     }
+}
+
+/// True if core's kernels for CUDA are replaced for the plugin's devices.
+static REPLACES_KERNELS_FOR_CUDA: AtomicBool = AtomicBool::new(false);
+
+/// Returns true if core has kernels for CUDA for the plugin's devices, so that no other kernel of core runs there.
+pub(crate) fn replaces_kernels_for_cuda() -> bool {
+    REPLACES_KERNELS_FOR_CUDA.load(Ordering::Relaxed)
 }
 
 /// Ops without a kernel that a device of the one kind leaves to core, and one of the other kind rejects.

@@ -12,14 +12,9 @@ use super::{eager, rejection};
 use crate::kernel::builder::KernelBuilder;
 use crate::kernel::construction::ConstructionRef;
 use crate::kernel::context::{self, ContextRef};
+use crate::kernel::node_def::OpNode;
 use crate::kernel::status::CallStatus;
 use crate::{Error, Result, platform};
-
-/// The node of an instance.
-struct Node {
-    op: CString,
-    attributes: Vec<(CString, Vec<u8>)>,
-}
 
 /// The function that computes a call of a node.
 type Compute = unsafe extern "C" fn(*mut c_void, *mut TF_OpKernelContext);
@@ -38,7 +33,9 @@ pub(super) fn register(
     device_type: &CStr,
     kernel: Compute,
 ) -> Result<()> {
-    let builder = KernelBuilder::from_functions(op, device_type, (create, kernel, delete))?;
+    // SAFETY: all three are functions of an `OpNode`, or of null after an error of `create`.
+    let builder =
+        unsafe { KernelBuilder::from_functions(op, device_type, (create, kernel, delete))? };
     for argument in arguments {
         builder.place_in_host_memory(argument)?;
     }
@@ -53,8 +50,7 @@ unsafe extern "C" fn create(construction: *mut TF_OpKernelConstruction) -> *mut 
     // SAFETY: TensorFlow lends the construction for this call.
     let construction = unsafe { ConstructionRef::from_raw(construction) };
     let node = guard::catch_panic("a kernel's construction", || {
-        let (op, attributes) = construction.node_def()?.op_and_attributes()?;
-        Ok(Node { op, attributes })
+        construction.node_def()?.op_node()
     });
     match node {
         Ok(node) => handle::into_raw(node),
@@ -70,7 +66,7 @@ unsafe extern "C" fn delete(node: *mut c_void) {
     if !node.is_null() {
         guard::run_with_default("a kernel's deletion", (), || {
             // SAFETY: `create` returned the node, and TensorFlow deletes it once.
-            drop(unsafe { handle::from_raw::<Node>(node) });
+            drop(unsafe { handle::from_raw::<OpNode>(node) });
         });
     }
 }
@@ -95,7 +91,7 @@ unsafe extern "C" fn reject(node: *mut c_void, context: *mut TF_OpKernelContext)
 unsafe fn run(
     node: *mut c_void,
     context: *mut TF_OpKernelContext,
-    call: impl FnOnce(&Node, ContextRef<'_>, [usize; 2]) -> Result<()>,
+    call: impl FnOnce(&OpNode, ContextRef<'_>, [usize; 2]) -> Result<()>,
 ) {
     let computed = guard::catch_panic("a kernel", || {
         if node.is_null() {
@@ -105,7 +101,7 @@ unsafe fn run(
         let status = CallStatus::of_thread();
         // SAFETY: the caller guarantees the node and the context.
         unsafe {
-            let node = handle::borrow::<Node>(node);
+            let node = handle::borrow::<OpNode>(node);
             let counts = [TF_NumInputs.get()?(context), TF_NumOutputs.get()?(context)];
             let counts = counts.map(|it| usize::try_from(it).unwrap_or(0));
             call(node, ContextRef::from_raw(context, &status), counts)
@@ -118,7 +114,7 @@ unsafe fn run(
 }
 
 fn compute_on_cpu(
-    node: &Node,
+    node: &OpNode,
     context: ContextRef<'_>,
     [inputs, outputs]: [usize; 2],
 ) -> Result<()> {

@@ -16,7 +16,6 @@ mod fallback;
 mod registry;
 
 use std::ffi::{CStr, CString};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use registry::Op;
 
@@ -128,14 +127,6 @@ const HOST_OPS: &[&str] = &[
     "_XlaRun",
 ];
 
-/// True once the kernels are registered.
-static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
-
-/// Returns true if the devices of the plugin have core's kernels for CUDA, which the kernels of this module replace.
-pub(crate) fn is_registered() -> bool {
-    IS_REGISTERED.load(Ordering::Relaxed)
-}
-
 /// Sets the setting that tells how the running TensorFlow was built.
 pub(super) fn report_build() {
     let build = match sp_runtime::host::is_cuda_build() {
@@ -146,12 +137,13 @@ pub(super) fn report_build() {
     settings::set("tensorflow_build", build);
 }
 
-/// Registers the kernels if the device type is one for which core has kernels for CUDA.
+/// Returns true if core has kernels for CUDA for this device type.
+pub(super) fn has_kernels_for_cuda(device_type: &CStr) -> bool {
+    device_type == c"GPU" && sp_runtime::host::is_cuda_build() == Some(true)
+}
+
+/// Registers the kernels.
 pub(super) fn register(device_type: &CStr) {
-    if device_type != c"GPU" || sp_runtime::host::is_cuda_build() != Some(true) {
-        return;
-    }
-    IS_REGISTERED.store(true, Ordering::Relaxed);
     match register_all(device_type) {
         Ok(counts) => report(counts),
         Err(error) => sp_runtime::report!(
