@@ -44,7 +44,7 @@ pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<&
             compare::install();
         }
         settings::set("compare", compare::mode_name());
-        cuda_build::report_build(); // since 2.11
+        cuda_build::record_build(); // since 2.11
         // Looked up here, since a thread may call a kernel in a process that was forked while another thread held the lock.
         // A call reports the error.
         let _ = functions();

@@ -128,7 +128,7 @@ const HOST_OPS: &[&str] = &[
 ];
 
 /// Sets the setting that tells how the running TensorFlow was built.
-pub(super) fn report_build() {
+pub(super) fn record_build() {
     let build = match sp_runtime::host::is_cuda_build() {
         Some(true) => "with CUDA",
         Some(false) => "without CUDA",
