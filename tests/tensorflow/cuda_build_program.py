@@ -82,9 +82,9 @@ def updated(variable):
 def reference_variable():
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         with tf.device("/gpu:0"):
-            variable = tf.compat.v1.Variable([1.0, 2.0], use_resource=False)
-            changed = tf.compat.v1.assign_add(variable, [1.0, 1.0])
-        session.run(variable.initializer)
+            # The function of the op's module would place it on the CPU.
+            variable = R.VariableV2(shape=[2], dtype=tf.float32)
+            changed = R.Assign(ref=variable, value=[1.0, 1.0])
         return session.run(changed)
 
 

@@ -37,19 +37,22 @@ const FUNCTIONS: &CStr = text!("functions.py");
 /// Replaces ops of variables.
 const UPDATES: &CStr = text!("updates.py");
 
-/// Places datasets of the tf.data service on the CPU.
-const DATASETS: &CStr = text!("datasets.py");
+/// Places ops on the CPU that core would place on a device of type GPU.
+const PLACEMENT: &CStr = text!("placement.py");
 
 /// Runs the texts that apply to the plugin in this process.
 pub(crate) fn install(info: &PluginInfo) {
     let jit_compile = JitCompile::in_force(info);
     let replaced_ops = replaced_ops();
+    let is_cuda_build = sp_runtime::host::is_cuda_build() == Some(true);
+    let cuda_build = if is_cuda_build { c"1" } else { c"" };
     let file_name = CString::new(format!("<plugin {}>", info.name)).unwrap_or_default();
     let constants = [
         (c"DEVICE_TYPE", info.device_type),
         (c"JIT_COMPILE", jit_compile.name()),
         (c"REPLACED_OPS", &*replaced_ops),
         (c"REJECTED", REJECTION_MESSAGE),
+        (c"CUDA_BUILD", cuda_build),
     ];
     let run = |key, is_needed, source| {
         let text = Text {
@@ -73,7 +76,7 @@ pub(crate) fn install(info: &PluginInfo) {
         FUNCTIONS,
     );
     run("python_updates", has_updates, UPDATES);
-    run("python_datasets", info.device_type == c"GPU", DATASETS);
+    run("python_placement", info.device_type == c"GPU", PLACEMENT);
 }
 
 /// Returns the ops of variables that the optimizer replaces in this host, separated by spaces.

@@ -31,7 +31,7 @@ const PRIORITY: i32 = 100;
 /// - `AssignVariableOp` copies by CUDA only the variables that a sparse kernel of core has changed, and these are replaced.
 /// - The collective ops add by other kernels; the plugin's optimizer keeps them from NCCL.
 /// - `XlaLaunch` and its kind are of functions that ask for XLA: the optimizer and functions.py change the request.
-/// - `DataServiceDatasetV4` is placed on the CPU by datasets.py.
+/// - `DataServiceDatasetV4` is placed on the CPU by placement.py.
 const HOST_OPS: &[&str] = &[
     "AnonymousIterator",
     "AnonymousIteratorV2",
