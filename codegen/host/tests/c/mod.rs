@@ -5,6 +5,7 @@ mod header;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use sp_ir::Api;
 
@@ -186,11 +187,14 @@ impl Compiler {
         modified(output).ok() > newest
     }
 
-    /// Compiles, unless this process is a child, whose parent has done so.
+    /// Compiles, unless this process is a child, whose parent has done so. Two threads may ask for the same output:
+    /// it gets its name once it is complete.
     fn cc(&self, output: &Path, arguments: &[&str]) {
         if sp_host::is_child() || self.is_fresh(output) {
             return;
         }
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let part = output.with_extension(format!("{}.part", COUNT.fetch_add(1, Relaxed)));
         let out = Command::new("cc")
             .args([
                 "-std=c11",
@@ -206,7 +210,7 @@ impl Compiler {
             .arg(&self.folder)
             .args(arguments)
             .arg("-o")
-            .arg(output)
+            .arg(&part)
             .output()
             .expect("the compiler runs");
         assert!(
@@ -214,5 +218,6 @@ impl Compiler {
             "{arguments:?}: {}",
             String::from_utf8_lossy(&out.stderr)
         );
+        std::fs::rename(&part, output).expect("the output gets its name");
     }
 }
