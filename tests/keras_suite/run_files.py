@@ -54,7 +54,7 @@ class Run:
         os.environ["SP_KERAS_RUN"] = str(self.input)
         status = 70
         try:
-            # Other tracebacks than Python's own take pytest a second for each failed test.
+            # pytest's own tracebacks take about a second for each failed test.
             options = ["-q", "--tb=native", "-p", "conftest", "-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={ROOT}"]
             status = pytest.main([*options, f"--basetemp={self.home}/tmp", str(ROOT / self.file)])
         finally:

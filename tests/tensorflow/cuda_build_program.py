@@ -1,4 +1,4 @@
-"""Runs ops on a plugin's device of type GPU in a build of TensorFlow with CUDA, and prints what became of them as JSON.
+"""Runs ops on a plugin's device of type GPU in a build of TensorFlow with CUDA, and prints their results, errors and kernels as JSON.
 
     python cuda_build_program.py LIBRARY
 
@@ -67,8 +67,20 @@ OPS = {
     "list in a function": lambda: tf.function(list_of_rows)(tf.constant(MATRIX)),
     "variable": lambda: updated(tf.Variable([1.0, 2.0])),
     "integer variable": lambda: updated(tf.Variable([1, 2])),
+    "random numbers": lambda: random_numbers(),
     "text": lambda: tf.strings.length(tf.constant(["ab", "c"])),
 }
+
+
+def random_numbers():
+    """Returns the numbers of a generator before and after `set_seed`, and of a second node with equal seeds."""
+    draw = lambda: R.ParameterizedTruncatedNormal(
+        shape=[4], means=tf.zeros([1]), stdevs=tf.ones([1]), minvals=[-1.0], maxvals=[1.0], seed=3, seed2=4
+    )
+    tf.random.set_seed(1)
+    first = [draw(), draw()]
+    tf.random.set_seed(1)
+    return tf.stack([*first, draw(), *tf.function(lambda: (draw(), draw()))()])
 
 
 def updated(variable):

@@ -283,6 +283,11 @@ pub(crate) fn has_other_devices() -> bool {
     HAS_OTHER.load(Ordering::Relaxed)
 }
 
+/// Returns true if core has kernels for CUDA for devices of this type, which is GPU in a build with CUDA.
+pub(crate) fn has_kernels_for_cuda(device_type: &[u8]) -> bool {
+    device_type == b"GPU" && sp_runtime::host::is_cuda_build() == Some(true)
+}
+
 /// A function that is called when a device is opened, and the device type of its argument.
 type OpenHook = (fn(&'static CStr), &'static CStr);
 

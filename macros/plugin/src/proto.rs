@@ -117,6 +117,22 @@ impl<'a> Fields<'a> {
     }
 }
 
+// since 2.11
+/// Returns the values of a field of text, bytes or messages.
+///
+/// # Errors
+/// Returns an error if the message is malformed, or if the field is of another type.
+pub fn bytes_of(message: &[u8], number: u64) -> Result<Vec<&[u8]>> {
+    let mut found = Vec::new();
+    for field in fields(message) {
+        let field = field?;
+        if field.number == number {
+            found.push(field.value.bytes().ok_or_else(malformed)?);
+        }
+    }
+    Ok(found)
+}
+
 /// Returns the error for bytes that are not a valid message.
 pub fn malformed() -> Error {
     Error::invalid_argument("a protocol buffer message from TensorFlow is malformed")

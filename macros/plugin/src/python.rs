@@ -1,7 +1,8 @@
 //! Changes to the Python of a process that loads the library.
 //!
 //! TensorFlow decides some things in eager mode that no function of the C API reaches. Fixed texts in Python, run once when
-//! TensorFlow loads the library, change them for calls on the plugin's device type. Without a Python, as in TensorFlow Serving,
+//! TensorFlow loads the library, change them for calls on the plugin's device type; `placement.py` changes the placement of some ops
+//! in the whole process. Without a Python, as in TensorFlow Serving,
 //! nothing runs. If a text fails, TensorFlow continues as without it, and a line of level debug states the reason.
 
 use std::ffi::{CStr, CString};

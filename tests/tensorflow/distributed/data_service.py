@@ -3,6 +3,7 @@
 
 import json
 import os
+import sys
 
 import tensorflow as tf
 import workload
@@ -12,8 +13,10 @@ service = tf.data.experimental.service
 config = json.loads(os.environ["TF_CONFIG"])
 address = config["cluster"]["chief"][0]
 if config["task"]["type"] == "worker":
-    service.WorkerServer(service.WorkerConfig(dispatcher_address=address, worker_address=config["cluster"]["worker"][0],
-                                              port=int(config["cluster"]["worker"][0].split(":")[1]))).join()
+    own = config["cluster"]["worker"][0]
+    worker = service.WorkerServer(service.WorkerConfig(address, worker_address=own, port=int(own.split(":")[1])))
+    workload.wait_until_done()
+    sys.exit()
 dispatcher = service.DispatchServer(service.DispatcherConfig(port=int(address.split(":")[1])))
 numbers = tf.data.Dataset.range(10).map(lambda it: it * it)
 numbers = numbers.apply(service.distribute(service.ShardingPolicy.OFF, f"grpc://{address}"))

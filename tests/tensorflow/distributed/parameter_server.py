@@ -3,6 +3,7 @@
 
 import json
 import os
+import sys
 
 import tensorflow as tf
 import workload
@@ -11,7 +12,8 @@ from report import report
 resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
 if json.loads(os.environ["TF_CONFIG"])["task"]["type"] != "chief":
     server = tf.distribute.Server(resolver.cluster_spec(), job_name=resolver.task_type, task_index=resolver.task_id, protocol="grpc")
-    server.join()
+    workload.wait_until_done()
+    sys.exit()
 strategy = tf.distribute.ParameterServerStrategy(resolver)
 coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
 with strategy.scope():

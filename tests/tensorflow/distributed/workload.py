@@ -1,5 +1,8 @@
 """The data and the model of all programs of this folder, and a training loop that does not depend on the strategy."""
 
+import os
+import time
+
 import numpy as np
 import tensorflow as tf
 
@@ -47,6 +50,12 @@ def train(strategy, epochs=2):
     batches = strategy.experimental_distribute_dataset(dataset())
     losses = [float(step(x, y)) for _ in range(epochs) for x, y in batches]
     return losses, [it.numpy() for it in weights]
+
+
+def wait_until_done():
+    """Waits for the end of the program's first process."""
+    while not os.path.exists("done"):
+        time.sleep(0.1)
 
 
 def new_model():

@@ -21,7 +21,7 @@ use super::{compare, driver};
 use crate::{Device, Error, Result};
 
 /// A function that constructs a kernel, and one that deletes it.
-type CreateCall = unsafe extern "C" fn(*mut TF_OpKernelConstruction) -> *mut c_void; // since 2.11
+pub(super) type CreateCall = unsafe extern "C" fn(*mut TF_OpKernelConstruction) -> *mut c_void; // since 2.11
 type DeleteCall = unsafe extern "C" fn(*mut c_void); // since 2.11
 
 /// The description of a kernel that is about to be registered, for `#[kernel(.., configure = function)]`.

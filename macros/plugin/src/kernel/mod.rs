@@ -32,6 +32,7 @@ mod output;
 mod output_tensor;
 mod placement;
 mod rejected; // since 2.6
+mod rejection; // since 2.6
 mod shape; // since 2.6
 mod slots;
 mod spec;
@@ -65,10 +66,8 @@ pub use listed_type::ListedType;
 pub use marker::Text;
 pub use output::{Forwarded, FromOutput, HostOut, HostOutList, Out, OutData, OutList, OutSlice};
 pub use placement::{HostAccess, HostInt32, Placement};
-// since 2.6
-pub(crate) use rejected::{
-    MESSAGE as REJECTION_MESSAGE, has_functions_of_variables, replaces_kernels_for_cuda,
-};
+pub(crate) use rejected::has_functions_of_variables; // since 2.6
+pub(crate) use rejection::MESSAGE as REJECTION_MESSAGE; // since 2.6
 pub use shape::{PartialShape, Shape}; // since 2.6
 pub use sp_abi::tf_datatype::TF_DataType as DataType;
 pub use sp_runtime::{AttributeValue, Attributes, kernel, kernels};

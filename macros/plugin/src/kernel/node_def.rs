@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 
 use super::shape::PartialShape;
 use crate::graph::OwnedBuffer;
-use crate::proto::{Value, fields, malformed};
+use crate::proto::{Value, bytes_of, fields, malformed};
 use crate::{Error, Result};
 
 /// Numbers of fields in TensorFlow's messages.
@@ -135,18 +135,6 @@ fn of_another_type(expected: &str) -> Error {
     Error::invalid_argument(format!(
         "expected a {expected}, got an attribute of another type"
     ))
-}
-
-/// Returns the values of a field of text, bytes or messages.
-fn bytes_of(message: &[u8], number: u64) -> Result<Vec<&[u8]>> {
-    let mut found = Vec::new();
-    for field in fields(message) {
-        let field = field?;
-        if field.number == number {
-            found.push(field.value.bytes().ok_or_else(malformed)?);
-        }
-    }
-    Ok(found)
 }
 
 fn parse_function(message: &[u8]) -> Result<String> {

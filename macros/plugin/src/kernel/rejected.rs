@@ -11,7 +11,6 @@
 //! uses them is then placed before the plugin's optimizer replaces them.
 
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
 use sp_abi::kernels_experimental::TF_GetInputTensorFromVariable;
@@ -21,15 +20,15 @@ use sp_runtime::{HostFunction, Releases};
 use super::attribute::Construction;
 use super::builder::KernelBuilder;
 use super::call::Call;
-use super::cuda_build; // since 2.11
 use super::lacking::{self, Lacking};
+use super::rejection::rejection;
 use super::spec::{Kernel, KernelTable, OpSpec, Options, State};
-use crate::{Bf16, Bool, Complex64, Complex128, Device, Element, Error, F16, Result, platform};
+use crate::{Bf16, Bool, Complex64, Complex128, Device, Element, F16, Result, platform};
 
 /// The kernels of the plugin have a higher priority, so these run for the remaining types only.
 const PRIORITY: i32 = -1;
 
-/// The priority above core's kernels of type GPU, and below those of the plugin.
+/// The priority above core's kernels of type GPU and those that replace them in a build with CUDA, and below those of the plugin.
 const PRIORITY_ON_GPU: i32 = 200;
 
 /// A kernel that returns an error.
@@ -37,7 +36,6 @@ struct Rejection {
     kernel: &'static Kernel,
     /// The type attribute and its types, for an op that has kernels of core for variants, or none.
     types: Option<(&'static CStr, &'static [TF_DataType])>,
-    priority: i32,
 }
 
 /// The types of a variable's elements that a kernel can have.
@@ -79,13 +77,14 @@ macro_rules! rejections {
                             [Kernel::new::<$op, 0>(&OP, &[], [&[], &[]], &OPTIONS, (prepare, compute))]
                         };
                         fn compute(_: &Call<'_>) -> Result<()> {
-                            Err(rejection(stringify!($op), $remedy))
+                            let reason = concat!("does not support the device's memory; use ", $remedy);
+                            Err(rejection(stringify!($op), reason))
                         }
                         &KERNELS
                     }
                 }
             )*
-            vec![$(Rejection { kernel: &$op::kernels()[0], types: $types, priority: PRIORITY }),*]
+            vec![$(Rejection { kernel: &$op::kernels()[0], types: $types }),*]
         }
     };
 }
@@ -196,50 +195,31 @@ static OPTIONS: Options = Options {
     device: None,
 };
 
-/// The part that the messages of all rejections have.
-pub(crate) const MESSAGE: &CStr = c"the plugin has no kernel for it here";
-
-#[cold]
-fn rejection(op: &str, remedy: &str) -> Error {
-    let message = MESSAGE.to_string_lossy();
-    Error::unimplemented(format!(
-        "{op}: {message}, and TensorFlow's own does not support the device's memory; use {remedy}"
-    ))
-}
-
 /// Registers the kernels that the devices need which are open.
 pub(super) fn register<D: Device>(device_type: &'static CStr) {
     static EVERY_DEVICE: Once = Once::new();
     static IN_PLACE_DEVICE: Once = Once::new();
     static OTHER_DEVICE: Once = Once::new();
+    let priority = match platform::has_kernels_for_cuda(device_type.to_bytes()) {
+        true => PRIORITY_ON_GPU,
+        false => PRIORITY,
+    };
     EVERY_DEVICE.call_once(|| {
-        register_all::<D>(&of_all_devices(), device_type);
+        register_all::<D>(&of_all_devices(), device_type, priority);
         if device_type == c"GPU" {
-            register_all::<D>(&of_type_gpu(), device_type);
-        }
-        // since 2.11
-        if cuda_build::has_kernels_for_cuda(device_type) {
-            REPLACES_KERNELS_FOR_CUDA.store(true, Ordering::Relaxed);
-            cuda_build::register(device_type);
+            register_all::<D>(&of_xla(), device_type, PRIORITY_ON_GPU);
+            register_all::<D>(&of_nccl(), device_type, PRIORITY_ON_GPU);
         }
     });
     if platform::has_other_devices() {
         OTHER_DEVICE.call_once(|| {
-            register_all::<D>(&of_other_devices(), device_type);
+            register_all::<D>(&of_other_devices(), device_type, priority);
             report_deferred(|_| true);
         });
     } else {
         let rejections = of_all_devices();
         IN_PLACE_DEVICE.call_once(|| report_deferred(|op| has(&rejections, op)));
     }
-}
-
-/// True if core's kernels for CUDA are replaced for the plugin's devices.
-static REPLACES_KERNELS_FOR_CUDA: AtomicBool = AtomicBool::new(false);
-
-/// Returns true if core has kernels for CUDA for the plugin's devices, so that no other kernel of core runs there.
-pub(crate) fn replaces_kernels_for_cuda() -> bool {
-    REPLACES_KERNELS_FOR_CUDA.load(Ordering::Relaxed)
 }
 
 /// Ops without a kernel that a device of the one kind leaves to core, and one of the other kind rejects.
@@ -280,16 +260,6 @@ fn of_all_devices() -> Vec<Rejection> {
     rejections
 }
 
-/// Returns the further kernels of a device of type GPU.
-fn of_type_gpu() -> Vec<Rejection> {
-    let mut rejections = of_xla();
-    rejections.extend(of_nccl());
-    rejections
-        .iter_mut()
-        .for_each(|it| it.priority = PRIORITY_ON_GPU);
-    rejections
-}
-
 /// Returns the further kernels of a device whose memory the host cannot use at once and in place.
 fn of_other_devices() -> Vec<Rejection> {
     let mut rejections = of_core();
@@ -300,9 +270,9 @@ fn of_other_devices() -> Vec<Rejection> {
     rejections
 }
 
-fn register_all<D: Device>(rejections: &[Rejection], device_type: &CStr) {
+fn register_all<D: Device>(rejections: &[Rejection], device_type: &CStr, priority: i32) {
     for it in rejections {
-        if let Err(error) = it.register::<D>(device_type) {
+        if let Err(error) = it.register::<D>(device_type, priority) {
             let op = it.kernel.op().to_string_lossy();
             sp_runtime::report!(Error, "the error of {op} is not registered: {error}");
         }
@@ -315,20 +285,22 @@ pub(crate) fn has_functions_of_variables() -> bool {
 }
 
 impl Rejection {
-    fn register<D: Device>(&self, device_type: &CStr) -> Result<()> {
+    fn register<D: Device>(&self, device_type: &CStr, priority: i32) -> Result<()> {
         let Some((attribute, types)) = self.types else {
-            return self.builder::<D>(device_type)?.register(self.kernel.op());
+            return self
+                .builder::<D>(device_type, priority)?
+                .register(self.kernel.op());
         };
         types.iter().try_for_each(|dtype| {
-            let builder = self.builder::<D>(device_type)?;
+            let builder = self.builder::<D>(device_type, priority)?;
             builder.constrain(attribute, *dtype)?;
             builder.register(self.kernel.op())
         })
     }
 
-    fn builder<D: Device>(&self, device_type: &CStr) -> Result<KernelBuilder> {
+    fn builder<D: Device>(&self, device_type: &CStr, priority: i32) -> Result<KernelBuilder> {
         let builder = KernelBuilder::new::<D>(self.kernel, device_type)?;
-        builder.set_priority(self.priority)?;
+        builder.set_priority(priority)?;
         Ok(builder)
     }
 }

@@ -77,6 +77,7 @@ pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<&
 fn on_open<D: Device>(device_type: &'static CStr) {
     lacking::report_count();
     rejected::register::<D>(device_type); // since 2.6
+    cuda_build::register(device_type); // since 2.11
 }
 
 impl Registration {

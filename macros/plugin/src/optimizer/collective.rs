@@ -1,9 +1,10 @@
-//! Reductions over devices by NCCL become sums on one device, and copies of the result.
+//! Sums over devices by NCCL become sums on one device, and copies of the result.
 //!
 //! `MirroredStrategy` writes `NcclAllReduce` for devices of type GPU in 2.12, whether or not a kernel exists. A kernel of the C API
 //! could only wait for those of the other devices on threads that these need, so a group of nodes is replaced as a whole.
+//! TensorFlow's public functions write no other reductions than sums.
 //!
-//! Core's collective ops get the hint to use its own rings: a build with CUDA uses NCCL else, since the type is GPU.
+//! Core's collective ops get the hint to use its own rings: otherwise a build with CUDA uses NCCL for devices of type GPU.
 
 use std::collections::BTreeMap;
 
@@ -28,51 +29,38 @@ pub(super) fn replace(bytes: &[u8], device_type: &str) -> Result<Option<Vec<u8>>
 /// Replaces the ops of NCCL. Returns true if there are any.
 fn replace_in(graph: &mut Graph) -> bool {
     let groups = groups(graph);
-    let mut added = Vec::new();
     for members in &groups {
-        let inputs = members
-            .iter()
-            .map(|it| graph.nodes[*it].inputs[0].clone())
-            .collect();
-        let (result, others) = (members[0], &members[1..]);
-        reduce(&mut graph.nodes[result], inputs, &mut added);
-        let result = graph.nodes[result].name.clone();
-        for other in others {
-            graph.nodes[*other].inputs[0].clone_from(&result);
-            become_identity(&mut graph.nodes[*other]);
-        }
+        replace_group(graph, members);
     }
-    let mut is_changed = replace_single_nodes(graph, &mut added) || !groups.is_empty();
-    is_changed |= select_rings(graph);
-    graph.nodes.append(&mut added);
+    let mut is_changed = !groups.is_empty();
+    for node in &mut graph.nodes {
+        is_changed |= replace_node(node) || select_ring(node);
+    }
     is_changed
 }
 
-/// Selects core's rings for its collective ops. Returns true if there are any whose hint is another one.
-fn select_rings(graph: &mut Graph) -> bool {
-    let mut is_changed = false;
-    let on_device =
-        |it: &&mut Node| it.device_type() == Some(DEVICE_TYPE) && it.op.starts_with("Collective");
-    for node in graph.nodes.iter_mut().filter(on_device) {
-        let hint = node
-            .attributes
-            .iter_mut()
-            .find(|(name, _)| name == "communication_hint");
-        if let Some((_, hint)) = hint.filter(|(_, it)| it.as_str() != Some("ring")) {
-            *hint = "ring".into();
-            is_changed = true;
-        }
+/// Selects core's rings for a collective op of core. Returns true if its hint was another one.
+fn select_ring(node: &mut Node) -> bool {
+    if node.device_type() != Some(DEVICE_TYPE) || !node.op.starts_with("Collective") {
+        return false;
     }
-    is_changed
+    let mut attributes = node.attributes.iter_mut();
+    let hint = attributes.find(|(name, _)| name == "communication_hint");
+    let other = hint.filter(|(_, it)| it.as_str() != Some("ring"));
+    other.map(|(_, hint)| *hint = "ring".into()).is_some()
 }
 
 /// Returns the positions of the nodes of each group that is complete.
+///
+/// The nodes of a function that is inlined twice have one name, and prefixes of their own.
 fn groups(graph: &Graph) -> Vec<Vec<usize>> {
-    let mut groups = BTreeMap::<_, Vec<_>>::new();
+    let (mut groups, mut parts) = (BTreeMap::<_, Vec<_>>::new(), BTreeMap::<_, Vec<_>>::new());
     for (position, node) in graph.nodes.iter().enumerate() {
         let name = node.attribute("shared_name").and_then(Attribute::as_str);
-        if node.op == "NcclAllReduce" && is_replaceable(node) && !node.inputs.is_empty() {
+        if node.op == "NcclAllReduce" && is_sum(node) && !node.inputs.is_empty() {
+            let prefix = node.name.rsplit_once('/').map(|(prefix, _)| prefix);
             groups.entry(name).or_default().push(position);
+            parts.entry((name, prefix)).or_default().push(position);
         }
     }
     let is_complete = |members: &Vec<usize>| {
@@ -81,88 +69,55 @@ fn groups(graph: &Graph) -> Vec<Vec<usize>> {
             .and_then(Attribute::as_int);
         usize::try_from(count.unwrap_or(0)).is_ok_and(|it| it == members.len())
     };
-    groups.into_values().filter(is_complete).collect()
+    let is_divided = |name| groups.get(name).is_some_and(|it| !is_complete(it));
+    let parts = parts.iter().filter(|((name, _), _)| is_divided(name));
+    let all = groups.values().chain(parts.map(|(_, members)| members));
+    all.filter(|it| is_complete(it)).cloned().collect()
 }
 
-/// Replaces the reductions to one device and the copies to several, each of which is one node.
-fn replace_single_nodes(graph: &mut Graph, added: &mut Vec<Node>) -> bool {
-    let mut is_changed = false;
-    for node in &mut graph.nodes {
-        match &*node.op {
-            "NcclReduce" if is_replaceable(node) => {
-                let (inputs, controls) = std::mem::take(&mut node.inputs)
-                    .into_iter()
-                    .partition(|it| !it.starts_with('^'));
-                node.inputs = controls;
-                // `reduce` replaces the first input.
-                node.inputs.insert(0, String::new());
-                reduce(node, inputs, added);
-            }
-            "NcclBroadcast" => become_identity(node),
-            _ => continue,
+/// Makes the first node of a group the sum of all, and the others copies of it.
+fn replace_group(graph: &mut Graph, members: &[usize]) {
+    let inputs = members.iter().map(|it| graph.nodes[*it].inputs[0].clone());
+    let inputs: Vec<_> = inputs.collect();
+    become_sum(&mut graph.nodes[members[0]], inputs, 1);
+    let sum = graph.nodes[members[0]].name.clone();
+    for other in &members[1..] {
+        graph.nodes[*other].inputs[0].clone_from(&sum);
+        become_identity(&mut graph.nodes[*other]);
+    }
+}
+
+/// Replaces a sum on one device, or a copy to several, each of which is one node. Returns true if it is one.
+fn replace_node(node: &mut Node) -> bool {
+    match &*node.op {
+        "NcclReduce" if is_sum(node) => {
+            let count = node.inputs().filter(|it| it.output.is_some()).count();
+            let inputs = node.inputs[..count].to_vec();
+            become_sum(node, inputs, count);
         }
-        is_changed = true;
+        "NcclBroadcast" => become_identity(node),
+        _ => return false,
     }
-    is_changed
+    true
 }
 
-/// Returns true if the type is known, and the reduction is one that an op computes.
-fn is_replaceable(node: &Node) -> bool {
-    node.attribute("T").is_some() && op_of(node).is_some()
+fn is_sum(node: &Node) -> bool {
+    let reduction = node.attribute("reduction").and_then(Attribute::as_str);
+    reduction == Some("sum") && node.attribute("T").is_some()
 }
 
-/// Returns the op of the reduction.
-fn op_of(node: &Node) -> Option<&'static str> {
-    match node.attribute("reduction")?.as_str()? {
-        "sum" => Some("AddN"),
-        "prod" => Some("Mul"),
-        "min" => Some("Minimum"),
-        "max" => Some("Maximum"),
-        _ => None,
-    }
-}
-
-/// Makes the node the reduction of the inputs, which replace its first one; nodes before it are added.
-fn reduce(node: &mut Node, inputs: Vec<String>, added: &mut Vec<Node>) {
-    let Some(op) = op_of(node) else { return };
-    let count = inputs.len();
-    let inputs = match op {
-        "AddN" => inputs,
-        _ => fold(node, op, inputs, added),
-    };
-    let is_single = inputs.len() == 1;
-    node.op = if is_single { "Identity" } else { op }.into();
-    node.inputs.splice(..1, inputs);
+/// Makes the node the sum of these inputs, which replace its first `count` ones.
+fn become_sum(node: &mut Node, inputs: Vec<String>, count: usize) {
+    let terms = i64::try_from(inputs.len()).unwrap_or(i64::MAX);
+    node.op = "AddN".into();
+    node.inputs.splice(..count, inputs);
     retain_type(node);
-    if node.op == "AddN" {
-        let count = i64::try_from(count).unwrap_or(i64::MAX);
-        node.attributes.push(("N".into(), count.into()));
-    }
+    node.attributes.push(("N".into(), terms.into()));
 }
 
-/// Adds nodes that reduce all inputs but the last one; returns the two inputs that are left, or the only one.
-fn fold(node: &Node, op: &str, inputs: Vec<String>, added: &mut Vec<Node>) -> Vec<String> {
-    let mut inputs = inputs.into_iter();
-    let mut left: Vec<String> = inputs.by_ref().take(2).collect();
-    for (number, input) in inputs.enumerate() {
-        let mut partial = node.clone();
-        (partial.name, partial.op) = (format!("{}/reduction_{number}", node.name), op.into());
-        partial.inputs = left;
-        retain_type(&mut partial);
-        left = vec![partial.name.clone(), input];
-        added.push(partial);
-    }
-    left
-}
-
-/// Makes the node a copy of its first input.
+/// Makes the node a copy of its input.
 fn become_identity(node: &mut Node) {
     node.op = "Identity".into();
-    let mut index = 0;
-    node.inputs.retain(|it| {
-        index += 1;
-        index == 1 || it.starts_with('^')
-    });
     retain_type(node);
 }
 
@@ -227,23 +182,24 @@ mod tests {
     }
 
     #[test]
-    fn other_reductions_are_chains_of_two_operands() {
-        let mut graph = all_reduce("max", 3);
+    fn function_that_is_inlined_twice_has_two_groups() {
+        let mut graph = all_reduce("sum", 3);
+        let mut second = graph.nodes.clone();
+        for (call, nodes) in [("a", &mut graph.nodes), ("b", &mut second)] {
+            nodes
+                .iter_mut()
+                .for_each(|it| it.name = format!("{call}/{}", it.name));
+        }
+        graph.nodes.extend(second);
         assert!(replace_in(&mut graph));
-        assert_eq!(inputs(&graph, "r0"), ["r0/reduction_0", "x2", "^c0"]);
-        assert_eq!(inputs(&graph, "r0/reduction_0"), ["x0", "x1"]);
-        assert!(
-            graph
-                .nodes
-                .iter()
-                .all(|it| it.op == "Maximum" || it.op == "Identity")
-        );
+        assert_eq!(inputs(&graph, "a/r1"), ["a/r0", "^c1"]);
+        assert_eq!(inputs(&graph, "b/r1"), ["b/r0", "^c1"]);
     }
 
     #[test]
-    fn group_without_all_devices_is_not_changed() {
+    fn other_reduction_and_group_without_all_devices_are_not_changed() {
         assert!(!replace_in(&mut all_reduce("sum", 2)));
-        assert!(!replace_in(&mut all_reduce("median", 3)));
+        assert!(!replace_in(&mut all_reduce("max", 3)));
     }
 
     #[test]
@@ -264,7 +220,7 @@ mod tests {
         let mut graph = Graph::default();
         graph.nodes = vec![
             node("sum", "NcclReduce", "x0 x1 ^first", "sum", 0),
-            node("copy", "NcclBroadcast", "x0 shape ^first", "", 0),
+            node("copy", "NcclBroadcast", "x0 ^first", "", 0),
         ];
         assert!(replace_in(&mut graph));
         assert_eq!(inputs(&graph, "sum"), ["x0", "x1", "^first"]);

@@ -34,7 +34,8 @@ pub fn replace(bytes: &[u8], device_type: &str) -> Result<Option<Vec<u8>>> {
     let target = Target {
         device_type,
         has_kernel: kernel::is_registered,
-        has_core_kernels: !platform::has_other_devices() && !kernel::replaces_kernels_for_cuda(),
+        has_core_kernels: !platform::has_other_devices()
+            && !platform::has_kernels_for_cuda(device_type.as_bytes()),
     };
     let is_replaced = target.replace_in(&mut graph);
     Ok(is_replaced.then(|| graph.to_bytes()))

@@ -7,6 +7,8 @@ Core has kernels of type GPU for these ops or for those that use their results, 
 - in a build with CUDA the variables that are references and the tensor arrays of TensorFlow 1. The ops that use them are placed where
   they are, and only core can compute these.
 
+The functions that create them place them so in the whole process, whatever device a program names.
+
 The plugin runs this text once, with the global CUDA_BUILD: `1`, or an empty text.
 """
 

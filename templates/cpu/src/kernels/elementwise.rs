@@ -2,7 +2,7 @@
 //! output, so they allocate it uninitialized: zeroing would be a further pass over memory.
 
 use super::prelude::*;
-use crate::compute::map::{TINY, map2, update};
+use crate::compute::map::{TINY, map2, update, update_each};
 use crate::compute::nn::relu;
 use crate::compute::workspace::AnyBits;
 use crate::compute::{Broadcast, precision};
@@ -87,7 +87,7 @@ pub fn map_two<T: Element + Precision, U: Element + Precision>(
     })
 }
 
-/// Writes `f` of two operands in the buffer of the first one, if the result has its shape and nobody else uses it.
+/// Writes `f` of two operands in the buffer of the first one, if the result has its shape and no other tensor shares the buffer.
 ///
 /// Core's collective ops, such as the all-reduce of `MirroredStrategy`, require it of the kernels of `Add` and `Div`: with them an
 /// allocated output is an error.
@@ -104,7 +104,7 @@ pub fn map_two_in_place<T: Element + Precision>(
     }
     match z.forward(x)? {
         Forwarded::InPlace(mut out) => T::update(&mut out, |out| match &*T::widened(y.data()) {
-            &[y] => out.iter_mut().for_each(|it| *it = f(*it, y)),
+            &[y] => update_each(out, |x| f(x, y)),
             y => update(out, y, f),
         }),
         Forwarded::Fresh { input, mut output } => {

@@ -99,10 +99,10 @@ pub(super) fn registered_ops() -> Result<OwnedBuffer> {
     unsafe { OwnedBuffer::from_raw((functions()?.all_ops)()) }
 }
 
-/// An eager context whose only device is the CPU. It exists until the process ends.
+/// An eager context without devices of type GPU. Ops run on its CPU. It is leak-exempt: held for the life of the process.
 struct Context(NonNull<RawContext>);
 
-// SAFETY: TensorFlow's eager contexts are made for use by several threads at a time, as Python's is.
+// SAFETY: TensorFlow's `EagerContext` may be used by several threads at a time; Python's is.
 unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}

@@ -4,26 +4,45 @@
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use sp_abi::kernels::{TF_NumInputs, TF_NumOutputs, TF_OpKernelConstruction, TF_OpKernelContext};
 use sp_runtime::{guard, handle};
 
-use super::{eager, rejection};
-use crate::kernel::builder::KernelBuilder;
+use super::eager;
+use crate::kernel::builder::{CreateCall, KernelBuilder};
 use crate::kernel::construction::ConstructionRef;
 use crate::kernel::context::{self, ContextRef};
+use crate::kernel::driver::ComputeCall;
 use crate::kernel::node_def::OpNode;
+use crate::kernel::rejection::rejection;
 use crate::kernel::status::CallStatus;
+use crate::proto::Message;
 use crate::{Error, Result, platform};
 
-/// The function that computes a call of a node.
-type Compute = unsafe extern "C" fn(*mut c_void, *mut TF_OpKernelContext);
+/// The functions of a kernel.
+pub(super) struct Functions {
+    create: CreateCall,
+    compute: ComputeCall,
+}
 
-/// The kernel that runs on the CPU.
-pub(super) const ON_CPU: Compute = compute;
+/// The kernel of an op that runs on the CPU.
+pub(super) const STATELESS: Functions = Functions {
+    create: create_stateless,
+    compute,
+};
 
-/// The kernel that is an error.
-pub(super) const REJECTED: Compute = reject;
+/// The kernel of an op with a state, such as a random generator's, which runs on the CPU.
+pub(super) const STATEFUL: Functions = Functions {
+    create: create_stateful,
+    compute,
+};
+
+/// The kernel of an op that is an error.
+pub(super) const REJECTED: Functions = Functions {
+    create: create_stateless,
+    compute: reject,
+};
 
 /// Registers a kernel of an op for all types.
 pub(super) fn register(
@@ -31,11 +50,11 @@ pub(super) fn register(
     label: &CStr,
     arguments: &[CString],
     device_type: &CStr,
-    kernel: Compute,
+    Functions { create, compute }: Functions,
 ) -> Result<()> {
     // SAFETY: all three are functions of an `OpNode`, or of null after an error of `create`.
     let builder =
-        unsafe { KernelBuilder::from_functions(op, device_type, (create, kernel, delete))? };
+        unsafe { KernelBuilder::from_functions(op, device_type, (create, compute, delete))? };
     for argument in arguments {
         builder.place_in_host_memory(argument)?;
     }
@@ -46,11 +65,35 @@ pub(super) fn register(
     builder.register(op)
 }
 
-unsafe extern "C" fn create(construction: *mut TF_OpKernelConstruction) -> *mut c_void {
-    // SAFETY: TensorFlow lends the construction for this call.
+unsafe extern "C" fn create_stateless(construction: *mut TF_OpKernelConstruction) -> *mut c_void {
+    // SAFETY: the construction is live during this call.
+    unsafe { create(construction, Ok) }
+}
+
+/// Constructs the kernel of an op whose state no other node shares: the eager context has one kernel for equal attributes.
+unsafe extern "C" fn create_stateful(construction: *mut TF_OpKernelConstruction) -> *mut c_void {
+    static NODES: AtomicU64 = AtomicU64::new(1);
+    let number = |mut node: OpNode| {
+        let number = NODES.fetch_add(1, Ordering::Relaxed);
+        // `AttrValue.i`. Of an attribute with an underscore no definition of an op has to know.
+        let value = Message::default().number(3, number).finish();
+        node.attributes.push((c"_sp_node".to_owned(), value));
+        Ok(node)
+    };
+    // SAFETY: the construction is live during this call.
+    unsafe { create(construction, number) }
+}
+
+/// # Safety
+/// `construction` is live.
+unsafe fn create(
+    construction: *mut TF_OpKernelConstruction,
+    change: impl FnOnce(OpNode) -> Result<OpNode>,
+) -> *mut c_void {
+    // SAFETY: the caller guarantees that the construction is live.
     let construction = unsafe { ConstructionRef::from_raw(construction) };
     let node = guard::catch_panic("a kernel's construction", || {
-        construction.node_def()?.op_node()
+        construction.node_def()?.op_node().and_then(change)
     });
     match node {
         Ok(node) => handle::into_raw(node),
@@ -72,7 +115,7 @@ unsafe extern "C" fn delete(node: *mut c_void) {
 }
 
 unsafe extern "C" fn compute(node: *mut c_void, context: *mut TF_OpKernelContext) {
-    // SAFETY: TensorFlow passes what `create` returned, and lends the context for this call.
+    // SAFETY: TensorFlow passes what `create` returned, and the context is live during this call.
     unsafe { run(node, context, compute_on_cpu) }
 }
 
@@ -80,7 +123,8 @@ unsafe extern "C" fn reject(node: *mut c_void, context: *mut TF_OpKernelContext)
     // SAFETY: as in `compute`.
     unsafe {
         run(node, context, |node, _, _| {
-            Err(rejection(&node.op.to_string_lossy()))
+            let reason = "is for CUDA; use tf.device(\"CPU\"), or the package tensorflow-cpu";
+            Err(rejection(&node.op.to_string_lossy(), reason))
         })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{PRIORITY, eager};
 use crate::Result;
-use crate::proto::{Field, fields, malformed};
+use crate::proto::{Value, bytes_of, fields, malformed};
 
 /// Numbers of fields in TensorFlow's messages.
 mod field {
@@ -19,6 +19,7 @@ mod field {
     pub const OUTPUT: u64 = 3;
     pub const ARGUMENT_TYPE: u64 = 3;
     pub const ARGUMENT_IS_REF: u64 = 16;
+    pub const IS_STATEFUL: u64 = 17;
 }
 
 /// `DataType.DT_RESOURCE`.
@@ -37,7 +38,7 @@ pub(super) fn ops_of_type_gpu() -> Result<Labels> {
 
 fn parse_kernels(list: &[u8]) -> Result<Labels> {
     let mut found = Labels::new();
-    for kernel in messages(list, field::ITEM)? {
+    for kernel in bytes_of(list, field::ITEM)? {
         // A negative number is encoded as its two's complement.
         let is_of_core = (number(kernel, field::PRIORITY)? as i64) < i64::from(PRIORITY);
         if is_of_core && text(kernel, field::DEVICE_TYPE)? == "GPU" {
@@ -55,6 +56,8 @@ pub(super) struct Op {
     pub arguments: Vec<String>,
     /// True if an argument is a reference or a handle of a resource, which only the context that created it has.
     pub has_resource: bool,
+    /// True if the op has a state, such as that of a random generator.
+    pub is_stateful: bool,
 }
 
 /// Returns the ops that are registered, by name.
@@ -66,15 +69,18 @@ pub(super) fn ops() -> Result<BTreeMap<String, Op>> {
 }
 
 fn parse_ops(list: &[u8]) -> Result<BTreeMap<String, Op>> {
-    let ops = messages(list, field::ITEM)?.into_iter();
+    let ops = bytes_of(list, field::ITEM)?.into_iter();
     ops.map(|op| Ok((text(op, field::NAME)?, parse_op(op)?)))
         .collect()
 }
 
 fn parse_op(op: &[u8]) -> Result<Op> {
-    let mut found = Op::default();
-    let mut arguments = messages(op, field::INPUT)?;
-    arguments.extend(messages(op, field::OUTPUT)?);
+    let mut found = Op {
+        is_stateful: number(op, field::IS_STATEFUL)? != 0,
+        ..Op::default()
+    };
+    let mut arguments = bytes_of(op, field::INPUT)?;
+    arguments.extend(bytes_of(op, field::OUTPUT)?);
     for argument in arguments {
         let is_ref = number(argument, field::ARGUMENT_IS_REF)? != 0;
         found.has_resource |= is_ref || number(argument, field::ARGUMENT_TYPE)? == RESOURCE;
@@ -85,28 +91,22 @@ fn parse_op(op: &[u8]) -> Result<Op> {
     Ok(found)
 }
 
-fn all_of(message: &[u8], number: u64) -> Result<Vec<Field<'_>>> {
-    let is_wanted = |it: &Result<Field<'_>>| it.as_ref().map_or(true, |it| it.number == number);
-    fields(message).filter(is_wanted).collect()
-}
-
-fn messages(message: &[u8], number: u64) -> Result<Vec<&[u8]>> {
-    let found = all_of(message, number)?.into_iter();
-    found
-        .map(|it| it.value.bytes().ok_or_else(malformed))
-        .collect()
-}
-
 /// Returns a text, which is empty if the field is absent.
 fn text(message: &[u8], number: u64) -> Result<String> {
-    let last = all_of(message, number)?.pop();
-    last.map_or_else(|| Ok(String::new()), |it| it.value.text())
+    let last = bytes_of(message, number)?.pop();
+    Value::Bytes(last.unwrap_or_default()).text()
 }
 
 /// Returns a number, which is 0 if the field is absent.
 fn number(message: &[u8], number: u64) -> Result<u64> {
-    let last = all_of(message, number)?.pop();
-    last.map_or(Ok(0), |it| it.value.number().ok_or_else(malformed))
+    let mut found = 0;
+    for field in fields(message) {
+        let field = field?;
+        if field.number == number {
+            found = field.value.number().ok_or_else(malformed)?;
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_of_core_of_type_gpu_have_their_labels() {
+    fn groups_labels_of_core_kernels_of_type_gpu_by_op() {
         let kernels = [
             kernel("A", "GPU", "", 0),
             kernel("B", "CPU", "", 0),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn op_has_its_arguments_in_order_and_tells_resources() {
+    fn parses_arguments_in_order_and_detects_resources() {
         let argument = |name, dtype, is_ref| {
             Message::default()
                 .text(1, name)
