@@ -102,6 +102,22 @@ pub fn update<T: Copy + Send, U: Copy + Sync>(
     });
 }
 
+/// Computes `out[i] = f(out[i])`.
+pub fn update_each<T: Copy + Send>(out: &mut [T], f: impl Fn(T) -> T + Sync) {
+    let isa = Isa::current();
+    for_each_chunk(out, cost::Cheap.grain(), |_, out| {
+        isa.vectorize_narrow(
+            #[inline(always)]
+            || {
+                out.iter_mut().for_each(
+                    #[inline(always)]
+                    |it| *it = f(*it),
+                )
+            },
+        );
+    });
+}
+
 /// Computes `f(x, y)` for each element of the broadcast operands; `out` has `plan.len()` elements.
 ///
 /// # Panics
@@ -234,5 +250,4 @@ fn fill_parts<U: Copy>(out: &mut [U], streamed: bool, compute: &mut ComputePart<
     for part in body.chunks_mut(block) {
         compute(&mut buffer[..part.len()], Some(part));
     }
-    stream::fence();
 }

@@ -84,12 +84,13 @@ impl<'a, T: Tiled> Right<'a, T> {
         tile: Tile<T>,
         columns: usize,
         count: usize,
-        source: impl Fn(usize) -> Source<'a, T> + Sync,
+        source: impl Fn(usize) -> Source<'a, T>,
     ) -> Self {
-        let rows: usize = (0..count)
-            .map(|index| source(index).check(columns).rows)
-            .sum();
-        let mut panels = Buffer::new(rows * columns.next_multiple_of(tile.lanes));
+        let sources: Vec<_> = (0..count)
+            .map(|index| source(index).check(columns))
+            .collect();
+        let (rows, len) = packed_len(&sources, columns, tile.lanes);
+        let mut panels = Buffer::new(len);
         let mut rest = &mut panels[..];
         let mut strips = Vec::new();
         for (first, wanted) in self::strips(columns, &tile) {
@@ -105,9 +106,8 @@ impl<'a, T: Tiled> Right<'a, T> {
             let (first, wanted) = (*first, *wanted);
             let width = wanted.next_multiple_of(tile.lanes);
             let mut row = 0;
-            for source in (0..count).map(&source) {
-                let from = source.check(columns).lines(first);
-                let k = source.rows;
+            for source in &sources {
+                let (from, k) = (source.lines(first), source.rows);
                 let to = &mut panel[row * width..];
                 // SAFETY: `check` has found the rows and columns within the source.
                 unsafe {
@@ -142,6 +142,18 @@ impl<'a, T: Tiled> Right<'a, T> {
             Elements::Stored { data, step } => (&data[first..], *step),
         }
     }
+}
+
+/// Returns the rows of all sources, and the number of their elements with columns of whole registers.
+///
+/// # Panics
+/// Panics if no object has so many elements: with a step of 0 a short source has any number of rows.
+fn packed_len<T>(sources: &[Source<'_, T>], columns: usize, lanes: usize) -> (usize, usize) {
+    let mut rows = sources.iter().map(|it| it.rows);
+    let rows = rows.try_fold(0_usize, usize::checked_add);
+    let width = columns.checked_next_multiple_of(lanes);
+    let len = rows.and_then(|rows| rows.checked_mul(width?));
+    rows.zip(len).expect("no object has so many elements")
 }
 
 /// Returns the first column of each strip, and its number of columns.
@@ -458,6 +470,21 @@ mod tests {
     #[should_panic(expected = "the result is too short")]
     fn rejects_short_result() {
         multiply(4, 4, 3);
+    }
+
+    #[test]
+    #[should_panic(expected = "no object has so many elements")]
+    fn rejects_repeated_row_whose_copies_wrap() {
+        Right::pack(tile(), 64, 1, |_| source(&[1.0; 64], 1 << 58, 0));
+    }
+
+    #[test]
+    #[should_panic(expected = "no object has so many elements")]
+    fn rejects_repeated_column_whose_copies_wrap() {
+        Right::pack(tile(), usize::MAX, 1, |_| Source {
+            is_transposed: true,
+            ..source(&[1.0; 64], 64, 0)
+        });
     }
 
     #[test]

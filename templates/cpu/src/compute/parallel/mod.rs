@@ -225,8 +225,8 @@ fn split_rows<T: Send, U: Send>(
 ) {
     let count = out.len() / width.max(1);
     assert_eq!(
-        [out.len(), other.len()],
-        [count * width, count * other_width],
+        [Some(out.len()), Some(other.len())],
+        [count.checked_mul(width), count.checked_mul(other_width)],
         "not whole rows of {width} and {other_width}"
     );
     let grains = out.len() / grain.max(1);
@@ -241,8 +241,8 @@ fn split_rows<T: Send, U: Send>(
         // returns, after all tasks.
         let (rows, others) = unsafe {
             (
-                out.chunk(index, rows_per_task * width),
-                other.chunk(index, rows_per_task * other_width),
+                out.chunk(index, rows_per_task.saturating_mul(width)),
+                other.chunk(index, rows_per_task.saturating_mul(other_width)),
             )
         };
         task(index * rows_per_task, rows, others);
@@ -285,7 +285,8 @@ impl<T> SharedSlice<T> {
     /// - Every call has the same `size`, and no two calls have the same `index`.
     #[allow(clippy::mut_from_ref)]
     unsafe fn chunk(&self, index: usize, size: usize) -> &mut [T] {
-        let start = (index * size).min(self.len);
+        // A product that wraps would be the start of another chunk.
+        let start = index.saturating_mul(size).min(self.len);
         let len = size.min(self.len - start);
         // SAFETY: `start` and `len` are within the slice, which the caller keeps borrowed; different indices give
         // disjoint chunks.

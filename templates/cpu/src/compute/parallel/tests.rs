@@ -53,6 +53,19 @@ fn row_chunks_have_whole_rows() {
     );
 }
 
+/// With a width that wraps, two threads would get the same rows.
+#[test]
+#[should_panic(expected = "not whole rows")]
+fn rejects_width_that_wraps() {
+    let width = usize::MAX / 1024 + 1;
+    for_each_row_chunk2(
+        (&mut [0_u8; 1024], 1),
+        (&mut [0_u8; 0], width),
+        1,
+        |_, _, _| (),
+    );
+}
+
 #[test]
 fn panic_is_resumed_after_running_tasks_have_ended() {
     let (started, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));

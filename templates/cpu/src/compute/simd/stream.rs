@@ -3,8 +3,8 @@
 
 use super::{Isa, Level};
 
-/// Copies `from` to `to`. Bypasses the caches if the machine has AVX and `to` is aligned to a cache line. Call
-/// [`fence`] after the last copy.
+/// Copies `from` to `to`. Bypasses the caches if the machine has AVX and `to` is aligned to a cache line. The elements are
+/// stored before later stores of this thread, such as a flag for a finished result.
 ///
 /// # Panics
 /// Panics if the lengths differ.
@@ -20,17 +20,9 @@ pub fn copy<T: Copy>(isa: Isa, from: &[T], to: &mut [T]) {
     }
     #[cfg(target_arch = "x86_64")]
     // SAFETY: both slices are this many bytes long, a whole number of aligned lines; `isa` proves that the machine has
-    // AVX.
+    // AVX, and SSE is part of x86-64.
     unsafe {
         copy_lines(from.as_ptr().cast(), to.as_mut_ptr().cast(), bytes / 64);
-    }
-}
-
-/// Orders the stores of [`copy`] before later stores of this thread, such as a flag for a finished result.
-pub fn fence() {
-    // SAFETY: SSE is part of x86-64.
-    #[cfg(target_arch = "x86_64")]
-    unsafe {
         core::arch::x86_64::_mm_sfence();
     }
 }
@@ -79,7 +71,6 @@ mod tests {
                 &from[..len.min(500 - start)],
                 &mut to[start..][..len.min(500 - start)],
             );
-            fence();
             assert_eq!(
                 to[start..][..len.min(500 - start)],
                 from[..len.min(500 - start)]

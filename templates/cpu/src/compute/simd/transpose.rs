@@ -15,8 +15,8 @@ pub const SIDE: usize = 8;
 #[inline(always)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
 pub fn square<T: Copy>(isa: Isa, from: &[T], from_row: usize, to: &mut [T], to_row: usize) {
-    let from = &from[..(SIDE - 1) * from_row + SIDE];
-    let to = &mut to[..(SIDE - 1) * to_row + SIDE];
+    let from = &from[..square_len(from_row)];
+    let to = &mut to[..square_len(to_row)];
     #[cfg(target_arch = "x86_64")]
     if size_of::<T>() == 4 && isa.level() >= Level::Avx2 {
         // SAFETY: both squares are inside of their slices; `isa` proves that the machine has AVX.
@@ -34,6 +34,12 @@ pub fn square<T: Copy>(isa: Isa, from: &[T], from_row: usize, to: &mut [T], to_r
             to[row * to_row + column] = from[column * from_row + row];
         }
     }
+}
+
+/// Returns the number of elements from the first to the last of a square, which no slice has if it would wrap.
+#[inline(always)]
+fn square_len(row: usize) -> usize {
+    row.saturating_mul(SIDE - 1).saturating_add(SIDE)
 }
 
 /// Transposes a square of elements of four bytes: pairs, then fours, then the halves of registers. It is assembly, since
@@ -136,6 +142,15 @@ mod tests {
         assert_transposed(|i| i as u32);
         assert_transposed(|i| [i as u8, (i >> 8) as u8, 1, 2]);
         assert_transposed(|i| i as u64);
+    }
+
+    /// Seven times this distance wraps to 5.
+    #[test]
+    #[should_panic(expected = "range end index")]
+    fn distance_of_rows_that_wraps_panics() {
+        let row = usize::MAX / 7 + 1;
+        assert_eq!(row.wrapping_mul(7), 5);
+        square(Isa::current(), &[0_u32; 64], row, &mut [0; 64], 8);
     }
 
     #[test]

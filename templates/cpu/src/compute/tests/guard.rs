@@ -355,7 +355,6 @@ fn streamed_copies_stay_within_slices() {
                     Guarded::new(&vec![0.0; len], position),
                 );
                 stream::copy(isa, &source, &mut target);
-                stream::fence();
                 assert_same(isa.level().name(), &target, &from);
             }
         }
