@@ -44,7 +44,8 @@ struct CountedDevice {
     reference: CpuDevice,
 }
 
-impl Device for CountedDevice {
+// SAFETY: the slots are those of the reference device.
+unsafe impl Device for CountedDevice {
     type Access = InPlace;
 
     fn open(_: usize) -> Result<Self> {

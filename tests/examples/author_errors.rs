@@ -23,7 +23,8 @@ struct FaultyDevice {
     reference: CpuDevice,
 }
 
-impl Device for FaultyDevice {
+// SAFETY: the slots are those of the reference device, or fail.
+unsafe impl Device for FaultyDevice {
     type Access = InPlace;
 
     fn open(_: usize) -> Result<Self> {

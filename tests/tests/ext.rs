@@ -21,7 +21,8 @@ struct Annotated {
     note: u32,
 }
 
-impl Device for Annotated {
+// SAFETY: the slots are those of the reference device.
+unsafe impl Device for Annotated {
     type Access = InPlace;
 
     fn open(ordinal: usize) -> Result<Self> {
@@ -119,7 +120,8 @@ struct Failing {
     reference: CpuDevice,
 }
 
-impl Device for Failing {
+// SAFETY: the slots are those of the reference device.
+unsafe impl Device for Failing {
     type Access = InPlace;
 
     fn open(_: usize) -> Result<Self> {

@@ -9,7 +9,13 @@ use crate::{Access, Result};
 
 /// A device of a plugin: the slots of `SP_StreamExecutor`, `SP_DeviceFns` and `SP_TimerFns`, and the
 /// functions that count, open and describe devices.
-pub trait Device:
+///
+/// # Safety
+/// - An address that `host_memory_allocate` or `unified_memory_allocate` returns is null, or that of as many bytes as were asked
+///   for. The host can read and write them until the function that frees them is called.
+/// - A copy that is enqueued accesses the given bytes only, and no more once the function that waits for it has returned.
+/// - `host_callback` returns 0 and does not call the function, or takes it and calls it once, after the work before it.
+pub unsafe trait Device:
     StreamExecutor + DeviceFns + TimerFns<Timer = <Self as StreamExecutor>::Timer>
 {
     /// Access of kernels that compute on the host to this device's memory: [`InPlace`] if the device is

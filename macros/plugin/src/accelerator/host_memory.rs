@@ -231,6 +231,11 @@ pub(super) fn fill_by_copies<A: Accelerator, Q: Queue<A> + ?Sized>(
     target: &Region<A>,
     pattern: &[u8],
 ) -> Result<()> {
+    if pattern.is_empty() && !target.is_empty() {
+        return Err(Error::invalid_argument(
+            "a pattern of 0 bytes fills nothing",
+        ));
+    }
     let len = target.len().min(CHUNK);
     let chunk: Arc<[u8]> = pattern.iter().copied().cycle().take(len).collect();
     // If the queue panics, or takes no function and cannot be waited for, the copies may still run, so the chunk is leaked.

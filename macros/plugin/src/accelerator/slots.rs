@@ -17,7 +17,9 @@ use crate::{
     Allocator, Description, Device, Error, HostAddressable, InPlace, MemoryAccess, Result,
 };
 
-impl<A: Accelerator> Device for AcceleratorDevice<A> {
+// SAFETY: `HostMemory` is as long as it states. The layer keeps the memory of a copy until the queue reports the copy as
+// complete, and its callback is a box that is called once.
+unsafe impl<A: Accelerator> Device for AcceleratorDevice<A> {
     type Access = InPlace;
 
     const ALLOCATOR: Allocator = A::ALLOCATOR;

@@ -46,10 +46,13 @@ impl Memory {
     }
 
     /// Gives a block back. Null, and what was not allocated here, is left alone.
-    pub fn release(&self, start: *mut c_void) {
+    ///
+    /// # Safety
+    /// - Nobody accesses the block any more.
+    pub unsafe fn release(&self, start: *mut c_void) {
         let listed = self.lock().remove(start as usize);
         if let Some(start) = listed {
-            // SAFETY: `reserve` made the block, and it was on the list, so it is still live.
+            // SAFETY: `reserve` made the block, and it was on the list, so it is still live; the caller guarantees that nobody uses it.
             unsafe { libc::free(start as *mut c_void) }
         }
     }
@@ -148,7 +151,10 @@ mod tests {
             (memory.usage().in_use, memory.usage().allocations),
             (total, 4)
         );
-        blocks.into_iter().for_each(|block| memory.release(block));
+        // SAFETY: nobody accesses the blocks.
+        blocks
+            .into_iter()
+            .for_each(|block| unsafe { memory.release(block) });
         let usage = memory.usage();
         assert_eq!(
             (usage.in_use, usage.peak, usage.largest),
@@ -161,7 +167,8 @@ mod tests {
         let memory = Memory::default();
         assert!(memory.allocate(0).is_null());
         assert!(memory.allocate(u64::MAX - 4096).is_null());
-        memory.release(ptr::null_mut());
+        // SAFETY: there is no block.
+        unsafe { memory.release(ptr::null_mut()) };
         assert_eq!(memory.usage(), Usage::default());
     }
 

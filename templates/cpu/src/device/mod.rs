@@ -84,7 +84,8 @@ fn description() -> Description {
     }
 }
 
-impl Device for CpuDevice {
+// SAFETY: both devices allocate blocks of the asked size, copy the given bytes only, and call a function once.
+unsafe impl Device for CpuDevice {
     type Access = InPlace;
 
     const SUPPORTS_UNIFIED_MEMORY: bool = true;

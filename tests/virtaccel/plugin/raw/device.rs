@@ -83,7 +83,8 @@ pub struct Timer {
     stop: va_fence,
 }
 
-impl Device for Vaccel {
+// SAFETY: the driver allocates blocks of the asked size, copies the given bytes only, and calls a function once.
+unsafe impl Device for Vaccel {
     // The host cannot access device memory: kernels of sp-cpu use staging copies.
     type Access = Staged;
 

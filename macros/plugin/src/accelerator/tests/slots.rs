@@ -47,7 +47,8 @@ fn numa_node_and_description_are_those_of_the_accelerator() {
 /// A device that replaces one slot over the layer.
 struct OneSlot(AcceleratorDevice<Recorder>);
 
-impl Device for OneSlot {
+// SAFETY: the layer below has all slots but one, which is of no memory.
+unsafe impl Device for OneSlot {
     type Access = InPlace;
 
     fn open(ordinal: usize) -> Result<Self> {

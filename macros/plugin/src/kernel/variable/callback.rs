@@ -33,10 +33,20 @@ pub(super) fn with_callback<R>(change: Change<'_>, call: impl FnOnce() -> Result
         change,
         failed: Cell::new(None),
     };
-    let before = ACTIVE.replace((&raw const active).cast());
-    let result = call();
-    ACTIVE.set(before);
+    let result = {
+        let _restored = Restored(ACTIVE.replace((&raw const active).cast()));
+        call()
+    };
     active.failed.take().map_or(result, Err)
+}
+
+/// The value of [`ACTIVE`] before a call, which it gets again after the call, also if that panics.
+struct Restored(*const Active<'static>);
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        ACTIVE.set(self.0);
+    }
 }
 
 /// `copyFunc` of the functions of variables.
@@ -147,6 +157,13 @@ mod tests {
             Ok(())
         });
         assert!(result.is_err());
+    }
+
+    #[test]
+    fn no_callback_is_active_after_a_call_that_panics() {
+        let panics = || with_callback(&|_| Ok(()), || -> Result<()> { panic!("expected") });
+        assert!(std::panic::catch_unwind(panics).is_err());
+        assert!(ACTIVE.get().is_null());
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::dims::Dims;
 use crate::kernel::context::{ContextRef, c_index};
 use crate::kernel::output::Out;
 use crate::kernel::status::{CallStatus, with_status};
+use crate::small_shape::check_shape;
 use crate::tensor::Tensor;
 use crate::{Element, Error, Result};
 
@@ -25,9 +26,10 @@ impl<'c, T: Element, S: Space> RefOut<'c, T, S> {
     /// output. Its elements are uninitialized.
     ///
     /// # Errors
-    /// Returns an error if the step has a variable of this name, if there is not enough memory, or if this is not the op's
-    /// first output.
+    /// Returns an error if no tensor has this shape, if the step has a variable of this name, if there is not enough memory,
+    /// or if this is not the op's first output.
     pub fn create_temporary(self, dims: &[usize], name: &str) -> Result<()> {
+        check_shape(dims)?;
         let (create, rank, dims) = (
             TF_TemporaryVariable.get()?,
             c_index(dims.len())?,
@@ -82,11 +84,12 @@ unsafe extern "C" fn allocate(
         let call_status = CallStatus::of_thread();
         // SAFETY: core passes the context of the call, and `rank` dimensions.
         let (context, dims) = unsafe {
-            let len = usize::try_from(rank).unwrap_or(0);
-            (
-                ContextRef::from_raw(context, &call_status),
-                slice::from_raw_parts(dims, len),
-            )
+            let context = ContextRef::from_raw(context, &call_status);
+            // Of a scalar the pointer may be null.
+            match usize::try_from(rank).unwrap_or(0) {
+                0 => (context, &[][..]),
+                len => (context, slice::from_raw_parts(dims, len)),
+            }
         };
         let sizes: std::result::Result<Vec<_>, _> =
             dims.iter().map(|dim| usize::try_from(*dim)).collect();

@@ -30,7 +30,8 @@ impl StreamExecutor for InlineDevice {
 
     unsafe fn deallocate(&self, mut memory: PrefixMut<'_, SP_DeviceMemoryBase>) {
         if let Some(start) = memory.get(SP_DeviceMemoryBase::opaque) {
-            self.release(start);
+            // SAFETY: the caller guarantees that nobody uses the block.
+            unsafe { self.release(start) };
         }
         memory.set(SP_DeviceMemoryBase::opaque, std::ptr::null_mut());
         memory.set(SP_DeviceMemoryBase::size, 0);
@@ -41,7 +42,8 @@ impl StreamExecutor for InlineDevice {
     }
 
     unsafe fn host_memory_deallocate(&self, mem: *mut c_void) {
-        self.release(mem);
+        // SAFETY: the caller guarantees that nobody uses the block.
+        unsafe { self.release(mem) };
     }
 
     fn unified_memory_allocate(&self, bytes: u64) -> *mut c_void {
@@ -49,7 +51,8 @@ impl StreamExecutor for InlineDevice {
     }
 
     unsafe fn unified_memory_deallocate(&self, location: *mut c_void) {
-        self.release(location);
+        // SAFETY: the caller guarantees that nobody uses the block.
+        unsafe { self.release(location) };
     }
 
     fn get_allocator_stats(&self, mut stats: PrefixMut<'_, SP_AllocatorStats>) -> u8 {
@@ -323,9 +326,13 @@ impl InlineDevice {
     }
 
     /// Frees a block of memory. A forked child has a copy of it that stays.
-    fn release(&self, start: *mut c_void) {
+    ///
+    /// # Safety
+    /// - Nobody accesses the block any more.
+    unsafe fn release(&self, start: *mut c_void) {
         if let Some(memory) = self.own_memory() {
-            memory.release(start);
+            // SAFETY: the caller's obligation is the same.
+            unsafe { memory.release(start) };
         }
     }
 }

@@ -81,7 +81,8 @@ unsafe impl Sync for Block {}
 
 impl Drop for Block {
     fn drop(&mut self) {
-        self.memory.release(self.start);
+        // SAFETY: the layer drops an allocation once no command uses it.
+        unsafe { self.memory.release(self.start) };
     }
 }
 
