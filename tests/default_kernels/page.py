@@ -3,6 +3,8 @@
 import pathlib
 import sys
 
+from pages import evidence
+
 from . import sweep
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -37,7 +39,7 @@ def main(pythons):
         print("usage: tests/default-kernels PYTHON...", file=sys.stderr)
         return 2
     sweeps = sorted((sweep.sweep(python) for python in pythons), key=release_of, reverse=True)
-    PAGE.write_text(page(sweeps))
+    evidence.write(PAGE, page(sweeps))
     return 1 if any(is_dangerous(found) for found in sweeps) else 0
 
 

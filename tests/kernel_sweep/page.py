@@ -6,6 +6,8 @@ import subprocess
 import sys
 import tempfile
 
+from pages import evidence
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "generated" / "docs" / "accuracy.md"
 PROGRAM = pathlib.Path(__file__).with_name("sweep.py")
@@ -46,7 +48,7 @@ def main(arguments):
     names = [it for it in arguments if it not in options and it not in pythons] + ["--variables"] * ("--variables" in options)
     runs = [sweep(python, calls[0], names) for python in pythons]
     if "--page" in options:
-        PAGE.write_text(page([swept for _, swept in runs]))
+        evidence.write(PAGE, page([swept for _, swept in runs]))
     return max(status for status, _ in runs)
 
 

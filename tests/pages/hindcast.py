@@ -12,7 +12,7 @@ import json
 import shutil
 import signal
 
-from . import hindcast_page
+from . import evidence, hindcast_page
 from .hindcast_page import reason_of
 from .process import json_lines, run_checked, run
 from .releases import DOCS, BUILD_DIR, SUITE, minor, releases
@@ -188,6 +188,5 @@ class Hindcast:
         if self.is_complete:
             overrides = [f"{known} {override}" for known, override, _ in OVERRIDES]
             text = hindcast_page.page(rows, results, verdicts, pairs, overrides, reference)
-            self.page.parent.mkdir(parents=True, exist_ok=True)
-            self.page.write_text(text)
+            evidence.write(self.page, text)
         return good == len(pairs)

@@ -25,20 +25,26 @@ def releases():
     return sorted((path.stem for path in REQUIREMENTS.glob("*.txt")), key=minor)
 
 
-def interpreter(release):
-    """Returns the name and path of the Python that the release's requirements name; the path is None if there is none.
+# The Pythons that a release is tried with, beside the one that its requirements name.
+PYTHONS = [f"python3.{minor}" for minor in range(8, 14)]
 
-    It is searched for on the PATH and in pyenv."""
+
+def python_of(release):
+    """Returns the name of the Python that the release's requirements name."""
     first = (REQUIREMENTS / f"{release}.txt").read_text().splitlines()[0]
-    name = first.lstrip("# ").strip()
+    return first.lstrip("# ").strip()
+
+
+def interpreter(name):
+    """Returns the path of the Python of this name, or None. It is searched for on the PATH and in pyenv."""
     pyenv = os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))
     version = name.removeprefix("python")
     candidates = [shutil.which(name), *sorted(glob.glob(f"{pyenv}/versions/{version}.*/bin/python"))]
     for candidate in filter(None, candidates):
         # pyenv puts a shim on the PATH even if its version is not selected; the shim fails then.
         if run([candidate, "-c", "import sys"]).returncode == 0:
-            return name, candidate
-    return name, None
+            return candidate
+    return None
 
 
 class Withdrawn(RuntimeError):
@@ -55,35 +61,55 @@ def is_preview(release):
     return "rc" in pinned(release)
 
 
-class Environment:
-    """A virtual environment with one release's TensorFlow."""
+class NoWheel(RuntimeError):
+    """The package index has no wheel of the release for a Python."""
 
-    def __init__(self, release):
+
+class Environment:
+    """A virtual environment with one release's TensorFlow.
+
+    `python` names another Python than the release's requirements. `with_cuda` installs the package `tensorflow`, the build with
+    CUDA, instead of `tensorflow-cpu`."""
+
+    def __init__(self, release, python=None, with_cuda=False):
         self.release = release
-        self.folder = BUILD_DIR / f"tensorflow-{release}"
-        self.name, self.base_python = interpreter(release)
+        suffix = f"-{python}" if python else ""
+        self.folder = BUILD_DIR / f"tensorflow-{'cuda-' * with_cuda}{release}{suffix}"
+        self.name = python or python_of(release)
+        self.base_python = interpreter(self.name)
         self.python = self.folder / "bin" / "python"
+        text = (REQUIREMENTS / f"{release}.txt").read_text()
+        self.requirements = text.replace("tensorflow-cpu", "tensorflow") if with_cuda else text
 
     def create(self):
         """Creates the environment, or recreates it if its requirements have changed.
 
-        Returns False if this machine lacks the release's Python; raises Withdrawn if the index lacks the release."""
+        Returns False if this machine lacks the Python; raises Withdrawn if the index lacks the release, NoWheel if it has no
+        wheel for the Python."""
         if self.base_python is None:
             return False
-        requirements, installed = REQUIREMENTS / f"{self.release}.txt", self.folder / "made-from.txt"
-        if installed.exists() and installed.read_bytes() == requirements.read_bytes():
+        installed = self.folder / "made-from.txt"
+        if installed.exists() and installed.read_text() == self.requirements:
             return True
         shutil.rmtree(self.folder, ignore_errors=True)
         run_checked([self.base_python, "-m", "venv", self.folder])
-        pip = [self.python, "-m", "pip", "install", "--quiet", "--no-cache-dir", "--no-compile"]
+        self.install()
+        installed.write_text(self.requirements)
+        return True
+
+    def install(self):
+        wanted = self.folder / "requirements.txt"
+        wanted.write_text(self.requirements)
         try:
-            run_checked([*pip, "--requirement", requirements])
+            run_checked([self.python, "-m", "pip", "install", "--quiet", "--no-cache-dir", "--no-compile", "--requirement", wanted])
         except RuntimeError as error:
-            if is_preview(self.release) and f"No matching distribution found for {pinned(self.release)}" in str(error):
+            if "No matching distribution found for tensorflow" not in str(error):
+                raise
+            if self.name != python_of(self.release):
+                raise NoWheel(f"{self.release} has no wheel for {self.name}") from error
+            if is_preview(self.release):
                 raise Withdrawn(f"skipped: the package index no longer has {pinned(self.release)}") from error
             raise
-        shutil.copy(requirements, installed)
-        return True
 
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -5,6 +5,8 @@ import pathlib
 import subprocess
 import sys
 
+from pages import evidence
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "generated" / "docs" / "traced-ops.md"
 PROGRAM = pathlib.Path(__file__).with_name("program.py")
@@ -40,7 +42,7 @@ def main(arguments):
         return 2
     command = [arguments[0], str(PROGRAM)]
     result = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
-    PAGE.write_text(page(json.loads(result.stdout.splitlines()[-1])))
+    evidence.write(PAGE, page(json.loads(result.stdout.splitlines()[-1])))
     return 0
 
 
