@@ -5,11 +5,14 @@ Core has kernels of type GPU for these ops or for those that use their results, 
 - the counter of a dataset of the tf.data service, from 2.18 on, where the dataset follows it. An iterator of it on a plugin's device ends the
   process in 2.18; later the elements cannot be copied to the device;
 - in a build with CUDA the variables that are references and the tensor arrays of TensorFlow 1. The ops that use them are placed where
-  they are, and only core can compute these.
+  they are, and only core can compute these;
+- in a build with CUDA from 2.19 to 2.21, where no kernel of a plugin can use a variable, the ops that change one, in a graph of a
+  session. Their variables follow them, as in a build for the CPU. In functions the plugin's optimizer replaces the ops.
 
 The functions that create them place them so in the whole process, whatever device a program names.
 
-The plugin runs this text once, with the global CUDA_BUILD: `1`, or an empty text.
+The plugin runs this text once, with the globals CUDA_BUILD: `1`, or an empty text, and REPLACED_OPS: the names of the ops that its
+graph optimizer replaces, empty if kernels of a plugin can use variables.
 """
 
 import functools
@@ -17,23 +20,51 @@ import sys
 
 OPS = (("gen_experimental_dataset_ops", "dummy_iteration_counter"),)
 OPS_OF_CUDA_BUILD = (("gen_state_ops", "variable"), ("gen_state_ops", "variable_v2"), ("gen_data_flow_ops", "tensor_array_v3"))
+# The modules of the ops that change variables, and the beginnings of their names.
+UPDATES = ("gen_training_ops", "gen_resource_variable_ops", "gen_state_ops", "gen_array_ops")
+BEGINNINGS = ("resource_apply_", "resource_sparse_apply_", "resource_scatter_", "resource_strided_slice_assign")
 
 
-def on_cpu(create):
-    """Returns the function that creates the op on the CPU."""
+def in_any_case():
+    return True
+
+
+def in_graph_of_session():
+    context = sys.modules["tensorflow.python.eager.context"]
+    ops = sys.modules["tensorflow.python.framework.ops"]
+    return not context.executing_eagerly() and not ops.get_default_graph().building_function
+
+
+def on_cpu(create, is_placed):
+    """Returns the function that creates the op on the CPU where `is_placed` returns true."""
     ops = sys.modules["tensorflow.python.framework.ops"]
 
     @functools.wraps(create)
     def create_on_cpu(*arguments, **keywords):
+        if not is_placed():
+            return create(*arguments, **keywords)
         with ops.device("/device:CPU:0"):
             return create(*arguments, **keywords)
 
     return create_on_cpu
 
 
+def placed_functions():
+    """Returns the modules and names of the functions that place their op, each with the function that returns whether it does so."""
+    found = [(module_of(module), name, in_any_case) for module, name in OPS + (OPS_OF_CUDA_BUILD if CUDA_BUILD else ())]
+    if CUDA_BUILD and REPLACED_OPS:
+        for module in map(module_of, UPDATES):
+            names = [name for name in vars(module) if name.startswith(BEGINNINGS) and not name.endswith("_fallback")]
+            found += [(module, name, in_graph_of_session) for name in names]
+    return found
+
+
+def module_of(name):
+    return sys.modules["tensorflow.python.ops." + name]
+
+
 def install():
-    found = OPS + OPS_OF_CUDA_BUILD if CUDA_BUILD else OPS
-    modules = [(sys.modules["tensorflow.python.ops." + module], name) for module, name in found]
-    created = [on_cpu(getattr(module, name)) for module, name in modules]
-    for (module, name), function in zip(modules, created):
+    found = placed_functions()
+    created = [on_cpu(getattr(module, name), is_placed) for module, name, is_placed in found]
+    for (module, name, _), function in zip(found, created):
         setattr(module, name, function)
