@@ -309,7 +309,7 @@ unsafe extern "C" fn drop_buffer(buffer: *mut c_void, _: *mut TF_Status) {
 /// Checks that copies are allowed.
 fn check_allowed() -> Result<()> {
     static FORBIDDEN: LazyLock<bool> =
-        LazyLock::new(|| std::env::var_os("SP_FORBID_STAGED").is_some_and(|value| value == "1"));
+        LazyLock::new(|| sp_runtime::variable::is_on("SP_FORBID_STAGED", false));
     match *FORBIDDEN {
         false => Ok(()),
         true => Err(Error::new(

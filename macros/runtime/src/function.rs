@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::host::Host;
 use crate::release::{FIRST_SUPPORTED, Release, Releases};
 use crate::symbol::find_symbol;
+use crate::variable;
 
 /// A function of the host, looked up by name. `F` is its `unsafe extern "C" fn` type.
 pub struct Function<F: 'static> {
@@ -257,7 +258,7 @@ impl FunctionInfo {
     /// header declares it.
     fn has_known_signature(&self) -> bool {
         static ASSUME_SAME: LazyLock<bool> =
-            LazyLock::new(|| std::env::var_os("SP_ASSUME_SAME").is_some_and(|value| value == "1"));
+            LazyLock::new(|| variable::is_on("SP_ASSUME_SAME", false));
         let Some(known) = self.unstable_signature else {
             return true;
         };

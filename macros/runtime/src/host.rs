@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use crate::availability::Availability;
 use crate::error::{Code, Error, Result};
 use crate::release::{FIRST_SUPPORTED, Release, Releases};
-use crate::{report, symbol};
+use crate::{report, symbol, variable};
 use sp_macros::decline_message;
 
 /// A function whose presence in the process limits the possible releases.
@@ -279,8 +279,8 @@ impl Host {
 
 /// Returns the author's choice, or the one with which the user's environment overrides it.
 fn effective_policy(by_author: UnknownRelease) -> UnknownRelease {
-    let is_set = |name: &str, value: &str| std::env::var_os(name).is_some_and(|it| it == value);
-    let by_size = is_set("SP_TRUST_HEADERS", "0") || is_set("SP_ASSUME_APPEND", "1");
+    let by_size =
+        !variable::is_on("SP_TRUST_HEADERS", true) || variable::is_on("SP_ASSUME_APPEND", false);
     match by_author {
         UnknownRelease::ReadHost if by_size => UnknownRelease::KnownSizes,
         other => other,

@@ -32,6 +32,7 @@ mod reservation;
 mod status;
 pub mod symbol;
 pub mod validation;
+pub mod variable;
 pub mod writer;
 
 pub use error::{Code, Error, Result};

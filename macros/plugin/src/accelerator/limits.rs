@@ -25,7 +25,6 @@ pub(super) fn timeout() -> Option<Duration> {
 
 /// Returns true if each kernel waits for its work: `SP_SYNC=1`. A failure is then the error of its own op.
 pub(super) fn is_synchronous() -> bool {
-    static SYNC: LazyLock<bool> =
-        LazyLock::new(|| std::env::var_os("SP_SYNC").is_some_and(|value| value == "1"));
+    static SYNC: LazyLock<bool> = LazyLock::new(|| sp_runtime::variable::is_on("SP_SYNC", false));
     *SYNC
 }

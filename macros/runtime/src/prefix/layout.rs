@@ -6,6 +6,7 @@ use super::field::{Field, Versioned};
 use crate::error::{Code, Error, Result};
 use crate::host_layout::HostLayout;
 use crate::release::Releases;
+use crate::variable;
 
 /// Limit for a plausible `struct_size`: the largest struct of any release has about 1,000 bytes. A view of
 /// a larger struct reaches no field and writes nothing.
@@ -53,9 +54,8 @@ impl ViewLayout {
 
     #[cold]
     fn for_unknown_size<T: Versioned>(size: usize) -> Self {
-        static ASSUME_APPEND: LazyLock<bool> = LazyLock::new(|| {
-            std::env::var_os("SP_ASSUME_APPEND").is_some_and(|value| value == "1")
-        });
+        static ASSUME_APPEND: LazyLock<bool> =
+            LazyLock::new(|| variable::is_on("SP_ASSUME_APPEND", false));
         match size > T::STRUCT_SIZE && *ASSUME_APPEND {
             true => Self::Epoch(T::EPOCHS.len() - 1),
             false => Self::Unknown,
