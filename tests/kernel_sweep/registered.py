@@ -1,4 +1,4 @@
-"""Calls of the plugin's kernels, as it counts them: a line of text for each kernel, which ends with `calls=` and three other fields."""
+"""Calls of the plugin's kernels, as it counts them: a line of text for each kernel, in which `calls=` follows the op and the types."""
 
 import ctypes
 import functools
@@ -25,7 +25,8 @@ def kernels_of(op):
     lines = [line.split() for line in text.value.decode().splitlines() if line.startswith(f"{op} ")]
     calls = {}
     for line in lines:
-        types, count = line[1:-4], int(line[-4].removeprefix("calls="))
+        position = next(index for index, field in enumerate(line) if field.startswith("calls="))
+        types, count = line[1:position], int(line[position].removeprefix("calls="))
         calls[" ".join(types)] = calls.get(" ".join(types), 0) + count
     return calls
 

@@ -44,6 +44,7 @@ static KERNELS: [Kernel; 1] = unsafe {
 };
 
 static OPTIONS: Options = Options {
+    owner: "sp_tests",
     priority: 0,
     label: None,
     releases: Releases::ALL,

@@ -75,7 +75,7 @@ pub trait Optimizer: Default + Send + 'static {
     const REPLACE_VARIABLE_UPDATES: bool = true;
 
     /// The chains of nodes that the SDK replaces by one node each, after `optimize`; empty for none. A chain is replaced if
-    /// the plugin has a kernel of the new node's op and type, in no later table than a kernel of the chain's first op.
+    /// the plugin has a kernel of the new node's op and type, in no later table than a kernel of an op of the chain.
     const FUSIONS: &'static [Fusion] = fusion::DEFAULT;
 
     /// Those of the [default ops](fusion::elementwise::DEFAULT) of which the SDK replaces trees by one node each, after

@@ -134,6 +134,7 @@ impl Registrations<'_> {
             .filter_map(print_availability_check);
         quote! {
             __expansion::Options {
+                owner: ::core::env!("CARGO_CRATE_NAME"),
                 priority: #priority,
                 label: #label,
                 releases: #releases,

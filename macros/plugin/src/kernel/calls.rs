@@ -8,6 +8,7 @@ use std::sync::{Once, OnceLock, PoisonError, RwLock};
 
 use sp_abi::tf_datatype::TF_DataType; // since 2.6
 
+use super::compare;
 use super::spec::{Constraint, Kernel};
 use crate::access::Copies;
 use crate::c_string;
@@ -117,12 +118,24 @@ pub(crate) fn first_table(op: &str, dtype: TF_DataType) -> Option<usize> {
 }
 
 // since 2.6
-/// Returns true if the plugin has a kernel of this op with a label.
+/// Returns true if a pass may replace a node of an op by one of another op: the plugin has no kernel of the first op, or none in an
+/// earlier table than that of the other one. The kernels of an author come before those of the reference.
+pub(crate) fn may_replace(op: &str, other: &str, dtype: TF_DataType) -> bool {
+    let is_later = |own| first_table(other, dtype).is_none_or(|it| own < it);
+    !first_table(op, dtype).is_some_and(is_later)
+}
+
+// since 2.6
+/// Returns true if the plugin has a kernel of this op with a label, and none without one in an earlier table.
 pub(crate) fn has_label(op: &str, label: &CStr) -> bool {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-    registered.iter().any(|(kernel, _)| {
+    let is_labelled = |kernel: &Kernel| {
         kernel.op().to_bytes() == op.as_bytes() && kernel.options.label == Some(label)
-    })
+    };
+    let labelled = registered.iter().filter(|(kernel, _)| is_labelled(kernel));
+    let table = labelled.map(|(_, table)| *table).min();
+    drop(registered);
+    table.is_some_and(|table| find_table(op, |_| true).is_none_or(|own| table <= own))
 }
 
 // since 2.6
@@ -139,7 +152,8 @@ fn find_table(op: &str, matches: impl Fn(&Constraint) -> bool) -> Option<usize> 
 }
 
 /// Returns one line for each registered kernel: op and types, `calls=N`, and of these the calls with staging copies,
-/// their bytes and time: `staged=N staged_bytes=N staged_us=N`.
+/// their bytes and time: `staged=N staged_bytes=N staged_us=N`, then the crate that has the kernel: `owner=NAME`. A kernel that runs
+/// beside the reference kernel has the numbers of compared calls and of those that differ: `compared=N different=N`.
 pub fn report() -> String {
     let mut text = String::new();
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
@@ -153,11 +167,16 @@ pub fn report() -> String {
         ]
         .map(|it| it.load(Ordering::Relaxed));
         let (label, time) = (kernel.label(), nanoseconds / 1000);
+        let owner = kernel.options.owner;
         // Writing to a String does not fail.
-        let _ = writeln!(
+        let _ = write!(
             text,
-            "{label} calls={all} staged={staged} staged_bytes={bytes} staged_us={time}"
+            "{label} calls={all} staged={staged} staged_bytes={bytes} staged_us={time} owner={owner}"
         );
+        if let Some([compared, different]) = compare::counts(kernel) {
+            let _ = write!(text, " compared={compared} different={different}");
+        }
+        text.push('\n');
     }
     text
 }

@@ -185,6 +185,7 @@ const fn op(name: &'static CStr) -> OpSpec {
 }
 
 static OPTIONS: Options = Options {
+    owner: env!("CARGO_CRATE_NAME"),
     priority: PRIORITY,
     label: None,
     releases: Releases::ALL,

@@ -149,6 +149,8 @@ pub struct Constraint {
 
 /// The arguments of `#[kernel(..)]` that do not depend on types.
 pub struct Options {
+    /// The crate that has the kernel.
+    pub owner: &'static str,
     /// The priority.
     pub priority: i32,
     /// The label that a node has to select.

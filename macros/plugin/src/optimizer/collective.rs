@@ -8,8 +8,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::Result;
+use sp_abi::tf_datatype::TF_DataType;
+
 use crate::graph::{Attribute, Graph, Node};
+use crate::{Result, kernel};
 
 /// The device type for which Python writes the ops.
 const DEVICE_TYPE: &str = "GPU";
@@ -23,20 +25,35 @@ pub(super) fn replace(bytes: &[u8], device_type: &str) -> Result<Option<Vec<u8>>
         return Ok(None);
     }
     let mut graph = Graph::parse(bytes)?;
-    Ok(replace_in(&mut graph).then(|| graph.to_bytes()))
+    Ok(replace_in(&mut graph, &kernel::may_replace).then(|| graph.to_bytes()))
 }
 
+/// Returns true if a node of an op and type may become one of another op.
+type MayReplace<'a> = &'a dyn Fn(&str, &str, TF_DataType) -> bool;
+
 /// Replaces the ops of NCCL. Returns true if there are any.
-fn replace_in(graph: &mut Graph) -> bool {
-    let groups = groups(graph);
+fn replace_in(graph: &mut Graph, may_replace: MayReplace<'_>) -> bool {
+    let groups = groups(graph, may_replace);
     for members in &groups {
         replace_group(graph, members);
     }
     let mut is_changed = !groups.is_empty();
     for node in &mut graph.nodes {
-        is_changed |= replace_node(node) || select_ring(node);
+        is_changed |= replace_node(node, may_replace) || select_ring(node);
     }
     is_changed
+}
+
+/// The op of a sum.
+const SUM: &str = "AddN";
+
+/// The op of a copy.
+const COPY: &str = "Identity";
+
+/// Returns true if the node has a type, and the plugin has no kernel of its own that `other` would bypass.
+fn becomes(node: &Node, other: &str, may_replace: MayReplace<'_>) -> bool {
+    let dtype = node.attribute("T").and_then(Attribute::as_type);
+    dtype.is_some_and(|it| may_replace(&node.op, other, it))
 }
 
 /// Selects core's rings for a collective op of core. Returns true if its hint was another one.
@@ -53,11 +70,12 @@ fn select_ring(node: &mut Node) -> bool {
 /// Returns the positions of the nodes of each group that is complete.
 ///
 /// The nodes of a function that is inlined twice have one name, and prefixes of their own.
-fn groups(graph: &Graph) -> Vec<Vec<usize>> {
+fn groups(graph: &Graph, may_replace: MayReplace<'_>) -> Vec<Vec<usize>> {
     let (mut groups, mut parts) = (BTreeMap::<_, Vec<_>>::new(), BTreeMap::<_, Vec<_>>::new());
     for (position, node) in graph.nodes.iter().enumerate() {
         let name = node.attribute("shared_name").and_then(Attribute::as_str);
-        if node.op == "NcclAllReduce" && is_sum(node) && !node.inputs.is_empty() {
+        let is_replaced = is_sum(node) && becomes(node, SUM, may_replace);
+        if node.op == "NcclAllReduce" && is_replaced && !node.inputs.is_empty() {
             let prefix = node.name.rsplit_once('/').map(|(prefix, _)| prefix);
             groups.entry(name).or_default().push(position);
             parts.entry((name, prefix)).or_default().push(position);
@@ -88,14 +106,14 @@ fn replace_group(graph: &mut Graph, members: &[usize]) {
 }
 
 /// Replaces a sum on one device, or a copy to several, each of which is one node. Returns true if it is one.
-fn replace_node(node: &mut Node) -> bool {
+fn replace_node(node: &mut Node, may_replace: MayReplace<'_>) -> bool {
     match &*node.op {
-        "NcclReduce" if is_sum(node) => {
+        "NcclReduce" if is_sum(node) && becomes(node, SUM, may_replace) => {
             let count = node.inputs().filter(|it| it.output.is_some()).count();
             let inputs = node.inputs[..count].to_vec();
             become_sum(node, inputs, count);
         }
-        "NcclBroadcast" => become_identity(node),
+        "NcclBroadcast" if becomes(node, COPY, may_replace) => become_identity(node),
         _ => return false,
     }
     true
@@ -103,13 +121,13 @@ fn replace_node(node: &mut Node) -> bool {
 
 fn is_sum(node: &Node) -> bool {
     let reduction = node.attribute("reduction").and_then(Attribute::as_str);
-    reduction == Some("sum") && node.attribute("T").is_some()
+    reduction == Some("sum")
 }
 
 /// Makes the node the sum of these inputs, which replace its first `count` ones.
 fn become_sum(node: &mut Node, inputs: Vec<String>, count: usize) {
     let terms = i64::try_from(inputs.len()).unwrap_or(i64::MAX);
-    node.op = "AddN".into();
+    node.op = SUM.into();
     node.inputs.splice(..count, inputs);
     retain_type(node);
     node.attributes.push(("N".into(), terms.into()));
@@ -117,7 +135,7 @@ fn become_sum(node: &mut Node, inputs: Vec<String>, count: usize) {
 
 /// Makes the node a copy of its input.
 fn become_identity(node: &mut Node) {
-    node.op = "Identity".into();
+    node.op = COPY.into();
     retain_type(node);
 }
 
@@ -129,9 +147,12 @@ fn retain_type(node: &mut Node) {
 
 #[cfg(test)]
 mod tests {
-    use sp_abi::tf_datatype::TF_DataType;
-
     use super::*;
+
+    /// Replaces the ops with a plugin that has no kernel of them.
+    fn changes(graph: &mut Graph) -> bool {
+        replace_in(graph, &|_, _, _| true)
+    }
 
     fn node(name: &str, op: &str, inputs: &str, reduction: &str, device: usize) -> Node {
         let mut node = Node::new(name, op);
@@ -168,7 +189,7 @@ mod tests {
     #[test]
     fn sum_is_computed_on_the_first_device_and_copied_to_the_others() {
         let mut graph = all_reduce("sum", 3);
-        assert!(replace_in(&mut graph));
+        assert!(changes(&mut graph));
         let ops: Vec<_> = graph.nodes.iter().map(|it| &*it.op).collect();
         assert_eq!(ops, ["AddN", "Identity", "Identity"]);
         assert_eq!(inputs(&graph, "r0"), ["x0", "x1", "x2", "^c0"]);
@@ -191,15 +212,15 @@ mod tests {
                 .for_each(|it| it.name = format!("{call}/{}", it.name));
         }
         graph.nodes.extend(second);
-        assert!(replace_in(&mut graph));
+        assert!(changes(&mut graph));
         assert_eq!(inputs(&graph, "a/r1"), ["a/r0", "^c1"]);
         assert_eq!(inputs(&graph, "b/r1"), ["b/r0", "^c1"]);
     }
 
     #[test]
     fn other_reduction_and_group_without_all_devices_are_not_changed() {
-        assert!(!replace_in(&mut all_reduce("sum", 2)));
-        assert!(!replace_in(&mut all_reduce("max", 3)));
+        assert!(!changes(&mut all_reduce("sum", 2)));
+        assert!(!changes(&mut all_reduce("max", 3)));
     }
 
     #[test]
@@ -209,10 +230,10 @@ mod tests {
         graph.nodes[0]
             .attributes
             .push(("communication_hint".into(), "nccl".into()));
-        assert!(replace_in(&mut graph));
+        assert!(changes(&mut graph));
         let hint = graph.nodes[0].attribute("communication_hint");
         assert_eq!(hint.and_then(Attribute::as_str), Some("ring"));
-        assert!(!replace_in(&mut graph));
+        assert!(!changes(&mut graph));
     }
 
     #[test]
@@ -222,9 +243,24 @@ mod tests {
             node("sum", "NcclReduce", "x0 x1 ^first", "sum", 0),
             node("copy", "NcclBroadcast", "x0 ^first", "", 0),
         ];
-        assert!(replace_in(&mut graph));
+        assert!(changes(&mut graph));
         assert_eq!(inputs(&graph, "sum"), ["x0", "x1", "^first"]);
         assert_eq!(inputs(&graph, "copy"), ["x0", "^first"]);
         assert_eq!(graph.node("copy").unwrap().op, "Identity");
+    }
+
+    #[test]
+    fn ops_with_a_kernel_of_the_author_stay() {
+        for op in ["NcclAllReduce", "NcclReduce", "NcclBroadcast"] {
+            let mut graph = match op {
+                "NcclAllReduce" => all_reduce("sum", 3),
+                _ => Graph::default(),
+            };
+            if graph.nodes.is_empty() {
+                graph.nodes = vec![node("x", op, "x0", "sum", 0)];
+            }
+            assert!(!replace_in(&mut graph, &|replaced, _, _| replaced != op));
+            assert!(changes(&mut graph), "{op}");
+        }
     }
 }

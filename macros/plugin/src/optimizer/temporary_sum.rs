@@ -6,8 +6,21 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::Result;
-use crate::graph::{Graph, Node};
+use sp_abi::tf_datatype::TF_DataType;
+
+use crate::graph::{Attribute, Graph, Node};
+use crate::{Result, kernel};
+
+/// The ops of a sum in a temporary variable.
+const OPS: [&str; 4] = [
+    "Assign",
+    "AssignAdd",
+    "DestroyTemporaryVariable",
+    "TemporaryVariable",
+];
+
+/// The op that replaces them.
+const SUM: &str = "AddN";
 
 /// Replaces the sums in temporary variables of a serialized graph. Returns `None` if there are none.
 ///
@@ -15,17 +28,27 @@ use crate::graph::{Graph, Node};
 /// Returns an error if `bytes` is not a valid `GraphDef`.
 pub(super) fn replace(bytes: &[u8], device_type: &str) -> Result<Option<Vec<u8>>> {
     let mut graph = Graph::parse(bytes)?;
-    Ok(replace_in(&mut graph, device_type).then(|| graph.to_bytes()))
+    let is_changed = replace_in(&mut graph, device_type, kernel::may_replace);
+    Ok(is_changed.then(|| graph.to_bytes()))
 }
 
 /// Replaces the sums in temporary variables. Returns true if there are any.
-fn replace_in(graph: &mut Graph, device_type: &str) -> bool {
+fn replace_in(
+    graph: &mut Graph,
+    device_type: &str,
+    may_replace: impl Fn(&str, &str, TF_DataType) -> bool,
+) -> bool {
     let links = Links::new(graph);
     let nodes = graph.nodes.iter().enumerate();
     let on_device = nodes.filter(|(_, it)| it.device_type() == Some(device_type));
     let sums: Vec<(usize, Node, Vec<String>)> = on_device
         .filter_map(|(position, it)| {
             let sum = TemporarySum::find(&links, it)?;
+            let dtype = it.attribute("T").and_then(Attribute::as_type);
+            let is_kept = |op| dtype.is_some_and(|it| !may_replace(op, SUM, it));
+            if OPS.into_iter().any(is_kept) {
+                return None;
+            }
             let names = sum.parts().map(|it| it.name.clone()).collect();
             Some((position, sum.to_node()?, names))
         })
@@ -111,7 +134,7 @@ impl<'g> TemporarySum<'g> {
     fn to_node(&self) -> Option<Node> {
         let terms = self.additions.iter().map(|it| it.inputs.get(1).cloned());
         let mut node = self.result.clone();
-        node.op = "AddN".into();
+        node.op = SUM.into();
         node.attributes.retain(|(name, _)| name != "var_name");
         let count = i64::try_from(self.additions.len()).ok()?;
         node.attributes.push(("N".into(), count.into()));
@@ -131,6 +154,11 @@ impl<'g> TemporarySum<'g> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Replaces the sums with a plugin that has no kernel of their ops.
+    fn changes(graph: &mut Graph, device_type: &str) -> bool {
+        replace_in(graph, device_type, |_, _, _| true)
+    }
 
     /// Returns a node on the device; `inputs` are separated by spaces.
     fn node(name: &str, op: &str, inputs: &str) -> Node {
@@ -185,7 +213,7 @@ mod tests {
     #[test]
     fn sum_in_temporary_variable_becomes_sum_of_terms_in_order() {
         let mut graph = sum_in_variable();
-        assert!(replace_in(&mut graph, "ACCEL"));
+        assert!(changes(&mut graph, "ACCEL"));
         let names: Vec<&str> = graph.nodes.iter().map(|it| &*it.name).collect();
         assert_eq!(names, ["x", "y", "z", "sum/tmp_var_zeros", "sum", "end"]);
         let sum = graph.node("sum").unwrap();
@@ -199,7 +227,7 @@ mod tests {
     fn sum_on_another_device_is_not_changed() {
         let mut graph = sum_in_variable();
         let before = graph.clone();
-        assert!(!replace_in(&mut graph, "OTHER"));
+        assert!(!changes(&mut graph, "OTHER"));
         assert_eq!(graph, before);
     }
 
@@ -210,7 +238,7 @@ mod tests {
             .nodes
             .push(node("reader", "Exp", "^sum/tmp_var_accum_0"));
         let before = graph.clone();
-        assert!(!replace_in(&mut graph, "ACCEL"));
+        assert!(!changes(&mut graph, "ACCEL"));
         assert_eq!(graph, before);
     }
 
@@ -219,7 +247,7 @@ mod tests {
         let mut graph = sum_in_variable();
         graph.nodes[7].inputs.truncate(1);
         let before = graph.clone();
-        assert!(!replace_in(&mut graph, "ACCEL"));
+        assert!(!changes(&mut graph, "ACCEL"));
         assert_eq!(graph, before);
     }
 
@@ -227,9 +255,20 @@ mod tests {
     fn other_uses_of_temporary_variables_are_not_changed() {
         let mut graph = sum_in_variable();
         graph.nodes[9].inputs.truncate(1);
-        assert!(!replace_in(&mut graph, "ACCEL"));
+        assert!(!changes(&mut graph, "ACCEL"));
         let mut graph = sum_in_variable();
         graph.nodes[5].op = "AssignSub".into();
-        assert!(!replace_in(&mut graph, "ACCEL"));
+        assert!(!changes(&mut graph, "ACCEL"));
+    }
+
+    #[test]
+    fn ops_with_a_kernel_of_the_author_stay() {
+        for op in OPS {
+            let mut graph = sum_in_variable();
+            let dtype = Attribute::from(TF_DataType::TF_FLOAT);
+            graph.nodes[9].attributes.push(("T".into(), dtype));
+            let may_replace = |replaced: &str, other: &str, _| replaced != op || other != SUM;
+            assert!(!replace_in(&mut graph, "ACCEL", may_replace), "{op}");
+        }
     }
 }

@@ -13,6 +13,7 @@ mod difference;
 mod exceptions;
 mod pairs;
 
+use std::ffi::OsStr;
 use std::sync::{Arc, LazyLock};
 
 use sp_runtime::guard;
@@ -43,12 +44,27 @@ enum Mode {
 }
 
 fn mode() -> Mode {
-    static MODE: LazyLock<Mode> = LazyLock::new(|| match std::env::var("SP_COMPARE").as_deref() {
-        Ok("1") => Mode::Error,
-        Ok("warn") => Mode::Warning,
-        _ => Mode::Off,
+    static MODE: LazyLock<Mode> = LazyLock::new(|| {
+        let value = std::env::var_os("SP_COMPARE").unwrap_or_default();
+        parse(&value).unwrap_or_else(|| {
+            sp_runtime::report!(
+                Warn,
+                "SP_COMPARE={} is invalid: expected 1 or warn; nothing is compared",
+                value.display()
+            );
+            Mode::Off
+        })
     });
     *MODE
+}
+
+fn parse(value: &OsStr) -> Option<Mode> {
+    match value.to_str()? {
+        "1" => Some(Mode::Error),
+        "warn" => Some(Mode::Warning),
+        "" | "0" => Some(Mode::Off),
+        _ => None,
+    }
 }
 
 /// Returns the value of the setting `compare`.
@@ -63,6 +79,11 @@ pub(super) fn mode_name() -> &'static str {
 /// Returns true if kernels are compared.
 pub(super) fn is_enabled() -> bool {
     mode() != Mode::Off && !core_functions::is_impossible()
+}
+
+/// Returns the numbers of compared calls of a kernel and of those that differ; `None` if it is not compared.
+pub(super) fn counts(kernel: &'static Kernel) -> Option<[u64; 2]> {
+    pairs::find(kernel).map(|it| it.counts())
 }
 
 /// Returns true if the kernel is compared.
@@ -183,6 +204,7 @@ impl Call<'_> {
     /// Returns an error that names the first wrong element, unless differences are warnings.
     fn compare(&self, expected: &Outputs, found: &Outputs) -> Result<()> {
         let op = self.instance.kernel.op();
+        let (mut is_different, mut reported) = (false, Ok(()));
         let outputs = expected.iter().zip(found).enumerate();
         for (index, outputs) in outputs.filter(|(index, _)| exceptions::is_compared(op, *index)) {
             let difference = match outputs {
@@ -193,11 +215,15 @@ impl Call<'_> {
             };
             match difference {
                 Ok(None) => {}
-                Ok(Some(message)) => self.report_difference(message)?,
+                Ok(Some(message)) => {
+                    is_different = true;
+                    reported = reported.and_then(|()| self.report_difference(message));
+                }
                 Err(error) => self.reference.pair.report_uncompared(error.message()),
             }
         }
-        Ok(())
+        self.reference.pair.count(is_different);
+        reported
     }
 
     fn report_difference(&self, message: String) -> Result<()> {

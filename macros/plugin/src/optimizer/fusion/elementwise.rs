@@ -182,8 +182,7 @@ fn shape_of(node: &Node, ops: &[&str], rules: &Rules<'_>) -> Option<KnownShape> 
         return None;
     }
     let dtype = node.attribute("T")?.as_type()?;
-    let table = (rules.first_table)(OP, dtype)?;
-    let is_first = (rules.first_table)(&node.op, dtype).is_none_or(|it| table <= it);
+    let may_replace = rules.may_replace(&node.op, OP, dtype);
     let shape = KnownShape((rules.shapes)(&node.name));
     let operands: Vec<Input<'_>> = node.inputs().filter(|it| it.output.is_some()).collect();
     let is_of_shape = |it: &Input<'_>| match it.output {
@@ -193,7 +192,7 @@ fn shape_of(node: &Node, ops: &[&str], rules: &Rules<'_>) -> Option<KnownShape> 
     let broadcasts = BROADCASTING.contains(&&*node.op);
     let has_two = broadcasts || OF_ONE_SHAPE.contains(&&*node.op);
     let fits = broadcasts || operands.iter().all(is_of_shape);
-    (is_first && fits && operands.len() == 1 + usize::from(has_two)).then_some(shape)
+    (may_replace && fits && operands.len() == 1 + usize::from(has_two)).then_some(shape)
 }
 
 /// A shape as far as it is known: `None` if the rank is not.

@@ -162,6 +162,45 @@ fn kernel_of_later_table_does_not_replace_product_of_earlier_one() {
     assert!(apply_with(&mut dense("Relu"), &[], Some(0)));
 }
 
+/// Applies a pattern to the chain of these ops, and returns the ops of the graph. `author` has a kernel in an earlier table than the
+/// others.
+fn ops_after(fusion: &Fusion, chain: &[&str], author: &str) -> Vec<String> {
+    let name = |index: usize| format!("n{index}");
+    let nodes = chain.iter().enumerate().map(|(index, op)| {
+        let first = index.checked_sub(1).map_or("x".into(), name);
+        node(&name(index), op, &format!("{first} b"))
+    });
+    let mut graph = graph(&nodes.collect::<Vec<_>>());
+    let preserved = BTreeSet::new();
+    let rules = Rules {
+        first_table: &|op, _| Some(usize::from(op != author)),
+        shapes: &|_| Some(vec![InferredDim::Known(4)]),
+        ..rules(&preserved)
+    };
+    fuse_in(&mut graph, std::slice::from_ref(fusion), &rules);
+    graph.nodes.into_iter().map(|it| it.op).collect()
+}
+
+/// A wrong kernel of the author's would otherwise not be noticed: a kernel of the reference would run in its place.
+#[test]
+fn kernel_of_author_is_not_bypassed_wherever_it_is_in_a_chain() {
+    for fusion in DEFAULT {
+        let positions = 0..fusion.chain.len();
+        for (position, op) in
+            positions.flat_map(|it| fusion.chain[it].iter().map(move |op| (it, op)))
+        {
+            let mut chain: Vec<&str> = fusion.chain.iter().map(|ops| ops[0]).collect();
+            chain[position] = op;
+            let has = |author, op: &str| {
+                let ops = ops_after(fusion, &chain, author);
+                ops.iter().any(|it| it == op)
+            };
+            assert!(has("none", fusion.op), "{chain:?}");
+            assert!(has(op, op), "{chain:?}: {op}");
+        }
+    }
+}
+
 #[test]
 fn convolution_has_type_of_bias_and_layout_of_both() {
     let layout = |it: &str| ("data_format".to_owned(), Attribute::from(it));
