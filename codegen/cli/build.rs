@@ -1,10 +1,14 @@
 //! Embeds the files of the crates that a scaffold vendors: all of them compressed as one stream, and a table with the
 //! range of each.
 
+#[path = "../data/tracked.rs"]
+mod tracked;
+
 use flate2::{Compression, write::DeflateEncoder};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use tracked::retain_tracked;
 
 /// The crates that `new` vendors, and their folders in the checkout.
 const CRATES: [(&str, &str); 9] = [
@@ -41,7 +45,7 @@ fn embedded_tables(root: &Path, contents: &mut Vec<u8>) -> io::Result<String> {
     let (mut crates, mut ranges) = (String::new(), String::new());
     for (name, folder) in CRATES {
         crates += &format!("    ({name:?}, {folder:?}),\n");
-        for file in crate_files(&root.join(folder))? {
+        for file in crate_files(root, &root.join(folder))? {
             let relative = file.strip_prefix(root.join(folder)).unwrap_or(&file);
             let (path, start) = (Path::new(name).join(relative), contents.len());
             contents.extend(fs::read(&file)?);
@@ -59,8 +63,8 @@ fn embedded_tables(root: &Path, contents: &mut Vec<u8>) -> io::Result<String> {
     ))
 }
 
-/// Returns the embedded files of the crate in `folder`, and registers them with cargo.
-fn crate_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+/// Returns the embedded files of the crate in `folder`, which git tracks, and registers them with cargo.
+fn crate_files(root: &Path, folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for part in PARTS.map(|part| folder.join(part)) {
         println!("cargo::rerun-if-changed={}", part.display());
@@ -70,6 +74,7 @@ fn crate_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
             false => {}
         }
     }
+    retain_tracked(root, &mut files)?;
     keep_newest_snapshots(&mut files);
     files.sort();
     Ok(files)

@@ -1,10 +1,14 @@
 //! Embeds the committed data in the binary: builtin headers, API notes, snapshots, symbols and required fields, each as a
 //! table of (path inside its folder, contents). Snapshots are compressed: they are 5 MB of text.
 
+#[path = "tracked.rs"]
+mod tracked;
+
 use flate2::{Compression, write::DeflateEncoder};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use tracked::retain_tracked;
 
 /// Name of the constant, folder, and extension of the files that it contains.
 const TABLES: [(&str, &str, &str); 4] = [
@@ -20,19 +24,17 @@ fn main() -> io::Result<()> {
         .canonicalize()?;
     let mut source = String::new();
     for (name, folder, extension) in TABLES {
-        source += &table(name, &root.join(folder), extension)?;
+        source += &table(name, &root, folder, extension)?;
     }
     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
-    source += &compressed_snapshots(&root.join("generated/ir"), Path::new(&out))?;
+    source += &compressed_snapshots(&root, Path::new(&out))?;
     fs::write(Path::new(&out).join("embedded.rs"), source)
 }
 
 /// Writes the compressed snapshots, one after the other, to `snapshots.bin`, and returns a table with the range of each.
-fn compressed_snapshots(folder: &Path, out: &Path) -> io::Result<String> {
-    println!("cargo::rerun-if-changed={}", folder.display());
-    let mut files = Vec::new();
-    collect_files(folder, "json", &mut files)?;
-    files.sort();
+fn compressed_snapshots(root: &Path, out: &Path) -> io::Result<String> {
+    let folder = &root.join("generated/ir");
+    let files = tracked_files(root, folder, "json")?;
     let (mut bytes, mut rows) = (Vec::new(), String::new());
     for file in &files {
         let start = bytes.len();
@@ -49,11 +51,9 @@ fn compressed_snapshots(folder: &Path, out: &Path) -> io::Result<String> {
     ))
 }
 
-fn table(name: &str, folder: &Path, extension: &str) -> io::Result<String> {
-    println!("cargo::rerun-if-changed={}", folder.display());
-    let mut files = Vec::new();
-    collect_files(folder, extension, &mut files)?;
-    files.sort();
+fn table(name: &str, root: &Path, folder: &str, extension: &str) -> io::Result<String> {
+    let folder = &root.join(folder);
+    let files = tracked_files(root, folder, extension)?;
     let rows = files
         .iter()
         .map(|file| row(folder, file))
@@ -61,6 +61,16 @@ fn table(name: &str, folder: &Path, extension: &str) -> io::Result<String> {
     Ok(format!(
         "/// The files of `{name}` by their path.\npub static {name}: &[(&str, &str)] = &[\n{rows}];\n"
     ))
+}
+
+/// Returns the files below `folder` that git tracks, and registers the folder with cargo.
+fn tracked_files(root: &Path, folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut files = Vec::new();
+    collect_files(folder, extension, &mut files)?;
+    retain_tracked(root, &mut files)?;
+    files.sort();
+    Ok(files)
 }
 
 fn row(folder: &Path, file: &Path) -> String {

@@ -1,5 +1,5 @@
-//! Compares generated files with the files on disk and replaces those that differ. Files that sp-gen did not write are
-//! not changed. A failure restores the old files.
+//! Compares generated files with the files on disk and replaces those that differ. A file is sp-gen's if its hash is in a
+//! listing, `.sp-gen.json`; other files are not changed. A failure restores the old files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,24 +9,32 @@ use std::path::{Path, PathBuf};
 use similar::TextDiff;
 
 use sp_emit::Files;
-use sp_system::temporary::delay_signals;
+use sp_system::replacement::{
+    self, Change, Contents, Fingerprint, LISTING, ReplacementError, existing_folder,
+    is_staging_folder,
+};
+
+use crate::scaffold::listing::Listing;
 
 /// A file that differs from the generated one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drift {
     /// The path in the output folder.
     pub path: String,
-    /// The text on disk, or `None` if the file is absent.
-    pub old: Option<String>,
-    /// The generated text, or `None` if the file is to be removed.
-    pub new: Option<String>,
+    /// The contents on disk, or `None` if the file is absent.
+    pub old: Option<Vec<u8>>,
+    /// The generated contents, or `None` if the file is to be removed.
+    pub new: Option<Vec<u8>>,
 }
 
 impl Drift {
     /// Returns the first `lines` lines of a unified diff.
     pub fn diff(&self, lines: usize) -> String {
         let (old, new) = (self.old.as_deref(), self.new.as_deref());
-        let diff = TextDiff::from_lines(old.unwrap_or_default(), new.unwrap_or_default());
+        let text =
+            |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
+        let (old_text, new_text) = (text(old), text(new));
+        let diff = TextDiff::from_lines(&old_text, &new_text);
         let mut unified = diff.unified_diff();
         let names = (file_label(old, "on disk"), file_label(new, "generated"));
         let text = unified
@@ -39,10 +47,84 @@ impl Drift {
         }
         short.join("\n")
     }
+
+    /// Returns true for the listing.
+    pub fn is_listing(&self) -> bool {
+        self.path == LISTING
+    }
+
+    fn change(&self) -> Change {
+        Change {
+            path: self.path.clone(),
+            old: self.old.as_deref().map(Fingerprint::from_bytes),
+            new: self.new.clone().map(Contents::File),
+        }
+    }
 }
 
-fn file_label(text: Option<&str>, name: &'static str) -> &'static str {
-    if text.is_some() { name } else { "/dev/null" }
+fn file_label(bytes: Option<&[u8]>, name: &'static str) -> &'static str {
+    if bytes.is_some() { name } else { "/dev/null" }
+}
+
+/// How the files of a folder are recognized that sp-gen wrote.
+#[derive(Debug)]
+pub enum WrittenFiles {
+    /// By the listing in the folder, and that of the plugin whose `vendor/` has the folder.
+    Listed(Vec<Fingerprint>),
+    /// By their marker: in the checkout's `generated/` nobody else writes files, and git has the old ones.
+    Marked,
+}
+
+impl WrittenFiles {
+    /// Reads the listings of `out`.
+    pub fn read(out: &Path) -> Self {
+        let listings = [Fingerprint::read_listing(out), vendored_files(out)];
+        Self::Listed(listings.into_iter().flatten().collect())
+    }
+
+    /// Returns the paths in `drifts` of files that would be replaced or removed and that sp-gen did not write.
+    pub fn edited<'a>(&self, drifts: &'a [Drift]) -> Vec<&'a str> {
+        let is_edited = |drift: &&Drift| drift.old.as_ref().is_some_and(|it| !self.has(drift, it));
+        let edited = drifts.iter().filter(is_edited);
+        edited.map(|drift| drift.path.as_str()).collect()
+    }
+
+    fn has(&self, drift: &Drift, bytes: &[u8]) -> bool {
+        match self {
+            Self::Marked => true,
+            Self::Listed(_) if drift.is_listing() => {
+                serde_json::from_slice::<Fingerprint>(bytes).is_ok()
+            }
+            Self::Listed(listings) => listings.iter().any(|it| it.has(&drift.path, bytes)),
+        }
+    }
+
+    /// Returns true if sp-gen wrote a file at `path`, which may be edited since.
+    fn contains(&self, path: &str, bytes: &[u8]) -> bool {
+        match self {
+            Self::Marked => is_marked(bytes),
+            Self::Listed(listings) => listings.iter().any(|it| it.0.contains_key(path)),
+        }
+    }
+}
+
+/// Adds the listing of `files` to `files`.
+pub fn with_listing(mut files: Files) -> Files {
+    let rows = files.iter();
+    let listing = Fingerprint::from_files(rows.map(|(path, text)| (&**path, text.as_bytes())));
+    files.insert(LISTING.to_owned(), listing.to_json());
+    files
+}
+
+/// Returns the files of `out` that `sp-gen new` or `update` wrote, if `out` is a folder in a plugin's `vendor/`.
+fn vendored_files(out: &Path) -> Option<Fingerprint> {
+    let out = std::path::absolute(out).ok()?;
+    let (name, vendor) = (out.file_name()?.to_str()?, out.parent()?);
+    let listing = fs::read_to_string(vendor.join(LISTING)).ok()?;
+    let files = Listing::parse(&listing).ok()?.files.into_iter();
+    let prefix = format!("vendor/{name}/");
+    let below = files.filter_map(|(path, hash)| Some((path.strip_prefix(&prefix)?.into(), hash)));
+    Some(Fingerprint(below.collect()))
 }
 
 /// Text in the first line of every generated file.
@@ -88,27 +170,32 @@ impl FolderKind {
 
     /// Returns the differences between `files` and the generated files in `out`.
     ///
-    /// A file on disk that is not in `files` is a difference if it has the marker of generated files.
+    /// A file on disk that is not in `files` is a difference if sp-gen `has_written` it.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read.
-    pub fn drift(self, out: &Path, files: &Files) -> io::Result<Vec<Drift>> {
-        let mut present = Files::new();
+    pub fn drift(
+        self,
+        out: &Path,
+        files: &Files,
+        has_written: &WrittenFiles,
+    ) -> io::Result<Vec<Drift>> {
+        let mut present = BTreeMap::new();
         let parts: &[&str] = match self {
-            Self::Crate => &["Cargo.toml", "src", "vendor"],
+            Self::Crate => &["Cargo.toml", LISTING, "src", "vendor"],
             Self::Headers => &[""],
         };
         for part in parts {
             collect(out, Path::new(part), &mut present)?;
         }
-        present.retain(|path, text| files.contains_key(path) || is_marked(text.as_bytes()));
+        present.retain(|path, bytes| files.contains_key(path) || has_written.contains(path, bytes));
         let mut paths: Vec<&String> = files.keys().chain(present.keys()).collect();
         paths.sort();
         paths.dedup();
         let drifts = paths.into_iter().map(|path| Drift {
             path: path.clone(),
             old: present.get(path).cloned(),
-            new: files.get(path).cloned(),
+            new: files.get(path).map(|text| text.as_bytes().to_vec()),
         });
         Ok(drifts.filter(|drift| drift.old != drift.new).collect())
     }
@@ -120,16 +207,30 @@ fn foreign_crate(out: &Path) -> io::Result<Option<PathBuf>> {
     if manifest.exists() {
         return Ok((!is_marked(&fs::read(&manifest)?)).then_some(manifest));
     }
-    let mut entries = fs::read_dir(out)?;
-    entries.next().map(|entry| Ok(entry?.path())).transpose()
+    Ok(entries(out)?.into_iter().next())
+}
+
+/// Returns the entries of `out` but the folder of an interrupted run.
+fn entries(out: &Path) -> io::Result<Vec<PathBuf>> {
+    let paths = fs::read_dir(out)?.map(|entry| Ok(entry?.path()));
+    let mut paths = paths.collect::<io::Result<Vec<_>>>()?;
+    paths.retain(|path| !is_staging_folder(&file_name(path)));
+    Ok(paths)
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 /// Returns an entry of `out` that is not a generated file.
 fn foreign_entry(out: &Path) -> io::Result<Option<PathBuf>> {
-    for entry in fs::read_dir(out)? {
-        let path = entry?.path();
-        let is_generated = path.is_file() && !path.is_symlink() && is_marked(&fs::read(&path)?);
-        if !is_generated {
+    for path in entries(out)? {
+        let is_file = path.is_file() && !path.is_symlink();
+        let is_generated = || -> io::Result<bool> {
+            Ok(file_name(&path) == LISTING || is_marked(&fs::read(&path)?))
+        };
+        if !is_file || !is_generated()? {
             return Ok(Some(path));
         }
     }
@@ -151,9 +252,9 @@ fn symlink_below(out: &Path, files: &Files) -> Option<PathBuf> {
 }
 
 /// Reads the files below `relative`, except through symbolic links.
-fn collect(out: &Path, relative: &Path, files: &mut BTreeMap<String, String>) -> io::Result<()> {
+fn collect(out: &Path, relative: &Path, files: &mut BTreeMap<String, Vec<u8>>) -> io::Result<()> {
     let path = out.join(relative);
-    if path.is_symlink() {
+    if path.is_symlink() || is_staging_folder(&file_name(&path)) {
         return Ok(());
     }
     if path.is_dir() {
@@ -161,228 +262,34 @@ fn collect(out: &Path, relative: &Path, files: &mut BTreeMap<String, String>) ->
             collect(out, &relative.join(entry?.file_name()), files)?;
         }
     } else if path.exists() {
-        let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
-        files.insert(relative.to_string_lossy().replace('\\', "/"), text);
+        let name = relative.to_string_lossy().replace('\\', "/");
+        files.insert(name, fs::read(&path)?);
     }
     Ok(())
 }
 
-/// Writes and removes the files of `drifts` in `out`.
+/// Writes and removes the files of `drifts` in `out`. A folder that does not exist is created as a whole.
 ///
 /// # Errors
-/// Returns an error if a file cannot be written. The old files are restored then.
-pub fn apply(out: &Path, drifts: &[Drift]) -> io::Result<()> {
-    let _delay = delay_signals();
-    fs::create_dir_all(out)?;
-    let staged = tempfile::Builder::new()
-        .prefix(".staged-")
-        .tempdir_in(out)?;
-    let (new, old) = (staged.path().join("new"), staged.path().join("old"));
-    for drift in drifts {
-        if let Some(text) = &drift.new {
-            let path = new.join(&drift.path);
-            create_parent(&path)?;
-            fs::write(path, text)?;
-        }
-    }
-    let applied = drifts.iter().enumerate().try_for_each(|(done, drift)| {
-        exchange(out, &new, &old, drift).map_err(|error| (done, error))
-    });
-    applied.map_err(|(done, error)| {
-        for drift in &drifts[..done] {
-            restore(out, &old, drift);
-        }
-        move_back(out, &old, &drifts[done]);
-        error
-    })
+/// Returns an error if a file cannot be written, or was changed since it was compared. All files are unchanged then.
+pub fn apply(out: &Path, drifts: &[Drift]) -> Result<(), ReplacementError> {
+    let (root, below) = existing_folder(out)?;
+    let changes = match below.is_empty() {
+        true => drifts.iter().map(Drift::change).collect(),
+        false => vec![new_folder(below, drifts)],
+    };
+    replacement::replace(&root, &changes)
 }
 
-/// Moves the file of `drift` from `out` to `old`, and its new text from `new` to `out`.
-fn exchange(out: &Path, new: &Path, old: &Path, drift: &Drift) -> io::Result<()> {
-    let path = out.join(&drift.path);
-    if drift.old.is_some() {
-        create_parent(&old.join(&drift.path))?;
-        fs::rename(&path, old.join(&drift.path))?;
-    }
-    if drift.new.is_some() {
-        create_parent(&path)?;
-        return fs::rename(new.join(&drift.path), &path);
-    }
-    remove_empty_parents(out, &drift.path);
-    Ok(())
-}
-
-/// Reverts [`exchange`]. Errors are ignored: the caller reports the first error.
-fn restore(out: &Path, old: &Path, drift: &Drift) {
-    if drift.old.is_none() {
-        let _ = fs::remove_file(out.join(&drift.path));
-    }
-    move_back(out, old, drift);
-}
-
-/// Moves the file of `drift` from `old` back to `out`, if `old` has it.
-fn move_back(out: &Path, old: &Path, drift: &Drift) {
-    let (path, backup) = (out.join(&drift.path), old.join(&drift.path));
-    if backup.exists() {
-        let _ = create_parent(&path);
-        let _ = fs::rename(backup, path);
-    }
-}
-
-fn create_parent(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), fs::create_dir_all)
-}
-
-/// Removes the parent folders of `file` that are empty.
-fn remove_empty_parents(out: &Path, file: &str) {
-    let folders = Path::new(file).ancestors().skip(1);
-    for folder in folders.filter(|folder| !folder.as_os_str().is_empty()) {
-        // Fails for a folder that has entries, and for those above it.
-        let _ = fs::remove_dir(out.join(folder));
+fn new_folder(path: String, drifts: &[Drift]) -> Change {
+    let file = |drift: &Drift| Some((drift.path.clone(), drift.new.clone()?));
+    let files = drifts.iter().filter_map(file);
+    Change {
+        path,
+        old: None,
+        new: Some(Contents::Folder(files.collect())),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MANIFEST: &str = "# Generated by `sp-gen generate`. Do not edit.\n[package]\n";
-
-    fn files(lib: &str) -> Files {
-        Files::from([
-            ("Cargo.toml".to_owned(), MANIFEST.to_owned()),
-            ("src/lib.rs".to_owned(), lib.to_owned()),
-        ])
-    }
-
-    /// Checks and writes like `generate`.
-    fn write(kind: FolderKind, out: &Path, files: &Files) -> io::Result<()> {
-        assert_eq!(kind.obstacle(out, files)?, None);
-        apply(out, &kind.drift(out, files)?)
-    }
-
-    fn write_crate(out: &Path, lib: &str) {
-        write(FolderKind::Crate, out, &files(lib)).unwrap();
-    }
-
-    fn crate_drift(out: &Path, lib: &str) -> Vec<Drift> {
-        FolderKind::Crate.drift(out, &files(lib)).unwrap()
-    }
-
-    #[test]
-    fn written_files_do_not_differ() {
-        let out = tempfile::tempdir().unwrap();
-        write_crate(out.path(), "//! One.\n");
-        assert_eq!(crate_drift(out.path(), "//! One.\n"), []);
-        let entries = fs::read_dir(out.path()).unwrap().count();
-        assert_eq!(entries, 2, "the staging folder was removed");
-    }
-
-    #[test]
-    fn drift_formats_unified_diff() {
-        let out = tempfile::tempdir().unwrap();
-        write_crate(out.path(), "//! One.\n");
-        let drifts = crate_drift(out.path(), "//! Two.\n");
-        assert_eq!(drifts.len(), 1);
-        let diff = drifts[0].diff(20);
-        let has_both = diff.contains("-//! One.") && diff.contains("+//! Two.");
-        assert!(has_both, "{diff}");
-        assert!(drifts[0].diff(2).ends_with("..."));
-    }
-
-    #[test]
-    fn removes_only_stale_generated_files() {
-        let out = tempfile::tempdir().unwrap();
-        write_crate(out.path(), "//! One.\n");
-        let stale = out.path().join("src/old/stale.rs");
-        create_parent(&stale).unwrap();
-        fs::write(&stale, format!("// {MARKER}`. Do not edit.\n")).unwrap();
-        fs::write(out.path().join("src/own.rs"), "mod own;\n").unwrap();
-        fs::write(out.path().join("own.json"), "").unwrap();
-        let drifts = crate_drift(out.path(), "//! One.\n");
-        let removed = drifts
-            .iter()
-            .map(|drift| (drift.path.as_str(), drift.new.is_none()));
-        assert_eq!(removed.collect::<Vec<_>>(), [("src/old/stale.rs", true)]);
-        apply(out.path(), &drifts).unwrap();
-        assert!(!out.path().join("src/old").exists());
-        assert!(out.path().join("src/own.rs").exists() && out.path().join("own.json").exists());
-    }
-
-    #[test]
-    fn rejects_folder_of_another_crate() {
-        let out = tempfile::tempdir().unwrap();
-        fs::create_dir(out.path().join("src")).unwrap();
-        fs::write(out.path().join("src/device.rs"), "own\n").unwrap();
-        let obstacle = || {
-            let obstacle = FolderKind::Crate.obstacle(out.path(), &files(""));
-            obstacle.unwrap().unwrap_or_default()
-        };
-        assert!(
-            obstacle().contains("src, which sp-gen did not write"),
-            "{}",
-            obstacle()
-        );
-        fs::write(out.path().join("Cargo.toml"), "[package]\n").unwrap();
-        assert!(
-            obstacle().contains("Cargo.toml, which sp-gen did not write"),
-            "{}",
-            obstacle()
-        );
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn rejects_symbolic_links_in_folder() {
-        let (out, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        fs::write(out.path().join("Cargo.toml"), MANIFEST).unwrap();
-        fs::write(elsewhere.path().join("lib.rs"), "own\n").unwrap();
-        std::os::unix::fs::symlink(elsewhere.path(), out.path().join("src")).unwrap();
-        let obstacle = FolderKind::Crate
-            .obstacle(out.path(), &files(""))
-            .unwrap()
-            .unwrap();
-        assert!(obstacle.ends_with("src is a symbolic link"), "{obstacle}");
-    }
-
-    #[test]
-    fn failure_restores_old_files() {
-        let out = tempfile::tempdir().unwrap();
-        write_crate(out.path(), "//! One.\n");
-        fs::create_dir_all(out.path().join("src/new.rs/occupied")).unwrap();
-        let mut changed = files("//! Two.\n");
-        changed.insert("src/new.rs".to_owned(), "//! Three.\n".to_owned());
-        let drifts = FolderKind::Crate.drift(out.path(), &changed).unwrap();
-        assert_eq!(drifts.len(), 2);
-        apply(out.path(), &drifts).unwrap_err();
-        assert_eq!(crate_drift(out.path(), "//! One.\n"), []);
-        assert_eq!(fs::read_dir(out.path()).unwrap().count(), 2);
-    }
-
-    #[test]
-    fn rejects_foreign_files_among_headers() {
-        let scratch = tempfile::tempdir().unwrap();
-        let (out, kind) = (scratch.path().join("new/shim"), FolderKind::Headers);
-        let text = format!("{}int a;\n", sp_emit::c::GENERATED);
-        let files = Files::from([("spgen_a.h".to_owned(), text)]);
-        assert_eq!(kind.drift(&out, &files).unwrap().len(), 1);
-        write(kind, &out, &files).unwrap();
-        assert_eq!(kind.drift(&out, &files).unwrap(), []);
-        fs::write(out.join("own.h"), "int own;\n").unwrap();
-        let obstacle = kind.obstacle(&out, &files).unwrap().unwrap();
-        assert!(
-            obstacle.contains("own.h, which sp-gen did not write"),
-            "{obstacle}"
-        );
-        fs::remove_file(out.join("own.h")).unwrap();
-        fs::copy(out.join("spgen_a.h"), out.join("spgen_b.h")).unwrap();
-        assert_eq!(kind.drift(&out, &files).unwrap()[0].new, None);
-        let obstacle = kind
-            .obstacle(&out.join("spgen_a.h"), &files)
-            .unwrap()
-            .unwrap();
-        assert!(obstacle.ends_with("is not a folder"), "{obstacle}");
-        let entries = fs::read_dir(scratch.path().join("new")).unwrap().count();
-        assert_eq!(entries, 1, "the staging folder was removed");
-    }
-}
+mod tests;

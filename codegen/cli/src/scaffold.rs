@@ -1,7 +1,7 @@
 //! Writes the plugins of `new` from templates and embedded crates.
 //!
-//! All input is checked first. Then the plugin is written to a temporary folder and renamed, so that a failure leaves
-//! no files.
+//! All input is checked first. Then the plugin is staged and renamed, so that a failure leaves no files. An empty folder
+//! is filled, not replaced: a shell may be in it.
 
 mod backend;
 pub mod listing;
@@ -12,13 +12,14 @@ pub mod repository;
 pub mod update;
 pub mod vendor;
 
+use crate::disk::{self, Drift};
 use crate::embedded::{CRATE_FILES, CRATES};
 use askama::Template;
 pub use backend::Backend;
 use miette::Diagnostic;
 use name::NameError;
 pub use parts::{ExtraPart, Part, Parts};
-use sp_system::temporary::delay_signals;
+use sp_system::replacement::{ReplacementError, recover};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -54,14 +55,9 @@ pub enum ScaffoldError {
         path: PathBuf,
     },
     /// The folder cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
-    #[diagnostic(code(sp_gen::new::unwritable), help("no files were left"))]
-    Unwritable {
-        /// The target.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Replacement(#[from] ReplacementError),
     /// A plugin with an op and without kernels.
     #[error("a plugin with ops needs kernels: an op without one is not registered")]
     #[diagnostic(
@@ -364,6 +360,7 @@ pub struct FileCounts {
 /// Returns an error if the source or the target is invalid, or if a file cannot be written. No files are left then.
 pub fn create(target: &Path, plugin: &Plugin<'_>) -> Result<FileCounts, ScaffoldError> {
     check_source(plugin.source)?;
+    recover(target)?;
     check_target(target)?;
     if plugin.parts.ops && !plugin.parts.kernels {
         return Err(ScaffoldError::OpsWithoutKernels);
@@ -380,11 +377,7 @@ pub fn create(target: &Path, plugin: &Plugin<'_>) -> Result<FileCounts, Scaffold
         author_files: author_files.len(),
         vendored_files: vendored_files.len(),
     };
-    let files = [author_files, vendored_files].concat();
-    write_folder(target, &files).map_err(|source| ScaffoldError::Unwritable {
-        path: target.to_owned(),
-        source,
-    })?;
+    write_folder(target, [author_files, vendored_files].concat())?;
     Ok(written)
 }
 
@@ -426,23 +419,14 @@ fn check_target(target: &Path) -> Result<(), ScaffoldError> {
     })
 }
 
-/// Writes the files to a temporary folder beside `target` and renames it.
-fn write_folder(target: &Path, files: &[(String, Vec<u8>)]) -> io::Result<()> {
-    let target = std::path::absolute(target)?;
-    let existing = target.ancestors().skip(1).find(|folder| folder.is_dir());
-    let parent = existing.ok_or(io::ErrorKind::NotFound)?;
-    let _delay = delay_signals();
-    let staged = tempfile::Builder::new()
-        .prefix(".sp-gen-new-")
-        .tempdir_in(parent)?;
-    let plugin = staged.path().join("plugin");
-    for (path, bytes) in files {
-        let path = plugin.join(path);
-        fs::create_dir_all(path.parent().unwrap_or(&plugin))?;
-        fs::write(path, bytes)?;
-    }
-    fs::create_dir_all(target.parent().unwrap_or(parent))?;
-    fs::rename(plugin, target)
+fn write_folder(target: &Path, files: Vec<(String, Vec<u8>)>) -> Result<(), ReplacementError> {
+    let new_file = |(path, bytes)| Drift {
+        path,
+        old: None,
+        new: Some(bytes),
+    };
+    let drifts: Vec<Drift> = files.into_iter().map(new_file).collect();
+    disk::apply(target, &drifts)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use super::release::Release;
 use miette::Diagnostic;
+use sp_system::user;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -97,12 +99,34 @@ impl DataFolders {
     }
 }
 
-/// Returns the root of the sp-gen checkout that contains `folder`, or `None` if no checkout does.
+/// The paths by which a checkout is recognized.
+const CHECKOUT_PATHS: [&str; 2] = ["headers/apis", "codegen/cli/Cargo.toml"];
+
+/// The variable with which the user trusts the checkout of another user.
+pub const TRUST_CHECKOUT: &str = "SP_TRUST_CHECKOUT";
+
+/// Returns the root of the sp-gen checkout that contains `folder`. Returns `None` if no checkout does, or if it belongs to
+/// another user, who could have written it to change what sp-gen reads and where it writes.
 pub fn find_checkout(folder: &Path) -> Option<PathBuf> {
-    let is_root = |root: &&Path| {
-        root.join("headers/apis").is_dir() && root.join("codegen/cli/Cargo.toml").is_file()
-    };
+    checkout_above(folder).filter(|root| is_trusted(root, &user::owns))
+}
+
+/// Returns the root of the checkout that contains `folder` and that [`find_checkout`] does not return, since it belongs to
+/// another user.
+pub fn find_untrusted_checkout(folder: &Path) -> Option<PathBuf> {
+    checkout_above(folder).filter(|root| !is_trusted(root, &user::owns))
+}
+
+fn checkout_above(folder: &Path) -> Option<PathBuf> {
+    let [apis, cli] = CHECKOUT_PATHS;
+    let is_root = |root: &&Path| root.join(apis).is_dir() && root.join(cli).is_file();
     folder.ancestors().find(is_root).map(Path::to_owned)
+}
+
+fn is_trusted(root: &Path, owns: &dyn Fn(&Metadata) -> bool) -> bool {
+    let is_own = |path: PathBuf| path.metadata().is_ok_and(|metadata| owns(&metadata));
+    let is_set = std::env::var_os(TRUST_CHECKOUT).is_some_and(|value| value == "1");
+    is_set || (is_own(root.to_owned()) && CHECKOUT_PATHS.iter().all(|it| is_own(root.join(it))))
 }
 
 /// Returns `$XDG_CACHE_HOME/sp-gen`, or `~/.cache/sp-gen`, or `None` if the user has no home folder.
@@ -131,6 +155,33 @@ mod tests {
         let subfolder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let folders = DataFolders::find(&subfolder).unwrap();
         assert!(folders.lock.is_file(), "{folders:?}");
+    }
+
+    #[test]
+    fn does_not_trust_checkout_of_another_user() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        assert_eq!(find_checkout(&root), Some(root.clone()));
+        assert!(!is_trusted(&root, &|_| false));
+        // One of its parts belongs to another user.
+        let owns = |metadata: &Metadata| metadata.is_dir();
+        assert!(!is_trusted(&root, &owns));
+    }
+
+    /// Only root can give a file to another user.
+    #[cfg(unix)]
+    #[test]
+    fn finds_no_checkout_whose_folder_another_user_owns() {
+        let scratch = tempfile::tempdir().unwrap();
+        let root = scratch.path();
+        std::fs::create_dir_all(root.join("headers/apis")).unwrap();
+        std::fs::create_dir_all(root.join("codegen/cli")).unwrap();
+        std::fs::write(root.join("codegen/cli/Cargo.toml"), "").unwrap();
+        assert_eq!(find_checkout(root).as_deref(), Some(root));
+        if std::os::unix::fs::chown(root.join("headers/apis"), Some(65534), None).is_err() {
+            return eprintln!("skipped: only root can change the owner of a file");
+        }
+        assert_eq!(find_checkout(root), None);
+        assert_eq!(find_untrusted_checkout(root).as_deref(), Some(root));
     }
 
     #[test]

@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 use miette::Diagnostic;
 use serde::{Deserialize, Serialize};
+use sp_system::replacement::write_file;
 use thiserror::Error;
 
 use crate::embedded::REQUIRED_FIELDS;
@@ -149,16 +150,8 @@ impl RequiredFields {
     ) -> Result<(), RequiredFieldsError> {
         let folder = required_fields_folder(folders);
         let path = folder.join(format!("{}.json", release.key()));
-        let write = || {
-            fs::create_dir_all(&folder)?;
-            let mut file = sp_system::temporary::staged_file(&folder)?;
-            file.write_all(self.to_json(wheel).as_bytes())?;
-            file.persist(&path).map(drop).map_err(|error| error.error)
-        };
-        write().map_err(|source| RequiredFieldsError::Unreadable {
-            path: path.clone(),
-            source,
-        })
+        let written = write_file(&path, self.to_json(wheel).as_bytes());
+        written.map_err(|source| RequiredFieldsError::Unreadable { path, source })
     }
 
     /// Returns the file's text, with one struct on each line.

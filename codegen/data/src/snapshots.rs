@@ -326,10 +326,17 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, SnapshotReadError> {
     let read = || -> io::Result<Vec<PathBuf>> {
         let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
         let mut paths = entries.collect::<io::Result<Vec<_>>>()?;
+        // An interrupted import leaves a hidden folder.
+        paths.retain(|path| !is_hidden(path));
         paths.sort();
         Ok(paths)
     };
     read().map_err(|source| unreadable(folder, source))
+}
+
+fn is_hidden(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().starts_with('.')
 }
 
 fn read_source(source: &SnapshotLocation) -> Result<Api, SnapshotReadError> {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::sync::Arc;
 
 const BLOCK_LENGTH: usize = 1 << 20;
@@ -45,7 +45,8 @@ pub fn fetch(link: &WheelLink, client: &Arc<Client>) -> Result<Download, FetchEr
         path: std::env::temp_dir().display().to_string(),
         detail: error.to_string(),
     })?;
-    let (length, found) = copy(body, &mut file).map_err(failed)?;
+    let copied = copy(body, &mut file).map_err(|error| copy_error(&error));
+    let (length, found) = copied.map_err(failed)?;
     let stated = link.sha256.clone().or_else(|| find_page_hash(link, client));
     match stated {
         Some(stated) if stated != found => Err(FetchError::WheelHashMismatch {
@@ -61,26 +62,42 @@ pub fn fetch(link: &WheelLink, client: &Arc<Client>) -> Result<Download, FetchEr
     }
 }
 
-/// Copies a response body to a file. Returns its length and its sha256.
-fn copy(body: impl Read, file: &mut File) -> Result<(u64, String), RangeError> {
-    let unreachable = |error: io::Error| RangeError::Unreachable(error.to_string());
-    let mut body = body.take(MAX_FILE_LENGTH + 1);
+/// Copies `file` to an unnamed temporary file, which is positioned at its start. Returns it with its sha256.
+///
+/// # Errors
+/// Returns an error if `file` cannot be read, is larger than [`MAX_FILE_LENGTH`], or cannot be copied.
+pub fn copy_file(file: File) -> io::Result<(File, String)> {
+    let mut copied = tempfile::tempfile()?;
+    let (_, sha256) = copy(file, &mut copied)?;
+    Ok((copied, sha256))
+}
+
+/// Copies a response body or a file to a file. Returns its length and its sha256.
+fn copy(source: impl Read, file: &mut File) -> io::Result<(u64, String)> {
+    let mut source = source.take(MAX_FILE_LENGTH + 1);
     let (mut digest, mut block, mut length) = (Sha256::new(), vec![0; BLOCK_LENGTH], 0);
     loop {
-        let count = body.read(&mut block).map_err(unreachable)?;
+        let count = source.read(&mut block)?;
         if count == 0 {
             break;
         }
         length += count as u64;
         if length > MAX_FILE_LENGTH {
-            let detail = format!("the server sends more than {MAX_FILE_LENGTH} bytes");
-            return Err(RangeError::InvalidResponse(detail));
+            let detail = format!("it has more than {MAX_FILE_LENGTH} bytes");
+            return Err(io::Error::new(ErrorKind::FileTooLarge, detail));
         }
         digest.update(&block[..count]);
-        file.write_all(&block[..count]).map_err(unreachable)?;
+        file.write_all(&block[..count])?;
     }
-    file.rewind().map_err(unreachable)?;
+    file.rewind()?;
     Ok((length, hexadecimal(&digest.finalize())))
+}
+
+fn copy_error(error: &io::Error) -> RangeError {
+    match error.kind() {
+        ErrorKind::FileTooLarge => RangeError::InvalidResponse(error.to_string()),
+        _ => RangeError::Unreachable(error.to_string()),
+    }
 }
 
 /// Converts bytes to hexadecimal digits.

@@ -6,6 +6,7 @@ use sp_data::folders::NoCache;
 use sp_data::release::Release;
 use sp_library::binary::LibraryError;
 use sp_parse::source::SourceError;
+use sp_system::replacement::ReplacementError;
 use thiserror::Error;
 
 /// A failure of an import, which wrote nothing.
@@ -283,6 +284,24 @@ pub enum FetchError {
         /// The cause.
         detail: String,
     },
+    /// The release's folder in the store has a file that sp-gen did not write.
+    #[error("{path} was not written by sp-gen, and is in the folder of TensorFlow {release}")]
+    #[diagnostic(
+        code(sp_gen::import::store_occupied),
+        help(
+            "no file was changed; move it to another folder, or store the headers elsewhere: `--store DIR`"
+        )
+    )]
+    StoreOccupied {
+        /// The file.
+        path: String,
+        /// The release.
+        release: Release,
+    },
+    /// Files cannot be replaced.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Replacement(#[from] ReplacementError),
     /// The index has no nightly build for this platform.
     #[error("the index has no nightly build: {package} has no wheel for Linux on x86-64")]
     #[diagnostic(

@@ -71,6 +71,8 @@ pub struct ImportSummary {
     pub is_new: bool,
     /// True if the wheel was fetched whole and the index states no sha256.
     pub is_unverified: bool,
+    /// False if headers may be absent from the source: those of a folder, if no lock has their hashes.
+    pub is_complete: bool,
 }
 
 /// Receives the progress of an import, for a progress bar.
@@ -118,6 +120,7 @@ fn read_stored(request: &ImportRequest, lock: &Lock, exact: Release) -> Option<F
         transferred: Traffic::default(),
         is_new: false,
         is_unverified: false,
+        is_complete: true,
     };
     Some(Fetched {
         summary,
@@ -151,6 +154,7 @@ fn read_source(
         transferred: source.traffic(),
         is_new: false,
         is_unverified: source.is_unverified(),
+        is_complete: true,
     };
     let entry = lock_entry(release, identity, &closure);
     let new = match check_lock(lock, release, &entry, request)? {
@@ -161,6 +165,7 @@ fn read_source(
         }
         LockStatus::New => {
             summary.is_new = true;
+            summary.is_complete = !request.from.as_ref().is_some_and(|from| from.is_dir());
             Some(NewRelease::unpack(entry, closure.headers)?)
         }
     };

@@ -1,15 +1,20 @@
 //! The store of headers, `<release>/include/...`, with one folder for each exact version.
 //!
-//! A release is written to a temporary folder in the store and renamed, so that it is complete or absent.
+//! A release is staged and renamed, so that it is complete or absent. A folder with a file that sp-gen did not write is
+//! not replaced.
 
 use super::error::FetchError;
 use super::lock::{Lock, LockedRelease, header_hashes};
 use sp_data::release::Release;
 use sp_parse::api_headers::Headers;
 use sp_parse::source::is_safe_relative_path;
+use sp_system::replacement::{
+    self, Change, Contents, Fingerprint, LISTING, Replacement, existing_folder, write_file,
+};
 use sp_system::temporary::{delay_signals, removed_on_signal};
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A folder that has the headers of releases.
@@ -44,44 +49,87 @@ impl Store {
         (locked.headers == header_hashes(&headers)).then_some(headers)
     }
 
-    /// Writes a release and, if given, the lock that has it.
+    /// Writes a release and, if given, the lock that has it. Replaces a stored release only if sp-gen wrote all of its
+    /// files.
     ///
     /// # Errors
-    /// Returns an error if either cannot be written. Both are unchanged then.
+    /// Returns an error if the folder of the release has other files, or if release or lock cannot be written. Both are
+    /// unchanged then.
     pub fn write(
         &self,
         release: Release,
         headers: &Headers,
         lock: Option<(&Lock, &Path)>,
     ) -> Result<(), FetchError> {
-        let _delay = delay_signals();
-        let lock = lock
-            .map(|(lock, path)| stage_lock(lock, path))
-            .transpose()?;
-        let staged = self
-            .stage_release(headers)
-            .map_err(|error| unwritable(&self.folder, &error))?;
-        let target = self.folder.join(release.to_string());
-        replace_folder(staged.path(), &target).map_err(|error| unwritable(&target, &error))?;
-        let Some((file, path)) = lock else {
-            return Ok(());
+        replacement::recover(&self.folder)?;
+        let (root, below) = existing_folder(&self.folder)?;
+        let change = Change {
+            path: Path::new(&below)
+                .join(release.to_string())
+                .display()
+                .to_string(),
+            ..self.change(release, headers)?
         };
-        file.persist(path).map(drop).map_err(|error| {
-            // The store must not have a release that the lock does not have. The first error is the one to report.
-            let _ = fs::remove_dir_all(&target);
-            unwritable(path, &error.error)
-        })
+        let replaced = Replacement::apply(&root, &[change])?;
+        if let Some((lock, path)) = lock
+            && let Err(error) = write_file(path, lock.to_toml().as_bytes())
+        {
+            // The store must not have a release that the lock does not have.
+            replaced.undo(&format!("cannot write {}: {error}", path.display()))?;
+            return Err(unwritable(path, &error));
+        }
+        Ok(replaced.commit()?)
     }
 
-    /// Writes a release to a temporary folder, which is removed unless it is renamed.
-    fn stage_release(&self, headers: &Headers) -> io::Result<tempfile::TempDir> {
-        fs::create_dir_all(&self.folder)?;
-        let staged = tempfile::Builder::new()
-            .prefix(".importing-")
-            .tempdir_in(&self.folder)?;
-        write_headers(&staged.path().join("release/include"), headers)?;
-        Ok(staged)
+    /// Returns the change from the stored files of a release to `headers` and their listing.
+    fn change(&self, release: Release, headers: &Headers) -> Result<Change, FetchError> {
+        let target = self.folder.join(release.to_string());
+        let unreadable = |error| unwritable(&target, &error);
+        let files = release_files(headers).map_err(unreadable)?;
+        let new = Fingerprint::from_files(files.iter().map(|(path, bytes)| (&**path, &**bytes)));
+        let old = Fingerprint::read(&target).map_err(unreadable)?;
+        let foreign = old
+            .as_ref()
+            .and_then(|old| foreign_file(&target, old, &new));
+        match foreign {
+            Some(path) => Err(FetchError::StoreOccupied {
+                path: path.display().to_string(),
+                release,
+            }),
+            None => Ok(Change {
+                path: String::new(),
+                old,
+                new: Some(Contents::Folder(files)),
+            }),
+        }
     }
+}
+
+/// Returns the files of a stored release: the headers below `include/`, and the listing.
+fn release_files(headers: &Headers) -> io::Result<BTreeMap<String, Vec<u8>>> {
+    check_names(headers)?;
+    let stored = |(name, bytes): (&String, &Vec<u8>)| (format!("include/{name}"), bytes.clone());
+    let mut files: BTreeMap<String, Vec<u8>> = headers.iter().map(stored).collect();
+    let listing = Fingerprint::from_files(files.iter().map(|(path, bytes)| (&**path, &**bytes)));
+    files.insert(LISTING.to_owned(), listing.to_json().into_bytes());
+    Ok(files)
+}
+
+/// Returns a file of `target`, whose files are `old`, that is not in its listing. A file that equals one of `new` is
+/// sp-gen's: earlier versions wrote no listing.
+fn foreign_file(target: &Path, old: &Fingerprint, new: &Fingerprint) -> Option<PathBuf> {
+    let listing = Fingerprint::read_listing(target);
+    let has_listing = listing.is_some();
+    let listing = listing.unwrap_or_default();
+    let is_own = |(path, hash): &(&String, &String)| {
+        let written = [listing.0.get(*path), new.0.get(*path)];
+        written.contains(&Some(*hash)) || (has_listing && *path == LISTING)
+    };
+    let (path, _) = old.0.iter().find(|file| !is_own(file))?;
+    Some(match path.is_empty() {
+        true => target.to_owned(),
+        false => target.join(path),
+    })
 }
 
 /// Writes headers to a temporary folder, to be parsed.
@@ -96,12 +144,8 @@ pub fn unpack(headers: &Headers) -> io::Result<tempfile::TempDir> {
 }
 
 fn write_headers(folder: &Path, headers: &Headers) -> io::Result<()> {
+    check_names(headers)?;
     for (name, bytes) in headers {
-        if !is_safe_relative_path(name) {
-            return Err(io::Error::other(format!(
-                "`{name}` is a path outside of the store"
-            )));
-        }
         let path = folder.join(name);
         fs::create_dir_all(path.parent().unwrap_or(folder))?;
         fs::write(path, bytes)?;
@@ -109,35 +153,14 @@ fn write_headers(folder: &Path, headers: &Headers) -> io::Result<()> {
     Ok(())
 }
 
-/// Renames `staged/release` to `target`. A folder that `target` had is moved into `staged`, which the caller removes.
-fn replace_folder(staged: &Path, target: &Path) -> io::Result<()> {
-    let previous = staged.join("previous");
-    let is_replaced = target.exists();
-    if is_replaced {
-        fs::rename(target, &previous)?;
+/// Checks that no header's path is outside of the folder that it is written to.
+fn check_names(headers: &Headers) -> io::Result<()> {
+    match headers.keys().find(|name| !is_safe_relative_path(name)) {
+        Some(name) => Err(io::Error::other(format!(
+            "`{name}` is a path outside of the store"
+        ))),
+        None => Ok(()),
     }
-    fs::rename(staged.join("release"), target).inspect_err(|_| {
-        if is_replaced {
-            // The first error is the one to report.
-            let _ = fs::rename(&previous, target);
-        }
-    })
-}
-
-fn stage_lock<'a>(
-    lock: &Lock,
-    path: &'a Path,
-) -> Result<(tempfile::NamedTempFile, &'a Path), FetchError> {
-    let write = || {
-        let folder = path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
-        let mut file = sp_system::temporary::staged_file(folder)?;
-        file.write_all(lock.to_toml().as_bytes())?;
-        Ok(file)
-    };
-    write()
-        .map(|file| (file, path))
-        .map_err(|error| unwritable(path, &error))
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> FetchError {
@@ -202,8 +225,7 @@ mod tests {
         let mut malicious = headers("one");
         malicious.insert("zz/../../../x.h".into(), Vec::new());
         assert!(store.write(release(), &malicious, None).is_err());
-        assert!(file_names(&scratch.path().join("store")).is_empty());
-        assert_eq!(file_names(scratch.path()), ["store"]);
+        assert!(file_names(scratch.path()).is_empty());
     }
 
     #[test]
@@ -232,6 +254,73 @@ mod tests {
                 .write(release(), &headers("one"), Some((&Lock::default(), &path)))
                 .is_err()
         );
-        assert!(file_names(&scratch.path().join("store")).is_empty());
+        assert!(!scratch.path().join("store").exists());
+    }
+
+    /// Returns the files below `folder` with their texts.
+    fn texts(folder: &Path) -> Vec<(PathBuf, String)> {
+        let mut found = Vec::new();
+        for path in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
+            match path.is_dir() {
+                true => found.extend(texts(&path)),
+                false => found.push((path.clone(), fs::read_to_string(path).unwrap())),
+            }
+        }
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn stored_release_stays_if_lock_cannot_be_written() {
+        let scratch = tempfile::tempdir().unwrap();
+        let store = Store::new(scratch.path().join("store"));
+        store.write(release(), &headers("one"), None).unwrap();
+        let before = texts(scratch.path());
+        let path = scratch.path().join("sources.toml");
+        fs::create_dir_all(path.join("occupied")).unwrap();
+        let written = store.write(release(), &headers("two"), Some((&Lock::default(), &path)));
+        assert!(matches!(written, Err(FetchError::StoreUnwritable { .. })));
+        assert_eq!(texts(scratch.path()), before);
+    }
+
+    #[test]
+    fn rejects_folder_with_files_of_the_user() {
+        for file in ["2.21.0/notes.txt", "2.21.0/include/own.h", "2.21.0"] {
+            let scratch = tempfile::tempdir().unwrap();
+            let path = scratch.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "own").unwrap();
+            let store = Store::new(scratch.path().to_owned());
+            let error = store.write(release(), &headers("one"), None).unwrap_err();
+            assert!(error.to_string().contains(file), "{error}");
+            assert_eq!(texts(scratch.path()), [(path, "own".to_owned())]);
+        }
+    }
+
+    #[test]
+    fn rejects_stored_release_with_edited_or_added_file() {
+        for file in ["tensorflow/c/ops.h", "tensorflow/c/own.h"] {
+            let scratch = tempfile::tempdir().unwrap();
+            let store = Store::new(scratch.path().to_owned());
+            store.write(release(), &headers("one"), None).unwrap();
+            fs::write(store.include_root(release()).join(file), "edited").unwrap();
+            let before = texts(scratch.path());
+            let error = store.write(release(), &headers("two"), None).unwrap_err();
+            assert!(error.to_string().contains(file), "{error}");
+            assert_eq!(texts(scratch.path()), before);
+        }
+    }
+
+    #[test]
+    fn completes_release_of_sp_gen_without_listing() {
+        let scratch = tempfile::tempdir().unwrap();
+        let store = Store::new(scratch.path().to_owned());
+        store.write(release(), &headers("one"), None).unwrap();
+        let folder = scratch.path().join("2.21.0");
+        fs::remove_file(folder.join(LISTING)).unwrap();
+        fs::remove_file(folder.join("include/tsl/platform/platform.h")).unwrap();
+        store.write(release(), &headers("one"), None).unwrap();
+        let stored = store.read(release(), &locked(&headers("one")));
+        assert_eq!(stored, Some(headers("one")));
     }
 }

@@ -5,13 +5,12 @@
 mod library;
 
 use super::directory::{self, LimitedReader};
-use super::download::{Download, hexadecimal};
+use super::download::{self, Download};
 use super::error::FetchError;
 use super::http::{Client, RemoteFile};
 use super::link::WheelLink;
 use super::range::{RangeReader, Transport};
 use super::url::Url;
-use sha2::{Digest, Sha256};
 use sp_parse::source::SourceError;
 use sp_parse::source::{
     Identity, MAX_HEADER_BYTES, Source, Traffic, is_safe_relative_path, open_regular_file,
@@ -55,24 +54,26 @@ impl Wheel<BufReader<File>> {
         Self::read_directory(origin, BufReader::new(file), None)
     }
 
-    /// Opens a wheel file that an index links to. Compares its sha256 with the link's, if the link has one.
+    /// Opens a wheel file that an index links to. If the link has a sha256, compares it with that of a private copy, which
+    /// is read: another program can change the file at any time.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or its sha256 differs.
     pub fn open_verified(path: &Path, link: &WheelLink) -> Result<Self, FetchError> {
-        if let Some(stated) = &link.sha256 {
-            let origin = path.display().to_string();
-            let file = open_regular_file(path).map_err(|error| read_error(&origin, &error))?;
-            let found = sha256(file).map_err(|error| read_error(&origin, &error))?;
-            if found != *stated {
-                return Err(FetchError::WheelHashMismatch {
-                    wheel: origin,
-                    stated: stated.clone(),
-                    found,
-                });
-            }
+        let Some(stated) = &link.sha256 else {
+            return Self::open(path);
+        };
+        let origin = path.display().to_string();
+        let copied = open_regular_file(path).and_then(download::copy_file);
+        let (copy, found) = copied.map_err(|error| read_error(&origin, &error))?;
+        match found == *stated {
+            true => Self::read_directory(origin, BufReader::new(copy), None),
+            false => Err(FetchError::WheelHashMismatch {
+                wheel: origin,
+                stated: stated.clone(),
+                found,
+            }),
         }
-        Self::open(path)
     }
 }
 
@@ -321,22 +322,12 @@ fn read_error(origin: &str, error: &io::Error) -> FetchError {
     }
 }
 
-/// Returns the sha256 of a file in hexadecimal.
-fn sha256(mut file: File) -> io::Result<String> {
-    let (mut digest, mut block) = (Sha256::new(), vec![0; 1 << 20]);
-    loop {
-        match file.read(&mut block)? {
-            0 => break,
-            length => digest.update(&block[..length]),
-        }
-    }
-    Ok(hexadecimal(&digest.finalize()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::download::hexadecimal;
     use crate::range::tests::serve;
+    use sha2::{Digest, Sha256};
     use std::io::{Cursor, Write};
     use zip::write::SimpleFileOptions;
 
@@ -425,6 +416,24 @@ mod tests {
         assert!(opened(None).is_ok() && opened(Some(digest)).is_ok());
         let differs = opened(Some("00".repeat(32)));
         assert!(matches!(differs, Err(FetchError::WheelHashMismatch { .. })));
+    }
+
+    #[test]
+    fn reads_bytes_whose_hash_was_compared() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("x.whl");
+        let wheel = |text: &[u8]| zipped(&[("tensorflow/include/tensorflow/c/ops.h", text)]);
+        std::fs::write(&path, wheel(b"good")).unwrap();
+        let digest = hexadecimal(&Sha256::digest(wheel(b"good")));
+        let line = "file:///tensorflow_cpu-2.21.0-cp311-cp311-manylinux_2_27_x86_64.whl";
+        let link = crate::link::parse_links("tensorflow-cpu", line).0.remove(0);
+        let link = WheelLink {
+            sha256: Some(digest),
+            ..link
+        };
+        let mut opened = Wheel::open_verified(&path, &link).unwrap();
+        std::fs::write(&path, wheel(b"evil")).unwrap();
+        assert_eq!(opened.read("tensorflow/c/ops.h").unwrap(), b"good");
     }
 
     #[test]

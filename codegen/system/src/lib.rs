@@ -1,7 +1,10 @@
-//! Operating system services that several crates of sp-gen share: temporary files that are also removed on a signal,
-//! a Python process that imports nothing from the current directory, its answer within limits, and parallel iteration.
+//! Operating system services that several crates of sp-gen share: files that are replaced all or none, temporary files
+//! that are also removed on a signal, a Python process that imports nothing from the current directory, its answer
+//! within limits, and parallel iteration.
 
 pub mod child;
 pub mod parallel;
 pub mod python;
+pub mod replacement;
 pub mod temporary;
+pub mod user;

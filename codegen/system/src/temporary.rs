@@ -57,13 +57,14 @@ pub fn removed_on_signal<T: Temporary>(create: impl FnOnce() -> io::Result<T>) -
     Ok(temporary)
 }
 
-/// Creates a temporary file in `folder`, to be renamed to its final name. All users can read it, while temporary files
-/// are private by default.
+/// Creates a temporary file in `folder`, to be renamed to its final name. Its name begins with `prefix`. All users can
+/// read it, while temporary files are private by default.
 ///
 /// # Errors
 /// Returns an error if the file cannot be created.
-pub fn staged_file(folder: &Path) -> io::Result<NamedTempFile> {
+pub fn staged_file(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
     removed_on_signal(|| builder.tempfile_in(folder))

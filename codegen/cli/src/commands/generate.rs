@@ -11,7 +11,7 @@ use crate::diagnostic::{CommandOutcome, Result};
 use sp_ir::{Api, History};
 use sp_parse::clang::DEFAULT_TARGET;
 
-use crate::disk::{self, FolderKind};
+use crate::disk::{self, FolderKind, WrittenFiles};
 use crate::lint;
 use crate::operand;
 use crate::scaffold::vendor;
@@ -23,6 +23,7 @@ use sp_emit::{Files, emit_c, emit_rust};
 use sp_fetch::store::Store;
 use sp_parse::extract;
 use sp_parse::header_docs;
+use sp_system::replacement::{LISTING, recover};
 
 /// Number of lines printed of each file's diff.
 const DIFF_LINES: usize = 24;
@@ -53,6 +54,9 @@ pub struct Args {
     /// Write nothing; print how the files on disk differ, and exit with 1 if they do
     #[arg(long)]
     check: bool,
+    /// Also replace files that differ from what sp-gen wrote
+    #[arg(long, conflicts_with = "check")]
+    force: bool,
     /// The source of the documentation; `upstream` needs the release's headers, libclang and --out
     #[arg(long, value_enum, default_value_t = DocSource::Own, value_name = "SOURCE")]
     docs: DocSource,
@@ -97,6 +101,9 @@ pub fn run(args: Args) -> Result {
     if args.headers.is_some() || args.docs == DocSource::Upstream {
         check_not_committed(&out, &current_dir)?;
     }
+    if !args.check {
+        recover(&out)?;
+    }
     let kind = args.lang.kind();
     let release = args.release.map(operand::resolve).transpose()?;
     let mut apis = read_apis(&args, release, &folders)?;
@@ -109,10 +116,18 @@ pub fn run(args: Args) -> Result {
         Language::C => emit_c(&apis, &symbols)?,
     };
     check_writable(kind, &out, &files)?;
+    let (files, written) = match is_committed(&out, &current_dir) {
+        true => (files, WrittenFiles::Marked),
+        false => (disk::with_listing(files), WrittenFiles::read(&out)),
+    };
+    let drifts = find_drifts(kind, &out, &files, &written)?;
     if args.check {
-        return compare(kind, &out, &files);
+        return compare(&out, &files, &drifts);
     }
-    if write(kind, &out, &files)? {
+    if !args.force {
+        check_not_edited(&out, &written.edited(&drifts))?;
+    }
+    if write(&out, &files, &drifts)? {
         report_lints(&apis, &symbols);
     }
     Ok(CommandOutcome::Done)
@@ -200,8 +215,7 @@ fn report_lints(apis: &[Api], symbols: &Symbols) {
 /// Rejects the checkout's generated/ as output folder: the committed crate includes all releases and has no comments
 /// of headers.
 fn check_not_committed(out: &Path, current_dir: &Path) -> Result<()> {
-    let committed = find_checkout(current_dir).map(|root| root.join("generated"));
-    if committed.is_some_and(|folder| is_same_folder(&folder, out)) {
+    if is_committed(out, current_dir) {
         return Err(miette!(
             code = "sp_gen::generate::output_is_committed",
             help = "use `--out DIR` with another folder",
@@ -210,6 +224,30 @@ fn check_not_committed(out: &Path, current_dir: &Path) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Returns true if `out` is generated/ of the checkout.
+fn is_committed(out: &Path, current_dir: &Path) -> bool {
+    let committed = find_checkout(current_dir).map(|root| root.join("generated"));
+    committed.is_some_and(|folder| is_same_folder(&folder, out))
+}
+
+/// Rejects files that were edited since sp-gen wrote them, or that it did not write.
+fn check_not_edited(out: &Path, edited: &[&str]) -> Result<()> {
+    let Some(first) = edited.first() else {
+        return Ok(());
+    };
+    let more = match edited.len() {
+        1 => String::new(),
+        count => format!(" and {} other files differ", count - 1),
+    };
+    let verb = if more.is_empty() { " differs" } else { "" };
+    Err(miette!(
+        code = "sp_gen::generate::edited_files",
+        help = "no file was changed; `--check` shows the differences, and `--force` replaces these files",
+        "{}{more}{verb} from what sp-gen wrote",
+        out.join(first).display()
+    ))
 }
 
 /// Replaces the documentation by the comments of `headers`, else by those of the newest release's stored headers.
@@ -255,8 +293,9 @@ fn no_output_folder() -> miette::Report {
 }
 
 /// Prints how the files on disk differ.
-fn compare(kind: FolderKind, out: &Path, files: &Files) -> Result {
-    let drifts = find_drifts(kind, out, files)?;
+fn compare(out: &Path, files: &Files, drifts: &[disk::Drift]) -> Result {
+    let drifts: Vec<&disk::Drift> = drifts.iter().filter(|it| !it.is_listing()).collect();
+    let count = count_without_listing(files);
     let format = |drift: &disk::Drift| {
         format!(
             "{}\n{}\n",
@@ -264,26 +303,24 @@ fn compare(kind: FolderKind, out: &Path, files: &Files) -> Result {
             drift.diff(DIFF_LINES)
         )
     };
-    console::print(&drifts.iter().map(format).collect::<String>())?;
+    console::print(&drifts.iter().map(|it| format(it)).collect::<String>())?;
     if drifts.is_empty() {
-        note!("{}: {} files are up to date", out.display(), files.len());
+        note!("{}: {count} files are up to date", out.display());
         return Ok(CommandOutcome::Done);
     }
     note!(
-        "{} of {} files differ; `sp-gen generate` writes them",
-        drifts.len(),
-        files.len()
+        "{} of {count} files differ; `sp-gen generate` writes them",
+        drifts.len()
     );
     Ok(CommandOutcome::Found)
 }
 
 /// Writes the files that differ. Returns true if there are any.
-fn write(kind: FolderKind, out: &Path, files: &Files) -> Result<bool> {
-    let drifts = find_drifts(kind, out, files)?;
+fn write(out: &Path, files: &Files, drifts: &[disk::Drift]) -> Result<bool> {
     if !drifts.is_empty() {
-        let applied = disk::apply(out, &drifts).into_diagnostic();
-        applied.wrap_err_with(|| format!("{} cannot be written", out.display()))?;
+        disk::apply(out, drifts)?;
     }
+    let drifts: Vec<&disk::Drift> = drifts.iter().filter(|it| !it.is_listing()).collect();
     let format = |drift: &disk::Drift| {
         let verb = if drift.new.is_some() {
             "wrote"
@@ -292,17 +329,26 @@ fn write(kind: FolderKind, out: &Path, files: &Files) -> Result<bool> {
         };
         format!("{verb} {}\n", out.join(&drift.path).display())
     };
-    console::print(&drifts.iter().map(format).collect::<String>())?;
+    console::print(&drifts.iter().map(|it| format(it)).collect::<String>())?;
     note!(
         "{}: {} files, {} changed",
         out.display(),
-        files.len(),
+        count_without_listing(files),
         drifts.len()
     );
     Ok(!drifts.is_empty())
 }
 
-fn find_drifts(kind: FolderKind, out: &Path, files: &Files) -> Result<Vec<disk::Drift>> {
-    let drifts = kind.drift(out, files).into_diagnostic();
+fn count_without_listing(files: &Files) -> usize {
+    files.keys().filter(|path| *path != LISTING).count()
+}
+
+fn find_drifts(
+    kind: FolderKind,
+    out: &Path,
+    files: &Files,
+    written: &WrittenFiles,
+) -> Result<Vec<disk::Drift>> {
+    let drifts = kind.drift(out, files, written).into_diagnostic();
     drifts.wrap_err_with(|| format!("{} cannot be read", out.display()))
 }

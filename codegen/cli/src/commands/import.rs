@@ -24,6 +24,7 @@ use sp_fetch::{Fetched, ImportRequest, ImportSummary, Progress, fetch, newest_ni
 use sp_parse::extract::Extracted;
 use sp_parse::source::Traffic;
 use sp_system::parallel;
+use sp_system::replacement::recover;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -110,6 +111,9 @@ pub fn run(args: Args) -> Result {
         Index::new(args.allow_http),
     );
     let requests = requests(&args, &folders, &index)?;
+    for request in &requests {
+        recover(&request.folders.snapshots)?;
+    }
     if args.symbols {
         return import_symbols(&requests, &index).and_then(|outcome| {
             rewrite_snapshots(&requests)?;
@@ -144,8 +148,10 @@ fn write_release(
         true => warning!("TensorFlow {release}: not imported; nothing was written:"),
         false => report(&fetched.summary, took),
     })?;
-    let write =
-        || -> Result<WrittenSnapshots> { Ok(snapshot::write(&extracted, release, folders)?) };
+    let is_complete = fetched.summary.is_complete;
+    let write = || -> Result<WrittenSnapshots> {
+        Ok(snapshot::write(&extracted, release, folders, is_complete)?)
+    };
     let written = match is_new && !extracted.unreadable.is_empty() {
         true => write().inspect(|_| {
             warning!("TensorFlow {release}: headers not stored, since some APIs cannot be read:")
@@ -154,7 +160,9 @@ fn write_release(
             .commit(write)
             .inspect(|_| report(&fetched.summary, took)),
     };
-    describe(release, &written?, extracted, folders)
+    let mut written = written?;
+    written.commit()?;
+    describe(release, &written, extracted, folders)
 }
 
 /// Returns true for a locked pre-release that the index no longer has and that was not requested by version; prints a
@@ -211,10 +219,19 @@ fn rewrite_snapshots(requests: &[ImportRequest]) -> Result<()> {
     for ((release, _, folders), apis) in stored.iter().zip(read) {
         note!("TensorFlow {release}:");
         let extracted = apis?;
-        let written = snapshot::write(&extracted, *release, folders)?;
+        let is_complete = is_locked(*release, folders)?;
+        let mut written = snapshot::write(&extracted, *release, folders, is_complete)?;
+        written.commit()?;
         describe(*release, &written, extracted, folders)?;
     }
     Ok(())
+}
+
+/// Returns true if the store has the locked headers of a release.
+fn is_locked(release: Release, folders: &DataFolders) -> Result<bool> {
+    let locked = Lock::read_release(&folders.lock, folders.extends_embedded, release)?;
+    let store = Store::new(folders.store.clone());
+    Ok(locked.is_some_and(|locked| store.read(release, &locked).is_some()))
 }
 
 fn report_symbols(found: &symbols::WheelSymbols, took: Duration) {
@@ -370,6 +387,13 @@ fn describe(
     }
     for path in &written.removed {
         note!("  removed {}: the release has no such API", path.display());
+    }
+    for path in &written.left_alone {
+        warning!(
+            "  {} was not removed: the folder has no header of this API, and may lack headers of the release; remove the \
+             file if the release has no such API, or import its wheel",
+            path.display()
+        );
     }
     if let Some(line) = extracted.format_unassigned() {
         note!("  {line}; list them in headers/apis");

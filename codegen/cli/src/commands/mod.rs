@@ -20,8 +20,10 @@ pub mod verify;
 
 pub use cli::Cli;
 
+use crate::console::warning;
 use crate::diagnostic::Result;
 use clap::{Subcommand, ValueEnum};
+use sp_data::folders::{TRUST_CHECKOUT, find_untrusted_checkout};
 
 /// Output format of a command that prints for people or for programs.
 #[derive(Clone, Copy, ValueEnum)]
@@ -69,6 +71,7 @@ impl Command {
     /// # Errors
     /// Returns an error if the command cannot do its work.
     pub fn run(self) -> Result {
+        warn_of_untrusted_checkout();
         match self {
             Self::New(args) => new::run(args),
             Self::Import(args) => import::run(args),
@@ -84,5 +87,16 @@ impl Command {
             Self::Completions(args) => completions::run(args),
             Self::Man(args) => man::run(args),
         }
+    }
+}
+
+/// Prints a line if the current directory is in a checkout of another user, which is not used.
+fn warn_of_untrusted_checkout() {
+    let current_dir = std::env::current_dir().ok();
+    if let Some(root) = current_dir.and_then(|folder| find_untrusted_checkout(&folder)) {
+        warning!(
+            "{}: checkout of sp-gen not used, since it belongs to another user; if you trust its files, set {TRUST_CHECKOUT}=1",
+            root.display()
+        );
     }
 }

@@ -5,6 +5,7 @@ use crate::console::{print, warning};
 use crate::diagnostic::{CommandOutcome, Result};
 use crate::scaffold::update::{Mention, UpdatePlan};
 use clap::Parser;
+use sp_system::replacement::recover;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,6 +49,9 @@ struct DiffLine {
 
 /// Updates the plugin and prints the changes.
 pub fn run(args: Args) -> Result {
+    if !args.check {
+        recover(&args.folder)?;
+    }
     let plan = UpdatePlan::new(&args.folder, args.force)?;
     if !args.check {
         plan.apply()?;

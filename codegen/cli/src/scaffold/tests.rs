@@ -161,8 +161,26 @@ fn accepts_empty_folder_and_rejects_others_unchanged() {
 fn failed_write_leaves_no_files() {
     let scratch = tempfile::tempdir().unwrap();
     let conflicting = [("a".to_owned(), Vec::new()), ("a/b".to_owned(), Vec::new())];
-    assert!(write_folder(&scratch.path().join("plugin"), &conflicting).is_err());
+    assert!(write_folder(&scratch.path().join("plugin"), conflicting.into()).is_err());
     assert!(file_names(scratch.path()).is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn fills_empty_folder_that_a_shell_may_be_in() {
+    use std::os::unix::fs::MetadataExt;
+    let scratch = tempfile::tempdir().unwrap();
+    let target = scratch.path().join("plugin");
+    fs::create_dir(&target).unwrap();
+    let inode = || fs::metadata(&target).unwrap().ino();
+    let before = inode();
+    create_plugin(&target, &SpSource::Vendor).unwrap();
+    assert_eq!(inode(), before);
+    assert!(target.join("vendor/sp-abi/Cargo.toml").is_file());
+    let has_staged = file_names(&target)
+        .iter()
+        .any(|name| name.starts_with(".sp-gen-"));
+    assert!(!has_staged);
 }
 
 #[test]

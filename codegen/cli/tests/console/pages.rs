@@ -62,6 +62,20 @@ fn man_rejects_folder_with_foreign_page() {
 }
 
 #[test]
+fn man_leaves_edited_page_alone_and_accepts_its_own() {
+    let scene = Scene::new();
+    let man = || run(&mut sp_gen(&scene, &["man", "man1"]));
+    assert_eq!((man().0, man().0), (0, 0));
+    let path = scene.path("man1/sp-gen-diff.1");
+    let edited = fs::read_to_string(&path).unwrap() + ".\\\" A note.\n";
+    fs::write(&path, &edited).unwrap();
+    let (status, _, stderr) = man();
+    assert_eq!(status, 2);
+    assert!(stderr.contains("[sp_gen::man::foreign_page]"), "{stderr}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), edited);
+}
+
+#[test]
 fn ir_without_name_lists_apis() {
     let scene = Scene::new();
     let (status, stdout, stderr) = run(&mut sp_gen(&scene, &["ir", "--release", "2.12"]));

@@ -144,3 +144,44 @@ fn rejects_changed_header_and_names_the_lock() {
     let path = scene.path(LOCK).display().to_string();
     assert!(shown.contains(&path), "{}", stderr(&output));
 }
+
+#[test]
+fn rejects_store_with_folder_of_the_user() {
+    if !has_libclang() {
+        return;
+    }
+    let scene = Scene::new();
+    let site = install(&scene, "2.98.0", &valid_header());
+    scene.write("own/2.98.0/thesis.txt", "own");
+    let store = scene.path("own").display().to_string();
+    let arguments = ["import", "tensorflow", "2.98.0", "--from", &site];
+    let mut command = scene.command(&arguments);
+    let output = command.args(["--store", &store]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let shown = stderr(&output).replace(['\n', ' ', '│'], "");
+    assert!(shown.contains("2.98.0/thesis.txt"), "{}", stderr(&output));
+    assert_eq!(
+        fs::read(scene.path("own/2.98.0/thesis.txt")).unwrap(),
+        b"own"
+    );
+    assert!(!scene.path(LOCK).exists() && !scene.path("cache/sp-gen/ir/c_api").exists());
+}
+
+#[test]
+fn partial_folder_removes_no_snapshot() {
+    if !has_libclang() {
+        return;
+    }
+    let scene = Scene::new();
+    let ops = valid_header().replace("TF_Demo", "TF_Op");
+    let site = "site-2.98.0/tensorflow/include/tensorflow/c/ops.h";
+    scene.write(site, ops);
+    assert!(import(&scene, "2.98.0", &valid_header()).status.success());
+    let snapshot = scene.path("cache/sp-gen/ir/ops/2.98.json");
+    let before = fs::read(&snapshot).unwrap();
+    let output = import(&scene, "2.98.1", &valid_header());
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(fs::read(&snapshot).unwrap(), before);
+    let shown = stderr(&output).replace(['\n', ' ', '│'], "");
+    assert!(shown.contains("ops/2.98.jsonwasnotremoved"), "{shown}");
+}

@@ -7,7 +7,7 @@ use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 use sp_emit::emit_c;
-use sp_gen::disk::{self, FolderKind};
+use sp_gen::disk::{self, FolderKind, WrittenFiles};
 
 /// Warning options for every compiler. A callback may ignore parameters.
 pub const STRICT: [&str; 5] = [
@@ -56,7 +56,7 @@ pub fn headers_of(release: Option<Release>) -> PathBuf {
     let files = emit_c(&apis, &symbols).unwrap_or_else(|error| panic!("{error}"));
     let name = release.map_or_else(String::new, |release| format!("-{release}"));
     let out = folder(&format!("include{name}"));
-    let drifts = FolderKind::Headers.drift(&out, &files);
+    let drifts = FolderKind::Headers.drift(&out, &files, &WrittenFiles::Marked);
     disk::apply(&out, &drifts.expect("the folder is read")).expect("the headers are written");
     out
 }

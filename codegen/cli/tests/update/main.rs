@@ -1,5 +1,6 @@
 //! `sp-gen update` as a process, in plugins of this commit of sp-gen and of earlier ones.
 
+mod killed;
 mod scene;
 #[path = "../temporary_folder/mod.rs"]
 mod temporary_folder;

@@ -17,8 +17,9 @@ use sp_data::ops::{OpTableError, read_registry};
 use sp_data::release::{Release, RequestedRelease};
 use sp_ops::{OpDef, Registry, ReleaseOps};
 use sp_system::child::{Finished, Script, run_script};
+use sp_system::replacement::write_file;
 use std::collections::BTreeMap;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -215,11 +216,7 @@ fn write(path: &Path, text: &str) -> Result<bool, OpTableError> {
         if std::fs::read(path).is_ok_and(|known| known == text.as_bytes()) {
             return Ok(false);
         }
-        let folder = path.parent().unwrap_or(Path::new("."));
-        let mut file = sp_system::temporary::staged_file(folder)?;
-        file.write_all(text.as_bytes())?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(true)
+        write_file(path, text.as_bytes()).map(|()| true)
     };
     write().map_err(|source| OpTableError::Unreadable {
         path: path.to_owned(),

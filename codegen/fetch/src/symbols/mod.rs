@@ -18,8 +18,9 @@ use sp_data::symbols::{Symbols, SymbolsError};
 use sp_library::binary::{Binary, ExportedSymbols};
 use sp_library::{elf, macho, prefix};
 use sp_parse::source::{Identity, Source, Traffic};
+use sp_system::replacement::write_file;
 use std::collections::BTreeSet;
-use std::io::{Read, Seek, Write};
+use std::io::{Read, Seek};
 use std::path::Path;
 use thiserror::Error;
 
@@ -290,19 +291,8 @@ fn write_table(
     table.insert(release, column);
     let folder = request.folders.symbols.join(package);
     let path = folder.join(format!("{platform}.json"));
-    let write = || {
-        std::fs::create_dir_all(&folder)?;
-        let mut file = sp_system::temporary::staged_file(&folder)?;
-        file.write_all(table.to_json().as_bytes())?;
-        file.persist(&path).map(drop).map_err(|error| error.error)
-    };
-    write().map_err(|source| {
-        SymbolsError::Unreadable {
-            path: path.clone(),
-            source,
-        }
-        .into()
-    })
+    let written = write_file(&path, table.to_json().as_bytes());
+    written.map_err(|source| SymbolsError::Unreadable { path, source }.into())
 }
 
 fn file_name(path: &str) -> &str {
@@ -315,6 +305,7 @@ mod tests {
     use sp_data::folders::DataFolders;
     use sp_library::sample::elf_library;
     use std::fs::File;
+    use std::io::Write;
     use std::path::PathBuf;
     use zip::write::SimpleFileOptions;
 

@@ -1,5 +1,5 @@
-//! Snapshots of a release: the IR of its headers, `<api>/<minor>.json`. Each file is replaced as a whole; the file of
-//! an API that the release does not have is removed.
+//! Snapshots of a release: the IR of its headers, `<api>/<minor>.json`. All are replaced or none. The file of an API that
+//! the release does not have is removed, if no header can be absent from the source of the import.
 
 use super::changes::{self, ApiChange};
 use crate::console::warning;
@@ -14,10 +14,12 @@ use sp_parse::contract::ExcludedHeaders;
 use sp_parse::contract::required_fields::{self, Contradictions};
 use sp_parse::contract::{KnownNames, Notes};
 use sp_parse::extract::{self, ExtractError, Extracted, Job};
+use sp_system::replacement::{
+    Change, Contents, Fingerprint, Replacement, ReplacementError, existing_folder,
+};
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 use thiserror::Error;
 
 /// A failure to read or write the snapshots of a release.
@@ -43,10 +45,14 @@ pub enum SnapshotError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Contradicted(#[from] Contradictions),
-    /// A snapshot cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
-    #[diagnostic(code(sp_gen::import::snapshot_unwritable))]
-    Unwritable {
+    /// A snapshot cannot be replaced.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Replacement(#[from] ReplacementError),
+    /// A snapshot cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    #[diagnostic(code(sp_gen::import::snapshot_unreadable))]
+    Unreadable {
         /// The file.
         path: PathBuf,
         /// The cause.
@@ -61,8 +67,23 @@ pub struct WrittenSnapshots {
     pub files: Vec<PathBuf>,
     /// The files that were removed, which are those of APIs that the release does not have.
     pub removed: Vec<PathBuf>,
+    /// The files of such APIs that were not removed, since the source may lack headers.
+    pub left_alone: Vec<PathBuf>,
     /// The previous release and the changes since it, or `None` if no earlier release is known or nothing differed.
     pub changes: Option<(Release, Vec<ApiChange>)>,
+    /// Undoes the changes when it is dropped.
+    replacement: Option<Replacement>,
+}
+
+impl WrittenSnapshots {
+    /// Makes the changes permanent.
+    ///
+    /// # Errors
+    /// Returns an error if the folders cannot be synchronized. The changes are undone then.
+    pub fn commit(&mut self) -> Result<(), SnapshotError> {
+        let replacement = self.replacement.take();
+        Ok(replacement.map_or(Ok(()), Replacement::commit)?)
+    }
 }
 
 /// Parses a release's headers.
@@ -113,95 +134,107 @@ fn read_cached(
     Ok(extract::extract_all_targets_with(&job)?)
 }
 
-/// Writes the snapshots that changed.
+/// Writes the snapshots that changed. Unless the source `is_complete`, removes none. Dropping the result undoes the
+/// changes, unless it is committed.
 ///
 /// # Errors
-/// Returns an error if a snapshot cannot be written.
+/// Returns an error if a snapshot cannot be written. All are unchanged then.
 pub fn write(
     extracted: &Extracted,
     release: Release,
     folders: &DataFolders,
+    is_complete: bool,
 ) -> Result<WrittenSnapshots, SnapshotError> {
-    let apis = &extracted.apis;
     let (minor, folder) = (release.key().to_string(), &folders.snapshots);
-    let staged = stage_all(apis, &minor, folder)?;
-    let changes = match staged.is_empty() {
+    let changed = changed_snapshots(&extracted.apis, &minor, folder)?;
+    let changes = match changed.is_empty() {
         true => None,
-        false => changes::since_previous(apis, release, folder, &Symbols::load(folders)?),
+        false => {
+            changes::since_previous(&extracted.apis, release, folder, &Symbols::load(folders)?)
+        }
     };
-    let files = persist_all(staged)?;
-    let unread = extracted
-        .unreadable
-        .iter()
-        .map(|unread| unread.api.as_str());
-    let present: Vec<&str> = apis
-        .iter()
-        .map(|api| api.name.as_str())
-        .chain(unread)
-        .collect();
-    let removed = remove_absent(&present, &minor, folder)?;
+    let absent = absent_snapshots(&api_names(extracted), &minor, folder);
+    let (removed, left_alone) = match is_complete {
+        true => (absent, Vec::new()),
+        false => (Vec::new(), absent),
+    };
     Ok(WrittenSnapshots {
-        files,
+        replacement: replace(folder, &changed, &removed)?,
+        files: changed.into_iter().map(|(path, _)| path).collect(),
         removed,
+        left_alone,
         changes,
     })
 }
 
-/// Removes the release's snapshots of APIs that are not in `present`.
-fn remove_absent(
-    present: &[&str],
-    minor: &str,
-    folder: &Path,
-) -> Result<Vec<PathBuf>, SnapshotError> {
+/// Returns the names of the APIs that the release has, also of those that cannot be read.
+fn api_names(extracted: &Extracted) -> Vec<&str> {
+    let read = extracted.apis.iter().map(|api| api.name.as_str());
+    let unread = extracted.unreadable.iter().map(|it| it.api.as_str());
+    read.chain(unread).collect()
+}
+
+/// Returns the release's snapshots of APIs that are not in `present`.
+fn absent_snapshots(present: &[&str], minor: &str, folder: &Path) -> Vec<PathBuf> {
     let is_present = |path: &Path| present.iter().any(|api| path.ends_with(api));
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let absent = entries
         .map(|entry| entry.path())
         .filter(|path| !is_present(path));
-    let stale = absent.map(|api| api.join(format!("{minor}.json")));
-    let stale: Vec<PathBuf> = stale.filter(|path| path.is_file()).collect();
-    for path in &stale {
-        fs::remove_file(path).map_err(|source| unwritable(path, source))?;
-    }
-    Ok(stale)
+    let files = absent.map(|api| api.join(format!("{minor}.json")));
+    files.filter(|path| path.is_file()).collect()
 }
 
-/// A staged file with its target path.
-type StagedFile = (NamedTempFile, PathBuf);
-
-/// Stages the snapshots that differ from the files on disk. All are staged before the first rename.
-fn stage_all(apis: &[Api], minor: &str, folder: &Path) -> Result<Vec<StagedFile>, SnapshotError> {
-    let mut staged = Vec::new();
+/// Returns the path and the text of each snapshot that differs from the file on disk.
+fn changed_snapshots(
+    apis: &[Api],
+    minor: &str,
+    folder: &Path,
+) -> Result<Vec<(PathBuf, String)>, SnapshotError> {
+    let mut changed = Vec::new();
     for api in apis {
         let path = folder.join(&api.name).join(format!("{minor}.json"));
         let text = api.to_json();
-        if fs::read_to_string(&path).is_ok_and(|current| current == text) {
-            continue;
+        if fingerprint(&path)? != Some(Fingerprint::from_bytes(text.as_bytes())) {
+            changed.push((path, text));
         }
-        let file = stage(&path, &text).map_err(|source| unwritable(&path, source))?;
-        staged.push((file, path));
     }
-    Ok(staged)
+    Ok(changed)
 }
 
-fn persist_all(staged: Vec<StagedFile>) -> Result<Vec<PathBuf>, SnapshotError> {
-    let persist = |(file, path): StagedFile| match file.persist(&path) {
-        Ok(_) => Ok(path),
-        Err(error) => Err(unwritable(&path, error.error)),
-    };
-    staged.into_iter().map(persist).collect()
+/// Replaces the files of `changed` and removes those of `removed`. Returns `None` if there are none.
+fn replace(
+    folder: &Path,
+    changed: &[(PathBuf, String)],
+    removed: &[PathBuf],
+) -> Result<Option<Replacement>, SnapshotError> {
+    let (root, _) = existing_folder(folder)?;
+    let new = changed.iter().map(|(path, text)| {
+        let text = text.as_bytes().to_vec();
+        (path, Some(Contents::File(text)))
+    });
+    let mut changes = Vec::new();
+    for (path, new) in new.chain(removed.iter().map(|path| (path, None))) {
+        let absolute = std::path::absolute(path).map_err(|source| unreadable(path, source))?;
+        let below = absolute.strip_prefix(&root).unwrap_or(path);
+        changes.push(Change {
+            path: below.display().to_string(),
+            old: fingerprint(path)?,
+            new,
+        });
+    }
+    match changes.is_empty() {
+        true => Ok(None),
+        false => Ok(Some(Replacement::apply(&root, &changes)?)),
+    }
 }
 
-fn stage(path: &Path, text: &str) -> io::Result<NamedTempFile> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut file = sp_system::temporary::staged_file(folder)?;
-    file.write_all(text.as_bytes())?;
-    Ok(file)
+fn fingerprint(path: &Path) -> Result<Option<Fingerprint>, SnapshotError> {
+    Fingerprint::read(path).map_err(|source| unreadable(path, source))
 }
 
-fn unwritable(path: &Path, source: io::Error) -> SnapshotError {
-    SnapshotError::Unwritable {
+fn unreadable(path: &Path, source: io::Error) -> SnapshotError {
+    SnapshotError::Unreadable {
         path: path.to_owned(),
         source,
     }
@@ -211,8 +244,33 @@ fn unwritable(path: &Path, source: io::Error) -> SnapshotError {
 mod tests {
     use super::*;
 
-    fn write_all(folder: &Path) -> Result<Vec<PathBuf>, SnapshotError> {
-        persist_all(stage_all(&apis(), "2.21", folder)?)
+    fn extracted() -> Extracted {
+        Extracted {
+            apis: apis(),
+            ..Extracted::default()
+        }
+    }
+
+    fn folders(folder: &Path) -> DataFolders {
+        DataFolders {
+            snapshots: folder.to_owned(),
+            ..DataFolders::without_cache()
+        }
+    }
+
+    fn write_in(folder: &Path, is_complete: bool) -> Result<WrittenSnapshots, SnapshotError> {
+        let release = "2.21".parse().unwrap();
+        let mut written = write(&extracted(), release, &folders(folder), is_complete)?;
+        written.commit()?;
+        Ok(written)
+    }
+
+    fn write_files(folder: &Path, files: &[&str]) {
+        for path in files {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "{}").unwrap();
+        }
     }
 
     fn apis() -> Vec<Api> {
@@ -224,35 +282,55 @@ mod tests {
     fn writes_only_changed_snapshots() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("demo/2.21.json");
-        let written = write_all(scratch.path()).unwrap();
-        assert_eq!(written, std::slice::from_ref(&path));
+        let written = write_in(scratch.path(), true).unwrap();
+        assert_eq!(written.files, std::slice::from_ref(&path));
         assert_eq!(fs::read_to_string(&path).unwrap(), apis()[0].to_json());
-        assert!(write_all(scratch.path()).unwrap().is_empty());
+        let again = write_in(scratch.path(), true).unwrap();
+        assert!(again.files.is_empty());
     }
 
     #[test]
     fn removes_only_snapshots_of_absent_apis() {
         let scratch = tempfile::tempdir().unwrap();
-        for path in ["demo/2.21.json", "lost/2.21.json", "lost/2.20.json"] {
-            let path = scratch.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, "{}").unwrap();
-        }
-        let removed = remove_absent(&["demo"], "2.21", scratch.path()).unwrap();
-        assert_eq!(removed, [scratch.path().join("lost/2.21.json")]);
-        assert!(!removed[0].exists());
+        write_files(scratch.path(), &["lost/2.21.json", "lost/2.20.json"]);
+        let written = write_in(scratch.path(), true).unwrap();
+        assert_eq!(written.removed, [scratch.path().join("lost/2.21.json")]);
+        assert!(!written.removed[0].exists());
         assert!(scratch.path().join("lost/2.20.json").exists());
+    }
+
+    #[test]
+    fn removes_no_snapshot_if_source_may_lack_headers() {
+        let scratch = tempfile::tempdir().unwrap();
+        write_files(scratch.path(), &["lost/2.21.json"]);
+        let written = write_in(scratch.path(), false).unwrap();
+        assert!(written.removed.is_empty());
+        assert_eq!(written.left_alone, [scratch.path().join("lost/2.21.json")]);
+        assert!(written.left_alone[0].exists());
+    }
+
+    #[test]
+    fn snapshots_that_are_not_committed_are_undone() {
+        let scratch = tempfile::tempdir().unwrap();
+        write_files(scratch.path(), &["demo/2.21.json", "lost/2.21.json"]);
+        let release = "2.21".parse().unwrap();
+        let written = write(&extracted(), release, &folders(scratch.path()), true).unwrap();
+        assert!(!scratch.path().join("lost/2.21.json").exists());
+        drop(written);
+        for path in ["demo/2.21.json", "lost/2.21.json"] {
+            assert_eq!(fs::read(scratch.path().join(path)).unwrap(), b"{}");
+        }
     }
 
     #[test]
     fn failed_write_leaves_no_staged_file() {
         let scratch = tempfile::tempdir().unwrap();
-        fs::create_dir_all(scratch.path().join("demo/2.21.json/x")).unwrap();
-        let error = write_all(scratch.path()).unwrap_err();
-        assert!(error.to_string().contains("demo/2.21.json"), "{error}");
-        assert_eq!(
-            fs::read_dir(scratch.path().join("demo")).unwrap().count(),
-            1
-        );
+        fs::create_dir_all(scratch.path().join("demo")).unwrap();
+        fs::write(scratch.path().join("demo/2.21.json"), "{}").unwrap();
+        fs::remove_dir_all(scratch.path().join("demo")).unwrap();
+        fs::write(scratch.path().join("demo"), "a file").unwrap();
+        let error = write_in(scratch.path(), true).unwrap_err();
+        assert!(error.to_string().contains("demo"), "{error}");
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1);
     }
 }

@@ -15,6 +15,7 @@ use super::listing::{self, Listing};
 use super::vendor;
 use crate::disk::{self, Drift};
 use miette::Diagnostic;
+use sp_system::replacement::ReplacementError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -80,15 +81,10 @@ pub enum UpdateError {
         /// The cause.
         source: io::Error,
     },
-    /// The files cannot be written.
-    #[error("cannot write below {}: {source}", path.display())]
-    #[diagnostic(code(sp_gen::update::unwritable), help("the old files were restored"))]
-    Unwritable {
-        /// The folder.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    /// The files cannot be replaced.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Replacement(#[from] ReplacementError),
 }
 
 /// A planned update.
@@ -180,15 +176,13 @@ impl UpdatePlan {
     /// Writes the update.
     ///
     /// # Errors
-    /// Returns an error if a file cannot be written. The old files are restored then.
+    /// Returns an error if a file cannot be written, or was changed since the plan was made. All files are unchanged
+    /// then.
     pub fn apply(&self) -> Result<(), UpdateError> {
-        if self.drifts.is_empty() {
-            return Ok(());
+        match self.drifts.is_empty() {
+            true => Ok(()),
+            false => Ok(disk::apply(&self.root, &self.drifts)?),
         }
-        disk::apply(&self.root, &self.drifts).map_err(|source| UpdateError::Unwritable {
-            path: self.root.clone(),
-            source,
-        })
     }
 }
 
@@ -230,14 +224,13 @@ impl PluginState<'_> {
     /// Returns the differences between disk and embedded files, without the files in `left_alone`.
     fn drifts(&self, left_alone: &BTreeSet<String>) -> Vec<Drift> {
         let paths: BTreeSet<&String> = self.embedded.keys().chain(self.on_disk.keys()).collect();
-        let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
         let different = paths.into_iter().filter(|path| {
             !left_alone.contains(*path) && self.embedded.get(*path) != self.on_disk.get(*path)
         });
         let drift = |path: &String| Drift {
             path: path.clone(),
-            old: self.on_disk.get(path).map(text),
-            new: self.embedded.get(path).map(text),
+            old: self.on_disk.get(path).cloned(),
+            new: self.embedded.get(path).cloned(),
         };
         different.map(drift).collect()
     }
@@ -247,10 +240,10 @@ impl PluginState<'_> {
         &self,
         drifts: &[Drift],
     ) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
-        let side = |text: fn(&Drift) -> &Option<String>| {
-            let pairs = drifts.iter();
-            let pairs = pairs.filter_map(|drift| Some((drift.path.clone(), text(drift).clone()?)));
-            pairs.collect()
+        let side = |bytes: fn(&Drift) -> &Option<Vec<u8>>| {
+            let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
+            let pair = |drift: &Drift| Some((drift.path.clone(), bytes(drift).as_ref().map(text)?));
+            drifts.iter().filter_map(pair).collect()
         };
         (side(|drift| &drift.old), side(|drift| &drift.new))
     }
@@ -272,8 +265,8 @@ impl PluginState<'_> {
             files.entry(path.clone()).or_insert_with(|| hash.clone());
         }
         let (old, new) = (
-            fs::read_to_string(root.join(listing::PATH)).ok(),
-            new_listing.to_json(),
+            fs::read(root.join(listing::PATH)).ok(),
+            new_listing.to_json().into_bytes(),
         );
         (old.as_ref() != Some(&new)).then(|| Drift {
             path: listing::PATH.to_owned(),
@@ -373,8 +366,8 @@ fn lock_drift(root: &Path) -> Result<(Option<Drift>, Result<Vec<String>, String>
         lock::MergedLock::Changed { text, packages } => {
             let drift = Drift {
                 path: PATH.to_owned(),
-                old: Some(old),
-                new: Some(text),
+                old: Some(old.into_bytes()),
+                new: Some(text.into_bytes()),
             };
             Ok((Some(drift), Ok(packages)))
         }

@@ -1,0 +1,90 @@
+//! Failures of a replacement.
+
+use miette::Diagnostic;
+use std::io;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// A failure to replace files.
+#[derive(Debug, Error, Diagnostic)]
+pub enum ReplacementError {
+    /// A file or folder cannot be read or written.
+    #[error("cannot write {}: {source}", path.display())]
+    #[diagnostic(code(sp_gen::files::unwritable), help("no file was changed"))]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Another program has created, changed or removed a path since it was read.
+    #[error("{} was changed by another program while sp-gen ran", path.display())]
+    #[diagnostic(
+        code(sp_gen::files::changed),
+        help("no file was changed by sp-gen; run the command again")
+    )]
+    Changed {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A path leads out of the folder.
+    #[error("{} leads out of its folder, or has a symbolic link", path.display())]
+    #[diagnostic(
+        code(sp_gen::files::outside),
+        help("no file was changed; replace the link by its target")
+    )]
+    Outside {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Another process writes to the folder.
+    #[error("another sp-gen is writing to {}", path.display())]
+    #[diagnostic(
+        code(sp_gen::files::busy),
+        help("wait until it has ended, and run the command again")
+    )]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The journal of an interrupted run is damaged.
+    #[error("{} is damaged: {detail}", path.display())]
+    #[diagnostic(
+        code(sp_gen::files::damaged_journal),
+        help(
+            "an interrupted run left its folder: move files that you need from old/ in it back, and remove it"
+        )
+    )]
+    Journal {
+        /// The journal.
+        path: PathBuf,
+        /// Description of the problem.
+        detail: String,
+    },
+    /// Files could not be restored after a failure.
+    #[error("{cause}; these files could not be restored: {}", files.join(", "))]
+    #[diagnostic(
+        code(sp_gen::files::not_restored),
+        help("their earlier contents are in {}: move what you need, and remove that folder", folder.display())
+    )]
+    NotRestored {
+        /// The failure because of which the changes were undone.
+        cause: String,
+        /// The files, each with the reason.
+        files: Vec<String>,
+        /// The folder with their earlier contents.
+        folder: PathBuf,
+    },
+}
+
+impl ReplacementError {
+    pub(super) fn io(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        Self::Io { path, source }
+    }
+
+    pub(super) fn changed(path: &Path) -> Self {
+        let path = path.to_owned();
+        Self::Changed { path }
+    }
+}

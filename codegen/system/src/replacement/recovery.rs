@@ -1,0 +1,88 @@
+//! Finishes or undoes the replacements of processes that were killed.
+
+use super::journal::{Journal, is_staging_folder};
+use super::stage::{JOURNAL, LOCK, Stage};
+use super::{ReplacementError, Result, fingerprint};
+use crate::user;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often, and at which interval, a lock is tried that another process holds.
+const TRIES: usize = 200;
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// Finishes or undoes what killed processes have left in `folder` and in the folders above it. Waits for a process that
+/// is writing to `folder`. Folders of other users are not changed.
+///
+/// # Errors
+/// Returns an error if another process writes to `folder` for long, or if a file cannot be restored.
+pub fn recover(folder: &Path) -> Result<()> {
+    let path = std::path::absolute(folder).map_err(|error| ReplacementError::io(folder, error))?;
+    for (distance, root) in path.ancestors().enumerate() {
+        for staging in staging_folders(root) {
+            if let Some(lock) = lock(&staging, root, distance == 0)? {
+                recover_one(root, &staging, lock)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the staging folders of this user in `root`.
+fn staging_folders(root: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(root).into_iter().flatten().flatten();
+    let is_staging = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let metadata = fs::symlink_metadata(path);
+        is_staging_folder(&name) && metadata.is_ok_and(|it| it.is_dir() && user::owns(&it))
+    };
+    entries
+        .map(|entry| entry.path())
+        .filter(is_staging)
+        .collect()
+}
+
+/// Locks a staging folder. Returns `None` if it is none of sp-gen's, is removed meanwhile, or, unless `waits`, if a
+/// process is using it.
+fn lock(staging: &Path, root: &Path, waits: bool) -> Result<Option<File>> {
+    // A process that is killed before it creates the lock leaves an empty folder.
+    let _ = fs::remove_dir(staging);
+    let Ok(lock) = File::open(staging.join(LOCK)) else {
+        return Ok(None);
+    };
+    for _ in 0..if waits { TRIES } else { 1 } {
+        match lock.try_lock() {
+            Ok(()) => return Ok(Some(lock)),
+            Err(TryLockError::WouldBlock) if waits => std::thread::sleep(INTERVAL),
+            Err(_) => return Ok(None),
+        }
+    }
+    let path = root.to_owned();
+    Err(ReplacementError::Busy { path })
+}
+
+fn recover_one(root: &Path, staging: &Path, lock: File) -> Result<()> {
+    let path = staging.join(JOURNAL);
+    let text = match fingerprint::find(&path) {
+        // Without a journal, no path was changed yet, or all changes are final.
+        Ok(None) => return remove(staging),
+        _ => fs::read(&path).map_err(|error| ReplacementError::io(&path, error))?,
+    };
+    let journal = Journal::parse(&text, &path, root)?;
+    let stage = Stage::open(root, staging, journal, lock);
+    if stage.is_exchanged() {
+        stage.finish()?;
+        stage.remove();
+        return Ok(());
+    }
+    stage.undo("an earlier run was interrupted")
+}
+
+fn remove(staging: &Path) -> Result<()> {
+    match fs::remove_dir_all(staging) {
+        // Another process has removed it.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        result => result.map_err(|error| ReplacementError::io(staging, error)),
+    }
+}

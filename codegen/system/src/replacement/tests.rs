@@ -1,0 +1,288 @@
+//! Replacements that succeed, fail, and are interrupted.
+
+use super::journal::Journal;
+use super::stage::{JOURNAL, LOCK};
+use super::sync::log;
+use super::*;
+use std::fs;
+
+fn file(path: &str, old: Option<&str>, new: Option<&str>) -> Change {
+    Change {
+        path: path.to_owned(),
+        old: old.map(|text| Fingerprint::from_bytes(text.as_bytes())),
+        new: new.map(|text| Contents::File(text.into())),
+    }
+}
+
+fn folder(path: &str, old: Option<Fingerprint>, files: &[(&str, &str)]) -> Change {
+    let files = files
+        .iter()
+        .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
+    Change {
+        path: path.to_owned(),
+        old,
+        new: Some(Contents::Folder(files.collect())),
+    }
+}
+
+fn write(root: &Path, path: &str, text: &str) {
+    let path = root.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// Returns the files below `root` with their texts, and the folders without entries.
+fn texts(root: &Path) -> Vec<(String, String)> {
+    let (mut found, mut pending) = (Vec::new(), vec![root.to_owned()]);
+    while let Some(next) = pending.pop() {
+        let entries: Vec<_> = fs::read_dir(&next).unwrap().flatten().collect();
+        let name = |path: &Path| path.strip_prefix(root).unwrap().display().to_string();
+        if entries.is_empty() {
+            found.push((name(&next), "empty folder".to_owned()));
+        }
+        for path in entries.iter().map(fs::DirEntry::path) {
+            match path.is_dir() {
+                true => pending.push(path),
+                false => found.push((name(&path), fs::read_to_string(path).unwrap())),
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn scratch(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let scratch = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        write(scratch.path(), path, text);
+    }
+    scratch
+}
+
+/// Writes the staging folder of a process that is killed after `count` exchanges.
+fn interrupt(root: &Path, changes: &[Change], count: usize) {
+    let stage = Stage::create(root, changes).unwrap();
+    let journal = Journal::new(root, changes).unwrap();
+    for entry in &journal.changes[..count] {
+        stage.exchange(entry).unwrap();
+    }
+}
+
+const FILES: [(&str, &str); 3] = [("a", "1"), ("b/c", "2"), ("own", "own")];
+
+fn changes() -> [Change; 3] {
+    [
+        file("a", Some("1"), Some("new 1")),
+        file("b/c", Some("2"), None),
+        file("d/e/f", None, Some("new 3")),
+    ]
+}
+
+fn new_files() -> Vec<(String, String)> {
+    let files = [("a", "new 1"), ("d/e/f", "new 3"), ("own", "own")];
+    files.map(|(path, text)| (path.into(), text.into())).into()
+}
+
+#[test]
+fn replaces_creates_and_removes_files() {
+    let root = scratch(&FILES);
+    replace(root.path(), &changes()).unwrap();
+    assert_eq!(texts(root.path()), new_files());
+}
+
+#[test]
+fn replaces_folder_as_a_whole() {
+    let root = scratch(&[("r/include/a.h", "1"), ("r/include/b.h", "2")]);
+    let old = Fingerprint::read(&root.path().join("r")).unwrap();
+    replace(root.path(), &[folder("r", old, &[("include/c.h", "3")])]).unwrap();
+    assert_eq!(
+        texts(root.path()),
+        [("r/include/c.h".to_owned(), "3".to_owned())]
+    );
+}
+
+#[test]
+fn changed_file_is_an_error_and_all_files_stay() {
+    for (path, text) in [("a", "edited"), ("b/c", "edited"), ("d/e/f", "created")] {
+        let root = scratch(&FILES);
+        write(root.path(), path, text);
+        let before = texts(root.path());
+        let error = replace(root.path(), &changes()).unwrap_err();
+        assert!(
+            matches!(error, ReplacementError::Changed { .. }),
+            "{error:?}"
+        );
+        assert!(error.to_string().contains(path), "{error}");
+        assert_eq!(texts(root.path()), before, "{path}");
+    }
+}
+
+/// A program saves the file after the check and before its exchange.
+#[test]
+fn file_saved_during_exchange_stays() {
+    for (path, text) in [("a", "saved"), ("b/c", "saved"), ("d/e/f", "saved")] {
+        let root = scratch(&FILES);
+        let stage = Stage::create(root.path(), &changes()).unwrap();
+        write(root.path(), path, text);
+        let error = stage.exchange_all().unwrap_err();
+        assert!(
+            matches!(error, ReplacementError::Changed { .. }),
+            "{error:?}"
+        );
+        stage.undo(&error.to_string()).unwrap();
+        let expected = scratch(&FILES);
+        write(expected.path(), path, text);
+        assert_eq!(texts(root.path()), texts(expected.path()), "{path}");
+    }
+}
+
+#[test]
+fn dropped_replacement_is_undone() {
+    let root = scratch(&FILES);
+    let before = texts(root.path());
+    drop(Replacement::apply(root.path(), &changes()).unwrap());
+    assert_eq!(texts(root.path()), before);
+    let applied = Replacement::apply(root.path(), &changes()).unwrap();
+    applied.undo("a later step failed").unwrap();
+    assert_eq!(texts(root.path()), before);
+}
+
+#[test]
+fn undo_is_in_reverse_order_and_reports_files_that_cannot_be_restored() {
+    let root = scratch(&FILES);
+    let applied = Replacement::apply(root.path(), &changes()).unwrap();
+    write(root.path(), "a", "saved by a program");
+    let error = applied.undo("the lock cannot be written").unwrap_err();
+    let ReplacementError::NotRestored { folder, files, .. } = &error else {
+        panic!("{error:?}")
+    };
+    assert!(files.len() == 1 && files[0].contains("/a "), "{files:?}");
+    assert_eq!(fs::read_to_string(folder.join("a")).unwrap(), "1");
+    let remaining = texts(root.path());
+    let has = |path: &str, text: &str| remaining.contains(&(path.to_owned(), text.to_owned()));
+    assert!(has("a", "saved by a program") && has("b/c", "2"));
+    assert!(!root.path().join("d").exists(), "{remaining:?}");
+}
+
+#[test]
+fn recovery_undoes_partial_changes_and_finishes_complete_ones() {
+    for count in 0..=3 {
+        let root = scratch(&FILES);
+        let before = texts(root.path());
+        interrupt(root.path(), &changes(), count);
+        assert_ne!(texts(root.path()), before);
+        recover(root.path()).unwrap();
+        let expected = if count == 3 { new_files() } else { before };
+        assert_eq!(texts(root.path()), expected, "{count} exchanges");
+    }
+}
+
+#[test]
+fn recovery_keeps_file_that_was_saved_after_the_interruption() {
+    let root = scratch(&FILES);
+    interrupt(root.path(), &changes(), 1);
+    write(root.path(), "a", "saved");
+    for _ in 0..2 {
+        let error = recover(root.path()).unwrap_err();
+        assert!(
+            matches!(error, ReplacementError::NotRestored { .. }),
+            "{error:?}"
+        );
+        let read = |path: &str| fs::read_to_string(root.path().join(path)).unwrap();
+        assert_eq!((read("a"), read("b/c")), ("saved".into(), "2".into()));
+    }
+}
+
+#[test]
+fn recovery_removes_staging_folder_without_journal_and_no_other_folder() {
+    let root = scratch(&[
+        (".sp-gen-staged-cut/lock", ""),
+        (".sp-gen-staged-cut/new/a", "1"),
+        (".sp-gen-staged-own/notes.txt", "own"),
+    ]);
+    fs::create_dir(root.path().join(".sp-gen-staged-empty")).unwrap();
+    recover(&root.path().join("absent/folder")).unwrap();
+    let own = ".sp-gen-staged-own/notes.txt".to_owned();
+    assert_eq!(texts(root.path()), [(own, "own".to_owned())]);
+}
+
+#[test]
+fn recovery_leaves_folder_of_running_process_alone() {
+    let root = scratch(&FILES);
+    let stage = Stage::create(root.path(), &changes()).unwrap();
+    recover(&root.path().join("below")).unwrap();
+    stage.exchange_all().unwrap();
+    stage.finish().unwrap();
+    stage.remove();
+    assert_eq!(texts(root.path()), new_files());
+}
+
+#[test]
+fn recovery_rejects_journal_with_path_outside_of_folder() {
+    for path in ["../own", "/etc/own", "", "link/own"] {
+        let root = scratch(&[("inner/x", "")]);
+        let inner = root.path().join("inner");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(root.path(), inner.join("link")).unwrap();
+        let entry = format!("{{\"path\": {path:?}, \"old\": {{\"\": \"0\"}}, \"new\": null}}");
+        let journal = format!("{{\"schema\": 1, \"changes\": [{entry}], \"folders\": []}}");
+        write(&inner, &format!(".sp-gen-staged-x/{LOCK}"), "");
+        write(&inner, &format!(".sp-gen-staged-x/{JOURNAL}"), &journal);
+        let error = recover(&inner).unwrap_err();
+        assert!(
+            matches!(error, ReplacementError::Outside { .. }),
+            "{error:?}"
+        );
+    }
+}
+
+#[test]
+fn file_above_new_path_is_an_error_that_names_it() {
+    let root = scratch(&[("a", "1")]);
+    let error = replace(root.path(), &[file("a/b/c", None, Some("2"))]).unwrap_err();
+    let message = format!("{}: not a directory", root.path().join("a").display());
+    assert!(error.to_string().ends_with(&message), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn symbolic_links_are_not_replaced() {
+    let root = scratch(&[("target", "1")]);
+    let link = root.path().join("a");
+    std::os::unix::fs::symlink(root.path().join("target"), &link).unwrap();
+    let error = replace(root.path(), &[file("a", Some("1"), Some("2"))]).unwrap_err();
+    assert!(
+        matches!(error, ReplacementError::Changed { .. }),
+        "{error:?}"
+    );
+    assert!(link.is_symlink() && fs::read_to_string(link).unwrap() == "1");
+}
+
+#[test]
+fn written_files_and_their_folders_are_synchronized() {
+    let root = scratch(&FILES);
+    let root = root.path();
+    replace(root, &changes()).unwrap();
+    let synced = log::below(root);
+    let has = |end: &str| synced.iter().any(|path| path.ends_with(end));
+    for staged in ["new/a", "new/d/e/f", "new", "new/d/e", JOURNAL] {
+        assert!(has(staged), "{staged}: {synced:?}");
+    }
+    for folder in ["", "b", "d", "d/e"].map(|folder| root.join(folder)) {
+        assert!(synced.contains(&folder), "{folder:?}: {synced:?}");
+    }
+    write_file(&root.join("x/table.json"), b"1").unwrap();
+    let synced = log::below(&root.join("x"));
+    assert_eq!(synced, [root.join("x/table.json"), root.join("x")]);
+}
+
+#[test]
+fn written_file_replaces_leftover_of_killed_process() {
+    let root = scratch(&[("a", "1"), (".a.sp-gen-k1lled", "2"), (".b.sp-gen-x", "3")]);
+    write_file(&root.path().join("a"), b"4").unwrap();
+    let expected = [(".b.sp-gen-x", "3"), ("a", "4")];
+    assert_eq!(
+        texts(root.path()),
+        expected.map(|(path, text)| (path.to_owned(), text.to_owned()))
+    );
+}
