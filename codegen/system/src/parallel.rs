@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use std::sync::Once;
 
 /// libclang may parse on the calling thread, and needs as much stack as a main thread has.
-const STACK_BYTES: usize = 8 << 20;
+pub(crate) const STACK_BYTES: usize = 8 << 20;
 
 /// Returns the number of threads that [`map`] would use. Inside of another `map` it is 1: that one occupies all
 /// processors.
