@@ -3,7 +3,7 @@
 //! A [`Budget`] counts steps instead of time, so that the same input gives the same result on every machine. Code that
 //! counts no steps, such as libclang, runs under [`supervise`] within real time and memory.
 
-use crate::parallel::STACK_BYTES;
+use crate::parallel::{STACK_BYTES, is_nested, mark_nested};
 use std::fmt;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -125,8 +125,14 @@ pub fn supervise<T: Send + 'static>(
 ) -> Result<T, Exceeded> {
     let (start, before) = (Instant::now(), resident_bytes());
     let (sender, receiver) = mpsc::sync_channel(1);
-    let thread = thread::Builder::new().stack_size(STACK_BYTES);
-    let thread = thread.spawn(move || drop(sender.send(work())));
+    let is_nested = is_nested();
+    let run = move || {
+        if is_nested {
+            mark_nested();
+        }
+        drop(sender.send(work()));
+    };
+    let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn(run);
     let thread = thread.expect("the system has a thread for a parse");
     loop {
         match receiver.recv_timeout(INTERVAL) {

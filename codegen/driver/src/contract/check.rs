@@ -7,7 +7,7 @@ use sp_ir::{Item, Param, Signature, Type};
 use super::role::ROLES;
 use super::{Contract, OwnedStatement, Role};
 use crate::error::DriverError;
-use crate::model::{Function, Model};
+use crate::model::{Function, MAX_NAMES, Model};
 use crate::status::Status;
 
 /// The safe methods of the bindings.
@@ -314,7 +314,7 @@ impl<'a> Checker<'a> {
     /// Returns the type that a typedef names.
     fn resolve<'t>(&'t self, mut ty: &'t Type) -> &'t Type {
         // The limit is against typedefs of themselves.
-        for _ in 0..32 {
+        for _ in 0..MAX_NAMES {
             let Type::Named(name) = ty else {
                 break;
             };
