@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use similar::TextDiff;
 
 use sp_emit::Files;
+use sp_system::input::{self, MAX_TEXT_BYTES};
 use sp_system::temporary::delay_signals;
 
 /// A file that differs from the generated one.
@@ -118,7 +119,7 @@ impl FolderKind {
 fn foreign_crate(out: &Path) -> io::Result<Option<PathBuf>> {
     let manifest = out.join("Cargo.toml");
     if manifest.exists() {
-        return Ok((!is_marked(&fs::read(&manifest)?)).then_some(manifest));
+        return Ok((!is_marked(&input::read(&manifest, MAX_TEXT_BYTES)?)).then_some(manifest));
     }
     let mut entries = fs::read_dir(out)?;
     entries.next().map(|entry| Ok(entry?.path())).transpose()
@@ -128,7 +129,8 @@ fn foreign_crate(out: &Path) -> io::Result<Option<PathBuf>> {
 fn foreign_entry(out: &Path) -> io::Result<Option<PathBuf>> {
     for entry in fs::read_dir(out)? {
         let path = entry?.path();
-        let is_generated = path.is_file() && !path.is_symlink() && is_marked(&fs::read(&path)?);
+        let is_generated =
+            path.is_file() && !path.is_symlink() && is_marked(&input::read(&path, MAX_TEXT_BYTES)?);
         if !is_generated {
             return Ok(Some(path));
         }
@@ -161,7 +163,7 @@ fn collect(out: &Path, relative: &Path, files: &mut BTreeMap<String, String>) ->
             collect(out, &relative.join(entry?.file_name()), files)?;
         }
     } else if path.exists() {
-        let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
+        let text = String::from_utf8_lossy(&input::read(&path, MAX_TEXT_BYTES)?).into_owned();
         files.insert(relative.to_string_lossy().replace('\\', "/"), text);
     }
     Ok(())

@@ -4,8 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Largest text that is read if no smaller limit applies, in bytes. The tables of all releases have 10 MB.
-pub const MAX_TEXT_BYTES: u64 = 256 << 20;
+/// Largest text that is read if no smaller limit applies, in bytes. The largest table has 0.5 MB.
+pub const MAX_TEXT_BYTES: u64 = 64 << 20;
 /// Largest library that is read, in bytes. A library above 2 GiB cannot be linked in the usual code model.
 pub const MAX_LIBRARY_BYTES: u64 = 3 << 30;
 

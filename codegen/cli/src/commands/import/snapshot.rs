@@ -14,6 +14,7 @@ use sp_parse::contract::ExcludedHeaders;
 use sp_parse::contract::required_fields::{self, Contradictions};
 use sp_parse::contract::{KnownNames, Notes};
 use sp_parse::extract::{self, ExtractError, Extracted, Job};
+use sp_system::input;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -175,7 +176,7 @@ fn stage_all(apis: &[Api], minor: &str, folder: &Path) -> Result<Vec<StagedFile>
     for api in apis {
         let path = folder.join(&api.name).join(format!("{minor}.json"));
         let text = api.to_json();
-        if fs::read_to_string(&path).is_ok_and(|current| current == text) {
+        if input::read_text(&path).is_ok_and(|current| current == text) {
             continue;
         }
         let file = stage(&path, &text).map_err(|source| unwritable(&path, source))?;
