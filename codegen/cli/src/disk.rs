@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use similar::TextDiff;
 
 use sp_emit::Files;
+use sp_system::input::{self, MAX_TEXT_BYTES};
 use sp_system::replacement::{
     self, Change, Contents, Fingerprint, LISTING, ReplacementError, existing_folder,
     is_staging_folder,
@@ -120,7 +121,7 @@ pub fn with_listing(mut files: Files) -> Files {
 fn vendored_files(out: &Path) -> Option<Fingerprint> {
     let out = std::path::absolute(out).ok()?;
     let (name, vendor) = (out.file_name()?.to_str()?, out.parent()?);
-    let listing = fs::read_to_string(vendor.join(LISTING)).ok()?;
+    let listing = input::read_text(&vendor.join(LISTING)).ok()?;
     let files = Listing::parse(&listing).ok()?.files.into_iter();
     let prefix = format!("vendor/{name}/");
     let below = files.filter_map(|(path, hash)| Some((path.strip_prefix(&prefix)?.into(), hash)));
@@ -205,7 +206,7 @@ impl FolderKind {
 fn foreign_crate(out: &Path) -> io::Result<Option<PathBuf>> {
     let manifest = out.join("Cargo.toml");
     if manifest.exists() {
-        return Ok((!is_marked(&fs::read(&manifest)?)).then_some(manifest));
+        return Ok((!is_marked(&input::read(&manifest, MAX_TEXT_BYTES)?)).then_some(manifest));
     }
     Ok(entries(out)?.into_iter().next())
 }
@@ -228,7 +229,7 @@ fn foreign_entry(out: &Path) -> io::Result<Option<PathBuf>> {
     for path in entries(out)? {
         let is_file = path.is_file() && !path.is_symlink();
         let is_generated = || -> io::Result<bool> {
-            Ok(file_name(&path) == LISTING || is_marked(&fs::read(&path)?))
+            Ok(file_name(&path) == LISTING || is_marked(&input::read(&path, MAX_TEXT_BYTES)?))
         };
         if !is_file || !is_generated()? {
             return Ok(Some(path));
@@ -263,7 +264,7 @@ fn collect(out: &Path, relative: &Path, files: &mut BTreeMap<String, Vec<u8>>) -
         }
     } else if path.exists() {
         let name = relative.to_string_lossy().replace('\\', "/");
-        files.insert(name, fs::read(&path)?);
+        files.insert(name, input::read(&path, MAX_TEXT_BYTES)?);
     }
     Ok(())
 }

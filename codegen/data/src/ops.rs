@@ -3,9 +3,10 @@
 use crate::folders::DataFolders;
 use miette::Diagnostic;
 use sp_ops::{Registry, Table, TableError};
+use sp_system::input;
+use std::io;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 use thiserror::Error;
 
 /// A table of ops cannot be read or written.
@@ -83,7 +84,7 @@ fn registry(stored: Option<Table<'_>>, extends_embedded: bool) -> Registry {
 
 /// Reads a table, or returns `None` if there is no such file.
 fn read(path: &Path) -> Result<Option<Table<'static>>, OpTableError> {
-    match fs::read_to_string(path) {
+    match input::read_text(path) {
         Ok(text) => Table::parse(text)
             .map(Some)
             .map_err(|source| malformed(path, source)),

@@ -1,8 +1,8 @@
 //! The fields that a release's libraries require by a validation message: `generated/required_fields/<minor>.json`. They are
 //! evidence for `presence` in the release's snapshots.
 
+use sp_system::input;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io;
 use std::path::PathBuf;
 
@@ -104,7 +104,7 @@ impl RequiredFields {
     ) -> Result<Option<Self>, RequiredFieldsError> {
         let name = format!("{}.json", release.key());
         let path = required_fields_folder(folders).join(&name);
-        match fs::read_to_string(&path) {
+        match input::read_text(&path) {
             Ok(text) => Self::parse(&text, &path.display().to_string(), release),
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 Err(RequiredFieldsError::Unreadable { path, source })

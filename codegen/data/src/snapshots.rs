@@ -15,6 +15,7 @@ use crate::embedded::{SNAPSHOTS, Snapshot};
 use crate::folders::DataFolders;
 use crate::release::Release;
 use crate::suggest;
+use sp_system::input;
 use sp_system::parallel;
 
 /// Snapshots are absent or cannot be read.
@@ -345,7 +346,7 @@ fn read_source(source: &SnapshotLocation) -> Result<Api, SnapshotReadError> {
             (Path::new(name), Cow::Borrowed(snapshot.text()))
         }
         SnapshotLocation::Disk(path) => {
-            let text = fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
+            let text = input::read_text(path).map_err(|source| unreadable(path, source))?;
             (path.as_path(), Cow::Owned(text))
         }
     };

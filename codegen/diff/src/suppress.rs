@@ -10,7 +10,6 @@
 //! reason = "the plugin requires 2.7"
 //! ```
 
-use std::fs;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -23,6 +22,7 @@ use toml::Spanned;
 use crate::finding::Finding;
 use crate::{RULES, ops};
 use sp_data::release::Release;
+use sp_system::input;
 
 /// The file's name.
 pub const FILE: &str = "sp-gen.toml";
@@ -130,7 +130,7 @@ impl Suppressions {
     }
 
     fn read(path: PathBuf) -> Result<Self, SuppressError> {
-        match fs::read_to_string(&path) {
+        match input::read_text(&path) {
             Ok(text) => Self::parse(path, text),
             Err(source) => Err(SuppressError::Unreadable { path, source }),
         }

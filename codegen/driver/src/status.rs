@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use sp_ir::{Item, Items, Type};
 
 use crate::error::DriverError;
+use crate::model::MAX_NAMES;
 
 /// `--driver-status TYPE[=SUCCESS]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,16 +85,19 @@ fn return_types(returned: &[&Type]) -> BTreeMap<String, usize> {
 }
 
 /// Returns true for an enumeration with a value 0, and for an integer typedef that is no truth value.
-fn may_be_status(name: &str, items: &Items) -> bool {
-    match items.get(name) {
-        Some(Item::Enum(item)) => item.variants.iter().any(|variant| variant.value == 0),
-        Some(Item::Alias(alias)) => match &alias.ty {
-            Type::Int { .. } => !name.to_lowercase().contains("bool"),
-            Type::Named(other) => may_be_status(other, items),
-            _ => false,
-        },
-        _ => false,
+fn may_be_status<'a>(mut name: &'a str, items: &'a Items) -> bool {
+    for _ in 0..MAX_NAMES {
+        match items.get(name) {
+            Some(Item::Enum(item)) => return item.variants.iter().any(|it| it.value == 0),
+            Some(Item::Alias(alias)) => match &alias.ty {
+                Type::Int { .. } => return !name.to_lowercase().contains("bool"),
+                Type::Named(other) => name = other,
+                _ => return false,
+            },
+            _ => return false,
+        }
     }
+    false
 }
 
 fn find_named(
@@ -145,26 +149,25 @@ fn success(items: &Items, option: &StatusOption, header: &str) -> Result<i64, Dr
     })
 }
 
-/// Returns the value of an enumerator or constant.
-fn value(items: &Items, name: &str) -> Option<i64> {
-    let in_item = |item: &Item| match item {
-        Item::Enum(item) => {
-            let mut variants = item.variants.iter();
-            variants.find(|it| it.name == name).map(|it| it.value)
+/// Returns the value of an enumerator or constant, or of the one whose name a macro stands for.
+fn value<'a>(items: &'a Items, mut name: &'a str) -> Option<i64> {
+    for _ in 0..MAX_NAMES {
+        match items.get(name) {
+            Some(Item::Constant(constant)) => match &constant.value {
+                sp_ir::Value::Int(value) => return Some(*value),
+                sp_ir::Value::Name(other) => name = other,
+                sp_ir::Value::Text(_) => return None,
+            },
+            _ => return items.values().find_map(|item| enumerator(item, name)),
         }
-        _ => None,
-    };
-    match items.get(name) {
-        Some(Item::Constant(constant)) => match &constant.value {
-            sp_ir::Value::Int(value) => Some(*value),
-            sp_ir::Value::Name(other) => value_of_other(items, other, name),
-            sp_ir::Value::Text(_) => None,
-        },
-        _ => items.values().find_map(in_item),
     }
+    None
 }
 
-/// Returns the value of the constant that `name` stands for. A macro of its own name has none.
-fn value_of_other(items: &Items, other: &str, name: &str) -> Option<i64> {
-    (other != name).then(|| value(items, other))?
+fn enumerator(item: &Item, name: &str) -> Option<i64> {
+    let Item::Enum(item) = item else {
+        return None;
+    };
+    let mut variants = item.variants.iter();
+    variants.find(|it| it.name == name).map(|it| it.value)
 }

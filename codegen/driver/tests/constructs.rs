@@ -280,3 +280,51 @@ fn macros_with_casts_and_floats_are_named_as_left_out() {
             .contains(&format!("`HALF` (demo.h:2) {reason}"))
     );
 }
+
+#[test]
+fn macros_that_stand_for_each_other_are_no_status() {
+    let header =
+        "enum e { A, B, C };\n#define A B\n#define B A\n#define C A\nint f(void);\nint g(void);\n";
+    for name in ["A", "B", "C"] {
+        let Some(result) = bind_with_status(header, Some(&format!("int={name}"))) else {
+            return;
+        };
+        let message = result.unwrap_err().to_string();
+        assert!(
+            message.contains(&format!("no constant `{name}`")),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn function_with_thousands_of_stars_is_left_out() {
+    for count in [1_000, 199_000] {
+        let header = format!("int {}f(void);\nint g(void);\n", "*".repeat(count));
+        let Some(bindings) = bound(&header) else {
+            return;
+        };
+        let reason = reasons(&bindings)[0].1;
+        assert!(reason.contains("more than 64 pointers"), "{reason}");
+    }
+}
+
+#[test]
+fn nested_packed_structs_are_bound_in_linear_time() {
+    // libclang itself is exponential in the depth, but not in the number of passes.
+    let structs: String = (1..16)
+        .map(|number| {
+            format!(
+                "struct s{number} {{ char c; struct s{} a, b; }};\n",
+                number - 1
+            )
+        })
+        .collect();
+    let header = format!(
+        "#pragma pack(1)\nstruct s0 {{ char c; int i; }};\n{structs}int f(struct s15* value);\n"
+    );
+    let Some(bindings) = bound(&header) else {
+        return;
+    };
+    assert!(bindings.text.contains("pub struct s15"));
+}

@@ -36,7 +36,8 @@ const HEADER: &str = "#include <stddef.h>\n\
     st ctx_alias(context* p);\n\
     st ctx_nothing(nothing* p);\n\
     st ctx_read(const context* p, size_t count);\n\
-    st ctx_peek(const nothing* p);\n";
+    st ctx_peek(const nothing* p);\n\
+    st mem_share(dev first, dev second, void** out);\n";
 
 const CONTRACT: &str = r#"threads = "any"
 size_field = "size"
@@ -120,7 +121,7 @@ fn bindings_without_contract_have_no_safe_methods() {
 }
 
 /// A line of the contract, its replacement, and a part of the message.
-const INVALID: [(&str, &str, &str); 25] = [
+const INVALID: [(&str, &str, &str); 27] = [
     ("threads = \"any\"", "", "missing field `threads`"),
     (
         "threads = \"any\"",
@@ -237,6 +238,16 @@ const INVALID: [(&str, &str, &str); 25] = [
         "count = {}",
         "q_odd = { a = \"slice name\" }",
         "parameter `name` of `q_odd` is no number, so it cannot be a length",
+    ),
+    (
+        "f = \"function data\" }",
+        "f = \"function data\", return = \"false ST_LATER\" }",
+        "`q_call` takes a function, so its result cannot be `false`",
+    ),
+    (
+        "count = {}",
+        "mem_share = { out = \"new memory\" }",
+        "`mem_share` creates `memory` with several `dev`, and `mem_free` needs one of them",
     ),
 ];
 

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sp_data::release::Release;
 use sp_parse::api_headers::Headers;
+use sp_system::input;
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -188,8 +188,8 @@ fn read_text(path: &Path) -> Result<String, FetchError> {
         lock: path.display().to_string(),
         detail,
     };
-    match fs::read(path) {
-        Ok(bytes) => String::from_utf8(bytes).map_err(|error| unreadable(error.to_string())),
+    match input::read_text(path) {
+        Ok(text) => Ok(text),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
         Err(error) => Err(unreadable(error.to_string())),
     }
@@ -225,6 +225,7 @@ pub fn header_hashes(headers: &Headers) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn headers() -> Headers {
         Headers::from([("tensorflow/c/ops.h".to_owned(), b"abc".to_vec())])

@@ -7,7 +7,8 @@ use super::error::FetchError;
 use super::lock::{Lock, LockedRelease, header_hashes};
 use sp_data::release::Release;
 use sp_parse::api_headers::Headers;
-use sp_parse::source::is_safe_relative_path;
+use sp_parse::source::{MAX_HEADER_BYTES, is_safe_relative_path};
+use sp_system::input;
 use sp_system::replacement::{
     self, Change, Contents, Fingerprint, LISTING, Replacement, existing_folder, write_file,
 };
@@ -44,7 +45,12 @@ impl Store {
     /// Returns the stored headers of a release, or `None` if they differ from the locked ones.
     pub fn read(&self, release: Release, locked: &LockedRelease) -> Option<Headers> {
         let include = self.include_root(release);
-        let read = |name: &String| Some((name.clone(), fs::read(include.join(name)).ok()?));
+        let read = |name: &String| {
+            Some((
+                name.clone(),
+                input::read(&include.join(name), MAX_HEADER_BYTES).ok()?,
+            ))
+        };
         let headers: Headers = locked.headers.keys().map(read).collect::<Option<_>>()?;
         (locked.headers == header_hashes(&headers)).then_some(headers)
     }

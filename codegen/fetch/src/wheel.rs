@@ -13,9 +13,9 @@ use super::range::{RangeReader, Transport};
 use super::url::Url;
 use sp_parse::source::SourceError;
 use sp_parse::source::{
-    Identity, MAX_HEADER_BYTES, Source, Traffic, is_safe_relative_path, open_regular_file,
-    parse_identity,
+    Identity, MAX_HEADER_BYTES, Source, Traffic, is_safe_relative_path, parse_identity,
 };
+use sp_system::input::open_regular_file;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};

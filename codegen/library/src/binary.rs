@@ -2,6 +2,7 @@
 //! a truncated or crafted library is an error, never a panic.
 
 use miette::Diagnostic;
+use sp_system::budget::{Budget, Exceeded};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -17,6 +18,17 @@ pub struct LibraryError {
     pub library: String,
     /// Description of the problem.
     pub detail: String,
+}
+
+/// The reason for which a table of symbols cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum TableError {
+    /// The table is malformed.
+    #[error("{0}")]
+    Malformed(&'static str),
+    /// Reading the table takes more than its size justifies, as if its entries share long names.
+    #[error("its tables cannot be those of a real library: {0}")]
+    Exceeded(#[from] Exceeded),
 }
 
 /// Largest part, in bytes, that [`Binary::stream_range`] holds in memory.
@@ -118,10 +130,18 @@ fn array_at<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
 }
 
 /// Returns the NUL-terminated name at `offset`, or `None` if the bytes end before it does.
-pub fn name_at(bytes: &[u8], offset: usize) -> Option<&[u8]> {
-    let rest = bytes.get(offset..)?;
-    let end = rest.iter().position(|byte| *byte == 0)?;
-    Some(&rest[..end])
+///
+/// # Errors
+/// Returns an error if the name is longer than the steps that are left.
+pub fn name_at<'a>(
+    bytes: &'a [u8],
+    offset: usize,
+    budget: &mut Budget,
+) -> Result<Option<&'a [u8]>, Exceeded> {
+    match bytes.get(offset..) {
+        Some(rest) => budget.until_nul(rest),
+        None => Ok(None),
+    }
 }
 
 #[cfg(test)]
@@ -134,8 +154,10 @@ mod tests {
         assert_eq!(u16_at(&bytes, 2), Some(2));
         assert_eq!(u32_at(&bytes, 1), None);
         assert_eq!(u64_at(&bytes, usize::MAX), None);
-        assert_eq!(name_at(b"ab\0c", 0), Some(&b"ab"[..]));
-        assert_eq!(name_at(b"ab\0c", 3), None);
+        let name = |offset| name_at(b"ab\0c", offset, &mut Budget::for_input(4));
+        assert_eq!(name(0), Ok(Some(&b"ab"[..])));
+        assert_eq!(name(3), Ok(None));
+        assert_eq!(name(usize::MAX), Ok(None));
     }
 
     #[test]

@@ -3,7 +3,11 @@
 //! The dynamic section is near the end of a library, so this inflates all of a wheel's member. `prefix` finds the
 //! same tables from the first bytes.
 
-use super::binary::{Binary, ExportedSymbols, NameFilter, name_at, u16_at, u32_at, u64_at};
+use super::binary::{
+    Binary, ExportedSymbols, NameFilter, TableError, name_at, u16_at, u32_at, u64_at,
+};
+use sp_system::budget::{Budget, Exceeded};
+use std::ops::Range;
 
 /// Size of a symbol table entry in bytes.
 pub const SYMBOL_SIZE: usize = 24;
@@ -93,7 +97,7 @@ pub struct Segment {
 
 /// Returns the ranges of the file that hold read-only data: the segments that are neither writable nor executable. If
 /// the linker put data beside code, these are all segments that are not writable.
-pub fn read_only_ranges(head: &[u8]) -> Option<Vec<std::ops::Range<u64>>> {
+pub fn read_only_ranges(head: &[u8]) -> Option<Vec<Range<u64>>> {
     const EXECUTE: u32 = 1;
     const WRITE: u32 = 2;
     let (_, segments) = segments(head).filter(|_| is_elf(head))?;
@@ -109,8 +113,9 @@ pub fn read_only_ranges(head: &[u8]) -> Option<Vec<std::ops::Range<u64>>> {
     Some(segments.into_iter().map(range).collect())
 }
 
-/// Returns the ranges of the file that the loader maps into memory.
-pub fn loaded_ranges(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
+/// Returns the ranges of the file that the loader maps into memory, sorted and without overlaps: a crafted library may
+/// map all of its bytes thousands of times.
+pub fn loaded_ranges(bytes: &[u8]) -> Vec<Range<usize>> {
     let segments = segments(bytes).filter(|_| is_elf(bytes));
     let (_, segments) = segments.unwrap_or_default();
     let range = |segment: &Segment| {
@@ -118,7 +123,19 @@ pub fn loaded_ranges(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
         Some(usize::try_from(segment.offset).ok()?..usize::try_from(end).ok()?.min(bytes.len()))
     };
     let loaded = segments.iter().filter(|segment| segment.kind == PT_LOAD);
-    loaded.filter_map(range).collect()
+    join_overlapping(loaded.filter_map(range).collect())
+}
+
+fn join_overlapping(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_by_key(|range| range.start);
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+            _ => joined.push(range),
+        }
+    }
+    joined
 }
 
 /// The kind of symbols to read.
@@ -167,18 +184,13 @@ pub fn symbols<B: Binary + ?Sized>(
     let [symbols, strings, definitions] = parts.as_slice() else {
         return Err(binary.malformed("its tables cannot be read"));
     };
-    let count = symbols.len() / SYMBOL_SIZE;
-    let names = match kind {
-        SymbolKind::Exported => exported_names(symbols, count, strings, wanted),
-        SymbolKind::Imported => select_names(symbols, count, strings, wanted, is_imported),
+    let tables = SymbolTables {
+        symbols,
+        count: symbols.len() / SYMBOL_SIZE,
+        strings,
     };
-    let Some(names) = names else {
-        return Err(binary.malformed("a symbol has no name in its string table"));
-    };
-    Ok(ExportedSymbols {
-        names,
-        versions: defined_versions(definitions, strings).unwrap_or_default(),
-    })
+    let found = tables.select(kind, definitions, wanted);
+    found.map_err(|error| binary.malformed(&error.to_string()))
 }
 
 /// The libraries that a library depends on.
@@ -201,19 +213,32 @@ pub fn read_dependencies(bytes: &[u8]) -> Option<LibraryDependencies> {
     let entries = part(dynamic.offset, dynamic.size)?;
     let tables = TableOffsets::read(entries, &segments)?;
     let strings = part(tables.strings, tables.strings_size)?;
-    let texts = |tags: &[u64]| -> Vec<String> {
-        let values = dynamic_entries(entries).filter(|(tag, _)| tags.contains(tag));
-        let texts = values.filter_map(|(_, at)| name_at(strings, usize::try_from(at).ok()?));
-        texts
-            .map(|text| String::from_utf8_lossy(text).into_owned())
-            .collect()
-    };
-    let folders = texts(&[tag::RPATH, tag::RUNPATH]);
+    let mut budget = Budget::for_input(bytes.len());
+    let mut texts = |tags| dynamic_texts(entries, strings, tags, &mut budget).ok();
+    let folders = texts(&[tag::RPATH, tag::RUNPATH])?;
     let folders = folders.iter().flat_map(|list| list.split(':'));
     Some(LibraryDependencies {
-        needed: texts(&[tag::NEEDED]),
+        needed: texts(&[tag::NEEDED])?,
         folders: folders.map(str::to_owned).collect(),
     })
+}
+
+/// Returns the texts of the entries with one of `tags`.
+fn dynamic_texts(
+    section: &[u8],
+    strings: &[u8],
+    tags: &[u64],
+    budget: &mut Budget,
+) -> Result<Vec<String>, Exceeded> {
+    let mut texts = Vec::new();
+    for (_, offset) in dynamic_entries(section).filter(|(tag, _)| tags.contains(tag)) {
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        if let Some(text) = name_at(strings, offset, budget)? {
+            budget.allocate(text.len())?;
+            texts.push(String::from_utf8_lossy(text).into_owned());
+        }
+    }
+    Ok(texts)
 }
 
 /// Returns the tag and the value of each entry of a dynamic section.
@@ -261,7 +286,7 @@ impl TableOffsets {
         })
     }
 
-    fn ranges(&self) -> [std::ops::Range<u64>; 3] {
+    fn ranges(&self) -> [Range<u64>; 3] {
         let definitions = self
             .definitions
             .map_or(0..0, |start| start..start.saturating_add(4096));
@@ -283,35 +308,63 @@ fn file_offset(address: u64, segments: &[Segment]) -> Option<u64> {
     segment.offset.checked_add(address - segment.address)
 }
 
-/// Returns the wanted names among the exported ones of `count` symbols, or `None` if a name is outside of `strings`.
-pub fn exported_names(
-    symbols: &[u8],
-    count: usize,
-    strings: &[u8],
-    wanted: NameFilter<'_>,
-) -> Option<Vec<String>> {
-    select_names(symbols, count, strings, wanted, is_exported)
+/// Tables of symbols in memory.
+pub(crate) struct SymbolTables<'a> {
+    /// The bytes that begin with the first symbol.
+    pub symbols: &'a [u8],
+    /// The number of symbols.
+    pub count: usize,
+    /// The bytes that begin with the first name.
+    pub strings: &'a [u8],
 }
 
-fn select_names(
-    symbols: &[u8],
-    count: usize,
-    strings: &[u8],
-    wanted: NameFilter<'_>,
-    is_selected: fn(&[u8]) -> bool,
-) -> Option<Vec<String>> {
-    let mut names = Vec::new();
-    for symbol in symbols.chunks_exact(SYMBOL_SIZE).take(count).skip(1) {
-        if !is_selected(symbol) {
-            continue;
-        }
-        let name = name_at(strings, u32_at(symbol, 0)? as usize)?;
-        let name = std::str::from_utf8(name).ok().filter(|name| wanted(name));
-        names.extend(name.map(str::to_owned));
+impl SymbolTables<'_> {
+    /// Returns the wanted names of one kind, and the versions in `definitions`, which are none if that is malformed.
+    /// Symbols of a crafted library may share one long name, so reading them has a budget.
+    pub fn select(
+        &self,
+        kind: SymbolKind,
+        definitions: &[u8],
+        wanted: NameFilter<'_>,
+    ) -> Result<ExportedSymbols, TableError> {
+        let length = self.count.saturating_mul(SYMBOL_SIZE);
+        let mut budget = Budget::for_input(length.saturating_add(self.strings.len()));
+        let names = self.names(kind, wanted, &mut budget)?;
+        let versions = match defined_versions(definitions, self.strings, &mut budget) {
+            Ok(versions) => versions,
+            Err(TableError::Malformed(_)) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        Ok(ExportedSymbols { names, versions })
     }
-    names.sort();
-    names.dedup();
-    Some(names)
+
+    fn names(
+        &self,
+        kind: SymbolKind,
+        wanted: NameFilter<'_>,
+        budget: &mut Budget,
+    ) -> Result<Vec<String>, TableError> {
+        const NO_NAME: TableError =
+            TableError::Malformed("a symbol has no name in its string table");
+        let is_selected = match kind {
+            SymbolKind::Exported => is_exported,
+            SymbolKind::Imported => is_imported,
+        };
+        let mut names = Vec::new();
+        let symbols = self.symbols.chunks_exact(SYMBOL_SIZE);
+        let symbols = symbols.take(self.count).skip(1);
+        for symbol in symbols.filter(|symbol| is_selected(symbol)) {
+            let offset = u32_at(symbol, 0).ok_or(NO_NAME)? as usize;
+            let name = name_at(self.strings, offset, budget)?.ok_or(NO_NAME)?;
+            if let Some(name) = std::str::from_utf8(name).ok().filter(|name| wanted(name)) {
+                budget.allocate(name.len())?;
+                names.push(name.to_owned());
+            }
+        }
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
 }
 
 /// Returns true for a symbol that is defined, global or weak, and visible.
@@ -327,21 +380,35 @@ fn is_imported(symbol: &[u8]) -> bool {
 }
 
 /// Returns the names of the defined symbol versions, without the base version, which is the library's own name.
-pub fn defined_versions(definitions: &[u8], strings: &[u8]) -> Option<Vec<String>> {
+fn defined_versions(
+    definitions: &[u8],
+    strings: &[u8],
+    budget: &mut Budget,
+) -> Result<Vec<String>, TableError> {
     let (mut versions, mut entry) = (Vec::new(), 0_usize);
     while u16_at(definitions, entry) == Some(1) {
-        let is_base = u16_at(definitions, entry + 2)? & 1 == 1;
-        let auxiliary = entry.checked_add(u32_at(definitions, entry + 12)? as usize)?;
-        let name = name_at(strings, u32_at(definitions, auxiliary)? as usize)?;
+        let (offset, next) = version_definition(definitions, entry).ok_or(NO_VERSIONS)?;
+        let name = name_at(strings, offset, budget)?.ok_or(NO_VERSIONS)?;
+        let is_base = u16_at(definitions, entry + 2).is_some_and(|flags| flags & 1 == 1);
         if !is_base {
+            budget.allocate(name.len())?;
             versions.push(String::from_utf8_lossy(name).into_owned());
         }
-        match u32_at(definitions, entry + 16)? as usize {
+        match next {
             0 => break,
-            next => entry = entry.checked_add(next)?,
+            next => entry = entry.checked_add(next).ok_or(NO_VERSIONS)?,
         }
     }
-    Some(versions)
+    Ok(versions)
+}
+
+const NO_VERSIONS: TableError = TableError::Malformed("its version definitions are malformed");
+
+/// Returns the offset of the name of the definition at `entry`, and the distance to the next one.
+fn version_definition(definitions: &[u8], entry: usize) -> Option<(usize, usize)> {
+    let auxiliary = entry.checked_add(u32_at(definitions, entry + 12)? as usize)?;
+    let name = u32_at(definitions, auxiliary)? as usize;
+    Some((name, u32_at(definitions, entry + 16)? as usize))
 }
 
 #[cfg(test)]

@@ -8,3 +8,5 @@ pub mod names;
 pub mod prefix;
 #[cfg(any(test, feature = "sample"))]
 pub mod sample;
+#[cfg(test)]
+mod sizes;

@@ -1,6 +1,7 @@
 //! The export trie of a Mach-O library (64 bits, little-endian, one architecture).
 
-use super::binary::{Binary, ExportedSymbols, NameFilter, name_at, u32_at};
+use super::binary::{Binary, ExportedSymbols, NameFilter, TableError, name_at, u32_at};
+use sp_system::budget::Budget;
 use std::ops::Range;
 
 const HEADER_SIZE: u64 = 32;
@@ -34,10 +35,8 @@ pub fn exports<B: Binary + ?Sized>(
         return Err(binary.malformed("none of its load commands names an export trie"));
     };
     let trie = binary.read_range(range)?;
-    let mut names = Vec::new();
-    if read_trie(&trie, wanted, &mut names).is_none() {
-        return Err(binary.malformed("its export trie is malformed"));
-    }
+    let names = read_trie(&trie, wanted);
+    let mut names = names.map_err(|error| binary.malformed(&error.to_string()))?;
     names.sort();
     names.dedup();
     Ok(ExportedSymbols {
@@ -66,38 +65,69 @@ fn find_export_trie(commands: &[u8]) -> Option<Range<u64>> {
     None
 }
 
-/// Appends the wanted names in a trie. The number of visited nodes is bounded by the trie's length, so that the walk
-/// through a crafted trie ends.
-fn read_trie(trie: &[u8], wanted: NameFilter<'_>, names: &mut Vec<String>) -> Option<()> {
-    if trie.is_empty() {
-        return Some(());
+const MALFORMED: TableError = TableError::Malformed("its export trie is malformed");
+
+/// Returns the wanted names in a trie. A crafted trie may have a node that is its own child, so the walk has a budget.
+fn read_trie(trie: &[u8], wanted: NameFilter<'_>) -> Result<Vec<String>, TableError> {
+    let mut walk = TrieWalk {
+        trie,
+        budget: Budget::for_input(trie.len()),
+        pending: Vec::new(),
+    };
+    if !trie.is_empty() {
+        walk.pending.push((0, Vec::new()));
     }
-    let mut remaining_visits = trie.len();
-    let mut pending = vec![(0_usize, Vec::new())];
-    while let Some((node, name)) = pending.pop() {
-        remaining_visits = remaining_visits.checked_sub(1)?;
-        let mut offset = node;
-        let terminal_size = read_uleb128(trie, &mut offset)?;
-        if terminal_size > 0 {
-            let symbol = std::str::from_utf8(&name).ok();
-            let name = symbol.and_then(|symbol| symbol.strip_prefix('_'));
-            names.extend(name.filter(|name| wanted(name)).map(str::to_owned));
-        }
-        offset = offset.checked_add(usize::try_from(terminal_size).ok()?)?;
-        let children = *trie.get(offset)?;
+    let mut names = Vec::new();
+    while let Some((node, name)) = walk.pending.pop() {
+        let is_symbol = walk.visit(node, &name)?;
+        let symbol = std::str::from_utf8(&name).ok().filter(|_| is_symbol);
+        let symbol = symbol.and_then(|symbol| symbol.strip_prefix('_'));
+        names.extend(symbol.filter(|name| wanted(name)).map(str::to_owned));
+    }
+    Ok(names)
+}
+
+/// A walk through the nodes of a trie.
+struct TrieWalk<'a> {
+    trie: &'a [u8],
+    budget: Budget,
+    /// Offsets of the nodes to visit, each with the name that leads to it.
+    pending: Vec<(usize, Vec<u8>)>,
+}
+
+impl TrieWalk<'_> {
+    /// Adds the children of the node at `offset` to the pending nodes. Returns true if the node is a symbol.
+    fn visit(&mut self, mut offset: usize, name: &[u8]) -> Result<bool, TableError> {
+        self.budget.step(1)?;
+        let terminal_size = self.number(&mut offset)?;
+        offset = offset.checked_add(terminal_size).ok_or(MALFORMED)?;
+        let children = *self.trie.get(offset).ok_or(MALFORMED)?;
         offset += 1;
         for _ in 0..children {
-            let label = name_at(trie, offset)?;
-            offset += label.len() + 1;
-            let child = usize::try_from(read_uleb128(trie, &mut offset)?).ok()?;
-            let child_name = [name.as_slice(), label].concat();
-            // Most names of a library are C++ names, which no caller wants.
-            if !child_name.starts_with(b"__Z") {
-                pending.push((child, child_name));
-            }
+            self.push_child(&mut offset, name)?;
         }
+        Ok(terminal_size > 0)
     }
-    Some(())
+
+    /// Adds the child whose label is at `offset`, and advances `offset` past the child.
+    fn push_child(&mut self, offset: &mut usize, name: &[u8]) -> Result<(), TableError> {
+        let label = name_at(self.trie, *offset, &mut self.budget)?.ok_or(MALFORMED)?;
+        *offset += label.len() + 1;
+        let child = self.number(offset)?;
+        self.budget.step(name.len())?;
+        let child_name = [name, label].concat();
+        // Most names of a library are C++ names, which no caller wants.
+        if !child_name.starts_with(b"__Z") {
+            self.budget.allocate(child_name.len())?;
+            self.pending.push((child, child_name));
+        }
+        Ok(())
+    }
+
+    fn number(&self, offset: &mut usize) -> Result<usize, TableError> {
+        let number = read_uleb128(self.trie, offset).ok_or(MALFORMED)?;
+        usize::try_from(number).map_err(|_| MALFORMED)
+    }
 }
 
 /// Reads an unsigned LEB128 number at `offset` and advances `offset` past it.
@@ -121,6 +151,10 @@ mod tests {
 
     /// Returns a library that exports `_TF_A`, `_TF_B` and `__Zx`.
     fn library() -> Vec<u8> {
+        library_with(&trie())
+    }
+
+    fn trie() -> Vec<u8> {
         let mut trie = vec![0, 2];
         // Children of the root: "_TF_" at 17, "__Zx" at 30.
         trie.extend(b"_TF_\0\x11");
@@ -130,29 +164,17 @@ mod tests {
         trie.resize(30, 0);
         trie.extend([1, 0, 0]);
         trie.extend([2, 0, 8, 0, 2, 0, 9, 0]);
+        trie
+    }
+
+    fn library_with(trie: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0xcf, 0xfa, 0xed, 0xfe];
         bytes.resize(16, 0);
         bytes.extend([2, 0, 0, 0, 24, 0, 0, 0]);
         bytes.resize(32, 0);
         bytes.extend([0x19, 0, 0, 0, 8, 0, 0, 0]);
-        bytes.extend([
-            0x33,
-            0,
-            0,
-            0x80,
-            16,
-            0,
-            0,
-            0,
-            200,
-            0,
-            0,
-            0,
-            trie.len() as u8,
-            0,
-            0,
-            0,
-        ]);
+        bytes.extend([0x33, 0, 0, 0x80, 16, 0, 0, 0, 200, 0, 0, 0]);
+        bytes.extend((trie.len() as u32).to_le_bytes());
         bytes.resize(200, 0xcc);
         bytes.extend(trie);
         bytes
@@ -166,6 +188,19 @@ mod tests {
     fn strips_underscore_of_exported_names() {
         let found = exports(&mut MemoryLibrary::new(library()), &is_tensorflow).unwrap();
         assert_eq!(found.names, ["TF_A", "TF_B"]);
+    }
+
+    #[test]
+    fn rejects_trie_whose_node_is_its_own_child() {
+        for children in [1, 8, 255] {
+            let mut trie = vec![0, children];
+            for _ in 0..children {
+                trie.extend(b"label\0\0");
+            }
+            let read = exports(&mut MemoryLibrary::new(library_with(&trie)), &is_tensorflow);
+            let error = read.unwrap_err().to_string();
+            assert!(error.contains("than any real file needs"), "{error}");
+        }
     }
 
     #[test]

@@ -2,10 +2,13 @@
 //! is at the end of a library. The tables themselves are at the front, so a wheel's member need not be inflated whole.
 //!
 //! The tables are found by their shape and then verified: the hash table has a hash of every exported name, and the
-//! hashes of a sample of names must agree. If they do not, the caller reads the dynamic section.
+//! hashes of a sample of names must agree. If they do not, the caller reads the dynamic section. So it does if the search
+//! exceeds its budget: a crafted library may have thousands of offsets at which long tables seem to begin.
 
 use super::binary::{Binary, ExportedSymbols, NameFilter, name_at, u16_at, u32_at, u64_at};
-use super::elf::{SYMBOL_SIZE, defined_versions, exported_names, is_elf, segments};
+use super::elf::{self, SYMBOL_SIZE, SymbolKind, is_elf, segments};
+use sp_system::budget::{Budget, Exceeded};
+use std::ops::Range;
 
 /// The first table begins within this distance after the program headers.
 const SEARCH_BYTES: usize = 4096;
@@ -30,7 +33,8 @@ pub fn exports<B: Binary + ?Sized>(
     loop {
         length = length.min(limit);
         let bytes = binary.read_range(0..length)?;
-        match find_tables(&bytes) {
+        let mut budget = Budget::for_input(bytes.len());
+        match find_tables(&bytes, &mut budget).unwrap_or(Search::Absent) {
             Search::Truncated(needed) if length < limit => length = needed.max(length * 2),
             Search::Found(tables) if length < limit.min(tables.end()) => length = tables.end(),
             Search::Found(tables) => return Ok(tables.exports(&bytes, wanted)),
@@ -64,16 +68,19 @@ impl SymbolTables {
     }
 
     fn exports(self, bytes: &[u8], wanted: NameFilter<'_>) -> Option<ExportedSymbols> {
-        let strings = bytes.get(self.strings..)?;
-        let symbols = bytes.get(self.symbols..)?;
-        Some(ExportedSymbols {
-            names: exported_names(symbols, self.count, strings, wanted)?,
-            versions: self.versions(bytes, strings).unwrap_or_default(),
-        })
+        let tables = elf::SymbolTables {
+            symbols: bytes.get(self.symbols..)?,
+            count: self.count,
+            strings: bytes.get(self.strings..)?,
+        };
+        let definitions = self.definitions(bytes).unwrap_or_default();
+        let selected = tables.select(SymbolKind::Exported, definitions, wanted);
+        selected.ok()
     }
 
-    /// Returns the defined versions. Their table is between the symbols and the names, or after the names.
-    fn versions(self, bytes: &[u8], strings: &[u8]) -> Option<Vec<String>> {
+    /// Returns the bytes that begin with the version definitions. They are between the symbols and the names, or after the
+    /// names.
+    fn definitions(self, bytes: &[u8]) -> Option<&[u8]> {
         let after_symbols = self.symbols + (SYMBOL_SIZE + 2) * self.count;
         let after_names = self.last_name + 2 * self.count;
         let candidates = [after_symbols, after_names].into_iter().flat_map(|start| {
@@ -81,7 +88,7 @@ impl SymbolTables {
             (start..start + TRAILING_NAMES_BYTES).step_by(4)
         });
         let mut tables = candidates.filter(|offset| is_base_definition(bytes, *offset));
-        defined_versions(bytes.get(tables.next()?..)?, strings)
+        bytes.get(tables.next()?..)
     }
 }
 
@@ -92,70 +99,71 @@ fn is_base_definition(bytes: &[u8], offset: usize) -> bool {
     head == Some(&[1, 0, 1, 0, 1, 0, 1, 0]) && u32_at(bytes, offset + 12) == Some(20)
 }
 
-fn find_tables(bytes: &[u8]) -> Search {
+fn find_tables(bytes: &[u8], budget: &mut Budget) -> Result<Search, Exceeded> {
     let headers = segments(bytes).filter(|_| is_elf(bytes));
     let Some((end, _)) = headers else {
-        return Search::Absent;
+        return Ok(Search::Absent);
     };
     let start = end.next_multiple_of(8);
     let mut result = Search::Absent;
     for offset in (start..start.saturating_add(SEARCH_BYTES)).step_by(8) {
-        for found in [hash_first(bytes, offset), symbols_first(bytes, offset)] {
-            match found {
-                Search::Found(tables) => return Search::Found(tables),
-                Search::Truncated(_) => result = found,
+        for search in [hash_first, symbols_first] {
+            match search(bytes, offset, budget)? {
+                Search::Found(tables) => return Ok(Search::Found(tables)),
+                Search::Truncated(needed) => result = Search::Truncated(needed),
                 Search::Absent => {}
             }
         }
     }
-    result
+    Ok(result)
 }
 
 /// Searches for the order of GNU's linkers: hash table, symbols, names.
-fn hash_first(bytes: &[u8], offset: usize) -> Search {
-    let hash = match HashTable::read(bytes, offset) {
+fn hash_first(bytes: &[u8], offset: usize, budget: &mut Budget) -> Result<Search, Exceeded> {
+    let hash = match HashTable::read(bytes, offset, budget)? {
         HashSearch::Found(hash) => hash,
-        HashSearch::Truncated(needed) => return Search::Truncated(needed),
-        HashSearch::Absent => return Search::Absent,
+        HashSearch::Truncated(needed) => return Ok(Search::Truncated(needed)),
+        HashSearch::Absent => return Ok(Search::Absent),
     };
     let symbols = hash.end.next_multiple_of(8);
     let strings = symbols + SYMBOL_SIZE * hash.count;
-    verify(bytes, &hash, symbols, strings)
+    verify(bytes, &hash, symbols, strings, budget)
 }
 
 /// Searches for the order of lld: symbols, versions, hash table, names.
-fn symbols_first(bytes: &[u8], symbols: usize) -> Search {
+fn symbols_first(bytes: &[u8], symbols: usize, budget: &mut Budget) -> Result<Search, Exceeded> {
     if !is_null_symbol(bytes, symbols) || !is_plausible_symbol(bytes, symbols + SYMBOL_SIZE) {
-        return Search::Absent;
+        return Ok(Search::Absent);
     }
     let count = (0..)
         .take_while(|index| is_plausible_symbol(bytes, symbols + SYMBOL_SIZE * index))
         .count();
+    budget.step(count)?;
     if count < 2 {
-        return Search::Absent;
+        return Ok(Search::Absent);
     }
     if symbols + SYMBOL_SIZE * (count + 1) > bytes.len() {
-        return Search::Truncated(4 * bytes.len() as u64);
+        return Ok(Search::Truncated(4 * bytes.len() as u64));
     }
     // A version for each symbol, and the versions' names, precede the hash table.
     let start = (symbols + SYMBOL_SIZE * (count - 1)).next_multiple_of(4);
     let end = symbols + SYMBOL_SIZE * count + 2 * count + TRAILING_NAMES_BYTES;
     let mut result = Search::Absent;
     for offset in (start..end).step_by(4) {
-        match HashTable::read(bytes, offset) {
+        match HashTable::read(bytes, offset, budget)? {
             HashSearch::Found(hash) if hash.count <= count + 1 => {
-                if let Search::Found(tables) = verify(bytes, &hash, symbols, hash.end) {
-                    return Search::Found(tables);
+                if let found @ Search::Found(_) = verify(bytes, &hash, symbols, hash.end, budget)? {
+                    return Ok(found);
                 }
             }
             HashSearch::Truncated(needed) => result = Search::Truncated(needed),
             HashSearch::Found(_) | HashSearch::Absent => {}
         }
     }
-    match end > bytes.len() {
+    Ok(match end > bytes.len() {
         true => Search::Truncated(end as u64),
         false => result,
-    }
+    })
 }
 
 /// A GNU hash table.
@@ -177,58 +185,103 @@ enum HashSearch {
 }
 
 impl HashTable {
-    fn read(bytes: &[u8], offset: usize) -> HashSearch {
+    fn read(bytes: &[u8], offset: usize, budget: &mut Budget) -> Result<HashSearch, Exceeded> {
+        budget.step(1)?;
         let word = |index: usize| u32_at(bytes, offset + 4 * index).map(|word| word as usize);
         let (Some(buckets), Some(first), Some(bloom), Some(shift)) =
             (word(0), word(1), word(2), word(3))
         else {
-            return HashSearch::Absent;
+            return Ok(HashSearch::Absent);
         };
         let has_bloom = bloom.is_power_of_two() && bloom <= 1 << 24 && (1..64).contains(&shift);
         if !has_bloom || buckets == 0 || buckets > 1 << 24 || first == 0 || first > 1 << 24 {
-            return HashSearch::Absent;
+            return Ok(HashSearch::Absent);
         }
         let table = offset + 16 + 8 * bloom;
         let chains = table + 4 * buckets;
-        let mut last = 0;
-        for index in 0..buckets {
-            let Some(bucket) = u32_at(bytes, table + 4 * index) else {
-                // The estimate is small, so that a crafted header cannot cause a read of the whole file.
-                return HashSearch::Truncated(chains as u64);
-            };
-            let bucket = bucket as usize;
-            if bucket != 0 && !(first..1 << 26).contains(&bucket) {
-                return HashSearch::Absent;
-            }
-            last = last.max(bucket);
-        }
-        if last == 0 {
-            return HashSearch::Absent;
-        }
+        let last = match last_bucket(bytes, table..chains, first, budget)? {
+            Bucket::Last(last) => last,
+            // The estimate is small, so that a crafted header cannot cause a read of the whole file.
+            Bucket::Truncated => return Ok(HashSearch::Truncated(chains as u64)),
+            Bucket::Invalid => return Ok(HashSearch::Absent),
+        };
+        Self::end_chain(bytes, chains, first, last, budget)
+    }
+
+    /// Follows the chain of the symbol `last` to its end.
+    fn end_chain(
+        bytes: &[u8],
+        chains: usize,
+        first: usize,
+        mut last: usize,
+        budget: &mut Budget,
+    ) -> Result<HashSearch, Exceeded> {
         // The last entry of a chain has its lowest bit set.
         loop {
-            match u32_at(bytes, chains + 4 * (last - first)) {
-                None => return HashSearch::Truncated((chains + 4 * (last - first)) as u64 * 2),
+            budget.step(1)?;
+            let entry = chains + 4 * (last - first);
+            match u32_at(bytes, entry) {
+                None => return Ok(HashSearch::Truncated(entry as u64 * 2)),
                 Some(hash) if hash & 1 == 1 => break,
                 Some(_) => last += 1,
             }
         }
-        HashSearch::Found(Self {
+        Ok(HashSearch::Found(Self {
             first,
             count: last + 1,
             chains,
             end: chains + 4 * (last + 1 - first),
-        })
+        }))
     }
 }
 
+/// The result of reading the buckets of a hash table.
+enum Bucket {
+    /// The largest index of a symbol.
+    Last(usize),
+    /// The bytes end before the buckets do.
+    Truncated,
+    Invalid,
+}
+
+/// Returns the largest index of a symbol in `buckets`, none of which may be below `first`.
+fn last_bucket(
+    bytes: &[u8],
+    buckets: Range<usize>,
+    first: usize,
+    budget: &mut Budget,
+) -> Result<Bucket, Exceeded> {
+    let mut last = 0;
+    for offset in buckets.step_by(4) {
+        budget.step(1)?;
+        let Some(bucket) = u32_at(bytes, offset) else {
+            return Ok(Bucket::Truncated);
+        };
+        let bucket = bucket as usize;
+        if bucket != 0 && !(first..1 << 26).contains(&bucket) {
+            return Ok(Bucket::Invalid);
+        }
+        last = last.max(bucket);
+    }
+    Ok(match last {
+        0 => Bucket::Invalid,
+        last => Bucket::Last(last),
+    })
+}
+
 /// Compares the hashes of a sample of names with those in the hash table.
-fn verify(bytes: &[u8], hash: &HashTable, symbols: usize, strings: usize) -> Search {
+fn verify(
+    bytes: &[u8],
+    hash: &HashTable,
+    symbols: usize,
+    strings: usize,
+    budget: &mut Budget,
+) -> Result<Search, Exceeded> {
     if strings > bytes.len() {
-        return Search::Truncated(strings as u64 * 2);
+        return Ok(Search::Truncated(strings as u64 * 2));
     }
     if !is_null_symbol(bytes, symbols) {
-        return Search::Absent;
+        return Ok(Search::Absent);
     }
     let name_offset = |index: usize| {
         let offset = u32_at(bytes, symbols + SYMBOL_SIZE * index);
@@ -236,25 +289,27 @@ fn verify(bytes: &[u8], hash: &HashTable, symbols: usize, strings: usize) -> Sea
     };
     let mut last_name = 0;
     for index in 1..hash.count {
+        budget.step(1)?;
         let Some(offset) = name_offset(index) else {
-            return Search::Absent;
+            return Ok(Search::Absent);
         };
         last_name = last_name.max(offset);
     }
     let step = ((hash.count - hash.first) / SAMPLED_NAMES).max(1);
     let mut verified = 0;
     for index in (hash.first..hash.count).step_by(step) {
-        let Some(name) = name_offset(index).and_then(|offset| name_at(bytes, offset)) else {
+        let offset = name_offset(index).unwrap_or(usize::MAX);
+        let Some(name) = name_at(bytes, offset, budget)? else {
             // The bytes end before this name.
             continue;
         };
         let stored = u32_at(bytes, hash.chains + 4 * (index - hash.first));
         if stored.map(|stored| stored | 1) != Some(gnu_hash(name) | 1) {
-            return Search::Absent;
+            return Ok(Search::Absent);
         }
         verified += 1;
     }
-    match verified {
+    Ok(match verified {
         0 => Search::Truncated(last_name as u64 + 1),
         _ => Search::Found(SymbolTables {
             symbols,
@@ -262,7 +317,7 @@ fn verify(bytes: &[u8], hash: &HashTable, symbols: usize, strings: usize) -> Sea
             strings,
             last_name,
         }),
-    }
+    })
 }
 
 fn gnu_hash(name: &[u8]) -> u32 {

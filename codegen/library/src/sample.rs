@@ -112,21 +112,42 @@ fn version_definitions() -> Vec<u8> {
 /// Returns an ELF library that exports `names` and imports `TF_Undefined`. Its tables are in the order of `ld` (hash
 /// table first) or of `lld` (symbols first). `padding` bytes separate them from the dynamic section.
 pub fn elf_library(names: &[&str], lld: bool, padding: usize) -> Vec<u8> {
-    let tables = Tables::new(names);
-    let mut bytes = vec![0; 64 + 2 * PROGRAM_HEADER_SIZE];
-    let mut tags = vec![(tag::STRSZ, tables.strings.len() as u64)];
-    for (tag, table, alignment) in tables.in_order(lld) {
-        bytes.resize(bytes.len().next_multiple_of(alignment), 0);
-        tags.push((tag, bytes.len() as u64));
-        bytes.extend(table);
+    Tables::new(names).to_library(lld, padding)
+}
+
+/// Returns an ELF library in which each of `symbols` symbols and `versions` versions has the same name of `length` bytes.
+pub fn elf_library_with_shared_names(symbols: usize, versions: usize, length: usize) -> Vec<u8> {
+    let mut tables = Tables::new(&["TF_A"]);
+    let name = tables.strings.len() as u32;
+    tables.strings.extend(vec![b'x'; length]);
+    tables.strings.push(0);
+    let mut symbol = tables.symbols.split_off(tables.symbols.len() - SYMBOL_SIZE);
+    symbol[..4].copy_from_slice(&name.to_le_bytes());
+    tables.symbols.extend(symbol.repeat(symbols));
+    let version = words(&[1, 0x0001_0002, 0, 20, 28, name, 0]);
+    tables.definitions = version.repeat(versions);
+    tables.definitions.extend(version_definitions());
+    tables.to_library(false, 16)
+}
+
+impl Tables {
+    fn to_library(&self, lld: bool, padding: usize) -> Vec<u8> {
+        let tables = self;
+        let mut bytes = vec![0; 64 + 2 * PROGRAM_HEADER_SIZE];
+        let mut tags = vec![(tag::STRSZ, tables.strings.len() as u64)];
+        for (tag, table, alignment) in tables.in_order(lld) {
+            bytes.resize(bytes.len().next_multiple_of(alignment), 0);
+            tags.push((tag, bytes.len() as u64));
+            bytes.extend(table);
+        }
+        bytes.resize((bytes.len() + padding).next_multiple_of(8), 0xcc);
+        let dynamic = bytes.len() as u64;
+        tags.push((0, 0));
+        let tags = tags.iter().flat_map(|&(tag, value)| [tag, value]);
+        bytes.extend(tags.flat_map(u64::to_le_bytes));
+        write_headers(&mut bytes, dynamic);
+        bytes
     }
-    bytes.resize((bytes.len() + padding).next_multiple_of(8), 0xcc);
-    let dynamic = bytes.len() as u64;
-    tags.push((0, 0));
-    let tags = tags.iter().flat_map(|&(tag, value)| [tag, value]);
-    bytes.extend(tags.flat_map(u64::to_le_bytes));
-    write_headers(&mut bytes, dynamic);
-    bytes
 }
 
 /// Writes the header of the file, and those of the whole library and of its dynamic section.

@@ -134,8 +134,9 @@ struct Header {
 impl Header {
     fn new(bytes: Vec<u8>) -> Self {
         let text = String::from_utf8_lossy(&bytes);
-        let (quoted, system): (Vec<_>, Vec<_>) =
-            includes(&text).partition(|include| include.quoted);
+        let (quoted, system): (Vec<_>, Vec<_>) = includes(&text)
+            .map(|(_, include)| include)
+            .partition(|include| include.quoted);
         let cpp = system.iter().find(|include| include.is_cpp());
         Self {
             has_extern_c: text.contains("extern \"C\""),

@@ -31,13 +31,14 @@ impl Include<'_> {
 
 /// Returns the names of the headers that `text` includes in quotes.
 pub fn quoted(text: &str) -> impl Iterator<Item = &str> {
-    let quoted = includes(text).filter(|include| include.quoted);
-    quoted.map(|include| include.name)
+    let quoted = includes(text).filter(|(_, include)| include.quoted);
+    quoted.map(|(_, include)| include.name)
 }
 
-/// Returns the includes of a header in order.
-pub fn includes(text: &str) -> impl Iterator<Item = Include<'_>> {
-    text.lines().filter_map(include)
+/// Returns the includes of a header in order, each with its line.
+pub fn includes(text: &str) -> impl Iterator<Item = (usize, Include<'_>)> {
+    let lines = text.lines().enumerate();
+    lines.filter_map(|(index, line)| Some((index + 1, include(line)?)))
 }
 
 fn include(line: &str) -> Option<Include<'_>> {

@@ -3,9 +3,10 @@
 //! A header's name is its path below the include root. No name refers to a file outside of it.
 
 use miette::Diagnostic;
+use sp_system::input;
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -177,7 +178,7 @@ pub fn find_identity(include: &Path) -> Identity {
     let Some(folder) = dist_info(include) else {
         return Identity::default();
     };
-    let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+    let text = |name: &str| input::read_text(&folder.join(name)).unwrap_or_default();
     parse_identity(&text("METADATA"), &text("WHEEL"))
 }
 
@@ -210,18 +211,14 @@ impl Source for Installed {
 
     fn read(&mut self, name: &str) -> Result<Vec<u8>, SourceError> {
         let path = self.include.join(name);
-        let mut bytes = Vec::new();
-        let file = open_regular_file(&path)
-            .and_then(|file| file.take(MAX_HEADER_BYTES + 1).read_to_end(&mut bytes));
-        file.map_err(|error| unreadable(&path, &error))?;
-        match bytes.len() as u64 > MAX_HEADER_BYTES {
-            true => Err(SourceError::MemberTooLarge {
+        input::read(&path, MAX_HEADER_BYTES).map_err(|error| match error.kind() {
+            io::ErrorKind::FileTooLarge => SourceError::MemberTooLarge {
                 origin: self.origin(),
                 member: name.to_owned(),
                 limit: MAX_HEADER_BYTES,
-            }),
-            false => Ok(bytes),
-        }
+            },
+            _ => unreadable(&path, &error),
+        })
     }
 }
 
@@ -328,14 +325,6 @@ impl Traversal<'_> {
     }
 }
 
-/// Opens a regular file. Any other file is an error: reading a pipe or a device may block or never end.
-pub fn open_regular_file(path: &Path) -> io::Result<File> {
-    match path.metadata()?.is_file() {
-        true => File::open(path),
-        false => Err(io::Error::other("it is not a regular file")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -375,7 +364,7 @@ mod tests {
     #[test]
     fn rejects_headers_over_the_limit() {
         let scratch = tempfile::tempdir().unwrap();
-        let header = File::create(scratch.path().join("x.h")).unwrap();
+        let header = fs::File::create(scratch.path().join("x.h")).unwrap();
         header.set_len(MAX_HEADER_BYTES + 1).unwrap();
         let mut source = Installed::open_root(scratch.path()).unwrap();
         let read = source.read("x.h");

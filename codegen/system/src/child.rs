@@ -3,8 +3,7 @@
 //!
 //! This is not a sandbox: the child loads TensorFlow, which may run the code of plugins.
 
-use crate::python;
-use std::fs::File;
+use crate::{input, python};
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -89,7 +88,7 @@ pub struct Finished {
     /// The first bytes of its stderr.
     pub stderr: String,
     /// The bytes of the file for its answer. An error of the kind `NotFound` means that it wrote none, `FileTooLarge`
-    /// that it wrote more than it may.
+    /// that it wrote more than it may. A pipe or a device in its place is an error too.
     pub answer: io::Result<Vec<u8>>,
 }
 
@@ -116,7 +115,7 @@ pub fn run_script(program: &Path, script: &Script<'_>) -> io::Result<Finished> {
     Ok(Finished {
         end,
         stderr: output.recv_timeout(CLOSING).unwrap_or_default(),
-        answer: read_bounded(&answer, script.answer_bytes),
+        answer: input::read(&answer, script.answer_bytes),
     })
 }
 
@@ -177,16 +176,6 @@ fn kill_group(child: &Child) {
         unsafe {
             libc::kill(-group, libc::SIGKILL);
         }
-    }
-}
-
-/// Reads a file of at most `limit` bytes.
-fn read_bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > limit {
-        true => Err(io::ErrorKind::FileTooLarge.into()),
-        false => Ok(bytes),
     }
 }
 
@@ -260,6 +249,14 @@ mod tests {
     fn rejects_an_answer_above_its_limit() {
         let run = run("printf %31s x > $3", LONG);
         assert_eq!(run.answer.unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn rejects_an_answer_that_is_a_pipe() {
+        let run = run("mkfifo $3", LONG);
+        assert_eq!(run.end, End::Exit(0));
+        let error = run.answer.unwrap_err().to_string();
+        assert!(error.contains("not a regular file"), "{error}");
     }
 
     #[test]

@@ -2,21 +2,37 @@
 
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
+use std::cell::Cell;
 use std::sync::Once;
 
 /// libclang may parse on the calling thread, and needs as much stack as a main thread has.
-const STACK_BYTES: usize = 8 << 20;
+pub(crate) const STACK_BYTES: usize = 8 << 20;
 
 /// Returns the number of threads that [`map`] would use. Inside of another `map` it is 1: that one occupies all
 /// processors.
 pub fn thread_count() -> usize {
-    match rayon::current_thread_index() {
-        Some(_) => 1,
-        None => {
+    match is_nested() {
+        true => 1,
+        false => {
             set_stack_size();
             rayon::current_num_threads()
         }
     }
+}
+
+thread_local! {
+    /// True for a thread for which a thread of a `map` waits.
+    static IS_NESTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns true inside of a `map`, also on a thread that was marked by [`mark_nested`].
+pub(crate) fn is_nested() -> bool {
+    rayon::current_thread_index().is_some() || IS_NESTED.get()
+}
+
+/// Marks this thread as one for which a thread of a `map` waits: a `map` here that used the same pool might never end.
+pub(crate) fn mark_nested() {
+    IS_NESTED.set(true);
 }
 
 /// Returns the results of `work` for each of `items`, computed on as many threads as the machine has processors.
@@ -77,5 +93,11 @@ mod tests {
     #[test]
     fn nested_call_runs_on_one_thread() {
         assert_eq!(map_on(2, &[(), ()], |()| thread_count()), [1, 1]);
+        let limits = crate::budget::Limits {
+            time: Duration::from_secs(60),
+            bytes: 1 << 40,
+        };
+        let supervised = || crate::budget::supervise(limits, thread_count);
+        assert_eq!(map_on(2, &[(), ()], |()| supervised()), [Ok(1), Ok(1)]);
     }
 }

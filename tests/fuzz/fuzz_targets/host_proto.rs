@@ -11,48 +11,21 @@ mod graph;
 #[path = "../../../codegen/host/src/proto.rs"]
 mod proto;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use dtype::DType;
 use graph::GraphDef;
 use libfuzzer_sys::fuzz_target;
 use proto::FieldValue;
+use sp_fuzz::sized::{Counting, most_taken};
 
 /// The largest number of bytes to allocate for each byte of a message: an empty node is 2 bytes there, about 100 here, and
 /// a list that grows has room for twice as many.
 const PROPORTION: usize = 256;
 
-/// The number of allocated bytes, and its maximum since the last reset.
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
-
-struct Counting;
-
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-// SAFETY: every call is passed to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        MOST.fetch_max(now, Ordering::Relaxed);
-        // SAFETY: the caller's obligations are those of the system's allocator.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as above; `memory` is of the system's allocator.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
 fuzz_target!(|bytes: &[u8]| {
-    let before = NOW.load(Ordering::Relaxed);
-    MOST.store(before, Ordering::Relaxed);
-    read(bytes);
-    let taken = MOST.load(Ordering::Relaxed) - before;
+    let taken = most_taken(|| read(bytes));
     assert!(taken <= 4096 + PROPORTION * bytes.len(), "{taken} bytes for {}", bytes.len());
     check_written(bytes);
 });

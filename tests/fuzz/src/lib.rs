@@ -1,4 +1,4 @@
-//! Shared code of the fuzz targets: snapshots with hostile texts, and checks of the output for them.
+//! Shared code of the fuzz targets: snapshots with hostile texts, checks of the output for them, and long inputs.
 
 pub mod c;
 pub mod edit;
@@ -6,4 +6,5 @@ pub mod html;
 pub mod markdown;
 pub mod rust;
 pub mod scene;
+pub mod sized;
 pub mod text;

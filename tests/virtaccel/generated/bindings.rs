@@ -2372,15 +2372,15 @@ pub mod safe {
         ) -> Result<()> {
             let driver__ = self.0.driver;
             let host = Source__::new(host);
-            let bytes__ = host.bytes();
+            let bytes_2__ = host.bytes();
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
             let result__ = unsafe {
                 driver__
                     .va_copy_to_device(
                         self.0.value,
                         target as *mut c_void,
-                        bytes__.as_ptr().cast(),
-                        bytes__
+                        bytes_2__.as_ptr().cast(),
+                        bytes_2__
                             .len()
                             .try_into()
                             .map_err(|_| Error::Invalid {
@@ -2402,21 +2402,21 @@ pub mod safe {
             size: usize,
         ) -> Result<()> {
             let driver__ = self.0.driver;
-            let mut bytes__ = Vec::new();
-            bytes__
+            let mut bytes_1__ = Vec::new();
+            bytes_1__
                 .try_reserve_exact(size)
                 .map_err(|_| Error::Invalid {
                     function: "va_copy_to_host",
                     reason: "no memory",
                 })?;
-            bytes__.resize(size, 0_u8);
-            let mut bytes__ = ::core::mem::ManuallyDrop::new(bytes__);
+            bytes_1__.resize(size, 0_u8);
+            let mut bytes_1__ = ::core::mem::ManuallyDrop::new(bytes_1__);
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
             let result__ = unsafe {
                 driver__
                     .va_copy_to_host(
                         self.0.value,
-                        bytes__.as_mut_ptr().cast(),
+                        bytes_1__.as_mut_ptr().cast(),
                         source as *const c_void,
                         size
                             .try_into()
@@ -2429,12 +2429,12 @@ pub mod safe {
             let function__: HostFunction__ = match result__ {
                 Ok(()) => {
                     Box::new(move || host(
-                        ::core::mem::ManuallyDrop::into_inner(bytes__),
+                        ::core::mem::ManuallyDrop::into_inner(bytes_1__),
                     ))
                 }
                 Err(_) => {
                     Box::new(move || drop(
-                        ::core::mem::ManuallyDrop::into_inner(bytes__),
+                        ::core::mem::ManuallyDrop::into_inner(bytes_1__),
                     ))
                 }
             };
@@ -2517,16 +2517,18 @@ pub mod safe {
             function_: impl FnOnce() + Send + 'static,
         ) -> Result<()> {
             let driver__ = self.0.driver;
-            let data__ = Box::into_raw(Box::new(Box::new(function_) as HostFunction__));
+            let data_1__ = Box::into_raw(
+                Box::new(Box::new(function_) as HostFunction__),
+            );
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
             let result__ = unsafe {
                 driver__
-                    .va_launch_host_function(self.0.value, Some(run__), data__.cast())
+                    .va_launch_host_function(self.0.value, Some(run__), data_1__.cast())
             };
             if result__.is_err() {
                 // SAFETY: the driver does not call the function after an error, so the box is still
                 // owned here.
-                drop(unsafe { Box::from_raw(data__) });
+                drop(unsafe { Box::from_raw(data_1__) });
             }
             result__?;
             Ok(())

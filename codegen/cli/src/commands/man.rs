@@ -6,8 +6,8 @@ use crate::diagnostic::{CommandOutcome, Result};
 use crate::disk::{self, Drift};
 use clap::CommandFactory;
 use miette::{Context, IntoDiagnostic, miette};
+use sp_system::input::{self, MAX_TEXT_BYTES};
 use sp_system::replacement::{Fingerprint, recover};
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -80,7 +80,7 @@ fn is_own(page: &[u8]) -> bool {
 /// Returns the difference between a page on disk and the new one.
 fn drift(folder: &Path, name: &str, page: &str) -> Result<Drift> {
     let path = folder.join(name);
-    let old = match fs::read(&path) {
+    let old = match input::read(&path, MAX_TEXT_BYTES) {
         Ok(bytes) => Some(bytes),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => {

@@ -5,8 +5,8 @@ use crate::verify::dependencies::{Closure, LibrarySource, NeededLibrary};
 use sp_host::ENTRY_POINTS;
 use sp_library::elf;
 use sp_library::names::LibraryNames;
+use sp_system::input::{self, MAX_LIBRARY_BYTES};
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 /// The entry point without which a plugin has no device.
@@ -25,7 +25,7 @@ pub fn not_loaded(path: &str) -> Step {
 /// Returns the steps of the file at `path` for a Python on `machine`.
 pub fn steps(path: &Path, machine: &str) -> Vec<Step> {
     let kind = StepKind::File;
-    let bytes = match fs::read(path) {
+    let bytes = match input::read(path, MAX_LIBRARY_BYTES) {
         Ok(bytes) => bytes,
         Err(error) => {
             let advice = "install the plugin again: a link in the folder may be broken";
@@ -125,6 +125,7 @@ mod tests {
     use super::*;
     use crate::doctor::StepVerdict;
     use sp_library::sample::elf_library;
+    use std::fs;
 
     fn verdicts(bytes: &[u8], machine: &str) -> Vec<(StepKind, StepVerdict)> {
         let folder = tempfile::tempdir().unwrap();

@@ -13,6 +13,7 @@ use sp_library::binary::Binary;
 use sp_library::elf;
 use sp_parse::clang::DEFAULT_TARGET;
 use sp_parse::source::SourceError;
+use sp_system::input;
 
 /// Returns the exports of the libraries in `tensorflow/`, the parent folder of `include`. Returns `None` if there are no
 /// libraries, or if they are of another target than `target`.
@@ -70,7 +71,7 @@ impl LibraryFile {
             path: path.to_owned(),
             source,
         };
-        let file = File::open(path).map_err(unreadable)?;
+        let file = input::open_regular_file(path).map_err(unreadable)?;
         let length = file.metadata().map_err(unreadable)?.len();
         let path = path.to_owned();
         Ok(Self { path, file, length })

@@ -2,7 +2,6 @@
 //! the locations in a snapshot are those of the locked header.
 
 use std::cell::OnceCell;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -13,6 +12,8 @@ use sp_data::folders::DataFolders;
 use sp_data::release::Release;
 use sp_fetch::lock::{Lock, LockedRelease};
 use sp_fetch::store::Store;
+use sp_parse::source::{MAX_HEADER_BYTES, is_safe_relative_path};
+use sp_system::input;
 
 /// Headers by their path below the include root. The default has no headers.
 #[derive(Debug, Default)]
@@ -71,7 +72,9 @@ impl QuotedHeaders {
 
     /// Returns the text of a header, or `None` if it is absent or not the locked one.
     pub fn text(&self, name: &str) -> Option<String> {
-        let bytes = fs::read(self.root.as_ref()?.join(name)).ok()?;
+        // The name of a snapshot may lead out of the root.
+        let root = self.root.as_ref().filter(|_| is_safe_relative_path(name))?;
+        let bytes = input::read(&root.join(name), MAX_HEADER_BYTES).ok()?;
         let is_usable = self
             .locked
             .as_ref()
@@ -107,6 +110,7 @@ impl LockedHeaders {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn quotes_only_locked_headers() {

@@ -10,6 +10,7 @@ use sp_ir::Api;
 use super::release::check_snapshot_target;
 use super::{LoadedSide, OperandError, QuotedHeaders, ReadOptions, Result};
 use sp_diff::Surface;
+use sp_system::input;
 
 /// Reads a file.
 pub fn read_file(label: &str, path: &Path, options: ReadOptions<'_>) -> Result<LoadedSide> {
@@ -63,7 +64,7 @@ fn side(label: &str, apis: Vec<Api>, options: ReadOptions<'_>) -> Result<LoadedS
 }
 
 fn read(path: &Path) -> Result<Api> {
-    let text = fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
+    let text = input::read_text(path).map_err(|source| unreadable(path, source))?;
     Api::from_json(&text).map_err(|reason| OperandError::Malformed {
         path: path.to_owned(),
         reason,

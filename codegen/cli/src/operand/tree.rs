@@ -1,7 +1,6 @@
 //! Headers: an include root, an installed TensorFlow, or the headers in a wheel. They are parsed in this process, for the
 //! requested target only.
 
-use std::fs;
 use std::path::Path;
 
 use super::{LoadedSide, QuotedHeaders, ReadOptions, Result, exports};
@@ -18,6 +17,7 @@ use sp_parse::contract::{KnownNames, Notes};
 use sp_parse::extract::{ExtractError, Extracted, Job, extract_with};
 use sp_parse::source::SourceError;
 use sp_parse::source::{Identity, Source, find_identity};
+use sp_system::input;
 
 /// Reads the headers below `include`.
 pub fn read_include_root(
@@ -142,7 +142,7 @@ fn release_of_version_macros(include: &Path) -> Option<Release> {
         line.trim().parse::<u32>().ok()
     };
     HEADERS.iter().find_map(|header| {
-        let text = fs::read_to_string(include.join(header)).ok()?;
+        let text = input::read_text(&include.join(header)).ok()?;
         let major = number(&text, "TF_MAJOR_VERSION")?;
         let minor = number(&text, "TF_MINOR_VERSION")?;
         format!("{major}.{minor}").parse().ok()
@@ -152,6 +152,7 @@ fn release_of_version_macros(include: &Path) -> Option<Release> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn finds_release_in_package_folder_name_or_macros() {

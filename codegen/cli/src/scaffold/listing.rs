@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use sp_ir::Release;
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
@@ -59,6 +60,13 @@ impl Listing {
                 listing.schema
             ));
         }
+        // `update` passes the release to `diff`, where it could name a file.
+        if listing.release.parse::<Release>().is_err() {
+            return Err(format!(
+                "its release {:?} is none, expected MAJOR.MINOR, such as 2.21",
+                listing.release
+            ));
+        }
         match listing.files.keys().find(|path| !is_vendored(path)) {
             Some(path) => Err(format!("{path:?} is not the path of a file under vendor/")),
             None => Ok(listing),
@@ -102,6 +110,23 @@ mod tests {
         assert_eq!(Listing::parse(&listing.to_json()), Ok(listing.clone()));
         assert!(listing.has("vendor/a/src/lib.rs", b"fn a() {}\n"));
         assert!(!listing.has("vendor/a/src/lib.rs", b"fn b() {}\n"));
+    }
+
+    #[test]
+    fn rejects_release_that_is_a_path_or_an_option() {
+        for release in [
+            "/dev/zero",
+            "../old.json",
+            "--plugin=x",
+            "",
+            "2.21\u{1b}[2J",
+        ] {
+            let mut listing = Listing::new([]);
+            listing.release = release.to_owned();
+            let error = Listing::parse(&listing.to_json()).unwrap_err();
+            assert!(error.starts_with("its release"), "{error}");
+            assert!(!error.contains('\u{1b}'), "{error}");
+        }
     }
 
     #[test]

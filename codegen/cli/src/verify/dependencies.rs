@@ -1,6 +1,7 @@
 //! Libraries that a plugin needs, found as the dynamic loader does, and the names that the plugin and the
 //! libraries in its folders import.
 
+use super::VerifyError;
 use crate::diagnostic::Result;
 use serde::Serialize;
 use sp_host::escape_control;
@@ -8,8 +9,9 @@ use sp_library::binary::LibraryError;
 use sp_library::binary::NameFilter;
 use sp_library::elf;
 use sp_library::names::LibraryNames;
+use sp_system::budget::Budget;
+use sp_system::input::{self, MAX_LIBRARY_BYTES};
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders that the loader searches last, on the systems of TensorFlow's wheels.
@@ -21,6 +23,16 @@ const SYSTEM: [&str; 6] = [
     "/lib",
     "/usr/lib",
 ];
+
+/// Most files that are looked for. A plugin needs some dozens of libraries, and has a few folders.
+const MAX_LOOKUPS: Budget = Budget::new(1 << 16, 0);
+
+fn too_many_lookups(path: &Path) -> VerifyError {
+    let shown = escape_control(&path.display().to_string());
+    VerifyError::NoPlugin(format!(
+        "{shown}: it needs more libraries in more folders than any real library"
+    ))
+}
 
 /// A library that a file needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -76,18 +88,23 @@ impl Closure {
         read_names: Read,
     ) -> Result<Self> {
         let mut closure = Self::default();
+        let mut lookups = MAX_LOOKUPS;
         let mut waiting = vec![(plugin.to_owned(), bytes)];
         while let Some((path, bytes)) = waiting.pop() {
             let needs = elf::read_dependencies(&bytes).unwrap_or_default();
             let name = escape_control(&path.display().to_string());
             closure.add(read_names(&name, bytes, wanted)?);
             for name in &needs.needed {
+                let folders = needs.folders.len() + SYSTEM.len();
+                lookups.step(folders).map_err(|_| too_many_lookups(&path))?;
                 let (source, path_found) = find(name, &path, &needs.folders);
                 if !closure.add_library(name, &path, source, path_found.clone()) {
                     continue;
                 }
                 let own = path_found.filter(|_| source == LibrarySource::Plugin);
-                waiting.extend(own.and_then(|path| Some((path.clone(), fs::read(path).ok()?))));
+                waiting.extend(own.and_then(|path| {
+                    Some((path.clone(), input::read(&path, MAX_LIBRARY_BYTES).ok()?))
+                }));
             }
         }
         Ok(closure)
@@ -155,6 +172,7 @@ fn find(name: &str, by: &Path, folders: &[String]) -> (LibrarySource, Option<Pat
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn searches_folders_of_plugin_then_of_system() {

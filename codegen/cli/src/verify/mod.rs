@@ -22,8 +22,8 @@ use sp_host::{
     VerifyOptions, escape_control,
 };
 use sp_ir::{Api, History};
+use sp_system::input::{self, MAX_LIBRARY_BYTES};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -205,7 +205,7 @@ pub fn verify(
 fn read_plugin(plugin: &Path) -> Result<(String, PathBuf, Vec<u8>)> {
     let shown = escape_control(&plugin.display().to_string());
     let unreadable = |error| VerifyError::NoPlugin(format!("{shown}: {error}"));
-    let bytes = fs::read(plugin).map_err(unreadable)?;
+    let bytes = input::read(plugin, MAX_LIBRARY_BYTES).map_err(unreadable)?;
     preflight::check(plugin, &bytes)?;
     // The loader searches its own folders for a name without a slash.
     let path = plugin.canonicalize().into_diagnostic()?;

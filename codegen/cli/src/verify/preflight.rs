@@ -6,9 +6,9 @@ use crate::diagnostic::Result;
 use sp_host::{ENTRY_POINTS, escape_control};
 use sp_library::elf;
 use sp_library::names::LibraryNames;
+use sp_system::input::{self, MAX_LIBRARY_BYTES};
 use std::collections::BTreeSet;
 use std::env::consts::ARCH;
-use std::fs;
 use std::path::Path;
 
 /// Checks that the file is for this machine and exports an entry point of a plugin.
@@ -39,7 +39,7 @@ fn entry_points(plugin: &Path, bytes: &[u8]) -> Result<BTreeSet<String>> {
     let machine = closure.libraries.iter();
     let machine = machine.filter(|library| library.source == LibrarySource::System);
     let exported = machine.filter_map(|library| {
-        let bytes = fs::read(library.path.as_ref()?).ok()?;
+        let bytes = input::read(library.path.as_ref()?, MAX_LIBRARY_BYTES).ok()?;
         Some(
             LibraryNames::read_linked(&library.name, bytes, &wanted)
                 .ok()?

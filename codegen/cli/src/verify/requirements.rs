@@ -11,8 +11,8 @@ use sp_fetch::symbols::is_plugin_api_name;
 use sp_host::escape_control;
 use sp_ir::{Api, Item};
 use sp_library::names::LibraryNames;
+use sp_system::input::{self, MAX_LIBRARY_BYTES};
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 /// Namespaces of TensorFlow and its dependencies, as parts of mangled names.
@@ -57,7 +57,7 @@ pub(super) fn closure(plugin: &Path, bytes: Vec<u8>) -> Result<Closure> {
 
 /// Returns the C++ symbols of TensorFlow that the file imports. Empty if it cannot be read.
 pub(super) fn cplusplus(plugin: &Path) -> BTreeSet<String> {
-    let bytes = fs::read(plugin).ok();
+    let bytes = input::read(plugin, MAX_LIBRARY_BYTES).ok();
     let read = |bytes| Closure::read(plugin, bytes, &is_cplusplus, LibraryNames::read_linked).ok();
     let closure = bytes.and_then(read);
     closure.map_or_else(BTreeSet::new, |closure| closure.unresolved())

@@ -286,3 +286,42 @@ fn backend_binds_the_header_of_a_named_folder() {
     assert!(read("src/device.rs").contains("pub type MyAccel = AcceleratorDevice<OpenCl>;"));
     assert!(read("README.md").contains("OpenCL"));
 }
+
+/// Runs `new --driver acc.h` with a header of this text and more options, and returns the message.
+fn rejected_header(header: &str, options: &[&str]) -> Option<String> {
+    if !has_libclang() {
+        return None;
+    }
+    let folder = TemporaryFolder::new();
+    folder.write("acc.h", header);
+    let pipe = folder.path("pipe.h");
+    let made = std::process::Command::new("mkfifo").arg(pipe).status();
+    assert!(made.unwrap().success());
+    let arguments = ["new", "myaccel", "--driver", "acc.h"];
+    let run = folder.run("", &[&arguments[..], options].concat());
+    assert_eq!(run.status, 2, "{}", run.stderr);
+    assert!(!folder.path("myaccel").exists());
+    Some(run.stderr)
+}
+
+#[test]
+fn header_that_includes_a_pipe_or_a_device_is_an_error() {
+    for name in ["pipe.h", "/dev/zero"] {
+        let header = format!("int f(void);\n#include \"{name}\"\n");
+        let Some(message) = rejected_header(&header, &[]) else {
+            return;
+        };
+        let expected = format!("acc.h:2 includes {name}");
+        assert!(message.contains(&expected), "{message}");
+        assert!(message.contains("not a regular file"), "{message}");
+    }
+}
+
+#[test]
+fn status_of_macros_that_stand_for_each_other_is_an_error() {
+    let header = "enum e { A, B };\n#define A B\n#define B A\nint f(void);\n";
+    let options = ["--driver-status", "int=A"];
+    if let Some(message) = rejected_header(header, &options) {
+        assert!(message.contains("no constant `A`"), "{message}");
+    }
+}

@@ -173,3 +173,35 @@ fn update_converts_plugin_of_earlier_commit() {
         assert_eq!(again.status, 0, "{commit}: {}", again.stdout);
     }
 }
+
+#[test]
+fn release_of_the_listing_that_is_a_path_is_an_error() {
+    let scene = Scene::new();
+    for release in ["/dev/zero", "../../old.json", "--plugin=x"] {
+        scene.edit_listing(|document| document["release"] = release.into());
+        let before = scene.files();
+        let run = scene.update(&[]);
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        assert!(
+            run.stderr.contains("its release") && run.stderr.contains("such as 2.21"),
+            "{}",
+            run.stderr
+        );
+        assert!(scene.files() == before, "files changed");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn vendored_file_that_is_a_pipe_is_an_error() {
+    for file in [LIB, "vendor/.sp-gen.json"] {
+        let scene = Scene::new();
+        let path = scene.plugin().join(file);
+        std::fs::remove_file(&path).unwrap();
+        let made = Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let run = scene.update(&[]);
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        assert!(run.stderr.contains("not a regular file"), "{}", run.stderr);
+    }
+}

@@ -11,6 +11,7 @@ use crate::folders::DataFolders;
 use crate::platform::WheelPlatform;
 use crate::release::Release;
 use miette::Diagnostic;
+use sp_system::input;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -114,7 +115,7 @@ impl Symbols {
         let mut tables = Vec::new();
         for package in entries(folder)? {
             for file in entries(&package)? {
-                let read = fs::read_to_string(&file);
+                let read = input::read_text(&file);
                 let text = read.map_err(|source| SymbolsError::Unreadable {
                     path: file.clone(),
                     source,
@@ -201,7 +202,7 @@ pub fn exports_of_wheel(
     let name = format!("{package}/{platform}.json");
     let path = folders.symbols.join(&name);
     let embedded = SYMBOLS.iter().find(|(file, _)| *file == name);
-    match fs::read_to_string(&path) {
+    match input::read_text(&path) {
         Ok(text) => table::exports_of_release(&text, &path.display().to_string(), release),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(SymbolsError::Unreadable {
             path,

@@ -18,6 +18,7 @@ use crate::Finding;
 use reachable::{FunctionIndex, reachable_names};
 use sp_library::binary::LibraryError;
 use sp_library::names::LibraryNames;
+use sp_system::input::{self, MAX_LIBRARY_BYTES};
 
 /// The functions and APIs that a plugin uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -80,10 +81,11 @@ impl PluginUsage {
         apis: impl Iterator<Item = &'a Api> + Clone,
     ) -> Result<Self, PluginError> {
         let functions = FunctionIndex::new(apis.clone());
-        let bytes = std::fs::read(path).map_err(|source| PluginError::Unreadable {
-            path: path.to_owned(),
-            source,
-        })?;
+        let bytes =
+            input::read(path, MAX_LIBRARY_BYTES).map_err(|source| PluginError::Unreadable {
+                path: path.to_owned(),
+                source,
+            })?;
         let is_known = |name: &str| functions.is_entry_point(name).is_some();
         let names = LibraryNames::read(&path.display().to_string(), bytes, &is_known)?;
         let usage = Self::from_names(path, &functions, &names, apis);

@@ -1,5 +1,6 @@
 use super::*;
 use crate::sample;
+use std::fs;
 
 fn parse(text: &str) -> Result<Suppressions, SuppressError> {
     Suppressions::parse("sp-gen.toml".into(), text.into())

@@ -7,7 +7,7 @@ use sp_ir::{Item, Param, Signature, Type};
 use super::role::ROLES;
 use super::{Contract, OwnedStatement, Role};
 use crate::error::DriverError;
-use crate::model::{Function, Model};
+use crate::model::{Function, MAX_NAMES, Model};
 use crate::status::Status;
 
 /// The safe methods of the bindings.
@@ -223,10 +223,18 @@ impl<'a> Checker<'a> {
         for (param, role) in params.iter().zip(&roles) {
             self.check_role(function, param, role)?;
         }
+        let answer = self.answer(function, stated.get("return"))?;
+        let has_closure = roles.iter().any(|it| matches!(it, Role::Function(_)));
+        if has_closure && matches!(answer, Answer::NotFalse(_)) {
+            let name = &function.name;
+            return Err(self.error(format!(
+                "`{name}` takes a function, so its result cannot be `false`: whether the driver then calls the function is not stated"
+            )));
+        }
         Ok(SafeFunction {
             function,
-            answer: self.answer(function, stated.get("return"))?,
             roles,
+            answer,
         })
     }
 
@@ -306,7 +314,7 @@ impl<'a> Checker<'a> {
     /// Returns the type that a typedef names.
     fn resolve<'t>(&'t self, mut ty: &'t Type) -> &'t Type {
         // The limit is against typedefs of themselves.
-        for _ in 0..32 {
+        for _ in 0..MAX_NAMES {
             let Type::Named(name) = ty else {
                 break;
             };
@@ -409,6 +417,27 @@ impl<'a> Checker<'a> {
                     "not each function that creates `{name}` has a `{parent}`, which `{destroy}` needs"
                 );
                 return Err(self.error(what));
+            }
+            self.has_one_of_each(it, &safe.functions)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that no function creates the owned type with two handles of a type of which `destroy` needs one.
+    fn has_one_of_each(&self, owned: &OwnedType, functions: &[SafeFunction]) -> Checked<()> {
+        let created = Role::New(owned.name.to_owned());
+        for creator in functions.iter().filter(|it| it.roles.contains(&created)) {
+            let count = |parent: &&str| {
+                let is_parent = |it: &&Role| matches!(it, Role::Handle(name) if name == parent);
+                creator.roles.iter().filter(is_parent).count()
+            };
+            let mut needed = owned.destroyed_with.iter().copied();
+            if let Some(parent) = needed.find(|parent| count(parent) > 1) {
+                let (name, creator) = (owned.name, &creator.function.name);
+                return Err(self.error(format!(
+                    "`{creator}` creates `{name}` with several `{parent}`, and `{}` needs one of them",
+                    owned.destroy.name
+                )));
             }
         }
         Ok(())

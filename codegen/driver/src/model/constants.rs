@@ -76,7 +76,7 @@ pub fn find(
 /// Returns the name of the constant whose number `name` stands for.
 fn name_of_number<'a>(name: &'a str, items: &'a Items) -> &'a str {
     let mut name = name;
-    for _ in 0..MAX_DEPTH {
+    for _ in 0..MAX_NAMES {
         match items.get(name) {
             Some(Item::Constant(Constant {
                 value: Value::Name(other),
@@ -88,8 +88,8 @@ fn name_of_number<'a>(name: &'a str, items: &'a Items) -> &'a str {
     name
 }
 
-/// Names that stand for each other would never end.
-const MAX_DEPTH: usize = 32;
+/// Most names that are followed to a value. Macros that stand for each other have none.
+pub const MAX_NAMES: usize = 32;
 
 fn resolve(
     constant: &Constant,
@@ -103,7 +103,7 @@ fn resolve(
         Value::Name(other) => other,
     };
     match items.get(other) {
-        Some(Item::Constant(next)) if depth < MAX_DEPTH => resolve(next, items, used, depth + 1),
+        Some(Item::Constant(next)) if depth < MAX_NAMES => resolve(next, items, used, depth + 1),
         Some(_) => None,
         None => enumerator(other, items, used),
     }

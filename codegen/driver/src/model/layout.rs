@@ -1,5 +1,6 @@
 //! Layouts of structs and unions: the attribute that gives Rust's struct the layout of C, or the bytes alone.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use sp_ir::{Field, Item, Items, Layout, Param, Type};
@@ -32,6 +33,8 @@ pub struct Sizes<'a> {
     items: &'a Items,
     /// The layouts of structs and unions that the IR cannot describe.
     pub undescribed: BTreeMap<String, Layout>,
+    /// The structs and unions that a packed struct may contain: each is asked for by all that contain it.
+    plain: RefCell<BTreeMap<String, bool>>,
 }
 
 /// The deepest nesting of types that is followed, against types that contain themselves.
@@ -45,6 +48,7 @@ impl<'a> Sizes<'a> {
         Self {
             items,
             undescribed: layouts.collect(),
+            plain: RefCell::default(),
         }
     }
 
@@ -88,18 +92,32 @@ impl<'a> Sizes<'a> {
 
     /// Returns true for a type that a function can take by value: bytes alone are passed in other registers than fields.
     pub fn is_passable(&self, name: &str) -> bool {
+        let (name, aliased) = self.resolve(name);
         match self.items.get(name) {
             Some(Item::Struct(_) | Item::Union(_)) => {
                 matches!(self.shape(name), Some(Shape::Fields(_)))
             }
-            Some(Item::Alias(alias)) => match &alias.ty {
-                Type::Named(other) => other != name && self.is_passable(other),
-                ty => *ty == Type::Void || self.layout(ty).is_some(),
-            },
+            Some(Item::Alias(_)) => {
+                aliased.is_some_and(|ty| *ty == Type::Void || self.layout(ty).is_some())
+            }
             Some(Item::Handle(handle)) => handle.pointer,
             Some(Item::Enum(_) | Item::Callback(_)) => true,
             Some(Item::Function(_) | Item::Constant(_)) | None => false,
         }
+    }
+
+    /// Returns the last name of a chain of typedefs, and the type without a name that it is a typedef of.
+    fn resolve<'n>(&'n self, mut name: &'n str) -> (&'n str, Option<&'n Type>) {
+        for _ in 0..MAX_DEPTH {
+            match self.items.get(name) {
+                Some(Item::Alias(alias)) => match &alias.ty {
+                    Type::Named(other) => name = other,
+                    ty => return (name, Some(ty)),
+                },
+                _ => break,
+            }
+        }
+        (name, None)
     }
 
     /// Returns the shapes of the structs and unions among `names`.
@@ -154,13 +172,18 @@ impl<'a> Sizes<'a> {
     }
 
     fn are_plain(&self, name: &str, fields: &[Field], depth: usize) -> bool {
+        if let Some(known) = self.plain.borrow().get(name) {
+            return *known;
+        }
         let is_aligned = || {
             !matches!(
                 self.shape(name),
                 Some(Shape::Fields(Fields::Natural | Fields::Packed(_)))
             )
         };
-        fields.iter().all(|it| self.is_plain(&it.ty, depth + 1)) && !is_aligned()
+        let are_plain = fields.iter().all(|it| self.is_plain(&it.ty, depth + 1)) && !is_aligned();
+        self.plain.borrow_mut().insert(name.to_owned(), are_plain);
+        are_plain
     }
 }
 
@@ -236,5 +259,32 @@ fn decay(params: &mut [Param], aliases: &BTreeMap<String, Type>) {
                 mutable: true,
             };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status;
+    use sp_ir::{Alias, Loc};
+
+    #[test]
+    fn chains_of_typedefs_of_any_length_have_an_end() {
+        let loc = Loc {
+            file: "demo.h".to_owned(),
+            line: 1,
+        };
+        let alias = |number: usize| {
+            let ty = Type::Named(format!("t{}", number + 1));
+            let (doc, loc) = (None, loc.clone());
+            (format!("t{number}"), Item::Alias(Alias { doc, ty, loc }))
+        };
+        let items: Items = (0..200_000).map(alias).collect();
+        let sizes = Sizes::new(&items, &[]);
+        assert!(!sizes.is_passable("t0"));
+        assert_eq!(sizes.layout(&Type::Named("t0".to_owned())), None);
+        let returned = Type::Named("t0".to_owned());
+        let status = status::find(&[&returned, &returned], &items, None, "demo.h");
+        assert!(status.unwrap().is_none());
     }
 }

@@ -14,7 +14,7 @@ use sp_parse::clang::{Undescribed, UndescribedReason};
 use crate::error::DriverError;
 use crate::header::DriverHeader;
 use crate::status::{self, Status, StatusOption};
-pub use constants::{ConstantValue, NamedConstant};
+pub use constants::{ConstantValue, MAX_NAMES, NamedConstant};
 pub use layout::{Fields, Shape};
 
 /// The declarations of a header that are bound, and those that are not.

@@ -17,6 +17,7 @@ use sp_data::ops::{OpTableError, read_registry};
 use sp_data::release::{Release, RequestedRelease};
 use sp_ops::{OpDef, Registry, ReleaseOps};
 use sp_system::child::{Finished, Script, run_script};
+use sp_system::input;
 use sp_system::replacement::write_file;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -213,7 +214,7 @@ fn check_not_superseded(
 /// Writes the table. Returns false if the file has the same text already.
 fn write(path: &Path, text: &str) -> Result<bool, OpTableError> {
     let write = || -> io::Result<bool> {
-        if std::fs::read(path).is_ok_and(|known| known == text.as_bytes()) {
+        if input::read_text(path).is_ok_and(|known| known == text) {
             return Ok(false);
         }
         write_file(path, text.as_bytes()).map(|()| true)

@@ -17,7 +17,7 @@ use super::input::{Dialect, ParseInput, system_folders};
 use super::node::{self, Node, Selection};
 use super::struct_size;
 use super::unit::Unit;
-use super::{ClangError, Declarations};
+use super::{ClangError, Declarations, within_limits};
 
 /// The declarations of a driver's header.
 #[derive(Debug, Default)]
@@ -36,8 +36,12 @@ pub struct DriverDeclarations {
 /// [`Declarations::undescribed`].
 ///
 /// # Errors
-/// Returns an error if libclang is missing, or a header has an error.
+/// Returns an error if libclang is missing, a header has an error, or reading it exceeds the limits.
 pub fn declarations(input: &ParseInput) -> Result<DriverDeclarations, ClangError> {
+    within_limits(input, read_declarations)
+}
+
+pub(super) fn read_declarations(input: &ParseInput) -> Result<DriverDeclarations, ClangError> {
     let unit = parse(input)?;
     let own_headers = own_headers(&unit, input);
     let is_own = |header: &str| own_headers.contains(header);

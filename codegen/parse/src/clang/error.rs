@@ -1,6 +1,7 @@
 //! The errors of a parse.
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
+use sp_system::budget::Exceeded;
 use thiserror::Error;
 
 use super::library::LibraryMissing;
@@ -16,6 +17,34 @@ pub enum ParseError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Header(#[from] Box<HeaderError>),
+    /// A header includes a file that is not read.
+    #[error("{origin}: {reason}")]
+    #[diagnostic(
+        code(sp_gen::clang::include),
+        help(
+            "nothing was read; headers include regular files, those of TensorFlow only below the include root"
+        )
+    )]
+    Include {
+        /// The header with the line of the include, and the name that it includes.
+        origin: String,
+        /// The reason.
+        reason: String,
+    },
+    /// libclang needs more time or memory than any real header.
+    #[error("libclang cannot read {headers}: {limit}")]
+    #[diagnostic(
+        code(sp_gen::clang::limit),
+        help(
+            "nothing was written; look for an include of a pipe or a device, and for macros or structs that contain themselves many times"
+        )
+    )]
+    Exceeded {
+        /// The header, or the number of headers.
+        headers: String,
+        /// The limit.
+        limit: Exceeded,
+    },
     /// libclang returned no translation unit.
     #[error("libclang cannot parse for target `{target}` (error code {code})")]
     #[diagnostic(

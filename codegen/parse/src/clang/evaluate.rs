@@ -11,6 +11,7 @@ use clang_sys::*;
 use super::cursor::Cursor;
 use super::error::ParseError;
 use super::input::ParseInput;
+use super::limits::read_header;
 use super::literal;
 use super::node::Node;
 use super::unit::Unit;
@@ -26,7 +27,7 @@ pub type Values = HashMap<String, i64>;
 pub fn guess_numeric_macros(input: &ParseInput) -> BTreeSet<String> {
     let headers = input.headers.iter();
     let paths = headers.map(|header| input.include_root.join(header));
-    let texts = paths.filter_map(|path| std::fs::read_to_string(path).ok());
+    let texts = paths.filter_map(|path| read_header(&path));
     texts.flat_map(|text| guess_in_text(&text)).collect()
 }
 

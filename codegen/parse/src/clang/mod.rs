@@ -23,6 +23,7 @@ mod error;
 mod evaluate;
 mod input;
 pub mod library;
+mod limits;
 mod literal;
 mod merge;
 mod names;
@@ -42,6 +43,7 @@ pub use decl::{DeclError, Undescribed, UndescribedReason};
 pub use error::{ErrorInHeader, HeaderError, ParseError};
 pub use input::{DEFAULT_TARGET, Dialect, Language, ParseInput};
 pub use library::{Library, LibraryMissing};
+pub use limits::within_limits;
 pub use unit::Unit;
 
 /// The declarations of a set of headers, by name. C's tags, typedefs, functions and macros share one map: no header of
@@ -107,8 +109,10 @@ pub fn declarations_without_comments(
 /// # Errors
 /// Returns an error if libclang is missing, or a header has an error.
 pub fn reachable_declarations(input: &ParseInput) -> Result<Declarations, ClangError> {
-    let macros = evaluate::guess_numeric_macros(input);
-    read(input, &macros, &|_| Selection::Describable, true).map(Parsed::into_declarations)
+    within_limits(input, |input| {
+        let macros = evaluate::guess_numeric_macros(input);
+        read(input, &macros, &|_| Selection::Describable, true).map(Parsed::into_declarations)
+    })
 }
 
 impl Declarations {

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::input::ParseInput;
+use super::limits::read_header;
 use crate::include;
 
 /// Returns the headers that include the largest one, and the others; `None` if there are no others.
@@ -43,8 +44,7 @@ impl IncludeGraph<'_> {
     /// Returns a header, which is empty if it cannot be read: the parse reports that.
     fn header(&mut self, name: &str) -> &Header {
         self.headers.entry(name.into()).or_insert_with(|| {
-            let bytes = std::fs::read(self.root.join(name)).unwrap_or_default();
-            let text = String::from_utf8_lossy(&bytes);
+            let text = read_header(&self.root.join(name)).unwrap_or_default();
             Header {
                 length: text.len(),
                 includes: include::quoted(&text).map(String::from).collect(),

@@ -1,7 +1,7 @@
 //! Converts C types to the IR's. Typedefs from outside of the include root (`int32_t`) are resolved; the others stay
 //! names, as in the header.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use clang_sys::*;
@@ -19,7 +19,13 @@ pub struct Types<'a> {
     names: &'a Names,
     owned: &'a dyn Fn(Cursor) -> bool,
     known: RefCell<HashMap<TyId, Type>>,
+    /// The types that are being converted, each of which contains the next one.
+    depth: Cell<usize>,
 }
+
+/// Limit for the pointers, arrays and functions of one type, which is that of a snapshot. Deeper types would overflow the
+/// stack wherever they are converted, printed or dropped.
+const MAX_DEPTH: usize = 64;
 
 impl<'a> Types<'a> {
     /// Returns a converter. `names` has the names that typedefs and fields give to anonymous types; `owned` returns true
@@ -29,6 +35,7 @@ impl<'a> Types<'a> {
             names,
             owned,
             known: RefCell::default(),
+            depth: Cell::default(),
         }
     }
 
@@ -37,7 +44,14 @@ impl<'a> Types<'a> {
         if let Some(known) = self.known.borrow().get(&ty.id()) {
             return Ok(known.clone());
         }
-        let converted = self.convert_new(ty)?;
+        if self.depth.get() == MAX_DEPTH {
+            let what = format!("more than {MAX_DEPTH} pointers, arrays or functions in one type");
+            return Err(Unsupported(what));
+        }
+        self.depth.update(|depth| depth + 1);
+        let converted = self.convert_new(ty);
+        self.depth.update(|depth| depth - 1);
+        let converted = converted?;
         let mut known = self.known.borrow_mut();
         known.insert(ty.id(), converted.clone());
         Ok(converted)

@@ -13,6 +13,7 @@ use miette::{NamedSource, SourceSpan};
 use super::cursor::{Cursor, File, Position, expansion};
 use super::error::{HeaderError, ParseError};
 use super::input::{Dialect, ParseInput};
+use super::limits::read_header;
 use super::string::text;
 use super::translation_unit::{TranslationUnit, WRAPPER, is_virtual};
 use crate::identifier::{is_identifier_char, split_identifier};
@@ -84,8 +85,7 @@ impl Unit {
         if let Some(text) = self.texts.borrow().get(header) {
             return text.clone();
         }
-        let bytes = std::fs::read(self.path(header)).unwrap_or_default();
-        let text: Rc<str> = String::from_utf8_lossy(&bytes).into();
+        let text: Rc<str> = read_header(&self.path(header)).unwrap_or_default().into();
         let mut texts = self.texts.borrow_mut();
         texts.insert(header.into(), text.clone());
         text
@@ -137,7 +137,7 @@ impl Unit {
         let path = position.file.path(&self.translation);
         let header = self.header(position.file);
         let name = header.map_or_else(|| path.clone(), |header| header.to_string());
-        let code = std::fs::read_to_string(&path).unwrap_or_default();
+        let code = read_header(Path::new(&path)).unwrap_or_default();
         HeaderError {
             message,
             at: format!("{name}:{}:{}", position.line, position.column),

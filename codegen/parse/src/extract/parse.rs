@@ -18,12 +18,16 @@ pub type Parse = dyn Fn(&ParseInput) -> Result<Declarations, ClangError> + Sync;
 
 /// Reads declarations and comments.
 pub fn with_comments(input: &ParseInput) -> Result<Declarations, ClangError> {
-    clang::declarations(input, &|header| input.has(header))
+    clang::within_limits(input, |input| {
+        clang::declarations(input, &|header| input.has(header))
+    })
 }
 
 /// Reads declarations without comments.
 pub fn without_comments(input: &ParseInput) -> Result<Declarations, ClangError> {
-    clang::declarations_without_comments(input, &|header| input.has(header))
+    clang::within_limits(input, |input| {
+        clang::declarations_without_comments(input, &|header| input.has(header))
+    })
 }
 
 /// Reads the declarations in the headers of `input`, by `parse`.
@@ -45,11 +49,13 @@ pub fn parse_apis(
     }
 }
 
-/// Returns true for an error that does not depend on the headers.
+/// Returns true for an error that does not depend on the headers, and for one after which libclang still runs.
 fn fails_every_parse(error: &ClangError) -> bool {
     matches!(
         error,
-        ClangError::Parse(ParseError::Library(_) | ParseError::Failed { .. })
+        ClangError::Parse(
+            ParseError::Library(_) | ParseError::Failed { .. } | ParseError::Exceeded { .. }
+        )
     )
 }
 

@@ -1,5 +1,6 @@
 //! The sha256 of a file, or of all files of a folder.
 
+use crate::input::{self, MAX_LIBRARY_BYTES, MAX_TEXT_BYTES};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -45,7 +46,7 @@ impl Fingerprint {
 
     /// Reads the listing of `folder`. Returns `None` if it is absent or invalid.
     pub fn read_listing(folder: &Path) -> Option<Self> {
-        let text = fs::read(folder.join(LISTING)).ok()?;
+        let text = input::read(&folder.join(LISTING), MAX_TEXT_BYTES).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
@@ -85,7 +86,7 @@ fn read_into(
         return read_folder(path, name, entries);
     }
     let hash = match metadata.is_file() {
-        true => sha256(&fs::read(path)?),
+        true => sha256(&input::read(path, MAX_LIBRARY_BYTES)?),
         false => NOT_A_FILE.to_owned(),
     };
     entries.insert(name.to_owned(), hash);

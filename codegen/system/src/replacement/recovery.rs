@@ -3,6 +3,7 @@
 use super::journal::{Journal, is_staging_folder};
 use super::stage::{JOURNAL, LOCK, Stage};
 use super::{ReplacementError, Result, fingerprint};
+use crate::input::{self, MAX_TEXT_BYTES};
 use crate::user;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -48,7 +49,7 @@ fn staging_folders(root: &Path) -> Vec<PathBuf> {
 fn lock(staging: &Path, root: &Path, waits: bool) -> Result<Option<File>> {
     // A process that is killed before it creates the lock leaves an empty folder.
     let _ = fs::remove_dir(staging);
-    let Ok(lock) = File::open(staging.join(LOCK)) else {
+    let Ok(lock) = input::open_regular_file(&staging.join(LOCK)) else {
         return Ok(None);
     };
     for _ in 0..if waits { TRIES } else { 1 } {
@@ -67,7 +68,8 @@ fn recover_one(root: &Path, staging: &Path, lock: File) -> Result<()> {
     let text = match fingerprint::find(&path) {
         // Without a journal, no path was changed yet, or all changes are final.
         Ok(None) => return remove(staging),
-        _ => fs::read(&path).map_err(|error| ReplacementError::io(&path, error))?,
+        _ => input::read(&path, MAX_TEXT_BYTES)
+            .map_err(|error| ReplacementError::io(&path, error))?,
     };
     let journal = Journal::parse(&text, &path, root)?;
     let stage = Stage::open(root, staging, journal, lock);

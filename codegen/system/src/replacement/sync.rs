@@ -2,7 +2,7 @@
 
 use super::ReplacementError;
 use super::fingerprint;
-use crate::{parallel, temporary};
+use crate::{input, parallel, temporary};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -51,7 +51,8 @@ fn remove_leftovers(folder: &Path, prefix: &str) -> io::Result<()> {
     for entry in fs::read_dir(folder)?.flatten() {
         let is_staged = entry.file_name().to_string_lossy().starts_with(prefix);
         let is_file = is_staged && entry.file_type()?.is_file();
-        let is_left = is_file && File::open(entry.path()).is_ok_and(|it| it.try_lock().is_ok());
+        let opened = || input::open_regular_file(&entry.path());
+        let is_left = is_file && opened().is_ok_and(|it| it.try_lock().is_ok());
         if is_left {
             fs::remove_file(entry.path())?;
         }

@@ -67,6 +67,8 @@ pub struct Declaration {
 
 /// Limit for the depth of function types within function types.
 const MAX_DEPTH: usize = 8;
+/// Limit for the stars of one pointer: printing and dropping a type recurses.
+const MAX_STARS: usize = 64;
 
 /// Parses one declaration without its `;`: `TYPE NAME`, `RET (*NAME)(PARAMS)` or `RET NAME(PARAMS)`.
 /// Returns `None` for any other form. `expand` replaces a name that is a macro.
@@ -185,7 +187,12 @@ impl<'a> Parser<'_, 'a> {
         let mut is_const = self.take_word("const");
         let mut ty = CType::Named(self.base()?);
         is_const |= self.take_word("const");
+        let mut stars = 0;
         while self.take_punctuation(b'*') {
+            stars += 1;
+            if stars > MAX_STARS {
+                return None;
+            }
             let pointee = Box::new(ty);
             ty = CType::Pointer { pointee, is_const };
             is_const = self.take_word("const");
@@ -288,6 +295,7 @@ mod tests {
     #[test]
     fn rejects_other_forms() {
         let deep = "void (*f)(".repeat(40) + &")".repeat(40);
+        let stars = format!("int {} x", "*".repeat(199_000));
         for text in [
             "",
             "long x",
@@ -301,6 +309,7 @@ mod tests {
             "std::string x",
             "int x = 3",
             &deep,
+            &stars,
         ] {
             assert_eq!(parse(text), None, "{text}");
         }

@@ -51,13 +51,17 @@ impl<'a> Macros<'a> {
     }
 }
 
-/// Returns the words of a macro's body, or an empty list if it contains other characters.
+/// Limit for the words of a body that is known: each use of the macro copies them, and an integer type has five at most.
+const MAX_BODY_WORDS: usize = 8;
+
+/// Returns the words of a macro's body, or an empty list if it is long or contains other characters.
 fn body<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     let start = text.find(name).unwrap_or_default() + name.len();
     let body = text.get(start..).unwrap_or_default();
     let code = body.split("//").next().unwrap_or_default();
     let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == ' ';
-    match code.trim_end().chars().all(is_plain) {
+    let is_short = words(code).nth(MAX_BODY_WORDS).is_none();
+    match is_short && code.trim_end().chars().all(is_plain) {
         true => words(code).collect(),
         false => Vec::new(),
     }

@@ -20,6 +20,8 @@ use lexer::Token;
 pub const MAX_SIZE: usize = 1 << 20;
 /// Most tokens that are read of a header.
 const MAX_TOKENS: usize = 200_000;
+/// Most tokens of one declaration: each use of its name may parse it again. TensorFlow's have below 300.
+const MAX_DECLARATION_TOKENS: usize = 4096;
 
 /// The reason for which a declaration of a header cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +91,9 @@ impl<'a> Header<'a> {
     /// # Errors
     /// Returns an error if there is no such enumeration, or a value is not a number.
     pub fn enumerators(&self, name: &str) -> Result<Vec<Enumerator>, HeaderError> {
-        let tokens = without_macros(self.index.get(name, DeclarationForm::Enum)?)?;
+        let tokens = self.index.get(name, DeclarationForm::Enum)?;
+        reject_long(tokens)?;
+        let tokens = without_macros(tokens)?;
         let mut next = 0;
         let mut found = Vec::new();
         for tokens in tokens.split(|it| *it == Token::Punctuation(b',')) {
@@ -153,6 +157,7 @@ impl<'a> Header<'a> {
     }
 
     fn declaration(&self, tokens: &[Token<'a>]) -> Result<Declaration, HeaderError> {
+        reject_long(tokens)?;
         let expand = |name| self.index.expansion(name);
         let found = ctype::declaration(tokens, &expand);
         let found = found.ok_or(HeaderError::Unsupported(
@@ -162,6 +167,15 @@ impl<'a> Header<'a> {
             return Err(HeaderError::Unsupported("a declared name is also a macro"));
         }
         Ok(found)
+    }
+}
+
+fn reject_long(tokens: &[Token<'_>]) -> Result<(), HeaderError> {
+    match tokens.len() > MAX_DECLARATION_TOKENS {
+        true => Err(HeaderError::Unsupported(
+            "a declaration has more than 4,096 tokens",
+        )),
+        false => Ok(()),
     }
 }
 

@@ -182,6 +182,39 @@ fn recognizes_function_pointers_behind_typedefs() {
     assert!(!may_be("SP_Stream") && !may_be("State") && !may_be("int32_t"));
 }
 
+#[test]
+fn rejects_thousands_of_stars_without_overflow_of_the_stack() {
+    let stars = "*".repeat(199_000);
+    let text = format!("typedef struct S {{ int {stars} x; }} S;");
+    assert!(Header::scan([&*text]).unwrap().members("S").is_err());
+    let text = format!("typedef int {stars} T;");
+    assert!(Header::scan([&*text]).unwrap().typedef("T").is_err());
+    let text = format!("int {stars} F(void);");
+    assert!(Header::scan([&*text]).unwrap().function("F").is_err());
+    let text = format!("typedef int {} T;", "*".repeat(64));
+    assert!(Header::scan([&*text]).unwrap().typedef("T").is_ok());
+}
+
+#[test]
+fn rejects_long_declarations_that_many_names_use() {
+    let enumerators: String = (0..5_000).map(|number| format!("E{number},")).collect();
+    let parameters = "int,".repeat(5_000);
+    let text = format!(
+        "typedef enum E {{ {enumerators} }} E;\ntypedef void (*F)({parameters} int);\n\
+        typedef struct S {{ E e; }} S;"
+    );
+    let header = Header::scan([&*text]).unwrap();
+    assert!(header.enumerators("E").is_err() && header.typedef("F").is_err());
+    let members = header.members("S").unwrap();
+    assert!(header.layout(&members).is_err());
+}
+
+#[test]
+fn macro_with_a_long_body_has_no_known_value() {
+    let text = format!("#define M unsigned{}\nM f(void);", " int".repeat(100_000));
+    assert!(Header::scan([&*text]).unwrap().function("f").is_err());
+}
+
 /// Returns the shortest time of three scans, so that other work on the machine does not count.
 fn scan_time(text: &str) -> std::time::Duration {
     let scan = |_| {

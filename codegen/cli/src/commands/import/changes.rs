@@ -6,6 +6,7 @@ use sp_data::embedded::SNAPSHOTS;
 use sp_data::release::Release;
 use sp_data::symbols::Symbols;
 use sp_ir::{Api, History, Item};
+use sp_system::input;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -166,7 +167,7 @@ fn known_apis(folder: &Path) -> Vec<String> {
 
 fn read_snapshot(folder: &Path, api: &str, release: Release) -> Option<Api> {
     let name = format!("{api}/{release}.json");
-    let stored = fs::read_to_string(folder.join(&name)).ok();
+    let stored = input::read_text(&folder.join(&name)).ok();
     let embedded = || {
         let found = SNAPSHOTS.iter().find(|(file, _)| *file == name);
         found.map(|(_, snapshot)| snapshot.text().to_owned())

@@ -7,8 +7,8 @@ use miette::Diagnostic;
 use sp_driver::{Bindings, Contract, DriverHeader, Options, StatusOption};
 use sp_library::binary::LibraryError;
 use sp_library::names::LibraryNames;
+use sp_system::input::{self, MAX_LIBRARY_BYTES};
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -201,10 +201,11 @@ fn check_library(
     header: &Path,
     bindings: &Bindings,
 ) -> Result<(), DriverLibraryError> {
-    let bytes = fs::read(path).map_err(|source| DriverLibraryError::Unreadable {
-        path: path.to_owned(),
-        source,
-    })?;
+    let bytes =
+        input::read(path, MAX_LIBRARY_BYTES).map_err(|source| DriverLibraryError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
     let bound: BTreeSet<&str> = bindings.functions.iter().map(String::as_str).collect();
     let is_bound = |name: &str| bound.contains(name);
     let names = LibraryNames::read_linked(&path.display().to_string(), bytes, &is_bound)?;
@@ -232,6 +233,7 @@ fn check_library(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn missing_header_of_a_backend_names_folders_and_package() {

@@ -1,6 +1,7 @@
 //! Finds uses of removed public items in the author's files.
 
 use super::UpdateError;
+use sp_system::input::{self, MAX_TEXT_BYTES};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -83,7 +84,7 @@ fn read_sources(
         let relative = format!("{folder}/{}", entry?.file_name().to_string_lossy());
         let path = root.join(&relative);
         if path.is_file() && relative.ends_with(".rs") {
-            let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
+            let text = String::from_utf8_lossy(&input::read(&path, MAX_TEXT_BYTES)?).into_owned();
             sources.insert(relative, text);
         } else {
             read_sources(root, &relative, sources)?;

@@ -15,9 +15,10 @@ use super::listing::{self, Listing};
 use super::vendor;
 use crate::disk::{self, Drift};
 use miette::Diagnostic;
+use sp_ir::Release;
+use sp_system::input::{self, MAX_TEXT_BYTES};
 use sp_system::replacement::ReplacementError;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -265,7 +266,7 @@ impl PluginState<'_> {
             files.entry(path.clone()).or_insert_with(|| hash.clone());
         }
         let (old, new) = (
-            fs::read(root.join(listing::PATH)).ok(),
+            input::read(&root.join(listing::PATH), MAX_TEXT_BYTES).ok(),
             new_listing.to_json().into_bytes(),
         );
         (old.as_ref() != Some(&new)).then(|| Drift {
@@ -337,7 +338,7 @@ fn read_file(root: &Path, file: &str) -> Result<Option<Vec<u8>>, UpdateError> {
         let path = root.join(link);
         return Err(UpdateError::Symlink { path });
     }
-    match fs::read(&path) {
+    match input::read(&path, MAX_TEXT_BYTES) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(UpdateError::Unreadable { path, source }),
@@ -378,7 +379,8 @@ fn lock_drift(root: &Path) -> Result<(Option<Drift>, Result<Vec<String>, String>
 fn old_release(listing: Option<&Listing>, on_disk: &Files) -> Option<String> {
     let release = |path: &String| {
         let file = path.strip_prefix("vendor/sp-abi/ir/stream_executor/")?;
-        Some(file.strip_suffix(".json")?.to_owned())
+        let release: Release = file.strip_suffix(".json")?.parse().ok()?;
+        Some(release.to_string())
     };
     let listed = listing.map(|listing| listing.release.clone());
     listed.or_else(|| on_disk.keys().find_map(release))

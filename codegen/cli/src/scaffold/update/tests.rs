@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::scaffold::{Parts, Plugin, PluginNames, SpSource, create};
+use std::fs;
 
 const LIB: &str = "vendor/sp-runtime/src/lib.rs";
 

@@ -5,7 +5,7 @@ use quote::quote;
 use sp_emit::printing::{print_param_type, print_type, safety};
 use sp_ir::{Item, Param, Type};
 
-use super::{local, owned};
+use super::{local, local_of, owned};
 use crate::contract::{Answer, Role, SafeFunction, SafeModel};
 use crate::model::Model;
 use crate::names;
@@ -19,7 +19,10 @@ struct Parts {
     /// Statements before the call.
     before: Vec<TokenStream>,
     arguments: Vec<TokenStream>,
-    /// Statements after the call, which check its result or keep memory.
+    /// Statements directly after the call, which free what the driver did not take. Later ones change the result: an error
+    /// of theirs is none of the call.
+    not_taken: Vec<TokenStream>,
+    /// Statements after those, which enqueue the end of the life of host memory.
     after: Vec<TokenStream>,
     types: Vec<TokenStream>,
     values: Vec<TokenStream>,
@@ -77,6 +80,7 @@ impl Printer<'_> {
             parameters,
             before,
             arguments,
+            not_taken,
             after,
             mut types,
             mut values,
@@ -93,6 +97,7 @@ impl Printer<'_> {
                 #(#before)*
                 #comment
                 let #result = unsafe { #driver.#raw(#(#arguments),*) };
+                #(#not_taken)*
                 #(#after)*
                 #check
                 Ok(#value)
@@ -181,9 +186,9 @@ impl Printer<'_> {
                 parts.parameters.push(quote!(#name: &[#ty]));
                 parts.arguments.push(quote!(#name.as_ptr()));
             }
-            Role::Source(_) => self.add_source(parts, name),
-            Role::Target(size) => self.add_target(parts, name, *size),
-            Role::Function(_) => self.add_function(parts, name),
+            Role::Source(_) => self.add_source(parts, index),
+            Role::Target(size) => self.add_target(parts, index, *size),
+            Role::Function(_) => self.add_function(parts, index),
         }
     }
 
@@ -198,11 +203,11 @@ impl Printer<'_> {
         let name = &self.names[of];
         match self.function.roles[of] {
             Role::Function(_) => {
-                let data = local("data");
+                let data = local_of("data", of);
                 quote!(#data.cast())
             }
             Role::Source(_) => {
-                let bytes = local("bytes");
+                let bytes = local_of("bytes", of);
                 self.converted(&quote!(#bytes.len()))
             }
             _ => self.converted(&quote!(#name.len())),
@@ -299,8 +304,8 @@ impl Printer<'_> {
             .push(quote!(#name.as_ref().map_or(::core::ptr::null(), ::core::ptr::from_ref)));
     }
 
-    fn add_source(&self, parts: &mut Parts, name: &TokenStream) {
-        let bytes = local("bytes");
+    fn add_source(&self, parts: &mut Parts, index: usize) {
+        let (name, bytes) = (&self.names[index], local_of("bytes", index));
         parts
             .parameters
             .push(quote!(#name: impl AsRef<[u8]> + Send + 'static));
@@ -316,8 +321,9 @@ impl Printer<'_> {
         });
     }
 
-    fn add_target(&self, parts: &mut Parts, name: &TokenStream, size: usize) {
-        let (bytes, result, function) = (local("bytes"), local("result"), local("function"));
+    fn add_target(&self, parts: &mut Parts, index: usize, size: usize) {
+        let (name, bytes) = (&self.names[index], local_of("bytes", index));
+        let (result, function) = (local("result"), local("function"));
         let (size, c_name) = (
             &self.names[size],
             Literal::string(&self.function.function.name),
@@ -343,8 +349,9 @@ impl Printer<'_> {
         });
     }
 
-    fn add_function(&self, parts: &mut Parts, name: &TokenStream) {
-        let (data, result) = (local("data"), local("result"));
+    fn add_function(&self, parts: &mut Parts, index: usize) {
+        let name = &self.names[index];
+        let (data, result) = (local_of("data", index), local("result"));
         parts
             .parameters
             .push(quote!(#name: impl FnOnce() + Send + 'static));
@@ -355,7 +362,7 @@ impl Printer<'_> {
         let comment = safety(
             "the driver does not call the function after an error, so the box is still owned here.",
         );
-        parts.after.push(quote! {
+        parts.not_taken.push(quote! {
             if #result.is_err() {
                 #comment
                 drop(unsafe { Box::from_raw(#data) });

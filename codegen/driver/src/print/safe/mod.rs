@@ -64,6 +64,11 @@ fn local(name: &str) -> Ident {
     Ident::new(&format!("{name}__"), Span::call_site())
 }
 
+/// Returns a local variable for the parameter with this index: a function may have several of one role.
+fn local_of(name: &str, index: usize) -> Ident {
+    local(&format!("{name}_{index}"))
+}
+
 /// Returns the name of the struct with an owned value.
 fn owner(name: &str) -> Ident {
     format_ident!("{}__owner", names::item(name))

@@ -100,27 +100,14 @@ pub fn create(
         true => quote!(#value as usize),
         false => value.clone(),
     };
-    let handles = || {
-        roles
-            .iter()
-            .zip(names)
-            .filter(|(role, _)| matches!(role, Role::Handle(_)))
-    };
     let parents = owned.parents.iter().map(|parent| {
         let field = names::item(parent);
-        let found = handles().find(|(role, _)| **role == Role::Handle(parent.clone()));
-        let handle = found.map(|(_, name)| name);
+        let handle = first_handle(roles, parent).map(|index| &names[index]);
         quote!(#field: #handle.clone(),)
     });
-    let is_other = |role: &Role| {
-        !owned
-            .parents
-            .iter()
-            .any(|it| *role == Role::Handle(it.clone()))
-    };
-    let others = handles().filter(|(role, _)| is_other(role));
-    let created_with = others
-        .map(|(_, name)| quote!(Arc::clone(&#name.0) as Arc<dyn ::core::any::Any + Send + Sync>));
+    let created_with = other_handles(owned, roles).map(|index| &names[index]);
+    let created_with = created_with
+        .map(|name| quote!(Arc::clone(&#name.0) as Arc<dyn ::core::any::Any + Send + Sync>));
     let driver = local("driver");
     quote! {
         #name(Arc::new(#owner {
@@ -130,6 +117,24 @@ pub fn create(
             _created_with: vec![#(#created_with),*],
         }))
     }
+}
+
+/// Returns the index of the first handle of the type `parent`, which is its field in the owner.
+fn first_handle(roles: &[Role], parent: &str) -> Option<usize> {
+    let is_parent = |role: &Role| matches!(role, Role::Handle(name) if name == parent);
+    roles.iter().position(is_parent)
+}
+
+/// Returns the indexes of the handles that no field of a parent has: those of other types, and further ones of its type.
+fn other_handles<'a>(owned: &'a OwnedType, roles: &'a [Role]) -> impl Iterator<Item = usize> {
+    let in_field = |index| {
+        let mut parents = owned.parents.iter();
+        parents.any(|parent| first_handle(roles, parent) == Some(index))
+    };
+    let handles = roles.iter().enumerate();
+    let handles = handles.filter(|(_, role)| matches!(role, Role::Handle(_)));
+    let indexes = handles.map(|(index, _)| index);
+    indexes.filter(move |index| !in_field(*index))
 }
 
 /// Prints the method that runs a function after the enqueued work, if host functions are enqueued on this type.

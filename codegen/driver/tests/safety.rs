@@ -1,0 +1,161 @@
+//! Safe methods under failures of a driver: each program runs with a library of its own.
+
+mod compilers;
+
+use std::process::Command;
+
+use compilers::{assert_success, compile, has_libclang, library_of_c, options};
+use sp_driver::{Contract, Options};
+
+/// A driver that calls functions late, and cannot enqueue host functions.
+const LATE_DRIVER: &str = "#include <stddef.h>\n\
+    typedef enum st { ST_OK, ST_BAD } st;\n\
+    typedef struct dev_st* dev;\n\
+    typedef struct q_st* q;\n\
+    typedef void (*fn)(void*);\n\
+    st dev_open(int ordinal, dev* out);\n\
+    st dev_close(dev d);\n\
+    int dev_count(void);\n\
+    st q_join(dev first, dev second, q* out);\n\
+    st q_destroy(q queue);\n\
+    st q_call(q queue, fn f, void* data);\n\
+    st q_put_then(q queue, const void* from, size_t size, fn f, void* data);\n\
+    st q_get_then(q queue, void* to, size_t size, fn f, void* data);\n\
+    st q_both(q queue, fn f, void* f_data, fn g, void* g_data);\n\
+    st q_swap(q queue, const void* from, size_t from_size, void* to, size_t to_size);\n\
+    st q_flush(q queue);\n";
+
+const LATE_DRIVER_CODE: &str = "static int open;\n\
+    static struct { fn f; void* data; } calls[8];\n\
+    static int pending;\n\
+    static st later(fn f, void* data) { calls[pending].f = f; calls[pending++].data = data; return ST_OK; }\n\
+    st dev_open(int ordinal, dev* out) { open++; *out = (dev)(size_t)(8 + ordinal); return ST_OK; }\n\
+    st dev_close(dev d) { open--; return ST_OK; }\n\
+    int dev_count(void) { return open; }\n\
+    st q_join(dev first, dev second, q* out) { *out = (q)64; return ST_OK; }\n\
+    st q_destroy(q queue) { return ST_OK; }\n\
+    st q_call(q queue, fn f, void* data) { return ST_BAD; }\n\
+    st q_put_then(q queue, const void* from, size_t size, fn f, void* data) { return later(f, data); }\n\
+    st q_get_then(q queue, void* to, size_t size, fn f, void* data) { return later(f, data); }\n\
+    st q_both(q queue, fn f, void* f_data, fn g, void* g_data) { later(f, f_data); return later(g, g_data); }\n\
+    st q_swap(q queue, const void* from, size_t from_size, void* to, size_t to_size) {\n\
+      return from_size == 2 && to_size == 3 && *(const char*)from == 7 && *(char*)to == 0 ? ST_OK : ST_BAD;\n\
+    }\n\
+    st q_flush(q queue) {\n\
+      for (int i = 0; i < pending; i++) calls[i].f(calls[i].data);\n\
+      pending = 0;\n\
+      return ST_OK;\n\
+    }\n";
+
+const LATE_CONTRACT: &str = r#"threads = "any"
+host_function = "q_call"
+[owned]
+dev = { destroy = "dev_close" }
+q = { destroy = "q_destroy" }
+[functions]
+dev_open = { out = "new" }
+dev_count = {}
+q_join = { out = "new" }
+q_call = { f = "function data" }
+q_put_then = { from = "source size", f = "function data" }
+q_get_then = { to = "target size", f = "function data" }
+q_both = { f = "function f_data", g = "function g_data" }
+q_swap = { from = "source from_size", to = "target to_size" }
+q_flush = {}
+"#;
+
+/// The start of a program: a queue of two devices, and closures that count their calls and their drops.
+const LATE_PROGRAM: &str = "use driver::safe;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static CALLED: AtomicUsize = AtomicUsize::new(0);
+    static DROPPED: AtomicUsize = AtomicUsize::new(0);
+    struct Counted([u8; 2]);
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            DROPPED.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    fn closure(step: usize) -> impl FnOnce() + Send + 'static {
+        let value = Counted([7, 7]);
+        move || {
+            let value = &value;
+            assert_eq!(value.0, [7, 7]);
+            CALLED.fetch_add(step, Ordering::SeqCst);
+        }
+    }
+    fn counts() -> (usize, usize) {
+        (CALLED.load(Ordering::SeqCst), DROPPED.load(Ordering::SeqCst))
+    }
+    fn queue() -> (safe::Driver, safe::q) {
+        let driver = safe::Driver::get(&[]).expect(\"the library\");
+        let devices = [0, 1].map(|ordinal| driver.dev_open(ordinal).unwrap());
+        (driver, devices[0].q_join(&devices[1]).unwrap())
+    }
+";
+
+/// Runs a program with the bindings of `LATE_DRIVER` and its library.
+fn run_with_late_driver(program: &str) {
+    if !has_libclang() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let header = folder.path().join("late.h");
+    std::fs::write(&header, LATE_DRIVER).unwrap();
+    let contract = Contract::parse("late.toml", LATE_CONTRACT).unwrap();
+    let bindings = sp_driver::bindings(&Options {
+        contract: Some(contract),
+        ..options(&header)
+    });
+    let code = format!("#include \"{}\"\n{LATE_DRIVER_CODE}", header.display());
+    let library = library_of_c(&code, folder.path());
+    let unused = "#[allow(dead_code, reason = \"each program uses a part\")]\nmod program {\n    use super::driver;\n";
+    let code = format!("{unused}{LATE_PROGRAM}\n{program}\n}}\nfn main() {{ program::main() }}");
+    let built = compile(&bindings.unwrap().text, &code);
+    let mut command = Command::new(built.path().join("program"));
+    command
+        .env("LATE_LIBRARY", library)
+        .env("MALLOC_PERTURB_", "165");
+    assert_success(&command.output().expect("the program runs"));
+}
+
+#[test]
+fn closure_that_the_driver_has_taken_is_not_freed_if_a_later_host_function_fails() {
+    run_with_late_driver(
+        "pub fn main() {
+            let (_, queue) = queue();
+            assert!(queue.q_put_then([1_u8, 2], closure(1)).is_err());
+            assert!(queue.q_get_then(|_| (), 4, closure(10)).is_err());
+            assert_eq!(counts(), (0, 0));
+            queue.q_flush().unwrap();
+            assert_eq!(counts(), (11, 2));
+            assert!(queue.q_call(closure(100)).is_err());
+            assert_eq!(counts(), (11, 3));
+        }",
+    );
+}
+
+#[test]
+fn function_with_several_closures_or_buffers_passes_each() {
+    run_with_late_driver(
+        "pub fn main() {
+            let (_, queue) = queue();
+            queue.q_both(closure(1), closure(10)).unwrap();
+            queue.q_flush().unwrap();
+            assert_eq!(counts(), (11, 2));
+            let error = queue.q_swap([7_u8, 7], |_| (), 3).unwrap_err();
+            assert!(error.to_string().contains(\"q_call\"), \"{error}\");
+        }",
+    );
+}
+
+#[test]
+fn value_keeps_each_of_two_handles_of_one_type_alive() {
+    run_with_late_driver(
+        "pub fn main() {
+            let (driver, queue) = queue();
+            assert_eq!(driver.dev_count().unwrap(), 2);
+            drop(queue);
+            assert_eq!(driver.dev_count().unwrap(), 0);
+        }",
+    );
+}

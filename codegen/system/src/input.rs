@@ -1,0 +1,84 @@
+//! Files that others may have written or replaced: opened without waiting, and read up to a limit.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Largest text that is read if no smaller limit applies, in bytes. The largest table has 0.5 MB.
+pub const MAX_TEXT_BYTES: u64 = 64 << 20;
+/// Largest library that is read, in bytes. A library above 2 GiB cannot be linked in the usual code model.
+pub const MAX_LIBRARY_BYTES: u64 = 3 << 30;
+
+/// Opens a regular file. Any other file is an error: opening or reading a pipe or a device may block or never end.
+///
+/// # Errors
+/// Returns an error if the file cannot be opened, or is not regular.
+pub fn open_regular_file(path: &Path) -> io::Result<File> {
+    let reject = || Err(io::Error::other("it is not a regular file"));
+    // Opening a device may have an effect.
+    if !path.metadata()?.is_file() {
+        return reject();
+    }
+    let mut options = OpenOptions::new();
+    options.read(true);
+    // The file may have been replaced by a pipe since, of which `open` would wait for a writer.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => reject(),
+    }
+}
+
+/// Reads a regular file of at most `limit` bytes.
+///
+/// # Errors
+/// Returns an error if it cannot be read, or is not regular. The error of a larger file has the kind `FileTooLarge`.
+pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = open_regular_file(path)?;
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > limit {
+        true => Err(io::ErrorKind::FileTooLarge.into()),
+        false => Ok(bytes),
+    }
+}
+
+/// Reads a regular file of UTF-8 text of at most [`MAX_TEXT_BYTES`].
+///
+/// # Errors
+/// Returns an error as [`read`] does, and if the file is not UTF-8.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let bytes = read(path, MAX_TEXT_BYTES)?;
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_up_to_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "abc").unwrap();
+        assert_eq!(read(&path, 3).unwrap(), b"abc");
+        let error = read(&path, 2).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(read_text(&path).unwrap(), "abc");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn rejects_pipes_and_devices_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        for path in [&pipe, Path::new("/dev/zero"), folder.path()] {
+            let error = read(path, 1 << 20).unwrap_err();
+            assert!(error.to_string().contains("not a regular file"), "{error}");
+        }
+    }
+}
