@@ -37,6 +37,10 @@ static UNCAUGHT: Function<unsafe extern "C-unwind" fn() -> c_int> =
 
 /// Compiles the library and loads it, or returns false and prints the reason if there is no compiler.
 fn load() -> bool {
+    if env::var_os("SP_EMULATED").is_some() {
+        println!("skipped: the compiler is not one for the emulated machine");
+        return false;
+    }
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let name = format!("throws-{}", std::process::id());
     let (source, library) = (
