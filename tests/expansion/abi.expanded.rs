@@ -78,6 +78,7 @@ unsafe impl ::sp_runtime::Versioned for SP_Table {
         &LAYOUT
     }
 }
+const _: fn(&SP_Table) -> ::core::primitive::usize = |it| it.struct_size;
 impl SP_Table {
     /// Stores `struct_size` and the slots of `T` that the host's table has. Optional slots that `T`
     /// does not implement become null.

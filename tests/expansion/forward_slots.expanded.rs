@@ -9,13 +9,15 @@ impl Table for Mine {
     fn destroy_stream(&self, stream: Self::Stream) {
         <CpuDevice as Table>::destroy_stream(&self.reference, stream)
     }
+    #[deny(unsafe_op_in_unsafe_fn)]
     unsafe fn copy(
         &self,
         stream: &Self::Stream,
         from: *const c_void,
         size: u64,
     ) -> Result<()> {
-        unsafe { <CpuDevice as Table>::copy(&self.reference, stream, from, size) }
+        let __device: &CpuDevice = &self.reference;
+        unsafe { <CpuDevice as Table>::copy(__device, stream, from, size) }
     }
     const HAS_FLUSH: bool = true;
     fn numa_node(&self) -> i32 {

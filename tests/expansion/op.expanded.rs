@@ -8,7 +8,8 @@ pub fn fused_scale(
 }
 /// Multiplies, adds and sums.
 pub enum FusedScale {}
-impl ::sp_plugin::op::DefinedOp for FusedScale {
+#[allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+unsafe impl ::sp_plugin::op::DefinedOp for FusedScale {
     const DEFINITION: &'static ::sp_plugin::op::OpDefinition = &::sp_plugin::op::OpDefinition::new::<
         Self,
     >(
@@ -21,6 +22,7 @@ impl ::sp_plugin::op::DefinedOp for FusedScale {
         [true, false, false, false],
         ::core::option::Option::None,
     );
+    const TEXT: &'static str = "release 2.5 2.5\n\nop FusedScale\n  input x: T\n  input biases: N * float\n  output y: T\n  output sums: N * float\n  attr T: type = float in float double\n  attr N: int >= 1\n  stateful\n";
     #[allow(unused_variables)]
     fn infer(
         context: &::sp_plugin::op::ShapeContext<'_>,

@@ -302,7 +302,7 @@ fn functions_of_core_are_statics_and_entry_points_are_types() {
     let text = flat(&files, "src/demo/functions.rs");
     assert_contains(
         &text,
-        "pub static TF_Ask: Function<unsafe extern \"C\" fn(n: usize) -> bool>",
+        "pub static TF_Ask: Function<unsafe extern \"C-unwind\" fn(n: usize) -> bool>",
     );
     assert_contains(
         &text,

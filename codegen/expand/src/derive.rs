@@ -67,8 +67,9 @@ fn needs_fields(input: &DeriveInput) -> syn::Error {
     syn::Error::new_spanned(&input.ident, "Abi needs a struct with named fields")
 }
 
+/// Checks that the fields are in order, and each at a multiple of its alignment: views read and write them by pointers.
 fn check_repr(input: &DeriveInput) -> syn::Result<()> {
-    let mut is_c = false;
+    let (mut is_c, mut is_packed) = (false, false);
     for attribute in input
         .attrs
         .iter()
@@ -76,8 +77,15 @@ fn check_repr(input: &DeriveInput) -> syn::Result<()> {
     {
         attribute.parse_nested_meta(|meta| {
             is_c |= meta.path.is_ident("C");
+            is_packed |= meta.path.is_ident("packed");
             Ok(())
         })?;
+    }
+    if is_packed {
+        return Err(syn::Error::new_spanned(
+            &input.ident,
+            "Abi needs aligned fields: remove `packed`",
+        ));
     }
     if is_c {
         return Ok(());
@@ -199,7 +207,8 @@ fn versioned(
     let epochs = epochs(facts);
     let fields = members.iter().map(Member::c_name);
     Ok(Some(quote! {
-        // SAFETY: the derive has checked that the type is repr(C) and that its first field is `struct_size`.
+        // SAFETY: the derive has checked that the type is repr(C) and that its first field is `struct_size`; the function
+        // below checks the field's type.
         // STRUCT_SIZE is the end of the last field, and an assertion compares it with the last epoch.
         unsafe impl ::sp_runtime::Versioned for #name {
             const NAME: &'static str = #text;
@@ -213,6 +222,8 @@ fn versioned(
                 &LAYOUT
             }
         }
+        // Views read and write the field as a `usize`, which the derive knows by its name only.
+        const _: fn(&#name) -> ::core::primitive::usize = |it| it.struct_size;
     }))
 }
 
@@ -285,6 +296,10 @@ mod tests {
     fn rejects_struct_that_breaks_protocol() {
         let no_repr = quote! { struct A { struct_size: usize } };
         assert!(error(no_repr).contains("repr(C)"));
+        let packed = quote! { #[repr(C, packed)] struct A { struct_size: usize, a: u64 } };
+        assert!(error(packed).contains("remove `packed`"));
+        let packed = quote! { #[repr(C)] #[repr(packed)] struct A { struct_size: usize, a: u64 } };
+        assert!(error(packed).contains("remove `packed`"));
         let wrong_last = quote! { #[repr(C)] #[abi(last = "b")] struct A { struct_size: usize } };
         assert!(error(wrong_last).contains("names no field"));
         let no_size = quote! { #[repr(C)] #[abi(last = "a")] struct A { a: usize } };

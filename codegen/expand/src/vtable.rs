@@ -196,14 +196,27 @@ fn delegated_type(slot: &TraitItemType, Fallback { ty, .. }: &Fallback, path: &P
 fn delegated_function(slot: &TraitItemFn, fallback: &Fallback, path: &Path) -> Vec<ImplItem> {
     let Fallback { device, ty } = fallback;
     let mut signature = slot.sig.clone();
-    let receiver = adopt_self(&mut signature, device).then(|| quote! { &#device, });
+    let has_receiver = adopt_self(&mut signature, device);
     let (name, arguments) = (&slot.sig.ident, arguments(&slot.sig));
-    let mut call = quote! { <#ty as #path>::#name(#receiver #(#arguments),*) };
-    if matches!(signature.safety, Safety::Unsafe(_)) {
-        // The generated call is sound: the slot and the one it delegates to have the same obligations.
-        call = quote! { unsafe { #call } };
-    }
-    let mut items = vec![syn::parse_quote! { #signature { #call } }];
+    let call = match (&signature.safety, has_receiver) {
+        // The generated call is sound: the slot and the one it delegates to have the same obligations. The author's
+        // expression is outside of the block, where a call of an unsafe function is an error.
+        (Safety::Unsafe(_), true) => quote! {
+            let __device: &#ty = &#device;
+            unsafe { <#ty as #path>::#name(__device, #(#arguments),*) }
+        },
+        (Safety::Unsafe(_), false) => quote! {
+            unsafe { <#ty as #path>::#name(#(#arguments),*) }
+        },
+        (_, true) => quote! { <#ty as #path>::#name(&#device, #(#arguments),*) },
+        (_, false) => quote! { <#ty as #path>::#name(#(#arguments),*) },
+    };
+    // The body of an unsafe function is a block of that kind too, unless the lint is an error.
+    let deny = match &signature.safety {
+        Safety::Unsafe(_) => quote!(#[deny(unsafe_op_in_unsafe_fn)]),
+        _ => TokenStream::new(),
+    };
+    let mut items = vec![syn::parse_quote! { #deny #signature { #call } }];
     if is_optional(slot) {
         let constant = presence_constant(slot);
         items.push(syn::parse_quote! { const #constant: bool = <#ty as #path>::#constant; });
@@ -279,7 +292,7 @@ mod tests {
         );
         assert!(
             text.contains(
-                "unsafe { < Cpu as StreamExecutor > :: flush (& self . reference , size) }"
+                "let __device : & Cpu = & self . reference ; unsafe { < Cpu as StreamExecutor > :: flush (__device , size) }"
             ),
             "{text}"
         );

@@ -14,7 +14,7 @@ use sp_runtime::Function;
 /// Source: `tensorflow/c/c_api.h:1511`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ApiDefMapGet: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         api_def_map: *mut TF_ApiDefMap,
         name: *const c_char,
         name_len: usize,
@@ -32,7 +32,7 @@ pub static TF_ApiDefMapGet: Function<
 /// Source: `tensorflow/c/c_api.h:1505`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ApiDefMapPut: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         api_def_map: *mut TF_ApiDefMap,
         text: *const c_char,
         text_len: usize,
@@ -52,7 +52,7 @@ pub static TF_ApiDefMapPut: Function<
 /// Source: `tensorflow/c/c_api.h:1495`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DeleteApiDefMap: Function<
-    unsafe extern "C" fn(apimap: *mut TF_ApiDefMap),
+    unsafe extern "C-unwind" fn(apimap: *mut TF_ApiDefMap),
 > = unsafe {
     Function::new(c"TF_DeleteApiDefMap")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -66,7 +66,7 @@ pub static TF_DeleteApiDefMap: Function<
 ///
 /// Source: `tensorflow/c/c_api.h:1471`, 2.4 on.
 // SAFETY: the signature is that of the header.
-pub static TF_GetAllOpList: Function<unsafe extern "C" fn() -> *mut TF_Buffer> = unsafe {
+pub static TF_GetAllOpList: Function<unsafe extern "C-unwind" fn() -> *mut TF_Buffer> = unsafe {
     Function::new(c"TF_GetAllOpList")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
@@ -80,7 +80,7 @@ pub static TF_GetAllOpList: Function<unsafe extern "C" fn() -> *mut TF_Buffer> =
 /// Source: `tensorflow/c/c_api.h:1521`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetAllRegisteredKernels: Function<
-    unsafe extern "C" fn(status: *mut TF_Status) -> *mut TF_Buffer,
+    unsafe extern "C-unwind" fn(status: *mut TF_Status) -> *mut TF_Buffer,
 > = unsafe {
     Function::new(c"TF_GetAllRegisteredKernels")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -95,7 +95,10 @@ pub static TF_GetAllRegisteredKernels: Function<
 /// Source: `tensorflow/c/c_api.h:1525`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetRegisteredKernelsForOp: Function<
-    unsafe extern "C" fn(name: *const c_char, status: *mut TF_Status) -> *mut TF_Buffer,
+    unsafe extern "C-unwind" fn(
+        name: *const c_char,
+        status: *mut TF_Status,
+    ) -> *mut TF_Buffer,
 > = unsafe {
     Function::new(c"TF_GetRegisteredKernelsForOp")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -110,7 +113,7 @@ pub static TF_GetRegisteredKernelsForOp: Function<
 /// Source: `tensorflow/c/c_api.h:1491`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_NewApiDefMap: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         op_list_buffer: *mut TF_Buffer,
         status: *mut TF_Status,
     ) -> *mut TF_ApiDefMap,
@@ -126,7 +129,7 @@ pub static TF_NewApiDefMap: Function<
 /// Source: `tensorflow/c/c_api.h:1585`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_RegisterFilesystemPlugin: Function<
-    unsafe extern "C" fn(plugin_filename: *const c_char, status: *mut TF_Status),
+    unsafe extern "C-unwind" fn(plugin_filename: *const c_char, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_RegisterFilesystemPlugin")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -139,7 +142,7 @@ pub static TF_RegisterFilesystemPlugin: Function<
 /// Source: `tensorflow/c/c_api.h:86`, 2.7 on.
 // SAFETY: the signature is that of the header.
 pub static TF_TensorFromProto: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         from: *const TF_Buffer,
         to: *mut TF_Tensor,
         status: *mut TF_Status,
@@ -157,7 +160,7 @@ pub static TF_TensorFromProto: Function<
 ///
 /// Source: `tensorflow/c/c_api.h:83`, 2.4 on.
 // SAFETY: the signature is that of the header.
-pub static TF_Version: Function<unsafe extern "C" fn() -> *const c_char> = unsafe {
+pub static TF_Version: Function<unsafe extern "C-unwind" fn() -> *const c_char> = unsafe {
     Function::new(c"TF_Version")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };

@@ -12,7 +12,7 @@ use sp_runtime::Function;
 /// Source: `tensorflow/c/env.h:123`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_AppendWritableFile: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         handle: *mut TF_WritableFileHandle,
         data: *const c_char,
         length: usize,
@@ -32,7 +32,10 @@ pub static TF_AppendWritableFile: Function<
 /// Source: `tensorflow/c/env.h:105`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_CloseWritableFile: Function<
-    unsafe extern "C" fn(handle: *mut TF_WritableFileHandle, status: *mut TF_Status),
+    unsafe extern "C-unwind" fn(
+        handle: *mut TF_WritableFileHandle,
+        status: *mut TF_Status,
+    ),
 > = unsafe {
     Function::new(c"TF_CloseWritableFile")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -45,7 +48,7 @@ pub static TF_CloseWritableFile: Function<
 /// Source: `tensorflow/c/env.h:56`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_CreateDir: Function<
-    unsafe extern "C" fn(dirname: *const c_char, status: *mut TF_Status),
+    unsafe extern "C-unwind" fn(dirname: *const c_char, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_CreateDir")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -60,7 +63,7 @@ pub static TF_CreateDir: Function<
 /// Source: `tensorflow/c/env.h:170`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DefaultThreadOptions: Function<
-    unsafe extern "C" fn(options: *mut TF_ThreadOptions),
+    unsafe extern "C-unwind" fn(options: *mut TF_ThreadOptions),
 > = unsafe {
     Function::new(c"TF_DefaultThreadOptions")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -73,7 +76,7 @@ pub static TF_DefaultThreadOptions: Function<
 /// Source: `tensorflow/c/env.h:61`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DeleteDir: Function<
-    unsafe extern "C" fn(dirname: *const c_char, status: *mut TF_Status),
+    unsafe extern "C-unwind" fn(dirname: *const c_char, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_DeleteDir")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -86,7 +89,7 @@ pub static TF_DeleteDir: Function<
 /// Source: `tensorflow/c/env.h:129`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DeleteFile: Function<
-    unsafe extern "C" fn(filename: *const c_char, status: *mut TF_Status),
+    unsafe extern "C-unwind" fn(filename: *const c_char, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_DeleteFile")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -101,7 +104,7 @@ pub static TF_DeleteFile: Function<
 /// Source: `tensorflow/c/env.h:85`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DeleteRecursively: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         dirname: *const c_char,
         undeleted_file_count: *mut i64,
         undeleted_dir_count: *mut i64,
@@ -121,7 +124,7 @@ pub static TF_DeleteRecursively: Function<
 /// Source: `tensorflow/c/env.h:92`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_FileStat: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         filename: *const c_char,
         stats: *mut TF_FileStatistics,
         status: *mut TF_Status,
@@ -138,7 +141,10 @@ pub static TF_FileStat: Function<
 /// Source: `tensorflow/c/env.h:118`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_FlushWritableFile: Function<
-    unsafe extern "C" fn(handle: *mut TF_WritableFileHandle, status: *mut TF_Status),
+    unsafe extern "C-unwind" fn(
+        handle: *mut TF_WritableFileHandle,
+        status: *mut TF_Status,
+    ),
 > = unsafe {
     Function::new(c"TF_FlushWritableFile")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -153,7 +159,7 @@ pub static TF_FlushWritableFile: Function<
 /// Source: `tensorflow/c/env.h:148`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetChildren: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         filename: *const c_char,
         status: *mut TF_Status,
     ) -> *mut TF_StringStream,
@@ -171,7 +177,7 @@ pub static TF_GetChildren: Function<
 /// Source: `tensorflow/c/env.h:154`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetLocalTempDirectories: Function<
-    unsafe extern "C" fn() -> *mut TF_StringStream,
+    unsafe extern "C-unwind" fn() -> *mut TF_StringStream,
 > = unsafe {
     Function::new(c"TF_GetLocalTempDirectories")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -186,7 +192,7 @@ pub static TF_GetLocalTempDirectories: Function<
 /// Source: `tensorflow/c/env.h:204`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetSymbolFromLibrary: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         handle: *mut c_void,
         symbol_name: *const c_char,
         status: *mut TF_Status,
@@ -205,7 +211,7 @@ pub static TF_GetSymbolFromLibrary: Function<
 /// Source: `tensorflow/c/env.h:158`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetTempFileName: Function<
-    unsafe extern "C" fn(extension: *const c_char) -> *mut c_char,
+    unsafe extern "C-unwind" fn(extension: *const c_char) -> *mut c_char,
 > = unsafe {
     Function::new(c"TF_GetTempFileName")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -219,7 +225,9 @@ pub static TF_GetTempFileName: Function<
 ///
 /// Source: `tensorflow/c/env.h:186`, 2.5 on.
 // SAFETY: the signature is that of the header.
-pub static TF_JoinThread: Function<unsafe extern "C" fn(thread: *mut TF_Thread)> = unsafe {
+pub static TF_JoinThread: Function<
+    unsafe extern "C-unwind" fn(thread: *mut TF_Thread),
+> = unsafe {
     Function::new(c"TF_JoinThread")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
@@ -233,7 +241,7 @@ pub static TF_JoinThread: Function<unsafe extern "C" fn(thread: *mut TF_Thread)>
 /// Source: `tensorflow/c/env.h:196`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_LoadSharedLibrary: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         library_filename: *const c_char,
         status: *mut TF_Status,
     ) -> *mut c_void,
@@ -251,7 +259,7 @@ pub static TF_LoadSharedLibrary: Function<
 /// Source: `tensorflow/c/env.h:99`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_NewWritableFile: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         filename: *const c_char,
         handle: *mut *mut TF_WritableFileHandle,
         status: *mut TF_Status,
@@ -267,7 +275,7 @@ pub static TF_NewWritableFile: Function<
 ///
 /// Source: `tensorflow/c/env.h:164`, 2.5 on.
 // SAFETY: the signature is that of the header.
-pub static TF_NowMicros: Function<unsafe extern "C" fn() -> u64> = unsafe {
+pub static TF_NowMicros: Function<unsafe extern "C-unwind" fn() -> u64> = unsafe {
     Function::new(c"TF_NowMicros")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
@@ -278,7 +286,7 @@ pub static TF_NowMicros: Function<unsafe extern "C" fn() -> u64> = unsafe {
 ///
 /// Source: `tensorflow/c/env.h:161`, 2.5 on.
 // SAFETY: the signature is that of the header.
-pub static TF_NowNanos: Function<unsafe extern "C" fn() -> u64> = unsafe {
+pub static TF_NowNanos: Function<unsafe extern "C-unwind" fn() -> u64> = unsafe {
     Function::new(c"TF_NowNanos")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
@@ -289,7 +297,7 @@ pub static TF_NowNanos: Function<unsafe extern "C" fn() -> u64> = unsafe {
 ///
 /// Source: `tensorflow/c/env.h:167`, 2.5 on.
 // SAFETY: the signature is that of the header.
-pub static TF_NowSeconds: Function<unsafe extern "C" fn() -> u64> = unsafe {
+pub static TF_NowSeconds: Function<unsafe extern "C-unwind" fn() -> u64> = unsafe {
     Function::new(c"TF_NowSeconds")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
@@ -303,7 +311,7 @@ pub static TF_NowSeconds: Function<unsafe extern "C" fn() -> u64> = unsafe {
 /// Source: `tensorflow/c/env.h:180`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_StartThread: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         options: *const TF_ThreadOptions,
         thread_name: *const c_char,
         work_func: Option<unsafe extern "C" fn(*mut c_void)>,
@@ -323,7 +331,7 @@ pub static TF_StartThread: Function<
 /// Source: `tensorflow/c/env.h:143`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_StringStreamDone: Function<
-    unsafe extern "C" fn(list: *mut TF_StringStream),
+    unsafe extern "C-unwind" fn(list: *mut TF_StringStream),
 > = unsafe {
     Function::new(c"TF_StringStreamDone")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -338,7 +346,10 @@ pub static TF_StringStreamDone: Function<
 /// Source: `tensorflow/c/env.h:138`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_StringStreamNext: Function<
-    unsafe extern "C" fn(list: *mut TF_StringStream, result: *mut *const c_char) -> bool,
+    unsafe extern "C-unwind" fn(
+        list: *mut TF_StringStream,
+        result: *mut *const c_char,
+    ) -> bool,
 > = unsafe {
     Function::new(c"TF_StringStreamNext")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -351,7 +362,10 @@ pub static TF_StringStreamNext: Function<
 /// Source: `tensorflow/c/env.h:110`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_SyncWritableFile: Function<
-    unsafe extern "C" fn(handle: *mut TF_WritableFileHandle, status: *mut TF_Status),
+    unsafe extern "C-unwind" fn(
+        handle: *mut TF_WritableFileHandle,
+        status: *mut TF_Status,
+    ),
 > = unsafe {
     Function::new(c"TF_SyncWritableFile")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)

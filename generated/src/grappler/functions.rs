@@ -14,7 +14,7 @@ use sp_runtime::Function;
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:281`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DeleteFunctionLibraryDefinition: Function<
-    unsafe extern "C" fn(fn_lib: *mut TF_FunctionLibraryDefinition),
+    unsafe extern "C-unwind" fn(fn_lib: *mut TF_FunctionLibraryDefinition),
 > = unsafe {
     Function::new(c"TF_DeleteFunctionLibraryDefinition")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -34,7 +34,7 @@ pub static TF_DeleteFunctionLibraryDefinition: Function<
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:229`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DeleteGraphProperties: Function<
-    unsafe extern "C" fn(graph_properties: *mut TF_GraphProperties),
+    unsafe extern "C-unwind" fn(graph_properties: *mut TF_GraphProperties),
 > = unsafe {
     Function::new(c"TF_DeleteGraphProperties")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -54,7 +54,7 @@ pub static TF_DeleteGraphProperties: Function<
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:210`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetFetchNodesList: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         item: *const TF_GrapplerItem,
         values: *mut *mut c_char,
         lengths: *mut usize,
@@ -82,7 +82,7 @@ pub static TF_GetFetchNodesList: Function<
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:197`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetFetchNodesListSize: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         item: *const TF_GrapplerItem,
         num_values: *mut i32,
         storage_size: *mut usize,
@@ -105,7 +105,7 @@ pub static TF_GetFetchNodesListSize: Function<
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:171`, 2.5.
 // SAFETY: the signature is that of the header.
 pub static TF_GetGrapplerItem: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         graph: *mut TF_Buffer,
         status: *mut TF_Status,
     ) -> *const TF_GrapplerItem,
@@ -129,7 +129,7 @@ pub static TF_GetGrapplerItem: Function<
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:261`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetInputPropertiesList: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         graph_properties: *mut TF_GraphProperties,
         name: *const c_char,
         properties: *mut *mut TF_Buffer,
@@ -155,7 +155,7 @@ pub static TF_GetInputPropertiesList: Function<
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:250`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetInputPropertiesListSize: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         graph_properties: *mut TF_GraphProperties,
         name: *const c_char,
         num_values: *mut i32,
@@ -180,7 +180,7 @@ pub static TF_GetInputPropertiesListSize: Function<
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:191`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetNodesToPreserveList: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         item: *const TF_GrapplerItem,
         values: *mut *mut c_char,
         lengths: *mut usize,
@@ -208,7 +208,7 @@ pub static TF_GetNodesToPreserveList: Function<
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:177`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetNodesToPreserveListSize: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         item: *const TF_GrapplerItem,
         num_values: *mut i32,
         storage_size: *mut usize,
@@ -233,7 +233,7 @@ pub static TF_GetNodesToPreserveListSize: Function<
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:267`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetOutputPropertiesList: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         graph_properties: *mut TF_GraphProperties,
         name: *const c_char,
         properties: *mut *mut TF_Buffer,
@@ -259,7 +259,7 @@ pub static TF_GetOutputPropertiesList: Function<
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:255`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetOutputPropertiesListSize: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         graph_properties: *mut TF_GraphProperties,
         name: *const c_char,
         num_values: *mut i32,
@@ -282,7 +282,7 @@ pub static TF_GetOutputPropertiesListSize: Function<
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:244`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_InferStatically: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         graph_properties: *mut TF_GraphProperties,
         assume_valid_feeds: u8,
         aggressive_shape_inference: u8,
@@ -319,7 +319,7 @@ pub type TF_InitGraph = unsafe extern "C" fn(
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:286`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_LookUpOpDef: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         fn_lib: *mut TF_FunctionLibraryDefinition,
         name: *const c_char,
         buf: *mut TF_Buffer,
@@ -344,7 +344,7 @@ pub static TF_LookUpOpDef: Function<
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:278`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_NewFunctionLibraryDefinition: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         graph_buf: *const TF_Buffer,
         status: *mut TF_Status,
     ) -> *mut TF_FunctionLibraryDefinition,
@@ -367,7 +367,7 @@ pub static TF_NewFunctionLibraryDefinition: Function<
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:225`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_NewGraphProperties: Function<
-    unsafe extern "C" fn(item: *const TF_GrapplerItem) -> *mut TF_GraphProperties,
+    unsafe extern "C-unwind" fn(item: *const TF_GrapplerItem) -> *mut TF_GraphProperties,
 > = unsafe {
     Function::new(c"TF_NewGraphProperties")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)

@@ -14,7 +14,7 @@ use sp_runtime::Function;
 /// Source: `tensorflow/c/kernels.h:499`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_AllocateOutput: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         context: *mut TF_OpKernelContext,
         index: i32,
         dtype: TF_DataType,
@@ -37,7 +37,7 @@ pub static TF_AllocateOutput: Function<
 /// Source: `tensorflow/c/kernels.h:521`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_AllocateTemp: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         context: *mut TF_OpKernelContext,
         dtype: TF_DataType,
         dims: *const i64,
@@ -57,7 +57,7 @@ pub static TF_AllocateTemp: Function<
 /// Source: `tensorflow/c/kernels.h:537`, 2.15 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DecNumDeferredOps: Function<
-    unsafe extern "C" fn(context: *mut TF_OpKernelContext),
+    unsafe extern "C-unwind" fn(context: *mut TF_OpKernelContext),
 > = unsafe {
     Function::new(c"TF_DecNumDeferredOps")
         .with_availability(&crate::availability::LIKE_TF_DecNumDeferredOps)
@@ -72,7 +72,7 @@ pub static TF_DecNumDeferredOps: Function<
 /// Source: `tensorflow/c/kernels.h:155`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DeleteKernelBuilder: Function<
-    unsafe extern "C" fn(builder: *mut TF_KernelBuilder),
+    unsafe extern "C-unwind" fn(builder: *mut TF_KernelBuilder),
 > = unsafe {
     Function::new(c"TF_DeleteKernelBuilder")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -85,7 +85,7 @@ pub static TF_DeleteKernelBuilder: Function<
 /// Source: `tensorflow/c/kernels.h:248`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ExpectedOutputDataType: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, i: i32) -> TF_DataType,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext, i: i32) -> TF_DataType,
 > = unsafe {
     Function::new(c"TF_ExpectedOutputDataType")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -100,7 +100,7 @@ pub static TF_ExpectedOutputDataType: Function<
 /// Source: `tensorflow/c/kernels.h:510`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ForwardInputOrAllocateOutput: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         context: *mut TF_OpKernelContext,
         candidate_input_indices: *const i32,
         num_candidate_input_indices: i32,
@@ -122,7 +122,7 @@ pub static TF_ForwardInputOrAllocateOutput: Function<
 /// Source: `tensorflow/c/kernels.h:282`, 2.12 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetDeviceId: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext) -> i32,
 > = unsafe {
     Function::new(c"TF_GetDeviceId")
         .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
@@ -135,7 +135,7 @@ pub static TF_GetDeviceId: Function<
 /// Source: `tensorflow/c/kernels.h:288`, 2.16 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetDeviceName: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_StringView,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext) -> TF_StringView,
 > = unsafe {
     Function::new(c"TF_GetDeviceName")
         .with_availability(&crate::availability::LIKE_TF_GetDeviceName)
@@ -148,7 +148,7 @@ pub static TF_GetDeviceName: Function<
 /// Source: `tensorflow/c/kernels.h:269`, 2.11 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetFrameId: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> u64,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext) -> u64,
 > = unsafe {
     Function::new(c"TF_GetFrameId")
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
@@ -161,7 +161,7 @@ pub static TF_GetFrameId: Function<
 /// Source: `tensorflow/c/kernels.h:296`, 2.11 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetGraphDefVersion: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext) -> i32,
 > = unsafe {
     Function::new(c"TF_GetGraphDefVersion")
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
@@ -176,7 +176,7 @@ pub static TF_GetGraphDefVersion: Function<
 /// Source: `tensorflow/c/kernels.h:182`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetInput: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         i: i32,
         tensor: *mut *mut TF_Tensor,
@@ -194,7 +194,7 @@ pub static TF_GetInput: Function<
 /// Source: `tensorflow/c/kernels.h:272`, 2.11 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetIterId: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i64,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext) -> i64,
 > = unsafe {
     Function::new(c"TF_GetIterId")
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
@@ -209,7 +209,7 @@ pub static TF_GetIterId: Function<
 /// Source: `tensorflow/c/kernels.h:219`, 2.11 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetMutableOutput: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         i: i32,
         status: *mut TF_Status,
@@ -226,7 +226,7 @@ pub static TF_GetMutableOutput: Function<
 /// Source: `tensorflow/c/kernels.h:302`, 2.10 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetOpKernelName: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_StringView,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext) -> TF_StringView,
 > = unsafe {
     Function::new(c"TF_GetOpKernelName")
         .with_availability(&crate::availability::LIKE_TF_GetOpKernelName)
@@ -239,7 +239,10 @@ pub static TF_GetOpKernelName: Function<
 /// Source: `tensorflow/c/kernels.h:315`, 2.10 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetOpKernelRequestedInput: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, index: usize) -> TF_StringView,
+    unsafe extern "C-unwind" fn(
+        ctx: *mut TF_OpKernelContext,
+        index: usize,
+    ) -> TF_StringView,
 > = unsafe {
     Function::new(c"TF_GetOpKernelRequestedInput")
         .with_availability(&crate::availability::LIKE_TF_GetOpKernelName)
@@ -253,7 +256,7 @@ pub static TF_GetOpKernelRequestedInput: Function<
 #[cfg(feature = "next_pluggable_device")]
 // SAFETY: the signature is that of the header.
 pub static TF_GetRendezvous: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_RendezvousThunk,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext) -> TF_RendezvousThunk,
 > = unsafe {
     Function::new(c"TF_GetRendezvous")
         .with_availability(&crate::availability::LIKE_TF_GetDeviceName)
@@ -266,7 +269,7 @@ pub static TF_GetRendezvous: Function<
 /// Source: `tensorflow/c/kernels.h:308`, 2.11 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetResourceMgrDefaultContainerName: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_StringView,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext) -> TF_StringView,
 > = unsafe {
     Function::new(c"TF_GetResourceMgrDefaultContainerName")
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
@@ -279,7 +282,7 @@ pub static TF_GetResourceMgrDefaultContainerName: Function<
 /// Source: `tensorflow/c/kernels.h:228`, 2.11 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetSerializedConfigProto: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         serialized_config_proto: *mut TF_Buffer,
         status: *mut TF_Status,
@@ -296,7 +299,7 @@ pub static TF_GetSerializedConfigProto: Function<
 /// Source: `tensorflow/c/kernels.h:223`, 2.11 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetSerializedFunctionDefLibrary: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         serialized_function_def_library: *mut TF_Buffer,
         status: *mut TF_Status,
@@ -313,7 +316,7 @@ pub static TF_GetSerializedFunctionDefLibrary: Function<
 /// Source: `tensorflow/c/kernels.h:233`, 2.12 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetSerializedResourceHandleProto: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         i: i32,
         serialized_resource_handle_proto: *mut TF_Buffer,
@@ -331,7 +334,7 @@ pub static TF_GetSerializedResourceHandleProto: Function<
 /// Source: `tensorflow/c/kernels.h:275`, 2.12 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetStepId: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i64,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext) -> i64,
 > = unsafe {
     Function::new(c"TF_GetStepId")
         .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
@@ -345,7 +348,7 @@ pub static TF_GetStepId: Function<
 /// Source: `tensorflow/c/kernels.h:167`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetStream: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         status: *mut TF_Status,
     ) -> SP_Stream,
@@ -361,7 +364,7 @@ pub static TF_GetStream: Function<
 /// Source: `tensorflow/c/kernels.h:536`, 2.15 on.
 // SAFETY: the signature is that of the header.
 pub static TF_IncNumDeferredOps: Function<
-    unsafe extern "C" fn(context: *mut TF_OpKernelContext),
+    unsafe extern "C-unwind" fn(context: *mut TF_OpKernelContext),
 > = unsafe {
     Function::new(c"TF_IncNumDeferredOps")
         .with_availability(&crate::availability::LIKE_TF_DecNumDeferredOps)
@@ -379,7 +382,7 @@ pub type TF_InitKernel = unsafe extern "C" fn();
 /// Source: `tensorflow/c/kernels.h:203`, 2.12 on.
 // SAFETY: the signature is that of the header.
 pub static TF_InputDatatype: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, index: i32) -> TF_DataType,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext, index: i32) -> TF_DataType,
 > = unsafe {
     Function::new(c"TF_InputDatatype")
         .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
@@ -392,7 +395,7 @@ pub static TF_InputDatatype: Function<
 /// Source: `tensorflow/c/kernels.h:197`, 2.11 on.
 // SAFETY: the signature is that of the header.
 pub static TF_InputRange: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         name: *const c_char,
         args: *mut TF_InputRange_Args,
@@ -409,7 +412,7 @@ pub static TF_InputRange: Function<
 /// Source: `tensorflow/c/kernels.h:253`, 2.11 on.
 // SAFETY: the signature is that of the header.
 pub static TF_IsHostMemoryInput: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         i: i32,
         status: *mut TF_Status,
@@ -426,7 +429,7 @@ pub static TF_IsHostMemoryInput: Function<
 /// Source: `tensorflow/c/kernels.h:258`, 2.11 on.
 // SAFETY: the signature is that of the header.
 pub static TF_IsHostMemoryOutput: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         i: i32,
         status: *mut TF_Status,
@@ -443,7 +446,10 @@ pub static TF_IsHostMemoryOutput: Function<
 /// Source: `tensorflow/c/kernels.h:123`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_KernelBuilder_HostMemory: Function<
-    unsafe extern "C" fn(kernel_builder: *mut TF_KernelBuilder, arg_name: *const c_char),
+    unsafe extern "C-unwind" fn(
+        kernel_builder: *mut TF_KernelBuilder,
+        arg_name: *const c_char,
+    ),
 > = unsafe {
     Function::new(c"TF_KernelBuilder_HostMemory")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -456,7 +462,10 @@ pub static TF_KernelBuilder_HostMemory: Function<
 /// Source: `tensorflow/c/kernels.h:131`, 2.11 on.
 // SAFETY: the signature is that of the header.
 pub static TF_KernelBuilder_Label: Function<
-    unsafe extern "C" fn(kernel_builder: *mut TF_KernelBuilder, label: *const c_char),
+    unsafe extern "C-unwind" fn(
+        kernel_builder: *mut TF_KernelBuilder,
+        label: *const c_char,
+    ),
 > = unsafe {
     Function::new(c"TF_KernelBuilder_Label")
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
@@ -469,7 +478,10 @@ pub static TF_KernelBuilder_Label: Function<
 /// Source: `tensorflow/c/kernels.h:127`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_KernelBuilder_Priority: Function<
-    unsafe extern "C" fn(kernel_builder: *mut TF_KernelBuilder, priority_number: i32),
+    unsafe extern "C-unwind" fn(
+        kernel_builder: *mut TF_KernelBuilder,
+        priority_number: i32,
+    ),
 > = unsafe {
     Function::new(c"TF_KernelBuilder_Priority")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -482,7 +494,7 @@ pub static TF_KernelBuilder_Priority: Function<
 /// Source: `tensorflow/c/kernels.h:117`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_KernelBuilder_TypeConstraint: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         kernel_builder: *mut TF_KernelBuilder,
         attr_name: *const c_char,
         r#type: TF_DataType,
@@ -502,7 +514,7 @@ pub static TF_KernelBuilder_TypeConstraint: Function<
 /// Source: `tensorflow/c/kernels.h:109`, 2.13 on.
 // SAFETY: the signature is that of the header.
 pub static TF_NewAsyncKernelBuilder: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         op_name: *const c_char,
         device_name: *const c_char,
         create_func: Option<
@@ -532,7 +544,7 @@ pub static TF_NewAsyncKernelBuilder: Function<
 /// Source: `tensorflow/c/kernels.h:98`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_NewKernelBuilder: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         op_name: *const c_char,
         device_name: *const c_char,
         create_func: Option<
@@ -553,7 +565,7 @@ pub static TF_NewKernelBuilder: Function<
 /// Source: `tensorflow/c/kernels.h:171`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_NumInputs: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext) -> i32,
 > = unsafe {
     Function::new(c"TF_NumInputs")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -566,7 +578,7 @@ pub static TF_NumInputs: Function<
 /// Source: `tensorflow/c/kernels.h:175`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_NumOutputs: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext) -> i32,
 > = unsafe {
     Function::new(c"TF_NumOutputs")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -579,7 +591,10 @@ pub static TF_NumOutputs: Function<
 /// Source: `tensorflow/c/kernels.h:238`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_Failure: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelConstruction, status: *mut TF_Status),
+    unsafe extern "C-unwind" fn(
+        ctx: *mut TF_OpKernelConstruction,
+        status: *mut TF_Status,
+    ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_Failure")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -594,7 +609,7 @@ pub static TF_OpKernelConstruction_Failure: Function<
 /// Source: `tensorflow/c/kernels.h:377`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrBool: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         val: *mut u8,
@@ -614,7 +629,7 @@ pub static TF_OpKernelConstruction_GetAttrBool: Function<
 /// Source: `tensorflow/c/kernels.h:450`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrBoolList: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         vals: *mut u8,
@@ -635,7 +650,7 @@ pub static TF_OpKernelConstruction_GetAttrBoolList: Function<
 /// Source: `tensorflow/c/kernels.h:368`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrFloat: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         val: *mut f32,
@@ -655,7 +670,7 @@ pub static TF_OpKernelConstruction_GetAttrFloat: Function<
 /// Source: `tensorflow/c/kernels.h:440`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrFloatList: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         vals: *mut f32,
@@ -676,7 +691,7 @@ pub static TF_OpKernelConstruction_GetAttrFloatList: Function<
 /// Source: `tensorflow/c/kernels.h:483`, 2.11 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrFunction: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         status: *mut TF_Status,
@@ -695,7 +710,7 @@ pub static TF_OpKernelConstruction_GetAttrFunction: Function<
 /// Source: `tensorflow/c/kernels.h:350`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrInt32: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         val: *mut i32,
@@ -715,7 +730,7 @@ pub static TF_OpKernelConstruction_GetAttrInt32: Function<
 /// Source: `tensorflow/c/kernels.h:420`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrInt32List: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         vals: *mut i32,
@@ -736,7 +751,7 @@ pub static TF_OpKernelConstruction_GetAttrInt32List: Function<
 /// Source: `tensorflow/c/kernels.h:359`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrInt64: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         val: *mut i64,
@@ -756,7 +771,7 @@ pub static TF_OpKernelConstruction_GetAttrInt64: Function<
 /// Source: `tensorflow/c/kernels.h:430`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrInt64List: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         vals: *mut i64,
@@ -777,7 +792,7 @@ pub static TF_OpKernelConstruction_GetAttrInt64List: Function<
 /// Source: `tensorflow/c/kernels.h:332`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrSize: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         list_size: *mut i32,
@@ -798,7 +813,7 @@ pub static TF_OpKernelConstruction_GetAttrSize: Function<
 /// Source: `tensorflow/c/kernels.h:389`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrString: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         val: *mut c_char,
@@ -819,7 +834,7 @@ pub static TF_OpKernelConstruction_GetAttrString: Function<
 /// Source: `tensorflow/c/kernels.h:462`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrStringList: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         values: *mut *mut c_char,
@@ -843,7 +858,7 @@ pub static TF_OpKernelConstruction_GetAttrStringList: Function<
 /// Source: `tensorflow/c/kernels.h:400`, 2.8 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrTensor: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         val: *mut *mut TF_Tensor,
@@ -865,7 +880,7 @@ pub static TF_OpKernelConstruction_GetAttrTensor: Function<
 /// Source: `tensorflow/c/kernels.h:475`, 2.8 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrTensorList: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         vals: *mut *mut TF_Tensor,
@@ -888,7 +903,7 @@ pub static TF_OpKernelConstruction_GetAttrTensorList: Function<
 /// Source: `tensorflow/c/kernels.h:341`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrType: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         val: *mut TF_DataType,
@@ -908,7 +923,7 @@ pub static TF_OpKernelConstruction_GetAttrType: Function<
 /// Source: `tensorflow/c/kernels.h:410`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrTypeList: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         vals: *mut TF_DataType,
@@ -927,7 +942,7 @@ pub static TF_OpKernelConstruction_GetAttrTypeList: Function<
 /// Source: `tensorflow/c/kernels.h:491`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetName: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelConstruction) -> TF_StringView,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelConstruction) -> TF_StringView,
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetName")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -942,7 +957,7 @@ pub static TF_OpKernelConstruction_GetName: Function<
 /// Source: `tensorflow/c/kernels.h:265`, 2.11 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetNodeDef: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         status: *mut TF_Status,
     ) -> *mut TF_Buffer,
@@ -958,7 +973,7 @@ pub static TF_OpKernelConstruction_GetNodeDef: Function<
 /// Source: `tensorflow/c/kernels.h:487`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_HasAttr: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         status: *mut TF_Status,
@@ -975,7 +990,7 @@ pub static TF_OpKernelConstruction_HasAttr: Function<
 /// Source: `tensorflow/c/kernels.h:243`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelContext_Failure: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, status: *mut TF_Status),
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_OpKernelContext_Failure")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -990,7 +1005,7 @@ pub static TF_OpKernelContext_Failure: Function<
 /// Source: `tensorflow/c/kernels.h:138`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_RegisterKernelBuilder: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         kernel_name: *const c_char,
         builder: *mut TF_KernelBuilder,
         status: *mut TF_Status,
@@ -1009,7 +1024,7 @@ pub static TF_RegisterKernelBuilder: Function<
 /// Source: `tensorflow/c/kernels.h:149`, 2.10 on.
 // SAFETY: the signature is that of the header.
 pub static TF_RegisterKernelBuilderWithKernelDef: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         serialized_kernel_def: *const c_char,
         name: *const c_char,
         builder: *mut TF_KernelBuilder,
@@ -1028,7 +1043,7 @@ pub static TF_RegisterKernelBuilderWithKernelDef: Function<
 /// Source: `tensorflow/c/kernels.h:62`, 2.13 on.
 // SAFETY: the signature is that of the header.
 pub static TF_RunAsyncOpKernelDoneCallback: Function<
-    unsafe extern "C" fn(*mut TF_AsyncOpKernelDoneCallback),
+    unsafe extern "C-unwind" fn(*mut TF_AsyncOpKernelDoneCallback),
 > = unsafe {
     Function::new(c"TF_RunAsyncOpKernelDoneCallback")
         .with_availability(&crate::availability::LIKE_TF_NewAsyncKernelBuilder)
@@ -1041,7 +1056,7 @@ pub static TF_RunAsyncOpKernelDoneCallback: Function<
 /// Source: `tensorflow/c/kernels.h:210`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_SetOutput: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         i: i32,
         tensor: *const TF_Tensor,
@@ -1059,7 +1074,7 @@ pub static TF_SetOutput: Function<
 /// Source: `tensorflow/c/kernels.h:262`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_StepId: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i64,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext) -> i64,
 > = unsafe {
     Function::new(c"TF_StepId")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)

@@ -13,7 +13,7 @@ pub mod v2_6 {
     /// Source: `tensorflow/c/kernels_experimental.h:56`, 2.6 to 2.9.
     // SAFETY: the signature is that of the header.
     pub static TF_AssignVariable: Function<
-        unsafe extern "C" fn(
+        unsafe extern "C-unwind" fn(
             ctx: *mut TF_OpKernelContext,
             input_index: i32,
             value_index: i32,

@@ -12,7 +12,7 @@ use sp_runtime::{Function, OlderSignature, Release, Releases};
 /// Source: `tensorflow/c/kernels_experimental.h:166`, 2.10 on.
 // SAFETY: the signature is that of the header.
 pub static TF_AddNVariant: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         binary_add_func: Option<
             unsafe extern "C" fn(
@@ -41,7 +41,7 @@ pub static TF_AddNVariant: Function<
 /// Source: `tensorflow/c/kernels_experimental.h:58`, 2.10 on.
 // SAFETY: the signature is that of the header.
 pub static TF_AssignRefVariable: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         input_ref_index: i32,
         output_ref_index: i32,
@@ -74,7 +74,7 @@ pub static TF_AssignRefVariable: Function<
 /// Source: `tensorflow/c/kernels_experimental.h:72`, 2.6 on.
 // SAFETY: the signature is that of the header.
 pub static TF_AssignUpdateVariable: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         input_index: i32,
         value_index: i32,
@@ -108,7 +108,7 @@ pub static TF_AssignUpdateVariable: Function<
 };
 
 /// `TF_AssignVariable` for the signature of 2.6 to 2.9, which has no `validate_shape`.
-unsafe extern "C" fn TF_AssignVariable_v2_6(
+unsafe extern "C-unwind" fn TF_AssignVariable_v2_6(
     ctx: *mut TF_OpKernelContext,
     input_index: i32,
     value_index: i32,
@@ -138,7 +138,7 @@ unsafe extern "C" fn TF_AssignVariable_v2_6(
 /// Source: `tensorflow/c/kernels_experimental.h:45`, 2.6 on.
 // SAFETY: the signature is that of the header.
 pub static TF_AssignVariable: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         input_index: i32,
         value_index: i32,
@@ -177,7 +177,7 @@ pub static TF_AssignVariable: Function<
 /// Source: `tensorflow/c/kernels_experimental.h:103`, 2.15 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DestroyTemporaryVariable: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         index: i32,
         var_name: *mut TF_StringView,
@@ -202,7 +202,7 @@ pub static TF_DestroyTemporaryVariable: Function<
 /// Source: `tensorflow/c/kernels_experimental.h:142`, 2.6 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetInputByName: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         inputName: *const c_char,
         tensor: *mut *mut TF_Tensor,
@@ -228,7 +228,7 @@ pub static TF_GetInputByName: Function<
 /// Source: `tensorflow/c/kernels_experimental.h:124`, 2.6 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetInputTensorFromVariable: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         input: i32,
         lock_held: bool,
@@ -261,7 +261,7 @@ pub static TF_GetInputTensorFromVariable: Function<
 /// Source: `tensorflow/c/kernels_experimental.h:156`, 2.9 on.
 // SAFETY: the signature is that of the header.
 pub static TF_IsRefInput: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         i: i32,
         status: *mut TF_Status,
@@ -285,7 +285,7 @@ pub static TF_IsRefInput: Function<
 /// Source: `tensorflow/c/kernels_experimental.h:114`, 2.6 on.
 // SAFETY: the signature is that of the header.
 pub static TF_MaybeLockVariableInputMutexesInOrder: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         do_lock: bool,
         sparse: bool,
@@ -320,7 +320,7 @@ pub static TF_MaybeLockVariableInputMutexesInOrder: Function<
 /// Source: `tensorflow/c/kernels_experimental.h:152`, 2.6 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelConstruction_GetAttrTensorShape: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelConstruction,
         attr_name: *const c_char,
         dims: *mut i64,
@@ -347,7 +347,7 @@ pub static TF_OpKernelConstruction_GetAttrTensorShape: Function<
 /// Source: `tensorflow/c/kernels_experimental.h:133`, 2.6 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpKernelContext_ForwardRefInputToRefOutput: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         input_index: i32,
         output_index: i32,
@@ -371,7 +371,7 @@ pub static TF_OpKernelContext_ForwardRefInputToRefOutput: Function<
 /// Source: `tensorflow/c/kernels_experimental.h:138`, 2.6 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ReleaseVariableInputLockHolder: Function<
-    unsafe extern "C" fn(lockHolder: *mut TF_VariableInputLockHolder),
+    unsafe extern "C-unwind" fn(lockHolder: *mut TF_VariableInputLockHolder),
 > = unsafe {
     Function::new(c"TF_ReleaseVariableInputLockHolder")
         .with_availability(&crate::availability::LIKE_TF_AssignUpdateVariable)
@@ -389,7 +389,7 @@ pub static TF_ReleaseVariableInputLockHolder: Function<
 /// Source: `tensorflow/c/kernels_experimental.h:90`, 2.15 on.
 // SAFETY: the signature is that of the header.
 pub static TF_TemporaryVariable: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         dtype: TF_DataType,
         dims: *const i64,
@@ -424,7 +424,7 @@ pub static TF_TemporaryVariable: Function<
 /// Source: `tensorflow/c/kernels_experimental.h:178`, 2.10 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ZerosLikeVariant: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         zeros_like_func: Option<
             unsafe extern "C" fn(

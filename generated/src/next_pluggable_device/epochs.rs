@@ -14,7 +14,7 @@ pub mod v2_14 {
     /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:106`, 2.14.
     // SAFETY: the signature is that of the header.
     pub static TF_CoordinationServiceDeleteKeyValue: Function<
-        unsafe extern "C" fn(
+        unsafe extern "C-unwind" fn(
             key: *const c_char,
             agent: *mut TF_CoordinationServiceAgent,
             status: *mut TF_Status,
@@ -38,7 +38,7 @@ pub mod v2_14 {
     /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:103`, 2.14.
     // SAFETY: the signature is that of the header.
     pub static TF_CoordinationServiceGetKeyValue: Function<
-        unsafe extern "C" fn(
+        unsafe extern "C-unwind" fn(
             key: *const c_char,
             agent: *mut TF_CoordinationServiceAgent,
             status: *mut TF_Status,
@@ -60,7 +60,7 @@ pub mod v2_14 {
     /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:95`, 2.14.
     // SAFETY: the signature is that of the header.
     pub static TF_CoordinationServiceInsertKeyValue: Function<
-        unsafe extern "C" fn(
+        unsafe extern "C-unwind" fn(
             key: *const c_char,
             value: *const c_char,
             agent: *mut TF_CoordinationServiceAgent,

@@ -22,7 +22,7 @@ pub type TFNPD_InitPlugin = unsafe extern "C" fn(
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:78`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_AllocateTempForVariableInfo: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         var_info: *mut TF_VariableInfo,
         status: *mut TF_Status,
@@ -46,7 +46,7 @@ pub static TF_AllocateTempForVariableInfo: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:117`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_CoordinationServiceDeleteKeyValue: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         key: *const c_char,
         key_size: i64,
         agent: *mut TF_CoordinationServiceAgent,
@@ -84,7 +84,7 @@ pub static TF_CoordinationServiceDeleteKeyValue: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:105`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_CoordinationServiceGetKeyValue: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         key: *const c_char,
         key_size: i64,
         agent: *mut TF_CoordinationServiceAgent,
@@ -120,7 +120,7 @@ pub static TF_CoordinationServiceGetKeyValue: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:109`, 2.16 on.
 // SAFETY: the signature is that of the header.
 pub static TF_CoordinationServiceGetKeyValueWithTimeout: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         key: *const c_char,
         key_size: i64,
         timeout_seconds: i64,
@@ -148,7 +148,7 @@ pub static TF_CoordinationServiceGetKeyValueWithTimeout: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:97`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_CoordinationServiceInsertKeyValue: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         key: *const c_char,
         key_size: i64,
         value: *const c_char,
@@ -184,7 +184,7 @@ pub static TF_CoordinationServiceInsertKeyValue: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:94`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_CoordinationServiceIsInitialized: Function<
-    unsafe extern "C" fn(agent: *mut TF_CoordinationServiceAgent) -> bool,
+    unsafe extern "C-unwind" fn(agent: *mut TF_CoordinationServiceAgent) -> bool,
 > = unsafe {
     Function::new(c"TF_CoordinationServiceIsInitialized")
         .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
@@ -204,7 +204,7 @@ pub static TF_CoordinationServiceIsInitialized: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:113`, 2.16 on.
 // SAFETY: the signature is that of the header.
 pub static TF_CoordinationServiceTryGetKeyValue: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         key: *const c_char,
         key_size: i64,
         agent: *mut TF_CoordinationServiceAgent,
@@ -229,7 +229,7 @@ pub static TF_CoordinationServiceTryGetKeyValue: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:127`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_CreateAndSetPjRtCApiClient: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         device_type: *const c_char,
         status: *mut TF_Status,
         create_options: *mut PJRT_NamedValue,
@@ -252,7 +252,7 @@ pub static TF_CreateAndSetPjRtCApiClient: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:147`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_CreatePjRtBuffer: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         c_tensor: *mut TF_Tensor,
         c_buffer: *mut PJRT_Buffer,
         device_type: *const c_char,
@@ -277,7 +277,7 @@ pub static TF_CreatePjRtBuffer: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:52`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_CreatePluginResource: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         container_name: *const c_char,
         plugin_resource_name: *const c_char,
@@ -304,7 +304,7 @@ pub static TF_CreatePluginResource: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:71`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_CreateVariableInfoFromContext: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         index: i32,
         status: *mut TF_Status,
@@ -328,7 +328,7 @@ pub static TF_CreateVariableInfoFromContext: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:84`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DeleteVariableInfo: Function<
-    unsafe extern "C" fn(var_info: *mut TF_VariableInfo),
+    unsafe extern "C-unwind" fn(var_info: *mut TF_VariableInfo),
 > = unsafe {
     Function::new(c"TF_DeleteVariableInfo")
         .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
@@ -348,7 +348,7 @@ pub static TF_DeleteVariableInfo: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:91`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetCoordinationServiceAgent: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
     ) -> *mut TF_CoordinationServiceAgent,
 > = unsafe {
@@ -370,7 +370,7 @@ pub static TF_GetCoordinationServiceAgent: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:45`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetDevice: Function<
-    unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> *mut TF_Device,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_OpKernelContext) -> *mut TF_Device,
 > = unsafe {
     Function::new(c"TF_GetDevice")
         .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
@@ -390,7 +390,7 @@ pub static TF_GetDevice: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:142`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetPjRtCBuffer: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         c_tensor: *mut TF_Tensor,
         status: *mut TF_Status,
     ) -> *mut PJRT_Buffer,
@@ -413,7 +413,7 @@ pub static TF_GetPjRtCBuffer: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:137`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetPjRtCClient: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         device_type: *const c_char,
         status: *mut TF_Status,
     ) -> *mut PJRT_Client,
@@ -436,7 +436,7 @@ pub static TF_GetPjRtCClient: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:81`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetTensorFromVariableInfo: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         var_info: *mut TF_VariableInfo,
         status: *mut TF_Status,
     ) -> *mut TF_Tensor,
@@ -457,7 +457,7 @@ pub static TF_GetTensorFromVariableInfo: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:74`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_LockVariableInfos: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         vars: *mut *mut TF_VariableInfo,
         num_vars: i32,
         status: *mut TF_Status,
@@ -481,7 +481,7 @@ pub static TF_LockVariableInfos: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:64`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_LookupOrCreatePluginResource: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_OpKernelContext,
         container_name: *const c_char,
         plugin_resource_name: *const c_char,
@@ -508,7 +508,7 @@ pub static TF_LookupOrCreatePluginResource: Function<
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:133`, 2.15 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ResetPjRtCClient: Function<
-    unsafe extern "C" fn(device_type: *const c_char, status: *mut TF_Status),
+    unsafe extern "C-unwind" fn(device_type: *const c_char, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_ResetPjRtCClient")
         .with_availability(&crate::availability::LIKE_TF_ResetPjRtCClient)

@@ -14,7 +14,7 @@ use sp_runtime::Function;
 /// Source: `tensorflow/c/ops.h:358`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DeleteDimensionHandle: Function<
-    unsafe extern "C" fn(handle: *mut TF_DimensionHandle),
+    unsafe extern "C-unwind" fn(handle: *mut TF_DimensionHandle),
 > = unsafe {
     Function::new(c"TF_DeleteDimensionHandle")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -29,7 +29,7 @@ pub static TF_DeleteDimensionHandle: Function<
 /// Source: `tensorflow/c/ops.h:110`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DeleteOpDefinitionBuilder: Function<
-    unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder),
+    unsafe extern "C-unwind" fn(builder: *mut TF_OpDefinitionBuilder),
 > = unsafe {
     Function::new(c"TF_DeleteOpDefinitionBuilder")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -44,7 +44,7 @@ pub static TF_DeleteOpDefinitionBuilder: Function<
 /// Source: `tensorflow/c/ops.h:355`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DeleteShapeHandle: Function<
-    unsafe extern "C" fn(handle: *mut TF_ShapeHandle),
+    unsafe extern "C-unwind" fn(handle: *mut TF_ShapeHandle),
 > = unsafe {
     Function::new(c"TF_DeleteShapeHandle")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -57,7 +57,7 @@ pub static TF_DeleteShapeHandle: Function<
 /// Source: `tensorflow/c/ops.h:345`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DimensionHandleValue: Function<
-    unsafe extern "C" fn(dim_handle: *mut TF_DimensionHandle) -> i64,
+    unsafe extern "C-unwind" fn(dim_handle: *mut TF_DimensionHandle) -> i64,
 > = unsafe {
     Function::new(c"TF_DimensionHandleValue")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -70,7 +70,7 @@ pub static TF_DimensionHandleValue: Function<
 /// Source: `tensorflow/c/ops.h:341`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_DimensionHandleValueKnown: Function<
-    unsafe extern "C" fn(dim_handle: *mut TF_DimensionHandle) -> i32,
+    unsafe extern "C-unwind" fn(dim_handle: *mut TF_DimensionHandle) -> i32,
 > = unsafe {
     Function::new(c"TF_DimensionHandleValueKnown")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -85,7 +85,7 @@ pub static TF_DimensionHandleValueKnown: Function<
 /// Source: `tensorflow/c/ops.h:282`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_NewDimensionHandle: Function<
-    unsafe extern "C" fn() -> *mut TF_DimensionHandle,
+    unsafe extern "C-unwind" fn() -> *mut TF_DimensionHandle,
 > = unsafe {
     Function::new(c"TF_NewDimensionHandle")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -100,7 +100,7 @@ pub static TF_NewDimensionHandle: Function<
 /// Source: `tensorflow/c/ops.h:96`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_NewOpDefinitionBuilder: Function<
-    unsafe extern "C" fn(op_name: *const c_char) -> *mut TF_OpDefinitionBuilder,
+    unsafe extern "C-unwind" fn(op_name: *const c_char) -> *mut TF_OpDefinitionBuilder,
 > = unsafe {
     Function::new(c"TF_NewOpDefinitionBuilder")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -114,7 +114,9 @@ pub static TF_NewOpDefinitionBuilder: Function<
 ///
 /// Source: `tensorflow/c/ops.h:252`, 2.4 on.
 // SAFETY: the signature is that of the header.
-pub static TF_NewShapeHandle: Function<unsafe extern "C" fn() -> *mut TF_ShapeHandle> = unsafe {
+pub static TF_NewShapeHandle: Function<
+    unsafe extern "C-unwind" fn() -> *mut TF_ShapeHandle,
+> = unsafe {
     Function::new(c"TF_NewShapeHandle")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
@@ -126,7 +128,10 @@ pub static TF_NewShapeHandle: Function<unsafe extern "C" fn() -> *mut TF_ShapeHa
 /// Source: `tensorflow/c/ops.h:143`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpDefinitionBuilderAddAttr: Function<
-    unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, attr_spec: *const c_char),
+    unsafe extern "C-unwind" fn(
+        builder: *mut TF_OpDefinitionBuilder,
+        attr_spec: *const c_char,
+    ),
 > = unsafe {
     Function::new(c"TF_OpDefinitionBuilderAddAttr")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -139,7 +144,10 @@ pub static TF_OpDefinitionBuilderAddAttr: Function<
 /// Source: `tensorflow/c/ops.h:158`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpDefinitionBuilderAddInput: Function<
-    unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, input_spec: *const c_char),
+    unsafe extern "C-unwind" fn(
+        builder: *mut TF_OpDefinitionBuilder,
+        input_spec: *const c_char,
+    ),
 > = unsafe {
     Function::new(c"TF_OpDefinitionBuilderAddInput")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -152,7 +160,7 @@ pub static TF_OpDefinitionBuilderAddInput: Function<
 /// Source: `tensorflow/c/ops.h:173`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpDefinitionBuilderAddOutput: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         builder: *mut TF_OpDefinitionBuilder,
         output_spec: *const c_char,
     ),
@@ -168,7 +176,7 @@ pub static TF_OpDefinitionBuilderAddOutput: Function<
 /// Source: `tensorflow/c/ops.h:222`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpDefinitionBuilderDeprecated: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         builder: *mut TF_OpDefinitionBuilder,
         version: i32,
         explanation: *const c_char,
@@ -185,7 +193,7 @@ pub static TF_OpDefinitionBuilderDeprecated: Function<
 /// Source: `tensorflow/c/ops.h:212`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpDefinitionBuilderSetAllowsUninitializedInput: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         builder: *mut TF_OpDefinitionBuilder,
         allows_uninitialized_input: bool,
     ),
@@ -201,7 +209,7 @@ pub static TF_OpDefinitionBuilderSetAllowsUninitializedInput: Function<
 /// Source: `tensorflow/c/ops.h:188`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpDefinitionBuilderSetIsAggregate: Function<
-    unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, is_aggregate: bool),
+    unsafe extern "C-unwind" fn(builder: *mut TF_OpDefinitionBuilder, is_aggregate: bool),
 > = unsafe {
     Function::new(c"TF_OpDefinitionBuilderSetIsAggregate")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -214,7 +222,10 @@ pub static TF_OpDefinitionBuilderSetIsAggregate: Function<
 /// Source: `tensorflow/c/ops.h:177`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpDefinitionBuilderSetIsCommutative: Function<
-    unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, is_commutative: bool),
+    unsafe extern "C-unwind" fn(
+        builder: *mut TF_OpDefinitionBuilder,
+        is_commutative: bool,
+    ),
 > = unsafe {
     Function::new(c"TF_OpDefinitionBuilderSetIsCommutative")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -227,7 +238,7 @@ pub static TF_OpDefinitionBuilderSetIsCommutative: Function<
 /// Source: `tensorflow/c/ops.h:203`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpDefinitionBuilderSetIsStateful: Function<
-    unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, is_stateful: bool),
+    unsafe extern "C-unwind" fn(builder: *mut TF_OpDefinitionBuilder, is_stateful: bool),
 > = unsafe {
     Function::new(c"TF_OpDefinitionBuilderSetIsStateful")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -242,7 +253,7 @@ pub static TF_OpDefinitionBuilderSetIsStateful: Function<
 /// Source: `tensorflow/c/ops.h:226`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_OpDefinitionBuilderSetShapeInferenceFunction: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         builder: *mut TF_OpDefinitionBuilder,
         shape_inference_func: Option<
             unsafe extern "C" fn(
@@ -265,7 +276,10 @@ pub static TF_OpDefinitionBuilderSetShapeInferenceFunction: Function<
 /// Source: `tensorflow/c/ops.h:105`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_RegisterOpDefinition: Function<
-    unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, status: *mut TF_Status),
+    unsafe extern "C-unwind" fn(
+        builder: *mut TF_OpDefinitionBuilder,
+        status: *mut TF_Status,
+    ),
 > = unsafe {
     Function::new(c"TF_RegisterOpDefinition")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -278,7 +292,7 @@ pub static TF_RegisterOpDefinition: Function<
 /// Source: `tensorflow/c/ops.h:350`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ShapeInferenceContextConcatenateShapes: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_ShapeInferenceContext,
         first: *mut TF_ShapeHandle,
         second: *mut TF_ShapeHandle,
@@ -299,7 +313,7 @@ pub static TF_ShapeInferenceContextConcatenateShapes: Function<
 /// Source: `tensorflow/c/ops.h:323`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ShapeInferenceContextDim: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_ShapeInferenceContext,
         shape_handle: *mut TF_ShapeHandle,
         i: i64,
@@ -319,7 +333,7 @@ pub static TF_ShapeInferenceContextDim: Function<
 /// Source: `tensorflow/c/ops.h:258`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ShapeInferenceContextGetInput: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_ShapeInferenceContext,
         i: i32,
         handle: *mut TF_ShapeHandle,
@@ -337,7 +351,7 @@ pub static TF_ShapeInferenceContextGetInput: Function<
 /// Source: `tensorflow/c/ops.h:246`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ShapeInferenceContextNumInputs: Function<
-    unsafe extern "C" fn(ctx: *mut TF_ShapeInferenceContext) -> i64,
+    unsafe extern "C-unwind" fn(ctx: *mut TF_ShapeInferenceContext) -> i64,
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextNumInputs")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -350,7 +364,7 @@ pub static TF_ShapeInferenceContextNumInputs: Function<
 /// Source: `tensorflow/c/ops.h:294`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ShapeInferenceContextRank: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_ShapeInferenceContext,
         handle: *mut TF_ShapeHandle,
     ) -> i64,
@@ -366,7 +380,7 @@ pub static TF_ShapeInferenceContextRank: Function<
 /// Source: `tensorflow/c/ops.h:298`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ShapeInferenceContextRankKnown: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_ShapeInferenceContext,
         handle: *mut TF_ShapeHandle,
     ) -> i32,
@@ -384,7 +398,9 @@ pub static TF_ShapeInferenceContextRankKnown: Function<
 /// Source: `tensorflow/c/ops.h:272`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ShapeInferenceContextScalar: Function<
-    unsafe extern "C" fn(ctx: *mut TF_ShapeInferenceContext) -> *mut TF_ShapeHandle,
+    unsafe extern "C-unwind" fn(
+        ctx: *mut TF_ShapeInferenceContext,
+    ) -> *mut TF_ShapeHandle,
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextScalar")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -397,7 +413,7 @@ pub static TF_ShapeInferenceContextScalar: Function<
 /// Source: `tensorflow/c/ops.h:266`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ShapeInferenceContextSetOutput: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_ShapeInferenceContext,
         i: i32,
         handle: *mut TF_ShapeHandle,
@@ -415,7 +431,10 @@ pub static TF_ShapeInferenceContextSetOutput: Function<
 /// Source: `tensorflow/c/ops.h:337`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ShapeInferenceContextSetUnknownShape: Function<
-    unsafe extern "C" fn(ctx: *mut TF_ShapeInferenceContext, status: *mut TF_Status),
+    unsafe extern "C-unwind" fn(
+        ctx: *mut TF_ShapeInferenceContext,
+        status: *mut TF_Status,
+    ),
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextSetUnknownShape")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -428,7 +447,7 @@ pub static TF_ShapeInferenceContextSetUnknownShape: Function<
 /// Source: `tensorflow/c/ops.h:331`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ShapeInferenceContextSubshape: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_ShapeInferenceContext,
         shape_handle: *mut TF_ShapeHandle,
         start: i64,
@@ -450,7 +469,7 @@ pub static TF_ShapeInferenceContextSubshape: Function<
 /// Source: `tensorflow/c/ops.h:277`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ShapeInferenceContextVectorFromSize: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_ShapeInferenceContext,
         size: usize,
     ) -> *mut TF_ShapeHandle,
@@ -466,7 +485,7 @@ pub static TF_ShapeInferenceContextVectorFromSize: Function<
 /// Source: `tensorflow/c/ops.h:304`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ShapeInferenceContextWithRank: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_ShapeInferenceContext,
         handle: *mut TF_ShapeHandle,
         rank: i64,
@@ -485,7 +504,7 @@ pub static TF_ShapeInferenceContextWithRank: Function<
 /// Source: `tensorflow/c/ops.h:311`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ShapeInferenceContextWithRankAtLeast: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_ShapeInferenceContext,
         handle: *mut TF_ShapeHandle,
         rank: i64,
@@ -504,7 +523,7 @@ pub static TF_ShapeInferenceContextWithRankAtLeast: Function<
 /// Source: `tensorflow/c/ops.h:318`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ShapeInferenceContextWithRankAtMost: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_ShapeInferenceContext,
         handle: *mut TF_ShapeHandle,
         rank: i64,
@@ -525,7 +544,7 @@ pub static TF_ShapeInferenceContextWithRankAtMost: Function<
 /// Source: `tensorflow/c/ops.h:289`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ShapeInferenceContext_GetAttrType: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         ctx: *mut TF_ShapeInferenceContext,
         attr_name: *const c_char,
         val: *mut TF_DataType,

@@ -779,7 +779,9 @@ pub type PJRT_DeviceDescription_ToString = Option<
 /// A callback that the other side passes; it may be null.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:28`, 2.22 (preview) on.
-pub type PJRT_DeviceEvent_AndThen = Option<unsafe extern "C" fn(user_arg: *mut c_void)>;
+pub type PJRT_DeviceEvent_AndThen = Option<
+    unsafe extern "C-unwind" fn(user_arg: *mut c_void),
+>;
 
 /// A callback that the other side passes; it may be null.
 ///
@@ -911,7 +913,7 @@ pub type PJRT_Error_Message = Option<
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:188`, 2.22 (preview) on.
 pub type PJRT_Error_PayloadVisitor = Option<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         key: *const c_char,
         key_size: usize,
         value: *const c_char,

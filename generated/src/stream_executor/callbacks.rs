@@ -7,4 +7,6 @@ use core::ffi::c_void;
 /// A function of TensorFlow that runs on the host and sets the status.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:108`, 2.4 on.
-pub type SE_StatusCallbackFn = Option<unsafe extern "C" fn(*mut c_void, *mut TF_Status)>;
+pub type SE_StatusCallbackFn = Option<
+    unsafe extern "C-unwind" fn(*mut c_void, *mut TF_Status),
+>;

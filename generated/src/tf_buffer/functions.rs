@@ -11,7 +11,7 @@ use sp_runtime::Function;
 ///
 /// Source: `tensorflow/c/tf_buffer.h:49`, 2.4 on.
 // SAFETY: the signature is that of the header.
-pub static TF_DeleteBuffer: Function<unsafe extern "C" fn(*mut TF_Buffer)> = unsafe {
+pub static TF_DeleteBuffer: Function<unsafe extern "C-unwind" fn(*mut TF_Buffer)> = unsafe {
     Function::new(c"TF_DeleteBuffer")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
@@ -23,7 +23,7 @@ pub static TF_DeleteBuffer: Function<unsafe extern "C" fn(*mut TF_Buffer)> = uns
 /// Source: `tensorflow/c/tf_buffer.h:51`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_GetBuffer: Function<
-    unsafe extern "C" fn(buffer: *mut TF_Buffer) -> TF_Buffer,
+    unsafe extern "C-unwind" fn(buffer: *mut TF_Buffer) -> TF_Buffer,
 > = unsafe {
     Function::new(c"TF_GetBuffer")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -37,7 +37,7 @@ pub static TF_GetBuffer: Function<
 ///
 /// Source: `tensorflow/c/tf_buffer.h:47`, 2.4 on.
 // SAFETY: the signature is that of the header.
-pub static TF_NewBuffer: Function<unsafe extern "C" fn() -> *mut TF_Buffer> = unsafe {
+pub static TF_NewBuffer: Function<unsafe extern "C-unwind" fn() -> *mut TF_Buffer> = unsafe {
     Function::new(c"TF_NewBuffer")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
@@ -51,7 +51,7 @@ pub static TF_NewBuffer: Function<unsafe extern "C" fn() -> *mut TF_Buffer> = un
 /// Source: `tensorflow/c/tf_buffer.h:43`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_NewBufferFromString: Function<
-    unsafe extern "C" fn(proto: *const c_void, proto_len: usize) -> *mut TF_Buffer,
+    unsafe extern "C-unwind" fn(proto: *const c_void, proto_len: usize) -> *mut TF_Buffer,
 > = unsafe {
     Function::new(c"TF_NewBufferFromString")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)

@@ -10,7 +10,9 @@ use sp_runtime::Function;
 ///
 /// Source: `tensorflow/c/tf_datatype.h:74`, 2.4 on.
 // SAFETY: the signature is that of the header.
-pub static TF_DataTypeSize: Function<unsafe extern "C" fn(dt: TF_DataType) -> usize> = unsafe {
+pub static TF_DataTypeSize: Function<
+    unsafe extern "C-unwind" fn(dt: TF_DataType) -> usize,
+> = unsafe {
     Function::new(c"TF_DataTypeSize")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };

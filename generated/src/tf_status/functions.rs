@@ -11,7 +11,7 @@ use sp_runtime::Function;
 ///
 /// Source: `tensorflow/c/tf_status.h:58`, 2.4 on.
 // SAFETY: the signature is that of the header.
-pub static TF_DeleteStatus: Function<unsafe extern "C" fn(*mut TF_Status)> = unsafe {
+pub static TF_DeleteStatus: Function<unsafe extern "C-unwind" fn(*mut TF_Status)> = unsafe {
     Function::new(c"TF_DeleteStatus")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
@@ -23,7 +23,7 @@ pub static TF_DeleteStatus: Function<unsafe extern "C" fn(*mut TF_Status)> = uns
 /// Source: `tensorflow/c/tf_status.h:75`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TF_ForEachPayload: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         s: *const TF_Status,
         visitor: TSL_PayloadVisitor,
         capture: *mut c_void,
@@ -39,7 +39,9 @@ pub static TF_ForEachPayload: Function<
 ///
 /// Source: `tensorflow/c/tf_status.h:86`, 2.4 on.
 // SAFETY: the signature is that of the header.
-pub static TF_GetCode: Function<unsafe extern "C" fn(s: *const TF_Status) -> TF_Code> = unsafe {
+pub static TF_GetCode: Function<
+    unsafe extern "C-unwind" fn(s: *const TF_Status) -> TF_Code,
+> = unsafe {
     Function::new(c"TF_GetCode")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
@@ -53,7 +55,7 @@ pub static TF_GetCode: Function<unsafe extern "C" fn(s: *const TF_Status) -> TF_
 /// Source: `tensorflow/c/tf_status.h:92`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_Message: Function<
-    unsafe extern "C" fn(s: *const TF_Status) -> *const c_char,
+    unsafe extern "C-unwind" fn(s: *const TF_Status) -> *const c_char,
 > = unsafe {
     Function::new(c"TF_Message")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -67,7 +69,7 @@ pub static TF_Message: Function<
 ///
 /// Source: `tensorflow/c/tf_status.h:55`, 2.4 on.
 // SAFETY: the signature is that of the header.
-pub static TF_NewStatus: Function<unsafe extern "C" fn() -> *mut TF_Status> = unsafe {
+pub static TF_NewStatus: Function<unsafe extern "C-unwind" fn() -> *mut TF_Status> = unsafe {
     Function::new(c"TF_NewStatus")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
@@ -79,7 +81,11 @@ pub static TF_NewStatus: Function<unsafe extern "C" fn() -> *mut TF_Status> = un
 /// Source: `tensorflow/c/tf_status.h:68`, 2.7 on.
 // SAFETY: the signature is that of the header.
 pub static TF_SetPayload: Function<
-    unsafe extern "C" fn(s: *mut TF_Status, key: *const c_char, value: *const c_char),
+    unsafe extern "C-unwind" fn(
+        s: *mut TF_Status,
+        key: *const c_char,
+        value: *const c_char,
+    ),
 > = unsafe {
     Function::new(c"TF_SetPayload")
         .with_availability(&crate::availability::LIKE_TF_SetPayload)
@@ -92,7 +98,7 @@ pub static TF_SetPayload: Function<
 /// Source: `tensorflow/c/tf_status.h:62`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_SetStatus: Function<
-    unsafe extern "C" fn(s: *mut TF_Status, code: TF_Code, msg: *const c_char),
+    unsafe extern "C-unwind" fn(s: *mut TF_Status, code: TF_Code, msg: *const c_char),
 > = unsafe {
     Function::new(c"TF_SetStatus")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -105,7 +111,11 @@ pub static TF_SetStatus: Function<
 /// Source: `tensorflow/c/tf_status.h:82`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_SetStatusFromIOError: Function<
-    unsafe extern "C" fn(s: *mut TF_Status, error_code: i32, context: *const c_char),
+    unsafe extern "C-unwind" fn(
+        s: *mut TF_Status,
+        error_code: i32,
+        context: *const c_char,
+    ),
 > = unsafe {
     Function::new(c"TF_SetStatusFromIOError")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -117,7 +127,7 @@ pub static TF_SetStatusFromIOError: Function<
 ///
 /// Source: `xla/tsl/c/tsl_status.h:54`, 2.12 on.
 // SAFETY: the signature is that of the header.
-pub static TSL_DeleteStatus: Function<unsafe extern "C" fn(*mut TSL_Status)> = unsafe {
+pub static TSL_DeleteStatus: Function<unsafe extern "C-unwind" fn(*mut TSL_Status)> = unsafe {
     Function::new(c"TSL_DeleteStatus")
         .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
         .with_replacement("TF_DeleteStatus")
@@ -130,7 +140,7 @@ pub static TSL_DeleteStatus: Function<unsafe extern "C" fn(*mut TSL_Status)> = u
 /// Source: `xla/tsl/c/tsl_status.h:70`, 2.14 on.
 // SAFETY: the signature is that of the header.
 pub static TSL_ForEachPayload: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         s: *const TSL_Status,
         visitor: TSL_PayloadVisitor,
         capture: *mut c_void,
@@ -148,7 +158,7 @@ pub static TSL_ForEachPayload: Function<
 /// Source: `xla/tsl/c/tsl_status.h:80`, 2.12 on.
 // SAFETY: the signature is that of the header.
 pub static TSL_GetCode: Function<
-    unsafe extern "C" fn(s: *const TSL_Status) -> TSL_Code,
+    unsafe extern "C-unwind" fn(s: *const TSL_Status) -> TSL_Code,
 > = unsafe {
     Function::new(c"TSL_GetCode")
         .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
@@ -164,7 +174,7 @@ pub static TSL_GetCode: Function<
 /// Source: `xla/tsl/c/tsl_status.h:86`, 2.12 on.
 // SAFETY: the signature is that of the header.
 pub static TSL_Message: Function<
-    unsafe extern "C" fn(s: *const TSL_Status) -> *const c_char,
+    unsafe extern "C-unwind" fn(s: *const TSL_Status) -> *const c_char,
 > = unsafe {
     Function::new(c"TSL_Message")
         .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
@@ -179,7 +189,7 @@ pub static TSL_Message: Function<
 ///
 /// Source: `xla/tsl/c/tsl_status.h:51`, 2.12 on.
 // SAFETY: the signature is that of the header.
-pub static TSL_NewStatus: Function<unsafe extern "C" fn() -> *mut TSL_Status> = unsafe {
+pub static TSL_NewStatus: Function<unsafe extern "C-unwind" fn() -> *mut TSL_Status> = unsafe {
     Function::new(c"TSL_NewStatus")
         .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
         .with_replacement("TF_NewStatus")
@@ -192,7 +202,11 @@ pub static TSL_NewStatus: Function<unsafe extern "C" fn() -> *mut TSL_Status> = 
 /// Source: `xla/tsl/c/tsl_status.h:63`, 2.12 on.
 // SAFETY: the signature is that of the header.
 pub static TSL_SetPayload: Function<
-    unsafe extern "C" fn(s: *mut TSL_Status, key: *const c_char, value: *const c_char),
+    unsafe extern "C-unwind" fn(
+        s: *mut TSL_Status,
+        key: *const c_char,
+        value: *const c_char,
+    ),
 > = unsafe {
     Function::new(c"TSL_SetPayload")
         .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
@@ -206,7 +220,7 @@ pub static TSL_SetPayload: Function<
 /// Source: `xla/tsl/c/tsl_status.h:58`, 2.12 on.
 // SAFETY: the signature is that of the header.
 pub static TSL_SetStatus: Function<
-    unsafe extern "C" fn(s: *mut TSL_Status, code: TSL_Code, msg: *const c_char),
+    unsafe extern "C-unwind" fn(s: *mut TSL_Status, code: TSL_Code, msg: *const c_char),
 > = unsafe {
     Function::new(c"TSL_SetStatus")
         .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
@@ -220,7 +234,11 @@ pub static TSL_SetStatus: Function<
 /// Source: `xla/tsl/c/tsl_status.h:76`, 2.12 on.
 // SAFETY: the signature is that of the header.
 pub static TSL_SetStatusFromIOError: Function<
-    unsafe extern "C" fn(s: *mut TSL_Status, error_code: i32, context: *const c_char),
+    unsafe extern "C-unwind" fn(
+        s: *mut TSL_Status,
+        error_code: i32,
+        context: *const c_char,
+    ),
 > = unsafe {
     Function::new(c"TSL_SetStatusFromIOError")
         .with_availability(&crate::availability::LIKE_TF_GetDeviceId)

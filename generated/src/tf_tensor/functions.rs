@@ -14,7 +14,7 @@ use sp_runtime::Function;
 /// Source: `tensorflow/c/tf_tensor.h:90`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_AllocateTensor: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         TF_DataType,
         dims: *const i64,
         num_dims: i32,
@@ -31,7 +31,7 @@ pub static TF_AllocateTensor: Function<
 ///
 /// Source: `tensorflow/c/tf_tensor.h:99`, 2.4 on.
 // SAFETY: the signature is that of the header.
-pub static TF_DeleteTensor: Function<unsafe extern "C" fn(*mut TF_Tensor)> = unsafe {
+pub static TF_DeleteTensor: Function<unsafe extern "C-unwind" fn(*mut TF_Tensor)> = unsafe {
     Function::new(c"TF_DeleteTensor")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
@@ -43,7 +43,7 @@ pub static TF_DeleteTensor: Function<unsafe extern "C" fn(*mut TF_Tensor)> = uns
 /// Source: `tensorflow/c/tf_tensor.h:113`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_Dim: Function<
-    unsafe extern "C" fn(tensor: *const TF_Tensor, dim_index: i32) -> i64,
+    unsafe extern "C-unwind" fn(tensor: *const TF_Tensor, dim_index: i32) -> i64,
 > = unsafe {
     Function::new(c"TF_Dim")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -58,7 +58,7 @@ pub static TF_Dim: Function<
 /// Source: `tensorflow/c/tf_tensor.h:69`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_NewTensor: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         TF_DataType,
         dims: *const i64,
         num_dims: i32,
@@ -80,7 +80,7 @@ pub static TF_NewTensor: Function<
 ///
 /// Source: `tensorflow/c/tf_tensor.h:109`, 2.4 on.
 // SAFETY: the signature is that of the header.
-pub static TF_NumDims: Function<unsafe extern "C" fn(*const TF_Tensor) -> i32> = unsafe {
+pub static TF_NumDims: Function<unsafe extern "C-unwind" fn(*const TF_Tensor) -> i32> = unsafe {
     Function::new(c"TF_NumDims")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
@@ -92,7 +92,7 @@ pub static TF_NumDims: Function<unsafe extern "C" fn(*const TF_Tensor) -> i32> =
 /// Source: `tensorflow/c/tf_tensor.h:105`, 2.11 on.
 // SAFETY: the signature is that of the header.
 pub static TF_SetShape: Function<
-    unsafe extern "C" fn(tensor: *mut TF_Tensor, dims: *const i64, num_dims: i32),
+    unsafe extern "C-unwind" fn(tensor: *mut TF_Tensor, dims: *const i64, num_dims: i32),
 > = unsafe {
     Function::new(c"TF_SetShape")
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
@@ -105,7 +105,7 @@ pub static TF_SetShape: Function<
 /// Source: `tensorflow/c/tf_tensor.h:148`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_TensorBitcastFrom: Function<
-    unsafe extern "C" fn(
+    unsafe extern "C-unwind" fn(
         from: *const TF_Tensor,
         r#type: TF_DataType,
         to: *mut TF_Tensor,
@@ -125,7 +125,7 @@ pub static TF_TensorBitcastFrom: Function<
 /// Source: `tensorflow/c/tf_tensor.h:116`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_TensorByteSize: Function<
-    unsafe extern "C" fn(*const TF_Tensor) -> usize,
+    unsafe extern "C-unwind" fn(*const TF_Tensor) -> usize,
 > = unsafe {
     Function::new(c"TF_TensorByteSize")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -140,7 +140,7 @@ pub static TF_TensorByteSize: Function<
 /// Source: `tensorflow/c/tf_tensor.h:119`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_TensorData: Function<
-    unsafe extern "C" fn(*const TF_Tensor) -> *mut c_void,
+    unsafe extern "C-unwind" fn(*const TF_Tensor) -> *mut c_void,
 > = unsafe {
     Function::new(c"TF_TensorData")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -152,7 +152,7 @@ pub static TF_TensorData: Function<
 ///
 /// Source: `tensorflow/c/tf_tensor.h:79`, 2.17 on.
 // SAFETY: the signature is that of the header.
-pub static TF_TensorDefaultAlignment: Function<unsafe extern "C" fn() -> usize> = unsafe {
+pub static TF_TensorDefaultAlignment: Function<unsafe extern "C-unwind" fn() -> usize> = unsafe {
     Function::new(c"TF_TensorDefaultAlignment")
         .with_availability(&crate::availability::LIKE_TF_TensorDefaultAlignment)
 };
@@ -164,7 +164,7 @@ pub static TF_TensorDefaultAlignment: Function<unsafe extern "C" fn() -> usize> 
 /// Source: `tensorflow/c/tf_tensor.h:122`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_TensorElementCount: Function<
-    unsafe extern "C" fn(tensor: *const TF_Tensor) -> i64,
+    unsafe extern "C-unwind" fn(tensor: *const TF_Tensor) -> i64,
 > = unsafe {
     Function::new(c"TF_TensorElementCount")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -177,7 +177,7 @@ pub static TF_TensorElementCount: Function<
 /// Source: `tensorflow/c/tf_tensor.h:155`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_TensorIsAligned: Function<
-    unsafe extern "C" fn(*const TF_Tensor) -> bool,
+    unsafe extern "C-unwind" fn(*const TF_Tensor) -> bool,
 > = unsafe {
     Function::new(c"TF_TensorIsAligned")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -192,7 +192,7 @@ pub static TF_TensorIsAligned: Function<
 /// Source: `tensorflow/c/tf_tensor.h:96`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_TensorMaybeMove: Function<
-    unsafe extern "C" fn(tensor: *mut TF_Tensor) -> *mut TF_Tensor,
+    unsafe extern "C-unwind" fn(tensor: *mut TF_Tensor) -> *mut TF_Tensor,
 > = unsafe {
     Function::new(c"TF_TensorMaybeMove")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
@@ -205,7 +205,7 @@ pub static TF_TensorMaybeMove: Function<
 /// Source: `tensorflow/c/tf_tensor.h:102`, 2.4 on.
 // SAFETY: the signature is that of the header.
 pub static TF_TensorType: Function<
-    unsafe extern "C" fn(*const TF_Tensor) -> TF_DataType,
+    unsafe extern "C-unwind" fn(*const TF_Tensor) -> TF_DataType,
 > = unsafe {
     Function::new(c"TF_TensorType")
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)

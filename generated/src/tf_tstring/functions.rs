@@ -14,7 +14,7 @@ use sp_runtime::Function;
 /// Source: `tensorflow/c/tf_tstring.h:31`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_StringAssignView: Function<
-    unsafe extern "C" fn(dst: *mut TF_TString, src: *const c_char, size: usize),
+    unsafe extern "C-unwind" fn(dst: *mut TF_TString, src: *const c_char, size: usize),
 > = unsafe {
     Function::new(c"TF_StringAssignView")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -27,7 +27,7 @@ pub static TF_StringAssignView: Function<
 /// Source: `tensorflow/c/tf_tstring.h:28`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_StringCopy: Function<
-    unsafe extern "C" fn(dst: *mut TF_TString, src: *const c_char, size: usize),
+    unsafe extern "C-unwind" fn(dst: *mut TF_TString, src: *const c_char, size: usize),
 > = unsafe {
     Function::new(c"TF_StringCopy")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -39,7 +39,9 @@ pub static TF_StringCopy: Function<
 ///
 /// Source: `tensorflow/c/tf_tstring.h:43`, 2.5 on.
 // SAFETY: the signature is that of the header.
-pub static TF_StringDealloc: Function<unsafe extern "C" fn(tstr: *mut TF_TString)> = unsafe {
+pub static TF_StringDealloc: Function<
+    unsafe extern "C-unwind" fn(tstr: *mut TF_TString),
+> = unsafe {
     Function::new(c"TF_StringDealloc")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
@@ -51,7 +53,7 @@ pub static TF_StringDealloc: Function<unsafe extern "C" fn(tstr: *mut TF_TString
 /// Source: `tensorflow/c/tf_tstring.h:41`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_StringGetCapacity: Function<
-    unsafe extern "C" fn(str: *const TF_TString) -> usize,
+    unsafe extern "C-unwind" fn(str: *const TF_TString) -> usize,
 > = unsafe {
     Function::new(c"TF_StringGetCapacity")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -64,7 +66,7 @@ pub static TF_StringGetCapacity: Function<
 /// Source: `tensorflow/c/tf_tstring.h:34`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_StringGetDataPointer: Function<
-    unsafe extern "C" fn(tstr: *const TF_TString) -> *const c_char,
+    unsafe extern "C-unwind" fn(tstr: *const TF_TString) -> *const c_char,
 > = unsafe {
     Function::new(c"TF_StringGetDataPointer")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -77,7 +79,7 @@ pub static TF_StringGetDataPointer: Function<
 /// Source: `tensorflow/c/tf_tstring.h:39`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_StringGetSize: Function<
-    unsafe extern "C" fn(tstr: *const TF_TString) -> usize,
+    unsafe extern "C-unwind" fn(tstr: *const TF_TString) -> usize,
 > = unsafe {
     Function::new(c"TF_StringGetSize")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -90,7 +92,7 @@ pub static TF_StringGetSize: Function<
 /// Source: `tensorflow/c/tf_tstring.h:37`, 2.5 on.
 // SAFETY: the signature is that of the header.
 pub static TF_StringGetType: Function<
-    unsafe extern "C" fn(str: *const TF_TString) -> TF_TString_Type,
+    unsafe extern "C-unwind" fn(str: *const TF_TString) -> TF_TString_Type,
 > = unsafe {
     Function::new(c"TF_StringGetType")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
@@ -102,7 +104,7 @@ pub static TF_StringGetType: Function<
 ///
 /// Source: `tensorflow/c/tf_tstring.h:26`, 2.5 on.
 // SAFETY: the signature is that of the header.
-pub static TF_StringInit: Function<unsafe extern "C" fn(t: *mut TF_TString)> = unsafe {
+pub static TF_StringInit: Function<unsafe extern "C-unwind" fn(t: *mut TF_TString)> = unsafe {
     Function::new(c"TF_StringInit")
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };

@@ -299,7 +299,7 @@ fn drop_after<D: Device>(device: &D, stream: &D::Stream, buffer: Buffer) -> Resu
     Ok(())
 }
 
-unsafe extern "C" fn drop_buffer(buffer: *mut c_void, _: *mut TF_Status) {
+unsafe extern "C-unwind" fn drop_buffer(buffer: *mut c_void, _: *mut TF_Status) {
     sp_runtime::guard::run_with_default("a staging copy", (), || {
         // SAFETY: `drop_after` passed the box, and the stream calls this function once.
         drop(unsafe { Box::from_raw(buffer.cast::<Buffer>()) });

@@ -14,6 +14,7 @@ use crate::{Access, Result};
 /// - An address that `host_memory_allocate` or `unified_memory_allocate` returns is null, or that of as many bytes as were asked
 ///   for. The host can read and write them until the function that frees them is called.
 /// - A copy that is enqueued accesses the given bytes only, and no more once the function that waits for it has returned.
+/// - The bytes of a copy to the host are initialized then, unless one of the functions has returned an error.
 /// - `host_callback` returns 0 and does not call the function, or takes it and calls it once, after the work before it.
 pub unsafe trait Device:
     StreamExecutor + DeviceFns + TimerFns<Timer = <Self as StreamExecutor>::Timer>

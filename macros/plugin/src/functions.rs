@@ -20,17 +20,21 @@ use crate::Result;
 pub(crate) struct Functions {
     pub get_input: GetInput,
     pub allocate_output: AllocateOutput,
-    pub num_dims: unsafe extern "C" fn(*const TF_Tensor) -> c_int,
-    pub dim: unsafe extern "C" fn(*const TF_Tensor, c_int) -> i64,
-    pub data: unsafe extern "C" fn(*const TF_Tensor) -> *mut c_void,
-    pub delete: unsafe extern "C" fn(*mut TF_Tensor),
+    pub num_dims: unsafe extern "C-unwind" fn(*const TF_Tensor) -> c_int,
+    pub dim: unsafe extern "C-unwind" fn(*const TF_Tensor, c_int) -> i64,
+    pub data: unsafe extern "C-unwind" fn(*const TF_Tensor) -> *mut c_void,
+    pub delete: unsafe extern "C-unwind" fn(*mut TF_Tensor),
     pub forward_input_or_allocate_output: ForwardInputOrAllocateOutput,
     pub set_output: SetOutput,
 }
 
-pub(crate) type GetInput =
-    unsafe extern "C" fn(*mut TF_OpKernelContext, c_int, *mut *mut TF_Tensor, *mut TF_Status);
-pub(crate) type AllocateOutput = unsafe extern "C" fn(
+pub(crate) type GetInput = unsafe extern "C-unwind" fn(
+    *mut TF_OpKernelContext,
+    c_int,
+    *mut *mut TF_Tensor,
+    *mut TF_Status,
+);
+pub(crate) type AllocateOutput = unsafe extern "C-unwind" fn(
     *mut TF_OpKernelContext,
     c_int,
     TF_DataType,
@@ -40,7 +44,7 @@ pub(crate) type AllocateOutput = unsafe extern "C" fn(
     *mut TF_Status,
 ) -> *mut TF_Tensor;
 
-pub(crate) type ForwardInputOrAllocateOutput = unsafe extern "C" fn(
+pub(crate) type ForwardInputOrAllocateOutput = unsafe extern "C-unwind" fn(
     *mut TF_OpKernelContext,
     *const c_int,
     c_int,
@@ -51,7 +55,7 @@ pub(crate) type ForwardInputOrAllocateOutput = unsafe extern "C" fn(
     *mut TF_Status,
 ) -> *mut TF_Tensor;
 pub(crate) type SetOutput =
-    unsafe extern "C" fn(*mut TF_OpKernelContext, c_int, *const TF_Tensor, *mut TF_Status);
+    unsafe extern "C-unwind" fn(*mut TF_OpKernelContext, c_int, *const TF_Tensor, *mut TF_Status);
 
 /// A function as the sp-abi of any release declares it.
 trait WithConstParameters {
@@ -78,7 +82,7 @@ newest!(AllocateOutput, ForwardInputOrAllocateOutput);
 
 macro_rules! older {
     ($($newest:ty: ($($parameter:ty),*);)*) => {$(
-        impl WithConstParameters for unsafe extern "C" fn($($parameter),*) -> *mut TF_Tensor {
+        impl WithConstParameters for unsafe extern "C-unwind" fn($($parameter),*) -> *mut TF_Tensor {
             type Newest = $newest;
 
             fn with_const_parameters(self) -> $newest {

@@ -122,9 +122,9 @@ macro_rules! plugin {
         /// Entry point: registers the kernels.
         #[unsafe(no_mangle)]
         pub extern "C" fn TF_InitKernel() {
-            $crate::kernel::register::<$device>(&PLUGIN_INFO, || {
-                ::std::vec![$($table()),+]
-            })
+            let tables = || ::std::vec![$($table()),+];
+            // SAFETY: `SE_InitPlugin` registers the platform of this type with the same device.
+            unsafe { $crate::kernel::register::<$device>(&PLUGIN_INFO, tables) }
         }
 
         $(

@@ -17,7 +17,7 @@ use crate::release::{FIRST_SUPPORTED, Release, Releases};
 use crate::symbol::find_symbol;
 use crate::variable;
 
-/// A function of the host, looked up by name. `F` is its `unsafe extern "C" fn` type.
+/// A function of the host, looked up by name. `F` is its `unsafe extern "C-unwind" fn` type.
 pub struct Function<F: 'static> {
     info: FunctionInfo,
     older: &'static [OlderSignature<F>],
@@ -55,7 +55,7 @@ impl<F: Copy> Function<F> {
     /// Creates a reference to the function `name`; the lookup happens on first use.
     ///
     /// # Safety
-    /// - `F` is an `unsafe extern "C" fn` type.
+    /// - `F` is an `unsafe extern "C-unwind" fn` type.
     /// - Every host declares `name` with that signature, except for the signatures that the other
     ///   constructors of this type add.
     pub const unsafe fn new(name: &'static CStr) -> Self {
@@ -276,7 +276,8 @@ mod tests {
     #[test]
     fn finds_and_calls_exported_function() {
         // SAFETY: this is the signature that POSIX gives getpid.
-        let getpid: Function<unsafe extern "C" fn() -> i32> = unsafe { Function::new(c"getpid") };
+        let getpid: Function<unsafe extern "C-unwind" fn() -> i32> =
+            unsafe { Function::new(c"getpid") };
         let getpid = getpid.get().unwrap();
         // SAFETY: getpid takes no arguments and has no preconditions.
         let found = unsafe { getpid() };
@@ -286,7 +287,8 @@ mod tests {
     #[test]
     fn error_names_absent_function() {
         // SAFETY: no library exports the name, so the function is never called.
-        let none: Function<unsafe extern "C" fn()> = unsafe { Function::new(c"TF_NoSuchThing") };
+        let none: Function<unsafe extern "C-unwind" fn()> =
+            unsafe { Function::new(c"TF_NoSuchThing") };
         let unavailable = none.get().unwrap_err();
         assert_eq!(
             unavailable.to_string(),
@@ -297,7 +299,8 @@ mod tests {
     #[test]
     fn unstable_function_is_unavailable_if_release_is_not_stated() {
         // SAFETY: this is the signature that POSIX gives getpid.
-        let getpid: Function<unsafe extern "C" fn() -> i32> = unsafe { Function::new(c"getpid") };
+        let getpid: Function<unsafe extern "C-unwind" fn() -> i32> =
+            unsafe { Function::new(c"getpid") };
         let getpid = getpid.with_unstable_signature(Release::new(2, 21), "unistd.h", "int32_t()");
         let unavailable = getpid.check_available().unwrap_err().to_string();
         assert!(unavailable.starts_with("getpid may have"), "{unavailable}");
@@ -311,7 +314,8 @@ mod tests {
     fn error_names_exporting_wheels_and_replacement() {
         static NOWHERE: Availability = Availability(&[]);
         // SAFETY: no library exports the name, so the function is never called.
-        let none: Function<unsafe extern "C" fn()> = unsafe { Function::new(c"TF_NoSuchThing") };
+        let none: Function<unsafe extern "C-unwind" fn()> =
+            unsafe { Function::new(c"TF_NoSuchThing") };
         let none = none
             .with_availability(&NOWHERE)
             .with_replacement("TF_Other");

@@ -3,11 +3,15 @@
 //! A slot with a status reports the panic there. A slot without one returns its default return value, and
 //! the panic becomes a line in the log. The process's panic hook runs before that; Rust's own hook ignores
 //! a stderr that cannot be written.
+//!
+//! A C++ exception that leaves a function of the host is treated alike on x86-64 Linux, and aborts the process elsewhere
+//! (`exception.rs`). A function of the host must have the ABI `"C-unwind"` for that, as those of sp-abi have.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::{Error, Result};
+use crate::exception;
 use crate::payload::drop_payload;
 use crate::report;
 use crate::status::{self, RawStatus};
@@ -32,31 +36,38 @@ pub unsafe fn run_with_status(
 /// Runs a slot that cannot report. After a panic it returns `default` and writes a line to the log.
 #[inline]
 pub fn run_with_default<T>(slot: &str, default: T, body: impl FnOnce() -> T) -> T {
-    match catch_unwind(AssertUnwindSafe(body)) {
+    match catch(slot, body) {
         Ok(value) => value,
-        Err(payload) => {
-            log_panic(slot, payload);
+        Err(error) => {
+            log(&error);
             default
         }
     }
 }
 
-/// Runs `body`; a panic becomes an error that names `slot`.
+/// Runs `body`; a panic or a C++ exception becomes an error that names `slot`.
 ///
 /// # Errors
-/// Returns the error of `body`, or one with the code `INTERNAL` if `body` panics.
+/// Returns the error of `body`, one with the code `INTERNAL` if `body` panics, or the error of the exception: with the code
+/// `RESOURCE_EXHAUSTED` for `std::bad_alloc`.
 #[inline]
 pub fn catch_panic<T>(slot: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(result) => result,
+    catch(slot, body)?
+}
+
+#[inline]
+fn catch<T>(slot: &str, body: impl FnOnce() -> T) -> Result<T> {
+    match catch_unwind(AssertUnwindSafe(|| exception::catch(body))) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(exception)) => Err(exception.into_error(slot)),
         Err(payload) => Err(panic_error(slot, payload)),
     }
 }
 
 // `#[cold]` and a function of its own: a slot's code is a few instructions, and panics are rare.
 #[cold]
-fn log_panic(slot: &str, payload: Box<dyn Any + Send>) {
-    report!(Error, "{}", panic_error(slot, payload));
+fn log(error: &Error) {
+    report!(Error, "{error}");
 }
 
 #[cold]

@@ -320,7 +320,8 @@ pub fn is_cuda_build() -> Option<bool> {
         let found = symbol::find_symbol(c"_ZN10tensorflow19IsGoogleCudaEnabledEv")?;
         // SAFETY: the mangled name states that the function has no parameters, and each release declares it with the result
         // `bool`, which the C++ ABI returns as C does.
-        let is_enabled: unsafe extern "C" fn() -> bool = unsafe { std::mem::transmute(found) };
+        let is_enabled: unsafe extern "C-unwind" fn() -> bool =
+            unsafe { std::mem::transmute(found) };
         // SAFETY: the function returns a constant, and has no preconditions.
         Some(unsafe { is_enabled() })
     })
@@ -329,7 +330,8 @@ pub fn is_cuda_build() -> Option<bool> {
 fn version() -> Option<String> {
     let version = symbol::find_symbol(c"TF_Version")?;
     // SAFETY: tensorflow/c/c_api.h declares TF_Version with this signature in every release.
-    let version: unsafe extern "C" fn() -> *const c_char = unsafe { std::mem::transmute(version) };
+    let version: unsafe extern "C-unwind" fn() -> *const c_char =
+        unsafe { std::mem::transmute(version) };
     // SAFETY: TF_Version takes no arguments and has no preconditions.
     let text = unsafe { version() };
     // SAFETY: `text` is not null, so it is TensorFlow's static version string.

@@ -14,6 +14,7 @@ pub mod availability;
 pub mod c_header;
 pub mod declarations;
 mod error;
+mod exception;
 pub mod exit;
 pub mod fork;
 mod function;

@@ -104,7 +104,7 @@ macro_rules! functions {
     ($($field:ident: $symbol:literal = fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
         /// Functions of Python's stable ABI.
         struct Functions {
-            $($field: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
+            $($field: unsafe extern "C-unwind" fn($($argument),*) $(-> $result)?,)*
         }
 
         impl Functions {
@@ -114,7 +114,7 @@ macro_rules! functions {
                     let $field = find_symbol($symbol)?;
                     // SAFETY: Python's documentation states this signature of the function, as part of its stable ABI.
                     let $field = unsafe {
-                        std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) $(-> $result)?>($field)
+                        std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn($($argument),*) $(-> $result)?>($field)
                     };
                 )*
                 Some(Self { $($field),* })

@@ -17,19 +17,19 @@ pub struct RawStatus {
 
 // The functions for the conversion are declared here, since sp-abi, which has them too, depends on this crate.
 // SAFETY: tensorflow/c/tf_status.h declares the function with this signature in every release.
-static NEW: Function<unsafe extern "C" fn() -> *mut RawStatus> =
+static NEW: Function<unsafe extern "C-unwind" fn() -> *mut RawStatus> =
     unsafe { Function::new(c"TF_NewStatus") };
 // SAFETY: tensorflow/c/tf_status.h declares the function with this signature in every release.
-static DELETE: Function<unsafe extern "C" fn(*mut RawStatus)> =
+static DELETE: Function<unsafe extern "C-unwind" fn(*mut RawStatus)> =
     unsafe { Function::new(c"TF_DeleteStatus") };
 // SAFETY: tensorflow/c/tf_status.h declares the function with this signature in every release.
-static SET: Function<unsafe extern "C" fn(*mut RawStatus, Code, *const c_char)> =
+static SET: Function<unsafe extern "C-unwind" fn(*mut RawStatus, Code, *const c_char)> =
     unsafe { Function::new(c"TF_SetStatus") };
 // SAFETY: tensorflow/c/tf_status.h declares the function with this signature in every release.
-static GET_CODE: Function<unsafe extern "C" fn(*const RawStatus) -> Code> =
+static GET_CODE: Function<unsafe extern "C-unwind" fn(*const RawStatus) -> Code> =
     unsafe { Function::new(c"TF_GetCode") };
 // SAFETY: tensorflow/c/tf_status.h declares the function with this signature in every release.
-static MESSAGE: Function<unsafe extern "C" fn(*const RawStatus) -> *const c_char> =
+static MESSAGE: Function<unsafe extern "C-unwind" fn(*const RawStatus) -> *const c_char> =
     unsafe { Function::new(c"TF_Message") };
 
 /// A status object that the plugin owns, to pass to functions that report through one.

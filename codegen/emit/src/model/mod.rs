@@ -7,6 +7,7 @@ pub mod docs;
 pub mod epochs;
 pub mod exports;
 pub mod features;
+pub mod host_callbacks;
 pub mod item_releases;
 pub mod offsets;
 pub mod older_signatures;

@@ -93,7 +93,7 @@ fn print_adapter(function: &str, older: &OlderSignature<'_>, newest: &Signature)
     let comment = safety("the caller guarantees the arguments, which are passed on unchanged.");
     quote! {
         #[doc = #doc]
-        unsafe extern "C" fn #adapter(#(#params),*) #ret {
+        unsafe extern "C-unwind" fn #adapter(#(#params),*) #ret {
             #(let _ = #unused;)*
             let older = epochs::#module::#name.get();
             let older = older.expect("the lookup found it when it chose this adapter");

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use super::doc::print_doc;
-use super::ty::{InScope, print_function_type};
+use super::ty::{InScope, print_function_type, print_host_function_type};
 use crate::model::item_releases::ItemReleases;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -92,7 +92,10 @@ fn import(
         exports.describe(&item.symbol),
     ];
     let doc = print_doc(&doc_text(item, line, facts), &item.loc, release_text);
-    let (name, ty) = (ident(name), print_function_type(&item.signature, &InScope));
+    let (name, ty) = (
+        ident(name),
+        print_host_function_type(&item.signature, &InScope),
+    );
     let symbol = Literal::c_string(&CString::new(item.symbol.as_str()).unwrap_or_default());
     let availability = availability::builder_call(&item.symbol, exports);
     let replacement = replacement(item);

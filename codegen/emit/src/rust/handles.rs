@@ -1,7 +1,7 @@
 //! Opaque types, aliases and callback types.
 
 use super::doc::print_doc;
-use super::ty::{InScope, print_function_type, print_type};
+use super::ty::{InScope, print_function_type, print_host_function_type, print_type};
 use crate::model::item_releases::ItemReleases;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,6 +9,7 @@ use sp_expand::ident;
 use sp_ir::{Alias, Callback, Handle, Item, Items};
 
 use crate::model::context::Context;
+use crate::model::host_callbacks::host_callbacks;
 use crate::model::parameter_docs;
 
 /// Emits the handles of an API.
@@ -42,10 +43,18 @@ pub fn emit_callbacks(context: &Context<'_>) -> TokenStream {
 
 /// Prints the callback types among `items`.
 pub fn print_callbacks(items: &Items, releases: &dyn ItemReleases) -> TokenStream {
+    let of_host = host_callbacks(items);
+    let print_type = |name: &str, item: &Callback| match of_host.contains(name) {
+        true => print_host_function_type(&item.signature, &InScope),
+        false => print_function_type(&item.signature, &InScope),
+    };
     items
         .iter()
         .filter_map(|(name, item)| match item {
-            Item::Callback(item) => Some(callback(name, item, releases.release_text(name, ""))),
+            Item::Callback(item) => {
+                let (ty, releases) = (print_type(name, item), releases.release_text(name, ""));
+                Some(callback(name, item, ty, releases))
+            }
             _ => None,
         })
         .collect()
@@ -92,7 +101,7 @@ fn alias(name: &str, item: &Alias, releases: &str) -> TokenStream {
     quote!(#doc pub type #name = #ty;)
 }
 
-fn callback(name: &str, item: &Callback, releases: &str) -> TokenStream {
+fn callback(name: &str, item: &Callback, ty: TokenStream, releases: &str) -> TokenStream {
     let line = "A callback that the other side passes; it may be null.";
     let first = item.doc.as_deref().unwrap_or(line);
     let text = match parameter_docs::describe(&item.signature) {
@@ -100,6 +109,6 @@ fn callback(name: &str, item: &Callback, releases: &str) -> TokenStream {
         None => first.to_owned(),
     };
     let doc = print_doc(&text, &item.loc, releases);
-    let (name, ty) = (ident(name), print_function_type(&item.signature, &InScope));
+    let name = ident(name);
     quote!(#doc pub type #name = Option<#ty>;)
 }

@@ -68,8 +68,18 @@ pub fn print_type(ty: &Type, paths: &dyn Paths) -> TokenStream {
 }
 
 /// Prints `unsafe extern "C" fn(name: type, ..) -> type`, without the `Option` of a pointer that
-/// may be null.
+/// may be null. The plugin implements the function.
 pub fn print_function_type(signature: &Signature, paths: &dyn Paths) -> TokenStream {
+    print_with_abi("C", signature, paths)
+}
+
+/// Prints `unsafe extern "C-unwind" fn(name: type, ..) -> type`, the type of a function that the host implements: it is
+/// C++, so an exception may leave it.
+pub fn print_host_function_type(signature: &Signature, paths: &dyn Paths) -> TokenStream {
+    print_with_abi("C-unwind", signature, paths)
+}
+
+fn print_with_abi(abi: &str, signature: &Signature, paths: &dyn Paths) -> TokenStream {
     let params = signature.params.iter().map(|param| {
         let ty = print_param_type(param, paths);
         if param.name.is_empty() {
@@ -79,7 +89,7 @@ pub fn print_function_type(signature: &Signature, paths: &dyn Paths) -> TokenStr
         quote!(#name: #ty)
     });
     let ret = print_return(&signature.ret, paths);
-    quote!(unsafe extern "C" fn(#(#params),*) #ret)
+    quote!(unsafe extern #abi fn(#(#params),*) #ret)
 }
 
 /// Prints a parameter's type. An array decays to a pointer, as in C.

@@ -238,7 +238,7 @@ fn adapter_omits_added_flag() {
     let text = emit_with_older(vec![n()], vec![n(), param("check", Type::Bool)]);
     assert_contains(
         &text,
-        "unsafe extern \"C\" fn TF_Put_v2_9(n: usize, check: bool) {",
+        "unsafe extern \"C-unwind\" fn TF_Put_v2_9(n: usize, check: bool) {",
     );
     assert_contains(&text, "unsafe { older(n) }");
     assert_contains(&text, "adapter: Some(TF_Put_v2_9)");

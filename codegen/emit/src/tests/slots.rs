@@ -219,3 +219,31 @@ fn rejects_slot_of_named_callback_type() {
         "SP_Table.run: its type is the callback `SP_Run`",
     );
 }
+
+#[test]
+fn exception_may_leave_function_of_host_but_not_that_of_plugin() {
+    let callback = || {
+        Item::Callback(Callback {
+            doc: None,
+            signature: Signature {
+                params: vec![],
+                ret: Type::Void,
+                ret_transfer: None,
+            },
+            loc: loc(),
+        })
+    };
+    let run = param("run", named("SP_Run"));
+    let mut demo = demo_api(vec![slot("start", vec![device(), run], Type::Void)]);
+    demo.items.insert("SP_Run".into(), callback());
+    demo.items.insert("SP_Other".into(), callback());
+    let files = emit(&[status_api(), demo]).unwrap();
+    let callbacks = flat(&files, "src/demo/callbacks.rs");
+    assert_contains(
+        &callbacks,
+        "SP_Run = Option<unsafe extern \"C-unwind\" fn()>",
+    );
+    assert_contains(&callbacks, "SP_Other = Option<unsafe extern \"C\" fn()>");
+    let shims = flat(&files, "src/demo/shims.rs");
+    assert_contains(&shims, "pub unsafe extern \"C\" fn start");
+}

@@ -3,6 +3,7 @@
 //! Such a kernel expands to a call of the op's macro, which calls [`attribute`] with the op's definition.
 
 use super::definition::Definition;
+use super::registrations::OwnOp;
 use super::{expand, expand_item, parse_arguments};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -60,6 +61,13 @@ pub fn attribute(input: TokenStream) -> syn::Result<TokenStream> {
     expand_item(custom.item, |function, errors| {
         let arguments = parse_arguments(quote!(#name #arguments), errors)?;
         let op = Definition::new(op.as_ref()?);
-        expand(&op, Some(path), &arguments, function, errors)
+        let definition = &custom.definition;
+        expand(
+            &op,
+            Some(OwnOp { path, definition }),
+            &arguments,
+            function,
+            errors,
+        )
     })
 }

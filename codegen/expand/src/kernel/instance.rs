@@ -184,9 +184,11 @@ impl Registrations<'_> {
             Meaning::Context => match ty {
                 Type::Reference(it) => {
                     let context = &it.elem;
-                    quote_spanned!(span=> &<#context>::from_call(#call)?)
+                    quote_spanned!(span=> &<#context as ::sp_plugin::kernel::ContextParameter<'_>>::from_call(#call)?)
                 }
-                _ => quote_spanned!(span=> <#ty>::from_call(#call)?),
+                _ => {
+                    quote_spanned!(span=> <#ty as ::sp_plugin::kernel::ContextParameter<'_>>::from_call(#call)?)
+                }
             },
         }
     }

@@ -26,7 +26,7 @@ pub(crate) use nearest::nearest;
 use print::{print_table, table_name};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use registrations::Registrations;
+use registrations::{OwnOp, Registrations};
 use resolve::resolve;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
@@ -94,7 +94,7 @@ fn expand_item(
 /// Returns the body of the hidden function, or `None` if there are errors.
 fn expand(
     op: &Definition,
-    path: Option<&Path>,
+    own: Option<OwnOp<'_>>,
     arguments: &Arguments,
     function: &mut Function,
     errors: &mut Vec<syn::Error>,
@@ -110,7 +110,7 @@ fn expand(
     errors.is_empty().then(|| {
         Registrations {
             op,
-            path,
+            own,
             arguments,
             function,
             resolved,

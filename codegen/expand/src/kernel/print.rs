@@ -5,7 +5,7 @@ use super::definition::{ArgumentDefinition, AttributeDefinition};
 use super::element::data_type_of;
 use super::function::{Function, Parameter};
 use super::instance::{Instance, find_instances};
-use super::registrations::{Choice, Registrations, choices};
+use super::registrations::{Choice, OwnOp, Registrations, choices};
 use super::resolve::{Meaning, ResolvedTypes, types_message};
 use super::value::{
     c_string, is_in_every_host, print_attribute, print_count, print_ignored_host, print_kind,
@@ -76,8 +76,8 @@ impl Registrations<'_> {
     fn print_op(&self) -> TokenStream {
         let (name, releases) = (c_string(&self.op.name), print_releases(&self.op.releases));
         let attributes = self.op.attributes.iter().map(print_attribute);
-        let definition = match self.path {
-            Some(path) => quote! {
+        let definition = match self.own {
+            Some(OwnOp { path, .. }) => quote! {
                 ::core::option::Option::Some(<#path as ::sp_plugin::op::DefinedOp>::DEFINITION)
             },
             None => quote!(::core::option::Option::None),
@@ -164,7 +164,8 @@ impl Registrations<'_> {
                 .filter(|(ty, _)| data_type_of(ty).is_none());
             unknown.filter_map(|(ty, _)| self.print_type_check(list.attribute, ty))
         });
-        parameters.chain(unknown).collect()
+        let own = self.own.map(print_definition_check);
+        parameters.chain(unknown).chain(own).collect()
     }
 
     fn print_state_check(&self, ty: &Type) -> TokenStream {
@@ -295,6 +296,16 @@ impl Registrations<'_> {
             }
         };
         arguments.iter().enumerate().map(print).collect()
+    }
+}
+
+/// Prints the check that the path's type, which is registered, is the op of the path's macro, by which parameters are checked.
+fn print_definition_check(OwnOp { path, definition }: OwnOp<'_>) -> TokenStream {
+    quote_spanned! {path.span()=>
+        const _: () = ::core::assert!(
+            __expansion::is_equal(<#path as ::sp_plugin::op::DefinedOp>::TEXT, #definition),
+            "the type and the macro of this name are of different ops"
+        );
     }
 }
 

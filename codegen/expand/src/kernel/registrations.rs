@@ -8,16 +8,25 @@ use super::resolve::{Meaning, Resolved, ResolvedTypes};
 use proc_macro2::TokenStream;
 use quote::quote;
 use sp_ops::{ArgumentType, ElementType, ReleaseSet};
-use syn::{Path, Type};
+use syn::{LitStr, Path, Type};
 
 /// A checked kernel, from which its registrations are printed.
 pub struct Registrations<'a> {
     pub op: &'a Definition,
-    /// The path of an op that the plugin defines.
-    pub path: Option<&'a Path>,
+    /// The op, if the plugin defines it.
+    pub own: Option<OwnOp<'a>>,
     pub arguments: &'a Arguments,
     pub function: &'a Function,
     pub resolved: &'a Resolved<'a>,
+}
+
+/// An op that the plugin defines.
+#[derive(Clone, Copy)]
+pub struct OwnOp<'a> {
+    /// The path of the op's type, which its macro has too.
+    pub path: &'a Path,
+    /// The definition that the macro passes on.
+    pub definition: &'a LitStr,
 }
 
 /// One choice of types, in the order of the listed type attributes.

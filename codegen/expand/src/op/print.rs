@@ -45,8 +45,11 @@ impl Printed<'_> {
             #visibility enum #name {}
 
             #(#conditions)*
-            impl ::sp_plugin::op::DefinedOp for #name {
+            // SAFETY: both are printed from one definition.
+            #[allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+            unsafe impl ::sp_plugin::op::DefinedOp for #name {
                 const DEFINITION: &'static ::sp_plugin::op::OpDefinition = &#definition;
+                const TEXT: &'static str = #table;
 
                 #infer
             }

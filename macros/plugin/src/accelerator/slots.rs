@@ -17,8 +17,8 @@ use crate::{
     Allocator, Description, Device, Error, HostAddressable, InPlace, MemoryAccess, Result,
 };
 
-// SAFETY: `HostMemory` is as long as it states. The layer keeps the memory of a copy until the queue reports the copy as
-// complete, and its callback is a box that is called once.
+// SAFETY: `HostMemory` is as long as it states, and initialized. The layer keeps the memory of a copy until the queue reports
+// the copy as complete, and its callback is a box that is called once.
 unsafe impl<A: Accelerator> Device for AcceleratorDevice<A> {
     type Access = InPlace;
 

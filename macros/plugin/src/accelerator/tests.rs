@@ -343,7 +343,7 @@ fn timer_measures_in_order_of_stream() {
 /// Calls of [`count_call`], by argument.
 static CALLS: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
 
-unsafe extern "C" fn count_call(argument: *mut c_void, _: *mut TF_Status) {
+unsafe extern "C-unwind" fn count_call(argument: *mut c_void, _: *mut TF_Status) {
     CALLS[argument as usize].fetch_add(1, Ordering::SeqCst);
 }
 

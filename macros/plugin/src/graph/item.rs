@@ -16,8 +16,9 @@ use sp_runtime::{Function, Status};
 use super::{Functions, Graph, Inference, Properties, buffer};
 use crate::{Error, Result, limit};
 
-type Size = unsafe extern "C" fn(*const TF_GrapplerItem, *mut i32, *mut usize, *mut TF_Status);
-type List = unsafe extern "C" fn(
+type Size =
+    unsafe extern "C-unwind" fn(*const TF_GrapplerItem, *mut i32, *mut usize, *mut TF_Status);
+type List = unsafe extern "C-unwind" fn(
     *const TF_GrapplerItem,
     *mut *mut c_char,
     *mut usize,

@@ -18,8 +18,9 @@ use super::buffer;
 use crate::proto::{self, Value};
 use crate::{Error, Result, limit};
 
-type Size = unsafe extern "C" fn(*mut TF_GraphProperties, *const c_char, *mut i32, *mut TF_Status);
-type List = unsafe extern "C" fn(
+type Size =
+    unsafe extern "C-unwind" fn(*mut TF_GraphProperties, *const c_char, *mut i32, *mut TF_Status);
+type List = unsafe extern "C-unwind" fn(
     *mut TF_GraphProperties,
     *const c_char,
     *mut *mut TF_Buffer,

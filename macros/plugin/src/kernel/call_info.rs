@@ -8,6 +8,8 @@ use sp_abi::kernels::{TF_OpKernelContext, TF_StepId};
 
 use super::call::Call;
 use super::context::c_index;
+use super::device_context::ContextParameter;
+use super::sealed::Sealed;
 use super::status::with_status;
 use super::temporary::Temporary;
 use crate::{Element, Error, Result};
@@ -18,15 +20,15 @@ pub struct CallInfo<'c> {
     call: &'c Call<'c>,
 }
 
-impl<'c> CallInfo<'c> {
-    /// Returns the description of a call.
-    ///
-    /// # Errors
-    /// Returns no error: the signature is that of all parameters under `#[context]`.
-    pub fn from_call(call: &'c Call<'c>) -> Result<Self> {
+impl Sealed for CallInfo<'_> {}
+
+impl<'c> ContextParameter<'c> for CallInfo<'c> {
+    fn from_call(call: &'c Call<'c>) -> Result<Self> {
         Ok(Self { call })
     }
+}
 
+impl<'c> CallInfo<'c> {
     /// Allocates host memory for a tensor of this shape, which is freed when the value is dropped.
     ///
     /// # Errors

@@ -64,7 +64,8 @@ const fn contains(list: &[&str], text: &str) -> bool {
     false
 }
 
-const fn is_equal(left: &str, right: &str) -> bool {
+/// Returns true if the texts are equal.
+pub const fn is_equal(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let mut index = 0;
     while index < left.len() && index < right.len() && left[index] == right[index] {

@@ -3,6 +3,7 @@
 use sp_abi::kernels::TF_OpKernelContext;
 
 use super::call::Call;
+use super::sealed::Sealed;
 use super::temporary::Temporary;
 use crate::{Device, Element, Result};
 
@@ -13,12 +14,24 @@ pub struct Context<'c, D: Device> {
     stream: &'c D::Stream,
 }
 
-impl<'c, D: Device> Context<'c, D> {
+/// A parameter of a kernel with `#[context]`.
+// Sealed, since the call yields inputs of any type, and outputs any number of times.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a parameter for the context of a call",
+    note = "`&Context<'_, D>` is the device and the stream, `&CallInfo<'_>` node, step and memory spaces"
+)]
+pub trait ContextParameter<'c>: Sized + Sealed {
     /// Returns the context of a call.
     ///
     /// # Errors
     /// Returns an error if the call runs on another device.
-    pub fn from_call(call: &'c Call<'c>) -> Result<Self> {
+    fn from_call(call: &'c Call<'c>) -> Result<Self>;
+}
+
+impl<D: Device> Sealed for Context<'_, D> {}
+
+impl<'c, D: Device> ContextParameter<'c> for Context<'c, D> {
+    fn from_call(call: &'c Call<'c>) -> Result<Self> {
         let (device, stream) = call.device::<D>()?;
         Ok(Self {
             call,
@@ -26,7 +39,9 @@ impl<'c, D: Device> Context<'c, D> {
             stream,
         })
     }
+}
 
+impl<'c, D: Device> Context<'c, D> {
     /// Returns the device.
     pub fn device(&self) -> &'c D {
         self.device

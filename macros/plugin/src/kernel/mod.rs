@@ -54,7 +54,7 @@ pub(crate) use call::Operation;
 pub use call_info::CallInfo;
 pub(crate) use calls::{first_table, has_label, is_registered, may_replace}; // since 2.6
 pub use calls::{report, write_calls};
-pub use device_context::Context;
+pub use device_context::{Context, ContextParameter};
 pub use device_output::{DeviceForwarded, DeviceOut};
 pub use function_name::FunctionName; // since 2.11
 pub use input::{
@@ -92,7 +92,7 @@ mod sealed {
 pub mod expansion {
     pub use super::attribute::{check_state_available, prepare, variant_of};
     pub use super::call::{Call, InputSource, OutputTarget};
-    pub use super::check::{has_allowed_values, has_attributes, is_allowed};
+    pub use super::check::{has_allowed_values, has_attributes, is_allowed, is_equal};
     pub use super::spec::{
         ArgumentSpec, AttributeSpec, Constraint, Count, DefaultValue, KernelTable, OpSpec, Options,
         ParameterSpec, State, concat,

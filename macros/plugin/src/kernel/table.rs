@@ -12,9 +12,10 @@ use super::rejected; // since 2.6
 use super::spec::{Constraint, Kernel};
 use super::{calls, compare, driver};
 use crate::functions::functions;
+use crate::op::{self, OpDefinition};
 use crate::platform::{self, PluginInfo};
 use crate::python; // since 2.6
-use crate::{Device, Error, Result, op, settings};
+use crate::{Device, Error, Result, settings};
 
 /// Difference in priority between the kernels of a table and those of the next table.
 const TABLE_PRIORITY: i32 = 1000;
@@ -33,7 +34,13 @@ struct Registration {
 /// A kernel that this host cannot run is left out before it can take the place of another one. Of the
 /// others, a kernel of a later table is left out if one of an earlier table serves all of its nodes. What
 /// TensorFlow rejects is reported and left out.
-pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<&'static Kernel>>) {
+///
+/// # Safety
+/// - Each device of the type that `info` states is a `D` of this library: kernels find the device by its stream.
+pub unsafe fn register<D: Device>(
+    info: &PluginInfo,
+    tables: impl FnOnce() -> Vec<Vec<&'static Kernel>>,
+) {
     guard::run_with_default("TF_InitKernel", (), || {
         let host = Host::get_or_decide(&info.requirements(), &sp_abi::KNOWN_RELEASES, Vec::new);
         // The reason why a host is declined was reported with the device, which it does not get.
@@ -126,12 +133,47 @@ impl Registration {
 
 /// Registers the ops that the plugin defines, and removes the kernels of those that cannot be registered.
 fn define_ops(tables: &mut [Vec<&'static Kernel>]) {
-    let definitions = tables.iter().flatten().filter_map(|it| it.op.definition);
-    let definitions: BTreeMap<&CStr, _> = definitions.map(|it| (it.name(), it)).collect();
+    let definitions = first_definitions(tables);
+    remove_other_definitions(tables, &definitions);
     let definitions: Vec<_> = definitions.into_values().collect();
     let registered = op::register(&definitions);
     let has_op = |it: &&Kernel| it.op.definition.is_none() || registered.contains(&it.op());
     tables.iter_mut().for_each(|table| table.retain(has_op));
+}
+
+/// Returns the first definition of each op.
+fn first_definitions(
+    tables: &[Vec<&'static Kernel>],
+) -> BTreeMap<&'static CStr, &'static OpDefinition> {
+    let mut first = BTreeMap::new();
+    for definition in tables.iter().flatten().filter_map(|it| it.op.definition) {
+        first.entry(definition.name()).or_insert(definition);
+    }
+    first
+}
+
+/// Removes the kernels of a second op of one name: they would read tensors of the first one by another definition.
+fn remove_other_definitions(
+    tables: &mut [Vec<&'static Kernel>],
+    definitions: &BTreeMap<&'static CStr, &'static OpDefinition>,
+) {
+    let mut reported = BTreeSet::new();
+    let mut is_first = |kernel: &&'static Kernel| {
+        let name = kernel.op();
+        let (first, own) = (definitions.get(name), kernel.op.definition);
+        let is_same = own.zip(first).is_none_or(|(own, first)| own.is_same(first));
+        if !is_same && reported.insert(name) {
+            let name = name.to_string_lossy();
+            sp_runtime::report!(
+                Warn,
+                "{name} has kernels for two definitions; those of the second one are not registered"
+            );
+        }
+        is_same
+    };
+    tables
+        .iter_mut()
+        .for_each(|table| table.retain(&mut is_first));
 }
 
 /// Returns the kernels that this host can run, and reports the ops that are left without one.
@@ -230,5 +272,85 @@ fn report_ambiguous(registrations: &[Registration]) {
                 "{first} and {second} serve the same nodes with the same priority; TensorFlow runs neither there"
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sp_runtime::Releases;
+
+    use super::*;
+    use crate::kernel::spec::{KernelTable, OpSpec, Options};
+    use crate::op::{DefinedOp, Shape, ShapeContext};
+
+    /// Declares an op `Scale` with an input of this type, and a table with a kernel of it.
+    macro_rules! scale {
+        ($name:ident: $input:literal) => {
+            struct $name;
+
+            // SAFETY: no kernel reads the text.
+            unsafe impl DefinedOp for $name {
+                const DEFINITION: &'static OpDefinition =
+                    &OpDefinition::new::<Self>(c"Scale", [&[$input], &[], &[]], [false; 4], None);
+                const TEXT: &'static str = "";
+
+                fn infer(_: &ShapeContext<'_>) -> Result<Vec<Vec<Shape>>> {
+                    Ok(Vec::new())
+                }
+            }
+
+            impl KernelTable for $name {
+                fn kernels() -> &'static [Kernel] {
+                    static OP: OpSpec = OpSpec {
+                        name: c"Scale",
+                        releases: &[Releases::ALL],
+                        attributes: &[],
+                        definition: Some($name::DEFINITION),
+                    };
+                    static OPTIONS: Options = Options {
+                        priority: 0,
+                        label: None,
+                        releases: Releases::ALL,
+                        needs: &[],
+                        attribute_checks: &[],
+                        configure: None,
+                        is_asynchronous: false,
+                        device: None,
+                    };
+                    // SAFETY: nobody calls the functions, which read no argument.
+                    static KERNELS: [Kernel; 1] = [unsafe {
+                        Kernel::new::<$name, 0>(
+                            &OP,
+                            &[],
+                            [&[], &[]],
+                            &OPTIONS,
+                            (|_| Ok(Box::new(())), |_| Ok(())),
+                        )
+                    }];
+                    &KERNELS
+                }
+            }
+        };
+    }
+
+    scale!(OfFloats: c"x: float");
+    scale!(AgainOfFloats: c"x: float");
+    scale!(OfDoubles: c"x: double");
+
+    #[test]
+    fn kernels_of_second_definition_of_an_op_are_removed() {
+        let [floats, again, doubles] = [
+            &OfFloats::kernels()[0],
+            &AgainOfFloats::kernels()[0],
+            &OfDoubles::kernels()[0],
+        ];
+        let mut tables = [vec![floats], vec![doubles, again], vec![doubles]];
+        let definitions = first_definitions(&tables);
+        assert!(definitions[c"Scale"].is_same(OfFloats::DEFINITION));
+        remove_other_definitions(&mut tables, &definitions);
+        let is_left =
+            |table: &Vec<&Kernel>, kernel| table.iter().any(|it| std::ptr::eq(*it, kernel));
+        assert!(is_left(&tables[0], floats) && is_left(&tables[1], again));
+        assert_eq!(tables.map(|it| it.len()), [1, 1, 0]);
     }
 }

@@ -22,8 +22,8 @@ impl HostElement for Text {
     type Tensor<'c> = Strings;
 }
 
-type GetData = unsafe extern "C" fn(*const TF_TString) -> *const c_char;
-type GetSize = unsafe extern "C" fn(*const TF_TString) -> usize;
+type GetData = unsafe extern "C-unwind" fn(*const TF_TString) -> *const c_char;
+type GetSize = unsafe extern "C-unwind" fn(*const TF_TString) -> usize;
 
 /// A tensor of strings in host memory.
 pub struct Strings {
@@ -161,7 +161,7 @@ pub struct OutStrings<'c> {
     tensor: Tensor,
     start: NonNull<TF_TString>,
     len: usize,
-    copy: unsafe extern "C" fn(*mut TF_TString, *const c_char, usize),
+    copy: unsafe extern "C-unwind" fn(*mut TF_TString, *const c_char, usize),
     call: PhantomData<&'c ()>,
 }
 

@@ -13,9 +13,16 @@ use crate::Result;
 pub(super) type InferFunction = unsafe extern "C" fn(*mut TF_ShapeInferenceContext, *mut RawStatus);
 
 /// An op that the plugin defines: implemented by the expansion of `#[op(..)]`.
-pub trait DefinedOp: 'static {
-    /// The definition.
+///
+/// # Safety
+/// - [`TEXT`](Self::TEXT) states the op of [`DEFINITION`](Self::DEFINITION): kernels read and write tensors by it.
+pub unsafe trait DefinedOp: 'static {
+    /// The definition, as TensorFlow gets it.
     const DEFINITION: &'static OpDefinition;
+
+    /// The definition, as the op's macro passes it to `#[kernel(..)]`.
+    #[doc(hidden)]
+    const TEXT: &'static str;
 
     /// Returns the shapes of each output: one, or those of a list.
     ///
@@ -25,6 +32,7 @@ pub trait DefinedOp: 'static {
 }
 
 /// The definition of an op, as TensorFlow's text.
+#[derive(Debug)]
 pub struct OpDefinition {
     pub(super) name: &'static CStr,
     pub(super) inputs: &'static [&'static CStr],
@@ -54,6 +62,12 @@ impl OpDefinition {
             deprecation,
             infer: infer::<O>,
         }
+    }
+
+    /// Returns true if both state the same op, whose shape functions may differ.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let facts = |it: &Self| (it.name, it.inputs, it.outputs, it.attributes);
+        facts(self) == facts(other)
     }
 
     /// Returns the name.

@@ -47,7 +47,8 @@ pub struct Field<T, F, W = writer::Plugin> {
     offset: usize,
     /// Offsets by epoch; empty if the offset is the same in all.
     offsets: &'static [Option<usize>],
-    signature: PhantomData<fn(T, W) -> F>,
+    /// `F` is a parameter too, so that no other type stands for it: a view would store a reference of a shorter lifetime.
+    signature: PhantomData<fn(T, F, W) -> F>,
 }
 
 impl<T, F, W> Clone for Field<T, F, W> {

@@ -84,7 +84,7 @@ fn description() -> Description {
     }
 }
 
-// SAFETY: both devices allocate blocks of the asked size, copy the given bytes only, and call a function once.
+// SAFETY: both devices allocate blocks of the asked size, copy the given bytes, and call a function once.
 unsafe impl Device for CpuDevice {
     type Access = InPlace;
 

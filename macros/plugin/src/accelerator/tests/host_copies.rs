@@ -16,7 +16,7 @@ use crate::accelerator::{Fence, HostSource, HostTarget, Queue};
 #[test]
 fn callback_that_a_queue_rejects_runs_after_earlier_work() {
     static BYTE_AT_CALL: AtomicUsize = AtomicUsize::new(0);
-    unsafe extern "C" fn read_byte(argument: *mut c_void, _: *mut TF_Status) {
+    unsafe extern "C-unwind" fn read_byte(argument: *mut c_void, _: *mut TF_Status) {
         // SAFETY: the argument is the test's array, which no work uses any more.
         let byte = unsafe { argument.cast::<u8>().read() };
         BYTE_AT_CALL.store(byte.into(), Ordering::SeqCst);

@@ -62,7 +62,7 @@ fn capturing(of_core: Functions) -> Functions {
 }
 
 /// `TF_GetInput`: a reference kernel gets the copy of an input, if there is one.
-unsafe extern "C" fn get_input(
+unsafe extern "C-unwind" fn get_input(
     context: *mut TF_OpKernelContext,
     index: c_int,
     tensor: *mut *mut TF_Tensor,
@@ -83,7 +83,7 @@ unsafe extern "C" fn get_input(
 }
 
 /// `TF_AllocateOutput`: a reference kernel gets a temporary tensor.
-unsafe extern "C" fn allocate_output(
+unsafe extern "C-unwind" fn allocate_output(
     context: *mut TF_OpKernelContext,
     index: c_int,
     dtype: TF_DataType,
@@ -139,7 +139,7 @@ unsafe fn allocate_on_host(
 
 /// `TF_ForwardInputOrAllocateOutput`: a reference kernel gets a temporary tensor, since the author's kernel reads the
 /// inputs later.
-unsafe extern "C" fn forward_input_or_allocate_output(
+unsafe extern "C-unwind" fn forward_input_or_allocate_output(
     context: *mut TF_OpKernelContext,
     candidates: *const c_int,
     count: c_int,
@@ -172,7 +172,7 @@ unsafe extern "C" fn forward_input_or_allocate_output(
 }
 
 /// `TF_SetOutput`: the output of a reference kernel is copied, since the author's kernel may write in an input's buffer.
-unsafe extern "C" fn set_output(
+unsafe extern "C-unwind" fn set_output(
     context: *mut TF_OpKernelContext,
     index: c_int,
     tensor: *const TF_Tensor,

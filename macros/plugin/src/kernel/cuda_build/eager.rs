@@ -34,7 +34,7 @@ opaque! { ContextOptions RawContext RawOp RawHandle }
 macro_rules! functions {
     ($($field:ident = $symbol:literal: fn($($parameter:ty),*) $(-> $result:ty)?;)*) => {
         struct Functions {
-            $($field: unsafe extern "C" fn($($parameter),*) $(-> $result)?,)*
+            $($field: unsafe extern "C-unwind" fn($($parameter),*) $(-> $result)?,)*
         }
 
         impl Functions {
@@ -43,7 +43,7 @@ macro_rules! functions {
                     $($field: {
                         let found = symbol::find_symbol($symbol).ok_or($symbol)?;
                         // SAFETY: the headers that the module names declare the function with this signature.
-                        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($parameter),*) $(-> $result)?>(found) }
+                        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn($($parameter),*) $(-> $result)?>(found) }
                     },)*
                 })
             }

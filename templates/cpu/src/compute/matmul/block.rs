@@ -41,6 +41,9 @@ struct Rectangle {
 }
 
 /// Computes the product with these tiles. `m`, `k` and `n` are above 0.
+///
+/// # Panics
+/// Panics if a slice has another length than the product.
 pub(super) fn product<T: Tiled>(
     tile: &Tile<T>,
     product: Product,
@@ -49,6 +52,8 @@ pub(super) fn product<T: Tiled>(
     c: &mut [T],
     finish: Option<&Finish<'_, T>>,
 ) {
+    // The operands may come from a function of `Factor`, which is a safe trait.
+    product.check(a, b, c);
     let Product {
         m,
         k,
@@ -343,6 +348,15 @@ impl<T: Tiled> Block<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compute::simd::Isa;
+
+    #[test]
+    #[should_panic(expected = "a is not m x k")]
+    fn rejects_operand_of_another_length() {
+        let shape = Product::new([64, 64], [64, 64], false, false).unwrap();
+        let (a, b, mut c) = ([0.0; 8], vec![0.0; 64 * 64], vec![0.0; 64 * 64]);
+        product(&f32::tile(Isa::current()), shape, &a, &b, &mut c, None);
+    }
 
     #[test]
     fn ranges_are_equal_up_to_one_unit_and_cover_all() {
