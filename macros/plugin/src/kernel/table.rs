@@ -308,6 +308,7 @@ mod tests {
                         definition: Some($name::DEFINITION),
                     };
                     static OPTIONS: Options = Options {
+                        owner: "sp_plugin",
                         priority: 0,
                         label: None,
                         releases: Releases::ALL,
