@@ -5,6 +5,7 @@ use super::line::{Kind, Line};
 use super::rows::transform_rows;
 use super::{Direction, Part};
 use crate::compute::len;
+use sp_plugin::allocation;
 use std::borrow::Cow;
 
 /// Transforms complex numbers along the last `rank` axes.
@@ -70,8 +71,10 @@ fn crop<'a, T: Part>(
         let (old, inner) = (dims[axis], len(&dims[axis + 1..]) * parts);
         if old != *size {
             assert!(*size < old, "{size} of {old} elements");
+            let mut cropped = allocation::with_capacity(x.len() / old * size);
             let blocks = x.chunks_exact(old * inner);
-            x = Cow::Owned(blocks.flat_map(|it| &it[..size * inner]).copied().collect());
+            blocks.for_each(|it| cropped.extend_from_slice(&it[..size * inner]));
+            x = Cow::Owned(cropped);
             dims[axis] = *size;
         }
     }

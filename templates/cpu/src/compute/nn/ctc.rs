@@ -1,6 +1,7 @@
 //! The connectionist temporal classification loss (Graves et al., 2006) of one sequence, and its gradient.
 
 use crate::compute::workspace::Buffer;
+use sp_plugin::allocation;
 
 /// The treatment of repeated labels.
 #[derive(Clone, Copy, Debug)]
@@ -20,14 +21,13 @@ struct Path {
 
 impl Path {
     fn new(labels: &[usize], blank: usize, repeats: Repeats) -> Self {
-        let mut labels = labels.to_vec();
+        let mut labels = allocation::copied(labels);
         if repeats.are_collapsed {
             labels.dedup();
         }
-        let mut classes = vec![blank];
-        labels
-            .iter()
-            .for_each(|label| classes.extend([*label, blank]));
+        let mut classes = allocation::filled(blank, 2 * labels.len() + 1);
+        let places = classes.iter_mut().skip(1).step_by(2);
+        places.zip(labels).for_each(|(place, it)| *place = it);
         let are_merged = repeats.are_merged;
         Self {
             classes,
