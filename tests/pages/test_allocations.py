@@ -10,7 +10,7 @@ import re
 SOURCES = pathlib.Path(__file__).resolve().parents[2] / "templates" / "cpu" / "src"
 CALL = re.compile(
     r"\bvec!\[(?!\])|\b(?:Vec|String|VecDeque|HashMap|BinaryHeap)::(?:with_capacity|from)\b|\.(?:try_)?collect\b|\.to_vec\(|\.to_owned\("
-    r"|\.into_boxed|\.extend\(|\.extend_from_slice\(|\.resize\(|\.push(?:_back)?\(|\.concat\(|\.repeat\(|\.unzip\(|\bBTree|Arc<\["
+    r"|\.into_boxed|\.extend\(|\.extend_from_slice\(|\.resize\(|\.push(?:_back)?\(|\.concat\(|\.repeat\(|\.unzip\(|\.to_mut\(|\.into_owned\(|make_mut\(|\bBTree|Arc<\["
 )
 RANK = "dims and axes, in an `InlineList`, whose allocations fail the call, or at most 254 of them"
 NODE = "attributes of a node, or the number of its inputs"

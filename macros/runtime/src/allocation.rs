@@ -114,13 +114,11 @@ pub fn collect_unsized<T>(items: impl IntoIterator<Item = T>) -> Vec<T> {
 /// # Errors
 /// Returns the first error among them.
 #[inline]
-pub fn try_collect<T, E>(
-    items: impl IntoIterator<Item = Result<T, E>, IntoIter: ExactSizeIterator>,
-) -> Result<Vec<T>, E> {
+pub fn try_collect<T, E>(items: impl IntoIterator<Item = Result<T, E>>) -> Result<Vec<T>, E> {
     let items = items.into_iter();
-    let mut list = with_capacity(items.len());
+    let mut list = with_capacity(items.size_hint().0);
     for item in items {
-        list.push(item?);
+        push(&mut list, item?);
     }
     Ok(list)
 }

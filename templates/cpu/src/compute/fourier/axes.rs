@@ -53,7 +53,13 @@ pub fn to_real<T: Part>(dims: &[usize], lengths: &[usize], x: &[T], out: &mut [T
     let needed = [&lengths[..rank - 1], &[size / 2 + 1]].concat();
     let (dims, mut x) = crop(dims, &needed, 2, x);
     if rank > 1 {
-        transform_others(&dims, rank, Direction::Inverse, x.to_mut());
+        // `Cow::to_mut` ends the process if there is not enough memory.
+        let mut numbers = match x {
+            Cow::Borrowed(x) => allocation::copied(x),
+            Cow::Owned(x) => x,
+        };
+        transform_others(&dims, rank, Direction::Inverse, &mut numbers);
+        x = Cow::Owned(numbers);
     }
     transform_rows(&Line::new(Kind::ToReal, size), &x, out);
 }
