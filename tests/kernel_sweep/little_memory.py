@@ -32,6 +32,8 @@ from registered import library  # noqa: E402
 # Larger than what a call allocates whatever its inputs are, such as the text of an error.
 BYTES = 4096
 PROCESSES = int(os.environ.get("SP_PROCESSES", os.cpu_count() or 1))
+# Errors of calls, and of Python and numpy for numbers that are too large.
+ERRORS = (tf.errors.OpError, ValueError, TypeError, OverflowError, SystemError)
 # Seconds for one op.
 SECONDS = 120
 EXCLUDED = {
@@ -196,7 +198,7 @@ def outcome(function, tensors):
     try:
         with tf.device(f"/device:{DEVICE}:0"):
             function(*tensors)
-    except (tf.errors.OpError, ValueError, TypeError) as error:
+    except ERRORS as error:
         return error
 
 
@@ -221,7 +223,7 @@ def drawn(op, types, seed):
             function, inputs = make_of(op)(Large([seed, attempt], tf.as_dtype(types[seed % len(types)]).as_numpy_dtype))
             with tf.device("/CPU:0"):
                 return function, [it if isinstance(it, tf.Tensor) else tf.constant(it) for it in inputs]
-        except TooLarge:
+        except (TooLarge, *ERRORS):  # of a scaled number that is no size
             pass
     return None
 
@@ -234,7 +236,8 @@ def sweep_op(limit, op, types, calls, last):
         if found is None:
             counts["too large"] += 1
             continue
-        last.write_text(f"{op}({', '.join(f'{it.dtype.name}{it.shape.as_list()}' for it in found[1])}), case {seed}")
+        inputs = ", ".join(f"{it.dtype.name}{it.shape.as_list()}" for it in found[1])
+        last.write_text(f"{op}({inputs if len(inputs) < 500 else f'{inputs[:500]} ..'}), case {seed}")
         kind, found = check(limit, *found)
         counts[kind] += 1
         defect = defect or found
