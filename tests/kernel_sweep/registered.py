@@ -8,12 +8,17 @@ import pathlib
 import tensorflow as tf
 
 
-@functools.cache
-def counter():
+def library():
+    """Returns the path of the plugin's library."""
     installed = pathlib.Path(tf.__file__).parent.parent / "tensorflow-plugins"
     loaded = os.environ.get("TF_PLUGGABLE_DEVICE_LIBRARY_PATH")
     (path,) = [loaded] if loaded else installed.glob("*myaccel*.so")
-    count = ctypes.CDLL(str(path)).sp_kernel_calls
+    return str(path)
+
+
+@functools.cache
+def counter():
+    count = ctypes.CDLL(library()).sp_kernel_calls
     count.argtypes, count.restype = [ctypes.c_char_p, ctypes.c_size_t], ctypes.c_size_t
     return count
 

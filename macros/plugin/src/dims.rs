@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Deref;
 
+use sp_runtime::allocation;
+
 /// Number of dimensions that are stored inline.
 const INLINE: usize = 8;
 
@@ -27,7 +29,7 @@ impl<N: Copy + Default> Dims<N> {
     ) -> Result<Self, E> {
         let mut inline = [N::default(); INLINE];
         if rank > INLINE {
-            let spilled = (0..rank).map(dim).collect::<Result<_, E>>()?;
+            let spilled = allocation::try_collect((0..rank).map(dim))?.into_boxed_slice();
             return Ok(Self {
                 rank,
                 inline,

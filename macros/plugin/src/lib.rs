@@ -46,6 +46,7 @@ pub use element::{
 pub use jit_compile::JitCompile;
 pub use optimizer::Optimizer; // since 2.6
 pub use profiler::Profiler; // since 2.7
+pub use sp_runtime::allocation;
 pub use sp_runtime::host::is_cuda_build;
 pub use sp_runtime::release::FIRST_SUPPORTED;
 pub use sp_runtime::{Code, Error, Release, Releases, Result, UnknownRelease, vtable};

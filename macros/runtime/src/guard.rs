@@ -49,7 +49,8 @@ pub fn run_with_default<T>(slot: &str, default: T, body: impl FnOnce() -> T) -> 
 ///
 /// # Errors
 /// Returns the error of `body`, one with the code `INTERNAL` if `body` panics, or the error of the exception: with the code
-/// `RESOURCE_EXHAUSTED` for `std::bad_alloc`.
+/// `RESOURCE_EXHAUSTED` for `std::bad_alloc`. A payload that is an [`Error`], such as that of
+/// [`out_of_memory`](crate::allocation::out_of_memory), is returned as it is.
 #[inline]
 pub fn catch_panic<T>(slot: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
     catch(slot, body)?
@@ -72,6 +73,10 @@ fn log(error: &Error) {
 
 #[cold]
 fn panic_error(slot: &str, payload: Box<dyn Any + Send>) -> Error {
+    let payload = match payload.downcast::<Error>() {
+        Ok(error) => return *error,
+        Err(payload) => payload,
+    };
     let error = Error::internal(format!("panic in {slot}: {}", panic_message(&*payload)));
     drop_payload(payload);
     error
@@ -99,6 +104,14 @@ mod tests {
     fn panic_becomes_error_that_names_slot() {
         let error = catch_panic::<()>("create_stream", || panic!("out of {}", "luck")).unwrap_err();
         assert_eq!(error.message(), "panic in create_stream: out of luck");
+    }
+
+    #[test]
+    fn payload_that_is_an_error_is_the_error_of_the_call() {
+        let raised = Error::resource_exhausted("no memory");
+        let payload = Box::new(raised.clone());
+        let error = catch_panic::<()>("demo", || std::panic::resume_unwind(payload));
+        assert_eq!(error, Err(raised));
     }
 
     #[test]

@@ -10,6 +10,7 @@
 // The derive's expansion names this crate by its path, also in this crate's own tests.
 extern crate self as sp_runtime;
 
+pub mod allocation;
 pub mod availability;
 pub mod c_header;
 pub mod declarations;

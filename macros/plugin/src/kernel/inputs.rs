@@ -1,6 +1,6 @@
 //! All tensors of a list, without an allocation for the usual lengths.
 
-use crate::Result;
+use crate::{Result, allocation};
 
 /// Number of tensors that are stored inline.
 const INLINE: usize = 16;
@@ -19,7 +19,7 @@ impl<I> Inputs<I> {
         for (slot, tensor) in inline.iter_mut().zip(&mut tensors) {
             *slot = Some(tensor?);
         }
-        let spilled = tensors.collect::<Result<_>>()?;
+        let spilled = allocation::try_collect(tensors)?;
         Ok(Self { inline, spilled })
     }
 

@@ -11,6 +11,7 @@ use super::matmul::{Batch, Multiply, Product, multiply_batch};
 use super::reduce::Reduction;
 use super::shape::len;
 use super::strided::{gather, scatter, strides};
+use super::workspace::zeroed;
 use super::{Error, Result};
 use std::borrow::Cow;
 
@@ -244,12 +245,12 @@ impl Einsum {
             .collect();
         let all = joined(&[order, &summed]);
         let strides: InlineList<usize> = all.iter().map(|label| axes.stride(*label)).collect();
-        let mut copy = vec![T::default(); self.len_of(&all)];
+        let mut copy = zeroed(self.len_of(&all));
         gather(&self.dims_of(&all), &strides, x, &mut copy);
         if summed.is_empty() {
             return Cow::Owned(copy);
         }
-        let mut sums = vec![T::default(); self.len_of(order)];
+        let mut sums = zeroed(self.len_of(order));
         sum_rows(&copy, self.len_of(&summed), &mut sums);
         Cow::Owned(sums)
     }
@@ -351,7 +352,7 @@ fn multiply<T: Multiply>(plan: &Einsum, x: &[T], y: &[T], out: &mut [T]) {
         };
         return multiply_batch(&Batch::new(count, swapped), &right, &left, out);
     }
-    let mut result = vec![T::default(); count * m * n];
+    let mut result = zeroed(count * m * n);
     multiply_batch(&Batch::new(count, product), &left, &right, &mut result);
     write_result(plan, &joined(&[&batch, &rows, &columns]), &result, out);
 }

@@ -1,5 +1,6 @@
 //! A list without an allocation, for up to eight items: dims and loops of a call.
 
+use sp_plugin::allocation;
 use std::ops::{Deref, DerefMut};
 
 /// Number of items that are stored inline.
@@ -27,7 +28,7 @@ impl<T: Copy> InlineList<T> {
     /// Creates a list of `len` items of this value.
     pub fn repeat(value: T, len: usize) -> Self {
         let spilled = match len > INLINE {
-            true => vec![value; len],
+            true => allocation::filled(value, len),
             false => Vec::new(),
         };
         Self {
@@ -55,8 +56,11 @@ impl<T: Copy> InlineList<T> {
     pub fn push(&mut self, item: T) {
         match self.inline.get_mut(self.len) {
             Some(slot) => *slot = item,
-            None if self.spilled.is_empty() => self.spilled = [&self.inline[..], &[item]].concat(),
-            None => self.spilled.push(item),
+            None if self.spilled.is_empty() => {
+                self.spilled = allocation::copied(&self.inline);
+                allocation::push(&mut self.spilled, item);
+            }
+            None => allocation::push(&mut self.spilled, item),
         }
         self.len += 1;
     }

@@ -9,6 +9,7 @@ use super::parallel::for_each_chunk;
 use super::shape::Broadcast;
 use super::simd::{Isa, stream};
 use super::workspace::AnyBits;
+use sp_plugin::allocation;
 
 /// Number of elements up to which a loop takes less time than the selection of threads and vectors.
 pub const TINY: usize = 8;
@@ -240,7 +241,7 @@ fn fill_parts<U: Copy>(out: &mut [U], streamed: bool, compute: &mut ComputePart<
         return compute(out, None);
     }
     let block = (BLOCK_BYTES / size_of::<U>()).max(1);
-    let mut buffer = vec![*first; block];
+    let mut buffer = allocation::filled(*first, block);
     // The elements before the first whole cache line are a part of their own.
     let head = out.as_ptr().align_offset(64).min(out.len());
     let (head, body) = out.split_at_mut(head);

@@ -3,6 +3,7 @@
 use super::cost::{self, Cost};
 use super::parallel::for_each_row_chunk;
 use super::random::{Philox, uniform};
+use sp_plugin::allocation;
 
 /// The number of random numbers that are drawn at a time.
 const BLOCK: usize = 256;
@@ -65,12 +66,10 @@ fn running_weights<T: Copy + Into<f64>>(logits: &[T]) -> Vec<f64> {
             0.0
         }
     });
-    weights
-        .map(|weight| {
-            sum += weight;
-            sum
-        })
-        .collect()
+    allocation::collect(weights.map(|weight| {
+        sum += weight;
+        sum
+    }))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::arith::{greatest, least};
 use super::array;
 use super::elementary::Real;
 use super::search::Extremes;
+use sp_plugin::allocation;
 
 /// A range whose limits are moved so that 0 is a step, with the size of a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -158,7 +159,7 @@ pub fn limits<T: Real + Extremes>(
     channels: usize,
     numbers: impl Iterator<Item = (usize, T)>,
 ) -> Vec<[T; 2]> {
-    let mut limits = vec![[T::LOWEST.negated(), T::LOWEST]; channels];
+    let mut limits = allocation::filled([T::LOWEST.negated(), T::LOWEST], channels);
     for (channel, x) in numbers {
         let [min, max] = &mut limits[channel];
         (*min, *max) = (least(*min, x), greatest(*max, x));

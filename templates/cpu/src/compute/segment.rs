@@ -8,6 +8,7 @@ use super::error::{Error, Result};
 use super::map::update;
 use super::parallel::for_each_row_chunk;
 use super::rows::Indices;
+use sp_plugin::allocation;
 
 /// Computes `f(old, new)` of each row of `x` and the row of `out` that its index names; rows with a negative index are
 /// left out. A row has `width` elements.
@@ -260,7 +261,7 @@ fn running_over_rows<T: Copy>(
     out: &mut [T],
 ) {
     let [_, count, inner] = plan.shape;
-    let mut totals = vec![start; inner];
+    let mut totals = allocation::filled(start, inner);
     let blocks = x
         .chunks_exact(count * inner)
         .zip(out.chunks_exact_mut(count * inner));

@@ -1,9 +1,11 @@
 //! Buffers of a computation. Each thread reuses its own, so a call allocates only if no earlier one was as large.
 
-use sp_plugin::{Bf16, Bool, Complex64, F16};
+use sp_plugin::{Bf16, Bool, Complex64, F16, allocation};
+use std::alloc::{Layout, alloc_zeroed};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 
 /// A cache line, which gives buffers their alignment.
 #[derive(Clone, Copy)]
@@ -47,16 +49,15 @@ impl<T: AnyBits> Buffer<T> {
     /// Creates a buffer of `len` elements, of unspecified values.
     ///
     /// # Panics
-    /// Panics if no object can have so many elements, or if there is not enough memory.
+    /// Unwinds with an error of the code `RESOURCE_EXHAUSTED` if there is not enough memory.
     pub fn new(len: usize) -> Self {
         let mut lines = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
-        let bytes = len.checked_mul(size_of::<T>());
-        let needed = bytes.expect("no object has so many elements").div_ceil(64);
+        let needed = len.saturating_mul(size_of::<T>()).div_ceil(64);
         if lines.len() < needed {
             lines.clear();
-            // A panic fails the call, and the process goes on.
-            let reserved = lines.try_reserve_exact(needed);
-            reserved.expect("there is not enough memory");
+            if lines.try_reserve_exact(needed).is_err() {
+                allocation::out_of_memory(needed.saturating_mul(64));
+            }
             lines.resize(needed, Line([0; 64]));
         }
         let element = PhantomData;
@@ -98,25 +99,63 @@ impl<T: AnyBits> Drop for Buffer<T> {
 /// Calls `body` with a buffer of `len` elements that is aligned to a cache line and has unspecified contents.
 ///
 /// # Panics
-/// Panics if no object can have so many elements, or if there is not enough memory.
+/// Unwinds with an error of the code `RESOURCE_EXHAUSTED` if there is not enough memory.
 pub fn with_buffer<T: AnyBits, R>(len: usize, body: impl FnOnce(&mut [T]) -> R) -> R {
     body(&mut Buffer::new(len))
+}
+
+/// Creates a list of zeros. The system's zeroed pages are not written again.
+///
+/// # Panics
+/// Unwinds with an error of the code `RESOURCE_EXHAUSTED` if there is not enough memory.
+pub fn zeroed<T: AnyBits>(len: usize) -> Vec<T> {
+    let bytes = len.saturating_mul(size_of::<T>());
+    let layout = Layout::array::<T>(len).unwrap_or_else(|_| allocation::out_of_memory(bytes));
+    let start = match layout.size() {
+        0 => NonNull::dangling().as_ptr(),
+        // SAFETY: the size of the layout is not 0.
+        _ => unsafe { alloc_zeroed(layout) }.cast::<T>(),
+    };
+    if start.is_null() {
+        allocation::out_of_memory(bytes);
+    }
+    // SAFETY: the global allocator has allocated the memory with the layout of `len` elements, or this has no bytes. All bits
+    // are valid elements.
+    unsafe { Vec::from_raw_parts(start, len, len) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sp_plugin::{Code, Error};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    #[test]
-    #[should_panic(expected = "no object has so many elements")]
-    fn rejects_length_whose_size_overflows() {
-        with_buffer(usize::MAX / 4 + 2, |_: &mut [f32]| ());
+    fn code_of<T>(body: impl FnOnce() -> T) -> Code {
+        let payload = catch_unwind(AssertUnwindSafe(|| drop(body()))).unwrap_err();
+        payload.downcast::<Error>().unwrap().code()
     }
 
     #[test]
-    #[should_panic(expected = "there is not enough memory")]
-    fn lack_of_memory_is_a_panic() {
-        with_buffer(usize::MAX / 4, |_: &mut [u8]| ());
+    fn lack_of_memory_is_an_error_of_the_call() {
+        for len in [usize::MAX / 4, usize::MAX / 4 + 2, usize::MAX] {
+            let codes = [
+                code_of(|| Buffer::<f32>::new(len)),
+                code_of(|| zeroed::<f32>(len)),
+                code_of(|| zeroed::<u8>(len)),
+            ];
+            assert_eq!(codes, [Code::RESOURCE_EXHAUSTED; 3]);
+        }
+    }
+
+    #[test]
+    fn zeroed_list_grows_as_any_other() {
+        for len in [0, 1, 1000] {
+            let mut list = zeroed::<[f64; 2]>(len);
+            assert_eq!(list, vec![[0.0; 2]; len]);
+            list.push([1.0, 2.0]);
+            assert_eq!(list.len(), len + 1);
+        }
+        assert_eq!(zeroed::<[u8; 0]>(3), [[]; 3]);
     }
 
     #[test]

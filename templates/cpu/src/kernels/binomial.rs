@@ -67,7 +67,7 @@ impl Draw {
             Binomial::new(count, probability, round)
         });
         Ok(Self {
-            distributions: distributions.collect(),
+            distributions: allocation::collect(distributions),
             dims,
         })
     }
@@ -159,7 +159,7 @@ where
 {
     check_algorithm(read_scalar("algorithm", &algorithm)?)?;
     let draw = Draw::new(&shape, &counts, &probs)?;
-    let mut state = value.data().to_vec();
+    let mut state = allocation::copied(value.data());
     let generator = advance(value.dims(), &mut state, draw.reserved())?;
     draw.write(generator, output)?;
     next.uninit(value.dims())?.copy_from_slice(&state)?;

@@ -11,6 +11,7 @@ use crate::compute::movement::view::View;
 use crate::compute::reduce::{Fold, Mean, Reduction, Sum, reduce};
 use crate::compute::segment::running;
 use crate::compute::strided::permute;
+use crate::compute::workspace::zeroed;
 use sp_plugin::Complex64;
 use sp_plugin::kernel::{BytesIn, BytesOut, InList, Kernel, kernels};
 
@@ -80,7 +81,7 @@ fn prod(
 ) -> Result<()> {
     let plan = Reduction::new(input.dims(), &reduction_indices.to_dims())?;
     let mut output = output.zeroed(&plan.dims(keep_dims))?;
-    let mut rows = vec![Complex64::ZERO; input.len()];
+    let mut rows = zeroed(input.len());
     permute(input.dims(), &plan.order(), input.data(), &mut rows);
     let count = plan.count();
     for (at, product) in output.iter_mut().enumerate() {

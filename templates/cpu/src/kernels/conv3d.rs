@@ -56,7 +56,7 @@ fn stated_dims(name: &str, sizes: &HostIn<'_, Index>) -> Result<Vec<usize>> {
         return Err(sizes_of("must be a vector"));
     }
     let size = |size: i64| usize::try_from(size).map_err(|_| sizes_of("has a negative size"));
-    sizes.iter().map(size).collect()
+    allocation::try_collect(sizes.iter().map(size))
 }
 
 #[kernel(Conv3D, T = [F16, Bf16, f32, f64])]

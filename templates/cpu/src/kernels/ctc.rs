@@ -98,11 +98,9 @@ fn read_lengths(lengths: &HostIn<'_, i32>, time: usize, batch: usize) -> Result<
         ));
     }
     let read = |length: &i32| usize::try_from(*length).ok().filter(|it| *it <= time);
-    let found: Option<Vec<usize>> = lengths.data().iter().map(read).collect();
-    found.map_or_else(
-        || invalid(format!("sequence_length must be between 0 and {time}")),
-        Ok,
-    )
+    let found = lengths.data().iter().map(|it| read(it).ok_or(()));
+    allocation::try_collect(found)
+        .or_else(|()| invalid(format!("sequence_length must be between 0 and {time}")))
 }
 
 /// Returns the labels of each sequence.
@@ -119,14 +117,14 @@ fn read_labels(
             values.data().len()
         ));
     }
-    let mut labels = vec![Vec::new(); batch];
+    let mut labels = allocation::filled(Vec::new(), batch);
     for (index, value) in indices.data().chunks_exact(2).zip(values.data()) {
         let sequence = usize::try_from(index[0]).ok().filter(|it| *it < batch);
         let label = usize::try_from(*value)
             .ok()
             .filter(|it| *it != BLANK && *it < classes);
         match (sequence, label) {
-            (Some(sequence), Some(label)) => labels[sequence].push(label),
+            (Some(sequence), Some(label)) => allocation::push(&mut labels[sequence], label),
             (None, _) => {
                 return invalid(format!(
                     "labels_indices has the sequence {}, of {batch}",

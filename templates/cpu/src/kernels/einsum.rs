@@ -70,7 +70,7 @@ fn batch_mat_mul_complex(
 
 fn conjugate_if(condition: bool, x: &[Complex64]) -> Cow<'_, [Complex64]> {
     match condition {
-        true => x.iter().map(|x| x.conjugate()).collect(),
+        true => Cow::Owned(allocation::collect(x.iter().map(|x| x.conjugate()))),
         false => x.into(),
     }
 }

@@ -39,7 +39,7 @@ where
     f64: Cast<T>,
 {
     let selection = NumberSelection::new(&shape, &key, &counter, &alg)?;
-    let dims = selection.dims.clone();
+    let dims = allocation::copied(&selection.dims);
     selection.write(output, |generator, out| {
         write(generator, &dims, &alpha, out)
     })
@@ -62,7 +62,7 @@ where
         );
         return Err(Error::invalid_argument(message));
     }
-    let alphas: Vec<f64> = alpha.data().iter().map(|it| it.cast()).collect();
+    let alphas: Vec<f64> = allocation::collect(alpha.data().iter().map(|it| it.cast()));
     gamma(generator, &alphas, out, |x| x.cast());
     Ok(())
 }

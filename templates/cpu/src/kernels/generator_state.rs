@@ -37,7 +37,7 @@ fn reserve_numbers<T: Element + Into<i128>>(
     // An invalid shape is an error of the op that draws the numbers.
     let sizes = reserved.data().iter().map(|it| (*it).into() as u64);
     let count = sizes.fold(1, u64::wrapping_mul);
-    let mut advanced = value.data().to_vec();
+    let mut advanced = allocation::copied(value.data());
     let generator = advance(value.dims(), &mut advanced, count)?;
     let [low, high, key_value] = generator.state();
     state

@@ -173,9 +173,6 @@ pub fn shape(name: &str, values: &HostIn<'_, i32>) -> Result<Vec<usize>> {
             values.data()
         ))
     };
-    values
-        .data()
-        .iter()
-        .map(|it| usize::try_from(*it).map_err(|_| negative()))
-        .collect()
+    let sizes = values.data().iter();
+    allocation::try_collect(sizes.map(|it| usize::try_from(*it).map_err(|_| negative())))
 }

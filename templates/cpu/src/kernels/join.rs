@@ -83,7 +83,11 @@ fn write_joined<S: Placement>(
                 .for_each(|(slot, it)| *slot = it);
             concat_rows(rows, inline, output.as_uninit_slice());
         }
-        None => concat_rows(rows, &pieces.collect::<Vec<_>>(), output.as_uninit_slice()),
+        None => concat_rows(
+            rows,
+            &allocation::collect_unsized(pieces),
+            output.as_uninit_slice(),
+        ),
     }
     Ok(())
 }

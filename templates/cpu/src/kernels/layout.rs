@@ -35,7 +35,7 @@ pub trait ChannelFormat<const N: usize>: Copy + Into<ChannelLayout> {
             return compute(x);
         }
         let order = self.to_channels_last(from_fn(|axis| axis));
-        let mut copy = x.to_vec();
+        let mut copy = allocation::copied(x);
         permute(&self.dims(dims), &order, x, &mut copy);
         compute(&copy)
     }

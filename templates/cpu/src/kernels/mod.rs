@@ -179,7 +179,7 @@ mod prelude {
     pub(super) use sp_plugin::kernel::{
         AnyIn, AttributeValue, HostIn, In, Integer as Index, Out, kernel,
     };
-    pub(super) use sp_plugin::{Bf16, Bool, Element, Error, F16, Result};
+    pub(super) use sp_plugin::{Bf16, Bool, Element, Error, F16, Result, allocation};
 }
 
 /// Copies the elements of an argument: up to eight without an allocation.

@@ -8,6 +8,7 @@ use crate::compute::elementary::Elementary;
 use crate::compute::len;
 use crate::compute::nn::pool::find_largest;
 use crate::compute::search::write_indices;
+use crate::compute::workspace::zeroed;
 use sp_plugin::kernel::{Attributes, BytesIn, BytesOut, Kernel, Prepare, kernels};
 
 #[derive(Attributes)]
@@ -46,7 +47,7 @@ fn max_pool_with_argmax<T: Element + Precision<Compute: Elementary>>(
     let plan = it.pooling.plan(input.dims())?;
     let dims = plan.output();
     let (mut output, mut argmax) = (output.uninit(&dims)?, argmax.uninit(&dims)?);
-    let (x, mut positions) = (input.data(), vec![0; len(&dims)]);
+    let (x, mut positions) = (input.data(), zeroed(len(&dims)));
     find_largest(&plan, &T::widened(x), &mut positions);
     for (output, at) in output.as_uninit_slice().iter_mut().zip(&positions) {
         output.write(x[*at]);
@@ -94,9 +95,8 @@ impl Positions {
             }
         };
         let count = len(&dims);
-        Ok((0..count)
-            .map(|at| first(at) + indices.get(at) as usize)
-            .collect())
+        let positions = (0..count).map(|at| first(at) + indices.get(at) as usize);
+        Ok(allocation::collect(positions))
     }
 }
 

@@ -32,7 +32,7 @@ impl InputWindows {
 }
 
 fn list(values: &HostIn<'_, i32>) -> Vec<i64> {
-    values.data().iter().copied().map(i64::from).collect()
+    allocation::collect(values.data().iter().copied().map(i64::from))
 }
 
 #[kernel(MaxPoolV2, T = [F16, Bf16, f32, f64])]

@@ -116,7 +116,7 @@ fn ranges(
             _ => range,
         })
     };
-    Ok(pairs.map(range).collect())
+    Ok(allocation::collect(pairs.map(range)))
 }
 
 /// Returns the dims of the limits of one range.
@@ -154,7 +154,7 @@ fn write_gradients(
 ) -> Result<()> {
     let mut dx = dx.zeroed(inputs.dims())?;
     let (mut d_min, mut d_max) = (d_min.zeroed(limit_dims)?, d_max.zeroed(limit_dims)?);
-    let (mut min_sums, mut max_sums) = (vec![0.0; ranges.len()], vec![0.0; ranges.len()]);
+    let [mut min_sums, mut max_sums] = [(); 2].map(|()| allocation::filled(0.0, ranges.len()));
     for (at, (dy, x)) in gradients.data().iter().zip(inputs.data()).enumerate() {
         let channel = at % ranges.len();
         let shares = ranges[channel].map_or([*dy, 0.0, 0.0], |it| it.shares(*x, *dy));

@@ -105,9 +105,7 @@ impl Rounding {
         }
         let channel = |at: usize| at / inner % count;
         let ranges: Vec<[T; 2]> = match self.is_given {
-            true => zip(min.data(), max.data())
-                .map(|(min, max)| [*min, *max])
-                .collect(),
+            true => allocation::collect(zip(min.data(), max.data()).map(|(min, max)| [*min, *max])),
             // The axis of an empty tensor may be of any length.
             false if x.is_empty() => Vec::new(),
             false => limits(count, x.iter().enumerate().map(|(at, x)| (channel(at), *x))),
@@ -117,10 +115,8 @@ impl Rounding {
                 "input_min must not be above input_max",
             ));
         }
-        let scales: Vec<Scale<T>> = ranges
-            .into_iter()
-            .map(|it| Scale::new(it, self.levels))
-            .collect();
+        let scales = ranges.into_iter().map(|it| Scale::new(it, self.levels));
+        let scales = allocation::collect(scales);
         output.uninit(input.dims())?.write_with(|at| {
             let scale = &scales[channel(at)];
             let x = if self.is_given {

@@ -87,7 +87,7 @@ pub fn read_dims(shape: &HostIn<'_, Index>) -> Result<Vec<usize>> {
     let dims = shape
         .iter()
         .map(|dim| usize::try_from(dim).map_err(negative));
-    let dims = dims.collect::<Result<Vec<usize>>>()?;
+    let dims = allocation::try_collect(dims)?;
     let mut sizes = dims.iter();
     let len = sizes.try_fold(1_i64, |len, dim| len.checked_mul((*dim).try_into().ok()?));
     let too_large = || invalid(format!("shape {dims:?} has more than 2^63 - 1 elements"));

@@ -91,7 +91,7 @@ bilinear! {
 
 /// Returns all elements as `f32`.
 pub fn floats<T: Element + Cast<f32>>(x: &In<'_, T>) -> Vec<f32> {
-    x.data().iter().map(|x| x.cast()).collect()
+    allocation::collect(x.data().iter().map(|x| x.cast()))
 }
 
 #[kernel(ResizeBilinearGrad, T = [F16, Bf16, f32, f64])]

@@ -5,6 +5,7 @@ use crate::compute::Broadcast;
 use crate::compute::elementary::Elementary;
 use crate::compute::map::map2;
 use crate::compute::nn::softmax;
+use crate::compute::workspace::zeroed;
 use sp_plugin::kernel::{Kernel, kernels};
 
 #[kernel(Softmax, T = [F16, Bf16, f32, f64])]
@@ -98,7 +99,7 @@ fn cross_entropy<T: Elementary>(
     if features.len() == gradient.len() {
         return softmax::softmax_cross_entropy(features, classes, loss, gradient);
     }
-    let mut logits = vec![T::ZERO; gradient.len()];
+    let mut logits = zeroed(gradient.len());
     map2(
         plan,
         features,

@@ -179,7 +179,7 @@ fn reverse_sequence(
             seq_lengths.dims()
         )));
     }
-    let mut lengths = Vec::with_capacity(dims[batch]);
+    let mut lengths = allocation::with_capacity(dims[batch]);
     for length in seq_lengths.iter() {
         let length = usize::try_from(length).ok().filter(|it| *it <= dims[seq]);
         lengths.push(length.ok_or_else(|| {

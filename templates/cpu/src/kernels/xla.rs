@@ -59,9 +59,8 @@ fn read_slice(
     output: BytesOut<'_>,
 ) -> Result<()> {
     let size = vector("size_indices", &size_indices)?;
-    let to_size = |it: &i64| usize::try_from(*it).ok();
-    let sizes: Option<Vec<usize>> = size.iter().map(to_size).collect();
-    let sizes = sizes.ok_or_else(|| {
+    let sizes = allocation::try_collect(size.iter().map(|it| usize::try_from(*it)));
+    let sizes = sizes.map_err(|_| {
         Error::invalid_argument(format!(
             "size_indices must be non-negative, but are {:?}",
             &size[..]

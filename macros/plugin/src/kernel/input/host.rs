@@ -118,7 +118,7 @@ impl HostIn<'_, Integer> {
 
     /// Copies the elements.
     pub fn to_vec(&self) -> Vec<i64> {
-        self.iter().collect()
+        sp_runtime::allocation::collect(self.iter())
     }
 
     /// Copies the elements, up to eight without an allocation: for axes, and for shapes.

@@ -5,6 +5,7 @@ use super::line::{Kind, Line};
 use super::rows::transform_rows;
 use super::{Direction, Part};
 use crate::compute::len;
+use sp_plugin::allocation;
 use std::borrow::Cow;
 
 /// Transforms complex numbers along the last `rank` axes.
@@ -52,7 +53,13 @@ pub fn to_real<T: Part>(dims: &[usize], lengths: &[usize], x: &[T], out: &mut [T
     let needed = [&lengths[..rank - 1], &[size / 2 + 1]].concat();
     let (dims, mut x) = crop(dims, &needed, 2, x);
     if rank > 1 {
-        transform_others(&dims, rank, Direction::Inverse, x.to_mut());
+        // `Cow::to_mut` ends the process if there is not enough memory.
+        let mut numbers = match x {
+            Cow::Borrowed(x) => allocation::copied(x),
+            Cow::Owned(x) => x,
+        };
+        transform_others(&dims, rank, Direction::Inverse, &mut numbers);
+        x = Cow::Owned(numbers);
     }
     transform_rows(&Line::new(Kind::ToReal, size), &x, out);
 }
@@ -70,8 +77,10 @@ fn crop<'a, T: Part>(
         let (old, inner) = (dims[axis], len(&dims[axis + 1..]) * parts);
         if old != *size {
             assert!(*size < old, "{size} of {old} elements");
+            let mut cropped = allocation::with_capacity(x.len() / old * size);
             let blocks = x.chunks_exact(old * inner);
-            x = Cow::Owned(blocks.flat_map(|it| &it[..size * inner]).copied().collect());
+            blocks.for_each(|it| cropped.extend_from_slice(&it[..size * inner]));
+            x = Cow::Owned(cropped);
             dims[axis] = *size;
         }
     }

@@ -3,6 +3,7 @@
 use super::lanes::{Numbers, Planes};
 use super::{LANES, Part, Plan, root};
 use crate::compute::simd::Isa;
+use sp_plugin::allocation;
 use std::sync::Arc;
 
 /// The transform of vectors of one length, as a convolution with a chirp.
@@ -20,12 +21,12 @@ impl<T: Part> Chirp<T> {
         let padded = (2 * len - 1).next_power_of_two();
         // The product may exceed 64 bits, and roots repeat after twice the length.
         let square = |k: usize| (k as u128 * k as u128 % (2 * len as u128)) as usize;
-        let chirp: Vec<[f64; 2]> = (0..len).map(|k| root(square(k), 2 * len)).collect();
+        let chirp: Vec<[f64; 2]> = allocation::collect((0..len).map(|k| root(square(k), 2 * len)));
         let kernel = transformed_chirp(&chirp, padded);
         let rounded = |x: &[f64; 2]| [T::constant(x[0]), T::constant(x[1])];
         Self {
-            chirp: chirp.iter().map(rounded).collect(),
-            kernel: kernel.iter().map(rounded).collect(),
+            chirp: allocation::collect(chirp.iter().map(rounded)),
+            kernel: allocation::collect(kernel.iter().map(rounded)),
             plan: Plan::new(padded),
         }
     }
@@ -62,7 +63,7 @@ fn transformed_chirp(chirp: &[[f64; 2]], padded: usize) -> Vec<[f64; 2]> {
     }
     Plan::new(padded).transform(Isa::current(), 1, &mut kernel, &mut scratch);
     let parts = kernel.re.iter().zip(kernel.im.iter());
-    parts.map(|(re, im)| [*re, *im]).collect()
+    allocation::collect(parts.map(|(re, im)| [*re, *im]))
 }
 
 /// Multiplies the elements `k` of all vectors with `factors[k]`.

@@ -7,6 +7,7 @@ use super::{Direction, LANES, Part};
 use crate::compute::len;
 use crate::compute::parallel::{for_each_row_chunk, threads};
 use crate::compute::strided::permute;
+use crate::compute::workspace::zeroed;
 
 /// Transforms a tensor of complex numbers along an axis.
 ///
@@ -40,7 +41,7 @@ pub fn transform_columns<T: Part>(
         });
     }
     let numbers = parts.as_chunks_mut::<2>().0;
-    let mut transposed = vec![[T::ZERO; 2]; numbers.len()];
+    let mut transposed: Vec<[T; 2]> = zeroed(numbers.len());
     permute(&[count, size, inner], &[0, 2, 1], numbers, &mut transposed);
     transform_rows(&line, transposed.as_flattened(), numbers.as_flattened_mut());
     transposed.copy_from_slice(numbers);

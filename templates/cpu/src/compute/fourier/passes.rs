@@ -5,6 +5,7 @@
 use super::lanes::{Numbers, Planes};
 use super::{LANES, Part, root};
 use crate::compute::array;
+use sp_plugin::allocation;
 
 /// The factors and roots of unity of a length whose prime factors are small.
 pub struct Factors<T> {
@@ -17,7 +18,7 @@ impl<T: Part> Factors<T> {
     /// Creates the factors of vectors whose length is the product of the factors.
     pub fn new(factors: Vec<usize>) -> Self {
         let len = factors.iter().product();
-        let roots = (0..len).map(|k| root(k, len)).collect();
+        let roots = allocation::collect((0..len).map(|k| root(k, len)));
         Self { factors, roots }
     }
 

@@ -5,6 +5,7 @@ use super::lanes::Planes;
 use super::passes::Factors;
 use super::{Part, root};
 use crate::compute::simd::Isa;
+use sp_plugin::allocation;
 use std::sync::{Arc, Mutex};
 
 /// The largest factor by which a length is divided.
@@ -59,7 +60,7 @@ impl<T: Part> Plan<T> {
         Self {
             len,
             method,
-            half_roots: (0..half_roots).map(half_root).collect(),
+            half_roots: allocation::collect((0..half_roots).map(half_root)),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::compute::elementary::{Elementary, Real};
 use crate::compute::map::map2;
 use crate::compute::nn::activation::{maximum, minimum};
 use crate::compute::parallel::for_each_row_chunk;
+use sp_plugin::allocation;
 
 /// The three channels of a color.
 pub type Color<T> = [T; 3];
@@ -118,7 +119,7 @@ pub fn adjust_contrast(
 
 /// Returns the average of each channel of an image. Several pixels are added at a time.
 fn averages(channels: usize, image: &[f32]) -> Vec<f32> {
-    let mut sums = vec![0.0; channels * 16];
+    let mut sums = allocation::filled(0.0, channels * 16);
     for pixels in image.chunks(sums.len()) {
         for (sum, x) in sums.iter_mut().zip(pixels) {
             *sum += f64::from(*x);
@@ -126,7 +127,5 @@ fn averages(channels: usize, image: &[f32]) -> Vec<f32> {
     }
     let pixels = (image.len() / channels) as f64;
     let total = |channel: usize| sums[channel..].iter().step_by(channels).sum::<f64>();
-    (0..channels)
-        .map(|channel| (total(channel) / pixels) as f32)
-        .collect()
+    allocation::collect((0..channels).map(|channel| (total(channel) / pixels) as f32))
 }

@@ -7,6 +7,7 @@ use crate::compute::cost::{self, Cost};
 use crate::compute::len;
 use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::simd::Isa;
+use sp_plugin::allocation;
 use std::ops::Range;
 
 /// The parts of images that are copied, and their size.
@@ -84,9 +85,8 @@ impl Columns {
         // Positions ascend or descend, so that those inside are a range.
         let first = (0..count).find(|it| position(it).is_some());
         let first = first.unwrap_or(count);
-        let neighbors: Vec<_> = (first..count)
-            .map_while(|it| Some(plan.neighbors(1, position(&it)?)))
-            .collect();
+        let neighbors = (first..count).map_while(|it| Some(plan.neighbors(1, position(&it)?)));
+        let neighbors = allocation::collect_unsized(neighbors);
         Self {
             inside: first..first + neighbors.len(),
             neighbors,

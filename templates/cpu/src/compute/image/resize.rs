@@ -8,6 +8,7 @@ use crate::compute::elementary::Elementary;
 use crate::compute::len;
 use crate::compute::parallel::{for_each_block, for_each_row_chunk};
 use crate::compute::simd::Isa;
+use sp_plugin::allocation;
 
 /// The attributes of an op that select the elements which coincide in both images.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -178,12 +179,7 @@ impl Resize {
 /// # Panics
 /// Panics if there is not enough memory.
 fn collect_columns<T>(plan: &Resize, item: impl Fn(usize) -> T) -> Vec<T> {
-    let (mut columns, count) = (Vec::new(), plan.columns.resized);
-    columns
-        .try_reserve_exact(count)
-        .expect("there is not enough memory for the columns of an image");
-    columns.extend((0..count).map(item));
-    columns
+    allocation::collect((0..plan.columns.resized).map(item))
 }
 
 /// Computes images by bilinear interpolation.

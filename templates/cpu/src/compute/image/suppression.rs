@@ -1,6 +1,7 @@
 //! Selection of boxes with high scores that overlap little.
 
 use crate::compute::arith::{Float, greatest, least};
+use sp_plugin::allocation;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -67,22 +68,25 @@ impl<T: Float> Suppression<T> {
             "not four numbers for each score"
         );
         let mut selected: Vec<(usize, T)> = Vec::new();
-        let mut candidates: BinaryHeap<Candidate<T>> = (scores.iter().enumerate())
+        let candidates = (scores.iter().enumerate())
             .filter(|(_, score)| self.is_above(**score))
             .map(|(index, score)| Candidate {
                 index,
                 score: *score,
                 compared: 0,
-            })
-            .collect();
+            });
+        let mut candidates = BinaryHeap::from(allocation::collect_unsized(candidates));
         while selected.len() < self.limit {
             let Some(candidate) = candidates.pop() else {
                 break;
             };
             match self.reduced(boxes, &selected, &candidate) {
-                Some(score) if score == candidate.score => selected.push((candidate.index, score)),
+                Some(score) if score == candidate.score => {
+                    allocation::push(&mut selected, (candidate.index, score));
+                }
                 Some(score) if self.is_above(score) => {
                     let (index, compared) = (candidate.index, selected.len());
+                    // In the memory of the candidate that `pop` has removed.
                     candidates.push(Candidate {
                         index,
                         score,

@@ -6,7 +6,9 @@ use crate::compute::parallel::for_each_block;
 use crate::compute::precision::Precision;
 use crate::compute::reduce::{Fold, Reduction, Sum, reduce};
 use crate::compute::shape::offset_of_iteration;
+use crate::compute::workspace::zeroed;
 use crate::compute::{Broadcast, Result};
+use sp_plugin::allocation;
 use sp_plugin::{Bf16, Complex64, F16};
 
 /// A type of matrix elements that may be computed in another type.
@@ -62,13 +64,13 @@ impl Multiplied for Complex64 {
     fn write_product(product: Product, a: &[Self], b: &[Self], c: &mut [Self]) {
         let split = |x: &[Self]| -> [Vec<f32>; 2] {
             [
-                x.iter().map(|x| x.re).collect(),
-                x.iter().map(|x| x.im).collect(),
+                allocation::collect(x.iter().map(|x| x.re)),
+                allocation::collect(x.iter().map(|x| x.im)),
             ]
         };
         let ([a_re, a_im], [b_re, b_im]) = (split(a), split(b));
         let multiply = |a: &[f32], b: &[f32]| {
-            let mut c = vec![0.0; product.m * product.n];
+            let mut c = zeroed(product.m * product.n);
             matmul(product, a, b, &mut c);
             c
         };
@@ -106,8 +108,7 @@ impl Batch {
         } else {
             count
         };
-        let mut pairs = room_for(count);
-        pairs.extend((0..count).map(|i| [i; 2]));
+        let pairs = allocation::collect((0..count).map(|i| [i; 2]));
         Self { product, pairs }
     }
 
@@ -132,7 +133,8 @@ impl Batch {
             };
             return Ok((Self::new(1, rows), plan.dims().to_vec()));
         }
-        let mut pairs = room_for(plan.len());
+        // Small operands may have many pairs.
+        let mut pairs = allocation::with_capacity(plan.len());
         if let Some((inner, outer)) = plan.loops().split_last() {
             for run in 0..plan.len() / inner.len.max(1) {
                 let [a, b] = [0, 1].map(|operand| offset_of_iteration(outer, operand, run));
@@ -142,19 +144,6 @@ impl Batch {
         }
         Ok((Self { product, pairs }, plan.dims().to_vec()))
     }
-}
-
-/// Returns an empty list with room for pairs. Small operands may have many of them.
-///
-/// # Panics
-/// Panics if there is not enough memory.
-fn room_for(count: usize) -> Vec<[usize; 2]> {
-    let mut pairs = Vec::new();
-    // A panic is an error of this call. A failed allocation would end the process.
-    pairs
-        .try_reserve_exact(count)
-        .expect("there is not enough memory for the pairs of matrices");
-    pairs
 }
 
 /// Computes all products; `c` has one matrix for each.

@@ -8,6 +8,7 @@ use super::pack::{Lines, Panel};
 use super::tile::{Rows, Strip, Tile, Tiled};
 use crate::compute::parallel;
 use crate::compute::workspace::Buffer;
+use sp_plugin::allocation;
 
 /// A left operand. Its terms are in runs: term `p` of run `r` of row `i` is `data[rows[i] + runs[r] + p * step]`.
 #[derive(Clone, Copy)]
@@ -86,9 +87,7 @@ impl<'a, T: Tiled> Right<'a, T> {
         count: usize,
         source: impl Fn(usize) -> Source<'a, T>,
     ) -> Self {
-        let sources: Vec<_> = (0..count)
-            .map(|index| source(index).check(columns))
-            .collect();
+        let sources = allocation::collect((0..count).map(|index| source(index).check(columns)));
         let (rows, len) = packed_len(&sources, columns, tile.lanes);
         let mut panels = Buffer::new(len);
         let mut rest = &mut panels[..];
@@ -96,7 +95,7 @@ impl<'a, T: Tiled> Right<'a, T> {
         for (first, wanted) in self::strips(columns, &tile) {
             let width = wanted.next_multiple_of(tile.lanes);
             let (panel, others) = rest.split_at_mut(rows * width);
-            strips.push((first, wanted, panel));
+            allocation::push(&mut strips, (first, wanted, panel));
             rest = others;
         }
         parallel::for_each_block(&mut strips, 1, |_, strips| {
@@ -223,7 +222,7 @@ impl<T: Tiled> Indirect<'_, T> {
         if self.rows.is_empty() || right.columns == 0 {
             return;
         }
-        let strips: Vec<_> = strips(right.columns, &right.tile).collect();
+        let strips = allocation::collect_unsized(strips(right.columns, &right.tile));
         let c = &Shared(target.data.as_mut_ptr());
         parallel::run(strips.len(), |index| {
             let (first, columns) = strips[index];

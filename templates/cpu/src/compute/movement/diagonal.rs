@@ -5,6 +5,7 @@ use crate::compute::cost::{self, Cost};
 use crate::compute::error::{Error, Result};
 use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::shape::len;
+use sp_plugin::allocation;
 use std::ops::Range;
 
 /// The side of a row of diagonals at which a diagonal shorter than the row is.
@@ -218,7 +219,7 @@ pub fn band<B: Copy + Send + Sync>(
     let limit = |it: i64| usize::try_from(it).unwrap_or(usize::MAX);
     let (below, above, size) = (limit(below), limit(above), columns * width);
     // Copies of a whole row of zeros are faster than copies of single elements.
-    let zeros = zero.repeat(columns);
+    let zeros = allocation::repeated(zero, columns);
     for_each_row_chunk(out, size, cost::Cheap.grain(), |first, out| {
         let lines = matrices[first * size..].chunks_exact(size);
         for (line, (source, out)) in (first..).zip(lines.zip(out.chunks_exact_mut(size))) {

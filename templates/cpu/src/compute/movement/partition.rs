@@ -1,13 +1,14 @@
 //! Rows of tensors divided among several tensors, and joined from several.
 
 use crate::compute::error::{Error, Result};
+use sp_plugin::allocation;
 
 /// Returns the number of rows of each part.
 ///
 /// # Errors
 /// Returns an error if a row belongs to no part.
 pub fn count_rows(parts: &[i32], count: usize) -> Result<Vec<usize>> {
-    let mut rows = vec![0; count];
+    let mut rows = allocation::filled(0, count);
     for (row, part) in parts.iter().enumerate() {
         let counted = usize::try_from(*part).ok().and_then(|it| rows.get_mut(it));
         *counted.ok_or_else(|| {

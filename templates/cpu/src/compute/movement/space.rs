@@ -6,6 +6,7 @@ use super::view::{View, copy};
 use super::{checked_len, strides};
 use crate::compute::error::{Error, Result};
 use crate::compute::inline::InlineList;
+use sp_plugin::allocation;
 
 /// The largest number of axes with blocks, as in TensorFlow.
 const MAX_AXES: usize = 4;
@@ -133,13 +134,7 @@ impl Plan {
         if out.is_empty() {
             return;
         }
-        let elements = |count: usize| {
-            zero.iter()
-                .copied()
-                .cycle()
-                .take(count * width)
-                .collect::<Vec<B>>()
-        };
+        let elements = |count: usize| allocation::repeated(&zero[..width], count);
         match &self.step {
             Step::None => copy(&self.view, width, source, out),
             Step::Pad(padding) => {

@@ -4,6 +4,7 @@ use super::strides;
 use super::view::{View, copy_elements, scatter_elements};
 use crate::compute::error::{Error, Result};
 use crate::compute::inline::InlineList;
+use sp_plugin::allocation;
 
 /// The bits that give items of a slice a meaning; bit `i` is of item `i`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,7 +104,7 @@ impl StridedSlice {
         if value.len() == source.len() {
             scatter_elements(&self.view, value, tensor);
         } else {
-            let mut repeated = vec![*first; source.len()];
+            let mut repeated = allocation::filled(*first, source.len());
             copy_elements(&source, value, &mut repeated);
             scatter_elements(&self.view, &repeated, tensor);
         }

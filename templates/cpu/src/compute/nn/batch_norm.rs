@@ -4,6 +4,8 @@ use crate::compute::arith::Float;
 use crate::compute::array;
 use crate::compute::parallel::for_each_block;
 use crate::compute::simd::Isa;
+use crate::compute::workspace::zeroed;
+use sp_plugin::allocation;
 
 /// The number of elements in a block, whose sums are computed together.
 const BLOCK: usize = 64 * 1024;
@@ -80,13 +82,13 @@ fn sums<T: Float, const N: usize, const P: usize, const S: usize>(
     terms: impl Fn([T; N], [T; P]) -> [T; S] + Sync,
 ) -> Vec<[T; S]> {
     let (shape, rows) = shape.with_long_rows();
-    let parameters = parameters.map(|it| it.repeat(rows));
+    let parameters = parameters.map(|it| allocation::repeated(it, rows));
     let parameters = array::from_fn(|i| &parameters[i][..]);
     let Channels {
         channels, inner, ..
     } = shape;
     let (block, isa) = (shape.block(), Isa::current());
-    let mut partial = vec![[T::ZERO; S]; shape.len().div_ceil(block) * channels];
+    let mut partial = zeroed(shape.len().div_ceil(block) * channels);
     for_each_block(&mut partial, channels, |index, sums| {
         let (start, end) = (index * block, ((index + 1) * block).min(shape.len()));
         let tensors = parts(tensors, start, end - start);
@@ -100,7 +102,7 @@ fn sums<T: Float, const N: usize, const P: usize, const S: usize>(
     });
     let channels = channels / rows;
     let (first, rest) = partial.split_at(channels);
-    let mut totals = first.to_vec();
+    let mut totals = allocation::copied(first);
     for part in rest.chunks_exact(channels) {
         totals
             .iter_mut()
@@ -211,7 +213,7 @@ fn map_channels<T: Float, const N: usize, const P: usize>(
     f: impl Fn([T; N], [T; P]) -> T + Sync,
 ) {
     let (shape, rows) = shape.with_long_rows();
-    let parameters = parameters.map(|it| it.repeat(rows));
+    let parameters = parameters.map(|it| allocation::repeated(it, rows));
     let parameters = array::from_fn(|i| &parameters[i][..]);
     let (block, isa) = (shape.block(), Isa::current());
     for_each_block(out, block, |index, out| {
@@ -296,8 +298,9 @@ pub fn moments<T: Float>(shape: Channels, x: &[T]) -> Moments<T> {
         "the tensor differs in length from its shape"
     );
     let count = T::from_count(shape.count);
-    let average =
-        |sums: Vec<[T; 1]>| -> Vec<T> { sums.iter().map(|[sum]| sum.over(count)).collect() };
+    let average = |sums: Vec<[T; 1]>| -> Vec<T> {
+        allocation::collect(sums.iter().map(|[sum]| sum.over(count)))
+    };
     let mean = average(sums(
         shape,
         [x],
@@ -317,15 +320,13 @@ pub fn moments<T: Float>(shape: Channels, x: &[T]) -> Moments<T> {
 
 /// Returns `1 / sqrt(variance + epsilon)` of each channel.
 fn inverse_deviations<T: Float>(variance: &[T], epsilon: T) -> Vec<T> {
-    variance
-        .iter()
-        .map(|variance| T::ONE.over(variance.plus(epsilon).root()))
-        .collect()
+    let inverse = |variance: &T| T::ONE.over(variance.plus(epsilon).root());
+    allocation::collect(variance.iter().map(inverse))
 }
 
 /// Returns the products of the elements of two slices.
 fn products<T: Float>(x: &[T], y: &[T]) -> Vec<T> {
-    x.iter().zip(y).map(|(x, y)| x.times(*y)).collect()
+    allocation::collect(x.iter().zip(y).map(|(x, y)| x.times(*y)))
 }
 
 /// Computes `y = (x - mean) * scale / sqrt(variance + epsilon) + offset` of a tensor that is not empty.
@@ -389,15 +390,12 @@ pub fn normalize_gradients<T: Float>(
         #[inline(always)]
         |[dy, x], [mean]| [dy, dy.times(x.minus(mean))],
     );
-    let (offset, covariance): (Vec<T>, Vec<T>) = totals
-        .into_iter()
-        .map(|[sum, product]| (sum, product))
-        .unzip();
+    let offset = allocation::collect(totals.iter().map(|[sum, _]| *sum));
+    let covariance = allocation::collect(totals.iter().map(|[_, product]| *product));
     let factors = products(scale, &inverse);
     let average = |sums: &[T]| -> Vec<T> {
-        sums.iter()
-            .map(|sum| sum.over(T::from_count(shape.count)))
-            .collect()
+        let count = T::from_count(shape.count);
+        allocation::collect(sums.iter().map(|sum| sum.over(count)))
     };
     if is_training {
         let slopes = products(&products(&inverse, &inverse), &average(&covariance));

@@ -1,6 +1,7 @@
 //! The connectionist temporal classification loss (Graves et al., 2006) of one sequence, and its gradient.
 
 use crate::compute::workspace::Buffer;
+use sp_plugin::allocation;
 
 /// The treatment of repeated labels.
 #[derive(Clone, Copy, Debug)]
@@ -20,14 +21,13 @@ struct Path {
 
 impl Path {
     fn new(labels: &[usize], blank: usize, repeats: Repeats) -> Self {
-        let mut labels = labels.to_vec();
+        let mut labels = allocation::copied(labels);
         if repeats.are_collapsed {
             labels.dedup();
         }
-        let mut classes = vec![blank];
-        labels
-            .iter()
-            .for_each(|label| classes.extend([*label, blank]));
+        let mut classes = allocation::filled(blank, 2 * labels.len() + 1);
+        let places = classes.iter_mut().skip(1).step_by(2);
+        places.zip(labels).for_each(|(place, it)| *place = it);
         let are_merged = repeats.are_merged;
         Self {
             classes,
@@ -162,12 +162,12 @@ fn write_gradient<'a>(
 ) {
     let (len, rows) = (path.len(), gradient.chunks_exact_mut(classes).rev());
     // The logarithms of the probabilities of the steps after this one, from each position.
-    let mut after: Vec<f64> = (0..len)
-        .map(|it| Path::log_of_boundary(len - 1 - it))
-        .collect();
-    let mut earlier = vec![0.0; len];
+    let after = (0..len).map(|it| Path::log_of_boundary(len - 1 - it));
+    let mut after = allocation::collect(after);
+    let mut earlier = allocation::filled(0.0, len);
+    let mut expected = allocation::filled(0.0, classes);
     for ((probabilities, before), row) in steps.rev().zip(rows) {
-        let mut expected = vec![0.0; probabilities.len()];
+        expected.fill(0.0);
         earlier.fill(f64::NEG_INFINITY);
         for (position, class) in path.classes.iter().enumerate() {
             expected[*class] += (before[position] + after[position] - total).exp();
@@ -175,7 +175,7 @@ fn write_gradient<'a>(
             let sources = path.sources(position);
             sources.for_each(|it| earlier[it] = log_sum(earlier[it], next));
         }
-        for ((out, probability), expected) in row.iter_mut().zip(probabilities).zip(expected) {
+        for ((out, probability), expected) in row.iter_mut().zip(probabilities).zip(&expected) {
             *out = (probability.exp() - expected) as f32;
         }
         std::mem::swap(&mut after, &mut earlier);

@@ -5,6 +5,7 @@ use crate::compute::array;
 use crate::compute::cost::{self, Cost};
 use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::simd::Isa;
+use sp_plugin::allocation;
 
 /// The attributes of the normalization.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +57,7 @@ impl Normalization {
     /// Writes normalized pixels.
     #[inline(always)]
     fn write(&self, x: &[f32], windows: &mut ChannelSums, out: &mut [f32]) {
-        let mut bases = vec![0.0; windows.block_len()];
+        let mut bases = allocation::filled(0.0, windows.block_len());
         let block = bases.len();
         for (x, out) in x.chunks(block).zip(out.chunks_mut(block)) {
             self.write_powers(x, windows, &mut bases[..x.len()], out);
@@ -70,7 +71,7 @@ impl Normalization {
     #[inline(always)]
     fn write_gradient(&self, [dy, x, y]: [&[f32]; 3], windows: &mut ChannelSums, dx: &mut [f32]) {
         let block = windows.block_len();
-        let (mut bases, mut sums) = (vec![0.0; block], vec![0.0; block]);
+        let [mut bases, mut sums] = [(); 2].map(|()| allocation::filled(0.0, block));
         for (index, dx) in dx.chunks_mut(block).enumerate() {
             let [dy, x, y] = array::map(
                 [dy, x, y],
@@ -120,8 +121,8 @@ impl ChannelSums {
         Self {
             channels,
             radius,
-            padded: vec![0.0; len + 2 * radius],
-            sums: vec![0.0; len],
+            padded: allocation::filled(0.0, len + 2 * radius),
+            sums: allocation::filled(0.0, len),
         }
     }
 

@@ -6,6 +6,7 @@ use crate::compute::elementary::Elementary;
 use crate::compute::parallel::{for_each_row_chunk, for_each_row_chunk2};
 use crate::compute::reduce::fold_row;
 use crate::compute::simd::Isa;
+use crate::compute::workspace::Buffer;
 
 #[inline(always)]
 fn identity<T>(x: T) -> T {
@@ -162,7 +163,7 @@ pub fn softmax_cross_entropy<T: Elementary>(
                 #[inline(always)]
                 || {
                     let rows = x.chunks_exact(width).zip(gradient.chunks_exact_mut(width));
-                    let mut shifted = vec![T::ZERO; width];
+                    let mut shifted = Buffer::new(width);
                     for ((x, labels), loss) in rows.zip(loss) {
                         shift(x, &mut shifted);
                         *loss = cross_entropy_row(&shifted, labels);

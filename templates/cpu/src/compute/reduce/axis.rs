@@ -6,6 +6,7 @@ use super::source::{Region, Source};
 use crate::compute::inline::InlineList;
 use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::simd::{Isa, opaque};
+use sp_plugin::allocation;
 
 /// The number of elements in one chunk of a fold.
 const CHUNK: usize = 32 * 1024;
@@ -155,11 +156,12 @@ fn fold_chunks<S: Copy, F: Accumulator<S>>(
 ) {
     let isa = Isa::current();
     let needed = scratch_len(chunks.block.inner, chunks.rows);
-    let (mut small, mut large) = ([F::EMPTY; SMALL_SCRATCH], Vec::new());
+    let mut small = [F::EMPTY; SMALL_SCRATCH];
+    let mut large;
     let scratch = match small.get_mut(..needed) {
         Some(small) => small,
         None => {
-            large.resize(needed, F::EMPTY);
+            large = allocation::filled(F::EMPTY, needed);
             &mut large[..]
         }
     };

@@ -3,6 +3,7 @@
 use super::write_indices;
 use crate::compute::cost::{self, Cost};
 use crate::compute::parallel::for_each_row_chunk2;
+use sp_plugin::allocation;
 use std::cell::Cell;
 use std::cmp::Ordering;
 use std::mem::MaybeUninit;
@@ -109,7 +110,7 @@ fn collect<T: Order>(
             candidates.clear();
             least = Some(*value);
         }
-        candidates.push(index as u64);
+        allocation::push(candidates, index as u64);
         if candidates.len() == k.saturating_mul(2) {
             least = Some(keep_largest(x, k, candidates));
         }

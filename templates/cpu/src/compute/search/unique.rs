@@ -1,5 +1,6 @@
 //! The distinct slices along an axis, in the order of their first occurrence.
 
+use sp_plugin::allocation;
 use std::cell::Cell;
 
 /// An element that is compared by a key.
@@ -139,8 +140,8 @@ impl Search {
     /// Counts an occurrence of a distinct slice, which may be new; returns its number.
     fn count(&mut self, found: usize) -> usize {
         if found == self.uniques.firsts.len() {
-            self.uniques.firsts.push(self.slices);
-            self.uniques.counts.push(0);
+            allocation::push(&mut self.uniques.firsts, self.slices);
+            allocation::push(&mut self.uniques.counts, 0);
         }
         self.uniques.counts[found] += 1;
         self.slices += 1;
@@ -211,7 +212,7 @@ impl Table {
 
     fn grow(&mut self) {
         let size = self.entries.len() * 2;
-        let entries = std::mem::replace(&mut self.entries, vec![None; size]);
+        let entries = std::mem::replace(&mut self.entries, allocation::filled(None, size));
         for entry in entries.into_iter().flatten() {
             let mut slot = mix(SEED ^ entry.0) as usize & (size - 1);
             while self.entries[slot].is_some() {

@@ -4,6 +4,7 @@ use crate::compute::arith::Number;
 use crate::compute::error::Result;
 use crate::compute::map::update;
 use crate::compute::rows::Indices;
+use sp_plugin::allocation;
 
 /// The rows of a table to which the gradients of segments belong: for each index a row and a segment.
 #[derive(Debug)]
@@ -33,11 +34,11 @@ impl<'a> Spread<'a> {
         let len = indices.len();
         let ids = (0..len).map(|at| segments.get(at));
         // A gradient without elements may have more segments than the memory has counts.
-        let mut ascending: Vec<i64> = ids.clone().collect();
+        let mut ascending = allocation::collect(ids.clone());
         ascending.sort_unstable();
         let below = |id: i64| ascending.partition_point(|it| *it < id);
-        let counts = ids.map(|id| below(id + 1) - below(id)).collect();
-        let rows = (0..len).map(|at| indices.get(at)).collect();
+        let counts = allocation::collect(ids.map(|id| below(id + 1) - below(id)));
+        let rows = allocation::collect((0..len).map(|at| indices.get(at)));
         Ok(Self {
             rows,
             segments,
@@ -47,11 +48,11 @@ impl<'a> Spread<'a> {
 
     /// Returns the distinct rows in ascending order, and the pairs of positions in them.
     pub fn onto_distinct(self) -> (Vec<i64>, Self) {
-        let mut distinct = self.rows.clone();
+        let mut distinct = allocation::copied(&self.rows);
         distinct.sort_unstable();
         distinct.dedup();
         let position = |row: &i64| distinct.partition_point(|it| it < row) as i64;
-        let rows = self.rows.iter().map(position).collect();
+        let rows = allocation::collect(self.rows.iter().map(position));
         (distinct, Self { rows, ..self })
     }
 

@@ -5,6 +5,7 @@ use crate::compute::error::{Error, Result};
 use crate::compute::map::update;
 use crate::compute::movement::view::{View, copy_elements};
 use crate::compute::rows::Indices;
+use crate::compute::workspace::zeroed;
 
 /// A sparse matrix.
 #[derive(Clone, Copy, Debug)]
@@ -77,9 +78,9 @@ impl Matrix<'_> {
         if out.is_empty() || b.is_empty() {
             return Ok(());
         }
-        let mut copy = Vec::new();
+        let mut copy: Vec<T>;
         let b = if is_b_transposed {
-            copy.resize(b.len(), T::ZERO);
+            copy = zeroed(b.len());
             let steps = [(inner, 1), (columns, inner as isize)];
             copy_elements(&View::new(steps, 0), b, &mut copy);
             &copy

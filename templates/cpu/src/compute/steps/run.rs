@@ -7,6 +7,7 @@ use super::super::simd::Isa;
 use super::merge::{Loop, MergedLoop};
 use super::plan::{Steps, Target};
 use super::{BLOCK, Body};
+use sp_plugin::allocation;
 use std::mem;
 use std::ops::Range;
 
@@ -80,13 +81,15 @@ impl<'a> Scratch<'a> {
         };
         let load = |input: &Operand<'_>| match input {
             Operand::Whole(_) => Vec::new(),
-            Operand::Scalar(value) => vec![*value; len],
-            Operand::Broadcast(..) => vec![0.0; len],
+            Operand::Scalar(value) => allocation::filled(*value, len),
+            Operand::Broadcast(..) => allocation::filled(0.0, len),
         };
         Self {
             operands: inputs.iter().map(operand).collect(),
             loaded: inputs.iter().map(load).collect(),
-            blocks: vec![vec![0.0; len]; plan.blocks],
+            blocks: (0..plan.blocks)
+                .map(|_| allocation::filled(0.0, len))
+                .collect(),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::compute::elementary::Real;
 use crate::compute::nn::activation::{maximum, sign};
 use crate::compute::parallel::for_each_block;
 use crate::compute::simd::Isa;
+use sp_plugin::allocation;
 
 /// A step of an optimizer: its coefficients. The first of the `N` variables is trained, the others are its state.
 pub trait Rule<T, const N: usize>: Copy + Sync {
@@ -31,7 +32,7 @@ pub fn apply<T: Real, const N: usize>(
     let grain = cost::Expensive.grain();
     let mut parts = variables.map(|it| it.chunks_mut(grain));
     let mut next = || parts.each_mut().map(|it| it.next().unwrap_or_default());
-    let mut chunks: Vec<_> = gradient.chunks(grain).map(|it| (next(), it)).collect();
+    let mut chunks = allocation::collect(gradient.chunks(grain).map(|it| (next(), it)));
     let isa = Isa::current();
     for_each_block(&mut chunks, 1, |_, chunks| {
         for (variables, gradient) in chunks {

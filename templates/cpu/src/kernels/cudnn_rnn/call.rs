@@ -364,7 +364,8 @@ fn read_lengths(
         return Ok(None);
     };
     let read = |length: &i32| usize::try_from(*length).ok().filter(|it| *it <= time);
-    let found: Option<Vec<usize>> = lengths.data().iter().map(read).collect();
+    let found = lengths.data().iter().map(|it| read(it).ok_or(()));
+    let found = allocation::try_collect(found).ok();
     let found = found.filter(|it| lengths.dims() == [batch] && it.len() == batch);
     found.map(Some).ok_or_else(|| {
         Error::invalid_argument(format!(

@@ -19,7 +19,8 @@ fn weights(network: &Network) -> Vec<Part> {
     for parameters in network.all_parameters() {
         for matrix in [parameters.input, parameters.state] {
             let columns = matrix.len() / network.rows().max(1);
-            parts.extend(gates(network, matrix, &[network.units(), columns]));
+            let gates = gates(network, matrix, &[network.units(), columns]);
+            allocation::extend(&mut parts, gates);
         }
     }
     parts
@@ -29,7 +30,7 @@ fn weights(network: &Network) -> Vec<Part> {
 fn biases(network: &Network) -> Vec<Part> {
     let vectors = network.all_parameters().flat_map(|it| it.biases);
     let parts = vectors.flat_map(|it| gates(network, it, &[network.units()]));
-    parts.collect()
+    allocation::collect_unsized(parts)
 }
 
 fn gates(network: &Network, range: Range<usize>, dims: &[usize]) -> Vec<Part> {

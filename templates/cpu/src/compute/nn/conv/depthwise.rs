@@ -13,6 +13,7 @@ use crate::compute::precision::Widened;
 use crate::compute::simd::{Isa, Lanes, LanesBody, MAX_LANES, Registers};
 use crate::compute::workspace::Buffer;
 use channels::{Channels, for_each_group, padded_copy};
+use sp_plugin::allocation;
 use taps::Taps;
 
 pub(super) use filter::backprop_filter;
@@ -260,7 +261,7 @@ pub(super) fn backprop_input<T: Tiled>(plan: &Convolution, filter: &[T], dy: &[T
 }
 
 fn collect_taps(count: usize, taps: impl Fn(usize) -> Taps) -> Vec<Taps> {
-    (0..count).map(taps).collect()
+    allocation::collect((0..count).map(taps))
 }
 
 /// Returns the input with each channel once for each of its filters.

@@ -9,6 +9,8 @@ use crate::compute::matmul::{Finish, Indirect, Part, Right, Source, Target, Tile
 use crate::compute::nn::window::Windows;
 use crate::compute::parallel::{available_threads, for_each_block, for_each_chunk};
 use crate::compute::simd::Isa;
+use crate::compute::workspace::zeroed;
+use sp_plugin::allocation;
 use std::ops::Range;
 
 /// The limits of the multiply-adds of a block of windows, which is a task.
@@ -77,7 +79,7 @@ pub(super) fn forward<T: Tiled>(
     let mut layout = Layout::new(plan, block::<T>(plan));
     layout.block = balanced(plan, layout.block);
     let runs = layout.runs(plan);
-    let groups: Vec<_> = (0..plan.groups).map(|it| filter.group(plan, it)).collect();
+    let groups = allocation::collect((0..plan.groups).map(|it| filter.group(plan, it)));
     for_each_block(y, layout.block * plan.filters, |index, y| {
         let first = index * layout.block;
         let windows = first..first + y.len() / plan.filters;
@@ -170,7 +172,7 @@ pub(super) fn backprop_filter<T: Tiled>(plan: &Convolution, x: &[T], dy: &[T], d
     // Parts of whole lines, unless a line is longer.
     let line = Some(plan.columns.output).filter(|it| *it <= PART);
     let per_part = all.div_ceil(parts).next_multiple_of(line.unwrap_or(1));
-    let mut sums = vec![T::ZERO; df.len() * (all.div_ceil(per_part) - 1)];
+    let mut sums = zeroed(df.len() * (all.div_ceil(per_part) - 1));
     let len = df.len();
     let mut outputs: Vec<&mut [T]> = std::iter::once(&mut *df)
         .chain(sums.chunks_exact_mut(len))
@@ -231,16 +233,14 @@ struct Slopes<'a, T: Tiled> {
 impl<T: Tiled> Slopes<'_, T> {
     /// Adds the sums over the windows to the elements of the filter's gradient at `rows`, or overwrites them.
     fn add_to(&self, plan: &Convolution, layout: &Layout, rows: &[usize], df: &mut [T], add: bool) {
-        let lines: Vec<_> = self.elements.lines().collect();
+        let lines = allocation::collect_unsized(self.elements.lines());
         let elements = &self.elements;
-        let rows: Vec<_> = rows.iter().map(|it| elements.stored_offset(*it)).collect();
+        let rows = allocation::collect(rows.iter().map(|it| elements.stored_offset(*it)));
         let mut done = 0;
         // Lines of one length are the runs of one product.
         for lines in lines.chunk_by(|a, b| a.1 == b.1) {
-            let starts: Vec<_> = lines
-                .iter()
-                .map(|it| elements.stored_offset(it.0))
-                .collect();
+            let starts = lines.iter().map(|it| elements.stored_offset(it.0));
+            let starts = allocation::collect(starts);
             let run = lines[0].1;
             for group in 0..plan.groups {
                 let first = group * plan.group_filters();

@@ -5,6 +5,7 @@
 
 use super::Pool;
 use crate::compute::nn::window::Windows;
+use sp_plugin::allocation;
 
 /// The lengths of the parts of a row that are folded in registers.
 const WIDE: usize = 32;
@@ -33,7 +34,7 @@ struct Run {
 
 /// Returns the windows along a dimension as runs.
 fn find_runs(windows: &Windows) -> Vec<Run> {
-    let sides: Vec<_> = (0..windows.output).map(|it| windows.inside(it)).collect();
+    let sides = allocation::collect((0..windows.output).map(|it| windows.inside(it)));
     let mut first = 0;
     let runs = sides.chunk_by(|x, y| x == y).map(|run| {
         let (window, (left, right)) = (first, run[0]);
@@ -47,7 +48,7 @@ fn find_runs(windows: &Windows) -> Vec<Run> {
             columns: right - left,
         }
     });
-    runs.collect()
+    allocation::collect_unsized(runs)
 }
 
 /// The folds of the windows of a pool.
@@ -101,7 +102,7 @@ impl<'a> RowFolds<'a> {
             return self.write_windows::<T, F>(x, count, (rows, elements), out);
         }
         let row = self.plan.columns.input * self.plan.channels;
-        folds.resize(row + NARROW, F::EMPTY);
+        allocation::resize(folds, row + NARROW, F::EMPTY);
         fold::<T, F>(
             x,
             rows,
@@ -151,7 +152,7 @@ impl<'a> RowFolds<'a> {
         let step = self.plan.columns.dilation * self.plan.channels;
         elements.clear();
         for row in rows {
-            elements.extend((0..run.columns).map(|it| row + it * step));
+            allocation::extend(elements, (0..run.columns).map(|it| row + it * step));
         }
     }
 }

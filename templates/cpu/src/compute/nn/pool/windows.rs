@@ -1,6 +1,7 @@
 //! The elements of a pool's windows.
 
 use super::Pool;
+use sp_plugin::allocation;
 
 /// The indices of a window along the planes, rows and columns.
 type Window = [usize; 3];
@@ -51,7 +52,7 @@ impl Pool {
             let plane = self.planes.element(z, k) * self.rows.input;
             for i in top..bottom {
                 let row = (plane + self.rows.element(y, i)) * self.columns.input;
-                elements.lines.push((row + column) * self.channels);
+                allocation::push(&mut elements.lines, (row + column) * self.channels);
             }
         }
     }
@@ -66,7 +67,7 @@ impl Pool {
         for k in front..back {
             let plane = (image + self.planes.element(z, k)) * self.rows.input;
             let row = |i| (plane + self.rows.element(y, i)) * self.columns.input * self.channels;
-            rows.extend((top..bottom).map(row));
+            allocation::extend(rows, (top..bottom).map(row));
         }
     }
 

@@ -1,6 +1,7 @@
 //! The elements that a network saves for its gradients.
 
 use super::Network;
+use sp_plugin::allocation;
 
 /// The elements that a layer and direction saves.
 pub(super) struct Saved<S> {
@@ -75,6 +76,6 @@ impl Network {
                 })
                 .collect(),
         });
-        layers.collect()
+        allocation::collect(layers)
     }
 }

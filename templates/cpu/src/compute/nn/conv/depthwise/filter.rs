@@ -8,6 +8,7 @@ use crate::compute::nn::window::Windows;
 use crate::compute::parallel::for_each_block;
 use crate::compute::precision::Widened;
 use crate::compute::simd::{Isa, Lanes, LanesBody, MAX_LANES, Registers};
+use crate::compute::workspace::zeroed;
 use std::ops::Range;
 
 /// The approximate number of multiply-adds in a part of a filter's gradient.
@@ -32,7 +33,7 @@ pub(in crate::compute::nn::conv) fn backprop_filter<T: Tiled>(
         .saturating_mul(df.len());
     let parts = (work / PART).clamp(1, PARTS).min(lines);
     let per_part = lines.div_ceil(parts);
-    let mut sums = vec![T::ZERO; len * lines.div_ceil(per_part)];
+    let mut sums = zeroed(len * lines.div_ceil(per_part));
     let (x, isa) = (repeat_channels(plan, x), Isa::current());
     for_each_block(&mut sums, len, |part, df| {
         let lines = part * per_part..((part + 1) * per_part).min(lines);
