@@ -181,10 +181,12 @@ mod tests {
 
     /// Matrices without terms take no memory, so there can be any number of them.
     #[test]
-    #[should_panic(expected = "there is not enough memory")]
-    fn lack_of_memory_for_the_pairs_of_matrices_is_a_panic() {
+    fn lack_of_memory_for_the_pairs_of_matrices_is_an_error_of_the_call() {
         let product = Product::new([2, 0], [0, 3], false, false).unwrap();
-        let _ = Batch::broadcast([&[1 << 44], &[1 << 44]], product);
+        let broadcast = || Batch::broadcast([&[1 << 44], &[1 << 44]], product);
+        let payload = std::panic::catch_unwind(broadcast).unwrap_err();
+        let error = payload.downcast::<sp_plugin::Error>().unwrap();
+        assert_eq!(error.code(), sp_plugin::Code::RESOURCE_EXHAUSTED);
     }
 
     #[test]
