@@ -259,7 +259,10 @@ fn sources(folder: &Path) -> Vec<String> {
 fn variables(source: &str) -> BTreeSet<String> {
     let is_upper = |c: char| c == '_' || c.is_ascii_uppercase();
     let is_variable = |text: &&str| text.starts_with("SP_") && text.chars().all(is_upper);
-    if !source.contains("env::var") {
+    if !["env::var", "variable::is_on"]
+        .iter()
+        .any(|it| source.contains(it))
+    {
         return BTreeSet::new();
     }
     source

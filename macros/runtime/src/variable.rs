@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn unset_variable_has_its_default() {
-        assert!(is_on("SP_NO_SUCH_VARIABLE", true));
-        assert!(!is_on("SP_NO_SUCH_VARIABLE", false));
+        assert!(is_on("sp_runtime.no_such_variable", true));
+        assert!(!is_on("sp_runtime.no_such_variable", false));
     }
 }
