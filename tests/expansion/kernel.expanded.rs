@@ -48,7 +48,7 @@ pub fn __kernels_of_sum() -> &'static [::sp_plugin::kernel::Kernel] {
         definition: ::core::option::Option::None,
     };
     static __OPTIONS: __expansion::Options = __expansion::Options {
-        owner: "sp_tests",
+        owner: ::core::env!("CARGO_CRATE_NAME"),
         priority: 2,
         label: ::core::option::Option::None,
         releases: __expansion::Releases::ALL,
