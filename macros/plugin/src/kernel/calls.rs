@@ -8,7 +8,6 @@ use std::sync::{Once, OnceLock, PoisonError, RwLock};
 
 use sp_abi::tf_datatype::TF_DataType; // since 2.6
 
-use super::compare;
 use super::spec::{Constraint, Kernel};
 use crate::access::Copies;
 use crate::c_string;
@@ -20,6 +19,8 @@ pub(super) struct Calls {
     staged: AtomicU64,
     staged_bytes: AtomicU64,
     staged_nanoseconds: AtomicU64,
+    compared: AtomicU64,
+    different: AtomicU64,
 }
 
 impl Calls {
@@ -30,6 +31,8 @@ impl Calls {
             staged: AtomicU64::new(0),
             staged_bytes: AtomicU64::new(0),
             staged_nanoseconds: AtomicU64::new(0),
+            compared: AtomicU64::new(0),
+            different: AtomicU64::new(0),
         }
     }
 
@@ -46,6 +49,13 @@ impl Calls {
         if let Some(copies) = copies.filter(|it| it.bytes > 0) {
             self.count_staged(kernel, copies);
         }
+    }
+
+    /// Counts a call that was compared with the reference kernel.
+    pub fn count_compared(&self, is_different: bool) {
+        self.compared.fetch_add(1, Ordering::Relaxed);
+        self.different
+            .fetch_add(is_different.into(), Ordering::Relaxed);
     }
 
     #[cold]
@@ -121,13 +131,18 @@ pub(crate) fn first_table(op: &str, dtype: TF_DataType) -> Option<usize> {
 /// Returns true if a pass may replace a node of an op by one of another op: the plugin has no kernel of the first op, or none in an
 /// earlier table than that of the other one. The kernels of an author come before those of the reference.
 pub(crate) fn may_replace(op: &str, other: &str, dtype: TF_DataType) -> bool {
-    let is_later = |own| first_table(other, dtype).is_none_or(|it| own < it);
-    !first_table(op, dtype).is_some_and(is_later)
+    !is_earlier(first_table(op, dtype), first_table(other, dtype))
+}
+
+// since 2.6
+/// Returns true if a kernel of an author is in the first of two tables, of which either may be absent.
+pub(crate) fn is_earlier(own: Option<usize>, other: Option<usize>) -> bool {
+    own.is_some_and(|own| other.is_none_or(|other| own < other))
 }
 
 // since 2.6
 /// Returns true if the plugin has a kernel of this op with a label, and none without one in an earlier table.
-pub(crate) fn has_label(op: &str, label: &CStr) -> bool {
+pub(crate) fn may_select(op: &str, label: &CStr) -> bool {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
     let is_labelled = |kernel: &Kernel| {
         kernel.op().to_bytes() == op.as_bytes() && kernel.options.label == Some(label)
@@ -135,7 +150,7 @@ pub(crate) fn has_label(op: &str, label: &CStr) -> bool {
     let labelled = registered.iter().filter(|(kernel, _)| is_labelled(kernel));
     let table = labelled.map(|(_, table)| *table).min();
     drop(registered);
-    table.is_some_and(|table| find_table(op, |_| true).is_none_or(|own| table <= own))
+    table.is_some() && !is_earlier(find_table(op, |_| true), table)
 }
 
 // since 2.6
@@ -152,18 +167,20 @@ fn find_table(op: &str, matches: impl Fn(&Constraint) -> bool) -> Option<usize> 
 }
 
 /// Returns one line for each registered kernel: op and types, `calls=N`, and of these the calls with staging copies,
-/// their bytes and time: `staged=N staged_bytes=N staged_us=N`, then the crate that has the kernel: `owner=NAME`. A kernel that runs
-/// beside the reference kernel has the numbers of compared calls and of those that differ: `compared=N different=N`.
+/// their bytes and time: `staged=N staged_bytes=N staged_us=N`, then the crate that has the kernel: `owner=NAME`. One of which calls
+/// were compared with the reference kernel has their number, and that of those that differ: `compared=N different=N`.
 pub fn report() -> String {
     let mut text = String::new();
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
     for (kernel, _) in registered.iter() {
         let calls = &kernel.calls;
-        let [all, staged, bytes, nanoseconds] = [
+        let [all, staged, bytes, nanoseconds, compared, different] = [
             &calls.all,
             &calls.staged,
             &calls.staged_bytes,
             &calls.staged_nanoseconds,
+            &calls.compared,
+            &calls.different,
         ]
         .map(|it| it.load(Ordering::Relaxed));
         let (label, time) = (kernel.label(), nanoseconds / 1000);
@@ -173,7 +190,7 @@ pub fn report() -> String {
             text,
             "{label} calls={all} staged={staged} staged_bytes={bytes} staged_us={time} owner={owner}"
         );
-        if let Some([compared, different]) = compare::counts(kernel) {
+        if compared > 0 {
             let _ = write!(text, " compared={compared} different={different}");
         }
         text.push('\n');

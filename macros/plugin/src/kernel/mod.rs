@@ -52,7 +52,7 @@ pub use builder::KernelBuilder;
 pub use bytes::{BytesIn, BytesInList, BytesOut, BytesOutList, OutBytes};
 pub(crate) use call::Operation;
 pub use call_info::CallInfo;
-pub(crate) use calls::{first_table, has_label, is_registered, may_replace}; // since 2.6
+pub(crate) use calls::{first_table, is_earlier, is_registered, may_replace, may_select}; // since 2.6
 pub use calls::{report, write_calls};
 pub use device_context::{Context, ContextParameter};
 pub use device_output::{DeviceForwarded, DeviceOut};

@@ -33,11 +33,11 @@ const COMPARISONS: [&str; 6] = [
 /// # Errors
 /// Returns an error if `bytes` is not a valid `GraphDef`.
 pub(super) fn place_on_host(bytes: &[u8], device_type: &str) -> Result<Option<Vec<u8>>> {
-    if !LOGICAL.iter().any(|op| kernel::has_label(op, HOST_LABEL)) {
+    if !LOGICAL.iter().any(|op| kernel::may_select(op, HOST_LABEL)) {
         return Ok(None);
     }
     let mut graph = Graph::parse(bytes)?;
-    let is_changed = select_kernels(&mut graph, device_type, kernel::has_label);
+    let is_changed = select_kernels(&mut graph, device_type, kernel::may_select);
     Ok(is_changed.then(|| graph.to_bytes()))
 }
 
@@ -45,12 +45,12 @@ pub(super) fn place_on_host(bytes: &[u8], device_type: &str) -> Result<Option<Ve
 fn select_kernels(
     graph: &mut Graph,
     device_type: &str,
-    has_label: impl Fn(&str, &CStr) -> bool,
+    may_select: impl Fn(&str, &CStr) -> bool,
 ) -> bool {
     let can_change = |node: &Node| {
         node.device_type() == Some(device_type)
             && !node.selects_kernel()
-            && has_label(&node.op, HOST_LABEL)
+            && may_select(&node.op, HOST_LABEL)
     };
     let conditions = conditions(graph, can_change);
     let conditions: BTreeSet<String> = conditions.into_iter().map(String::from).collect();

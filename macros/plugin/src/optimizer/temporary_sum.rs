@@ -11,15 +11,7 @@ use sp_abi::tf_datatype::TF_DataType;
 use crate::graph::{Attribute, Graph, Node};
 use crate::{Result, kernel};
 
-/// The ops of a sum in a temporary variable.
-const OPS: [&str; 4] = [
-    "Assign",
-    "AssignAdd",
-    "DestroyTemporaryVariable",
-    "TemporaryVariable",
-];
-
-/// The op that replaces them.
+/// The op that replaces those of a sum in a temporary variable.
 const SUM: &str = "AddN";
 
 /// Replaces the sums in temporary variables of a serialized graph. Returns `None` if there are none.
@@ -45,8 +37,8 @@ fn replace_in(
         .filter_map(|(position, it)| {
             let sum = TemporarySum::find(&links, it)?;
             let dtype = it.attribute("T").and_then(Attribute::as_type);
-            let is_kept = |op| dtype.is_some_and(|it| !may_replace(op, SUM, it));
-            if OPS.into_iter().any(is_kept) {
+            let is_kept = |it: &Node| dtype.is_some_and(|dtype| !may_replace(&it.op, SUM, dtype));
+            if sum.parts().chain([sum.result]).any(is_kept) {
                 return None;
             }
             let names = sum.parts().map(|it| it.name.clone()).collect();
@@ -263,7 +255,12 @@ mod tests {
 
     #[test]
     fn ops_with_a_kernel_of_the_author_stay() {
-        for op in OPS {
+        for op in [
+            "Assign",
+            "AssignAdd",
+            "DestroyTemporaryVariable",
+            "TemporaryVariable",
+        ] {
             let mut graph = sum_in_variable();
             let dtype = Attribute::from(TF_DataType::TF_FLOAT);
             graph.nodes[9].attributes.push(("T".into(), dtype));

@@ -81,11 +81,6 @@ pub(super) fn is_enabled() -> bool {
     mode() != Mode::Off && !core_functions::is_impossible()
 }
 
-/// Returns the numbers of compared calls of a kernel and of those that differ; `None` if it is not compared.
-pub(super) fn counts(kernel: &'static Kernel) -> Option<[u64; 2]> {
-    pairs::find(kernel).map(|it| it.counts())
-}
-
 /// Returns true if the kernel is compared.
 pub(super) fn is_compared(kernel: &'static Kernel) -> bool {
     is_enabled() && pairs::find(kernel).is_some()
@@ -222,7 +217,7 @@ impl Call<'_> {
                 Err(error) => self.reference.pair.report_uncompared(error.message()),
             }
         }
-        self.reference.pair.count(is_different);
+        self.instance.kernel.calls.count_compared(is_different);
         reported
     }
 

@@ -1,7 +1,7 @@
 //! The kernels that are compared, each with its reference kernels: the last table has these.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use sp_abi::tf_datatype::TF_DataType;
@@ -17,8 +17,6 @@ pub(super) struct Pair {
     /// Those with the highest priority come first.
     references: Vec<&'static Kernel>,
     has_reported: AtomicBool,
-    compared: AtomicU64,
-    different: AtomicU64,
 }
 
 static PAIRS: RwLock<Vec<Arc<Pair>>> = RwLock::new(Vec::new());
@@ -80,8 +78,6 @@ impl Pair {
             kernel,
             references,
             has_reported: AtomicBool::new(false),
-            compared: AtomicU64::new(0),
-            different: AtomicU64::new(0),
         })
     }
 
@@ -100,19 +96,6 @@ impl Pair {
             .find(serves)
             .copied()
             .ok_or_else(none)
-    }
-
-    /// Counts a call that was compared.
-    pub fn count(&self, is_different: bool) {
-        self.compared.fetch_add(1, Ordering::Relaxed);
-        if is_different {
-            self.different.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// Returns the numbers of compared calls and of those that differ.
-    pub fn counts(&self) -> [u64; 2] {
-        [&self.compared, &self.different].map(|it| it.load(Ordering::Relaxed))
     }
 
     /// Reports that a call or a node is not compared: one line for each kernel.

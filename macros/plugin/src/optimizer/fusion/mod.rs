@@ -147,8 +147,8 @@ struct Rules<'a> {
 impl Rules<'_> {
     /// Returns true if the plugin has a kernel of `fused`, in no later table than one of `op`.
     fn may_replace(&self, op: &str, fused: &str, dtype: TF_DataType) -> bool {
-        let is_first = |table| (self.first_table)(op, dtype).is_none_or(|it| table <= it);
-        (self.first_table)(fused, dtype).is_some_and(is_first)
+        let table = (self.first_table)(fused, dtype);
+        table.is_some() && !kernel::is_earlier((self.first_table)(op, dtype), table)
     }
 }
 
