@@ -179,7 +179,7 @@ fn fills_empty_folder_that_a_shell_may_be_in() {
     assert!(target.join("vendor/sp-abi/Cargo.toml").is_file());
     let has_staged = file_names(&target)
         .iter()
-        .any(|name| name.starts_with(".sp-gen-"));
+        .any(|name| name.starts_with(".sp-gen-staged-"));
     assert!(!has_staged);
 }
 

@@ -39,7 +39,7 @@ pub enum Contents {
 pub struct Change {
     /// The path below the root, with `/` between its parts.
     pub path: String,
-    /// What the path must have, or `None` if nothing may be there.
+    /// The contents that the path must have, or `None` if nothing may be there.
     pub old: Option<Fingerprint>,
     /// The new contents, or `None` if the path is to be removed.
     pub new: Option<Contents>,

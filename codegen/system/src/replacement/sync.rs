@@ -29,10 +29,10 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(folder)
 }
 
-/// Returns the first part of the names of temporary files for `path`: `.sources.toml.sp-gen-`.
+/// Returns the first part of the names of temporary files for `path`: `.sources.toml.sp-gen-staged-`.
 fn staged_prefix(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    format!(".{name}.sp-gen-")
+    format!(".{name}.sp-gen-staged-")
 }
 
 /// Creates a temporary file and locks it, again if another process has removed it before it was locked.
@@ -49,7 +49,7 @@ fn locked_file(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
 /// Removes the temporary files of processes that were killed. Those of running processes are locked.
 fn remove_leftovers(folder: &Path, prefix: &str) -> io::Result<()> {
     for entry in fs::read_dir(folder)?.flatten() {
-        let is_staged = entry.file_name().to_string_lossy().starts_with(prefix);
+        let is_staged = is_staged(&entry.file_name().to_string_lossy(), prefix);
         let is_file = is_staged && entry.file_type()?.is_file();
         let opened = || input::open_regular_file(&entry.path());
         let is_left = is_file && opened().is_ok_and(|it| it.try_lock().is_ok());
@@ -58,6 +58,12 @@ fn remove_leftovers(folder: &Path, prefix: &str) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Returns true for a name of `temporary::staged_file`: the prefix, and six letters and digits.
+fn is_staged(name: &str, prefix: &str) -> bool {
+    let random = name.strip_prefix(prefix);
+    random.is_some_and(|it| it.len() == 6 && it.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 /// Creates files and, with `is_synced`, synchronizes them.

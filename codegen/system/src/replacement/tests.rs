@@ -278,9 +278,13 @@ fn written_files_and_their_folders_are_synchronized() {
 
 #[test]
 fn written_file_replaces_leftover_of_killed_process() {
-    let root = scratch(&[("a", "1"), (".a.sp-gen-k1lled", "2"), (".b.sp-gen-x", "3")]);
+    let root = scratch(&[
+        ("a", "1"),
+        (".a.sp-gen-staged-k1lled", "2"),
+        (".a.sp-gen-staged-notes.txt", "3"),
+    ]);
     write_file(&root.path().join("a"), b"4").unwrap();
-    let expected = [(".b.sp-gen-x", "3"), ("a", "4")];
+    let expected = [(".a.sp-gen-staged-notes.txt", "3"), ("a", "4")];
     assert_eq!(
         texts(root.path()),
         expected.map(|(path, text)| (path.to_owned(), text.to_owned()))
