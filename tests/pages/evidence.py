@@ -11,7 +11,7 @@ from .process import run_checked
 from .releases import DOCS, ROOT
 
 PLUGIN = ["generated/src", "macros", "templates"]
-# The sources of each page, beside this package: what runs in TensorFlow, and the programs that run it.
+# The sources of each page: what runs in TensorFlow, and the programs that run it.
 SOURCES = {
     "accuracy.md": [*PLUGIN, "tests/kernel_sweep", "tests/tensorflow/sweep_kernels.py"],
     "default-kernels.md": [*PLUGIN, "tests/default_kernels"],
@@ -28,8 +28,11 @@ def git(root, *arguments):
 
 def digest(root, sources):
     """Returns a digest of the tracked files in these folders, as they are on disk."""
-    found = hashlib.sha256()
-    for name in sorted(git(root, "ls-files", "-z", "--", *sources).split("\0")):
+    found, names = hashlib.sha256(), git(root, "ls-files", "-z", "--", *sources).split("\0")
+    for source in sources:
+        if not any(name == source or name.startswith(f"{source}/") for name in names):
+            raise RuntimeError(f"{source} has no tracked file, and a page names it as a source")
+    for name in sorted(names):
         path = root / name
         if name and path.is_file():
             found.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
