@@ -1,72 +1,82 @@
-//! Parallel iteration on rayon's thread pools. Results are in the order of the items.
+//! Parallel iteration on threads of its own. Results are in the order of the items.
+//!
+//! A thread that waits in a nested call runs no other item meanwhile, as a thread of a work-stealing pool would: an item
+//! may hold a file lock that another item waits for.
 
-use rayon::ThreadPoolBuilder;
-use rayon::prelude::*;
 use std::cell::Cell;
-use std::sync::Once;
+use std::panic;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, Builder};
 
 /// libclang may parse on the calling thread, and needs as much stack as a main thread has.
 pub(crate) const STACK_BYTES: usize = 8 << 20;
-
-/// Returns the number of threads that [`map`] would use. Inside of another `map` it is 1: that one occupies all
-/// processors.
-pub fn thread_count() -> usize {
-    match is_nested() {
-        true => 1,
-        false => {
-            set_stack_size();
-            rayon::current_num_threads()
-        }
-    }
-}
 
 thread_local! {
     /// True for a thread for which a thread of a `map` waits.
     static IS_NESTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns true inside of a `map`, also on a thread that was marked by [`mark_nested`].
-pub(crate) fn is_nested() -> bool {
-    rayon::current_thread_index().is_some() || IS_NESTED.get()
+/// Returns the number of threads that [`map`] would use. Inside of another `map` it is 1: that one occupies all
+/// processors.
+pub fn thread_count() -> usize {
+    match is_nested() {
+        true => 1,
+        false => thread::available_parallelism().map_or(1, usize::from),
+    }
 }
 
-/// Marks this thread as one for which a thread of a `map` waits: a `map` here that used the same pool might never end.
+/// Returns true inside of a `map`, also on a thread that was marked by [`mark_nested`].
+pub(crate) fn is_nested() -> bool {
+    IS_NESTED.get()
+}
+
+/// Marks this thread as one for which a thread of a `map` waits.
 pub(crate) fn mark_nested() {
     IS_NESTED.set(true);
 }
 
 /// Returns the results of `work` for each of `items`, computed on as many threads as the machine has processors.
 pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
-    match thread_count() {
-        1 => items.iter().map(work).collect(),
-        _ => items.par_iter().with_max_len(1).map(work).collect(),
-    }
+    map_on(thread_count(), items, work)
 }
 
-/// Works as [`map`] does, on a new pool of `threads` threads: for work that waits more than it computes.
+/// Works as [`map`] does, on `threads` threads: for work that waits more than it computes.
 pub fn map_on<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
     work: impl Fn(&T) -> R + Sync + Send,
 ) -> Vec<R> {
-    let pool = ThreadPoolBuilder::new()
-        .num_threads(threads.min(items.len()).max(1))
-        .stack_size(STACK_BYTES);
-    match pool.build() {
-        Ok(pool) => pool.install(|| items.par_iter().with_max_len(1).map(&work).collect()),
+    if threads.min(items.len()) <= 1 {
+        return items.iter().map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let run = || {
+        mark_nested();
+        let indices = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let items = indices.map_while(|index| Some((index, items.get(index)?)));
+        items.map(|(index, item)| (index, work(item))).collect()
+    };
+    let mut results = run_on(threads.min(items.len()), &run);
+    results.sort_by_key(|(index, _)| *index);
+    match results.is_empty() {
         // The system can start no more threads.
-        Err(_) => items.iter().map(work).collect(),
+        true => items.iter().map(work).collect(),
+        false => results.into_iter().map(|(_, result)| result).collect(),
     }
 }
 
-/// Sets the stack size of the global pool before its first use. A pool that exists already keeps its size.
-fn set_stack_size() {
-    static SET: Once = Once::new();
-    SET.call_once(|| {
-        let _ = ThreadPoolBuilder::new()
-            .stack_size(STACK_BYTES)
-            .build_global();
-    });
+/// Returns the results of `run` on each of up to `threads` new threads: fewer, or none, if the system cannot start more.
+fn run_on<R: Send>(threads: usize, run: &(impl Fn() -> Vec<R> + Sync)) -> Vec<R> {
+    thread::scope(|scope| {
+        let start = |_| {
+            let thread = Builder::new().stack_size(STACK_BYTES);
+            thread.spawn_scoped(scope, run).ok()
+        };
+        let started: Vec<_> = (0..threads).map_while(start).collect();
+        let joined = started.into_iter().map(|thread| thread.join());
+        let results = joined.map(|result| result.unwrap_or_else(|it| panic::resume_unwind(it)));
+        results.flatten().collect()
+    })
 }
 
 #[cfg(test)]
@@ -99,5 +109,24 @@ mod tests {
         };
         let supervised = || crate::budget::supervise(limits, thread_count);
         assert_eq!(map_on(2, &[(), ()], |()| supervised()), [Ok(1), Ok(1)]);
+    }
+
+    #[test]
+    fn waiting_thread_runs_no_other_item() {
+        thread_local! {
+            static IS_BUSY: Cell<bool> = const { Cell::new(false) };
+        }
+        let work = |_: &u32| {
+            assert!(!IS_BUSY.replace(true));
+            map_on(2, &[(), ()], |()| thread::sleep(Duration::from_millis(2)));
+            IS_BUSY.set(false);
+        };
+        map_on(2, &[0; 16], work);
+    }
+
+    #[test]
+    #[should_panic(expected = "item 3")]
+    fn panic_of_an_item_is_a_panic_of_the_caller() {
+        map_on(2, &[1, 2, 3, 4], |item| assert!(*item != 3, "item {item}"));
     }
 }
