@@ -54,8 +54,10 @@ fn links_lead_to_existing_files_and_headings() {
         "codegen/docs",
         "generated/docs",
         "headers/apis",
+        "tests",
         "tests/abi",
         "tests/rfc",
+        "tests/virtaccel",
     ];
     for folder in folders {
         for page in pages_in(folder) {
