@@ -1,4 +1,6 @@
 //! The folders of headers, snapshots and symbols: in the checkout that a command runs in, else in the user's cache.
+//!
+//! A checkout, found in the folders above, is used only if it belongs to the user ([`find_checkout`]).
 
 use super::release::Release;
 use miette::Diagnostic;

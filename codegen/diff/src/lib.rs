@@ -2,6 +2,15 @@
 //!
 //! Data flows one way: two surfaces give changes, exactly one rule judges each change, and the findings give the
 //! verdict. This crate reads no headers: it depends on `sp_ir` and its spelling in C, not on clang.
+//!
+//! | module | step |
+//! |---|---|
+//! | `view` | indexes a side with the layouts of one target; `view::memory` derives which side allocates a struct from how pointers to it are passed |
+//! | `pair` | finds the corresponding items |
+//! | `changes` | lists the differences: one cause is one change, and a difference without a finding has a reason |
+//! | `rules` | assigns each kind of change to one rule |
+//! | `effect` | computes the effect on a plugin, once for each direction, so that a diff and its reverse have the same effects |
+//! | `plugin`, `suppress` | the findings that concern one plugin; accepted findings |
 
 pub mod change;
 pub mod changes;

@@ -4,6 +4,10 @@
 //! table also gets `fill`, which stores an author's slots as far as the host's struct has them.
 //!
 //! [`Field`]: https://docs.rs/sp-runtime
+//!
+//! A shim of a slot has the author's `&self` from the receiver's handle, converts structs to prefix views, and runs
+//! under the panic guard. The layouts are attributes from `sp_ir::History`: `epochs = "2.5..2.6 = 264, 2.7.. = 288"`
+//! of the struct and `offsets = "264 = 256, 288 = 280"` of a field.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;

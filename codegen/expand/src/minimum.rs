@@ -4,6 +4,8 @@
 //!
 //! The item does not change. A check of each name follows it, with the span of that name. Code in other
 //! files needs an attribute of its own.
+//!
+//! `plugin! { .., min_release: "2.6" }` declines older hosts at run time. No macro reads a whole crate.
 
 use std::collections::BTreeSet;
 

@@ -5,6 +5,10 @@
 //! not end an epoch: aliases, constness, the type behind a `void*`, a member that was renamed at its offset,
 //! and members that moved into an embedded struct at the same offsets. A release in which an item is absent
 //! does not end an epoch either: the epoch's releases then have a gap.
+//!
+//! Fields appended under `struct_size` do not end an epoch, unless another struct contains the struct by value. Two
+//! layouts that neither size nor version distinguishes need a `discriminator` in the notes, otherwise `generate`
+//! fails.
 
 mod equivalence;
 

@@ -1,4 +1,8 @@
 //! Releases of TensorFlow: parsing, formatting and order of their versions.
+//!
+//! [`Release`] is the one parser and formatter of versions, as packages and as `TF_Version()` write them. A release
+//! candidate is stored under its minor release, with `preview` and `exact` in the snapshot; the final release
+//! replaces it. Nightly builds are stored under their version in the user's cache, never in a checkout.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,5 +1,8 @@
 //! Symbols of shared libraries, ELF and Mach-O. A library is read in ranges, since large ones are members of remote
 //! wheels.
+//!
+//! The crate object is not used: a library is a compressed member of a remote wheel, of which only the front is
+//! fetched, and `prefix` reads symbols without section headers.
 
 pub mod binary;
 pub mod elf;

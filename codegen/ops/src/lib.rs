@@ -18,6 +18,9 @@
 //! let older = op.in_release(Release::from_minor(2, 12)).expect("2.12 has the op");
 //! assert!(older.attribute("index_type").is_none());
 //! ```
+//!
+//! Declarations that several releases spell alike are one line of the table, so a new release changes the lines of
+//! only those ops that it changed.
 
 #![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
 

@@ -2,6 +2,11 @@
 //!
 //! A [`Budget`] counts steps instead of time, so that the same input gives the same result on every machine. Code that
 //! counts no steps, such as libclang, runs under [`supervise`] within real time and memory.
+//!
+//! Libraries, wheels, headers, snapshots, locks and the listing under `vendor/` may be crafted or replaced. A parser
+//! that loops over what they state takes each step and each copy from a budget that is proportional to the size of
+//! the input, so no input is read in quadratic time or memory. Tests grow inputs (`codegen/library/src/sizes.rs`,
+//! `tests/fuzz/fuzz_targets/sizes.rs`), where other fuzz targets change bytes.
 
 use crate::parallel::{STACK_BYTES, is_nested, mark_nested};
 use std::fmt;

@@ -6,6 +6,12 @@
 //!
 //! Memory spaces are types: [`kernel::In<'_, T>`](kernel::In) has elements, [`kernel::In<'_, T, D>`](kernel::In) an
 //! address and a length on device `D`. Only on a [`HostAddressable`] device does the host use device memory in place.
+//!
+//! This crate connects the generated slots with an author's code, so it needs sp-abi, and sp-runtime is below sp-abi.
+//! In sp-cpu it would make every plugin depend on a backend.
+//!
+//! No code of an author without `unsafe` can break what the `unsafe` code here relies on: the parameters of kernels
+//! implement sealed traits, the context too. No expression of an author is inside an `unsafe` block of an expansion.
 
 // A print panics if its stream cannot be written: `report!` does not.
 #![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]

@@ -4,6 +4,14 @@
 //! TensorFlow loads the library, change them for calls on the plugin's device type; `placement.py` changes the placement of some ops
 //! in the whole process. Without a Python, as in TensorFlow Serving,
 //! nothing runs. If a text fails, TensorFlow continues as without it, and a line of level debug states the reason.
+//!
+//! Each text is a file of its own, since no tool checks a string in Rust. It runs in a namespace of its own. The
+//! table of ops that are replaced exists once, in `optimizer/variable_update`: in eager mode such an op runs as a
+//! function of one op, which the graph optimizer changes. Sums are three ops, since each step of a training loop has
+//! some.
+//!
+//! No kernel or priority of a plugin changes the placement of an op that core can run on a device, so `placement.py`
+//! does. What uses the results follows their device.
 
 use std::ffi::{CStr, CString};
 

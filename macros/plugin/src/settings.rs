@@ -3,6 +3,12 @@
 //! `sp-gen doctor` and `sp-gen verify --kernels` read the text. It has a line `KEY=VALUE` for each setting, in the order of
 //! the keys, and then a line `lacking=OP: REASON` for each op that has no kernel in this process. Lines of other keys may
 //! be added.
+//!
+//! The alternative was to read the lines that the plugin prints with `SP_LOG=debug`. A function is more robust. Only
+//! this module writes its text, so that words of a message may change. It has the state at the time of the call, also
+//! of what is reported only when a device is opened. Other libraries cannot write between its lines, and a program
+//! can call it in a running process. A plugin without the function, in C or of an earlier sp-gen, has the verdict
+//! `unknown` in that step, which fails nothing.
 
 use std::collections::BTreeMap;
 use std::ffi::c_char;

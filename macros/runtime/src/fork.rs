@@ -3,6 +3,9 @@
 //! A child has the parent's memory and only one of its threads. A mutex that another thread held stays
 //! locked, worker threads are gone, and the child has no connection to the hardware. So a value that was
 //! created in one process is not used in another.
+//!
+//! A kernel on a device from before the fork returns `FAILED_PRECONDITION`, and sp-cpu computes without its pool
+//! there. State that a child can find half-initialized is an atomic, not a `OnceLock`.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 

@@ -6,6 +6,20 @@
 //!
 //! A C++ exception that leaves a function of the host is treated alike on x86-64 Linux, and aborts the process elsewhere
 //! (`exception.rs`). A function of the host must have the ABI `"C-unwind"` for that, as those of sp-abi have.
+//!
+//! | a panic in | TensorFlow gets |
+//! |---|---|
+//! | a slot with `TF_Status*` | `INTERNAL`, "panic in SLOT: message" |
+//! | a slot that returns a value | its default return value (`default_return` in the notes); a line on stderr |
+//! | a slot that returns nothing | nothing; a line on stderr |
+//! | a kernel's construction or computation | that kernel's failure |
+//! | `SE_InitPlugin`, `TF_InitGraph`, `TF_InitProfiler` | the status of the entry point; TensorFlow then aborts the import |
+//! | `TF_InitKernel` | nothing; a line on stderr. Kernels that were already registered remain |
+//! | a graph optimizer | its status, which TensorFlow logs; the graph is unchanged |
+//! | a profiler | its status, and no bytes |
+//!
+//! A payload whose drop panics is leaked. A panic that is an [`Error`](crate::Error), such as that of a failed
+//! allocation, keeps its code.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -3,6 +3,9 @@
 //! A plugin's stream, event, timer and device are Rust values. TensorFlow holds them as pointers and
 //! passes those back to the slots. Each value is turned into a handle once ([`into_raw`]), borrowed any
 //! number of times ([`borrow`]), and taken back once ([`from_raw`]).
+//!
+//! A handle records the object that created it (`into_raw_with_owner`): a kernel's device is the owner of its stream.
+//! It also records its process (`fork.rs`).
 
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;

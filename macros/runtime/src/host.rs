@@ -3,6 +3,20 @@
 //! The host's release is the one that `TF_Version` states. If it states none, the exported symbols and
 //! the sizes of the structs limit the possible releases. The code never guesses: a question that these
 //! facts do not answer has the result `None`.
+//!
+//! A declined host gets 0 devices, a graph optimizer for a device type that no graph has, a profiler without data,
+//! and one line. If only the structs of the optimizer or the profiler differ, that part alone is declined. An entry
+//! point never returns an error status for a host that it declines, and leaves no slot of a table null: core requests
+//! the tables of a platform without devices too, and either would end the process. The first unknown struct may come
+//! after the entry point (`create_stream_executor`); `Host::decline` then sets the number of devices to 0.
+//!
+//! A struct of an unknown release is accessed only after its header was read. Layouts of `Versioned::host_layout`
+//! take precedence over those found by size. An unstable function (the path of its header contains "experimental", or
+//! it had another signature) is called in a release newer than `NEWEST` only if the host's header declares the known
+//! signature. Otherwise core runs its own kernel instead of one that `needs` the function.
+//!
+//! The C headers of `generate --lang c` make the same decision (`codegen/emit/src/c/text/host.h`). The messages are
+//! `sp_expand::DECLINE_MESSAGES`, and both run the cases of `tests/src/futures.rs`.
 
 use std::ffi::{CStr, c_char};
 use std::sync::OnceLock;

@@ -1,5 +1,7 @@
 //! The Python interpreter of this process, if there is one. A plugin does not link to Python: the functions are looked up, and
 //! all of them belong to Python's stable ABI.
+//!
+//! `PyRun_SimpleString` would leave the names of a text in the user's `__main__`, and print tracebacks.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fmt;

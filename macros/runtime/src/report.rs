@@ -5,6 +5,9 @@
 //!
 //! Logging never fails: neither a closed stderr nor a full disk may end the host or a kernel, and `eprintln!` panics on
 //! both.
+//!
+//! `report::log` writes only the first line of level info, cut to 160 characters, since no caller has a count of the
+//! others; under `SP_LOG=debug` it writes all. A text is one `write`, without a lock.
 
 use std::ffi::OsStr;
 use std::fmt::{self, Write};

@@ -2,6 +2,9 @@
 //!
 //! The host allocates the structs, and each field belongs to one party. A plugin reads all of them
 //! and sets its own only.
+//!
+//! A slot's parameter is a `PrefixMut` only if its direction is out or inout. A reserved `ext` and a pointer to a
+//! struct that TensorFlow allocates are not the plugin's.
 
 /// The plugin stores the field.
 #[derive(Debug)]

@@ -1,5 +1,8 @@
 //! `sp-gen import tensorflow <RELEASE>...`: imports headers into the store and writes snapshots of their APIs; with
 //! `--symbols` or `--ops`, imports exported symbols or op definitions.
+//!
+//! A snapshot of an API that a release does not have is removed only if the source has all headers of the release: it
+//! is a wheel, or the lock has the hashes.
 
 mod changes;
 mod ops;

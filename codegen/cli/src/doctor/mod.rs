@@ -3,6 +3,10 @@
 //!
 //! Data flows one way: `survey.py` finds TensorFlow and the plugins, `file` reads each plugin's file, a session
 //! of `session.py` loads it into TensorFlow, and `session` converts its counts to steps.
+//!
+//! `survey.py` imports nothing of TensorFlow. `session.py` imports it while `os.listdir` returns empty plugin
+//! folders, then loads one plugin as TensorFlow does. It writes the name of each stage that it enters to its answer,
+//! so that the end of the process is a finding of that stage.
 
 mod answer;
 mod file;

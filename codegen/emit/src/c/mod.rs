@@ -1,6 +1,11 @@
 //! Emission of header-only C: one header for each API, and [`COMMON`], which they all include. A host's struct
 //! is an incomplete type, so that only accessors can reach its fields. A plugin fills a struct of another
 //! type, such as `SP_Platform_newest`.
+//!
+//! Each older layout is a struct too, so that the compiler computes sizes and offsets on any target. Code that
+//! depends on no API is hand-written in `text`: symbol lookup, decision about the host, access to structs, and in
+//! `text/entry` the decline of each entry point. Every name begins with `spgen_` or `SPGEN_`, since `SP_` is
+//! TensorFlow's prefix.
 
 mod accessors;
 mod comment;

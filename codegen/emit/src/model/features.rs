@@ -3,6 +3,10 @@
 //!
 //! If APIs refer to each other in a cycle, the reference that the fewest functions need is removed. These
 //! functions exist only if the other feature is enabled.
+//!
+//! A module whose feature is off is not parsed, so an unused API costs a build nothing. Its sources are vendored
+//! still, so that an author can turn on any feature with cargo alone, offline; `next_pluggable_device` needs `pjrt`
+//! too.
 
 use std::collections::{BTreeMap, BTreeSet};
 

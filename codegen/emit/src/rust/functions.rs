@@ -1,4 +1,8 @@
 //! Functions. A function of TensorFlow is looked up at run time; an entry point of the plugin is a type.
+//!
+//! Functions are called with the newest signature. If an older release has a signature that only lacks flags, an
+//! adapter omits these (`adapters.rs`); the running release selects it. The error for a missing function states the
+//! wheels that export it (`availability.rs`).
 
 use std::ffi::CString;
 

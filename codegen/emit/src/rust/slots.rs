@@ -1,5 +1,9 @@
 //! Function tables from an author's point of view: the facts of the IR determine a role for each parameter of
 //! a slot. [`super::traits`] prints the author trait and [`super::shims`] the callbacks, from the same roles.
+//!
+//! An author's trait has typed handles: `SP_Stream` is `Self::Stream`, which `create_stream` returns, other slots
+//! borrow, and `destroy_stream` consumes. The `transfer` facts of the IR determine which, so most slots are safe
+//! functions.
 
 use std::collections::BTreeSet;
 

@@ -3,6 +3,11 @@
 //! A macro cannot see the items of other files. So the expansion contains a macro of the op's name whose body is the
 //! definition, as a table of sp-ops. `#[kernel(ops::Name, ..)]` expands to a call of that macro, which passes the
 //! definition and the kernel to [`kernel_of_op`](crate::kernel_of_op). From there on it is a kernel like those of TensorFlow's ops.
+//!
+//! The name is a path that rustc resolves: a misspelled op is its error, with the nearest name, and editors find the
+//! definition. The alternative was a file of definitions in TensorFlow's text, which both macros read. It separates
+//! an op from its shape function, errors have no position in it, editors complete nothing, and cargo must be made to
+//! watch it.
 
 mod attribute_syntax;
 mod parse;

@@ -1,5 +1,8 @@
 //! Imports the op definitions of an installed TensorFlow into the table of ops. A process of its own loads TensorFlow's
 //! library and writes what `TF_GetAllOpList` returns to a file.
+//!
+//! The process loads TensorFlow's library with ctypes and imports nothing of TensorFlow (`op_list.py`). Its answer is
+//! bounded, decoded by prost (`message`), converted (`convert`) and checked (`sp_ops::ReleaseOps`).
 
 mod convert;
 mod error;

@@ -1,4 +1,7 @@
 //! The checks: one function each, and each runs in a process of its own.
+//!
+//! A check of enqueued work (`asynchronous`) decides by what it sees while a stream is held, never by time: a slow
+//! machine gives no failure.
 
 mod asynchronous;
 mod copy;

@@ -2,6 +2,9 @@
 //!
 //! Unlike TensorFlow's headers it includes headers of the system. Its own headers are those that it includes in quotes, or
 //! from its own folder or those of the user. Of the others only types are read, for the declarations that use them.
+//!
+//! What the IR cannot describe is in `Declarations::undescribed` with its reason and size, since bindings must name
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -2,6 +2,9 @@
 //!
 //! Each convention is a file. Later evidence takes precedence over earlier: prefix, then comment, then notes. Every
 //! fact has its evidence.
+//!
+//! If a note takes precedence over the header's comment, the snapshot has both. So a changed comment in a user's
+//! headers (`baseline`) is distinguished from the one for which the note was written.
 
 mod baseline;
 mod convention;

@@ -4,6 +4,14 @@
 //! is renamed into the staging folder, compared with what the caller expects, and the new one is renamed to its path.
 //! No step deletes or replaces anything: a file that another program has saved meanwhile stays, and the changes are
 //! undone in reverse order. If the process is killed, [`recover`] finishes or undoes them from the journal.
+//!
+//! Nothing else in sp-gen renames or deletes a user's files. Old contents are deleted only after the new ones are
+//! synchronized with the disk. Single tables are written by `write_file`.
+//!
+//! sp-gen recognizes its files by their sha256: in `vendor/.sp-gen.json` of a plugin, in `.sp-gen.json` of a release
+//! in the store and of a folder that `generate` wrote, in the last line of a manual page. Only in the checkout's
+//! `generated/`, which has no other files and is in git, does `generate` replace edited files and remove those with
+//! its marker.
 
 mod error;
 mod fingerprint;

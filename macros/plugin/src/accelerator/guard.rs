@@ -1,5 +1,8 @@
 //! Calls of an author's queues and fences, whose panics become errors. A command that was enqueued before the panic may still
 //! use memory, so a panic is never taken for the completion of a command.
+//!
+//! After a panic the layer waits for the queue as after any other error. Memory of the layer is leaked, and where
+//! TensorFlow would free its own, the process ends (`StreamState::drain`).
 
 use sp_runtime::guard::catch_panic;
 

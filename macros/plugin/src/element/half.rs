@@ -1,4 +1,6 @@
 //! The 16-bit floats. Conversions have no branch, so that loops over them are vectorized.
+//!
+//! They are own code instead of the crate half: conversions without branches are vectorized inside a kernel's loop.
 
 /// IEEE 754 binary16: TensorFlow's `half`.
 #[derive(Clone, Copy, Default, Debug)]

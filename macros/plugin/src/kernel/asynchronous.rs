@@ -3,6 +3,10 @@
 //! An author writes a function that returns when the work is done. From 2.22 on it runs on a thread of the SDK, which
 //! may wait without holding one of TensorFlow's. Up to 2.21 `done` is an argument of TensorFlow's caller, which ends
 //! when compute returns, so the function runs before that.
+//!
+//! An author who gets `done` can call it twice, never, or later than the release allows, so the SDK calls it. A
+//! future would have to be `Send`, which the tensors of a call are not. The price is a thread for each call that
+//! waits, from 2.22 on.
 
 use std::collections::VecDeque;
 use std::ffi::c_void;

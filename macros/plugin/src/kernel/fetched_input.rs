@@ -1,6 +1,8 @@
 //! Fetched inputs, independent of their element types: compiled once for all kernels.
 //!
 //! A parameter refers to its tensor, which is in the call, so that the parameter itself is moved at no cost.
+//!
+//! A parameter that is leaked keeps its slot, and from the 17th tensor on a slot is an allocation (`slots.rs`).
 
 use std::ptr::NonNull;
 

@@ -3,6 +3,19 @@
 //! A kernel is a function whose parameters are the op's inputs, outputs and attributes, matched by name. The type of a
 //! parameter states the memory space: [`In`] and [`Out`] are elements for the host, [`In<'_, T, D>`](In) is an address
 //! on device `D`, and [`HostIn`] is registered in host memory.
+//!
+//! Parameters are the op's arguments by name, and their types implement a trait for each role. The alternative was
+//! one `Call` that is destructured into a generated struct. That names each argument twice, needs a type for each op,
+//! and its errors point into generated code. With parameters the error is at the name or type that is wrong, several
+//! outputs can be held at a time, and a test can call the function.
+//!
+//! A call allocates nothing of the SDK's: shapes and up to 16 fetched inputs are inline, counts are in the static.
+//! The registration guarantees element types, so they are checked in debug builds and in unknown releases only.
+//!
+//! The modules `asynchronous`, `attribute`, `builder`, `call`, `calls`, `compare`, `construction`, `driver`,
+//! `fetched_input`, `node_def`, `shape` and `spec` refer to each other in a cycle: a `Kernel` has functions that take
+//! its `Call` and its `Construction`, and these refer to their kernel. A construction reads shapes, which are
+//! attributes.
 
 mod any;
 mod asynchronous; // since 2.13

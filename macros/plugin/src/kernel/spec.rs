@@ -1,4 +1,13 @@
 //! The registration of a kernel as data: what `#[kernel(..)]` writes.
+//!
+//! A kernel is an item of a static array, one for each combination of types. The code that fetches the parameters and
+//! calls the author's function exists once for each instance of that function: a kernel of `BytesIn` and `AnyIn` has
+//! it once for all types. So an implementation of `FromInput` and `FromOutput` for several types reads what differs
+//! from the registration (`ParameterSpec`).
+//!
+//! The handling of parameters is about a quarter of a plugin's machine code, and so of its build. Therefore an error
+//! has the size of a pointer, an argument is passed in registers (`InputArgument`), layouts are constants that are
+//! passed by reference, and the functions that find the tensors are compiled once.
 
 use std::any::{Any, TypeId};
 use std::ffi::{CStr, c_void};

@@ -1,4 +1,8 @@
 //! The `TF_Status` of C functions, so that a call allocates none.
+//!
+//! An instance of a kernel has one status. TensorFlow computes several calls of an instance at a time, so a call
+//! takes the status out of the instance, and uses that of its thread if another call has it. One with an error is
+//! replaced.
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};

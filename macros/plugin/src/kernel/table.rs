@@ -1,4 +1,11 @@
 //! From tables of kernels to TensorFlow's registry: the body of `TF_InitKernel`.
+//!
+//! Tables are filtered by release and by the host's exports before one table takes precedence over another. What the
+//! running release's op lacks is left out: constraints, host arguments and types. A release that is not known has
+//! what the newest known one has.
+//!
+//! Whether two kernels overlap is decided here and, again, in sp-host, which shares no code with the SDK that it
+//! tests. Both run the cases of `tests/kernel_overlap.txt`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;

@@ -1,5 +1,8 @@
 //! Tensors of strings. They are in host memory, and TensorFlow's functions read and write each string, so that it
 //! alone knows the layout and frees the text.
+//!
+//! No layout of `TF_TString` is assumed but its size. The bytes of an argument of any type are accessible only if its
+//! elements are numbers: strings, resources and variants contain pointers.
 
 use std::ffi::c_char;
 use std::marker::PhantomData;

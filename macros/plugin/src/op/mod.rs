@@ -16,6 +16,9 @@
 //!
 //! A kernel names the op by its path, `#[kernel(ops::FusedBiasRelu, T = [f32])]`, and is checked like one of TensorFlow's
 //! ops. An op is registered before its kernels; one without kernels is not.
+//!
+//! An op's type and its macro must have one definition (`DefinedOp::TEXT`). Of several definitions of one name the
+//! first is registered, with its own kernels only.
 
 mod builder;
 mod context;

@@ -1,4 +1,8 @@
 //! Shapes that are known in part, as a shape function computes with them.
+//!
+//! A shape function computes with values, not with handles of the C API. A shape that remembers the input of each
+//! dimension can be written back with all that TensorFlow has. The author has no lifetimes, no handle outlives an
+//! error or a panic, and `merge` exists although the C API has none. Tests and kernels can call the function.
 
 use std::fmt;
 use std::ops::{Bound, RangeBounds};

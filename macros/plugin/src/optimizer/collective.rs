@@ -5,6 +5,9 @@
 //! TensorFlow's public functions write no other reductions than sums.
 //!
 //! Core's collective ops get the hint to use its own rings: otherwise a build with CUDA uses NCCL for devices of type GPU.
+//!
+//! Asynchronous kernels, which could wait elsewhere, exist from 2.13 on only. No build without CUDA has a kernel of
+//! `NcclAllReduce`.
 
 use std::collections::BTreeMap;
 

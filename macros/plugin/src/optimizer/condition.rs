@@ -2,6 +2,9 @@
 //!
 //! The host reads a condition, and core's kernels compare the counters of a loop there. If the logical op between is a kernel
 //! whose arguments are in device memory, each iteration copies both comparisons to the device and the condition back.
+//!
+//! A kernel's arguments are in one memory for all nodes, so a kernel in host memory has the label `host`, which this
+//! pass sets. A plugin that had all logical ops in host memory would copy masks.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::CStr;

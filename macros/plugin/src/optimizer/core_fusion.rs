@@ -3,6 +3,9 @@
 //! TensorFlow's remapper looks at the ops of a chain, not at the device, and writes an op for which only the CPU and core's
 //! CUDA build have kernels. `_TensorToHashBucketFast` even gets the device of the number that `AsString` reads, although both
 //! of its parts run on the CPU. Without this pass the graph is an error on a plugin's device.
+//!
+//! Their parts may be rewritten already, and the CPU has a kernel of each. A kernel of the plugin takes precedence,
+//! so the reference device computes `_TensorToHashBucketFast` in place.
 
 use sp_abi::tf_datatype::TF_DataType;
 

@@ -3,6 +3,9 @@
 //! If TensorFlow's memory optimizer estimates that a graph needs much memory, it replaces `AddN` by a temporary variable, to
 //! which it adds each term as soon as that is computed. `Assign` and `AssignAdd` of such a variable have kernels for core's own
 //! devices only, so the graph would fail on a plugin's device.
+//!
+//! The pass could be switched off in one line, but a process with two plugins of different `TP_OptimizerConfigs` ends
+//! when it optimizes a graph. The sum is restored before fusion.
 
 use std::collections::{BTreeSet, HashMap};
 

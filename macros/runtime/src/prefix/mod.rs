@@ -3,6 +3,9 @@
 //! A plugin and its host are built years apart, so the host's struct may be shorter, longer or ordered
 //! differently than the Rust struct. No `&T` is ever formed over such memory. A view reads and writes one
 //! field at a time, at its offset in the layout that has the `struct_size` found in the struct.
+//!
+//! A struct of an unknown size has no fields, except through `fixed_fields()`, which reaches those with the same
+//! offset in all layouts: enough to decline. A struct above 4096 bytes has none at all.
 
 mod field;
 mod layout;

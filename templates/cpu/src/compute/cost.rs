@@ -1,4 +1,12 @@
 //! The cost of one element of a loop: how its work is divided, and how wide its vectors are.
+//!
+//! Loops of a few instructions have vectors of at most 256 bits. After floating-point arithmetic in 512 bits a core
+//! runs all later code more slowly, TensorFlow's own included, and large tensors wait for memory with either width.
+//! Convolutions, products and functions such as `exp` have 512 bits.
+//!
+//! Functions that read a table have a cost of their own, [`Tabulated`], whose loops write blocks on the stack. The
+//! compiler does not vectorize a loop if the result could overlap the table, and in a plugin it does not know that of
+//! a tensor. Blocks in all loops of moderate cost would make some of these slower.
 
 use super::simd::Isa;
 

@@ -2,6 +2,12 @@
 //!
 //! A loop over elements has one body for all shapes: it gets a slice of each operand. Elements that are repeated are copied
 //! to a block first, unless the operand has a long run of them in order.
+//!
+//! With a body for each pair of steps, the code of each function would be compiled three times for each instruction
+//! set.
+//!
+//! Rows of few elements are computed several at a time, since a loop over 3 to 16 elements has more overhead than
+//! work. So do the functions of a bias and of softmax.
 
 use super::runs::{copy_run, repeat};
 use super::shape::{Broadcast, Loop, offset_of_iteration};

@@ -4,6 +4,10 @@
 //! files are the author's: they are left alone and listed. Early versions of sp-gen wrote no listing. In their
 //! plugins a file is known to be sp-gen's only if it equals the embedded one, so nothing is written if any file
 //! differs.
+//!
+//! In `Cargo.lock` the sp-* crates are replaced, and the packages that only they need; a compatible newer package of
+//! the author is preserved (`lock`). Removed public items are searched in the author's sources (`public`, `author`);
+//! `renames.toml` has their new names.
 
 mod author;
 mod lock;

@@ -9,6 +9,9 @@
 //! | `host_copies` | copies from and to the host |
 //! | `device_copies` | copies and patterns in device memory |
 //! | `open_devices` | the open devices, between which copies run |
+//!
+//! Host functions free nothing of the driver's: memory is dropped on a thread that calls a slot (`Shared::reclaim`).
+//! Copies to the host wait; after a failure the target is filled with 0xFF, so that no stale numbers look computed.
 
 mod device_copies;
 mod host_copies;

@@ -7,6 +7,10 @@
 //! | `marks` | the recent commands, with a fence each |
 //! | `usage` | whether commands may use device memory |
 //! | `retained` | memory that lives until a synchronization |
+//!
+//! A command has a fence behind it, by which an error names the command that has failed. The first of several
+//! failures is the one that was enqueued first. An event is never in error, and a copy or a dependency returns errors
+//! only in releases that do not end the process then (`to_slot_result` of `slots.rs`).
 
 mod failures;
 mod marks;

@@ -10,6 +10,11 @@
 //!
 //! Core's kernels stay for the ops that run on the host whatever the device is, `HOST_OPS`. A library that registers
 //! kernels for CUDA after the first device was opened is not covered.
+//!
+//! The list is complete, since the ops come from core's registry. Alternatives were to decline the type, after which
+//! such a host has no device; errors for all ops, after which `tf.linalg.inv` does not run, since soft placement
+//! finds a kernel; and a kernel of one's own for each op, of which sp-cpu lacks about 230. The eager functions are no
+//! part of a plugin's contract, so they are looked up, and their absence is one line of level error.
 
 mod eager;
 mod fallback;

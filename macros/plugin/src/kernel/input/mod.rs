@@ -33,6 +33,9 @@ pub trait FromInput<'c, E>: Sized + Sealed {
     const HAS_HOST_ACCESS: bool;
 
     /// Returns the functions that the host has to export for this parameter. Without them the kernel is not registered.
+    ///
+    /// The type of the parameter states them, so that kernels of variables need no list where core exports no
+    /// function of variables.
     fn needs() -> Needs {
         no_needs()
     }

@@ -3,6 +3,8 @@
 //! [`Variable::lock`] locks one variable and [`lock_all`] several; the lock yields the values, which nobody else reads
 //! or writes until it is dropped. Core keeps the value that a reader holds: before the lock yields it, core requests a
 //! copy (`copyFunc`), so no reader sees a change.
+//!
+//! Values borrow their lock: no value outlives it, and one variable has one value at a time.
 
 mod callback;
 mod lock;

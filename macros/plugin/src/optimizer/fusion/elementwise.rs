@@ -1,5 +1,9 @@
 //! Trees of elementwise nodes that one node replaces. Its kernel computes all of them in one pass over memory, and
 //! TensorFlow calls it once.
+//!
+//! Core has no op for a tree, so the SDK has its own, `SpElementwise`, with a text for each step. The first plugin of
+//! a process registers it; another definition must have another name. Trees have no shapes that differ. The result
+//! would be right, since inner results broadcast, but a scalar would be computed for each element of a tensor.
 
 pub(super) mod merge;
 pub(super) mod update;

@@ -4,6 +4,10 @@
 //! Few devices have kernels of the ops that the patterns write, so the SDK applies a pattern only if the plugin has
 //! registered a kernel of that op for the type of the nodes. A fused kernel of the reference table does not replace an
 //! author's kernel of an op of the chain.
+//!
+//! The ops are core's own, such as `_FusedMatMul`: core has their shape functions in every release, no name can be
+//! taken by another plugin, and a device without such kernels has the graph unchanged. The price is that core's
+//! attributes limit what a node can compute. Either operand of a sum may be the product that is fused with it.
 
 mod attributes;
 mod chain;

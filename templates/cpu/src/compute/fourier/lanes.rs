@@ -1,4 +1,7 @@
 //! Vectors that are transformed at once, so that the loops are vectorized for any length.
+//!
+//! Rows of a tensor are transformed eight at a time, with the real and imaginary parts of one position side by side.
+//! So each step is a vector of eight rows, whatever the factors of the length are.
 
 use super::Part;
 use crate::compute::array;

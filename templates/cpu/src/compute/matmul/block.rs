@@ -11,6 +11,9 @@ use crate::compute::parallel;
 use crate::compute::workspace::with_buffer;
 
 /// The largest number of terms that are summed in registers.
+///
+/// With half as many terms the result is read and written twice as often. The tile's columns of the right operand
+/// come from the second cache either way. Fewer terms, of which they fit in the first cache, are slower too.
 pub(super) const DEPTH: usize = 512;
 /// The number of bytes of the left operand in a block, which fits in the second cache beside a strip of the right one.
 const LEFT_BYTES: usize = 512 << 10;

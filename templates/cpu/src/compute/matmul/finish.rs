@@ -1,4 +1,7 @@
 //! A function of the elements of a product, which is applied to each part as soon as its sums are complete.
+//!
+//! The part, up to 256 rows, is in the second cache then, and a row of it is long enough for a loop. In the registers
+//! of the tile each activation would be a further copy of all tiles.
 
 use crate::compute::parallel;
 use std::marker::PhantomData;

@@ -2,6 +2,10 @@
 //!
 //! One function is generic over [`Lanes`]; below it are its instances for each instruction set. Operands are read
 //! through strides, so the same tile works on packed panels and on the matrices as they are stored.
+//!
+//! A tile has one index for all rows of its left operand, and hides from the compiler how it changes
+//! (`simd::opaque`). Otherwise each row has a pointer of its own, and the integer additions
+//! of a term take ports of the multiply-adds.
 
 use super::pack::{self, Panel};
 use crate::compute::arith::Float;

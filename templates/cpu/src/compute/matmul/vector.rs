@@ -1,4 +1,7 @@
 //! A matrix times a vector. Both loops read the matrix once, in the order in which it is stored.
+//!
+//! A short row has 8 running sums, a long one four registers of them: the addition of many sums takes longer than a
+//! short row.
 
 use crate::compute::arith::Float;
 use crate::compute::parallel;

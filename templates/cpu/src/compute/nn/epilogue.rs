@@ -2,6 +2,9 @@
 //! function; or the sum with another matrix.
 //!
 //! The result has the bits of the single steps: each rounds to the element type.
+//!
+//! A product and a sum are one node too: gradients of weights that several steps use are such sums. The sum follows
+//! the whole product, so that the bits are those of two ops, also above 512 terms.
 
 use super::activation as f;
 use super::relu::relu;

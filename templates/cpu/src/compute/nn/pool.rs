@@ -1,5 +1,7 @@
 //! Maxima and averages over windows of images and volumes, and their gradients. Tensors are in the order batch, planes,
 //! rows, columns, channels. An image is a volume of one plane.
+//!
+//! The rows of a window are folded before its columns (`folds`), so that the loops are long for few channels too.
 
 mod folds;
 mod forward;

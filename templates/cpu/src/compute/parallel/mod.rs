@@ -5,6 +5,13 @@
 //! pool's threads use the caller's floating-point mode: TensorFlow's threads flush subnormals. A forked child has none
 //! of the pool's threads, and its copy of a lock may stay locked. So a child of a process that has used the pool
 //! computes on the calling thread. No result depends on the number of threads.
+//!
+//! The pool is own code. rayon's global pool cannot be created again in a forked child, and the build of a plugin
+//! must stay small. `tests/loom` checks its synchronization.
+//!
+//! The division into tasks is compiled apart from the code that computes on elements (`run_row_chunks`). The
+//! release build of a plugin is mostly the loops of this crate, one for each function, type and instruction set;
+//! `cargo llvm-lines -p sp-cpu` lists the functions with the most code.
 
 mod pool;
 mod several;

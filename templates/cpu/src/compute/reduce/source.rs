@@ -1,4 +1,7 @@
 //! The operand of a reduction: elements as they are folded, or elements of a narrower type that are converted in parts.
+//!
+//! A reduction reads its operand through a trait object, so that one set of loops serves all types. It converts in
+//! parts, since a conversion of the whole operand writes and reads all of it once more.
 
 use crate::compute::precision::Precision;
 use crate::compute::workspace::Buffer;

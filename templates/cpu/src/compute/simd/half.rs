@@ -1,4 +1,8 @@
 //! Conversions between [`F16`] and `f32`, by the instructions of F16C where the machine has them.
+//!
+//! Operators of float16 convert 16 elements in registers. Those of bfloat16 and of small integers convert blocks,
+//! whose loops are those of `f32` and `i64`: these loops are most of what the compiler spends on this crate, and a
+//! conversion of bfloat16 is an instruction or two.
 
 use super::{Isa, Level};
 #[cfg(not(target_arch = "x86_64"))]

@@ -1,4 +1,7 @@
 //! Steps of elementwise functions, which are computed in one pass over memory: in blocks that fit in the first cache.
+//!
+//! A block has 1024 elements, and each function or pair of functions has one loop: operands and results stay in the
+//! first cache. Loops of whole expressions would save its reads and writes, and need a compiler at run time.
 
 mod merge;
 mod pair;

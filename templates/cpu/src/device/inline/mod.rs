@@ -1,5 +1,7 @@
 //! The default device: the machine's memory, and streams whose work runs where it is enqueued, before the call returns.
 //! So the order within a stream and across streams holds by itself, and what core's own kernels read is there.
+//!
+//! Its slots are its own, so that a call costs nothing for the other modes.
 
 mod event;
 mod executor;

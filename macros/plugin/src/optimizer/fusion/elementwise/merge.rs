@@ -1,5 +1,9 @@
 //! Trees that are merged into one node with several results. A recurrent layer's gradient reads its gates, so these end
 //! trees, although one pass over memory can compute and store all of them.
+//!
+//! Trees are merged if no path through another node leads from one to the other, and if both run in one loop and
+//! under the same conditions (`fusion/flow.rs`): a node is dead if one of its inputs is. If results turn out to have
+//! several shapes, the kernel computes each alone.
 
 mod combination;
 

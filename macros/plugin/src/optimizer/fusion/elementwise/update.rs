@@ -2,6 +2,11 @@
 //!
 //! Core's kernels of these ops read what the tree has written. A tree that reads the variable writes the new value, which
 //! an assignment takes over without a copy.
+//!
+//! The read, the steps and the assignment are those of `optimizer/assignment.rs`, as in `variable_update`. The price
+//! is that two threads that change one variable without a lock can lose an update, as on devices whose memory the
+//! host cannot use. Counters and totals, which are small, stay atomic, and so do updates in loops and branches. Where
+//! a plugin can use variables, its kernels lock them.
 
 use std::collections::HashMap;
 

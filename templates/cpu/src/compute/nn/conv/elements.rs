@@ -145,6 +145,9 @@ const APART: usize = 256;
 
 /// Elements whose channels are in blocks of [`CHANNELS`]: all pixels of the first block, then those of the next one. A tile
 /// reads as many channels of the windows of a line one after the other.
+///
+/// The gradient of a filter reads such a copy if the windows of a line are `APART` bytes apart or more. Otherwise
+/// the channels that a tile reads are in few sets of the first cache, and each tile reads them from the second one.
 #[derive(Clone, Copy)]
 pub(super) struct Blocks {
     channels: usize,
