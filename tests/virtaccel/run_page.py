@@ -1,7 +1,7 @@
 """Runs a page: `run_page.py PAGE FOLDER`.
 
-Blocks of a file, which begin with the comment `// FILE` or `# FILE`, are written to that file; further blocks of the file are
-appended. Blocks of `sh` and `python` are run in order. A block `text` is the output of the block before it.
+Blocks of a file, which begin with the comment `// FILE` or `# FILE`, are written to that file; further blocks of the file, and
+those that begin with `// FILE (at the end)`, are appended. Blocks of `sh` and `python` are run in order. A block `text` is the output of the block before it.
 """
 
 import os
@@ -11,13 +11,13 @@ import subprocess
 import sys
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"(?://|#) ([\w./-]+\.\w+)\n")
+FILE = re.compile(r"(?://|#) (?P<name>[\w./-]+\.\w+)(?P<appended> \(at the end\))?\n")
 
 
-def write(folder, written, name, text):
-    """Writes the first block of a file, and appends the others."""
-    path = folder / name
-    before = path.read_text() + "\n" if path in written else ""
+def write(folder, written, file, text):
+    """Writes the first block of a file, unless it is appended, and appends the others."""
+    path = folder / file["name"]
+    before = path.read_text() + "\n" if path in written or file["appended"] else ""
     path.write_text(before + text + "\n")
     written.add(path)
 
@@ -42,7 +42,7 @@ def main(page, folder):
     for language, text in BLOCK.findall(page.read_text()):
         file = FILE.match(text)
         if file:
-            write(folder, written, file[1], text[file.end() :])
+            write(folder, written, file, text[file.end() :])
         elif language == "text":
             if output is None or output.strip() != text:
                 sys.exit(f"expected:\n{text}\nfound:\n{output}")
