@@ -2,6 +2,23 @@
 //!
 //! `commands` parses arguments and prints results. The work is done by the other modules and by the crates sp-fetch,
 //! sp-parse, sp-emit, sp-diff and sp-host.
+//!
+//! ```text
+//! commands -> sp-fetch -> sp-parse: api_headers, clang, contract, extract   read a release: wheel, headers, IR
+//!          -> sp-fetch::symbols -> sp-library                              the exports of its libraries
+//!          -> sp-data -> sp-emit | history | lint | tree                   the IR as code, tables, pages, findings
+//!          -> scaffold                                          a plugin, from templates and vendored crates
+//!             scaffold::update -> disk -> sp_system::replacement   its vendored crates and lock, updated
+//!          -> doctor -> verify::dependencies, sp-library        why an installed plugin's device is not listed
+//!          -> operand -> sp-diff -> report                      two sides, their differences and effects
+//!             sp-diff::plugin, suppress                         the findings that concern one plugin; accepted ones
+//!          -> explain -> sp-diff, lint, sp-host                 the page of every rule and check
+//! history, sp-diff, sp-emit -> sp_ir::c                         an item as a C programmer writes it
+//! ```
+//!
+//! An error type is in the crate where the error occurs; `diagnostic::handler` formats all of them. Reading over a
+//! network fails in other ways than reading a file, so the traits `Source` and `Binary` have an associated type
+//! `Error`. `println!` and `eprintln!` panic if the stream is full, so results go through `console`.
 
 pub mod commands;
 pub mod console;

@@ -24,6 +24,16 @@
 //! ```
 //!
 //! [`unimplemented`] lists the C functions that this host does not implement; a call of one is reported.
+//!
+//! The modules have no cycles:
+//!
+//! ```text
+//! suite, listing, verification -> check -> kernel_run, optimizer, profiler, host -> core -> tensor_buffer -> executor
+//! executor, plugin -> call -> contract_watch, objects -> record, fault -> channel -> contract
+//! fake_library -> core, elf      release -> quirks      all -> error, dtype, memory, text
+//! ```
+//!
+//! A check's child process reports through `channel`, never by stdout or stderr.
 
 mod api_calls;
 mod call;

@@ -18,7 +18,7 @@
 //! | a graph optimizer | its status, which TensorFlow logs; the graph is unchanged |
 //! | a profiler | its status, and no bytes |
 //!
-//! A payload whose drop panics is leaked. A panic that is an [`Error`](crate::Error), such as that of a failed
+//! A payload whose drop panics is leaked. A panic that is an [`Error`], such as that of a failed
 //! allocation, keeps its code.
 
 use std::any::Any;
