@@ -79,6 +79,7 @@ const VALUES: &[&str] = &[
     "read_bits",
     "sign_extended",
     "write_bits",
+    "function__",
 ];
 
 /// Returns true for a name that the generated file uses itself.
@@ -154,7 +155,6 @@ fn parameters(params: &[Param], values: &BTreeSet<String>) -> Vec<String> {
     for (index, param) in params.iter().enumerate() {
         let mut name = match param.name.as_str() {
             "" => format!("argument_{index}"),
-            "function" => "function_".to_owned(),
             name => ident(name).to_string(),
         };
         let is_value = |name: &str| values.contains(name) || VALUES.contains(&name);

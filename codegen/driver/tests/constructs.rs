@@ -267,3 +267,85 @@ fn nested_packed_structs_are_bound_in_linear_time() {
     };
     assert!(bindings.text.contains("pub struct s15"));
 }
+
+#[test]
+fn const_of_arrays_and_typedefs_is_kept() {
+    let header = "typedef int v_vec[3];\ntypedef const int v_const;\ntypedef v_const v_constants[2];\n\
+        int vNorm(const v_vec v);\nint vScale(v_vec v);\nint vSum(const int v[3], int n, const int m[n]);\n\
+        int vRows(const v_vec rows[2], v_const* one, v_constants some, const int (*last)[3]);\n\
+        int vEach(int (*each)(const v_vec v));\n";
+    let Some(bindings) = bound(header) else {
+        return;
+    };
+    assert_eq!(bindings.left_out, []);
+    let code = "use driver::*;
+        type Ints = *const i32;
+        fn main() {
+            let _: unsafe fn(&Driver, Ints) -> Result<i32> = Driver::vNorm;
+            let _: unsafe fn(&Driver, *mut i32) -> Result<i32> = Driver::vScale;
+            let _: unsafe fn(&Driver, Ints, i32, Ints) -> Result<i32> = Driver::vSum;
+            let _: unsafe fn(&Driver, *const v_vec, Ints, Ints, *const [i32; 3]) -> Result<i32> = Driver::vRows;
+            let _: unsafe fn(&Driver, Option<unsafe extern \"C\" fn(Ints) -> i32>) -> Result<i32> = Driver::vEach;
+        }";
+    compile(&bindings.text, code);
+}
+
+#[test]
+fn empty_structs_are_passed_by_value_without_a_warning() {
+    let header = "typedef struct {} v_empty;\ntypedef struct { v_empty e; } v_outer;\n\
+        int vEmpty(v_empty e);\nint vAfter(int a, v_empty e, int b, v_outer o, int c);\nv_empty vNone(v_empty* e);\n";
+    let Some(bindings) = bound(header) else {
+        return;
+    };
+    assert_eq!(bindings.left_out, []);
+    let folder = tempfile::tempdir().unwrap();
+    let c_code = format!(
+        "{header}int vEmpty(v_empty e) {{ return 5; }}\n\
+        int vAfter(int a, v_empty e, int b, v_outer o, int c) {{ return a * 100 + b * 10 + c; }}\n\
+        v_empty vNone(v_empty* e) {{ return *e; }}\n"
+    );
+    let library = compilers::library_of_c(&c_code, folder.path());
+    let code = format!(
+        "fn main() {{
+            // SAFETY: the library has the functions of its header.
+            unsafe {{
+                let driver = driver::Driver::load_from({library:?}).unwrap();
+                let mut none = driver::v_empty::default();
+                assert_eq!(driver.vEmpty(none), Ok(5));
+                assert_eq!(driver.vAfter(1, none, 2, driver::v_outer::default(), 3), Ok(123));
+                assert!(driver.vNone(&mut none).is_ok());
+            }}
+        }}"
+    );
+    let program = compile(&bindings.text, &code);
+    let output = std::process::Command::new(program.path().join("program")).output();
+    compilers::assert_success(&output.unwrap());
+}
+
+#[test]
+fn error_of_a_header_that_ends_too_early_names_the_header() {
+    let cases = [
+        ("int ok(void);\nstruct s {\n  int x;\n", "demo.h:2:10"),
+        ("int ok(void);\nint f(int x", "demo.h:2:"),
+        ("int ok(void);\nint broken(void)", "demo.h:2:"),
+        ("int ok(void);\nextern int x\n", "demo.h:2:"),
+        ("#ifdef A\nint ok(void);\n", "demo.h:1:2"),
+        ("int ok(void);\n/* no end\n", "demo.h:2:1"),
+        ("int ok(void);\ntypedef\n", "demo.h:2:8"),
+    ];
+    for (header, at) in cases {
+        let Some(result) = bind(header) else {
+            return;
+        };
+        let error = result.unwrap_err();
+        let DriverError::Invalid(error) = error else {
+            panic!("{header}: {error}");
+        };
+        assert!(
+            error.at.starts_with(at),
+            "{header}: {} at {}",
+            error.message,
+            error.at
+        );
+    }
+}

@@ -1320,7 +1320,7 @@ impl Driver {
     pub unsafe fn va_launch_host_function(
         &self,
         queue: va_queue,
-        function_: va_host_function,
+        function: va_host_function,
         user_data: *mut c_void,
     ) -> Result<()> {
         let function__ = self
@@ -1334,7 +1334,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function__(queue, function_, user_data) }
+                unsafe { function__(queue, function, user_data) }
             },
         )
     }
@@ -2530,12 +2530,10 @@ pub mod safe {
         /// `va_status va_launch_host_function(va_queue queue, va_host_function function, void* user_data)`, virtaccel.h:189
         pub fn va_launch_host_function(
             &self,
-            function_: impl FnOnce() + Send + 'static,
+            function: impl FnOnce() + Send + 'static,
         ) -> Result<()> {
             let driver__ = self.0.driver;
-            let data_1__ = Box::into_raw(
-                Box::new(Box::new(function_) as HostFunction__),
-            );
+            let data_1__ = Box::into_raw(Box::new(Box::new(function) as HostFunction__));
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
             let result__ = unsafe {
                 driver__

@@ -86,22 +86,28 @@ impl Access<'_> {
         let storage = sp_expand::ident(&self.accessor.storage);
         let (offset, width) = self.position();
         let bits = self.in_union(&quote!(read_bits(&self.#storage, #offset, #width)));
-        let extended = quote!(sign_extended(#bits, #width));
+        let value = self.converted(&quote!(sign_extended(bits__, #width)));
+        quote! {
+            let bits__ = #bits;
+            #value
+        }
+    }
+
+    /// Prints the conversion of the variable `bits__`; `extended` is the same as a signed number.
+    fn converted(&self, extended: &TokenStream) -> TokenStream {
         let ty = print_type(&self.accessor.ty, &InScope);
-        match (
-            self.model.enumeration(&self.accessor.ty),
-            self.model.resolve(&self.accessor.ty),
-        ) {
-            (Some((name, item)), _) => {
+        let resolved = self.model.resolve(&self.accessor.ty);
+        match self.model.enumeration(&self.accessor.ty) {
+            Some((name, item)) => {
                 let (name, repr) = (names::item(name), print_type(&item.repr, &InScope));
                 match is_signed(&item.repr) {
                     true => quote!(#name(#extended as #repr)),
-                    false => quote!(#name(#bits as #repr)),
+                    false => quote!(#name(bits__ as #repr)),
                 }
             }
-            (None, Type::Bool) => quote!(#bits != 0),
-            (None, resolved) if is_signed(resolved) => quote!(#extended as #ty),
-            (None, _) => quote!(#bits as #ty),
+            None if *resolved == Type::Bool => quote!(bits__ != 0),
+            None if is_signed(resolved) => quote!(#extended as #ty),
+            None => quote!(bits__ as #ty),
         }
     }
 

@@ -10,6 +10,7 @@ use askama::Template;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use sp_emit::printing::{Paths, format_items, print_type};
+use sp_ir::Item;
 
 use crate::contract::SafeModel;
 use crate::error::DriverError;
@@ -26,6 +27,7 @@ struct File<'a> {
     variable: String,
     bound: usize,
     aliases: usize,
+    has_empty_structs: bool,
     has_bit_fields: bool,
     left_out_functions: Vec<String>,
     left_out_types: Vec<String>,
@@ -86,6 +88,7 @@ pub fn print(
         variable: Literal::string(&options.variable).to_string(),
         bound: model.functions.len() - aliases,
         aliases,
+        has_empty_structs: has_empty_structs(model),
         has_bit_fields: !model.accessors.is_empty(),
         left_out_functions: list(true),
         left_out_types: list(false),
@@ -98,6 +101,12 @@ pub fn print(
             .map(|status| status_text(model, status)),
     };
     Ok(format!("{}\n", file.render()?.trim_end()))
+}
+
+/// Returns true for a struct without fields. GNU's C passes none, as Rust does, but rustc warns of it.
+fn has_empty_structs(model: &Model) -> bool {
+    let mut types = model.types.iter();
+    types.any(|(_, item)| matches!(item, Item::Struct(item) if item.layout.size == 0))
 }
 
 fn left_out(it: &LeftOut) -> String {
