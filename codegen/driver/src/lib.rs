@@ -17,6 +17,8 @@ pub use header::DriverHeader;
 pub use model::{LeftOut, Model};
 pub use status::StatusOption;
 
+use std::collections::BTreeSet;
+
 use header::read;
 
 /// A header, and the options for its bindings.
@@ -39,8 +41,10 @@ pub struct Options {
 pub struct Bindings {
     /// The Rust file.
     pub text: String,
-    /// The names of the bound functions.
+    /// The names of the bound functions, and of macros that name one.
     pub functions: Vec<String>,
+    /// The symbols of the bound functions.
+    pub symbols: BTreeSet<String>,
     /// The names of the functions with a safe method.
     pub safe_functions: Vec<String>,
     /// The declarations that are not bound.
@@ -64,6 +68,7 @@ pub fn bindings(options: &Options) -> Result<Bindings, DriverError> {
         text: print::print(&model, safe.as_ref(), options)?,
         safe_functions,
         functions: model.functions.iter().map(|it| it.name.clone()).collect(),
+        symbols: model.functions.iter().map(|it| it.symbol.clone()).collect(),
         status: model.status.as_ref().map(|status| status.name.clone()),
         left_out: model.left_out,
     })

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use sp_ir::{Item, Items, Type};
+use sp_parse::clang::driver::{DriverConstant, DriverValue};
 
 use crate::error::DriverError;
 use crate::model::MAX_NAMES;
@@ -45,17 +46,26 @@ pub struct Status {
     pub success: i64,
 }
 
+/// The declarations among which types and values are looked up.
+pub struct Known<'a> {
+    /// The types.
+    pub items: &'a Items,
+    /// The constants.
+    pub constants: &'a [DriverConstant],
+    /// The header, for messages.
+    pub header: &'a str,
+}
+
 /// Returns the type of `option`, or the inferred one: the enumeration or integer typedef with a value 0 that most functions
 /// with a result return, among the result types `returned`. `None` if there is no such type.
 pub fn find(
     returned: &[&Type],
-    items: &Items,
+    known: &Known,
     option: Option<&StatusOption>,
-    header: &str,
 ) -> Result<Option<Status>, DriverError> {
     match option {
-        Some(option) => find_named(returned, items, option, header).map(Some),
-        None => Ok(infer(returned, items)),
+        Some(option) => find_named(returned, known, option).map(Some),
+        None => Ok(infer(returned, known.items)),
     }
 }
 
@@ -102,9 +112,8 @@ fn may_be_status<'a>(mut name: &'a str, items: &'a Items) -> bool {
 
 fn find_named(
     returned: &[&Type],
-    items: &Items,
+    known: &Known,
     option: &StatusOption,
-    header: &str,
 ) -> Result<Status, DriverError> {
     let is_named = |ty: &Type| {
         let int = Type::Int {
@@ -115,14 +124,14 @@ fn find_named(
     };
     let found = returned.iter().find(|ty| is_named(ty));
     let ty = found.ok_or_else(|| DriverError::Status {
-        name: header.to_owned(),
+        name: known.header.to_owned(),
         what: format!("no function returns `{}`", option.ty),
         help: help_types(returned),
     })?;
     Ok(Status {
         name: option.ty.clone(),
         ty: (*ty).clone(),
-        success: success(items, option, header)?,
+        success: success(known, option)?,
     })
 }
 
@@ -136,32 +145,29 @@ fn help_types(returned: &[&Type]) -> String {
     format!("the functions return {}", types.join(", "))
 }
 
-fn success(items: &Items, option: &StatusOption, header: &str) -> Result<i64, DriverError> {
+fn success(known: &Known, option: &StatusOption) -> Result<i64, DriverError> {
     let Some(name) = &option.success else {
         return Ok(0);
     };
     let number = name.parse().ok();
-    let found = number.or_else(|| value(items, name));
+    let found = number.or_else(|| value(known, name));
     found.ok_or_else(|| DriverError::Status {
-        name: header.to_owned(),
+        name: known.header.to_owned(),
         what: format!("no constant `{name}`"),
         help: format!("write the name of a value of `{}`, or a number", option.ty),
     })
 }
 
-/// Returns the value of an enumerator or constant, or of the one whose name a macro stands for.
-fn value<'a>(items: &'a Items, mut name: &'a str) -> Option<i64> {
-    for _ in 0..MAX_NAMES {
-        match items.get(name) {
-            Some(Item::Constant(constant)) => match &constant.value {
-                sp_ir::Value::Int(value) => return Some(*value),
-                sp_ir::Value::Name(other) => name = other,
-                sp_ir::Value::Text(_) => return None,
-            },
-            _ => return items.values().find_map(|item| enumerator(item, name)),
+/// Returns the value of a constant or an enumerator.
+fn value(known: &Known, name: &str) -> Option<i64> {
+    let constant = known.constants.iter().find(|it| it.name == name);
+    match constant.map(|it| &it.value) {
+        Some(DriverValue::Int { value, .. } | DriverValue::Enumerator { value, .. }) => {
+            i64::try_from(*value).ok()
         }
+        Some(_) => None,
+        None => known.items.values().find_map(|item| enumerator(item, name)),
     }
-    None
 }
 
 fn enumerator(item: &Item, name: &str) -> Option<i64> {

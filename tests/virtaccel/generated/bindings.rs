@@ -15,9 +15,11 @@
     unused_imports
 )]
 
-use ::core::ffi::{CStr, c_char, c_int, c_void};
-use ::std::ffi::CString;
-use ::std::sync::OnceLock;
+use ::core::ffi::{CStr, c_char, c_void};
+
+pub use runtime::{Driver, Error, LoadError, Result};
+use runtime::Lookup;
+use runtime::check;
 
 /// The library, unless [`LIBRARY_VARIABLE`] names another one.
 pub const LIBRARY: &str = "libvirtaccel.so";
@@ -25,230 +27,244 @@ pub const LIBRARY: &str = "libvirtaccel.so";
 /// The environment variable that names another library.
 pub const LIBRARY_VARIABLE: &str = "VIRTACCEL_LIBRARY";
 
-/// The driver's library and the addresses of its functions. It is never unloaded.
-pub struct Driver {
-    functions: Functions,
-    missing: Vec<&'static str>,
-}
-
-/// A failed call of the driver.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Error {
-    /// The library does not export the function.
-    Missing {
-        /// The function.
-        function: &'static str,
-    },
-    /// The function returned another status than success.
-    Status {
-        /// The function.
-        function: &'static str,
-        /// The status.
-        status: va_status,
-    },
-    /// A safe method cannot call the function, or cannot return its result.
-    Invalid {
-        /// The function.
-        function: &'static str,
-        /// The reason.
-        reason: &'static str,
-    },
-}
-
-impl Error {
-    /// Returns the status that a function has returned, if that is the error.
-    pub fn status(self) -> Option<va_status> {
-        match self {
-            Self::Status { status, .. } => Some(status),
-            _ => None,
-        }
-    }
-}
-
-/// The result of a call of the driver.
-pub type Result<T, E = Error> = ::core::result::Result<T, E>;
-
-/// The driver cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LoadError {
-    /// The library cannot be loaded, with the loader's message.
-    Library(String),
-    /// The library lacks functions: it is too old.
-    TooOld {
-        /// The library.
-        library: String,
-        /// The functions.
-        missing: Vec<&'static str>,
-    },
-}
-
-impl Driver {
-    /// Returns the driver, which is loaded at the first call. It must export the functions `required`, such as
-    /// [`FUNCTIONS`].
-    ///
-    /// # Errors
-    /// Returns an error if the library cannot be loaded, or lacks a function.
-    pub fn get(required: &[&str]) -> Result<&'static Self, LoadError> {
-        static DRIVER: OnceLock<Result<Driver, LoadError>> = OnceLock::new();
-        let driver = DRIVER.get_or_init(Self::load).as_ref();
-        let driver = driver.map_err(LoadError::clone)?;
-        driver.require(required)?;
-        Ok(driver)
-    }
-
-    /// Loads the library that [`LIBRARY_VARIABLE`] or [`LIBRARY`] names.
-    ///
-    /// # Errors
-    /// Returns an error if the library cannot be loaded.
-    pub fn load() -> Result<Self, LoadError> {
-        // SAFETY: the person who runs the program selects the driver of this header, by the loader's folders or the
-        // environment variable.
-        unsafe { Self::load_from(&library_name()) }
-    }
-
-    /// Loads a library by its path, or by its name in the loader's folders.
-    ///
-    /// # Errors
-    /// Returns an error if the library cannot be loaded.
-    ///
-    /// # Safety
-    /// - A function that the library exports has the type that the header declares for its name.
-    /// - Running the initializers of the library is sound.
-    pub unsafe fn load_from(library: &str) -> Result<Self, LoadError> {
-        let mut lookup = Lookup::open(library)?;
-        let functions = Functions::find(&mut lookup);
-        Ok(Self {
-            functions,
-            missing: lookup.missing,
-        })
-    }
-
-    /// Returns the bound functions that the library does not export.
-    pub fn missing(&self) -> &[&'static str] {
-        &self.missing
-    }
-
-    /// Checks that the library exports functions.
-    ///
-    /// # Errors
-    /// Returns an error with those that it lacks.
-    pub fn require(&self, functions: &[&str]) -> Result<(), LoadError> {
-        let missing = self.missing.iter().filter(|name| functions.contains(name));
-        let missing: Vec<_> = missing.copied().collect();
-        match missing.is_empty() {
-            true => Ok(()),
-            false => Err(LoadError::TooOld {
-                library: library_name(),
-                missing,
-            }),
-        }
-    }
-}
-
-fn library_name() -> String {
-    let name = ::std::env::var(LIBRARY_VARIABLE);
-    let name = name.ok().filter(|name| !name.is_empty());
-    name.unwrap_or_else(|| LIBRARY.to_owned())
-}
-
 /// The value of `va_status` that means success.
 pub const SUCCESS: va_status = va_status(0);
 
-fn check(function: &'static str, status: va_status) -> Result<()> {
-    match status == SUCCESS {
-        true => Ok(()),
-        false => Err(Error::Status { function, status }),
-    }
-}
+type Status__ = va_status;
 
-impl ::core::fmt::Display for Error {
-    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        match self {
-            Self::Missing { function } => write!(f, "{function}: the driver does not export it"),
-            Self::Status { function, status } => write!(f, "{function}: {status:?}"),
-            Self::Invalid { function, reason } => write!(f, "{function}: {reason}"),
+/// Loads the library. No name of the header is in scope here.
+mod runtime {
+    use ::core::ffi::{CStr, c_char, c_int, c_void};
+    use ::std::ffi::CString;
+    use ::std::sync::OnceLock;
+
+    use super::{Functions, LIBRARY, LIBRARY_VARIABLE};
+    use super::Status__;
+
+    /// The driver's library and the addresses of its functions. It is never unloaded.
+    pub struct Driver {
+        pub(super) functions: Functions,
+        missing: Vec<&'static str>,
+    }
+
+    /// A failed call of the driver.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Error {
+        /// The library does not export the function.
+        Missing {
+            /// The function.
+            function: &'static str,
+        },
+        /// The function returned another status than success.
+        Status {
+            /// The function.
+            function: &'static str,
+            /// The status.
+            status: Status__,
+        },
+        /// A safe method cannot call the function, or cannot return its result.
+        Invalid {
+            /// The function.
+            function: &'static str,
+            /// The reason.
+            reason: &'static str,
+        },
+    }
+
+    impl Error {
+        /// Returns the status that a function has returned, if that is the error.
+        pub fn status(self) -> Option<Status__> {
+            match self {
+                Self::Status { status, .. } => Some(status),
+                _ => None,
+            }
         }
     }
-}
 
-impl ::std::error::Error for Error {}
+    /// The result of a call of the driver.
+    pub type Result<T, E = Error> = ::core::result::Result<T, E>;
 
-impl ::core::fmt::Display for LoadError {
-    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        match self {
-            Self::Library(message) => write!(f, "the driver cannot be loaded: {message}"),
-            Self::TooOld { library, missing } => {
-                let first = missing.first().copied().unwrap_or_default();
-                write!(f, "the driver {library} is too old: it lacks {first}")?;
-                match missing.len() {
-                    0 | 1 => Ok(()),
-                    count => write!(f, " and {} more functions", count - 1),
+    /// The driver cannot be used.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum LoadError {
+        /// The library cannot be loaded, with the loader's message.
+        Library(String),
+        /// The library lacks functions: it is too old.
+        TooOld {
+            /// The library.
+            library: String,
+            /// The functions.
+            missing: Vec<&'static str>,
+        },
+    }
+
+    impl Driver {
+        /// Returns the driver, which is loaded at the first call. It must export the functions `required`, such as
+        /// [`FUNCTIONS`](super::FUNCTIONS).
+        ///
+        /// # Errors
+        /// Returns an error if the library cannot be loaded, or lacks a function.
+        pub fn get(required: &[&str]) -> Result<&'static Self, LoadError> {
+            static DRIVER: OnceLock<Result<Driver, LoadError>> = OnceLock::new();
+            let driver = DRIVER.get_or_init(Self::load).as_ref();
+            let driver = driver.map_err(LoadError::clone)?;
+            driver.require(required)?;
+            Ok(driver)
+        }
+
+        /// Loads the library that [`LIBRARY_VARIABLE`] or [`LIBRARY`] names.
+        ///
+        /// # Errors
+        /// Returns an error if the library cannot be loaded.
+        pub fn load() -> Result<Self, LoadError> {
+            // SAFETY: the person who runs the program selects the driver of this header, by the loader's folders or the
+            // environment variable.
+            unsafe { Self::load_from(&library_name()) }
+        }
+
+        /// Loads a library by its path, or by its name in the loader's folders.
+        ///
+        /// # Errors
+        /// Returns an error if the library cannot be loaded.
+        ///
+        /// # Safety
+        /// - A function that the library exports has the type that the header declares for its name.
+        /// - Running the initializers of the library is sound.
+        pub unsafe fn load_from(library: &str) -> Result<Self, LoadError> {
+            let mut lookup = Lookup::open(library)?;
+            let functions = Functions::find(&mut lookup);
+            Ok(Self {
+                functions,
+                missing: lookup.missing,
+            })
+        }
+
+        /// Returns the bound functions that the library does not export.
+        pub fn missing(&self) -> &[&'static str] {
+            &self.missing
+        }
+
+        /// Checks that the library exports functions.
+        ///
+        /// # Errors
+        /// Returns an error with those that it lacks.
+        pub fn require(&self, functions: &[&str]) -> Result<(), LoadError> {
+            let missing = self.missing.iter().filter(|name| functions.contains(name));
+            let missing: Vec<_> = missing.copied().collect();
+            match missing.is_empty() {
+                true => Ok(()),
+                false => Err(LoadError::TooOld {
+                    library: library_name(),
+                    missing,
+                }),
+            }
+        }
+    }
+
+    fn library_name() -> String {
+        let name = ::std::env::var(LIBRARY_VARIABLE);
+        let name = name.ok().filter(|name| !name.is_empty());
+        name.unwrap_or_else(|| LIBRARY.to_owned())
+    }
+
+/// Returns an error if the status is not success.
+    pub(super) fn check(function: &'static str, status: Status__) -> Result<()> {
+        match status == super::SUCCESS {
+            true => Ok(()),
+            false => Err(Error::Status { function, status }),
+        }
+    }
+
+impl ::core::fmt::Display for Error {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            match self {
+                Self::Missing { function } => write!(f, "{function}: the driver does not export it"),
+                Self::Status { function, status } => write!(f, "{function}: {status:?}"),
+                Self::Invalid { function, reason } => write!(f, "{function}: {reason}"),
+            }
+        }
+    }
+
+    impl ::std::error::Error for Error {}
+
+    impl ::core::fmt::Display for LoadError {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            match self {
+                Self::Library(message) => write!(f, "the driver cannot be loaded: {message}"),
+                Self::TooOld { library, missing } => {
+                    let first = missing.first().copied().unwrap_or_default();
+                    write!(f, "the driver {library} is too old: it lacks {first}")?;
+                    match missing.len() {
+                        0 | 1 => Ok(()),
+                        count => write!(f, " and {} more functions", count - 1),
+                    }
                 }
             }
         }
     }
-}
 
-impl ::std::error::Error for LoadError {}
+    impl ::std::error::Error for LoadError {}
 
-/// A loaded library and the functions that it lacks.
-struct Lookup {
-    library: *mut c_void,
-    missing: Vec<&'static str>,
-}
-
-mod loader {
-    use super::{c_char, c_int, c_void};
-
-    unsafe extern "C" {
-        pub fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
-        pub fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
-        pub fn dlerror() -> *const c_char;
+    /// A loaded library and the functions that it lacks.
+    pub(super) struct Lookup {
+        library: *mut c_void,
+        missing: Vec<&'static str>,
     }
-}
 
-impl Lookup {
-    fn open(library: &str) -> Result<Self, LoadError> {
-        /// `RTLD_NOW`: a missing dependency is an error here, not at a later call.
-        const NOW: c_int = 2;
-        let name = CString::new(library);
-        let name = name.map_err(|_| LoadError::Library(format!("invalid name {library:?}")))?;
-        // SAFETY: the name is a C string. The library's initializers run, as those of any driver.
-        let library = unsafe { loader::dlopen(name.as_ptr(), NOW) };
-        match library.is_null() {
-            true => Err(LoadError::Library(load_message())),
-            false => Ok(Self {
-                library,
-                missing: Vec::new(),
-            }),
+    mod loader {
+        use super::{c_char, c_int, c_void};
+
+        unsafe extern "C" {
+            pub fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
+            pub fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+            pub fn dlerror() -> *const c_char;
         }
     }
 
-    /// Returns a function of the library, or `None` if it does not export the symbol.
-    ///
-    /// # Safety
-    /// - `F` is the type of a function pointer, and that of the function with this name.
-    unsafe fn function<F: Copy>(&mut self, symbol: &CStr, name: &'static str) -> Option<F> {
-        const { assert!(::core::mem::size_of::<F>() == ::core::mem::size_of::<*mut c_void>()) };
-        // SAFETY: the library was loaded and is never closed. The symbol is a C string.
-        let address = unsafe { loader::dlsym(self.library, symbol.as_ptr()) };
-        if address.is_null() {
-            self.missing.push(name);
-            return None;
+    impl Lookup {
+        fn open(library: &str) -> Result<Self, LoadError> {
+            /// `RTLD_NOW`: a missing dependency is an error here, not at a later call.
+            const NOW: c_int = 2;
+            let name = CString::new(library);
+            let name = name.map_err(|_| LoadError::Library(format!("invalid name {library:?}")))?;
+            // SAFETY: the name is a C string. The library's initializers run, as those of any driver.
+            let library = unsafe { loader::dlopen(name.as_ptr(), NOW) };
+            match library.is_null() {
+                true => Err(LoadError::Library(load_message())),
+                false => Ok(Self {
+                    library,
+                    missing: Vec::new(),
+                }),
+            }
         }
-        // SAFETY: the sizes agree, and the caller guarantees the type.
-        Some(unsafe { ::core::mem::transmute_copy(&address) })
-    }
-}
 
-fn load_message() -> String {
-    // SAFETY: `dlerror` returns null or a C string that is valid until the thread's next call of the loader.
-    let message = unsafe { loader::dlerror() };
-    match message.is_null() {
-        true => "unknown error".to_owned(),
-        // SAFETY: as above; the text is copied.
-        false => unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned(),
+        /// Returns a function of the library, or `None` if it does not export the symbol.
+        ///
+        /// # Safety
+        /// - `F` is the type of a function pointer, and that of the function with this name.
+        pub(super) unsafe fn function<F: Copy>(&mut self, symbol: &CStr, name: &'static str) -> Option<F> {
+            const { assert!(::core::mem::size_of::<F>() == ::core::mem::size_of::<*mut c_void>()) };
+            // SAFETY: the library was loaded and is never closed. The symbol is a C string.
+            let address = unsafe { loader::dlsym(self.library, symbol.as_ptr()) };
+            if address.is_null() {
+                self.missing.push(name);
+                return None;
+            }
+            // SAFETY: the sizes agree, and the caller guarantees the type.
+            Some(unsafe { ::core::mem::transmute_copy(&address) })
+        }
     }
+
+    fn load_message() -> String {
+        // SAFETY: `dlerror` returns null or a C string that is valid until the thread's next call of the loader.
+        let message = unsafe { loader::dlerror() };
+        match message.is_null() {
+            true => "unknown error".to_owned(),
+            // SAFETY: as above; the text is copied.
+            false => unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned(),
+        }
+    }
+
 }
 
 /// The functions of the header that are bound.
@@ -374,12 +390,12 @@ struct Functions {
 }
 
 impl Functions {
-    fn find(lookup: &mut Lookup) -> Self {
+    fn find(lookup__: &mut Lookup) -> Self {
         Self {
             va_driver_version: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(*mut u32) -> va_status,
                         >(c"va_driver_version", "va_driver_version")
@@ -388,7 +404,7 @@ impl Functions {
             va_error_string: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_status) -> *const c_char,
                         >(c"va_error_string", "va_error_string")
@@ -397,7 +413,7 @@ impl Functions {
             va_shutdown: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn() -> va_status,
                         >(c"va_shutdown", "va_shutdown")
@@ -406,7 +422,7 @@ impl Functions {
             va_inject: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_fault, u64) -> va_status,
                         >(c"va_inject", "va_inject")
@@ -415,7 +431,7 @@ impl Functions {
             va_device_count: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(*mut u32) -> va_status,
                         >(c"va_device_count", "va_device_count")
@@ -424,7 +440,7 @@ impl Functions {
             va_device_open: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(u32, *mut va_device) -> va_status,
                         >(c"va_device_open", "va_device_open")
@@ -433,7 +449,7 @@ impl Functions {
             va_device_close: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_device) -> va_status,
                         >(c"va_device_close", "va_device_close")
@@ -442,7 +458,7 @@ impl Functions {
             va_device_get_info: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(
                                 va_device,
@@ -454,7 +470,7 @@ impl Functions {
             va_device_clock: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_device, *mut u64) -> va_status,
                         >(c"va_device_clock", "va_device_clock")
@@ -463,7 +479,7 @@ impl Functions {
             va_device_synchronize: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_device) -> va_status,
                         >(c"va_device_synchronize", "va_device_synchronize")
@@ -472,7 +488,7 @@ impl Functions {
             va_alloc: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(
                                 va_device,
@@ -485,7 +501,7 @@ impl Functions {
             va_free: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_device, *mut c_void) -> va_status,
                         >(c"va_free", "va_free")
@@ -494,7 +510,7 @@ impl Functions {
             va_pointer_get_info: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(
                                 *const c_void,
@@ -506,7 +522,7 @@ impl Functions {
             va_host_alloc: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(u64, *mut *mut c_void) -> va_status,
                         >(c"va_host_alloc", "va_host_alloc")
@@ -515,7 +531,7 @@ impl Functions {
             va_host_free: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(*mut c_void) -> va_status,
                         >(c"va_host_free", "va_host_free")
@@ -524,7 +540,7 @@ impl Functions {
             va_queue_create: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(
                                 va_device,
@@ -537,7 +553,7 @@ impl Functions {
             va_queue_destroy: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_queue) -> va_status,
                         >(c"va_queue_destroy", "va_queue_destroy")
@@ -546,7 +562,7 @@ impl Functions {
             va_queue_synchronize: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_queue) -> va_status,
                         >(c"va_queue_synchronize", "va_queue_synchronize")
@@ -555,7 +571,7 @@ impl Functions {
             va_queue_query: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_queue) -> va_status,
                         >(c"va_queue_query", "va_queue_query")
@@ -564,7 +580,7 @@ impl Functions {
             va_queue_get_error: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(
                                 va_queue,
@@ -579,7 +595,7 @@ impl Functions {
             va_queue_cancel: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_queue) -> va_status,
                         >(c"va_queue_cancel", "va_queue_cancel")
@@ -588,7 +604,7 @@ impl Functions {
             va_copy_to_device: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(
                                 va_queue,
@@ -602,7 +618,7 @@ impl Functions {
             va_copy_to_host: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(
                                 va_queue,
@@ -616,7 +632,7 @@ impl Functions {
             va_copy_within: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(
                                 va_queue,
@@ -630,7 +646,7 @@ impl Functions {
             va_copy_peer: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(
                                 va_queue,
@@ -644,7 +660,7 @@ impl Functions {
             va_fill: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(
                                 va_queue,
@@ -659,7 +675,7 @@ impl Functions {
             va_launch_host_function: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(
                                 va_queue,
@@ -672,7 +688,7 @@ impl Functions {
             va_launch: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(
                                 va_queue,
@@ -686,7 +702,7 @@ impl Functions {
             va_kernel_name: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(u32, *mut *const c_char) -> va_status,
                         >(c"va_kernel_name", "va_kernel_name")
@@ -695,7 +711,7 @@ impl Functions {
             va_fence_create: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_device, *mut va_fence) -> va_status,
                         >(c"va_fence_create", "va_fence_create")
@@ -704,7 +720,7 @@ impl Functions {
             va_fence_destroy: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_fence) -> va_status,
                         >(c"va_fence_destroy", "va_fence_destroy")
@@ -713,7 +729,7 @@ impl Functions {
             va_fence_record: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_fence, va_queue) -> va_status,
                         >(c"va_fence_record", "va_fence_record")
@@ -722,7 +738,7 @@ impl Functions {
             va_fence_wait: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_queue, va_fence) -> va_status,
                         >(c"va_fence_wait", "va_fence_wait")
@@ -731,7 +747,7 @@ impl Functions {
             va_fence_synchronize: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_fence) -> va_status,
                         >(c"va_fence_synchronize", "va_fence_synchronize")
@@ -740,7 +756,7 @@ impl Functions {
             va_fence_query: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(va_fence) -> va_status,
                         >(c"va_fence_query", "va_fence_query")
@@ -749,7 +765,7 @@ impl Functions {
             va_fence_elapsed: {
                 // SAFETY: the header declares the function with this type.
                 unsafe {
-                    lookup
+                    lookup__
                         .function::<
                             unsafe extern "C" fn(
                                 va_fence,
@@ -770,7 +786,7 @@ impl Functions {
 impl Driver {
     /// `va_status va_driver_version(uint32_t* version)`, virtaccel.h:131
     pub unsafe fn va_driver_version(&self, version: *mut u32) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_driver_version
             .ok_or(Error::Missing {
@@ -781,14 +797,14 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(version) }
+                unsafe { function__(version) }
             },
         )
     }
 
     /// `const char* va_error_string(va_status status)`, virtaccel.h:133
     pub unsafe fn va_error_string(&self, status: va_status) -> Result<*const c_char> {
-        let function = self
+        let function__ = self
             .functions
             .va_error_string
             .ok_or(Error::Missing {
@@ -796,13 +812,13 @@ impl Driver {
             })?;
         Ok({
             // SAFETY: the caller fulfills the driver's obligations, and the function has this type.
-            unsafe { function(status) }
+            unsafe { function__(status) }
         })
     }
 
     /// `va_status va_shutdown(void)`, virtaccel.h:136
     pub unsafe fn va_shutdown(&self) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_shutdown
             .ok_or(Error::Missing {
@@ -813,14 +829,14 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function() }
+                unsafe { function__() }
             },
         )
     }
 
     /// `va_status va_inject(va_fault fault, uint64_t n)`, virtaccel.h:138
     pub unsafe fn va_inject(&self, fault: va_fault, n: u64) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_inject
             .ok_or(Error::Missing {
@@ -831,14 +847,14 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(fault, n) }
+                unsafe { function__(fault, n) }
             },
         )
     }
 
     /// `va_status va_device_count(uint32_t* count)`, virtaccel.h:142
     pub unsafe fn va_device_count(&self, count: *mut u32) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_device_count
             .ok_or(Error::Missing {
@@ -849,7 +865,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(count) }
+                unsafe { function__(count) }
             },
         )
     }
@@ -860,7 +876,7 @@ impl Driver {
         ordinal: u32,
         device: *mut va_device,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_device_open
             .ok_or(Error::Missing {
@@ -871,14 +887,14 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(ordinal, device) }
+                unsafe { function__(ordinal, device) }
             },
         )
     }
 
     /// `va_status va_device_close(va_device device)`, virtaccel.h:144
     pub unsafe fn va_device_close(&self, device: va_device) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_device_close
             .ok_or(Error::Missing {
@@ -889,7 +905,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(device) }
+                unsafe { function__(device) }
             },
         )
     }
@@ -900,7 +916,7 @@ impl Driver {
         device: va_device,
         info: *mut va_device_info,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_device_get_info
             .ok_or(Error::Missing {
@@ -911,7 +927,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(device, info) }
+                unsafe { function__(device, info) }
             },
         )
     }
@@ -922,7 +938,7 @@ impl Driver {
         device: va_device,
         ticks: *mut u64,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_device_clock
             .ok_or(Error::Missing {
@@ -933,14 +949,14 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(device, ticks) }
+                unsafe { function__(device, ticks) }
             },
         )
     }
 
     /// `va_status va_device_synchronize(va_device device)`, virtaccel.h:148
     pub unsafe fn va_device_synchronize(&self, device: va_device) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_device_synchronize
             .ok_or(Error::Missing {
@@ -951,7 +967,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(device) }
+                unsafe { function__(device) }
             },
         )
     }
@@ -963,7 +979,7 @@ impl Driver {
         size: u64,
         address: *mut *mut c_void,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_alloc
             .ok_or(Error::Missing {
@@ -974,14 +990,14 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(device, size, address) }
+                unsafe { function__(device, size, address) }
             },
         )
     }
 
     /// `va_status va_free(va_device device, void* address)`, virtaccel.h:154
     pub unsafe fn va_free(&self, device: va_device, address: *mut c_void) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_free
             .ok_or(Error::Missing {
@@ -992,7 +1008,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(device, address) }
+                unsafe { function__(device, address) }
             },
         )
     }
@@ -1003,7 +1019,7 @@ impl Driver {
         address: *const c_void,
         info: *mut va_pointer_info,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_pointer_get_info
             .ok_or(Error::Missing {
@@ -1014,7 +1030,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(address, info) }
+                unsafe { function__(address, info) }
             },
         )
     }
@@ -1025,7 +1041,7 @@ impl Driver {
         size: u64,
         memory: *mut *mut c_void,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_host_alloc
             .ok_or(Error::Missing {
@@ -1036,14 +1052,14 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(size, memory) }
+                unsafe { function__(size, memory) }
             },
         )
     }
 
     /// `va_status va_host_free(void* memory)`, virtaccel.h:158
     pub unsafe fn va_host_free(&self, memory: *mut c_void) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_host_free
             .ok_or(Error::Missing {
@@ -1054,7 +1070,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(memory) }
+                unsafe { function__(memory) }
             },
         )
     }
@@ -1066,7 +1082,7 @@ impl Driver {
         options: *const va_queue_options,
         queue: *mut va_queue,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_queue_create
             .ok_or(Error::Missing {
@@ -1077,14 +1093,14 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(device, options, queue) }
+                unsafe { function__(device, options, queue) }
             },
         )
     }
 
     /// `va_status va_queue_destroy(va_queue queue)`, virtaccel.h:167
     pub unsafe fn va_queue_destroy(&self, queue: va_queue) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_queue_destroy
             .ok_or(Error::Missing {
@@ -1095,14 +1111,14 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(queue) }
+                unsafe { function__(queue) }
             },
         )
     }
 
     /// `va_status va_queue_synchronize(va_queue queue)`, virtaccel.h:169
     pub unsafe fn va_queue_synchronize(&self, queue: va_queue) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_queue_synchronize
             .ok_or(Error::Missing {
@@ -1113,14 +1129,14 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(queue) }
+                unsafe { function__(queue) }
             },
         )
     }
 
     /// `va_status va_queue_query(va_queue queue)`, virtaccel.h:171
     pub unsafe fn va_queue_query(&self, queue: va_queue) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_queue_query
             .ok_or(Error::Missing {
@@ -1131,7 +1147,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(queue) }
+                unsafe { function__(queue) }
             },
         )
     }
@@ -1145,7 +1161,7 @@ impl Driver {
         operation: *mut c_char,
         size: usize,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_queue_get_error
             .ok_or(Error::Missing {
@@ -1156,14 +1172,14 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(queue, clear, error, operation, size) }
+                unsafe { function__(queue, clear, error, operation, size) }
             },
         )
     }
 
     /// `va_status va_queue_cancel(va_queue queue)`, virtaccel.h:176
     pub unsafe fn va_queue_cancel(&self, queue: va_queue) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_queue_cancel
             .ok_or(Error::Missing {
@@ -1174,7 +1190,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(queue) }
+                unsafe { function__(queue) }
             },
         )
     }
@@ -1187,7 +1203,7 @@ impl Driver {
         host: *const c_void,
         size: u64,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_copy_to_device
             .ok_or(Error::Missing {
@@ -1198,7 +1214,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(queue, target, host, size) }
+                unsafe { function__(queue, target, host, size) }
             },
         )
     }
@@ -1211,7 +1227,7 @@ impl Driver {
         source: *const c_void,
         size: u64,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_copy_to_host
             .ok_or(Error::Missing {
@@ -1222,7 +1238,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(queue, host, source, size) }
+                unsafe { function__(queue, host, source, size) }
             },
         )
     }
@@ -1235,7 +1251,7 @@ impl Driver {
         source: *const c_void,
         size: u64,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_copy_within
             .ok_or(Error::Missing {
@@ -1246,7 +1262,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(queue, target, source, size) }
+                unsafe { function__(queue, target, source, size) }
             },
         )
     }
@@ -1259,7 +1275,7 @@ impl Driver {
         source: *const c_void,
         size: u64,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_copy_peer
             .ok_or(Error::Missing {
@@ -1270,7 +1286,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(queue, target, source, size) }
+                unsafe { function__(queue, target, source, size) }
             },
         )
     }
@@ -1284,7 +1300,7 @@ impl Driver {
         pattern_size: u32,
         size: u64,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_fill
             .ok_or(Error::Missing {
@@ -1295,7 +1311,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(queue, target, pattern, pattern_size, size) }
+                unsafe { function__(queue, target, pattern, pattern_size, size) }
             },
         )
     }
@@ -1304,10 +1320,10 @@ impl Driver {
     pub unsafe fn va_launch_host_function(
         &self,
         queue: va_queue,
-        function_: va_host_function,
+        function: va_host_function,
         user_data: *mut c_void,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_launch_host_function
             .ok_or(Error::Missing {
@@ -1318,7 +1334,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(queue, function_, user_data) }
+                unsafe { function__(queue, function, user_data) }
             },
         )
     }
@@ -1331,7 +1347,7 @@ impl Driver {
         arguments: *const va_argument,
         count: u32,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_launch
             .ok_or(Error::Missing {
@@ -1342,7 +1358,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(queue, kernel, arguments, count) }
+                unsafe { function__(queue, kernel, arguments, count) }
             },
         )
     }
@@ -1353,7 +1369,7 @@ impl Driver {
         index: u32,
         name: *mut *const c_char,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_kernel_name
             .ok_or(Error::Missing {
@@ -1364,7 +1380,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(index, name) }
+                unsafe { function__(index, name) }
             },
         )
     }
@@ -1375,7 +1391,7 @@ impl Driver {
         device: va_device,
         fence: *mut va_fence,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_fence_create
             .ok_or(Error::Missing {
@@ -1386,14 +1402,14 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(device, fence) }
+                unsafe { function__(device, fence) }
             },
         )
     }
 
     /// `va_status va_fence_destroy(va_fence fence)`, virtaccel.h:199
     pub unsafe fn va_fence_destroy(&self, fence: va_fence) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_fence_destroy
             .ok_or(Error::Missing {
@@ -1404,7 +1420,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(fence) }
+                unsafe { function__(fence) }
             },
         )
     }
@@ -1415,7 +1431,7 @@ impl Driver {
         fence: va_fence,
         queue: va_queue,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_fence_record
             .ok_or(Error::Missing {
@@ -1426,14 +1442,14 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(fence, queue) }
+                unsafe { function__(fence, queue) }
             },
         )
     }
 
     /// `va_status va_fence_wait(va_queue queue, va_fence fence)`, virtaccel.h:203
     pub unsafe fn va_fence_wait(&self, queue: va_queue, fence: va_fence) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_fence_wait
             .ok_or(Error::Missing {
@@ -1444,14 +1460,14 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(queue, fence) }
+                unsafe { function__(queue, fence) }
             },
         )
     }
 
     /// `va_status va_fence_synchronize(va_fence fence)`, virtaccel.h:204
     pub unsafe fn va_fence_synchronize(&self, fence: va_fence) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_fence_synchronize
             .ok_or(Error::Missing {
@@ -1462,14 +1478,14 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(fence) }
+                unsafe { function__(fence) }
             },
         )
     }
 
     /// `va_status va_fence_query(va_fence fence)`, virtaccel.h:206
     pub unsafe fn va_fence_query(&self, fence: va_fence) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_fence_query
             .ok_or(Error::Missing {
@@ -1480,7 +1496,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(fence) }
+                unsafe { function__(fence) }
             },
         )
     }
@@ -1492,7 +1508,7 @@ impl Driver {
         end: va_fence,
         nanoseconds: *mut u64,
     ) -> Result<()> {
-        let function = self
+        let function__ = self
             .functions
             .va_fence_elapsed
             .ok_or(Error::Missing {
@@ -1503,7 +1519,7 @@ impl Driver {
             {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
-                unsafe { function(start, end, nanoseconds) }
+                unsafe { function__(start, end, nanoseconds) }
             },
         )
     }
@@ -1613,10 +1629,10 @@ impl va_status {
 }
 
 impl ::core::fmt::Debug for va_status {
-    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+    fn fmt(&self, f__: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         match self.name() {
-            Some(name) => f.write_str(name),
-            None => write!(f, "{}({})", "va_status", self.0),
+            Some(name__) => f__.write_str(name__),
+            None => write!(f__, "{}({})", "va_status", self.0),
         }
     }
 }
@@ -1650,10 +1666,10 @@ impl va_type {
 }
 
 impl ::core::fmt::Debug for va_type {
-    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+    fn fmt(&self, f__: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         match self.name() {
-            Some(name) => f.write_str(name),
-            None => write!(f, "{}({})", "va_type", self.0),
+            Some(name__) => f__.write_str(name__),
+            None => write!(f__, "{}({})", "va_type", self.0),
         }
     }
 }
@@ -1684,10 +1700,10 @@ impl va_argument_kind {
 }
 
 impl ::core::fmt::Debug for va_argument_kind {
-    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+    fn fmt(&self, f__: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         match self.name() {
-            Some(name) => f.write_str(name),
-            None => write!(f, "{}({})", "va_argument_kind", self.0),
+            Some(name__) => f__.write_str(name__),
+            None => write!(f__, "{}({})", "va_argument_kind", self.0),
         }
     }
 }
@@ -1727,10 +1743,10 @@ impl va_fault {
 }
 
 impl ::core::fmt::Debug for va_fault {
-    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+    fn fmt(&self, f__: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         match self.name() {
-            Some(name) => f.write_str(name),
-            None => write!(f, "{}({})", "va_fault", self.0),
+            Some(name__) => f__.write_str(name__),
+            None => write!(f__, "{}({})", "va_fault", self.0),
         }
     }
 }
@@ -1973,12 +1989,12 @@ pub mod safe {
     pub struct Driver(&'static super::Driver);
 
     impl Driver {
-        /// Returns the driver, which is loaded at the first call. It must export the functions `required`.
+        /// Returns the driver, which is loaded at the first call. It must export the functions that it is given.
         ///
         /// # Errors
         /// Returns an error if the library cannot be loaded, or lacks a function.
-        pub fn get(required: &[&str]) -> Result<Self, LoadError> {
-            super::Driver::get(required).map(Self)
+        pub fn get(required__: &[&str]) -> Result<Self, LoadError> {
+            super::Driver::get(required__).map(Self)
         }
 
         /// `va_status va_driver_version(uint32_t* version)`, virtaccel.h:131
@@ -2245,7 +2261,7 @@ pub mod safe {
             let result__ = unsafe { driver__.va_fence_query(self.0.value) };
             let result__ = match result__ {
                 Err(Error::Status { status: va_status(1), .. }) => false,
-                other => other.map(|()| true)?,
+                other__ => other__.map(|()| true)?,
             };
             Ok(result__)
         }
@@ -2356,8 +2372,8 @@ pub mod safe {
                 String::from_utf8_lossy(
                         &operation
                             .iter()
-                            .map(|it| *it as u8)
-                            .take_while(|it| *it != 0)
+                            .map(|byte__| *byte__ as u8)
+                            .take_while(|byte__| *byte__ != 0)
                             .collect::<Vec<u8>>(),
                     )
                     .into_owned(),
@@ -2514,12 +2530,10 @@ pub mod safe {
         /// `va_status va_launch_host_function(va_queue queue, va_host_function function, void* user_data)`, virtaccel.h:189
         pub fn va_launch_host_function(
             &self,
-            function_: impl FnOnce() + Send + 'static,
+            function: impl FnOnce() + Send + 'static,
         ) -> Result<()> {
             let driver__ = self.0.driver;
-            let data_1__ = Box::into_raw(
-                Box::new(Box::new(function_) as HostFunction__),
-            );
+            let data_1__ = Box::into_raw(Box::new(Box::new(function) as HostFunction__));
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
             let result__ = unsafe {
                 driver__
@@ -2570,23 +2584,23 @@ pub mod safe {
 
         /// Runs a function after the work so far, by "va_launch_host_function". After an error it is leaked, since the work may
         /// still use what it has.
-        fn run_after__(&self, function: HostFunction__) -> Result<()> {
-            let data = Box::into_raw(Box::new(function));
+        fn run_after__(&self, function__: HostFunction__) -> Result<()> {
+            let data__ = Box::into_raw(Box::new(function__));
             // SAFETY: the handle is alive, and `run__` takes the box, which is not freed otherwise.
             unsafe {
                 self.0
                     .driver
-                    .va_launch_host_function(self.0.value, Some(run__), data.cast())
+                    .va_launch_host_function(self.0.value, Some(run__), data__.cast())
             }
                 .map(drop)
         }
     }
     type HostFunction__ = Box<dyn FnOnce() + Send>;
-    unsafe extern "C" fn run__(data: *mut c_void) {
+    unsafe extern "C" fn run__(data__: *mut c_void) {
         // SAFETY: the data is a box of this type, and the driver calls the function once.
-        let function = unsafe { Box::from_raw(data.cast::<HostFunction__>()) };
+        let function__ = unsafe { Box::from_raw(data__.cast::<HostFunction__>()) };
         ::core::mem::forget(
-            ::std::panic::catch_unwind(::std::panic::AssertUnwindSafe(*function)),
+            ::std::panic::catch_unwind(::std::panic::AssertUnwindSafe(*function__)),
         );
     }
 
@@ -2595,13 +2609,13 @@ pub mod safe {
     // SAFETY: the value is `Send`, and the struct is its only owner.
     unsafe impl<T: Send> Send for Source__<T> {}
     impl<T: AsRef<[u8]>> Source__<T> {
-        fn new(value: T) -> Self {
-            Self(Box::into_raw(Box::new(value)))
+        fn new(value__: T) -> Self {
+            Self(Box::into_raw(Box::new(value__)))
         }
         fn bytes(&self) -> &[u8] {
             // SAFETY: `new` has allocated the value, and only `free` frees it.
-            let value = unsafe { &*self.0 };
-            value.as_ref()
+            let value__ = unsafe { &*self.0 };
+            value__.as_ref()
         }
         fn free(self) {
             // SAFETY: `new` has allocated the value, and it is freed once.

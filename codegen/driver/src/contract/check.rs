@@ -7,7 +7,7 @@ use sp_ir::{Item, Param, Signature, Type};
 use super::role::ROLES;
 use super::{Contract, OwnedStatement, Role};
 use crate::error::DriverError;
-use crate::model::{Function, MAX_NAMES, Model};
+use crate::model::{Function, Model};
 use crate::status::Status;
 
 /// The safe methods of the bindings.
@@ -307,23 +307,12 @@ impl<'a> Checker<'a> {
     }
 
     fn item(&self, name: &str) -> Option<&'a Item> {
-        let mut types = self.model.types.iter();
-        types.find(|(known, _)| known == name).map(|(_, item)| item)
+        self.model.item(name)
     }
 
     /// Returns the type that a typedef names.
-    fn resolve<'t>(&'t self, mut ty: &'t Type) -> &'t Type {
-        // The limit is against typedefs of themselves.
-        for _ in 0..MAX_NAMES {
-            let Type::Named(name) = ty else {
-                break;
-            };
-            let Some(Item::Alias(alias)) = self.item(name) else {
-                break;
-            };
-            ty = &alias.ty;
-        }
-        ty
+    fn resolve<'t>(&'t self, ty: &'t Type) -> &'t Type {
+        self.model.resolve(ty)
     }
 
     /// Returns true if a variable can have the type: its size is that of the driver's values.

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use sp_ir::{Field, Item, Items, Layout, Param, Type};
+use sp_ir::{Field, Item, Items, Layout, Type};
 use sp_parse::clang::Undescribed;
 
 use super::LeftOut;
@@ -226,42 +226,6 @@ pub fn left_out<'a>(
     })
 }
 
-/// Replaces parameters of an array type by pointers, also where a typedef names the array.
-pub fn decay_arrays(items: &mut Items) {
-    let aliases = items.iter().filter_map(|(name, item)| match item {
-        Item::Alias(alias) => Some((name.clone(), alias.ty.clone())),
-        _ => None,
-    });
-    let aliases: BTreeMap<String, Type> = aliases.collect();
-    for item in items.values_mut() {
-        match item {
-            Item::Function(function) => decay(&mut function.signature.params, &aliases),
-            Item::Callback(callback) => decay(&mut callback.signature.params, &aliases),
-            _ => {}
-        }
-    }
-}
-
-fn decay(params: &mut [Param], aliases: &BTreeMap<String, Type>) {
-    for param in params {
-        let mut resolved = &param.ty;
-        let mut steps = 0;
-        while let (Type::Named(name), true) = (resolved, steps < MAX_DEPTH) {
-            let Some(next) = aliases.get(name) else {
-                break;
-            };
-            resolved = next;
-            steps += 1;
-        }
-        if let Type::Array { elem, .. } = resolved {
-            param.ty = Type::Pointer {
-                pointee: elem.clone(),
-                mutable: true,
-            };
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,7 +248,12 @@ mod tests {
         assert!(!sizes.is_passable("t0"));
         assert_eq!(sizes.layout(&Type::Named("t0".to_owned())), None);
         let returned = Type::Named("t0".to_owned());
-        let status = status::find(&[&returned, &returned], &items, None, "demo.h");
+        let known = status::Known {
+            items: &items,
+            constants: &[],
+            header: "demo.h",
+        };
+        let status = status::find(&[&returned, &returned], &known, None);
         assert!(status.unwrap().is_none());
     }
 }

@@ -1,20 +1,25 @@
 //! The declarations of a header that are bound, and their form in Rust.
 
+mod bit_fields;
 mod constants;
+mod functions;
 mod layout;
 mod reachable;
 mod signature;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sp_ir::{Item, Items, Layout, Loc, Signature, Type};
-use sp_parse::clang::driver::DriverDeclarations;
+use sp_ir::{Enum, Item, Items, Layout, Loc, Type};
+use sp_parse::clang::driver::{DriverDeclarations, WithoutValue};
 use sp_parse::clang::{Undescribed, UndescribedReason};
 
 use crate::error::DriverError;
 use crate::header::DriverHeader;
+use crate::names;
 use crate::status::{self, Status, StatusOption};
+pub use bit_fields::Accessor;
 pub use constants::{ConstantValue, MAX_NAMES, NamedConstant};
+pub use functions::Function;
 pub use layout::{Fields, Shape};
 
 /// The declarations of a header that are bound, and those that are not.
@@ -24,6 +29,8 @@ pub struct Model {
     pub types: Vec<(String, Item)>,
     /// The layout of each struct and union.
     pub shapes: BTreeMap<String, Shape>,
+    /// The bit-fields of structs and unions.
+    pub accessors: BTreeMap<String, Vec<Accessor>>,
     /// Types of which only the size and alignment are known.
     pub opaque_values: BTreeMap<String, Layout>,
     /// Types that only pointers refer to.
@@ -36,19 +43,6 @@ pub struct Model {
     pub left_out: Vec<LeftOut>,
     /// The type of status codes.
     pub status: Option<Status>,
-}
-
-/// A function that is bound.
-#[derive(Debug, Clone)]
-pub struct Function {
-    /// Its name.
-    pub name: String,
-    /// The symbol.
-    pub symbol: String,
-    /// Its parameters and result.
-    pub signature: Signature,
-    /// The position.
-    pub loc: Loc,
 }
 
 /// A declaration that is not bound.
@@ -64,6 +58,18 @@ pub struct LeftOut {
     pub is_function: bool,
 }
 
+impl LeftOut {
+    /// Returns one that is no function.
+    pub(crate) fn declaration(name: String, reason: String, loc: Loc) -> Self {
+        Self {
+            name,
+            reason,
+            loc,
+            is_function: false,
+        }
+    }
+}
+
 impl Model {
     /// Decides what is bound.
     ///
@@ -77,26 +83,33 @@ impl Model {
         let DriverDeclarations {
             declared,
             own_headers,
-            unsigned,
-            macros_without_value,
+            constants,
+            forwards,
         } = read;
         let mut items = declared.items;
-        layout::decay_arrays(&mut items);
+        let accessors = bit_fields::add_storage(&mut items, declared.bit_fields);
         let sizes = layout::Sizes::new(&items, &declared.undescribed);
         let mut left_out: Vec<_> = declared.undescribed.iter().map(left_out).collect();
-        let functions = functions(&items, &sizes, &mut left_out);
+        let mut functions = functions::find(&declared.functions, &forwards, &sizes, &mut left_out);
         if functions.is_empty() {
             return Err(no_functions(header, &left_out));
         }
         let returned: Vec<&Type> = functions.iter().map(|it| &it.signature.ret).collect();
-        let status = status::find(&returned, &items, option, &header.file_name())?;
+        let known = status::Known {
+            items: &items,
+            constants: &constants.constants,
+            header: &header.file_name(),
+        };
+        let status = status::find(&returned, &known, option)?;
         let own = |loc: &Loc| own_headers.contains(&loc.file);
-        let used = reachable::reachable(&items, &functions, &own);
+        let further = constants::used_types(&constants.constants)
+            .chain(accessors.values().flatten().filter_map(Accessor::used_type));
+        let used = reachable::reachable(&items, &functions, &own, further);
         let is_own_or_used = |it: &LeftOut| own(&it.loc) || used.missing.contains(&it.name);
         left_out.retain(is_own_or_used);
         let shapes = sizes.shapes(&used.names);
         left_out.extend(layout::left_out(&shapes, &items));
-        left_out.extend(macros_without_value.into_iter().map(macro_without_value));
+        functions::add_aliases(&mut functions, constants.aliases, &mut left_out);
         let is_sized = |name: &String| sizes.undescribed.contains_key(name);
         let (opaque_values, opaque_types): (BTreeSet<_>, BTreeSet<_>) =
             used.missing.iter().cloned().partition(is_sized);
@@ -105,20 +118,73 @@ impl Model {
             (name, layout)
         });
         let opaque_values = layouts.collect();
-        Ok(Self {
-            constants: constants::find(&items, &unsigned, &used.names, &own, &mut left_out),
+        let without_value = constants.without_value;
+        let mut model = Self {
+            constants: constants::find(constants.constants, &items, &used.names, &mut left_out),
             types: in_order(items, &used.names),
             opaque_values,
             opaque_types,
+            accessors,
             shapes,
             functions,
-            left_out: sorted(left_out),
+            left_out,
             status,
-        })
+        };
+        model.add_left_out(without_value);
+        names::name_values(&mut model);
+        Ok(model)
     }
-}
 
-impl Model {
+    /// Adds macros and variables without a value, unless a bound item or a function has the name.
+    fn add_left_out(&mut self, without_value: Vec<WithoutValue>) {
+        let functions = self.functions.iter().map(|it| &it.name);
+        let names = functions.chain(self.constants.iter().map(|it| &it.name));
+        let names = names.chain(self.types.iter().map(|(name, _)| name));
+        let names: BTreeSet<String> = names.cloned().collect();
+        let is_function = |name: &String| self.left_out.iter().any(|it| it.name == *name);
+        let added = without_value.into_iter();
+        let added = added.filter(|it| !names.contains(&it.name) && !is_function(&it.name));
+        let added: Vec<LeftOut> = added
+            .map(|it| LeftOut::declaration(it.name, it.reason, it.loc))
+            .collect();
+        self.left_out.extend(added);
+        self.left_out
+            .sort_by(|a, b| (&a.loc, &a.name).cmp(&(&b.loc, &b.name)));
+        self.left_out.dedup();
+    }
+
+    /// Returns a bound type.
+    pub fn item(&self, name: &str) -> Option<&Item> {
+        let mut types = self.types.iter();
+        types.find(|(known, _)| known == name).map(|(_, item)| item)
+    }
+
+    /// Returns the type that a typedef names.
+    pub fn resolve<'t>(&'t self, mut ty: &'t Type) -> &'t Type {
+        // The limit is against typedefs of themselves.
+        for _ in 0..MAX_NAMES {
+            let Type::Named(name) = ty else {
+                break;
+            };
+            let Some(Item::Alias(alias)) = self.item(name) else {
+                break;
+            };
+            ty = &alias.ty;
+        }
+        ty
+    }
+
+    /// Returns the name and the item of an enumeration, also behind typedefs.
+    pub fn enumeration<'t>(&'t self, ty: &'t Type) -> Option<(&'t str, &'t Enum)> {
+        match self.resolve(ty) {
+            Type::Named(name) => match self.item(name) {
+                Some(Item::Enum(item)) => Some((name, item)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Returns the value of a bound enumerator or constant.
     pub fn value(&self, name: &str) -> Option<i64> {
         let enumerators = self.types.iter().filter_map(|(_, item)| match item {
@@ -128,7 +194,9 @@ impl Model {
         let mut values = enumerators.map(|it| it.value);
         let constant = || self.constants.iter().find(|it| it.name == name);
         values.next().or_else(|| match constant()?.value {
-            ConstantValue::Int(value) => Some(value),
+            ConstantValue::Int(value)
+            | ConstantValue::Typed { value, .. }
+            | ConstantValue::Enumerator { value, .. } => i64::try_from(value).ok(),
             _ => None,
         })
     }
@@ -142,32 +210,6 @@ fn no_functions(header: &DriverHeader, left_out: &[LeftOut]) -> DriverError {
     }
 }
 
-/// Returns the functions that can be bound, and adds the others to `left_out`.
-fn functions(items: &Items, sizes: &layout::Sizes, left_out: &mut Vec<LeftOut>) -> Vec<Function> {
-    let mut functions = Vec::new();
-    for (name, item) in items {
-        let Item::Function(function) = item else {
-            continue;
-        };
-        match signature::problem(function, sizes) {
-            Some(reason) => left_out.push(LeftOut {
-                name: name.clone(),
-                reason,
-                loc: function.loc.clone(),
-                is_function: true,
-            }),
-            None => functions.push(Function {
-                name: name.clone(),
-                symbol: function.symbol.clone(),
-                signature: function.signature.clone(),
-                loc: function.loc.clone(),
-            }),
-        }
-    }
-    functions.sort_by(|a, b| (&a.loc, &a.name).cmp(&(&b.loc, &b.name)));
-    functions
-}
-
 fn left_out(undescribed: &Undescribed) -> LeftOut {
     let reason = match &undescribed.reason {
         UndescribedReason::Unsupported(error) if error.name != undescribed.name => {
@@ -175,7 +217,6 @@ fn left_out(undescribed: &Undescribed) -> LeftOut {
         }
         UndescribedReason::Unsupported(error) => format!("uses {}", error.what),
         UndescribedReason::Variadic => "takes a variable number of arguments".to_owned(),
-        UndescribedReason::NameOfType => "has the name of a type".to_owned(),
     };
     LeftOut {
         name: undescribed.name.clone(),
@@ -183,21 +224,6 @@ fn left_out(undescribed: &Undescribed) -> LeftOut {
         loc: undescribed.loc.clone(),
         is_function: undescribed.is_function,
     }
-}
-
-fn macro_without_value((name, loc): (String, Loc)) -> LeftOut {
-    LeftOut {
-        name,
-        reason: "is a macro with a cast, a floating-point number or another expression".to_owned(),
-        loc,
-        is_function: false,
-    }
-}
-
-fn sorted(mut left_out: Vec<LeftOut>) -> Vec<LeftOut> {
-    left_out.sort_by(|a, b| (&a.loc, &a.name).cmp(&(&b.loc, &b.name)));
-    left_out.dedup();
-    left_out
 }
 
 fn in_order(items: Items, used: &BTreeSet<String>) -> Vec<(String, Item)> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sp_ir::{Item, Items, Loc};
+use sp_ir::{Callback, Item, Items, Loc};
 
 use super::Function;
 
@@ -15,21 +15,21 @@ pub struct Reachable {
     pub missing: BTreeSet<String>,
 }
 
-/// Returns the names that the own items and the bound functions use, directly or not. A function that is left out uses
-/// none.
+/// Returns the names that the own items and the bound functions use, directly or not, and those that `further` names use. A
+/// function that is left out uses none.
 pub fn reachable(
     items: &Items,
     functions: &[Function],
     is_own: &dyn Fn(&Loc) -> bool,
+    further: impl Iterator<Item = String>,
 ) -> Reachable {
     let mut found = Reachable::default();
     let own = items.iter().filter(|(_, item)| is_own(item.loc()));
-    let own_types = own.filter(|(_, item)| !matches!(item, Item::Function(_)));
-    let bound = functions.iter().map(|function| &function.name);
-    let mut pending: Vec<String> = own_types
-        .map(|(name, _)| name)
+    let bound = functions.iter().flat_map(used_types);
+    let mut pending: Vec<String> = own
+        .map(|(name, _)| name.clone())
         .chain(bound)
-        .cloned()
+        .chain(further)
         .collect();
     while let Some(name) = pending.pop() {
         match items.get(&name) {
@@ -44,4 +44,14 @@ pub fn reachable(
         }
     }
     found
+}
+
+/// Returns the types of a function's parameters and result.
+fn used_types(function: &Function) -> impl Iterator<Item = String> {
+    let callback = Item::Callback(Callback {
+        doc: None,
+        signature: function.signature.clone(),
+        loc: function.loc.clone(),
+    });
+    callback.used_types().into_keys()
 }

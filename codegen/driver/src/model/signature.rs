@@ -5,9 +5,14 @@ use sp_ir::{Function, Type};
 use super::layout::Sizes;
 
 /// Returns the reason why a function cannot be bound, or `None` if it can.
-pub fn problem(function: &Function, sizes: &Sizes) -> Option<String> {
+/// `forward` is the function that an inline function only calls.
+pub fn problem(function: &Function, forward: Option<&String>, sizes: &Sizes) -> Option<String> {
     if function.inline {
-        return Some("is inline: the library does not export it".to_owned());
+        let reason = "is inline: the library does not export it";
+        return Some(match forward {
+            Some(other) => format!("{reason}; it only calls `{other}`"),
+            None => reason.to_owned(),
+        });
     }
     let signature = &function.signature;
     let types = signature.params.iter().map(|param| &param.ty);

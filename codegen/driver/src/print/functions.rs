@@ -1,6 +1,6 @@
 //! Prints the table of functions and the methods that call them.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 use sp_emit::printing::{print_param_type, print_type, safety};
 use sp_ir::{Param, Type};
@@ -23,7 +23,7 @@ pub fn print(model: &Model) -> TokenStream {
         #[derive(Clone, Copy)]
         struct Functions { #(#fields)* }
         impl Functions {
-            fn find(lookup: &mut Lookup) -> Self {
+            fn find(lookup__: &mut Lookup) -> Self {
                 Self { #(#lookups)* }
             }
         }
@@ -67,18 +67,27 @@ fn lookup(function: &Function) -> TokenStream {
     let comment = safety("the header declares the function with this type.");
     quote!(#name: {
         #comment
-        unsafe { lookup.function::<#ty>(#symbol, #text) }
+        unsafe { lookup__.function::<#ty>(#symbol, #text) }
     },)
 }
 
 fn print_method(model: &Model, function: &Function) -> TokenStream {
     let name = names::method(&function.name);
     let text = &function.name;
-    let doc = doc(&sp_ir::c::declare(text, &function.signature), &function.loc);
+    let declaration = sp_ir::c::declare(text, &function.signature);
+    let doc = doc(&declaration, &function.loc);
+    let alias = function.alias_of.as_ref();
+    let alias = alias.map(|other| {
+        let text = format!(" A macro for `{other}`.");
+        quote!(#[doc = ""] #[doc = #text])
+    });
     let params = &function.signature.params;
-    let declared = params.iter().enumerate().map(parameter);
-    let arguments = params.iter().enumerate();
-    let arguments = arguments.map(|(index, param)| names::parameter(&param.name, index));
+    let arguments: Vec<_> = function
+        .parameters
+        .iter()
+        .map(|it| names::parsed(it))
+        .collect();
+    let declared = params.iter().zip(&arguments).map(parameter);
     let is_status = model
         .status
         .as_ref()
@@ -89,15 +98,16 @@ fn print_method(model: &Model, function: &Function) -> TokenStream {
     };
     let comment =
         safety("the caller fulfills the driver's obligations, and the function has this type.");
-    let call = quote!({ #comment unsafe { function(#(#arguments),*) } });
+    let call = quote!({ #comment unsafe { function__(#(#arguments),*) } });
     let value = match is_status {
         true => quote!(check(#text, #call)),
         false => quote!(Ok(#call)),
     };
     quote! {
         #[doc = #doc]
+        #alias
         pub unsafe fn #name(&self, #(#declared),*) -> Result<#ret> {
-            let function = self.functions.#name.ok_or(Error::Missing { function: #text })?;
+            let function__ = self.functions.#name.ok_or(Error::Missing { function: #text })?;
             #value
         }
     }
@@ -110,8 +120,7 @@ fn value_type(ty: &Type) -> TokenStream {
     }
 }
 
-fn parameter((index, param): (usize, &Param)) -> TokenStream {
-    let name = names::parameter(&param.name, index);
+fn parameter((param, name): (&Param, &Ident)) -> TokenStream {
     let ty = print_param_type(param, &InScope);
     quote!(#name: #ty)
 }

@@ -1,5 +1,7 @@
 //! Prints the bindings: items by quote and prettyplease, the rest of the file by a template.
 
+mod bit_fields;
+mod constants;
 mod functions;
 mod safe;
 mod types;
@@ -8,6 +10,7 @@ use askama::Template;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use sp_emit::printing::{Paths, format_items, print_type};
+use sp_ir::Item;
 
 use crate::contract::SafeModel;
 use crate::error::DriverError;
@@ -23,6 +26,9 @@ struct File<'a> {
     library: String,
     variable: String,
     bound: usize,
+    aliases: usize,
+    has_empty_structs: bool,
+    has_bit_fields: bool,
     left_out_functions: Vec<String>,
     left_out_types: Vec<String>,
     types: String,
@@ -73,12 +79,17 @@ pub fn print(
         let listed = listed.filter(|it| it.is_function == is_function);
         listed.map(left_out).collect()
     };
+    let aliases = model.functions.iter();
+    let aliases = aliases.filter(|it| it.alias_of.is_some()).count();
     let file = File {
         header: doc_text(&options.header.file_name()),
         target: header::target(),
         library: Literal::string(&options.library).to_string(),
         variable: Literal::string(&options.variable).to_string(),
-        bound: model.functions.len(),
+        bound: model.functions.len() - aliases,
+        aliases,
+        has_empty_structs: has_empty_structs(model),
+        has_bit_fields: !model.accessors.is_empty(),
         left_out_functions: list(true),
         left_out_types: list(false),
         types: format_items(types::print(model)),
@@ -90,6 +101,12 @@ pub fn print(
             .map(|status| status_text(model, status)),
     };
     Ok(format!("{}\n", file.render()?.trim_end()))
+}
+
+/// Returns true for a struct without fields. GNU's C passes none, as Rust does, but rustc warns of it.
+fn has_empty_structs(model: &Model) -> bool {
+    let mut types = model.types.iter();
+    types.any(|(_, item)| matches!(item, Item::Struct(item) if item.layout.size == 0))
 }
 
 fn left_out(it: &LeftOut) -> String {
@@ -104,20 +121,19 @@ fn doc_text(text: &str) -> String {
 }
 
 fn status_text<'a>(model: &'a Model, status: &'a crate::status::Status) -> StatusText<'a> {
-    let is_enum = types::is_enum(model, &status.ty);
     let number = Literal::i64_unsuffixed(status.success);
-    let ty = print_type(&status.ty, &InScope).to_string();
+    // The status may be a typedef of the enumeration, which is no constructor.
+    let enumeration = model.enumeration(&status.ty);
     StatusText {
         name: &status.name,
-        success: match is_enum {
-            true => format!("{ty}({number})"),
-            false => number.to_string(),
+        success: match enumeration {
+            Some((name, _)) => format!("{}({number})", names::item(name)),
+            None => number.to_string(),
         },
-        ty,
-        format: if is_enum {
-            "{status:?}"
-        } else {
-            "status {status}"
+        ty: print_type(&status.ty, &InScope).to_string(),
+        format: match enumeration {
+            Some(_) => "{status:?}",
+            None => "status {status}",
         },
     }
 }

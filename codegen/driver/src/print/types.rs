@@ -1,12 +1,12 @@
 //! Prints types and constants.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 use sp_emit::printing::{print_function_type, print_type, safety};
 use sp_ir::{Enum, Field, Item, Layout, Loc, Type};
 
-use super::{InScope, doc_text};
-use crate::model::{ConstantValue, Fields, Model, NamedConstant, Shape};
+use super::{InScope, bit_fields, constants, doc_text};
+use crate::model::{Fields, Model, Shape};
 use crate::names;
 
 /// Prints all types, then all constants.
@@ -21,21 +21,9 @@ pub fn print(model: &Model) -> TokenStream {
         .opaque_types
         .iter()
         .map(|name| print_opaque(name, &no_doc(name)));
-    let constants = model.constants.iter().map(print_constant);
+    let constants = model.constants.iter();
+    let constants = constants.map(|it| constants::print(model, it));
     quote!(#(#types)* #(#values)* #(#opaque)* #(#constants)*)
-}
-
-/// Returns true for an enumeration, also behind typedefs.
-pub fn is_enum(model: &Model, ty: &Type) -> bool {
-    let Type::Named(name) = ty else {
-        return false;
-    };
-    let found = model.types.iter().find(|(known, _)| known == name);
-    match found {
-        Some((_, Item::Enum(_))) => true,
-        Some((_, Item::Alias(alias))) => is_enum(model, &alias.ty),
-        _ => false,
-    }
 }
 
 fn no_doc(name: &str) -> String {
@@ -144,9 +132,13 @@ fn print_record(model: &Model, name: &str, item: &Item, doc: &str) -> TokenStrea
         quote!(struct)
     };
     let ident = names::item(name);
-    let members = fields.iter().map(print_field);
+    let idents = names::fields(fields.iter().map(|it| it.name.as_str()));
+    let members = fields.iter().zip(&idents).map(print_field);
     let asserts = assert_layout(name, layout);
-    let offsets = fields.iter().map(|field| assert_offset(name, field));
+    let offsets = fields.iter().zip(&idents);
+    let offsets = offsets.map(|(field, member)| assert_offset(name, field, member));
+    let accessors = model.accessors.get(name);
+    let accessors = accessors.map(|it| bit_fields::print(model, &ident, it, is_union));
     let comment =
         safety("zeros are valid in every field: numbers, null pointers, and `None` for callbacks.");
     quote! {
@@ -161,13 +153,13 @@ fn print_record(model: &Model, name: &str, item: &Item, doc: &str) -> TokenStrea
                 unsafe { ::core::mem::zeroed() }
             }
         }
+        #accessors
         #asserts
         #(#offsets)*
     }
 }
 
-fn print_field(field: &Field) -> TokenStream {
-    let name = sp_expand::ident(&field.name);
+fn print_field((field, name): (&Field, &Ident)) -> TokenStream {
     let ty = print_type(&field.ty, &InScope);
     let doc = format!(" `{}`", sp_ir::c::member(&field.name, &field.ty));
     quote!(#[doc = #doc] pub #name: #ty,)
@@ -182,8 +174,8 @@ fn assert_layout(name: &str, layout: Layout) -> TokenStream {
     }
 }
 
-fn assert_offset(name: &str, field: &Field) -> TokenStream {
-    let (ident, member) = (names::item(name), sp_expand::ident(&field.name));
+fn assert_offset(name: &str, field: &Field, member: &Ident) -> TokenStream {
+    let ident = names::item(name);
     let offset = literal(field.offset);
     quote!(
         const _: () = assert!(::core::mem::offset_of!(#ident, #member) == #offset);
@@ -195,7 +187,7 @@ fn print_enum(name: &str, item: &Enum, doc: &str) -> TokenStream {
     let repr = print_type(&item.repr, &InScope);
     let values = item.variants.iter().map(|variant| {
         let value = number(variant.value, &item.repr);
-        let name = names::item(&variant.name);
+        let name = names::enumerator(&variant.name);
         let doc = format!(" `{}`", variant.name);
         quote!(#[doc = #doc] pub const #name: Self = Self(#value);)
     });
@@ -221,10 +213,10 @@ fn print_enum(name: &str, item: &Enum, doc: &str) -> TokenStream {
             }
         }
         impl ::core::fmt::Debug for #ident {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            fn fmt(&self, f__: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 match self.name() {
-                    Some(name) => f.write_str(name),
-                    None => write!(f, "{}({})", #name, self.0),
+                    Some(name__) => f__.write_str(name__),
+                    None => write!(f__, "{}({})", #name, self.0),
                 }
             }
         }
@@ -232,52 +224,13 @@ fn print_enum(name: &str, item: &Enum, doc: &str) -> TokenStream {
 }
 
 /// Returns a value of an integer type. An unsigned value above the range of `i64` is stored as a negative one.
-fn number(value: i64, repr: &Type) -> TokenStream {
+pub fn number(value: i64, repr: &Type) -> TokenStream {
     let is_unsigned = matches!(repr, Type::Int { signed: false, .. });
     let literal = match is_unsigned && value < 0 {
         true => Literal::u64_unsuffixed(value as u64),
         false => Literal::i64_unsuffixed(value),
     };
     quote!(#literal)
-}
-
-fn print_constant(constant: &NamedConstant) -> TokenStream {
-    let name = names::item(&constant.name);
-    let doc = doc(&constant.name, &constant.loc);
-    let (ty, value) = match &constant.value {
-        ConstantValue::Int(value) => integer(*value),
-        ConstantValue::Large(value) => {
-            let value = literal(*value);
-            (quote!(u64), quote!(#value))
-        }
-        ConstantValue::Text(text) if text.contains('\0') => return TokenStream::new(),
-        ConstantValue::Text(text) => {
-            let text = c_string(text);
-            (quote!(&::core::ffi::CStr), quote!(#text))
-        }
-        ConstantValue::Enumerator { enumeration, name } => {
-            let (ty, name) = (names::item(enumeration), names::item(name));
-            (quote!(#ty), quote!(#ty::#name))
-        }
-    };
-    quote!(#[doc = #doc] pub const #name: #ty = #value;)
-}
-
-fn c_string(text: &str) -> Literal {
-    let text = std::ffi::CString::new(text).unwrap_or_default();
-    Literal::c_string(&text)
-}
-
-/// Returns the smallest of `u32`, `i32`, `u64` and `i64` that holds a value, as C's macros are mostly unsigned.
-fn integer(value: i64) -> (TokenStream, TokenStream) {
-    let literal = Literal::i64_unsuffixed(value);
-    let ty = match value {
-        0.. if u32::try_from(value).is_ok() => quote!(u32),
-        0.. => quote!(u64),
-        _ if i32::try_from(value).is_ok() => quote!(i32),
-        _ => quote!(i64),
-    };
-    (ty, quote!(#literal))
 }
 
 fn literal(value: u64) -> Literal {

@@ -81,6 +81,42 @@ pub fn compile(bindings: &str, code: &str) -> tempfile::TempDir {
     folder
 }
 
+/// Binds a header with this text, compares what a program in C and one in Rust print, and returns the bindings. `None` without
+/// libclang. The C code is the body of `main`; `SHOW(X)` prints an integer as `X=VALUE`.
+pub fn same_output(header: &str, c_code: &str, code: &str) -> Option<Bindings> {
+    let bindings = bind(header)?.unwrap();
+    let printed = run_c(header, c_code);
+    let folder = compile(
+        &bindings.text,
+        &format!(
+            "use driver::*;\n#[allow(unused_macros)]\nmacro_rules! show {{ ($x:expr) => {{ println!(\"{{}}={{}}\", stringify!($x), $x as i128) }} }}\n{code}"
+        ),
+    );
+    let output = Command::new(folder.path().join("program"))
+        .output()
+        .unwrap();
+    assert_success(&output);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), printed);
+    Some(bindings)
+}
+
+/// Runs a program in C with the header, and returns what it prints.
+fn run_c(header: &str, code: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, program) = (folder.path().join("show.c"), folder.path().join("show"));
+    let show = "#define SHOW(x) printf(\"%s=%s%llu\\n\", #x, (x) < 0 ? \"-\" : \"\", (x) < 0 ? -(unsigned long long)(x) : (unsigned long long)(x));";
+    let text = format!(
+        "{header}\n#include <stdio.h>\n#include <string.h>\n#define STRING(x) #x\n{show}\nint main(void) {{ {code} return 0; }}\n"
+    );
+    fs::write(&source, text).unwrap();
+    let mut command = Command::new("cc");
+    command.args(["-std=gnu2x", "-w", "-o"]).arg(&program);
+    assert_success(&command.arg(source).output().expect("cc runs"));
+    let output = Command::new(program).output().unwrap();
+    assert_success(&output);
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
 /// Compiles C code with the header, as a check of its own.
 pub fn compile_c(code: &str, options: &Options) {
     let folder = tempfile::tempdir().unwrap();

@@ -104,28 +104,6 @@ impl<'a> DeclaredNames<'a> {
     }
 }
 
-/// Returns the macros of the own headers that have a number in their body but no value: those with a cast, a
-/// floating-point number, or an enumerator in an expression.
-pub fn find_without_value(nodes: &[Node], values: &Values) -> Vec<(String, Loc)> {
-    let own = nodes.iter().filter(|node| {
-        let is_macro = node.cursor.kind() == CXCursor_MacroDefinition;
-        is_macro && matches!(node.selection, Selection::All | Selection::Describable)
-    });
-    let has_number = |body: &[Token]| {
-        body.iter().any(|token| {
-            let start = token.text.trim_start_matches('.');
-            token.kind == CXToken_Literal && start.starts_with(|it: char| it.is_ascii_digit())
-        })
-    };
-    let without_value = own.filter(|node| {
-        let body = node.cursor.macro_body();
-        !values.contains_key(&node.cursor.name()) && body.is_some_and(|body| has_number(&body))
-    });
-    without_value
-        .map(|node| (node.cursor.name(), node.loc()))
-        .collect()
-}
-
 fn constant(value: Value, loc: &Loc) -> Item {
     Item::Constant(Constant {
         doc: None,

@@ -3,6 +3,8 @@
 //! Each wrapper borrows the [`TranslationUnit`] that it belongs to, which keeps libclang loaded on its thread. So no
 //! call can use a disposed unit or an unloaded library.
 
+mod number;
+
 use std::ffi::CString;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -11,6 +13,7 @@ use clang_sys::*;
 
 use super::string::text;
 use super::translation_unit::TranslationUnit;
+pub use number::Number;
 
 /// A position in a source file. Lines and columns count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -88,14 +91,19 @@ impl<'u> Cursor<'u> {
 
     /// Returns the declared name, which is empty for an anonymous type.
     pub fn name(self) -> String {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        let name = text(unsafe { clang_getCursorSpelling(self.raw) });
+        let name = self.spelling();
         // Newer versions of clang return a description of an anonymous type, older ones an empty name.
         if name.contains(' ') || name.contains('(') {
             String::new()
         } else {
             name
         }
+    }
+
+    /// Returns libclang's text of the cursor: a declared name, or a string literal in ASCII.
+    pub fn spelling(self) -> String {
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
+        text(unsafe { clang_getCursorSpelling(self.raw) })
     }
 
     /// Returns the children in source order.
@@ -137,21 +145,23 @@ impl<'u> Cursor<'u> {
         }
     }
 
-    /// Returns the value of an enumerator.
+    /// Returns the value of an enumerator. One above the range of `i64` has the bits of a negative number.
     pub fn enum_value(self) -> i64 {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        unsafe { clang_getEnumConstantDeclValue(self.raw) }
+        // libclang extends the sign of the enumerator's bits, also where its type is unsigned.
+        match self.enumerator_type().is_unsigned() {
+            // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
+            true => unsafe { clang_getEnumConstantDeclUnsignedValue(self.raw) as i64 },
+            // SAFETY: as above.
+            false => unsafe { clang_getEnumConstantDeclValue(self.raw) },
+        }
     }
 
-    /// Returns the value of a constant's initializer, or `None` if it is not an integer.
-    pub fn initial_value(self) -> Option<i64> {
-        // SAFETY: `self` borrows its unit, so the cursor is valid. The result is disposed once; null is allowed.
-        unsafe {
-            let result = clang_Cursor_Evaluate(self.raw);
-            let is_int = clang_EvalResult_getKind(result) == CXEval_Int;
-            let value = is_int.then(|| clang_EvalResult_getAsLongLong(result));
-            clang_EvalResult_dispose(result);
-            value
+    /// Returns the integer type of an enumerator, which is `int` in C if the value fits.
+    pub fn enumerator_type(self) -> Ty<'u> {
+        let ty = self.ty().canonical();
+        match ty.kind() {
+            CXType_Enum => ty.declaration().enum_integer().canonical(),
+            _ => ty,
         }
     }
 
@@ -202,6 +212,12 @@ impl<'u> Cursor<'u> {
     pub fn is_inline(self) -> bool {
         // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
         unsafe { clang_Cursor_isFunctionInlined(self.raw) != 0 }
+    }
+
+    /// Returns the number of bits of a bit-field, which is negative for another declaration.
+    pub fn bit_field_width(self) -> i32 {
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
+        unsafe { clang_getFieldDeclBitWidth(self.raw) }
     }
 
     /// Returns the offset of a field in its record, in bits.
@@ -351,6 +367,36 @@ impl<'u> Ty<'u> {
     pub fn is_const(self) -> bool {
         // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
         unsafe { clang_isConstQualifiedType(self.raw) != 0 }
+    }
+
+    /// Returns true if a value of the type cannot be written: the type is `const`, or it is an array of such elements. A
+    /// typedef may name either.
+    pub fn is_const_value(self) -> bool {
+        let mut ty = self;
+        while !ty.is_const() {
+            let canonical = ty.canonical();
+            match canonical.kind() {
+                _ if canonical.is_const() => return true,
+                CXType_ConstantArray | CXType_IncompleteArray => ty = canonical.element(),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// Returns true for an unsigned integer type.
+    pub fn is_unsigned(self) -> bool {
+        matches!(
+            self.canonical().kind(),
+            CXType_Bool
+                | CXType_Char_U
+                | CXType_UChar
+                | CXType_UShort
+                | CXType_UInt
+                | CXType_ULong
+                | CXType_ULongLong
+                | CXType_UInt128
+        )
     }
 
     /// Returns the declaration of the type.

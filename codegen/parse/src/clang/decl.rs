@@ -13,6 +13,7 @@ use sp_ir::{
 use thiserror::Error;
 
 use super::Declarations;
+use super::bit_field::BitField;
 use super::cursor::{Cursor, Ty};
 use super::names::{Names, name_anonymous, named_members};
 use super::node::{Node, Selection, is_declaration, is_record};
@@ -57,8 +58,6 @@ pub enum UndescribedReason {
     Unsupported(DeclError),
     /// A function with `...`.
     Variadic,
-    /// The header also declares a type of that name.
-    NameOfType,
 }
 
 /// Converts the declarations of the selected headers.
@@ -72,24 +71,25 @@ pub fn collect(
     is_owned: &dyn Fn(&str) -> bool,
 ) -> Result<Declarations, DeclError> {
     let names = name_anonymous(unit, nodes);
-    let owned = |cursor: Cursor| {
-        let position = cursor.position();
-        let header = position.and_then(|position| unit.header(position.file));
-        header.is_some_and(|header| is_owned(&header))
-    };
+    let owned = |cursor: Cursor| is_declared_in(unit, cursor, is_owned);
     let converter = Converter {
         unit,
         names: &names,
-        types: Types::new(&names, &owned),
+        types: Types::new(&names, &owned, unit.is_driver()),
         declared_elsewhere: RefCell::default(),
         hidden_structs: RefCell::default(),
+        bit_fields: RefCell::default(),
     };
     let mut items = BTreeMap::new();
+    let mut functions = BTreeMap::new();
     let mut undescribed = Vec::new();
     for node in nodes.iter().filter(|node| is_declaration(node.cursor)) {
         match node.selection {
             Selection::All => converter.declare(node, &mut items)?,
             Selection::TypesOnly if !is_type(node.cursor) => {}
+            Selection::Describable if unit.is_driver() && is_function(node.cursor) => {
+                undescribed.extend(converter.declare_describable(node, &mut functions));
+            }
             Selection::Describable | Selection::TypesOnly => {
                 undescribed.extend(converter.declare_describable(node, &mut items));
             }
@@ -101,10 +101,19 @@ pub fn collect(
     items.retain(|name, item| !is_forward(item) || !hidden_structs.contains(name));
     Ok(Declarations {
         items,
+        functions,
+        bit_fields: converter.bit_fields.into_inner(),
         hidden_structs,
         undescribed,
         ..Default::default()
     })
+}
+
+/// Returns true for a declaration in a header that `is_owned` accepts.
+pub fn is_declared_in(unit: &Unit, cursor: Cursor, is_owned: &dyn Fn(&str) -> bool) -> bool {
+    let position = cursor.position();
+    let header = position.and_then(|position| unit.header(position.file));
+    header.is_some_and(|header| is_owned(&header))
 }
 
 /// Returns the location of a declaration, or `None` if it is not in a header under the include root.
@@ -143,6 +152,7 @@ struct Converter<'a> {
     declared_elsewhere: RefCell<HashSet<String>>,
     /// Structs without definition that only a typedef of a pointer refers to: `SP_Stream_st`.
     hidden_structs: RefCell<BTreeSet<String>>,
+    bit_fields: RefCell<BTreeMap<String, Vec<BitField>>>,
 }
 
 type Items = BTreeMap<String, Item>;
@@ -172,11 +182,9 @@ impl Converter<'_> {
     fn declare_describable(&self, node: &Node, items: &mut Items) -> Option<Undescribed> {
         let cursor = node.cursor;
         let name = self.names.get(cursor)?;
-        let is_function = cursor.kind() == CXCursor_FunctionDecl;
-        let known = items.get(&name);
-        let reason = match is_function && known.is_some_and(|it| !matches!(it, Item::Function(_))) {
-            true => UndescribedReason::NameOfType,
-            false if is_function && cursor.ty().is_variadic() => UndescribedReason::Variadic,
+        let is_function = is_function(cursor);
+        let reason = match is_function && cursor.ty().is_variadic() {
+            true => UndescribedReason::Variadic,
             false => UndescribedReason::Unsupported(self.declare(node, items).err()?),
         };
         let loc = node.loc();
@@ -209,7 +217,12 @@ impl Converter<'_> {
             return Ok(is_opaque.then(|| handle(false, loc)));
         }
         let fields = self.fields(node, name)?;
+        let bit_fields = self.bit_fields(node, name)?;
         let layout = self.layout(cursor.ty(), name, &loc)?;
+        if !bit_fields.is_empty() {
+            let mut all = self.bit_fields.borrow_mut();
+            all.entry(name.to_owned()).or_insert(bit_fields);
+        }
         Ok(Some(match cursor.kind() {
             CXCursor_UnionDecl => Item::Union(Union {
                 doc: None,
@@ -242,8 +255,21 @@ impl Converter<'_> {
     fn fields(&self, record: &Node, parent: &str) -> Result<Vec<Field>, DeclError> {
         named_members(&record.children)
             .into_iter()
+            .filter(|(member, _)| !self.unit.is_driver() || !member.is_bit_field())
             .map(|(member, name)| self.field(record.cursor, member, name, parent))
             .collect()
+    }
+
+    /// Returns the bit-fields of a driver's record. Those of TensorFlow's headers are errors.
+    fn bit_fields(&self, record: &Node, parent: &str) -> Result<Vec<BitField>, DeclError> {
+        let members = record.children.iter().filter(|it| it.is_bit_field());
+        let bit_fields = members.map(|member| {
+            let full = || format!("{parent}.{}", member.name());
+            let converted = BitField::new(*member, &self.types);
+            converted.map_err(|error| unsupported_type(&full(), error, &record.loc()))
+        });
+        let found: Result<Vec<_>, _> = bit_fields.collect();
+        Ok(found?.into_iter().flatten().collect())
     }
 
     fn field(
@@ -318,8 +344,8 @@ impl Converter<'_> {
         }
         if is_pointer_to_undefined(aliased) {
             let record = aliased.unelaborated().pointee().canonical();
-            let tag = record.declaration().name();
-            self.hidden_structs.borrow_mut().insert(tag);
+            let tag = self.names.get(record.declaration());
+            self.hidden_structs.borrow_mut().extend(tag);
             return Ok(Some(handle(true, loc)));
         }
         let ty = self
@@ -344,7 +370,7 @@ impl Converter<'_> {
         for (param, argument) in signature.params.iter_mut().zip(&arguments) {
             param.ty = self
                 .types
-                .declared_type(*argument)
+                .declared_parameter(*argument)
                 .map_err(|error| unsupported_type(name, error, &loc))?;
         }
         let symbol = plain_symbol(cursor.symbol(), name);
@@ -368,6 +394,10 @@ fn plain_symbol(symbol: String, name: &str) -> String {
     } else {
         symbol
     }
+}
+
+fn is_function(cursor: Cursor) -> bool {
+    cursor.kind() == CXCursor_FunctionDecl
 }
 
 /// Returns true for a struct, union or enumeration.

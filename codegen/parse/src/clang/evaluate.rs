@@ -82,24 +82,6 @@ pub fn evaluate<'a>(
     Ok(values)
 }
 
-/// Returns those of `names` whose values are positive. An unsigned value above the range of `i64` is negative in [`Values`].
-///
-/// # Errors
-/// Returns an error if the headers do not parse with the comparisons.
-pub fn find_positive<'a>(
-    input: &ParseInput,
-    names: impl Iterator<Item = &'a str>,
-) -> Result<BTreeSet<String>, ParseError> {
-    let compare = |name| format!("enum {{ {EVALUATED}{name} = ({name}) > 0 }};\n");
-    let code: String = names.map(compare).collect();
-    if code.is_empty() {
-        return Ok(BTreeSet::new());
-    }
-    let values = evaluated_values(&Unit::parse(input, &code)?);
-    let positive = values.into_iter().filter(|(_, value)| *value == 1);
-    Ok(positive.map(|(name, _)| name).collect())
-}
-
 /// Returns the values of a constant or of enumerators, which need no evaluation by name.
 fn declared_values(node: &Node) -> Vec<(String, i64)> {
     let cursor = node.cursor;

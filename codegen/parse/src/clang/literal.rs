@@ -17,10 +17,17 @@ pub fn is_integer(literal: &str) -> bool {
 pub fn string_value<'a>(literals: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let mut bytes = Vec::new();
     for literal in literals {
-        let inside = literal.strip_prefix('"')?.strip_suffix('"')?;
-        decode(inside, &mut bytes)?;
+        bytes.extend(string_bytes(literal)?);
     }
     String::from_utf8(bytes).ok()
+}
+
+/// Returns the bytes of a string literal without its NUL, or `None` if it is not a plain one.
+pub fn string_bytes(literal: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let inside = literal.strip_prefix('"')?.strip_suffix('"')?;
+    decode(inside, &mut bytes)?;
+    Some(bytes)
 }
 
 /// Appends the text between the quotes, with its escape sequences resolved (C11, 6.4.4.4).

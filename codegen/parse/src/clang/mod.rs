@@ -13,11 +13,13 @@ use evaluate::Values;
 use node::Selection;
 use sp_system::parallel;
 
+mod bit_field;
 mod comment;
 mod comment_lexer;
 mod constant;
 mod cursor;
 mod decl;
+mod diagnostic;
 pub mod driver;
 mod error;
 mod evaluate;
@@ -38,6 +40,7 @@ mod unit;
 #[cfg(test)]
 mod tests;
 
+pub use bit_field::BitField;
 pub use comment::{Comment, Comments};
 pub use decl::{DeclError, Undescribed, UndescribedReason};
 pub use error::{ErrorInHeader, HeaderError, ParseError};
@@ -52,6 +55,11 @@ pub use unit::Unit;
 pub struct Declarations {
     /// The items, without contract facts.
     pub items: BTreeMap<String, Item>,
+    /// The functions of a driver's headers, where a tag may have the name of a function. Those of TensorFlow's headers are
+    /// among the items.
+    pub functions: BTreeMap<String, Item>,
+    /// The bit-fields of a driver's structs and unions, whose items have the other fields.
+    pub bit_fields: BTreeMap<String, Vec<BitField>>,
     /// The comments beside the items.
     pub comments: Comments,
     /// The declarations that the IR cannot describe. Empty unless such declarations are accepted.

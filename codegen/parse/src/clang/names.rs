@@ -1,6 +1,6 @@
 //! Names of anonymous types and members.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use clang_sys::*;
 
@@ -11,27 +11,62 @@ use crate::identifier::is_identifier_char;
 
 /// The names of anonymous types, from the typedef or the field that declares them.
 #[derive(Default)]
-pub struct Names(HashMap<Position, String>);
+pub struct Names {
+    assigned: HashMap<Position, String>,
+    /// The names of typedefs that a tag may have too, for another type.
+    typedefs: HashSet<String>,
+}
 
 impl Names {
     /// Returns the name of a struct, union or enumeration: the assigned one, else its own.
     pub fn get(&self, declaration: Cursor) -> Option<String> {
         let assigned = declaration
             .position()
-            .and_then(|position| self.0.get(&position).cloned());
-        assigned.or_else(|| Some(declaration.name()).filter(|name| !name.is_empty()))
+            .and_then(|position| self.assigned.get(&position).cloned());
+        assigned.or_else(|| self.own(declaration))
+    }
+
+    /// Returns the declared name. A tag with the name of another type's typedef has its keyword in front: `struct_X`.
+    fn own(&self, declaration: Cursor) -> Option<String> {
+        let name = Some(declaration.name()).filter(|name| !name.is_empty())?;
+        let keyword = match declaration.kind() {
+            CXCursor_StructDecl => "struct",
+            CXCursor_UnionDecl => "union",
+            CXCursor_EnumDecl => "enum",
+            _ => return Some(name),
+        };
+        match self.typedefs.contains(&name) {
+            true => Some(format!("{keyword}_{name}")),
+            false => Some(name),
+        }
     }
 
     fn assign(&mut self, declaration: Cursor, name: String) {
         if let Some(position) = declaration.position() {
-            self.0.entry(position).or_insert(name);
+            self.assigned.entry(position).or_insert(name);
         }
     }
+}
+
+/// Returns the names of the typedefs that name another type than the tag of that name. In C both may exist.
+fn typedefs_beside_tags(unit: &Unit, nodes: &[Node]) -> HashSet<String> {
+    let typedefs = nodes.iter().map(|node| node.cursor);
+    let typedefs = typedefs.filter(|cursor| cursor.kind() == CXCursor_TypedefDecl);
+    let beside_tag = typedefs.filter(|typedef| {
+        let ty = typedef.aliased().canonical();
+        let is_tagged = matches!(ty.kind(), CXType_Record | CXType_Enum);
+        let declared = ty.declaration();
+        !is_tagged || declared.name() != typedef.name() || !has_tag(unit, declared)
+    });
+    beside_tag.map(Cursor::name).collect()
 }
 
 /// Names each anonymous type after its typedef, or after its field and the field's parent.
 pub fn name_anonymous(unit: &Unit, nodes: &[Node]) -> Names {
     let mut names = Names::default();
+    if unit.is_driver() {
+        names.typedefs = typedefs_beside_tags(unit, nodes);
+    }
     for Node { cursor, .. } in nodes
         .iter()
         .filter(|node| node.cursor.kind() == CXCursor_TypedefDecl)

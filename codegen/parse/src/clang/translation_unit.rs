@@ -122,6 +122,8 @@ fn arguments(input: &ParseInput) -> Vec<String> {
             arguments.extend(defines.iter().map(|define| format!("-D{define}")));
             arguments.extend(UNDEFINED.map(|name| format!("-U{name}")));
             arguments.extend(folder_arguments(&input.include_root, folders));
+            // Each macro that is evaluated may have an error.
+            arguments.push("-ferror-limit=0".to_owned());
             arguments
         }
     }

@@ -18,6 +18,8 @@ pub struct Unsupported(pub String);
 pub struct Types<'a> {
     names: &'a Names,
     owned: &'a dyn Fn(Cursor) -> bool,
+    /// True if a parameter of an array type is a pointer, as C defines it.
+    decays: bool,
     known: RefCell<HashMap<TyId, Type>>,
     /// The types that are being converted, each of which contains the next one.
     depth: Cell<usize>,
@@ -29,11 +31,13 @@ const MAX_DEPTH: usize = 64;
 
 impl<'a> Types<'a> {
     /// Returns a converter. `names` has the names that typedefs and fields give to anonymous types; `owned` returns true
-    /// for a declaration in a header under the include root.
-    pub fn new(names: &'a Names, owned: &'a dyn Fn(Cursor) -> bool) -> Self {
+    /// for a declaration in a header under the include root. `decays` converts parameters of array types to pointers; the IR
+    /// of TensorFlow's headers has their lengths.
+    pub fn new(names: &'a Names, owned: &'a dyn Fn(Cursor) -> bool, decays: bool) -> Self {
         Self {
             names,
             owned,
+            decays,
             known: RefCell::default(),
             depth: Cell::default(),
         }
@@ -87,7 +91,7 @@ impl<'a> Types<'a> {
                         .get(index)
                         .map(|cursor| cursor.name())
                         .unwrap_or_default();
-                    Ok(param(name, self.convert(ty)?))
+                    Ok(param(name, self.parameter(ty)?))
                 })
                 .collect::<Result<_, Unsupported>>()?,
             ret: self.convert(ty.result())?,
@@ -117,6 +121,24 @@ impl<'a> Types<'a> {
         match self.pointed_signature(cursor.ty(), cursor) {
             Some(signature) => Ok(Type::Function(Box::new(signature?))),
             None => self.convert(cursor.ty()),
+        }
+    }
+
+    /// Converts the type of a parameter as [`declared_type`](Self::declared_type) does.
+    pub fn declared_parameter(&self, cursor: Cursor) -> Result<Type, Unsupported> {
+        match self.pointed_signature(cursor.ty(), cursor) {
+            Some(signature) => Ok(Type::Function(Box::new(signature?))),
+            None => self.parameter(cursor.ty()),
+        }
+    }
+
+    fn parameter(&self, ty: Ty) -> Result<Type, Unsupported> {
+        match self.decays.then(|| array_element(ty)).flatten() {
+            Some(element) => Ok(Type::Pointer {
+                pointee: Box::new(self.convert(element)?),
+                mutable: !ty.is_const_value(),
+            }),
+            None => self.convert(ty),
         }
     }
 
@@ -161,7 +183,7 @@ impl<'a> Types<'a> {
             _ => self.convert(pointee)?,
         };
         Ok(Type::Pointer {
-            mutable: !pointee.is_const(),
+            mutable: !pointee.is_const_value(),
             pointee: Box::new(target),
         })
     }
@@ -183,6 +205,29 @@ fn param(name: String, ty: Type) -> Param {
         transfer: None,
         scope: None,
     }
+}
+
+/// Returns the type of an array's elements, also if a typedef names the array; `None` for another type.
+fn array_element(ty: Ty) -> Option<Ty> {
+    let is_array = |ty: Ty| {
+        let kind = ty.kind();
+        kind == CXType_IncompleteArray
+            || kind == CXType_ConstantArray
+            || kind == CXType_VariableArray
+    };
+    if !is_array(ty.canonical()) {
+        return None;
+    }
+    let mut array = ty.unelaborated();
+    while array.kind() == CXType_Typedef {
+        array = array.declaration().aliased().unelaborated();
+    }
+    let array = if is_array(array) {
+        array
+    } else {
+        ty.canonical()
+    };
+    Some(array.element())
 }
 
 /// Returns true for a typedef of a function type, not of a pointer to one.

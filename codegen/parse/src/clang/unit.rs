@@ -7,23 +7,33 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use clang_sys::*;
+use clang_sys::CXCursor_MacroDefinition;
 use miette::{NamedSource, SourceSpan};
 
-use super::cursor::{Cursor, File, Position, expansion};
+use super::cursor::{Cursor, File, Position};
+use super::diagnostic::{ClangDiagnostic, errors};
 use super::error::{HeaderError, ParseError};
 use super::input::{Dialect, ParseInput};
 use super::limits::read_header;
-use super::string::text;
 use super::translation_unit::{TranslationUnit, WRAPPER, is_virtual};
 use crate::identifier::{is_identifier_char, split_identifier};
 
-/// A parse without errors.
+/// An error in the code that is appended to the headers.
+#[derive(Debug)]
+pub struct AppendixError {
+    /// The line in that code, which counts from 0.
+    pub line: usize,
+    /// Clang's message.
+    pub message: String,
+}
+
+/// A parse without errors in the headers.
 pub struct Unit {
     translation: TranslationUnit,
     root: PathBuf,
     dialect: Dialect,
     wrapper: String,
+    last_header: String,
     names: RefCell<HashMap<File, Option<Rc<str>>>>,
     texts: RefCell<HashMap<Rc<str>, Rc<str>>>,
 }
@@ -34,17 +44,52 @@ impl Unit {
     /// # Errors
     /// Returns an error if libclang is missing or reports an error.
     pub fn parse(input: &ParseInput, appendix: &str) -> Result<Self, ParseError> {
+        let unit = Self::new(input, appendix)?;
+        unit.reject_errors()?;
+        Ok(unit)
+    }
+
+    /// Parses as [`parse`](Self::parse) does, if the headers alone have no errors: those of the appendix are returned, each with its
+    /// line there, which counts from 0.
+    ///
+    /// # Errors
+    /// Returns an error if libclang is missing.
+    pub fn parse_with_errors(
+        input: &ParseInput,
+        appendix: &str,
+    ) -> Result<(Self, Vec<AppendixError>), ParseError> {
+        let unit = Self::new(input, appendix)?;
+        let first = input.headers.len() + 1;
+        let errors = errors(&unit.translation).into_iter();
+        let errors = errors.filter_map(|error| {
+            let position = error
+                .position
+                .filter(|position| unit.is_in_wrapper(position))?;
+            Some(AppendixError {
+                line: (position.line as usize).checked_sub(first)?,
+                message: error.message,
+            })
+        });
+        let errors = errors.collect();
+        Ok((unit, errors))
+    }
+
+    fn new(input: &ParseInput, appendix: &str) -> Result<Self, ParseError> {
         let wrapper = wrapper(input, appendix);
-        let unit = Self {
+        Ok(Self {
             translation: TranslationUnit::parse(input, &wrapper)?,
             root: input.include_root.clone(),
             dialect: input.dialect.clone(),
             wrapper,
+            last_header: input.headers.last().cloned().unwrap_or_default(),
             names: RefCell::default(),
             texts: RefCell::default(),
-        };
-        unit.reject_errors()?;
-        Ok(unit)
+        })
+    }
+
+    /// Returns true for the headers of a driver.
+    pub fn is_driver(&self) -> bool {
+        self.dialect != Dialect::TensorFlow
     }
 
     /// Returns the root of the syntax tree.
@@ -92,7 +137,8 @@ impl Unit {
     }
 
     fn reject_errors(&self) -> Result<(), Box<HeaderError>> {
-        let mut errors = self.errors().into_iter();
+        let errors = errors(&self.translation);
+        let mut errors = errors.into_iter().map(|error| self.header_error(error));
         match errors.next() {
             None => Ok(()),
             Some(mut first) => {
@@ -102,36 +148,26 @@ impl Unit {
         }
     }
 
-    fn errors(&self) -> Vec<HeaderError> {
-        // SAFETY: the unit is parsed and not yet disposed.
-        let count = unsafe { clang_getNumDiagnostics(self.translation.as_raw()) };
-        (0..count).filter_map(|index| self.error(index)).collect()
-    }
-
-    fn error(&self, index: u32) -> Option<HeaderError> {
-        // SAFETY: the index is less than the count. The diagnostic is disposed once, before its unit.
-        unsafe {
-            let diagnostic = clang_getDiagnostic(self.translation.as_raw(), index);
-            let severity = clang_getDiagnosticSeverity(diagnostic);
-            let message = text(clang_getDiagnosticSpelling(diagnostic));
-            let location = clang_getDiagnosticLocation(diagnostic);
-            clang_disposeDiagnostic(diagnostic);
-            (severity >= CXDiagnostic_Error).then(|| self.header_error(message, location))
-        }
-    }
-
-    /// Returns the error at `location`. If that is a line of the wrapper that uses a macro of a header, the error is at
-    /// the macro's definition.
-    fn header_error(&self, message: String, location: CXSourceLocation) -> HeaderError {
-        let position = expansion(location);
+    /// Returns the error in a header. If clang has it in a line of the wrapper that uses a macro of a header, it is at the
+    /// macro's definition; if a header ends within a declaration, at the token that needs another one, or at the header's end.
+    fn header_error(&self, error: ClangDiagnostic) -> HeaderError {
+        let ClangDiagnostic {
+            message,
+            position,
+            notes,
+        } = error;
+        let is_in_file = position.is_some();
         let position = position.map(|position| self.macro_used_at(position).unwrap_or(position));
+        let in_header = |position: &Position| self.header(position.file).is_some();
+        let noted = || notes.into_iter().find(in_header);
+        let position = match position.filter(|position| self.is_in_wrapper(position)) {
+            Some(_) => noted(),
+            None => position,
+        };
         let Some(position) = position else {
-            return HeaderError {
-                message,
-                at: "the command line".into(),
-                source_code: NamedSource::new("", String::new()),
-                span: None,
-                others: Vec::new(),
+            return match is_in_file {
+                true => self.error_at_end(message),
+                false => error_of_command_line(message),
             };
         };
         let path = position.file.path(&self.translation);
@@ -147,6 +183,25 @@ impl Unit {
         }
     }
 
+    /// Returns an error at the end of the last header, whose declarations the wrapper continues.
+    fn error_at_end(&self, message: String) -> HeaderError {
+        let name = self.last_header.clone();
+        let code = read_header(&self.path(&name)).unwrap_or_default();
+        let line = code.lines().count().max(1);
+        let column = code.lines().last().map_or(0, str::len) + 1;
+        HeaderError {
+            message,
+            at: format!("{name}:{line}:{column}"),
+            span: word_at(&code, code.trim_end().len().saturating_sub(1)),
+            source_code: NamedSource::new(name, code),
+            others: Vec::new(),
+        }
+    }
+
+    fn is_in_wrapper(&self, position: &Position) -> bool {
+        position.file.path(&self.translation) == WRAPPER
+    }
+
     /// Returns the position of the header's macro that the wrapper uses on the line of `used`.
     fn macro_used_at(&self, used: Position) -> Option<Position> {
         let index = used.line.checked_sub(1)? as usize;
@@ -158,7 +213,17 @@ impl Unit {
         cursors
             .filter(|cursor| cursor.kind() == CXCursor_MacroDefinition && is_used(cursor))
             .find_map(|cursor| cursor.position().filter(in_header))
-            .filter(|_| used.file.path(&self.translation) == WRAPPER)
+            .filter(|_| self.is_in_wrapper(&used))
+    }
+}
+
+fn error_of_command_line(message: String) -> HeaderError {
+    HeaderError {
+        message,
+        at: "the command line".into(),
+        source_code: NamedSource::new("", String::new()),
+        span: None,
+        others: Vec::new(),
     }
 }
 

@@ -38,12 +38,12 @@ struct Printer<'a> {
 
 /// Prints a method of the type of its first handle, or of `Driver`.
 pub fn print(model: &Model, safe: &SafeModel, function: &SafeFunction) -> TokenStream {
-    let params = function.function.signature.params.iter().enumerate();
+    let params = function.function.parameters.iter().enumerate();
     let is_method = matches!(function.roles.first(), Some(Role::Handle(_)));
     let names = params.map(|(index, param)| match index {
         0 if is_method => quote!(self),
         _ => {
-            let name = names::parameter(&param.name, index);
+            let name = names::parsed(param);
             quote!(#name)
         }
     });
@@ -129,7 +129,7 @@ impl Printer<'_> {
                 let check = quote! {
                     let #result = match #result {
                         Err(Error::Status { status: #pattern, .. }) => false,
-                        other => other.map(|()| true)?,
+                        other__ => other__.map(|()| true)?,
                     };
                 };
                 (Some(quote!(bool)), check)
@@ -176,7 +176,7 @@ impl Printer<'_> {
                     .push(quote!(let mut #name = [0 as c_char; 256];));
                 parts.arguments.push(quote!(#name.as_mut_ptr()));
                 parts.types.push(quote!(String));
-                let bytes = quote!(#name.iter().map(|it| *it as u8).take_while(|it| *it != 0).collect::<Vec<u8>>());
+                let bytes = quote!(#name.iter().map(|byte__| *byte__ as u8).take_while(|byte__| *byte__ != 0).collect::<Vec<u8>>());
                 parts
                     .values
                     .push(quote!(String::from_utf8_lossy(&#bytes).into_owned()));
@@ -391,12 +391,14 @@ fn raw_type(safe: &SafeModel, ty: &Type) -> TokenStream {
 /// Prints the pattern of a status.
 fn status_pattern(model: &Model, value: i64) -> TokenStream {
     let number = Literal::i64_unsuffixed(value);
-    match model.status.as_ref() {
-        Some(status) if crate::print::types::is_enum(model, &status.ty) => {
-            let ty = print_type(&status.ty, &InScope);
-            quote!(#ty(#number))
+    let status = model.status.as_ref();
+    match status.and_then(|status| model.enumeration(&status.ty)) {
+        // A typedef of the enumeration is no pattern.
+        Some((name, _)) => {
+            let name = names::item(name);
+            quote!(#name(#number))
         }
-        _ => quote!(#number),
+        None => quote!(#number),
     }
 }
 

@@ -43,12 +43,12 @@ pub fn print(model: &Model, safe: &SafeModel) -> TokenStream {
             #[derive(Clone, Copy)]
             pub struct Driver(&'static super::Driver);
             impl Driver {
-                /// Returns the driver, which is loaded at the first call. It must export the functions `required`.
+                /// Returns the driver, which is loaded at the first call. It must export the functions that it is given.
                 ///
                 /// # Errors
                 /// Returns an error if the library cannot be loaded, or lacks a function.
-                pub fn get(required: &[&str]) -> Result<Self, LoadError> {
-                    super::Driver::get(required).map(Self)
+                pub fn get(required__: &[&str]) -> Result<Self, LoadError> {
+                    super::Driver::get(required__).map(Self)
                 }
                 #(#functions)*
             }
@@ -88,11 +88,11 @@ fn callbacks() -> TokenStream {
     let run = safety("the data is a box of this type, and the driver calls the function once.");
     quote! {
         type HostFunction__ = Box<dyn FnOnce() + Send>;
-        unsafe extern "C" fn run__(data: *mut c_void) {
+        unsafe extern "C" fn run__(data__: *mut c_void) {
             #run
-            let function = unsafe { Box::from_raw(data.cast::<HostFunction__>()) };
+            let function__ = unsafe { Box::from_raw(data__.cast::<HostFunction__>()) };
             // A panic must not reach the driver. Its payload is leaked, since dropping it may panic again.
-            ::core::mem::forget(::std::panic::catch_unwind(::std::panic::AssertUnwindSafe(*function)));
+            ::core::mem::forget(::std::panic::catch_unwind(::std::panic::AssertUnwindSafe(*function__)));
         }
     }
 }
@@ -107,13 +107,13 @@ fn sources() -> TokenStream {
         #send
         unsafe impl<T: Send> Send for Source__<T> {}
         impl<T: AsRef<[u8]>> Source__<T> {
-            fn new(value: T) -> Self {
-                Self(Box::into_raw(Box::new(value)))
+            fn new(value__: T) -> Self {
+                Self(Box::into_raw(Box::new(value__)))
             }
             fn bytes(&self) -> &[u8] {
                 #read
-                let value = unsafe { &*self.0 };
-                value.as_ref()
+                let value__ = unsafe { &*self.0 };
+                value__.as_ref()
             }
             fn free(self) {
                 #free

@@ -156,10 +156,10 @@ pub fn print_run_after(safe: &SafeModel, owned: &OwnedType) -> Option<TokenStrea
     Some(quote! {
         #[doc = #doc]
         /// still use what it has.
-        fn run_after__(&self, function: HostFunction__) -> Result<()> {
-            let data = Box::into_raw(Box::new(function));
+        fn run_after__(&self, function__: HostFunction__) -> Result<()> {
+            let data__ = Box::into_raw(Box::new(function__));
             #comment
-            unsafe { self.0.driver.#name(self.0.value, Some(run__), data.cast()) }.map(drop)
+            unsafe { self.0.driver.#name(self.0.value, Some(run__), data__.cast()) }.map(drop)
         }
     })
 }

@@ -6,33 +6,38 @@
 //! What the IR cannot describe is in `Declarations::undescribed` with its reason and size, since bindings must name
 //! it.
 
+mod constants;
+mod evaluate;
+mod forwards;
+mod value;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clang_sys::CXCursor_InclusionDirective;
-use sp_ir::{Constant, Item, Loc, Value};
 
-use super::constant::{self, NamedConstant};
+use super::cursor::Cursor;
 use super::decl;
-use super::error::ParseError;
-use super::evaluate::{self, Values};
 use super::input::{Dialect, ParseInput, system_folders};
-use super::node::{self, Node, Selection};
-use super::struct_size;
+use super::names::name_anonymous;
+use super::node::{self, Selection};
+use super::ty::Types;
 use super::unit::Unit;
 use super::{ClangError, Declarations, within_limits};
+pub use constants::{Constants, DriverConstant, FunctionAlias, WithoutValue};
+pub use value::DriverValue;
 
 /// The declarations of a driver's header.
 #[derive(Debug, Default)]
 pub struct DriverDeclarations {
-    /// The declarations of the own headers, and the types of the others.
+    /// The declarations of the own headers, and the types of the others. Constants are not among them.
     pub declared: Declarations,
     /// The names of the own headers.
     pub own_headers: BTreeSet<String>,
-    /// The constants whose value is unsigned and above the range of `i64`.
-    pub unsigned: BTreeSet<String>,
-    /// Macros with a number that have no value.
-    pub macros_without_value: Vec<(String, Loc)>,
+    /// The macros and constants of the own headers.
+    pub constants: Constants,
+    /// The functions that inline functions call, if they do nothing else.
+    pub forwards: BTreeMap<String, String>,
 }
 
 /// Reads the declarations of a driver's headers. Those that the IR cannot describe are in
@@ -45,7 +50,7 @@ pub fn declarations(input: &ParseInput) -> Result<DriverDeclarations, ClangError
 }
 
 pub(super) fn read_declarations(input: &ParseInput) -> Result<DriverDeclarations, ClangError> {
-    let unit = parse(input)?;
+    let unit = Unit::parse(input, "")?;
     let own_headers = own_headers(&unit, input);
     let is_own = |header: &str| own_headers.contains(header);
     let select = |header: &str| match is_own(header) {
@@ -54,51 +59,16 @@ pub(super) fn read_declarations(input: &ParseInput) -> Result<DriverDeclarations
     };
     let nodes = node::nodes(&unit, &select);
     let mut declared = decl::collect(&unit, &nodes, &is_own)?;
-    let constants = constant::find(&nodes, &struct_size::find(&[]));
-    let numbers = constants.iter().filter_map(NamedConstant::evaluated_name);
-    let values = evaluate_all(input, &unit, &nodes, &numbers.collect::<Vec<_>>());
-    constant::attach(&mut declared.items, constants, &values);
+    let names = name_anonymous(&unit, &nodes);
+    let owned = |cursor: Cursor| decl::is_declared_in(&unit, cursor, &is_own);
+    let types = Types::new(&names, &owned, true);
+    let constants = constants::read(input, &nodes, &mut declared, &types, &is_own)?;
     Ok(DriverDeclarations {
-        unsigned: unsigned(input, &declared.items),
-        macros_without_value: constant::find_without_value(&nodes, &values),
+        constants,
+        forwards: forwards::find(&unit, &nodes),
         declared,
         own_headers,
     })
-}
-
-fn parse(input: &ParseInput) -> Result<Unit, ParseError> {
-    let macros = evaluate::guess_numeric_macros(input);
-    // A macro that was wrongly taken for a number may not compile.
-    match Unit::parse(input, &evaluate::evaluation_code(&macros)) {
-        Err(ParseError::Header(_)) => Unit::parse(input, ""),
-        unit => unit,
-    }
-}
-
-/// Returns the constants whose value is unsigned and above the range of `i64`.
-fn unsigned(input: &ParseInput, items: &BTreeMap<String, Item>) -> BTreeSet<String> {
-    let negative = items.iter().filter_map(|(name, item)| match item {
-        Item::Constant(Constant {
-            value: Value::Int(..0),
-            ..
-        }) => Some(name.as_str()),
-        _ => None,
-    });
-    evaluate::find_positive(input, negative).unwrap_or_default()
-}
-
-/// Returns the values of macros. One that is no number in its place has none.
-fn evaluate_all(input: &ParseInput, unit: &Unit, nodes: &[Node], names: &[&str]) -> Values {
-    match evaluate::evaluate(input, unit, nodes, names.iter().copied()) {
-        Ok(values) => values,
-        Err(_) if names.len() < 2 => Values::default(),
-        Err(_) => {
-            let (first, second) = names.split_at(names.len() / 2);
-            let mut values = evaluate_all(input, unit, nodes, first);
-            values.extend(evaluate_all(input, unit, nodes, second));
-            values
-        }
-    }
 }
 
 /// Returns the names of the headers that are the driver's own.

@@ -1,0 +1,110 @@
+//! The value of an expression, which initializes a variable.
+
+use clang_sys::*;
+use sp_ir::Type;
+
+use super::super::cursor::{Cursor, Number, Ty};
+use super::super::literal;
+use super::super::ty::Types;
+
+/// The value of a constant.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DriverValue {
+    /// An integer of up to 64 bits.
+    Int {
+        /// The value.
+        value: i128,
+        /// The type, if the expression is cast to a type with a name.
+        ty: Option<Type>,
+    },
+    /// A floating-point number.
+    Float {
+        /// The value.
+        value: f64,
+        /// Its width in bits: 32 or 64.
+        bits: u8,
+    },
+    /// The bytes of a text, without its NUL.
+    Text(Vec<u8>),
+    /// A pointer with the address of no object, such as `((handle)1)`.
+    Address {
+        /// The address.
+        value: u64,
+        /// The type.
+        ty: Type,
+    },
+    /// An enumerator of a named enumeration.
+    Enumerator {
+        /// Its name.
+        name: String,
+        /// The value.
+        value: i128,
+    },
+}
+
+/// Returns the value of a variable's initializer, or the reason why it has none. `address` is the initializer of a variable
+/// with the same value, converted to an integer.
+pub fn read(
+    variable: Cursor,
+    address: Option<Cursor>,
+    types: &Types,
+) -> Result<DriverValue, String> {
+    let expression = variable.children().pop();
+    let ty = expression.map_or(variable.ty(), Cursor::ty);
+    let number = variable.initial_number();
+    match (ty.canonical().kind(), number) {
+        (CXType_Pointer, _) => read_pointer(expression, ty, address, types),
+        (CXType_Int128 | CXType_UInt128, _) => Err("is an integer of 128 bits".to_owned()),
+        (_, Some(Number::Int(value))) => Ok(DriverValue::Int {
+            value,
+            ty: named(ty, types),
+        }),
+        (CXType_Float, Some(Number::Float(value))) => Ok(DriverValue::Float { value, bits: 32 }),
+        (CXType_Double, Some(Number::Float(value))) => Ok(DriverValue::Float { value, bits: 64 }),
+        _ => Err(format!("is a value of the type `{}`", ty.spelling())),
+    }
+}
+
+/// Returns the type if a typedef or an enumeration gives it a name.
+fn named(ty: Ty, types: &Types) -> Option<Type> {
+    let is_named = matches!(ty.unelaborated().kind(), CXType_Typedef | CXType_Enum);
+    let converted = is_named.then(|| types.convert(ty).ok()).flatten();
+    converted.filter(|ty| matches!(ty, Type::Named(_)))
+}
+
+fn read_pointer(
+    expression: Option<Cursor>,
+    ty: Ty,
+    address: Option<Cursor>,
+    types: &Types,
+) -> Result<DriverValue, String> {
+    if let Some(text) = expression.and_then(string_literal) {
+        let bytes = literal::string_bytes(&text);
+        return bytes
+            .map(DriverValue::Text)
+            .ok_or_else(|| "is a text of wide characters".to_owned());
+    }
+    let address = address.and_then(Cursor::initial_number);
+    let Some(Number::Int(value)) = address else {
+        return Err("is the address of an object or a function".to_owned());
+    };
+    let ty = types.convert(ty);
+    let ty = ty.map_err(|error| format!("is a value of the type `{}`", error.0))?;
+    Ok(DriverValue::Address {
+        value: value as u64,
+        ty,
+    })
+}
+
+/// Returns the string literal that an expression is, without parentheses and conversions.
+fn string_literal(mut expression: Cursor) -> Option<String> {
+    loop {
+        match expression.kind() {
+            CXCursor_StringLiteral => return Some(expression.spelling()),
+            CXCursor_ParenExpr | CXCursor_UnexposedExpr => {
+                expression = expression.children().pop()?
+            }
+            _ => return None,
+        }
+    }
+}
