@@ -3,6 +3,12 @@ impl ::sp_plugin::kernel::Attributes for BiasAdd {
         ("data_format", <String as ::sp_plugin::kernel::FromAttribute>::KIND),
         ("T", <TF_DataType as ::sp_plugin::kernel::FromAttribute>::KIND),
     ];
+    const FUNCTIONS: ::sp_plugin::kernel::expansion::FunctionNames = ::sp_plugin::kernel::expansion::FunctionNames::Parts(
+        &[
+            <String as ::sp_plugin::kernel::FromAttribute>::FUNCTIONS,
+            <TF_DataType as ::sp_plugin::kernel::FromAttribute>::FUNCTIONS,
+        ],
+    );
     fn read(
         construction: &::sp_plugin::kernel::Construction<'_>,
     ) -> ::sp_plugin::Result<Self> {

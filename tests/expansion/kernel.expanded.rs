@@ -47,6 +47,19 @@ pub fn __kernels_of_sum() -> &'static [::sp_plugin::kernel::Kernel] {
         ],
         definition: ::core::option::Option::None,
     };
+    ::sp_plugin::optional_functions!(
+        __OPTIONAL, "Sum", & [{ #[allow(dead_code)] type T = f32; #[allow(dead_code)]
+        type I = i32; __expansion::FunctionNames::Parts(& [< In < '_, T > as
+        ::sp_plugin::kernel::FromInput < '_, f32 >> ::FUNCTIONS, < HostIn < '_, I > as
+        ::sp_plugin::kernel::FromInput < '_, i32 >> ::FUNCTIONS, < Out < '_, T > as
+        ::sp_plugin::kernel::FromOutput < '_, f32 >> ::FUNCTIONS]) }, {
+        #[allow(dead_code)] type T = i64; #[allow(dead_code)] type I = i32;
+        __expansion::FunctionNames::Parts(& [< In < '_, T > as
+        ::sp_plugin::kernel::FromInput < '_, i64 >> ::FUNCTIONS, < HostIn < '_, I > as
+        ::sp_plugin::kernel::FromInput < '_, i32 >> ::FUNCTIONS, < Out < '_, T > as
+        ::sp_plugin::kernel::FromOutput < '_, i64 >> ::FUNCTIONS]) },
+        __expansion::FunctionNames::Names(& []),]
+    );
     static __OPTIONS: __expansion::Options = __expansion::Options {
         owner: ::core::env!("CARGO_CRATE_NAME"),
         priority: 2,
@@ -54,6 +67,7 @@ pub fn __kernels_of_sum() -> &'static [::sp_plugin::kernel::Kernel] {
         releases: __expansion::Releases::ALL,
         needs: &[],
         attribute_checks: &[],
+        optional: &__OPTIONAL,
         configure: ::core::option::Option::None,
         is_asynchronous: false,
         device: ::core::option::Option::None,

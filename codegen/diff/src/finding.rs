@@ -16,6 +16,8 @@ pub enum Verdict {
     Identical,
     /// A plugin built for one side works on the other if it follows the `struct_size` protocol.
     Compatible,
+    /// The plugin works, without kernels or parts that need absent functions.
+    Reduced,
     /// Some plugins built for one side do not work on the other.
     Breaking,
 }
@@ -28,6 +30,8 @@ pub enum Impact {
     SourceOnly,
     /// Binaries still work.
     Compatible,
+    /// The plugin works without kernels or parts, as it states.
+    Reduced,
     /// Binaries may not work.
     Breaking,
 }
@@ -55,6 +59,12 @@ pub enum Outcome {
     /// The plugin works, without what the newer side added.
     #[serde(rename = "works without the new feature")]
     WorksWithout,
+    /// The plugin works without kernels or parts that need an absent function, as it states.
+    #[serde(rename = "loses kernels")]
+    LosesKernels,
+    /// The plugin declines the host: it has no devices, and TensorFlow continues.
+    #[serde(rename = "is declined")]
+    Declined,
     /// The plugin looks up a function that is absent. It works if it handles that.
     #[serde(rename = "misses a function")]
     MissesFunction,
@@ -91,6 +101,15 @@ pub struct Effect {
     pub guarded: Outcome,
     /// The reason, as one sentence about the bytes or calls concerned.
     pub why: String,
+}
+
+/// One of the two directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// A plugin built against OLD, on a NEW host.
+    OldOnNew,
+    /// A plugin built against NEW, on an OLD host.
+    NewOnOld,
 }
 
 /// The effects in both directions.
@@ -215,6 +234,30 @@ impl Finding {
         self
     }
 
+    /// Returns the finding with the effects that `change` has changed, for a plugin that works without an absent function.
+    pub fn with_effects(mut self, change: impl Fn(&mut Effect, Direction)) -> Self {
+        change(&mut self.directions.old_on_new, Direction::OldOnNew);
+        change(&mut self.directions.new_on_old, Direction::NewOnOld);
+        let Directions {
+            old_on_new,
+            new_on_old,
+        } = &self.directions;
+        let worst = old_on_new.outcome.max(new_on_old.outcome);
+        if self.is_breaking() {
+            self.impact = match worst {
+                Outcome::Works | Outcome::WorksWithout => Impact::Compatible,
+                Outcome::LosesKernels | Outcome::MissesFunction => Impact::Reduced,
+                _ => Impact::Breaking,
+            };
+        }
+        self
+    }
+
+    /// Returns true if the finding is reported with its effects: binaries may not work, or lose something.
+    pub fn is_notable(&self) -> bool {
+        self.impact >= Impact::Reduced
+    }
+
     /// Returns true if binaries may not work.
     pub fn is_breaking(&self) -> bool {
         self.impact == Impact::Breaking
@@ -260,6 +303,7 @@ impl Verdict {
         match findings.iter().map(|finding| finding.impact).max() {
             None => Self::Identical,
             Some(Impact::Breaking) => Self::Breaking,
+            Some(Impact::Reduced) => Self::Reduced,
             Some(_) => Self::Compatible,
         }
     }

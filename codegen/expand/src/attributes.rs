@@ -33,7 +33,7 @@ pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
         .iter()
         .zip(&names)
         .map(|(field, name)| print_fact(field, name));
-    let types = fields.named.iter().map(|field| &field.ty);
+    let types: Vec<_> = fields.named.iter().map(|field| &field.ty).collect();
     let reads = fields
         .named
         .iter()
@@ -42,6 +42,10 @@ pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
     Ok(quote! {
         impl ::sp_plugin::kernel::Attributes for #name {
             const FIELDS: &'static [(&'static str, ::sp_plugin::kernel::Kind)] = &[#(#facts),*];
+            const FUNCTIONS: ::sp_plugin::kernel::expansion::FunctionNames =
+                ::sp_plugin::kernel::expansion::FunctionNames::Parts(
+                    &[#(<#types as ::sp_plugin::kernel::FromAttribute>::FUNCTIONS),*],
+                );
 
             fn read(construction: &::sp_plugin::kernel::Construction<'_>) -> ::sp_plugin::Result<Self> {
                 ::core::result::Result::Ok(Self { #(#reads),* })

@@ -62,6 +62,9 @@ dtypes! {
     FLOAT8_E5M2FNUZ = 28: 1,
     INT4 = 29: 1,
     UINT4 = 30: 1,
+    INT2 = 31: 1,
+    UINT2 = 32: 1,
+    FLOAT4_E2M1FN = 33: 1,
 }
 
 impl DType {
@@ -72,13 +75,11 @@ impl DType {
             other => other.size(),
         }
     }
+}
 
-    /// Returns the type with this name in op definitions, such as `float` or `resource`.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        let all = (0..64).map(Self);
-        let mut all = all.filter_map(|dtype| Some((dtype, dtype.name()?)));
-        let found = all.find(|(_, known)| known.to_ascii_lowercase() == name);
-        found.map(|(dtype, _)| dtype)
+impl From<sp_ops::DataType> for DType {
+    fn from(ty: sp_ops::DataType) -> Self {
+        Self(ty.number())
     }
 }
 

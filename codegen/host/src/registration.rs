@@ -72,12 +72,13 @@ pub struct LackingOp {
 }
 
 impl DefinedOp {
-    fn new(op: &OpDefinition) -> Self {
+    fn new(definition: &OpDefinition) -> Self {
+        let op = &definition.op;
         let arguments = op.inputs.iter().chain(&op.outputs);
         Self {
             name: op.name.clone(),
-            arguments: arguments.map(|(name, _)| name.clone()).collect(),
-            attributes: op.attr_names().map(str::to_owned).collect(),
+            arguments: arguments.map(|it| it.name.clone()).collect(),
+            attributes: op.attributes.iter().map(|it| it.name.clone()).collect(),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::{Error, Op, call, fault};
 impl Host {
     /// Returns the names of the ops that plugins have defined in this process.
     pub fn defined_ops(&self) -> Vec<String> {
-        defined().into_iter().map(|op| op.name).collect()
+        defined().into_iter().map(|it| it.op.name).collect()
     }
 
     /// Calls the shape function of an op that the plugin defines, and returns the shapes of the outputs. In a shape,
@@ -26,7 +26,7 @@ impl Host {
         op: &Op,
         inputs: &[Option<Vec<i64>>],
     ) -> Result<Vec<Option<Vec<i64>>>, Error> {
-        let definition = defined().into_iter().find(|it| it.name == op.name);
+        let definition = defined().into_iter().find(|it| it.op.name == op.name);
         let absent = || Error::Misuse(format!("no plugin defines {}", op.name));
         let definition = definition.ok_or_else(absent)?;
         let types = definition
@@ -57,14 +57,16 @@ impl OpDefinition {
         let first_only = quirks.has(Quirk::FirstShapeOnly);
         let inference = ShapeInference::new(inputs, outputs, types, first_only);
         let context = objects::create(inference, Owner::Host);
-        let ran =
-            call::call_with_status(&format!("the shape function of {}", self.name), |status| {
+        let ran = call::call_with_status(
+            &format!("the shape function of {}", self.op.name),
+            |status| {
                 fault::set_current_call(&"a shape function");
                 // SAFETY: the plugin registered this function with this signature, and both objects are alive until
                 // the calls below.
                 unsafe { function(context, status) };
                 Ok(())
-            });
+            },
+        );
         let outputs = objects::take(context).map(|context| context.outputs());
         ran.map(|()| outputs)
     }

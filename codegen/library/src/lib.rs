@@ -11,5 +11,6 @@ pub mod names;
 pub mod prefix;
 #[cfg(any(test, feature = "sample"))]
 pub mod sample;
+pub mod section;
 #[cfg(test)]
 mod sizes;

@@ -37,6 +37,7 @@ mod plugin_info;
 pub mod profiler; // since 2.7
 mod proto;
 mod python; // since 2.6
+mod runtime_line;
 pub mod settings;
 mod small_shape;
 mod tensor;
@@ -111,6 +112,17 @@ macro_rules! plugin {
             unknown_release: $crate::unknown_release!($($unknown_release)?),
             jit_compile: $crate::jit_compile!($($jit_compile)?),
         };
+
+        /// The line of the runtime in a section of the library, which `sp-gen diff` reads.
+        #[unsafe(no_mangle)]
+        #[cfg_attr(
+            target_vendor = "apple",
+            unsafe(link_section = "__DATA,sp_optional")
+        )]
+        #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "sp_optional"))]
+        #[allow(non_upper_case_globals)]
+        pub static sp_plugin_runtime: [u8; $crate::platform::RUNTIME_LINE.len()] =
+            $crate::platform::RUNTIME_LINE;
 
         /// Entry point: registers the device.
         ///

@@ -22,6 +22,7 @@ use sp_runtime::{Prefix, PrefixMut, guard, handle, report};
 
 use crate::part::{self, PartStructs};
 pub use crate::plugin_info::PluginInfo;
+pub use crate::runtime_line::RUNTIME_LINE;
 use crate::{Access, Allocator, Device, Error, MemoryAccess, Result};
 
 /// Registers the platform of `D`: the body of `SE_InitPlugin`.

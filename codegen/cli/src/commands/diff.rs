@@ -15,7 +15,7 @@ use crate::operand::{self, LoadedSide, Operand, OperandError, ReadOptions};
 use crate::report::{self, DiffReport, SideHeaders, Suppressed, TextStyle};
 use sp_data::release::Release;
 use sp_data::suggest;
-use sp_diff::plugin::PluginUsage;
+use sp_diff::plugin::{HostReleases, PluginUsage};
 use sp_diff::suppress::Suppressions;
 use sp_diff::{self, Diff, Surface, Verdict};
 use sp_parse::clang::DEFAULT_TARGET;
@@ -118,7 +118,12 @@ pub fn run(args: Args) -> Result {
     )?;
     let plugin = args.plugin.as_deref();
     let plugin = plugin.map(|path| usage(path, &old.surface, &new.surface));
-    let report = select(diff, suppressed, &args.api, plugin.transpose()?);
+    let mut report = select(diff, suppressed, &args.api, plugin.transpose()?);
+    let hosts = HostReleases {
+        old: old.release,
+        new: new.release,
+    };
+    judge(&mut report, hosts);
     let (old, new) = (old.headers, new.headers);
     print(&report, &SideHeaders { old, new }, args.format)?;
     Ok(match outcome(report.diff.verdict, args.fail_on) {
@@ -213,18 +218,24 @@ fn select(
         let is_in_api = apis.is_empty() || apis.contains(&finding.api);
         is_in_api && plugin.as_ref().is_none_or(|usage| usage.concerns(finding))
     };
-    let (mut diff, _) = diff.partition(is_wanted);
+    let (diff, _) = diff.partition(is_wanted);
     suppressed.retain(|suppressed| is_wanted(&suppressed.finding));
-    if let Some(plugin) = &plugin {
-        diff = diff.map(|finding| plugin.judge(finding));
-        for entry in &mut suppressed {
-            entry.finding = plugin.judge(entry.finding.clone());
-        }
-    }
     DiffReport {
         diff,
         suppressed,
         plugin,
+    }
+}
+
+/// Replaces the effects by those on the plugin of the report.
+fn judge(report: &mut DiffReport, hosts: HostReleases) {
+    let Some(plugin) = &report.plugin else {
+        return;
+    };
+    let diff = report.diff.clone();
+    report.diff = diff.map(|finding| plugin.judge(finding, hosts));
+    for entry in &mut report.suppressed {
+        entry.finding = plugin.judge(entry.finding.clone(), hosts);
     }
 }
 

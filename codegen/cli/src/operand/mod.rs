@@ -22,7 +22,7 @@ use crate::console::note;
 use error::OPERANDS;
 use sp_data::embedded::SNAPSHOTS;
 use sp_data::folders::DataFolders;
-use sp_data::release::RequestedRelease;
+use sp_data::release::{Release, RequestedRelease};
 use sp_data::suggest;
 use sp_diff::Surface;
 use sp_parse::extract::UnreadableApi;
@@ -66,6 +66,8 @@ pub struct LoadedSide {
     pub headers: QuotedHeaders,
     /// The APIs whose headers cannot be read.
     pub unread: Vec<UnreadableApi>,
+    /// The release that the side states.
+    pub release: Option<Release>,
     /// True if headers were parsed, and not snapshots read. Then only [`ReadOptions::apis`] are complete, unless that is
     /// empty.
     pub is_parsed: bool,
@@ -74,7 +76,10 @@ pub struct LoadedSide {
 impl LoadedSide {
     /// Returns a side whose APIs were read from snapshots.
     fn from_snapshots(surface: Surface, headers: QuotedHeaders) -> Self {
+        let api = surface.apis.first();
+        let release = api.map(|api| api.preview.as_ref().unwrap_or(&api.release));
         Self {
+            release: release.and_then(|release| release.parse().ok()),
             surface,
             headers,
             unread: Vec::new(),

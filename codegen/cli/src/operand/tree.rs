@@ -37,6 +37,7 @@ pub fn read_include_root(
         surface,
         headers: QuotedHeaders::in_folder(include.to_owned()),
         unread: extracted.unreadable,
+        release,
         is_parsed: true,
     })
 }
@@ -71,6 +72,7 @@ pub fn read_wheel(label: &str, path: &Path, options: ReadOptions<'_>) -> Result<
         surface,
         headers: QuotedHeaders::unpacked(folder),
         unread: extracted.unreadable,
+        release,
         is_parsed: true,
     })
 }

@@ -78,10 +78,10 @@ impl ItemFindings<'_> {
 }
 
 impl<'a> ApiFindings<'a> {
-    /// Returns the items with a breaking finding, or those without.
-    pub fn items(&self, breaking: bool) -> impl Iterator<Item = &ItemFindings<'a>> {
+    /// Returns the items with a finding that is reported with its effects, or those without.
+    pub fn items(&self, notable: bool) -> impl Iterator<Item = &ItemFindings<'a>> {
         let matches =
-            move |item: &&ItemFindings| (item.impact() == Some(Impact::Breaking)) == breaking;
+            move |item: &&ItemFindings| (item.impact() >= Some(Impact::Reduced)) == notable;
         self.items.iter().filter(matches)
     }
 

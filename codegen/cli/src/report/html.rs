@@ -40,7 +40,12 @@ struct SideDeclaration<'a> {
 /// Returns an error if the template cannot be rendered.
 pub fn html(report: &DiffReport) -> askama::Result<String> {
     let view = ReportView::new(report);
-    let impacts = [Impact::Breaking, Impact::Compatible, Impact::SourceOnly];
+    let impacts = [
+        Impact::Breaking,
+        Impact::Reduced,
+        Impact::Compatible,
+        Impact::SourceOnly,
+    ];
     let sections = impacts.map(|impact| section(&view, impact));
     let sections = sections
         .into_iter()

@@ -68,7 +68,12 @@ fn counts<'a>(findings: impl Iterator<Item = &'a Finding> + Clone, suppressed: u
         let findings = findings.clone();
         findings.filter(|finding| finding.impact == impact).count()
     };
-    let impacts = [Impact::Breaking, Impact::Compatible, Impact::SourceOnly];
+    let impacts = [
+        Impact::Breaking,
+        Impact::Reduced,
+        Impact::Compatible,
+        Impact::SourceOnly,
+    ];
     let counts = impacts.map(|impact| (count(impact), display_name(impact)));
     let counts = counts
         .into_iter()

@@ -68,7 +68,7 @@ fn descriptor(rule: &Rule) -> Value {
 fn level(impact: Impact) -> &'static str {
     match impact {
         Impact::Breaking => "error",
-        Impact::SourceOnly => "warning",
+        Impact::Reduced | Impact::SourceOnly => "warning",
         Impact::Compatible => "note",
     }
 }

@@ -65,13 +65,18 @@ fn worst_outcome(direction: &WorstOutcome) -> String {
         plugin,
         host,
         outcome,
+        item,
         guarded,
     } = direction;
     let guarded = match guarded == outcome {
         true => String::new(),
         false => format!("; if it checks sizes and symbols: {guarded}"),
     };
-    format!("plugin built for {plugin} on {host}: worst outcome: {outcome}{guarded}")
+    let item = match item.is_empty() {
+        true => String::new(),
+        false => format!(" ({item})"),
+    };
+    format!("plugin built for {plugin} on {host}: worst outcome: {outcome}{item}{guarded}")
 }
 
 fn api(findings: &ApiFindings, printer: &FindingPrinter) -> String {
@@ -96,7 +101,7 @@ fn item(group: &ItemFindings, printer: &FindingPrinter) -> String {
         if !out.is_empty() {
             out.push('\n');
         }
-        out += &match finding.is_breaking() {
+        out += &match finding.is_notable() {
             true => printer.block(finding),
             false => printer.line_below_item(finding),
         };

@@ -32,6 +32,8 @@ pub struct WorstOutcome<'a> {
     pub host: &'a str,
     /// The outcome for a plugin that relies on its headers.
     pub outcome: String,
+    /// The first item with this outcome, or empty if it is "works".
+    pub item: &'a str,
     /// The outcome for a plugin that checks sizes and symbols.
     pub guarded: String,
 }
@@ -57,15 +59,22 @@ impl<'a> ReportView<'a> {
     }
 }
 
-fn worst_outcomes<'a>(findings: &[Finding], old: &'a str, new: &'a str) -> Vec<WorstOutcome<'a>> {
-    let worst = |outcomes: &mut dyn Iterator<Item = Outcome>| outcomes.max().map(display_name);
+fn worst_outcomes<'a>(
+    findings: &'a [Finding],
+    old: &'a str,
+    new: &'a str,
+) -> Vec<WorstOutcome<'a>> {
     let direction = |plugin, host, select: fn(&Finding) -> &Effect| {
-        let effects = || findings.iter().map(select);
+        let outcome = findings.iter().map(|it| select(it).outcome).max()?;
+        let guarded = findings.iter().map(|it| select(it).guarded).max()?;
+        let mut worst = findings.iter().filter(|it| select(it).outcome == outcome);
+        let item = worst.next().filter(|_| outcome > Outcome::Works);
         Some(WorstOutcome {
             plugin,
             host,
-            outcome: worst(&mut effects().map(|effect| effect.outcome))?,
-            guarded: worst(&mut effects().map(|effect| effect.guarded))?,
+            outcome: display_name(outcome),
+            item: item.map_or("", |it| &it.item),
+            guarded: display_name(guarded),
         })
     };
     let directions = [

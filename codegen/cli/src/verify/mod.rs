@@ -17,6 +17,7 @@ use sp_data::platform::WheelPlatform;
 use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
+use sp_diff::plugin::StatedFacts;
 use sp_host::{
     CheckOutcome, CheckStatus, Contract, EMULATED_APIS, ENTRY_POINTS, ReleaseExports,
     VerifyOptions, escape_control,
@@ -173,6 +174,7 @@ pub fn verify(
     on_outcome: impl Fn(&str, &CheckOutcome) + Sync,
 ) -> Result<VerifyReport> {
     let (shown, path, bytes) = read_plugin(plugin)?;
+    let stated = StatedFacts::read(&bytes);
     let closure = requirements::closure(plugin, bytes)?;
     let folders = readable_folders()?;
     let releases = releases(&folders, release)?;
@@ -194,7 +196,7 @@ pub fn verify(
         previews: previews(&folders, &releases)?,
         rows,
         releases,
-        requirements: requirements::from_closure(&closure, &apis, &folders)?,
+        requirements: requirements::from_closure(&closure, &stated, &apis, &folders)?,
     })
 }
 

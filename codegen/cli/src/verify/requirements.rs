@@ -7,6 +7,7 @@ use serde::Serialize;
 use sp_data::folders::DataFolders;
 use sp_data::platform::WheelPlatform;
 use sp_data::symbols::Symbols;
+use sp_diff::plugin::StatedFacts;
 use sp_fetch::symbols::is_plugin_api_name;
 use sp_host::escape_control;
 use sp_ir::{Api, Item};
@@ -47,6 +48,9 @@ pub struct RequiredFunction {
     pub releases: Vec<String>,
     /// True if the file does not load without it; otherwise the plugin looks it up itself.
     pub imported: bool,
+    /// What the plugin loses without it, as it states: `loses kernels of Const`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<String>,
 }
 
 /// Reads the names in the file and in the libraries in its folders.
@@ -66,6 +70,7 @@ pub(super) fn cplusplus(plugin: &Path) -> BTreeSet<String> {
 /// Sorts the names by kind and API.
 pub(super) fn from_closure(
     closure: &Closure,
+    stated: &StatedFacts,
     apis: &[Api],
     folders: &DataFolders,
 ) -> Result<Requirements> {
@@ -76,6 +81,7 @@ pub(super) fn from_closure(
         api: declaring(apis, name),
         releases: exporting(&symbols, name),
         imported: wanted.contains(name),
+        loss: stated.loss(name).map(ToString::to_string),
     };
     let all = wanted.union(&names.literals);
     let functions = all.filter(|name| is_plugin_api_name(name)).map(function);

@@ -214,7 +214,11 @@ fn function(function: &RequiredFunction) -> String {
         (Some(first), Some(last)) => format!("from {first} to {last}"),
         _ => "in no imported wheel".to_owned(),
     };
-    format!("    {}, {releases}\n", function.name)
+    let loss = function.loss.as_ref();
+    let loss = loss.map_or_else(String::new, |loss| {
+        format!("; without it the plugin {loss}")
+    });
+    format!("    {}, {releases}{loss}\n", function.name)
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ fn row(finding: &Finding) -> String {
             let new_on_old = outcomes(&directions.new_on_old);
             format!("  BREAKING {rule} {item}{target}: {message} | {old_on_new} | {new_on_old}")
         }
-        Impact::Compatible => format!("  compatible {rule} {item}: {message}"),
+        Impact::Reduced | Impact::Compatible => format!("  compatible {rule} {item}: {message}"),
         Impact::SourceOnly => format!("  source {rule} {item}"),
     }
 }

@@ -156,3 +156,49 @@ fn rejects_file_that_is_not_a_plugin() {
         ]);
     }
 }
+
+/// A plugin with sp-gen's runtime, which states the functions that it can do without.
+const STATED: &str = r#"
+const char* const names[] = {"TF_AssignVariable", "TF_GetInputTensorFromVariable"};
+__attribute__((section("sp_optional"), used)) static const char stated[] =
+    "runtime sp-plugin 0.1.0 2.18\n"
+    "kernel AssignVariableOp TF_AssignVariable TF_GetInputTensorFromVariable\n";
+void SE_InitPlugin(void* params, void* status) { (void)names[params == status]; }
+"#;
+
+#[test]
+fn plugin_with_a_runtime_is_judged_by_what_it_states() {
+    let scene = Scene::new();
+    if !built(&scene, STATED, &[]) {
+        return;
+    }
+    let known = scene.json(&[
+        "2.5",
+        "2.18",
+        "--plugin",
+        "plugin.so",
+        "--api",
+        "stream_executor",
+    ]);
+    assert_eq!(known["verdict"], "compatible");
+    assert_eq!(known["plugin"]["runtime"], "sp-plugin 0.1.0");
+    let reduced = scene.diff(&["2.18", "2.19", "--plugin", "plugin.so"]);
+    assert_eq!(reduced.status, 0, "{}", reduced.stdout);
+    for words in ["2.18 → 2.19: reduced", "loses kernels of AssignVariableOp"] {
+        assert!(reduced.stdout.contains(words), "{}", reduced.stdout);
+    }
+    let any = ["2.18", "2.19", "--plugin", "plugin.so", "--fail-on", "any"];
+    assert_eq!(scene.diff(&any).status, 1);
+}
+
+#[test]
+fn worst_outcome_names_its_item() {
+    let scene = Scene::new();
+    let run = scene.diff(&["2.18", "2.19"]);
+    let line = run
+        .stdout
+        .lines()
+        .find(|line| line.contains("worst outcome: "));
+    let line = line.expect("a worst outcome");
+    assert!(line.contains("worst outcome: fails to load (TF_"), "{line}");
+}

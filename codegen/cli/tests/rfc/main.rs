@@ -44,6 +44,7 @@ fn assert_blessed(path: &str, text: &str) {
 fn row(finding: &Finding) -> String {
     let impact = match finding.impact {
         Impact::Breaking => "BREAKING",
+        Impact::Reduced => "reduced",
         Impact::Compatible => "compatible",
         Impact::SourceOnly => "source",
     };

@@ -4,8 +4,10 @@
 //! The result may contain too much, never too little: every function name in the plugin's data counts as used.
 
 mod reachable;
+mod runtime;
+mod stated;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +15,9 @@ use miette::Diagnostic;
 use serde::Serialize;
 use sp_ir::Api;
 use thiserror::Error;
+
+pub use runtime::HostReleases;
+pub use stated::{Loss, StatedFacts};
 
 use crate::Finding;
 use reachable::{FunctionIndex, reachable_names};
@@ -33,6 +38,15 @@ pub struct PluginUsage {
     pub lookups: BTreeSet<String>,
     /// The APIs of these functions.
     pub apis: BTreeSet<String>,
+    /// The runtime of sp-gen that the plugin has, such as `sp-plugin 0.1.0`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
+    /// What the plugin states in its section.
+    #[serde(skip)]
+    stated: StatedFacts,
+    /// The functions that the plugin looks up, by API.
+    #[serde(skip)]
+    lookups_by_api: BTreeMap<String, BTreeSet<String>>,
     /// The APIs of the imported functions.
     #[serde(skip)]
     imported_apis: BTreeSet<String>,
@@ -87,8 +101,9 @@ impl PluginUsage {
                 source,
             })?;
         let is_known = |name: &str| functions.is_entry_point(name).is_some();
+        let stated = StatedFacts::read(&bytes);
         let names = LibraryNames::read(&path.display().to_string(), bytes, &is_known)?;
-        let usage = Self::from_names(path, &functions, &names, apis);
+        let usage = Self::from_names(path, &functions, &names, apis).with_stated(stated);
         match usage.apis.is_empty() {
             true => Err(PluginError::Unrelated {
                 path: path.to_owned(),
@@ -118,6 +133,12 @@ impl PluginUsage {
         let reachable = reachable_names(all.clone().cloned().collect(), apis);
         let apis_of = |name| functions.apis(name).map(String::from);
         let apis = all.flat_map(|name| apis_of(name)).collect();
+        let mut lookups_by_api: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for name in &lookups {
+            for api in apis_of(name) {
+                lookups_by_api.entry(api).or_default().insert(name.clone());
+            }
+        }
         let imported_apis = imports.iter().flat_map(|name| apis_of(name)).collect();
         Self {
             path: path.to_owned(),
@@ -125,14 +146,34 @@ impl PluginUsage {
             imports,
             lookups,
             apis,
+            runtime: None,
+            stated: StatedFacts::default(),
+            lookups_by_api,
             imported_apis,
             reachable,
         }
     }
 
-    /// Returns the finding with its effect on this plugin: a function that it looks up cannot prevent loading, nor can
-    /// an API of which it imports no function.
-    pub fn judge(&self, finding: Finding) -> Finding {
+    fn with_stated(self, stated: StatedFacts) -> Self {
+        Self {
+            runtime: stated.runtime.clone(),
+            stated,
+            ..self
+        }
+    }
+
+    /// Returns the finding with its effect on this plugin: that on its runtime, if it has one of sp-gen. Otherwise a
+    /// function that it looks up cannot prevent loading, nor can an API of which it imports no function.
+    pub fn judge(&self, finding: Finding, hosts: HostReleases) -> Finding {
+        match &self.runtime {
+            Some(runtime) if !self.imports.contains(finding.owner()) => {
+                self.judge_runtime(runtime, finding, hosts)
+            }
+            _ => self.judge_lookup(finding),
+        }
+    }
+
+    fn judge_lookup(&self, finding: Finding) -> Finding {
         let item = finding.owner();
         let is_looked_up = self.lookups.contains(item)
             || (item == finding.api && !self.imported_apis.contains(item));
@@ -163,7 +204,11 @@ impl fmt::Display for PluginUsage {
             self.imports.len(),
             self.lookups.len(),
             list(&self.apis)
-        )
+        )?;
+        match &self.runtime {
+            Some(runtime) => write!(f, ". It is judged by what its runtime does, {runtime}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -193,8 +238,72 @@ mod tests {
             lookups: BTreeSet::from(["TF_NewStatus".to_owned()]),
             ..PluginUsage::default()
         };
-        let impact = |item: &str| usage.judge(without_effect(item)).impact;
+        let impact = |item: &str| {
+            usage
+                .judge(without_effect(item), HostReleases::default())
+                .impact
+        };
         assert_eq!(impact("TF_NewStatus"), Impact::Compatible);
         assert_eq!(impact("SP_StreamExecutor.mem_zero"), Impact::Breaking);
+    }
+
+    /// Returns the usage of a plugin with a runtime, which looks up these functions.
+    fn with_runtime(lookups: &[&str]) -> PluginUsage {
+        let usage = PluginUsage {
+            lookups: lookups.iter().map(|it| (*it).to_owned()).collect(),
+            ..PluginUsage::default()
+        };
+        let section =
+            b"runtime sp-plugin 0.1.0 2.21\nkernel Relu TF_NewStatus\nrequired TF_GetInput\n";
+        usage.with_stated(StatedFacts::parse(section))
+    }
+
+    /// Returns a breaking finding with the outcome in both directions.
+    fn with_outcome(item: &str, outcome: Outcome) -> Finding {
+        let mut finding = without_effect(item);
+        for effect in [
+            &mut finding.directions.old_on_new,
+            &mut finding.directions.new_on_old,
+        ] {
+            (effect.outcome, effect.guarded) = (outcome, outcome);
+        }
+        finding
+    }
+
+    #[test]
+    fn runtime_adapts_to_known_releases_and_declines_others() {
+        let hosts = |new: &str| HostReleases {
+            old: "2.5".parse().ok(),
+            new: new.parse().ok(),
+        };
+        let judge = |new: &str, outcome| {
+            let finding = with_outcome("SP_StreamExecutor.mem_zero", outcome);
+            with_runtime(&[]).judge(finding, hosts(new))
+        };
+        let known = judge("2.21", Outcome::CorruptsMemory);
+        assert_eq!(known.impact, Impact::Compatible);
+        assert_eq!(known.directions.old_on_new.outcome, Outcome::Works);
+        let unknown = judge("2.22", Outcome::CorruptsMemory);
+        assert_eq!(unknown.impact, Impact::Breaking);
+        assert_eq!(unknown.directions.old_on_new.outcome, Outcome::Declined);
+        assert_eq!(unknown.directions.new_on_old.outcome, Outcome::Works);
+    }
+
+    #[test]
+    fn absent_function_loses_the_kernels_that_need_it() {
+        let judge = |item: &str| {
+            let finding = with_outcome(item, Outcome::MissesFunction);
+            let usage = with_runtime(&["TF_NewStatus", "TF_Other", "TF_GetInput"]);
+            usage.judge(finding, HostReleases::default())
+        };
+        let reduced = judge("TF_NewStatus");
+        assert_eq!(reduced.impact, Impact::Reduced);
+        let why = &reduced.directions.old_on_new.why;
+        assert!(why.contains("loses kernels of Relu"), "{why}");
+        let error = judge("TF_Other");
+        assert_eq!(error.impact, Impact::Reduced);
+        let outcome = error.directions.old_on_new.outcome;
+        assert_eq!(outcome, Outcome::MissesFunction);
+        assert_eq!(judge("TF_GetInput").impact, Impact::Breaking);
     }
 }

@@ -219,6 +219,7 @@ pub fn known_releases(timeline: Option<&Timeline>) -> String {
     let newest = timeline.and_then(Timeline::newest);
     let newest = releases::number(newest.unwrap_or(Release::FIRST_SUPPORTED));
     let previews = timeline.map_or_else(Vec::new, Timeline::previews);
+    let runtime = runtime_line(timeline, &previews);
     let previews = previews.into_iter().map(|(version, release)| {
         let number = releases::number(release);
         format!("    {{\"{version}\", {number}u}},\n")
@@ -229,7 +230,24 @@ pub fn known_releases(timeline: Option<&Timeline>) -> String {
          release that is known here. */\n#define SPGEN_NEWEST_RELEASE {newest}u\n\n/** The pre-releases that are \
          known here: the version that TF_Version() returns there, and the release\n * whose layouts they have. \
          */\nstatic const struct {{\n  const char* version;\n  unsigned release;\n}} spgen_previews[] = \
-         {{\n{previews}    {{\"\", 0}},\n}};\n"
+         {{\n{previews}    {{\"\", 0}},\n}};\n\n{runtime}"
+    )
+}
+
+/// Prints the statement of the library's section that `sp-gen diff --plugin` reads: with the accessors of the header, a
+/// plugin adapts to the releases that are known here.
+fn runtime_line(timeline: Option<&Timeline>, previews: &[(String, Release)]) -> String {
+    let newest = timeline.and_then(Timeline::newest);
+    let newest = newest.unwrap_or(Release::FIRST_SUPPORTED);
+    let previews: String = previews
+        .iter()
+        .map(|(version, _)| format!(" {version}"))
+        .collect();
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "/** The runtime and the releases that it knows, for `sp-gen diff --plugin`. */\n#if defined(__ELF__) && \
+         defined(__GNUC__)\n__attribute__((section(\"sp_optional\"), used)) static const char spgen_runtime_line[] \
+         =\n    \"runtime spgen-c {version} {newest}{previews}\\n\";\n#endif\n"
     )
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod element;
 mod function;
 mod instance;
 mod nearest;
+mod optional;
 mod parameter_type;
 mod print;
 mod registrations;

@@ -47,6 +47,7 @@ impl Registrations<'_> {
         let checks = self.print_checks();
         let choices = choices(&self.resolved.types);
         let (instances, instance_of) = find_instances(self.function, self.resolved, &choices);
+        let optional = self.print_optional(&choices);
         let functions = instances.iter().map(|it| self.print_instance(it));
         let registered = choices.iter().zip(instance_of).enumerate();
         let kernels = registered.map(|(index, (choice, instance))| {
@@ -56,6 +57,7 @@ impl Registrations<'_> {
         quote! {
             use ::sp_plugin::kernel::expansion as __expansion;
             static __OP: __expansion::OpSpec = #op;
+            #optional
             static __OPTIONS: __expansion::Options = #options;
             #(#checks)*
             #(#functions)*
@@ -140,6 +142,7 @@ impl Registrations<'_> {
                 releases: #releases,
                 needs: &[#(&#needs),*],
                 attribute_checks: &[#(#checks),*],
+                optional: &__OPTIONAL,
                 configure: #configure,
                 is_asynchronous: #is_asynchronous,
                 device: #device,

@@ -26,7 +26,7 @@ pub(super) fn shapes(session: &CheckSession<'_>) -> CheckResult {
     for op in &ops {
         check_shape_function(op, plugin.quirks)?;
     }
-    let names: Vec<&str> = ops.iter().map(|op| op.name.as_str()).collect();
+    let names: Vec<&str> = ops.iter().map(|it| it.op.name.as_str()).collect();
     Ok(format!(
         "the shape functions of {} accept any shape",
         names.join(", ")
@@ -48,7 +48,7 @@ fn check_shape_function(op: &OpDefinition, quirks: Quirks) -> Result<(), Stop> {
         }
     }
     let tally = ObjectReport::now().without_unimplemented();
-    ensure(tally.is_clean(), || format!("{}: {tally}", op.name))
+    ensure(tally.is_clean(), || format!("{}: {tally}", op.op.name))
 }
 
 /// Returns values of the type attributes: the first and the last type that each allows, in all combinations.

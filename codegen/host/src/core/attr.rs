@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use sp_ops::{Shape, Value};
+
 use crate::dtype::DType;
 use crate::{StatusCode, Tensor};
 
@@ -62,6 +64,32 @@ impl Attr {
             Self::Tensor(_) => "tensor",
             Self::Function(_) => "func",
             Self::List(_) => "list",
+        }
+    }
+
+    /// Returns the value of an op definition, or `None` for a serialized tensor.
+    pub(crate) fn from_definition(value: &Value) -> Option<Self> {
+        Some(match value {
+            Value::String(text) => Self::Text(text.clone()),
+            Value::Int(value) => Self::Int(*value),
+            Value::Float(value) => Self::Float(*value),
+            Value::Bool(value) => Self::Bool(*value),
+            Value::Type(ty) => Self::Type((*ty).into()),
+            Value::Shape(shape) => Self::from_shape(shape),
+            Value::Function(name) => Self::Function(name.clone()),
+            Value::List(items) => {
+                let items = items.iter().map(Self::from_definition);
+                Self::List(items.collect::<Option<_>>()?)
+            }
+            Value::Tensor(_) => return None,
+        })
+    }
+
+    fn from_shape(shape: &Shape) -> Self {
+        let size = |size: &Option<u64>| size.and_then(|it| it.try_into().ok()).unwrap_or(-1);
+        match shape {
+            Shape::UnknownRank => Self::Shape(None),
+            Shape::Dimensions(dims) => Self::Shape(Some(dims.iter().map(size).collect())),
         }
     }
 

@@ -3,17 +3,17 @@
 
 mod argument;
 mod attr;
-mod attr_text;
 mod buffer;
 mod builder;
 mod compute;
 mod construction;
 mod context;
+mod core_ops;
 mod functions;
 mod grappler;
-mod known_op;
 mod op_def;
 mod op_definition;
+mod op_text;
 mod reference;
 mod serialized;
 mod shape;
@@ -35,8 +35,8 @@ pub(crate) use buffer::BufferObject;
 pub(crate) use builder::{Compute, Done, KernelBuilder, Wait, take_registered_kernels};
 pub(crate) use construction::KernelConstruction;
 pub(crate) use context::{ArgumentPlacement, KernelContext};
+pub(crate) use core_ops::find as find_core_op;
 pub(crate) use grappler::{GrapplerItem, register_item};
-pub(crate) use known_op::KnownOp;
 pub(crate) use op_def::defined;
 pub(crate) use op_definition::OpDefinition;
 pub(crate) use shape::{ShapeInference, TensorShape};
@@ -115,6 +115,11 @@ static VERSION: OnceLock<CString> = OnceLock::new();
 /// Sets the version that `TF_Version` returns.
 pub(crate) fn set_version(version: String) {
     VERSION.get_or_init(|| CString::new(version).unwrap_or_default());
+}
+
+/// Returns the release whose version `TF_Version` returns, or `None` if no plugin is loaded.
+pub(crate) fn running_release() -> Option<sp_ir::Release> {
+    VERSION.get()?.to_str().ok()?.parse().ok()
 }
 
 extern "C" fn tf_version() -> *const c_char {

@@ -3,10 +3,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::argument::{Arg, CStringArgument};
-use super::attr_text::AttrText;
+use sp_ops::{Flag, OpDef};
+
+use super::core_ops;
 use super::functions::functions;
-use super::known_op;
-use super::op_definition::{OpDefinition, ShapeFunction};
+use super::op_definition::{self, OpDefinition, ShapeFunction};
+use super::op_text::{parse_argument, parse_attribute, resolve_lists};
 use super::status::{StatusObject, report};
 use crate::objects::{self, HostObject, ObjectKind, Owner};
 use crate::{StatusCode, proto};
@@ -36,53 +38,49 @@ pub(crate) fn defined() -> Vec<OpDefinition> {
 
 /// Returns the serialized `OpDef` of an op that core or a plugin defines.
 pub(super) fn bytes(name: &str) -> Option<Vec<u8>> {
-    let own = defined().into_iter().find(|op| op.name == name);
-    own.or_else(|| known_op::definition(name))
-        .map(|op| op.bytes())
+    let own = defined().into_iter().map(|it| it.op);
+    let own = own.into_iter().find(|op| op.name == name);
+    let op = own.or_else(|| core_ops::find(name).ok())?;
+    Some(op_definition::bytes(&op))
 }
 
 /// Returns the `OpList` of all these ops.
 pub(super) fn all() -> Vec<u8> {
-    let own = defined().into_iter().map(|op| op.name);
-    let names = own.chain(known_op::names().map(str::to_owned));
-    let ops = names.filter_map(|name| bytes(&name));
+    let own = defined().into_iter().map(|it| it.op);
+    let ops = own
+        .chain(core_ops::all())
+        .map(|op| op_definition::bytes(&op));
     ops.flat_map(|op| proto::bytes_field(1, op)).collect()
 }
 
-/// Parses `name: rest` without the spaces.
-fn named(spec: &str) -> Option<(String, String)> {
-    let (name, rest) = spec.split_once(':')?;
-    let name = name.trim();
-    let good = name.starts_with(|first: char| first.is_ascii_alphabetic());
-    good.then(|| (name.to_owned(), rest.trim().to_owned()))
-}
-
-fn flag(call: &str, builder: &Arg<OpDefinitionBuilder>, field: u32, set: bool) {
+fn flag(call: &str, builder: &Arg<OpDefinitionBuilder>, flag: Flag, set: bool) {
     if let Some(builder) = builder.get(call) {
-        let mut definition = builder.definition();
-        definition.flags.retain(|flag| *flag != field);
-        definition.flags.extend(set.then_some(field));
+        let flags = &mut builder.definition().op.flags;
+        flags.retain(|it| *it != flag);
+        flags.extend(set.then_some(flag));
     }
 }
 
-fn add(
+/// Appends what `parse` returns for `spec` to a list of the definition.
+fn add<T>(
     call: &str,
     builder: &Arg<OpDefinitionBuilder>,
     spec: &CStringArgument,
-    list: impl Fn(&mut OpDefinition) -> &mut Vec<(String, String)>,
+    parse: impl Fn(&str) -> Option<T>,
+    list: impl Fn(&mut OpDef) -> &mut Vec<T>,
 ) {
     let Some(builder) = builder.get(call) else {
         return;
     };
     let mut definition = builder.definition();
-    match named(&spec.string()) {
-        Some(entry) => list(&mut definition).push(entry),
+    match parse(&spec.string()) {
+        Some(entry) => list(&mut definition.op).push(entry),
         None => definition.malformed = Some(spec.string()),
     }
 }
 
-fn register(definition: OpDefinition) -> Result<(), (StatusCode, String)> {
-    let name = &definition.name;
+fn register(mut definition: OpDefinition) -> Result<(), (StatusCode, String)> {
+    let name = &definition.op.name;
     if let Some(spec) = &definition.malformed {
         return Err((
             StatusCode::INVALID_ARGUMENT,
@@ -95,6 +93,7 @@ fn register(definition: OpDefinition) -> Result<(), (StatusCode, String)> {
             format!("there is an op {name} already"),
         ));
     }
+    resolve_lists(&mut definition.op);
     DEFINED
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -104,7 +103,8 @@ fn register(definition: OpDefinition) -> Result<(), (StatusCode, String)> {
 
 functions! {
     fn TF_NewOpDefinitionBuilder(name: CStringArgument) -> *mut OpDefinitionBuilder {
-        let definition = OpDefinition { name: name.string(), ..OpDefinition::default() };
+        let op = OpDef { name: name.string(), ..OpDef::default() };
+        let definition = OpDefinition { op, ..OpDefinition::default() };
         objects::create(OpDefinitionBuilder(Mutex::new(definition)), Owner::Plugin)
     }
 
@@ -124,19 +124,15 @@ functions! {
     }
 
     fn TF_OpDefinitionBuilderAddInput(builder: Arg<OpDefinitionBuilder>, spec: CStringArgument) {
-        add(CALL, &builder, &spec, |op| &mut op.inputs);
+        add(CALL, &builder, &spec, parse_argument, |op| &mut op.inputs);
     }
 
     fn TF_OpDefinitionBuilderAddOutput(builder: Arg<OpDefinitionBuilder>, spec: CStringArgument) {
-        add(CALL, &builder, &spec, |op| &mut op.outputs);
+        add(CALL, &builder, &spec, parse_argument, |op| &mut op.outputs);
     }
 
     fn TF_OpDefinitionBuilderAddAttr(builder: Arg<OpDefinitionBuilder>, spec: CStringArgument) {
-        let is_valid = named(&spec.string()).is_some_and(|(_, text)| AttrText::parse(&text).is_some());
-        match builder.get(CALL) {
-            Some(builder) if !is_valid => builder.definition().malformed = Some(spec.string()),
-            _ => add(CALL, &builder, &spec, |op| &mut op.attrs),
-        }
+        add(CALL, &builder, &spec, parse_attribute, |op| &mut op.attributes);
     }
 
     fn TF_OpDefinitionBuilderDeprecated(builder: Arg<OpDefinitionBuilder>, _version: i32, _why: CStringArgument) {
@@ -144,19 +140,19 @@ functions! {
     }
 
     fn TF_OpDefinitionBuilderSetIsAggregate(builder: Arg<OpDefinitionBuilder>, set: bool) {
-        flag(CALL, &builder, 16, set);
+        flag(CALL, &builder, Flag::Aggregate, set);
     }
 
     fn TF_OpDefinitionBuilderSetIsStateful(builder: Arg<OpDefinitionBuilder>, set: bool) {
-        flag(CALL, &builder, 17, set);
+        flag(CALL, &builder, Flag::Stateful, set);
     }
 
     fn TF_OpDefinitionBuilderSetIsCommutative(builder: Arg<OpDefinitionBuilder>, set: bool) {
-        flag(CALL, &builder, 18, set);
+        flag(CALL, &builder, Flag::Commutative, set);
     }
 
     fn TF_OpDefinitionBuilderSetAllowsUninitializedInput(builder: Arg<OpDefinitionBuilder>, set: bool) {
-        flag(CALL, &builder, 19, set);
+        flag(CALL, &builder, Flag::AllowsUninitializedInput, set);
     }
 
     fn TF_OpDefinitionBuilderSetShapeInferenceFunction(
@@ -176,7 +172,10 @@ mod tests {
     #[test]
     fn rejects_duplicate_and_invalid_ops() {
         let op = |name: &str| OpDefinition {
-            name: name.into(),
+            op: OpDef {
+                name: name.into(),
+                ..OpDef::default()
+            },
             ..OpDefinition::default()
         };
         assert!(register(op("OpDefTest")).is_ok());

@@ -2,137 +2,145 @@
 
 use std::ffi::c_void;
 
-use super::attr::Attr;
-use super::attr_text::AttrText;
+use sp_ops::{
+    AllowedValues, Argument, ArgumentType, Attribute, AttributeKind, ElementType, Flag, OpDef,
+};
+
 use super::shape::ShapeInference;
 use crate::dtype::DType;
 use crate::proto;
 
 pub(crate) type ShapeFunction = unsafe extern "C" fn(*mut ShapeInference, *mut c_void);
 
-/// A definition: its arguments as `name: type`, its attributes as `name: kind`.
+/// A definition of a plugin.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OpDefinition {
-    pub name: String,
-    pub inputs: Vec<(String, String)>,
-    pub outputs: Vec<(String, String)>,
-    pub(super) attrs: Vec<(String, String)>,
-    /// Field numbers of the flags of `OpDef` that are set.
-    pub(super) flags: Vec<u32>,
+    pub op: OpDef,
     pub shape_function: Option<ShapeFunction>,
     pub(super) malformed: Option<String>,
 }
 
 impl OpDefinition {
-    /// Returns a definition of core. A type is the name of an attribute or a lower-case type name.
-    pub fn new(name: &str, inputs: Vec<(String, String)>, outputs: Vec<(String, String)>) -> Self {
-        let types = inputs.iter().chain(&outputs).map(|(_, ty)| ty);
-        let mut attrs: Vec<(String, String)> = types
-            .filter(|ty| DType::from_name(ty).is_none())
-            .map(|ty| (ty.clone(), "type".to_owned()))
-            .collect();
-        attrs.dedup();
-        Self {
-            name: name.to_owned(),
-            inputs,
-            outputs,
-            attrs,
-            ..Self::default()
-        }
-    }
-
-    /// Returns the names of its attributes.
-    pub fn attr_names(&self) -> impl Iterator<Item = &str> {
-        self.attrs.iter().map(|(name, _)| name.as_str())
-    }
-
-    /// Returns the default values of its attributes.
-    pub fn defaults(&self) -> impl Iterator<Item = (&str, Attr)> {
-        let default = |text: &str| AttrText::parse(text)?.default;
-        let attrs = self.attrs.iter();
-        attrs.filter_map(move |(name, text)| Some((name.as_str(), default(text)?)))
-    }
-
     /// Returns the type attributes with the types that each allows; without restriction it is float.
     pub fn type_attrs(&self) -> impl Iterator<Item = (&str, Vec<DType>)> {
-        let parsed = self.attrs.iter().filter_map(|(name, text)| {
-            let parsed = AttrText::parse(text)?;
-            (parsed.kind == "type").then_some((name.as_str(), parsed.types))
-        });
-        parsed.map(|(name, types)| match types.is_empty() {
-            true => (name, vec![DType::FLOAT]),
-            false => (name, types),
+        let attributes = self.op.attributes.iter();
+        let types = attributes.filter(|it| it.ty.kind == AttributeKind::Type && !it.ty.is_list);
+        types.map(|attribute| match &attribute.allowed {
+            AllowedValues::Types(types) => {
+                let types = types.iter().map(|it| DType::from(*it));
+                (attribute.name.as_str(), types.collect())
+            }
+            _ => (attribute.name.as_str(), vec![DType::FLOAT]),
         })
     }
 
     /// Returns the numbers of input and output tensors if each list has `count`.
     pub fn tensor_counts(&self, count: usize) -> (usize, usize) {
-        let tensors = |arguments: &[(String, String)]| {
-            let tensors = arguments.iter().map(|(_, ty)| match ty.contains('*') {
-                true => count,
-                false => 1,
+        let tensors = |arguments: &[Argument]| {
+            let tensors = arguments.iter().map(|argument| match argument.ty {
+                ArgumentType::Single(_) => 1,
+                _ => count,
             });
             tensors.sum()
         };
-        (tensors(&self.inputs), tensors(&self.outputs))
-    }
-
-    pub(super) fn bytes(&self) -> Vec<u8> {
-        let arguments = [(2, &self.inputs), (3, &self.outputs)];
-        let arguments = arguments.into_iter().flat_map(|(field, list)| {
-            list.iter()
-                .map(move |(name, ty)| proto::bytes_field(field, argument(name, ty)))
-        });
-        let attrs = self.attrs.iter().map(|(name, text)| {
-            let kind = AttrText::parse(text).map_or_else(String::new, |it| it.kind);
-            proto::bytes_field(
-                4,
-                [proto::bytes_field(1, name), proto::bytes_field(2, &kind)].concat(),
-            )
-        });
-        let flags = self.flags.iter().map(|flag| proto::varint_field(*flag, 1));
-        [proto::bytes_field(1, &self.name)]
-            .into_iter()
-            .chain(arguments)
-            .chain(attrs)
-            .chain(flags)
-            .flatten()
-            .collect()
+        (tensors(&self.op.inputs), tensors(&self.op.outputs))
     }
 }
 
-fn argument(name: &str, ty: &str) -> Vec<u8> {
-    let (number, ty) = match ty.split_once('*') {
-        Some((number, ty)) => (proto::bytes_field(5, number.trim()), ty.trim()),
-        None => (vec![], ty),
+/// Returns the serialized `OpDef`, without default values and restrictions of attributes.
+pub(super) fn bytes(op: &OpDef) -> Vec<u8> {
+    let inputs = op
+        .inputs
+        .iter()
+        .map(|it| proto::bytes_field(2, argument(it)));
+    let outputs = op
+        .outputs
+        .iter()
+        .map(|it| proto::bytes_field(3, argument(it)));
+    let attributes = op
+        .attributes
+        .iter()
+        .map(|it| proto::bytes_field(4, attribute(it)));
+    let flags = op.flags.iter().filter_map(|it| flag_number(*it));
+    let flags = flags.map(|flag| proto::varint_field(flag, 1));
+    [proto::bytes_field(1, &op.name)]
+        .into_iter()
+        .chain(inputs)
+        .chain(outputs)
+        .chain(attributes)
+        .chain(flags)
+        .flatten()
+        .collect()
+}
+
+/// Returns the field of a flag in `OpDef`. A deprecation is no flag there.
+fn flag_number(flag: Flag) -> Option<u32> {
+    Some(match flag {
+        Flag::Aggregate => 16,
+        Flag::Stateful => 17,
+        Flag::Commutative => 18,
+        Flag::AllowsUninitializedInput => 19,
+        Flag::DistributedCommunication => 21,
+        Flag::Deprecated(_) => return None,
+    })
+}
+
+fn attribute(attribute: &Attribute) -> Vec<u8> {
+    let kind = attribute.ty.to_string();
+    [
+        proto::bytes_field(1, &attribute.name),
+        proto::bytes_field(2, kind),
+    ]
+    .concat()
+}
+
+fn argument(argument: &Argument) -> Vec<u8> {
+    let types = match &argument.ty {
+        ArgumentType::Single(ty) => element(ty),
+        ArgumentType::Repeated { count, element: ty } => {
+            [proto::bytes_field(5, count), element(ty)].concat()
+        }
+        ArgumentType::List(attribute) => proto::bytes_field(6, attribute),
     };
-    let ty = match DType::from_name(ty) {
-        Some(dtype) => proto::varint_field(3, u64::from(dtype.0)),
-        None => proto::bytes_field(4, ty),
+    let reference = match argument.is_ref {
+        true => proto::varint_field(16, 1),
+        false => vec![],
     };
-    [proto::bytes_field(1, name), number, ty].concat()
+    [proto::bytes_field(1, &argument.name), types, reference].concat()
+}
+
+fn element(ty: &ElementType) -> Vec<u8> {
+    match ty {
+        ElementType::Fixed(ty) => proto::varint_field(3, u64::from(ty.number())),
+        ElementType::Attribute(name) => proto::bytes_field(4, name),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::op_text::parse_argument;
 
     #[test]
-    fn parses_type_or_attribute_argument() {
-        assert_eq!(
-            argument("x", "float"),
-            [proto::bytes_field(1, "x"), proto::varint_field(3, 1)].concat()
-        );
-        assert_eq!(
-            argument("x", "T"),
-            [proto::bytes_field(1, "x"), proto::bytes_field(4, "T")].concat()
-        );
-        let list = [
-            proto::bytes_field(1, "x"),
-            proto::bytes_field(5, "N"),
-            proto::bytes_field(4, "T"),
-        ]
-        .concat();
-        assert_eq!(argument("x", "N * T"), list);
+    fn serializes_types_attributes_and_lists_of_arguments() {
+        let name = proto::bytes_field(1, "x");
+        for (text, fields) in [
+            ("x: float", vec![proto::varint_field(3, 1)]),
+            ("x: T", vec![proto::bytes_field(4, "T")]),
+            (
+                "x: N * T",
+                vec![proto::bytes_field(5, "N"), proto::bytes_field(4, "T")],
+            ),
+            (
+                "x: Ref(T)",
+                vec![proto::bytes_field(4, "T"), proto::varint_field(16, 1)],
+            ),
+        ] {
+            let expected = [name.clone(), fields.concat()].concat();
+            assert_eq!(argument(&parse_argument(text).unwrap()), expected, "{text}");
+        }
+        let list = sp_ops::find("IdentityN").unwrap().inputs[0].item.clone();
+        let expected = [proto::bytes_field(1, "input"), proto::bytes_field(6, "T")].concat();
+        assert_eq!(argument(&list), expected);
     }
 }

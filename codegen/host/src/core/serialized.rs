@@ -7,7 +7,7 @@ use super::attr::Attr;
 use super::buffer::{BufferObject, fill};
 use super::builder::{BuilderHandle, record};
 use super::construction::KernelConstruction;
-use super::context::{Ctx, KernelContext};
+use super::context::{ArgumentPlacement, Ctx, KernelContext};
 use super::functions::functions;
 use super::status::{StatusObject, report};
 use crate::dtype::DType;
@@ -89,16 +89,19 @@ fn put(call: &str, buffer: &Arg<BufferObject>, bytes: &[u8], status: &Arg<Status
     report(status, call, fill(buffer.address(), bytes));
 }
 
+/// Returns the range of the inputs of this name, which are several for a list.
 fn input_range(ctx: &KernelContext, name: &str) -> Result<(c_int, c_int), (StatusCode, String)> {
-    let mut inputs = ctx.inputs.iter();
-    let at = inputs.position(|input| input.name == name);
+    let has_name = |input: &&ArgumentPlacement| input.name == name;
     let none = || {
         (
             StatusCode::INVALID_ARGUMENT,
             format!("there is no input {name}"),
         )
     };
-    at.map(|at| (at as c_int, at as c_int + 1)).ok_or_else(none)
+    let start = ctx.inputs.iter().position(|input| has_name(&input));
+    let start = start.ok_or_else(none)?;
+    let count = ctx.inputs[start..].iter().take_while(has_name).count();
+    Ok((start as c_int, (start + count) as c_int))
 }
 
 /// The types that a `KernelDef.AttrConstraint` allows, one constraint for each.

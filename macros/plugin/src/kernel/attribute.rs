@@ -9,6 +9,7 @@ use sp_runtime::UnavailableFunction;
 
 use super::construction::ConstructionRef;
 use super::marker;
+use super::optional::FunctionNames;
 use super::spec::{DefaultValue, OpSpec, is_running};
 use crate::{Error, Result};
 
@@ -135,6 +136,9 @@ pub trait FromAttribute: Sized + Send + Sync + 'static {
     /// Returns an error if the default is of another type, or absent.
     fn from_default(value: DefaultValue) -> Result<Self>;
 
+    /// The name of the function that reads the attribute, if not every host has it.
+    const FUNCTIONS: FunctionNames = FunctionNames::NONE;
+
     /// Checks that the running TensorFlow has a function that reads the attribute. If not, its own kernels run.
     ///
     /// # Errors
@@ -175,6 +179,7 @@ pub(super) fn list_from_default<A: FromAttribute>(value: DefaultValue) -> Result
 impl<A: FromAttribute> FromAttribute for Option<A> {
     const KIND: Kind = A::KIND;
     const VALUES: &'static [&'static [&'static str]] = A::VALUES;
+    const FUNCTIONS: FunctionNames = A::FUNCTIONS;
 
     fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
         A::read(construction, name).map(Some)
@@ -279,6 +284,9 @@ borrowed! {
 pub trait Attributes: Sized + Send + Sync + 'static {
     /// The attributes and their types.
     const FIELDS: &'static [(&'static str, Kind)];
+
+    /// The names of the functions that read them, if not every host has them.
+    const FUNCTIONS: FunctionNames = FunctionNames::NONE;
 
     /// Reads the attributes.
     ///

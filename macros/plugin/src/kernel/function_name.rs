@@ -3,10 +3,10 @@
 use std::ffi::CStr;
 
 use sp_abi::kernels::TF_OpKernelConstruction_GetNodeDef;
-use sp_runtime::{HostFunction, UnavailableFunction};
 
 use super::attribute::{AttributeParameter, Construction, FromAttribute, Kind, no_default};
 use super::marker;
+use super::optional::reads_by;
 use super::spec::DefaultValue;
 use crate::Result;
 
@@ -35,9 +35,7 @@ impl FromAttribute for FunctionName {
         }
     }
 
-    fn check_available() -> Result<(), UnavailableFunction> {
-        TF_OpKernelConstruction_GetNodeDef.check_available()
-    }
+    reads_by!(TF_OpKernelConstruction_GetNodeDef);
 }
 
 impl FromAttribute for Vec<FunctionName> {
@@ -52,9 +50,7 @@ impl FromAttribute for Vec<FunctionName> {
         super::attribute::list_from_default(value)
     }
 
-    fn check_available() -> Result<(), UnavailableFunction> {
-        FunctionName::check_available()
-    }
+    reads_by!(TF_OpKernelConstruction_GetNodeDef);
 }
 
 impl<'c> AttributeParameter<'c, marker::Function> for &'c FunctionName {

@@ -41,6 +41,7 @@ mod lacking;
 mod listed_type;
 pub mod marker;
 mod node_def; // since 2.11
+mod optional;
 mod output;
 mod output_tensor;
 mod placement;
@@ -106,6 +107,7 @@ pub mod expansion {
     pub use super::attribute::{check_state_available, prepare, variant_of};
     pub use super::call::{Call, InputSource, OutputTarget};
     pub use super::check::{has_allowed_values, has_attributes, is_allowed, is_equal};
+    pub use super::optional::{FunctionNames, line, line_len};
     pub use super::spec::{
         ArgumentSpec, AttributeSpec, Constraint, Count, DefaultValue, KernelTable, OpSpec, Options,
         ParameterSpec, State, concat,

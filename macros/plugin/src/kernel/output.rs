@@ -10,6 +10,7 @@ use sp_abi::tf_tensor::TF_Tensor;
 use super::call::OutputTarget;
 use super::input::In;
 use super::marker;
+use super::optional::FunctionNames;
 use super::output_tensor::OutputTensor;
 use super::placement::{HostAccess, HostInt32, is_host};
 use super::sealed::Sealed;
@@ -34,6 +35,9 @@ pub trait FromOutput<'c, E>: Sized + Sealed {
     fn needs() -> Needs {
         no_needs()
     }
+
+    /// The names of the functions in [`needs`](Self::needs), for the section that `sp-gen diff` reads.
+    const FUNCTIONS: FunctionNames = FunctionNames::NONE;
 
     /// The type of the elements, for a parameter that serves several types.
     const LAYOUT: Option<ElementLayout> = None;

@@ -10,6 +10,7 @@ use sp_runtime::{HostFunction, UnavailableFunction};
 
 use super::attribute::{AttributeParameter, Construction, FromAttribute, Kind};
 use super::marker;
+use super::optional::reads_by; // since 2.11
 use super::spec::DefaultValue;
 use crate::{Error, Result};
 
@@ -159,9 +160,7 @@ impl FromAttribute for Vec<PartialShape> {
         super::attribute::list_from_default(value)
     }
 
-    fn check_available() -> Result<(), UnavailableFunction> {
-        TF_OpKernelConstruction_GetNodeDef.check_available()
-    }
+    reads_by!(TF_OpKernelConstruction_GetNodeDef);
 }
 
 // since 2.11
@@ -177,9 +176,7 @@ impl FromAttribute for Vec<Shape> {
         super::attribute::list_from_default(value)
     }
 
-    fn check_available() -> Result<(), UnavailableFunction> {
-        Vec::<PartialShape>::check_available()
-    }
+    reads_by!(TF_OpKernelConstruction_GetNodeDef);
 }
 
 impl<'c> AttributeParameter<'c, marker::Shape> for &'c PartialShape {

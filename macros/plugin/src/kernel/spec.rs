@@ -170,6 +170,9 @@ pub struct Options {
     pub needs: Needs,
     /// Checks that the host has functions that read the attributes.
     pub attribute_checks: &'static [fn() -> Result<(), UnavailableFunction>],
+    /// The line of the kernel in the library's section, which names `needs` and those of arguments and attributes. The
+    /// reference keeps the line in the library.
+    pub optional: &'static [u8],
     /// The author's function that adds to the builder what the SDK does not wrap.
     pub configure: Option<fn(&KernelBuilder) -> Result<()>>,
     /// True if a call may end after its function has returned.
@@ -242,6 +245,12 @@ impl Kernel {
     pub fn label(&self) -> &str {
         self.calls
             .label(self.op.name, self.constraints, self.options.label)
+    }
+
+    /// Returns the line of the kernel in the library's section, which names the functions that not every host has: without
+    /// one of them the kernel is not registered. Empty if there are none.
+    pub fn optional_functions(&self) -> &'static str {
+        std::str::from_utf8(self.options.optional).unwrap_or_default()
     }
 
     /// Returns the arguments that the running release's op has, inputs and then outputs.

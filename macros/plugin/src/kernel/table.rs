@@ -321,6 +321,7 @@ mod tests {
                         releases: Releases::ALL,
                         needs: &[],
                         attribute_checks: &[],
+                        optional: &[],
                         configure: None,
                         is_asynchronous: false,
                         device: None,

@@ -7,11 +7,11 @@ use sp_abi::kernels::{
 };
 use sp_abi::tf_datatype::TF_DataType;
 use sp_abi::tf_tensor::TF_Tensor;
-use sp_runtime::{HostFunction, UnavailableFunction};
 use std::slice;
 
 use super::attribute::{AttributeParameter, Construction, FromAttribute, Kind, no_default};
 use super::marker;
+use super::optional::reads_by;
 use super::spec::DefaultValue;
 use crate::dims::Dims;
 use crate::tensor::{Tensor, address, byte_len};
@@ -84,9 +84,7 @@ impl FromAttribute for TensorValue {
         Err(no_default())
     }
 
-    fn check_available() -> Result<(), UnavailableFunction> {
-        TF_OpKernelConstruction_GetAttrTensor.check_available()
-    }
+    reads_by!(TF_OpKernelConstruction_GetAttrTensor);
 }
 
 impl FromAttribute for Vec<TensorValue> {
@@ -101,9 +99,7 @@ impl FromAttribute for Vec<TensorValue> {
         super::attribute::list_from_default(value)
     }
 
-    fn check_available() -> Result<(), UnavailableFunction> {
-        TF_OpKernelConstruction_GetAttrTensorList.check_available()
-    }
+    reads_by!(TF_OpKernelConstruction_GetAttrTensorList);
 }
 
 impl<'c> AttributeParameter<'c, marker::Tensor> for &'c TensorValue {

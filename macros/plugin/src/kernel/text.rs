@@ -15,8 +15,8 @@ use sp_abi::tf_tstring::{TF_StringCopy, TF_StringGetDataPointer, TF_StringGetSiz
 use super::call::{InputArgument, OutputTarget};
 use super::input::{FromInput, HostElement, HostIn};
 use super::marker::Text;
+use super::optional::needs;
 use super::output::{FromOutput, HostOut};
-use super::spec::Needs;
 use crate::dims::Dims;
 use crate::tensor::{Tensor, address, byte_len};
 use crate::{Error, Result};
@@ -147,10 +147,7 @@ impl<'c> FromInput<'c, Text> for HostIn<'c, Text> {
     const HOST: bool = true;
     const HAS_HOST_ACCESS: bool = false;
 
-    fn needs() -> Needs {
-        static NEEDS: Needs = &[&TF_StringGetDataPointer, &TF_StringGetSize];
-        NEEDS
-    }
+    needs!(TF_StringGetDataPointer, TF_StringGetSize);
 
     fn from_input(input: InputArgument<'c>) -> Result<Self> {
         Strings::new(input.source().tensor()?).map(Self)
@@ -237,10 +234,7 @@ impl<'c> FromOutput<'c, Text> for HostOut<'c, Text> {
     const HOST: bool = true;
     const HAS_HOST_ACCESS: bool = false;
 
-    fn needs() -> Needs {
-        static NEEDS: Needs = &[&TF_StringCopy];
-        NEEDS
-    }
+    needs!(TF_StringCopy);
 
     fn from_output(target: OutputTarget<'c>) -> Self {
         Self::new(target)

@@ -19,6 +19,7 @@ impl TextColor {
     pub fn for_verdict(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Breaking => Self::Breaking,
+            Verdict::Reduced => Self::SourceOnly,
             Verdict::Compatible | Verdict::Identical => Self::Compatible,
         }
     }
@@ -28,7 +29,7 @@ impl TextColor {
         match impact {
             Impact::Breaking => Self::Breaking,
             Impact::Compatible => Self::Compatible,
-            Impact::SourceOnly => Self::SourceOnly,
+            Impact::SourceOnly | Impact::Reduced => Self::SourceOnly,
         }
     }
 

@@ -10,6 +10,7 @@ use sp_abi::tf_tensor::TF_Tensor;
 
 use super::call::{InputArgument, InputSource};
 use super::fetched_input::FetchedInput;
+use super::optional::FunctionNames;
 use super::placement::{HostAccess, HostInt32, Placement, is_host};
 use super::sealed::Sealed;
 use super::spec::{Needs, ParameterSpec, no_needs};
@@ -39,6 +40,9 @@ pub trait FromInput<'c, E>: Sized + Sealed {
     fn needs() -> Needs {
         no_needs()
     }
+
+    /// The names of the functions in [`needs`](Self::needs), for the section that `sp-gen diff` reads.
+    const FUNCTIONS: FunctionNames = FunctionNames::NONE;
 
     /// The type of the elements, for a parameter that serves several types.
     const LAYOUT: Option<ElementLayout> = None;
@@ -253,6 +257,7 @@ impl<'c, E, P: FromInput<'c, E>> FromInput<'c, E> for Option<P> {
     const HOST: bool = P::HOST;
     const HAS_HOST_ACCESS: bool = P::HAS_HOST_ACCESS;
     const LAYOUT: Option<ElementLayout> = P::LAYOUT;
+    const FUNCTIONS: FunctionNames = P::FUNCTIONS;
 
     fn needs() -> Needs {
         P::needs()

@@ -22,9 +22,9 @@ use super::call::{InputArgument, InputSource};
 use super::context::c_index;
 use super::input::{FromInput, LazyIn};
 use super::marker;
+use super::optional::needs;
 use super::placement::HostAccess;
 use super::sealed::Sealed;
-use super::spec::Needs;
 use super::status::with_status;
 use crate::{Device, Element, Error, Result};
 use callback::{copy, with_callback};
@@ -81,11 +81,13 @@ macro_rules! variables {
             const HOST: bool = $host;
             const HAS_HOST_ACCESS: bool = $access;
 
-            fn needs() -> Needs {
-                // The same releases export all functions of variables.
-                static NEEDS: Needs = &[&TF_GetInputTensorFromVariable];
-                NEEDS
-            }
+            // The same releases export all functions of variables.
+            needs!(
+                TF_GetInputTensorFromVariable;
+                TF_AssignVariable,
+                TF_MaybeLockVariableInputMutexesInOrder,
+                TF_ReleaseVariableInputLockHolder
+            );
 
             fn from_input(input: InputArgument<'c>) -> Result<Self> {
                 let (kind, source, space) = (VariableKind::$kind, input.source(), PhantomData);

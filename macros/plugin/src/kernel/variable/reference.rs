@@ -12,10 +12,10 @@ use crate::kernel::call::OutputTarget;
 use crate::kernel::context::c_index;
 use crate::kernel::input::LazyIn;
 use crate::kernel::marker;
+use crate::kernel::optional::needs;
 use crate::kernel::output::FromOutput;
 use crate::kernel::placement::HostAccess;
 use crate::kernel::sealed::Sealed;
-use crate::kernel::spec::Needs;
 use crate::kernel::status::with_status;
 use crate::{Device, Element, Result};
 
@@ -91,10 +91,7 @@ macro_rules! references {
             const HOST: bool = false;
             const HAS_HOST_ACCESS: bool = $access;
 
-            fn needs() -> Needs {
-                static NEEDS: Needs = &[&TF_OpKernelContext_ForwardRefInputToRefOutput];
-                NEEDS
-            }
+            needs!(TF_OpKernelContext_ForwardRefInputToRefOutput);
 
             fn from_output(target: OutputTarget<'c>) -> Self {
                 let space = PhantomData;

@@ -13,9 +13,9 @@ use crate::element::size_of_element;
 use crate::kernel::any::{AnyIn, AnyInList};
 use crate::kernel::call::{Call, OutputTarget};
 use crate::kernel::marker;
+use crate::kernel::optional::needs;
 use crate::kernel::output::FromOutput;
 use crate::kernel::sealed::Sealed;
-use crate::kernel::spec::Needs;
 use crate::kernel::status::with_status;
 use crate::tensor::{Tensor, address};
 use crate::{Element, Error, Result};
@@ -30,10 +30,7 @@ impl<'c> FromOutput<'c, marker::Variant> for VariantOut<'c> {
     const HOST: bool = false;
     const HAS_HOST_ACCESS: bool = true;
 
-    fn needs() -> Needs {
-        static NEEDS: Needs = &[&TF_ZerosLikeVariant, &TF_AddNVariant];
-        NEEDS
-    }
+    needs!(TF_ZerosLikeVariant, TF_AddNVariant);
 
     fn from_output(target: OutputTarget<'c>) -> Self {
         Self(target)
