@@ -74,6 +74,34 @@ pub enum DriverError {
         /// The page with the syntax.
         help: String,
     },
+    /// rustc rejects the bindings.
+    #[error("rustc rejects the bindings of {name}: {message}\n  in {line}")]
+    #[diagnostic(
+        code(sp_gen::driver::rejected),
+        help(
+            "nothing was written; this is a defect of sp-gen: report it with the header's declaration, and bind a copy of the header without it"
+        )
+    )]
+    Rejected {
+        /// The header.
+        name: String,
+        /// rustc's first message.
+        message: String,
+        /// The line of the bindings that it is about.
+        line: String,
+    },
+    /// The bindings cannot be compiled.
+    #[error("cannot compile the bindings: {source}")]
+    #[diagnostic(
+        code(sp_gen::driver::temporary),
+        help(
+            "rustc compiles the bindings in a temporary folder; the variable `TMPDIR` names another one"
+        )
+    )]
+    Temporary {
+        /// The system's error.
+        source: io::Error,
+    },
     /// The template cannot be rendered.
     #[error("cannot render the bindings: {0}")]
     #[diagnostic(code(sp_gen::driver::template_failed))]

@@ -3,6 +3,7 @@
 //! [`header`] reads the declarations, [`model`] decides what can be bound and how, [`contract`] what can be called without
 //! `unsafe`, [`print`] writes one Rust file without dependencies. The functions are looked up at run time.
 
+pub mod compile;
 pub mod contract;
 pub mod error;
 pub mod header;
@@ -11,6 +12,7 @@ mod names;
 mod print;
 pub mod status;
 
+pub use compile::{Compilation, compile};
 pub use contract::Contract;
 pub use error::DriverError;
 pub use header::DriverHeader;

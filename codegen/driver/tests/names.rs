@@ -216,3 +216,22 @@ fn characters_that_rust_rejects_in_names_are_numbers() {
         "fn main() { assert_eq!(driver::M_u24_, 3); }",
     );
 }
+
+#[test]
+fn declarations_of_one_macro_have_names_of_their_own() {
+    let header = "#define STACK(T) struct stack_##T\n\
+        #define DEFINE(T) STACK(T); typedef int (*compare_##T)(const STACK(T)*); \\\n\
+            static inline int check_##T(STACK(T)* it) { return it != 0; } int push_##T(STACK(T)* it)\n\
+        DEFINE(X);\ntypedef STACK(X) XS;\nint each(XS* all);\n\
+        #define PAIR(a, b) typedef struct { char x[3]; } a; typedef struct { char x[5]; } b\nPAIR(first, second);\nint pair(first x, second y);\n";
+    let c = "SHOW(sizeof(first)) SHOW(sizeof(second))";
+    let code = "fn main() {
+        println!(\"sizeof(first)={}\\nsizeof(second)={}\", size_of::<first>(), size_of::<second>());
+        let _: unsafe fn(&Driver, *mut stack_X) -> Result<i32> = Driver::push_X;
+    }";
+    let Some(bindings) = same_output(header, c, code) else {
+        return;
+    };
+    assert_eq!(bindings.functions, ["push_X", "each", "pair"]);
+    assert!(bindings.left_out.iter().any(|it| it.name == "check_X"));
+}

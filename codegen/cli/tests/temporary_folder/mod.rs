@@ -39,11 +39,22 @@ impl TemporaryFolder {
 
     /// Runs `sp-gen` in the folder `inside`, with a separate cache.
     pub fn run(&self, inside: impl AsRef<Path>, arguments: &[&str]) -> Run {
+        self.run_with(inside, arguments, &[])
+    }
+
+    /// Runs `sp-gen` as [`run`](Self::run) does, with environment variables.
+    pub fn run_with(
+        &self,
+        inside: impl AsRef<Path>,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Run {
         let output = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
             .args(arguments)
             .current_dir(self.0.path().join(inside))
             .env("XDG_CACHE_HOME", self.path("cache"))
             .env("COLUMNS", "100")
+            .envs(variables.iter().copied())
             .output()
             .unwrap();
         Run {

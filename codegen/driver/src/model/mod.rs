@@ -140,10 +140,10 @@ impl Model {
         let functions = self.functions.iter().map(|it| &it.name);
         let names = functions.chain(self.constants.iter().map(|it| &it.name));
         let names = names.chain(self.types.iter().map(|(name, _)| name));
+        let names = names.chain(self.left_out.iter().map(|it| &it.name));
         let names: BTreeSet<String> = names.cloned().collect();
-        let is_function = |name: &String| self.left_out.iter().any(|it| it.name == *name);
         let added = without_value.into_iter();
-        let added = added.filter(|it| !names.contains(&it.name) && !is_function(&it.name));
+        let added = added.filter(|it| !names.contains(&it.name));
         let added: Vec<LeftOut> = added
             .map(|it| LeftOut::declaration(it.name, it.reason, it.loc))
             .collect();

@@ -118,7 +118,10 @@ fn run_c(header: &str, code: &str) -> String {
 }
 
 /// Compiles C code with the header, as a check of its own.
-pub fn compile_c(code: &str, options: &Options) {
+///
+/// # Errors
+/// Returns the compiler's messages if it rejects the code.
+pub fn try_compile_c(code: &str, options: &Options) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("check.c");
     let header = options.header.path.display();
@@ -127,13 +130,12 @@ pub fn compile_c(code: &str, options: &Options) {
         format!("#include \"{header}\"\n#include <stddef.h>\n{code}"),
     )
     .unwrap();
-    assert_success(
-        &cc(options)
-            .arg("-fsyntax-only")
-            .arg(source)
-            .output()
-            .expect("cc runs"),
-    );
+    let output = cc(options).arg("-fsyntax-only").arg(source).output();
+    let output = output.expect("cc runs");
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    }
 }
 
 /// Returns the preprocessed header, with single spaces.
@@ -175,7 +177,13 @@ pub fn functions_by_gcc(options: &Options, is_own: &dyn Fn(&str) -> bool) -> Vec
 fn prototype(line: &str, is_own: &dyn Fn(&str) -> bool) -> Option<String> {
     let (position, declaration) = line.strip_prefix("/* ")?.split_once(" */ ")?;
     let file = position.split(':').next()?;
-    let name = declaration.split(" (").next()?.rsplit([' ', '*']).next()?;
+    // A function may return a pointer to a function, `int (*NAME (void)) (int)`, or have its type from a typedef: `TYPE NAME;`.
+    let end = declaration.find(';').unwrap_or(declaration.len());
+    let mut calls = declaration.match_indices(" (").map(|(at, _)| at);
+    let end = calls
+        .find(|at| !declaration[at + 2..].starts_with('*'))
+        .unwrap_or(end);
+    let name = declaration[..end].rsplit([' ', '*', '(']).next()?;
     is_own(file).then(|| name.to_owned())
 }
 

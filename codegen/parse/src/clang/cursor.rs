@@ -57,6 +57,9 @@ pub struct Ty<'u> {
 /// Identifies a type within a unit.
 pub type TyId = (CXTypeKind, [usize; 2]);
 
+/// Identifies a declaration within a unit. Declarations that one macro expands to have one position.
+pub type DeclarationId = usize;
+
 /// A lexical token.
 #[derive(Debug, Clone)]
 pub struct Token {
@@ -87,6 +90,11 @@ impl<'u> Cursor<'u> {
     /// Returns the kind: `CXCursor_StructDecl`, ...
     pub fn kind(self) -> CXCursorKind {
         self.raw.kind
+    }
+
+    /// Returns an identifier of the declaration.
+    pub fn declaration_id(self) -> DeclarationId {
+        self.raw.data[0] as usize
     }
 
     /// Returns the declared name, which is empty for an anonymous type.

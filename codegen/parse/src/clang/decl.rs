@@ -90,7 +90,8 @@ pub fn collect(
             Selection::Describable if unit.is_driver() && is_function(node.cursor) => {
                 undescribed.extend(converter.declare_describable(node, &mut functions));
             }
-            Selection::Describable | Selection::TypesOnly => {
+            Selection::NamedTypes if is_function(node.cursor) => {}
+            Selection::Describable | Selection::TypesOnly | Selection::NamedTypes => {
                 undescribed.extend(converter.declare_describable(node, &mut items));
             }
             Selection::NamesOnly => converter.note_name(node),

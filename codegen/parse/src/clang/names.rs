@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use clang_sys::*;
 
-use super::cursor::{Cursor, Position, Ty};
+use super::cursor::{Cursor, DeclarationId, Ty};
 use super::node::{Node, is_record};
 use super::unit::Unit;
 use crate::identifier::is_identifier_char;
@@ -12,7 +12,7 @@ use crate::identifier::is_identifier_char;
 /// The names of anonymous types, from the typedef or the field that declares them.
 #[derive(Default)]
 pub struct Names {
-    assigned: HashMap<Position, String>,
+    assigned: HashMap<DeclarationId, String>,
     /// The names of typedefs that a tag may have too, for another type.
     typedefs: HashSet<String>,
 }
@@ -20,10 +20,8 @@ pub struct Names {
 impl Names {
     /// Returns the name of a struct, union or enumeration: the assigned one, else its own.
     pub fn get(&self, declaration: Cursor) -> Option<String> {
-        let assigned = declaration
-            .position()
-            .and_then(|position| self.assigned.get(&position).cloned());
-        assigned.or_else(|| self.own(declaration))
+        let assigned = self.assigned.get(&declaration.declaration_id());
+        assigned.cloned().or_else(|| self.own(declaration))
     }
 
     /// Returns the declared name. A tag with the name of another type's typedef has its keyword in front: `struct_X`.
@@ -42,9 +40,8 @@ impl Names {
     }
 
     fn assign(&mut self, declaration: Cursor, name: String) {
-        if let Some(position) = declaration.position() {
-            self.assigned.entry(position).or_insert(name);
-        }
+        let id = declaration.declaration_id();
+        self.assigned.entry(id).or_insert(name);
     }
 }
 
@@ -126,8 +123,11 @@ fn has_tag(unit: &Unit, declared: Cursor) -> bool {
         return has_tag;
     }
     let tokens = declared.tokens();
-    let tag = tokens.get(1).map(|token| token.text.as_str());
-    tag.is_some_and(|text| text != "{" && text != ":")
+    match tokens.get(1).map(|token| token.text.as_str()) {
+        Some(text) => text != "{" && text != ":",
+        // A macro has composed the tag from parts.
+        None => !declared.name().is_empty(),
+    }
 }
 
 /// Returns true if the header's text has a tag, or `None` if the declaration is in a macro. Reading the text is faster

@@ -4,7 +4,7 @@ use crate::console::note;
 use crate::scaffold::{Backend, driver_variable};
 use clap::ArgGroup;
 use miette::Diagnostic;
-use sp_driver::{Bindings, Contract, DriverHeader, Options, StatusOption};
+use sp_driver::{Bindings, Compilation, Contract, DriverHeader, Options, StatusOption, compile};
 use sp_library::binary::LibraryError;
 use sp_library::names::LibraryNames;
 use sp_system::input::{self, MAX_LIBRARY_BYTES};
@@ -102,6 +102,9 @@ impl DriverArgs {
             ..self.options(name, &header)
         };
         let bindings = sp_driver::bindings(&options)?;
+        if let Compilation::Skipped(reason) = compile(&bindings, &options.header.file_name())? {
+            note!("src/driver.rs: not compiled: {reason}");
+        }
         if let Some(library) = self.library_file() {
             check_library(&library, &header, &bindings)?;
         }
@@ -206,7 +209,7 @@ fn check_library(
             path: path.to_owned(),
             source,
         })?;
-    let bound: BTreeSet<&str> = bindings.functions.iter().map(String::as_str).collect();
+    let bound: BTreeSet<&str> = bindings.symbols.iter().map(String::as_str).collect();
     let is_bound = |name: &str| bound.contains(name);
     let names = LibraryNames::read_linked(&path.display().to_string(), bytes, &is_bound)?;
     let missing: Vec<_> = bound

@@ -1,7 +1,8 @@
 //! The declarations of a driver's header: any C header of a vendor.
 //!
 //! Unlike TensorFlow's headers it includes headers of the system. Its own headers are those that it includes in quotes, or
-//! from its own folder or those of the user. Of the others only types are read, for the declarations that use them.
+//! from its own folder. Of the others only types are read, for the declarations that use them: a header of cuDNN includes that of
+//! the CUDA runtime, which is another library. The typedefs of headers in the folders of the user stay names.
 //!
 //! What the IR cannot describe is in `Declarations::undescribed` with its reason and size, since bindings must name
 //! it.
@@ -12,9 +13,9 @@ mod forwards;
 mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clang_sys::CXCursor_InclusionDirective;
+use clang_sys::{CXCursor_FunctionDecl, CXCursor_InclusionDirective};
 
 use super::cursor::Cursor;
 use super::decl;
@@ -51,30 +52,64 @@ pub fn declarations(input: &ParseInput) -> Result<DriverDeclarations, ClangError
 
 pub(super) fn read_declarations(input: &ParseInput) -> Result<DriverDeclarations, ClangError> {
     let unit = Unit::parse(input, "")?;
-    let own_headers = own_headers(&unit, input);
-    let is_own = |header: &str| own_headers.contains(header);
-    let select = |header: &str| match is_own(header) {
-        true => Selection::Describable,
-        false => Selection::TypesOnly,
+    let headers = Headers::find(&unit, input);
+    let is_named = |header: &str| headers.own.contains(header) || headers.named.contains(header);
+    let select = |header: &str| match (headers.own.contains(header), is_named(header)) {
+        (true, _) => Selection::Describable,
+        (false, true) => Selection::NamedTypes,
+        (false, false) => Selection::TypesOnly,
     };
     let nodes = node::nodes(&unit, &select);
-    let mut declared = decl::collect(&unit, &nodes, &is_own)?;
+    let mut declared = decl::collect(&unit, &nodes, &is_named)?;
     let names = name_anonymous(&unit, &nodes);
-    let owned = |cursor: Cursor| decl::is_declared_in(&unit, cursor, &is_own);
+    let owned = |cursor: Cursor| decl::is_declared_in(&unit, cursor, &is_named);
     let types = Types::new(&names, &owned, true);
-    let constants = constants::read(input, &nodes, &mut declared, &types, &is_own)?;
+    let constants = constants::read(input, &nodes, &mut declared, &types, &is_named)?;
     Ok(DriverDeclarations {
         constants,
         forwards: forwards::find(&unit, &nodes),
         declared,
-        own_headers,
+        own_headers: headers.own,
     })
 }
 
-/// Returns the names of the headers that are the driver's own.
-fn own_headers(unit: &Unit, input: &ParseInput) -> BTreeSet<String> {
-    let mut own: BTreeSet<String> = input.headers.iter().cloned().collect();
-    let folders = own_folders(input);
+/// The headers of the driver.
+#[derive(Default)]
+struct Headers {
+    /// Those whose declarations are bound.
+    own: BTreeSet<String>,
+    /// Those whose types keep their names: headers in the folders of the user.
+    named: BTreeSet<String>,
+}
+
+impl Headers {
+    /// Sorts the included headers. If the own ones declare no function, those in the folders of the user are own ones too.
+    fn find(unit: &Unit, input: &ParseInput) -> Self {
+        let folders = own_folders(input);
+        let (own, all) = (folders.get(..1).unwrap_or_default(), &folders[..]);
+        let mut headers = Self {
+            own: included(unit, input, own),
+            named: included(unit, input, all),
+        };
+        if !headers.declares_function(unit) {
+            headers.own.clone_from(&headers.named);
+        }
+        headers
+    }
+
+    fn declares_function(&self, unit: &Unit) -> bool {
+        let is_own = |header: &str| self.own.contains(header);
+        let mut cursors = unit.cursor().children().into_iter();
+        cursors.any(|cursor| {
+            let is_function = cursor.kind() == CXCursor_FunctionDecl;
+            is_function && !cursor.is_static() && decl::is_declared_in(unit, cursor, &is_own)
+        })
+    }
+}
+
+/// Returns the headers that the input's headers include in quotes or from `folders`, and those that these include.
+fn included(unit: &Unit, input: &ParseInput, folders: &[PathBuf]) -> BTreeSet<String> {
+    let mut found: BTreeSet<String> = input.headers.iter().cloned().collect();
     // A header's includes come after the directive that includes it.
     for directive in unit.cursor().children() {
         if directive.kind() != CXCursor_InclusionDirective {
@@ -88,21 +123,25 @@ fn own_headers(unit: &Unit, input: &ParseInput) -> BTreeSet<String> {
         let path = unit.path(&header);
         let is_near = || folders.iter().any(|folder| path.starts_with(folder));
         let is_quoted = || directive.tokens().iter().any(|it| it.text.starts_with('"'));
-        if own.contains(&*includer) && (is_near() || is_quoted()) {
-            own.insert(header.to_string());
+        if found.contains(&*includer) && (is_near() || is_quoted()) {
+            found.insert(header.to_string());
         }
     }
-    own
+    found
 }
 
-/// Returns the folders of the driver: not `/usr/include`, which has the headers of the C library too.
-fn own_folders(input: &ParseInput) -> Vec<&Path> {
+/// Returns the folders of the driver, its own first. `/usr/include` is none: it has the headers of the C library too.
+fn own_folders(input: &ParseInput) -> Vec<PathBuf> {
     let system = system_folders();
     let further: &[PathBuf] = match &input.dialect {
         Dialect::TensorFlow => &[],
         Dialect::Driver { folders, .. } => folders,
     };
-    let folders = std::iter::once(&input.include_root).chain(further);
-    let folders = folders.filter(|folder| !system.contains(folder));
-    folders.map(PathBuf::as_path).collect()
+    let is_system = |folder: &PathBuf| system.contains(folder);
+    // In a folder of the system only the header itself is the driver's.
+    let own = Some(&input.include_root).filter(|folder| !is_system(folder));
+    let header = || input.include_root.join(input.headers.concat());
+    let own = own.cloned().unwrap_or_else(header);
+    let further = further.iter().filter(|folder| !is_system(folder));
+    [own].into_iter().chain(further.cloned()).collect()
 }
