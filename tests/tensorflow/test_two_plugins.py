@@ -18,8 +18,7 @@ CELLS = {
     "works, one device": ("works, 1 devices", ""),
     "error 1": ("InvalidArgumentError", "'visible_device_list' listed an invalid Device id '1' but visible device count is 1"),
     "ends 1": ("ends the process", ""),
-    "ends 2": ("ends the process", "Duplicate registration of device factory for type MYACCEL"),
-    "ends 3": ("ends the process", "platform is already registered with name: \"MYACCEL\""),
+    "declined": ("works", ""),
 }
 # The rows of the table, in its order.
 WAYS = [
@@ -30,6 +29,8 @@ WAYS = [
     "different_passes_without_plugin_optimizers",
     "one_type_twice",
     "one_platform_name_twice",
+    "installed_library_again",
+    "copy_of_installed_library",
 ]
 
 
@@ -59,3 +60,20 @@ def test_second_plugin_has_outcome_of_table():
         assert found.startswith(start) and text in found, f"{way}, the page states {cell}: {found}"
         # `works` is the whole outcome, not the start of another one.
         assert start != "works" or found == "works", found
+
+
+def test_plugin_that_is_loaded_from_a_second_path_names_both_paths(tmp_path):
+    copy = tmp_path / "copy.so"
+    program = (
+        "import shutil, sys\n"
+        f"sys.path.insert(0, {str(PROGRAM.parent)!r})\n"
+        "import two_plugins_program as program\n"
+        f"shutil.copy(program.installed_library(), {str(copy)!r})\n"
+        f"program.load_library.load_pluggable_device_library({str(copy)!r})\n"
+        "print(program.installed_library())\n"
+    )
+    process = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, timeout=300)
+    assert process.returncode == 0, process.stderr[-3000:]
+    installed = process.stdout.splitlines()[-1]
+    line = f"{installed} has registered MYACCEL, and this is {copy}: load one of them"
+    assert line in process.stderr, process.stderr[-3000:]

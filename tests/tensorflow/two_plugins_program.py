@@ -9,6 +9,7 @@ installed plugin, and has no device yet.
 import json
 import os
 import pathlib
+import shutil
 import signal
 import sys
 import tempfile
@@ -86,6 +87,26 @@ def one_platform_name_twice():
     return computed_on("/device:MYACCEL:0")
 
 
+def installed_library():
+    """Returns the path of the installed plugin, which the process has loaded."""
+    maps = pathlib.Path("/proc/self/maps").read_text().split()
+    paths = [path for path in maps if path.startswith("/") and "myaccel" in pathlib.Path(path).name]
+    return pathlib.Path(paths[0])
+
+
+def installed_library_again():
+    load_library.load_pluggable_device_library(str(installed_library()))
+    return computed_on("/device:MYACCEL:0")
+
+
+def copy_of_installed_library():
+    with tempfile.TemporaryDirectory() as folder:
+        copies = [shutil.copy(installed_library(), f"{folder}/{name}.so") for name in ["first", "second"]]
+        for copy in copies:
+            load_library.load_pluggable_device_library(copy)
+    return computed_on("/device:MYACCEL:0")
+
+
 WAYS = [
     two_types,
     first_of_two_types_visible,
@@ -94,6 +115,8 @@ WAYS = [
     different_passes_without_plugin_optimizers,
     one_type_twice,
     one_platform_name_twice,
+    installed_library_again,
+    copy_of_installed_library,
 ]
 
 

@@ -25,6 +25,9 @@ const FRAMEWORK: &str = "libtensorflow_framework.so.2";
 const PYWRAP: &str = "_pywrap_tensorflow_internal.so";
 const CC: &str = "libtensorflow_cc.so.2";
 const VERSION: &str = "TF_Version";
+/// Tells sp-plugin that each host of a process has platforms of its own, where TensorFlow ends the process if two have one
+/// name. Nobody calls it.
+const SEVERAL_REGISTRIES: &str = "sp_host_has_several_registries";
 /// Returns a struct of C++ functions by value.
 const RENDEZVOUS: &str = "TF_GetRendezvous";
 
@@ -104,7 +107,8 @@ fn libraries(release: EmulatedRelease<'_>) -> Libraries {
     let assumed = || release.assumed().cloned();
     let all = || {
         let declared = functions(release.apis()).map(|function| function.symbol.clone());
-        declared.chain([VERSION.to_owned()]).chain(assumed())
+        let others = [VERSION, SEVERAL_REGISTRIES].map(str::to_owned);
+        declared.chain(others).chain(assumed())
     };
     let exported = |library: &str| -> BTreeSet<String> {
         let Some(exports) = release.exports() else {
@@ -112,7 +116,9 @@ fn libraries(release: EmulatedRelease<'_>) -> Libraries {
         };
         let here = exports.iter().filter(|(_, found)| found.contains(library));
         let here = here.map(|(function, _)| function.clone());
-        here.chain(assumed()).collect()
+        here.chain([SEVERAL_REGISTRIES.to_owned()])
+            .chain(assumed())
+            .collect()
     };
     let names = library_names(release).iter();
     names.map(|name| (*name, exported(name))).collect()

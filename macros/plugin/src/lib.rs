@@ -37,6 +37,7 @@ mod plugin_info;
 pub mod profiler; // since 2.7
 mod proto;
 mod python; // since 2.6
+mod registered;
 mod runtime_line;
 pub mod settings;
 mod small_shape;
@@ -123,6 +124,13 @@ macro_rules! plugin {
         #[allow(non_upper_case_globals)]
         pub static sp_plugin_runtime: [u8; $crate::platform::RUNTIME_LINE.len()] =
             $crate::platform::RUNTIME_LINE;
+
+        /// Returns the names that the library has registered, `PLATFORM DEVICE_TYPE`, or null. A plugin with one of them
+        /// that is loaded later declines the host.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn sp_plugin_platform() -> *const ::core::ffi::c_char {
+            $crate::platform::registered_platform()
+        }
 
         /// Entry point: registers the device.
         ///

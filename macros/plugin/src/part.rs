@@ -3,14 +3,13 @@
 //! A part accepts the host, or declines it such that TensorFlow continues without the part. A status error
 //! would end the process.
 
-use std::ffi::{CStr, CString};
-
 use sp_runtime::declarations::KnownApi;
 use sp_runtime::host::{Host, SizeEvidence};
 use sp_runtime::{PrefixMut, Versioned};
 
 use crate::Result;
 use crate::plugin_info::PluginInfo;
+use crate::registered;
 
 /// The structs that a host passes to the entry point of a part.
 pub trait PartStructs: Sized {
@@ -48,6 +47,13 @@ pub fn register<S: PartStructs>(info: &PluginInfo, structs: impl Fn() -> Result<
         .check_accepted()
         .and_then(|()| host.read_layouts(S::API));
     let mut structs = structs()?;
+    if !registered::is_first_call(S::PART) {
+        if S::PART.is_empty() {
+            registered::report_loaded_again();
+        }
+        structs.decline(info);
+        return Ok(());
+    }
     let known = layouts.and_then(|()| check_sizes(&structs));
     let Err(reason) = known.and_then(|()| structs.accept(info)) else {
         return Ok(());
@@ -96,11 +102,4 @@ pub unsafe fn fill_with_stubs<T: Versioned>(table: &mut PrefixMut<'_, T>) {
 /// Stub for a slot that TensorFlow requires and does not call.
 unsafe extern "C" fn stub() -> usize {
     0
-}
-
-/// Returns the name of a device type or platform that is registered without devices: `NAME_DECLINED`.
-pub fn declined_name(name: &CStr) -> CString {
-    let name = [name.to_bytes(), b"_DECLINED"].concat();
-    // Neither part contains a NUL, so the default is never used.
-    CString::new(name).unwrap_or_default()
 }

@@ -22,6 +22,8 @@ use sp_runtime::{Prefix, PrefixMut, guard, handle, report};
 
 use crate::part::{self, PartStructs};
 pub use crate::plugin_info::PluginInfo;
+use crate::registered;
+pub use crate::registered::platform as registered_platform;
 pub use crate::runtime_line::RUNTIME_LINE;
 use crate::{Access, Allocator, Device, Error, MemoryAccess, Result};
 
@@ -81,6 +83,7 @@ impl<D: Device> PartStructs for PlatformStructs<'_, D> {
     }
 
     fn accept(&mut self, info: &PluginInfo) -> Result<()> {
+        registered::claim(info)?;
         self.params.set_struct_size();
         set_destructors(&mut self.params);
         self.platform.set_struct_size();

@@ -25,6 +25,7 @@ pub mod host;
 mod host_headers;
 mod host_layout;
 pub mod installation;
+pub mod loaded_library;
 mod payload;
 mod prefix;
 pub mod python;

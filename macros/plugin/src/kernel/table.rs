@@ -22,7 +22,7 @@ use crate::functions::functions;
 use crate::op::{self, OpDefinition};
 use crate::platform::{self, PluginInfo};
 use crate::python; // since 2.6
-use crate::{Device, Error, Result, settings};
+use crate::{Device, Error, Result, registered, settings};
 
 /// Difference in priority between the kernels of a table and those of the next table.
 const TABLE_PRIORITY: i32 = 1000;
@@ -52,6 +52,9 @@ pub unsafe fn register<D: Device>(
         let host = Host::get_or_decide(&info.requirements(), &sp_abi::KNOWN_RELEASES, Vec::new);
         // The reason why a host is declined was reported with the device, which it does not get.
         if host.check_accepted().is_err() {
+            return;
+        }
+        if !registered::is_first_call("kernels") {
             return;
         }
         if compare::is_enabled() {

@@ -1,8 +1,7 @@
 //! The optimizer of a plugin that declines its host. If the entry point exists, TensorFlow requires an
 //! optimizer and aborts on an error. So the plugin registers one that TensorFlow never runs.
 
-use std::ffi::{CStr, CString, c_void};
-use std::sync::OnceLock;
+use std::ffi::{CStr, c_void};
 
 use sp_abi::grappler::{TF_GrapplerItem, TP_Optimizer, TP_Optimizer__optimize_func};
 use sp_abi::tf_buffer::TF_Buffer;
@@ -10,13 +9,12 @@ use sp_abi::tf_status::TF_Status;
 use sp_runtime::{PrefixMut, guard};
 
 use crate::graph::{self, Item};
-use crate::part;
+use crate::registered;
 
 /// Returns a device type that no device has and that no other plugin registers. TensorFlow runs an optimizer
 /// only on graphs with nodes on devices of its type.
-pub fn device_type(plugin_type: &CStr) -> &'static CStr {
-    static NAME: OnceLock<CString> = OnceLock::new();
-    NAME.get_or_init(|| part::declined_name(plugin_type))
+pub fn device_type(plugin_type: &'static CStr) -> &'static CStr {
+    registered::declined_name(plugin_type)
 }
 
 /// Fills in the slot that TensorFlow requires: with a function that returns its input if the slot's signature

@@ -3,8 +3,7 @@
 //! TensorFlow asks also such a platform for its tables. It ends the process if a slot is null or a
 //! status is an error, and calls no slot of them. Nothing here relies on the layout of a table.
 
-use std::ffi::{CString, c_int};
-use std::sync::OnceLock;
+use std::ffi::c_int;
 
 use sp_abi::stream_executor::{
     SE_CreateDeviceFnsParams, SE_CreateDeviceParams, SE_CreateStreamExecutorParams, SP_Device,
@@ -14,16 +13,16 @@ use sp_abi::tf_status::TF_Status;
 use sp_runtime::{Host, PrefixMut, Versioned, guard};
 
 use super::{PluginInfo, non_null};
-use crate::{Error, Result, part};
+use crate::{Error, Result, part, registered};
 
 /// Sets names that no other plugin has: TensorFlow ends the process if two platforms or device types have
 /// one name, also if one of them has no devices.
 pub fn name(info: &PluginInfo, platform: &mut PrefixMut<'_, SP_Platform>) {
-    static NAMES: OnceLock<[CString; 2]> = OnceLock::new();
-    let names =
-        NAMES.get_or_init(|| [info.platform_name, info.device_type].map(part::declined_name));
-    platform.set(SP_Platform::name, names[0].as_ptr());
-    platform.set(SP_Platform::r#type, names[1].as_ptr());
+    let [platform_name, device_type] =
+        [info.platform_name, info.device_type].map(registered::declined_name);
+    registered::set_names(platform_name, device_type);
+    platform.set(SP_Platform::name, platform_name.as_ptr());
+    platform.set(SP_Platform::r#type, device_type.as_ptr());
 }
 
 /// Fills in the platform's functions.
