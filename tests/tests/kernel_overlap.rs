@@ -50,6 +50,7 @@ static OPTIONS: Options = Options {
     releases: Releases::ALL,
     needs: &[],
     attribute_checks: &[],
+    optional: &[],
     configure: None,
     is_asynchronous: false,
     device: None,
