@@ -122,7 +122,7 @@ fn other_plugins() -> Vec<OtherPlugin> {
     let find = |library: LoadedLibrary| {
         let address = library.symbol(c"sp_plugin_platform")?;
         let path = library.path();
-        if path == own || path_of_address(address)? == own {
+        if path == own || path_of_address(address.addr())? == own {
             return None;
         }
         // SAFETY: only plugins of sp-gen export the name, and all with this signature.
@@ -138,7 +138,7 @@ fn other_plugins() -> Vec<OtherPlugin> {
 
 /// Returns the path of this library.
 fn own_path() -> String {
-    path_of_address((&raw const NAMES).cast()).unwrap_or_default()
+    path_of_address((&raw const NAMES).addr()).unwrap_or_default()
 }
 
 /// The calls of entry points, by part.

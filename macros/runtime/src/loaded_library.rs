@@ -1,6 +1,7 @@
 //! The libraries that this process has loaded. Nothing here loads a library.
 
 use std::ffi::{CStr, CString, c_int, c_void};
+use std::ptr;
 
 /// A library of this process.
 pub struct LoadedLibrary {
@@ -66,10 +67,11 @@ fn loaded_paths() -> Vec<CString> {
 }
 
 /// Returns the path of the library that has `address`, or `None` if no library has it.
-pub fn path_of_address(address: *const c_void) -> Option<String> {
+pub fn path_of_address(address: usize) -> Option<String> {
     // SAFETY: all bytes zero are a value of the struct, which has pointers only.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: `info` is writable; any address is accepted.
+    let address = ptr::without_provenance(address);
+    // SAFETY: `info` is writable. The address is compared with those of the libraries, and nothing there is read.
     let found = unsafe { libc::dladdr(address, &raw mut info) };
     if found == 0 || info.dli_fname.is_null() {
         return None;
@@ -83,6 +85,8 @@ pub fn path_of_address(address: *const c_void) -> Option<String> {
 mod tests {
     use super::*;
 
+    static OWN: u8 = 0;
+
     #[test]
     fn finds_symbol_in_a_library_of_the_process() {
         let libraries = loaded_libraries();
@@ -94,8 +98,8 @@ mod tests {
 
     #[test]
     fn own_address_is_in_the_program() {
-        let address = finds_symbol_in_a_library_of_the_process as *const c_void;
+        let address = (&raw const OWN).addr();
         assert!(path_of_address(address).is_some());
-        assert_eq!(path_of_address(std::ptr::null()), None);
+        assert_eq!(path_of_address(0), None);
     }
 }

@@ -29,7 +29,7 @@ impl Accessor {
 
 /// A part of a struct, in the order of offsets.
 enum Part {
-    Field(Field),
+    Field(Box<Field>),
     Bits(Vec<BitField>),
 }
 
@@ -70,7 +70,7 @@ fn parts(fields: Vec<Field>, bit_fields: Vec<BitField>) -> impl Iterator<Item = 
         parts.push(Part::Bits(
             std::iter::from_fn(|| bits.next_if(|it| it.offset < start)).collect(),
         ));
-        parts.push(Part::Field(field));
+        parts.push(Part::Field(Box::new(field)));
     }
     parts.push(Part::Bits(bits.collect()));
     parts.into_iter()
@@ -99,7 +99,7 @@ impl Storage {
         match part {
             Part::Field(field) => {
                 self.end = field.offset + field.size;
-                self.fields.push(field);
+                self.fields.push(*field);
             }
             Part::Bits(bits) => {
                 if let Some(first) = bits.first() {
