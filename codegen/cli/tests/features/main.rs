@@ -94,9 +94,9 @@ fn needs_of_kernel_parameters_are_in_the_table() {
     let mut count = 0;
     for entry in fs::read_dir(folder).unwrap() {
         let text = fs::read_to_string(entry.unwrap().path()).unwrap();
-        for needs in text.split("static NEEDS: Needs = &[").skip(1) {
-            let list = needs.split(']').next().unwrap();
-            let names = list.split(',').map(|it| it.trim().trim_start_matches('&'));
+        for needs in text.split("needs!(").skip(1) {
+            let list = needs.split(')').next().unwrap();
+            let names = list.split([',', ';']).map(str::trim);
             for name in names.filter(|it| !it.is_empty()) {
                 assert!(known.contains(name), "{name} is on no row of the page");
                 count += 1;
