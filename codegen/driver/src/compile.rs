@@ -92,7 +92,8 @@ fn numbers(version: &str) -> Vec<u32> {
 fn rejected(output: &Output, text: &str, header: &str) -> DriverError {
     let stderr = String::from_utf8_lossy(&output.stderr);
     let message = stderr.lines().find(|line| line.contains("error"));
-    let message = message.or(stderr.lines().next()).unwrap_or("no message");
+    let status = output.status.to_string();
+    let message = message.or(stderr.lines().next()).unwrap_or(&status);
     let line = message.split(':').nth(1).and_then(|line| line.parse().ok());
     let line = line.and_then(|line: usize| text.lines().nth(line.checked_sub(1)?));
     DriverError::Rejected {

@@ -143,14 +143,23 @@ fn floats_texts_and_handles_have_the_values_of_c() {
 #[test]
 fn macros_that_name_a_function_are_methods() {
     let header = "int vAlloc_v2(int size);\n#define vAlloc vAlloc_v2\n#define vAllocate (vAlloc)\n\
-        int vFree(int x);\n#define vFree vFree\nint vLog(const char* format, ...);\n#define vPrint vLog\n\
+        int vFree(int x);\n#define vFree vFree\n#define VERSION(f) f##_v2\n#define vMacro VERSION(vAlloc)\nint vLog(const char* format, ...);\n#define vPrint vLog\n\
         int vOld(int x);\n#define vOld vAlloc_v2\nint vSet(int x);\n#define vSet(x) vSet(x)\n";
     let Some(bindings) = bind(header).map(|it| it.unwrap()) else {
         return;
     };
-    let expected = ["vAlloc_v2", "vAlloc", "vAllocate", "vFree", "vOld", "vSet"];
+    let expected = [
+        "vAlloc_v2",
+        "vAlloc",
+        "vAllocate",
+        "vFree",
+        "vMacro",
+        "vOld",
+        "vSet",
+    ];
     assert_eq!(bindings.functions, expected);
     let expected = [
+        ("VERSION", "is a macro with parameters"),
         ("vLog", "takes a variable number of arguments"),
         ("vPrint", "is a macro for `vLog`, which is left out"),
         (
@@ -159,7 +168,7 @@ fn macros_that_name_a_function_are_methods() {
         ),
     ];
     assert_eq!(reasons(&bindings), expected);
-    let head = "//! 4 functions are bound, and 2 macros that name one of them.";
+    let head = "//! 4 functions are bound, and 3 macros that name one of them.";
     assert!(bindings.text.contains(head));
     let folder = tempfile::tempdir().unwrap();
     let library = compilers::library_of_c(

@@ -28,6 +28,8 @@ fn functions_that_cannot_be_bound_are_named_with_reason() {
         static inline int also_ok(int x) { return forwarded(x); }\n\
         struct flags { long double a; int b; };\n\
         void set(struct flags flags);\n\
+        struct outer { struct flags inner[1]; };\n\
+        void set_outer(struct outer outer);\n\
         void set_by_pointer(struct flags* flags);\n\
         long double precise(void);\n";
     let Some(bindings) = bound(header) else {
@@ -45,13 +47,17 @@ fn functions_that_cannot_be_bound_are_named_with_reason() {
         ),
         ("flags", "has the type `long double` (`flags.a`)"),
         ("set", "passes `flags` by value, whose fields are not bound"),
+        (
+            "set_outer",
+            "passes `outer` by value, whose fields are not bound",
+        ),
         ("precise", "uses the type `long double ()`"),
     ];
     let found = reasons(&bindings);
-    assert_eq!(found[..7], expected[..7]);
-    assert_eq!(found[7].0, "precise");
-    assert!(found[7].1.contains("long double"), "{found:?}");
-    for (name, reason) in expected.iter().take(7) {
+    assert_eq!(found[..8], expected[..8]);
+    assert_eq!(found[8].0, "precise");
+    assert!(found[8].1.contains("long double"), "{found:?}");
+    for (name, reason) in expected.iter().take(8) {
         let head = bindings
             .text
             .lines()
@@ -78,12 +84,15 @@ fn layouts_that_need_an_attribute_compile() {
         struct flexible { uint32_t count; uint64_t values[]; };\n\
         typedef float vector[4];\n\
         union either { uint8_t bytes[6]; struct { uint16_t x; double y; } pair; };\n\
+        typedef struct __attribute__((packed)) { char c; int i; struct __attribute__((packed)) /* four */ { int x; } in; } attributed;\n\
+        struct commented { struct /* no tag */ { int a : 3; } bits; union // none\n{ int x; } value; };\n\
+        int g(attributed* a, struct commented* c);\n\
         struct outer { struct packed p; struct odd o; union either e; vector v; struct { int z; } inner[2]; };\n\
         int f(struct outer* o, vector v, union either by_value, struct packed2 p, struct flexible* x, struct aligned* a);\n";
     let Some(bindings) = bound(header) else {
         return;
     };
-    assert_eq!(bindings.functions, ["f"]);
+    assert_eq!(bindings.functions, ["g", "f"]);
     assert_eq!(
         reasons(&bindings),
         [("odd", "has a layout that Rust cannot express")]
@@ -96,6 +105,8 @@ fn layouts_that_need_an_attribute_compile() {
         assert_eq!(size_of::<driver::packed>(), 5);
         assert_eq!(size_of::<driver::packed2>(), 10);
         assert_eq!(align_of::<driver::aligned>(), 32);
+        assert_eq!(size_of::<driver::attributed>(), 9);
+        assert_eq!(driver::commented::default().bits.a(), 0);
         assert_eq!(size_of::<driver::odd>(), 32);
         let flexible = driver::flexible::default();
         assert_eq!((flexible.count, size_of_val(&flexible)), (0, 8));

@@ -35,6 +35,8 @@ pub struct Sizes<'a> {
     pub undescribed: BTreeMap<String, Layout>,
     /// The structs and unions that a packed struct may contain: each is asked for by all that contain it.
     plain: RefCell<BTreeMap<String, bool>>,
+    /// The structs and unions that a function can take by value.
+    passable: RefCell<BTreeMap<String, bool>>,
 }
 
 /// The deepest nesting of types that is followed, against types that contain themselves.
@@ -49,6 +51,7 @@ impl<'a> Sizes<'a> {
             items,
             undescribed: layouts.collect(),
             plain: RefCell::default(),
+            passable: RefCell::default(),
         }
     }
 
@@ -94,15 +97,42 @@ impl<'a> Sizes<'a> {
     pub fn is_passable(&self, name: &str) -> bool {
         let (name, aliased) = self.resolve(name);
         match self.items.get(name) {
-            Some(Item::Struct(_) | Item::Union(_)) => {
-                matches!(self.shape(name), Some(Shape::Fields(_)))
-            }
+            Some(Item::Struct(item)) => self.are_passable(name, &item.fields),
+            Some(Item::Union(item)) => self.are_passable(name, &item.fields),
             Some(Item::Alias(_)) => {
                 aliased.is_some_and(|ty| *ty == Type::Void || self.layout(ty).is_some())
             }
             Some(Item::Handle(handle)) => handle.pointer,
             Some(Item::Enum(_) | Item::Callback(_)) => true,
             Some(Item::Function(_) | Item::Constant(_)) | None => false,
+        }
+    }
+
+    /// Returns true for a struct with its fields, if none of them is bytes alone.
+    fn are_passable(&self, name: &str, fields: &[Field]) -> bool {
+        if let Some(known) = self.passable.borrow().get(name) {
+            return *known;
+        }
+        // A type that contains itself, by two types of one name, is not passable.
+        self.passable.borrow_mut().insert(name.to_owned(), false);
+        let are_passable = matches!(self.shape(name), Some(Shape::Fields(_)))
+            && fields.iter().all(|field| self.is_passable_field(&field.ty));
+        let mut known = self.passable.borrow_mut();
+        known.insert(name.to_owned(), are_passable);
+        are_passable
+    }
+
+    fn is_passable_field(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Array { elem, .. } => self.is_passable_field(elem),
+            Type::Named(name) => {
+                let (name, aliased) = self.resolve(name);
+                match aliased {
+                    Some(ty @ Type::Array { .. }) => self.is_passable_field(ty),
+                    _ => self.is_passable(name),
+                }
+            }
+            _ => true,
         }
     }
 

@@ -110,14 +110,7 @@ impl Model {
         let shapes = sizes.shapes(&used.names);
         left_out.extend(layout::left_out(&shapes, &items));
         functions::add_aliases(&mut functions, constants.aliases, &mut left_out);
-        let is_sized = |name: &String| sizes.undescribed.contains_key(name);
-        let (opaque_values, opaque_types): (BTreeSet<_>, BTreeSet<_>) =
-            used.missing.iter().cloned().partition(is_sized);
-        let layouts = opaque_values.into_iter().map(|name| {
-            let layout = sizes.undescribed[&name];
-            (name, layout)
-        });
-        let opaque_values = layouts.collect();
+        let (opaque_values, opaque_types) = opaque(&used, &sizes);
         let without_value = constants.without_value;
         let mut model = Self {
             constants: constants::find(constants.constants, &items, &used.names, &mut left_out),
@@ -200,6 +193,22 @@ impl Model {
             _ => None,
         })
     }
+}
+
+/// Returns the types without fields: those with a layout, and those that only pointers refer to.
+fn opaque(
+    used: &reachable::Reachable,
+    sizes: &layout::Sizes,
+) -> (BTreeMap<String, Layout>, BTreeSet<String>) {
+    let layout = |name: &String| sizes.undescribed.get(name).copied();
+    let names = used.missing.iter();
+    let (values, types): (Vec<_>, Vec<_>) = names
+        .map(|name| (name.clone(), layout(name)))
+        .partition(|(_, layout)| layout.is_some());
+    let values = values.into_iter();
+    let values = values.filter_map(|(name, layout)| Some((name, layout?)));
+    let types = types.into_iter().map(|(name, _)| name);
+    (values.collect(), types.collect())
 }
 
 fn no_functions(header: &DriverHeader, left_out: &[LeftOut]) -> DriverError {

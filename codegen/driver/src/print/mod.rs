@@ -111,8 +111,18 @@ fn has_empty_structs(model: &Model) -> bool {
 
 fn left_out(it: &LeftOut) -> String {
     let file = it.loc.file.rsplit('/').next().unwrap_or_default();
-    let text = format!("`{}` ({file}:{}) {}", it.name, it.loc.line, it.reason);
+    let reason = without_folders(&it.reason);
+    let text = format!("`{}` ({file}:{}) {reason}", it.name, it.loc.line);
     doc_text(&text)
+}
+
+/// Returns a text without the folders of paths, which clang's names of unnamed types have.
+fn without_folders(text: &str) -> String {
+    let words = text.split(' ').map(|word| match word.starts_with('/') {
+        true => word.rsplit('/').next().unwrap_or_default(),
+        false => word,
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns a text without the characters that end a line or a comment. Paths and types of a header may have any.

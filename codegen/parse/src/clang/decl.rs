@@ -90,8 +90,8 @@ pub fn collect(
             Selection::Describable if unit.is_driver() && is_function(node.cursor) => {
                 undescribed.extend(converter.declare_describable(node, &mut functions));
             }
-            Selection::NamedTypes if is_function(node.cursor) => {}
-            Selection::Describable | Selection::TypesOnly | Selection::NamedTypes => {
+            Selection::WithoutFunctions if is_function(node.cursor) => {}
+            Selection::Describable | Selection::TypesOnly | Selection::WithoutFunctions => {
                 undescribed.extend(converter.declare_describable(node, &mut items));
             }
             Selection::NamesOnly => converter.note_name(node),

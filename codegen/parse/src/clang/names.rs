@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use clang_sys::*;
 
-use super::cursor::{Cursor, DeclarationId, Ty};
+use super::cursor::{Cursor, DeclarationId, Token, Ty};
 use super::node::{Node, is_record};
 use super::unit::Unit;
-use crate::identifier::is_identifier_char;
+use crate::identifier::{is_identifier_char, split_identifier};
 
 /// The names of anonymous types, from the typedef or the field that declares them.
 #[derive(Default)]
@@ -122,15 +122,35 @@ fn has_tag(unit: &Unit, declared: Cursor) -> bool {
     if let Some(has_tag) = spelled_tag(unit, declared) {
         return has_tag;
     }
-    let tokens = declared.tokens();
-    match tokens.get(1).map(|token| token.text.as_str()) {
-        Some(text) => text != "{" && text != ":",
+    let mut tokens = declared.tokens();
+    tokens.retain(|token| token.kind != CXToken_Comment);
+    let after_keyword = tokens.get(1..).unwrap_or_default();
+    match without_attributes(after_keyword).first() {
+        Some(token) => token.text != "{" && token.text != ":",
         // A macro has composed the tag from parts.
         None => !declared.name().is_empty(),
     }
 }
 
-/// Returns true if the header's text has a tag, or `None` if the declaration is in a macro. Reading the text is faster
+/// Words before a tag that have arguments.
+const ATTRIBUTES: [&str; 4] = ["__attribute__", "__attribute", "__declspec", "_Alignas"];
+
+/// Returns the tokens after attributes.
+fn without_attributes(mut tokens: &[Token]) -> &[Token] {
+    while let [first, rest @ ..] = tokens
+        && ATTRIBUTES.contains(&&*first.text)
+    {
+        let mut depth = 0;
+        let end = rest.iter().position(|token| {
+            depth += i32::from(token.text == "(") - i32::from(token.text == ")");
+            depth == 0
+        });
+        tokens = end.and_then(|end| rest.get(end + 1..)).unwrap_or_default();
+    }
+    tokens
+}
+
+/// Returns true if the header's text has a tag, or `None` if the declaration is in a macro or has attributes. Reading the text is faster
 /// than reading tokens.
 fn spelled_tag(unit: &Unit, declared: Cursor) -> Option<bool> {
     let start = declared.extent()?.start;
@@ -139,7 +159,9 @@ fn spelled_tag(unit: &Unit, declared: Cursor) -> Option<bool> {
     let keyword = ["struct", "union", "enum"].iter();
     let rest = keyword.filter_map(|word| text.strip_prefix(word)).next()?;
     let next = rest.trim_start();
+    let (word, _) = split_identifier(next);
     match next.chars().next()? {
+        _ if ATTRIBUTES.contains(&word) => None,
         '{' | ':' => Some(false),
         first if rest.len() > next.len() && is_identifier_char(first) => Some(true),
         _ => None,

@@ -20,8 +20,8 @@ pub enum Selection {
     Describable,
     /// The structs, unions and enumerations that the IR can describe.
     TypesOnly,
-    /// The types that the IR can describe, with typedefs.
-    NamedTypes,
+    /// The declarations that the IR can describe, but no functions.
+    WithoutFunctions,
     /// Only the names that the header declares first, and its numeric macros. Another part contains its items.
     NamesOnly,
     /// No declarations.

@@ -182,9 +182,13 @@ fn find_header(backend: Backend, folders: &[PathBuf]) -> Result<PathBuf, NoBacke
 
 fn describe(bindings: &Bindings) {
     let functions = bindings.left_out.iter().filter(|it| it.is_function).count();
+    let macros = match bindings.functions.len() - bindings.symbols.len() {
+        0 => String::new(),
+        count => format!(" and {count} macros that name one"),
+    };
     note!(
-        "src/driver.rs: bound {} functions, left out {functions}; the file's head has the reasons",
-        bindings.functions.len()
+        "src/driver.rs: bound {} functions{macros}, left out {functions}; the file's head has the reasons",
+        bindings.symbols.len()
     );
     if !bindings.safe_functions.is_empty() {
         let count = bindings.safe_functions.len();

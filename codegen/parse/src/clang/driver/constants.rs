@@ -12,7 +12,7 @@ use super::super::input::ParseInput;
 use super::super::node::{Node, Selection};
 use super::super::ty::Types;
 use super::evaluate::{self, Values};
-use super::value::{self, DriverValue};
+use super::value::{self, DriverValue, Evaluated};
 
 /// A constant.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,37 +130,31 @@ impl Constants {
         for (macro_name, loc) in &macros.own {
             let (name, loc) = (macro_name.clone(), loc.clone());
             // A macro that the headers undefine has neither a value nor a reason.
-            let Some(value) = values.get(&name) else {
+            let Some(Evaluated { value, named }) = values.get(&name).cloned() else {
                 continue;
             };
-            let other = macros.final_name(macro_name);
-            match (other, value) {
-                (Some(other), _) if functions.contains(other) => {
-                    let function = other.to_owned();
+            match (named, value) {
+                (Some(function), Err(_)) if functions.contains(&function) => {
                     self.aliases.push(FunctionAlias {
                         name,
                         function,
                         loc,
                     });
                 }
-                (Some(other), Ok(_)) if variants.contains_key(other) => {
+                (Some(other), Ok(_)) if variants.contains_key(&other) => {
                     let value = DriverValue::Enumerator {
-                        name: other.to_owned(),
-                        value: variants[other],
+                        value: variants[&other],
+                        name: other,
                     };
                     self.constants.push(DriverConstant { name, value, loc });
                 }
-                (_, Ok(value)) => {
-                    let value = value.clone();
-                    self.constants.push(DriverConstant { name, value, loc });
-                }
-                (Some(other), Err(_)) if declared.items.contains_key(other) => {
-                    types.push((name, alias(other, loc)));
-                }
-                (_, Err(reason)) => {
-                    let reason = reason.clone();
-                    self.without_value.push(WithoutValue { name, reason, loc });
-                }
+                (_, Ok(value)) => self.constants.push(DriverConstant { name, value, loc }),
+                (_, Err(reason)) => match macros.final_name(macro_name) {
+                    Some(other) if declared.items.contains_key(other) => {
+                        types.push((name, alias(other, loc)));
+                    }
+                    _ => self.without_value.push(WithoutValue { name, reason, loc }),
+                },
             }
         }
         for (name, alias) in types {
@@ -177,8 +171,12 @@ fn alias(name: &str, loc: Loc) -> Item {
     })
 }
 
+/// Returns true for a declaration in a header of the driver, or in a folder of the user.
 fn is_own(node: &Node) -> bool {
-    node.selection == Selection::Describable
+    matches!(
+        node.selection,
+        Selection::Describable | Selection::WithoutFunctions
+    )
 }
 
 fn enumerators(node: &Node) -> impl Iterator<Item = (String, i128)> {

@@ -15,10 +15,10 @@ use super::super::names::name_anonymous;
 use super::super::node::{self, Selection};
 use super::super::ty::Types;
 use super::super::unit::{AppendixError, Unit};
-use super::value::{self, DriverValue};
+use super::value::{self, Evaluated};
 
-/// The value of each macro, or the reason why it has none. A macro that the headers undefine is absent.
-pub type Values = BTreeMap<String, Result<DriverValue, String>>;
+/// The value of each macro. A macro that the headers undefine is absent.
+pub type Values = BTreeMap<String, Evaluated>;
 
 /// Evaluates macros without parameters.
 ///
@@ -88,7 +88,7 @@ fn evaluate_once(
     let mut values = failed(names, &errors);
     found.retain(|name, _| !values.contains_key(name));
     values.extend(found.into_iter().map(|(name, variable)| {
-        let value = value::read(variable, addresses.get(&name).copied(), &types);
+        let value = value::evaluate(variable, addresses.get(&name).copied(), &types);
         (name, value)
     }));
     Ok(values)
@@ -101,7 +101,11 @@ fn failed(names: &[&String], errors: &[AppendixError]) -> Values {
     let failed = errors.filter_map(|error| {
         let name = names.get(error.line / LINES)?;
         let reason = format!("is a macro without a value: {}", error.message);
-        Some(((*name).clone(), Err(reason)))
+        let value = Evaluated {
+            value: Err(reason),
+            named: None,
+        };
+        Some(((*name).clone(), value))
     });
     failed.collect()
 }

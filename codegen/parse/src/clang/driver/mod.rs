@@ -1,8 +1,8 @@
 //! The declarations of a driver's header: any C header of a vendor.
 //!
 //! Unlike TensorFlow's headers it includes headers of the system. Its own headers are those that it includes in quotes, or
-//! from its own folder. Of the others only types are read, for the declarations that use them: a header of cuDNN includes that of
-//! the CUDA runtime, which is another library. The typedefs of headers in the folders of the user stay names.
+//! from its own folder. Headers in the folders of the user may be those of another library, such as the CUDA runtime of cuDNN, so their
+//! functions are not read. Of the others only types are read, for the declarations that use them.
 //!
 //! What the IR cannot describe is in `Declarations::undescribed` with its reason and size, since bindings must name
 //! it.
@@ -33,7 +33,7 @@ pub use value::DriverValue;
 pub struct DriverDeclarations {
     /// The declarations of the own headers, and the types of the others. Constants are not among them.
     pub declared: Declarations,
-    /// The names of the own headers.
+    /// The names of the own headers, and of those in the folders of the user.
     pub own_headers: BTreeSet<String>,
     /// The macros and constants of the own headers.
     pub constants: Constants,
@@ -53,23 +53,25 @@ pub fn declarations(input: &ParseInput) -> Result<DriverDeclarations, ClangError
 pub(super) fn read_declarations(input: &ParseInput) -> Result<DriverDeclarations, ClangError> {
     let unit = Unit::parse(input, "")?;
     let headers = Headers::find(&unit, input);
-    let is_named = |header: &str| headers.own.contains(header) || headers.named.contains(header);
-    let select = |header: &str| match (headers.own.contains(header), is_named(header)) {
+    let is_bound = |header: &str| headers.all.contains(header);
+    let select = |header: &str| match (headers.own.contains(header), is_bound(header)) {
         (true, _) => Selection::Describable,
-        (false, true) => Selection::NamedTypes,
+        (false, true) => Selection::WithoutFunctions,
         (false, false) => Selection::TypesOnly,
     };
     let nodes = node::nodes(&unit, &select);
-    let mut declared = decl::collect(&unit, &nodes, &is_named)?;
+    let mut declared = decl::collect(&unit, &nodes, &is_bound)?;
     let names = name_anonymous(&unit, &nodes);
-    let owned = |cursor: Cursor| decl::is_declared_in(&unit, cursor, &is_named);
+    let owned = |cursor: Cursor| decl::is_declared_in(&unit, cursor, &is_bound);
     let types = Types::new(&names, &owned, true);
-    let constants = constants::read(input, &nodes, &mut declared, &types, &is_named)?;
+    let mut constants = constants::read(input, &nodes, &mut declared, &types, &is_bound)?;
+    let without_value = &mut constants.without_value;
+    without_value.retain(|it| headers.own.contains(&it.loc.file));
     Ok(DriverDeclarations {
         constants,
         forwards: forwards::find(&unit, &nodes),
         declared,
-        own_headers: headers.own,
+        own_headers: headers.all,
     })
 }
 
@@ -78,8 +80,8 @@ pub(super) fn read_declarations(input: &ParseInput) -> Result<DriverDeclarations
 struct Headers {
     /// Those whose declarations are bound.
     own: BTreeSet<String>,
-    /// Those whose types keep their names: headers in the folders of the user.
-    named: BTreeSet<String>,
+    /// The same, and headers in the folders of the user, of which no functions are bound.
+    all: BTreeSet<String>,
 }
 
 impl Headers {
@@ -89,10 +91,10 @@ impl Headers {
         let (own, all) = (folders.get(..1).unwrap_or_default(), &folders[..]);
         let mut headers = Self {
             own: included(unit, input, own),
-            named: included(unit, input, all),
+            all: included(unit, input, all),
         };
         if !headers.declares_function(unit) {
-            headers.own.clone_from(&headers.named);
+            headers.own.clone_from(&headers.all);
         }
         headers
     }

@@ -42,6 +42,25 @@ pub enum DriverValue {
     },
 }
 
+/// The value of a macro.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluated {
+    /// The value, or the reason why there is none.
+    pub value: Result<DriverValue, String>,
+    /// The function or enumerator that the macro names.
+    pub named: Option<String>,
+}
+
+/// Returns the value of a variable's initializer as that of a macro.
+pub fn evaluate(variable: Cursor, address: Option<Cursor>, types: &Types) -> Evaluated {
+    let expression = variable.children().pop();
+    let named = expression.and_then(|it| inner(it, CXCursor_DeclRefExpr));
+    Evaluated {
+        value: read(variable, address, types),
+        named: named.map(Cursor::name),
+    }
+}
+
 /// Returns the value of a variable's initializer, or the reason why it has none. `address` is the initializer of a variable
 /// with the same value, converted to an integer.
 pub fn read(
@@ -78,8 +97,8 @@ fn read_pointer(
     address: Option<Cursor>,
     types: &Types,
 ) -> Result<DriverValue, String> {
-    if let Some(text) = expression.and_then(string_literal) {
-        let bytes = literal::string_bytes(&text);
+    if let Some(text) = expression.and_then(|it| inner(it, CXCursor_StringLiteral)) {
+        let bytes = literal::string_bytes(&text.spelling());
         return bytes
             .map(DriverValue::Text)
             .ok_or_else(|| "is a text of wide characters".to_owned());
@@ -96,15 +115,15 @@ fn read_pointer(
     })
 }
 
-/// Returns the string literal that an expression is, without parentheses and conversions.
-fn string_literal(mut expression: Cursor) -> Option<String> {
-    loop {
+/// Returns the expression of this kind that an expression is, without parentheses and conversions.
+fn inner(mut expression: Cursor<'_>, kind: CXCursorKind) -> Option<Cursor<'_>> {
+    while expression.kind() != kind {
         match expression.kind() {
-            CXCursor_StringLiteral => return Some(expression.spelling()),
             CXCursor_ParenExpr | CXCursor_UnexposedExpr => {
                 expression = expression.children().pop()?
             }
             _ => return None,
         }
     }
+    Some(expression)
 }
