@@ -152,6 +152,16 @@ pub(crate) fn name_defect(record: &GuardedStruct, field: &str) -> Option<String>
     (!good).then(|| format!("Device name/type '{text}' must match [A-Z][A-Z_]*."))
 }
 
+/// The names of core's own platforms that a plugin could have. Core compares names without regard to case: `Host` is `HOST`.
+const TAKEN_NAMES: [&str; 3] = ["CUDA", "HOST", "ROCM"];
+
+/// Returns the defect of a platform name that a platform of core has.
+pub(crate) fn taken_name_defect(name: &str) -> Option<String> {
+    TAKEN_NAMES.contains(&name).then(|| {
+        format!("platform name '{name}' is that of a platform of core, which ends the process in a build that has it")
+    })
+}
+
 /// Returns messages about the slots that a platform with unified memory must set.
 pub(crate) fn missing_unified_memory_slots(
     platform: &GuardedStruct,
@@ -165,4 +175,17 @@ pub(crate) fn missing_unified_memory_slots(
     empty
         .map(|slot| missing_field_message("SP_StreamExecutor", slot))
         .collect()
+}
+
+#[cfg(test)]
+mod name_tests {
+    use super::*;
+
+    #[test]
+    fn names_of_platforms_of_core_are_taken() {
+        assert!(taken_name_defect("CUDA").unwrap().contains("'CUDA'"));
+        assert!(taken_name_defect("HOST").is_some());
+        assert_eq!(taken_name_defect("HOST_MEMORY"), None);
+        assert_eq!(taken_name_defect("MYACCEL"), None);
+    }
 }

@@ -23,7 +23,7 @@ Exit status: 0 every plugin has a device, 1 a step failed, 2 TensorFlow cannot b
 #[derive(clap::Args)]
 #[command(after_help = NOTES)]
 pub struct Args {
-    /// The Python in which TensorFlow is installed
+    /// The Python in which TensorFlow is installed, or the folder of its environment
     #[arg(default_value = "python3")]
     python: PathBuf,
     /// Time limit of each TensorFlow process in seconds

@@ -35,6 +35,17 @@ pub struct Survey {
     pub is_searched: bool,
     /// The folders `tensorflow-plugins` in them.
     pub plugins: Vec<PluginFolder>,
+    /// What `TF_PLUGGABLE_DEVICE_LIBRARY_PATH` names, which TensorFlow loads too.
+    pub named: Option<PluginFolder>,
+    /// Folders with libraries that look like one for plugins, and that TensorFlow does not read.
+    pub similar: Vec<String>,
+}
+
+impl Survey {
+    /// Returns the folders in site-packages, and what the variable names.
+    pub fn folders(&self) -> impl Iterator<Item = &PluginFolder> {
+        self.plugins.iter().chain(&self.named)
+    }
 }
 
 /// A folder of plugins.
@@ -88,6 +99,8 @@ pub enum SessionStage {
     Kernels,
     /// The plugin's settings are read.
     Settings,
+    /// With several types of devices, a graph is optimized.
+    Optimize,
     /// All of it is done.
     Done,
 }

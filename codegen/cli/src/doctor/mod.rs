@@ -22,10 +22,15 @@ pub use step::{DoctorReport, Step, StepKind, StepVerdict};
 
 use answer::{Mode, SessionResult, SessionStage, Survey};
 use miette::Diagnostic;
+use sp_system::input::{self, MAX_LIBRARY_BYTES};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 use thiserror::Error;
+
+/// The variable that names plugins beside those in site-packages.
+const VARIABLE: &str = "TF_PLUGGABLE_DEVICE_LIBRARY_PATH";
 
 /// Devices or kernels by device type.
 type ByType = BTreeMap<String, u64>;
@@ -69,6 +74,8 @@ pub fn diagnose(
     limit: Duration,
     progress: impl Fn(&str),
 ) -> Result<DoctorReport, DoctorError> {
+    let found = program(python);
+    let python: &Path = &found;
     progress("looking for TensorFlow and plugins");
     let survey = answer::survey(python, limit)?;
     let mut report = DoctorReport::new(&python.display().to_string());
@@ -81,7 +88,11 @@ pub fn diagnose(
     };
     let baseline = run(Mode::Without, "import tensorflow without plugins")?;
     report.add(session::imported(&survey, &baseline));
+    if session::is_too_old(&baseline) {
+        return Ok(report);
+    }
     let plugins = plugins(&survey, &mut report);
+    let mut working = Vec::new();
     let imports = baseline.counts.stage == SessionStage::Done;
     let mut expected = BTreeSet::new();
     for path in &plugins {
@@ -89,19 +100,24 @@ pub fn diagnose(
             true => Some(run(Mode::Alone(path), &format!("loading {path}"))?),
             false => None,
         };
-        expected.extend(diagnose_plugin(
-            path,
-            &survey,
-            &baseline,
-            loaded,
-            &mut report,
-        ));
+        let types = diagnose_plugin(path, &survey, &baseline, loaded, &mut report);
+        working.extend((!types.is_empty()).then(|| path.clone()));
+        expected.extend(types);
     }
     if imports && !plugins.is_empty() {
         let together = run(Mode::Together, "import tensorflow with all plugins")?;
-        report.add(session::together(&together, &expected));
+        report.add(session::together(&together, &expected, &working));
     }
     Ok(report)
+}
+
+/// Returns the Python of an environment, if the path is that of its folder.
+fn program(python: &Path) -> Cow<'_, Path> {
+    let programs = ["bin/python", "bin/python3"].map(|it| python.join(it));
+    match programs.into_iter().find(|it| it.is_file()) {
+        Some(program) if python.is_dir() => Cow::Owned(program),
+        _ => Cow::Borrowed(python),
+    }
 }
 
 /// Adds the step that fails if there is no TensorFlow. Returns true if there is one.
@@ -121,12 +137,46 @@ fn found_tensorflow(survey: &Survey, report: &mut DoctorReport) -> bool {
 /// Adds the step of the plugins folders. Returns the files that TensorFlow loads from them.
 fn plugins(survey: &Survey, report: &mut DoctorReport) -> Vec<String> {
     report.add(folder_step(survey));
-    let entries = || survey.plugins.iter().flat_map(|folder| &folder.files);
+    if !survey.similar.is_empty() {
+        let detail = format!("TensorFlow does not read {}", survey.similar.join(", "));
+        let advice = "move the libraries to the folder `tensorflow-plugins` in site-packages";
+        report.add(Step::unknown(StepKind::Folder, &detail, advice));
+    }
+    for [first, second] in copies(survey) {
+        let detail = format!("{second} is the same plugin as {first}: TensorFlow loads both");
+        report.add(Step::failed(
+            StepKind::Folder,
+            &detail,
+            "remove one of them",
+        ));
+    }
+    let entries = || survey.folders().flat_map(|folder| &folder.files);
     for other in entries().filter(|entry| !entry.is_library && !entry.path.ends_with(".py")) {
         report.add(file::not_loaded(&other.path));
     }
-    let libraries = entries().filter(|entry| entry.is_library && survey.is_searched);
+    let named = survey.named.iter().flat_map(|it| &it.files);
+    let installed = survey.plugins.iter().flat_map(|it| &it.files);
+    let installed = installed.filter(|_| survey.is_searched);
+    let libraries = installed.chain(named).filter(|it| it.is_library);
     libraries.map(|entry| entry.path.clone()).collect()
+}
+
+/// Returns the pairs of libraries that have the same content, or are one file under two names.
+fn copies(survey: &Survey) -> Vec<[String; 2]> {
+    let libraries = survey.folders().flat_map(|folder| &folder.files);
+    let libraries = libraries.filter(|it| it.is_library);
+    let mut first: BTreeMap<Vec<u8>, &str> = BTreeMap::new();
+    let mut copies = Vec::new();
+    for library in libraries {
+        let Ok(bytes) = input::read(Path::new(&library.path), MAX_LIBRARY_BYTES) else {
+            continue;
+        };
+        match first.get(&bytes) {
+            Some(known) => copies.push([(*known).to_owned(), library.path.clone()]),
+            None => drop(first.insert(bytes, &library.path)),
+        }
+    }
+    copies
 }
 
 fn folder_step(survey: &Survey) -> Step {
@@ -142,13 +192,15 @@ fn folder_step(survey: &Survey) -> Step {
             "TensorFlow loads plugins only if it is installed in one of them: install it with pip",
         );
     }
-    let paths: Vec<&str> = survey.plugins.iter().map(|it| it.folder.as_str()).collect();
-    let errors: Vec<&str> = survey
-        .plugins
+    let named = survey
+        .named
         .iter()
-        .filter_map(|it| it.error.as_deref())
-        .collect();
-    let count = survey.plugins.iter().flat_map(|it| &it.files);
+        .map(|it| format!("{VARIABLE}={}", it.folder));
+    let paths = survey.plugins.iter().map(|it| it.folder.clone());
+    let paths: Vec<String> = paths.chain(named).collect();
+    let errors = survey.folders().filter_map(|it| it.error.as_deref());
+    let errors: Vec<&str> = errors.collect();
+    let count = survey.folders().flat_map(|it| &it.files);
     let count = count.filter(|it| it.is_library).count();
     match (paths.is_empty(), errors.is_empty(), count) {
         (true, _, _) => {

@@ -2,6 +2,7 @@
 
 use super::answer::{SessionResult, SessionStage, Survey};
 use super::{ByType, Step, StepKind, settings};
+use sp_ir::Release;
 use std::collections::BTreeSet;
 
 /// A part of the dynamic loader's error message, and the advice for it.
@@ -57,6 +58,11 @@ pub fn imported(survey: &Survey, session: &SessionResult) -> Step {
     .iter()
     .find_map(|stage| session.failure(*stage));
     match (&session.counts.release, failure) {
+        (Some(release), None) if is_too_old(session) => Step::failed(
+            kind,
+            &format!("TensorFlow {release} in {folder} loads no plugins"),
+            "use TensorFlow 2.5 or later",
+        ),
         (Some(release), None) if reached == SessionStage::Done => Step::ok(
             kind,
             &format!("{release} in {folder}, Python {}", survey.python),
@@ -71,6 +77,13 @@ pub fn imported(survey: &Survey, session: &SessionResult) -> Step {
             )
         }
     }
+}
+
+/// Returns true for a release before the first one that loads plugins.
+pub fn is_too_old(session: &SessionResult) -> bool {
+    let release = session.counts.release.as_ref();
+    let release: Option<Release> = release.and_then(|it| it.parse().ok());
+    release.is_some_and(|it| it.key() < Release::FIRST_SUPPORTED)
 }
 
 /// Returns the counts by type that are in `with` and not in `without`.
@@ -191,9 +204,13 @@ fn kernels(session: &SessionResult, devices: &ByType) -> Step {
     }
 }
 
-/// Returns the step of `import tensorflow` with all plugins, which listed the `expected` types one by one.
-pub fn together(session: &SessionResult, expected: &BTreeSet<String>) -> Step {
+/// Returns the step of `import tensorflow` with all plugins, which listed the `expected` types one by one. `working` are the
+/// plugins that have devices alone.
+pub fn together(session: &SessionResult, expected: &BTreeSet<String>, working: &[String]) -> Step {
     let kind = StepKind::Import;
+    if working.len() > 1 && has_ended(session) {
+        return conflict(session, working);
+    }
     for stage in [
         SessionStage::Start,
         SessionStage::Import,
@@ -226,6 +243,32 @@ pub fn together(session: &SessionResult, expected: &BTreeSet<String>) -> Step {
             "the plugin lists it alone: remove the other plugins one by one",
         ),
     }
+}
+
+/// Returns true if the process has ended with a message of TensorFlow or a signal, and not with an exception of Python.
+fn has_ended(session: &SessionResult) -> bool {
+    session.counts.stage != SessionStage::Done && session.counts.error.is_none()
+}
+
+/// Returns the step of plugins that work alone and end the process together.
+fn conflict(session: &SessionResult, working: &[String]) -> Step {
+    let reason = session.failure(session.counts.stage).unwrap_or_default();
+    let stage = match session.counts.stage {
+        SessionStage::Optimize => "the first graph of a process with all devices",
+        _ => "`import tensorflow` with all plugins",
+    };
+    let detail = format!(
+        "{} work alone, and {stage} ends: {reason}",
+        working.join(" and ")
+    );
+    let advice = match session.counts.stage {
+        SessionStage::Optimize => {
+            "their graph optimizers switch different passes of TensorFlow on or off (`PASSES`): load one of them, or call \
+             tf.config.optimizer.set_experimental_options({\"use_plugin_optimizers\": False})"
+        }
+        _ => "two plugins need different device types and platform names: load one of them",
+    };
+    Step::failed(StepKind::Import, &detail, advice)
 }
 
 fn not_reached(kind: StepKind) -> Step {

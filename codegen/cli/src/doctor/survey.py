@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import platform
+import re
 import site
 import sys
 import sysconfig
@@ -62,6 +63,42 @@ def entries(folder):
     return {"folder": folder, "files": files, "error": None}
 
 
+VARIABLE = "TF_PLUGGABLE_DEVICE_LIBRARY_PATH"
+
+
+def named():
+    """The plugins that the variable names, or None. TensorFlow loads a file of any name, and the libraries of a folder."""
+    path = os.environ.get(VARIABLE)
+    if not path:
+        return None
+    if os.path.isdir(path):
+        return entries(path)
+    error = None if os.path.exists(path) else "%s names %s, which does not exist" % (VARIABLE, path)
+    return {"folder": path, "files": [] if error else [{"path": path, "is_library": True}], "error": error}
+
+
+def similar(folders, package):
+    """The folders beside TensorFlow, or in it, that look like one for plugins, and that TensorFlow does not read."""
+    patterns = [(folder, r"tensorflow(_|-)?plugins?") for folder in folders]
+    patterns += [(package, r"(tensorflow(_|-)?)?plugins?")] if package else []
+    found = set()
+    for folder, pattern in patterns:
+        for name in readable_names(folder):
+            is_read = name == "tensorflow-plugins" and folder != package
+            path = os.path.join(folder, name)
+            if re.fullmatch(pattern, name) and not is_read and any(map(is_library, readable_names(path))):
+                found.add(path)
+    return sorted(found)
+
+
+def readable_names(folder):
+    """The names in a folder; none if it cannot be listed."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
 def main():
     package, folders = tensorflow(), site_folders()
     plugins = [os.path.join(folder, "tensorflow-plugins") for folder in folders]
@@ -74,6 +111,8 @@ def main():
         "searched": folders,
         "is_searched": bool(package) and any(package.startswith(folder) for folder in folders),
         "plugins": [entries(folder) for folder in sorted(distinct.values())],
+        "named": named(),
+        "similar": similar(folders, package),
     }
     with open(sys.argv[1], "w") as file:
         json.dump(answer, file)

@@ -173,7 +173,7 @@ fn ended_process_is_quoted_from_load_on() {
 #[test]
 fn all_plugins_together_list_same_devices() {
     let expected = BTreeSet::from(["ACCEL".to_owned()]);
-    let step = |session: &SessionResult| session::together(session, &expected);
+    let step = |session: &SessionResult| session::together(session, &expected, &[]);
     assert_eq!(
         step(&session(SessionStage::Done, &[("ACCEL", 1)])).verdict,
         Passed
@@ -182,6 +182,90 @@ fn all_plugins_together_list_same_devices() {
     assert_eq!(missing.verdict, Failed);
     assert!(missing.detail.contains("not ACCEL"));
     assert_eq!(step(&session(SessionStage::Import, &[])).verdict, Failed);
+}
+
+#[test]
+fn plugins_that_end_the_process_together_are_both_named() {
+    let working = ["/a/liba.so", "/b/libb.so"].map(str::to_owned);
+    let step = |stage| {
+        let mut ended = session(stage, &[("CPU", 1), ("A", 1), ("B", 1)]);
+        ended.end = End::Signal(6);
+        session::together(&ended, &BTreeSet::new(), &working)
+    };
+    for (stage, words) in [
+        (SessionStage::Optimize, "use_plugin_optimizers"),
+        (
+            SessionStage::Import,
+            "different device types and platform names",
+        ),
+    ] {
+        let step = step(stage);
+        assert_eq!(step.verdict, Failed);
+        let names = "/a/liba.so and /b/libb.so work alone";
+        assert!(step.detail.starts_with(names), "{}", step.detail);
+        assert!(step.advice.contains(words), "{}", step.advice);
+    }
+}
+
+#[test]
+fn release_before_plugins_fails_the_step_of_tensorflow() {
+    let mut old = baseline();
+    old.counts.release = Some("2.4.4".into());
+    let step = session::imported(&Survey::default(), &old);
+    assert_eq!((step.verdict, session::is_too_old(&old)), (Failed, true));
+    assert!(step.advice.contains("2.5 or later"));
+    assert!(!session::is_too_old(&baseline()));
+}
+
+#[test]
+fn copies_and_similar_folders_are_steps_of_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name).display().to_string();
+        std::fs::write(&path, text).unwrap();
+        answer::PluginFile {
+            path,
+            is_library: true,
+        }
+    };
+    let plugins = |files| answer::PluginFolder {
+        folder: folder.path().display().to_string(),
+        files,
+        error: None,
+    };
+    let survey = Survey {
+        is_searched: true,
+        plugins: vec![plugins(vec![file("a.so", "one"), file("b.so", "two")])],
+        named: Some(plugins(vec![file("c.so", "one")])),
+        similar: vec!["/site/tensorflow_plugins".into()],
+        ..Survey::default()
+    };
+    let mut report = DoctorReport::new("python3");
+    assert_eq!(super::plugins(&survey, &mut report).len(), 3);
+    let details: Vec<&str> = report.steps.iter().map(|it| it.detail.as_str()).collect();
+    assert!(
+        details[0].contains("TF_PLUGGABLE_DEVICE_LIBRARY_PATH="),
+        "{details:?}"
+    );
+    assert!(
+        details[1].contains("/site/tensorflow_plugins"),
+        "{details:?}"
+    );
+    assert!(
+        details[2].contains("c.so is the same plugin as "),
+        "{details:?}"
+    );
+    assert_eq!(details.len(), 3);
+}
+
+#[test]
+fn python_of_an_environment_is_found_by_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(program(folder.path()), folder.path());
+    std::fs::create_dir(folder.path().join("bin")).unwrap();
+    std::fs::write(folder.path().join("bin/python3"), "").unwrap();
+    assert_eq!(program(folder.path()), folder.path().join("bin/python3"));
+    assert_eq!(program(Path::new("python3")), Path::new("python3"));
 }
 
 #[test]

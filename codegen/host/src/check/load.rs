@@ -152,9 +152,12 @@ pub(super) fn struct_bounds(session: &CheckSession<'_>) -> CheckResult {
 
 pub(super) fn names(session: &CheckSession<'_>) -> CheckResult {
     let platform = registration(session)?.platform;
+    let name = platform.text("name");
+    let taken = name.and_then(|name| requirements::taken_name_defect(&name));
     let bad = ["name", "type"]
         .iter()
         .filter_map(|field| requirements::name_defect(&platform, field))
+        .chain(taken)
         .collect();
     let text = |field| platform.text(field).unwrap_or_default();
     pass_without_defects(
