@@ -35,7 +35,7 @@ pub struct Survey {
     pub is_searched: bool,
     /// The folders `tensorflow-plugins` in them.
     pub plugins: Vec<PluginFolder>,
-    /// What `TF_PLUGGABLE_DEVICE_LIBRARY_PATH` names, which TensorFlow loads too.
+    /// The library or folder of `TF_PLUGGABLE_DEVICE_LIBRARY_PATH`, which TensorFlow loads too.
     pub named: Option<PluginFolder>,
     /// Folders with libraries that look like one for plugins, and that TensorFlow does not read.
     pub similar: Vec<String>,

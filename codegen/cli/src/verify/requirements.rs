@@ -48,7 +48,7 @@ pub struct RequiredFunction {
     pub releases: Vec<String>,
     /// True if the file does not load without it; otherwise the plugin looks it up itself.
     pub imported: bool,
-    /// What the plugin loses without it, as it states: `loses kernels of Const`.
+    /// The loss without it that the plugin states: `loses kernels of Const`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<String>,
 }

@@ -41,7 +41,7 @@ pub struct PluginUsage {
     /// The runtime of sp-gen that the plugin has, such as `sp-plugin 0.1.0`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
-    /// What the plugin states in its section.
+    /// The statements of the plugin's section.
     #[serde(skip)]
     stated: StatedFacts,
     /// The functions that the plugin looks up, by API.

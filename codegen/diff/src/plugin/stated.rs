@@ -19,7 +19,7 @@ use sp_library::section::find_section;
 /// The name of the section.
 const SECTION: &str = "sp_optional";
 
-/// What a plugin states about itself.
+/// The statements of a plugin about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatedFacts {
     /// The runtime, such as `sp-plugin 0.1.0`; `None` if the plugin has no runtime of sp-gen.

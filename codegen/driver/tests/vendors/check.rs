@@ -9,7 +9,7 @@ use crate::c_asserts::c_asserts;
 use crate::compilers::{functions_by_gcc, has_libclang, options, preprocess, try_compile_c};
 use crate::headers::Vendor;
 
-/// What was found of a header.
+/// The result for a header.
 pub struct Found {
     /// The bindings.
     pub bindings: Bindings,

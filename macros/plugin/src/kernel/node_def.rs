@@ -1,8 +1,8 @@
 //! The attributes of a node that the C API returns in a serialized `NodeDef` only: shapes known in part, functions,
 //! and lists of them.
 //!
-//! Whether a host has the function is checked when a kernel is registered (`FromAttribute::check_available`), so that
-//! core's kernel runs in a release without it.
+//! Registration looks the function up (`FromAttribute::check_available`), so that core's kernel runs in a release
+//! without it.
 
 use std::ffi::{CStr, CString};
 

@@ -4,7 +4,7 @@
 //! running release's op lacks is left out: constraints, host arguments and types. A release that is not known has
 //! what the newest known one has.
 //!
-//! Whether two kernels overlap is decided here and, again, in sp-host, which shares no code with the SDK that it
+//! The overlap of two kernels is computed here and, again, in sp-host, which shares no code with the SDK that it
 //! tests. Both run the cases of `tests/kernel_overlap.txt`.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,8 +4,7 @@
 //! from its own folder. Headers in the folders of the user may be those of another library, such as the CUDA runtime of cuDNN, so their
 //! functions are not read. Of the others only types are read, for the declarations that use them.
 //!
-//! What the IR cannot describe is in `Declarations::undescribed` with its reason and size, since bindings must name
-//! it.
+//! `Declarations::undescribed` has the declarations that the IR cannot describe, with reason and size: bindings name them.
 
 mod constants;
 mod evaluate;
