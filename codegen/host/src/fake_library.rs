@@ -25,8 +25,8 @@ const FRAMEWORK: &str = "libtensorflow_framework.so.2";
 const PYWRAP: &str = "_pywrap_tensorflow_internal.so";
 const CC: &str = "libtensorflow_cc.so.2";
 const VERSION: &str = "TF_Version";
-/// Tells sp-plugin that each host of a process has platforms of its own, where TensorFlow ends the process if two have one
-/// name. Nobody calls it.
+/// A symbol from which sp-plugin knows that each host of a process has platforms of its own. TensorFlow ends the process if
+/// two have one name. The symbol is never called.
 const SEVERAL_REGISTRIES: &str = "sp_host_has_several_registries";
 /// Returns a struct of C++ functions by value.
 const RENDEZVOUS: &str = "TF_GetRendezvous";
@@ -460,7 +460,8 @@ mod tests {
         let apis = [api(vec![], Type::Void)];
         let exports = [(VERSION.to_owned(), [CC.to_owned()].into())].into();
         let libraries = libraries(EmulatedRelease::new(&apis).with_exports(&exports));
-        assert_eq!(libraries[CC], [VERSION.to_owned()].into());
-        assert!(libraries[FRAMEWORK].is_empty());
+        let mark = SEVERAL_REGISTRIES.to_owned();
+        assert_eq!(libraries[CC], [VERSION.to_owned(), mark.clone()].into());
+        assert_eq!(libraries[FRAMEWORK], [mark].into());
     }
 }
