@@ -6,7 +6,9 @@ use sp_ir::{Item, Items, Type};
 use sp_parse::clang::driver::{DriverConstant, DriverValue};
 
 use crate::error::DriverError;
-use crate::model::MAX_NAMES;
+
+/// Most names that are followed to a type. Typedefs of themselves have none.
+pub const MAX_NAMES: usize = 32;
 
 /// `--driver-status TYPE[=SUCCESS]`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use sp_ir::{Item, Items, Loc, Type};
 use sp_parse::clang::driver::{DriverConstant, DriverValue};
 
 use super::LeftOut;
+use crate::status::MAX_NAMES;
 
 /// A constant that is bound.
 #[derive(Debug, Clone)]
@@ -60,9 +61,6 @@ pub enum ConstantValue {
         value: i128,
     },
 }
-
-/// Most names that are followed to a type. Typedefs of themselves have none.
-pub const MAX_NAMES: usize = 32;
 
 /// Returns the types that the constants have, by name.
 pub fn used_types(constants: &[DriverConstant]) -> impl Iterator<Item = String> {

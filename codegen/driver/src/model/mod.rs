@@ -6,6 +6,7 @@ mod functions;
 mod layout;
 mod reachable;
 mod signature;
+mod value_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +16,9 @@ use sp_parse::clang::{Undescribed, UndescribedReason};
 
 use crate::error::DriverError;
 use crate::header::DriverHeader;
-use crate::names;
-use crate::status::{self, Status, StatusOption};
+use crate::status::{self, MAX_NAMES, Status, StatusOption};
 pub use bit_fields::Accessor;
-pub use constants::{ConstantValue, MAX_NAMES, NamedConstant};
+pub use constants::{ConstantValue, NamedConstant};
 pub use functions::Function;
 pub use layout::{Fields, Shape};
 
@@ -124,7 +124,7 @@ impl Model {
             status,
         };
         model.add_left_out(without_value);
-        names::name_values(&mut model);
+        value_names::name_values(&mut model);
         Ok(model)
     }
 

@@ -5,8 +5,7 @@ use quote::quote;
 use sp_emit::printing::print_type;
 use sp_ir::{Item, Type};
 
-use super::InScope;
-use super::types::doc;
+use super::{InScope, doc};
 use crate::model::{ConstantValue, Model, NamedConstant};
 use crate::names;
 

@@ -5,8 +5,7 @@ use quote::quote;
 use sp_emit::printing::{print_param_type, print_type, safety};
 use sp_ir::{Param, Type};
 
-use super::InScope;
-use super::types::doc;
+use super::{InScope, doc};
 use crate::model::{Function, Model};
 use crate::names;
 

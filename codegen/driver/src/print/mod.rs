@@ -10,7 +10,7 @@ use askama::Template;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use sp_emit::printing::{Paths, format_items, print_type};
-use sp_ir::Item;
+use sp_ir::{Item, Loc};
 
 use crate::contract::SafeModel;
 use crate::error::DriverError;
@@ -123,6 +123,12 @@ fn without_folders(text: &str) -> String {
         false => word,
     });
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the doc of an item: its C declaration and its position.
+fn doc(declaration: &str, loc: &Loc) -> String {
+    let file = loc.file.rsplit('/').next().unwrap_or_default();
+    doc_text(&format!(" `{declaration}`, {file}:{}", loc.line))
 }
 
 /// Returns a text without the characters that end a line or a comment. Paths and types of a header may have any.

@@ -3,9 +3,9 @@
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 use sp_emit::printing::{print_function_type, print_type, safety};
-use sp_ir::{Enum, Field, Item, Layout, Loc, Type};
+use sp_ir::{Enum, Field, Item, Layout, Type};
 
-use super::{InScope, bit_fields, constants, doc_text};
+use super::{InScope, bit_fields, constants, doc};
 use crate::model::{Fields, Model, Shape};
 use crate::names;
 
@@ -28,12 +28,6 @@ pub fn print(model: &Model) -> TokenStream {
 
 fn no_doc(name: &str) -> String {
     format!(" `{name}`, whose fields are not bound.")
-}
-
-/// Returns the doc of an item: its C declaration and its position.
-pub fn doc(declaration: &str, loc: &Loc) -> String {
-    let file = loc.file.rsplit('/').next().unwrap_or_default();
-    doc_text(&format!(" `{declaration}`, {file}:{}", loc.line))
 }
 
 fn print_item(model: &Model, name: &str, item: &Item) -> TokenStream {

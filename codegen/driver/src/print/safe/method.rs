@@ -10,7 +10,7 @@ use crate::contract::{Answer, Role, SafeFunction, SafeModel};
 use crate::model::Model;
 use crate::names;
 use crate::print::InScope;
-use crate::print::types::doc;
+use crate::print::doc;
 
 /// The parts of a method.
 #[derive(Default)]
