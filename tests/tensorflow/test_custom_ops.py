@@ -1,6 +1,8 @@
 """Ops that a plugin defines: the scaffold's, through its Python package, and those of tests/examples/custom_ops.rs."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -30,6 +32,12 @@ def test_function_is_named_and_documented():
     function = myaccel.ops.fused_bias_relu
     assert function.__name__ == "fused_bias_relu"
     assert function.__doc__.startswith("Adds `bias` to the last dimension")
+
+
+def test_tensorflow_does_not_import_the_folder_of_the_package_as_python(scaffold):
+    # TensorFlow 2.21 imports `python.runfiles` if it exists, which in the plugin's folder would import the package too early.
+    program = "import tensorflow, sys; sys.exit('python' in sys.modules or 'myaccel' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], cwd=scaffold, timeout=300).returncode == 0
 
 
 def test_op_computes_eagerly_and_in_functions(on_device):
