@@ -1,5 +1,7 @@
 //! Tests that write whole plugins.
 
+mod formatted;
+
 use super::*;
 
 const ALL: Parts = Parts {
