@@ -24,6 +24,8 @@ ROOT = pathlib.Path(keras.__file__).parents[1]
 PROCESSES = int(os.environ.get("SP_PROCESSES", os.cpu_count() or 1))
 SECONDS = int(os.environ.get("SP_SECONDS", "300"))
 STARTS = 30  # processes for a file whose tests end them
+# Each takes longer than most others together, so the others run beside them.
+LONGEST = ("applications/applications_test.py", "ops/numpy_test.py")
 
 
 class Run:
@@ -97,7 +99,8 @@ def last_line(log):
 
 def run_all(tests, folder, results):
     """Runs all files, and writes the outcomes after each."""
-    waiting, running = [Run(file, chosen, folder) for file, chosen in tests.items()], {}
+    files = sorted(tests, key=lambda file: not file.endswith(LONGEST))
+    waiting, running = [Run(file, tests[file], folder) for file in files], {}
     finished = {}
     gc.freeze()  # the children do not visit the objects of TensorFlow
     while waiting or running:
