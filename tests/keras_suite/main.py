@@ -61,6 +61,7 @@ def parse(arguments):
     parser = argparse.ArgumentParser(prog="tests/keras", description=__doc__)
     parser.add_argument("python", metavar="PYTHON")
     parser.add_argument("--only", metavar="PATTERN", default="")
+    parser.add_argument("--without", metavar="PATTERN", action="append", default=[])
     parser.add_argument("--part", choices=["fast"])
     options = parser.parse_args(arguments)
     options.python = os.path.abspath(options.python)
@@ -74,7 +75,8 @@ def short(file):
 def is_chosen(file, options):
     name = short(file)
     is_in_part = options.part is None or name in FAST
-    return is_in_part and options.only in name and not name.startswith(tuple(LEFT_OUT))
+    is_wanted = options.only in name and not any(pattern in name for pattern in options.without)
+    return is_in_part and is_wanted and not name.startswith(tuple(LEFT_OUT))
 
 
 def read_facts(python):
