@@ -49,6 +49,9 @@ const UPDATES: &CStr = text!("updates.py");
 /// Places ops on the CPU that core would place on a device of type GPU.
 const PLACEMENT: &CStr = text!("placement.py");
 
+/// Copies tensors to the CPU for libraries that read them through DLPack.
+const DLPACK: &CStr = text!("dlpack.py");
+
 /// Runs the texts that apply to the plugin in this process.
 pub(crate) fn install(info: &PluginInfo) {
     let jit_compile = JitCompile::in_force(info);
@@ -86,6 +89,7 @@ pub(crate) fn install(info: &PluginInfo) {
     );
     run("python_updates", has_updates, UPDATES);
     run("python_placement", info.device_type == c"GPU", PLACEMENT);
+    run("python_dlpack", true, DLPACK);
 }
 
 /// Returns the ops of variables that the optimizer replaces in this host, separated by spaces.
