@@ -1,9 +1,10 @@
 //! Texts in Python, in a process that loads an interpreter as a program that embeds Python does.
 
-use std::ffi::{CStr, CString, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::process::Command;
+use std::ptr;
 
-use sp_runtime::python::{PythonError, Text};
+use sp_runtime::python::{PythonError, Text, calling_module};
 
 /// Runs a text with the global `NAME`.
 fn run(source: &CStr) -> Result<String, PythonError> {
@@ -47,6 +48,28 @@ fn start_interpreter() -> bool {
     true
 }
 
+/// Returns what [`calling_module`] returns to a function of Python in a module of that name.
+fn calling_module_of(module: &CStr) -> String {
+    extern "C" fn write_to(target: *mut c_char) {
+        let name = calling_module().unwrap_or_default();
+        assert!(name.len() < 99);
+        // SAFETY: the text below passes a buffer of 99 zeros.
+        unsafe { ptr::copy_nonoverlapping(name.as_ptr().cast(), target, name.len()) }
+    }
+    let address = CString::new((write_to as *const () as usize).to_string()).unwrap();
+    let text = Text {
+        source: c"import ctypes
+buffer = ctypes.create_string_buffer(100)
+# A function that keeps the lock.
+ctypes.PYFUNCTYPE(None, ctypes.c_char_p)(int(ADDRESS))(buffer)
+outcome = buffer.value.decode()",
+        file_name: c"<test>",
+        constants: &[(c"ADDRESS", &address), (c"__name__", module)],
+    };
+    // SAFETY: the text writes to its own buffer. The thread holds no lock.
+    unsafe { text.run() }.unwrap()
+}
+
 // One test: an interpreter exists once in a process.
 #[test]
 fn text_returns_outcome_and_leaves_no_exception_or_object() {
@@ -68,6 +91,12 @@ fn text_returns_outcome_and_leaves_no_exception_or_object() {
     assert_eq!(run(is_separate), Ok("False".into()));
     let pending = c"import sys; outcome = str(sys.exc_info()[0])";
     assert_eq!(run(pending), Ok("None".into()));
+
+    // No function of Python runs.
+    assert_eq!(calling_module(), None);
+    assert_eq!(calling_module_of(c"caller"), "caller");
+    let in_other_thread = std::thread::spawn(calling_module).join().unwrap();
+    assert_eq!(in_other_thread, None);
 
     let objects = || {
         let text = run(c"import gc; gc.collect(); outcome = str(len(gc.get_objects()))");

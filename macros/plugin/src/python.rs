@@ -24,14 +24,10 @@ use crate::plugin_info::PluginInfo;
 use crate::settings;
 
 macro_rules! text {
-    ($name:literal) => {
+    ($($name:literal),*) => {
         // The compiler rejects a text with a NUL.
         const {
-            let text = concat!(
-                include_str!(concat!("python/", $name)),
-                include_str!("python/install.py"),
-                "\0"
-            );
+            let text = concat!($(include_str!(concat!("python/", $name)),)* "\0");
             match CStr::from_bytes_with_nul(text.as_bytes()) {
                 Ok(text) => text,
                 Err(_) => panic!("a text contains a NUL"),
@@ -41,16 +37,24 @@ macro_rules! text {
 }
 
 /// Lets functions run that ask for XLA, and optimizes small functions with ops of variables.
-const FUNCTIONS: &CStr = text!("functions.py");
+const FUNCTIONS: &CStr = text!("functions.py", "install.py");
 
 /// Replaces ops of variables.
-const UPDATES: &CStr = text!("updates.py");
+const UPDATES: &CStr = text!("updates.py", "install.py");
 
 /// Places ops on the CPU that core would place on a device of type GPU.
-const PLACEMENT: &CStr = text!("placement.py");
+const PLACEMENT: &CStr = text!("placement.py", "install.py");
 
 /// Copies tensors to the CPU for libraries that read them through DLPack.
-const DLPACK: &CStr = text!("dlpack.py");
+const DLPACK: &CStr = text!("dlpack.py", "install.py");
+
+/// The modules that call TensorFlow's converter to LiteRT (TensorFlow Lite): to 2.17, from 2.18 on, and the one that runs as a program
+/// of its own.
+const CONVERTERS: [&str; 3] = [
+    "tensorflow.lite.python.wrap_toco",
+    "tensorflow.compiler.mlir.lite.python.wrap_converter",
+    "tensorflow.lite.toco.python.toco_from_protos",
+];
 
 /// Runs the texts that apply to the plugin in this process.
 pub(crate) fn install(info: &PluginInfo) {
@@ -90,6 +94,16 @@ pub(crate) fn install(info: &PluginInfo) {
     run("python_updates", has_updates, UPDATES);
     run("python_placement", info.device_type == c"GPU", PLACEMENT);
     run("python_dlpack", true, DLPACK);
+}
+
+/// Returns true if TensorFlow's converter to LiteRT has called in this thread.
+///
+/// The converter creates a session and reads the memory of its variables from the host, on any device but one of type `GPU`, of which
+/// its session has none. On a device whose memory the host cannot access this ends the process, in 2.12 to the nightly. So a plugin
+/// tells it that there is no device. Python creates other sessions in other modules.
+pub(crate) fn is_converting() -> bool {
+    let module = sp_runtime::python::calling_module();
+    module.is_some_and(|it| CONVERTERS.contains(&it.as_str()))
 }
 
 /// Returns the ops of variables that the optimizer replaces in this host, separated by spaces.

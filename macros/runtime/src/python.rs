@@ -1,5 +1,6 @@
 //! The Python interpreter of this process, if there is one. A plugin does not link to Python: the functions are looked up, and
-//! all of them belong to Python's stable ABI.
+//! all of them belong to Python's stable ABI, or, as `PyGILState_Check`, are
+//! in each release since 3.4.
 //!
 //! `PyRun_SimpleString` would leave the names of a text in the user's `__main__`, and print tracebacks.
 
@@ -96,6 +97,28 @@ impl Text<'_> {
     }
 }
 
+/// Returns the name of the module whose function Python runs in this thread, or `None` if the thread does not hold the lock of an
+/// interpreter. No code in Python runs, so no other thread gets the lock.
+pub fn calling_module() -> Option<String> {
+    let python = Functions::find()?;
+    // SAFETY: the functions have no obligations.
+    let has_lock = unsafe { (python.is_initialized)() != 0 && (python.has_lock)() == 1 };
+    if !has_lock {
+        return None;
+    }
+    let lock = Lock::new(&python);
+    // SAFETY: the thread holds the lock. The result is borrowed from the running function, or null without one.
+    let globals = NonNull::new(unsafe { (python.globals)() })?;
+    // SAFETY: as above; the dictionary is live.
+    let name = NonNull::new(unsafe { (python.dict_get)(globals.as_ptr(), c"__name__".as_ptr()) })?;
+    let text = lock.text_of(name);
+    if text.is_none() {
+        // SAFETY: the thread holds the lock.
+        unsafe { (python.clear_error)() }
+    }
+    text
+}
+
 /// An object of Python.
 type Object = *mut c_void;
 
@@ -129,6 +152,8 @@ functions! {
     is_initialized: c"Py_IsInitialized" = fn() -> c_int;
     ensure: c"PyGILState_Ensure" = fn() -> c_int;
     release: c"PyGILState_Release" = fn(c_int);
+    has_lock: c"PyGILState_Check" = fn() -> c_int;
+    globals: c"PyEval_GetGlobals" = fn() -> Object;
     compile: c"Py_CompileString" = fn(*const c_char, *const c_char, c_int) -> Object;
     evaluate: c"PyEval_EvalCode" = fn(Object, Object, Object) -> Object;
     builtins: c"PyEval_GetBuiltins" = fn() -> Object;
@@ -236,5 +261,6 @@ mod tests {
         // SAFETY: the text accesses no memory by its address, and the thread holds no lock.
         let outcome = unsafe { text.run() };
         assert_eq!(outcome, Err(PythonError::NoInterpreter));
+        assert_eq!(calling_module(), None);
     }
 }
