@@ -1,5 +1,4 @@
 """A trained model and a function with a variable, converted to TensorFlow Lite and run by its interpreter."""
-
 # releases: 2.21 and later
 
 import numpy as np
@@ -30,13 +29,9 @@ def run(content, x):
     return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 
 
-def converter(function, owner):
-    return tf.lite.TFLiteConverter.from_concrete_functions([function.get_concrete_function()], owner)
-
-
 scaled = Scaled()
-predict = tf.function(lambda x: model(x), input_signature=[tf.TensorSpec([1, 8], tf.float32)])
-of_model = converter(predict, model)
+of_model = tf.lite.TFLiteConverter.from_keras_model(model)
 of_model.optimizations = [tf.lite.Optimize.DEFAULT]
-converted = [it.convert() for it in (of_model, converter(scaled.__call__, scaled))]
+of_function = tf.lite.TFLiteConverter.from_concrete_functions([scaled.__call__.get_concrete_function()], scaled)
+converted = [it.convert() for it in (of_model, of_function)]
 report(losses=losses, model=run(converted[0], x[:1]), function=run(converted[1], x[:4]), predicted=model.predict(x, verbose=0), scaled=scaled(x[:4]))
