@@ -397,6 +397,7 @@ fn slot_field(item: &Struct, presence: Presence) -> Field {
         params: Vec::new(),
         ret: Type::Void,
         ret_transfer: None,
+        convention: None,
     }));
     if let Some(stated) = slot.presence.take() {
         slot.presence = Some(Stated {

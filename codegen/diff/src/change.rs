@@ -198,6 +198,10 @@ pub enum ChangeKind<'p> {
     VariantRevalued(OldNew<i64>),
     /// The integer type of an enumeration changed.
     EnumRetyped(OldNew<&'p Type>, Similarity),
+    /// The calling convention of a function changed.
+    ConventionChanged(CallChange<'p>),
+    /// A function is no longer exported, according to its declaration: it is hidden, or has no mark of an export.
+    ExportMarkRemoved(&'static str),
     /// A difference without a finding.
     Unreported(UnreportedReason),
 }

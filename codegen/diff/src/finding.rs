@@ -18,6 +18,8 @@ pub enum Verdict {
     Compatible,
     /// The plugin works, without kernels or parts that need absent functions.
     Reduced,
+    /// Not everything was compared, and what was compared does not break. Never the verdict of a whole diff.
+    Incomplete,
     /// Some plugins built for one side do not work on the other.
     Breaking,
 }

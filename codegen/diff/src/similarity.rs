@@ -39,6 +39,11 @@ impl SurfacePair<'_> {
         self.types(old, new, DEPTH)
     }
 
+    /// Compares the types of a parameter, which C adjusts: an array is passed as a pointer to its first element.
+    pub fn compare_parameters(&self, old: &Type, new: &Type) -> Similarity {
+        self.compare_types(&self.old.adjusted(old), &self.new.adjusted(new))
+    }
+
     /// Compares the definitions behind two types, without regard to their names.
     pub fn compare_definitions(&self, old: &Type, new: &Type) -> Similarity {
         match (self.old.resolve(old), self.new.resolve(new)) {
@@ -60,11 +65,14 @@ impl SurfacePair<'_> {
     }
 
     fn signatures(&self, old: &Signature, new: &Signature, depth: u8) -> Similarity {
-        if old.params.len() != new.params.len() {
+        if old.params.len() != new.params.len() || old.convention != new.convention {
             return Similarity::Signature;
         }
         let params = old.params.iter().zip(&new.params);
-        let params = params.map(|(old, new)| self.types(&old.ty, &new.ty, depth));
+        let params = params.map(|(old, new)| {
+            let (old, new) = (self.old.adjusted(&old.ty), self.new.adjusted(&new.ty));
+            self.types(&old, &new, depth)
+        });
         let worst = params.fold(self.types(&old.ret, &new.ret, depth), Ord::max);
         worst.min(Similarity::Signature)
     }

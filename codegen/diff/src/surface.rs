@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sp_ir::Api;
+pub use sp_ir::Visibility;
 
 /// The libraries that export a function, by the function's name.
 pub type SideExports = BTreeMap<String, BTreeSet<String>>;
@@ -17,6 +18,8 @@ pub struct Surface {
     /// The exports of the libraries, or `None` if they were not read. An empty set means that no library exports
     /// the function.
     pub exports: Option<SideExports>,
+    /// The visibility of the functions, as their declarations state it, or `None` if no headers were parsed.
+    pub visibility: Option<BTreeMap<String, Visibility>>,
     /// The only target that the side was read for, or `None` if the APIs contain the differences of other targets,
     /// as snapshots do.
     pub target: Option<String>,

@@ -2,6 +2,7 @@
 //! are in one map.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use sp_ir::{Api, Field, Item, Layout, Side, Signature, Struct, TargetDifference, Type, Value};
@@ -9,7 +10,7 @@ use sp_ir::{Api, Field, Item, Layout, Side, Signature, Struct, TargetDifference,
 mod memory;
 
 use super::name_map::NameMap;
-use super::surface::{SideExports, Surface};
+use super::surface::{SideExports, Surface, Visibility};
 use memory::{ByValueUses, MemoryOwners};
 
 /// The maximum depth for following names. Recursive types in C go through pointers, whose sizes are known.
@@ -35,6 +36,8 @@ pub struct SurfaceView<'a> {
     pub order: Vec<&'a str>,
     /// The exports of the libraries, if known.
     pub exports: Option<&'a SideExports>,
+    /// The visibility of the functions, if headers were parsed.
+    pub visibility: Option<&'a BTreeMap<String, Visibility>>,
     /// The side that allocates each struct.
     pub memory: Rc<MemoryOwners>,
     /// The by-value uses of structs and unions, which break if the type grows.
@@ -73,6 +76,7 @@ impl<'a> SurfaceView<'a> {
             items: NameMap::default(),
             order: Vec::new(),
             exports: surface.exports.as_ref(),
+            visibility: surface.visibility.as_ref(),
             memory: Rc::default(),
             by_value_uses: Rc::default(),
             callers: Rc::default(),
@@ -154,6 +158,17 @@ impl<'a> SurfaceView<'a> {
             }
         }
         ty
+    }
+
+    /// Returns the type of a parameter as C adjusts it: an array, also behind a typedef, is a pointer to its first element.
+    pub fn adjusted<'t>(&self, ty: &'t Type) -> Cow<'t, Type> {
+        match self.resolve(ty) {
+            Type::Array { elem, .. } => Cow::Owned(Type::Pointer {
+                pointee: elem.clone(),
+                mutable: true,
+            }),
+            _ => Cow::Borrowed(ty),
+        }
     }
 
     /// Returns the signature of a function pointer type or of a callback's name.

@@ -31,7 +31,8 @@ fn functions_that_cannot_be_bound_are_named_with_reason() {
         struct outer { struct flags inner[1]; };\n\
         void set_outer(struct outer outer);\n\
         void set_by_pointer(struct flags* flags);\n\
-        long double precise(void);\n";
+        long double precise(void);\n\
+        __attribute__((ms_abi)) void other_convention(int x);\n";
     let Some(bindings) = bound(header) else {
         return;
     };
@@ -52,11 +53,16 @@ fn functions_that_cannot_be_bound_are_named_with_reason() {
             "passes `outer` by value, whose fields are not bound",
         ),
         ("precise", "uses the type `long double ()`"),
+        (
+            "other_convention",
+            "uses the type `void (int) __attribute__((ms_abi))`",
+        ),
     ];
     let found = reasons(&bindings);
     assert_eq!(found[..8], expected[..8]);
     assert_eq!(found[8].0, "precise");
     assert!(found[8].1.contains("long double"), "{found:?}");
+    assert_eq!(found[9..], expected[9..]);
     for (name, reason) in expected.iter().take(8) {
         let head = bindings
             .text

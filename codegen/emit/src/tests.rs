@@ -86,6 +86,7 @@ fn slot(name: &str, params: Vec<Param>, ret: Type) -> Field {
             params,
             ret,
             ret_transfer: None,
+            convention: None,
         })),
         0,
     )
@@ -242,6 +243,7 @@ fn rejects_undeclared_name() {
         params: vec![param("it", pointer(named("TF_Lost"), true))],
         ret: Type::Void,
         ret_transfer: None,
+        convention: None,
     };
     let function = Function {
         doc: None,
@@ -282,6 +284,7 @@ fn functions_of_core_are_statics_and_entry_points_are_types() {
             params: vec![param("n", Type::Size)],
             ret: Type::Bool,
             ret_transfer: None,
+            convention: None,
         };
         let (exported_by, symbol) = (stated(side), symbol.to_owned());
         Item::Function(Function {

@@ -383,6 +383,7 @@ mod tests {
                 params,
                 ret,
                 ret_transfer: None,
+                convention: None,
             },
             exported_by: None,
             instead: None,

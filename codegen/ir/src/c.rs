@@ -23,7 +23,14 @@ pub fn declare(name: &str, signature: &Signature) -> String {
         true => "void".into(),
         false => params.join(", "),
     };
-    format!("{} {name}({params})", spell(&signature.ret))
+    let convention = attribute(signature);
+    format!("{convention}{} {name}({params})", spell(&signature.ret))
+}
+
+/// Returns the attribute of a calling convention other than C's, with a space behind it.
+pub(crate) fn attribute(signature: &Signature) -> String {
+    let convention = signature.convention.as_ref();
+    convention.map_or_else(String::new, |it| format!("__attribute__(({it})) "))
 }
 
 /// The same, with a line for each parameter where it gets long.
@@ -34,7 +41,7 @@ pub fn broken(name: &str, signature: &Signature) -> String {
         return whole;
     }
     let params: Vec<String> = signature.params.iter().map(parameter).collect();
-    let ret = spell(&signature.ret);
+    let ret = attribute(signature) + &spell(&signature.ret);
     format!("{ret} {name}(\n    {})", params.join(",\n    "))
 }
 
@@ -126,6 +133,7 @@ mod tests {
             params: vec![param],
             ret: Type::Void,
             ret_transfer: None,
+            convention: None,
         };
         assert_eq!(declare("say", &signature), "void say(const char* text)");
         let callback = Type::Function(Box::new(signature));

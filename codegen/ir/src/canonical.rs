@@ -24,7 +24,8 @@ impl Signature {
     pub fn canonical(&self) -> String {
         let params = self.params.iter().map(|it| it.ty.canonical());
         let params: Vec<_> = params.collect();
-        format!("{}({})", self.ret.canonical(), params.join(","))
+        let convention = crate::c::attribute(self);
+        format!("{convention}{}({})", self.ret.canonical(), params.join(","))
     }
 }
 
@@ -46,6 +47,7 @@ mod tests {
             params: vec![param(name), param(status)],
             ret: Type::Void,
             ret_transfer: None,
+            convention: None,
         };
         let slot = Type::Function(Box::new(signature));
         assert_eq!(slot.canonical(), "void(char const*,TF_Status*)");

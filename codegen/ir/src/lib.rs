@@ -37,7 +37,7 @@ pub use release::{Release, Stage};
 pub use release_set::{ReleaseRun, ReleaseSet};
 #[cfg(feature = "serde")]
 pub use snapshot::SnapshotError;
-pub use ty::{Param, Signature, Type};
+pub use ty::{Param, Signature, Type, Visibility};
 #[cfg(feature = "serde")]
 pub use validate::InvalidText;
 pub use visit::Visited;

@@ -213,6 +213,7 @@ mod tests {
             params: Vec::new(),
             ret: Type::Void,
             ret_transfer: None,
+            convention: None,
         }));
         let text = r#"{"function":{"params":[],"ret":"void"}}"#;
         assert_eq!(json(&run), text);

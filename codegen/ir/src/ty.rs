@@ -86,6 +86,17 @@ impl Type {
     }
 }
 
+/// The visibility of a function's symbol, as its declaration states it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visibility {
+    /// An attribute exports it, as `TF_CAPI_EXPORT` does.
+    Exported,
+    /// No attribute states it.
+    Unmarked,
+    /// An attribute or a pragma hides it.
+    Hidden,
+}
+
 /// The parameters and return type of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -100,6 +111,12 @@ pub struct Signature {
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub ret_transfer: Option<Stated<Transfer>>,
+    /// The calling convention as clang's attribute names it, such as `ms_abi`; `None` for that of C on the target.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
+    pub convention: Option<String>,
 }
 
 /// A parameter.

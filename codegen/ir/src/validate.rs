@@ -236,6 +236,10 @@ fn check_field(field: &Field) -> CheckResult {
 fn check_signature(signature: &Signature) -> CheckResult {
     check_stated(&signature.ret_transfer)?;
     check_type(&signature.ret)?;
+    signature
+        .convention
+        .iter()
+        .try_for_each(|it| check_identifier(it))?;
     signature.params.iter().try_for_each(check_param)
 }
 

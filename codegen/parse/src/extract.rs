@@ -17,11 +17,11 @@ mod unclaimed;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::thread;
 
-use sp_ir::{Api, Imports, Item, SCHEMA, Targets, Value};
+use sp_ir::{Api, Imports, Item, SCHEMA, Targets, Value, Visibility};
 
 use crate::clang::{Comments, Dialect, Library, ParseInput};
 use crate::contract::{self, ExcludedHeaders, Items, KnownNames, Notes};
@@ -55,6 +55,8 @@ pub struct Extracted {
     pub apis: Vec<Api>,
     /// The APIs that cannot be read.
     pub unreadable: Vec<UnreadableApi>,
+    /// The visibility of the functions.
+    pub visibility: BTreeMap<String, Visibility>,
     /// The headers of the C API that belong to no API in the notes and are not excluded.
     pub unassigned: Vec<String>,
 }
@@ -161,6 +163,7 @@ fn annotate_all(
     let extracted = Extracted {
         apis,
         unreadable,
+        visibility: declared.visibility,
         unassigned: Vec::new(),
     };
     Ok((extracted, added))

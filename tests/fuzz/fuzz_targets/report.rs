@@ -101,6 +101,7 @@ fn check_diff(sides: &[Vec<Api>; 2], labels: [String; 2]) {
     let suppressed = suppressed.collect();
     let plugin = None;
     check_reports(&DiffReport {
+        unread: Vec::new(),
         diff,
         suppressed,
         plugin,

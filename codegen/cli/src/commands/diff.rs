@@ -104,7 +104,7 @@ pub fn run(args: Args) -> Result {
         apis: &args.api,
     };
     let (mut old, mut new) = operand::read_both(&old, &new, reading)?;
-    let is_whole = separate_unread(&mut old, &mut new, &args.api)?;
+    let unread = separate_unread(&mut old, &mut new, &args.api)?;
     if old.is_parsed || new.is_parsed {
         old.surface.restrict(&args.api);
         new.surface.restrict(&args.api);
@@ -124,16 +124,22 @@ pub fn run(args: Args) -> Result {
         new: new.release,
     };
     judge(&mut report, hosts);
+    let outcome = outcome(report.diff.verdict, args.fail_on);
+    report.set_unread(unread);
     let (old, new) = (old.headers, new.headers);
     print(&report, &SideHeaders { old, new }, args.format)?;
-    Ok(match outcome(report.diff.verdict, args.fail_on) {
-        CommandOutcome::Done if !is_whole => CommandOutcome::Incomplete,
+    Ok(match outcome {
+        CommandOutcome::Done if !report.unread.is_empty() => CommandOutcome::Incomplete,
         outcome => outcome,
     })
 }
 
-/// Reports the APIs that cannot be read and removes them from both sides. Returns true if there are none.
-fn separate_unread(old: &mut LoadedSide, new: &mut LoadedSide, apis: &[String]) -> Result<bool> {
+/// Reports the APIs that cannot be read and removes them from both sides. Returns their names.
+fn separate_unread(
+    old: &mut LoadedSide,
+    new: &mut LoadedSide,
+    apis: &[String],
+) -> Result<Vec<String>> {
     let mut unread: Vec<UnreadableApi> = old.unread.drain(..).chain(new.unread.drain(..)).collect();
     unread.retain(|unread| apis.is_empty() || apis.contains(&unread.api));
     let names: BTreeSet<String> = unread.iter().map(|unread| unread.api.clone()).collect();
@@ -149,7 +155,7 @@ fn separate_unread(old: &mut LoadedSide, new: &mut LoadedSide, apis: &[String]) 
         let apis = &mut side.surface.apis;
         apis.retain(|api| !names.contains(&api.name));
     }
-    Ok(names.is_empty())
+    Ok(names.into_iter().collect())
 }
 
 fn outcome(verdict: Verdict, fail_on: FailOn) -> CommandOutcome {
@@ -223,6 +229,7 @@ fn select(
     DiffReport {
         diff,
         suppressed,
+        unread: Vec::new(),
         plugin,
     }
 }

@@ -109,6 +109,7 @@ mod tests {
                     params: Vec::new(),
                     ret: Type::Void,
                     ret_transfer: None,
+                    convention: None,
                 },
                 exported_by: None,
                 instead: None,

@@ -36,6 +36,7 @@ pub fn read(label: &str, release: Release, options: ReadOptions<'_>) -> Result<L
         exports: exports(&apis, release, options)?,
         apis,
         target: None,
+        visibility: None,
     };
     let headers = QuotedHeaders::locked(options.folders, release);
     Ok(LoadedSide::from_snapshots(surface, headers))

@@ -31,6 +31,7 @@ pub fn read_include_root(
         label: label.into(),
         exports: exports::read_package(include, options.target)?,
         target: Some(options.target.into()),
+        visibility: Some(extracted.visibility),
         apis: extracted.apis,
     };
     Ok(LoadedSide {
@@ -67,6 +68,7 @@ pub fn read_wheel(label: &str, path: &Path, options: ReadOptions<'_>) -> Result<
         apis: extracted.apis,
         exports: None,
         target: Some(options.target.into()),
+        visibility: Some(extracted.visibility),
     };
     Ok(LoadedSide {
         surface,

@@ -14,7 +14,7 @@ mod view;
 use serde::Serialize;
 
 use crate::operand::QuotedHeaders;
-use sp_diff::finding::{Diff, Finding, Impact};
+use sp_diff::finding::{Diff, Finding, Impact, Verdict};
 use sp_diff::plugin::PluginUsage;
 
 pub use html::html;
@@ -31,9 +31,22 @@ pub struct DiffReport {
     pub diff: Diff,
     /// The suppressed findings, with the reasons.
     pub suppressed: Vec<Suppressed>,
+    /// The APIs that could not be read, and are not compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
     /// The plugin whose use of the APIs restricts the report, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin: Option<PluginUsage>,
+}
+
+impl DiffReport {
+    /// Adds the APIs that could not be read. The verdict is then `incomplete`, unless what was compared breaks.
+    pub fn set_unread(&mut self, unread: Vec<String>) {
+        if !unread.is_empty() {
+            self.diff.verdict = self.diff.verdict.max(Verdict::Incomplete);
+        }
+        self.unread = unread;
+    }
 }
 
 /// A finding that an entry of sp-gen.toml suppresses.

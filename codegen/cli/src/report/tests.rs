@@ -17,6 +17,7 @@ fn report() -> DiffReport {
         finding,
     });
     DiffReport {
+        unread: Vec::new(),
         diff,
         suppressed: suppressed.collect(),
         plugin: None,
@@ -90,6 +91,7 @@ fn text_fits_width() {
 fn wide_text_shows_declarations_side_by_side() {
     let (diff, _) = sample::diff().partition(|finding| finding.rule == "function_retyped");
     let report = DiffReport {
+        unread: Vec::new(),
         diff,
         suppressed: Vec::new(),
         plugin: None,
@@ -130,6 +132,7 @@ fn text_merges_equal_findings() {
     }
     let diff = Diff::new("2.6", "2.7", "x86_64-unknown-linux-gnu", findings);
     let report = DiffReport {
+        unread: Vec::new(),
         diff,
         suppressed: Vec::new(),
         plugin: None,
@@ -173,6 +176,7 @@ fn report_without_findings_has_two_lines() {
     let (diff, _) = sample::diff().partition(|_| false);
     assert_eq!(diff.verdict, Verdict::Identical);
     let report = DiffReport {
+        unread: Vec::new(),
         diff,
         suppressed: Vec::new(),
         plugin: None,

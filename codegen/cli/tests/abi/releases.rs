@@ -36,6 +36,7 @@ fn surface(release: &str, apis: &[Api]) -> Surface {
             .cloned()
             .collect(),
         exports: None,
+        visibility: None,
         target: None,
     }
 }

@@ -1,5 +1,6 @@
 //! Every rule has a pair of headers in `tests/abi` that has a finding of the rule. `tests/abi/pairs.txt` lists all
-//! findings of all pairs. `SP_BLESS=1` writes it.
+//! findings of all pairs. Each attribute and adjustment of C's function types has a pair in `tests/abi/function_types`,
+//! with the findings in `tests/abi/function_types.txt`. `SP_BLESS=1` writes both files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +11,10 @@ use sp_diff::{Diff, RULES, Surface, Verdict, diff};
 use sp_parse::clang::Library;
 use sp_parse::contract::ExcludedHeaders;
 use sp_parse::contract::{KnownNames, Notes};
-use sp_parse::extract::{Extracted, Job, extract_all_targets_with};
+use sp_parse::extract::{Job, extract_all_targets_with};
+
+/// The folder of the pairs that are not named after a rule.
+const FUNCTION_TYPES: &str = "function_types";
 
 fn folder() -> PathBuf {
     root().join("tests/abi")
@@ -38,7 +42,7 @@ fn side(rule: &str, side: &str) -> Option<Surface> {
     fs::write(header_folder.join("pair.h"), text).unwrap();
     let notes = [Notes::parse("pair", &notes).unwrap()];
     let (excluded, known) = (ExcludedHeaders::default(), KnownNames::default());
-    let apis = extract_all_targets_with(&Job {
+    let extracted = extract_all_targets_with(&Job {
         notes: &notes,
         excluded: &excluded,
         known: &known,
@@ -46,12 +50,15 @@ fn side(rule: &str, side: &str) -> Option<Surface> {
         release: "2.21",
         only: &[],
     });
-    let apis = apis.and_then(Extracted::into_apis);
+    let extracted = extracted.unwrap_or_else(|error| panic!("{rule}/{side}.h: {error:?}"));
+    let visibility = Some(extracted.visibility.clone());
+    let apis = extracted.into_apis();
     let exports = fs::read_to_string(pair.join(format!("{side}.json"))).ok();
     Some(Surface {
         label: side.into(),
         apis: apis.unwrap_or_else(|error| panic!("{rule}/{side}.h: {error:?}")),
         exports: exports.map(|text| serde_json::from_str(&text).unwrap()),
+        visibility,
         target: None,
     })
 }
@@ -79,7 +86,9 @@ fn rules_are_sorted_and_each_has_a_pair() {
     let listed: Vec<&str> = RULES.iter().map(|rule| rule.id).collect();
     assert!(listed.is_sorted(), "{listed:?}");
     let listed: BTreeSet<String> = listed.into_iter().map(String::from).collect();
-    assert_eq!(listed, subfolders(&folder()));
+    let mut pairs = subfolders(&folder());
+    assert!(pairs.remove(FUNCTION_TYPES));
+    assert_eq!(listed, pairs);
     assert_eq!(listed.len(), RULES.len());
 }
 
@@ -117,9 +126,30 @@ fn findings_of_all_pairs_equal_golden_file() {
         }
         table += &rows(rule.id, &found);
     }
-    let golden = golden_file("tests/abi/pairs.txt", &table);
+    assert_equals_golden_file(&table, "tests/abi/pairs.txt");
+}
+
+#[test]
+fn attributes_and_adjustments_of_function_types_have_expected_verdicts() {
+    let mut table = String::new();
+    for name in subfolders(&folder().join(FUNCTION_TYPES)) {
+        let pair = format!("{FUNCTION_TYPES}/{name}");
+        let (Some(old), Some(new)) = (side(&pair, "old"), side(&pair, "new")) else {
+            return eprintln!("skipped: no libclang");
+        };
+        for side in [&old, &new] {
+            let same = diff(side, side, TARGET);
+            assert_eq!(same.verdict, Verdict::Identical, "{}", rows(&name, &same));
+        }
+        table += &rows(&name, &diff(&old, &new, TARGET));
+    }
+    assert_equals_golden_file(&table, "tests/abi/function_types.txt");
+}
+
+fn assert_equals_golden_file(table: &str, path: &str) {
+    let golden = golden_file(path, table);
     for (line, (found, expected)) in table.lines().zip(golden.lines()).enumerate() {
-        assert_eq!(found, expected, "line {} of tests/abi/pairs.txt", line + 1);
+        assert_eq!(found, expected, "line {} of {path}", line + 1);
     }
     assert_eq!(table, golden);
 }

@@ -112,6 +112,7 @@ fn read(operand: &str, folders: &DataFolders) -> Surface {
     });
     Surface {
         exports: None,
+        visibility: None,
         ..side
             .unwrap_or_else(|error| panic!("{operand}: {error}"))
             .surface

@@ -8,4 +8,5 @@ mod schema;
 mod suppressed;
 #[path = "../temporary_folder/mod.rs"]
 mod temporary_folder;
+mod unread;
 mod workflow;

@@ -6,6 +6,7 @@ use sp_ir::{Function, Item, Side};
 
 use crate::change::{Change, ChangeKind, Declaration, OldNew};
 use crate::pair::SurfacePair;
+use crate::surface::Visibility;
 
 /// Compares the exports if they are known for both sides.
 pub fn compare<'p>(pair: &'p SurfacePair<'p>, found: &mut Vec<Change<'p>>) {
@@ -37,6 +38,42 @@ pub fn compare<'p>(pair: &'p SurfacePair<'p>, found: &mut Vec<Change<'p>>) {
                 new: Some(Declaration::Item(name, &new_entry.item)),
             });
         }
+    }
+}
+
+/// Compares the marks of exports, if headers were parsed. Snapshots do not have them.
+pub fn compare_marks<'p>(pair: &'p SurfacePair<'p>, found: &mut Vec<Change<'p>>) {
+    let Some(new_marks) = pair.new.visibility else {
+        return;
+    };
+    for name in &pair.new.order {
+        let (new, old) = (&pair.new.items[name], pair.old.items.get(name));
+        let (Item::Function(function), Some(old)) = (&*new.item, old) else {
+            continue;
+        };
+        let old_mark = pair.old.visibility.and_then(|marks| marks.get(*name));
+        let mark = removed_mark(old_mark, new_marks.get(*name));
+        if let Some(mark) = mark.filter(|_| is_exported_by_core(function)) {
+            found.push(Change {
+                api: new.api,
+                item: (*name).to_string(),
+                kind: ChangeKind::ExportMarkRemoved(mark),
+                old: Some(Declaration::Item(name, &old.item)),
+                new: Some(Declaration::Item(name, &new.item)),
+            });
+        }
+    }
+}
+
+/// Returns the end of the message about a function whose new declaration does not export it.
+fn removed_mark(old: Option<&Visibility>, new: Option<&Visibility>) -> Option<&'static str> {
+    match (old, new?) {
+        (Some(Visibility::Hidden), _) => None,
+        (_, Visibility::Hidden) => Some("now has hidden visibility"),
+        (Some(Visibility::Exported), Visibility::Unmarked) => {
+            Some("is no longer marked as exported")
+        }
+        _ => None,
     }
 }
 

@@ -23,6 +23,7 @@ pub fn find<'p>(pair: &'p SurfacePair) -> Vec<Change<'p>> {
     let mut found = find_in_common_items(pair);
     items::compare_one_sided(pair, &mut found);
     exports::compare(pair, &mut found);
+    exports::compare_marks(pair, &mut found);
     found
 }
 

@@ -73,6 +73,15 @@ impl<'p> ComparedCall<'p> {
         )
     }
 
+    fn describe_convention(self) -> Option<String> {
+        let convention = |signature: &Signature| match &signature.convention {
+            Some(convention) => convention.clone(),
+            None => "C".to_owned(),
+        };
+        let OldNew { old, new } = self.signature.map(convention);
+        (old != new).then(|| format!("the calling convention changed from {old} to {new}"))
+    }
+
     fn describe_result(self) -> String {
         let types = self.signature.map(|signature| spell(&signature.ret));
         format!(
@@ -114,6 +123,9 @@ pub fn compare_function<'p>(
             ParamStep::Matched(index) => compare_param(changes, call, index),
         }
     }
+    if let Some(description) = call.describe_convention() {
+        changes.push_item(ChangeKind::ConventionChanged(call.change(description)));
+    }
     compare_result(changes, call);
 }
 
@@ -136,12 +148,16 @@ pub fn compare_callback<'p>(
         pair.compare_types(types.old, types.new)
             .is_binary_compatible()
     };
+    let is_compatible_param = |types: OldNew<&Type>| {
+        pair.compare_parameters(types.old, types.new)
+            .is_binary_compatible()
+    };
     let mut descriptions = Vec::new();
     let mut compatible = Vec::new();
     for step in call.steps() {
         match step {
             ParamStep::Matched(index)
-                if is_compatible(call.params(index).map(|param| &param.ty)) =>
+                if is_compatible_param(call.params(index).map(|param| &param.ty)) =>
             {
                 compatible.push(index)
             }
@@ -153,6 +169,7 @@ pub fn compare_callback<'p>(
     if !has_compatible_result {
         descriptions.push(call.describe_result());
     }
+    descriptions.extend(call.describe_convention());
     if !descriptions.is_empty() {
         let change = call.change(descriptions.join("; "));
         changes.push_item(ChangeKind::CallbackSignature(change));
@@ -169,7 +186,9 @@ pub fn compare_callback<'p>(
 fn compare_param<'p>(changes: &mut Changes<'_, 'p>, call: ComparedCall<'p>, index: OldNew<usize>) {
     let params = call.params(index);
     let retyped = || ChangeKind::ParameterRetyped(call.change(call.describe_retyped(index)));
-    if let Some(kind) = type_change(changes.pair, params.map(|param| &param.ty), retyped) {
+    let types = params.map(|param| &param.ty);
+    let similarity = changes.pair.compare_parameters(types.old, types.new);
+    if let Some(kind) = similar_type_change(similarity, types, retyped) {
         push_param(changes, params.new, index.new, kind);
     }
     let names = params.map(|param| param.name.as_str());
@@ -190,8 +209,18 @@ pub fn type_change<'p>(
     types: OldNew<&'p Type>,
     incompatible: impl FnOnce() -> ChangeKind<'p>,
 ) -> Option<ChangeKind<'p>> {
+    let similarity = pair.compare_types(types.old, types.new);
+    similar_type_change(similarity, types, incompatible)
+}
+
+/// Returns the kind of change between two types with this similarity.
+fn similar_type_change<'p>(
+    similarity: Similarity,
+    types: OldNew<&'p Type>,
+    incompatible: impl FnOnce() -> ChangeKind<'p>,
+) -> Option<ChangeKind<'p>> {
     let spelling = types.map(spell_without_names);
-    match pair.compare_types(types.old, types.new) {
+    match similarity {
         Similarity::Same if spelling.old == spelling.new => None,
         Similarity::Same => Some(ChangeKind::Unreported(UnreportedReason::Alias)),
         Similarity::Const => Some(ChangeKind::ConstnessChanged(types)),

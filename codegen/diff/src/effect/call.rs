@@ -19,12 +19,23 @@ pub fn changed_call(pair: &SurfacePair, case: PluginOnHost, call: &CallChange) -
         true => pair.compare_types(caller, callee),
         false => pair.compare_types(callee, caller),
     };
+    let compare_parameters = |caller: &Type, callee: &Type| match caller_is_old {
+        true => pair.compare_parameters(caller, callee),
+        false => pair.compare_parameters(callee, caller),
+    };
+    if caller.convention != callee.convention {
+        let why =
+            format!("{caller_name} passes arguments where {callee_name} does not look for them");
+        return uniform(Outcome::WrongArguments, why);
+    }
     let fits = caller.params.len() >= callee.params.len()
         && callee
             .params
             .iter()
             .zip(&caller.params)
-            .all(|(expected, passed)| compare(&passed.ty, &expected.ty).is_binary_compatible());
+            .all(|(expected, passed)| {
+                compare_parameters(&passed.ty, &expected.ty).is_binary_compatible()
+            });
     if !fits || is_reordered(caller, callee) {
         let why = format!(
             "{caller_name} passes {}, {callee_name} expects {}",

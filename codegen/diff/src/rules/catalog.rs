@@ -23,6 +23,8 @@ const QUALIFIERS: &str = "C11 6.7.3: type qualifiers";
 const SEMVER: &str = "semver.org 2.0.0, points 6 to 8; pjrt_c_api.h at PJRT_API_MAJOR";
 const STRUCT_SIZE: &str =
     "stream_executor.h, conventions at the top of the file: struct_size identifies the version";
+const VISIBILITY: &str =
+    "ELF gABI, symbol visibility: a hidden symbol is not visible to other libraries";
 const TYPES: &str = "C11 6.2.7: compatible types";
 
 catalog! {
@@ -57,6 +59,15 @@ catalog! {
     ///
     /// Choose the function by the running release. sp-abi has a struct for each layout version.
     CALLBACK_SIGNATURE_CHANGED = "callback_signature_changed", Breaking, Major, CALLING_CONVENTION;
+
+    /// The calling convention of a function changed.
+    ///
+    /// Caller and callee have arguments and results in other registers, and other registers survive the call. The symbol is
+    /// the same, so the loader does not find the difference.
+    ///
+    /// Call the function with the convention of the running release. That of a function pointer or callback is a part of
+    /// callback_signature_changed.
+    CALLING_CONVENTION_CHANGED = "calling_convention_changed", Breaking, Major, CALLING_CONVENTION;
 
     /// The contract that a comment states was changed or removed.
     ///
@@ -110,6 +121,14 @@ catalog! {
     /// If the width differs, members move and arguments are read with the wrong width. If only the signedness differs,
     /// negative values change.
     ENUM_RETYPED = "enum_retyped", Breaking, Major, ENUM_VALUES;
+
+    /// The declaration of a function no longer marks it as exported.
+    ///
+    /// It has hidden visibility, or lost the attribute or macro that exports it from a library that hides symbols. A plugin
+    /// with a strong reference to it does not load.
+    ///
+    /// If the exports of the new libraries are known and contain the function, the plugin still works.
+    EXPORT_MARK_REMOVED = "export_mark_removed", Breaking, Major, VISIBILITY;
 
     /// A function is now defined by the other side (core or the plugin).
     ///

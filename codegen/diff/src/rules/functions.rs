@@ -83,6 +83,18 @@ pub fn exporter_changed(pair: &SurfacePair, change: &Change, exporters: OldNew<S
     catalog::EXPORTER_CHANGED.finding(change, message, directions, remedy)
 }
 
+pub fn export_mark_removed(pair: &SurfacePair, change: &Change, mark: &str) -> Finding {
+    let message = format!("{} {mark}", change.item);
+    let symbol = function(change.new).map_or(change.item.as_str(), |function| &function.symbol);
+    let directions = effect::in_both_directions(pair, |case| {
+        effect::exported_symbol(case, symbol, !case.plugin_is_old)
+    });
+    let works = directions.old_on_new.outcome == Outcome::Works;
+    let remedy = alternative(change.new);
+    let finding = catalog::EXPORT_MARK_REMOVED.finding(change, message, directions, &remedy);
+    finding.reduce_if(works, Impact::SourceOnly)
+}
+
 pub fn symbol_renamed(pair: &SurfacePair, change: &Change, symbols: OldNew<&str>) -> Finding {
     let message = format!("the symbol changed from {} to {}", symbols.old, symbols.new);
     let directions = effect::in_both_directions(pair, |case| effect::renamed_symbol(case, symbols));

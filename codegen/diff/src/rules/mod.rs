@@ -148,6 +148,10 @@ pub fn judge(pair: &SurfacePair, change: &Change) -> Option<Finding> {
         K::ReturnRetyped(call) => {
             calls::function_changed(&catalog::RETURN_RETYPED, pair, change, call)
         }
+        K::ConventionChanged(call) => {
+            calls::function_changed(&catalog::CALLING_CONVENTION_CHANGED, pair, change, call)
+        }
+        K::ExportMarkRemoved(mark) => functions::export_mark_removed(pair, change, mark),
         K::ParameterRenamed(names) => calls::parameter_renamed(change, *names),
         K::CallbackSignature(call) => calls::callback_changed(pair, change, call),
         K::FieldInserted(layout) => layout::inserted(pair, change, layout),

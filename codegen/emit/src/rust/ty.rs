@@ -79,7 +79,11 @@ pub fn print_host_function_type(signature: &Signature, paths: &dyn Paths) -> Tok
     print_with_abi("C-unwind", signature, paths)
 }
 
-fn print_with_abi(abi: &str, signature: &Signature, paths: &dyn Paths) -> TokenStream {
+fn print_with_abi(c_abi: &str, signature: &Signature, paths: &dyn Paths) -> TokenStream {
+    let abi = match &signature.convention {
+        None => c_abi.to_owned(),
+        Some(convention) => c_abi.replacen('C', rust_abi(convention), 1),
+    };
     let params = signature.params.iter().map(|param| {
         let ty = print_param_type(param, paths);
         if param.name.is_empty() {
@@ -90,6 +94,15 @@ fn print_with_abi(abi: &str, signature: &Signature, paths: &dyn Paths) -> TokenS
     });
     let ret = print_return(&signature.ret, paths);
     quote!(unsafe extern #abi fn(#(#params),*) #ret)
+}
+
+/// Returns Rust's name of a calling convention. That of another one is no ABI of Rust, so the crate does not compile.
+fn rust_abi(convention: &str) -> &str {
+    match convention {
+        "ms_abi" => "win64",
+        "sysv_abi" => "sysv64",
+        other => other,
+    }
 }
 
 /// Prints a parameter's type. An array decays to a pointer, as in C.
@@ -181,10 +194,35 @@ mod tests {
             ],
             ret: Type::Void,
             ret_transfer: None,
+            convention: None,
         };
         assert_eq!(
             text(&Type::Function(Box::new(signature))),
             "Option < unsafe extern \"C\" fn (TF_Code , r#type : * mut usize) >"
         );
+    }
+    #[test]
+    fn calling_convention_is_that_of_the_declaration() {
+        let function = |convention: &str| Signature {
+            params: vec![],
+            ret: Type::Void,
+            ret_transfer: None,
+            convention: Some(convention.into()),
+        };
+        let print = |convention| {
+            let signature = function(convention);
+            [
+                print_function_type(&signature, &InScope).to_string(),
+                print_host_function_type(&signature, &InScope).to_string(),
+            ]
+        };
+        assert_eq!(
+            print("ms_abi"),
+            [
+                "unsafe extern \"win64\" fn ()",
+                "unsafe extern \"win64-unwind\" fn ()"
+            ]
+        );
+        assert_eq!(print("regcall")[0], "unsafe extern \"regcall\" fn ()");
     }
 }

@@ -10,6 +10,7 @@ fn api_with_function() -> Api {
         params: vec![param("n", Type::Size)],
         ret: pointer(Type::Void, true),
         ret_transfer: stated(Transfer::Full),
+        convention: None,
     };
     let function = Function {
         doc: Some("Creates it.".into()),

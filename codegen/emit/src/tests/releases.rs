@@ -149,6 +149,7 @@ fn removes_smallest_reference_from_feature_cycle() {
             params: vec![param("it", named(ty))],
             ret: Type::Void,
             ret_transfer: None,
+            convention: None,
         };
         Item::Function(Function {
             doc: None,
@@ -218,6 +219,7 @@ fn emit_with_older(old: Vec<Param>, new: Vec<Param>) -> String {
                 params,
                 ret: Type::Void,
                 ret_transfer: None,
+                convention: None,
             },
             exported_by: None,
             instead: None,

@@ -206,6 +206,7 @@ fn rejects_slot_of_named_callback_type() {
         params: vec![],
         ret: Type::Void,
         ret_transfer: None,
+        convention: None,
     };
     let callback = Callback {
         doc: None,
@@ -229,6 +230,7 @@ fn exception_may_leave_function_of_host_but_not_that_of_plugin() {
                 params: vec![],
                 ret: Type::Void,
                 ret_transfer: None,
+                convention: None,
             },
             loc: loc(),
         })

@@ -150,6 +150,7 @@ impl ReleasePair<'_, '_> {
     fn same_signature_within(&self, old: &Signature, new: &Signature, depth: u8) -> bool {
         let mut params = old.params.iter().zip(&new.params);
         old.params.len() == new.params.len()
+            && old.convention == new.convention
             && self.same_type_within(&old.ret, &new.ret, depth)
             && params.all(|(old, new)| self.same_type_within(&old.ty, &new.ty, depth))
     }

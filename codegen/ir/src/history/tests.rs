@@ -47,6 +47,7 @@ fn signature(params: &[Type]) -> Signature {
         params: params.collect(),
         ret: Type::Void,
         ret_transfer: None,
+        convention: None,
     }
 }
 

@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use clang_sys::*;
+use sp_ir::Visibility;
 
 use super::string::text;
 use super::translation_unit::TranslationUnit;
@@ -112,6 +113,27 @@ impl<'u> Cursor<'u> {
     pub fn spelling(self) -> String {
         // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
         text(unsafe { clang_getCursorSpelling(self.raw) })
+    }
+
+    /// Returns the visibility of a function's symbol.
+    pub fn visibility(self) -> Visibility {
+        const MARKS: [CXCursorKind; 3] = [
+            CXCursor_VisibilityAttr,
+            CXCursor_DLLExport,
+            CXCursor_DLLImport,
+        ];
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
+        if unsafe { clang_getCursorVisibility(self.raw) } == CXVisibility_Hidden {
+            return Visibility::Hidden;
+        }
+        let is_marked = self
+            .children()
+            .into_iter()
+            .any(|it| MARKS.contains(&it.kind()));
+        match is_marked {
+            true => Visibility::Exported,
+            false => Visibility::Unmarked,
+        }
     }
 
     /// Returns the children in source order.
@@ -360,6 +382,46 @@ impl<'u> Ty<'u> {
             // SAFETY: as above; the index is less than the count.
             .map(|index| self.with_raw(unsafe { clang_getArgType(self.raw, index) }))
             .collect()
+    }
+
+    /// Returns the calling convention of a function as its attribute names it, or `None` for that of C.
+    pub fn convention(self) -> Option<&'static str> {
+        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
+        match unsafe { clang_getFunctionTypeCallingConv(self.raw) } {
+            CXCallingConv_Default | CXCallingConv_C | CXCallingConv_Invalid => {
+                self.saved_registers()
+            }
+            CXCallingConv_X86StdCall => Some("stdcall"),
+            CXCallingConv_X86FastCall => Some("fastcall"),
+            CXCallingConv_X86ThisCall => Some("thiscall"),
+            CXCallingConv_X86Pascal => Some("pascal"),
+            CXCallingConv_AAPCS | CXCallingConv_AAPCS_VFP => Some("pcs"),
+            CXCallingConv_X86RegCall => Some("regcall"),
+            CXCallingConv_IntelOclBicc => Some("intel_ocl_bicc"),
+            CXCallingConv_X86_64Win64 => Some("ms_abi"),
+            CXCallingConv_X86_64SysV => Some("sysv_abi"),
+            CXCallingConv_X86VectorCall => Some("vectorcall"),
+            CXCallingConv_Swift | CXCallingConv_SwiftAsync => Some("swiftcall"),
+            CXCallingConv_PreserveMost => Some("preserve_most"),
+            CXCallingConv_PreserveAll => Some("preserve_all"),
+            CXCallingConv_AArch64VectorCall => Some("aarch64_vector_pcs"),
+            // A newer clang has more.
+            _ => Some("other_convention"),
+        }
+    }
+
+    /// Returns the attribute of a function type by which a call changes no register. libclang has it in the spelling only,
+    /// whose length is that of the parameters' types.
+    fn saved_registers(self) -> Option<&'static str> {
+        const ATTRIBUTE: &str = "no_caller_saved_registers";
+        let spelling = self.spelling();
+        // The attributes of the function, not of its parameters, follow the last parenthesis of the parameters.
+        let mut attributes = spelling.rsplit(" __attribute__((");
+        attributes
+            .by_ref()
+            .map_while(|it| it.strip_suffix("))"))
+            .any(|it| it == ATTRIBUTE)
+            .then_some(ATTRIBUTE)
     }
 
     /// Returns true for a function that takes `...`. The declaration `f()` of C takes no arguments.

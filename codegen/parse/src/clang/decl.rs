@@ -9,6 +9,7 @@ use clang_sys::*;
 use miette::Diagnostic;
 use sp_ir::{
     Alias, Callback, Enum, Field, Function, Handle, Item, Layout, Loc, Struct, Union, Variant,
+    Visibility,
 };
 use thiserror::Error;
 
@@ -79,6 +80,7 @@ pub fn collect(
         declared_elsewhere: RefCell::default(),
         hidden_structs: RefCell::default(),
         bit_fields: RefCell::default(),
+        visibility: RefCell::default(),
     };
     let mut items = BTreeMap::new();
     let mut functions = BTreeMap::new();
@@ -105,6 +107,7 @@ pub fn collect(
         functions,
         bit_fields: converter.bit_fields.into_inner(),
         hidden_structs,
+        visibility: converter.visibility.into_inner(),
         undescribed,
         ..Default::default()
     })
@@ -154,6 +157,8 @@ struct Converter<'a> {
     /// Structs without definition that only a typedef of a pointer refers to: `SP_Stream_st`.
     hidden_structs: RefCell<BTreeSet<String>>,
     bit_fields: RefCell<BTreeMap<String, Vec<BitField>>>,
+    /// The visibility of the functions, by the first declaration.
+    visibility: RefCell<BTreeMap<String, Visibility>>,
 }
 
 type Items = BTreeMap<String, Item>;
@@ -376,6 +381,10 @@ impl Converter<'_> {
         }
         let symbol = plain_symbol(cursor.symbol(), name);
         let inline = cursor.is_inline() || cursor.is_static();
+        let mut visibility = self.visibility.borrow_mut();
+        visibility
+            .entry(name.into())
+            .or_insert_with(|| cursor.visibility());
         Ok(Item::Function(Function {
             doc: None,
             signature,

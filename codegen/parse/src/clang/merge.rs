@@ -36,6 +36,9 @@ fn merge(all: &mut Declarations, other: &mut Declarations) -> bool {
             all.items.insert(name, item);
         }
     }
+    for (name, visibility) in std::mem::take(&mut other.visibility) {
+        all.visibility.entry(name).or_insert(visibility);
+    }
     all.comments.take_heads(&mut other.comments);
     all.hidden_structs.append(&mut other.hidden_structs);
     let (items, hidden) = (&mut all.items, &all.hidden_structs);

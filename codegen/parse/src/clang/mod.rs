@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sp_ir::Item;
+use sp_ir::{Item, Visibility};
 
 use constant::NamedConstant;
 use evaluate::Values;
@@ -64,6 +64,8 @@ pub struct Declarations {
     pub comments: Comments,
     /// The declarations that the IR cannot describe. Empty unless such declarations are accepted.
     pub undescribed: Vec<Undescribed>,
+    /// The visibility of the functions.
+    pub visibility: BTreeMap<String, Visibility>,
     /// Structs without definition that only a typedef of a pointer refers to: `SP_Stream_st`.
     hidden_structs: BTreeSet<String>,
 }

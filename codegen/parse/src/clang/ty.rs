@@ -18,8 +18,8 @@ pub struct Unsupported(pub String);
 pub struct Types<'a> {
     names: &'a Names,
     owned: &'a dyn Fn(Cursor) -> bool,
-    /// True if a parameter of an array type is a pointer, as C defines it.
-    decays: bool,
+    /// True if a function with another calling convention than C's is not converted.
+    only_c_convention: bool,
     known: RefCell<HashMap<TyId, Type>>,
     /// The types that are being converted, each of which contains the next one.
     depth: Cell<usize>,
@@ -31,13 +31,17 @@ const MAX_DEPTH: usize = 64;
 
 impl<'a> Types<'a> {
     /// Returns a converter. `names` has the names that typedefs and fields give to anonymous types; `owned` returns true
-    /// for a declaration in a header under the include root. `decays` converts parameters of array types to pointers; the IR
-    /// of TensorFlow's headers has their lengths.
-    pub fn new(names: &'a Names, owned: &'a dyn Fn(Cursor) -> bool, decays: bool) -> Self {
+    /// for a declaration in a header under the include root. With `only_c_convention`, a function with another calling
+    /// convention is unsupported.
+    pub fn new(
+        names: &'a Names,
+        owned: &'a dyn Fn(Cursor) -> bool,
+        only_c_convention: bool,
+    ) -> Self {
         Self {
             names,
             owned,
-            decays,
+            only_c_convention,
             known: RefCell::default(),
             depth: Cell::default(),
         }
@@ -84,18 +88,26 @@ impl<'a> Types<'a> {
             return Err(Unsupported(ty.spelling()));
         }
         let params = ty.arguments().into_iter().enumerate();
+        let params = params
+            .map(|(index, ty)| {
+                let name = names
+                    .get(index)
+                    .map(|cursor| cursor.name())
+                    .unwrap_or_default();
+                Ok(param(name, self.parameter(ty)?))
+            })
+            .collect::<Result<_, Unsupported>>()?;
+        let ret = self.convert(ty.result())?;
+        // Last, because clang's recursion overflows the stack on a type that the conversion rejects as too deep.
+        let convention = ty.convention();
+        if self.only_c_convention && convention.is_some() {
+            return Err(Unsupported(ty.spelling()));
+        }
         Ok(Signature {
-            params: params
-                .map(|(index, ty)| {
-                    let name = names
-                        .get(index)
-                        .map(|cursor| cursor.name())
-                        .unwrap_or_default();
-                    Ok(param(name, self.parameter(ty)?))
-                })
-                .collect::<Result<_, Unsupported>>()?,
-            ret: self.convert(ty.result())?,
+            params,
+            ret,
             ret_transfer: None,
+            convention: convention.map(str::to_owned),
         })
     }
 
@@ -132,12 +144,17 @@ impl<'a> Types<'a> {
         }
     }
 
+    /// Converts the type of a parameter as C11 6.7.6.3 adjusts it: an array is a pointer to its first element, a function a
+    /// pointer to the function.
     fn parameter(&self, ty: Ty) -> Result<Type, Unsupported> {
-        match self.decays.then(|| array_element(ty)).flatten() {
-            Some(element) => Ok(Type::Pointer {
+        if let Some(element) = array_element(ty) {
+            return Ok(Type::Pointer {
                 pointee: Box::new(self.convert(element)?),
                 mutable: !ty.is_const_value(),
-            }),
+            });
+        }
+        match function_type(ty) {
+            Some(function) => Ok(Type::Function(Box::new(self.signature(function, &[])?))),
             None => self.convert(ty),
         }
     }

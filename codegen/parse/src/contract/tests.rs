@@ -65,6 +65,7 @@ fn callback(params: Vec<Param>) -> Type {
         params,
         ret: Type::Void,
         ret_transfer: None,
+        convention: None,
     }))
 }
 
@@ -75,6 +76,7 @@ fn function(name: &str, params: Vec<Param>) -> Item {
             params,
             ret: Type::Void,
             ret_transfer: None,
+            convention: None,
         },
         exported_by: None,
         instead: None,

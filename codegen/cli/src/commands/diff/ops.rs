@@ -18,6 +18,7 @@ pub fn run(args: &Args, suppressions: &Suppressions, folders: &DataFolders) -> R
     let releases = Some((old_release, new_release));
     let (diff, suppressed) = separate_suppressed(found, suppressions, releases)?;
     let report = DiffReport {
+        unread: Vec::new(),
         diff,
         suppressed,
         plugin: None,

@@ -246,6 +246,7 @@ mod tests {
 
     fn extracted() -> Extracted {
         Extracted {
+            visibility: Default::default(),
             apis: apis(),
             ..Extracted::default()
         }

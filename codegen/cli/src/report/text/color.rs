@@ -19,7 +19,7 @@ impl TextColor {
     pub fn for_verdict(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Breaking => Self::Breaking,
-            Verdict::Reduced => Self::SourceOnly,
+            Verdict::Reduced | Verdict::Incomplete => Self::SourceOnly,
             Verdict::Compatible | Verdict::Identical => Self::Compatible,
         }
     }

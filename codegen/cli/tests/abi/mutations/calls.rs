@@ -48,6 +48,16 @@ pub const EDITS: &[Edit] = &[
         called(side, random, |it| it.ret = Type::Float { bits: 32 })
     }),
     breaking(
+        "another calling convention",
+        "calling_convention_changed",
+        |side, random| called(side, random, |it| it.convention = Some("ms_abi".into())),
+    ),
+    breaking(
+        "a slot with another calling convention",
+        "callback_signature_changed",
+        |side, random| slot(side, random, |it| it.convention = Some("vectorcall".into())),
+    ),
+    breaking(
         "a slot with a parameter more",
         "callback_signature_changed",
         |side, random| {
@@ -115,6 +125,7 @@ fn added(side: &mut Surface, random: &mut Random) -> Option<String> {
         params: vec![param("count", int(32))],
         ret: Type::Void,
         ret_transfer: None,
+        convention: None,
     };
     let item = Function {
         doc: None,

@@ -216,6 +216,7 @@ pub fn function_pointer() -> Type {
         params: vec![param("self", pointer(Type::Void))],
         ret: Type::Void,
         ret_transfer: None,
+        convention: None,
     }))
 }
 

@@ -1,0 +1,1 @@
+__attribute__((ms_abi)) void D_Run(int32_t count);

@@ -1,0 +1,2 @@
+__attribute__((visibility("hidden"))) void D_Run(int32_t count);
+void D_Stop(void);

@@ -1,0 +1,2 @@
+typedef int D_Pair[2];
+void D_Run(int* p);

@@ -1,0 +1,1 @@
+__attribute__((cdecl)) void D_Run(int n);

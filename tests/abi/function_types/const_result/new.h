@@ -1,0 +1,1 @@
+const int D_Run(int n);

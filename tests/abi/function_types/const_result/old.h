@@ -1,0 +1,1 @@
+int D_Run(int n);

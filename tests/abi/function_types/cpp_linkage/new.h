@@ -1,0 +1,1 @@
+extern "C++" void D_Run(int n);

@@ -1,0 +1,1 @@
+__attribute__((visibility("default"))) void D_Run(int n);

@@ -1,0 +1,3 @@
+#define D_EXPORT __attribute__((visibility("default")))
+void D_Run(int n);
+D_EXPORT void D_Stop(void);

@@ -1,0 +1,1 @@
+void D_Run(void (*f)(int n));

@@ -1,0 +1,1 @@
+__attribute__((visibility("hidden"))) void D_Run(int n);

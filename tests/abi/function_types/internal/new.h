@@ -1,0 +1,1 @@
+__attribute__((visibility("internal"))) void D_Run(int n);

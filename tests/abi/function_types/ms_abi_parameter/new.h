@@ -1,0 +1,1 @@
+void D_Use(void (__attribute__((ms_abi)) *run)(int n));

@@ -1,0 +1,1 @@
+void D_Use(void (*run)(int n));

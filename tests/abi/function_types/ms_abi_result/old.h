@@ -1,0 +1,2 @@
+typedef void (*D_Run)(int n);
+D_Run D_Get(void);

@@ -1,0 +1,1 @@
+__attribute__((no_caller_saved_registers)) void D_Run(int n);

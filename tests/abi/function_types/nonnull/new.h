@@ -1,0 +1,1 @@
+__attribute__((nonnull)) void D_Run(int* n);

@@ -1,0 +1,1 @@
+__attribute__((noreturn)) void D_Run(int n);

@@ -1,0 +1,1 @@
+__attribute__((overloadable)) void D_Run(int n);

@@ -1,0 +1,1 @@
+__attribute__((preserve_all)) void D_Run(int n);

@@ -1,0 +1,1 @@
+__attribute__((preserve_most)) void D_Run(int n);

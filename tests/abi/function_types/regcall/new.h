@@ -1,0 +1,1 @@
+__attribute__((regcall)) void D_Run(int n);

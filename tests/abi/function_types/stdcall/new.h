@@ -1,0 +1,1 @@
+__attribute__((stdcall)) void D_Run(int n);

@@ -1,0 +1,1 @@
+__attribute__((swiftcall)) void D_Run(int n);

@@ -1,0 +1,1 @@
+__attribute__((sysv_abi)) void D_Run(int n);

@@ -1,0 +1,1 @@
+__attribute__((vectorcall)) void D_Run(int n);

@@ -1,0 +1,1 @@
+void D_Run(volatile int n);

@@ -1,0 +1,1 @@
+__attribute__((warn_unused_result)) int D_Run(int n);

@@ -1,0 +1,1 @@
+__attribute__((weak)) void D_Run(int n);
