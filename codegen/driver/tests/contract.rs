@@ -37,7 +37,11 @@ const HEADER: &str = "#include <stddef.h>\n\
     st ctx_nothing(nothing* p);\n\
     st ctx_read(const context* p, size_t count);\n\
     st ctx_peek(const nothing* p);\n\
-    st mem_share(dev first, dev second, void** out);\n";
+    st mem_share(dev first, dev second, void** out);\n\
+    typedef struct { union { info a; int b; } either; } hidden;\n\
+    st q_hidden(const hidden* p);\n\
+    typedef struct { unsigned size : 7; } bits;\n\
+    st q_bits(const bits* p);\n";
 
 const CONTRACT: &str = r#"threads = "any"
 size_field = "size"
@@ -121,7 +125,7 @@ fn bindings_without_contract_have_no_safe_methods() {
 }
 
 /// A line of the contract, its replacement, and a part of the message.
-const INVALID: [(&str, &str, &str); 27] = [
+const INVALID: [(&str, &str, &str); 29] = [
     ("threads = \"any\"", "", "missing field `threads`"),
     (
         "threads = \"any\"",
@@ -248,6 +252,16 @@ const INVALID: [(&str, &str, &str); 27] = [
         "count = {}",
         "mem_share = { out = \"new memory\" }",
         "`mem_share` creates `memory` with several `dev`, and `mem_free` needs one of them",
+    ),
+    (
+        "count = {}",
+        "q_hidden = { p = \"in\" }",
+        "parameter `p` of `q_hidden` has a type in which no assignment sets the `size_field`",
+    ),
+    (
+        "count = {}",
+        "q_bits = { p = \"optional\" }",
+        "parameter `p` of `q_bits` has a type in which no assignment sets the `size_field`",
     ),
 ];
 

@@ -23,6 +23,8 @@ const LATE_DRIVER: &str = "#include <stddef.h>\n\
     st q_get_then(q queue, void* to, size_t size, fn f, void* data);\n\
     st q_both(q queue, fn f, void* f_data, fn g, void* g_data);\n\
     st q_swap(q queue, const void* from, size_t from_size, void* to, size_t to_size);\n\
+    st q_short(q queue, const void* from, unsigned char size, fn f, void* data);\n\
+    st dev_open_two(dev* first, dev* second);\n\
     st q_flush(q queue);\n";
 
 const LATE_DRIVER_CODE: &str = "static int open;\n\
@@ -41,6 +43,8 @@ const LATE_DRIVER_CODE: &str = "static int open;\n\
     st q_swap(q queue, const void* from, size_t from_size, void* to, size_t to_size) {\n\
       return from_size == 2 && to_size == 3 && *(const char*)from == 7 && *(char*)to == 0 ? ST_OK : ST_BAD;\n\
     }\n\
+    st q_short(q queue, const void* from, unsigned char size, fn f, void* data) { return later(f, data); }\n\
+    st dev_open_two(dev* first, dev* second) { open++; *second = (dev)9; return ST_OK; }\n\
     st q_flush(q queue) {\n\
       for (int i = 0; i < pending; i++) calls[i].f(calls[i].data);\n\
       pending = 0;\n\
@@ -61,6 +65,8 @@ q_put_then = { from = "source size", f = "function data" }
 q_get_then = { to = "target size", f = "function data" }
 q_both = { f = "function f_data", g = "function g_data" }
 q_swap = { from = "source from_size", to = "target to_size" }
+q_short = { from = "source size", f = "function data" }
+dev_open_two = { first = "new", second = "new" }
 q_flush = {}
 "#;
 
@@ -69,6 +75,12 @@ const LATE_PROGRAM: &str = "use driver::safe;
     use std::sync::atomic::{AtomicUsize, Ordering};
     static CALLED: AtomicUsize = AtomicUsize::new(0);
     static DROPPED: AtomicUsize = AtomicUsize::new(0);
+    struct Bytes(Vec<u8>, #[allow(dead_code)] Counted);
+    impl AsRef<[u8]> for Bytes {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
     struct Counted([u8; 2]);
     impl Drop for Counted {
         fn drop(&mut self) {
@@ -95,25 +107,33 @@ const LATE_PROGRAM: &str = "use driver::safe;
 
 /// Runs a program with the bindings of `LATE_DRIVER` and its library.
 fn run_with_late_driver(program: &str) {
+    run_with_driver(
+        ("late", LATE_DRIVER, LATE_DRIVER_CODE, LATE_CONTRACT),
+        &format!("{LATE_PROGRAM}\n{program}"),
+    );
+}
+
+/// Runs a program with the bindings of a driver and its library: the driver's name, header, code and contract.
+fn run_with_driver((name, text, code, contract): (&str, &str, &str, &str), program: &str) {
     if !has_libclang() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let header = folder.path().join("late.h");
-    std::fs::write(&header, LATE_DRIVER).unwrap();
-    let contract = Contract::parse("late.toml", LATE_CONTRACT).unwrap();
+    let header = folder.path().join(format!("{name}.h"));
+    std::fs::write(&header, text).unwrap();
+    let contract = Contract::parse(&format!("{name}.toml"), contract).unwrap();
     let bindings = sp_driver::bindings(&Options {
         contract: Some(contract),
         ..options(&header)
     });
-    let code = format!("#include \"{}\"\n{LATE_DRIVER_CODE}", header.display());
+    let code = format!("#include \"{}\"\n{code}", header.display());
     let library = library_of_c(&code, folder.path());
     let unused = "#[allow(dead_code, reason = \"each program uses a part\")]\nmod program {\n    use super::driver;\n";
-    let code = format!("{unused}{LATE_PROGRAM}\n{program}\n}}\nfn main() {{ program::main() }}");
+    let code = format!("{unused}{program}\n}}\nfn main() {{ program::main() }}");
     let built = compile(&bindings.unwrap().text, &code);
     let mut command = Command::new(built.path().join("program"));
     command
-        .env("LATE_LIBRARY", library)
+        .env(format!("{}_LIBRARY", name.to_uppercase()), library)
         .env("MALLOC_PERTURB_", "165");
     assert_success(&command.output().expect("the program runs"));
 }
@@ -156,6 +176,89 @@ fn value_keeps_each_of_two_handles_of_one_type_alive() {
             assert_eq!(driver.dev_count().unwrap(), 2);
             drop(queue);
             assert_eq!(driver.dev_count().unwrap(), 0);
+        }",
+    );
+}
+
+#[test]
+fn length_that_is_too_large_frees_source_and_closure() {
+    run_with_late_driver(
+        "pub fn main() {
+            let (_, queue) = queue();
+            let bytes = Bytes(vec![0; 300], Counted([7, 7]));
+            let error = queue.q_short(bytes, closure(1)).unwrap_err();
+            assert!(error.to_string().contains(\"a length is too large\"), \"{error}\");
+            assert_eq!(counts(), (0, 2));
+        }",
+    );
+}
+
+#[test]
+fn value_is_destroyed_if_another_one_of_the_call_is_null() {
+    run_with_late_driver(
+        "pub fn main() {
+            let driver = safe::Driver::get(&[]).expect(\"the library\");
+            let error = driver.dev_open_two().err().unwrap();
+            assert!(error.to_string().contains(\"returned null\"), \"{error}\");
+            assert_eq!(driver.dev_count().unwrap(), 0);
+        }",
+    );
+}
+
+/// A driver that accesses as many bytes of a struct as it states. Each function returns the sum of the sizes.
+const SIZED_DRIVER: &str = "#include <stddef.h>\n\
+    typedef enum st { ST_OK, ST_BAD } st;\n\
+    typedef struct item { int value; size_t size; } item;\n\
+    typedef item item_alias;\n\
+    typedef struct __attribute__((packed)) { char tag; item items[2][2]; size_t size; } holder;\n\
+    st check(void);\n\
+    size_t of_slice(const item* items, unsigned count);\n\
+    size_t of_alias(const item_alias* item);\n\
+    size_t of_optional(const item_alias* item);\n\
+    size_t of_holder(const holder* whole);\n\
+    st written(item_alias* item);\n";
+
+const SIZED_DRIVER_CODE: &str = "st check(void) { return ST_OK; }\n\
+    size_t of_slice(const item* items, unsigned count) {\n\
+      size_t sum = 0;\n\
+      for (unsigned i = 0; i < count; i++) sum += items[i].size;\n\
+      return sum;\n\
+    }\n\
+    size_t of_alias(const item_alias* item) { return item->size; }\n\
+    size_t of_optional(const item_alias* item) { return item ? item->size : 0; }\n\
+    size_t of_holder(const holder* whole) {\n\
+      size_t sum = whole->size;\n\
+      for (int i = 0; i < 4; i++) sum += whole->items[i / 2][i % 2].size;\n\
+      return sum;\n\
+    }\n\
+    st written(item_alias* item) { return item->size == sizeof *item ? ST_OK : ST_BAD; }\n";
+
+const SIZED_CONTRACT: &str = r#"threads = "any"
+size_field = "size"
+[functions]
+check = {}
+of_slice = { items = "slice count" }
+of_alias = { item = "in" }
+of_optional = { item = "optional" }
+of_holder = { whole = "in" }
+written = { item = "out" }
+"#;
+
+#[test]
+fn caller_does_not_choose_the_size_of_a_struct() {
+    run_with_driver(
+        ("sized", SIZED_DRIVER, SIZED_DRIVER_CODE, SIZED_CONTRACT),
+        "use driver::safe;
+        pub fn main() {
+            let driver = safe::Driver::get(&[]).expect(\"the library\");
+            let large = driver::item { value: 1, size: usize::MAX / 8 };
+            let (item, whole) = (size_of::<driver::item>(), size_of::<driver::holder>());
+            assert_eq!(driver.of_alias(large).unwrap(), item);
+            assert_eq!(driver.of_optional(Some(large)).unwrap(), item);
+            assert_eq!(driver.of_slice(&[large, large]).unwrap(), 2 * item);
+            let boxed = driver::holder { tag: 1, items: [[large; 2]; 2], size: usize::MAX / 8 };
+            assert_eq!(driver.of_holder(boxed).unwrap(), whole + 4 * item);
+            driver.written().unwrap();
         }",
     );
 }

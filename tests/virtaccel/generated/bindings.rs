@@ -2050,21 +2050,26 @@ pub mod safe {
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
             let result__ = unsafe { driver__.va_device_open(ordinal, &mut device) };
             result__?;
-            Ok({
-                if device == super::va_device::NULL {
-                    return Err(Error::Invalid {
+            let device = if device == super::va_device::NULL {
+                None
+            } else {
+                Some(
+                    va_device(
+                        Arc::new(va_device__owner {
+                            driver: driver__,
+                            value: device,
+                            _created_with: vec![],
+                        }),
+                    ),
+                )
+            };
+            Ok(
+                device
+                    .ok_or(Error::Invalid {
                         function: "va_device_open",
                         reason: "the driver returned null",
-                    });
-                }
-                va_device(
-                    Arc::new(va_device__owner {
-                        driver: driver__,
-                        value: device,
-                        _created_with: vec![],
-                    }),
-                )
-            })
+                    })?,
+            )
         }
     }
 
@@ -2117,22 +2122,27 @@ pub mod safe {
                 driver__.va_alloc(self.0.value, size, &mut address)
             };
             result__?;
-            Ok({
-                if address.is_null() {
-                    return Err(Error::Invalid {
+            let address = if address.is_null() {
+                None
+            } else {
+                Some(
+                    va_memory(
+                        Arc::new(va_memory__owner {
+                            driver: driver__,
+                            value: address as usize,
+                            va_device: self.clone(),
+                            _created_with: vec![],
+                        }),
+                    ),
+                )
+            };
+            Ok(
+                address
+                    .ok_or(Error::Invalid {
                         function: "va_alloc",
                         reason: "the driver returned null",
-                    });
-                }
-                va_memory(
-                    Arc::new(va_memory__owner {
-                        driver: driver__,
-                        value: address as usize,
-                        va_device: self.clone(),
-                        _created_with: vec![],
-                    }),
-                )
-            })
+                    })?,
+            )
         }
 
         /// `va_status va_queue_create(va_device device, const va_queue_options* options, va_queue* queue)`, virtaccel.h:165
@@ -2158,22 +2168,27 @@ pub mod safe {
                     )
             };
             result__?;
-            Ok({
-                if queue == super::va_queue::NULL {
-                    return Err(Error::Invalid {
+            let queue = if queue == super::va_queue::NULL {
+                None
+            } else {
+                Some(
+                    va_queue(
+                        Arc::new(va_queue__owner {
+                            driver: driver__,
+                            value: queue,
+                            va_device: self.clone(),
+                            _created_with: vec![],
+                        }),
+                    ),
+                )
+            };
+            Ok(
+                queue
+                    .ok_or(Error::Invalid {
                         function: "va_queue_create",
                         reason: "the driver returned null",
-                    });
-                }
-                va_queue(
-                    Arc::new(va_queue__owner {
-                        driver: driver__,
-                        value: queue,
-                        va_device: self.clone(),
-                        _created_with: vec![],
-                    }),
-                )
-            })
+                    })?,
+            )
         }
 
         /// `va_status va_fence_create(va_device device, va_fence* fence)`, virtaccel.h:198
@@ -2183,22 +2198,27 @@ pub mod safe {
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
             let result__ = unsafe { driver__.va_fence_create(self.0.value, &mut fence) };
             result__?;
-            Ok({
-                if fence == super::va_fence::NULL {
-                    return Err(Error::Invalid {
+            let fence = if fence == super::va_fence::NULL {
+                None
+            } else {
+                Some(
+                    va_fence(
+                        Arc::new(va_fence__owner {
+                            driver: driver__,
+                            value: fence,
+                            va_device: self.clone(),
+                            _created_with: vec![],
+                        }),
+                    ),
+                )
+            };
+            Ok(
+                fence
+                    .ok_or(Error::Invalid {
                         function: "va_fence_create",
                         reason: "the driver returned null",
-                    });
-                }
-                va_fence(
-                    Arc::new(va_fence__owner {
-                        driver: driver__,
-                        value: fence,
-                        va_device: self.clone(),
-                        _created_with: vec![],
-                    }),
-                )
-            })
+                    })?,
+            )
         }
     }
 
@@ -2349,6 +2369,13 @@ pub mod safe {
             // SAFETY: zeros are valid in every bound type.
             let mut error: va_status = unsafe { ::core::mem::zeroed() };
             let mut operation = [0 as c_char; 256];
+            let length_4__: usize = operation
+                .len()
+                .try_into()
+                .map_err(|_| Error::Invalid {
+                    function: "va_queue_get_error",
+                    reason: "a length is too large",
+                })?;
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
             let result__ = unsafe {
                 driver__
@@ -2357,13 +2384,7 @@ pub mod safe {
                         clear,
                         &mut error,
                         operation.as_mut_ptr(),
-                        operation
-                            .len()
-                            .try_into()
-                            .map_err(|_| Error::Invalid {
-                                function: "va_queue_get_error",
-                                reason: "a length is too large",
-                            })?,
+                        length_4__,
                     )
             };
             result__?;
@@ -2388,24 +2409,34 @@ pub mod safe {
         ) -> Result<()> {
             let driver__ = self.0.driver;
             let host = Source__::new(host);
-            let bytes_2__ = host.bytes();
+            let bytes_2__: *const [u8] = host.bytes();
+            let length_3__: u64 = bytes_2__
+                .len()
+                .try_into()
+                .map_err(|_| Error::Invalid {
+                    function: "va_copy_to_device",
+                    reason: "a length is too large",
+                })?;
+            let host = ::core::mem::ManuallyDrop::new(host);
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
             let result__ = unsafe {
                 driver__
                     .va_copy_to_device(
                         self.0.value,
                         target as *mut c_void,
-                        bytes_2__.as_ptr().cast(),
-                        bytes_2__
-                            .len()
-                            .try_into()
-                            .map_err(|_| Error::Invalid {
-                                function: "va_copy_to_device",
-                                reason: "a length is too large",
-                            })?,
+                        bytes_2__.cast(),
+                        length_3__,
                     )
             };
-            let result__ = result__.and(self.run_after__(Box::new(move || host.free())));
+            let result__ = result__
+                .and(
+                    self
+                        .run_after__(
+                            Box::new(move || drop(
+                                ::core::mem::ManuallyDrop::into_inner(host),
+                            )),
+                        ),
+                );
             result__?;
             Ok(())
         }
@@ -2426,6 +2457,12 @@ pub mod safe {
                     reason: "no memory",
                 })?;
             bytes_1__.resize(size, 0_u8);
+            let length_3__: u64 = size
+                .try_into()
+                .map_err(|_| Error::Invalid {
+                    function: "va_copy_to_host",
+                    reason: "a length is too large",
+                })?;
             let mut bytes_1__ = ::core::mem::ManuallyDrop::new(bytes_1__);
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
             let result__ = unsafe {
@@ -2434,12 +2471,7 @@ pub mod safe {
                         self.0.value,
                         bytes_1__.as_mut_ptr().cast(),
                         source as *const c_void,
-                        size
-                            .try_into()
-                            .map_err(|_| Error::Invalid {
-                                function: "va_copy_to_host",
-                                reason: "a length is too large",
-                            })?,
+                        length_3__,
                     )
             };
             let function__: HostFunction__ = match result__ {
@@ -2551,6 +2583,13 @@ pub mod safe {
         /// `va_status va_launch(va_queue queue, const char* kernel, const va_argument* arguments, uint32_t count)`, virtaccel.h:191
         pub fn va_launch(&self, kernel: &CStr, arguments: &[va_argument]) -> Result<()> {
             let driver__ = self.0.driver;
+            let length_3__: u32 = arguments
+                .len()
+                .try_into()
+                .map_err(|_| Error::Invalid {
+                    function: "va_launch",
+                    reason: "a length is too large",
+                })?;
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
             let result__ = unsafe {
                 driver__
@@ -2558,13 +2597,7 @@ pub mod safe {
                         self.0.value,
                         kernel.as_ptr(),
                         arguments.as_ptr(),
-                        arguments
-                            .len()
-                            .try_into()
-                            .map_err(|_| Error::Invalid {
-                                function: "va_launch",
-                                reason: "a length is too large",
-                            })?,
+                        length_3__,
                     )
             };
             result__?;
@@ -2604,7 +2637,7 @@ pub mod safe {
         );
     }
 
-    /// A value with host memory that the driver reads. It is freed by `free` only.
+    /// A value with host memory that the driver reads. It has one address, also if the struct is moved.
     struct Source__<T>(*mut T);
     // SAFETY: the value is `Send`, and the struct is its only owner.
     unsafe impl<T: Send> Send for Source__<T> {}
@@ -2613,11 +2646,13 @@ pub mod safe {
             Self(Box::into_raw(Box::new(value__)))
         }
         fn bytes(&self) -> &[u8] {
-            // SAFETY: `new` has allocated the value, and only `free` frees it.
+            // SAFETY: `new` has allocated the value, and only the drop frees it.
             let value__ = unsafe { &*self.0 };
             value__.as_ref()
         }
-        fn free(self) {
+    }
+    impl<T> Drop for Source__<T> {
+        fn drop(&mut self) {
             // SAFETY: `new` has allocated the value, and it is freed once.
             drop(unsafe { Box::from_raw(self.0) });
         }

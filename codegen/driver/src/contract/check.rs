@@ -291,6 +291,11 @@ impl<'a> Checker<'a> {
             {
                 "is a pointer to a type without a size: `void`, or one that the header does not define"
             }
+            Role::Out(ty) | Role::In(ty) | Role::Optional(ty) | Role::Slice(ty, _)
+                if self.has_hidden_size(ty) =>
+            {
+                "has a type in which no assignment sets the `size_field` of each struct: one with a union, a bit-field or bytes"
+            }
             Role::New(name) if !owned.contains_key(name) => {
                 "creates a type that [owned] does not have"
             }
@@ -328,6 +333,12 @@ impl<'a> Checker<'a> {
             },
             _ => true,
         }
+    }
+
+    /// Returns true if a safe method cannot set the size of each struct in a value.
+    fn has_hidden_size(&self, ty: &Type) -> bool {
+        let field = self.contract.statements.size_field.as_deref();
+        field.is_some_and(|field| self.model.has_hidden_size(ty, field))
     }
 
     /// Returns true for a pointer, and for an integer as wide as one. Layouts are those of 64-bit Linux.

@@ -6,6 +6,7 @@ mod functions;
 mod layout;
 mod reachable;
 mod signature;
+mod sizes;
 mod value_names;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +22,7 @@ pub use bit_fields::Accessor;
 pub use constants::{ConstantValue, NamedConstant};
 pub use functions::Function;
 pub use layout::{Fields, Shape};
+pub use sizes::MAX_NESTING;
 
 /// The declarations of a header that are bound, and those that are not.
 #[derive(Debug)]

@@ -3,8 +3,9 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use sp_emit::printing::{print_param_type, print_type, safety};
-use sp_ir::{Item, Param, Type};
+use sp_ir::{Param, Type};
 
+use super::sizes::{self, Place};
 use super::{local, local_of, owned};
 use crate::contract::{Answer, Role, SafeFunction, SafeModel};
 use crate::model::Model;
@@ -16,14 +17,20 @@ use crate::print::doc;
 #[derive(Default)]
 struct Parts {
     parameters: Vec<TokenStream>,
-    /// Statements before the call.
+    /// Statements before the call. They may return an error, and drop what they have allocated then.
     before: Vec<TokenStream>,
+    /// Statements after those, which convert lengths.
+    lengths: Vec<TokenStream>,
+    /// Statements directly before the call, none of which returns. What they allocate is not dropped by them.
+    transferred: Vec<TokenStream>,
     arguments: Vec<TokenStream>,
     /// Statements directly after the call, which free what the driver did not take. Later ones change the result: an error
     /// of theirs is none of the call.
     not_taken: Vec<TokenStream>,
     /// Statements after those, which enqueue the end of the life of host memory.
     after: Vec<TokenStream>,
+    /// Statements after the check of the result, which give each created value its owner.
+    created: Vec<TokenStream>,
     types: Vec<TokenStream>,
     values: Vec<TokenStream>,
 }
@@ -79,9 +86,12 @@ impl Printer<'_> {
         let Parts {
             parameters,
             before,
+            lengths,
+            transferred,
             arguments,
             not_taken,
             after,
+            created,
             mut types,
             mut values,
         } = parts;
@@ -95,11 +105,14 @@ impl Printer<'_> {
             pub fn #name(&self, #(#parameters),*) -> Result<#ty> {
                 let #driver = #library;
                 #(#before)*
+                #(#lengths)*
+                #(#transferred)*
                 #comment
                 let #result = unsafe { #driver.#raw(#(#arguments),*) };
                 #(#not_taken)*
                 #(#after)*
                 #check
+                #(#created)*
                 Ok(#value)
             }
         }
@@ -159,9 +172,9 @@ impl Printer<'_> {
             Role::Null => parts.arguments.push(null(param)),
             Role::Length => {
                 parts.parameters.push(quote!(#name: usize));
-                parts.arguments.push(self.converted(&quote!(#name)));
+                self.add_length(parts, index, &quote!(#name));
             }
-            Role::Implied => parts.arguments.push(self.implied(index)),
+            Role::Implied => self.add_implied(parts, index),
             Role::Out(ty) => self.add_out(parts, name, ty),
             Role::New(owned) => self.add_new(parts, name, owned),
             Role::In(ty) => self.add_in(parts, name, ty),
@@ -181,51 +194,50 @@ impl Printer<'_> {
                     .values
                     .push(quote!(String::from_utf8_lossy(&#bytes).into_owned()));
             }
-            Role::Slice(ty, _) => {
-                let ty = print_type(ty, &InScope);
-                parts.parameters.push(quote!(#name: &[#ty]));
-                parts.arguments.push(quote!(#name.as_ptr()));
-            }
+            Role::Slice(ty, _) => self.add_slice(parts, name, ty),
             Role::Source(_) => self.add_source(parts, index),
             Role::Target(size) => self.add_target(parts, index, *size),
             Role::Function(_) => self.add_function(parts, index),
         }
     }
 
-    /// Returns the argument that follows from another parameter.
-    fn implied(&self, index: usize) -> TokenStream {
+    /// Adds the argument that follows from another parameter.
+    fn add_implied(&self, parts: &mut Parts, index: usize) {
         let found = self.function.roles.iter().position(|it| {
             matches!(it, Role::Text(i) | Role::Slice(_, i) | Role::Source(i) | Role::Function(i) if *i == index)
         });
         let Some(of) = found else {
-            return TokenStream::new();
+            return;
         };
         let name = &self.names[of];
         match self.function.roles[of] {
             Role::Function(_) => {
                 let data = local_of("data", of);
-                quote!(#data.cast())
+                parts.arguments.push(quote!(#data.cast()));
             }
             Role::Source(_) => {
                 let bytes = local_of("bytes", of);
-                self.converted(&quote!(#bytes.len()))
+                self.add_length(parts, index, &quote!(#bytes.len()));
             }
-            _ => self.converted(&quote!(#name.len())),
+            _ => self.add_length(parts, index, &quote!(#name.len())),
         }
     }
 
-    /// Prints the conversion of a length.
-    fn converted(&self, length: &TokenStream) -> TokenStream {
+    /// Adds the argument of a length, which is converted before the call.
+    fn add_length(&self, parts: &mut Parts, index: usize, length: &TokenStream) {
         let function = Literal::string(&self.function.function.name);
-        quote! {
-            #length.try_into().map_err(|_| Error::Invalid { function: #function, reason: "a length is too large" })?
-        }
+        let param = &self.function.function.signature.params[index];
+        let (ty, converted) = (print_param_type(param, &InScope), local_of("length", index));
+        parts.lengths.push(quote! {
+            let #converted: #ty = #length.try_into().map_err(|_| Error::Invalid { function: #function, reason: "a length is too large" })?;
+        });
+        parts.arguments.push(quote!(#converted));
     }
 
     fn add_out(&self, parts: &mut Parts, name: &TokenStream, ty: &Type) {
         let comment = safety("zeros are valid in every bound type.");
         let printed = raw_type(self.safe, ty);
-        let set_size = self.set_size(name, ty, &printed);
+        let set_size = self.set_size(&Place::Value(name.clone()), ty);
         parts.before.push(quote! {
             #comment
             let mut #name: #printed = unsafe { ::core::mem::zeroed() };
@@ -236,24 +248,9 @@ impl Printer<'_> {
         parts.values.push(quote!(#name));
     }
 
-    /// Prints the assignment of a struct's size, if the struct has the field of the contract.
-    fn set_size(
-        &self,
-        name: &TokenStream,
-        ty: &Type,
-        printed: &TokenStream,
-    ) -> Option<TokenStream> {
-        let (Some(field), Type::Named(item)) = (self.safe.size_field, ty) else {
-            return None;
-        };
-        let mut types = self.model.types.iter();
-        let (_, item) = types.find(|(known, _)| known == item)?;
-        let Item::Struct(item) = item else {
-            return None;
-        };
-        let has_field = item.fields.iter().any(|it| it.name == field);
-        let field = sp_expand::ident(field);
-        has_field.then(|| quote!(#name.#field = ::core::mem::size_of::<#printed>() as _;))
+    /// Prints the assignments of the sizes of structs in a value.
+    fn set_size(&self, place: &Place, ty: &Type) -> Option<TokenStream> {
+        sizes::print(self.model, self.safe, place, ty)
     }
 
     fn add_new(&self, parts: &mut Parts, name: &TokenStream, created: &str) {
@@ -273,17 +270,18 @@ impl Printer<'_> {
         let ty = names::item(created);
         parts.types.push(quote!(#ty));
         let value = owned::create(owned, &self.function.roles, name, &self.names);
-        parts.values.push(quote!({
-            if #is_null {
-                return Err(Error::Invalid { function: #function, reason: "the driver returned null" });
-            }
-            #value
-        }));
+        // All values have owners before one that is null is an error.
+        parts
+            .created
+            .push(quote!(let #name = if #is_null { None } else { Some(#value) };));
+        parts.values.push(
+            quote!(#name.ok_or(Error::Invalid { function: #function, reason: "the driver returned null" })?),
+        );
     }
 
     fn add_in(&self, parts: &mut Parts, name: &TokenStream, ty: &Type) {
         let printed = raw_type(self.safe, ty);
-        let set_size = self.set_size(name, ty, &printed);
+        let set_size = self.set_size(&Place::Value(name.clone()), ty);
         parts.parameters.push(quote!(mut #name: #printed));
         parts.before.push(quote!(#set_size));
         parts.arguments.push(quote!(&raw mut #name));
@@ -293,7 +291,7 @@ impl Printer<'_> {
         let printed = raw_type(self.safe, ty);
         let value = local("value");
         parts.parameters.push(quote!(#name: Option<#printed>));
-        if let Some(set_size) = self.set_size(&quote!(#value), ty, &printed) {
+        if let Some(set_size) = self.set_size(&Place::Reference(quote!(#value)), ty) {
             parts.before.push(quote! {
                 let mut #name = #name;
                 if let Some(#value) = &mut #name { #set_size }
@@ -304,6 +302,24 @@ impl Printer<'_> {
             .push(quote!(#name.as_ref().map_or(::core::ptr::null(), ::core::ptr::from_ref)));
     }
 
+    /// Adds elements that the driver reads. Those with sizes are copied, since the caller may state larger ones.
+    fn add_slice(&self, parts: &mut Parts, name: &TokenStream, ty: &Type) {
+        let (printed, item) = (raw_type(self.safe, ty), local("item"));
+        parts.parameters.push(quote!(#name: &[#printed]));
+        parts.arguments.push(quote!(#name.as_ptr()));
+        let Some(set_size) = self.set_size(&Place::Reference(quote!(#item)), ty) else {
+            return;
+        };
+        let (copy, function) = (local("copy"), Literal::string(&self.function.function.name));
+        parts.before.push(quote! {
+            let mut #copy = Vec::new();
+            #copy.try_reserve_exact(#name.len()).map_err(|_| Error::Invalid { function: #function, reason: "no memory" })?;
+            #copy.extend_from_slice(#name);
+            for #item in &mut #copy { #set_size }
+            let #name = #copy;
+        });
+    }
+
     fn add_source(&self, parts: &mut Parts, index: usize) {
         let (name, bytes) = (&self.names[index], local_of("bytes", index));
         parts
@@ -311,13 +327,17 @@ impl Printer<'_> {
             .push(quote!(#name: impl AsRef<[u8]> + Send + 'static));
         parts.before.push(quote! {
             let #name = Source__::new(#name);
-            let #bytes = #name.bytes();
+            let #bytes: *const [u8] = #name.bytes();
         });
-        parts.arguments.push(quote!(#bytes.as_ptr().cast()));
+        // Only the function below frees the value.
+        parts
+            .transferred
+            .push(quote!(let #name = ::core::mem::ManuallyDrop::new(#name);));
+        parts.arguments.push(quote!(#bytes.cast()));
         let result = local("result");
         parts.after.push(quote! {
             // Also after an error: the driver may have enqueued the command.
-            let #result = #result.and(self.run_after__(Box::new(move || #name.free())));
+            let #result = #result.and(self.run_after__(Box::new(move || drop(::core::mem::ManuallyDrop::into_inner(#name)))));
         });
     }
 
@@ -335,6 +355,8 @@ impl Printer<'_> {
             let mut #bytes = Vec::new();
             #bytes.try_reserve_exact(#size).map_err(|_| Error::Invalid { function: #c_name, reason: "no memory" })?;
             #bytes.resize(#size, 0_u8);
+        });
+        parts.transferred.push(quote! {
             // Only the function below frees the bytes.
             let mut #bytes = ::core::mem::ManuallyDrop::new(#bytes);
         });
@@ -355,7 +377,7 @@ impl Printer<'_> {
         parts
             .parameters
             .push(quote!(#name: impl FnOnce() + Send + 'static));
-        parts.before.push(quote! {
+        parts.transferred.push(quote! {
             let #data = Box::into_raw(Box::new(Box::new(#name) as HostFunction__));
         });
         parts.arguments.push(quote!(Some(run__)));
@@ -379,7 +401,7 @@ fn null(param: &Param) -> TokenStream {
 }
 
 /// Prints the type of the bindings; an owned type of the same name is another one.
-fn raw_type(safe: &SafeModel, ty: &Type) -> TokenStream {
+pub(super) fn raw_type(safe: &SafeModel, ty: &Type) -> TokenStream {
     let printed = print_type(ty, &InScope);
     let is_owned = matches!(ty, Type::Named(name) if safe.owned.iter().any(|it| it.name == name));
     match is_owned {

@@ -2,6 +2,7 @@
 
 mod method;
 mod owned;
+mod sizes;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -98,11 +99,11 @@ fn callbacks() -> TokenStream {
 }
 
 fn sources() -> TokenStream {
-    let read = safety("`new` has allocated the value, and only `free` frees it.");
+    let read = safety("`new` has allocated the value, and only the drop frees it.");
     let free = safety("`new` has allocated the value, and it is freed once.");
     let send = safety("the value is `Send`, and the struct is its only owner.");
     quote! {
-        /// A value with host memory that the driver reads. It is freed by `free` only.
+        /// A value with host memory that the driver reads. It has one address, also if the struct is moved.
         struct Source__<T>(*mut T);
         #send
         unsafe impl<T: Send> Send for Source__<T> {}
@@ -115,7 +116,9 @@ fn sources() -> TokenStream {
                 let value__ = unsafe { &*self.0 };
                 value__.as_ref()
             }
-            fn free(self) {
+        }
+        impl<T> Drop for Source__<T> {
+            fn drop(&mut self) {
                 #free
                 drop(unsafe { Box::from_raw(self.0) });
             }
