@@ -11,7 +11,8 @@ version.workspace = true
 edition.workspace = true
 rust-version.workspace = true
 license.workspace = true
-publish.workspace = true
+keywords.workspace = true
+include = ["/src", "/README.md", "/LICENSE"]
 
 [dependencies]
 sp-runtime = { workspace = true }
