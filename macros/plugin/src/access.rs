@@ -15,7 +15,7 @@ use sp_runtime::{Prefix, Versioned};
 use crate::buffer::Buffer;
 use crate::{Code, Device, Error, HostAddressable, MemoryAccess, Result};
 
-/// Closed for other crates: an access that is wrong about a device would turn its addresses into slices.
+/// Closed for other crates' types. `Access` is an `unsafe` trait too, since they can implement it for `InPlace` and their own device.
 mod sealed {
     pub trait Sealed {}
     impl Sealed for super::InPlace {}
@@ -23,7 +23,10 @@ mod sealed {
 }
 
 /// The access of host kernels to the memory of `D`: [`InPlace`] or [`Staged`].
-pub trait Access<D: Device>: sealed::Sealed {
+///
+/// # Safety
+/// - [`memory_access`](Self::memory_access) returns [`MemoryAccess::Staged`], or what the [`HostAddressable`] device returns.
+pub unsafe trait Access<D: Device>: sealed::Sealed {
     /// Returns how a kernel uses the memory of this device.
     fn memory_access(device: &D) -> MemoryAccess;
 }
@@ -31,7 +34,8 @@ pub trait Access<D: Device>: sealed::Sealed {
 /// Host kernels use the device's memory as [`HostAddressable::memory_access`] returns it.
 pub struct InPlace;
 
-impl<D: HostAddressable> Access<D> for InPlace {
+// SAFETY: the device is `HostAddressable`, and chooses.
+unsafe impl<D: HostAddressable> Access<D> for InPlace {
     fn memory_access(device: &D) -> MemoryAccess {
         device.memory_access()
     }
@@ -41,7 +45,8 @@ impl<D: HostAddressable> Access<D> for InPlace {
 /// an error instead.
 pub struct Staged;
 
-impl<D: Device> Access<D> for Staged {
+// SAFETY: it is `Staged`.
+unsafe impl<D: Device> Access<D> for Staged {
     fn memory_access(_: &D) -> MemoryAccess {
         MemoryAccess::Staged
     }

@@ -88,7 +88,8 @@ impl<'c, S> AnyInList<'c, S> {
 
 macro_rules! any_lists {
     ($([$($element:ident $(: $bound:ident)?)?] $ty:ty, $host:expr;)*) => {$(
-        impl<'c, $($element $(: $bound)?,)? S: Placement> FromInput<'c, $ty> for AnyInList<'c, S> {
+        // SAFETY: each tensor is read as its own type, which is checked.
+        unsafe impl<'c, $($element $(: $bound)?,)? S: Placement> FromInput<'c, $ty> for AnyInList<'c, S> {
             const HOST: bool = $host;
             const HAS_HOST_ACCESS: bool = false;
 
@@ -157,7 +158,8 @@ impl<'c> Iterator for AnyOutList<'c> {
 
 macro_rules! any_output_lists {
     ($([$($element:ident)?] $ty:ty;)*) => {$(
-        impl<'c, $($element)?> FromOutput<'c, $ty> for AnyOutList<'c> {
+        // SAFETY: each tensor is written as its own type, which is checked.
+        unsafe impl<'c, $($element)?> FromOutput<'c, $ty> for AnyOutList<'c> {
             const HOST: bool = false;
             const HAS_HOST_ACCESS: bool = false;
 
@@ -175,7 +177,8 @@ any_output_lists! {
 
 macro_rules! parameters {
     ($([$($element:ident)?] $ty:ty, $host:expr;)*) => {$(
-        impl<'c, $($element: Element,)? S: Placement> FromInput<'c, $ty> for AnyIn<'c, S> {
+        // SAFETY: the tensor is read as its own type, which is checked.
+        unsafe impl<'c, $($element: Element,)? S: Placement> FromInput<'c, $ty> for AnyIn<'c, S> {
             const HOST: bool = $host;
             const HAS_HOST_ACCESS: bool = false;
 
@@ -184,7 +187,8 @@ macro_rules! parameters {
             }
         }
 
-        impl<'c, $($element: Element,)? S: Placement> FromOutput<'c, $ty> for AnyOut<'c, S> {
+        // SAFETY: the tensor is written as its own type, which is checked.
+        unsafe impl<'c, $($element: Element,)? S: Placement> FromOutput<'c, $ty> for AnyOut<'c, S> {
             const HOST: bool = $host;
             const HAS_HOST_ACCESS: bool = false;
 

@@ -19,12 +19,16 @@ use crate::element::ElementLayout;
 use crate::{Device, Element, Error, Result};
 
 /// A parameter of a kernel that is an output of type `E`.
+///
+/// # Safety
+/// - The value accesses the output as elements of `E` only, or as those of the type that it checks.
+/// - The constants state the memory that the value accesses.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a parameter for an output of type `{E}`",
     label = "the op's output is of type `{E}`",
     note = "`Out<'_, T>` is a tensor of `T`, `HostOut<'_, T>` one in host memory, `HostOut<'_, Text>` one of strings, `AnyOut<'_>` a tensor of any type, `OutList<'_, T>` several tensors, `RefOut<'_, T>` a reference to a variable"
 )]
-pub trait FromOutput<'c, E>: Sized + Sealed {
+pub unsafe trait FromOutput<'c, E>: Sized + Sealed {
     /// True if TensorFlow has to place the output in host memory.
     const HOST: bool;
 
@@ -411,7 +415,8 @@ impl<T> Sealed for OutList<'_, T> {}
 
 macro_rules! outputs {
     ($([$($generics:tt)*] $ty:ty: $element:ty, $host:expr, $access:expr => |$target:ident| $make:expr;)*) => {$(
-        impl<'c, $($generics)*> FromOutput<'c, $element> for $ty {
+        // SAFETY: the element of `$ty` is that of the output, and the invocation states its memory.
+        unsafe impl<'c, $($generics)*> FromOutput<'c, $element> for $ty {
             const HOST: bool = $host;
             const HAS_HOST_ACCESS: bool = $access;
 

@@ -143,7 +143,8 @@ impl HostIn<'_, Text> {
     }
 }
 
-impl<'c> FromInput<'c, Text> for HostIn<'c, Text> {
+// SAFETY: the input is read as strings, in host memory.
+unsafe impl<'c> FromInput<'c, Text> for HostIn<'c, Text> {
     const HOST: bool = true;
     const HAS_HOST_ACCESS: bool = false;
 
@@ -230,7 +231,8 @@ impl<'c> HostOut<'c, Text> {
     }
 }
 
-impl<'c> FromOutput<'c, Text> for HostOut<'c, Text> {
+// SAFETY: `HostOut<'_, Text>` writes strings, in host memory.
+unsafe impl<'c> FromOutput<'c, Text> for HostOut<'c, Text> {
     const HOST: bool = true;
     const HAS_HOST_ACCESS: bool = false;
 

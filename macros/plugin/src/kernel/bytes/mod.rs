@@ -16,7 +16,8 @@ pub use output::{BytesOut, BytesOutList, OutBytes};
 
 macro_rules! parameters {
     ($([$($generics:tt)*] $space:ty: $element:ty, $layout:expr, $host:expr, $access:expr, $fetch:ident;)*) => {$(
-        impl<'c, $($generics)*> FromInput<'c, $element> for BytesIn<'c, $space> {
+        // SAFETY: any element is bytes, of the layout of `$element` or of the tensor's type.
+        unsafe impl<'c, $($generics)*> FromInput<'c, $element> for BytesIn<'c, $space> {
             const HOST: bool = $host;
             const HAS_HOST_ACCESS: bool = $access;
             const LAYOUT: Option<ElementLayout> = $layout;
@@ -26,7 +27,8 @@ macro_rules! parameters {
             }
         }
 
-        impl<'c, $($generics)*> FromOutput<'c, $element> for BytesOut<'c, $space> {
+        // SAFETY: as above: the bytes are those of elements.
+        unsafe impl<'c, $($generics)*> FromOutput<'c, $element> for BytesOut<'c, $space> {
             const HOST: bool = $host;
             const HAS_HOST_ACCESS: bool = $access;
             const LAYOUT: Option<ElementLayout> = $layout;
@@ -48,7 +50,8 @@ parameters! {
     [D: Device] D: marker::AnyType, None, false, false, on_device;
 }
 
-impl<'c, E: Element, S: Placement> FromInput<'c, marker::List<E>> for BytesInList<'c, S> {
+// SAFETY: any element is bytes, of the layout of `E`.
+unsafe impl<'c, E: Element, S: Placement> FromInput<'c, marker::List<E>> for BytesInList<'c, S> {
     const HOST: bool = is_host::<E, S>();
     const HAS_HOST_ACCESS: bool = !is_host::<E, S>();
     const LAYOUT: Option<ElementLayout> = Some(ElementLayout::new::<E>());
@@ -59,7 +62,8 @@ impl<'c, E: Element, S: Placement> FromInput<'c, marker::List<E>> for BytesInLis
 }
 
 /// Each tensor has the type that the attribute lists for it.
-impl<'c> FromInput<'c, marker::AnyList> for BytesInList<'c> {
+// SAFETY: any element is bytes, of the layout of each tensor's type.
+unsafe impl<'c> FromInput<'c, marker::AnyList> for BytesInList<'c> {
     const HOST: bool = false;
     const HAS_HOST_ACCESS: bool = true;
 
@@ -68,7 +72,8 @@ impl<'c> FromInput<'c, marker::AnyList> for BytesInList<'c> {
     }
 }
 
-impl<'c, E: Element, S: Placement> FromOutput<'c, marker::List<E>> for BytesOutList<'c, S> {
+// SAFETY: any element is bytes, of the layout of `E`.
+unsafe impl<'c, E: Element, S: Placement> FromOutput<'c, marker::List<E>> for BytesOutList<'c, S> {
     const HOST: bool = is_host::<E, S>();
     const HAS_HOST_ACCESS: bool = !is_host::<E, S>();
     const LAYOUT: Option<ElementLayout> = Some(ElementLayout::new::<E>());

@@ -27,7 +27,8 @@ impl<'c, T: Element> LazyIn<'c, T> {
     }
 }
 
-impl<'c, T: Element> FromInput<'c, T> for LazyIn<'c, T> {
+// SAFETY: `read` fetches the input with the layout of `T`, and the host reads it.
+unsafe impl<'c, T: Element> FromInput<'c, T> for LazyIn<'c, T> {
     const HOST: bool = false;
     const HAS_HOST_ACCESS: bool = true;
 
@@ -42,7 +43,8 @@ pub struct ResourceHandle<'c>(PhantomData<&'c ()>);
 
 impl Sealed for ResourceHandle<'_> {}
 
-impl<'c> FromInput<'c, marker::Resource> for ResourceHandle<'c> {
+// SAFETY: nothing accesses the input.
+unsafe impl<'c> FromInput<'c, marker::Resource> for ResourceHandle<'c> {
     const HOST: bool = true;
     const HAS_HOST_ACCESS: bool = false;
 
@@ -86,7 +88,8 @@ impl<'c, T: Element> InList<'c, T> {
     }
 }
 
-impl<'c, T: Element> FromInput<'c, marker::List<T>> for InList<'c, T> {
+// SAFETY: each tensor is fetched with the layout of `T`, and the host reads it.
+unsafe impl<'c, T: Element> FromInput<'c, marker::List<T>> for InList<'c, T> {
     const HOST: bool = false;
     const HAS_HOST_ACCESS: bool = true;
 

@@ -140,7 +140,8 @@ fn widen(value: impl Into<i64>) -> i64 {
     value.into()
 }
 
-impl<'c, T: Element> FromInput<'c, T> for HostIn<'c, T> {
+// SAFETY: the input is fetched with the layout of `T`, and the host reads it.
+unsafe impl<'c, T: Element> FromInput<'c, T> for HostIn<'c, T> {
     const HOST: bool = true;
     const HAS_HOST_ACCESS: bool = false;
 
@@ -190,7 +191,8 @@ fn not_integers(dtype: TF_DataType) -> Error {
 
 macro_rules! integer_inputs {
     ($($ty:ty, $layout:expr;)*) => {$(
-        impl<'c> FromInput<'c, $ty> for HostIn<'c, Integer> {
+        // SAFETY: the input is read as integers of the layout, or of the tensor's type.
+        unsafe impl<'c> FromInput<'c, $ty> for HostIn<'c, Integer> {
             const HOST: bool = true;
             const HAS_HOST_ACCESS: bool = false;
             const LAYOUT: Option<ElementLayout> = $layout;

@@ -21,12 +21,16 @@ pub use deferred::{InList, LazyIn, ResourceHandle};
 pub use host::{HostElement, HostIn, Integer, Integers};
 
 /// A parameter of a kernel that is an input of type `E`.
+///
+/// # Safety
+/// - The value accesses the input as elements of `E` only, or as those of the type that it checks.
+/// - The constants state the memory that the value accesses.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a parameter for an input of type `{E}`",
     label = "the op's input is of type `{E}`",
     note = "`In<'_, T>` is a tensor of `T`, `HostIn<'_, Integer>` signed integers in host memory, `HostIn<'_, Text>` a tensor of strings, `AnyIn<'_>` a tensor of any type, `InList<'_, T>` several tensors, `Variable<'_, T>` a resource or a reference"
 )]
-pub trait FromInput<'c, E>: Sized + Sealed {
+pub unsafe trait FromInput<'c, E>: Sized + Sealed {
     /// True if TensorFlow has to place the input in host memory.
     const HOST: bool;
 
@@ -223,7 +227,8 @@ fn scalar<T: Copy>(data: &[T], dims: &[usize]) -> Result<T> {
 
 impl<T, S> Sealed for In<'_, T, S> {}
 
-impl<'c, T: Element> FromInput<'c, T> for In<'c, T> {
+// SAFETY: the input is fetched with the layout of `T`, and the host reads it.
+unsafe impl<'c, T: Element> FromInput<'c, T> for In<'c, T> {
     const HOST: bool = false;
     const HAS_HOST_ACCESS: bool = true;
 
@@ -232,7 +237,8 @@ impl<'c, T: Element> FromInput<'c, T> for In<'c, T> {
     }
 }
 
-impl<'c, T: Element> FromInput<'c, T> for In<'c, T, HostInt32> {
+// SAFETY: as above.
+unsafe impl<'c, T: Element> FromInput<'c, T> for In<'c, T, HostInt32> {
     const HOST: bool = is_host::<T, HostInt32>();
     const HAS_HOST_ACCESS: bool = !is_host::<T, HostInt32>();
 
@@ -241,7 +247,8 @@ impl<'c, T: Element> FromInput<'c, T> for In<'c, T, HostInt32> {
     }
 }
 
-impl<'c, T: Element, D: Device> FromInput<'c, T> for In<'c, T, D> {
+// SAFETY: the input is fetched with the layout of `T`, and the host does not read it.
+unsafe impl<'c, T: Element, D: Device> FromInput<'c, T> for In<'c, T, D> {
     const HOST: bool = false;
     const HAS_HOST_ACCESS: bool = false;
 
@@ -253,7 +260,8 @@ impl<'c, T: Element, D: Device> FromInput<'c, T> for In<'c, T, D> {
 impl<P: Sealed> Sealed for Option<P> {}
 
 /// `None` if the running release's op does not have the input, or if it is a list without tensors.
-impl<'c, E, P: FromInput<'c, E>> FromInput<'c, E> for Option<P> {
+// SAFETY: everything is that of `P`.
+unsafe impl<'c, E, P: FromInput<'c, E>> FromInput<'c, E> for Option<P> {
     const HOST: bool = P::HOST;
     const HAS_HOST_ACCESS: bool = P::HAS_HOST_ACCESS;
     const LAYOUT: Option<ElementLayout> = P::LAYOUT;

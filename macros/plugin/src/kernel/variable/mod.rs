@@ -77,7 +77,8 @@ impl<'c, T, S> Variable<'c, T, S> {
 
 macro_rules! variables {
     ($([$($generics:tt)*] $ty:ty: $element:ty, $kind:ident, $host:literal, $access:literal;)*) => {$(
-        impl<'c, $($generics)*> FromInput<'c, $element> for $ty {
+        // SAFETY: the type of a resource's tensor is checked; a reference is one to a tensor of `T`.
+        unsafe impl<'c, $($generics)*> FromInput<'c, $element> for $ty {
             const HOST: bool = $host;
             const HAS_HOST_ACCESS: bool = $access;
 

@@ -87,7 +87,8 @@ impl<'c, T: Element, S: Space> RefOut<'c, T, S> {
 
 macro_rules! references {
     ($([$($generics:tt)*] $ty:ty, $access:literal;)*) => {$(
-        impl<'c, $($generics)*> FromOutput<'c, marker::Ref<T>> for $ty {
+        // SAFETY: a variable is assigned a tensor of `T`, in memory of the device.
+        unsafe impl<'c, $($generics)*> FromOutput<'c, marker::Ref<T>> for $ty {
             const HOST: bool = false;
             const HAS_HOST_ACCESS: bool = $access;
 

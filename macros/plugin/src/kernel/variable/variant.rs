@@ -26,7 +26,8 @@ pub struct VariantOut<'c>(OutputTarget<'c>);
 
 impl Sealed for VariantOut<'_> {}
 
-impl<'c> FromOutput<'c, marker::Variant> for VariantOut<'c> {
+// SAFETY: core writes the variant, and elements of a type that is checked.
+unsafe impl<'c> FromOutput<'c, marker::Variant> for VariantOut<'c> {
     const HOST: bool = false;
     const HAS_HOST_ACCESS: bool = true;
 
