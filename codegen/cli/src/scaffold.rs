@@ -270,6 +270,7 @@ plugin_files! {
     "README.md" from "plugin/README.md.jinja",
     "pyproject.toml" from "plugin/pyproject.toml.jinja",
     ".gitignore" from "plugin/gitignore.jinja",
+    ".github/workflows/release.yml" from "plugin/github/workflows/release.yml.jinja",
     "examples/train.py" from "plugin/examples/train.py.jinja",
     "src/lib.rs" from "plugin/src/lib.rs.jinja",
     "src/device.rs" from "plugin/src/device.rs.jinja",
@@ -284,6 +285,7 @@ plugin_files! {
     "python/variables.py" from "plugin/python/variables.py.jinja" of ops,
     "python/op_functions.py" from "plugin/python/op_functions.py.jinja" of ops,
     "tests/conformance.rs" from "plugin/tests/conformance.rs.jinja",
+    "tools/build_wheel.py" from "plugin/tools/build_wheel.py.jinja",
 }
 
 plugin_files! {
