@@ -21,6 +21,7 @@ mod access;
 mod boolean;
 mod buffer;
 mod c_string;
+mod converter;
 mod device;
 mod dims;
 mod element;

@@ -20,9 +20,9 @@ use sp_runtime::fork::OwnerProcess;
 use sp_runtime::host::{Host, SizeEvidence};
 use sp_runtime::{Prefix, PrefixMut, guard, handle, report};
 
+use crate::converter;
 use crate::part::{self, PartStructs};
 pub use crate::plugin_info::PluginInfo;
-use crate::python::is_converting;
 use crate::registered;
 pub use crate::registered::platform as registered_platform;
 pub use crate::runtime_line::RUNTIME_LINE;
@@ -154,10 +154,12 @@ impl<D: Device> PlatformFns for Platform<D> {
         // A table of an unknown layout may have been seen after the entry point.
         let host = Host::running();
         host.report_sizes_only();
-        let found = host.check_accepted().and_then(|()| match is_converting() {
-            true => Ok(0),
-            false => D::count(),
-        });
+        let found = host
+            .check_accepted()
+            .and_then(|()| match converter::is_running() {
+                true => Ok(0),
+                false => D::count(),
+            });
         let found = found.unwrap_or_else(|error| {
             if host.check_accepted().is_ok() {
                 report_uncounted(&error);

@@ -48,14 +48,6 @@ const PLACEMENT: &CStr = text!("placement.py", "install.py");
 /// Copies tensors to the CPU for libraries that read them through DLPack.
 const DLPACK: &CStr = text!("dlpack.py", "install.py");
 
-/// The modules that call TensorFlow's converter to LiteRT (TensorFlow Lite): to 2.17, from 2.18 on, and the one that runs as a program
-/// of its own.
-const CONVERTERS: [&str; 3] = [
-    "tensorflow.lite.python.wrap_toco",
-    "tensorflow.compiler.mlir.lite.python.wrap_converter",
-    "tensorflow.lite.toco.python.toco_from_protos",
-];
-
 /// Runs the texts that apply to the plugin in this process.
 pub(crate) fn install(info: &PluginInfo) {
     let jit_compile = JitCompile::in_force(info);
@@ -94,16 +86,6 @@ pub(crate) fn install(info: &PluginInfo) {
     run("python_updates", has_updates, UPDATES);
     run("python_placement", info.device_type == c"GPU", PLACEMENT);
     run("python_dlpack", true, DLPACK);
-}
-
-/// Returns true if TensorFlow's converter to LiteRT has called in this thread.
-///
-/// The converter creates a session and reads the memory of its variables from the host, on any device but one of type `GPU`, of which
-/// its session has none. On a device whose memory the host cannot access this ends the process, in 2.12 to the nightly. So a plugin
-/// tells it that there is no device. Python creates other sessions in other modules.
-pub(crate) fn is_converting() -> bool {
-    let module = sp_runtime::python::calling_module();
-    module.is_some_and(|it| CONVERTERS.contains(&it.as_str()))
 }
 
 /// Returns the ops of variables that the optimizer replaces in this host, separated by spaces.

@@ -1,6 +1,5 @@
 //! The Python interpreter of this process, if there is one. A plugin does not link to Python: the functions are looked up, and
-//! all of them belong to Python's stable ABI, or, as `PyGILState_Check`, are
-//! in each release since 3.4.
+//! all of them belong to Python's stable ABI but `PyGILState_Check`, which is in each release since 3.4.
 //!
 //! `PyRun_SimpleString` would leave the names of a text in the user's `__main__`, and print tracebacks.
 
