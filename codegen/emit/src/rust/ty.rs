@@ -96,7 +96,7 @@ fn print_with_abi(c_abi: &str, signature: &Signature, paths: &dyn Paths) -> Toke
     quote!(unsafe extern #abi fn(#(#params),*) #ret)
 }
 
-/// Returns Rust's name of a calling convention. That of another one is no ABI of Rust, so the crate does not compile.
+/// Returns Rust's name of a calling convention. Rust rejects the name of one that it does not have.
 fn rust_abi(convention: &str) -> &str {
     match convention {
         "ms_abi" => "win64",
@@ -201,6 +201,7 @@ mod tests {
             "Option < unsafe extern \"C\" fn (TF_Code , r#type : * mut usize) >"
         );
     }
+
     #[test]
     fn calling_convention_is_that_of_the_declaration() {
         let function = |convention: &str| Signature {

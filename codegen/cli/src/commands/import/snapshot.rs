@@ -246,7 +246,6 @@ mod tests {
 
     fn extracted() -> Extracted {
         Extracted {
-            visibility: Default::default(),
             apis: apis(),
             ..Extracted::default()
         }

@@ -6,7 +6,7 @@ use sp_emit::printing::{print_param_type, print_type, safety};
 use sp_ir::{Param, Type};
 
 use super::sizes::{self, Place};
-use super::{local, local_of, owned};
+use super::{local, local_of, owned, raw_type};
 use crate::contract::{Answer, Role, SafeFunction, SafeModel};
 use crate::model::Model;
 use crate::names;
@@ -397,16 +397,6 @@ fn null(param: &Param) -> TokenStream {
     match &param.ty {
         Type::Pointer { mutable: true, .. } => quote!(::core::ptr::null_mut()),
         _ => quote!(::core::ptr::null()),
-    }
-}
-
-/// Prints the type of the bindings; an owned type of the same name is another one.
-pub(super) fn raw_type(safe: &SafeModel, ty: &Type) -> TokenStream {
-    let printed = print_type(ty, &InScope);
-    let is_owned = matches!(ty, Type::Named(name) if safe.owned.iter().any(|it| it.name == name));
-    match is_owned {
-        true => quote!(super::#printed),
-        false => printed,
     }
 }
 

@@ -6,11 +6,13 @@ mod sizes;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
-use sp_emit::printing::safety;
+use sp_emit::printing::{print_type, safety};
+use sp_ir::Type;
 
 use crate::contract::{Role, SafeFunction, SafeModel};
 use crate::model::Model;
 use crate::names;
+use crate::print::InScope;
 
 /// Prints the module.
 pub fn print(model: &Model, safe: &SafeModel) -> TokenStream {
@@ -68,6 +70,16 @@ fn local(name: &str) -> Ident {
 /// Returns a local variable for the parameter with this index: a function may have several of one role.
 fn local_of(name: &str, index: usize) -> Ident {
     local(&format!("{name}_{index}"))
+}
+
+/// Prints the type of the bindings; an owned type of the same name is another one.
+fn raw_type(safe: &SafeModel, ty: &Type) -> TokenStream {
+    let printed = print_type(ty, &InScope);
+    let is_owned = matches!(ty, Type::Named(name) if safe.owned.iter().any(|it| it.name == name));
+    match is_owned {
+        true => quote!(super::#printed),
+        false => printed,
+    }
 }
 
 /// Returns the name of the struct with an owned value.

@@ -5,8 +5,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use sp_ir::{Item, Struct, Type};
 
-use super::local_of;
-use super::method::raw_type;
+use super::{local_of, raw_type};
 use crate::contract::SafeModel;
 use crate::model::{MAX_NESTING, Model};
 use crate::names;
