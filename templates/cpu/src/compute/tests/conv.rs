@@ -165,6 +165,7 @@ fn equal_images_of_a_depthwise_convolution_have_equal_bits() {
 /// The shapes cover several blocks of windows, lines longer than a block, several parts of a filter's gradient, one channel
 /// of a color image, windows that are far apart, blocks of channels, and more channels than a tile adds in registers.
 #[test]
+#[ignore = "takes minutes without optimization; tests/nightly runs it"]
 fn large_convolutions_match_oracle() {
     let slide = |stride, dilation, padding| {
         [Slide {
