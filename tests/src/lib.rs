@@ -22,6 +22,13 @@ pub fn root() -> &'static Path {
         .expect("tests/ is a folder of the checkout")
 }
 
+/// Returns minor numbers of releases from 2.`first` to 2.22: all if `SP_EVERY_RELEASE` is 1, or those around a change of what plugins
+/// use. 2.19 to 2.21 export no function of variables.
+pub fn minors(first: u32) -> impl Iterator<Item = u32> {
+    let every = std::env::var("SP_EVERY_RELEASE").is_ok_and(|it| it == "1");
+    (first..=22).filter(move |minor| every || *minor == first || [12, 18, 19, 22].contains(minor))
+}
+
 /// Returns the committed snapshots of `release`, sorted by API.
 ///
 /// # Panics
