@@ -1,6 +1,7 @@
-//! A good plugin in C passes every check. Each planted defect fails the check for it, and few others.
+//! A good plugin in C passes every check. Each planted defect fails the check for it.
 //!
-//! Defects are planted in 2.22; `SP_EVERY_RELEASE=1` plants them in all releases, which takes some minutes.
+//! Defects are planted in 2.22. `SP_EVERY_RELEASE=1` plants them in all releases and tests that few other checks fail, which takes
+//! some minutes.
 //! `SP_DEFECTS=ASYNC` selects the defects whose names contain the value.
 
 mod c;
@@ -57,12 +58,13 @@ fn main() {
     assert_eq!(row.status, CheckStatus::Skip, "{row}");
     assert!(row.detail.contains("needs TF_GetRendezvous"), "{row}");
     let defects: Vec<_> = selected_defects().collect();
+    let is_complete = std::env::var_os("SP_EVERY_RELEASE").is_some();
     let missed = two_at_a_time(&defects, |(defect, check, words)| {
         let plugin = compiler.plugin(defect);
         let run = || {
-            let rows = match SLOW.contains(defect) {
-                true => vec![sp_host::run_check(check, &apis, &plugin)],
-                false => sp_host::run_all_checks(&apis, &plugin),
+            let rows = match is_complete && !SLOW.contains(defect) {
+                true => sp_host::run_all_checks(&apis, &plugin),
+                false => vec![sp_host::run_check(check, &apis, &plugin)],
             };
             let found = rows.iter().find(|row| row.check == *check);
             let row = found.expect("every check has a row");
@@ -78,9 +80,9 @@ fn main() {
         assert_all_checks_pass(release, &sp_host::run_all_checks(&apis, &plugin));
         vec![]
     });
-    match std::env::var_os("SP_EVERY_RELEASE") {
-        Some(_) => assert_found_in_every_release(),
-        None => println!("defects were planted in 2.22; SP_EVERY_RELEASE=1 plants them in all"),
+    match is_complete {
+        true => assert_found_in_every_release(),
+        false => println!("defects were planted in 2.22; SP_EVERY_RELEASE=1 plants them in all"),
     }
 }
 
