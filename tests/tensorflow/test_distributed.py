@@ -26,7 +26,7 @@ from test_unchanged import differences, field, kernel_calls, releases
 FOLDER = pathlib.Path(__file__).with_name("distributed")
 PROGRAMS = sorted(it.stem for it in FOLDER.glob("*.py") if it.stem != "workload")
 IS_COMPLETE = os.environ.get("SP_DISTRIBUTED") == "1"
-SHORT = [("multi_worker", "GPU"), ("data_service", "GPU")]
+SHORT = [("multi_worker", "GPU")]
 CELLS = [(program, device) for program in PROGRAMS for device in ["own", "GPU"]] if IS_COMPLETE else SHORT
 # The plugin computes nothing: these strategies use devices of type GPU, or else the CPU.
 ON_CPU = {("multi_worker", "own"), ("parameter_server", "own"), ("other_strategies", "own"), ("dtensor", "own")}

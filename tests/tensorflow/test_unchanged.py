@@ -28,9 +28,8 @@ from conftest import RELEASE, ROOT
 FOLDER = pathlib.Path(__file__).with_name("unchanged")
 LIBRARIES = pathlib.Path(__file__).with_name("unchanged_libraries")
 SHORT = [
-    "batches_by_hand", "callbacks", "compiled_functions", "convolutional_network", "custom_loop", "dataset_pipeline",
-    "grouped_convolution", "mixed_float16", "random_generator", "rnn_stateful",
-    "save_keras_file", "sequential_fit", "session_gradient_descent", "variable_slices",
+    "callbacks", "compiled_functions", "convolutional_network", "dataset_pipeline", "mixed_float16", "random_generator",
+    "save_keras_file", "session_gradient_descent",
 ]
 MODES = {
     "default": {},
