@@ -8,7 +8,7 @@
 //! the input, so no input is read in quadratic time or memory. Tests grow inputs (`codegen/library/src/sizes.rs`,
 //! `tests/fuzz/fuzz_targets/sizes.rs`), where other fuzz targets change bytes.
 
-use crate::parallel::{STACK_BYTES, is_nested, mark_nested};
+use crate::parallel::{is_nested, mark_nested, spawn_with_stack};
 use std::fmt;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -92,6 +92,8 @@ pub enum Exceeded {
     Time(Duration),
     /// The memory of [`supervise`], in bytes.
     Memory(u64),
+    /// The threads of the system.
+    Threads,
 }
 
 impl fmt::Display for Exceeded {
@@ -101,6 +103,7 @@ impl fmt::Display for Exceeded {
             Self::Bytes => f.write_str("reading it takes more memory than any real file needs"),
             Self::Time(limit) => write!(f, "it was not read after {} seconds", limit.as_secs()),
             Self::Memory(limit) => write!(f, "reading it took more than {} MiB", limit >> 20),
+            Self::Threads => f.write_str("the system cannot start another thread"),
         }
     }
 }
@@ -137,8 +140,9 @@ pub fn supervise<T: Send + 'static>(
         }
         drop(sender.send(work()));
     };
-    let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn(run);
-    let thread = thread.expect("the system has a thread for a parse");
+    // A recursion without end exceeds the memory before the stack, whose overflow would end the process.
+    let stack = limits.bytes.saturating_add(limits.bytes / 4);
+    let thread = spawn_with_stack(stack, run).map_err(|_| Exceeded::Threads)?;
     loop {
         match receiver.recv_timeout(INTERVAL) {
             Ok(result) => return Ok(result),

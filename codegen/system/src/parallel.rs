@@ -4,16 +4,48 @@
 //! may hold a file lock that another item waits for.
 
 use std::cell::Cell;
+use std::io;
 use std::panic;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{self, Builder};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Builder, JoinHandle};
 
-/// libclang may parse on the calling thread, and needs as much stack as a main thread has.
-pub(crate) const STACK_BYTES: usize = 8 << 20;
+/// The stack of a thread, as large as that of a main thread.
+const STACK_BYTES: usize = 8 << 20;
 
 thread_local! {
     /// True for a thread for which a thread of a `map` waits.
     static IS_NESTED: Cell<bool> = const { Cell::new(false) };
+    /// The stack of the threads that this thread starts.
+    static STACK: Cell<usize> = const { Cell::new(STACK_BYTES) };
+}
+
+/// Runs `work` on a new thread. Its stack, and the stacks of the threads that it starts by [`map`], have `stack` bytes, or
+/// fewer if the system has no such address space: memory is taken only for the part of a stack that is used.
+///
+/// # Errors
+/// Returns an error if the system can start no thread.
+pub(crate) fn spawn_with_stack<T: Send + 'static>(
+    stack: u64,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    let work = Arc::new(Mutex::new(Some(work)));
+    let spawn = |stack: usize| {
+        let work = work.clone();
+        let run = move || {
+            STACK.set(stack);
+            let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+            work.expect("only the thread that starts takes it")()
+        };
+        Builder::new().stack_size(stack).spawn(run)
+    };
+    let mut stack = usize::try_from(stack).unwrap_or(usize::MAX / 4);
+    loop {
+        match spawn(stack.max(STACK_BYTES)) {
+            Err(_) if stack > STACK_BYTES => stack /= 2,
+            result => return result,
+        }
+    }
 }
 
 /// Returns the number of threads that [`map`] would use. Inside of another `map` it is 1: that one occupies all
@@ -67,9 +99,14 @@ pub fn map_on<T: Sync, R: Send>(
 
 /// Returns the results of `run` on each of up to `threads` new threads: fewer, or none, if the system cannot start more.
 fn run_on<R: Send>(threads: usize, run: &(impl Fn() -> Vec<R> + Sync)) -> Vec<R> {
+    let stack = STACK.get();
+    let run = || {
+        STACK.set(stack);
+        run()
+    };
     thread::scope(|scope| {
         let start = |_| {
-            let thread = Builder::new().stack_size(STACK_BYTES);
+            let thread = Builder::new().stack_size(stack);
             thread.spawn_scoped(scope, run).ok()
         };
         let started: Vec<_> = (0..threads).map_while(start).collect();
@@ -109,6 +146,24 @@ mod tests {
         };
         let supervised = || crate::budget::supervise(limits, thread_count);
         assert_eq!(map_on(2, &[(), ()], |()| supervised()), [Ok(1), Ok(1)]);
+    }
+
+    #[test]
+    fn threads_have_the_stack_of_the_thread_that_starts_them() {
+        fn recurse(depth: usize) -> usize {
+            let frame = std::hint::black_box([depth; 128]);
+            match depth {
+                0 => 0,
+                _ => frame[7] - depth + 1 + recurse(depth - 1),
+            }
+        }
+        // More than the stack of a main thread.
+        let depth = 32 << 10;
+        let work = move || map_on(2, &[depth, depth], |depth| recurse(*depth));
+        let thread = spawn_with_stack(256 << 20, work).unwrap();
+        assert_eq!(thread.join().unwrap(), [depth, depth]);
+        // No system has such address space.
+        assert_eq!(spawn_with_stack(u64::MAX, || 7).unwrap().join().unwrap(), 7);
     }
 
     #[test]

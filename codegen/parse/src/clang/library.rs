@@ -56,6 +56,10 @@ impl Library {
 }
 
 fn find() -> Result<SharedLibrary, LibraryMissing> {
+    // libclang would parse on a thread of its own with a small stack, whose overflow ends the process.
+    // SAFETY: no other thread may access the environment except through `std::env`. This runs once, before libclang is
+    // loaded; the first added variable leaves the array that others may be reading as it is.
+    unsafe { std::env::set_var("LIBCLANG_NOTHREADS", "1") };
     let reason = match clang_sys::load_manually() {
         Ok(library) => return Ok(library),
         Err(reason) => reason,
