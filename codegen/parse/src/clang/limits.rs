@@ -2,7 +2,8 @@
 //!
 //! libclang waits for the writer of a pipe, reads a device without end, and needs exponential time for some macros and
 //! nested structs. Includes in plain text are checked before a parse, so that the error names the line. The time and the
-//! memory of the parse end all others, such as an include whose name is a macro.
+//! memory of the parse end all others, such as an include of a pipe whose name is a macro. `Unit` checks the files that
+//! libclang has read.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -15,7 +16,7 @@ use sp_system::input;
 use super::ClangError;
 use super::error::ParseError;
 use super::input::{Dialect, ParseInput};
-use crate::include::{Include, includes};
+use crate::include::{Include, includes, without_comments_and_splices};
 use crate::source::MAX_HEADER_BYTES;
 
 /// The limits of one parse. The largest headers that were tried take 3 seconds and 300 MiB.
@@ -154,7 +155,7 @@ impl IncludeWalk<'_> {
         };
         let taken = self.budget.allocate(bytes.len());
         taken.map_err(|error| exceeded(&error))?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let text = without_comments_and_splices(&String::from_utf8_lossy(&bytes));
         self.pending.push((path, text));
         Ok(())
     }
@@ -237,6 +238,64 @@ mod tests {
         for name in ["../c/demo.h", "demo.h", "nowhere.h", "./a/../demo.h"] {
             let found = message(&format!("#include \"{name}\"\n"), Dialect::TensorFlow);
             assert_eq!(found, None, "{name}");
+        }
+    }
+
+    #[test]
+    fn rejects_each_spelling_of_an_include_of_a_pipe() {
+        for text in [
+            "%:include \"pipe.h\"",
+            "#inc\\\nlude \"pipe.h\"",
+            "#/*x*/import/**/\"pipe.h\"",
+        ] {
+            let found = message(text, driver()).unwrap();
+            assert_eq!(
+                found,
+                "c/demo.h:1 includes pipe.h: it is not a regular file"
+            );
+        }
+        let found = message("/*\n#include \"pipe.h\"\n*/\n", driver());
+        assert_eq!(found, None);
+    }
+
+    #[test]
+    fn rejects_file_outside_of_the_include_root_that_a_macro_names() {
+        if Library::load().is_err() {
+            return eprintln!("skipped: no libclang");
+        }
+        let outside = tempfile::tempdir().unwrap();
+        let secret = outside.path().join("secret.h");
+        fs::write(&secret, "secret text\n").unwrap();
+        let root = folder(&format!("#define X {secret:?}\n#include X\n"));
+        let tensorflow = input(root.path(), Dialect::TensorFlow);
+        let error = super::super::reachable_declarations(&tensorflow)
+            .err()
+            .unwrap();
+        let message = format!("{error:?} {error}");
+        assert!(message.contains("outside of the include root"), "{message}");
+        assert!(
+            message.contains("secret.h") && !message.contains("secret text"),
+            "{message}"
+        );
+        let root = folder("#define X \"../c/other.h\"\n#include X\n");
+        fs::write(root.path().join("c/other.h"), "int other;\n").unwrap();
+        let tensorflow = input(root.path(), Dialect::TensorFlow);
+        assert!(super::super::reachable_declarations(&tensorflow).is_ok());
+    }
+
+    #[test]
+    fn deep_recursion_of_libclang_does_not_end_the_process() {
+        if Library::load().is_err() {
+            return eprintln!("skipped: no libclang");
+        }
+        for text in [
+            format!("#define X {}1\n", "- ".repeat(100_000)),
+            format!("#define X 1{}\n", "+1".repeat(100_000)),
+            format!("#define X {}1\n", "\\\n".repeat(500_000)),
+        ] {
+            let root = folder(&format!("{text}int f(void);\n"));
+            let read = driver::declarations(&input(root.path(), driver()));
+            assert!(read.is_ok());
         }
     }
 

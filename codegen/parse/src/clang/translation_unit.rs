@@ -13,6 +13,7 @@ use sp_data::embedded::BUILTIN_HEADERS;
 use super::error::ParseError;
 use super::input::{Dialect, Language, ParseInput, system_folders};
 use super::library::Library;
+use super::string::text;
 
 /// Virtual path of the wrapper. No file is written there.
 pub const WRAPPER: &str = "/sp-gen/wrapper.cc";
@@ -49,6 +50,22 @@ impl TranslationUnit {
         };
         unit.raw = translate(unit.index, input, wrapper)?;
         Ok(unit)
+    }
+
+    /// Returns the paths of the files that were read, as clang has them.
+    pub fn included_files(&self) -> Vec<String> {
+        extern "C" fn add(file: CXFile, _: *mut CXSourceLocation, _: u32, files: CXClientData) {
+            // SAFETY: libclang calls this with the pointer that it was given below, while that borrow lasts. `file` is a
+            // file of the unit, which is not yet disposed.
+            unsafe {
+                let files = &mut *files.cast::<Vec<String>>();
+                files.push(text(clang_getFileName(file)));
+            }
+        }
+        let mut files: Vec<String> = Vec::new();
+        // SAFETY: the unit is not yet disposed. `add` uses the pointer during the call only.
+        unsafe { clang_getInclusions(self.raw, add, ptr::from_mut(&mut files).cast()) };
+        files
     }
 
     /// Returns libclang's handle, which is valid as long as `self` is borrowed.

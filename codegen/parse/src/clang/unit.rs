@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use clang_sys::CXCursor_MacroDefinition;
@@ -76,8 +76,10 @@ impl Unit {
 
     fn new(input: &ParseInput, appendix: &str) -> Result<Self, ParseError> {
         let wrapper = wrapper(input, appendix);
+        let translation = TranslationUnit::parse(input, &wrapper)?;
+        check_included_files(&translation, input)?;
         Ok(Self {
-            translation: TranslationUnit::parse(input, &wrapper)?,
+            translation,
             root: input.include_root.clone(),
             dialect: input.dialect.clone(),
             wrapper,
@@ -225,6 +227,39 @@ fn error_of_command_line(message: String) -> HeaderError {
         span: None,
         others: Vec::new(),
     }
+}
+
+/// Checks that all files that TensorFlow's headers have included are below the include root: the name may be a macro.
+fn check_included_files(unit: &TranslationUnit, input: &ParseInput) -> Result<(), ParseError> {
+    if input.dialect != Dialect::TensorFlow {
+        return Ok(());
+    }
+    let root = input.include_root.to_string_lossy();
+    let is_outside =
+        |path: &String| !is_virtual(path) && !is_below(Path::new(path), Path::new(&*root));
+    match unit.included_files().into_iter().find(is_outside) {
+        None => Ok(()),
+        Some(path) => Err(ParseError::Include {
+            origin: format!("a header includes {path}"),
+            reason: "it is outside of the include root".to_owned(),
+        }),
+    }
+}
+
+/// Returns true if `path` begins with `root` and does not lead out of it by `..`.
+fn is_below(path: &Path, root: &Path) -> bool {
+    let mut depth = 0_usize;
+    let mut stays_below = |part: Component| {
+        let next = match part {
+            Component::ParentDir => depth.checked_sub(1),
+            Component::Normal(_) => Some(depth + 1),
+            _ => Some(depth),
+        };
+        depth = next.unwrap_or(0);
+        next.is_some()
+    };
+    let inside = path.strip_prefix(root);
+    inside.is_ok_and(|inside| inside.components().all(&mut stays_below))
 }
 
 fn wrapper(input: &ParseInput, appendix: &str) -> String {
