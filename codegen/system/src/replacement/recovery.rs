@@ -1,7 +1,7 @@
 //! Finishes or undoes the replacements of processes that were killed.
 
 use super::journal::{Journal, is_staging_folder};
-use super::stage::{JOURNAL, LOCK, Stage};
+use super::stage::{JOURNAL, LOCK, Stage, remove_folder};
 use super::{ReplacementError, Result, fingerprint};
 use crate::input::{self, MAX_TEXT_BYTES};
 use crate::user;
@@ -82,7 +82,7 @@ fn recover_one(root: &Path, staging: &Path, lock: File) -> Result<()> {
 }
 
 fn remove(staging: &Path) -> Result<()> {
-    match fs::remove_dir_all(staging) {
+    match remove_folder(staging) {
         // Another process has removed it.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         result => result.map_err(|error| ReplacementError::io(staging, error)),

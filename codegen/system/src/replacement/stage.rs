@@ -27,12 +27,16 @@ impl Stage {
         let journal = Journal::new(root, changes)?;
         let created = create_locked_folder(root);
         let (folder, lock) = created.map_err(|error| ReplacementError::io(root, error))?;
-        let stage = Self::open(root, folder.path(), journal, lock);
-        stage.write_contents(changes)?;
-        stage.check_unchanged()?;
-        stage.write_journal()?;
-        let _ = TempDir::keep(folder);
-        Ok(stage)
+        let stage = Self::open(root, &folder.keep(), journal, lock);
+        let written = stage.write_contents(changes);
+        let written = written.and_then(|()| stage.check_unchanged());
+        match written.and_then(|()| stage.write_journal()) {
+            Ok(()) => Ok(stage),
+            Err(error) => {
+                stage.remove();
+                Err(error)
+            }
+        }
     }
 
     pub fn open(root: &Path, folder: &Path, journal: Journal, lock: File) -> Self {
@@ -153,7 +157,7 @@ impl Stage {
 
     /// Removes the staging folder. What remains of it after a failure, the next run removes.
     pub fn remove(self) {
-        let _ = fs::remove_dir_all(&self.folder);
+        let _ = remove_folder(&self.folder);
     }
 
     /// Undoes the changes in reverse order. The staging folder remains if a path cannot be restored.
@@ -223,6 +227,26 @@ fn create_locked_folder(root: &Path) -> io::Result<(TempDir, File)> {
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Removes a staging folder, its journal first and its lock last. If the process is killed meanwhile, [`super::recover`]
+/// finds nothing to undo, and recognizes the rest by the lock.
+pub(super) fn remove_folder(folder: &Path) -> io::Result<()> {
+    for path in removal_order(folder)? {
+        match fs::symlink_metadata(&path)?.is_dir() {
+            true => fs::remove_dir_all(path)?,
+            false => fs::remove_file(path)?,
+        }
+    }
+    fs::remove_dir(folder)
+}
+
+/// Returns the entries of a staging folder in the order in which they are removed.
+pub(super) fn removal_order(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by_key(|path| (path.ends_with(LOCK), !path.ends_with(JOURNAL)));
+    Ok(entries)
 }
 
 fn read(path: &Path) -> Result<Option<Fingerprint>> {

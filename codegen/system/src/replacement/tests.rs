@@ -1,7 +1,7 @@
 //! Replacements that succeed, fail, and are interrupted.
 
 use super::journal::Journal;
-use super::stage::{JOURNAL, LOCK};
+use super::stage::{self, JOURNAL, LOCK};
 use super::sync::log;
 use super::*;
 use std::fs;
@@ -204,6 +204,40 @@ fn recovery_removes_staging_folder_without_journal_and_no_other_folder() {
     recover(&root.path().join("absent/folder")).unwrap();
     let own = ".sp-gen-staged-own/notes.txt".to_owned();
     assert_eq!(texts(root.path()), [(own, "own".to_owned())]);
+}
+
+#[test]
+fn staging_folder_is_removed_journal_first_and_lock_last() {
+    let files = ["a/b", "journal.json", "lock", "new/lock"];
+    let root = scratch(&files.map(|file| (file, "")));
+    let folder = root.path();
+    let order = stage::removal_order(folder).unwrap();
+    assert_eq!((order.len(), &order[0]), (4, &folder.join(JOURNAL)));
+    assert_eq!(order[3], folder.join(LOCK));
+}
+
+#[test]
+fn recovery_removes_rest_of_staging_folder_whose_removal_was_interrupted() {
+    for removed in 0..=3 {
+        let root = scratch(&FILES);
+        // Undone changes leave the files and the staging folder as they are here.
+        drop(Stage::create(root.path(), &changes()).unwrap());
+        let mut paths = fs::read_dir(root.path())
+            .unwrap()
+            .map(|it| it.unwrap().path());
+        let staging =
+            paths.find(|it| is_staging_folder(&it.file_name().unwrap().to_string_lossy()));
+        let order = stage::removal_order(&staging.unwrap()).unwrap();
+        for path in order.iter().take(removed) {
+            match path.is_dir() {
+                true => fs::remove_dir_all(path).unwrap(),
+                false => fs::remove_file(path).unwrap(),
+            }
+        }
+        recover(root.path()).unwrap();
+        let expected = FILES.map(|(path, text)| (path.to_owned(), text.to_owned()));
+        assert_eq!(texts(root.path()), expected, "{removed}");
+    }
 }
 
 #[test]
