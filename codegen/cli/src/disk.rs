@@ -263,8 +263,11 @@ fn collect(out: &Path, relative: &Path, files: &mut BTreeMap<String, Vec<u8>>) -
             collect(out, &relative.join(entry?.file_name()), files)?;
         }
     } else if path.exists() {
-        let name = relative.to_string_lossy().replace('\\', "/");
-        files.insert(name, input::read(&path, MAX_TEXT_BYTES)?);
+        // sp-gen writes no file whose name is not UTF-8. A backslash is a part of a name, but on Windows.
+        if let Some(name) = relative.to_str() {
+            let name = name.replace(std::path::MAIN_SEPARATOR, "/");
+            files.insert(name, input::read(&path, MAX_TEXT_BYTES)?);
+        }
     }
     Ok(())
 }

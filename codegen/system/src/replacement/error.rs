@@ -37,6 +37,16 @@ pub enum ReplacementError {
         /// The path.
         path: PathBuf,
     },
+    /// The name of a folder that is to be created is not UTF-8.
+    #[error("cannot create {}: its name is not UTF-8", path.display())]
+    #[diagnostic(
+        code(sp_gen::files::not_utf8),
+        help("no file was changed; use another name, or create the folder yourself")
+    )]
+    NotUtf8 {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Another process writes to the folder.
     #[error("another sp-gen is writing to {}", path.display())]
     #[diagnostic(

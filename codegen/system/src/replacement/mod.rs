@@ -127,14 +127,19 @@ pub fn replace(root: &Path, changes: &[Change]) -> Result<()> {
 /// Returns the nearest folder at or above `path` that exists, and the path below it, which is empty for `path` itself.
 ///
 /// # Errors
-/// Returns an error if the current directory cannot be determined.
+/// Returns an error if the current directory cannot be determined, or if the path below the folder is not UTF-8: a journal
+/// is JSON, and the path that it can state is another one.
 pub fn existing_folder(path: &Path) -> Result<(PathBuf, String)> {
     let absolute = std::path::absolute(path).map_err(|error| ReplacementError::io(path, error))?;
     let existing = absolute.ancestors().find(|folder| folder.is_dir());
     let root = existing.unwrap_or(&absolute).to_owned();
     let below = absolute.strip_prefix(&root).unwrap_or(Path::new(""));
-    let below = below.to_string_lossy().replace('\\', "/");
-    Ok((root, below))
+    // A backslash is a part of a name, but on Windows, where no component has one.
+    let parts = below.components().map(|part| part.as_os_str().to_str());
+    match parts.collect::<Option<Vec<&str>>>() {
+        Some(parts) => Ok((root, parts.join("/"))),
+        None => Err(ReplacementError::NotUtf8 { path: absolute }),
+    }
 }
 
 #[cfg(test)]

@@ -270,6 +270,29 @@ fn recovery_rejects_journal_with_path_outside_of_folder() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn folder_is_created_by_its_own_name_or_not_at_all() {
+    use std::os::unix::ffi::OsStrExt;
+    let root = scratch(&[("a/own", "1")]);
+    let (existing, below) = existing_folder(&root.path().join("a\\b/c")).unwrap();
+    let change = file(&format!("{below}/file"), None, Some("2"));
+    replace(&existing, &[change]).unwrap();
+    let expected = [("a/own", "1"), ("a\\b/c/file", "2")];
+    assert_eq!(
+        texts(root.path()),
+        expected.map(|(path, text)| (path.to_owned(), text.to_owned()))
+    );
+    let other = root.path().join(std::ffi::OsStr::from_bytes(b"\xff/c"));
+    let error = existing_folder(&other).unwrap_err();
+    assert!(
+        matches!(error, ReplacementError::NotUtf8 { .. }),
+        "{error:?}"
+    );
+    fs::create_dir_all(&other).unwrap();
+    assert_eq!(existing_folder(&other).unwrap(), (other, String::new()));
+}
+
 #[test]
 fn file_above_new_path_is_an_error_that_names_it() {
     let root = scratch(&[("a", "1")]);
