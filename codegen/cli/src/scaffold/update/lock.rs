@@ -3,7 +3,7 @@
 
 use crate::scaffold::lock::{LockedPackage, format_lock, root_lock};
 use crate::scaffold::vendor;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use toml::{Table, Value};
 
 /// The result of [`merge`].
@@ -70,12 +70,20 @@ impl Packages {
         let tables = tables.into_iter().flatten().filter_map(Value::as_table);
         let packages: Vec<LockedPackage> = tables.map(package).collect();
         let keys: Vec<Key> = packages.iter().map(key).collect();
+        // A dependency without a version is the first package of its name.
+        let mut by_name: HashMap<&str, &Key> = HashMap::new();
+        for key in &keys {
+            by_name.entry(&key.0).or_insert(key);
+        }
+        let known: HashSet<&Key> = keys.iter().collect();
         let find = |dependency: &String| {
             let mut words = dependency.split(' ');
             let (name, version) = (words.next()?, words.next());
-            let matches =
-                |key: &&Key| key.0 == name && version.is_none_or(|version| version == key.1);
-            keys.iter().find(matches).cloned()
+            let key = match version {
+                Some(version) => *known.get(&(name.to_owned(), version.to_owned()))?,
+                None => *by_name.get(name)?,
+            };
+            Some(key.clone())
         };
         let count = packages.len();
         let row = |package: LockedPackage| {
@@ -326,6 +334,28 @@ mod tests {
             merge(&format!("{author_lock}{second}")),
             Ok(MergedLock::Unchanged)
         );
+    }
+
+    #[test]
+    fn lock_of_many_packages_is_merged_in_linear_time() {
+        let count = 10_000;
+        let own = (0..count).map(|index| {
+            let dependencies =
+                (1..=20).map(|step| format!(" \"own-{}\",\n", (index + step) % count));
+            let dependencies: String = dependencies.collect();
+            let rest = format!("dependencies = [\n{dependencies}]\n");
+            package(&format!("own-{index}"), "0.1.0", &rest)
+        });
+        let author_lock = format!("{}{}", fresh(), own.collect::<String>());
+        let old_cpu = "name = \"sp-cpu\"\nversion = \"";
+        let author_lock = author_lock.replace(old_cpu, &format!("{old_cpu}9"));
+        let start = std::time::Instant::now();
+        let (text, packages) = changed(&author_lock);
+        assert!(
+            text.contains("own-9999") && packages.len() == 2,
+            "{packages:?}"
+        );
+        assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
     }
 
     #[test]
