@@ -48,34 +48,47 @@ fn find_mentions(
     if removed.is_empty() {
         return Ok(found);
     }
-    let mut sources = BTreeMap::new();
+    let mut first_lines = BTreeMap::new();
+    let mut search = |file: String, text: &str| {
+        first_lines.insert(file, find_first_lines(text, removed));
+    };
     for folder in ["src", "tests", "examples", "benches"] {
-        read_sources(root, folder, &mut sources).map_err(|source| UpdateError::Unreadable {
+        read_sources(root, folder, &mut search).map_err(|source| UpdateError::Unreadable {
             path: root.join(folder),
             source,
         })?;
     }
-    for (file, text) in &sources {
-        for (item, of_crate) in removed {
-            let line = text.lines().position(|line| has_word(line, item));
-            found.extend(line.map(|line| Mention {
+    for (file, first_lines) in first_lines {
+        found.extend(first_lines.into_iter().map(|(item, line)| {
+            let of_crate = &removed[item];
+            Mention {
                 file: file.clone(),
-                line: line + 1,
+                line,
                 item: item.clone(),
                 of_crate: of_crate.clone(),
                 renamed: renames.get(of_crate).and_then(|it| it.get(item)).cloned(),
-            }));
-        }
+            }
+        }));
     }
     Ok(found)
 }
 
-/// Reads the Rust sources below `folder`, except through symbolic links.
-fn read_sources(
-    root: &Path,
-    folder: &str,
-    sources: &mut BTreeMap<String, String>,
-) -> io::Result<()> {
+/// Returns the first line, from 1, that uses each of the items in `removed`.
+fn find_first_lines<'a>(
+    text: &str,
+    removed: &'a BTreeMap<String, String>,
+) -> BTreeMap<&'a String, usize> {
+    let mut found = BTreeMap::new();
+    for (index, line) in text.lines().enumerate() {
+        for (item, _) in words(line).filter_map(|word| removed.get_key_value(word)) {
+            found.entry(item).or_insert(index + 1);
+        }
+    }
+    found
+}
+
+/// Calls `search` with the path and the text of each Rust source below `folder`, except through symbolic links.
+fn read_sources(root: &Path, folder: &str, search: &mut dyn FnMut(String, &str)) -> io::Result<()> {
     let path = root.join(folder);
     if path.is_symlink() || !path.is_dir() {
         return Ok(());
@@ -84,20 +97,20 @@ fn read_sources(
         let relative = format!("{folder}/{}", entry?.file_name().to_string_lossy());
         let path = root.join(&relative);
         if path.is_file() && relative.ends_with(".rs") {
-            let text = String::from_utf8_lossy(&input::read(&path, MAX_TEXT_BYTES)?).into_owned();
-            sources.insert(relative, text);
+            let bytes = input::read(&path, MAX_TEXT_BYTES)?;
+            search(relative, &String::from_utf8_lossy(&bytes));
         } else {
-            read_sources(root, &relative, sources)?;
+            read_sources(root, &relative, search)?;
         }
     }
     Ok(())
 }
 
-/// Returns true if the code of `line` has the identifier `word`. Comments are prose, where a name such as `of` is a word.
-fn has_word(line: &str, word: &str) -> bool {
+/// Returns the words in the code of `line`. Comments are prose, where a name such as `of` is a word.
+fn words(line: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let code = line.split("//").next().unwrap_or_default();
-    code.split(|c| !is_part(c)).any(|part| part == word)
+    code.split(move |c| !is_part(c))
 }
 
 #[cfg(test)]
@@ -124,6 +137,23 @@ mod tests {
             ("src/kernels/a.rs", 2)
         );
         assert_eq!(found[0].renamed.as_deref(), Some("DeviceBuffer"));
+    }
+
+    #[test]
+    fn search_time_does_not_grow_with_the_number_of_removed_items() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("src")).unwrap();
+        let source = "fn a(b: c, d: e, f: g) -> h { i(j, k, l) }\n".repeat(4_000);
+        fs::write(
+            folder.path().join("src/lib.rs"),
+            source + "use Gone99999;\n",
+        )
+        .unwrap();
+        let removed = (0..100_000).map(|index| (format!("Gone{index}"), "sp-cpu".to_owned()));
+        let start = std::time::Instant::now();
+        let found = find_mentions(folder.path(), &removed.collect(), "").unwrap();
+        assert_eq!((found.len(), found[0].line), (1, 4_001));
+        assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
     }
 
     #[test]

@@ -20,11 +20,13 @@ use super::vendor;
 use crate::disk::{self, Drift};
 use miette::Diagnostic;
 use sp_ir::Release;
+use sp_system::budget::{Exceeded, Limits, supervise};
 use sp_system::input::{self, MAX_TEXT_BYTES};
 use sp_system::replacement::ReplacementError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use thiserror::Error;
 
 /// A failure to update a plugin, which is unchanged.
@@ -86,11 +88,29 @@ pub enum UpdateError {
         /// The cause.
         source: io::Error,
     },
+    /// The vendored crates have code that takes more time or memory than any real one.
+    #[error("cannot read the code below {}: {limit}", path.display())]
+    #[diagnostic(
+        code(sp_gen::update::limit),
+        help("no file was changed; restore the folder from your version control")
+    )]
+    Exceeded {
+        /// The folder.
+        path: PathBuf,
+        /// The limit.
+        limit: Exceeded,
+    },
     /// The files cannot be replaced.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Replacement(#[from] ReplacementError),
 }
+
+/// The limits for reading the public items of the crates, which takes a second and 100 MiB.
+const PARSE_LIMITS: Limits = Limits {
+    time: Duration::from_secs(60),
+    bytes: 1 << 30,
+};
 
 /// A planned update.
 #[derive(Debug)]
@@ -163,7 +183,13 @@ impl UpdatePlan {
     ) -> Result<(), UpdateError> {
         self.drifts = state.drifts(left_alone);
         let (before, after) = state.changed_texts(&self.drifts);
-        self.mentions = author::mentions(&self.root, &public::removed(&before, &after))?;
+        // `syn` recurses for each level of an expression, and a listing may have the hash of any file.
+        let removed = supervise(PARSE_LIMITS, move || public::removed(&before, &after));
+        let removed = removed.map_err(|limit| UpdateError::Exceeded {
+            path: self.root.join("vendor"),
+            limit,
+        })?;
+        self.mentions = author::mentions(&self.root, &removed)?;
         self.drifts
             .extend(state.listing_drift(&self.root, left_alone));
         let (drift, lock) = lock_drift(&self.root)?;

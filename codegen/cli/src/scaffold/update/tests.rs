@@ -48,6 +48,25 @@ fn new_plugin_is_up_to_date() {
 }
 
 #[test]
+fn listed_file_of_deep_nesting_is_updated() {
+    let deep = [
+        format!(
+            "pub fn f() {{ {}1{} }}",
+            "(".repeat(5_000),
+            ")".repeat(5_000)
+        ),
+        format!("pub fn f() {{ {}1 }}", "-".repeat(20_000)),
+        format!("pub fn f() {{ 1{} }}", "+1".repeat(20_000)),
+    ];
+    let folder = plugin();
+    for text in deep {
+        make_older(folder.path(), LIB, &text);
+        let plan = UpdatePlan::new(folder.path(), false).unwrap();
+        assert!(changes(&plan).contains(&(LIB.to_owned(), true)));
+    }
+}
+
+#[test]
 fn replaces_older_file_and_removes_obsolete_one() {
     let folder = plugin();
     let root = folder.path();
