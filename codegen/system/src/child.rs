@@ -119,6 +119,35 @@ pub fn run_script(program: &Path, script: &Script<'_>) -> io::Result<Finished> {
     })
 }
 
+/// A command that ended, or was killed.
+#[derive(Debug)]
+pub struct Output {
+    /// The end of the process.
+    pub end: End,
+    /// The first bytes of its stdout.
+    pub stdout: String,
+    /// The first bytes of its stderr.
+    pub stderr: String,
+}
+
+/// Runs `command` without input to its end or to the time limit.
+///
+/// # Errors
+/// Returns an error if the program cannot be started.
+pub fn output(command: &mut Command, time: Duration) -> io::Result<Output> {
+    let command = command.stdin(Stdio::null());
+    in_own_group(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+    let mut child = command.spawn()?;
+    let (stdout, stderr) = (collect(child.stdout.take()), collect(child.stderr.take()));
+    let end = wait(&mut child, time)?;
+    let text = |output: Receiver<String>| output.recv_timeout(CLOSING).unwrap_or_default();
+    Ok(Output {
+        end,
+        stdout: text(stdout),
+        stderr: text(stderr),
+    })
+}
+
 #[cfg(unix)]
 fn in_own_group(command: &mut Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -257,6 +286,18 @@ mod tests {
         assert_eq!(run.end, End::Exit(0));
         let error = run.answer.unwrap_err().to_string();
         assert!(error.contains("not a regular file"), "{error}");
+    }
+
+    #[test]
+    fn kills_command_at_the_time_limit() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo out; echo err >&2; sleep 300"]);
+        let time = Duration::from_millis(500);
+        let started = Instant::now();
+        let output = output(&mut command, time).unwrap();
+        assert_eq!(output.end, End::TimedOut(time));
+        assert_eq!((&*output.stdout, &*output.stderr), ("out\n", "err\n"));
+        assert!(started.elapsed() < LONG);
     }
 
     #[test]
