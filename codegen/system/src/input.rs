@@ -38,6 +38,10 @@ pub fn open_regular_file(path: &Path) -> io::Result<File> {
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = open_regular_file(path)?;
+    if file.metadata()?.len() > limit {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    // The files of /proc state no length, and a file may grow.
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > limit {
         true => Err(io::ErrorKind::FileTooLarge.into()),
@@ -67,6 +71,16 @@ mod tests {
         let error = read(&path, 2).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
         assert_eq!(read_text(&path).unwrap(), "abc");
+    }
+
+    #[test]
+    fn rejects_file_above_the_limit_without_reading_it() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(1 << 40).unwrap();
+        let start = std::time::Instant::now();
+        let error = read(file.path(), 1 << 36).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     }
 
     #[cfg(unix)]

@@ -11,10 +11,10 @@ pub use check::{Answer, OwnedType, SafeFunction, SafeModel};
 pub use role::Role;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
+use sp_system::input;
 
 use crate::error::DriverError;
 
@@ -61,7 +61,7 @@ impl Contract {
     /// # Errors
     /// Returns an error if the file cannot be read, is not TOML, or has an unknown key.
     pub fn read(path: &Path) -> Result<Self, DriverError> {
-        let text = fs::read_to_string(path).map_err(|source| DriverError::Unreadable {
+        let text = input::read_text(path).map_err(|source| DriverError::Unreadable {
             path: path.to_owned(),
             source,
         })?;
@@ -88,5 +88,22 @@ impl Contract {
             file_name: name.to_owned(),
             statements,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn rejects_contract_that_is_a_device_or_has_no_end() {
+        let error = Contract::read(Path::new("/dev/zero")).unwrap_err();
+        assert!(error.to_string().contains("not a regular file"), "{error}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sparse.toml");
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_len(1 << 40).unwrap();
+        assert!(Contract::read(&path).is_err());
     }
 }
