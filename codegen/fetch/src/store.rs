@@ -153,8 +153,10 @@ fn write_headers(folder: &Path, headers: &Headers) -> io::Result<()> {
     check_names(headers)?;
     for (name, bytes) in headers {
         let path = folder.join(name);
-        fs::create_dir_all(path.parent().unwrap_or(folder))?;
-        fs::write(path, bytes)?;
+        let written = fs::create_dir_all(path.parent().unwrap_or(folder));
+        let written = written.and_then(|()| fs::write(path, bytes));
+        // The name is the source's, and may be none that the file system accepts.
+        written.map_err(|error| io::Error::other(format!("{}: {error}", name.escape_debug())))?;
     }
     Ok(())
 }
@@ -232,6 +234,14 @@ mod tests {
         malicious.insert("zz/../../../x.h".into(), Vec::new());
         assert!(store.write(release(), &malicious, None).is_err());
         assert!(file_names(scratch.path()).is_empty());
+    }
+
+    #[test]
+    fn error_of_unpacking_names_the_header() {
+        let mut conflicting = headers("one");
+        conflicting.insert("tensorflow/c/ops.h/inner.h".into(), Vec::new());
+        let error = unpack(&conflicting).unwrap_err().to_string();
+        assert!(error.starts_with("tensorflow/c/ops.h/inner.h: "), "{error}");
     }
 
     #[test]

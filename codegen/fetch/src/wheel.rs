@@ -35,6 +35,8 @@ pub struct Wheel<R> {
     archive: ZipArchive<LimitedReader<R>>,
     names: BTreeSet<String>,
     members: BTreeMap<String, usize>,
+    /// The member of each header, at the top or below `NAME.data/purelib/`.
+    headers: BTreeMap<String, usize>,
     remote: Option<RangeReader>,
     /// Bytes and requests of a wheel that was downloaded whole.
     downloaded: Option<Traffic>,
@@ -140,8 +142,8 @@ impl<R: Read + Seek> Wheel<R> {
     ) -> Result<Self, FetchError> {
         let archive = directory::open(reader).map_err(|error| unreadable(&origin, error))?;
         let members = index_members(&origin, &archive)?;
-        let header = |name: &String| header_name(name).map(str::to_owned);
-        let names: BTreeSet<String> = members.keys().filter_map(header).collect();
+        let headers = index_headers(&members);
+        let names: BTreeSet<String> = headers.keys().cloned().collect();
         if !names.iter().any(|name| name.starts_with("tensorflow/c/")) {
             return Err(FetchError::from(SourceError::HeadersMissing { origin }));
         }
@@ -150,25 +152,12 @@ impl<R: Read + Seek> Wheel<R> {
             archive,
             names,
             members,
+            headers,
             remote,
             downloaded: None,
             is_unverified: false,
             remaining: MAX_TOTAL_HEADER_BYTES,
         })
-    }
-
-    /// Returns the index of a header's member, at the top or below `NAME.data/purelib/`.
-    fn member_index(&self, name: &str) -> Option<usize> {
-        let direct = format!("tensorflow/include/{name}");
-        let unpacked = || {
-            self.members
-                .iter()
-                .find(|(member, _)| header_name(member) == Some(name))
-        };
-        self.members
-            .get(&direct)
-            .copied()
-            .or_else(|| unpacked().map(|(_, &index)| index))
     }
 
     fn read_member(&mut self, index: usize) -> Result<Vec<u8>, FetchError> {
@@ -226,7 +215,7 @@ impl<R: Read + Seek> Source for Wheel<R> {
     }
 
     fn read(&mut self, name: &str) -> Result<Vec<u8>, FetchError> {
-        let member = self.member_index(name);
+        let member = self.headers.get(name).copied();
         let index = member.ok_or_else(|| unreadable(&self.origin, ZipError::FileNotFound))?;
         self.read_member(index)
     }
@@ -235,8 +224,8 @@ impl<R: Read + Seek> Source for Wheel<R> {
         let Some(remote) = &self.remote else {
             return Ok(());
         };
-        let indices = names.iter().filter_map(|name| self.member_index(name));
-        let ranges = indices.map(|index| {
+        let indices = names.iter().filter_map(|name| self.headers.get(*name));
+        let ranges = indices.map(|&index| {
             self.archive.by_index_data(index).map(|member| {
                 // The local file header before the data repeats the name and may have extra fields.
                 let packed = member.compressed_size().saturating_add(1024);
@@ -286,10 +275,28 @@ fn index_members<R: Read + Seek>(
     Ok(members)
 }
 
+/// Returns the index of each header's member. One at the top has precedence over one below `NAME.data/purelib/`.
+fn index_headers(members: &BTreeMap<String, usize>) -> BTreeMap<String, usize> {
+    let mut headers = BTreeMap::new();
+    let is_at_top = |member: &str| member.starts_with(INCLUDE);
+    for (member, &index) in members {
+        if let Some(name) = header_name(member) {
+            let entry = headers.entry(name.to_owned());
+            let entry = entry.or_insert(index);
+            if is_at_top(member) {
+                *entry = index;
+            }
+        }
+    }
+    headers
+}
+
+/// The folder of the headers in a wheel.
+const INCLUDE: &str = "tensorflow/include/";
+
 /// Returns the header's name of a member: `tensorflow/c/ops.h` for
 /// `[NAME.data/purelib/]tensorflow/include/tensorflow/c/ops.h`. Returns `None` for other members.
 fn header_name(member: &str) -> Option<&str> {
-    const INCLUDE: &str = "tensorflow/include/";
     let data = member.split_once(".data/").map(|(_, rest)| rest);
     let unpacked = data.and_then(|rest| {
         rest.strip_prefix("purelib/")
@@ -371,6 +378,36 @@ mod tests {
             let mut wheel = open(zipped(&[(&member, b"text")])).unwrap();
             assert_eq!(wheel.read("tensorflow/c/ops.h").unwrap(), b"text");
         }
+    }
+
+    #[test]
+    fn headers_below_data_folder_are_found_in_linear_time() {
+        let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        let name = |index: usize| format!("tensorflow/c/x{index}.h");
+        for index in 0..40_000 {
+            let member = format!("t.data/purelib/tensorflow/include/{}", name(index));
+            let stored = SimpleFileOptions::default();
+            let stored = stored.compression_method(zip::CompressionMethod::Stored);
+            writer.start_file(member, stored).unwrap();
+        }
+        let mut wheel = open(writer.finish().unwrap().into_inner()).unwrap();
+        let start = std::time::Instant::now();
+        for index in 0..40_000 {
+            assert_eq!(wheel.read(&name(index)).unwrap(), b"");
+        }
+        assert!(start.elapsed().as_secs() < 40, "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn header_at_top_has_precedence_over_data_folder() {
+        let data = "t.data/purelib/tensorflow/include/tensorflow/c/ops.h";
+        let top = "tensorflow/include/tensorflow/c/ops.h";
+        let last = "z.data/purelib/tensorflow/include/tensorflow/c/ops.h";
+        let bytes = zipped(&[(data, b"data"), (top, b"top"), (last, b"last")]);
+        assert_eq!(
+            open(bytes).unwrap().read("tensorflow/c/ops.h").unwrap(),
+            b"top"
+        );
     }
 
     #[test]
