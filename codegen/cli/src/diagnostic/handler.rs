@@ -14,6 +14,7 @@ use super::snippet::Snippet;
 use crate::console;
 use crate::history::Paint;
 use miette::{Diagnostic, ReportHandler, Severity, SourceCode};
+use sp_host::escape_control;
 use std::error::Error;
 use std::fmt;
 
@@ -69,7 +70,7 @@ impl DiagnosticText {
         let word = self.colored(color, word);
         let code = code(error).unwrap_or_else(|| OTHER.into());
         let code = self.colored("2", &format!("[{code}]"));
-        let message = message.trim_end().replace('\n', "\n  ");
+        let message = printable(message).replace('\n', "\n  ");
         self.out.push_str(&format!("{word} {message} {code}\n"));
     }
 
@@ -115,7 +116,7 @@ impl DiagnosticText {
 
     fn field(&mut self, name: &str, text: &str) {
         let name = self.colored("36", &format!("{name}:"));
-        let text = text.trim_end().replace('\n', "\n    ");
+        let text = printable(text).replace('\n', "\n    ");
         self.out.push_str(&format!("  {name} {text}\n"));
     }
 
@@ -127,6 +128,13 @@ impl DiagnosticText {
     }
 }
 
+/// Returns the lines of `text` without what a terminal interprets: a message may have names of files and text of headers.
+fn printable(text: &str) -> String {
+    let lines = text.trim_end().split('\n');
+    let lines = lines.map(|line| escape_control(&line.replace('\t', " ")));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 fn code(error: &dyn Diagnostic) -> Option<String> {
     error.code().map(|code| code.to_string())
 }
@@ -135,6 +143,33 @@ fn code(error: &dyn Diagnostic) -> Option<String> {
 mod tests {
     use super::*;
     use miette::{LabeledSpan, NamedSource, miette};
+
+    #[test]
+    fn escapes_what_a_terminal_interprets() {
+        let name = "a\u{1b}[2J\u{202e}b";
+        let report = miette!(
+            labels = vec![LabeledSpan::at(0..3, name)],
+            help = format!("remove {name}"),
+            "{name}\tis\nodd"
+        );
+        let text = plain(report.with_source_code(NamedSource::new(name, "int x;".to_owned())));
+        assert!(!text.contains(['\u{1b}', '\u{202e}', '\t']), "{text}");
+        assert_eq!(text.matches("a\\u{1b}[2J\\u{202e}b").count(), 4, "{text}");
+        assert!(text.contains(" is\n  odd [sp_gen::failed]\n"), "{text}");
+    }
+
+    #[test]
+    fn shows_part_of_a_long_line() {
+        let line = format!("{}wrong{}", "x".repeat(1_000_000), "y".repeat(1_000_000));
+        let label = LabeledSpan::at(1_000_000..1_000_005, "here");
+        let report = miette!(labels = vec![label], "odd");
+        let text = plain(report.with_source_code(NamedSource::new("a.h", line)));
+        assert!(text.len() < 1_000, "{}", text.len());
+        assert!(text.contains("--> a.h:1:1000001\n"), "{text}");
+        let mut lines = text.lines().skip(3);
+        let (shown, marked) = (lines.next().unwrap(), lines.next().unwrap());
+        assert_eq!(shown.find("wrong"), marked.find("^^^^^ here"), "{text}");
+    }
 
     fn plain(report: miette::Report) -> String {
         format(report.as_ref(), Paint::Plain)

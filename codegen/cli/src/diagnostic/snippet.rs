@@ -14,6 +14,10 @@ pub struct Snippet {
     pub caret: String,
 }
 
+/// The characters of a line that are shown before and after the label's begin. A line may be as long as a header.
+const SHOWN_BEFORE: usize = 120;
+const SHOWN_AFTER: usize = 120;
+
 impl Snippet {
     /// Returns the snippet, or `None` if the label is not in `source` or its line is empty.
     pub fn find(source: &dyn SourceCode, label: &LabeledSpan) -> Option<Self> {
@@ -30,14 +34,19 @@ impl Snippet {
         let number = found.line() + text[..begin].matches('\n').count() + 1;
         let column = before.chars().count() + 1;
         let name = found.name().unwrap_or("input");
-        let carets = "^".repeat(marked.chars().count().max(1));
-        let text = label.label().unwrap_or_default();
+        let carets = marked.chars().count().clamp(1, SHOWN_AFTER);
+        let text = escape_control(label.label().unwrap_or_default());
+        let first = column.saturating_sub(SHOWN_BEFORE);
+        let shown = line.chars().skip(first).take(SHOWN_BEFORE + SHOWN_AFTER);
+        let shown: String = shown.map(|c| if c == '\t' { ' ' } else { c }).collect();
         Some(Self {
-            location: format!("{name}:{number}:{column}"),
+            location: escape_control(&format!("{name}:{number}:{column}")),
             number,
-            line: escape_control(&line.replace('\t', " ")).to_string(),
-            margin: " ".repeat(column - 1),
-            caret: format!("{carets} {text}").trim_end().to_owned(),
+            line: escape_control(&shown),
+            margin: " ".repeat(column - 1 - first),
+            caret: format!("{} {text}", "^".repeat(carets))
+                .trim_end()
+                .to_owned(),
         })
     }
 
