@@ -89,7 +89,7 @@ enum FailOn {
 
 /// Prints the diff.
 pub fn run(args: Args) -> Result {
-    let current_dir = std::env::current_dir().into_diagnostic()?;
+    let current_dir = operand::current_folder()?;
     let folders = operand::readable_folders(&current_dir);
     let mut suppressions = Suppressions::find(args.config.as_deref(), &current_dir)?;
     suppressions.retain_rules(args.ops);

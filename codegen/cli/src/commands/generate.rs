@@ -92,7 +92,7 @@ enum DocSource {
 
 /// Writes the generated files, or compares them with the files on disk.
 pub fn run(args: Args) -> Result {
-    let current_dir = std::env::current_dir().into_diagnostic()?;
+    let current_dir = operand::current_folder()?;
     let folders = operand::readable_folders(&current_dir);
     let out = match (&args.out, find_checkout(&current_dir)) {
         (Some(out), _) => out.clone(),

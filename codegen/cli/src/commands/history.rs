@@ -46,7 +46,7 @@ enum Format {
 
 /// Prints the history.
 pub fn run(args: Args) -> Result {
-    let folders = operand::readable_folders(&std::env::current_dir().into_diagnostic()?);
+    let folders = operand::readable_folders(&operand::current_folder()?);
     let release = args.release.map(operand::resolve).transpose()?;
     let apis = snapshots::read_history(&folders, release)?;
     let history = History::from_apis(&apis);

@@ -10,10 +10,11 @@ mod snapshot;
 
 use crate::console::{note, shows_progress, warning};
 use crate::diagnostic::{CommandOutcome, Result, show};
+use crate::operand;
 use changes::ApiChange;
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use miette::{IntoDiagnostic, Report};
+use miette::Report;
 use snapshot::{SnapshotError, WrittenSnapshots};
 use sp_data::folders::DataFolders;
 use sp_data::release::{Release, RequestedRelease};
@@ -105,7 +106,7 @@ impl FromStr for ReleaseChoice {
 /// Imports the releases, two in parallel. The failure of a release does not stop the others.
 pub fn run(args: Args) -> Result {
     let Project::Tensorflow = args.project;
-    let current_dir = std::env::current_dir().into_diagnostic()?;
+    let current_dir = operand::current_folder()?;
     if args.ops {
         return ops::run(args.from, &args.releases, DataFolders::find(&current_dir)?);
     }

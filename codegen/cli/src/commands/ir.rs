@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use lints::LintReport;
-use miette::{Diagnostic, IntoDiagnostic};
+use miette::Diagnostic;
 use sp_ir::Api;
 use thiserror::Error;
 
@@ -85,7 +85,7 @@ struct NoFinalRelease;
 
 /// Prints the API, or the list of APIs.
 pub fn run(args: Args) -> Result {
-    let folders = operand::readable_folders(&std::env::current_dir().into_diagnostic()?);
+    let folders = operand::readable_folders(&operand::current_folder()?);
     let release = select_release(&args, &folders)?;
     let parsed = match &args.headers {
         Some(root) => parse(root, &args, release, &folders)?,

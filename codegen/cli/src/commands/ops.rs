@@ -5,7 +5,6 @@ use crate::console;
 use crate::diagnostic::{CommandOutcome, Result};
 use crate::operand;
 use crate::ops::{self, json, text};
-use miette::IntoDiagnostic;
 use sp_data::release::{Release, RequestedRelease};
 use sp_ops::Table;
 
@@ -35,7 +34,7 @@ pub struct Args {
 
 /// Prints the op, or the list of ops.
 pub fn run(args: Args) -> Result {
-    let folders = operand::readable_folders(&std::env::current_dir().into_diagnostic()?);
+    let folders = operand::readable_folders(&operand::current_folder()?);
     let table = sp_data::ops::load(&folders)?;
     let release = args
         .release

@@ -28,6 +28,20 @@ use sp_diff::Surface;
 use sp_parse::extract::UnreadableApi;
 use sp_parse::source::include_root;
 
+/// Returns the current folder.
+///
+/// # Errors
+/// Returns an error if it was removed, or cannot be read.
+pub fn current_folder() -> miette::Result<PathBuf> {
+    std::env::current_dir().map_err(|error| {
+        miette::miette!(
+            code = "sp_gen::current_folder",
+            help = "it may have been removed: change to another folder",
+            "cannot determine the current folder: {error}"
+        )
+    })
+}
+
 /// Returns the data folders for a command that runs in `folder` and only reads. Without a cache folder, only the data in
 /// the binary is available.
 pub fn readable_folders(folder: &Path) -> DataFolders {

@@ -10,6 +10,7 @@ pub mod requirements;
 pub mod text;
 
 use crate::diagnostic::Result;
+use crate::operand;
 use miette::{Diagnostic, IntoDiagnostic};
 use requirements::Requirements;
 use sp_data::folders::DataFolders;
@@ -139,9 +140,8 @@ pub fn run_child() -> Result<()> {
 }
 
 fn readable_folders() -> Result<DataFolders> {
-    Ok(crate::operand::readable_folders(
-        &std::env::current_dir().into_diagnostic()?,
-    ))
+    let current_folder = operand::current_folder()?;
+    Ok(operand::readable_folders(&current_folder))
 }
 
 /// Returns the exports of the libraries of a release, or `None` if its wheel was not read.

@@ -101,3 +101,38 @@ fn unknown_release_is_named_for_an_api() {
         "{stderr}"
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn removed_current_folder_is_named() {
+    let scene = Scene::new();
+    for arguments in [
+        &["diff", "2.20", "2.21"][..],
+        &["history", "kernels"],
+        &["ir", "kernels"],
+        &["ops", "MatMul"],
+        &["generate", "--out", "x"],
+        &["import", "tensorflow", "2.21"],
+    ] {
+        let command = sp_gen(&scene, arguments);
+        let mut shell = std::process::Command::new("sh");
+        let script = "mkdir gone && cd gone && rmdir ../gone && exec \"$@\"";
+        shell.args(["-c", script, "sh"]).arg(command.get_program());
+        shell.args(command.get_args());
+        let folder = tempfile::tempdir().unwrap();
+        shell.current_dir(folder.path());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        let (status, stdout, stderr) = run(&mut shell);
+        assert_eq!((status, &*stdout), (2, ""), "{arguments:?}");
+        assert!(
+            stderr.starts_with("error: cannot determine the current folder"),
+            "{stderr}"
+        );
+        assert!(stderr.contains("change to another folder"), "{stderr}");
+    }
+}
