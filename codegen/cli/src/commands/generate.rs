@@ -265,7 +265,7 @@ fn use_header_comments(
     let Some(include) = headers.or_else(stored) else {
         return Err(miette!(
             code = "sp_gen::generate::headers_missing",
-            help = "`sp-gen import tensorflow {name}` imports them",
+            help = format!("`sp-gen import tensorflow {name}` imports them"),
             "the headers of TensorFlow {name} are not in {}",
             folders.store.display()
         ));
