@@ -275,9 +275,10 @@ fn variables(source: &str) -> BTreeSet<String> {
 }
 
 /// Variables that sp-host sets for its child processes, and the one of the tests on an emulated machine.
-const INTERNAL: [&str; 4] = [
+const INTERNAL: [&str; 5] = [
     "SP_EMULATED",
     "SP_HOST_CHECK",
+    "SP_HOST_HUNG_CALLS",
     "SP_HOST_PLUGIN",
     "SP_HOST_RELEASE",
 ];

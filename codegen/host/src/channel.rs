@@ -58,6 +58,8 @@ pub(crate) mod kind {
     pub const WRITTEN: &str = "written";
     /// A kernel or an op that the plugin registered; an empty text after the last one.
     pub const REGISTERED: &str = "registered";
+    /// The function in which the check hung.
+    pub const HUNG: &str = "hung";
     /// The host's description of a crash or a hang.
     pub const NOTE: &str = "note";
 }
@@ -188,6 +190,8 @@ pub(crate) struct Reports {
     pub registered: RegistrationReports,
     /// Functions that were called and the host does not implement.
     pub missing: BTreeSet<String>,
+    /// The function in which the check hung.
+    pub hung: Option<String>,
     /// The host's description of a crash or a hang.
     pub notes: Vec<String>,
 }
@@ -261,6 +265,7 @@ impl Reports {
             }
             kind::WRITTEN => self.written.extend(FilledStruct::parse(&text)),
             kind::REGISTERED => self.registered.add(&text),
+            kind::HUNG => self.hung = Some(text),
             kind::NOTE => self.notes.push(text),
             kind::BREACH => {
                 let parts = text.split_once(SEPARATOR);

@@ -10,6 +10,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use crate::channel::{self, kind};
+use crate::hung_calls;
 
 /// The exit status of a child that touched a guarded page.
 pub(crate) const GUARD_STATUS: i32 = 86;
@@ -93,8 +94,9 @@ impl GuardSlot {
 
 static CALL: AtomicPtr<&'static str> = AtomicPtr::new(null_mut());
 
-/// Sets the name of the plugin's function that runs.
+/// Sets the name of the plugin's function that runs next. Ends the check if that function hung in an earlier one.
 pub(crate) fn set_current_call(call: &'static &'static str) {
+    hung_calls::skip_if_hung(call);
     CALL.store(std::ptr::from_ref(call).cast_mut(), Ordering::Release);
 }
 

@@ -29,7 +29,7 @@
 //!
 //! ```text
 //! suite, listing, verification -> check -> kernel_run, optimizer, profiler, host -> core -> tensor_buffer -> executor
-//! executor, plugin -> call -> contract_watch, objects -> record, fault -> channel -> contract
+//! executor, plugin -> call -> contract_watch, objects -> record, fault -> hung_calls -> channel -> contract
 //! fake_library -> core, elf      release -> quirks      all -> error, dtype, memory, text
 //! ```
 //!
@@ -54,6 +54,7 @@ mod graph;
 mod guarded;
 mod hold;
 mod host;
+mod hung_calls;
 mod kernel_run;
 mod leak_exempt;
 mod listing;

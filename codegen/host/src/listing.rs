@@ -4,8 +4,9 @@ use std::path::Path;
 
 use crate::check::{KERNELS_CHECK, LOAD_CHECK};
 use crate::child;
+use crate::hung_calls::HungCalls;
 use crate::registration::{DefinedOp, LackingOp, RegisteredKernel};
-use crate::verification::{VerifyOptions, map_parallel};
+use crate::verification::{RunEnd, VerifyOptions, map_parallel};
 use crate::{CheckOutcome, CheckStatus};
 
 /// The kernels and ops that a plugin registers in one release.
@@ -34,8 +35,15 @@ pub fn list_registrations(
     options: &VerifyOptions<'_>,
     on_outcome: impl Fn(&str, &CheckOutcome) + Sync,
 ) -> Vec<Registrations> {
+    let hung_calls = HungCalls::default();
+    let end = RunEnd::new(options);
     map_parallel(releases, options.jobs(), |release| {
-        let run = |check| child::run_in_child(check, plugin, release, options.limit());
+        let run = |check| {
+            let skipped = end.skipped_answer(check);
+            skipped.unwrap_or_else(|| {
+                child::run_in_child(check, plugin, release, options.limit(), &hung_calls)
+            })
+        };
         let mut answer = run(KERNELS_CHECK);
         let is_loaded = answer.is_loaded;
         if !is_loaded {

@@ -70,7 +70,15 @@ impl From<Error> for Stop {
     }
 }
 
+/// The start of the reason for a skip because the time limit of the whole run has elapsed.
+pub(crate) const PAST_RUN_LIMIT: &str = "not run: the time limit of the whole run";
+
 impl CheckOutcome {
+    /// Returns true if the check was not run because the time limit of the whole run had elapsed.
+    pub fn is_past_run_limit(&self) -> bool {
+        self.status == CheckStatus::Skip && self.detail.starts_with(PAST_RUN_LIMIT)
+    }
+
     pub(crate) fn new(check: &str, seen: CheckResult) -> Self {
         let (status, detail) = match seen {
             Ok(detail) => (CheckStatus::Pass, detail),

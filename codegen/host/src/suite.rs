@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use crate::check::{CHECKS, CheckSession};
 use crate::child::{self, Task};
 use crate::contract_watch;
+use crate::hung_calls::HungCalls;
 use crate::objects::ObjectReport;
 use crate::outcome::{CheckResult, FailureCauses, Stop, exit_code, summary};
 use crate::release::EmulatedRelease;
@@ -132,15 +133,17 @@ impl<'a> Suite<'a> {
     }
 
     /// Runs these checks and tests in order. If the plugin cannot be loaded, the others are skipped, since a hang
-    /// would take the time limit of each.
+    /// would take the time limit of each. So is a check that calls a function which hung.
     fn outcomes(&self, names: &[String]) -> impl Iterator<Item = CheckOutcome> {
         let mut stopped: Option<CheckOutcome> = None;
+        let hung_calls = HungCalls::default();
         names.iter().map(move |name| {
             if let Some(loading) = &stopped {
                 return verification::skipped_answer(name, loading).outcome;
             }
             let release = self.release.name();
-            let answer = child::run_in_child(name, &self.plugin, release, child::limit());
+            let answer =
+                child::run_in_child(name, &self.plugin, release, child::limit(), &hung_calls);
             if !answer.is_loaded {
                 stopped = Some(answer.outcome.clone());
             }

@@ -5,13 +5,14 @@ use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::channel::Breaches;
 use crate::check::{self, CHECKS, DEVICES_CHECK, LOAD_CHECK};
 use crate::child::{self, Answer};
 use crate::contract::Contract;
-use crate::outcome::{FailureCauses, Stop};
+use crate::hung_calls::HungCalls;
+use crate::outcome::{FailureCauses, PAST_RUN_LIMIT, Stop};
 use crate::release::EmulatedRelease;
 use crate::{CheckOutcome, CheckStatus};
 
@@ -20,6 +21,8 @@ use crate::{CheckOutcome, CheckStatus};
 pub struct VerifyOptions<'a> {
     /// The time that a check may take, rounded up to seconds; by default `SP_HOST_SECONDS`, or 30 seconds.
     pub timeout: Option<Duration>,
+    /// The time after which no check starts; without it there is no limit. A check that runs then ends as it would.
+    pub run_timeout: Option<Duration>,
     /// Number of children that run at a time; by default two for each core, since children wait much of
     /// their time.
     pub jobs: Option<NonZero<usize>>,
@@ -38,6 +41,29 @@ impl VerifyOptions<'_> {
     pub(crate) fn jobs(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, Into::into);
         self.jobs.map_or_else(|| 2 * cores(), Into::into)
+    }
+}
+
+/// The time after which no check of a run starts.
+pub(crate) struct RunEnd {
+    start: Instant,
+    limit: Option<Duration>,
+}
+
+impl RunEnd {
+    /// Returns the end of a run that starts now.
+    pub fn new(options: &VerifyOptions<'_>) -> Self {
+        Self {
+            start: Instant::now(),
+            limit: options.run_timeout,
+        }
+    }
+
+    /// Returns the answer of a check if the time of the run has elapsed.
+    pub fn skipped_answer(&self, check: &str) -> Option<Answer> {
+        let limit = self.limit.filter(|limit| self.start.elapsed() >= *limit)?;
+        let text = format!("{PAST_RUN_LIMIT}, {} s, has elapsed", limit.as_secs());
+        Some(Answer::new(CheckOutcome::new(check, Err(Stop::Skip(text)))))
     }
 }
 
@@ -65,15 +91,19 @@ pub fn run_check<'a>(
 /// outcome as it arrives; the returned ones are in order.
 ///
 /// The first check of a release loads the plugin. If it fails, as with a plugin that
-/// hangs in a constructor, the others of that release are skipped.
+/// hangs in a constructor, the others of that release are skipped. If a function hangs in a check, the checks of all releases
+/// that start later and call it are skipped.
 pub fn verify(
     releases: &[String],
     plugin: &Path,
     options: &VerifyOptions<'_>,
     on_outcome: impl Fn(&str, &CheckOutcome) + Sync,
 ) -> Vec<(String, CheckOutcome)> {
+    let (hung_calls, end) = (HungCalls::default(), RunEnd::new(options));
     let run = |release: &str, check: &str| {
-        let answer = child::run_in_child(check, plugin, release, options.limit());
+        let answer = end.skipped_answer(check).unwrap_or_else(|| {
+            child::run_in_child(check, plugin, release, options.limit(), &hung_calls)
+        });
         on_outcome(release, &answer.outcome);
         answer
     };
@@ -87,7 +117,8 @@ pub fn verify(
         if loaded.is_loaded {
             return run(release, check);
         }
-        let answer = skipped_answer(check, &loaded.outcome);
+        let skipped = end.skipped_answer(check);
+        let answer = skipped.unwrap_or_else(|| skipped_answer(check, &loaded.outcome));
         on_outcome(release, &answer.outcome);
         answer
     });
@@ -128,6 +159,7 @@ fn release_outcomes(
     let mut causes = FailureCauses::default();
     let outcomes = answers.iter().map(|answer| {
         let outcome = match answer.outcome.check.as_str() {
+            _ if answer.outcome.is_past_run_limit() => answer.outcome.clone(),
             check::FIELD_ACCESS if !found.is_empty() => {
                 CheckOutcome::new(check::FIELD_ACCESS, Err(check::breaches_failure(&found)))
             }

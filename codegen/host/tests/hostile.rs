@@ -101,6 +101,8 @@ fn main() {
     bounds_memory_of_flood(&apis, &compiler.hostile("FLOODS"));
     kills_forked_processes(&apis, &compiler);
     loads_hanging_plugin_once(&compiler.hostile("HANGS"));
+    skips_checks_that_call_a_hung_function(&compiler.plugin("HANG"));
+    starts_no_check_after_the_limit_of_the_run(&compiler.plugin("GOOD"));
     requires_device_if_requested(&compiler);
 }
 
@@ -187,6 +189,50 @@ fn loads_hanging_plugin_once(plugin: &Path) {
         );
     }
     println!("HANGS: {} in {taken:?}", sp_host::summary(&rows));
+}
+
+fn skips_checks_that_call_a_hung_function(plugin: &Path) {
+    let releases = ["2.20".to_owned(), "2.21".to_owned()];
+    let options = VerifyOptions {
+        timeout: Some(Duration::from_secs(2)),
+        jobs: std::num::NonZero::new(1),
+        ..VerifyOptions::default()
+    };
+    let rows = sp_host::verify(&releases, plugin, &options, |_, _| ());
+    let hung = rows
+        .iter()
+        .filter(|(_, row)| row.status == CheckStatus::Fail);
+    let hung: Vec<&(String, CheckOutcome)> = hung.collect();
+    assert_eq!(hung.len(), 1, "{hung:?}");
+    let (release, first) = hung[0];
+    let words = "hung: still in synchronize_all_activity after 2 s";
+    assert!(first.detail.contains(words), "{first}");
+    let check = &first.check;
+    let reason =
+        format!("not run further: synchronize_all_activity hung in the check {check} of {release}");
+    let skipped = rows.iter().filter(|(_, row)| row.detail == reason);
+    let second = skipped.clone().find(|(release, _)| release == "2.21");
+    assert_eq!(second.map(|(_, row)| row.status), Some(CheckStatus::Skip));
+    let passed = rows
+        .iter()
+        .filter(|(_, row)| row.status == CheckStatus::Pass);
+    assert!(passed.count() > 40, "{rows:?}");
+    println!("HANG: {first}; {} skipped", skipped.count());
+}
+
+fn starts_no_check_after_the_limit_of_the_run(plugin: &Path) {
+    let releases = ["2.21".to_owned()];
+    let options = VerifyOptions {
+        run_timeout: Some(Duration::ZERO),
+        require_device: true,
+        ..VerifyOptions::default()
+    };
+    let rows = sp_host::verify(&releases, plugin, &options, |_, _| ());
+    assert_eq!(rows.len(), CHECKS.len());
+    assert!(
+        rows.iter().all(|(_, row)| row.is_past_run_limit()),
+        "{rows:?}"
+    );
 }
 
 fn requires_device_if_requested(compiler: &Compiler) {

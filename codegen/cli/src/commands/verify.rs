@@ -7,7 +7,7 @@ use crate::diagnostic::{CommandOutcome, Result, show};
 use crate::operand;
 use crate::verify::{self, VerifyError, json, kernels, text, verify};
 use indicatif::{ProgressBar, ProgressStyle};
-use sp_data::release::RequestedRelease;
+use sp_data::release::{Release, RequestedRelease};
 use sp_host::VerifyOptions;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -19,6 +19,7 @@ const NOTES: &str = "\
 Examples:
   sp-gen verify libmyaccel.so                                   check it in every release
   sp-gen verify libmyaccel.so --release 2.21 --require-device   fail if it has no device in 2.21
+  sp-gen verify libmyaccel.so --release 2.18,2.21               check it in two releases
   sp-gen verify libmyaccel.so --kernels                         list its kernels by release
   sp-gen verify libmyaccel.so --format json                     print JSON
 
@@ -26,7 +27,7 @@ verify runs the plugin's code. Each check runs in a separate process with limite
 is not a sandbox: the plugin has all of your permissions, and could delete your files. Run an untrusted plugin \
 in a container or a virtual machine.
 
-Exit status: 0 no check failed, 1 a check failed, 2 nothing could be checked. With --kernels: 0 every kernel can run, \
+Exit status: 0 no check failed, 1 a check failed, 2 nothing could be checked, or the time limit of the run elapsed. With --kernels: 0 every kernel can run, \
 1 one cannot, 2 nothing could be listed.";
 
 /// Arguments of `verify`.
@@ -35,9 +36,14 @@ Exit status: 0 no check failed, 1 a check failed, 2 nothing could be checked. Wi
 pub struct Args {
     /// The plugin's shared library
     plugin: PathBuf,
-    /// The release that the test host emulates, or all
-    #[arg(long, default_value = "all", value_name = "RELEASE|nightly|all")]
-    release: ReleaseFilter,
+    /// The releases that the test host emulates, or all
+    #[arg(
+        long,
+        default_value = "all",
+        value_name = "RELEASE|nightly|all",
+        value_delimiter = ','
+    )]
+    release: Vec<ReleaseFilter>,
     /// List the kernels that it registers, and those that can never run, instead of checking it
     #[arg(long, conflicts_with = "require_device")]
     kernels: bool,
@@ -47,6 +53,9 @@ pub struct Args {
     /// Time limit of a check in seconds [default: 30]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: Option<u64>,
+    /// Time limit of the whole run in seconds: no check starts after it
+    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u64).range(1..=864_000))]
+    run_timeout: u64,
     /// Number of checks that run in parallel [default: two per core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
@@ -55,7 +64,7 @@ pub struct Args {
     format: TextOrJson,
 }
 
-/// The releases to check: one, or all if `None`.
+/// A release to check, or all if `None`.
 #[derive(Clone, Copy)]
 struct ReleaseFilter(Option<RequestedRelease>);
 
@@ -70,20 +79,35 @@ impl FromStr for ReleaseFilter {
     }
 }
 
+impl Args {
+    /// Returns the requested releases; none if all are to be checked.
+    fn releases(&self) -> Result<Vec<Release>> {
+        let requested: Option<Vec<RequestedRelease>> =
+            self.release.iter().map(|filter| filter.0).collect();
+        let requested = requested.unwrap_or_default().into_iter();
+        let resolved = requested.map(|requested| Ok(operand::resolve(requested)?));
+        resolved.collect()
+    }
+
+    fn options(&self) -> VerifyOptions<'static> {
+        VerifyOptions {
+            timeout: self.timeout.map(Duration::from_secs),
+            run_timeout: Some(Duration::from_secs(self.run_timeout)),
+            jobs: self.jobs,
+            require_device: self.require_device,
+            contract: None,
+        }
+    }
+}
+
 /// Verifies the plugin and prints the report. The outcome is `Found` if a check failed.
 pub fn run(args: Args) -> Result {
     if args.kernels {
         return list_kernels(&args);
     }
-    let bar = new_bar(args.release.0.is_some(), sp_host::CHECKS.len());
-    let options = VerifyOptions {
-        timeout: args.timeout.map(Duration::from_secs),
-        jobs: args.jobs,
-        require_device: args.require_device,
-        contract: None,
-    };
-    let release = args.release.0.map(operand::resolve).transpose()?;
-    let report = verify(&args.plugin, release, &options, |release, row| {
+    let chosen = args.releases()?;
+    let bar = new_bar(&chosen, sp_host::CHECKS.len());
+    let report = verify(&args.plugin, &chosen, &args.options(), |release, row| {
         bar.set_message(format!("{} in {release}", row.check));
         bar.inc(1);
     });
@@ -94,19 +118,22 @@ pub fn run(args: Args) -> Result {
         TextOrJson::Json => json::print(&report),
     };
     console::print(&page)?;
+    let incomplete = report.incomplete();
+    if let Some(error) = incomplete.filter(|_| report.is_checked()) {
+        show(&error.into());
+        return Ok(match report.has_failures() {
+            true => CommandOutcome::Found,
+            false => CommandOutcome::Incomplete,
+        });
+    }
     Ok(outcome(report.nothing_checked(), report.has_failures()))
 }
 
 /// Lists the kernels. The outcome is `Found` if one of them can never run.
 fn list_kernels(args: &Args) -> Result {
-    let bar = new_bar(args.release.0.is_some(), 1);
-    let options = VerifyOptions {
-        timeout: args.timeout.map(Duration::from_secs),
-        jobs: args.jobs,
-        ..VerifyOptions::default()
-    };
-    let release = args.release.0.map(operand::resolve).transpose()?;
-    let report = kernels::list(&args.plugin, release, &options, |release, _| {
+    let chosen = args.releases()?;
+    let bar = new_bar(&chosen, 1);
+    let report = kernels::list(&args.plugin, &chosen, &args.options(), |release, _| {
         bar.set_message(format!("kernels in {release}"));
         bar.inc(1);
     });
@@ -130,11 +157,14 @@ fn outcome(nothing_checked: Option<VerifyError>, has_findings: bool) -> CommandO
     }
 }
 
-fn new_bar(is_single: bool, checks: usize) -> ProgressBar {
+fn new_bar(chosen: &[Release], checks: usize) -> ProgressBar {
     if !shows_progress() {
         return ProgressBar::hidden();
     }
-    let releases = if is_single { 1 } else { verify::RELEASES };
+    let releases = match chosen.len() {
+        0 => verify::RELEASES,
+        count => count,
+    };
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
     ProgressBar::new((releases * checks) as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))

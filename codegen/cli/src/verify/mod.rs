@@ -73,6 +73,13 @@ pub enum VerifyError {
         help("a plugin exports one or more of: {}", ENTRY_POINTS.join(", "))
     )]
     NoEntryPoint(String),
+    /// The time limit of the whole run elapsed.
+    #[error("{0} checks were not run: the time limit of the whole run has elapsed")]
+    #[diagnostic(
+        code(sp_gen::verify::run_limit),
+        help("`--run-timeout SECONDS` sets the limit; `--release` selects releases")
+    )]
+    RunLimit(usize),
     /// All checks were skipped.
     #[error("nothing could be checked: {0}")]
     #[diagnostic(
@@ -108,6 +115,13 @@ impl VerifyReport {
     pub fn is_checked(&self) -> bool {
         let mut rows = self.rows.iter();
         rows.any(|(_, outcome)| outcome.status != CheckStatus::Skip)
+    }
+
+    /// Returns the error of a report with checks that were not run because the time limit of the run had elapsed.
+    pub fn incomplete(&self) -> Option<VerifyError> {
+        let rows = self.rows.iter();
+        let count = rows.filter(|(_, row)| row.is_past_run_limit()).count();
+        (count > 0).then_some(VerifyError::RunLimit(count))
     }
 
     /// Returns the error of a report in which all checks were skipped.
@@ -161,7 +175,7 @@ pub fn exports(symbols: &Symbols, release: Release) -> Option<ReleaseExports> {
     })
 }
 
-/// Runs every check on `plugin` in `release`, or in all releases that have snapshots. Calls `on_outcome` with each
+/// Runs every check on `plugin` in `chosen` releases, or in all releases that have snapshots if it is empty. Calls `on_outcome` with each
 /// outcome as it arrives.
 ///
 /// # Errors
@@ -169,7 +183,7 @@ pub fn exports(symbols: &Symbols, release: Release) -> Option<ReleaseExports> {
 /// there is no such release.
 pub fn verify(
     plugin: &Path,
-    release: Option<Release>,
+    chosen: &[Release],
     options: &VerifyOptions<'_>,
     on_outcome: impl Fn(&str, &CheckOutcome) + Sync,
 ) -> Result<VerifyReport> {
@@ -177,9 +191,9 @@ pub fn verify(
     let stated = StatedFacts::read(&bytes);
     let closure = requirements::closure(plugin, bytes)?;
     let folders = readable_folders()?;
-    let releases = releases(&folders, release)?;
+    let releases = releases(&folders, chosen)?;
     // The snapshots of a nightly build are in the user's cache.
-    let nightly = release.filter(|release| release.is_nightly());
+    let nightly = chosen.iter().copied().find(|release| release.is_nightly());
     let apis = snapshots::read_history(&folders, nightly)?;
     let history = emulated_history(&apis);
     let imports = closure.unresolved();
@@ -237,31 +251,31 @@ fn previews(folders: &DataFolders, releases: &[String]) -> Result<BTreeMap<Strin
 /// The number of releases, for the length of the progress bar.
 pub const RELEASES: usize = 18;
 
-/// Returns the requested release, or all releases that can be emulated.
+/// Returns the requested releases, the oldest first, or all releases that can be emulated if none is requested.
 ///
 /// # Errors
-/// Returns an error if the requested release has no snapshots.
-pub fn releases(folders: &DataFolders, asked: Option<Release>) -> Result<Vec<String>> {
+/// Returns an error if a requested release has no snapshots.
+pub fn releases(folders: &DataFolders, requested: &[Release]) -> Result<Vec<String>> {
     let mut known = snapshots::releases(folders)?;
-    if let Some(nightly) = asked.filter(|release| release.is_nightly()) {
-        known.extend(snapshots::read_release(folders, nightly)?.map(|_| nightly));
+    for nightly in requested.iter().filter(|release| release.is_nightly()) {
+        known.extend(snapshots::read_release(folders, *nightly)?.map(|_| *nightly));
     }
     let emulated = known
         .into_iter()
         .filter(|release| *release >= Release::FIRST_SUPPORTED);
     let all: Vec<Release> = emulated.collect();
-    let chosen = match asked {
-        None => all,
-        Some(release)
-            if all.contains(&release.key())
-                && snapshots::read_release(folders, release)?.is_some() =>
-        {
-            vec![release.key()]
-        }
-        Some(release) => {
+    let mut chosen = Vec::new();
+    for release in requested {
+        if !all.contains(&release.key()) || snapshots::read_release(folders, *release)?.is_none() {
             let known: Vec<String> = all.iter().map(Release::to_string).collect();
-            return Err(VerifyError::NoRelease(release, known.join(" ")).into());
+            return Err(VerifyError::NoRelease(*release, known.join(" ")).into());
         }
-    };
+        chosen.push(release.key());
+    }
+    if chosen.is_empty() {
+        chosen = all;
+    }
+    chosen.sort();
+    chosen.dedup();
     Ok(chosen.iter().map(Release::to_string).collect())
 }

@@ -43,6 +43,52 @@ fn hang_at_load_costs_one_time_limit() {
 }
 
 #[test]
+fn starts_no_check_after_the_limit_of_the_run() {
+    let scene = Scene::new();
+    let Some(plugin) = compile(&scene, &["-DHANGS"]) else {
+        return;
+    };
+    let limits = ["--timeout", "3", "--run-timeout", "1", "--jobs", "1"];
+    let arguments = [&limits[..], &["--format", "json"]].concat();
+    let output = verify(&scene, &plugin, &arguments).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains("checks were not run: the time limit of the whole run"),
+        "{stderr}"
+    );
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows[0]["status"], "fail", "{}", rows[0]);
+    for row in &rows[1..] {
+        assert_eq!(row["status"], "skip", "{row}");
+        let detail = row["detail"].as_str().unwrap();
+        let words = "not run: the time limit of the whole run, 1 s, has elapsed";
+        assert_eq!(detail, words);
+    }
+}
+
+#[test]
+fn checks_several_releases() {
+    let scene = Scene::new();
+    let Some(plugin) = compile(&scene, &[]) else {
+        return;
+    };
+    for arguments in [
+        &["--release", "2.21,2.18"][..],
+        &["--release", "2.18", "--release", "2.21"],
+        &["--release", "2.21", "--release", "2.18,2.21"],
+    ] {
+        let arguments = [arguments, &["--format", "json"]].concat();
+        let output = verify(&scene, &plugin, &arguments).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["releases"], serde_json::json!(["2.18", "2.21"]));
+    }
+    let run = scene.run(&["verify", "plugin.so", "--release", "2.21,1.0"]);
+    run.assert_rejected(&["cannot verify for TensorFlow 1.0"]);
+}
+
+#[test]
 fn row_order_is_independent_of_jobs() {
     let scene = Scene::new();
     let Some(plugin) = compile(&scene, &[]) else {
@@ -63,7 +109,7 @@ fn row_order_is_independent_of_jobs() {
 #[test]
 fn rejects_zero_timeout_and_zero_jobs() {
     let scene = Scene::new();
-    for option in ["--timeout", "--jobs"] {
+    for option in ["--timeout", "--run-timeout", "--jobs"] {
         let run = scene.run(&["verify", "plugin.so", option, "0"]);
         assert_eq!(run.status, 2);
         assert!(run.stderr.contains("invalid value '0'"), "{}", run.stderr);

@@ -24,6 +24,7 @@ use std::time::Duration;
 use crate::channel::{self, Breaches, kind};
 use crate::contract::FilledStruct;
 use crate::fault::{self, HANG_STATUS, UNREPORTED_STATUS};
+use crate::hung_calls::{HUNG_CALLS, HungCalls};
 use crate::outcome::{CheckOutcome, CheckResult, CheckStatus, Stop};
 use crate::registration::RegistrationReports;
 use time_limit::TimeLimit;
@@ -129,6 +130,7 @@ fn watch() {
             unsafe { libc::kill(0, libc::SIGKILL) };
         }
     }
+    channel::send(kind::HUNG, fault::current_call());
     fault::report(&format!(
         "still in {} after {} s",
         fault::current_call(),
@@ -169,13 +171,26 @@ impl Answer {
 
 /// Runs `check` on `plugin` in a child, for the default time.
 pub(crate) fn spawn(check: &str, plugin: &Path, release: &str) -> CheckOutcome {
-    run_in_child(check, plugin, release, limit()).outcome
+    run_in_child(check, plugin, release, limit(), &HungCalls::default()).outcome
 }
 
-/// Runs `check` on `plugin` in a child, at most for `limit`.
-pub(crate) fn run_in_child(check: &str, plugin: &Path, release: &str, limit: Duration) -> Answer {
-    match try_spawn(check, plugin, release, limit) {
-        Ok(exit) => answer(check, exit),
+/// Runs `check` on `plugin` in a child, at most for `limit`. It ends as skipped before it calls one of `hung_calls`; if a
+/// function hangs in it, that function is added.
+pub(crate) fn run_in_child(
+    check: &str,
+    plugin: &Path,
+    release: &str,
+    limit: Duration,
+    hung_calls: &HungCalls,
+) -> Answer {
+    match try_spawn(check, plugin, release, limit, hung_calls) {
+        Ok(exit) => {
+            let has_hung = exit.status.and_then(|status| status.code()) == Some(HANG_STATUS);
+            if let Some(call) = exit.reports.hung.as_deref().filter(|_| has_hung) {
+                hung_calls.add(call, check, release);
+            }
+            answer(check, exit)
+        }
         Err(stop) => Answer::new(CheckOutcome::new(check, Err(stop))),
     }
 }
@@ -215,6 +230,7 @@ fn try_spawn(
     plugin: &Path,
     release: &str,
     limit: Duration,
+    hung_calls: &HungCalls,
 ) -> Result<process::ChildExit, Stop> {
     if is_child() {
         let text =
@@ -223,12 +239,13 @@ fn try_spawn(
     }
     let failed =
         |error: std::io::Error| Stop::Fail(format!("cannot start a child process: {error}"));
-    let environment: [(&str, OsString); 5] = [
+    let environment: [(&str, OsString); 6] = [
         (CHECK, check.into()),
         (PLUGIN, plugin.into()),
         (RELEASE, release.into()),
         (SECONDS, limit.as_secs().max(1).to_string().into()),
         (TUNABLES, tunables()),
+        (HUNG_CALLS, hung_calls.lines().into()),
     ];
     let program = std::env::current_exe().map_err(failed)?;
     let runner = std::env::var(RUNNER).unwrap_or_default();

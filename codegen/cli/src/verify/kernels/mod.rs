@@ -88,20 +88,20 @@ impl KernelReport {
     }
 }
 
-/// Registers the kernels of `plugin` in `release`, or in all releases that have snapshots.
+/// Registers the kernels of `plugin` in `chosen` releases, or in all releases that have snapshots if it is empty.
 ///
 /// # Errors
 /// Returns an error if the plugin cannot be read, is for another machine or exports no entry point, or if there is no
 /// such release.
 pub fn list(
     plugin: &Path,
-    release: Option<Release>,
+    chosen: &[Release],
     options: &VerifyOptions<'_>,
     on_outcome: impl Fn(&str, &CheckOutcome) + Sync,
 ) -> Result<KernelReport> {
     let (shown, path, _) = super::read_plugin(plugin)?;
     let folders = super::readable_folders()?;
-    let releases = super::releases(&folders, release)?;
+    let releases = super::releases(&folders, chosen)?;
     let table = sp_data::ops::load(&folders)?;
     let registrations = list_registrations(&releases, &path, options, on_outcome);
     let mut findings: Vec<(KernelFinding, Vec<String>)> = Vec::new();
