@@ -1,7 +1,8 @@
 //! The `main` of a plugin's tests: all checks, then the author's tests, each in a child process.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -178,14 +179,33 @@ impl<'a> Suite<'a> {
 
     fn run_test(&self, body: &Body<'_>, task: &Task) -> CheckResult {
         let host = Host::open(self.release, &task.plugin)?;
+        record_panic_locations();
         let ran = catch_unwind(AssertUnwindSafe(|| body(&host)));
-        ran.map_err(|panic| Stop::Fail(panic_text(&*panic)))?;
+        ran.map_err(|panic| {
+            let location = PANIC_LOCATION.take().unwrap_or_default();
+            Stop::Fail(format!("{location}{}", panic_text(&*panic)))
+        })?;
         let tally = host.close()?;
         match tally.is_clean() {
             true => Ok(String::new()),
             false => Err(Stop::Fail(tally.to_string())),
         }
     }
+}
+
+thread_local! {
+    /// The location of this thread's last panic, as `FILE:LINE: `.
+    static PANIC_LOCATION: Cell<Option<String>> = const { Cell::new(None) };
+}
+
+/// Installs a panic hook that stores the location in [`PANIC_LOCATION`], and then calls the hook before it.
+fn record_panic_locations() {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        let location = info.location();
+        PANIC_LOCATION.set(location.map(|it| format!("{}:{}: ", it.file(), it.line())));
+        hook(info);
+    }));
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

@@ -5,7 +5,7 @@ mod c;
 use std::process::ExitCode;
 
 use c::Compiler;
-use sp_host::{DType, Error, Host, Op, StatusCode, Suite, Tensor};
+use sp_host::{CheckOutcome, DType, Error, Host, Op, StatusCode, Suite, Tensor};
 
 fn main() -> ExitCode {
     let apis = c::apis();
@@ -13,7 +13,16 @@ fn main() -> ExitCode {
         println!("skipped: this machine has no C compiler (cc)");
         return ExitCode::SUCCESS;
     };
-    Suite::new(&apis, compiler.plugin("USE_BFC"))
+    let plugin = compiler.plugin("USE_BFC");
+    let failing = Suite::new(&apis, &plugin).test("panics", panics);
+    // Each child process runs `main` to the suite that has its test.
+    if sp_host::is_child() && std::env::var("SP_HOST_CHECK").is_ok_and(|test| test == "panics") {
+        return failing.run();
+    }
+    if !sp_host::is_child() {
+        assert_panic_has_file_and_line(&failing.own_tests()[0]);
+    }
+    Suite::new(&apis, plugin)
         .test("adds", adds)
         .test("adds_empty_tensors", adds_empty_tensors)
         .test("adds_on_threads", adds_on_threads)
@@ -42,6 +51,16 @@ fn main() -> ExitCode {
             rejects_wrong_number_of_inputs,
         )
         .run()
+}
+
+const PANIC_LINE: u32 = line!() + 2;
+fn panics(_host: &Host) {
+    panic!("not what was expected");
+}
+
+fn assert_panic_has_file_and_line(row: &CheckOutcome) {
+    let expected = format!("{}:{PANIC_LINE}: not what was expected", file!());
+    assert_eq!(row.detail, expected, "{row}");
 }
 
 fn floats(values: &[f32]) -> Tensor {

@@ -125,11 +125,23 @@ fn without_time(line: &str) -> &str {
     found.map_or(line, |(_, rest)| rest)
 }
 
-/// Returns the panic message of a plugin in Rust: the line after the one with the location.
-fn panic_message<'a>(lines: &[&'a str]) -> Option<&'a str> {
-    let is_head = |line: &&str| line.starts_with("thread '") && line.contains("panicked at");
-    let at = lines.iter().position(is_head)?;
-    lines.get(at + 1).copied()
+/// Returns the panic message of a plugin in Rust as `FILE:LINE: MESSAGE`. The message is the line after the location.
+fn panic_message(lines: &[&str]) -> Option<String> {
+    let location = |line: &&str| {
+        let (_, location) = line.strip_prefix("thread '")?.split_once("panicked at ")?;
+        // The column is between the last two colons.
+        Some(
+            location
+                .trim_end_matches(':')
+                .rsplit_once(':')?
+                .0
+                .to_owned(),
+        )
+    };
+    let mut heads = lines.iter().enumerate();
+    let (at, location) = heads.find_map(|(at, line)| Some((at, location(line)?)))?;
+    let message = lines.get(at + 1)?;
+    Some(format!("{location}: {message}"))
 }
 
 #[cfg(test)]
@@ -200,6 +212,14 @@ mod tests {
             matches!(seen, Err(Stop::Skip(_))),
             "the status of the loader is a skip"
         );
+    }
+
+    #[test]
+    fn panic_has_file_and_line() {
+        let text =
+            "thread '<unnamed>' (12) panicked at src/lib.rs:6:5:\nno device today\nnote: more\n";
+        let text = failure(&exit(libc::SIGABRT, Reports::default(), text));
+        assert_eq!(text, "crashed: abort: src/lib.rs:6: no device today");
     }
 
     #[test]
