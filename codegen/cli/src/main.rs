@@ -11,6 +11,12 @@ fn main() -> ExitCode {
     restore_sigpipe();
     diagnostic::install();
     sp_system::temporary::call_on_signal(sp_host::kill_children);
+    sp_system::file_lock::call_on_wait(|path| {
+        let path = path.display();
+        console::write_note(format_args!(
+            "waiting for {path}, which another process has locked"
+        ));
+    });
     if let Err(report) = verify::run_child() {
         return diagnostic::exit(Err(report));
     }

@@ -6,6 +6,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use sp_system::file_lock;
+
 /// Exclusive permission to write a file; dropping it releases the file lock.
 #[derive(Debug)]
 pub struct ExclusiveLock {
@@ -42,7 +44,7 @@ fn open_locked(lock_path: &Path) -> io::Result<File> {
         .truncate(false)
         .write(true)
         .open(lock_path)?;
-    file.lock()?;
+    file_lock::lock(&file, lock_path, None)?;
     Ok(file)
 }
 

@@ -3,15 +3,15 @@
 use super::journal::{Journal, is_staging_folder};
 use super::stage::{JOURNAL, LOCK, Stage, remove_folder};
 use super::{ReplacementError, Result, fingerprint};
+use crate::file_lock;
 use crate::input::{self, MAX_TEXT_BYTES};
 use crate::user;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often, and at which interval, a lock is tried that another process holds.
-const TRIES: usize = 200;
-const INTERVAL: Duration = Duration::from_millis(50);
+/// The time for which another process may hold a lock.
+const LIMIT: Duration = Duration::from_secs(10);
 
 /// Finishes or undoes what killed processes have left in `folder` and in the folders above it. Waits for a process that
 /// is writing to `folder`. Folders of other users are not changed.
@@ -52,12 +52,13 @@ fn lock(staging: &Path, root: &Path, waits: bool) -> Result<Option<File>> {
     let Ok(lock) = input::open_regular_file(&staging.join(LOCK)) else {
         return Ok(None);
     };
-    for _ in 0..if waits { TRIES } else { 1 } {
-        match lock.try_lock() {
-            Ok(()) => return Ok(Some(lock)),
-            Err(TryLockError::WouldBlock) if waits => std::thread::sleep(INTERVAL),
-            Err(_) => return Ok(None),
-        }
+    if !waits {
+        return Ok(lock.try_lock().is_ok().then_some(lock));
+    }
+    match file_lock::lock(&lock, root, Some(LIMIT)) {
+        Ok(true) => return Ok(Some(lock)),
+        Ok(false) => {}
+        Err(_) => return Ok(None),
     }
     let path = root.to_owned();
     Err(ReplacementError::Busy { path })
