@@ -1,4 +1,4 @@
-//! The packages that a build uses are those of a `Cargo.lock`, and `tests/run` checks each lock.
+//! The packages that a build uses are those of a `Cargo.lock`, and `tests/deny` checks each lock.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,16 +23,16 @@ fn tracked(name: &str) -> Option<BTreeSet<String>> {
     Some(text(&output.stdout).lines().map(str::to_owned).collect())
 }
 
-/// Runs a script that sources `tests/steps`, with the programs in `folder` before all others.
-fn run_steps(script: &str, folder: &Path, in_ci: bool) -> Output {
+/// Runs a script that sources `tests/deny`, with the programs in `folder` before all others. It has no tools of earlier runs, and a
+/// scaffold.
+#[cfg(unix)]
+fn run_deny(script: &str, folder: &Path) -> Output {
     let mut bash = Command::new("bash");
-    bash.args(["-c", &format!("source tests/steps\n{script}")]);
+    fs::create_dir_all(folder.join("myaccel")).unwrap();
+    let variables = format!("build_dir={0} accepted={0}/deny.txt", folder.display());
+    bash.args(["-c", &format!("source tests/deny\n{variables}\n{script}")]);
     let path = std::env::var("PATH").unwrap_or_default();
     bash.env("PATH", format!("{}:{path}", folder.display()));
-    bash.env_remove("SP_CI");
-    if in_ci {
-        bash.env("SP_CI", "1");
-    }
     bash.current_dir(root()).output().unwrap()
 }
 
@@ -75,7 +75,7 @@ fn every_lock_is_checked() {
     let scratch = tempfile::tempdir().unwrap();
     write_program(scratch.path(), "cargo", "echo \"cargo $*\"");
     let script = "mapfile -t locks < <(lock_folders)\ndeny \"${locks[@]}\"";
-    let output = run_steps(script, scratch.path(), false);
+    let output = run_deny(script, scratch.path());
     let stdout = text(&output.stdout);
     assert!(output.status.success() && locks.len() > 1, "{stdout}");
     for lock in locks {
@@ -88,7 +88,7 @@ fn every_lock_is_checked() {
         "cargo",
         "case \"$*\" in *loom*) exit 1 ;; esac",
     );
-    assert!(!run_steps(script, scratch.path(), false).status.success());
+    assert!(!run_deny(script, scratch.path()).status.success());
 }
 
 #[cfg(unix)]
@@ -102,9 +102,7 @@ fn other_version_of_cargo_deny_is_replaced_by_pinned_one() {
             "cargo-deny",
             &format!("echo cargo-deny {version}"),
         );
-        // The tools of earlier runs come first otherwise.
-        let script = format!("build_dir={}\nhas_deny", scratch.path().display());
-        text(&run_steps(&script, scratch.path(), false).stdout)
+        text(&run_deny("has_deny", scratch.path()).stdout)
     };
     let installed = run("0.0.1");
     let (_, version) = installed.trim().rsplit_once("cargo-deny@").unwrap();
@@ -115,16 +113,24 @@ fn other_version_of_cargo_deny_is_replaced_by_pinned_one() {
     assert_eq!(run(version), "");
 }
 
+#[cfg(unix)]
 #[test]
-fn skipped_check_of_packages_fails_in_ci() {
+fn packages_are_checked_unless_they_were_accepted() {
     let scratch = tempfile::tempdir().unwrap();
-    let script = "skip_outside_ci 'cargo deny' 'cannot be built'\nsummary";
-    let outside = run_steps(script, scratch.path(), false);
-    assert!(outside.status.success(), "{}", text(&outside.stdout));
-    assert!(text(&outside.stdout).contains("skipped  cargo deny"));
-    let inside = run_steps(script, scratch.path(), true);
-    assert!(!inside.status.success(), "{}", text(&inside.stdout));
-    assert!(text(&inside.stdout).contains("FAILED   cargo deny"));
-    let ci = fs::read_to_string(root().join(".ci/run")).unwrap();
-    assert!(ci.contains("export SP_CI=1"));
+    let accepted = scratch.path().join("deny.txt");
+    let check = |cargo: &str| {
+        write_program(scratch.path(), "cargo", cargo);
+        run_deny("check_packages changed", scratch.path())
+    };
+    fs::write(&accepted, "of other packages\n").unwrap();
+    assert!(!check("exit 1").status.success());
+    assert_eq!(
+        fs::read_to_string(&accepted).unwrap(),
+        "of other packages\n"
+    );
+    let output = check("echo \"cargo $*\"");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("myaccel/Cargo.toml --config "));
+    let output = check("exit 1");
+    assert!(output.status.success(), "{}", text(&output.stderr));
 }
