@@ -1,6 +1,7 @@
 """Networks that train on the device, compared step by step with the CPU; and which of their ops run elsewhere.
 
-With `SP_EVERY_MODEL=1` in the environment every network and every model that `tests/traced-ops` traces is trained.
+With `SP_EVERY_NETWORK=1` in the environment every network is trained, with `SP_EVERY_MODEL=1` also every model that
+`tests/traced-ops` traces.
 """
 
 import collections
@@ -20,7 +21,7 @@ from conftest import RELEASE
 PROGRAM = pathlib.Path(__file__).with_name("models_program.py")
 IS_COMPLETE = os.environ.get("SP_EVERY_MODEL") == "1"
 EVERY = ["transformer encoder", "transformer decoder", "decoding loop", "LSTM", "GRU", "U-Net", "VAE", "GAN"]
-NETWORKS = EVERY if IS_COMPLETE else ["transformer encoder", "LSTM", "U-Net", "GAN"]
+NETWORKS = EVERY if IS_COMPLETE or os.environ.get("SP_EVERY_NETWORK") == "1" else ["transformer encoder", "LSTM", "U-Net", "GAN"]
 # Arguments and constants of the host, and the initial values of recurrent weights.
 HOST_OPS = {"_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "_HostSend", "_HostRecv", "Const", "Qr"}
 # Models of layers, losses, optimizers and metrics that Keras 2.12 lacks or cannot compute.

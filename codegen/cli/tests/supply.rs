@@ -23,13 +23,13 @@ fn tracked(name: &str) -> Option<BTreeSet<String>> {
     Some(text(&output.stdout).lines().map(str::to_owned).collect())
 }
 
-/// Runs a script that sources `tests/deny`, with the programs in `folder` before all others. It has no tools of earlier runs, and a
-/// scaffold.
+/// Runs a script that sources `tests/deny`, with the programs in `folder` before all others. It has no tools of earlier
+/// runs, and writes no scaffold.
 #[cfg(unix)]
 fn run_deny(script: &str, folder: &Path) -> Output {
     let mut bash = Command::new("bash");
-    fs::create_dir_all(folder.join("myaccel")).unwrap();
-    let variables = format!("build_dir={0} accepted={0}/deny.txt", folder.display());
+    let folder_variables = format!("build_dir={0} accepted={0}/deny.txt", folder.display());
+    let variables = format!("{folder_variables}\nscaffold() {{ :; }}");
     bash.args(["-c", &format!("source tests/deny\n{variables}\n{script}")]);
     let path = std::env::var("PATH").unwrap_or_default();
     bash.env("PATH", format!("{}:{path}", folder.display()));
