@@ -18,6 +18,8 @@ TYPES = [np.float32, np.float64]
 SCATTERS = {"Add": TYPES, "Sub": TYPES, "Mul": TYPES, "Div": TYPES, "Min": TYPES, "Max": TYPES, "Update": TYPES}
 # Core has no VarHandleOp of int32 for a plugin's device.
 INTEGERS = {op: [np.int64] for op in ("Add", "Sub", "Mul", "Min", "Max", "Update")}
+COMPLEX = {op: [np.complex64, np.complex128] for op in ("Add", "Sub", "Mul", "Div", "Update")}
+BOOLEAN = ("Update", "Add", "Sub")
 
 needs_variables = pytest.mark.skipif(not HAS_VARIABLES, reason="core exports no function of variables from 2.19 to 2.21")
 
@@ -33,7 +35,9 @@ def run(request):
 
 def values(*shape, seed=0, dtype=np.float32):
     random = np.random.default_rng(seed)
-    return random.normal(size=shape).astype(dtype) if dtype in TYPES else random.integers(1, 9, shape, dtype)
+    if np.issubdtype(dtype, np.inexact):
+        return random.normal(size=shape).astype(dtype)
+    return random.integers(0, 2, shape).astype(dtype) if dtype == np.bool_ else random.integers(1, 9, shape, dtype)
 
 
 def constant(array):
@@ -196,7 +200,7 @@ def test_step_rejects_gradient_of_another_shape(run):
 @pytest.mark.parametrize("row", [(), (4,), (2, 3)])
 def test_scatter_changes_rows(run, calls, op, index, row):
     indices = np.array([[4, 0], [4, 2]], index)
-    for dtype in SCATTERS[op] + INTEGERS.get(op, []):
+    for dtype in SCATTERS[op] + INTEGERS.get(op, []) + COMPLEX.get(op, []):
         table, updates = values(5, *row, seed=1, dtype=dtype), values(2, 2, *row, seed=2, dtype=dtype)
         name = f"ResourceScatter{op}"
 
@@ -229,7 +233,7 @@ def test_scatter_nd_changes_slices(run, calls, op, index, depth):
     limits, name = (5, 3, 4), f"ResourceScatterNd{op}"
     items = [np.random.default_rng(axis).integers(0, limits[axis], (2, 3)) for axis in range(depth)]
     indices = np.stack(items, -1).astype(index)
-    for dtype in TYPES + [np.int64]:
+    for dtype in TYPES + [np.int64] + [np.bool_] * (op in BOOLEAN):
         table, updates = values(*limits, seed=1, dtype=dtype), values(2, 3, *limits[depth:], seed=2, dtype=dtype)
 
         def scatter(variable):

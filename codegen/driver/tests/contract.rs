@@ -67,12 +67,17 @@ q_fill = { to = "address", from = "address" }
 
 /// Binds `HEADER` with a contract. `None` without libclang.
 fn bind_with(contract: &str) -> Option<Result<Bindings, DriverError>> {
+    bind_text_with(HEADER, contract)
+}
+
+/// Binds a header with a contract. `None` without libclang.
+fn bind_text_with(text: &str, contract: &str) -> Option<Result<Bindings, DriverError>> {
     if !has_libclang() {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
     let header = folder.path().join("demo.h");
-    std::fs::write(&header, HEADER).unwrap();
+    std::fs::write(&header, text).unwrap();
     let contract = Contract::parse("demo.toml", contract);
     Some(contract.and_then(|contract| {
         sp_driver::bindings(&Options {
@@ -293,4 +298,30 @@ fn creator_without_the_handle_that_destroys_is_an_error() {
         message.contains("not each function that creates `memory` has a `dev`"),
         "{message}"
     );
+}
+
+/// A header of structs, each of two of the one before. libclang's own time for offsets doubles with each.
+fn doubled_structs(field: &str) -> String {
+    let first =
+        format!("typedef enum {{ ST_OK = 0 }} st;\ntypedef struct {{ unsigned {field}; }} s0;\n");
+    let nested = (0..16).map(|at| format!("typedef struct {{ s{at} a, b; }} s{};\n", at + 1));
+    let functions = "st q_read(const s16* p);\n".to_owned();
+    [first]
+        .into_iter()
+        .chain(nested)
+        .chain([functions])
+        .collect()
+}
+
+#[test]
+fn value_with_thousands_of_sizes_is_an_error() {
+    let contract =
+        "threads = \"any\"\nsize_field = \"size\"\n[functions]\nq_read = { p = \"in\" }\n";
+    let Some(plain) = bind_text_with(&doubled_structs("other"), contract) else {
+        return;
+    };
+    assert_eq!(plain.unwrap().safe_functions.len(), 1);
+    let sized = bind_text_with(&doubled_structs("size"), contract).unwrap();
+    let error = sized.unwrap_err().to_string();
+    assert!(error.contains("more than 1,000 times"), "{error}");
 }

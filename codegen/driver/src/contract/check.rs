@@ -7,8 +7,11 @@ use sp_ir::{Item, Param, Signature, Type};
 use super::role::ROLES;
 use super::{Contract, OwnedStatement, Role};
 use crate::error::DriverError;
-use crate::model::{Function, Model};
+use crate::model::{Function, Model, Sizes, StatedSizes};
 use crate::status::Status;
+
+/// The most assignments of sizes that a method makes for one value.
+const MAX_ASSIGNMENTS: usize = 1_000;
 
 /// The safe methods of the bindings.
 #[derive(Debug)]
@@ -292,9 +295,14 @@ impl<'a> Checker<'a> {
                 "is a pointer to a type without a size: `void`, or one that the header does not define"
             }
             Role::Out(ty) | Role::In(ty) | Role::Optional(ty) | Role::Slice(ty, _)
-                if self.has_hidden_size(ty) =>
+                if self.sizes_of(ty).is_hidden =>
             {
                 "has a type in which no assignment sets the `size_field` of each struct: one with a union, a bit-field or bytes"
+            }
+            Role::Out(ty) | Role::In(ty) | Role::Optional(ty) | Role::Slice(ty, _)
+                if self.sizes_of(ty).assignments > MAX_ASSIGNMENTS =>
+            {
+                "has a type that contains the `size_field` more than 1,000 times"
             }
             Role::New(name) if !owned.contains_key(name) => {
                 "creates a type that [owned] does not have"
@@ -335,10 +343,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns true if a safe method cannot set the size of each struct in a value.
-    fn has_hidden_size(&self, ty: &Type) -> bool {
+    /// Returns what a safe method has to set of the sizes of structs in a value.
+    fn sizes_of(&self, ty: &Type) -> Sizes {
         let field = self.contract.statements.size_field.as_deref();
-        field.is_some_and(|field| self.model.has_hidden_size(ty, field))
+        field.map_or_else(Sizes::default, |field| {
+            StatedSizes::new(self.model, field).of(ty)
+        })
     }
 
     /// Returns true for a pointer, and for an integer as wide as one. Layouts are those of 64-bit Linux.

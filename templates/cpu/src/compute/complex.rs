@@ -5,6 +5,7 @@
 //! [`parts`] views numbers as their parts.
 
 use sp_plugin::{Complex64, Complex128};
+use std::ops::{Div, Mul};
 
 /// Defines functions of one number on [`Complex64`] by a formula on [`Complex128`].
 macro_rules! functions {
@@ -207,7 +208,9 @@ fn wide_pow(x: Complex128, y: Complex128) -> Complex128 {
 ///
 /// # Safety
 /// - The type has the layout of `[Part; 2]`, and any two parts are a value.
-pub unsafe trait Complex: Copy {
+pub unsafe trait Complex:
+    Copy + Default + PartialEq + Mul<Output = Self> + Div<Output = Self>
+{
     /// The type of the real and of the imaginary part.
     type Part;
 }

@@ -146,7 +146,7 @@ pub trait Accumulate: Copy {
 
 /// An element that updates are subtracted from.
 pub trait Deduct: Copy {
-    /// Returns the difference.
+    /// Returns the difference. That of truth values is true if they differ, as that of 0 and 1 converted to a truth value.
     fn deduct(self, update: Self) -> Self;
 }
 
@@ -175,5 +175,12 @@ impl Accumulate for Bool {
     #[inline(always)]
     fn accumulate(self, update: Self) -> Self {
         or(self, update)
+    }
+}
+
+impl Deduct for Bool {
+    #[inline(always)]
+    fn deduct(self, update: Self) -> Self {
+        Bool::from(self.get() != update.get())
     }
 }

@@ -3,6 +3,7 @@
 use super::gather::to_indices;
 use super::prelude::*;
 use crate::compute;
+use crate::compute::complex::Complex;
 use crate::compute::division::Divide;
 use crate::compute::rows::{Selection, Updates};
 use crate::compute::scatter_nd::{Accumulate, Deduct};
@@ -68,25 +69,40 @@ scatters! { rare:
 scatters! { complex:
     scatter_add_complex: ResourceScatterAdd, Accumulate in [Complex64, Complex128] => T::accumulate as fn(T, T) -> T;
     scatter_sub_complex: ResourceScatterSub, Deduct in [Complex64, Complex128] => T::deduct as fn(T, T) -> T;
+    scatter_mul_complex: ResourceScatterMul, Complex in [Complex64, Complex128] => T::mul as fn(T, T) -> T;
 }
 
-#[kernel(ResourceScatterDiv, dtype: T = [F16, Bf16, f32, f64, u8, i8, i32, i64], Tindices = [i32, i64])]
+#[kernel(ResourceScatterDiv, dtype: T = [F16, Bf16, f32, f64, u8, i8, u16, i16, u32, i32, i64], Tindices = [i32, i64])]
 fn scatter_div<T: Element + Precision<Compute: Divide>>(
     resource: Variable<'_, T>,
     indices: BytesIn<'_>,
     updates: In<'_, T>,
 ) -> Result<()> {
-    let is_zero = |it: &T| it.to_compute() == T::Compute::ZERO;
-    if updates.data().iter().any(is_zero) {
-        return Err(compute::Error::Invalid("updates must not contain 0".into()).into());
-    }
+    check_divisors(&updates, |it| it.to_compute() == T::Compute::ZERO)?;
     let f: fn(T, T) -> T = |old, new| T::from_compute(old.to_compute().div(new.to_compute()));
     scatter(resource, &indices, &updates, f)
 }
 
+#[kernel(ResourceScatterDiv, dtype: T = [Complex64, Complex128], Tindices = [i32, i64])]
+fn scatter_div_complex<T: Element + Complex>(
+    resource: Variable<'_, T>,
+    indices: BytesIn<'_>,
+    updates: In<'_, T>,
+) -> Result<()> {
+    check_divisors(&updates, |it| it == T::default())?;
+    scatter(resource, &indices, &updates, T::div as fn(T, T) -> T)
+}
+
+fn check_divisors<T: Element>(updates: &In<'_, T>, is_zero: fn(T) -> bool) -> Result<()> {
+    match updates.data().iter().any(|it| is_zero(*it)) {
+        true => Err(compute::Error::Invalid("updates must not contain 0".into()).into()),
+        false => Ok(()),
+    }
+}
+
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
-    let mut table = kernels![gather, scatter_div];
+    let mut table = kernels![gather, scatter_div, scatter_div_complex];
     for family in [common(), rare(), complex()] {
         table.extend(family);
     }

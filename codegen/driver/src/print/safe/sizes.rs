@@ -7,7 +7,7 @@ use sp_ir::{Item, Struct, Type};
 
 use super::{local_of, raw_type};
 use crate::contract::SafeModel;
-use crate::model::{MAX_NESTING, Model};
+use crate::model::{Model, StatedSizes};
 use crate::names;
 
 /// An expression of a value, or of a reference to one.
@@ -18,11 +18,16 @@ pub enum Place {
 
 /// Prints the assignments for the value `place`, and for all structs within it. `None` if no struct has the field of the
 /// contract.
-pub fn print(model: &Model, safe: &SafeModel, place: &Place, ty: &Type) -> Option<TokenStream> {
-    let printer = Printer {
+pub fn print<'a>(
+    model: &'a Model,
+    safe: &'a SafeModel<'a>,
+    place: &Place,
+    ty: &'a Type,
+) -> Option<TokenStream> {
+    let mut printer = Printer {
         model,
         safe,
-        field: safe.size_field?,
+        sizes: StatedSizes::new(model, safe.size_field?),
     };
     printer.value(place, ty, 0)
 }
@@ -30,12 +35,12 @@ pub fn print(model: &Model, safe: &SafeModel, place: &Place, ty: &Type) -> Optio
 struct Printer<'a> {
     model: &'a Model,
     safe: &'a SafeModel<'a>,
-    field: &'a str,
+    sizes: StatedSizes<'a>,
 }
 
-impl Printer<'_> {
-    fn value(&self, place: &Place, ty: &Type, nesting: usize) -> Option<TokenStream> {
-        if nesting > MAX_NESTING {
+impl<'a> Printer<'a> {
+    fn value(&mut self, place: &Place, ty: &'a Type, nesting: usize) -> Option<TokenStream> {
+        if self.sizes.of(ty).assignments == 0 {
             return None;
         }
         match self.model.resolve(ty) {
@@ -49,7 +54,7 @@ impl Printer<'_> {
     }
 
     /// Prints a loop over a copy of the elements: those of a packed struct cannot be borrowed.
-    fn array(&self, place: &Place, elem: &Type, nesting: usize) -> Option<TokenStream> {
+    fn array(&mut self, place: &Place, elem: &'a Type, nesting: usize) -> Option<TokenStream> {
         let (items, item) = (local_of("items", nesting), local_of("item", nesting));
         let element = self.value(&Place::Reference(quote!(#item)), elem, nesting + 1)?;
         let array = match place {
@@ -64,10 +69,10 @@ impl Printer<'_> {
     }
 
     fn fields(
-        &self,
+        &mut self,
         place: &Place,
         name: &str,
-        item: &Struct,
+        item: &'a Struct,
         nesting: usize,
     ) -> Option<TokenStream> {
         let (Place::Value(place) | Place::Reference(place)) = place;
@@ -78,7 +83,7 @@ impl Printer<'_> {
             .zip(&idents)
             .filter_map(|(field, ident)| {
                 let place = quote!(#place.#ident);
-                if !self.model.is_size(field, self.field) {
+                if !self.sizes.is_size(field) {
                     return self.value(&Place::Value(place), &field.ty, nesting + 1);
                 }
                 let ty = raw_type(self.safe, &Type::Named(name.to_owned()));
