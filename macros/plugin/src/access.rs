@@ -4,6 +4,7 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -177,14 +178,14 @@ impl<D: Device> DeviceMemory for StreamMemory<'_, D> {
     }
 
     unsafe fn fetch(&self, device: *mut c_void, bytes: usize) -> Result<Buffer> {
-        let copy = self.allocate(bytes)?;
-        if bytes == 0 {
-            return Ok(copy);
+        // Leaked after an error or a panic: the device may still write to it.
+        let copy = ManuallyDrop::new(self.allocate(bytes)?);
+        if bytes > 0 {
+            let host = copy.start().as_ptr().cast();
+            // SAFETY: the caller guarantees the source, and the buffer is as long.
+            self.timed(bytes, || unsafe { self.read(device, host, bytes) })?;
         }
-        let host = copy.start().as_ptr().cast();
-        // SAFETY: the caller guarantees the source, and the buffer is as long.
-        self.timed(bytes, || unsafe { self.read(device, host, bytes) })?;
-        Ok(copy)
+        Ok(ManuallyDrop::into_inner(copy))
     }
 
     unsafe fn read(&self, device: *mut c_void, host: *mut c_void, bytes: usize) -> Result<()> {
@@ -206,6 +207,8 @@ impl<D: Device> DeviceMemory for StreamMemory<'_, D> {
             return Ok(());
         }
         let (target, host) = (memory_base(device, bytes), copy.start().as_ptr().cast());
+        // Leaked after an error or a panic of the slot: the device may still read it.
+        let copy = ManuallyDrop::new(copy);
         self.timed(bytes, || {
             let target = Prefix::from_ref(&target);
             // SAFETY: the caller guarantees both; the copy is dropped after the work on the stream.
@@ -213,7 +216,7 @@ impl<D: Device> DeviceMemory for StreamMemory<'_, D> {
                 self.device
                     .memcpy_htod(self.stream, target, host, bytes as u64)?;
             }
-            drop_after(self.device, self.stream, copy)
+            drop_after(self.device, self.stream, ManuallyDrop::into_inner(copy))
         })
     }
 

@@ -41,9 +41,11 @@ extern "C" fn run_hooks() {
             return;
         };
         drop(hooks);
-        if hook.process.is_current() {
-            guard::run_with_default("an exit hook", (), hook.function);
-        }
+        guard::run_with_default("an exit hook", (), move || {
+            if hook.process.is_current() {
+                (hook.function)();
+            }
+        });
     }
 }
 

@@ -1,6 +1,6 @@
 //! Host memory as the layer passes it to a queue.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -226,6 +226,9 @@ impl HostMemory {
 const CHUNK: usize = 1 << 20;
 
 /// Writes a pattern by copies of it.
+///
+/// A queue of another type is refused: it may pass the copies on to the accelerator's queue, and claim too early that they have
+/// completed.
 pub(super) fn fill_by_copies<A: Accelerator, Q: Queue<A> + ?Sized>(
     queue: &Q,
     target: &Region<A>,
@@ -234,6 +237,11 @@ pub(super) fn fill_by_copies<A: Accelerator, Q: Queue<A> + ?Sized>(
     if pattern.is_empty() && !target.is_empty() {
         return Err(Error::invalid_argument(
             "a pattern of 0 bytes fills nothing",
+        ));
+    }
+    if TypeId::of::<Q>() != TypeId::of::<A::Queue>() {
+        return Err(Error::unimplemented(
+            "`fill` by copies is for the accelerator's own type of queues: implement `fill`",
         ));
     }
     let len = target.len().min(CHUNK);

@@ -230,6 +230,6 @@ impl Drop for FetchedInput<'_> {
 }
 
 #[cold]
-fn short_copy() -> Error {
+pub(in crate::kernel) fn short_copy() -> Error {
     Error::internal("the copy of a tensor has fewer bytes than its shape and type")
 }

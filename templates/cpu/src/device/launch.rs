@@ -6,7 +6,7 @@ use std::slice;
 use sp_abi::stream_executor::StreamExecutor;
 use sp_plugin::accelerator::Region;
 use sp_plugin::kernel::{Context, DeviceOut, In};
-use sp_plugin::{Element, Error, HostAddressable, Result};
+use sp_plugin::{Element, Error, HostAddressable, MemoryAccess, Result};
 
 use super::dispatch::other_device;
 use super::queued::{CpuAccelerator, address};
@@ -28,7 +28,11 @@ impl CpuDevice {
         let (device, stream) = match (&self.0, &context.stream().0) {
             (Mode::Queued(device), Mode::Queued(stream)) => (device, stream),
             (Mode::Inline(_), Mode::Inline(_)) => {
-                // SAFETY: a device without queues has no work in progress, and the output is a tensor of its own.
+                if context.device().memory_access() != MemoryAccess::InPlace {
+                    context.device().block_host_until_done(context.stream())?;
+                }
+                // SAFETY: no work is in progress, since this device has no queues, and a device that has copies of its own was
+                // waited for. The output is a tensor of its own.
                 let (input, output) = unsafe { (input.as_slice()?, output.as_uninit_slice()?) };
                 function(input, output);
                 return Ok(());

@@ -2,15 +2,17 @@
 
 use std::env;
 use std::process::Command;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use sp_abi::stream_executor::StreamExecutor;
 use sp_runtime::Prefix;
 
-use super::recorder::Method;
+use super::recorder::{Done, Method, Recorder, Worker};
 use super::{allocate, deallocate, device, read, write};
-use crate::accelerator::HostSource;
+use crate::accelerator::{Accelerator, HostSource, HostTarget, Queue, Region};
+use crate::{Code, Result};
 
 /// A variable that makes the test below end its process.
 const CHILD: &str = "TEST_QUEUE_THAT_PANICS_TWICE";
@@ -124,6 +126,52 @@ fn pattern_lives_after_a_panic_of_the_queue() {
         drop(others);
         assert_eq!(read(&device, &memory).unwrap(), [3; 64], "{method:?}");
     }
+}
+
+/// Passes copies on to a queue of the accelerator, and claims at once that they have completed.
+struct Hasty(Worker);
+
+impl Queue<Recorder> for Hasty {
+    fn copy_in(&self, target: &Region<Recorder>, source: HostSource<'_>) -> Result<()> {
+        self.0.copy_in(target, source)
+    }
+
+    fn copy_out(&self, target: HostTarget, source: &Region<Recorder>) -> Result<()> {
+        self.0.copy_out(target, source)
+    }
+
+    fn copy(&self, target: &Region<Recorder>, source: &Region<Recorder>) -> Result<()> {
+        self.0.copy(target, source)
+    }
+
+    fn record(&self) -> Result<Arc<Done>> {
+        self.0.record()
+    }
+
+    fn wait(&self, fence: &Arc<Done>) -> Result<()> {
+        self.0.wait(fence)
+    }
+
+    fn host_function(&self, function: Box<dyn FnOnce() + Send>) -> Result<()> {
+        function();
+        Ok(())
+    }
+}
+
+#[test]
+fn queue_around_another_cannot_free_a_pattern_too_early() {
+    let (device, control) = device();
+    let memory = allocate(&device, 64);
+    let region = device.region(memory.opaque.addr(), 64).unwrap();
+    control.pause();
+    let hasty = Hasty(device.accelerator().create_queue(None).unwrap());
+    let filled = hasty.fill(&region, &[3]);
+    let others = [(); 16].map(|()| vec![9_u8; 64 + 2 * size_of::<usize>()]);
+    control.resume();
+    hasty.0.synchronize().unwrap();
+    drop(others);
+    assert_eq!(filled.unwrap_err().code(), Code::UNIMPLEMENTED);
+    assert_eq!(read(&device, &memory).unwrap(), [0; 64]);
 }
 
 #[test]

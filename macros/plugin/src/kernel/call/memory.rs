@@ -182,10 +182,12 @@ impl<'c> Call<'c> {
         if let Some(memory) = self.staged_memory()? {
             return self.store(memory, copy, tensor);
         }
+        // Work that this call has enqueued may read the variable's buffer, as another input in device memory.
+        self.settle()?;
         let bytes = checked_len(tensor, &copy)?;
         let target = address::<u8>(tensor.data()?, bytes)?;
         // SAFETY: the host can address the tensor, and the buffer is not shorter. No slice of the tensor exists, since inputs
-        // beside a reference variable are copies.
+        // beside a reference variable are copies, and no enqueued work has one after the wait.
         unsafe { target.copy_from_nonoverlapping(copy.start(), bytes) };
         Ok(())
     }

@@ -117,9 +117,11 @@ pub(super) unsafe fn copy_to_host(
     if copy.bytes()? != bytes {
         return Err(Error::internal("a copy of a tensor has another size"));
     }
+    // Leaked after an error or a panic: the device may still write to it.
+    let copy = ManuallyDrop::new(copy);
     // SAFETY: the caller guarantees the source. The copy is a new tensor in host memory of the same size.
     unsafe { memory.read(tensor.data()?, copy.data()?, bytes)? };
-    Ok(copy)
+    Ok(ManuallyDrop::into_inner(copy))
 }
 
 /// Returns the bytes of a captured output in host memory.

@@ -8,6 +8,7 @@ use std::slice;
 use crate::buffer::Buffer;
 use crate::dims::Dims;
 use crate::kernel::call::Call;
+use crate::kernel::fetched_input::short_copy;
 use crate::tensor::{Tensor, address, byte_len};
 use crate::{Device, Element, HostAddressable, Result};
 
@@ -25,8 +26,10 @@ pub struct VariableValue<'l, T> {
 impl<'l, T: Element> VariableValue<'l, T> {
     pub(super) fn new(call: &'l Call<'_>, tensor: Tensor, is_reference: bool) -> Result<Self> {
         let (dims, copy) = (tensor.dims()?, call.variable_copy(&tensor, is_reference)?);
-        let len = byte_len::<T>(&dims)? / size_of::<T>();
+        let bytes = byte_len::<T>(&dims)?;
+        let len = bytes / size_of::<T>();
         let start = match &copy {
+            Some(copy) if copy.byte_len() < bytes => return Err(short_copy()),
             Some(copy) => copy.start().cast(),
             None => address(tensor.data()?, len)?,
         };
