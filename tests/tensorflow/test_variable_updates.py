@@ -17,7 +17,7 @@ ON_DEVICE = f"/device:{DEVICE}:0"
 TYPES = [np.float32, np.float64]
 SCATTERS = {"Add": TYPES, "Sub": TYPES, "Mul": TYPES, "Div": TYPES, "Min": TYPES, "Max": TYPES, "Update": TYPES}
 # Core has no VarHandleOp of int32 for a plugin's device.
-INTEGERS = {op: [np.int64] for op in ("Add", "Sub", "Mul", "Min", "Max", "Update")}
+INTEGERS = {op: [np.int64] for op in ("Add", "Sub", "Mul", "Min", "Max", "Update")} | {"Div": [np.int64, np.uint16, np.int16, np.uint32]}
 COMPLEX = {op: [np.complex64, np.complex128] for op in ("Add", "Sub", "Mul", "Div", "Update")}
 BOOLEAN = ("Update", "Add", "Sub")
 
@@ -37,7 +37,7 @@ def values(*shape, seed=0, dtype=np.float32):
     random = np.random.default_rng(seed)
     if np.issubdtype(dtype, np.inexact):
         return random.normal(size=shape).astype(dtype)
-    return random.integers(0, 2, shape).astype(dtype) if dtype == np.bool_ else random.integers(1, 9, shape, dtype)
+    return random.integers(*((0, 2) if dtype == np.bool_ else (1, 9)), shape, dtype)
 
 
 def constant(array):

@@ -41,6 +41,7 @@ extern "C" fn run_hooks() {
             return;
         };
         drop(hooks);
+        // A forked child drops the function here, and the drop may panic too.
         guard::run_with_default("an exit hook", (), move || {
             if hook.process.is_current() {
                 (hook.function)();

@@ -7,10 +7,10 @@ use sp_ir::{Item, Param, Signature, Type};
 use super::role::ROLES;
 use super::{Contract, OwnedStatement, Role};
 use crate::error::DriverError;
-use crate::model::{Function, Model, Sizes, StatedSizes};
+use crate::model::{Function, Model, StatedSizes};
 use crate::status::Status;
 
-/// The most assignments of sizes that a method makes for one value.
+/// Largest number of assignments of sizes for one value, as the message states it.
 const MAX_ASSIGNMENTS: usize = 1_000;
 
 /// The safe methods of the bindings.
@@ -289,20 +289,11 @@ impl<'a> Checker<'a> {
             Role::Address if !self.is_address(&param.ty) => {
                 "is no pointer, and no integer as wide as one"
             }
-            Role::Out(ty) | Role::In(ty) | Role::Optional(ty) | Role::Slice(ty, _)
-                if !self.has_size(ty) =>
-            {
-                "is a pointer to a type without a size: `void`, or one that the header does not define"
-            }
-            Role::Out(ty) | Role::In(ty) | Role::Optional(ty) | Role::Slice(ty, _)
-                if self.sizes_of(ty).is_hidden =>
-            {
-                "has a type in which no assignment sets the `size_field` of each struct: one with a union, a bit-field or bytes"
-            }
-            Role::Out(ty) | Role::In(ty) | Role::Optional(ty) | Role::Slice(ty, _)
-                if self.sizes_of(ty).assignments > MAX_ASSIGNMENTS =>
-            {
-                "has a type that contains the `size_field` more than 1,000 times"
+            Role::Out(ty) | Role::In(ty) | Role::Optional(ty) | Role::Slice(ty, _) => {
+                match self.find_problem_of_value(ty) {
+                    Some(problem) => problem,
+                    None => return Ok(()),
+                }
             }
             Role::New(name) if !owned.contains_key(name) => {
                 "creates a type that [owned] does not have"
@@ -343,12 +334,22 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns what a safe method has to set of the sizes of structs in a value.
-    fn sizes_of(&self, ty: &Type) -> Sizes {
-        let field = self.contract.statements.size_field.as_deref();
-        field.map_or_else(Sizes::default, |field| {
-            StatedSizes::new(self.model, field).of(ty)
-        })
+    /// Returns the reason why a safe method cannot have a value of this type, or `None` if it can.
+    fn find_problem_of_value(&self, ty: &Type) -> Option<&'static str> {
+        if !self.has_size(ty) {
+            return Some(
+                "is a pointer to a type without a size: `void`, or one that the header does not define",
+            );
+        }
+        let field = self.contract.statements.size_field.as_deref()?;
+        let sizes = StatedSizes::new(self.model, field).find(ty);
+        if sizes.is_hidden {
+            return Some(
+                "has a type in which no assignment sets the `size_field` of each struct: one with a union, a bit-field or bytes",
+            );
+        }
+        let has_many = sizes.assignments > MAX_ASSIGNMENTS;
+        has_many.then_some("has a type that contains the `size_field` more than 1,000 times")
     }
 
     /// Returns true for a pointer, and for an integer as wide as one. Layouts are those of 64-bit Linux.

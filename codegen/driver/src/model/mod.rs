@@ -22,7 +22,7 @@ pub use bit_fields::Accessor;
 pub use constants::{ConstantValue, NamedConstant};
 pub use functions::Function;
 pub use layout::{Fields, Shape};
-pub use sizes::{Sizes, StatedSizes};
+pub use sizes::StatedSizes;
 
 /// The declarations of a header that are bound, and those that are not.
 #[derive(Debug)]

@@ -9,44 +9,44 @@ use super::{Model, Shape};
 /// The deepest nesting of types that is followed.
 const MAX_NESTING: usize = 64;
 
-/// What a type has of sizes that structs state.
+/// The size fields of the structs in a type.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sizes {
-    /// The number of fields to assign in a value of the type. The elements of an array are assigned in a loop.
+    /// The number of assignments that set them in a value. Those of an array's elements are one loop.
     pub assignments: usize,
-    /// True if a struct states its size somewhere in the type, or the fields of a struct are not known.
-    any: bool,
-    /// True if a size may be stated that no assignment to a field sets: in a union, in bytes, or in a bit-field.
+    /// True if there may be one: also for a struct whose fields are not known.
+    is_present: bool,
+    /// True if there may be one that no assignment sets: in a union, in bytes, or as a bit-field.
     pub is_hidden: bool,
 }
 
 impl Sizes {
-    /// Those of a type that contains itself, or is nested too deep.
+    /// For a type that contains itself, or is nested too deep.
     const UNKNOWN: Self = Self {
         assignments: 0,
-        any: true,
+        is_present: true,
         is_hidden: true,
     };
 
-    /// Those of a type whose fields cannot be assigned.
-    fn hidden_if(any: bool) -> Self {
+    /// Returns the value for a type whose fields cannot be assigned.
+    fn hidden_if(is_present: bool) -> Self {
         Self {
             assignments: 0,
-            any,
-            is_hidden: any,
+            is_present,
+            is_hidden: is_present,
         }
     }
 
-    fn and(self, other: Self) -> Self {
+    fn union(self, other: Self) -> Self {
         Self {
             assignments: self.assignments.saturating_add(other.assignments),
-            any: self.any || other.any,
+            is_present: self.is_present || other.is_present,
             is_hidden: self.is_hidden || other.is_hidden,
         }
     }
 }
 
-/// The sizes that the types of a header state in fields of one name. Each type is examined once.
+/// Finds the size fields of types. Each struct is examined once.
 #[derive(Debug)]
 pub struct StatedSizes<'a> {
     model: &'a Model,
@@ -55,7 +55,7 @@ pub struct StatedSizes<'a> {
 }
 
 impl<'a> StatedSizes<'a> {
-    /// Examines nothing yet.
+    /// Creates a finder of fields with this name.
     pub fn new(model: &'a Model, field: &'a str) -> Self {
         Self {
             model,
@@ -73,29 +73,31 @@ impl<'a> StatedSizes<'a> {
         field.name == self.field && is_number
     }
 
-    /// Returns what a value of the type has of them.
-    pub fn of(&mut self, ty: &'a Type) -> Sizes {
-        self.at(ty, 0)
+    /// Returns the size fields of the structs in a type.
+    pub fn find(&mut self, ty: &'a Type) -> Sizes {
+        self.find_nested(ty, 0)
     }
 
-    fn at(&mut self, ty: &'a Type, nesting: usize) -> Sizes {
+    fn find_nested(&mut self, ty: &'a Type, nesting: usize) -> Sizes {
         match self.model.resolve(ty) {
             _ if nesting > MAX_NESTING => Sizes::UNKNOWN,
-            Type::Array { elem, .. } => self.at(elem, nesting + 1),
-            Type::Named(name) => self.of_item(name, nesting),
+            Type::Array { elem, .. } => self.find_nested(elem, nesting + 1),
+            Type::Named(name) => self.find_in_item(name, nesting),
             _ => Sizes::default(),
         }
     }
 
-    fn of_item(&mut self, name: &'a str, nesting: usize) -> Sizes {
+    fn find_in_item(&mut self, name: &'a str, nesting: usize) -> Sizes {
         if let Some(found) = self.found.get(name) {
             return *found;
         }
         self.found.insert(name, Sizes::UNKNOWN);
         let found = match self.model.item(name) {
-            Some(Item::Struct(item)) => self.of_struct(name, item, nesting),
+            Some(Item::Struct(item)) => self.find_in_struct(name, item, nesting),
             // A member of a union that is a number is no size of a struct.
-            Some(Item::Union(item)) => Sizes::hidden_if(self.of_fields(&item.fields, nesting).any),
+            Some(Item::Union(item)) => {
+                Sizes::hidden_if(self.find_in_fields(&item.fields, nesting).is_present)
+            }
             Some(_) => Sizes::default(),
             None => Sizes::hidden_if(self.model.opaque_values.contains_key(name)),
         };
@@ -103,24 +105,25 @@ impl<'a> StatedSizes<'a> {
         found
     }
 
-    fn of_struct(&mut self, name: &str, item: &'a Struct, nesting: usize) -> Sizes {
+    fn find_in_struct(&mut self, name: &str, item: &'a Struct, nesting: usize) -> Sizes {
         let accessors = self.model.accessors.get(name);
         let is_bit_field = accessors.is_some_and(|it| it.iter().any(|it| it.name == self.field));
         let stated = item.fields.iter().filter(|it| self.is_size(it)).count();
-        let of_struct = Sizes {
+        let own = Sizes {
             assignments: stated,
-            any: stated > 0 || is_bit_field,
+            is_present: stated > 0 || is_bit_field,
             is_hidden: is_bit_field,
         };
-        let found = of_struct.and(self.of_fields(&item.fields, nesting));
+        let found = own.union(self.find_in_fields(&item.fields, nesting));
         match self.model.shapes.get(name) {
-            Some(Shape::Bytes(..)) | None => Sizes::hidden_if(found.any),
+            Some(Shape::Bytes(..)) | None => Sizes::hidden_if(found.is_present),
             Some(_) => found,
         }
     }
 
-    fn of_fields(&mut self, fields: &'a [Field], nesting: usize) -> Sizes {
-        let of_field = |found: Sizes, field: &'a Field| found.and(self.at(&field.ty, nesting + 1));
+    fn find_in_fields(&mut self, fields: &'a [Field], nesting: usize) -> Sizes {
+        let of_field =
+            |found: Sizes, field: &'a Field| found.union(self.find_nested(&field.ty, nesting + 1));
         fields.iter().fold(Sizes::default(), of_field)
     }
 }

@@ -150,7 +150,8 @@ pub trait Queue<A: Accelerator>: Send + Sync + 'static {
     /// method the layer copies the pattern from the host.
     ///
     /// # Errors
-    /// Returns an error if the command cannot be enqueued.
+    /// Returns an error if the command cannot be enqueued. The default method returns `UNIMPLEMENTED` for a queue whose type is
+    /// not [`Accelerator::Queue`].
     fn fill(&self, target: &Region<A>, pattern: &[u8]) -> Result<()> {
         host_memory::fill_by_copies(self, target, pattern)
     }

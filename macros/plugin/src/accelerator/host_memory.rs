@@ -227,8 +227,8 @@ const CHUNK: usize = 1 << 20;
 
 /// Writes a pattern by copies of it.
 ///
-/// A queue of another type is refused: it may pass the copies on to the accelerator's queue, and claim too early that they have
-/// completed.
+/// A queue of another type is rejected: it may forward the copies to the accelerator's queue, and call the host function before
+/// they have completed.
 pub(super) fn fill_by_copies<A: Accelerator, Q: Queue<A> + ?Sized>(
     queue: &Q,
     target: &Region<A>,

@@ -146,7 +146,7 @@ pub trait Accumulate: Copy {
 
 /// An element that updates are subtracted from.
 pub trait Deduct: Copy {
-    /// Returns the difference. That of truth values is true if they differ, as that of 0 and 1 converted to a truth value.
+    /// Returns the difference. That of truth values is true if they differ.
     fn deduct(self, update: Self) -> Self;
 }
 

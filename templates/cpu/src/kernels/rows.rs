@@ -93,6 +93,7 @@ fn scatter_div_complex<T: Element + Complex>(
     scatter(resource, &indices, &updates, T::div as fn(T, T) -> T)
 }
 
+/// Checks that no update is 0.
 fn check_divisors<T: Element>(updates: &In<'_, T>, is_zero: fn(T) -> bool) -> Result<()> {
     match updates.data().iter().any(|it| is_zero(*it)) {
         true => Err(compute::Error::Invalid("updates must not contain 0".into()).into()),

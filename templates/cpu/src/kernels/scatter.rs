@@ -58,8 +58,8 @@ macro_rules! scatters {
 
 scatters! {
     update: TensorScatterUpdate(tensor), Element in [..] => |_, new| new;
-    add: TensorScatterAdd(tensor), Accumulate in [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64, Complex128] => T::accumulate;
-    sub: TensorScatterSub(tensor), Deduct in [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64, Complex128] => T::deduct;
+    add: TensorScatterAdd(tensor), Accumulate in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64, Complex128] => T::accumulate;
+    sub: TensorScatterSub(tensor), Deduct in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64, Complex128] => T::deduct;
     min: TensorScatterMin(tensor), Number in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64] => arith::least;
     max: TensorScatterMax(tensor), Number in [u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64] => arith::greatest;
     add_in_place: ScatterNdNonAliasingAdd(input), Accumulate in [..] => T::accumulate;

@@ -40,7 +40,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn value(&mut self, place: &Place, ty: &'a Type, nesting: usize) -> Option<TokenStream> {
-        if self.sizes.of(ty).assignments == 0 {
+        if self.sizes.find(ty).assignments == 0 {
             return None;
         }
         match self.model.resolve(ty) {

@@ -128,10 +128,10 @@ fn pattern_lives_after_a_panic_of_the_queue() {
     }
 }
 
-/// Passes copies on to a queue of the accelerator, and claims at once that they have completed.
-struct Hasty(Worker);
+/// Forwards copies to a queue of the accelerator, and calls host functions before the copies have completed.
+struct EarlyFunctions(Worker);
 
-impl Queue<Recorder> for Hasty {
+impl Queue<Recorder> for EarlyFunctions {
     fn copy_in(&self, target: &Region<Recorder>, source: HostSource<'_>) -> Result<()> {
         self.0.copy_in(target, source)
     }
@@ -159,16 +159,16 @@ impl Queue<Recorder> for Hasty {
 }
 
 #[test]
-fn queue_around_another_cannot_free_a_pattern_too_early() {
+fn fill_by_copies_rejects_a_queue_that_wraps_another() {
     let (device, control) = device();
     let memory = allocate(&device, 64);
     let region = device.region(memory.opaque.addr(), 64).unwrap();
     control.pause();
-    let hasty = Hasty(device.accelerator().create_queue(None).unwrap());
-    let filled = hasty.fill(&region, &[3]);
+    let wrapper = EarlyFunctions(device.accelerator().create_queue(None).unwrap());
+    let filled = wrapper.fill(&region, &[3]);
     let others = [(); 16].map(|()| vec![9_u8; 64 + 2 * size_of::<usize>()]);
     control.resume();
-    hasty.0.synchronize().unwrap();
+    wrapper.0.synchronize().unwrap();
     drop(others);
     assert_eq!(filled.unwrap_err().code(), Code::UNIMPLEMENTED);
     assert_eq!(read(&device, &memory).unwrap(), [0; 64]);
