@@ -5,6 +5,7 @@ mod host_copies;
 mod panics;
 mod recorder;
 mod slots;
+mod staged;
 
 use std::ffi::c_void;
 use std::ptr;
