@@ -507,20 +507,37 @@ SPARSE_STEPS = {
 }
 
 
+def is_rejected(op, device, shape=(1, 2), is_sparse=True, **changed):
+    """Returns true if the step is an error on the device with these coefficients."""
+    slots, names = (names.split() for names in SPARSE_STEPS[op])
+    coefficients = {name: np.float32(-0.5 if name == "lr_power" else 0.5) for name in names} | changed
+    with tf.device(device):
+        variables = {name: tf.Variable(constant(np.ones(shape))) for name in ["var", *slots]}
+        inputs = {name: constant(value) for name, value in coefficients.items()}
+        inputs |= {name: variable.handle for name, variable in variables.items()}
+        inputs["grad" if is_sparse or op != "ProximalGradientDescent" else "delta"] = constant(np.ones(shape))
+        inputs |= {"indices": tf.constant([0])} if is_sparse else {}
+        try:
+            getattr(tf.raw_ops, f"Resource{'Sparse' * is_sparse}Apply{op}")(**inputs)
+        except tf.errors.InvalidArgumentError:
+            return True
+    return False
+
+
 @needs_variables
 @pytest.mark.parametrize("op", SPARSE_STEPS)
 def test_rows_without_elements_are_rejected_as_on_the_cpu(op):
-    slots, coefficients = (names.split() for names in SPARSE_STEPS[op])
+    assert is_rejected(op, ON_DEVICE, (1, 0)) == is_rejected(op, "/CPU:0", (1, 0))
 
-    def is_rejected(device):
-        with tf.device(device):
-            variables = {name: tf.Variable(constant(np.ones([1, 0]))) for name in ["var", *slots]}
-            inputs = {name: constant(np.float32(-0.5 if name == "lr_power" else 0.5)) for name in coefficients}
-            handles = {name: variable.handle for name, variable in variables.items()}
-            try:
-                getattr(tf.raw_ops, f"ResourceSparseApply{op}")(**handles, **inputs, grad=constant(np.ones([1, 0])), indices=tf.constant([0]))
-            except tf.errors.InvalidArgumentError:
-                return True
-        return False
 
-    assert is_rejected(ON_DEVICE) == is_rejected("/CPU:0")
+@needs_variables
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("op", SPARSE_STEPS)
+def test_coefficients_are_rejected_as_on_the_cpu(op, is_sparse):
+    rejected = 0
+    for name in SPARSE_STEPS[op][1].split():
+        for value in (-1.0, 0.0, 1.0, np.nan, [0.5]):
+            expected = is_rejected(op, "/CPU:0", is_sparse=is_sparse, **{name: value})
+            assert is_rejected(op, ON_DEVICE, is_sparse=is_sparse, **{name: value}) == expected, f"{name}={value}"
+            rejected += expected
+    assert rejected, "the CPU accepts all of them"

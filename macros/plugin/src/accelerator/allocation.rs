@@ -1,27 +1,40 @@
 //! Device memory: blocks, and the regions of a block that commands use.
 
 use std::fmt;
-use std::sync::Arc;
+use std::mem::{self, ManuallyDrop};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sp_runtime::AddressRange;
+use sp_runtime::fork::Process;
 
 use super::Accelerator;
 use crate::{Error, Result};
 
-/// An allocation, at the address that TensorFlow has for it.
+/// An allocation, at the address that TensorFlow has for it. Its memory outlives it, since commands may use it: a kernel can
+/// drop the last region before its commands have completed, and in a host function.
 pub(super) struct Block<A: Accelerator> {
-    pub allocation: A::Allocation,
+    memory: ManuallyDrop<BlockMemory<A>>,
     pub start: usize,
     pub bytes: usize,
+    dropped: Dropped<A>,
+    process: Process,
+}
+
+/// The memory of a block.
+pub(super) struct BlockMemory<A: Accelerator> {
+    allocation: A::Allocation,
     _addresses: Option<AddressRange>,
 }
 
+/// The memory of a device's blocks that nobody has any more, until the device frees it.
+pub(super) struct Dropped<A: Accelerator>(Arc<Mutex<Vec<BlockMemory<A>>>>);
+
 impl<A: Accelerator> Block<A> {
-    /// Gives an allocation an address.
+    /// Gives an allocation an address. Its memory goes to `dropped`.
     ///
     /// # Errors
     /// Returns an error if the process has no addresses left.
-    pub fn new(allocation: A::Allocation, bytes: usize) -> Result<Self> {
+    pub fn new(allocation: A::Allocation, bytes: usize, dropped: Dropped<A>) -> Result<Self> {
         let (start, _addresses) = match A::address(&allocation) {
             Some(start) => (start.get(), None),
             None => {
@@ -29,16 +42,62 @@ impl<A: Accelerator> Block<A> {
                 (range.start().as_ptr() as usize, Some(range))
             }
         };
-        Ok(Self {
+        let memory = ManuallyDrop::new(BlockMemory {
             allocation,
+            _addresses,
+        });
+        Ok(Self {
+            memory,
             start,
             bytes,
-            _addresses,
+            dropped,
+            process: Process::current(),
         })
     }
 }
 
-/// A part of an allocation. It holds the allocation.
+impl<A: Accelerator> Drop for Block<A> {
+    /// Leaks the memory in a forked child, whose locks may be held by threads of the parent.
+    fn drop(&mut self) {
+        // SAFETY: the field is not used again.
+        let memory = unsafe { ManuallyDrop::take(&mut self.memory) };
+        match self.process.is_current() {
+            true => self.dropped.push(memory),
+            false => mem::forget(memory),
+        }
+    }
+}
+
+impl<A: Accelerator> Dropped<A> {
+    pub fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    fn push(&self, memory: BlockMemory<A>) {
+        let mut dropped = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        dropped.push(memory);
+    }
+
+    /// Returns the memory, and forgets it.
+    pub fn take(&self) -> Vec<BlockMemory<A>> {
+        mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns true if there is no such memory.
+    pub fn is_empty(&self) -> bool {
+        let dropped = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        dropped.is_empty()
+    }
+}
+
+impl<A: Accelerator> Clone for Dropped<A> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+/// A part of an allocation. It holds the allocation; after TensorFlow has freed that, the memory is freed once the commands are
+/// complete that were enqueued before the last region of it was dropped.
 pub struct Region<A: Accelerator> {
     block: Arc<Block<A>>,
     offset: usize,
@@ -63,7 +122,7 @@ impl<A: Accelerator> Region<A> {
 
     /// Returns the allocation.
     pub fn allocation(&self) -> &A::Allocation {
-        &self.block.allocation
+        &self.block.memory.allocation
     }
 
     /// Returns the offset in the allocation, in bytes.

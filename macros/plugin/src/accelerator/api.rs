@@ -259,7 +259,8 @@ impl<A: Accelerator> AddressableMemory<A> {
     /// - `A::address` returns an address for every allocation of the accelerator that returns the proof.
     /// - The host can read and write every byte of the allocation there until it is dropped.
     /// - The effects of a queue are visible to the host after `Queue::synchronize`.
-    /// - No kernel enqueues a command that writes to the region of an input, which host kernels may read as a slice.
+    /// - No kernel enqueues a command that writes to the region of an input, which host kernels may read as a slice, or one for
+    ///   a region that it keeps after its call, whose bytes may be another tensor's.
     pub const unsafe fn new() -> Self {
         Self {
             is_inline: false,

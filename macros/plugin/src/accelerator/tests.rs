@@ -218,6 +218,44 @@ fn memory_of_a_kernel_lives_until_its_work_has_passed_after_a_wait_of_another_th
 }
 
 #[test]
+fn memory_that_a_kernel_keeps_lives_until_its_later_work_has_passed() {
+    let (device, control) = device();
+    let stream = device.create_stream().unwrap();
+    let memory = allocate(&device, 64);
+    let region = device.region(memory.opaque.addr(), 64).unwrap();
+    deallocate(&device, memory);
+    let queue = stream.0.queue().unwrap();
+    control.pause();
+    queue.fill(&region, &[1]).unwrap();
+    stream.0.close();
+    drop(region);
+    device.0.reclaim();
+    let live = control.live();
+    control.resume();
+    assert_eq!(live, 1);
+    device.block_host_until_done(&stream).unwrap();
+    device.0.reclaim();
+    assert_eq!(control.live(), 0);
+}
+
+#[test]
+fn memory_that_a_host_function_drops_is_freed_by_a_slot() {
+    let (device, control) = device();
+    let stream = device.create_stream().unwrap();
+    let memory = allocate(&device, 64);
+    let region = device.region(memory.opaque.addr(), 64).unwrap();
+    deallocate(&device, memory);
+    let queue = stream.0.queue().unwrap();
+    queue.host_function(Box::new(move || drop(region))).unwrap();
+    stream.0.close();
+    queue.synchronize().unwrap();
+    assert_eq!(control.live(), 1);
+    device.0.reclaim();
+    device.block_host_until_done(&stream).unwrap();
+    assert_eq!(control.live(), 0);
+}
+
+#[test]
 fn memory_lives_until_copies_to_another_device_have_passed() {
     let ((first, control), (second, _)) = (device(), device());
     control.copy_to_peers();

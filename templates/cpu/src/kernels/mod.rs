@@ -81,7 +81,7 @@ mod xla;
 
 use crate::compute;
 use compute::inline::InlineList;
-use sp_plugin::kernel::{HostIn, Integer, Kernel, kernels};
+use sp_plugin::kernel::{HostIn, In, Integer, Kernel, kernels};
 use sp_plugin::{Element, Error, Result};
 
 /// Returns the reference kernels, in order.
@@ -171,7 +171,7 @@ pub fn table() -> Vec<&'static Kernel> {
 
 /// Imports of all kernel files.
 mod prelude {
-    pub(super) use super::{check_scalar, list, read_index, read_scalar};
+    pub(super) use super::{check_scalar, coefficient, list, read_index, read_scalar};
     pub(super) use crate::compute::arith::{self, Float, Number};
     pub(super) use crate::compute::error::Dims;
     pub(super) use crate::compute::inline::InlineList;
@@ -198,6 +198,18 @@ fn read_scalar<T: Element>(name: &str, input: &HostIn<'_, T>) -> Result<T> {
     input.scalar()
 }
 
+/// Returns a coefficient, which is in the device's memory, in the precision in which kernels compute.
+///
+/// # Errors
+/// Returns an error if it is no scalar.
+fn coefficient<T: Element + compute::Precision>(
+    name: &str,
+    input: &In<'_, T>,
+) -> Result<T::Compute> {
+    check_scalar(name, input.dims())?;
+    Ok(input.scalar()?.to_compute())
+}
+
 /// Returns the element of a scalar of either integer type.
 ///
 /// # Errors
@@ -215,7 +227,8 @@ fn check_scalar(name: &str, dims: &[usize]) -> Result<()> {
     match dims {
         [] => Ok(()),
         dims => Err(Error::invalid_argument(format!(
-            "{name} must be a scalar, not of shape {dims:?}"
+            "{name} is not a scalar: {}",
+            compute::error::Dims(dims)
         ))),
     }
 }

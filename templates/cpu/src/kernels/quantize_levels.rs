@@ -110,9 +110,10 @@ impl Rounding {
             false if x.is_empty() => Vec::new(),
             false => limits(count, x.iter().enumerate().map(|(at, x)| (channel(at), *x))),
         };
-        if self.is_given && ranges.iter().any(|[min, max]| min > max) {
+        // NaN is no limit.
+        if self.is_given && !ranges.iter().all(|[min, max]| min <= max) {
             return Err(Error::invalid_argument(
-                "input_min must not be above input_max",
+                "Invalid range: input_min > input_max, or one is NaN",
             ));
         }
         let scales = ranges.into_iter().map(|it| Scale::new(it, self.levels));

@@ -4,6 +4,12 @@ use super::prelude::*;
 use crate::compute::random::{self, Bounded, Normal, Philox, Sample};
 use sp_plugin::kernel::{HostOut, Kernel, kernels};
 
+fn unsupported(alg: i32) -> Error {
+    invalid(format!(
+        "algorithm {alg} is not supported: 1 is Philox, 3 the kernel's choice"
+    ))
+}
+
 /// The inputs that select the numbers, which all of these ops have.
 pub struct NumberSelection {
     generator: Result<Philox>,
@@ -31,9 +37,9 @@ impl NumberSelection {
         // 1 is Philox, 3 leaves the choice to the kernel, and 2 is ThreeFry, which core's kernels on the CPU lack too.
         let generator = match alg {
             1 | 3 => Ok(Philox::new(key, counter)),
-            other => Err(invalid(format!(
-                "algorithm {other} is not supported: 1 is Philox, 3 the kernel's choice"
-            ))),
+            // An empty output does not need these.
+            0 | 2 => Err(unsupported(alg)),
+            _ => return Err(unsupported(alg)),
         };
         Ok(Self { generator, dims })
     }

@@ -1,5 +1,6 @@
 //! Kernels that select elements by a condition or an order.
 
+use super::movement::check_vector;
 use super::prelude::*;
 use crate::compute::Broadcast;
 use crate::compute::movement::gather::Gather;
@@ -115,6 +116,12 @@ fn top_k<T: Element + Order>(
     }
     let (mut values, mut indices) = (values.uninit(&dims)?, indices.uninit(&dims)?);
     let (values, width) = (values.as_uninit_slice(), indices.width());
+    if width == 2 && *row_len > i16::MAX as usize {
+        return Err(Error::invalid_argument(format!(
+            "Second dimension of flattened input must be <= {}, the largest index of type int16, got {row_len}",
+            i16::MAX
+        )));
+    }
     let indices = indices.as_uninit_slice();
     search::top_k([*row_len, k], input.data(), values, indices, width);
     Ok(())
@@ -214,6 +221,9 @@ fn write_unique<T: Element + Key>(
     idx: BytesOut<'_>,
 ) -> Result<Uniques> {
     let dims = x.dims();
+    if let Some(axis) = &axis {
+        check_vector("axis", axis.dims())?;
+    }
     let axis = match axis.as_ref().filter(|it| !it.is_empty()) {
         Some(it) if it.dims() == [1] => resolve_axis(it.scalar()?, dims.len())?,
         None if dims.len() == 1 => 0,

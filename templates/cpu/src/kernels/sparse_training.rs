@@ -9,9 +9,10 @@ use crate::compute::training::rows::Rows;
 use crate::compute::training::rules;
 use sp_plugin::kernel::{BytesIn, Kernel, Variable, kernels, lock_all};
 
-/// Rules by element: `name: Op [variables] (coefficients) (attributes) => rule, check of the gradient's shape`.
+/// Rules by element: `name: Op [variables] (coefficients) (attributes) => rule, check of the gradient's shape, check of the
+/// coefficients`.
 macro_rules! rule_kernels {
-    ($($name:ident: $op:ident [$($variable:ident),*] ($($field:ident),*) ($($flag:ident),*) => $rule:ident $(, $check:ident)?;)*) => {
+    ($($name:ident: $op:ident [$($variable:ident),*] ($($field:ident),*) ($($flag:ident),*) => $rule:ident $(, $shape:ident $(, $check:ident)?)?;)*) => {
         $(
             #[kernel($op, T = [F16, Bf16, f32, f64], Tindices = [i32, i64])]
             fn $name<T: Element + Precision<Compute: Real>>(
@@ -21,8 +22,9 @@ macro_rules! rule_kernels {
                 indices: BytesIn<'_>,
                 $($flag: bool,)*
             ) -> Result<()> {
-                $($check(grad.dims())?;)?
-                let rule = rules::$rule { $($field: $field.scalar()?.to_compute(),)* $($flag,)* };
+                $($shape(grad.dims())?;)?
+                let rule = rules::$rule { $($field: coefficient(stringify!($field), &$field)?,)* $($flag,)* };
+                $($(rule.$check()?;)?)?
                 apply([$($variable),*], &grad, &indices, |rows, gradient| {
                     rules::apply_to_row(rule, rows, gradient);
                 })
@@ -42,10 +44,10 @@ rule_kernels! {
     adadelta: ResourceSparseApplyAdadelta [var, accum, accum_update] (lr, rho, epsilon) () => Adadelta;
     rms_prop: ResourceSparseApplyRMSProp [var, ms, mom] (lr, rho, momentum, epsilon) () => RmsProp;
     centered_rms_prop: ResourceSparseApplyCenteredRMSProp [var, mg, ms, mom] (lr, rho, momentum, epsilon) () => CenteredRmsProp;
-    ftrl: ResourceSparseApplyFtrl [var, accum, linear] (lr, l1, l2, lr_power) (multiply_linear_by_lr) => Ftrl, check_elements;
-    ftrl_v2: ResourceSparseApplyFtrlV2 [var, accum, linear] (lr, l1, l2, l2_shrinkage, lr_power) (multiply_linear_by_lr) => FtrlV2, check_elements;
+    ftrl: ResourceSparseApplyFtrl [var, accum, linear] (lr, l1, l2, lr_power) (multiply_linear_by_lr) => Ftrl, check_elements, check;
+    ftrl_v2: ResourceSparseApplyFtrlV2 [var, accum, linear] (lr, l1, l2, l2_shrinkage, lr_power) (multiply_linear_by_lr) => FtrlV2, check_elements, check;
     proximal_gradient_descent: ResourceSparseApplyProximalGradientDescent [var] (alpha, l1, l2) () => ProximalGradientDescent, check_elements;
-    proximal_adagrad: ResourceSparseApplyProximalAdagrad [var, accum] (lr, l1, l2) () => ProximalAdagrad, check_elements;
+    proximal_adagrad: ResourceSparseApplyProximalAdagrad [var, accum] (lr, l1, l2) () => ProximalAdagrad, check_elements, check;
 }
 
 macro_rules! momentum_kernels {
@@ -60,7 +62,7 @@ macro_rules! momentum_kernels {
             momentum: In<'_, T>,
             use_nesterov: bool,
         ) -> Result<()> {
-            let (rate, momentum) = (lr.scalar()?.to_compute(), momentum.scalar()?.to_compute());
+            let (rate, momentum) = (coefficient("lr", &lr)?, coefficient("momentum", &momentum)?);
             let coefficients = Momentum { rate, momentum, use_nesterov };
             apply([var, accum], &grad, &indices, |rows, gradient| {
                 $step(&coefficients, rows, gradient);

@@ -18,7 +18,7 @@ fn apply_gradient_descent<T: Element + Precision<Compute: Number>>(
     alpha: In<'_, T>,
     delta: LazyIn<'_, T>,
 ) -> Result<()> {
-    let alpha = alpha.scalar()?.to_compute();
+    let alpha = coefficient("alpha", &alpha)?;
     var.update(delta, |variable, delta| {
         T::update(variable, |variable| {
             update(variable, &T::widened(delta), descend(alpha))
@@ -47,12 +47,12 @@ fn apply_adam<T: Element + Precision<Compute: Float>>(
     use_nesterov: bool,
 ) -> Result<()> {
     let adam = Adam {
-        beta1_power: beta1_power.scalar()?.to_compute(),
-        beta2_power: beta2_power.scalar()?.to_compute(),
-        rate: lr.scalar()?.to_compute(),
-        beta1: beta1.scalar()?.to_compute(),
-        beta2: beta2.scalar()?.to_compute(),
-        epsilon: epsilon.scalar()?.to_compute(),
+        beta1_power: coefficient("beta1_power", &beta1_power)?,
+        beta2_power: coefficient("beta2_power", &beta2_power)?,
+        rate: coefficient("lr", &lr)?,
+        beta1: coefficient("beta1", &beta1)?,
+        beta2: coefficient("beta2", &beta2)?,
+        epsilon: coefficient("epsilon", &epsilon)?,
         use_nesterov,
     };
     let mut lock = lock_all([var, m, v])?;
@@ -99,8 +99,8 @@ fn apply<T: Element + Precision<Compute: Float>>(
     step: MomentumStep<T::Compute>,
 ) -> Result<()> {
     let momentum = Momentum {
-        rate: rate.scalar()?.to_compute(),
-        momentum: momentum.scalar()?.to_compute(),
+        rate: coefficient("lr", rate)?,
+        momentum: coefficient("momentum", &momentum)?,
         use_nesterov,
     };
     let mut lock = lock_all(variables)?;
@@ -114,9 +114,9 @@ fn apply<T: Element + Precision<Compute: Float>>(
     Ok(())
 }
 
-/// Rules by element: `name: Op [variables] (coefficients) (attributes), gradient => rule`.
+/// Rules by element: `name: Op [variables] (coefficients) (attributes), gradient => rule, check of the coefficients`.
 macro_rules! rule_kernels {
-    ($($name:ident: $op:ident [$($variable:ident),*] ($($field:ident),*) ($($flag:ident),*), $gradient:ident => $rule:ident;)*) => {
+    ($($name:ident: $op:ident [$($variable:ident),*] ($($field:ident),*) ($($flag:ident),*), $gradient:ident => $rule:ident $(, $check:ident)?;)*) => {
         $(
             #[kernel($op, T = [F16, Bf16, f32, f64])]
             fn $name<T: Element + Precision<Compute: Real>>(
@@ -125,7 +125,8 @@ macro_rules! rule_kernels {
                 $gradient: In<'_, T>,
                 $($flag: bool,)*
             ) -> Result<()> {
-                let rule = rules::$rule { $($field: $field.scalar()?.to_compute(),)* $($flag,)* };
+                let rule = rules::$rule { $($field: coefficient(stringify!($field), &$field)?,)* $($flag,)* };
+                $(rule.$check()?;)?
                 apply_rule(rule, [$(stringify!($variable)),*], [$($variable),*], &$gradient)
             }
         )*
@@ -149,7 +150,7 @@ rule_kernels! {
     add_sign: ResourceApplyAddSign [var, m] (lr, alpha, sign_decay, beta) (), grad => AddSign;
     power_sign: ResourceApplyPowerSign [var, m] (lr, logbase, sign_decay, beta) (), grad => PowerSign;
     proximal_gradient_descent: ResourceApplyProximalGradientDescent [var] (alpha, l1, l2) (), delta => ProximalGradientDescent;
-    proximal_adagrad: ResourceApplyProximalAdagrad [var, accum] (lr, l1, l2) (), grad => ProximalAdagrad;
+    proximal_adagrad: ResourceApplyProximalAdagrad [var, accum] (lr, l1, l2) (), grad => ProximalAdagrad, check;
 }
 
 /// Changes variables with these names by the step of a rule.

@@ -6,12 +6,13 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::accelerator::address_map::AddressMap;
-use crate::accelerator::allocation::Block;
+use crate::accelerator::allocation::{BlockMemory, Dropped};
 use crate::accelerator::{Accelerator, HostMemory, host_function};
 
 /// The memory of a device, in the order in which it is dropped.
 pub(super) struct Memory<A: Accelerator> {
     pub blocks: AddressMap<A>,
+    pub dropped: Dropped<A>,
     host_blocks: Mutex<HashMap<usize, HostMemory>>,
     retired: Mutex<Vec<Retired<A>>>,
 }
@@ -23,7 +24,7 @@ struct Retired<A: Accelerator> {
 }
 
 pub(super) enum RetiredMemory<A: Accelerator> {
-    Device(#[expect(dead_code, reason = "owned until no stream uses it")] Arc<Block<A>>),
+    Device(#[expect(dead_code, reason = "owned until no stream uses it")] Vec<BlockMemory<A>>),
     Host(#[expect(dead_code, reason = "owned until no stream uses it")] HostMemory),
 }
 
@@ -31,6 +32,7 @@ impl<A: Accelerator> Memory<A> {
     pub fn new() -> Self {
         Self {
             blocks: AddressMap::new(),
+            dropped: Dropped::new(),
             host_blocks: Mutex::default(),
             retired: Mutex::default(),
         }
@@ -73,11 +75,17 @@ impl<A: Accelerator> Memory<A> {
 
     /// Returns true if memory that TensorFlow has freed may still be in use.
     pub fn has_retired(&self) -> bool {
-        !self.retired().is_empty()
+        !self.retired().is_empty() || !self.dropped.is_empty()
     }
 
     fn retired(&self) -> MutexGuard<'_, Vec<Retired<A>>> {
         self.retired.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Frees the memory that TensorFlow has not freed. No work uses it.
+    pub fn free_allocations(&mut self) {
+        drop(mem::replace(&mut self.blocks, AddressMap::new()));
+        drop(self.dropped.take());
     }
 
     /// Leaks the memory that TensorFlow has not freed.
@@ -88,6 +96,7 @@ impl<A: Accelerator> Memory<A> {
 
     /// Leaks the memory that TensorFlow has freed while work may use it.
     pub fn leak_retired(&mut self) {
+        mem::forget(mem::replace(&mut self.dropped, Dropped::new()));
         forget_content(&mut self.retired);
     }
 }

@@ -115,7 +115,7 @@ impl<A: Accelerator> Shared<A> {
                 false => Err(error),
             }
         })?;
-        let block = Arc::new(Block::new(allocation, bytes)?);
+        let block = Arc::new(Block::new(allocation, bytes, self.memory.dropped.clone())?);
         let start = block.start;
         self.memory.blocks.insert(block);
         self.statistics.add(bytes);
@@ -134,13 +134,22 @@ impl<A: Accelerator> Shared<A> {
             return;
         };
         self.statistics.remove(block.bytes);
-        let use_count = Arc::new(());
-        self.streams.all().iter().for_each(|it| it.hold(&use_count));
-        self.memory.retire(use_count, RetiredMemory::Device(block));
+        drop(block);
+        self.reclaim();
     }
 
-    /// Drops the memory that no work uses any more.
+    /// Drops the memory that nobody has any more, and that no work uses. A host function may call no function of the driver.
     pub fn reclaim(&self) {
+        if host_function::is_running() {
+            return;
+        }
+        let dropped = self.memory.dropped.take();
+        if !dropped.is_empty() {
+            let use_count = Arc::new(());
+            self.streams.all().iter().for_each(|it| it.hold(&use_count));
+            self.memory
+                .retire(use_count, RetiredMemory::Device(dropped));
+        }
         self.memory.reclaim();
     }
 
@@ -246,8 +255,9 @@ impl<A: Accelerator> Shared<A> {
 impl<A: Accelerator> Drop for Shared<A> {
     /// Leaks the memory that work in progress may still use.
     fn drop(&mut self) {
-        if !self.try_drain() {
-            self.memory.leak_allocations();
+        match self.try_drain() {
+            true => self.memory.free_allocations(),
+            false => self.memory.leak_allocations(),
         }
         self.memory.leak_retired();
     }

@@ -64,7 +64,7 @@ impl Plan {
                 )));
             }
             result[axis] /= size;
-            result[0] = result[0].saturating_mul(*size);
+            result[0] = axis_len(result[0], *size)?;
         }
         checked_len(&result)?;
         let view = view_to_batch(padded, &result, &sizes);
@@ -98,7 +98,7 @@ impl Plan {
         let mut whole = InlineList::from(dims);
         whole[0] /= product;
         for (dim, size) in whole[1..].iter_mut().zip(sizes.iter()) {
-            *dim = dim.saturating_mul(*size);
+            *dim = axis_len(*dim, *size)?;
         }
         checked_len(&whole)?;
         let view = view_from_batch(dims, &whole, &sizes);
@@ -183,6 +183,20 @@ impl Blocks<'_> {
         }
         Ok(sizes)
     }
+}
+
+/// Returns the size of an axis with blocks.
+///
+/// # Errors
+/// Returns an error if it exceeds `i64::MAX`, also of a tensor without elements.
+fn axis_len(dim: usize, size: usize) -> Result<usize> {
+    dim.checked_mul(size)
+        .filter(|it| i64::try_from(*it).is_ok())
+        .ok_or_else(|| {
+            Error::Invalid(format!(
+                "the size of an axis exceeds int64: overflow when multiplying {dim} and {size}"
+            ))
+        })
 }
 
 /// Returns the view of a padded tensor: for each element of a block its batch, of one element of each block.

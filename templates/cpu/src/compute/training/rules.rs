@@ -4,6 +4,7 @@
 use crate::compute::array;
 use crate::compute::cost::{self, Cost};
 use crate::compute::elementary::Real;
+use crate::compute::error::{Error, Result};
 use crate::compute::nn::activation::{maximum, sign};
 use crate::compute::parallel::for_each_block;
 use crate::compute::simd::Isa;
@@ -213,6 +214,81 @@ rules! {
         let next = var - g * rate;
         let next = if l1 > T::ZERO { shrink(next, rate * l1) } else { next };
         [next / (T::ONE + l2 * rate), accum]
+    }
+}
+
+impl<T: Real> ProximalAdagrad<T> {
+    /// Checks the coefficients, as TensorFlow's kernels do on the CPU.
+    ///
+    /// # Errors
+    /// Returns an error if `lr` is not positive, or another is negative.
+    pub fn check(&self) -> Result<()> {
+        check_regularization(self.lr > T::ZERO, [("l1", self.l1), ("l2", self.l2)])
+    }
+}
+
+impl<T: Real> Ftrl<T> {
+    /// Checks the coefficients, as TensorFlow's kernel of rows does on the CPU.
+    ///
+    /// # Errors
+    /// Returns an error if `lr` is not positive, which may be 0 if it multiplies, if `lr_power` is positive, or if another
+    /// is negative.
+    pub fn check(&self) -> Result<()> {
+        let may_be_zero = self.multiply_linear_by_lr && self.lr == T::ZERO;
+        let strengths = [("l1", self.l1), ("l2", self.l2)];
+        check_regularization(self.lr > T::ZERO || may_be_zero, strengths)?;
+        match self.lr_power <= T::ZERO {
+            true => Ok(()),
+            false => Err(Error::Invalid(
+                "lr_power is not a non-positive scalar".into(),
+            )),
+        }
+    }
+}
+
+impl<T: Real> FtrlV2<T> {
+    /// Checks the coefficients, as [`Ftrl::check`].
+    ///
+    /// # Errors
+    /// Returns an error for the same values, and for a negative `l2_shrinkage`.
+    pub fn check(&self) -> Result<()> {
+        let Self {
+            lr,
+            l1,
+            l2,
+            lr_power,
+            multiply_linear_by_lr,
+            ..
+        } = *self;
+        check_regularization(true, [("l2_shrinkage", self.l2_shrinkage)])?;
+        Ftrl {
+            lr,
+            l1,
+            l2,
+            lr_power,
+            multiply_linear_by_lr,
+        }
+        .check()
+    }
+}
+
+/// Checks the learning rate, and that strengths are not negative.
+fn check_regularization<T: Real, const N: usize>(
+    is_rate_valid: bool,
+    strengths: [(&str, T); N],
+) -> Result<()> {
+    if !is_rate_valid {
+        return Err(Error::Invalid("lr is not a positive scalar".into()));
+    }
+    // NaN is negative here.
+    match strengths
+        .iter()
+        .find(|(_, strength)| !(*strength >= T::ZERO))
+    {
+        None => Ok(()),
+        Some((name, _)) => Err(Error::Invalid(format!(
+            "{name} is not a non-negative scalar"
+        ))),
     }
 }
 
