@@ -211,6 +211,7 @@ impl Kernel {
     /// # Safety
     /// - `op` is the definition of the op in all known releases.
     /// - `constraints` leave each argument only the element type that the functions read or write.
+    /// - `T::kernels()` has this kernel at `INDEX`.
     /// - An argument that they read or write as host memory is marked so in `inputs` or `outputs`.
     pub const unsafe fn new<T: KernelTable, const INDEX: usize>(
         op: &'static OpSpec,

@@ -34,6 +34,30 @@ fn copy_longer<T: Copy, const LEN: usize>(source: &[T], is_repeated: bool, out: 
     true
 }
 
+/// Copies `out.len()` elements from `offset` on, each `step` after the one before it.
+///
+/// # Panics
+/// Panics if an element is outside of `source`.
+#[inline(always)]
+pub fn copy_steps<T: Copy>(source: &[T], offset: usize, step: isize, out: &mut [T]) {
+    match step {
+        1 => out.copy_from_slice(&source[offset..offset + out.len()]),
+        0 => out.fill(source[offset]),
+        -1 => {
+            let run = &source[offset + 1 - out.len()..=offset];
+            let pairs = out.iter_mut().zip(run.iter().rev());
+            pairs.for_each(|(out, element)| *out = *element);
+        }
+        _ => {
+            let mut offset = offset;
+            for out in out {
+                *out = source[offset];
+                offset = offset.wrapping_add_signed(step);
+            }
+        }
+    }
+}
+
 /// The number of elements up to which a block of repetitions grows.
 const MAX_BLOCK: usize = 2048;
 

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::compute::movement::checked_len;
 use crate::compute::movement::diagonal::{Diagonals, Side, band as write_band, matrix_dims};
-use crate::compute::movement::view::{View, copy, scatter};
+use crate::compute::movement::{View, copy, scatter};
 use crate::compute::shape::len;
 use sp_plugin::kernel::{BytesIn, BytesOut, Kernel, kernels};
 use std::mem::MaybeUninit;

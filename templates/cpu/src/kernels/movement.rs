@@ -5,7 +5,7 @@ use super::prelude::*;
 use crate::compute::movement::checked_len;
 use crate::compute::movement::pad::{Mode, Padding};
 use crate::compute::movement::slice::slice as slice_of;
-use crate::compute::movement::view::{View, copy};
+use crate::compute::movement::{View, copy};
 use sp_plugin::kernel::{BytesIn, BytesOut, HostInt32, Kernel, Placement, kernels};
 use std::mem::MaybeUninit;
 

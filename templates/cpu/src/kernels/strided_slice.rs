@@ -2,8 +2,8 @@
 
 use super::movement::{fill_bytes, shape_of, vector, write_view};
 use super::prelude::*;
+use crate::compute::movement::scatter;
 use crate::compute::movement::strided_slice::{self, StridedSlice};
-use crate::compute::movement::view::scatter;
 use sp_plugin::kernel::{Attributes, BytesIn, BytesOut, Forwarded, HostInt32, Kernel, kernels};
 use std::mem::MaybeUninit;
 

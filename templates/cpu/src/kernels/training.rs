@@ -100,7 +100,7 @@ fn apply<T: Element + Precision<Compute: Float>>(
 ) -> Result<()> {
     let momentum = Momentum {
         rate: coefficient("lr", rate)?,
-        momentum: coefficient("momentum", &momentum)?,
+        momentum: coefficient("momentum", momentum)?,
         use_nesterov,
     };
     let mut lock = lock_all(variables)?;

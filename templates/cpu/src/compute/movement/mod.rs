@@ -5,6 +5,7 @@
 //! an output are uninitialized. [`by_width`] passes both as slices of elements `[B; WIDTH]`.
 
 pub mod concat;
+mod copy;
 pub mod depth;
 pub mod diagonal;
 pub mod format;
@@ -20,9 +21,10 @@ pub mod slice;
 pub mod space;
 pub mod strided_slice;
 mod transpose;
-pub mod view;
+mod view;
 
-pub use view::{View, copy};
+pub use copy::{copy, copy_elements, scatter, scatter_elements};
+pub use view::View;
 
 use super::error::{Error, Result};
 use super::inline::InlineList;

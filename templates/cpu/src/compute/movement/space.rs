@@ -1,8 +1,9 @@
 //! Blocks of the axes after the batch moved to the batch, and back.
 
+use super::copy::copy;
 use super::pad::{Mode, Padding};
 use super::slice::slice;
-use super::view::{View, copy};
+use super::view::View;
 use super::{checked_len, strides};
 use crate::compute::error::{Error, Result};
 use crate::compute::inline::InlineList;

@@ -1,7 +1,8 @@
 //! Slices as Python writes them: begin, end and stride of each axis, ellipsis, new axes, single indices.
 
+use super::copy::{copy_elements, scatter_elements};
 use super::strides;
-use super::view::{View, copy_elements, scatter_elements};
+use super::view::View;
 use crate::compute::error::{Error, Result};
 use crate::compute::inline::InlineList;
 use sp_plugin::allocation;

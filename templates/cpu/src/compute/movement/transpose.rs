@@ -1,10 +1,11 @@
 //! Copies of transposed axes: of a few columns as vectors, of others in square tiles.
 
-use super::view::{Axis, View, copy_steps};
+use super::view::{Axis, View};
 use crate::compute::array;
 use crate::compute::cost::{self, Cost};
 use crate::compute::interleave::{MAX_ROW_LEN, by_row_len, deinterleave, interleave};
 use crate::compute::parallel::{for_each_chunk_of, for_each_row_chunk};
+use crate::compute::runs::copy_steps;
 use crate::compute::simd::Isa;
 use crate::compute::simd::transpose::{self, SIDE};
 

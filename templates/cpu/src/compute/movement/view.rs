@@ -1,12 +1,8 @@
-//! Views: a tensor read with other dims, steps and an offset, which a copy makes contiguous.
+//! Views: a tensor read with other dims, steps and an offset, which a [`copy`](super::copy) makes contiguous.
 
-use super::transpose::{copy_deinterleaved, copy_transposed, is_deinterleaving};
-use super::{by_width, elements, elements_mut, strides};
-use crate::compute::cost::{self, Cost};
+use super::strides;
 use crate::compute::error::{Error, Result};
 use crate::compute::inline::InlineList;
-use crate::compute::parallel::for_each_row_chunk;
-use crate::compute::runs;
 use crate::compute::shape::len;
 
 /// One loop of a view: its length, and the step in the source; 0 repeats, a negative step reverses.
@@ -20,7 +16,7 @@ pub(super) struct Axis {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct View {
     axes: InlineList<Axis>,
-    offset: usize,
+    pub(super) offset: usize,
     len: usize,
 }
 
@@ -173,7 +169,7 @@ impl View {
 
     /// Returns the view inside of the outermost axis if that axis repeats it, or `None`. A view of one axis is fast without,
     /// and a long one would be read from memory again.
-    fn repeated_part(&self) -> Option<Self> {
+    pub(super) fn repeated_part(&self) -> Option<Self> {
         const MAX_LEN: usize = 1 << 16;
         let (outermost, rest) = self.axes.split_first()?;
         let len = self.len / outermost.len;
@@ -187,7 +183,7 @@ impl View {
     }
 
     /// Panics if the view reads outside of a source of `len` elements.
-    fn check(&self, len: usize) {
+    pub(super) fn check(&self, len: usize) {
         let (mut first, mut last) = (self.offset as i128, self.offset as i128);
         for axis in self.axes.iter() {
             let reach = (axis.len as i128 - 1) * axis.step as i128;
@@ -269,115 +265,4 @@ fn push_axis(axes: &mut InlineList<Axis>, next: Axis) {
         }
         _ => axes.push(next),
     }
-}
-
-/// Copies the elements of a view.
-///
-/// # Panics
-/// Panics if the view reads outside of `source`, or `out` has another length than the view.
-pub fn copy<B: Copy + Send + Sync>(view: &View, width: usize, source: &[B], out: &mut [B]) {
-    by_width!(width, N => copy_elements(view, elements::<B, N>(source), elements_mut::<B, N>(out)))
-}
-
-/// Copies the elements of a view to `out`, as [`copy`].
-///
-/// # Panics
-/// Panics if the view reads outside of `source`, or `out` has another length than the view.
-pub fn copy_elements<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut [T]) {
-    view.check(source.len());
-    assert_eq!(out.len(), view.len(), "result and view differ in length");
-    if out.is_empty() {
-        return;
-    }
-    let (inner, outer) = view.split_inner();
-    let grain = cost::Cheap.grain();
-    if let Some(repeated) = view.repeated_part() {
-        return copy_repeated(&repeated, source, out);
-    }
-    if outer.is_empty() {
-        return for_each_row_chunk(out, 1, grain, |start, out| {
-            let offset = view.offset.wrapping_add_signed(start as isize * inner.step);
-            copy_steps(source, offset, inner.step, out);
-        });
-    }
-    let is_transposed = matches!(outer, [.., Axis { step: 1, .. }]) && inner.step != 1;
-    if is_transposed && is_deinterleaving(view) {
-        return copy_deinterleaved(view, source, out);
-    }
-    for_each_row_chunk(out, inner.len, grain, |first, out| {
-        if is_transposed {
-            return copy_transposed(view, source, first, out);
-        }
-        let rows = out.len() / inner.len;
-        view.for_each_row(first, rows, |row, offset| {
-            let out = &mut out[row * inner.len..];
-            match inner.step {
-                0 | 1 => runs::copy_run(&source[offset..], inner.step == 0, inner.len, out),
-                step => copy_steps(source, offset, step, &mut out[..inner.len]),
-            }
-        });
-    });
-}
-
-/// Copies the elements of a view once, and then the copy until `out` is full.
-fn copy_repeated<T: Copy + Send + Sync>(view: &View, source: &[T], out: &mut [T]) {
-    let (first, rest) = out.split_at_mut(view.len());
-    copy_elements(view, source, first);
-    let first = &*first;
-    for_each_row_chunk(rest, first.len(), cost::Cheap.grain(), |_, out| {
-        runs::repeat(first, out);
-    });
-}
-
-/// Copies `out.len()` elements from `offset` on, each `step` after the one before it.
-#[inline(always)]
-pub(super) fn copy_steps<T: Copy>(source: &[T], offset: usize, step: isize, out: &mut [T]) {
-    match step {
-        1 => out.copy_from_slice(&source[offset..offset + out.len()]),
-        0 => out.fill(source[offset]),
-        -1 => {
-            let run = &source[offset + 1 - out.len()..=offset];
-            let pairs = out.iter_mut().zip(run.iter().rev());
-            pairs.for_each(|(out, element)| *out = *element);
-        }
-        _ => {
-            let mut offset = offset;
-            for out in out {
-                *out = source[offset];
-                offset = offset.wrapping_add_signed(step);
-            }
-        }
-    }
-}
-
-/// Writes the elements of `source` to the elements of a view of `out`: the inverse of [`copy`].
-///
-/// # Panics
-/// Panics if the view is outside of `out`, or `source` has another length than the view.
-pub fn scatter<B: Copy>(view: &View, width: usize, source: &[B], out: &mut [B]) {
-    by_width!(width, N => scatter_elements(view, elements::<B, N>(source), elements_mut::<B, N>(out)))
-}
-
-/// Writes the elements of `source` to the elements of a view of `out`, as [`scatter`].
-///
-/// # Panics
-/// Panics if the view is outside of `out`, or `source` has another length than the view.
-pub fn scatter_elements<T: Copy>(view: &View, source: &[T], out: &mut [T]) {
-    view.check(out.len());
-    assert_eq!(source.len(), view.len(), "source and view differ in length");
-    if source.is_empty() {
-        return;
-    }
-    let (inner, _) = view.split_inner();
-    view.for_each_row(0, source.len() / inner.len, |row, offset| {
-        let run = &source[row * inner.len..][..inner.len];
-        if inner.step == 1 {
-            return out[offset..offset + inner.len].copy_from_slice(run);
-        }
-        let mut offset = offset;
-        for element in run {
-            out[offset] = *element;
-            offset = offset.wrapping_add_signed(inner.step);
-        }
-    });
 }

@@ -3,7 +3,7 @@
 use crate::compute::arith::Number;
 use crate::compute::error::{Error, Result};
 use crate::compute::map::update;
-use crate::compute::movement::view::{View, copy_elements};
+use crate::compute::movement::{View, copy_elements};
 use crate::compute::rows::Indices;
 use crate::compute::workspace::zeroed;
 

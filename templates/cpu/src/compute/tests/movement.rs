@@ -10,8 +10,8 @@ use crate::compute::movement::reshape::{expand, reshape, squeeze};
 use crate::compute::movement::select::select;
 use crate::compute::movement::slice::slice;
 use crate::compute::movement::strided_slice::{Masks, StridedSlice};
-use crate::compute::movement::view::{copy_elements, scatter};
 use crate::compute::movement::{View, copy};
+use crate::compute::movement::{copy_elements, scatter};
 use crate::compute::oracle::{coordinates, operand_index};
 
 const WIDTHS: [usize; 5] = [1, 2, 4, 8, 16];

@@ -280,15 +280,14 @@ fn check_regularization<T: Real, const N: usize>(
     if !is_rate_valid {
         return Err(Error::Invalid("lr is not a positive scalar".into()));
     }
-    // NaN is negative here.
-    match strengths
-        .iter()
-        .find(|(_, strength)| !(*strength >= T::ZERO))
-    {
-        None => Ok(()),
-        Some((name, _)) => Err(Error::Invalid(format!(
-            "{name} is not a non-negative scalar"
-        ))),
+    // NaN is not valid.
+    match strengths.iter().all(|(_, strength)| *strength >= T::ZERO) {
+        true => Ok(()),
+        false => {
+            let names = strengths.map(|(name, _)| name).join(" or ");
+            let message = format!("{names} is not a non-negative scalar");
+            Err(Error::Invalid(message))
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The slots of the C API on the reference device.
 
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::slice;
 
 use sp_abi::stream_executor::{
@@ -278,8 +279,8 @@ impl StreamExecutor for InlineDevice {
         }
         if size > 0 {
             // SAFETY: `start_of` checked that the region has `size` bytes; it is aligned for words.
-            unsafe { slice::from_raw_parts_mut(start.cast::<u32>(), length(size)? / 4) }
-                .fill(pattern);
+            unsafe { slice::from_raw_parts_mut(start.cast(), length(size)? / 4) }
+                .fill(MaybeUninit::new(pattern));
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! A queue of the reference device: inline, or with a thread that pauses at random.
 
 use std::collections::VecDeque;
+use std::mem::MaybeUninit;
 use std::slice;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
@@ -96,9 +97,9 @@ impl Commands {
     fn run(&self, command: Command) {
         match command {
             Command::Work(work) => {
-                if self.check().is_ok() {
-                    self.record_failure(guard::catch_panic("a command", work));
-                }
+                // What is not run is dropped in the guard too.
+                let run = move || self.check().map_or(Ok(()), |()| work());
+                self.record_failure(guard::catch_panic("a command", run));
             }
             Command::Function(function) => {
                 guard::run_with_default("a host function", (), function);
@@ -286,10 +287,17 @@ impl Queue<CpuAccelerator> for WorkQueue {
     }
 
     fn fill(&self, target: &Region<CpuAccelerator>, pattern: &[u8]) -> Result<()> {
-        let (target, pattern) = (target.clone(), pattern.to_vec());
+        if pattern.is_empty() || !target.len().is_multiple_of(pattern.len()) {
+            let (len, pattern) = (target.len(), pattern.len());
+            let message = format!("a pattern of {pattern} bytes does not fit {len} bytes");
+            return Err(Error::invalid_argument(message));
+        }
+        let pattern: Vec<_> = pattern.iter().copied().map(MaybeUninit::new).collect();
+        let target = target.clone();
         self.launch(move || {
+            let start = address(&target).cast::<MaybeUninit<u8>>();
             // SAFETY: the block has the region, and queues order its uses.
-            let bytes = unsafe { slice::from_raw_parts_mut(address(&target), target.len()) };
+            let bytes = unsafe { slice::from_raw_parts_mut(start, target.len()) };
             match pattern[..] {
                 [byte] => bytes.fill(byte),
                 _ => bytes
