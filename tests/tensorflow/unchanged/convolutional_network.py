@@ -1,6 +1,6 @@
 """An image classifier: convolutions, batch normalization, residual sums, pools of each kind, random augmentation, `fit`."""
-
 # rtol: 5e-3: in 2.12 the CPU differs so from itself if oneDNN is switched off
+
 import numpy as np
 import tensorflow as tf
 from report import report
