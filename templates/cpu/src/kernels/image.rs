@@ -1,6 +1,6 @@
 //! Attributes and shapes of kernels that work on images: the layout, strides and padding.
 
-use super::layout::ChannelFormat;
+pub use super::layout::ChannelFormat;
 use super::prelude::*;
 use crate::compute::nn::bias::ChannelLayout;
 use crate::compute::nn::window::{Padding, Slide};
