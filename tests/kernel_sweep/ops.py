@@ -267,7 +267,10 @@ ERRORS = {
 EXCLUDED = {
     "FusedBiasRelu": "an op of the scaffold, which the CPU does not have: test_custom_ops.py",
     "Identity": "has kernels of resources and variants only, which every function of variables runs",
-    "_FusedBatchNormEx": "only TensorFlow's graph optimizer creates it: test_batch_norm.py",
+    **dict.fromkeys(
+        ["_FusedBatchNormEx", "_MklFusedInstanceNorm", "_MklLayerNorm"],
+        "only TensorFlow's graph optimizer creates it: test_batch_norm.py",
+    ),
     "_FusedConv2D": "only graph optimizers create it: test_fusion.py",
     "_FusedMatMul": "only graph optimizers create it: test_fusion.py",
     "SpRandomBinomial": "only the SDK's optimizer creates it: test_generators.py",

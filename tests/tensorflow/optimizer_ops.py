@@ -135,8 +135,8 @@ WRITTEN = {
     "_ScopedAllocatorSplit": core("scoped_allocator_optimizer"),
     # Fusions.
     "_FusedBatchNormEx": Written("remapper (oneDNN)", "host", ["float"]),
-    "_MklFusedInstanceNorm": Written("remapper (oneDNN)", "host"),
-    "_MklLayerNorm": Written("remapper (oneDNN)", "host"),
+    "_MklFusedInstanceNorm": Written("remapper (oneDNN)", "host", ["float"]),
+    "_MklLayerNorm": Written("remapper (oneDNN)", "host", ["float"]),
     "_TensorToHashBucketFast": Written("remapper", "host", ["int8", "int16", "int32", "int64"]),
     "_FusedBatchNormGradEx": never("remapper", GPU_ONLY),
     "_FusedConv2D": never("remapper", CPU_ONLY),

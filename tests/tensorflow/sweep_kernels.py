@@ -61,6 +61,8 @@ EXAMPLES = {
     "SpElementwise": ([IMAGE, SMALL], dict(N=2, steps=[b"AddV2 0 1", b"Relu 2"])),
     "SpElementwiseResults": ([IMAGE, IMAGE], dict(N=2, M=2, steps=[b"AddV2 0 1", b"Relu 2"], results=[0, 1])),
     "_FusedBatchNormEx": ([IMAGE, SMALL, SMALL, SMALL, SMALL, IMAGE], dict(NORM, num_side_inputs=1, activation_mode=b"Relu")),
+    "_MklFusedInstanceNorm": ([IMAGE, SMALL, SMALL], dict(fused_ops=[b"Relu"], reduction_axes=[1, 2])),
+    "_MklLayerNorm": ([IMAGE, SMALL, SMALL], {}),
     "_FusedConv2D": ([IMAGE, (3, 2, 3, 4), (4,)], dict(CONV, num_args=1, num_host_args=0, TArgs=[tf.float32.as_datatype_enum], fused_ops=[b"BiasAdd"])),
     "_FusedMatMul": ([(3, 4), (4, 5), (5,)], dict(transpose_a=False, transpose_b=False, num_args=1, fused_ops=[b"BiasAdd"])),
     "ResourceApplyFtrl": ([SMALL] * 4 + [1, 0, 0, 0], {}),

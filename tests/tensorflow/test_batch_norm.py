@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from tensorflow.python.eager import context, execute
+from tensorflow.python.framework import op_def_library, op_def_registry
 
 from conftest import DEVICE, RELEASE
 from outcomes import assert_close, assert_same_outcome, R, seeds, tensors
@@ -126,3 +127,66 @@ def test_batch_norm_of_odd_shapes(calls, shapes, training):
 ], ids=str)
 def test_gradient_of_batch_norm_of_odd_shapes(calls, shapes, training):
     assert_same_outcome("FusedBatchNormGradV3", calls, batch_norm_gradient(is_training=training, **shapes), 1e-5)
+
+
+# The ops that have one result, and their attributes in a call that states no other.
+WRITTEN = {
+    "_MklFusedInstanceNorm": dict(fused_ops=[], epsilon=0.01, leakyrelu_alpha=0.25, reduction_axes=[1, 2]),
+    "_MklLayerNorm": dict(epsilon=0.01),
+}
+
+
+def call(op, arrays, dtype, **attributes):
+    """Calls an op with one result that TensorFlow's optimizer of graphs writes. In eager mode it would be oneDNN's."""
+    names = [it.name for it in op_def_registry.get(op).input_arg]
+    values = {**WRITTEN[op], **attributes}
+    apply = tf.function(lambda *inputs: op_def_library._apply_op_helper(op, "node", **dict(zip(names, inputs)), **values)[2].outputs[0])
+    return apply(*[tf.cast(tf.constant(it), dtype) for it in arrays])
+
+
+def normalized(x, scale, offset, axes, epsilon):
+    """Returns the normalization of an array; scale and offset have the array's rank."""
+    x = x.astype(np.float64)
+    return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + epsilon) * scale + offset
+
+
+PRECISIONS = [(tf.float32, 1e-5), (tf.bfloat16, 3e-2), *([(tf.float16, 5e-3)] if RELEASE >= (2, 16) else [])]
+
+
+@pytest.mark.skipif(RELEASE < (2, 14), reason="the op is in 2.14 and later")
+@pytest.mark.parametrize("dtype, tolerance", PRECISIONS)
+@pytest.mark.parametrize("functions, slope", [([], 1.0), (["Relu"], 0.0), (["LeakyRelu"], 0.25)])
+@pytest.mark.parametrize("dims, axes", [((2, 5, 7, 3), (1, 2)), ((2, 3, 5, 40), (2, 3)), ((3, 2, 3, 4, 70), (1, 2, 3)), ((2, 33, 2, 3, 4), (2, 3, 4))])
+def test_instance_normalization_that_the_optimizer_writes(in_plugin, dims, axes, functions, slope, dtype, tolerance):
+    random, channel = np.random.default_rng(1), (set(range(1, len(dims))) - set(axes)).pop()
+    x = random.normal(size=dims).astype(np.float32) + 1
+    gamma, beta = (random.normal(size=dims[channel]).astype(np.float32) for _ in range(2))
+    shape = [-1 if axis == channel else 1 for axis in range(len(dims))]
+    y = normalized(x, gamma.reshape(shape), beta.reshape(shape), axes, 0.01)
+    with in_plugin("_MklFusedInstanceNorm"):
+        found = call("_MklFusedInstanceNorm", [x, gamma, beta], dtype, fused_ops=functions, reduction_axes=list(axes))
+    np.testing.assert_allclose(tf.cast(found, tf.float32), np.where(y < 0, slope * y, y), tolerance, tolerance)
+
+
+@pytest.mark.skipif(RELEASE < (2, 8), reason="the op is in 2.8 and later")
+@pytest.mark.parametrize("dtype, tolerance", PRECISIONS)
+@pytest.mark.parametrize("dims", [(5, 7), (2, 3, 64), (4, 1), (0, 3), (3, 0), (1, 2, 3, 33)])
+def test_layer_normalization_that_the_optimizer_writes(in_plugin, dims, dtype, tolerance):
+    random = np.random.default_rng(1)
+    x, scale, offset = (random.normal(size=it).astype(np.float32) for it in (dims, dims[-1:], dims[-1:]))
+    with in_plugin("_MklLayerNorm"):
+        found = call("_MklLayerNorm", [x, scale, offset], dtype)
+    np.testing.assert_allclose(tf.cast(found, tf.float32), normalized(x, scale, offset, -1, 0.01), tolerance, tolerance)
+
+
+@pytest.mark.skipif(RELEASE < (2, 14), reason="the op is in 2.14 and later")
+@pytest.mark.parametrize("op, arrays, attributes, reason", [
+    ("_MklLayerNorm", [(), (1,), (1,)], {}, "scalar"),
+    ("_MklLayerNorm", [(2, 3), (2,), (3,)], {}, "scale"),
+    ("_MklFusedInstanceNorm", [(2, 3, 4, 5), (5,), (4,)], dict(reduction_axes=[1, 2]), "beta"),
+    ("_MklFusedInstanceNorm", [(2, 3, 4, 5), (5,), (5,)], dict(reduction_axes=[1]), "reduction_axes"),
+    ("_MklFusedInstanceNorm", [(2, 3, 4, 5), (5,), (5,)], dict(reduction_axes=[1, 2], fused_ops=["Elu"]), "fused_ops"),
+])  # fmt: skip
+def test_normalization_rejects_other_shapes(op, arrays, attributes, reason):
+    with tf.device(f"/device:{DEVICE}:0"), pytest.raises(tf.errors.OpError, match=reason):
+        call(op, [np.ones(it, np.float32) for it in arrays], tf.float32, **attributes)

@@ -4,6 +4,7 @@
 //! zero that nobody reads. So a gradient may be computed on another device than its result.
 
 mod gradient;
+mod instances; // since 2.14
 mod normalization;
 mod versions;
 
@@ -92,5 +93,6 @@ pub fn table() -> Vec<&'static Kernel> {
     let mut table = normalization::table();
     table.extend(gradient::table());
     table.extend(versions::table());
+    table.extend(instances::table()); // since 2.14
     table
 }
