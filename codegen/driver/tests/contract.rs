@@ -41,7 +41,13 @@ const HEADER: &str = "#include <stddef.h>\n\
     typedef struct { union { info a; int b; } either; } hidden;\n\
     st q_hidden(const hidden* p);\n\
     typedef struct { unsigned size : 7; } bits;\n\
-    st q_bits(const bits* p);\n";
+    st q_bits(const bits* p);\n\
+    typedef struct k_st* kernel;\n\
+    st k_find(q queue, const char* name, kernel* out);\n\
+    st k_run(kernel k, int count, q queue);\n\
+    st put_last(devptr to, const void* from, size_t bytes, q queue);\n\
+    st get_last(void* to, devptr from, size_t bytes, q queue);\n\
+    st put_two(const void* from, size_t bytes, q first, q second);\n";
 
 const CONTRACT: &str = r#"threads = "any"
 size_field = "size"
@@ -49,6 +55,7 @@ host_function = "q_call"
 [owned]
 dev = { destroy = "dev_close" }
 q = { destroy = "q_destroy" }
+kernel = {}
 memory = { type = "void*", destroy = "mem_free" }
 [functions]
 dev_open = { out = "new" }
@@ -63,6 +70,10 @@ mem_alloc = { out = "new memory" }
 text = { return = "string" }
 count = {}
 q_fill = { to = "address", from = "address" }
+k_find = { name = "string", out = "new" }
+k_run = {}
+put_last = { to = "address", from = "source bytes" }
+get_last = { to = "target bytes", from = "address" }
 "#;
 
 /// Binds `HEADER` with a contract. `None` without libclang.
@@ -93,7 +104,7 @@ fn roles_give_owned_types_slices_and_closures() {
         return;
     };
     let bindings = bindings.unwrap();
-    assert_eq!(bindings.safe_functions.len(), 12);
+    assert_eq!(bindings.safe_functions.len(), 16);
     let code = "use driver::{self as raw, safe};
         use std::ffi::CStr;
         fn check<T: Send + Sync + Clone>() {}
@@ -111,10 +122,15 @@ fn roles_give_owned_types_slices_and_closures() {
             let _: Option<&'static CStr> = driver.text(raw::st::ST_OK)?;
             let _: i32 = driver.count()?;
             let _: &safe::dev = queue.dev();
+            let kernel: safe::kernel = queue.k_find(c\"k\")?;
+            kernel.k_run(1, &queue)?;
+            let _: &safe::q = kernel.q();
+            driver.put_last(memory.address(), [1_u8, 2], &queue)?;
+            driver.get_last(|bytes: Vec<u8>| drop(bytes), memory.address(), 4_usize, &queue)?;
             Ok(())
         }
         fn main() {
-            check::<(safe::dev, safe::q, safe::memory)>();
+            check::<(safe::dev, safe::q, safe::memory, safe::kernel)>();
             let _ = uses;
         }";
     compile(&bindings.text, code);
@@ -130,7 +146,7 @@ fn bindings_without_contract_have_no_safe_methods() {
 }
 
 /// A line of the contract, its replacement, and a part of the message.
-const INVALID: [(&str, &str, &str); 29] = [
+const INVALID: [(&str, &str, &str); 32] = [
     ("threads = \"any\"", "", "missing field `threads`"),
     (
         "threads = \"any\"",
@@ -186,7 +202,7 @@ const INVALID: [(&str, &str, &str); 29] = [
     (
         "host_function = \"q_call\"",
         "",
-        "needs a status as the result, and a `host_function`",
+        "needs a status as the result, and one parameter of the type",
     ),
     (
         "host_function = \"q_call\"",
@@ -197,6 +213,21 @@ const INVALID: [(&str, &str, &str); 29] = [
         "destroy = \"q_destroy\"",
         "destroy = \"q_name\"",
         "`q_name` cannot destroy an owned value",
+    ),
+    (
+        "kernel = {}",
+        "info = {}",
+        "`info` has no `destroy`, and is no handle of the header",
+    ),
+    (
+        "memory = { type = \"void*\", destroy = \"mem_free\" }",
+        "memory = { type = \"void*\" }",
+        "`memory` has no `destroy`, and is no handle of the header",
+    ),
+    (
+        "count = {}",
+        "put_two = { from = \"source bytes\" }",
+        "parameter `from` of `put_two` needs a status as the result, and one parameter of the type",
     ),
     (
         "count = {}",

@@ -20,7 +20,7 @@ pub struct SafeModel<'a> {
     pub file_name: &'a str,
     /// The field of structs that has the struct's size.
     pub size_field: Option<&'a str>,
-    /// The types whose values are destroyed when they are dropped.
+    /// The types whose values have one owner.
     pub owned: Vec<OwnedType<'a>>,
     /// The functions, in the order of the header.
     pub functions: Vec<SafeFunction<'a>>,
@@ -28,21 +28,28 @@ pub struct SafeModel<'a> {
     pub host_function: Option<&'a str>,
 }
 
-/// A type whose values are destroyed when they are dropped.
+/// A type whose values have one owner.
 #[derive(Debug)]
 pub struct OwnedType<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The function that destroys a value.
-    pub destroy: &'a Function,
     /// The type of a value.
-    pub ty: &'a Type,
-    /// The index of the value among the parameters of `destroy`.
-    pub value: usize,
-    /// The other parameters of `destroy`: the names of their owned types.
-    pub destroyed_with: Vec<&'a str>,
+    pub ty: Type,
+    /// The function that destroys a value when it is dropped; `None` if nothing does.
+    pub destroy: Option<Destroy<'a>>,
     /// The owned types of the handles that every function that creates a value takes.
     pub parents: Vec<String>,
+}
+
+/// The function that destroys a value.
+#[derive(Debug)]
+pub struct Destroy<'a> {
+    /// The function.
+    pub function: &'a Function,
+    /// The index of the value among its parameters.
+    pub value: usize,
+    /// The other parameters: the names of their owned types.
+    pub others: Vec<&'a str>,
 }
 
 impl OwnedType<'_> {
@@ -136,12 +143,6 @@ impl<'a> Checker<'a> {
     }
 
     fn owned(&self, (name, statement): (&'a String, &'a OwnedStatement)) -> Checked<OwnedType<'a>> {
-        let destroy = self.function(&statement.destroy)?;
-        let is_value = |param: &Param| match &statement.r#type {
-            None => param.ty == Type::Named(name.clone()),
-            Some(_) => matches!(param.ty, Type::Pointer { .. }),
-        };
-        let params = &destroy.signature.params;
         let is_identifier = |it: char| it.is_ascii_alphanumeric() || it == '_';
         if !name.chars().all(is_identifier) || name.starts_with(|it: char| it.is_ascii_digit()) {
             return Err(self.error(format!("`{name}` is no name of a type")));
@@ -149,6 +150,42 @@ impl<'a> Checker<'a> {
         if let Some(other) = statement.r#type.as_deref().filter(|it| *it != "void*") {
             return Err(self.error(format!("the type of `{name}` is {other}, expected `void*`")));
         }
+        let destroy = self.destroy(name, statement)?;
+        let ty = match &destroy {
+            Some(it) => it.function.signature.params[it.value].ty.clone(),
+            None => self.handle(name, statement)?,
+        };
+        Ok(OwnedType {
+            name,
+            ty,
+            destroy,
+            parents: Vec::new(),
+        })
+    }
+
+    /// Returns the type of a handle that no function destroys.
+    fn handle(&self, name: &str, statement: &OwnedStatement) -> Checked<Type> {
+        let item = self.item(name);
+        let is_handle = matches!(item, Some(Item::Handle(handle)) if handle.pointer);
+        match is_handle && statement.r#type.is_none() {
+            true => Ok(Type::Named(name.to_owned())),
+            false => Err(self.error(format!(
+                "`{name}` has no `destroy`, and is no handle of the header"
+            ))),
+        }
+    }
+
+    /// Returns the function that destroys a value of an owned type.
+    fn destroy(&self, name: &str, statement: &OwnedStatement) -> Checked<Option<Destroy<'a>>> {
+        let Some(destroy) = &statement.destroy else {
+            return Ok(None);
+        };
+        let destroy = self.function(destroy)?;
+        let is_value = |param: &Param| match &statement.r#type {
+            None => param.ty == Type::Named(name.to_owned()),
+            Some(_) => matches!(param.ty, Type::Pointer { .. }),
+        };
+        let params = &destroy.signature.params;
         let value = params.iter().position(is_value);
         let value =
             value.ok_or_else(|| self.error(format!("`{}` takes no `{name}`", destroy.name)))?;
@@ -159,20 +196,17 @@ impl<'a> Checker<'a> {
         let others: Option<Vec<_>> = others
             .map(|(_, param)| self.owned_name(&param.ty))
             .collect();
-        let destroyed_with = others.ok_or_else(|| {
+        let others = others.ok_or_else(|| {
             let name = &destroy.name;
             self.error(format!(
                 "`{name}` cannot destroy an owned value: it also takes a value that is no handle of [owned]"
             ))
         })?;
-        Ok(OwnedType {
-            name,
-            destroy,
-            ty: &params[value].ty,
+        Ok(Some(Destroy {
+            function: destroy,
             value,
-            destroyed_with,
-            parents: Vec::new(),
-        })
+            others,
+        }))
     }
 
     /// Returns the owned type of a handle.
@@ -211,7 +245,7 @@ impl<'a> Checker<'a> {
             .statements
             .owned
             .values()
-            .any(|it| it.destroy == function.name)
+            .any(|it| it.destroy.as_ref() == Some(&function.name))
         {
             let name = &function.name;
             return Err(self.error(format!(
@@ -302,7 +336,7 @@ impl<'a> Checker<'a> {
                 "is no function of the type `void (*)(void*)`"
             }
             Role::Source(_) | Role::Target(_) if !self.has_queue(function) => {
-                "needs a status as the result, and a `host_function` with the same first parameter"
+                "needs a status as the result, and one parameter of the type of the first one of `host_function`"
             }
             _ => return Ok(()),
         };
@@ -384,12 +418,14 @@ impl<'a> Checker<'a> {
 
     /// Returns true if host functions can be enqueued behind the function.
     fn has_queue(&self, function: &Function) -> bool {
-        let first = |function: &Function| function.signature.params.first().map(|it| it.ty.clone());
         let host_function = self.contract.statements.host_function.as_ref();
         let host_function = host_function.and_then(|name| self.function(name).ok());
+        let queue = host_function.and_then(|it| Some(&it.signature.params.first()?.ty));
+        let is_queue = |param: &&Param| Some(&param.ty) == queue;
+        let queues = function.signature.params.iter().filter(is_queue);
         let is_status = |it: &Status| it.ty == function.signature.ret;
         let has_status = self.model.status.as_ref().is_some_and(is_status);
-        has_status && host_function.is_some_and(|it| first(it) == first(function))
+        has_status && queues.count() == 1
     }
 
     fn answer(&self, function: &Function, stated: Option<&String>) -> Checked<Answer> {
@@ -421,33 +457,40 @@ impl<'a> Checker<'a> {
     /// Checks that each function that creates an owned value has the handles that destroy it.
     fn creators(&self, safe: &SafeModel) -> Checked<()> {
         for it in &safe.owned {
+            let Some(destroy) = &it.destroy else {
+                continue;
+            };
             let is_missing = |parent: &&&str| !it.parents.iter().any(|known| known == **parent);
-            if let Some(parent) = it.destroyed_with.iter().find(is_missing) {
-                let (name, destroy) = (it.name, &it.destroy.name);
+            if let Some(parent) = destroy.others.iter().find(is_missing) {
+                let (name, destroy) = (it.name, &destroy.function.name);
                 let what = format!(
                     "not each function that creates `{name}` has a `{parent}`, which `{destroy}` needs"
                 );
                 return Err(self.error(what));
             }
-            self.has_one_of_each(it, &safe.functions)?;
+            self.has_one_of_each(it.name, destroy, &safe.functions)?;
         }
         Ok(())
     }
 
     /// Checks that no function creates the owned type with two handles of a type of which `destroy` needs one.
-    fn has_one_of_each(&self, owned: &OwnedType, functions: &[SafeFunction]) -> Checked<()> {
-        let created = Role::New(owned.name.to_owned());
+    fn has_one_of_each(
+        &self,
+        name: &str,
+        destroy: &Destroy,
+        functions: &[SafeFunction],
+    ) -> Checked<()> {
+        let created = Role::New(name.to_owned());
         for creator in functions.iter().filter(|it| it.roles.contains(&created)) {
             let count = |parent: &&str| {
                 let is_parent = |it: &&Role| matches!(it, Role::Handle(name) if name == parent);
                 creator.roles.iter().filter(is_parent).count()
             };
-            let mut needed = owned.destroyed_with.iter().copied();
+            let mut needed = destroy.others.iter().copied();
             if let Some(parent) = needed.find(|parent| count(parent) > 1) {
-                let (name, creator) = (owned.name, &creator.function.name);
+                let (creator, destroy) = (&creator.function.name, &destroy.function.name);
                 return Err(self.error(format!(
-                    "`{creator}` creates `{name}` with several `{parent}`, and `{}` needs one of them",
-                    owned.destroy.name
+                    "`{creator}` creates `{name}` with several `{parent}`, and `{destroy}` needs one of them"
                 )));
             }
         }

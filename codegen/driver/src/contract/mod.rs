@@ -7,7 +7,7 @@
 mod check;
 mod role;
 
-pub use check::{Answer, OwnedType, SafeFunction, SafeModel};
+pub use check::{Answer, Destroy, OwnedType, SafeFunction, SafeModel};
 pub use role::Role;
 
 use std::collections::BTreeMap;
@@ -45,14 +45,14 @@ enum Threads {
     Any,
 }
 
-/// A type whose values are destroyed when they are dropped.
+/// A type whose values have one owner.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OwnedStatement {
     /// The C type `void*` if it is no handle.
     r#type: Option<String>,
-    /// The function that destroys a value.
-    destroy: String,
+    /// The function that destroys a value. Without one, a value is valid as long as the handles with which it was created.
+    destroy: Option<String>,
 }
 
 impl Contract {

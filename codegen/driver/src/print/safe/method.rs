@@ -334,16 +334,16 @@ impl Printer<'_> {
             .transferred
             .push(quote!(let #name = ::core::mem::ManuallyDrop::new(#name);));
         parts.arguments.push(quote!(#bytes.cast()));
-        let result = local("result");
+        let (result, queue) = (local("result"), self.queue());
         parts.after.push(quote! {
             // Also after an error: the driver may have enqueued the command.
-            let #result = #result.and(self.run_after__(Box::new(move || drop(::core::mem::ManuallyDrop::into_inner(#name)))));
+            let #result = #result.and(#queue.run_after__(Box::new(move || drop(::core::mem::ManuallyDrop::into_inner(#name)))));
         });
     }
 
     fn add_target(&self, parts: &mut Parts, index: usize, size: usize) {
         let (name, bytes) = (&self.names[index], local_of("bytes", index));
-        let (result, function) = (local("result"), local("function"));
+        let (result, function, queue) = (local("result"), local("function"), self.queue());
         let (size, c_name) = (
             &self.names[size],
             Literal::string(&self.function.function.name),
@@ -367,8 +367,18 @@ impl Printer<'_> {
                 // The driver may have enqueued the command.
                 Err(_) => Box::new(move || drop(::core::mem::ManuallyDrop::into_inner(#bytes))),
             };
-            let #result = #result.and(self.run_after__(#function));
+            let #result = #result.and(#queue.run_after__(#function));
         });
+    }
+
+    /// Returns the expression of the queue that uses host memory: the parameter on whose type host functions are enqueued.
+    fn queue(&self) -> Option<&TokenStream> {
+        let functions = &self.safe.functions;
+        let name = self.safe.host_function?;
+        let host_function = functions.iter().find(|it| it.function.name == name)?;
+        let queue = host_function.roles.first()?;
+        let index = self.function.roles.iter().position(|it| it == queue)?;
+        self.names.get(index)
     }
 
     fn add_function(&self, parts: &mut Parts, index: usize) {

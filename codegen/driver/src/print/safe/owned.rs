@@ -1,21 +1,18 @@
 //! Prints owned types.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 use sp_emit::printing::{print_type, safety};
 
 use super::{local, owner};
-use crate::contract::{OwnedType, Role, SafeModel};
+use crate::contract::{Destroy, OwnedType, Role, SafeModel};
 use crate::names;
 use crate::print::InScope;
 
-/// Prints the type, and the struct with the value that destroys it.
+/// Prints the type, and the struct with the value, which destroys it.
 pub fn print(owned: &OwnedType) -> TokenStream {
     let (name, owner) = (names::item(owned.name), owner(owned.name));
-    let doc = format!(
-        " An owned `{}`. Clones share it; `{}` destroys it when the last one is dropped.",
-        owned.name, owned.destroy.name
-    );
+    let doc = doc(owned);
     let (ty, value) = stored(owned);
     let (getter, getter_doc) = match owned.is_address() {
         true => (format_ident!("address"), " Returns the address."),
@@ -35,11 +32,8 @@ pub fn print(owned: &OwnedType) -> TokenStream {
             }
         }
     });
-    let destroy = names::method(&owned.destroy.name);
-    let arguments = arguments(owned, &value);
-    let comment = safety(
-        "nobody else has the value, and what it was created with is alive. The contract states that the driver takes it on any thread, also while enqueued work uses it.",
-    );
+    let destroy = owned.destroy.as_ref();
+    let drop = destroy.map(|destroy| print_drop(destroy, &owner, &value));
     quote! {
         #[doc = #doc]
         #[derive(Clone)]
@@ -51,12 +45,7 @@ pub fn print(owned: &OwnedType) -> TokenStream {
             #(#parents: #parents,)*
             _created_with: Vec<Arc<dyn ::core::any::Any + Send + Sync>>,
         }
-        impl Drop for #owner {
-            fn drop(&mut self) {
-                #comment
-                let _ = unsafe { self.driver.#destroy(#(#arguments),*) };
-            }
-        }
+        #drop
         impl #name {
             #[doc = #getter_doc]
             pub fn #getter(&self) -> #ty {
@@ -67,9 +56,38 @@ pub fn print(owned: &OwnedType) -> TokenStream {
     }
 }
 
+fn doc(owned: &OwnedType) -> String {
+    let name = owned.name;
+    match &owned.destroy {
+        Some(Destroy { function, .. }) => format!(
+            " An owned `{name}`. Clones share it; `{}` destroys it when the last one is dropped.",
+            function.name
+        ),
+        None => {
+            format!(" A `{name}`, which is valid as long as the handles with which it was created.")
+        }
+    }
+}
+
+fn print_drop(destroy: &Destroy, owner: &Ident, value: &TokenStream) -> TokenStream {
+    let function = names::method(&destroy.function.name);
+    let arguments = arguments(destroy, value);
+    let comment = safety(
+        "nobody else has the value, and what it was created with is alive. The contract states that the driver takes it on any thread, also while enqueued work uses it.",
+    );
+    quote! {
+        impl Drop for #owner {
+            fn drop(&mut self) {
+                #comment
+                let _ = unsafe { self.driver.#function(#(#arguments),*) };
+            }
+        }
+    }
+}
+
 /// Returns the type of the stored value, and the value as the driver's argument.
 fn stored(owned: &OwnedType) -> (TokenStream, TokenStream) {
-    let ty = print_type(owned.ty, &InScope);
+    let ty = print_type(&owned.ty, &InScope);
     match owned.is_address() {
         // A pointer would make the type neither `Send` nor `Sync`.
         true => (quote!(usize), quote!(self.value as #ty)),
@@ -78,13 +96,13 @@ fn stored(owned: &OwnedType) -> (TokenStream, TokenStream) {
 }
 
 /// Returns the arguments of the function that destroys the value.
-fn arguments(owned: &OwnedType, value: &TokenStream) -> Vec<TokenStream> {
-    let parents = owned.destroyed_with.iter().map(|parent| {
+fn arguments(destroy: &Destroy, value: &TokenStream) -> Vec<TokenStream> {
+    let parents = destroy.others.iter().map(|parent| {
         let field = names::item(parent);
         quote!(self.#field.0.value)
     });
     let mut arguments: Vec<_> = parents.collect();
-    arguments.insert(owned.value, value.clone());
+    arguments.insert(destroy.value, value.clone());
     arguments
 }
 
