@@ -19,24 +19,24 @@ def write(report):
 
 def machine_lines(report, parts):
     facts, gpu, pack = report["machine"], report["machine"]["gpu"], report["pack"]
-    device = parts["cuda"]["facts"].get("device") or gpu.get("name") or "no GPU of NVIDIA's driver"
+    lines = [f"- OpenCL: {parts['device']['facts'].get('summary', 'no device')}, by {facts['opencl_library'] or 'no library'}"]
+    if gpu:
+        lines.append(f"- GPU: {gpu['name']}, driver {gpu['driver_version']}, {gpu['memory.total']} MiB")
+        lines.append(f"- link: PCI Express {gpu['pcie.link.gen.max']}, {gpu['pcie.link.width.max']} lanes")
     return [
-        f"- device: {device}, driver {gpu.get('driver_version', 'unknown')}, memory {gpu.get('memory.total', 'unknown')} MiB",
-        f"- link: PCI Express {gpu.get('pcie.link.gen.max', '?')} x {gpu.get('pcie.link.width.max', '?')}",
-        f"- OpenCL library: {facts['opencl_library'] or 'none'}",
+        *lines,
         f"- glibc {facts['glibc']}, {facts['cores']} cores",
         f"- sp-gen: commit {pack['commit'][:12]}, CUDA headers {pack['cuda']}",
     ]
 
 
 def detail(part):
+    """Returns the reason or the summary of a part, in one line."""
     facts = part["facts"]
     words = [part["reason"]]
     if "passed" in facts:
-        words.append(f"{facts['passed']} passed")
-    if facts.get("uncompared"):
-        words.append(f"not compared: {'; '.join(facts['uncompared'])}")
-    words += [str(facts[key]) for key in ("counts", "summary") if key in facts]
+        words.append(f"{facts['passed']} passed, {facts['skipped']} skipped")
+    words.append(facts.get("summary", ""))
     return "; ".join(filter(None, words)).replace("|", "\\|").replace("\n", " ")
 
 

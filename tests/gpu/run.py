@@ -92,6 +92,15 @@ def describe_gpu():
     return dict(zip(GPU_FIELDS, (value.strip() for value in lines[0].split(","))))
 
 
+def device(machine):
+    """The device that OpenCL lists first."""
+    machine.needs_opencl()
+    finished = machine.run(sys.executable, HERE / "opencl_device.py", machine.environment["CLPLUGIN_DRIVER"])
+    check_status(finished, {})
+    facts = parse_json(finished)
+    return {**facts, "summary": f"{facts['name']}, driver {facts['driver']}, {facts['memory'] / 1e9:.1f} GB"}
+
+
 def verify(machine):
     """`sp-gen verify` with the real device."""
     machine.needs_opencl()
@@ -102,14 +111,14 @@ def verify(machine):
     failed = [f"{row['check']} {row['release']}: {row['detail']}" for row in rows if row["status"] == "fail"]
     if failed:
         raise Failed(f"{len(failed)} of {len(rows)} checks: {'; '.join(failed)}")
-    return check_status(finished, {"counts": {it: sum(row["status"] == it for row in rows) for it in ("pass", "skip")}})
+    return check_status(finished, counts(rows))
 
 
 def verify_kernels(machine):
     """`sp-gen verify --kernels`."""
     plugin = machine.programs / "libclplugin.so"
     finished = machine.run(machine.programs / "sp-gen", "verify", plugin, "--kernels", "--release", RELEASES)
-    return check_status(finished, {"summary": finished.stdout.strip().splitlines()[-1:]})
+    return check_status(finished, {"summary": finished.stdout.strip().split("\n")[-1]})
 
 
 def parse_json(finished):
@@ -117,6 +126,10 @@ def parse_json(finished):
         return json.loads(finished.stdout)
     except ValueError as error:
         raise Failed(f"no JSON: {last_lines(finished)}") from error
+
+
+def counts(rows):
+    return {"passed": sum(row["status"] == "pass" for row in rows), "skipped": sum(row["status"] == "skip" for row in rows)}
 
 
 def check_status(finished, facts):
@@ -135,7 +148,7 @@ def unit_tests(machine):
     machine.needs_opencl()
     finished = machine.run(machine.programs / "unit_tests")
     results = [line for line in finished.stdout.splitlines() if line.startswith("test result: ")]
-    return check_status(finished, {"summary": results})
+    return check_status(finished, {"summary": "; ".join(results)})
 
 
 def suite(machine, program, *filters, **variables):
@@ -147,8 +160,7 @@ def suite(machine, program, *filters, **variables):
     if finished.returncode != 0 or failed or not rows:
         names = "; ".join(f"{row['name']}: {row['detail']}" for row in failed) or last_lines(finished)
         raise Failed(f"{len(failed)} of {len(rows)} failed: {names}")
-    uncompared = [line for line in finished.stderr.splitlines() if "is not compared" in line]
-    return {"passed": sum(row["status"] == "pass" for row in rows), "rows": rows, "uncompared": uncompared}
+    return {**counts(rows), "rows": rows}
 
 
 def parse_row(line):
@@ -212,6 +224,7 @@ def parse_lines(text):
 
 # The parts, and whether each is a check.
 PARTS = [
+    (device, False),
     (verify, True),
     (verify_kernels, True),
     (unit_tests, True),
@@ -235,9 +248,12 @@ def run_part(part, machine):
         result.update(status="skipped", reason=str(reason))
     except Failed as reason:
         result.update(status="failed", reason=str(reason))
+    # The results of the other parts are written all the same.
+    except Exception as error:
+        result.update(status="failed", reason=repr(error))
     result["seconds"] = round(time.monotonic() - start, 1)
-    words = f"skipped: {part.__name__}: " if result["status"] == "skipped" else f"{result['status']:8}{part.__name__} "
-    print(f"{words}{result['reason']} ({result['seconds']} s)", flush=True)
+    words = f"skipped: {part.__name__}" if result["status"] == "skipped" else f"{result['status']:8}{part.__name__}"
+    print(f"{words}, {result['seconds']} s: {results_page.detail(result)}", flush=True)
     return result
 
 

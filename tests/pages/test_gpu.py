@@ -82,7 +82,7 @@ def test_page_has_rates_beside_their_limits():
     relu = {"name": "Relu", "seconds": 1.0, "bytes": 3e12, "operations": 0}
     parts["bench"]["facts"] = {"measurements": [copy, relu]}
     parts["cuda"]["facts"] = {"device": "A | B", "memory_rate": 4e12}
-    gpu = {"pcie.link.gen.max": "5", "pcie.link.width.max": "16"}
+    gpu = {"name": "X", "driver_version": "580", "memory.total": "1", "pcie.link.gen.max": "5", "pcie.link.width.max": "16"}
     machine = {"gpu": gpu, "opencl_library": "x", "glibc": "2.36", "cores": 2}
     text = results_page.write({"parts": list(parts.values()), "machine": machine, "pack": {"commit": "0" * 40, "cuda": None}})
     assert "| copy to device | 20.0 GB/s |  | 63.0 GB/s |" in text

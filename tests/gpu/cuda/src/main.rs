@@ -98,12 +98,12 @@ fn check_kernel(driver: Driver, stream: &CUstream, module: &CUmodule) -> Result<
     driver.cuMemcpyHtoDAsync_v2(y_address as usize, y, stream)?;
     let arguments = [x_address, y_address, COUNT as u64];
     let arguments: Vec<u8> = arguments.into_iter().flat_map(u64::to_le_bytes).collect();
-    let (address, size) = module.cuModuleGetGlobal_v2(c"arguments")?;
+    let (address, size) = driver.cuModuleGetGlobal_v2(module, c"arguments")?;
     if size != arguments.len() {
         return Err(format!("the kernel's arguments have {size} bytes").into());
     }
     driver.cuMemcpyHtoDAsync_v2(address as usize, arguments, stream)?;
-    let kernel = module.cuModuleGetFunction(c"multiply_add")?;
+    let kernel = driver.cuModuleGetFunction(module, c"multiply_add")?;
     let groups = (COUNT as u32).div_ceil(GROUP);
     kernel.cuLaunchKernel(groups, 1, 1, GROUP, 1, 1, 0, stream)?;
     let found = read(driver, stream, y_address as usize, bytes)?;
@@ -141,7 +141,10 @@ fn check_failures(driver: Driver, module: &CUmodule) -> Result<()> {
     if driver.cuMemAlloc_v2(1 << 60).is_ok() {
         return Err("an allocation of 2^60 bytes succeeded".into());
     }
-    if module.cuModuleGetFunction(c"no_such_kernel").is_ok() {
+    if driver
+        .cuModuleGetFunction(module, c"no_such_kernel")
+        .is_ok()
+    {
         return Err("a kernel was found that the module does not have".into());
     }
     if driver.cuModuleLoad(c"/no/such/file.ptx").is_ok() {
