@@ -49,6 +49,21 @@ def test_change_is_that_of_the_cpu(name):
     np.testing.assert_allclose(found, changed("/CPU:0", CHANGES[name]), rtol=1e-6)
 
 
+@pytest.mark.parametrize("in_function", [False, True])
+@pytest.mark.parametrize("name", ["scatter_mul", "scatter_div"])
+@pytest.mark.parametrize("dtype", [tf.int8, tf.uint8, tf.int16, tf.uint16, tf.uint32, tf.int64, tf.uint64, tf.complex64])
+def test_scaled_rows_of_each_number_type_are_those_of_the_cpu(dtype, name, in_function):
+    results = []
+    for device in ["/CPU:0", f"/device:{DEVICE}:0"]:
+        with tf.device(device):
+            variable = tf.Variable(tf.cast([[4, 8], [6, 2]], dtype))
+            rows = tf.IndexedSlices(tf.cast([[2, 4], [3, 2]], dtype), tf.constant([1, 0]))
+            change = lambda: getattr(variable, name)(rows)
+            (tf.function(change) if in_function else change)()
+            results.append(variable.numpy().tolist())
+    assert results[1] == results[0]
+
+
 READS = {
     "gather": lambda v: tf.gather(v, [2, 0, 2]),
     "embedding_lookup": lambda v: tf.nn.embedding_lookup(v, [[1], [3]]),

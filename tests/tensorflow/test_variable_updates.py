@@ -17,7 +17,7 @@ ON_DEVICE = f"/device:{DEVICE}:0"
 TYPES = [np.float32, np.float64]
 SCATTERS = {"Add": TYPES, "Sub": TYPES, "Mul": TYPES, "Div": TYPES, "Min": TYPES, "Max": TYPES, "Update": TYPES}
 # Core has no VarHandleOp of int32 for a plugin's device.
-INTEGERS = {op: [np.int64] for op in ("Add", "Sub", "Mul", "Min", "Max", "Update")} | {"Div": [np.int64, np.uint16, np.int16, np.uint32]}
+INTEGERS = {op: [np.int64] for op in ("Add", "Sub", "Mul", "Min", "Max", "Update")} | {"Div": [np.int64, np.uint16, np.int16, np.uint32, np.uint64]}
 COMPLEX = {op: [np.complex64, np.complex128] for op in ("Add", "Sub", "Mul", "Div", "Update")}
 BOOLEAN = ("Update", "Add", "Sub")
 

@@ -2,7 +2,7 @@
 //!
 //! TensorFlow decides some things in eager mode that no function of the C API reaches. Fixed texts in Python, run once when
 //! TensorFlow loads the library, change them for calls on the plugin's device type; `placement.py` changes the placement of some ops
-//! in the whole process. Without a Python, as in TensorFlow Serving,
+//! in the whole process, `references.py` when a variable of TensorFlow 1 is read. Without a Python, as in TensorFlow Serving,
 //! nothing runs. If a text fails, TensorFlow continues as without it, and a line of level debug states the reason.
 //!
 //! Each text is a file of its own, since no tool checks a string in Rust. It runs in a namespace of its own. The
@@ -45,6 +45,9 @@ const UPDATES: &CStr = text!("updates.py", "install.py");
 /// Places ops on the CPU that core would place on a device of type GPU.
 const PLACEMENT: &CStr = text!("placement.py", "install.py");
 
+/// Makes reads of TensorFlow 1's variables wait for control dependencies.
+const REFERENCES: &CStr = text!("references.py", "install.py");
+
 /// Copies tensors to the CPU for libraries that read them through DLPack.
 const DLPACK: &CStr = text!("dlpack.py", "install.py");
 
@@ -85,6 +88,7 @@ pub(crate) fn install(info: &PluginInfo) {
     );
     run("python_updates", has_updates, UPDATES);
     run("python_placement", info.device_type == c"GPU", PLACEMENT);
+    run("python_references", true, REFERENCES);
     run("python_dlpack", true, DLPACK);
 }
 

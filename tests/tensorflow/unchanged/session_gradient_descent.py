@@ -1,4 +1,4 @@
-"""TensorFlow 1: placeholders, variables, GradientDescentOptimizer, a Session, gradients, a Saver."""
+"""TensorFlow 1: placeholders, variables, GradientDescentOptimizer, a moving average, assignments in order, a Session, gradients, a Saver."""
 
 import os
 import tempfile
@@ -23,6 +23,15 @@ predicted = tf.matmul(tf.nn.relu(tf.matmul(x, w) + b), v)
 loss = tf.reduce_mean(tf.squared_difference(predicted, y))
 step = tf.train.get_or_create_global_step()
 train = tf.train.GradientDescentOptimizer(0.05).minimize(loss, global_step=step)
+averages = tf.train.ExponentialMovingAverage(0.5)
+with tf.control_dependencies([train]):
+    train = averages.apply([w, v])
+total = tf.get_variable("total", initializer=tf.constant([1.0, 2.0]))
+with tf.control_dependencies([tf.assign(total, total * 3.0)]):
+    tripled = total * 10.0
+rows = tf.get_variable("rows", initializer=tf.constant([1.0, 2.0]))
+with tf.control_dependencies([tf.scatter_add(rows, [0], [5.0])]):
+    increased = tf.identity(rows) + 0.5
 slope = tf.gradients(loss, w)[0]
 saver = tf.train.Saver()
 path = os.path.join(tempfile.mkdtemp(), "model")
@@ -31,7 +40,9 @@ with tf.Session() as session:
     session.run(tf.global_variables_initializer())
     losses = [session.run([train, loss], feed)[1] for _ in range(10)]
     gradient = session.run(slope, feed)
+    assigned = [session.run([tripled, increased]) for _ in range(2)]
+    averaged = session.run([averages.average(w), averages.average(v)])
     saver.save(session, path)
 with tf.Session() as session:
     saver.restore(session, path)
-    report(losses=losses, gradient=gradient, restored=session.run(loss, feed), step=session.run(step))
+    report(losses=losses, gradient=gradient, assigned=assigned, averaged=averaged, restored=session.run(loss, feed), step=session.run(step))

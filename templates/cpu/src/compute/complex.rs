@@ -213,16 +213,20 @@ pub unsafe trait Complex:
 {
     /// The type of the real and of the imaginary part.
     type Part;
+    /// The real number 1.
+    const ONE: Self;
 }
 
 // SAFETY: the type is `repr(C)` with two fields of `f32`.
 unsafe impl Complex for Complex64 {
     type Part = f32;
+    const ONE: Self = Self::new(1.0, 0.0);
 }
 
 // SAFETY: the type is `repr(C)` with two fields of `f64`.
 unsafe impl Complex for Complex128 {
     type Part = f64;
+    const ONE: Self = Self::new(1.0, 0.0);
 }
 
 /// Returns the parts of all numbers: real, imaginary, real and so on.

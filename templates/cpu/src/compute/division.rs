@@ -70,6 +70,30 @@ macro_rules! integers {
 
 integers!(i32 i64);
 
+impl Divide for u64 {
+    const IS_INTEGER: bool = true;
+    #[inline(always)]
+    fn floor_div(self, y: Self) -> Self {
+        self / y
+    }
+    #[inline(always)]
+    fn floor_mod(self, y: Self) -> Self {
+        self % y
+    }
+    #[inline(always)]
+    fn div(self, y: Self) -> Self {
+        self / y
+    }
+    #[inline(always)]
+    fn truncate_div(self, y: Self) -> Self {
+        self / y
+    }
+    #[inline(always)]
+    fn truncate_mod(self, y: Self) -> Self {
+        self % y
+    }
+}
+
 /// Checks that no divisor of an integer is 0.
 ///
 /// # Errors

@@ -47,7 +47,7 @@ fn div_floats<T: Element + Precision<Compute: Divide>>(
 
 divisions! {
     called {
-        div: Div in [u8, i8, i64] => Divide::div;
+        div: Div in [u8, i8, u16, i16, u32, u64, i64] => Divide::div;
         floor_div: FloorDiv in [u8, i8, i64] => Divide::floor_div;
         floor_mod: FloorMod in [F16, Bf16, f32, f64, u8, i8, i64] => Divide::floor_mod;
         truncate_div: TruncateDiv in [F16, Bf16, f32, f64, u8, i8, i32, i64] => Divide::truncate_div;

@@ -72,7 +72,7 @@ scatters! { complex:
     scatter_mul_complex: ResourceScatterMul, Complex in [Complex64, Complex128] => T::mul as fn(T, T) -> T;
 }
 
-#[kernel(ResourceScatterDiv, dtype: T = [F16, Bf16, f32, f64, u8, i8, u16, i16, u32, i32, i64], Tindices = [i32, i64])]
+#[kernel(ResourceScatterDiv, dtype: T = [F16, Bf16, f32, f64, u8, i8, u16, i16, u32, i32, u64, i64], Tindices = [i32, i64])]
 fn scatter_div<T: Element + Precision<Compute: Divide>>(
     resource: Variable<'_, T>,
     indices: BytesIn<'_>,

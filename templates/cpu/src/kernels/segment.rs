@@ -2,14 +2,14 @@
 
 use super::gather::to_indices;
 use super::prelude::*;
-use crate::compute::complex::{parts, parts_mut};
+use crate::compute::complex::{Complex, parts, parts_mut};
 use crate::compute::rows::Indices;
 use crate::compute::search::Extremes;
 use crate::compute::segment::{
     Divisible, count_sorted_segments, fold_segments, fold_sorted, larger, smaller,
 };
 use crate::compute::shape::len;
-use sp_plugin::Complex64;
+use sp_plugin::{Complex64, Complex128};
 use sp_plugin::kernel::{BytesIn, Kernel, kernels};
 
 /// Kernels of rows in any order: `name: Op => start, f(old, new)`.
@@ -93,6 +93,29 @@ fn unsorted_sum_complex(
     Ok(fold_segments(ids, x, width, segments, sums, arith::add)?)
 }
 
+/// Products of complex numbers. The function is called by a pointer, so that both types have one loop.
+#[kernel(UnsortedSegmentProd, T = [Complex64, Complex128], Tindices = [i32, i64])]
+fn unsorted_prod_complex<T: Element + Complex>(
+    data: In<'_, T>,
+    segment_ids: BytesIn<'_>,
+    num_segments: HostIn<'_, Index>,
+    output: Out<'_, T>,
+) -> Result<()> {
+    let (dims, id_dims) = (data.dims(), segment_ids.dims());
+    let (segments, row) = unsorted_dims(dims, id_dims, read_index("num_segments", &num_segments)?)?;
+    let mut output = output.zeroed(&[&[segments], row].concat())?;
+    output.fill(T::ONE);
+    let (ids, multiply) = (to_indices(&segment_ids)?, T::mul as fn(T, T) -> T);
+    Ok(fold_segments(
+        ids,
+        data.data(),
+        len(row),
+        segments,
+        &mut output,
+        multiply,
+    )?)
+}
+
 /// Kernels of rows whose indices ascend: `name: Op => f(old, new), finish(total, count), the total of no rows`.
 macro_rules! sorted {
     ($($name:ident: $op:ident => $f:path, $finish:expr, $empty:expr;)*) => {$(
@@ -146,6 +169,7 @@ pub fn table() -> Vec<&'static Kernel> {
     kernels![
         unsorted_sum,
         unsorted_sum_complex,
+        unsorted_prod_complex,
         unsorted_prod,
         unsorted_min,
         unsorted_max,

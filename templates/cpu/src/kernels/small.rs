@@ -110,7 +110,7 @@ binary! {
     less_equal: LessEqual in [u8, i8] -> Bool => relation::less_equal;
     maximum: Maximum in [u8, i8] -> T => f::maximum;
     minimum: Minimum in [u8, i8] -> T => f::minimum;
-    mul: Mul in [u8, i8] -> T => arith::mul;
+    mul: Mul in [u8, i8, u16, i16, u32, u64] -> T => arith::mul;
     sub: Sub in [u8, i8] -> T => arith::sub;
 }
 
