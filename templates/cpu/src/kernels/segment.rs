@@ -9,8 +9,8 @@ use crate::compute::segment::{
     Divisible, count_sorted_segments, fold_segments, fold_sorted, larger, smaller,
 };
 use crate::compute::shape::len;
-use sp_plugin::{Complex64, Complex128};
 use sp_plugin::kernel::{BytesIn, Kernel, kernels};
+use sp_plugin::{Complex64, Complex128};
 
 /// Kernels of rows in any order: `name: Op => start, f(old, new)`.
 macro_rules! unsorted {
