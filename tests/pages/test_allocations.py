@@ -65,6 +65,7 @@ BOUNDED = {
     "kernels/diagonal.rs": (4, RANK),
     "kernels/einsum.rs": (3, RANK),
     "kernels/fourier.rs": (2, RANK),
+    "kernels/batch_norm/instances.rs": (1, NODE),
     "kernels/fused.rs": (3, NODE),
     "kernels/gather.rs": (3, RANK),
     "kernels/join.rs": (5, RANK),
