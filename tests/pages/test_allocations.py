@@ -77,7 +77,7 @@ BOUNDED = {
     "kernels/random.rs": (1, ERROR),
     "kernels/rows.rs": (1, RANK),
     "kernels/search.rs": (2, RANK),
-    "kernels/segment.rs": (3, RANK),
+    "kernels/segment.rs": (4, RANK),
     "kernels/space.rs": (2, RESERVED),
     "kernels/sparse_segment.rs": (2, RANK),
     "kernels/steps.rs": (9, NODE),
