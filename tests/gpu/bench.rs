@@ -4,11 +4,11 @@
 //! the other. `tests/gpu/torch_bench.py` measures the same with PyTorch.
 
 #[allow(dead_code, reason = "each program uses a part of it")]
-mod common;
+mod inputs;
 
 use std::time::{Duration, Instant};
 
-use common::Random;
+use inputs::Random;
 use sp_host::{Host, Op, PreparedCall, Tensor};
 
 /// Runs of each measurement, of which the fastest counts.
@@ -50,7 +50,7 @@ fn main() {
         _ => panic!("usage: bench large|small"),
     };
     let plugin = sp_host::plugin_beside_exe(env!("CARGO_PKG_NAME")).expect("the plugin is built");
-    let host = Host::open(&common::apis(), &plugin).expect("the plugin has a device");
+    let host = Host::open(&inputs::apis(), &plugin).expect("the plugin has a device");
     let bench = Bench::new(&host);
     bench.copies(sizes.bytes);
     bench.kernels(&sizes);

@@ -6,18 +6,18 @@
 //! variables, so the tests of updates have the expected values.
 
 #[allow(dead_code, reason = "each program uses a part of it")]
-mod common;
+mod inputs;
 
 use std::process::ExitCode;
 
-use common::Random;
+use inputs::Random;
 use sp_host::{Host, Op, Suite, Tensor};
 
 /// More elements than a kernel has work items.
 const LARGE: [i64; 2] = [257, 1031];
 
 fn main() -> ExitCode {
-    let apis = common::apis();
+    let apis = inputs::apis();
     let plugin = sp_host::plugin_beside_exe(env!("CARGO_PKG_NAME")).expect("the plugin is built");
     let mut suite = Suite::new(&apis, plugin);
     for (name, test) in tests() {

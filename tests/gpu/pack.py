@@ -26,7 +26,7 @@ REQUIREMENTS = ["cargo-zigbuild>=0.24,<1", "ziglang>=0.15,<1"]
 MACHINE = "x86_64"
 GLIBC = "2.17"
 TARGET = f"{MACHINE}-unknown-linux-gnu"
-# The releases of the scaffold's tests and of tests/gpu/common.rs.
+# The releases of the scaffold's tests and of tests/gpu/inputs.rs.
 RELEASES = ["2.18", "2.21"]
 LOADER = "ocl-icd-libopencl1"
 CUDA_HEADERS = "nvidia-cuda-runtime-cu12"
@@ -98,8 +98,9 @@ def build_plugin(zig, sp_gen, programs):
     run(sp_gen, "--quiet", "new", "clplugin", "--path", scaffold, "--vcs", "none", "--backend", "opencl", stdout=subprocess.DEVNULL)
     for name in TESTS:
         shutil.copy(HERE / f"{name}.rs", scaffold / "tests")
-    (scaffold / "tests" / "common").mkdir()
-    shutil.copy(HERE / "common.rs", scaffold / "tests" / "common" / "mod.rs")
+    # A file in `tests` would be a test itself.
+    (scaffold / "tests" / "inputs").mkdir()
+    shutil.copy(HERE / "inputs.rs", scaffold / "tests" / "inputs" / "mod.rs")
     manifest = scaffold / "Cargo.toml"
     tests = "".join(f'\n[[test]]\nname = "{name}"\nharness = false\n' for name in TESTS)
     manifest.write_text(manifest.read_text() + tests)
@@ -188,8 +189,9 @@ def report_files(folder):
 
 def write(folder, files, facts):
     """Replaces the folder by one with an archive of the files and the facts about them."""
-    if folder.exists() and not (folder / "pack.json").is_file():
-        sys.exit(f"{folder} was not written by tests/gpu/pack: remove it")
+    others = sorted(it.name for it in folder.iterdir() if it.name not in ("pack.json", "pack.tar.gz")) if folder.exists() else []
+    if others:
+        sys.exit(f"{folder} has files that tests/gpu/pack has not written, such as {others[0]}: name another folder")
     new = MADE / "pack.new"
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()

@@ -8,7 +8,6 @@ import json
 import os
 import pathlib
 import platform
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -49,8 +48,7 @@ class Machine:
 
     def use_library(self):
         """Makes the loader find the driver's library, and that library the others of its folder."""
-        vendors = self.results / "vendors"
-        shutil.rmtree(vendors, ignore_errors=True)
+        vendors = self.programs / "vendors"
         vendors.mkdir()
         (vendors / "driver.icd").write_text(self.library + "\n")
         self.environment["OCL_ICD_VENDORS"] = str(vendors)
@@ -281,6 +279,8 @@ def main():
         sys.exit(77)
     results = pathlib.Path(os.environ.get("OUT") or ROOT / "target" / "made" / "gpu" / "results").resolve()
     results.mkdir(parents=True, exist_ok=True)
+    if any((results / name).exists() for name in ("log.txt", "gpu.md")) and not (results / "gpu.json").is_file():
+        sys.exit(f"{results} has a log.txt or gpu.md that tests/gpu/run has not written: set OUT to another folder")
     (results / "log.txt").unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as files, tarfile.open(pack / "pack.tar.gz") as archive:
         archive.extractall(files)

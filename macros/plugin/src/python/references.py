@@ -40,5 +40,6 @@ def with_own_read(value):
 
 def install():
     variables = class_of_variables()
+    # An error here leaves TensorFlow as it is.
     sys.modules["tensorflow.python.framework.ops"].Graph._control_dependencies_for_inputs
     variables.value = with_own_read(variables.value)

@@ -181,7 +181,7 @@ fn cross_entropy_row<T: Elementary>(x: &[T], labels: &mut [T]) -> T {
     let log = sum.ln();
     let mut loss = T::ZERO;
     for (x, label) in x.iter().zip(labels) {
-        // As in TensorFlow, a label of 0 contributes nothing, whatever the logit is.
+        // A label of 0 contributes nothing, also for a logit of -infinity, for which TensorFlow's CPU returns NaN.
         let term = label.times(log.minus(*x));
         loss = loss.plus(if *label == T::ZERO { T::ZERO } else { term });
         *label = x.exp().over(sum).minus(*label);

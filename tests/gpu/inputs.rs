@@ -1,4 +1,4 @@
-//! What the programs of this folder share: the test host's release, and random tensors.
+//! The release that the test host emulates, and random tensors.
 
 use std::env;
 use std::fs;
