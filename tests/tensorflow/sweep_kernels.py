@@ -14,7 +14,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np  # noqa: E402  (the log level must be set before)
 import tensorflow as tf  # noqa: E402
 from tensorflow.python.eager import context, execute  # noqa: E402
-from tensorflow.python.framework import kernels, op_def_registry  # noqa: E402
+from tensorflow.python.framework import kernels, op_def_library, op_def_registry  # noqa: E402
 
 EQUATIONS = ["ij,jk->ik", "bij,bjk->bik", "ij->ji", "ij->", "ii->i", "...i,...i->...", "i,j->ij", "ij,jk", "->", "ij->k", "i->iij", "a" * 9]
 # Lists of small sizes, most of them valid for 4 dimensions.
@@ -298,10 +298,19 @@ class Case:
         """Returns the number of outputs."""
         return sum(self.attributes[it.number_attr] if it.number_attr else 1 for it in self.definition.output_arg)
 
+    def call(self):
+        attributes = {name: value for name, value in self.attributes.items() if value is not None}
+        if not self.definition.name.startswith("_Mkl"):
+            parts = tuple(part for attribute in attributes.items() for part in attribute)
+            return execute.execute(self.definition.name, self.outputs(), self.inputs, parts, context.context())
+        # In eager mode TensorFlow looks for oneDNN's kernels only.
+        del attributes["T"]
+        names, apply = [it.name for it in self.definition.input_arg], op_def_library._apply_op_helper
+        return tf.function(lambda *inputs: apply(self.definition.name, "node", **dict(zip(names, inputs)), **attributes)[2].outputs[0])(*self.inputs)
+
     def run(self, device):
-        attributes = [part for name, value in self.attributes.items() if value is not None for part in (name, value)]
         with tf.device(device):
-            results = execute.execute(self.definition.name, self.outputs(), self.inputs, tuple(attributes), context.context())
+            results = self.call()
         for result in results if isinstance(results, list) else [results]:
             if isinstance(result, tf.Tensor) and result.dtype not in (tf.resource, tf.variant):
                 result.numpy()
