@@ -22,6 +22,7 @@ import sys
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from conftest import RELEASE, ROOT
 
@@ -38,6 +39,7 @@ MODES = {
 }
 SECONDS = 600
 
+IS_TYPE_GPU = "type_gpu" in os.environ.get("SP_LIBRARY", "")
 IS_COMPLETE = os.environ.get("SP_EVERY_PROGRAM") == "1"
 FIRST = (2, 12) if IS_COMPLETE else (2, 21)
 
@@ -54,6 +56,7 @@ class Program:
     rtol: float
     is_host_only: bool
     packages: list
+    keras: tuple
 
     @classmethod
     def read(cls, path):
@@ -61,7 +64,8 @@ class Program:
         first, last = releases(field(text, "releases"))
         rtol = re.match(r"[\d.e-]+", field(text, "rtol") or "1e-3")
         packages = (field(text, "packages") or "").split(", ")
-        return cls(path, first, last, float(rtol[0]), field(text, "host only") is not None, [it for it in packages if it])
+        keras = releases(field(text, "Keras as type GPU"))[1]
+        return cls(path, first, last, float(rtol[0]), field(text, "host only") is not None, [it for it in packages if it], keras)
 
     def reason_to_skip(self):
         """Returns why the program cannot run here, or `None`."""
@@ -70,6 +74,8 @@ class Program:
             return f"{', '.join(absent)} is not installed"
         if not self.first <= RELEASE <= self.last:
             return "the program uses what other releases have"
+        if IS_TYPE_GPU and releases(tf.keras.__version__)[0] > self.keras:
+            return "on a device of type GPU this Keras computes something else than on the CPU"
         return None
 
 

@@ -1,4 +1,5 @@
 """An LSTM over padded words: `mask_zero`, Masking, return of states."""
+# Keras as type GPU: 2.0 to 3.15: Keras 3.16's layers drop the mask, and cuDNN has zeros where the CPU repeats its last output
 
 import numpy as np
 import tensorflow as tf
