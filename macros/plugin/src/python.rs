@@ -2,7 +2,7 @@
 //!
 //! TensorFlow decides some things in eager mode that no function of the C API reaches. Fixed texts in Python, run once when
 //! TensorFlow loads the library, change them for calls on the plugin's device type; `placement.py` changes the placement of some ops
-//! in the whole process, `references.py` when a variable of TensorFlow 1 is read. Without a Python, as in TensorFlow Serving,
+//! in the whole process, `collectives.py` how collective ops communicate, `references.py` when a variable of TensorFlow 1 is read. Without a Python, as in TensorFlow Serving,
 //! nothing runs. If a text fails, TensorFlow continues as without it, and a line of level debug states the reason.
 //!
 //! Each text is a file of its own, since no tool checks a string in Rust. It runs in a namespace of its own. The
@@ -44,6 +44,9 @@ const UPDATES: &CStr = text!("updates.py", "install.py");
 
 /// Places ops on the CPU that core would place on a device of type GPU.
 const PLACEMENT: &CStr = text!("placement.py", "install.py");
+
+/// Lets collective ops of devices of type GPU communicate in rings, where TensorFlow would use NCCL.
+const COLLECTIVES: &CStr = text!("collectives.py", "install.py");
 
 /// Makes reads of TensorFlow 1's variables wait for control dependencies.
 const REFERENCES: &CStr = text!("references.py", "install.py");
@@ -87,7 +90,9 @@ pub(crate) fn install(info: &PluginInfo) {
         FUNCTIONS,
     );
     run("python_updates", has_updates, UPDATES);
-    run("python_placement", info.device_type == c"GPU", PLACEMENT);
+    let is_gpu = info.device_type == c"GPU";
+    run("python_placement", is_gpu, PLACEMENT);
+    run("python_collectives", is_gpu && is_cuda_build, COLLECTIVES);
     run("python_references", true, REFERENCES);
     run("python_dlpack", true, DLPACK);
 }
