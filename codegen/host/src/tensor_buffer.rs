@@ -105,8 +105,8 @@ impl TensorBuffer {
         if block.opaque.is_null() {
             return Err(Error::Status {
                 call: format!("allocate of {len} bytes"),
-                code: StatusCode::INTERNAL,
-                message: "Dst tensor is not initialized.".into(),
+                code: StatusCode::RESOURCE_EXHAUSTED,
+                message: "OOM when allocating tensor".into(),
             });
         }
         if !(block.opaque as usize).is_multiple_of(ALIGNMENT) {

@@ -7,7 +7,7 @@ use super::argument::{Arg, List, Out};
 use super::context::{Ctx, KernelContext};
 use super::functions::functions;
 use super::status::{StatusObject, report};
-use super::tensor::{TensorHandle, View};
+use super::tensor::{TensorHandle, View, elements};
 use crate::StatusCode;
 use crate::dtype::DType;
 use crate::memory::HostMemory;
@@ -42,6 +42,10 @@ impl KernelContext {
             buffer: Arc::new(TensorBuffer::empty()),
         };
         let len = view.bytes();
+        if isize::try_from(len).is_err() {
+            let text = format!("a tensor of shape {dims:?} has no valid size");
+            return Err((StatusCode::INVALID_ARGUMENT, text));
+        }
         view.buffer = match on_host {
             // TensorFlow creates the strings of a tensor, all empty.
             true if dtype == DType::STRING => Arc::new(TensorBuffer::from_host_memory(
@@ -94,8 +98,7 @@ impl KernelContext {
         let (input, wanted) = (&self.inputs[at], &self.outputs[output]);
         let mut state = self.state();
         let alone = state.input_views[at].as_ref().is_some_and(|view| {
-            let elements: i64 = dims.iter().product();
-            Arc::strong_count(&view.buffer) == 1 && view.elements() == elements
+            Arc::strong_count(&view.buffer) == 1 && Some(view.elements()) == elements(dims)
         });
         if !alone || input.on_host != wanted.on_host || input.dtype != wanted.dtype {
             return None;

@@ -30,14 +30,14 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Returns the number of elements.
+    /// Returns the number of elements; the largest number if it is larger, or a dimension is negative.
     pub fn elements(&self) -> i64 {
-        self.dims.iter().product()
+        elements(&self.dims).unwrap_or(i64::MAX)
     }
 
-    /// Returns the number of bytes of the elements.
+    /// Returns the number of bytes of the elements, or the largest number.
     pub fn bytes(&self) -> usize {
-        self.elements().max(0) as usize * self.dtype.stride()
+        (self.elements() as usize).saturating_mul(self.dtype.stride())
     }
 
     /// Returns a handle of this view that the plugin must delete.
@@ -54,6 +54,15 @@ impl View {
         let view = Mutex::new(self);
         objects::create(TensorHandle { view }, owner)
     }
+}
+
+/// Returns the number of elements of a shape, or `None` if a dimension is negative or the number exceeds `i64`.
+pub(super) fn elements(dims: &[i64]) -> Option<i64> {
+    let is_valid = dims.iter().all(|it| *it >= 0);
+    let count = dims
+        .iter()
+        .try_fold(1, |count: i64, it| count.checked_mul(*it));
+    count.filter(|_| is_valid)
 }
 
 impl TensorHandle {
@@ -175,5 +184,19 @@ functions! {
         let from = from.view().clone();
         let result = bitcast(&from, &mut to.view(), DType(dtype), dims.values(rank));
         report(&status, CALL, result);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::elements;
+
+    #[test]
+    fn shape_without_a_valid_size_has_no_elements() {
+        assert_eq!(elements(&[2, 3]), Some(6));
+        assert_eq!(elements(&[]), Some(1));
+        assert_eq!(elements(&[2, 0]), Some(0));
+        assert_eq!(elements(&[1 << 62, 4]), None);
+        assert_eq!(elements(&[-2, -3]), None);
     }
 }

@@ -19,7 +19,9 @@ impl Host {
         let bytes = tensor.bytes();
         let buffer = match placement.on_host {
             true => TensorBuffer::from_host_memory(HostMemory::from_bytes(bytes)),
-            false => TensorBuffer::allocate_on(&self.executor, bytes.len())?,
+            false => {
+                TensorBuffer::allocate_on(&self.executor, bytes.len()).map_err(uninitialized)?
+            }
         };
         if buffer.on_device() {
             let copied = self
@@ -117,5 +119,20 @@ fn block(buffer: &TensorBuffer) -> DeviceMemoryBlock {
     DeviceMemoryBlock {
         opaque: buffer.data(),
         size: buffer.len() as u64,
+    }
+}
+
+/// Returns the error that TensorFlow reports if there is no device memory for a tensor of the host.
+fn uninitialized(error: Error) -> Error {
+    match error {
+        Error::Status { call, code, .. } if code == StatusCode::RESOURCE_EXHAUSTED => {
+            let message = "Dst tensor is not initialized.".into();
+            Error::Status {
+                call,
+                code: StatusCode::INTERNAL,
+                message,
+            }
+        }
+        other => other,
     }
 }
