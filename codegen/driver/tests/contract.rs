@@ -42,6 +42,9 @@ const HEADER: &str = "#include <stddef.h>\n\
     st q_hidden(const hidden* p);\n\
     typedef struct { unsigned size : 7; } bits;\n\
     st q_bits(const bits* p);\n\
+    st q_devices(q queue, const dev* devices, size_t count);\n\
+    typedef struct { int a; union { int b; dev d[2]; } either; } with_device;\n\
+    st q_with(q queue, const with_device* p);\n\
     typedef struct k_st* kernel;\n\
     st k_find(q queue, const char* name, kernel* out);\n\
     st k_run(kernel k, int count, q queue);\n\
@@ -146,7 +149,7 @@ fn bindings_without_contract_have_no_safe_methods() {
 }
 
 /// A line of the contract, its replacement, and a part of the message.
-const INVALID: [(&str, &str, &str); 32] = [
+const INVALID: [(&str, &str, &str); 34] = [
     ("threads = \"any\"", "", "missing field `threads`"),
     (
         "threads = \"any\"",
@@ -288,6 +291,16 @@ const INVALID: [(&str, &str, &str); 32] = [
         "count = {}",
         "mem_share = { out = \"new memory\" }",
         "`mem_share` creates `memory` with several `dev`, and `mem_free` needs one of them",
+    ),
+    (
+        "count = {}",
+        "q_devices = { devices = \"slice count\" }",
+        "parameter `devices` of `q_devices` has a handle in its value",
+    ),
+    (
+        "count = {}",
+        "q_with = { p = \"in\" }",
+        "parameter `p` of `q_with` has a handle in its value",
     ),
     (
         "count = {}",

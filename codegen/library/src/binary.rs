@@ -11,7 +11,7 @@ use thiserror::Error;
 #[error("cannot read the symbols of {library}: {detail}")]
 #[diagnostic(
     code(sp_gen::import::library_malformed),
-    help("nothing was written; sp-gen reads 64-bit ELF and Mach-O libraries")
+    help("name a shared library of 64-bit ELF or Mach-O, such as target/release/libmyaccel.so")
 )]
 pub struct LibraryError {
     /// The library and its location.

@@ -3,6 +3,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{Device, Error, Result};
 
@@ -11,6 +12,14 @@ pub const ALIGNMENT: usize = 256;
 
 /// Smallest alignment of host memory that a device allocates: that of tensors in releases before 2.22.
 const MIN_ALIGNMENT: usize = 64;
+
+/// The number of blocks that devices have allocated and that were not freed.
+static ON_DEVICES: AtomicUsize = AtomicUsize::new(0);
+
+/// Returns true if no block needs a device any more. A queue of an author may free a block late.
+pub(crate) fn are_all_freed() -> bool {
+    ON_DEVICES.load(Ordering::Acquire) == 0
+}
 
 /// An owned block of host memory, never null, [`ALIGNMENT`] aligned unless a device has allocated it.
 pub struct Buffer {
@@ -46,8 +55,8 @@ impl Buffer {
         Ok(Self { start, len, owner })
     }
 
-    /// Allocates `bytes` uninitialized bytes of the host memory from which the device copies. TensorFlow destroys a
-    /// device after its streams, so the device outlives the buffer.
+    /// Allocates `bytes` uninitialized bytes of the host memory from which the device copies. The device outlives the buffer: it
+    /// is leaked if TensorFlow destroys it earlier.
     ///
     /// # Errors
     /// Returns an error if there is not enough memory, or if the device's memory is not aligned.
@@ -55,9 +64,11 @@ impl Buffer {
         unsafe fn free<D: Device>(device: *const c_void, start: NonNull<u8>) {
             // SAFETY: the device that has allocated the memory, which is freed once.
             unsafe { (*device.cast::<D>()).host_memory_deallocate(start.as_ptr().cast()) }
+            ON_DEVICES.fetch_sub(1, Ordering::Release);
         }
         let start = NonNull::new(device.host_memory_allocate(bytes as u64).cast());
         let start = start.ok_or_else(|| out_of_memory(bytes))?;
+        ON_DEVICES.fetch_add(1, Ordering::Relaxed);
         let owner = Owner::Device(std::ptr::from_ref(device).cast(), free::<D>);
         let len = bytes;
         let buffer = Self { start, len, owner };
@@ -77,6 +88,15 @@ impl Buffer {
     /// Returns the address of the first byte.
     pub fn start(&self) -> NonNull<u8> {
         self.start
+    }
+
+    /// Gives each byte a value, its present one if it has one. A kernel may leave bytes uninitialized, and a copy reads all.
+    pub fn freeze(&mut self) {
+        #[cfg(not(miri))]
+        // SAFETY: the code is empty. The compiler has to assume that it writes the block, which has no other user.
+        unsafe {
+            std::arch::asm!("/* {0} */", in(reg) self.start.as_ptr(), options(nostack, preserves_flags));
+        }
     }
 }
 

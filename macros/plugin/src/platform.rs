@@ -20,6 +20,7 @@ use sp_runtime::fork::OwnerProcess;
 use sp_runtime::host::{Host, SizeEvidence};
 use sp_runtime::{Prefix, PrefixMut, guard, handle, report};
 
+use crate::buffer;
 use crate::converter;
 use crate::part::{self, PartStructs};
 pub use crate::plugin_info::PluginInfo;
@@ -186,7 +187,8 @@ impl<D: Device> PlatformFns for Platform<D> {
         let handle = device
             .get(SP_Device::device_handle)
             .unwrap_or(ptr::null_mut());
-        if forget(handle) {
+        // Otherwise the device is leaked, since a queue still has its memory.
+        if forget(handle) && buffer::are_all_freed() {
             // SAFETY: it was in the list, so `hand_over` gave it, and it is not there twice.
             drop(unsafe { handle::from_raw::<D>(handle) });
         }

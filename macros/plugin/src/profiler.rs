@@ -9,14 +9,13 @@ mod space;
 use std::any::Any;
 use std::ffi::c_void;
 use std::marker::PhantomData;
-use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use sp_abi::pluggable_profiler::TF_ProfilerRegistrationParams as RegistrationParams;
 use sp_abi::pluggable_profiler::{DECLARATIONS, ProfilerFns, TP_Profiler, TP_ProfilerFns};
 use sp_runtime::declarations::KnownApi;
 use sp_runtime::host::SizeEvidence;
-use sp_runtime::{PrefixMut, RawStatus, guard};
+use sp_runtime::{PrefixMut, RawStatus, guard, handle};
 
 pub use self::space::{Line, Plane, Space};
 use crate::part::{self, PartStructs};
@@ -28,22 +27,22 @@ pub trait Profiler: Default + Send + 'static {
     /// Starts recording.
     ///
     /// # Errors
-    /// Returns an error if recording cannot start. TensorFlow logs it, and the session continues without
+    /// Returns an error if recording cannot start. The SDK prints it, since TensorFlow discards it; the session continues without
     /// this profiler.
     fn start(&mut self) -> Result<()>;
 
     /// Stops recording.
     ///
     /// # Errors
-    /// Returns an error if recording cannot stop. TensorFlow logs it.
+    /// Returns an error if recording cannot stop. The SDK prints it, since TensorFlow discards it.
     fn stop(&mut self) -> Result<()>;
 
     /// Returns the data recorded since the start. TensorFlow calls it once per session, also if recording
     /// was never started; then the result is empty.
     ///
     /// # Errors
-    /// Returns an error if there is no valid data. TensorFlow logs it, and the session has no data of this
-    /// profiler.
+    /// Returns an error if there is no valid data. The SDK prints it, since TensorFlow discards it; the session has no data of
+    /// this profiler.
     fn collect(&mut self) -> Result<Space>;
 }
 
@@ -164,10 +163,12 @@ static SESSIONS: Mutex<Vec<&(dyn Any + Send + Sync)>> = Mutex::new(Vec::new());
 impl<P: Profiler> Session<P> {
     /// Creates a session and returns its address.
     fn create() -> *mut c_void {
-        let session: &'static Self = Box::leak(Box::default());
+        let handle = handle::into_raw(Self::default());
+        // SAFETY: `into_raw` has returned the handle, and nobody takes the value back.
+        let session: &'static Self = unsafe { handle::borrow(handle) };
         let mut sessions = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.push(session);
-        ptr::from_ref(session).cast_mut().cast()
+        handle
     }
 
     fn state(&self) -> MutexGuard<'_, State<P>> {
@@ -179,21 +180,30 @@ impl<P: Profiler> State<P> {
     /// Returns the collected data. Calls the author's `collect` on the first use in a session only.
     fn collected(&mut self) -> Result<&[u8]> {
         if self.collected.is_none() {
-            self.collected = Some(self.profiler.collect()?.to_bytes());
+            let space = reported("collect", self.profiler.collect())?;
+            self.collected = Some(space.to_bytes());
         }
         Ok(self.collected.as_deref().unwrap_or_default())
     }
+}
+
+/// Prints the error of an author's method, since TensorFlow discards it.
+fn reported<T>(method: &str, result: Result<T>) -> Result<T> {
+    if let Err(error) = &result {
+        sp_runtime::report!(Warn, "`{method}` of the profiler: {error}");
+    }
+    result
 }
 
 impl<P: Profiler> ProfilerFns for Session<P> {
     fn start(&self) -> Result<()> {
         let mut state = self.state();
         state.collected = None;
-        state.profiler.start()
+        reported("start", state.profiler.start())
     }
 
     fn stop(&self) -> Result<()> {
-        self.state().profiler.stop()
+        reported("stop", self.state().profiler.stop())
     }
 
     unsafe fn collect_data_xspace(&self, buffer: *mut u8, size: *mut usize) -> Result<()> {

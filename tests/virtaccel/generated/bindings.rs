@@ -310,39 +310,45 @@ pub const FUNCTIONS: &[&str] = &[
 /// The functions of the library.
 #[derive(Clone, Copy)]
 struct Functions {
-    va_driver_version: Option<unsafe extern "C" fn(*mut u32) -> va_status>,
-    va_error_string: Option<unsafe extern "C" fn(va_status) -> *const c_char>,
-    va_shutdown: Option<unsafe extern "C" fn() -> va_status>,
-    va_inject: Option<unsafe extern "C" fn(va_fault, u64) -> va_status>,
-    va_device_count: Option<unsafe extern "C" fn(*mut u32) -> va_status>,
-    va_device_open: Option<unsafe extern "C" fn(u32, *mut va_device) -> va_status>,
-    va_device_close: Option<unsafe extern "C" fn(va_device) -> va_status>,
+    va_driver_version: Option<unsafe extern "C-unwind" fn(*mut u32) -> va_status>,
+    va_error_string: Option<unsafe extern "C-unwind" fn(va_status) -> *const c_char>,
+    va_shutdown: Option<unsafe extern "C-unwind" fn() -> va_status>,
+    va_inject: Option<unsafe extern "C-unwind" fn(va_fault, u64) -> va_status>,
+    va_device_count: Option<unsafe extern "C-unwind" fn(*mut u32) -> va_status>,
+    va_device_open: Option<
+        unsafe extern "C-unwind" fn(u32, *mut va_device) -> va_status,
+    >,
+    va_device_close: Option<unsafe extern "C-unwind" fn(va_device) -> va_status>,
     va_device_get_info: Option<
-        unsafe extern "C" fn(va_device, *mut va_device_info) -> va_status,
+        unsafe extern "C-unwind" fn(va_device, *mut va_device_info) -> va_status,
     >,
-    va_device_clock: Option<unsafe extern "C" fn(va_device, *mut u64) -> va_status>,
-    va_device_synchronize: Option<unsafe extern "C" fn(va_device) -> va_status>,
+    va_device_clock: Option<
+        unsafe extern "C-unwind" fn(va_device, *mut u64) -> va_status,
+    >,
+    va_device_synchronize: Option<unsafe extern "C-unwind" fn(va_device) -> va_status>,
     va_alloc: Option<
-        unsafe extern "C" fn(va_device, u64, *mut *mut c_void) -> va_status,
+        unsafe extern "C-unwind" fn(va_device, u64, *mut *mut c_void) -> va_status,
     >,
-    va_free: Option<unsafe extern "C" fn(va_device, *mut c_void) -> va_status>,
+    va_free: Option<unsafe extern "C-unwind" fn(va_device, *mut c_void) -> va_status>,
     va_pointer_get_info: Option<
-        unsafe extern "C" fn(*const c_void, *mut va_pointer_info) -> va_status,
+        unsafe extern "C-unwind" fn(*const c_void, *mut va_pointer_info) -> va_status,
     >,
-    va_host_alloc: Option<unsafe extern "C" fn(u64, *mut *mut c_void) -> va_status>,
-    va_host_free: Option<unsafe extern "C" fn(*mut c_void) -> va_status>,
+    va_host_alloc: Option<
+        unsafe extern "C-unwind" fn(u64, *mut *mut c_void) -> va_status,
+    >,
+    va_host_free: Option<unsafe extern "C-unwind" fn(*mut c_void) -> va_status>,
     va_queue_create: Option<
-        unsafe extern "C" fn(
+        unsafe extern "C-unwind" fn(
             va_device,
             *const va_queue_options,
             *mut va_queue,
         ) -> va_status,
     >,
-    va_queue_destroy: Option<unsafe extern "C" fn(va_queue) -> va_status>,
-    va_queue_synchronize: Option<unsafe extern "C" fn(va_queue) -> va_status>,
-    va_queue_query: Option<unsafe extern "C" fn(va_queue) -> va_status>,
+    va_queue_destroy: Option<unsafe extern "C-unwind" fn(va_queue) -> va_status>,
+    va_queue_synchronize: Option<unsafe extern "C-unwind" fn(va_queue) -> va_status>,
+    va_queue_query: Option<unsafe extern "C-unwind" fn(va_queue) -> va_status>,
     va_queue_get_error: Option<
-        unsafe extern "C" fn(
+        unsafe extern "C-unwind" fn(
             va_queue,
             i32,
             *mut va_status,
@@ -350,42 +356,68 @@ struct Functions {
             usize,
         ) -> va_status,
     >,
-    va_queue_cancel: Option<unsafe extern "C" fn(va_queue) -> va_status>,
+    va_queue_cancel: Option<unsafe extern "C-unwind" fn(va_queue) -> va_status>,
     va_copy_to_device: Option<
-        unsafe extern "C" fn(va_queue, *mut c_void, *const c_void, u64) -> va_status,
+        unsafe extern "C-unwind" fn(
+            va_queue,
+            *mut c_void,
+            *const c_void,
+            u64,
+        ) -> va_status,
     >,
     va_copy_to_host: Option<
-        unsafe extern "C" fn(va_queue, *mut c_void, *const c_void, u64) -> va_status,
+        unsafe extern "C-unwind" fn(
+            va_queue,
+            *mut c_void,
+            *const c_void,
+            u64,
+        ) -> va_status,
     >,
     va_copy_within: Option<
-        unsafe extern "C" fn(va_queue, *mut c_void, *const c_void, u64) -> va_status,
+        unsafe extern "C-unwind" fn(
+            va_queue,
+            *mut c_void,
+            *const c_void,
+            u64,
+        ) -> va_status,
     >,
     va_copy_peer: Option<
-        unsafe extern "C" fn(va_queue, *mut c_void, *const c_void, u64) -> va_status,
+        unsafe extern "C-unwind" fn(
+            va_queue,
+            *mut c_void,
+            *const c_void,
+            u64,
+        ) -> va_status,
     >,
     va_fill: Option<
-        unsafe extern "C" fn(va_queue, *mut c_void, u32, u32, u64) -> va_status,
+        unsafe extern "C-unwind" fn(va_queue, *mut c_void, u32, u32, u64) -> va_status,
     >,
     va_launch_host_function: Option<
-        unsafe extern "C" fn(va_queue, va_host_function, *mut c_void) -> va_status,
+        unsafe extern "C-unwind" fn(va_queue, va_host_function, *mut c_void) -> va_status,
     >,
     va_launch: Option<
-        unsafe extern "C" fn(
+        unsafe extern "C-unwind" fn(
             va_queue,
             *const c_char,
             *const va_argument,
             u32,
         ) -> va_status,
     >,
-    va_kernel_name: Option<unsafe extern "C" fn(u32, *mut *const c_char) -> va_status>,
-    va_fence_create: Option<unsafe extern "C" fn(va_device, *mut va_fence) -> va_status>,
-    va_fence_destroy: Option<unsafe extern "C" fn(va_fence) -> va_status>,
-    va_fence_record: Option<unsafe extern "C" fn(va_fence, va_queue) -> va_status>,
-    va_fence_wait: Option<unsafe extern "C" fn(va_queue, va_fence) -> va_status>,
-    va_fence_synchronize: Option<unsafe extern "C" fn(va_fence) -> va_status>,
-    va_fence_query: Option<unsafe extern "C" fn(va_fence) -> va_status>,
+    va_kernel_name: Option<
+        unsafe extern "C-unwind" fn(u32, *mut *const c_char) -> va_status,
+    >,
+    va_fence_create: Option<
+        unsafe extern "C-unwind" fn(va_device, *mut va_fence) -> va_status,
+    >,
+    va_fence_destroy: Option<unsafe extern "C-unwind" fn(va_fence) -> va_status>,
+    va_fence_record: Option<
+        unsafe extern "C-unwind" fn(va_fence, va_queue) -> va_status,
+    >,
+    va_fence_wait: Option<unsafe extern "C-unwind" fn(va_queue, va_fence) -> va_status>,
+    va_fence_synchronize: Option<unsafe extern "C-unwind" fn(va_fence) -> va_status>,
+    va_fence_query: Option<unsafe extern "C-unwind" fn(va_fence) -> va_status>,
     va_fence_elapsed: Option<
-        unsafe extern "C" fn(va_fence, va_fence, *mut u64) -> va_status,
+        unsafe extern "C-unwind" fn(va_fence, va_fence, *mut u64) -> va_status,
     >,
 }
 
@@ -397,7 +429,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(*mut u32) -> va_status,
+                            unsafe extern "C-unwind" fn(*mut u32) -> va_status,
                         >(c"va_driver_version", "va_driver_version")
                 }
             },
@@ -406,7 +438,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_status) -> *const c_char,
+                            unsafe extern "C-unwind" fn(va_status) -> *const c_char,
                         >(c"va_error_string", "va_error_string")
                 }
             },
@@ -415,7 +447,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn() -> va_status,
+                            unsafe extern "C-unwind" fn() -> va_status,
                         >(c"va_shutdown", "va_shutdown")
                 }
             },
@@ -424,7 +456,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_fault, u64) -> va_status,
+                            unsafe extern "C-unwind" fn(va_fault, u64) -> va_status,
                         >(c"va_inject", "va_inject")
                 }
             },
@@ -433,7 +465,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(*mut u32) -> va_status,
+                            unsafe extern "C-unwind" fn(*mut u32) -> va_status,
                         >(c"va_device_count", "va_device_count")
                 }
             },
@@ -442,7 +474,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(u32, *mut va_device) -> va_status,
+                            unsafe extern "C-unwind" fn(u32, *mut va_device) -> va_status,
                         >(c"va_device_open", "va_device_open")
                 }
             },
@@ -451,7 +483,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_device) -> va_status,
+                            unsafe extern "C-unwind" fn(va_device) -> va_status,
                         >(c"va_device_close", "va_device_close")
                 }
             },
@@ -460,7 +492,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(
+                            unsafe extern "C-unwind" fn(
                                 va_device,
                                 *mut va_device_info,
                             ) -> va_status,
@@ -472,7 +504,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_device, *mut u64) -> va_status,
+                            unsafe extern "C-unwind" fn(va_device, *mut u64) -> va_status,
                         >(c"va_device_clock", "va_device_clock")
                 }
             },
@@ -481,7 +513,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_device) -> va_status,
+                            unsafe extern "C-unwind" fn(va_device) -> va_status,
                         >(c"va_device_synchronize", "va_device_synchronize")
                 }
             },
@@ -490,7 +522,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(
+                            unsafe extern "C-unwind" fn(
                                 va_device,
                                 u64,
                                 *mut *mut c_void,
@@ -503,7 +535,10 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_device, *mut c_void) -> va_status,
+                            unsafe extern "C-unwind" fn(
+                                va_device,
+                                *mut c_void,
+                            ) -> va_status,
                         >(c"va_free", "va_free")
                 }
             },
@@ -512,7 +547,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(
+                            unsafe extern "C-unwind" fn(
                                 *const c_void,
                                 *mut va_pointer_info,
                             ) -> va_status,
@@ -524,7 +559,10 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(u64, *mut *mut c_void) -> va_status,
+                            unsafe extern "C-unwind" fn(
+                                u64,
+                                *mut *mut c_void,
+                            ) -> va_status,
                         >(c"va_host_alloc", "va_host_alloc")
                 }
             },
@@ -533,7 +571,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(*mut c_void) -> va_status,
+                            unsafe extern "C-unwind" fn(*mut c_void) -> va_status,
                         >(c"va_host_free", "va_host_free")
                 }
             },
@@ -542,7 +580,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(
+                            unsafe extern "C-unwind" fn(
                                 va_device,
                                 *const va_queue_options,
                                 *mut va_queue,
@@ -555,7 +593,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_queue) -> va_status,
+                            unsafe extern "C-unwind" fn(va_queue) -> va_status,
                         >(c"va_queue_destroy", "va_queue_destroy")
                 }
             },
@@ -564,7 +602,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_queue) -> va_status,
+                            unsafe extern "C-unwind" fn(va_queue) -> va_status,
                         >(c"va_queue_synchronize", "va_queue_synchronize")
                 }
             },
@@ -573,7 +611,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_queue) -> va_status,
+                            unsafe extern "C-unwind" fn(va_queue) -> va_status,
                         >(c"va_queue_query", "va_queue_query")
                 }
             },
@@ -582,7 +620,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(
+                            unsafe extern "C-unwind" fn(
                                 va_queue,
                                 i32,
                                 *mut va_status,
@@ -597,7 +635,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_queue) -> va_status,
+                            unsafe extern "C-unwind" fn(va_queue) -> va_status,
                         >(c"va_queue_cancel", "va_queue_cancel")
                 }
             },
@@ -606,7 +644,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(
+                            unsafe extern "C-unwind" fn(
                                 va_queue,
                                 *mut c_void,
                                 *const c_void,
@@ -620,7 +658,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(
+                            unsafe extern "C-unwind" fn(
                                 va_queue,
                                 *mut c_void,
                                 *const c_void,
@@ -634,7 +672,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(
+                            unsafe extern "C-unwind" fn(
                                 va_queue,
                                 *mut c_void,
                                 *const c_void,
@@ -648,7 +686,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(
+                            unsafe extern "C-unwind" fn(
                                 va_queue,
                                 *mut c_void,
                                 *const c_void,
@@ -662,7 +700,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(
+                            unsafe extern "C-unwind" fn(
                                 va_queue,
                                 *mut c_void,
                                 u32,
@@ -677,7 +715,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(
+                            unsafe extern "C-unwind" fn(
                                 va_queue,
                                 va_host_function,
                                 *mut c_void,
@@ -690,7 +728,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(
+                            unsafe extern "C-unwind" fn(
                                 va_queue,
                                 *const c_char,
                                 *const va_argument,
@@ -704,7 +742,10 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(u32, *mut *const c_char) -> va_status,
+                            unsafe extern "C-unwind" fn(
+                                u32,
+                                *mut *const c_char,
+                            ) -> va_status,
                         >(c"va_kernel_name", "va_kernel_name")
                 }
             },
@@ -713,7 +754,10 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_device, *mut va_fence) -> va_status,
+                            unsafe extern "C-unwind" fn(
+                                va_device,
+                                *mut va_fence,
+                            ) -> va_status,
                         >(c"va_fence_create", "va_fence_create")
                 }
             },
@@ -722,7 +766,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_fence) -> va_status,
+                            unsafe extern "C-unwind" fn(va_fence) -> va_status,
                         >(c"va_fence_destroy", "va_fence_destroy")
                 }
             },
@@ -731,7 +775,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_fence, va_queue) -> va_status,
+                            unsafe extern "C-unwind" fn(va_fence, va_queue) -> va_status,
                         >(c"va_fence_record", "va_fence_record")
                 }
             },
@@ -740,7 +784,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_queue, va_fence) -> va_status,
+                            unsafe extern "C-unwind" fn(va_queue, va_fence) -> va_status,
                         >(c"va_fence_wait", "va_fence_wait")
                 }
             },
@@ -749,7 +793,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_fence) -> va_status,
+                            unsafe extern "C-unwind" fn(va_fence) -> va_status,
                         >(c"va_fence_synchronize", "va_fence_synchronize")
                 }
             },
@@ -758,7 +802,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(va_fence) -> va_status,
+                            unsafe extern "C-unwind" fn(va_fence) -> va_status,
                         >(c"va_fence_query", "va_fence_query")
                 }
             },
@@ -767,7 +811,7 @@ impl Functions {
                 unsafe {
                     lookup__
                         .function::<
-                            unsafe extern "C" fn(
+                            unsafe extern "C-unwind" fn(
                                 va_fence,
                                 va_fence,
                                 *mut u64,

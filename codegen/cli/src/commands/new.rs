@@ -88,6 +88,7 @@ pub fn run(args: Args) -> Result {
         driver: bindings.as_ref().map(|bindings| bindings.text.as_str()),
         backend: args.driver.backend,
     };
+    let has_backend = plugin.backend.is_some();
     let written = create(&target, &plugin)?;
     let folder = target.display().to_string();
     if args.vcs == Vcs::Git && repository::init(&target) == Repository::Unavailable {
@@ -98,7 +99,7 @@ pub fn run(args: Args) -> Result {
         written.author_files,
         written.vendored_files
     );
-    for line in describe_parts(parts, bindings.is_some()) {
+    for line in describe_parts(parts, bindings.is_some(), has_backend) {
         note!("  {line}");
     }
     note!("  TensorFlow lists the device as {}", names.device_type());
@@ -112,7 +113,11 @@ pub fn run(args: Args) -> Result {
 }
 
 /// Returns a line about each part of the plugin.
-fn describe_parts(parts: Parts, has_driver: bool) -> impl Iterator<Item = &'static str> {
+fn describe_parts(
+    parts: Parts,
+    has_driver: bool,
+    has_backend: bool,
+) -> impl Iterator<Item = &'static str> {
     let lines = [
         (true, "src/device.rs: the device"),
         (has_driver, "src/driver.rs: bindings of the device's driver"),
@@ -130,7 +135,11 @@ fn describe_parts(parts: Parts, has_driver: bool) -> impl Iterator<Item = &'stat
             "src/profiler.rs: reports the run times of kernels to TensorBoard",
         ),
         (
-            true,
+            has_backend,
+            "src/opencl/: contexts, queues and kernels of OpenCL; the kernels of sp-cpu compute the other ops on the host, with copies",
+        ),
+        (
+            !has_backend,
             "the reference device and kernels of sp-cpu do everything else",
         ),
     ];

@@ -1,7 +1,7 @@
 //! `sp-gen ops [<NAME>]`: an op's inputs, outputs and attributes by release, or the names of all ops.
 
 use super::TextOrJson;
-use crate::console;
+use crate::console::{self, note};
 use crate::diagnostic::{CommandOutcome, Result};
 use crate::operand;
 use crate::ops::{self, json, text};
@@ -61,7 +61,11 @@ fn print_op(
 }
 
 fn print_names(args: &Args, release: Option<Release>, table: &Table<'_>) -> String {
-    let found = ops::search(args.search.as_deref().unwrap_or_default(), release, table);
+    let text = args.search.as_deref().unwrap_or_default();
+    let found = ops::search(text, release, table);
+    if found.is_empty() {
+        note!("no op's name contains `{text}`");
+    }
     match args.format {
         TextOrJson::Text => text::format_names(&found, table),
         TextOrJson::Json => json::format_names(&found, release),

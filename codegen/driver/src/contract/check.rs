@@ -1,6 +1,6 @@
 //! Checks a contract against the declarations of the header.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sp_ir::{Item, Param, Signature, Type};
 
@@ -323,6 +323,11 @@ impl<'a> Checker<'a> {
             Role::Address if !self.is_address(&param.ty) => {
                 "is no pointer, and no integer as wide as one"
             }
+            Role::In(ty) | Role::Optional(ty) | Role::Slice(ty, _)
+                if self.contains_handle(ty, &mut BTreeSet::new()) =>
+            {
+                "has a handle in its value, which a safe caller could invent"
+            }
             Role::Out(ty) | Role::In(ty) | Role::Optional(ty) | Role::Slice(ty, _) => {
                 match self.find_problem_of_value(ty) {
                     Some(problem) => problem,
@@ -366,6 +371,24 @@ impl<'a> Checker<'a> {
             },
             _ => true,
         }
+    }
+
+    /// Returns true if a value of the type has a handle. `seen` has the types that were searched.
+    fn contains_handle<'t>(&'t self, ty: &'t Type, seen: &mut BTreeSet<&'t str>) -> bool {
+        let name = match self.resolve(ty) {
+            Type::Array { elem, .. } => return self.contains_handle(elem, seen),
+            Type::Named(name) if seen.insert(name) => name,
+            _ => return false,
+        };
+        let fields = match self.item(name) {
+            Some(Item::Handle(handle)) => return handle.pointer,
+            Some(Item::Struct(item)) => &item.fields,
+            Some(Item::Union(item)) => &item.fields,
+            _ => return false,
+        };
+        fields
+            .iter()
+            .any(|field| self.contains_handle(&field.ty, seen))
     }
 
     /// Returns the reason why a safe method cannot have a value of this type, or `None` if it can.

@@ -45,7 +45,8 @@ fn function_type(function: &Function) -> TokenStream {
     let params = function.signature.params.iter();
     let params = params.map(|param| print_param_type(param, &InScope));
     let result = result(&function.signature.ret);
-    quote!(unsafe extern "C" fn(#(#params),*) #result)
+    // An exception of a driver in C++ then unwinds to the runtime's guard.
+    quote!(unsafe extern "C-unwind" fn(#(#params),*) #result)
 }
 
 fn result(ty: &Type) -> TokenStream {

@@ -10,6 +10,14 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{LitStr, Token, parenthesized};
 
+/// The ops that sp-cpu defines. Each plugin with the SDK expects these definitions.
+const SDK_OPS: [&str; 4] = [
+    "SpElementwise",
+    "SpElementwiseResults",
+    "SpRandomBinomial",
+    "SpReserveNumbers",
+];
+
 /// An op as the author wrote it.
 pub struct ParsedOp {
     /// The name.
@@ -32,6 +40,10 @@ impl ParsedOp {
         }
         if sp_ops::find(&name).is_some() {
             let message = format!("TensorFlow has an op `{name}` of its own: choose another name");
+            errors.push(syn::Error::new(self.name.span(), message));
+        }
+        if SDK_OPS.contains(&&*name) && std::env::var("CARGO_PKG_NAME").as_deref() != Ok("sp-cpu") {
+            let message = format!("the SDK has an op `{name}` of its own: choose another name");
             errors.push(syn::Error::new(self.name.span(), message));
         }
         let (arguments, attributes) = self.spans.split_at(self.argument_count());

@@ -88,6 +88,10 @@ fn rejects_definitions_that_tensorflow_rejects() {
         ),
         (quote! { MatMul(x: f32) -> (y: f32) }, "choose another name"),
         (
+            quote! { SpElementwise(x: f64) -> (y: f64) },
+            "the SDK has an op",
+        ),
+        (
             quote! { Scale(X: f32) -> (y: f32) },
             "begins with a lower-case letter",
         ),

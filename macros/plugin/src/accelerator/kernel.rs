@@ -7,7 +7,7 @@ use sp_abi::stream_executor::StreamExecutor;
 use super::stream::{Command, StreamState};
 use super::{Accelerator, AcceleratorDevice, Region, Stream, limits};
 use crate::kernel::expansion::Call;
-use crate::kernel::{Context, DeviceOut, In};
+use crate::kernel::{Context, DeviceOut, DeviceVariableValue, In};
 use crate::{Device, Element, Result};
 
 /// A device whose memory and streams are those of an [`AcceleratorDevice`]: this type itself, or one that overrides
@@ -42,7 +42,8 @@ impl<'c, D: HasAccelerator> Context<'c, D> {
     /// # Errors
     /// Returns the first error of the queue: an earlier command has failed.
     pub fn queue(&'c self) -> Result<KernelQueue<'c, D::Accelerator>> {
-        self.stream().kernel_queue(self)
+        // SAFETY: it is the stream of the call.
+        unsafe { self.stream().kernel_queue(self) }
     }
 }
 
@@ -51,7 +52,10 @@ impl<A: Accelerator> Stream<A> {
     ///
     /// # Errors
     /// Returns the first error of the queue: an earlier command has failed.
-    pub fn kernel_queue<'c, D: Device>(
+    ///
+    /// # Safety
+    /// The call runs on this stream: TensorFlow and kernels on the host wait for no other one before they use the call's tensors.
+    pub unsafe fn kernel_queue<'c, D: Device>(
         &'c self,
         context: &'c Context<'_, D>,
     ) -> Result<KernelQueue<'c, A>> {
@@ -93,7 +97,8 @@ impl<T: Element, D: HasAccelerator> In<'_, T, D> {
     /// Returns an error if the tensor is empty, since an empty tensor has no memory.
     pub fn region(&self) -> Result<Region<D::Accelerator>> {
         let (address, bytes) = (self.address()? as usize, self.len() * size_of::<T>());
-        self.device()?.accelerator_device().region(address, bytes)
+        // SAFETY: the bytes are the tensor's.
+        unsafe { self.device()?.accelerator_device().region(address, bytes) }
     }
 }
 
@@ -104,6 +109,19 @@ impl<T: Element, D: HasAccelerator> DeviceOut<'_, T, D> {
     /// Returns an error if the tensor is empty, since an empty tensor has no memory.
     pub fn region(&mut self) -> Result<Region<D::Accelerator>> {
         let (address, bytes) = (self.address()? as usize, self.len() * size_of::<T>());
-        self.device()?.accelerator_device().region(address, bytes)
+        // SAFETY: the bytes are the tensor's, which nobody else uses.
+        unsafe { self.device()?.accelerator_device().region(address, bytes) }
+    }
+}
+
+impl<T: Element, D: HasAccelerator> DeviceVariableValue<'_, T, D> {
+    /// Returns the variable's memory.
+    ///
+    /// # Errors
+    /// Returns an error if the variable is empty, since an empty tensor has no memory.
+    pub fn region(&mut self) -> Result<Region<D::Accelerator>> {
+        let (address, bytes) = (self.address()? as usize, self.len() * size_of::<T>());
+        // SAFETY: the bytes are the variable's, which is locked.
+        unsafe { self.device()?.accelerator_device().region(address, bytes) }
     }
 }

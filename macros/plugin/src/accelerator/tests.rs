@@ -201,7 +201,8 @@ fn memory_of_a_kernel_lives_until_its_work_has_passed_after_a_wait_of_another_th
     let (device, control) = device();
     let stream = device.create_stream().unwrap();
     let memory = allocate(&device, 64);
-    let region = device.region(memory.opaque.addr(), 64).unwrap();
+    // SAFETY: the test has allocated the memory, and no kernel uses it.
+    let region = unsafe { device.region(memory.opaque.addr(), 64) }.unwrap();
     let queue = stream.0.queue().unwrap();
     device.block_host_until_done(&stream).unwrap();
     control.pause();
@@ -222,7 +223,8 @@ fn memory_that_a_kernel_keeps_lives_until_its_later_work_has_passed() {
     let (device, control) = device();
     let stream = device.create_stream().unwrap();
     let memory = allocate(&device, 64);
-    let region = device.region(memory.opaque.addr(), 64).unwrap();
+    // SAFETY: the test has allocated the memory, and no kernel uses it.
+    let region = unsafe { device.region(memory.opaque.addr(), 64) }.unwrap();
     deallocate(&device, memory);
     let queue = stream.0.queue().unwrap();
     control.pause();
@@ -243,7 +245,8 @@ fn memory_that_a_host_function_drops_is_freed_by_a_slot() {
     let (device, control) = device();
     let stream = device.create_stream().unwrap();
     let memory = allocate(&device, 64);
-    let region = device.region(memory.opaque.addr(), 64).unwrap();
+    // SAFETY: the test has allocated the memory, and no kernel uses it.
+    let region = unsafe { device.region(memory.opaque.addr(), 64) }.unwrap();
     deallocate(&device, memory);
     let queue = stream.0.queue().unwrap();
     queue.host_function(Box::new(move || drop(region))).unwrap();

@@ -143,7 +143,8 @@ impl Drop for OutputTensor<'_> {
     /// Copies the elements to the device if the host cannot address its memory.
     #[inline]
     fn drop(&mut self) {
-        if let Some(copy) = self.copy.take() {
+        if let Some(mut copy) = self.copy.take() {
+            copy.freeze();
             self.store(*copy);
         }
     }

@@ -43,9 +43,15 @@ impl CpuDevice {
             return Ok(());
         }
         let (from, to) = (input.address()?.addr(), output.address()?.addr());
-        let source = Elements::<T>::new(device.region(from, size_of::<T>() * input.len())?)?;
-        let target = Elements::<T>::new(device.region(to, size_of::<T>() * output.len())?)?;
-        stream.kernel_queue(context)?.launch(move || {
+        let bytes = |len| size_of::<T>() * len;
+        // SAFETY: the bytes are those of the input and of the output, and the stream is the call's.
+        let (source, target, queue) = unsafe {
+            let source = device.region(from, bytes(input.len()))?;
+            let target = device.region(to, bytes(output.len()))?;
+            (source, target, stream.kernel_queue(context)?)
+        };
+        let (source, target) = (Elements::<T>::new(source)?, Elements::<T>::new(target)?);
+        queue.launch(move || {
             // SAFETY: queues order the uses of device memory, and the output is a tensor of its own.
             unsafe { function(source.as_slice(), target.as_uninit_slice()) };
             Ok(())

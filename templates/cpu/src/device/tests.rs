@@ -110,7 +110,8 @@ fn rejects_copy_between_regions_of_different_length() {
     let Mode::Queued(layer) = &device.0 else {
         panic!("the mode has queues");
     };
-    let region = layer.region(memory.opaque.addr(), 16).unwrap();
+    // SAFETY: the test has allocated the memory, and no kernel uses it.
+    let region = unsafe { layer.region(memory.opaque.addr(), 16) }.unwrap();
     let half = region.slice(0, 8).unwrap();
     let queue = layer.accelerator().create_queue(None).unwrap();
     for result in [

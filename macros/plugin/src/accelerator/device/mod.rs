@@ -80,7 +80,11 @@ impl<A: Accelerator> AcceleratorDevice<A> {
     ///
     /// # Errors
     /// Returns an error if no live allocation of this device has these bytes.
-    pub fn region(&self, address: usize, bytes: usize) -> Result<Region<A>> {
+    ///
+    /// # Safety
+    /// Commands use the region only for a call whose input, output, temporary or locked variable has these bytes, and do not write
+    /// to an input: an allocation also has the tensors of other calls, which kernels on the host read as slices.
+    pub unsafe fn region(&self, address: usize, bytes: usize) -> Result<Region<A>> {
         self.0.region(address, bytes)
     }
 }

@@ -25,7 +25,8 @@ fn callback_that_a_queue_rejects_runs_after_earlier_work() {
         let (device, control) = device();
         let stream = device.create_stream().unwrap();
         let memory = allocate(&device, 4);
-        let region = device.region(memory.opaque.addr(), 4).unwrap();
+        // SAFETY: the test has allocated the memory, and no kernel uses it.
+        let region = unsafe { device.region(memory.opaque.addr(), 4) }.unwrap();
         write(&device, &memory, &[9; 4]).unwrap();
         match panics {
             false => control.reject_host_functions(),

@@ -162,7 +162,8 @@ impl Queue<Recorder> for EarlyFunctions {
 fn fill_by_copies_rejects_a_queue_that_wraps_another() {
     let (device, control) = device();
     let memory = allocate(&device, 64);
-    let region = device.region(memory.opaque.addr(), 64).unwrap();
+    // SAFETY: the test has allocated the memory, and no kernel uses it.
+    let region = unsafe { device.region(memory.opaque.addr(), 64) }.unwrap();
     control.pause();
     let wrapper = EarlyFunctions(device.accelerator().create_queue(None).unwrap());
     let filled = wrapper.fill(&region, &[3]);

@@ -105,7 +105,8 @@ fn device_that_replaces_one_slot_has_the_other_slots_of_the_layer() {
     unsafe { device.mem_zero(&stream, Prefix::from_ref(&memory), 4) }.unwrap();
     device.block_host_until_done(&stream).unwrap();
     assert_eq!(read(&device.0, &memory).unwrap(), [0; 4]);
-    let region = device.accelerator_device().region(memory.opaque.addr(), 4);
+    // SAFETY: the test has allocated the memory, and no kernel uses it.
+    let region = unsafe { device.accelerator_device().region(memory.opaque.addr(), 4) };
     assert_eq!(region.unwrap().len(), 4);
 }
 

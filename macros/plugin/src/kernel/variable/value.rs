@@ -128,6 +128,11 @@ impl<'l, T: Element, D: Device> DeviceVariableValue<'l, T, D> {
         Ok(self.tensor.data()?.cast())
     }
 
+    /// Returns the device of the call.
+    pub(crate) fn device(&self) -> Result<&D> {
+        self.call.own_device()
+    }
+
     /// Returns the elements, for a device whose memory the host can address.
     ///
     /// # Errors

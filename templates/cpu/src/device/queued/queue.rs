@@ -235,9 +235,14 @@ impl Pauses {
 impl Drop for WorkQueue {
     /// Runs the commands that are waiting, then ends the thread.
     fn drop(&mut self) {
-        let Some(thread) = self.thread.take().filter(|_| self.process.is_current()) else {
+        let Some(thread) = self.thread.take() else {
             return;
         };
+        if !self.process.is_current() {
+            // Dropping the handle would detach a thread that a forked process does not have.
+            std::mem::forget(thread);
+            return;
+        }
         self.commands.lock().is_closed = true;
         self.commands.changed.notify_all();
         // A host function may drop the last stream.
