@@ -32,6 +32,7 @@ mod version;
 pub mod view;
 
 pub use finding::{Diff, Finding, Verdict};
+pub use phrases::join_names;
 pub use rules::{RULES, Rule};
 pub use surface::Surface;
 

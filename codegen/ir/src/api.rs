@@ -47,16 +47,10 @@ pub struct Api {
     pub release: String,
     /// The exact version if it is not a final release: `2.22.0rc0`. In JSON `preview` is `true` and
     /// `exact` is the version.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub preview: Option<String>,
     /// The version in the API's version macros, such as `0.0.1`, if it has such macros.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub version: Option<String>,
     /// The declarations of the API's own headers.
     pub items: Items,

@@ -49,44 +49,26 @@ impl Item {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Struct {
     /// Our own description of it, from the notes.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub doc: Option<String>,
     /// The side that fills it.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub filled_by: Option<Stated<Side>>,
     /// The field in which its callbacks find the plugin's object; for function tables only.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub receiver: Option<Stated<Receiver>>,
     /// The author trait that is generated for it; for function tables only.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub author_trait: Option<Stated<String>>,
     /// The property that distinguishes its layouts of the same size.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub discriminator: Option<Stated<Discriminator>>,
     /// Its fields in order.
     pub fields: Vec<Field>,
     /// Its size and alignment in C.
     pub layout: Layout,
     /// Its size in the `struct_size` protocol, if it takes part in that.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub struct_size: Option<StructSize>,
     /// The position of the declaration.
     pub loc: Loc,
@@ -142,10 +124,7 @@ pub struct Field {
     /// The C name.
     pub name: String,
     /// Our own description of it, from the notes.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub doc: Option<String>,
     /// The C type.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
@@ -155,22 +134,13 @@ pub struct Field {
     /// Size of its type.
     pub size: u64,
     /// The side that fills it, if a fact states that of this field.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub filled_by: Option<Stated<Side>>,
     /// The direction of the value.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub direction: Option<Stated<Direction>>,
     /// The presence of the field: an optional field may be null.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub presence: Option<Stated<Presence>>,
     /// The default return value of a callback without a status, after a panic: a Rust expression. Up to schema 3
     /// the key was `neutral`.
@@ -180,10 +150,7 @@ pub struct Field {
     )]
     pub default_return: Option<Stated<String>>,
     /// The section banner above it.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub section: Option<String>,
     /// The position of the declaration.
     pub loc: Loc,
@@ -207,16 +174,10 @@ impl Field {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Union {
     /// Our own description of it, from the notes.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub doc: Option<String>,
     /// The property that distinguishes its layouts of the same size.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub discriminator: Option<Stated<Discriminator>>,
     /// Its members.
     pub fields: Vec<Field>,
@@ -231,10 +192,7 @@ pub struct Union {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Enum {
     /// Our own description of it, from the notes.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub doc: Option<String>,
     /// The integer that carries it.
     pub repr: Type,
@@ -259,19 +217,13 @@ pub struct Variant {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Handle {
     /// Our own description of it, from the notes.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub doc: Option<String>,
     /// True if the name is a pointer (`typedef struct SP_Stream_st* SP_Stream`), false if it is the opaque
     /// struct (`typedef struct TF_Tensor TF_Tensor`).
     pub pointer: bool,
     /// The Rust type of sp-runtime to use for it, if there is one.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub rust: Option<String>,
     /// The position of the declaration.
     pub loc: Loc,
@@ -282,10 +234,7 @@ pub struct Handle {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Alias {
     /// Our own description of it, from the notes.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub doc: Option<String>,
     /// The type it names.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
@@ -299,10 +248,7 @@ pub struct Alias {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Callback {
     /// Our own description of it, from the notes.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub doc: Option<String>,
     /// The parameters and return type.
     pub signature: Signature,
@@ -315,24 +261,15 @@ pub struct Callback {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Function {
     /// Our own description of it, from the notes.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub doc: Option<String>,
     /// The parameters and return type.
     pub signature: Signature,
     /// The side that defines the function: the plugin for its entry points, core for all others.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub exported_by: Option<Stated<Side>>,
     /// The function to use if no library exports this one.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub instead: Option<Stated<String>>,
     /// True if the header contains the function's body.
     #[cfg_attr(
@@ -351,10 +288,7 @@ pub struct Function {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Constant {
     /// Our own description of it, from the notes.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub doc: Option<String>,
     /// The value.
     pub value: Value,

@@ -106,16 +106,10 @@ pub struct Signature {
     /// The return type.
     pub ret: Type,
     /// Ownership transfer of the returned value to the caller.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub ret_transfer: Option<Stated<Transfer>>,
     /// The calling convention as clang's attribute names it, such as `ms_abi`; `None` for that of C on the target.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub convention: Option<String>,
 }
 
@@ -129,21 +123,12 @@ pub struct Param {
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub ty: Type,
     /// The direction of the value.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub direction: Option<Stated<Direction>>,
     /// Ownership transfer of the value.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub transfer: Option<Stated<Transfer>>,
     /// The time for which the callee uses the value.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub scope: Option<Stated<Scope>>,
 }

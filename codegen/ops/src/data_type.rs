@@ -7,44 +7,6 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DataType(u8);
 
-/// The names that TensorFlow prints, by number.
-const NAMES: [&str; 34] = [
-    "",
-    "float",
-    "double",
-    "int32",
-    "uint8",
-    "int16",
-    "int8",
-    "string",
-    "complex64",
-    "int64",
-    "bool",
-    "qint8",
-    "quint8",
-    "qint32",
-    "bfloat16",
-    "qint16",
-    "quint16",
-    "uint16",
-    "complex128",
-    "half",
-    "resource",
-    "variant",
-    "uint32",
-    "uint64",
-    "float8_e5m2",
-    "float8_e4m3fn",
-    "float8_e4m3fnuz",
-    "float8_e4m3b11fnuz",
-    "float8_e5m2fnuz",
-    "int4",
-    "uint4",
-    "int2",
-    "uint2",
-    "float4_e2m1fn",
-];
-
 /// Begins the name of a type that has none, such as `type40`.
 const NUMBERED: &str = "type";
 
@@ -52,7 +14,10 @@ const NUMBERED: &str = "type";
 const FIRST_REFERENCE: u8 = 101;
 
 macro_rules! data_types {
-    ($($name:ident = $number:literal,)*) => {
+    ($($name:ident = $number:literal $text:literal,)*) => {
+        /// The names that TensorFlow prints, by number.
+        const NAMES: [&str; 34] = ["", $($text),*];
+
         impl DataType {
             $(
                 #[doc = concat!("`TF_", stringify!($name), "`.")]
@@ -63,39 +28,39 @@ macro_rules! data_types {
 }
 
 data_types! {
-    FLOAT = 1,
-    DOUBLE = 2,
-    INT32 = 3,
-    UINT8 = 4,
-    INT16 = 5,
-    INT8 = 6,
-    STRING = 7,
-    COMPLEX64 = 8,
-    INT64 = 9,
-    BOOL = 10,
-    QINT8 = 11,
-    QUINT8 = 12,
-    QINT32 = 13,
-    BFLOAT16 = 14,
-    QINT16 = 15,
-    QUINT16 = 16,
-    UINT16 = 17,
-    COMPLEX128 = 18,
-    HALF = 19,
-    RESOURCE = 20,
-    VARIANT = 21,
-    UINT32 = 22,
-    UINT64 = 23,
-    FLOAT8_E5M2 = 24,
-    FLOAT8_E4M3FN = 25,
-    FLOAT8_E4M3FNUZ = 26,
-    FLOAT8_E4M3B11FNUZ = 27,
-    FLOAT8_E5M2FNUZ = 28,
-    INT4 = 29,
-    UINT4 = 30,
-    INT2 = 31,
-    UINT2 = 32,
-    FLOAT4_E2M1FN = 33,
+    FLOAT = 1 "float",
+    DOUBLE = 2 "double",
+    INT32 = 3 "int32",
+    UINT8 = 4 "uint8",
+    INT16 = 5 "int16",
+    INT8 = 6 "int8",
+    STRING = 7 "string",
+    COMPLEX64 = 8 "complex64",
+    INT64 = 9 "int64",
+    BOOL = 10 "bool",
+    QINT8 = 11 "qint8",
+    QUINT8 = 12 "quint8",
+    QINT32 = 13 "qint32",
+    BFLOAT16 = 14 "bfloat16",
+    QINT16 = 15 "qint16",
+    QUINT16 = 16 "quint16",
+    UINT16 = 17 "uint16",
+    COMPLEX128 = 18 "complex128",
+    HALF = 19 "half",
+    RESOURCE = 20 "resource",
+    VARIANT = 21 "variant",
+    UINT32 = 22 "uint32",
+    UINT64 = 23 "uint64",
+    FLOAT8_E5M2 = 24 "float8_e5m2",
+    FLOAT8_E4M3FN = 25 "float8_e4m3fn",
+    FLOAT8_E4M3FNUZ = 26 "float8_e4m3fnuz",
+    FLOAT8_E4M3B11FNUZ = 27 "float8_e4m3b11fnuz",
+    FLOAT8_E5M2FNUZ = 28 "float8_e5m2fnuz",
+    INT4 = 29 "int4",
+    UINT4 = 30 "uint4",
+    INT2 = 31 "int2",
+    UINT2 = 32 "uint2",
+    FLOAT4_E2M1FN = 33 "float4_e2m1fn",
 }
 
 impl DataType {

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, Once, OnceLock, PoisonError};
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::NamedTempFile;
 
 static STATE: Mutex<TemporaryState> = Mutex::new(TemporaryState {
     created: BTreeSet::new(),
@@ -26,33 +26,15 @@ struct TemporaryState {
     is_ending: bool,
 }
 
-/// A file or folder that is deleted when it is dropped.
-pub trait Temporary {
-    /// Returns the path of the file or folder.
-    fn temporary_path(&self) -> &Path;
-}
-
-impl Temporary for TempDir {
-    fn temporary_path(&self) -> &Path {
-        self.path()
-    }
-}
-
-impl Temporary for NamedTempFile {
-    fn temporary_path(&self) -> &Path {
-        self.path()
-    }
-}
-
 /// Calls `create` and registers the file or folder that it returns, so that a signal removes it.
 ///
 /// # Errors
 /// Returns the error of `create`.
-pub fn removed_on_signal<T: Temporary>(create: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+pub fn removed_on_signal<T: AsRef<Path>>(create: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let _delay = delay_signals();
     let temporary = create()?;
-    let path = std::path::absolute(temporary.temporary_path());
-    let path = path.unwrap_or_else(|_| temporary.temporary_path().to_owned());
+    let path = std::path::absolute(&temporary);
+    let path = path.unwrap_or_else(|_| temporary.as_ref().to_owned());
     state().created.insert(path);
     Ok(temporary)
 }

@@ -137,7 +137,7 @@ fn layout_event(table: &LayoutTable, column: usize) -> HistoryEvent {
     ] {
         let names = table.marked(column, mark);
         if !names.is_empty() {
-            parts.push(format!("{}: {}", mark.word(), list_names(&names)));
+            parts.push(format!("{}: {}", mark.word(), sp_diff::join_names(&names)));
         }
     }
     match table.marked(column, Mark::Moved).as_slice() {
@@ -153,16 +153,6 @@ fn layout_event(table: &LayoutTable, column: usize) -> HistoryEvent {
             EventKind::Extended
         },
         text: parts.join("; "),
-    }
-}
-
-/// Formats the first names, and the number of others.
-fn list_names(names: &[&str]) -> String {
-    const SHOWN: usize = 4;
-    let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>();
-    match names.len().checked_sub(SHOWN) {
-        Some(more @ 1..) => format!("{} and {more} more", shown.join(", ")),
-        _ => shown.join(", "),
     }
 }
 
@@ -239,7 +229,7 @@ fn enum_event(pair: &[Epoch<Vec<Variant>>]) -> HistoryEvent {
     let parts: Vec<String> = parts
         .map(|(word, names)| {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            format!("{word}: {}", list_names(&names))
+            format!("{word}: {}", sp_diff::join_names(&names))
         })
         .collect();
     HistoryEvent {

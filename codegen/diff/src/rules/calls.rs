@@ -15,30 +15,26 @@ pub fn function_changed(
 ) -> Finding {
     let remedy =
         "call it with the signature of the running release; sp-abi has one for each layout version";
-    changed(rule, pair, change, call, remedy)
+    rule.changed(pair, change, call, remedy)
 }
 
 pub fn callback_changed(pair: &SurfacePair, change: &Change, call: &CallChange) -> Finding {
     let remedy = "store a function with the signature of the running release; sp-abi has one for each layout version";
-    changed(
-        &catalog::CALLBACK_SIGNATURE_CHANGED,
-        pair,
-        change,
-        call,
-        remedy,
-    )
+    catalog::CALLBACK_SIGNATURE_CHANGED.changed(pair, change, call, remedy)
 }
 
-fn changed(
-    rule: &Rule,
-    pair: &SurfacePair,
-    change: &Change,
-    call: &CallChange,
-    remedy: &str,
-) -> Finding {
-    let directions =
-        effect::in_both_directions(pair, |case| effect::changed_call(pair, case, call));
-    rule.finding(change, call.description.clone(), directions, remedy)
+impl Rule {
+    fn changed(
+        &self,
+        pair: &SurfacePair,
+        change: &Change,
+        call: &CallChange,
+        remedy: &str,
+    ) -> Finding {
+        let directions =
+            effect::in_both_directions(pair, |case| effect::changed_call(pair, case, call));
+        self.finding(change, call.description.clone(), directions, remedy)
+    }
 }
 
 pub fn parameter_renamed(change: &Change, names: crate::change::OldNew<&str>) -> Finding {

@@ -15,14 +15,9 @@ pub fn filler_changed(pair: &SurfacePair, change: &Change, fillers: OldNew<Side>
     let sides = fillers.map(effect::side_name);
     let message = format!("{} now sets it, before {}", sides.new, sides.old);
     let remedy = "set it or read it, depending on the running release";
-    judged(
-        &catalog::FILLER_CHANGED,
-        pair,
-        change,
-        message,
-        remedy,
-        |case| effect::changed_filler(case, fillers),
-    )
+    catalog::FILLER_CHANGED.judged(pair, change, message, remedy, |case| {
+        effect::changed_filler(case, fillers)
+    })
 }
 
 pub fn direction_changed(
@@ -33,14 +28,9 @@ pub fn direction_changed(
     let texts = directions.map(phrases::direction);
     let message = format!("the direction changed from {} to {}", texts.old, texts.new);
     let remedy = "set it before the call, and expect the callee to overwrite it";
-    judged(
-        &catalog::DIRECTION_CHANGED,
-        pair,
-        change,
-        message,
-        remedy,
-        |case| effect::changed_direction(case, directions),
-    )
+    catalog::DIRECTION_CHANGED.judged(pair, change, message, remedy, |case| {
+        effect::changed_direction(case, directions)
+    })
 }
 
 pub fn presence_tightened(
@@ -50,14 +40,9 @@ pub fn presence_tightened(
     filler: Side,
 ) -> Finding {
     let message = format!("{} is now required", phrases::last_component(&change.item));
-    judged(
-        &catalog::PRESENCE_TIGHTENED,
-        pair,
-        change,
-        message,
-        "always set it",
-        |case| effect::changed_presence(case, presence, filler),
-    )
+    catalog::PRESENCE_TIGHTENED.judged(pair, change, message, "always set it", |case| {
+        effect::changed_presence(case, presence, filler)
+    })
 }
 
 pub fn presence_relaxed(
@@ -68,14 +53,9 @@ pub fn presence_relaxed(
 ) -> Finding {
     let message = format!("{} is now optional", phrases::last_component(&change.item));
     let remedy = "set it to support older releases";
-    judged(
-        &catalog::PRESENCE_RELAXED,
-        pair,
-        change,
-        message,
-        remedy,
-        |case| effect::changed_presence(case, presence, filler),
-    )
+    catalog::PRESENCE_RELAXED.judged(pair, change, message, remedy, |case| {
+        effect::changed_presence(case, presence, filler)
+    })
 }
 
 pub fn transfer_changed(
@@ -90,14 +70,9 @@ pub fn transfer_changed(
         texts.old, texts.new
     );
     let remedy = "free it or not, depending on the running release";
-    judged(
-        &catalog::TRANSFER_CHANGED,
-        pair,
-        change,
-        message,
-        remedy,
-        |case| effect::changed_transfer(case, transfers, giver),
-    )
+    catalog::TRANSFER_CHANGED.judged(pair, change, message, remedy, |case| {
+        effect::changed_transfer(case, transfers, giver)
+    })
 }
 
 pub fn scope_changed(
@@ -109,30 +84,27 @@ pub fn scope_changed(
     let texts = scopes.map(phrases::scope);
     let message = format!("the value is now used {}, before {}", texts.new, texts.old);
     let remedy = "keep the value valid for the longer of the two";
-    judged(
-        &catalog::SCOPE_CHANGED,
-        pair,
-        change,
-        message,
-        remedy,
-        |case| effect::changed_scope(case, scopes, giver),
-    )
+    catalog::SCOPE_CHANGED.judged(pair, change, message, remedy, |case| {
+        effect::changed_scope(case, scopes, giver)
+    })
 }
 
-fn judged<'p>(
-    rule: &Rule,
-    pair: &'p SurfacePair<'p>,
-    change: &Change,
-    message: String,
-    remedy: &str,
-    effect: impl Fn(PluginOnHost<'p>) -> Effect,
-) -> Finding {
-    rule.finding(
-        change,
-        message,
-        effect::in_both_directions(pair, effect),
-        remedy,
-    )
+impl Rule {
+    fn judged<'p>(
+        &self,
+        pair: &'p SurfacePair<'p>,
+        change: &Change,
+        message: String,
+        remedy: &str,
+        effect: impl Fn(PluginOnHost<'p>) -> Effect,
+    ) -> Finding {
+        self.finding(
+            change,
+            message,
+            effect::in_both_directions(pair, effect),
+            remedy,
+        )
+    }
 }
 
 pub fn receiver_changed(change: &Change) -> Finding {

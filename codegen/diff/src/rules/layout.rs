@@ -15,59 +15,41 @@ const BY_RELEASE: &str = "choose the layout by the running release";
 const CHECK_RELEASE: &str = "check the running release before you access it";
 const USE_HEADER_NAME: &str = "use the name in the headers that you compile with";
 
-/// Returns the finding of `rule` about a struct whose layout changed.
-fn layout_finding(
-    rule: &Rule,
-    pair: &SurfacePair,
-    change: &Change,
-    layout: &LayoutChange,
-    message: String,
-    remedy: &str,
-) -> Finding {
-    let directions = effect::in_both_directions(pair, |case| effect::changed_layout(case, layout));
-    rule.finding(change, message, directions, remedy)
-        .with_bytes(layout)
+impl Rule {
+    /// Returns the finding of `rule` about a struct whose layout changed.
+    fn layout_finding(
+        &self,
+        pair: &SurfacePair,
+        change: &Change,
+        layout: &LayoutChange,
+        message: String,
+        remedy: &str,
+    ) -> Finding {
+        let directions =
+            effect::in_both_directions(pair, |case| effect::changed_layout(case, layout));
+        self.finding(change, message, directions, remedy)
+            .with_bytes(layout)
+    }
 }
 
 pub fn inserted(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> Finding {
     let message =
         phrases::describe_fields(layout, "inserted at offset") + &phrases::describe_moves(layout);
-    layout_finding(
-        &catalog::FIELD_INSERTED,
-        pair,
-        change,
-        layout,
-        message,
-        BY_STRUCT_SIZE,
-    )
+    catalog::FIELD_INSERTED.layout_finding(pair, change, layout, message, BY_STRUCT_SIZE)
 }
 
 pub fn appended(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> Finding {
     let message =
         phrases::describe_fields(layout, "appended at offset") + &phrases::describe_size(layout);
     let remedy = "access it only if the host's struct_size covers it";
-    layout_finding(
-        &catalog::FIELD_APPENDED,
-        pair,
-        change,
-        layout,
-        message,
-        remedy,
-    )
+    catalog::FIELD_APPENDED.layout_finding(pair, change, layout, message, remedy)
 }
 
 pub fn required_appended(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> Finding {
     let message =
         phrases::describe_fields(layout, "appended at offset") + "; the host requires a value";
     let remedy = "set it if the host's struct_size covers it";
-    layout_finding(
-        &catalog::REQUIRED_FIELD_APPENDED,
-        pair,
-        change,
-        layout,
-        message,
-        remedy,
-    )
+    catalog::REQUIRED_FIELD_APPENDED.layout_finding(pair, change, layout, message, remedy)
 }
 
 pub fn size_outdated(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> Finding {
@@ -75,41 +57,20 @@ pub fn size_outdated(pair: &SurfacePair, change: &Change, layout: &LayoutChange)
     let message = phrases::describe_fields(layout, "appended at offset")
         + &format!("; the size macro is still {size}");
     let remedy = "do not rely on struct_size for it: check the running release";
-    layout_finding(
-        &catalog::STRUCT_SIZE_OUTDATED,
-        pair,
-        change,
-        layout,
-        message,
-        remedy,
-    )
+    catalog::STRUCT_SIZE_OUTDATED.layout_finding(pair, change, layout, message, remedy)
 }
 
 pub fn padding_filled(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> Finding {
     let message = phrases::describe_fields(layout, "added in padding at offset");
     let remedy = "set the whole struct to zero before you fill it, and check the running release";
-    layout_finding(
-        &catalog::PADDING_FILLED,
-        pair,
-        change,
-        layout,
-        message,
-        remedy,
-    )
+    catalog::PADDING_FILLED.layout_finding(pair, change, layout, message, remedy)
 }
 
 pub fn unsized_grown(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> Finding {
     let message = phrases::describe_fields(layout, "appended at offset")
         + &phrases::describe_size(layout)
         + "; the struct has no size field";
-    layout_finding(
-        &catalog::UNSIZED_STRUCT_GROWN,
-        pair,
-        change,
-        layout,
-        message,
-        CHECK_RELEASE,
-    )
+    catalog::UNSIZED_STRUCT_GROWN.layout_finding(pair, change, layout, message, CHECK_RELEASE)
 }
 
 pub fn embedded_grown(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> Finding {
@@ -117,27 +78,13 @@ pub fn embedded_grown(pair: &SurfacePair, change: &Change, layout: &LayoutChange
         + &phrases::describe_size(layout)
         + "; the struct is used by value";
     let remedy = "choose array strides and offsets by the running release";
-    layout_finding(
-        &catalog::EMBEDDED_STRUCT_GROWN,
-        pair,
-        change,
-        layout,
-        message,
-        remedy,
-    )
+    catalog::EMBEDDED_STRUCT_GROWN.layout_finding(pair, change, layout, message, remedy)
 }
 
 pub fn removed(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> Finding {
     let message =
         phrases::describe_fields(layout, "removed from offset") + &phrases::describe_moves(layout);
-    layout_finding(
-        &catalog::FIELD_REMOVED,
-        pair,
-        change,
-        layout,
-        message,
-        BY_STRUCT_SIZE,
-    )
+    catalog::FIELD_REMOVED.layout_finding(pair, change, layout, message, BY_STRUCT_SIZE)
 }
 
 pub fn moved(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> Finding {
@@ -146,14 +93,7 @@ pub fn moved(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> Find
         phrases::first_field(layout),
         phrases::describe_moves(layout)
     );
-    layout_finding(
-        &catalog::FIELD_MOVED,
-        pair,
-        change,
-        layout,
-        message,
-        BY_RELEASE,
-    )
+    catalog::FIELD_MOVED.layout_finding(pair, change, layout, message, BY_RELEASE)
 }
 
 pub fn replaced(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> Finding {
@@ -163,14 +103,7 @@ pub fn replaced(pair: &SurfacePair, change: &Change, layout: &LayoutChange) -> F
         "{old} was replaced by {new} at offset {}",
         phrases::first_offset(layout)
     );
-    layout_finding(
-        &catalog::FIELD_REPLACED,
-        pair,
-        change,
-        layout,
-        message,
-        CHECK_RELEASE,
-    )
+    catalog::FIELD_REPLACED.layout_finding(pair, change, layout, message, CHECK_RELEASE)
 }
 
 pub fn retyped(
@@ -252,14 +185,7 @@ pub fn size_shrunk(
     layout: &LayoutChange,
 ) -> Finding {
     let remedy = "check the running release before you rely on struct_size";
-    size_changed(
-        &catalog::STRUCT_SIZE_SHRUNK,
-        pair,
-        change,
-        sizes,
-        layout,
-        remedy,
-    )
+    catalog::STRUCT_SIZE_SHRUNK.size_changed(pair, change, sizes, layout, remedy)
 }
 
 pub fn size_corrected(
@@ -269,34 +195,29 @@ pub fn size_corrected(
     layout: &LayoutChange,
 ) -> Finding {
     let remedy = "on older releases do not rely on struct_size for these members";
-    size_changed(
-        &catalog::STRUCT_SIZE_CORRECTED,
-        pair,
-        change,
-        sizes,
-        layout,
-        remedy,
-    )
+    catalog::STRUCT_SIZE_CORRECTED.size_changed(pair, change, sizes, layout, remedy)
 }
 
-/// Returns the finding of `rule` about a size macro that covers other members of the same struct.
-fn size_changed(
-    rule: &Rule,
-    pair: &SurfacePair,
-    change: &Change,
-    sizes: OldNew<&StructSize>,
-    layout: &LayoutChange,
-    remedy: &str,
-) -> Finding {
-    let message = format!(
-        "{} changed from {} to {}",
-        sizes.new.symbol, sizes.old.value, sizes.new.value
-    );
-    let directions = effect::in_both_directions(pair, |case| {
-        effect::changed_struct_size(case, sizes, &layout.field_names())
-    });
-    rule.finding(change, message, directions, remedy)
-        .with_bytes(layout)
+impl Rule {
+    /// Returns the finding of `rule` about a size macro that covers other members of the same struct.
+    fn size_changed(
+        &self,
+        pair: &SurfacePair,
+        change: &Change,
+        sizes: OldNew<&StructSize>,
+        layout: &LayoutChange,
+        remedy: &str,
+    ) -> Finding {
+        let message = format!(
+            "{} changed from {} to {}",
+            sizes.new.symbol, sizes.old.value, sizes.new.value
+        );
+        let directions = effect::in_both_directions(pair, |case| {
+            effect::changed_struct_size(case, sizes, &layout.field_names())
+        });
+        self.finding(change, message, directions, remedy)
+            .with_bytes(layout)
+    }
 }
 
 pub fn size_added(change: &Change, size: &StructSize) -> Finding {

@@ -42,35 +42,17 @@ pub fn renamed(change: &Change) -> Finding {
 
 pub fn kind_changed(change: &Change, similarity: Similarity) -> Finding {
     let message = format!("{} is another kind of declaration", change.item);
-    reinterpreted(
-        &catalog::KIND_CHANGED,
-        change,
-        similarity,
-        message,
-        BUILD_VARIANTS,
-    )
+    catalog::KIND_CHANGED.reinterpreted(change, similarity, message, BUILD_VARIANTS)
 }
 
 pub fn alias_retyped(change: &Change, similarity: Similarity) -> Finding {
     let message = format!("{} names another type", change.item);
-    reinterpreted(
-        &catalog::ALIAS_RETYPED,
-        change,
-        similarity,
-        message,
-        BUILD_VARIANTS,
-    )
+    catalog::ALIAS_RETYPED.reinterpreted(change, similarity, message, BUILD_VARIANTS)
 }
 
 pub fn handle_retyped(change: &Change) -> Finding {
     let message = format!("{} is a pointer on one side only", change.item);
-    reinterpreted(
-        &catalog::HANDLE_RETYPED,
-        change,
-        Similarity::Other,
-        message,
-        BUILD_VARIANTS,
-    )
+    catalog::HANDLE_RETYPED.reinterpreted(change, Similarity::Other, message, BUILD_VARIANTS)
 }
 
 pub fn enum_retyped(change: &Change, integers: OldNew<&Type>, similarity: Similarity) -> Finding {
@@ -80,20 +62,22 @@ pub fn enum_retyped(change: &Change, integers: OldNew<&Type>, similarity: Simila
         integers.old, integers.new
     );
     let remedy = "pass and read it with the type of the running release";
-    reinterpreted(&catalog::ENUM_RETYPED, change, similarity, message, remedy)
+    catalog::ENUM_RETYPED.reinterpreted(change, similarity, message, remedy)
 }
 
-/// Returns the finding about a name that stands for another type; it is source-only if the bytes are the same.
-fn reinterpreted(
-    rule: &Rule,
-    change: &Change,
-    similarity: Similarity,
-    message: String,
-    remedy: &str,
-) -> Finding {
-    let directions = effect::reinterpreted(similarity, &change.item);
-    let finding = rule.finding(change, message, directions, remedy);
-    finding.reduce_if(similarity.is_binary_compatible(), Impact::SourceOnly)
+impl Rule {
+    /// Returns the finding about a name that stands for another type; it is source-only if the bytes are the same.
+    fn reinterpreted(
+        &self,
+        change: &Change,
+        similarity: Similarity,
+        message: String,
+        remedy: &str,
+    ) -> Finding {
+        let directions = effect::reinterpreted(similarity, &change.item);
+        let finding = self.finding(change, message, directions, remedy);
+        finding.reduce_if(similarity.is_binary_compatible(), Impact::SourceOnly)
+    }
 }
 
 pub fn constness_changed(change: &Change, types: OldNew<&Type>) -> Finding {

@@ -80,25 +80,27 @@ pub fn enumerators_inserted(pair: &SurfacePair, change: &Change, moved: &[ValueC
     let name = phrases::last_component(&change.item);
     let message = format!("{name} was inserted; {}", phrases::describe_values(moved));
     let remedy = "translate the numbers by the running release";
-    misread(&catalog::VARIANT_INSERTED, pair, change, message, remedy)
+    catalog::VARIANT_INSERTED.misread(pair, change, message, remedy)
 }
 
 pub fn enumerator_revalued(pair: &SurfacePair, change: &Change, values: OldNew<i64>) -> Finding {
     let name = phrases::last_component(&change.item);
     let message = format!("{name} changed from {} to {}", values.old, values.new);
     let remedy = "translate the number by the running release";
-    misread(&catalog::VARIANT_REVALUED, pair, change, message, remedy)
+    catalog::VARIANT_REVALUED.misread(pair, change, message, remedy)
 }
 
-fn misread(
-    rule: &Rule,
-    pair: &SurfacePair,
-    change: &Change,
-    message: String,
-    remedy: &str,
-) -> Finding {
-    let why = "plugin and host read the same number as different enumerators";
-    let directions =
-        effect::in_both_directions(pair, |_| effect::uniform(Outcome::MisreadsValue, why));
-    rule.finding(change, message, directions, remedy)
+impl Rule {
+    fn misread(
+        &self,
+        pair: &SurfacePair,
+        change: &Change,
+        message: String,
+        remedy: &str,
+    ) -> Finding {
+        let why = "plugin and host read the same number as different enumerators";
+        let directions =
+            effect::in_both_directions(pair, |_| effect::uniform(Outcome::MisreadsValue, why));
+        self.finding(change, message, directions, remedy)
+    }
 }

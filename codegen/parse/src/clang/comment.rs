@@ -55,11 +55,6 @@ impl Comments {
         self.heads.get(header).map_or(&[], Vec::as_slice)
     }
 
-    /// Adds a comment to the head of a header.
-    pub fn add_head(&mut self, header: &str, comment: Comment) {
-        self.heads.entry(header.into()).or_default().push(comment);
-    }
-
     /// Adds a comment to an item or member.
     pub fn add(&mut self, item: &str, member: &str, comment: Comment) {
         let members = self.items.entry(item.into()).or_default();

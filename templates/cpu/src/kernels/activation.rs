@@ -176,12 +176,11 @@ fn add_n<T: Element + Precision<Compute: Number>>(
     };
     for (index, input) in inputs.iter().enumerate().skip(1) {
         if input.dims() != first.dims() {
-            let message = format!(
+            return invalid!(
                 "Inputs to operation AddN must have the same size and shape. Input 0: {} != input {index}: {}",
                 Dims(first.dims()),
                 Dims(input.dims())
             );
-            return Err(Error::invalid_argument(message));
         }
     }
     let mut output = sum.uninit(first.dims())?;
@@ -215,11 +214,11 @@ fn add<T: Element + Precision<Compute: Number>>(
 pub fn check_same((x, x_name): (&[usize], &str), (y, y_name): (&[usize], &str)) -> Result<()> {
     match x == y {
         true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
+        false => invalid!(
             "{x_name} and {y_name} must have the same size and shape: {} != {}",
             Dims(x),
             Dims(y)
-        ))),
+        ),
     }
 }
 

@@ -59,11 +59,10 @@ impl BatchNormFormat {
         };
         // TensorFlow takes images as volumes of unknown depth.
         if dims.len() != rank && (dims.len() != 4 || rank != 5) {
-            let message = format!(
+            return invalid!(
                 "{name}: the input must be {rank}-dimensional, not {}",
                 Dims(dims)
             );
-            return Err(Error::invalid_argument(message));
         }
         let axis = crate::compute::nn::bias::ChannelLayout::from(self.layout()).axis(dims.len());
         let inner = len(&dims[axis + 1..]);
@@ -80,11 +79,11 @@ impl BatchNormFormat {
 fn check_vector(name: &str, found: &[usize], channels: usize) -> Result<()> {
     match *found == [channels] {
         true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
+        false => invalid!(
             "{name} must have the same number of elements as the channels of x, got {} and {channels}: it must be 1-dimensional, not {}",
             found.iter().product::<usize>(),
             Dims(found)
-        ))),
+        ),
     }
 }
 

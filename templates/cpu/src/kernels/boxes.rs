@@ -20,16 +20,11 @@ fn read_suppression<T: Element + Float + Cast<f64>, U: Element + Cast<T>>(
     let score = score_threshold.map(|it| read_scalar("score_threshold", it));
     let score = score.transpose()?.map(Cast::cast);
     let Ok(limit) = usize::try_from(size) else {
-        return Err(Error::invalid_argument(format!(
-            "max_output_size must be non-negative, got {size}"
-        )));
+        return invalid!("max_output_size must be non-negative, got {size}");
     };
     let is_ratio = overlap >= T::ZERO && overlap <= T::ONE;
     if !is_ratio {
-        return Err(Error::invalid_argument(format!(
-            "iou_threshold must be in [0, 1], but is {}",
-            overlap.cast()
-        )));
+        return invalid!("iou_threshold must be in [0, 1], but is {}", overlap.cast());
     }
     Ok(Suppression {
         limit,
@@ -50,7 +45,7 @@ fn select<T: Element + Float>(
 ) -> Result<Vec<(usize, T)>> {
     match (boxes.dims(), scores.dims()) {
         (&[count, 4], &[found]) if count == found => Ok(plan.select(boxes.data(), scores.data())),
-        (boxes, scores) => Err(Error::invalid_argument(format!(
+        (boxes, scores) => invalid!(
             "{}: boxes has shape {} and scores {}",
             match boxes {
                 [_, 4] => "scores has incompatible shape",
@@ -59,7 +54,7 @@ fn select<T: Element + Float>(
             },
             Dims(boxes),
             Dims(scores)
-        ))),
+        ),
     }
 }
 
@@ -164,8 +159,7 @@ fn with_sigma<T: Float + Cast<f64>>(plan: Suppression<T>, sigma: T) -> Result<Su
         true => Ok(Suppression { sigma, ..plan }),
         false => {
             let sigma: f64 = sigma.cast();
-            let message = format!("soft_nms_sigma must be non-negative, got {sigma}");
-            Err(Error::invalid_argument(message))
+            invalid!("soft_nms_sigma must be non-negative, got {sigma}")
         }
     }
 }

@@ -30,9 +30,7 @@ checks! {
 fn check(found: &NotFinite, message: &str, signed: bool) -> Result<()> {
     match found.names(signed) {
         None => Ok(()),
-        Some(names) => Err(Error::invalid_argument(format!(
-            "{message} : Tensor had {names} values"
-        ))),
+        Some(names) => invalid!("{message} : Tensor had {names} values"),
     }
 }
 
@@ -61,10 +59,10 @@ fn histogram_fixed_width<T: Element + Number + Cast<f64>, C: Element + Number>(
     out: Out<'_, C>,
 ) -> Result<()> {
     let &[first, end] = value_range.data() else {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "value_range must have 2 elements, not shape {:?}",
             value_range.dims()
-        )));
+        );
     };
     let mut out = out.zeroed(&[bin_count(&nbins)?])?;
     histogram(values.data(), [first, end], &mut out)?;
@@ -75,9 +73,7 @@ fn histogram_fixed_width<T: Element + Number + Cast<f64>, C: Element + Number>(
 fn bin_count(nbins: &HostIn<'_, i32>) -> Result<usize> {
     match read_scalar("nbins", nbins)? {
         count @ 1.. => Ok(count as usize),
-        count => Err(Error::invalid_argument(format!(
-            "nbins must be above 0, not {count}"
-        ))),
+        count => invalid!("nbins must be above 0, not {count}"),
     }
 }
 

@@ -31,8 +31,7 @@ macro_rules! adjustments {
         ) -> Result<()> {
             check_rank(images.dims())?;
             if images.dims().last() != Some(&3) {
-                let message = format!("images of shape {:?} must have 3 channels", images.dims());
-                return Err(Error::invalid_argument(message));
+                return invalid!("images of shape {:?} must have 3 channels", images.dims());
             }
             write_colors(images, output, $f(read_scalar(stringify!($by), &$by)?))
         }
@@ -78,9 +77,7 @@ fn check_channels(dims: &[usize]) -> Result<()> {
 /// Checks that there are rows, columns and channels.
 fn check_rank(dims: &[usize]) -> Result<()> {
     match dims.len() {
-        0..3 => Err(Error::invalid_argument(format!(
-            "images must have 3 dimensions or more, not shape {dims:?}"
-        ))),
+        0..3 => invalid!("images must have 3 dimensions or more, not shape {dims:?}"),
         _ => Ok(()),
     }
 }
@@ -149,12 +146,11 @@ fn normalize_grad<T: Element + Precision<Compute = f32>>(
 ) -> Result<()> {
     let dims = dims4("input_grads", input_grads.dims())?;
     if [input_image.dims(), output_image.dims()] != [&dims[..]; 2] {
-        let message = format!(
+        return invalid!(
             "input_grads, input_image and output_image must have one shape, not {dims:?}, {:?} and {:?}",
             input_image.dims(),
             output_image.dims()
         );
-        return Err(Error::invalid_argument(message));
     }
     let it = normalization(depth_radius, bias, alpha, beta)?;
     let mut output = output.unspecified(&dims)?;

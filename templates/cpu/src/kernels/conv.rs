@@ -67,11 +67,11 @@ impl Conv {
         let expected = self.format.dims(plan.output());
         match expected == dims4("out_backprop", found)? {
             true => Ok(()),
-            false => Err(Error::invalid_argument(format!(
+            false => invalid!(
                 "out_backprop must have shape {expected:?} for an input of shape {:?} and a filter of shape {:?}, not {found:?}",
                 self.format.dims(plan.input()),
                 plan.filter()
-            ))),
+            ),
         }
     }
 
@@ -196,11 +196,10 @@ fn conv2d_backprop_filter<T: Element + Factor>(
 fn depthwise_filter(filter: &[usize], channels: usize) -> Result<[usize; 4]> {
     let [rows, columns, depth, each] = dims4("the filter", filter)?;
     if depth != channels || filter.contains(&0) {
-        let message = format!(
+        return invalid!(
             "input and filter must have the same depth: {channels} vs {depth}, and the filter of shape {} must not be empty",
             Dims(filter)
         );
-        return Err(Error::invalid_argument(message));
     }
     // A filter is in memory, or its elements are those of an output that is allocated before it is used.
     Ok([rows, columns, 1, depth.saturating_mul(each)])

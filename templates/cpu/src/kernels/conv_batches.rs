@@ -52,10 +52,11 @@ impl Prepare for BatchConv {
     fn prepare(mut it: BatchConvAttributes) -> Result<Self> {
         let [batch_dims, groups] = [it.batch_dims, it.groups].map(to_size);
         let (Some(batch_dims), Some(groups @ 1..)) = (batch_dims, groups) else {
-            return Err(Error::invalid_argument(format!(
+            return invalid!(
                 "batch_dims {} must be >= 0, and groups {} above 0",
-                it.batch_dims, it.groups
-            )));
+                it.batch_dims,
+                it.groups
+            );
         };
         let is_of_volumes = it.strides.len() == 5;
         if it.dilations.is_empty() {
@@ -106,10 +107,10 @@ fn volumes(it: &BatchConvAttributes) -> Result<Windows> {
 /// Returns the paddings of planes, rows and columns.
 fn paddings_3d(kind: PaddingKind, explicit: &[i64], format: VolumeFormat) -> Result<[Padding; 3]> {
     let invalid = || {
-        Err(Error::invalid_argument(format!(
+        invalid!(
             "explicit_paddings {explicit:?} must be empty unless padding is EXPLICIT, and then have 10 elements of 0 or above, \
              those of batch and channels 0"
-        )))
+        )
     };
     match kind {
         PaddingKind::Same if explicit.is_empty() => return Ok([Padding::Same; 3]),
@@ -141,20 +142,20 @@ impl BatchConv {
     fn split<'d>(&self, dims: &'d [usize], filter: &[usize]) -> Result<(&'d [usize], Vec<usize>)> {
         let spatial = dims.len() as i64 - 1 - self.batch_dims as i64;
         if !(2..=3).contains(&spatial) {
-            return Err(Error::invalid_argument(format!(
+            return invalid!(
                 "The input must have 2 or 3 spatial dimensions but got {spatial}: shape {dims:?} with batch_dims {}",
                 self.batch_dims
-            )));
+            );
         }
         let expected = match self.windows {
             Windows::Images(_) => 2,
             Windows::Volumes(..) => 3,
         };
         if spatial != expected || filter.len() as i64 != expected + 2 {
-            return Err(Error::invalid_argument(format!(
+            return invalid!(
                 "Sliding window strides field must specify {} dimensions, as the filter of shape {filter:?} must have",
                 spatial + 2
-            )));
+            );
         }
         let (batch, rest) = dims.split_at(self.batch_dims);
         Ok((batch, [&[len(batch)], rest].concat()))
@@ -165,10 +166,10 @@ impl BatchConv {
         let depth = filter[filter.len() - 2];
         match depth.checked_mul(self.groups) == Some(channels) {
             true => Ok(()),
-            false => Err(Error::invalid_argument(format!(
+            false => invalid!(
                 "Input depth must be equal to filter depth: {channels} vs {depth} in {} groups",
                 self.groups
-            ))),
+            ),
         }
     }
 

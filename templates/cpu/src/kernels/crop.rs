@@ -52,9 +52,7 @@ impl<'a> Boxes<'a, '_> {
     ) -> Result<Crop<'a>> {
         self.check_dims()?;
         if images[1] == 0 || images[2] == 0 {
-            return Err(Error::invalid_argument(format!(
-                "image of shape {images:?} must have rows and columns"
-            )));
+            return invalid!("image of shape {images:?} must have rows and columns");
         }
         let is_empty = self.indices.is_empty();
         let plan = Crop {
@@ -74,12 +72,12 @@ impl<'a> Boxes<'a, '_> {
         match (self.boxes.dims(), self.indices.dims()) {
             (&[count, 4], &[found]) if count == found => Ok(()),
             (&[_, _], [0]) if self.boxes.is_empty() => Ok(()),
-            (boxes, indices) => Err(Error::invalid_argument(format!(
+            (boxes, indices) => invalid!(
                 "boxes must be 2-D, boxes must have 4 columns, and box_index must have an element for each, but the shapes are {} and {}: \
                  box_index has incompatible shape if it has another number",
                 Dims(boxes),
                 Dims(indices)
-            ))),
+            ),
         }
     }
 }
@@ -94,9 +92,7 @@ fn check_values(plan: &Crop<'_>) -> Result<()> {
     }
     match plan.boxes.iter().find(|it| !it.is_finite()) {
         None => Ok(()),
-        Some(edge) => Err(Error::invalid_argument(format!(
-            "boxes must be finite, but one has {edge}"
-        ))),
+        Some(edge) => invalid!("boxes must be finite, but one has {edge}"),
     }
 }
 

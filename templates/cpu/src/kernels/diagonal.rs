@@ -56,10 +56,10 @@ fn diagonals(k: &HostIn<'_, i32>) -> Result<[i64; 2]> {
 fn split_matrix(dims: &[usize]) -> Result<(&[usize], [usize; 2])> {
     match dims {
         [batch @ .., rows, columns] => Ok((batch, [*rows, *columns])),
-        _ => Err(Error::invalid_argument(format!(
+        _ => invalid!(
             "input must be at least 2-dim, received shape: {}",
             Dims(dims)
-        ))),
+        ),
     }
 }
 
@@ -136,9 +136,7 @@ fn write_matrices(
             (batch, *max_len)
         }
         _ => {
-            return Err(Error::invalid_argument(format!(
-                "a tensor of shape {dims:?} is not the diagonals {low} to {high}"
-            )));
+            return invalid!("a tensor of shape {dims:?} is not the diagonals {low} to {high}");
         }
     };
     let matrix = matrix_dims(range, max_len, stated)?;
@@ -219,10 +217,10 @@ fn replace(
     let plan = Diagonals::new(range, matrix, align.sides()).check()?;
     let expected = [batch, &plan.dims()].concat();
     if diagonal.dims() != expected {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "diagonals of the input have shape {expected:?}, got {:?}",
             diagonal.dims()
-        )));
+        );
     }
     let mut output = output.uninit(input.dims())?;
     let out = output.as_uninit_slice();
@@ -272,9 +270,9 @@ fn band_part(
     let names = [("num_lower", "rows"), ("num_upper", "columns")];
     for ((limit, size), (name, unit)) in limits.iter().zip(sizes).zip(names) {
         if usize::try_from(*limit).is_ok_and(|it| it > size) {
-            return Err(Error::invalid_argument(format!(
+            return invalid!(
                 "{name} must be negative or less or equal to number of {unit} ({size}) got: {limit}"
-            )));
+            );
         }
     }
     let mut output = band.uninit(input.dims())?;
@@ -316,10 +314,10 @@ fn tensor_diag(diagonal: BytesIn<'_>, output: BytesOut<'_>) -> Result<()> {
 fn tensor_diag_part(input: BytesIn<'_>, diagonal: BytesOut<'_>) -> Result<()> {
     let (first, second) = input.dims().split_at(input.dims().len() / 2);
     if first != second {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "input must have the dimensions of its diagonal twice, not shape {:?}",
             input.dims()
-        )));
+        );
     }
     let mut output = diagonal.uninit(first)?;
     copy(

@@ -86,26 +86,25 @@ fn write_products<T: Element + Multiplied>(
         x_dims.split_last_chunk::<2>(),
         y_dims.split_last_chunk::<2>(),
     ) else {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "In[{}] ndims must be >= 2: {}",
             usize::from(x_dims.len() >= 2),
             shapes()
-        )));
+        );
     };
     let Some(product) = Product::new(*a, *b, adj_x, adj_y) else {
-        let message = format!(
+        return invalid!(
             "Matrix size-incompatible: {}, adj_x {adj_x}, adj_y {adj_y}",
             shapes()
         );
-        return Err(Error::invalid_argument(message));
     };
     // The output is allocated first, so that TensorFlow reports one that memory has no room for.
     let Ok(plan) = Broadcast::new([batch_x, batch_y]) else {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "In[0] and In[1] must have compatible batch dimensions: {} vs. {}",
             Dims(x_dims),
             Dims(y_dims)
-        )));
+        );
     };
     let dims = [plan.dims(), &[product.m, product.n]].concat();
     let mut output = output.unspecified(&dims)?;

@@ -10,10 +10,10 @@ use sp_plugin::{Complex64, Complex128};
 fn check_rank(dims: &[usize], rank: usize) -> Result<()> {
     match dims.len() < rank {
         false => Ok(()),
-        true => Err(Error::invalid_argument(format!(
+        true => invalid!(
             "Input must have rank of at least {rank} but got: {}",
             Dims(dims)
-        ))),
+        ),
     }
 }
 

@@ -45,9 +45,9 @@ fn activation(fused_ops: &[String], slope: f32) -> Result<Activation> {
 fn check_bias(found: &[&[usize]], columns: usize) -> Result<()> {
     match *found == [&[columns]] {
         true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
-            "args must be one vector of {columns} biases, not of the shapes {found:?}"
-        ))),
+        false => {
+            invalid!("args must be one vector of {columns} biases, not of the shapes {found:?}")
+        }
     }
 }
 
@@ -55,9 +55,7 @@ fn check_bias(found: &[&[usize]], columns: usize) -> Result<()> {
 fn check_addend(found: &[&[usize]], dims: [usize; 2]) -> Result<()> {
     match *found == [&dims[..]] {
         true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
-            "args must be one matrix of shape {dims:?}, not of the shapes {found:?}"
-        ))),
+        false => invalid!("args must be one matrix of shape {dims:?}, not of the shapes {found:?}"),
     }
 }
 

@@ -56,11 +56,10 @@ where
     f64: Cast<T>,
 {
     if !dims.ends_with(alpha.dims()) {
-        let message = format!(
+        return invalid!(
             "shape {dims:?} must end with that of alpha {:?}",
             alpha.dims()
         );
-        return Err(Error::invalid_argument(message));
     }
     let alphas: Vec<f64> = allocation::collect(alpha.data().iter().map(|it| it.cast()));
     gamma(generator, &alphas, out, |x| x.cast());

@@ -53,9 +53,9 @@ fn gather_along<I: Element + GatherIndex>(
     let axis = resolve_axis(axis, dims.len())?;
     let batch = resolve_batch(batch_dims, index_dims.len(), axis)?;
     if dims[..batch] != index_dims[..batch] {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "the first {batch} dimensions of params {dims:?} and indices {index_dims:?} must be equal"
-        )));
+        );
     }
     let mut result = InlineList::from(&dims[..axis]);
     let rest = index_dims[batch..].iter().chain(&dims[axis + 1..]);

@@ -38,9 +38,9 @@ pub fn advance(dims: &[usize], value: &mut [i64], count: u64) -> Result<Philox> 
 fn check_state(dims: &[usize], value: &[i64]) -> Result<[i64; STATE]> {
     match *value {
         [low, high, key, ..] if dims.len() == 1 => Ok([low, high, key]),
-        _ => Err(Error::invalid_argument(format!(
+        _ => invalid!(
             "RNG state must have one and only one dimension, and its size must be at least {STATE}, not shape {dims:?}"
-        ))),
+        ),
     }
 }
 
@@ -54,9 +54,7 @@ pub fn check_algorithm(algorithm: i64) -> Result<()> {
         2 => Err(Error::unimplemented(
             "the ThreeFry algorithm is not supported: 1 is Philox",
         )),
-        other => Err(Error::invalid_argument(format!(
-            "algorithm {other} is not supported: 1 is Philox, 3 the kernel's choice"
-        ))),
+        other => invalid!("algorithm {other} is not supported: 1 is Philox, 3 the kernel's choice"),
     }
 }
 

@@ -46,11 +46,7 @@ pub enum PaddingKind {
 /// # Errors
 /// Returns an error if the explicit paddings are not those of four dims, or do not match the kind.
 pub fn paddings(kind: PaddingKind, explicit: &[i64], format: DataFormat) -> Result<[Padding; 2]> {
-    let invalid = |reason: &str| {
-        Err(Error::invalid_argument(format!(
-            "explicit_paddings {explicit:?}: {reason}"
-        )))
-    };
+    let invalid = |reason: &str| invalid!("explicit_paddings {explicit:?}: {reason}");
     match kind {
         PaddingKind::Explicit => {}
         _ if !explicit.is_empty() => return invalid("must be empty unless padding is EXPLICIT"),
@@ -81,8 +77,7 @@ pub fn paddings(kind: PaddingKind, explicit: &[i64], format: DataFormat) -> Resu
 /// Returns an error if there are not four, if one is not positive, or if that of the batch or the channels is not 1.
 pub fn spatial(name: &str, values: &[i64], format: DataFormat) -> Result<[usize; 2]> {
     let Ok(&values) = <&[i64; 4]>::try_from(values) else {
-        let message = format!("{name} {values:?} must have 4 elements, one for each dimension");
-        return Err(Error::invalid_argument(message));
+        return invalid!("{name} {values:?} must have 4 elements, one for each dimension");
     };
     let [batch, rows, columns, channels] = format.to_channels_last(values);
     if [batch, channels] != [1, 1] {
@@ -90,9 +85,9 @@ pub fn spatial(name: &str, values: &[i64], format: DataFormat) -> Result<[usize;
     }
     match (to_size(rows), to_size(columns)) {
         (Some(rows @ 1..), Some(columns @ 1..)) => Ok([rows, columns]),
-        _ => Err(Error::invalid_argument(format!(
-            "{name} {values:?} of rows and columns must be above 0 and at most 2147483647"
-        ))),
+        _ => {
+            invalid!("{name} {values:?} of rows and columns must be above 0 and at most 2147483647")
+        }
     }
 }
 
@@ -103,9 +98,7 @@ pub fn spatial(name: &str, values: &[i64], format: DataFormat) -> Result<[usize;
 pub fn check_dims(name: &str, found: &[usize], expected: &[usize]) -> Result<()> {
     match found == expected {
         true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
-            "{name} must have shape {expected:?}, not {found:?}"
-        ))),
+        false => invalid!("{name} must have shape {expected:?}, not {found:?}"),
     }
 }
 
@@ -128,9 +121,9 @@ pub fn check_filter(filter: &[usize], output: &[usize]) -> Result<()> {
     let spatial = filter.len().saturating_sub(2);
     match filter[..spatial].contains(&0) && !output.contains(&0) {
         false => Ok(()),
-        true => Err(Error::invalid_argument(format!(
+        true => invalid!(
             "filter of shape {filter:?} has an empty window: its spatial dimensions must be above 0"
-        ))),
+        ),
     }
 }
 
@@ -164,8 +157,7 @@ pub fn dims4(name: &str, dims: &[usize]) -> Result<[usize; 4]> {
 /// Returns an error if it is not a vector, or an element is negative.
 pub fn shape(name: &str, values: &HostIn<'_, i32>) -> Result<Vec<usize>> {
     if values.dims().len() != 1 {
-        let message = format!("{name} must be a vector, not of shape {:?}", values.dims());
-        return Err(Error::invalid_argument(message));
+        return invalid!("{name} must be a vector, not of shape {:?}", values.dims());
     }
     let negative = || {
         Error::invalid_argument(format!(

@@ -52,9 +52,9 @@ where
         .any(|it| !it.dims().is_empty() && it.dims() != dims)
     {
         let [a, b, x] = operands.map(|it| it.dims());
-        let message =
-            format!("a, b and x must have one shape or be scalars, not {a:?}, {b:?} and {x:?}");
-        return Err(Error::invalid_argument(message));
+        return invalid!(
+            "a, b and x must have one shape or be scalars, not {a:?}, {b:?} and {x:?}"
+        );
     }
     z.uninit(dims)?.write_with(|at| {
         let [a, b, x] = operands.map(|it| -> f64 { it.data()[at.min(it.len() - 1)].cast() });

@@ -39,12 +39,12 @@ fn concat<S: Placement>(
     for (index, part) in parts.iter().enumerate().skip(1) {
         let is_same = |it: usize| it == axis || part.dims()[it] == first[it];
         if part.dims().len() != first.len() || !(0..first.len()).all(is_same) {
-            return Err(Error::invalid_argument(format!(
+            return invalid!(
                 "{}: shape[0] = {} vs. shape[{index}] = {}",
                 mismatch(axis, first, part.dims()),
                 Dims(first),
                 Dims(part.dims())
-            )));
+            );
         }
         dims[axis] = dims[axis].saturating_add(part.dims()[axis]);
     }
@@ -103,11 +103,11 @@ fn pack(
     let axis = resolve_axis(axis, first.len() + 1)?;
     let mut others = parts.iter().enumerate();
     if let Some((index, other)) = others.find(|(_, it)| it.dims() != first) {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "Shapes of all inputs must match: values[0].shape = {} != values[{index}].shape = {}",
             Dims(first),
             Dims(other.dims())
-        )));
+        );
     }
     let mut dims = InlineList::from(&first[..axis]);
     dims.push(parts.len());
@@ -124,8 +124,7 @@ fn unpack(
     let axis = resolve_axis(axis, value.dims().len())?;
     let (count, dim) = (output.len(), value.dims()[axis]);
     if dim != count {
-        let message = format!("axis {axis} of value has {dim} elements for {count} outputs");
-        return Err(Error::invalid_argument(message));
+        return invalid!("axis {axis} of value has {dim} elements for {count} outputs");
     }
     write_parts(&value, axis, std::iter::repeat(None), output)
 }
@@ -142,10 +141,10 @@ fn split(
         return output.try_for_each(|it| it.set(&value));
     }
     if !dims[axis].is_multiple_of(count) {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "Number of ways to split should evenly divide the split dimension, but got split_dim {axis} (size = {}) and num_split {count}",
             dims[axis]
-        )));
+        );
     }
     let size = dims[axis] / count;
     write_parts(&value, axis, std::iter::repeat(Some(size)), output)
@@ -161,8 +160,7 @@ fn split_v(
     check_vector("size_splits", size_splits.dims())?;
     if size_splits.len() != output.len() {
         let (sizes, outputs) = (size_splits.len(), output.len());
-        let message = format!("size_splits has {sizes} elements for {outputs} outputs");
-        return Err(Error::invalid_argument(message));
+        return invalid!("size_splits has {sizes} elements for {outputs} outputs");
     }
     let axis = resolve_axis(split_dim.scalar()?.into(), value.dims().len())?;
     let dim = value.dims()[axis];

@@ -48,12 +48,11 @@ pub fn table() -> Vec<&'static Kernel> {
 /// Returns an error if an operand is no matrix, or the inner dims differ.
 pub fn plan([a, b]: [&[usize]; 2], [transpose_a, transpose_b]: [bool; 2]) -> Result<Product> {
     if a.len() != b.len() && (a.len() != 2 || b.len() != 2) {
-        let message = format!(
+        return invalid!(
             "In[0] and In[1] has different ndims: {} vs. {}, and one is not a matrix",
             Dims(a),
             Dims(b)
         );
-        return Err(Error::invalid_argument(message));
     }
     let plan = Product::new(matrix(0, a)?, matrix(1, b)?, transpose_a, transpose_b);
     plan.ok_or_else(|| {

@@ -2,6 +2,13 @@
 //!
 //! To add one: a function under `#[kernel(..)]`, and its name in the table below.
 
+/// The error of a call's arguments, with a message as `format!` takes it.
+macro_rules! invalid {
+    ($($message:tt)*) => {
+        Err(sp_plugin::Error::invalid_argument(format!($($message)*)))
+    };
+}
+
 mod activation;
 mod batch_norm;
 mod binomial;
@@ -226,10 +233,7 @@ fn read_index(name: &str, input: &HostIn<'_, Integer>) -> Result<i64> {
 fn check_scalar(name: &str, dims: &[usize]) -> Result<()> {
     match dims {
         [] => Ok(()),
-        dims => Err(Error::invalid_argument(format!(
-            "{name} is not a scalar: {}",
-            compute::error::Dims(dims)
-        ))),
+        dims => invalid!("{name} is not a scalar: {}", compute::error::Dims(dims)),
     }
 }
 

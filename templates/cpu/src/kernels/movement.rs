@@ -56,9 +56,7 @@ pub fn vector(name: &str, values: &HostIn<'_, Index>) -> Result<InlineList<i64>>
 pub fn check_vector(name: &str, dims: &[usize]) -> Result<()> {
     match dims {
         [_] => Ok(()),
-        _ => Err(Error::invalid_argument(format!(
-            "{name} must be a vector, got a tensor of shape {dims:?}"
-        ))),
+        _ => invalid!("{name} must be a vector, got a tensor of shape {dims:?}"),
     }
 }
 
@@ -83,11 +81,11 @@ fn tile(input: BytesIn<'_>, multiples: HostIn<'_, Index>, output: BytesOut<'_>) 
     check_vector("multiples", multiples.dims())?;
     let counts = sizes("multiples", &multiples)?;
     if counts.len() != input.dims().len() {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "Expected multiples argument to be a vector of length {} but got length {}",
             input.dims().len(),
             counts.len()
-        )));
+        );
     }
     let (view, dims) = View::tiled(input.dims(), &counts)?;
     write_view(input, &view, &dims, output)
@@ -159,8 +157,7 @@ fn fill(
     check_vector_or_scalar("dims", dims.dims())?;
     let dims = checked_sizes(&dims)?;
     if !value.dims().is_empty() && value.dims() != [1] {
-        let message = format!("value must be a scalar, got shape {:?}", value.dims());
-        return Err(Error::invalid_argument(message));
+        return invalid!("value must be a scalar, got shape {:?}", value.dims());
     }
     let mut output = output.uninit(&dims)?;
     fill_bytes(
@@ -260,11 +257,11 @@ fn check_paddings(paddings: &HostIn<'_, Index>, rank: usize) -> Result<()> {
     let dims = paddings.dims();
     match dims == [rank, 2] {
         true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
+        false => invalid!(
             "The first dimension of paddings must be the rank of inputs: paddings must be a matrix of {rank} rows and 2 columns, \
              not of shape {}",
             Dims(dims)
-        ))),
+        ),
     }
 }
 

@@ -40,8 +40,7 @@ fn add_bias<T: Element + Precision<Compute: Number>>(
         return Err(too_few_dims(dims));
     }
     if bias_dims.len() != 1 {
-        let message = format!("Biases must be 1D: {}", Dims(bias_dims));
-        return Err(Error::invalid_argument(message));
+        return invalid!("Biases must be 1D: {}", Dims(bias_dims));
     }
     let plan = bias_broadcast(dims, data_format.into(), bias.len())?;
     let mut output = output.uninit(dims)?;
@@ -84,11 +83,11 @@ fn relu_grad<T: Element + Precision<Compute: Number>>(
 ) -> Result<()> {
     let (g, x) = (gradients.dims(), features.dims());
     if g != x {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "gradients and features must have the same size and shape: {} != {}",
             Dims(g),
             Dims(x)
-        )));
+        );
     }
     map_two(cost::Cheap, gradients, features, backprops, relu::relu_grad)
 }
@@ -101,19 +100,17 @@ fn sparse_softmax_cross_entropy<T: Element + Precision<Compute: Float>, L: Eleme
     backprop: Out<'_, T>,
 ) -> Result<()> {
     let &[rows, classes] = features.dims() else {
-        let message = format!(
+        return invalid!(
             "logits must be 2-D, but got shape {}",
             Dims(features.dims())
         );
-        return Err(Error::invalid_argument(message));
     };
     if labels.dims() != [rows] {
-        let message = format!(
+        return invalid!(
             "logits and labels must have the same first dimension, got logits shape {} and labels shape {}: labels must be 1-D",
             Dims(features.dims()),
             Dims(labels.dims())
         );
-        return Err(Error::invalid_argument(message));
     }
     if classes == 0 && rows > 0 {
         return Err(Error::invalid_argument(

@@ -51,8 +51,7 @@ macro_rules! stitches {
                 let row = row_dims("data", data.dims(), "indices", indices.dims())?;
                 let first = *common.get_or_insert(row);
                 if first != row {
-                    let message = format!("rows of different shapes: {first:?} and {row:?}");
-                    return Err(Error::invalid_argument(message));
+                    return invalid!("rows of different shapes: {first:?} and {row:?}");
                 }
             }
             let (row, element) = (common.unwrap_or(&[]), data.first().map_or(1, |it| it.width()));
@@ -83,11 +82,11 @@ fn bincount<T: Element + Number>(
     let count = bin_count(size.dims(), size.scalar()?.into())?;
     let values = to_indices(&arr)?;
     if !weights.is_empty() && weights.len() != len(arr.dims()) {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "weights must be empty or have an element for each one of arr, not shape {:?} for arr of shape {:?}",
             weights.dims(),
             arr.dims()
-        )));
+        );
     }
     let plan = Bins {
         row_len: len(arr.dims()).max(1),
@@ -121,10 +120,10 @@ fn dense_bincount<T: Element + Number>(
     let count = bin_count(size.dims(), size.scalar()?)?;
     let dims = input.dims();
     if dims.len() > 2 || !(weights.is_empty() || weights.dims() == dims) {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "input must be a matrix, a vector or a scalar, and weights must have its shape or no elements, not shapes {dims:?} and {:?}",
             weights.dims()
-        )));
+        );
     }
     let batch = if dims.len() == 2 { &dims[..1] } else { &[] };
     let row_len = dims.last().copied().unwrap_or(1).max(1);

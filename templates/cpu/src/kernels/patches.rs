@@ -156,9 +156,9 @@ impl DilationSlides {
             [rows, columns, channels] if channels == input[3] => {
                 Ok(Dilation::new(input, [rows, columns], self.0)?)
             }
-            _ => Err(Error::invalid_argument(format!(
+            _ => invalid!(
                 "filter must have rows, columns and the channels of the input {input:?}, not shape {filter:?}"
-            ))),
+            ),
         }
     }
 

@@ -164,11 +164,11 @@ fn check_paddings(size: [usize; 2], paddings: [Padding; 2]) -> Result<()> {
         };
         let excess = [before, after].iter().position(|it| *it >= size);
         if let Some(side) = excess {
-            return Err(Error::invalid_argument(format!(
+            return invalid!(
                 "explicit_paddings: the {} padding {} must be below the size {size} of the window",
                 names[side],
                 [before, after][side]
-            )));
+            );
         }
     }
     Ok(())

@@ -24,9 +24,7 @@ impl Prepare for Transform {
     type Attributes = TransformAttributes;
 
     fn prepare(it: TransformAttributes) -> Result<Self> {
-        let unknown = |name: &str, value: &str| {
-            Err(Error::invalid_argument(format!("unknown {name} {value:?}")))
-        };
+        let unknown = |name: &str, value: &str| invalid!("unknown {name} {value:?}");
         let interpolation = match &*it.interpolation {
             "NEAREST" => Interpolation::Nearest,
             "BILINEAR" => Interpolation::Bilinear,
@@ -62,11 +60,10 @@ impl Transform {
         match transforms.dims() {
             &[count, 8] if count == 1 || count == dims[0] => {}
             found => {
-                let message = format!(
+                return invalid!(
                     "transforms must have shape [1, 8] or [{}, 8], not {found:?}",
                     dims[0]
                 );
-                return Err(Error::invalid_argument(message));
             }
         }
         let plan = Projection {

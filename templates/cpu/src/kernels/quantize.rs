@@ -20,9 +20,7 @@ impl Quantization {
                 bits: bits as u32,
                 is_narrow,
             }),
-            _ => Err(Error::invalid_argument(format!(
-                "num_bits must be in [2, 16], not {bits}"
-            ))),
+            _ => invalid!("num_bits must be in [2, 16], not {bits}"),
         }
     }
 
@@ -52,10 +50,7 @@ impl Prepare for Nudged {
                 quantization.bits,
                 quantization.is_narrow,
             )),
-            false => Err(Error::invalid_argument(format!(
-                "min {} must be below max {}",
-                it.min, it.max
-            ))),
+            false => invalid!("min {} must be below max {}", it.min, it.max),
         }
     }
 }
@@ -104,8 +99,7 @@ fn ranges(
 ) -> Result<Vec<Option<Nudged>>> {
     for (name, found) in [("min", min.dims()), ("max", max.dims())] {
         if found != expected {
-            let message = format!("`{name}` must have shape {expected:?}, not {found:?}");
-            return Err(Error::invalid_argument(message));
+            return invalid!("`{name}` must have shape {expected:?}, not {found:?}");
         }
     }
     let pairs = min.data().iter().zip(max.data());

@@ -40,19 +40,17 @@ fn levels(bits: i64, is_signed: bool, is_narrow: bool) -> Result<Levels> {
     let limit = if is_signed { 62 } else { 63 };
     match bits > 0 && bits < limit {
         true => Ok(Levels::new(bits as u32, is_signed, is_narrow)),
-        false => Err(Error::invalid_argument(format!(
+        false => invalid!(
             "num_bits is {bits}, but must be from 1 to {} if signed_input is {is_signed}",
             limit - 1
-        ))),
+        ),
     }
 }
 
 fn check_axis(axis: i64) -> Result<()> {
     match axis >= -1 {
         true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
-            "axis must be -1 or more, not {axis}"
-        ))),
+        false => invalid!("axis must be -1 or more, not {axis}"),
     }
 }
 
@@ -61,9 +59,7 @@ fn split(dims: &[usize], axis: i64) -> Result<(usize, usize)> {
     match usize::try_from(axis) {
         Err(_) => Ok((1, len(dims).max(1))),
         Ok(axis) if axis < dims.len() => Ok((dims[axis], len(&dims[axis + 1..]))),
-        Ok(axis) => Err(Error::invalid_argument(format!(
-            "axis {axis} must be a dimension of input, which has shape {dims:?}"
-        ))),
+        Ok(axis) => invalid!("axis {axis} must be a dimension of input, which has shape {dims:?}"),
     }
 }
 
@@ -77,8 +73,7 @@ fn check_limits<T: Element>(
     let expected = if axis < 0 { &[][..] } else { &[count] };
     for (name, found) in [("input_min", min.dims()), ("input_max", max.dims())] {
         if found != expected {
-            let message = format!("{name} must have shape {expected:?}, not {found:?}");
-            return Err(Error::invalid_argument(message));
+            return invalid!("{name} must have shape {expected:?}, not {found:?}");
         }
     }
     Ok(())

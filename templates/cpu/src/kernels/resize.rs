@@ -43,11 +43,11 @@ pub fn image_size(name: &str, size: &HostIn<'_, i32>) -> Result<[usize; 2]> {
         [rows, columns] if is_vector && rows > 0 && columns > 0 => {
             Ok([rows as usize, columns as usize])
         }
-        _ => Err(Error::invalid_argument(format!(
+        _ => invalid!(
             "{name} {:?} of shape {:?} must be a vector of two positive numbers: output dimensions must be positive",
             size.data(),
             size.dims()
-        ))),
+        ),
     }
 }
 
@@ -58,8 +58,7 @@ pub fn image_size(name: &str, size: &HostIn<'_, i32>) -> Result<[usize; 2]> {
 fn plan(images: &[usize], size: [usize; 2], alignment: Alignment) -> Result<Resize> {
     let dims = dims4("input", images)?;
     if dims[1..].contains(&0) {
-        let message = format!("images of shape {dims:?} must not be empty");
-        return Err(Error::invalid_argument(message));
+        return invalid!("images of shape {dims:?} must not be empty");
     }
     Ok(Resize::new(dims, size, alignment))
 }
@@ -104,12 +103,11 @@ fn bilinear_grad<T: Element + Precision<Compute: Elementary>>(
     let [_, rows, columns, _] = dims4("original_image", original_image.dims())?;
     let [batch, resized_rows, resized_columns, channels] = dims4("grads", grads.dims())?;
     if [rows, columns, resized_rows, resized_columns].contains(&0) {
-        let message = format!(
+        return invalid!(
             "grads of shape {:?} and original_image of shape {:?} must have rows and columns",
             grads.dims(),
             original_image.dims()
         );
-        return Err(Error::invalid_argument(message));
     }
     let (dims, size) = (
         [batch, rows, columns, channels],

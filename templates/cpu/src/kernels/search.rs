@@ -22,8 +22,7 @@ fn where_nonzero<T: Element + Truth>(
     let dims = input.dims();
     if dims.is_empty() || dims.len() > 8 {
         let rank = dims.len();
-        let message = format!("WhereOp : Unhandled input dimensions: {rank}");
-        return Err(Error::invalid_argument(message));
+        return invalid!("WhereOp : Unhandled input dimensions: {rank}");
     }
     let count = search::count_nonzero(input.data());
     let mut index = index.uninit(&[count, dims.len()])?;
@@ -39,12 +38,12 @@ fn select_v2(
     output: BytesOut<'_>,
 ) -> Result<()> {
     let Ok(plan) = Broadcast::new([condition.dims(), t.dims(), e.dims()]) else {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "condition {}, then {}, and else {} must be broadcastable",
             Dims(condition.dims()),
             Dims(t.dims()),
             Dims(e.dims())
-        )));
+        );
     };
     write_selected(&plan, condition, [t, e], output)
 }
@@ -60,9 +59,9 @@ fn select_v1(
     let (c, x, y) = (condition.dims(), t.dims(), e.dims());
     let is_rows = c.len() == 1 && !x.is_empty() && c[0] == x[0];
     if x != y || !(c.is_empty() || c == x || is_rows) {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "t and e must have one shape, and condition must have theirs, be a scalar or have an element for each row: t {x:?}, e {y:?}, condition {c:?}"
-        )));
+        );
     }
     let mut condition_dims = InlineList::from(c);
     if is_rows {
@@ -117,10 +116,10 @@ fn top_k<T: Element + Order>(
     let (mut values, mut indices) = (values.uninit(&dims)?, indices.uninit(&dims)?);
     let (values, width) = (values.as_uninit_slice(), indices.width());
     if width == 2 && *row_len > i16::MAX as usize {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "Second dimension of flattened input must be <= {}, the largest index of type int16, got {row_len}",
             i16::MAX
-        )));
+        );
     }
     let indices = indices.as_uninit_slice();
     search::top_k([*row_len, k], input.data(), values, indices, width);
@@ -161,11 +160,10 @@ fn write_extreme<T: Element + Extremes>(
     let dims = input.dims();
     let axis = resolve_axis(dimension, dims.len())?;
     if dims[axis] == 0 {
-        let message = format!(
+        return invalid!(
             "Reduction axis {dimension} is empty in shape {}",
             Dims(dims)
         );
-        return Err(Error::invalid_argument(message));
     }
     let mut result = InlineList::from(&dims[..axis]);
     dims[axis + 1..].iter().for_each(|dim| result.push(*dim));
@@ -228,9 +226,9 @@ fn write_unique<T: Element + Key>(
         Some(it) if it.dims() == [1] => resolve_axis(it.scalar()?, dims.len())?,
         None if dims.len() == 1 => 0,
         _ => {
-            let message =
-                format!("unique expects a vector, or one axis; got a tensor of shape {dims:?}");
-            return Err(Error::invalid_argument(message));
+            return invalid!(
+                "unique expects a vector, or one axis; got a tensor of shape {dims:?}"
+            );
         }
     };
     let (outer, inner) = (len(&dims[..axis]), len(&dims[axis + 1..]));

@@ -12,8 +12,7 @@ use sp_plugin::kernel::{HostOut, Kernel, kernels};
 /// Returns an error if the seed does not consist of two numbers.
 pub fn read_seed(seed: &HostIn<'_, Index>) -> Result<Philox> {
     if seed.dims() != [2] {
-        let message = format!("seed must have shape [2], not {:?}", seed.dims());
-        return Err(Error::invalid_argument(message));
+        return invalid!("seed must have shape [2], not {:?}", seed.dims());
     }
     let (key, counter) = Philox::from_seed([0, 1].map(|index| seed.get(index).cast_unsigned()));
     Ok(Philox::new(key, counter))

@@ -65,14 +65,12 @@ fn unsorted_dims<'a>(
     stated: i64,
 ) -> Result<(usize, &'a [usize])> {
     if !dims.starts_with(id_dims) {
-        let message = format!(
+        return invalid!(
             "data of shape {dims:?} must start with the dimensions {id_dims:?} of segment_ids"
         );
-        return Err(Error::invalid_argument(message));
     }
     let Ok(segments) = usize::try_from(stated) else {
-        let message = format!("num_segments must be non-negative, but is {stated}");
-        return Err(Error::invalid_argument(message));
+        return invalid!("num_segments must be non-negative, but is {stated}");
     };
     Ok((segments, &dims[id_dims.len()..]))
 }
@@ -157,10 +155,10 @@ sorted! {
 pub fn check_segment_ids(rows: usize, dims: &[usize]) -> Result<()> {
     match dims == [rows] {
         true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
+        false => invalid!(
             "segment_ids should be the same size as dimension 0 of input: a vector of {rows} elements, not of shape {}",
             Dims(dims)
-        ))),
+        ),
     }
 }
 

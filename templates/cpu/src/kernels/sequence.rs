@@ -116,9 +116,9 @@ fn range<T: Spaced>(
     };
     let steps = T::steps(start, limit, if delta == T::ZERO { T::ONE } else { delta });
     let Some(steps) = steps.filter(|_| is_in_order) else {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "delta {delta:?} must lead from start {start:?} to limit {limit:?}, and not be 0"
-        )));
+        );
     };
     let steps = usize::try_from(steps).unwrap_or(usize::MAX);
     output
@@ -132,9 +132,7 @@ fn number<T: Element>(name: &str, tensor: &HostIn<'_, T>) -> Result<T> {
     let dims = tensor.dims();
     match dims.len() {
         0 | 1 => tensor.scalar(),
-        _ => Err(Error::invalid_argument(format!(
-            "{name} must be a scalar, not of shape {dims:?}"
-        ))),
+        _ => invalid!("{name} must be a scalar, not of shape {dims:?}"),
     }
 }
 

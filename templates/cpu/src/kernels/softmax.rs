@@ -53,19 +53,18 @@ fn softmax_cross_entropy<T: Element + Precision<Compute: Elementary>>(
     backprop: Out<'_, T>,
 ) -> Result<()> {
     let Ok(plan) = Broadcast::new([features.dims(), labels.dims()]) else {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "logits and labels must be broadcastable: logits_size={} labels_size={}",
             Dims(features.dims()),
             Dims(labels.dims())
-        )));
+        );
     };
     let &[batch, classes] = plan.dims() else {
-        let message = format!(
+        return invalid!(
             "logits and labels must broadcast to a matrix, but have shapes {:?} and {:?}",
             features.dims(),
             labels.dims()
         );
-        return Err(Error::invalid_argument(message));
     };
     let (mut loss, mut gradient) = (loss.zeroed(&[batch])?, backprop.zeroed(plan.dims())?);
     if gradient.is_empty() {

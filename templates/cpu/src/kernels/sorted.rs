@@ -36,15 +36,14 @@ fn write_bounds<T: Element>(
     output: BytesOut<'_>,
 ) -> Result<()> {
     let (&[rows, len], &[value_rows, count]) = (sorted.dims(), values.dims()) else {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "sorted_inputs and values must be matrices, got shapes {:?} and {:?}",
             sorted.dims(),
             values.dims()
-        )));
+        );
     };
     if rows != value_rows {
-        let message = format!("{rows} rows of sorted_inputs, and {value_rows} of values");
-        return Err(Error::invalid_argument(message));
+        return invalid!("{rows} rows of sorted_inputs, and {value_rows} of values");
     }
     let mut output = output.uninit(values.dims())?;
     let width = output.width();
@@ -99,14 +98,13 @@ fn write_in_top_k(
 ) -> Result<()> {
     let dims = predictions.dims();
     let [rows, classes] = *dims else {
-        let message = format!("predictions must be 2-dimensional, got shape {dims:?}");
-        return Err(Error::invalid_argument(message));
+        return invalid!("predictions must be 2-dimensional, got shape {dims:?}");
     };
     if target_dims != [rows] {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "First dimension of predictions {rows} must match length of targets {}: targets must be 1-dimensional",
             target_dims.iter().product::<usize>()
-        )));
+        );
     }
     let row = |at: usize| &predictions.data()[at * classes..][..classes];
     precision

@@ -36,8 +36,7 @@ macro_rules! batches {
                 block_size: i64,
             ) -> Result<()> {
                 if input.dims().len() != 4 {
-                    let message = format!("input must be 4-dimensional: {}", Dims(input.dims()));
-                    return Err(Error::invalid_argument(message));
+                    return invalid!("input must be 4-dimensional: {}", Dims(input.dims()));
                 }
                 move_blocks($plan, input, &[block_size; 2], &$borders, output)
             }
@@ -58,11 +57,11 @@ fn move_blocks(
     output: BytesOut<'_>,
 ) -> Result<()> {
     if borders.dims() != [sizes.len(), 2] {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "paddings or crops must have a row of two numbers for each of {} block sizes, not shape {:?}",
             sizes.len(),
             borders.dims()
-        )));
+        );
     }
     let borders = list(borders);
     let blocks = Blocks {
@@ -164,20 +163,19 @@ fn reverse_sequence(
     let dims = input.dims();
     let axis = |it: i64| usize::try_from(it).ok().filter(|it| *it < dims.len());
     let (Some(seq), Some(batch)) = (axis(seq_dim), axis(batch_dim)) else {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "seq_dim {seq_dim} and batch_dim {batch_dim} must be dimensions of input, which has shape {dims:?}"
-        )));
+        );
     };
     if seq == batch {
-        let message = format!("seq_dim and batch_dim must differ, but both are {seq}");
-        return Err(Error::invalid_argument(message));
+        return invalid!("seq_dim and batch_dim must differ, but both are {seq}");
     }
     if seq_lengths.dims() != [dims[batch]] {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "seq_lengths must have shape [{}], a length for each element of the batch, not {:?}",
             dims[batch],
             seq_lengths.dims()
-        )));
+        );
     }
     let mut lengths = allocation::with_capacity(dims[batch]);
     for length in seq_lengths.iter() {
@@ -216,10 +214,10 @@ fn reverse(
         return output.set(&tensor);
     }
     if dims.dims() != [shape.len()] || shape.len() > 8 {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "dims must be a vector with an element for each of at most 8 dimensions, not shape {:?} for a tensor of shape {shape:?}",
             dims.dims()
-        )));
+        );
     }
     let axes = (0_i64..).zip(is_reversed).filter(|(_, it)| it.get());
     let view = View::reversed(shape, axes.map(|(axis, _)| axis))?;
@@ -235,13 +233,13 @@ fn bitcast(input: BytesIn<'_>, output: BytesOut<'_>, r#type: DataType) -> Result
     if from > to {
         dims.push(from / to);
     } else if to > from && dims.pop() != Some(to / from) {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "cannot bitcast {:?} to {:?}: the last dimension of shape {:?} must be {}",
             input.dtype(),
             r#type,
             input.dims(),
             to / from
-        )));
+        );
     }
     output
         .uninit(&dims)?

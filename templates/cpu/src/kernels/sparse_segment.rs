@@ -75,11 +75,10 @@ fn read_pairs<'a>(
     segment_ids: &'a BytesIn<'_>,
 ) -> Result<(Indices<'a>, Indices<'a>)> {
     let [count] = *indices.dims() else {
-        let message = format!(
+        return invalid!(
             "indices must be a vector, not of shape {:?}",
             indices.dims()
         );
-        return Err(Error::invalid_argument(message));
     };
     check_segment_ids(count, segment_ids.dims())?;
     Ok((to_indices(indices)?, to_indices(segment_ids)?))

@@ -80,9 +80,7 @@ momentum_kernels! {
 fn check_elements(gradient: &[usize]) -> Result<()> {
     match gradient.iter().skip(1).all(|it| *it > 0) {
         true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
-            "rows of var must have elements, but grad has shape {gradient:?}"
-        ))),
+        false => invalid!("rows of var must have elements, but grad has shape {gradient:?}"),
     }
 }
 
@@ -97,11 +95,10 @@ fn apply<T: Element + Precision, const N: usize>(
     let mut values = lock.values()?;
     let dims = values.each_ref().map(|it| it.dims());
     if let Some(other) = dims.iter().find(|it| **it != dims[0]) {
-        let message = format!(
+        return invalid!(
             "var and its slots must have one shape: {:?} {other:?}",
             dims[0]
         );
-        return Err(Error::invalid_argument(message));
     }
     let rows = Rows::new(dims[0], gradient.dims(), indices.dims())?;
     let gradient = T::widened(gradient.data());

@@ -88,14 +88,13 @@ fn clip_by_value<T: Element + Precision<Compute: Number>>(
 ) -> Result<()> {
     let is_limit = |it: &In<'_, T>| it.dims().is_empty() || it.dims() == t.dims();
     if !is_limit(&clip_value_min) || !is_limit(&clip_value_max) {
-        let message = format!(
+        return invalid!(
             "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. \
              input shape: {} clip_value_min shape: {} clip_value_max shape: {}",
             Dims(t.dims()),
             Dims(clip_value_min.dims()),
             Dims(clip_value_max.dims())
         );
-        return Err(Error::invalid_argument(message));
     }
     let mut output = output.uninit(t.dims())?.copy_from_slice(t.data())?;
     let limits = [&clip_value_min, &clip_value_max].map(|it| T::widened(it.data()));

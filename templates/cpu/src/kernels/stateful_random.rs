@@ -93,9 +93,7 @@ fn uniform_int<T: Element + Bounded + std::fmt::Display>(
     let mut output = output.unspecified(&dims)?;
     match output.is_empty() {
         true => Ok(()),
-        false if low >= high => Err(Error::invalid_argument(format!(
-            "Need minval < maxval, got {low} >= {high}"
-        ))),
+        false if low >= high => invalid!("Need minval < maxval, got {low} >= {high}"),
         false => {
             let generator = generator.reserve(output.len());
             random::uniform_int(generator, low, high, &mut output);

@@ -139,8 +139,7 @@ fn elementwise_results(
 ) -> Result<()> {
     let (steps, inputs) = (&steps.0, inputs.fetch()?);
     if outputs.len() != steps.results() {
-        let message = format!("{} outputs of {} results", outputs.len(), steps.results());
-        return Err(Error::invalid_argument(message));
+        return invalid!("{} outputs of {} results", outputs.len(), steps.results());
     }
     let dims = steps.result_dims(inputs.iter().map(In::dims))?;
     let outputs = outputs.zip(&dims).map(|(it, dims)| it.unspecified(dims));

@@ -70,8 +70,7 @@ fn strided_slice_grad(
     let slice = masks.slice(&dims, &begin, &end, &strides)?;
     if dy.dims() != &*slice.dims {
         let (dy, slice) = (dy.dims(), &*slice.dims);
-        let message = format!("shape of dy was {dy:?} instead of {slice:?}");
-        return Err(Error::invalid_argument(message));
+        return invalid!("shape of dy was {dy:?} instead of {slice:?}");
     }
     let mut output = output.uninit(&dims)?;
     let bytes = output.as_uninit_slice();

@@ -40,8 +40,7 @@ fn hash_bucket<T: Element + Into<i128>>(
     num_buckets: i64,
 ) -> Result<()> {
     let Ok(buckets @ 1..) = u64::try_from(num_buckets) else {
-        let message = format!("num_buckets must be above 0, not {num_buckets}");
-        return Err(Error::invalid_argument(message));
+        return invalid!("num_buckets must be above 0, not {num_buckets}");
     };
     let mut data = output.uninit(input.dims())?;
     for (bucket, number) in data.as_uninit_slice().iter_mut().zip(input.data()) {

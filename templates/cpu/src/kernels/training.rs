@@ -185,11 +185,10 @@ fn check_shapes<T: Element, const N: usize>(
     {
         None => Ok(()),
         Some((name, dims)) => {
-            let message = format!(
+            invalid!(
                 "{name} and grad do not have the same shape: {dims:?} {:?}",
                 gradient.dims()
-            );
-            Err(Error::invalid_argument(message))
+            )
         }
     }
 }

@@ -40,8 +40,7 @@ pub fn spatial_3d(
     unsupported: fn(String) -> Error,
 ) -> Result<[usize; 3]> {
     let Ok(&values) = <&[i64; 5]>::try_from(values) else {
-        let message = format!("{name} {values:?} must have 5 elements, one for each dimension");
-        return Err(Error::invalid_argument(message));
+        return invalid!("{name} {values:?} must have 5 elements, one for each dimension");
     };
     let [batch, planes, rows, columns, channels] = format.to_channels_last(values);
     if [batch, channels] != [1, 1] {
@@ -49,9 +48,9 @@ pub fn spatial_3d(
     }
     match (to_size(planes), to_size(rows), to_size(columns)) {
         (Some(planes @ 1..), Some(rows @ 1..), Some(columns @ 1..)) => Ok([planes, rows, columns]),
-        _ => Err(Error::invalid_argument(format!(
+        _ => invalid!(
             "{name} {values:?} of planes, rows and columns must be above 0 and at most 2147483647"
-        ))),
+        ),
     }
 }
 

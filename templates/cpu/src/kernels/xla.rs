@@ -15,11 +15,11 @@ fn clamped(dims: &[usize], begin: &[i64], size: &[usize]) -> Result<InlineList<i
     let is_inside =
         dims.len() == size.len() && dims.iter().zip(size).all(|(dim, size)| size <= dim);
     if begin.len() != dims.len() || !is_inside {
-        return Err(Error::invalid_argument(format!(
+        return invalid!(
             "a slice of shape {} that begins at {begin:?} does not fit a tensor of shape {}",
             Dims(size),
             Dims(dims)
-        )));
+        );
     }
     let mut clamped = InlineList::new(0);
     for ((begin, dim), size) in begin.iter().zip(dims).zip(size) {

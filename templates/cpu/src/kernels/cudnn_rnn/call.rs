@@ -67,8 +67,7 @@ impl Prepare for Rnn {
 
     fn prepare(it: RnnAttributes) -> Result<Self> {
         if !(0.0..=1.0).contains(&it.dropout) {
-            let message = format!("dropout must be between 0 and 1, but is {}", it.dropout);
-            return Err(Error::invalid_argument(message));
+            return invalid!("dropout must be between 0 and 1, but is {}", it.dropout);
         }
         let (seed, seed2) = (it.seed, it.seed2);
         Ok(Self {
@@ -211,10 +210,10 @@ impl Call {
             [second, first]
         };
         if states != batch || cells % rnn.directions() != 0 {
-            return Err(Error::invalid_argument(format!(
+            return invalid!(
                 "input_h of shape {state_dims:?} does not match the batch of {batch} sequences and {} directions",
                 rnn.directions()
-            )));
+            );
         }
         let network = rnn.network(cells / rnn.directions(), units, width)?;
         check_params(&network, operands.params.dims())?;
@@ -239,11 +238,11 @@ impl Call {
     pub fn check(name: &str, dims: &[usize], expected: &[usize]) -> Result<()> {
         match dims == expected {
             true => Ok(()),
-            false => Err(Error::invalid_argument(format!(
+            false => invalid!(
                 "{name} must have shape {}, not {}",
                 Dims(expected),
                 Dims(dims)
-            ))),
+            ),
         }
     }
 
@@ -347,11 +346,11 @@ fn dims3(name: &str, dims: &[usize]) -> Result<[usize; 3]> {
 pub fn check_params(network: &Network, dims: &[usize]) -> Result<()> {
     match dims == [network.len()] {
         true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
+        false => invalid!(
             "params must be a vector of {} elements, not of shape {}",
             network.len(),
             Dims(dims)
-        ))),
+        ),
     }
 }
 

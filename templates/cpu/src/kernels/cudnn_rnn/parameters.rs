@@ -125,10 +125,11 @@ fn check_counts(network: &Network, found: [usize; 2]) -> Result<()> {
     let expected = 2 * network.cells() * network.gates();
     match found == [expected; 2] {
         true => Ok(()),
-        false => Err(Error::invalid_argument(format!(
+        false => invalid!(
             "the network has {expected} matrices and as many biases, not {} and {}",
-            found[0], found[1]
-        ))),
+            found[0],
+            found[1]
+        ),
     }
 }
 

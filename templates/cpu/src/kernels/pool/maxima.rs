@@ -101,9 +101,7 @@ impl ChannelPooling {
         }
         match super::super::image::to_size(size) {
             Some(size @ 1..) => Ok(Self { format, size }),
-            _ => Err(Error::invalid_argument(format!(
-                "ksize {ksize:?} must be above 0 and at most 2147483647"
-            ))),
+            _ => invalid!("ksize {ksize:?} must be above 0 and at most 2147483647"),
         }
     }
 
