@@ -29,6 +29,18 @@ macro_rules! call {
 }
 pub(crate) use call;
 
+/// Calls a function whose last parameter is a status; returns the status's error. The types include that of the status:
+/// `status_call!(table, "start_timer", (device, stream, timer): (Ptr, Ptr, Ptr, Ptr))`.
+macro_rules! status_call {
+    ($table:expr, $slot:literal, ($($arg:expr),*): ($($ty:ty),*)) => {
+        $crate::call::call_with_status($slot, |status| {
+            $crate::call::call!($table, $slot, ($($arg,)* status): ($($ty),*));
+            Ok(())
+        })
+    };
+}
+pub(crate) use status_call;
+
 /// Calls the function in `slot` of `table`, and records which structs it changed against their
 /// contract.
 ///

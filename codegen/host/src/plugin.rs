@@ -6,7 +6,7 @@ use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::call::{self, Ptr, call, call_with_status};
+use crate::call::{self, Ptr, call, call_with_status, status_call};
 use crate::channel::{self, kind};
 use crate::contract_watch::{CallWatch, record_breach};
 use crate::dl::{OpenLibrary, SymbolScope};
@@ -235,13 +235,10 @@ impl Registration {
         let mut params = shapes.record("SE_CreateDeviceFnsParams")?;
         let filled = shapes.record("SP_DeviceFns")?;
         params.set_pointer("device_fns", filled.address());
-        call_with_status("create_device_fns", |status| {
-            call!(
-                self.platform_fns, "create_device_fns",
-                (self.platform.address(), params.address(), status): (Ptr, Ptr, Ptr)
-            );
-            Ok(())
-        })?;
+        status_call!(
+            self.platform_fns, "create_device_fns",
+            (self.platform.address(), params.address()): (Ptr, Ptr, Ptr)
+        )?;
         Ok(relocate(filled))
     }
 
@@ -249,13 +246,10 @@ impl Registration {
         let mut params = shapes.record("SE_CreateStreamExecutorParams")?;
         let filled = shapes.record("SP_StreamExecutor")?;
         params.set_pointer("stream_executor", filled.address());
-        call_with_status("create_stream_executor", |status| {
-            call!(
-                self.platform_fns, "create_stream_executor",
-                (self.platform.address(), params.address(), status): (Ptr, Ptr, Ptr)
-            );
-            Ok(())
-        })?;
+        status_call!(
+            self.platform_fns, "create_stream_executor",
+            (self.platform.address(), params.address()): (Ptr, Ptr, Ptr)
+        )?;
         Ok(relocate(filled))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ptr::null_mut;
 
-use crate::call::{Ptr, call, call_with_status};
+use crate::call::{Ptr, call, status_call};
 use crate::guarded::GuardedMemory;
 use crate::plugin::{LoadedPlugin, relocate};
 use crate::quirks::Quirks;
@@ -85,17 +85,11 @@ impl RegisteredProfiler {
     }
 
     pub fn start(&self) -> Result<(), Error> {
-        call_with_status("start", |status| {
-            call!(self.functions, "start", (self.profiler.address(), status): (Ptr, Ptr));
-            Ok(())
-        })
+        status_call!(self.functions, "start", (self.profiler.address()): (Ptr, Ptr))
     }
 
     pub fn stop(&self) -> Result<(), Error> {
-        call_with_status("stop", |status| {
-            call!(self.functions, "stop", (self.profiler.address(), status): (Ptr, Ptr));
-            Ok(())
-        })
+        status_call!(self.functions, "stop", (self.profiler.address()): (Ptr, Ptr))
     }
 
     /// Requests the size, then the bytes if there are any, and returns them: an `XSpace`.
@@ -120,12 +114,9 @@ impl RegisteredProfiler {
     }
 
     fn request(&self, buffer: Ptr, size: &mut usize) -> Result<(), Error> {
-        call_with_status("collect_data_xspace", |status| {
-            call!(
-                self.functions, "collect_data_xspace",
-                (self.profiler.address(), buffer, &mut *size, status): (Ptr, Ptr, *mut usize, Ptr)
-            );
-            Ok(())
-        })
+        status_call!(
+            self.functions, "collect_data_xspace",
+            (self.profiler.address(), buffer, &mut *size): (Ptr, Ptr, *mut usize, Ptr)
+        )
     }
 }

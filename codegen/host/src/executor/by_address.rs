@@ -2,7 +2,7 @@
 
 use super::{DeviceMemoryBlock, Executor, StreamHandle};
 use crate::Error;
-use crate::call::{Ptr, call, call_with_status};
+use crate::call::{Ptr, status_call};
 
 impl Executor {
     /// Enqueues a copy of `size` bytes at `source`, which must last until the stream is done with it.
@@ -13,14 +13,10 @@ impl Executor {
         (source, size): (*const u8, usize),
     ) -> Result<(), Error> {
         let target = self.memory(target)?;
-        call_with_status("memcpy_htod", |status| {
-            call!(
-                self.table, "memcpy_htod",
-                (self.device(), stream.0, target.address(), source, size as u64, status):
-                (Ptr, Ptr, Ptr, *const u8, u64, Ptr)
-            );
-            Ok(())
-        })
+        status_call!(
+            self.table, "memcpy_htod",
+            (self.device(), stream.0, target.address(), source, size as u64): (Ptr, Ptr, Ptr, *const u8, u64, Ptr)
+        )
     }
 
     /// Enqueues a copy of `size` bytes to `target`, which must last until the stream is done with it.
@@ -31,14 +27,10 @@ impl Executor {
         source: DeviceMemoryBlock,
     ) -> Result<(), Error> {
         let source = self.memory(source)?;
-        call_with_status("memcpy_dtoh", |status| {
-            call!(
-                self.table, "memcpy_dtoh",
-                (self.device(), stream.0, target, source.address(), size as u64, status):
-                (Ptr, Ptr, *mut u8, Ptr, u64, Ptr)
-            );
-            Ok(())
-        })
+        status_call!(
+            self.table, "memcpy_dtoh",
+            (self.device(), stream.0, target, source.address(), size as u64): (Ptr, Ptr, *mut u8, Ptr, u64, Ptr)
+        )
     }
 
     /// Copies `size` bytes at `source` to the device.
@@ -48,14 +40,10 @@ impl Executor {
         (source, size): (*const u8, usize),
     ) -> Result<(), Error> {
         let target = self.memory(target)?;
-        call_with_status("sync_memcpy_htod", |status| {
-            call!(
-                self.table, "sync_memcpy_htod",
-                (self.device(), target.address(), source, size as u64, status):
-                (Ptr, Ptr, *const u8, u64, Ptr)
-            );
-            Ok(())
-        })
+        status_call!(
+            self.table, "sync_memcpy_htod",
+            (self.device(), target.address(), source, size as u64): (Ptr, Ptr, *const u8, u64, Ptr)
+        )
     }
 
     /// Copies `size` bytes from the device to `target`.
@@ -65,13 +53,9 @@ impl Executor {
         source: DeviceMemoryBlock,
     ) -> Result<(), Error> {
         let source = self.memory(source)?;
-        call_with_status("sync_memcpy_dtoh", |status| {
-            call!(
-                self.table, "sync_memcpy_dtoh",
-                (self.device(), target, source.address(), size as u64, status):
-                (Ptr, *mut u8, Ptr, u64, Ptr)
-            );
-            Ok(())
-        })
+        status_call!(
+            self.table, "sync_memcpy_dtoh",
+            (self.device(), target, source.address(), size as u64): (Ptr, *mut u8, Ptr, u64, Ptr)
+        )
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{DeviceMemoryBlock, Executor, StreamHandle};
 use crate::Error;
-use crate::call::{Ptr, call, call_with_status};
+use crate::call::{Ptr, status_call};
 
 impl Executor {
     /// Enqueues a copy of `source`, which must last until the stream is done with it.
@@ -33,14 +33,10 @@ impl Executor {
         size: u64,
     ) -> Result<(), Error> {
         let (target, source) = (self.memory(target)?, self.memory(source)?);
-        call_with_status("memcpy_dtod", |status| {
-            call!(
-                self.table, "memcpy_dtod",
-                (self.device(), stream.0, target.address(), source.address(), size, status):
-                (Ptr, Ptr, Ptr, Ptr, u64, Ptr)
-            );
-            Ok(())
-        })
+        status_call!(
+            self.table, "memcpy_dtod",
+            (self.device(), stream.0, target.address(), source.address(), size): (Ptr, Ptr, Ptr, Ptr, u64, Ptr)
+        )
     }
 
     pub fn sync_htod(&self, target: DeviceMemoryBlock, source: &[u8]) -> Result<(), Error> {
@@ -58,14 +54,10 @@ impl Executor {
         size: u64,
     ) -> Result<(), Error> {
         let (target, source) = (self.memory(target)?, self.memory(source)?);
-        call_with_status("sync_memcpy_dtod", |status| {
-            call!(
-                self.table, "sync_memcpy_dtod",
-                (self.device(), target.address(), source.address(), size, status):
-                (Ptr, Ptr, Ptr, u64, Ptr)
-            );
-            Ok(())
-        })
+        status_call!(
+            self.table, "sync_memcpy_dtod",
+            (self.device(), target.address(), source.address(), size): (Ptr, Ptr, Ptr, u64, Ptr)
+        )
     }
 
     pub fn mem_zero(
@@ -75,13 +67,10 @@ impl Executor {
         size: u64,
     ) -> Result<(), Error> {
         let target = self.memory(target)?;
-        call_with_status("mem_zero", |status| {
-            call!(
-                self.table, "mem_zero",
-                (self.device(), stream.0, target.address(), size, status): (Ptr, Ptr, Ptr, u64, Ptr)
-            );
-            Ok(())
-        })
+        status_call!(
+            self.table, "mem_zero",
+            (self.device(), stream.0, target.address(), size): (Ptr, Ptr, Ptr, u64, Ptr)
+        )
     }
 
     pub fn memset(
@@ -92,14 +81,10 @@ impl Executor {
         size: u64,
     ) -> Result<(), Error> {
         let target = self.memory(target)?;
-        call_with_status("memset", |status| {
-            call!(
-                self.table, "memset",
-                (self.device(), stream.0, target.address(), pattern, size, status):
-                (Ptr, Ptr, Ptr, u8, u64, Ptr)
-            );
-            Ok(())
-        })
+        status_call!(
+            self.table, "memset",
+            (self.device(), stream.0, target.address(), pattern, size): (Ptr, Ptr, Ptr, u8, u64, Ptr)
+        )
     }
 
     pub fn memset32(
@@ -110,13 +95,9 @@ impl Executor {
         size: u64,
     ) -> Result<(), Error> {
         let target = self.memory(target)?;
-        call_with_status("memset32", |status| {
-            call!(
-                self.table, "memset32",
-                (self.device(), stream.0, target.address(), pattern, size, status):
-                (Ptr, Ptr, Ptr, u32, u64, Ptr)
-            );
-            Ok(())
-        })
+        status_call!(
+            self.table, "memset32",
+            (self.device(), stream.0, target.address(), pattern, size): (Ptr, Ptr, Ptr, u32, u64, Ptr)
+        )
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{EventHandle, EventStatus, Executor, StreamHandle, TimerHandle};
 use crate::Error;
-use crate::call::{Ptr, call, call_with_status};
+use crate::call::{Ptr, call, call_with_status, status_call};
 use crate::contract_watch::record_breach;
 use crate::record::GuardedStruct;
 
@@ -42,30 +42,24 @@ impl Executor {
     }
 
     pub fn record_event(&self, stream: StreamHandle, event: EventHandle) -> Result<(), Error> {
-        call_with_status("record_event", |status| {
-            call!(
-                self.table, "record_event",
-                (self.device(), stream.0, event.0, status): (Ptr, Ptr, Ptr, Ptr)
-            );
-            Ok(())
-        })
+        status_call!(
+            self.table, "record_event",
+            (self.device(), stream.0, event.0): (Ptr, Ptr, Ptr, Ptr)
+        )
     }
 
     pub fn wait_for_event(&self, stream: StreamHandle, event: EventHandle) -> Result<(), Error> {
-        call_with_status("wait_for_event", |status| {
-            call!(
-                self.table, "wait_for_event",
-                (self.device(), stream.0, event.0, status): (Ptr, Ptr, Ptr, Ptr)
-            );
-            Ok(())
-        })
+        status_call!(
+            self.table, "wait_for_event",
+            (self.device(), stream.0, event.0): (Ptr, Ptr, Ptr, Ptr)
+        )
     }
 
     pub fn block_for_event(&self, event: EventHandle) -> Result<(), Error> {
-        call_with_status("block_host_for_event", |status| {
-            call!(self.table, "block_host_for_event", (self.device(), event.0, status): (Ptr, Ptr, Ptr));
-            Ok(())
-        })
+        status_call!(
+            self.table, "block_host_for_event",
+            (self.device(), event.0): (Ptr, Ptr, Ptr)
+        )
     }
 
     /// Records an event and polls it, as TensorFlow's event thread does.
@@ -110,23 +104,17 @@ impl Executor {
     }
 
     pub fn start_timer(&self, stream: StreamHandle, timer: TimerHandle) -> Result<(), Error> {
-        call_with_status("start_timer", |status| {
-            call!(
-                self.table, "start_timer",
-                (self.device(), stream.0, timer.0, status): (Ptr, Ptr, Ptr, Ptr)
-            );
-            Ok(())
-        })
+        status_call!(
+            self.table, "start_timer",
+            (self.device(), stream.0, timer.0): (Ptr, Ptr, Ptr, Ptr)
+        )
     }
 
     pub fn stop_timer(&self, stream: StreamHandle, timer: TimerHandle) -> Result<(), Error> {
-        call_with_status("stop_timer", |status| {
-            call!(
-                self.table, "stop_timer",
-                (self.device(), stream.0, timer.0, status): (Ptr, Ptr, Ptr, Ptr)
-            );
-            Ok(())
-        })
+        status_call!(
+            self.table, "stop_timer",
+            (self.device(), stream.0, timer.0): (Ptr, Ptr, Ptr, Ptr)
+        )
     }
 
     /// Returns the nanoseconds that the timer measured.

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use super::{Executor, StreamHandle, WITH_OPTIONS};
 use crate::Error;
-use crate::call::{HostCallback, Ptr, call, call_with_status};
+use crate::call::{HostCallback, Ptr, call, call_with_status, status_call};
 
 impl Executor {
     /// Creates a stream as the release does: with options if the plugin has the slot.
@@ -44,34 +44,28 @@ impl Executor {
     }
 
     pub fn depend(&self, dependent: StreamHandle, other: StreamHandle) -> Result<(), Error> {
-        call_with_status("create_stream_dependency", |status| {
-            call!(
-                self.table, "create_stream_dependency",
-                (self.device(), dependent.0, other.0, status): (Ptr, Ptr, Ptr, Ptr)
-            );
-            Ok(())
-        })
+        status_call!(
+            self.table, "create_stream_dependency",
+            (self.device(), dependent.0, other.0): (Ptr, Ptr, Ptr, Ptr)
+        )
     }
 
     pub fn stream_status(&self, stream: StreamHandle) -> Result<(), Error> {
-        call_with_status("get_stream_status", |status| {
-            call!(self.table, "get_stream_status", (self.device(), stream.0, status): (Ptr, Ptr, Ptr));
-            Ok(())
-        })
+        status_call!(
+            self.table, "get_stream_status",
+            (self.device(), stream.0): (Ptr, Ptr, Ptr)
+        )
     }
 
     pub fn block_until_done(&self, stream: StreamHandle) -> Result<(), Error> {
-        call_with_status("block_host_until_done", |status| {
-            call!(self.table, "block_host_until_done", (self.device(), stream.0, status): (Ptr, Ptr, Ptr));
-            Ok(())
-        })
+        status_call!(
+            self.table, "block_host_until_done",
+            (self.device(), stream.0): (Ptr, Ptr, Ptr)
+        )
     }
 
     pub fn synchronize(&self) -> Result<(), Error> {
-        call_with_status("synchronize_all_activity", |status| {
-            call!(self.table, "synchronize_all_activity", (self.device(), status): (Ptr, Ptr));
-            Ok(())
-        })
+        status_call!(self.table, "synchronize_all_activity", (self.device()): (Ptr, Ptr))
     }
 
     /// Enqueues a callback; returns false if the plugin rejects it.
