@@ -114,3 +114,19 @@ impl Drop for Buffer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_keep_their_values_when_they_are_frozen() {
+        let mut buffer = Buffer::zeroed(3).unwrap();
+        let bytes = buffer.start().cast::<[u8; 3]>();
+        // SAFETY: the block has three bytes, which only the test uses.
+        unsafe { bytes.write([1, 2, 3]) };
+        buffer.freeze();
+        // SAFETY: as above, and all bytes are initialized.
+        assert_eq!(unsafe { bytes.read() }, [1, 2, 3]);
+    }
+}

@@ -9,6 +9,7 @@ use sp_runtime::{Prefix, Versioned, vtable};
 
 use super::{Recorder, allocate, deallocate, device, read, write};
 use crate::accelerator::{AcceleratorDevice, HasAccelerator};
+use crate::buffer::{self, Buffer};
 use crate::{Description, Device, HostAddressable, InPlace, MemoryAccess, Result};
 
 #[test]
@@ -166,4 +167,12 @@ fn command_that_has_failed_is_named_if_the_queue_knows_it_before_the_fence() {
     );
     deallocate(&device, first);
     deallocate(&device, second);
+}
+
+#[test]
+fn device_is_not_freed_while_a_copy_has_its_memory() {
+    let (device, _) = device();
+    let buffer = Buffer::on_host_of(&device, 64).unwrap();
+    assert!(!buffer::are_all_freed());
+    drop(buffer);
 }
