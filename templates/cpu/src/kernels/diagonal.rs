@@ -96,29 +96,6 @@ fn part(input: BytesIn<'_>, diagonal: BytesOut<'_>) -> Result<()> {
     write_diagonals(input, [0, 0], Align::LeftLeft, &ZERO[..width], diagonal)
 }
 
-#[kernel(MatrixDiagPartV2, T = [..])]
-fn part_v2(
-    input: BytesIn<'_>,
-    k: HostIn<'_, i32>,
-    padding_value: BytesIn<'_>,
-    diagonal: BytesOut<'_>,
-) -> Result<()> {
-    let padding = scalar("padding_value", &padding_value)?;
-    write_diagonals(input, diagonals(&k)?, Align::LeftLeft, padding, diagonal)
-}
-
-#[kernel(MatrixDiagPartV3, T = [..])]
-fn part_v3(
-    input: BytesIn<'_>,
-    k: HostIn<'_, i32>,
-    padding_value: BytesIn<'_>,
-    diagonal: BytesOut<'_>,
-    align: Align,
-) -> Result<()> {
-    let padding = scalar("padding_value", &padding_value)?;
-    write_diagonals(input, diagonals(&k)?, align, padding, diagonal)
-}
-
 /// Writes matrices with these diagonals; the other elements are `padding`.
 fn write_matrices(
     diagonal: BytesIn<'_>,
@@ -163,48 +140,6 @@ fn diag(diagonal: BytesIn<'_>, output: BytesOut<'_>) -> Result<()> {
     )
 }
 
-#[kernel(MatrixDiagV2, T = [..])]
-fn diag_v2(
-    diagonal: BytesIn<'_>,
-    k: HostIn<'_, i32>,
-    num_rows: HostIn<'_, i32>,
-    num_cols: HostIn<'_, i32>,
-    padding_value: BytesIn<'_>,
-    output: BytesOut<'_>,
-) -> Result<()> {
-    let padding = scalar("padding_value", &padding_value)?;
-    let stated = [
-        read_scalar("num_rows", &num_rows)?.into(),
-        read_scalar("num_cols", &num_cols)?.into(),
-    ];
-    write_matrices(
-        diagonal,
-        diagonals(&k)?,
-        stated,
-        Align::LeftLeft,
-        padding,
-        output,
-    )
-}
-
-#[kernel(MatrixDiagV3, T = [..])]
-fn diag_v3(
-    diagonal: BytesIn<'_>,
-    k: HostIn<'_, i32>,
-    num_rows: HostIn<'_, i32>,
-    num_cols: HostIn<'_, i32>,
-    padding_value: BytesIn<'_>,
-    output: BytesOut<'_>,
-    align: Align,
-) -> Result<()> {
-    let padding = scalar("padding_value", &padding_value)?;
-    let stated = [
-        read_scalar("num_rows", &num_rows)?.into(),
-        read_scalar("num_cols", &num_cols)?.into(),
-    ];
-    write_matrices(diagonal, diagonals(&k)?, stated, align, padding, output)
-}
-
 /// Writes the matrices with other diagonals.
 fn replace(
     input: BytesIn<'_>,
@@ -234,25 +169,55 @@ fn set(input: BytesIn<'_>, diagonal: BytesIn<'_>, output: BytesOut<'_>) -> Resul
     replace(input, diagonal, [0, 0], Align::LeftLeft, output)
 }
 
-#[kernel(MatrixSetDiagV2, T = [..])]
-fn set_v2(
-    input: BytesIn<'_>,
-    diagonal: BytesIn<'_>,
-    k: HostIn<'_, i32>,
-    output: BytesOut<'_>,
-) -> Result<()> {
-    replace(input, diagonal, diagonals(&k)?, Align::LeftLeft, output)
+/// Kernels of the later versions, of which the last have an attribute for the alignment.
+macro_rules! versions {
+    ($($part:ident $part_op:ident, $diag:ident $diag_op:ident, $set:ident $set_op:ident: ($($align:ident)?) => $value:expr;)*) => {$(
+        #[kernel($part_op, T = [..])]
+        fn $part(
+            input: BytesIn<'_>,
+            k: HostIn<'_, i32>,
+            padding_value: BytesIn<'_>,
+            diagonal: BytesOut<'_>,
+            $($align: Align,)?
+        ) -> Result<()> {
+            let padding = scalar("padding_value", &padding_value)?;
+            write_diagonals(input, diagonals(&k)?, $value, padding, diagonal)
+        }
+
+        #[kernel($diag_op, T = [..])]
+        fn $diag(
+            diagonal: BytesIn<'_>,
+            k: HostIn<'_, i32>,
+            num_rows: HostIn<'_, i32>,
+            num_cols: HostIn<'_, i32>,
+            padding_value: BytesIn<'_>,
+            output: BytesOut<'_>,
+            $($align: Align,)?
+        ) -> Result<()> {
+            let padding = scalar("padding_value", &padding_value)?;
+            let stated = [
+                read_scalar("num_rows", &num_rows)?.into(),
+                read_scalar("num_cols", &num_cols)?.into(),
+            ];
+            write_matrices(diagonal, diagonals(&k)?, stated, $value, padding, output)
+        }
+
+        #[kernel($set_op, T = [..])]
+        fn $set(
+            input: BytesIn<'_>,
+            diagonal: BytesIn<'_>,
+            k: HostIn<'_, i32>,
+            output: BytesOut<'_>,
+            $($align: Align,)?
+        ) -> Result<()> {
+            replace(input, diagonal, diagonals(&k)?, $value, output)
+        }
+    )*};
 }
 
-#[kernel(MatrixSetDiagV3, T = [..])]
-fn set_v3(
-    input: BytesIn<'_>,
-    diagonal: BytesIn<'_>,
-    k: HostIn<'_, i32>,
-    output: BytesOut<'_>,
-    align: Align,
-) -> Result<()> {
-    replace(input, diagonal, diagonals(&k)?, align, output)
+versions! {
+    part_v2 MatrixDiagPartV2, diag_v2 MatrixDiagV2, set_v2 MatrixSetDiagV2: () => Align::LeftLeft;
+    part_v3 MatrixDiagPartV3, diag_v3 MatrixDiagV3, set_v3 MatrixSetDiagV3: (align) => align;
 }
 
 #[kernel(MatrixBandPart, T = [..])]
