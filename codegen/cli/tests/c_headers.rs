@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use compiler::{
-    STRICT, compile, compilers, folder, headers, headers_of, root, source, split_words, stored,
+    STRICT, compile, compilers, folder, headers, headers_of, source, split_words, stored,
 };
 use similar::TextDiff;
 use sp_data::snapshots;
 use sp_ir::{Api, Item, Struct, TargetDifference};
+use sp_tests::root;
 
 const C: [&str; 3] = ["cc", "gcc", "clang-14"];
 const CPP: [&str; 3] = ["c++", "g++", "clang-14"];

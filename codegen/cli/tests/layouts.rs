@@ -3,16 +3,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use sp_data::embedded::BUILTIN_HEADERS;
 use sp_ir::{Api, Field, Item, Struct, TargetDifference, Value};
 use sp_parse::extract::TARGETS;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use sp_tests::root;
 
 /// Returns the first compiler that runs, and true if it supports all targets.
 fn compiler() -> Option<(&'static str, bool)> {

@@ -1,6 +1,7 @@
 //! A new release needs no hand-written line: after the removal of a release's lock entry, snapshots and sources, `import`
 //! and `generate` write the same bytes again. Skipped without libclang or without the release in the store.
 
+use sp_tests::root;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,10 +31,6 @@ const PREVIEW: Case = Case {
         "added without a note (PJRT_AbiVersion_Extension",
     ],
 };
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// Returns the files below a folder by path.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -161,7 +158,7 @@ fn assert_restored(case: &Case) {
     }
     assert_eq!(before.len(), after.len());
     let lock = |checkout: &Path| fs::read_to_string(checkout.join("headers/sources.toml")).unwrap();
-    assert_eq!(lock(&root()), lock(&checkout));
+    assert_eq!(lock(root()), lock(&checkout));
 }
 
 fn generate(checkout: &Path) {

@@ -1,18 +1,13 @@
 //! The releases in the committed snapshots, oldest first.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use sp_diff::Surface;
 use sp_ir::Api;
+use sp_tests::root;
 
 /// The target of the layouts in snapshots.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
-
-/// Returns the root folder of the repository.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// Returns all releases.
 pub fn all() -> Vec<Surface> {

@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::releases::{TARGET, golden_file, root};
+use crate::releases::{TARGET, golden_file};
 use sp_diff::{Diff, RULES, Surface, Verdict, diff};
 use sp_parse::clang::Library;
 use sp_parse::contract::ExcludedHeaders;
 use sp_parse::contract::{KnownNames, Notes};
 use sp_parse::extract::{Job, extract_all_targets_with};
+use sp_tests::root;
 
 /// The folder of the pairs that are not named after a rule.
 const FUNCTION_TYPES: &str = "function_types";

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use crate::scene::{Scene, has_libclang, root};
+use crate::scene::{Scene, has_libclang};
 use crate::schema::violations;
 use crate::{run, sp_gen};
+use sp_tests::root;
 
 fn schema(name: &str) -> Value {
     let path = root().join(format!("codegen/docs/{name}.schema.json"));

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::scene::{Scene, root};
+use super::scene::Scene;
 use super::schema::violations;
+use sp_tests::root;
 
 const PAIRS: [(&str, &str); 3] = [("2.6", "2.7"), ("2.12", "2.13"), ("2.20", "2.21")];
 

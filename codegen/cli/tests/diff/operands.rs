@@ -5,7 +5,8 @@ use std::io::Write;
 
 use zip::write::SimpleFileOptions;
 
-use super::scene::{Scene, has_libclang, root};
+use super::scene::{Scene, has_libclang};
+use sp_tests::root;
 
 const BUFFER: &str = "typedef struct TF_Buffer { const void* data; size_t length; } TF_Buffer;";
 

@@ -1,16 +1,11 @@
 //! A folder with the operands of `sp-gen diff`, which runs in it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 use sp_parse::clang::Library;
 
 use crate::temporary_folder::{Run, TemporaryFolder};
-
-/// The checkout.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// The folder.
 pub struct Scene {

@@ -91,7 +91,7 @@ fn is_of(rule: &Value, value: &Value) -> bool {
 
 #[test]
 fn finds_violations_of_the_schema() {
-    let text = std::fs::read_to_string(super::scene::root().join("codegen/docs/diff.schema.json"));
+    let text = std::fs::read_to_string(sp_tests::root().join("codegen/docs/diff.schema.json"));
     let schema: Value = serde_json::from_str(&text.unwrap()).unwrap();
     let right = serde_json::json!({
         "schema": 1, "old": "a", "new": "b", "target": "t", "verdict": "identical", "bump": "none",

@@ -4,7 +4,8 @@ use std::fs;
 use std::process::Command;
 
 use super::plugin::{SOURCE, built};
-use super::scene::{Scene, root};
+use super::scene::Scene;
+use sp_tests::root;
 
 fn document(name: &str) -> String {
     fs::read_to_string(root().join("codegen/docs").join(name)).unwrap()

@@ -4,17 +4,13 @@ mod page;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use sp_data::features::{FEATURES, Feature};
 use sp_data::folders::DataFolders;
 use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use sp_tests::root;
 
 /// The committed facts.
 struct Facts {
@@ -25,7 +21,7 @@ struct Facts {
 
 impl Facts {
     fn read() -> Self {
-        let folders = DataFolders::find(&root()).unwrap();
+        let folders = DataFolders::find(root()).unwrap();
         let releases = snapshots::releases(&folders).unwrap();
         let releases = releases.into_iter();
         Self {

@@ -8,13 +8,9 @@ mod temporary_folder;
 mod diff;
 mod page;
 
+use sp_tests::root;
 use std::fs;
-use std::path::{Path, PathBuf};
 use temporary_folder::{Run, TemporaryFolder};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 fn ops(arguments: &[&str]) -> Run {
     TemporaryFolder::new().run("", &[&["ops"], arguments].concat())

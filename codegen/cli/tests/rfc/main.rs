@@ -6,7 +6,6 @@ mod page;
 mod proposal;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use proposal::Proposal;
 use sp_diff::finding::Impact;
@@ -14,10 +13,7 @@ use sp_diff::{Diff, Finding, diff};
 use sp_gen::lint;
 use sp_parse::clang::Library;
 use sp_parse::extract::TARGETS;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use sp_tests::root;
 
 /// Returns all proposals. Without libclang, prints the reason and returns `None`.
 fn proposals() -> Option<Vec<Proposal>> {

@@ -8,6 +8,7 @@ use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 use sp_emit::emit_c;
 use sp_gen::disk::{self, FolderKind, WrittenFiles};
+use sp_tests::root;
 
 /// Warning options for every compiler. A callback may ignore parameters.
 pub const STRICT: [&str; 5] = [
@@ -24,11 +25,6 @@ pub fn folder(name: &str) -> PathBuf {
     let folder = folder.join(name);
     std::fs::create_dir_all(&folder).expect("the folder is created");
     folder
-}
-
-/// Returns the root of the checkout.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// Returns the path of a C source of these tests.

@@ -3,18 +3,14 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use sp_gen::embedded::CRATES;
 use sp_gen::scaffold::listing::{self, Listing};
 
 use crate::temporary_folder::{Run, TemporaryFolder};
-
-/// Returns the checkout's root.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use sp_tests::root;
 
 /// A temporary folder with the plugin `myaccel/`.
 pub struct Scene {
