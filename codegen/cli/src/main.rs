@@ -20,6 +20,7 @@ fn main() -> ExitCode {
     if let Err(report) = verify::run_child() {
         return diagnostic::exit(Err(report));
     }
+    ignore_file_limit();
     match Cli::try_parse() {
         Ok(cli) => {
             console::configure(cli.console);
@@ -45,5 +46,16 @@ fn restore_sigpipe() {
     // exists yet that could change the action of SIGPIPE at the same time.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        // A child of `verify` inherits that it is ignored.
+        libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
+    }
+}
+
+/// Makes a write beyond the limit of a file's size an error, so that it is undone.
+fn ignore_file_limit() {
+    #[cfg(unix)]
+    // SAFETY: `signal` with SIG_IGN installs no handler. No other thread exists yet.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
 }

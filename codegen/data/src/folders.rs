@@ -57,6 +57,18 @@ impl DataFolders {
         Self::in_cache(Path::new(NO_CACHE))
     }
 
+    /// Returns why the cache cannot be read, or `None` if it can, is absent, or the folders are those of a checkout.
+    pub fn problem_of_cache(&self) -> Option<String> {
+        use std::io::ErrorKind::{NotADirectory, PermissionDenied};
+        let error = self
+            .symbols
+            .read_dir()
+            .err()
+            .filter(|it| [NotADirectory, PermissionDenied].contains(&it.kind()))?;
+        let is_cache = self.extends_embedded;
+        is_cache.then(|| format!("{}: {error}", self.symbols.display()))
+    }
+
     /// Returns the folders that store `release`. Nightly builds are always stored in the user's cache, so that no
     /// checkout contains one.
     ///

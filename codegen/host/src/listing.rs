@@ -26,6 +26,8 @@ pub struct Registrations {
     pub reason: Option<String>,
     /// True if the plugin does not load or fails before its kernels are registered.
     pub is_failure: bool,
+    /// True if the plugin was not loaded because the time limit of the whole run had elapsed.
+    pub is_past_run_limit: bool,
 }
 
 /// Registers the plugin in a child process for each release, as [`verify`](crate::verify) does, and returns its kernels.
@@ -51,7 +53,9 @@ pub fn list_registrations(
             answer = run(LOAD_CHECK);
         }
         on_outcome(release, &answer.outcome);
-        let is_failure = !is_loaded || answer.outcome.status == CheckStatus::Fail;
+        let is_past_run_limit = answer.outcome.is_past_run_limit();
+        let is_failure =
+            !is_loaded && !is_past_run_limit || answer.outcome.status == CheckStatus::Fail;
         let listed = answer.registered;
         Registrations {
             release: release.clone(),
@@ -60,6 +64,7 @@ pub fn list_registrations(
             ops: listed.ops,
             lacking: listed.lacking,
             is_failure: !listed.is_listed && is_failure,
+            is_past_run_limit,
             reason: (!listed.is_listed).then_some(answer.outcome.detail),
         }
     })

@@ -26,9 +26,14 @@ pub enum SnapshotError {
         /// The index.
         index: usize,
     },
+    /// Its tables and items together are more text than a snapshot has.
+    TooLarge,
     /// A name or text is not of the required form.
     Invalid(InvalidText),
 }
+
+/// The size of the texts of all items, as a multiple of the snapshot's own size, that no snapshot reaches.
+const MOST_EXPANDED: usize = 64;
 
 impl fmt::Display for SnapshotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,6 +50,9 @@ impl fmt::Display for SnapshotError {
             Self::NewerSchema { found } => write!(
                 f,
                 "the snapshot has schema {found}, this sp-gen reads up to {SCHEMA}; use a newer sp-gen"
+            ),
+            Self::TooLarge => f.write_str(
+                "not an sp-gen snapshot: the texts of its tables take more memory than those of any real one",
             ),
             Self::InvalidIndex { index } => write!(
                 f,
@@ -108,7 +116,9 @@ impl Api {
         match schema {
             Some(found) if found > SCHEMA => Err(SnapshotError::NewerSchema { found }),
             _ => {
-                let api = serialized.map_err(SnapshotError::Malformed)?.expand()?;
+                let most_bytes = text.len().saturating_mul(MOST_EXPANDED);
+                let serialized = serialized.map_err(SnapshotError::Malformed)?;
+                let api = serialized.expand(most_bytes)?;
                 validate::check(&api).map_err(SnapshotError::Invalid)?;
                 Ok(api)
             }
@@ -153,13 +163,18 @@ impl Api {
 }
 
 impl SerializedApi {
-    /// Replaces the indexes in items by the texts of the tables.
-    fn expand(mut self) -> Result<Api, SnapshotError> {
-        let mut invalid_index = None;
+    /// Replaces the indexes in items by the texts of the tables, which take at most `most_bytes`.
+    fn expand(mut self, most_bytes: usize) -> Result<Api, SnapshotError> {
+        let (mut invalid_index, mut left) = (None, Some(most_bytes));
         let mut expand = |table: &[String], text: &mut String| match text.parse::<usize>() {
             Err(_) => {}
             Ok(index) => match table.get(index) {
-                Some(entry) => *text = entry.clone(),
+                Some(entry) => {
+                    left = left.and_then(|left| left.checked_sub(entry.len()));
+                    if left.is_some() {
+                        text.clone_from(entry);
+                    }
+                }
                 None => invalid_index = Some(index),
             },
         };
@@ -170,6 +185,9 @@ impl SerializedApi {
                 Visited::Evidence(Evidence::Notes(text)) => expand(&self.evidence, text),
                 Visited::Evidence(Evidence::Prefix | Evidence::Library) => {}
             });
+        }
+        if left.is_none() {
+            return Err(SnapshotError::TooLarge);
         }
         match invalid_index {
             Some(index) => Err(SnapshotError::InvalidIndex { index }),
@@ -378,5 +396,34 @@ mod tests {
     fn rejects_truncated_text() {
         let text = empty(SCHEMA).to_json();
         assert!(Api::from_json(&text[..text.len() / 2]).is_err());
+    }
+
+    #[test]
+    fn texts_that_grow_beyond_any_real_snapshot_are_an_error() {
+        let items =
+            (0..300).map(|it| format!(r#""H{it}":{{"kind":"handle","pointer":true,"loc":"0:1"}}"#));
+        let items: Vec<String> = items.collect();
+        let text = |name: &str| {
+            format!(
+                r#"{{"schema":{SCHEMA},"name":"a","release":"2.21","headers":["{name}"],"items":{{{}}}}}"#,
+                items.join(",")
+            )
+        };
+        assert!(Api::from_json(&text("a.h")).is_ok());
+        let error = Api::from_json(&text(&"d".repeat(100_000))).unwrap_err();
+        assert!(matches!(error, SnapshotError::TooLarge), "{error}");
+    }
+
+    #[test]
+    fn function_with_too_many_parameters_is_an_error() {
+        let text = |count: usize| {
+            let params = vec![r#"{"name":"","type":"int32_t"}"#; count].join(",");
+            format!(
+                r#"{{"schema":{SCHEMA},"name":"a","release":"2.21","headers":["a.h"],"items":{{"F":{{"kind":"function","symbol":"F","signature":{{"ret":"void","params":[{params}]}},"loc":"0:1"}}}}}}"#
+            )
+        };
+        assert!(Api::from_json(&text(1024)).is_ok());
+        let error = Api::from_json(&text(1025)).unwrap_err();
+        assert!(error.to_string().contains("more parameters"), "{error}");
     }
 }

@@ -12,6 +12,9 @@ use crate::{
 /// The largest size, offset or length of an array.
 const LARGEST: u64 = u32::MAX as u64;
 
+/// The largest number of parameters. C guarantees 127, and comparing two lists takes the product of their lengths.
+const MOST_PARAMETERS: usize = 1024;
+
 /// Error: a snapshot has a text or size that is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidText {
@@ -28,6 +31,7 @@ enum TextForm {
     Expression,
     Size,
     Alignment,
+    Parameters,
 }
 
 impl fmt::Display for InvalidText {
@@ -39,6 +43,7 @@ impl fmt::Display for InvalidText {
             TextForm::Expression => "is not a default return value",
             TextForm::Size => "is not a size below 4 GiB",
             TextForm::Alignment => "is not the alignment of a C type",
+            TextForm::Parameters => "is more parameters than a function of C has",
         };
         // Debug escapes control characters.
         write!(f, "{:?} {rule}", self.text)
@@ -54,7 +59,7 @@ impl TextForm {
             Self::Line => !text.chars().any(is_unprintable),
             Self::Path => text.chars().all(|it| is_word(it) || it == ':'),
             Self::Expression => text.chars().all(|it| is_word(it) || ":().- ".contains(it)),
-            Self::Size | Self::Alignment => false,
+            Self::Size | Self::Alignment | Self::Parameters => false,
         };
         match is_valid {
             true => Ok(()),
@@ -240,6 +245,10 @@ fn check_signature(signature: &Signature) -> CheckResult {
         .convention
         .iter()
         .try_for_each(|it| check_identifier(it))?;
+    let count = signature.params.len();
+    if count > MOST_PARAMETERS {
+        return Err(TextForm::Parameters.error(&count.to_string()));
+    }
     signature.params.iter().try_for_each(check_param)
 }
 

@@ -143,7 +143,13 @@ fn list_kernels(args: &Args) -> Result {
         TextOrJson::Text => kernels::text::print(&report),
         TextOrJson::Json => kernels::json::print(&report),
     })?;
-    Ok(outcome(report.nothing_checked(), report.has_findings()))
+    match report.incomplete() {
+        Some(error) if !report.has_findings() => {
+            show(&error.into());
+            Ok(CommandOutcome::Incomplete)
+        }
+        _ => Ok(outcome(report.nothing_checked(), report.has_findings())),
+    }
 }
 
 fn outcome(nothing_checked: Option<VerifyError>, has_findings: bool) -> CommandOutcome {

@@ -45,10 +45,15 @@ pub fn current_folder() -> miette::Result<PathBuf> {
 /// Returns the data folders for a command that runs in `folder` and only reads. Without a cache folder, only the data in
 /// the binary is available.
 pub fn readable_folders(folder: &Path) -> DataFolders {
-    DataFolders::find(folder).unwrap_or_else(|_| {
-        note!("neither XDG_CACHE_HOME nor HOME is set: imported releases are not read");
-        DataFolders::without_cache()
-    })
+    let unreadable = match DataFolders::find(folder) {
+        Ok(found) => match found.problem_of_cache() {
+            Some(problem) => problem,
+            None => return found,
+        },
+        Err(_) => "neither XDG_CACHE_HOME nor HOME is set".to_owned(),
+    };
+    note!("{unreadable}: imported releases are not read");
+    DataFolders::without_cache()
 }
 
 type Result<T> = std::result::Result<T, OperandError>;
@@ -125,7 +130,7 @@ impl Operand {
             _ => kind_of_path(path)?,
         };
         Ok(Self {
-            label: text.into(),
+            label: sp_host::escape_control(text),
             kind,
         })
     }

@@ -7,6 +7,8 @@ use super::tokens::{self, TextPart};
 use super::view::ReportView;
 use super::{DiffReport, display_name};
 use sp_diff::finding::{DeclarationText, Effect, Finding, Impact};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 #[derive(Template)]
 #[template(path = "report/diff.html.jinja")]
@@ -74,37 +76,39 @@ fn section<'a>(view: &ReportView<'a>, impact: Impact) -> FindingSection<'a> {
 /// Merges equal findings. The order of the first of each group is kept.
 fn merge_equal(findings: Vec<&Finding>) -> Vec<EqualFindings<'_>> {
     let mut groups: Vec<EqualFindings> = Vec::new();
+    let mut positions: HashMap<String, usize> = HashMap::new();
     for finding in findings {
-        let is_equal =
-            |group: &&mut EqualFindings| is_equal_except_name(group.findings[0], finding);
-        match groups.iter_mut().find(is_equal) {
-            Some(group) => group.findings.push(finding),
-            None => groups.push(EqualFindings {
-                findings: vec![finding],
-            }),
+        let known = content(finding).map(|content| positions.entry(content));
+        match known {
+            Some(Entry::Occupied(position)) => groups[*position.get()].findings.push(finding),
+            other => {
+                if let Some(Entry::Vacant(position)) = other {
+                    position.insert(groups.len());
+                }
+                let findings = vec![finding];
+                groups.push(EqualFindings { findings });
+            }
         }
     }
     groups
 }
 
-/// Returns true if only the names differ. A finding that shows bytes is equal to no other.
-fn is_equal_except_name(finding: &Finding, other: &Finding) -> bool {
-    let content = |finding: &Finding| {
-        let effects = [
-            &finding.directions.old_on_new,
-            &finding.directions.new_on_old,
-        ];
-        let texts = [
-            &finding.message,
-            &effects[0].why,
-            &effects[1].why,
-            &finding.remedy,
-        ];
-        let texts = texts.map(|text| without_name(finding, text));
-        let outcomes = effects.map(|effect| (effect.outcome, effect.guarded));
-        (finding.rule, texts, outcomes, finding.target.clone())
-    };
-    finding.bytes.is_empty() && other.bytes.is_empty() && content(finding) == content(other)
+/// Returns what equal findings have in common: all but the names. A finding that shows bytes is equal to no other.
+fn content(finding: &Finding) -> Option<String> {
+    let effects = [
+        &finding.directions.old_on_new,
+        &finding.directions.new_on_old,
+    ];
+    let texts = [
+        &finding.message,
+        &effects[0].why,
+        &effects[1].why,
+        &finding.remedy,
+    ];
+    let texts = texts.map(|text| without_name(finding, text));
+    let outcomes = effects.map(|effect| (effect.outcome, effect.guarded));
+    let content = || format!("{:?}", (finding.rule, texts, outcomes, &finding.target));
+    finding.bytes.is_empty().then(content)
 }
 
 fn without_name(finding: &Finding, text: &str) -> String {

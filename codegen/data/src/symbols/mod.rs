@@ -60,7 +60,7 @@ pub enum SymbolsError {
     #[error("{file}: {reason}")]
     #[diagnostic(
         code(sp_gen::symbols::malformed),
-        help("write it again with `sp-gen import tensorflow all --symbols`")
+        help("remove the file, and import its releases again with `--symbols`")
     )]
     Malformed {
         /// The file.

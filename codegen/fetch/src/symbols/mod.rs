@@ -189,10 +189,12 @@ fn read_wheel<R: Read + Seek>(
         add_library(&mut column, file_name(&member), exports);
     }
     let (functions, count) = (column.functions.len(), required.pairs().count());
-    if !required.is_empty() {
-        required.write(&task.request.folders, release, &column.wheel)?;
-    }
+    let file = column.wheel.clone();
+    // It fails if the present table is damaged, and nothing was written then.
     write_table(&task.request, release, &package, platform, column)?;
+    if !required.is_empty() {
+        required.write(&task.request.folders, release, &file)?;
+    }
     Ok(WheelSymbols {
         release,
         package,

@@ -45,11 +45,15 @@ pub(crate) const DEFAULT_SECONDS: u64 = 30;
 /// Time that the parent waits beyond the limit, in case the watchdog of the child does not run.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// Largest number of seconds that a check may take: a day.
+const MAX_SECONDS: u64 = 86_400;
+
 /// Returns the time that a check may take: `SP_HOST_SECONDS`, or the default.
 pub(crate) fn limit() -> Duration {
     let seconds = std::env::var(SECONDS)
         .ok()
         .and_then(|seconds| seconds.parse().ok());
+    let seconds = seconds.filter(|it| (1..=MAX_SECONDS).contains(it));
     Duration::from_secs(seconds.unwrap_or(DEFAULT_SECONDS))
 }
 

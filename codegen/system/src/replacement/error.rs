@@ -71,6 +71,16 @@ pub enum ReplacementError {
         /// Description of the problem.
         detail: String,
     },
+    /// A staging folder was copied, or somebody else has made it.
+    #[error("{} is a copy of what an interrupted sp-gen has left, and was not used", path.display())]
+    #[diagnostic(
+        code(sp_gen::files::copied_journal),
+        help("move files that you need from old/ in it back, and remove it")
+    )]
+    Copied {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Files could not be restored after a failure.
     #[error("{cause}; these files could not be restored: {}", files.join(", "))]
     #[diagnostic(

@@ -1,7 +1,7 @@
 //! The journal of a replacement: what its paths had before, and what they have after it.
 
 use super::fingerprint::{self, Fingerprint};
-use super::{Change, Contents, ReplacementError, Result};
+use super::{Change, Contents, ReplacementError, Result, sync};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Component, Path};
@@ -12,9 +12,9 @@ pub(super) const PREFIX: &str = ".sp-gen-staged-";
 /// Version of the format.
 const SCHEMA: u32 = 1;
 
-/// Returns true for the name of a staging folder.
+/// Returns true for the name of a staging folder, which ends with six letters and digits.
 pub fn is_staging_folder(name: &str) -> bool {
-    name.starts_with(PREFIX)
+    sync::is_staged(name, PREFIX)
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -63,6 +63,16 @@ impl Journal {
 
     pub fn to_json(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("text and numbers only")
+    }
+
+    /// Checks that the contents are in the staging folder itself, and not behind a symbolic link in it.
+    pub fn check_contents(&self, staging: &Path) -> Result<()> {
+        for change in &self.changes {
+            for folder in ["new", "old"] {
+                check_folders(staging, &format!("{folder}/{}", change.path))?;
+            }
+        }
+        Ok(())
     }
 
     /// Checks that every path is below `root`, and not through a symbolic link.

@@ -15,6 +15,7 @@
 
 mod error;
 mod fingerprint;
+mod identity;
 mod journal;
 mod recovery;
 mod stage;

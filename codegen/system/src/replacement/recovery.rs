@@ -2,7 +2,7 @@
 
 use super::journal::{Journal, is_staging_folder};
 use super::stage::{JOURNAL, LOCK, Stage, remove_folder};
-use super::{ReplacementError, Result, fingerprint};
+use super::{ReplacementError, Result, fingerprint, identity};
 use crate::file_lock;
 use crate::input::{self, MAX_TEXT_BYTES};
 use crate::user;
@@ -22,8 +22,13 @@ pub fn recover(folder: &Path) -> Result<()> {
     let path = std::path::absolute(folder).map_err(|error| ReplacementError::io(folder, error))?;
     for (distance, root) in path.ancestors().enumerate() {
         for staging in staging_folders(root) {
-            if let Some(lock) = lock(&staging, root, distance == 0)? {
-                recover_one(root, &staging, lock)?;
+            let Some(lock) = lock(&staging, root, distance == 0)? else {
+                continue;
+            };
+            match identity::is_own(&lock) {
+                Ok(true) => recover_one(root, &staging, lock)?,
+                _ if distance == 0 => reject_journal(&staging)?,
+                _ => {}
             }
         }
     }
@@ -64,6 +69,21 @@ fn lock(staging: &Path, root: &Path, waits: bool) -> Result<Option<File>> {
     Err(ReplacementError::Busy { path })
 }
 
+/// Removes a staging folder whose process was killed before it wrote to the lock. One with a journal is an error.
+fn reject_journal(staging: &Path) -> Result<()> {
+    let lock = staging.join(LOCK);
+    let is_empty = fs::symlink_metadata(&lock).is_ok_and(|it| it.is_file() && it.len() == 0);
+    let has_others = fs::read_dir(staging).map_or(true, |entries| entries.count() != 1);
+    if is_empty && !has_others {
+        return remove(staging);
+    }
+    let path = staging.to_owned();
+    match fingerprint::find(&staging.join(JOURNAL)) {
+        Ok(None) => Ok(()),
+        _ => Err(ReplacementError::Copied { path }),
+    }
+}
+
 fn recover_one(root: &Path, staging: &Path, lock: File) -> Result<()> {
     let path = staging.join(JOURNAL);
     let text = match fingerprint::find(&path) {
@@ -73,6 +93,7 @@ fn recover_one(root: &Path, staging: &Path, lock: File) -> Result<()> {
             .map_err(|error| ReplacementError::io(&path, error))?,
     };
     let journal = Journal::parse(&text, &path, root)?;
+    journal.check_contents(staging)?;
     let stage = Stage::open(root, staging, journal, lock);
     if stage.is_exchanged() {
         stage.finish()?;

@@ -2,7 +2,7 @@
 
 use super::fingerprint::{self, Fingerprint};
 use super::journal::{Journal, JournalEntry, PREFIX};
-use super::{Change, ReplacementError, Result, sync};
+use super::{Change, ReplacementError, Result, identity, sync};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -78,6 +78,7 @@ impl Stage {
             let path = self.target(&entry.path);
             match read(&path)? == entry.old {
                 true => Ok(()),
+                false if path.is_symlink() => Err(ReplacementError::Outside { path }),
                 false => Err(ReplacementError::changed(&path)),
             }
         };
@@ -123,13 +124,18 @@ impl Stage {
         }
     }
 
-    /// Returns true if every change was made.
+    /// Returns true if every change was made, and no path had other contents than expected.
     pub fn is_exchanged(&self) -> bool {
         let is_exchanged = |entry: &JournalEntry| match &entry.new {
             Some(_) => !exists(&self.staged(&entry.path)),
             None => exists(&self.backup(&entry.path)),
         };
-        self.journal.changes.iter().all(is_exchanged)
+        let has_old = |entry: &JournalEntry| {
+            let found = read(&self.backup(&entry.path));
+            found.is_ok_and(|found| found == entry.old)
+        };
+        let mut changes = self.journal.changes.iter();
+        changes.all(|entry| is_exchanged(entry) && has_old(entry))
     }
 
     /// Synchronizes the changed folders. Then removes the journal: the changes can no longer be undone.
@@ -220,6 +226,7 @@ fn create_locked_folder(root: &Path) -> io::Result<(TempDir, File)> {
             Ok(lock) => {
                 lock.lock()?;
                 if path.exists() {
+                    identity::write(&lock)?;
                     return Ok((folder, lock));
                 }
             }

@@ -61,7 +61,7 @@ fn remove_leftovers(folder: &Path, prefix: &str) -> io::Result<()> {
 }
 
 /// Returns true for a name of `temporary::staged_file`: the prefix, and six letters and digits.
-fn is_staged(name: &str, prefix: &str) -> bool {
+pub(super) fn is_staged(name: &str, prefix: &str) -> bool {
     let random = name.strip_prefix(prefix);
     random.is_some_and(|it| it.len() == 6 && it.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }

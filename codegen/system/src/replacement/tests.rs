@@ -193,17 +193,95 @@ fn recovery_keeps_file_that_was_saved_after_the_interruption() {
     }
 }
 
+/// Returns the staging folder in `root`.
+fn staging_folder(root: &Path) -> PathBuf {
+    let mut paths = fs::read_dir(root).unwrap().map(|it| it.unwrap().path());
+    let is_staging =
+        |path: &PathBuf| is_staging_folder(&path.file_name().unwrap().to_string_lossy());
+    paths.find(is_staging).unwrap()
+}
+
 #[test]
-fn recovery_removes_staging_folder_without_journal_and_no_other_folder() {
-    let root = scratch(&[
-        (".sp-gen-staged-cut/lock", ""),
-        (".sp-gen-staged-cut/new/a", "1"),
-        (".sp-gen-staged-own/notes.txt", "own"),
-    ]);
-    fs::create_dir(root.path().join(".sp-gen-staged-empty")).unwrap();
-    recover(&root.path().join("absent/folder")).unwrap();
-    let own = ".sp-gen-staged-own/notes.txt".to_owned();
-    assert_eq!(texts(root.path()), [(own, "own".to_owned())]);
+fn recovery_removes_own_staging_folders_without_journal_and_no_other_folder() {
+    let own = [
+        (".sp-gen-staged-abcdef/notes.txt", "own"),
+        (".sp-gen-staged-notes/lock", ""),
+    ];
+    let copy = [
+        (".sp-gen-staged-copied/lock", "1 2 3"),
+        (".sp-gen-staged-copied/new/a", "1"),
+    ];
+    let root = scratch(&[own, copy].concat());
+    let before = texts(root.path());
+    for cut in [true, false] {
+        drop(Stage::create(root.path(), &changes()[2..]).unwrap());
+        let mut staged = fs::read_dir(root.path())
+            .unwrap()
+            .map(|it| it.unwrap().path());
+        let staged = staged.find(|it| it.join(JOURNAL).exists()).unwrap();
+        fs::remove_file(staged.join(JOURNAL)).unwrap();
+        if cut {
+            fs::remove_dir_all(staged.join("new")).unwrap();
+            fs::write(staged.join(LOCK), "").unwrap();
+        }
+        fs::create_dir(root.path().join(".sp-gen-staged-empty0")).unwrap();
+        let _ = recover(&root.path().join("absent/folder"));
+        recover(root.path()).unwrap();
+        assert_eq!(texts(root.path()), before);
+    }
+}
+
+/// A repository that was cloned, or an unpacked archive, may have a journal for the files around it.
+#[test]
+fn recovery_follows_no_journal_of_a_copied_staging_folder() {
+    let made = scratch(&FILES);
+    interrupt(made.path(), &changes(), 2);
+    let staging = staging_folder(made.path());
+    let root = scratch(&FILES);
+    for (path, text) in texts(&staging) {
+        write(root.path(), &format!(".sp-gen-staged-copied/{path}"), &text);
+    }
+    let before = texts(root.path());
+    recover(&root.path().join("below")).unwrap();
+    let error = recover(root.path()).unwrap_err();
+    assert!(
+        matches!(error, ReplacementError::Copied { .. }),
+        "{error:?}"
+    );
+    assert_eq!(texts(root.path()), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn recovery_follows_no_link_in_a_staging_folder() {
+    for folder in ["new", "old"] {
+        let (root, outside) = (scratch(&FILES), scratch(&[("a", "mine"), ("b/c", "mine")]));
+        interrupt(root.path(), &changes(), 2);
+        let staged = staging_folder(root.path()).join(folder);
+        fs::remove_dir_all(&staged).unwrap();
+        std::os::unix::fs::symlink(outside.path(), &staged).unwrap();
+        let error = recover(root.path()).unwrap_err();
+        assert!(
+            matches!(error, ReplacementError::Outside { .. }),
+            "{error:?}"
+        );
+        assert_eq!(texts(outside.path()).len(), 2);
+    }
+}
+
+/// A program saves the file, and sp-gen is killed before it compares what it has moved.
+#[test]
+fn recovery_keeps_a_file_that_was_saved_before_the_interruption() {
+    let root = scratch(&FILES);
+    let change = [file("b/c", Some("2"), None)];
+    drop(Stage::create(root.path(), &change).unwrap());
+    let backup = staging_folder(root.path()).join("old/b/c");
+    write(root.path(), "b/c", "saved");
+    fs::create_dir_all(backup.parent().unwrap()).unwrap();
+    fs::rename(root.path().join("b/c"), backup).unwrap();
+    recover(root.path()).unwrap();
+    let saved = fs::read_to_string(root.path().join("b/c")).unwrap();
+    assert_eq!(saved, "saved");
 }
 
 #[test]
@@ -222,12 +300,7 @@ fn recovery_removes_rest_of_staging_folder_whose_removal_was_interrupted() {
         let root = scratch(&FILES);
         // Undone changes leave the files and the staging folder as they are here.
         drop(Stage::create(root.path(), &changes()).unwrap());
-        let mut paths = fs::read_dir(root.path())
-            .unwrap()
-            .map(|it| it.unwrap().path());
-        let staging =
-            paths.find(|it| is_staging_folder(&it.file_name().unwrap().to_string_lossy()));
-        let order = stage::removal_order(&staging.unwrap()).unwrap();
+        let order = stage::removal_order(&staging_folder(root.path())).unwrap();
         for path in order.iter().take(removed) {
             match path.is_dir() {
                 true => fs::remove_dir_all(path).unwrap(),
@@ -260,8 +333,8 @@ fn recovery_rejects_journal_with_path_outside_of_folder() {
         std::os::unix::fs::symlink(root.path(), inner.join("link")).unwrap();
         let entry = format!("{{\"path\": {path:?}, \"old\": {{\"\": \"0\"}}, \"new\": null}}");
         let journal = format!("{{\"schema\": 1, \"changes\": [{entry}], \"folders\": []}}");
-        write(&inner, &format!(".sp-gen-staged-x/{LOCK}"), "");
-        write(&inner, &format!(".sp-gen-staged-x/{JOURNAL}"), &journal);
+        drop(Stage::create(&inner, &[file("y", None, Some("1"))]).unwrap());
+        fs::write(staging_folder(&inner).join(JOURNAL), &journal).unwrap();
         let error = recover(&inner).unwrap_err();
         assert!(
             matches!(error, ReplacementError::Outside { .. }),
@@ -309,7 +382,7 @@ fn symbolic_links_are_not_replaced() {
     std::os::unix::fs::symlink(root.path().join("target"), &link).unwrap();
     let error = replace(root.path(), &[file("a", Some("1"), Some("2"))]).unwrap_err();
     assert!(
-        matches!(error, ReplacementError::Changed { .. }),
+        matches!(error, ReplacementError::Outside { .. }),
         "{error:?}"
     );
     assert!(link.is_symlink() && fs::read_to_string(link).unwrap() == "1");

@@ -3,6 +3,7 @@
 use crate::console::note;
 use crate::scaffold::{Backend, driver_variable};
 use clap::ArgGroup;
+use clap::builder::NonEmptyStringValueParser;
 use miette::Diagnostic;
 use sp_driver::{Bindings, Compilation, Contract, DriverHeader, Options, StatusOption, compile};
 use sp_library::binary::LibraryError;
@@ -20,11 +21,11 @@ pub struct DriverArgs {
     #[arg(long, value_name = "API")]
     pub backend: Option<Backend>,
     /// The C header of the device's driver: writes src/driver.rs, bindings that are looked up at run time. With
-    /// --backend its own header, if it is not in a folder of the system
+    /// `--backend opencl`: CL/cl.h, if it is in no folder of --include or of the system
     #[arg(long, value_name = "HEADER")]
     driver: Option<PathBuf>,
     /// The driver's library: a name for the loader, or a file, whose exports are then checked [default: libNAME.so for NAME.h]
-    #[arg(long, value_name = "NAME|FILE", requires = "bindings")]
+    #[arg(long, value_name = "NAME|FILE", requires = "bindings", value_parser = NonEmptyStringValueParser::new())]
     driver_library: Option<String>,
     /// The type of the driver's status codes, and the value that means success [default: inferred, 0]
     #[arg(long, value_name = "TYPE[=VALUE]", requires = "bindings")]

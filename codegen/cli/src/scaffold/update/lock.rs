@@ -46,6 +46,9 @@ pub fn merge(author_lock: &str) -> Result<MergedLock, String> {
             "it has a section `{other}`"
         )));
     }
+    if let Some(problem) = problem_of_packages(&table)? {
+        return Ok(MergedLock::Unsupported(problem));
+    }
     let Some(old) = Packages::read(&table, LockedPackage::from_lock) else {
         return Ok(MergedLock::Unsupported(
             "two of its packages differ only in their source".to_owned(),
@@ -61,6 +64,28 @@ pub fn merge(author_lock: &str) -> Result<MergedLock, String> {
     let printed: Vec<LockedPackage> = new.0.into_values().map(|(package, _)| package).collect();
     let text = format_lock(&version, &printed);
     Ok(MergedLock::Changed { text, packages })
+}
+
+/// Returns the part of a package that would be lost, or `None` if there is none.
+///
+/// # Errors
+/// Returns an error if something is no package.
+fn problem_of_packages(table: &Table) -> Result<Option<String>, String> {
+    const KEYS: [&str; 5] = ["name", "version", "source", "checksum", "dependencies"];
+    let packages = match table.get("package") {
+        None => return Ok(None),
+        Some(packages) => packages.as_array().ok_or("`package` is no list")?,
+    };
+    for package in packages {
+        let package = package.as_table().ok_or("a package is no table")?;
+        let text = |key: &str| package.get(key).and_then(Value::as_str);
+        let name = text("name").ok_or("a package has no name")?;
+        text("version").ok_or_else(|| format!("the package `{name}` has no version"))?;
+        if let Some(key) = package.keys().find(|it| !KEYS.contains(&it.as_str())) {
+            return Ok(Some(format!("the package `{name}` has a key `{key}`")));
+        }
+    }
+    Ok(None)
 }
 
 impl Packages {

@@ -79,6 +79,13 @@ impl KernelReport {
         !self.findings.is_empty() || self.registrations.iter().any(|it| it.is_failure)
     }
 
+    /// Returns the error of a report with releases that were not reached in the time limit of the run.
+    pub fn incomplete(&self) -> Option<VerifyError> {
+        let registrations = self.registrations.iter();
+        let count = registrations.filter(|it| it.is_past_run_limit).count();
+        (count > 0).then_some(VerifyError::RunLimit(count))
+    }
+
     /// Returns the error of a report in which the plugin could be loaded in no release.
     pub fn nothing_checked(&self) -> Option<VerifyError> {
         let is_unlisted = self.registrations.iter().all(|it| it.reason.is_some());
