@@ -21,7 +21,6 @@ use name::NameError;
 pub use parts::{ExtraPart, Part, Parts};
 use sp_system::replacement::{ReplacementError, recover};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -411,7 +410,8 @@ fn check_source(source: &SpSource) -> Result<(), ScaffoldError> {
 fn check_target(target: &Path) -> Result<(), ScaffoldError> {
     let is_empty = match fs::read_dir(target) {
         Ok(mut entries) => entries.next().is_none(),
-        Err(error) => error.kind() == io::ErrorKind::NotFound && !target.is_symlink(),
+        // What else stands in the way, such as a name that is too long, the write reports.
+        Err(_) => fs::symlink_metadata(target).is_err(),
     };
     if is_empty {
         return Ok(());

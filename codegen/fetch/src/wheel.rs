@@ -13,7 +13,8 @@ use super::range::{RangeReader, Transport};
 use super::url::Url;
 use sp_parse::source::SourceError;
 use sp_parse::source::{
-    Identity, MAX_HEADER_BYTES, Source, Traffic, is_safe_relative_path, parse_identity,
+    Identity, MAX_HEADER_BYTES, MAX_TOTAL_HEADER_BYTES, Source, Traffic, is_safe_relative_path,
+    parse_identity,
 };
 use sp_system::input::open_regular_file;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,9 +26,6 @@ use zip::ZipArchive;
 use zip::result::{ZipError, ZipResult};
 
 pub use library::WheelLibrary;
-
-/// Maximum size of all headers that are read. The wheel of 2.21 has 129 MiB, few of which are read.
-const MAX_TOTAL_HEADER_BYTES: u64 = 256 << 20;
 
 /// An open wheel.
 pub struct Wheel<R> {

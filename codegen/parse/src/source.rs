@@ -12,6 +12,9 @@ use thiserror::Error;
 
 /// Largest header that is read, against crafted files. Real headers are far smaller.
 pub const MAX_HEADER_BYTES: u64 = 16 << 20;
+
+/// Largest size of all headers that are read. The wheel of 2.21 has 129 MiB, few of which are read.
+pub const MAX_TOTAL_HEADER_BYTES: u64 = 256 << 20;
 /// Largest number of files and folders below an include root. That of 2.21 has 13 thousand.
 const MAX_ENTRIES: usize = 1 << 18;
 
@@ -139,6 +142,8 @@ pub fn parse_identity(metadata: &str, wheel: &str) -> Identity {
 pub struct Installed {
     include: PathBuf,
     names: BTreeSet<String>,
+    /// Bytes of headers that may still be read.
+    remaining: u64,
 }
 
 impl Installed {
@@ -168,8 +173,12 @@ impl Installed {
         traversal
             .collect(&include)
             .map_err(|error| unreadable(&include, &error))?;
-        let names = traversal.names;
-        Ok(Self { include, names })
+        let (names, remaining) = (traversal.names, MAX_TOTAL_HEADER_BYTES);
+        Ok(Self {
+            include,
+            names,
+            remaining,
+        })
     }
 }
 
@@ -211,14 +220,17 @@ impl Source for Installed {
 
     fn read(&mut self, name: &str) -> Result<Vec<u8>, SourceError> {
         let path = self.include.join(name);
-        input::read(&path, MAX_HEADER_BYTES).map_err(|error| match error.kind() {
+        let limit = MAX_HEADER_BYTES.min(self.remaining);
+        let bytes = input::read(&path, limit).map_err(|error| match error.kind() {
             io::ErrorKind::FileTooLarge => SourceError::MemberTooLarge {
                 origin: self.origin(),
                 member: name.to_owned(),
-                limit: MAX_HEADER_BYTES,
+                limit,
             },
             _ => unreadable(&path, &error),
-        })
+        })?;
+        self.remaining -= bytes.len() as u64;
+        Ok(bytes)
     }
 }
 

@@ -24,6 +24,9 @@ const SYSTEM: [&str; 6] = [
     "/usr/lib",
 ];
 
+/// Largest size of all libraries that a plugin brings.
+const MAX_TOTAL_BYTES: u64 = 4 * MAX_LIBRARY_BYTES;
+
 /// Most files that are looked for. A plugin needs some dozens of libraries, and has a few folders.
 const MAX_LOOKUPS: Budget = Budget::new(1 << 16, 0);
 
@@ -89,8 +92,9 @@ impl Closure {
     ) -> Result<Self> {
         let mut closure = Self::default();
         let mut lookups = MAX_LOOKUPS;
-        let mut waiting = vec![(plugin.to_owned(), bytes)];
-        while let Some((path, bytes)) = waiting.pop() {
+        let mut next = Some((plugin.to_owned(), bytes));
+        let (mut waiting, mut left) = (Vec::new(), MAX_TOTAL_BYTES);
+        while let Some((path, bytes)) = next.take() {
             let needs = elf::read_dependencies(&bytes).unwrap_or_default();
             let name = escape_control(&path.display().to_string());
             closure.add(read_names(&name, bytes, wanted)?);
@@ -101,11 +105,13 @@ impl Closure {
                 if !closure.add_library(name, &path, source, path_found.clone()) {
                     continue;
                 }
-                let own = path_found.filter(|_| source == LibrarySource::Plugin);
-                waiting.extend(own.and_then(|path| {
-                    Some((path.clone(), input::read(&path, MAX_LIBRARY_BYTES).ok()?))
-                }));
+                waiting.extend(path_found.filter(|_| source == LibrarySource::Plugin));
             }
+            while let (None, Some(path)) = (&next, waiting.pop()) {
+                let bytes = input::read(&path, left.min(MAX_LIBRARY_BYTES)).ok();
+                next = bytes.map(|bytes| (path, bytes));
+            }
+            left = left.saturating_sub(next.as_ref().map_or(0, |(_, bytes)| bytes.len() as u64));
         }
         Ok(closure)
     }

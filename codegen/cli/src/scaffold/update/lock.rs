@@ -287,6 +287,18 @@ mod tests {
     }
 
     #[test]
+    fn lock_whose_packages_cannot_be_kept_is_no_lock_that_is_up_to_date() {
+        let numbered = fresh() + "\n[[package]]\nname = 5\nversion = \"1.0.0\"\n";
+        assert_eq!(merge(&numbered), Err("a package has no name".to_owned()));
+        let unversioned = fresh() + "\n[[package]]\nname = \"a\"\n";
+        let reason = "the package `a` has no version".to_owned();
+        assert_eq!(merge(&unversioned), Err(reason));
+        let replaced = fresh() + &package("a", "1.0.0", "replace = \"b 1.0.0\"\n");
+        let reason = "the package `a` has a key `replace`".to_owned();
+        assert_eq!(merge(&replaced), Ok(MergedLock::Unsupported(reason)));
+    }
+
+    #[test]
     fn preserves_author_packages_and_adds_new_dependencies() {
         let own = package(
             "left-pad",
