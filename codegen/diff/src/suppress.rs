@@ -121,7 +121,8 @@ impl Suppressions {
     pub fn find(path: Option<&Path>, folder: &Path) -> Result<Self, SuppressError> {
         let nearest = || {
             let mut files = folder.ancestors().map(|folder| folder.join(FILE));
-            files.find(|file| file.is_file())
+            // Another kind of file is an error: its entries would be lost without a line.
+            files.find(|file| file.symlink_metadata().is_ok())
         };
         match path.map(Path::to_owned).or_else(nearest) {
             Some(path) => Self::read(path),

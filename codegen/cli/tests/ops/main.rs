@@ -74,7 +74,12 @@ fn lists_names_that_contain_a_text() {
         !older.contains("ApproxTopK") && older.contains("TopKV2\n"),
         "{older}"
     );
-    assert_eq!(stdout(&["--search", "nothing has this name"]), "");
+    let absent = ops(&["--search", "nothing has this name"]);
+    let note = "no op's name contains `nothing has this name`\n";
+    assert_eq!(
+        (absent.status, &*absent.stdout, &*absent.stderr),
+        (0, "", note)
+    );
 }
 
 #[test]

@@ -75,7 +75,7 @@ pub(crate) fn task() -> Option<Task> {
 
 /// In a child, returns the TensorFlow release that its parent emulates.
 pub fn child_release() -> Option<String> {
-    std::env::var(RELEASE).ok()
+    std::env::var(RELEASE).ok().filter(|it| !it.is_empty())
 }
 
 /// In a child, returns the plugin under test.

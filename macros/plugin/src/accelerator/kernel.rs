@@ -6,8 +6,9 @@ use sp_abi::stream_executor::StreamExecutor;
 
 use super::stream::{Command, StreamState};
 use super::{Accelerator, AcceleratorDevice, Region, Stream, limits};
+use crate::kernel::DeviceVariableValue; // since 2.6
 use crate::kernel::expansion::Call;
-use crate::kernel::{Context, DeviceOut, DeviceVariableValue, In};
+use crate::kernel::{Context, DeviceOut, In};
 use crate::{Device, Element, Result};
 
 /// A device whose memory and streams are those of an [`AcceleratorDevice`]: this type itself, or one that overrides
@@ -114,6 +115,7 @@ impl<T: Element, D: HasAccelerator> DeviceOut<'_, T, D> {
     }
 }
 
+// since 2.6
 impl<T: Element, D: HasAccelerator> DeviceVariableValue<'_, T, D> {
     /// Returns the variable's memory.
     ///
