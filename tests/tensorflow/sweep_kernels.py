@@ -299,14 +299,13 @@ class Case:
         return sum(self.attributes[it.number_attr] if it.number_attr else 1 for it in self.definition.output_arg)
 
     def call(self):
+        """Calls the op; returns its results."""
         attributes = {name: value for name, value in self.attributes.items() if value is not None}
         if not self.definition.name.startswith("_Mkl"):
             parts = tuple(part for attribute in attributes.items() for part in attribute)
             return execute.execute(self.definition.name, self.outputs(), self.inputs, parts, context.context())
-        # In eager mode TensorFlow looks for oneDNN's kernels only.
         del attributes["T"]
-        names, apply = [it.name for it in self.definition.input_arg], op_def_library._apply_op_helper
-        return tf.function(lambda *inputs: apply(self.definition.name, "node", **dict(zip(names, inputs)), **attributes)[2].outputs[0])(*self.inputs)
+        return call_in_graph(self.definition, self.inputs, attributes)
 
     def run(self, device):
         with tf.device(device):
@@ -317,6 +316,13 @@ class Case:
 
     def __str__(self):
         return f"{self.definition.name} {self.attributes} {', '.join(map(describe_tensor, self.inputs))}"
+
+
+def call_in_graph(definition, inputs, attributes):
+    """Calls an op with one result in a function. In eager mode TensorFlow looks for oneDNN's kernels of those that begin with `_Mkl`."""
+    names, apply = [it.name for it in definition.input_arg], op_def_library._apply_op_helper
+    node = lambda *tensors: apply(definition.name, "node", **dict(zip(names, tensors)), **attributes)[2].outputs[0]
+    return tf.function(node)(*inputs)
 
 
 def describe_tensor(tensor):

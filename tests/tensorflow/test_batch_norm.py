@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from tensorflow.python.eager import context, execute
-from tensorflow.python.framework import op_def_library, op_def_registry
+from tensorflow.python.framework import op_def_registry
 
 from conftest import DEVICE, RELEASE
 from outcomes import assert_close, assert_same_outcome, R, seeds, tensors
+from sweep_kernels import call_in_graph
 
 pytestmark = pytest.mark.usefixtures("hard_placement")
 
@@ -137,11 +138,9 @@ WRITTEN = {
 
 
 def call(op, arrays, dtype, **attributes):
-    """Calls an op with one result that TensorFlow's optimizer of graphs writes. In eager mode it would be oneDNN's."""
-    names = [it.name for it in op_def_registry.get(op).input_arg]
-    values = {**WRITTEN[op], **attributes}
-    apply = tf.function(lambda *inputs: op_def_library._apply_op_helper(op, "node", **dict(zip(names, inputs)), **values)[2].outputs[0])
-    return apply(*[tf.cast(tf.constant(it), dtype) for it in arrays])
+    """Calls an op that TensorFlow's optimizer of graphs writes."""
+    inputs = [tf.cast(tf.constant(it), dtype) for it in arrays]
+    return call_in_graph(op_def_registry.get(op), inputs, {**WRITTEN[op], **attributes})
 
 
 def normalized(x, scale, offset, axes, epsilon):

@@ -56,7 +56,7 @@ class Program:
     rtol: float
     is_host_only: bool
     packages: list
-    keras: tuple
+    last_keras_as_gpu: tuple
 
     @classmethod
     def read(cls, path):
@@ -64,8 +64,8 @@ class Program:
         first, last = releases(field(text, "releases"))
         rtol = re.match(r"[\d.e-]+", field(text, "rtol") or "1e-3")
         packages = (field(text, "packages") or "").split(", ")
-        keras = releases(field(text, "Keras as type GPU"))[1]
-        return cls(path, first, last, float(rtol[0]), field(text, "host only") is not None, [it for it in packages if it], keras)
+        last_keras = releases(field(text, "Keras as type GPU"))[1]
+        return cls(path, first, last, float(rtol[0]), field(text, "host only") is not None, [it for it in packages if it], last_keras)
 
     def reason_to_skip(self):
         """Returns why the program cannot run here, or `None`."""
@@ -74,7 +74,7 @@ class Program:
             return f"{', '.join(absent)} is not installed"
         if not self.first <= RELEASE <= self.last:
             return "the program uses what other releases have"
-        if IS_TYPE_GPU and releases(tf.keras.__version__)[0] > self.keras:
+        if IS_TYPE_GPU and releases(tf.keras.__version__)[0] > self.last_keras_as_gpu:
             return "on a device of type GPU this Keras computes something else than on the CPU"
         return None
 

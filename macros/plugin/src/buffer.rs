@@ -62,7 +62,8 @@ impl Buffer {
     /// Returns an error if there is not enough memory, or if the device's memory is not aligned.
     pub fn on_host_of<D: Device>(device: &D, bytes: usize) -> Result<Self> {
         unsafe fn free<D: Device>(device: *const c_void, start: NonNull<u8>) {
-            // SAFETY: the device that has allocated the memory, which is freed once.
+            // SAFETY: the device has allocated the memory, which is freed once. It lives: it is not freed while the count below,
+            // which has this block, is not 0.
             unsafe { (*device.cast::<D>()).host_memory_deallocate(start.as_ptr().cast()) }
             ON_DEVICES.fetch_sub(1, Ordering::Release);
         }

@@ -2,8 +2,8 @@
 //!
 //! TensorFlow decides some things in eager mode that no function of the C API reaches. Fixed texts in Python, run once when
 //! TensorFlow loads the library, change them for calls on the plugin's device type; `placement.py` changes the placement of some ops
-//! in the whole process, `collectives.py` how collective ops communicate, `references.py` when a variable of TensorFlow 1 is read. Without a Python, as in TensorFlow Serving,
-//! nothing runs. If a text fails, TensorFlow continues as without it, and a line of level debug states the reason.
+//! in the whole process, `collectives.py` how collective ops communicate, `references.py` when a variable of TensorFlow 1 is read.
+//! Without a Python, as in TensorFlow Serving, nothing runs. If a text fails, TensorFlow continues as without it, and a line of level debug states the reason.
 //!
 //! Each text is a file of its own, since no tool checks a string in Rust. It runs in a namespace of its own. The
 //! table of ops that are replaced exists once, in `optimizer/variable_update`: in eager mode such an op runs as a

@@ -107,7 +107,10 @@ impl Closure {
                 }
                 waiting.extend(path_found.filter(|_| source == LibrarySource::Plugin));
             }
-            while let (None, Some(path)) = (&next, waiting.pop()) {
+            // One library at a time is in memory.
+            while next.is_none()
+                && let Some(path) = waiting.pop()
+            {
                 let bytes = input::read(&path, left.min(MAX_LIBRARY_BYTES)).ok();
                 next = bytes.map(|bytes| (path, bytes));
             }
@@ -179,6 +182,38 @@ fn find(name: &str, by: &Path, folders: &[String]) -> (LibrarySource, Option<Pat
 mod tests {
     use super::*;
     use std::fs;
+
+    #[test]
+    fn reads_each_library_that_the_plugin_brings() {
+        let folder = tempfile::tempdir().unwrap();
+        let compile = |name: &str, arguments: &[&str]| {
+            let source = folder.path().join(format!("{name}.c"));
+            fs::write(&source, format!("int TF_{name}(void) {{ return 0; }}\n")).unwrap();
+            let mut cc = std::process::Command::new("cc");
+            cc.args([
+                "-shared",
+                "-fPIC",
+                "-Wl,--no-as-needed",
+                "-Wl,-rpath,$ORIGIN",
+                "-o",
+            ]);
+            cc.arg(format!("lib{name}.so")).arg(source).args(arguments);
+            let status = cc.current_dir(folder.path()).status();
+            status.is_ok_and(|it| it.success())
+        };
+        let own = ["first", "second", "third"];
+        let libraries = ["-L.", "-lfirst", "-lsecond", "-lthird"];
+        if !own.iter().all(|name| compile(name, &[])) || !compile("plugin", &libraries) {
+            println!("skipped: no C compiler");
+            return;
+        }
+        let plugin = folder.path().join("libplugin.so");
+        let bytes = fs::read(&plugin).unwrap();
+        let is_function = |name: &str| name.starts_with("TF_");
+        let closure = Closure::read(&plugin, bytes, &is_function, LibraryNames::read).unwrap();
+        let expected = ["TF_first", "TF_plugin", "TF_second", "TF_third"];
+        assert!(closure.names.exported.iter().eq(&expected));
+    }
 
     #[test]
     fn searches_folders_of_plugin_then_of_system() {
