@@ -69,18 +69,13 @@ fn lock(staging: &Path, root: &Path, waits: bool) -> Result<Option<File>> {
     Err(ReplacementError::Busy { path })
 }
 
-/// Removes a staging folder whose process was killed before it wrote to the lock. One with a journal is an error.
+/// Returns an error for a journal that nobody may follow. A folder without one is left alone.
 fn reject_journal(staging: &Path) -> Result<()> {
-    let lock = staging.join(LOCK);
-    let is_empty = fs::symlink_metadata(&lock).is_ok_and(|it| it.is_file() && it.len() == 0);
-    let has_others = fs::read_dir(staging).map_or(true, |entries| entries.count() != 1);
-    if is_empty && !has_others {
-        return remove(staging);
-    }
-    let path = staging.to_owned();
     match fingerprint::find(&staging.join(JOURNAL)) {
         Ok(None) => Ok(()),
-        _ => Err(ReplacementError::Copied { path }),
+        _ => Err(ReplacementError::Copied {
+            path: staging.to_owned(),
+        }),
     }
 }
 
