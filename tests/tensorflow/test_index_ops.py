@@ -39,6 +39,16 @@ def test_ignored_indices_are_left_out(in_plugin, op, names):
         run("ignore")
 
 
+@pytest.mark.skipif(RELEASE < (2, 18), reason="the op has the attribute since 2.18")
+def test_gathered_slice_of_ignored_indices_is_zero(in_plugin):
+    arguments = {"params": np.float32([[5, 6], [7, 8]]), "indices": [[1], [2], [0]]}
+    with in_plugin("GatherNd"):
+        found = RAW_OPS.GatherNd(**arguments, bad_indices_policy="IGNORE")
+    assert found.numpy().tolist() == [[7, 8], [0, 0], [5, 6]]
+    with in_plugin("GatherNd"), pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\] = \[2\] does not index"):
+        RAW_OPS.GatherNd(**arguments)
+
+
 def test_scatter_changes_a_copy_if_the_input_is_used_again():
     with tf.device(f"/device:{DEVICE}:0"):
         x = tf.zeros([3])

@@ -22,6 +22,8 @@ USED = (
     "ops.gen_array_ops", "ops.gen_math_ops", "ops.gen_resource_variable_ops",
 )
 SUMS = {"AssignAddVariableOp": False, "AssignSubVariableOp": True}
+# Ops of rows, whose update may be one number for all, and whose indices may be one number.
+ROWS = tuple("ResourceScatter" + it for it in ("Add", "Sub", "Mul", "Div", "Min", "Max", "Update"))
 
 
 class VariableOp:
@@ -42,8 +44,10 @@ class VariableOp:
 
     def call(self, *arguments, **keywords):
         resource = arguments[0] if arguments else keywords.get(self.variable)
-        # The graph optimizer replaces the op of a node.
-        if not is_on_device(resource) or not tensorflow("eager.context").executing_eagerly():
+        if not tensorflow("eager.context").executing_eagerly():
+            # The graph optimizer replaces the op of a node.
+            return self.run(**self.bound(arguments, keywords))
+        if not is_on_device(resource):
             return self.run(*arguments, **keywords)
         dtype = dtype_of(resource)
         is_rejected = self.is_rejected.get(dtype)
@@ -70,10 +74,21 @@ class VariableOp:
             self.is_rejected[dtype] = False
         return result
 
-    def replace(self, arguments, keywords):
+    def bound(self, arguments, keywords):
+        """Returns the arguments by name. The ops that replace those of rows want a vector of indices and an update for each."""
         bound = self.signature.bind(*arguments, **keywords).arguments
-        bound.pop("name", None)
-        with self.lock, tensorflow("framework.ops").device(bound[self.variable].device):
+        if self.name in ROWS:
+            bound["indices"] = convert(bound["indices"], None)
+            bound["updates"] = convert(bound["updates"], dtype_of(bound[self.variable]))
+            if 0 in (bound["indices"].shape.rank, bound["updates"].shape.rank):
+                bound["indices"], bound["updates"] = updates_of_rows(bound[self.variable], bound["indices"], bound["updates"])
+        return bound
+
+    def replace(self, arguments, keywords):
+        resource = arguments[0] if arguments else keywords[self.variable]
+        with self.lock, tensorflow("framework.ops").device(resource.device):
+            bound = self.bound(arguments, keywords)
+            bound.pop("name", None)
             return self.change(bound, SUMS[self.name]) if self.name in SUMS else self.call_function(bound)
 
     def change(self, arguments, is_difference):
@@ -113,6 +128,14 @@ class VariableOp:
             # The detector takes the functions of all ops as one, since they have one code.
             self.functions[key]._omit_frequent_tracing_warning = True
         return self.functions[key]
+
+
+def updates_of_rows(resource, indices, updates):
+    """Returns a vector of the indices and an update for each."""
+    arrays, shape_of = tensorflow("ops.gen_array_ops"), tensorflow("ops.gen_resource_variable_ops").variable_shape
+    indices = arrays.reshape(indices, [-1])
+    row = arrays.strided_slice(shape_of(resource), [1], [0], [1], end_mask=1)
+    return indices, arrays.broadcast_to(updates, arrays.concat_v2([arrays.shape(indices), row], 0))
 
 
 def dtype_of_input(definition, elements):

@@ -6,6 +6,21 @@ use super::map::update;
 use super::parallel::for_each_chunk;
 use super::shape::len;
 
+/// Returns whether indices that select no slice are left out, by the name of TensorFlow's policy; else they are an error.
+///
+/// # Errors
+/// Returns an error if there is no such policy.
+pub fn ignores_bad_indices(policy: &str) -> Result<bool> {
+    match policy {
+        "" | "DEFAULT" | "ERROR" => Ok(false),
+        "IGNORE" => Ok(true),
+        other => {
+            let message = format!("Unknown bad indices handling attribute: {other}");
+            Err(Error::Invalid(message))
+        }
+    }
+}
+
 /// Indices of either type, so that a selection is compiled once for both.
 #[derive(Clone, Copy, Debug)]
 pub enum Indices<'a> {

@@ -4,7 +4,7 @@ use super::arith::Number;
 use super::error::{Error, Result};
 use super::movement::strides;
 use super::relation::or;
-use super::rows::Indices;
+use super::rows::{Indices, ignores_bad_indices};
 use super::shape::len;
 use sp_plugin::{Bf16, Bool, Complex64, Complex128, F16};
 use std::ops;
@@ -65,14 +65,7 @@ impl Slices {
     /// # Errors
     /// Returns an error if there is no such policy.
     pub fn with_policy(mut self, policy: &str) -> Result<Self> {
-        self.ignores_bad_indices = match policy {
-            "" | "DEFAULT" | "ERROR" => false,
-            "IGNORE" => true,
-            other => {
-                let message = format!("Unknown bad indices handling attribute: {other}");
-                return Err(Error::Invalid(message));
-            }
-        };
+        self.ignores_bad_indices = ignores_bad_indices(policy)?;
         Ok(self)
     }
 

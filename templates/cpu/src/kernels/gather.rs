@@ -1,12 +1,14 @@
 //! Kernels that select slices by indices.
 
 use super::prelude::*;
-use crate::compute::movement::gather::{self, Gather, Index as GatherIndex};
+use crate::compute::movement::gather::{Gather, Index as GatherIndex};
+use crate::compute::movement::gather_nd::GatherNd;
 use crate::compute::movement::one_hot::one_hot as write_one_hot;
 use crate::compute::movement::resolve_axis;
 use crate::compute::rows::Indices;
 use crate::compute::shape::len;
 use sp_plugin::kernel::{BytesIn, BytesOut, DataType, Kernel, kernels};
+use std::mem::MaybeUninit;
 
 #[kernel(GatherV2, Tparams = [..], Tindices: I = [i32, i64])]
 fn gather_v2<I: Element + GatherIndex>(
@@ -96,17 +98,16 @@ fn gather_nd<I: Element + GatherIndex>(
     params: BytesIn<'_>,
     indices: In<'_, I>,
     output: BytesOut<'_>,
+    bad_indices_policy: &str, // since 2.18
 ) -> Result<()> {
-    let dims = params.dims();
-    let result = gather::check_nd(dims, indices.dims())?;
-    let depth = indices.dims().last().copied().unwrap_or(0);
-    let slice_len = len(&dims[depth..]).saturating_mul(params.width());
-    let mut output = output.uninit(&result)?;
-    gather::gather_nd(
+    let plan = GatherNd::new(params.dims(), indices.dims())?
+        .with_policy(bad_indices_policy)? // since 2.18
+        .with_width(params.width());
+    let mut output = output.uninit(plan.output_dims())?;
+    plan.gather(
         params.as_uninit_slice(),
-        &dims[..depth],
-        slice_len,
         indices.data(),
+        MaybeUninit::new(0),
         output.as_uninit_slice(),
     )?;
     Ok(())

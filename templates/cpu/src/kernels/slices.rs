@@ -3,9 +3,9 @@
 use super::gather::to_indices;
 use super::prelude::*;
 use super::strided_slice::MaskAttributes;
-use crate::compute::movement::gather::{self, Index as GatherIndex};
+use crate::compute::movement::gather::Index as GatherIndex;
+use crate::compute::movement::gather_nd::GatherNd;
 use crate::compute::scatter_nd::{Accumulate, Deduct, Slices};
-use crate::compute::shape::len;
 use sp_plugin::kernel::{BytesIn, Kernel, Variable, kernels};
 use sp_plugin::{Complex64, Complex128};
 
@@ -14,18 +14,16 @@ use sp_plugin::{Complex64, Complex128};
     dtype: T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, F16, Bf16, f32, f64, Complex64, Complex128],
     Tindices: I = [i32, i64]
 )]
-fn gather<T: Element, I: Element + GatherIndex>(
+fn gather<T: Element + Default, I: Element + GatherIndex>(
     resource: Variable<'_, T>,
     indices: In<'_, I>,
     output: Out<'_, T>,
 ) -> Result<()> {
     let mut lock = resource.lock()?;
     let table = lock.value()?;
-    let dims = gather::check_nd(table.dims(), indices.dims())?;
-    let depth = indices.dims().last().copied().unwrap_or(0);
-    let (selected, slice) = table.dims().split_at(depth);
-    let mut output = output.zeroed(&dims)?;
-    gather::gather_nd(&table, selected, len(slice), indices.data(), &mut output)?;
+    let plan = GatherNd::new(table.dims(), indices.dims())?;
+    let mut output = output.zeroed(plan.output_dims())?;
+    plan.gather(&table, indices.data(), T::default(), &mut output)?;
     Ok(())
 }
 

@@ -3,11 +3,9 @@
 use super::{by_width, elements, elements_mut};
 use crate::compute::cost::{self, Cost};
 use crate::compute::error::{Error, Result};
-use crate::compute::inline::InlineList;
 use crate::compute::parallel::for_each_row_chunk;
 use crate::compute::rows::find_first;
 use crate::compute::runs;
-use crate::compute::shape::len;
 use std::mem::MaybeUninit;
 
 /// An index of 16, 32 or 64 bits.
@@ -158,68 +156,4 @@ pub fn check_indices<I: Index>(indices: &[I], limit: usize) -> Result<()> {
             indices[at].to_i64()
         ))),
     }
-}
-
-/// Returns the dims of the slices that rows of indices address in a tensor.
-///
-/// # Errors
-/// Returns an error if the indices have more items than the tensor has dims, or if it has no slice to address.
-pub fn check_nd(dims: &[usize], indices: &[usize]) -> Result<InlineList<usize>> {
-    let rejected = |message: &str| {
-        let shapes = format!("params {dims:?}, indices {indices:?}");
-        Err(Error::Invalid(format!("{message}: {shapes}")))
-    };
-    let Some((depth, rows)) = indices.split_last().filter(|_| !dims.is_empty()) else {
-        return rejected("params and indices must have at least one dimension");
-    };
-    if *depth > dims.len() {
-        return rejected("the last dimension of indices must be at most the rank of params");
-    }
-    if dims.contains(&0) && len(rows) > 0 {
-        return rejected("Requested more than 0 entries, but params is empty");
-    }
-    let mut result = InlineList::from(rows);
-    dims[*depth..].iter().for_each(|dim| result.push(*dim));
-    Ok(result)
-}
-
-/// Copies the slice of `params` that each row of `indices` addresses: the items of a row are indices along the first
-/// dims, `dims`. A slice has `slice_len` items of `params`.
-///
-/// # Errors
-/// Returns an error if a row addresses no slice.
-pub fn gather_nd<B: Copy, I: Index>(
-    params: &[B],
-    dims: &[usize],
-    slice_len: usize,
-    indices: &[I],
-    out: &mut [B],
-) -> Result<()> {
-    let rows = match dims.len() {
-        // The whole tensor, for each row of no indices.
-        0 => out.len() / slice_len.max(1),
-        depth => indices.len() / depth,
-    };
-    for row in 0..rows {
-        let index = &indices[row * dims.len()..][..dims.len()];
-        let position = position(dims, index).ok_or_else(|| {
-            let index: Vec<i64> = index.iter().map(|it| it.to_i64()).collect();
-            Error::Invalid(format!(
-                "indices[{row}] = {index:?} does not index into param shape {}",
-                crate::compute::error::Dims(dims)
-            ))
-        })?;
-        let slice = &params[position * slice_len..][..slice_len];
-        out[row * slice_len..][..slice_len].copy_from_slice(slice);
-    }
-    Ok(())
-}
-
-/// Returns the row-major position of the element with these indices.
-#[inline]
-fn position<I: Index>(dims: &[usize], index: &[I]) -> Option<usize> {
-    let mut pairs = dims.iter().zip(index);
-    pairs.try_fold(0, |position, (dim, index)| {
-        Some(position * dim + index.checked(*dim)?)
-    })
 }

@@ -10,6 +10,7 @@ pub mod depth;
 pub mod diagonal;
 pub mod format;
 pub mod gather;
+pub mod gather_nd;
 pub mod one_hot;
 pub mod pad;
 pub mod partition;

@@ -3,7 +3,8 @@
 use super::*;
 use crate::compute::Broadcast;
 use crate::compute::movement::concat::{columns, concat};
-use crate::compute::movement::gather::{Gather, gather_nd};
+use crate::compute::movement::gather::Gather;
+use crate::compute::movement::gather_nd::GatherNd;
 use crate::compute::movement::one_hot::one_hot;
 use crate::compute::movement::pad::{Mode, Padding};
 use crate::compute::movement::reshape::{expand, reshape, squeeze};
@@ -222,13 +223,14 @@ proptest! {
         let rows = picks.len().checked_div(depth).unwrap_or(3);
         let indices: Vec<i64> = picks[..rows * depth * usize::from(depth > 0)].iter().enumerate().map(|(i, it)| (it % dims[i % depth]) as i64).collect();
         let slice_len = len(&dims[depth..]);
+        let plan = GatherNd::new(&dims, &[rows, depth]).unwrap();
         let expected: Vec<usize> = (0..rows).flat_map(|row| {
             let index: Vec<usize> = indices[row * depth..][..depth].iter().map(|it| *it as usize).collect();
             let first = operand_index(&dims[..depth], &index) * slice_len;
             first..first + slice_len
         }).collect();
         assert_moves(len(&dims), &expected, |width, source, out| {
-            gather_nd(source, &dims[..depth], slice_len * width, &indices, out).unwrap();
+            plan.clone().with_width(width).gather(source, &indices, 0, out).unwrap();
         });
     }
 
@@ -520,7 +522,12 @@ fn indices_out_of_range_are_rejected_unless_the_result_is_empty() {
     };
     for index in [-1, 3, i64::MIN, i64::MAX] {
         assert!(plan.gather(&[1_u8; 3], &[index], &mut [0]).is_err());
-        assert!(gather_nd(&[1_u8; 3], &[3], 1, &[index], &mut [0]).is_err());
+        let plan = GatherNd::new(&[3], &[1, 1]).unwrap();
+        assert!(plan.gather(&[1_u8; 3], &[index], 0, &mut [0]).is_err());
+        let mut out = [1];
+        let ignoring = plan.with_policy("IGNORE").unwrap();
+        ignoring.gather(&[1_u8; 3], &[index], 0, &mut out).unwrap();
+        assert_eq!(out, [0]);
     }
     let empty = Gather { inner: 0, ..plan };
     assert!(empty.gather(&[0_u8; 0], &[-1], &mut []).is_ok());

@@ -1,10 +1,12 @@
-"""Runs test files of the installed Keras, each in a process of its own: `run_files.py TESTS RESULTS`.
+"""Runs test files, each in a process of its own: `run_files.py TESTS RESULTS`.
 
-TESTS is a file of JSON: the files, each with parts of the names of the tests to run; none means all. RESULTS gets the outcome of each test.
+TESTS is a file of JSON: `files`, each with parts of the names of the tests to run, where none means all, by their paths in `root`; the
+modules `imports` that all processes have, and the module of pytest `hooks`. RESULTS gets the outcome of each test.
 A test that ends its process, or takes longer than `SP_SECONDS`, has failed; the others of its file run in another process.
 """
 
 import gc
+import importlib
 import json
 import os
 import pathlib
@@ -13,14 +15,9 @@ import sys
 import tempfile
 import time
 
-os.environ["KERAS_BACKEND"] = "tensorflow"
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-import tensorflow as tf  # noqa: E402  (the log level must be set before)
-import keras  # noqa: E402
-import pytest  # noqa: E402
-from tensorflow.python.eager import context  # noqa: E402
+import pytest
 
-ROOT = pathlib.Path(keras.__file__).parents[1]
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 PROCESSES = int(os.environ.get("SP_PROCESSES", os.cpu_count() or 1))
 SECONDS = int(os.environ.get("SP_SECONDS", "300"))
 STARTS = 30  # processes for a file whose tests end them
@@ -31,14 +28,15 @@ LONGEST = ("applications/applications_test.py", "ops/numpy_test.py")
 class Run:
     """The processes that run the tests of a file, one after the other."""
 
-    def __init__(self, file, chosen, folder):
-        self.file, self.chosen, self.tests, self.starts = file, chosen, {}, 0
+    def __init__(self, suite, file, folder):
+        self.suite, self.file, self.chosen, self.tests, self.starts = suite, file, suite["files"][file], {}, 0
         name = file.replace("/", ".")
         self.input, self.outcomes, self.log, self.home = (folder / f"{name}.{it}" for it in ("json", "jsonl", "log", "home"))
 
     def start(self):
         """Forks a process for the tests that have no outcome; TensorFlow's devices do not exist before."""
-        assert context.context()._context_handle is None, "the import of Keras creates the devices"
+        context = sys.modules["tensorflow.python.eager.context"].context()
+        assert context._context_handle is None, "the imports create the devices"
         self.starts, self.changed = self.starts + 1, time.time()
         self.outcomes.write_text("")
         self.input.write_text(json.dumps({"outcomes": str(self.outcomes), "done": list(self.tests), "chosen": self.chosen}))
@@ -53,12 +51,13 @@ class Run:
         os.dup2(log, 1), os.dup2(log, 2)
         self.home.mkdir(exist_ok=True)
         os.chdir(self.home)
-        os.environ["SP_KERAS_RUN"] = str(self.input)
+        os.environ["SP_RUN_OF_FILE"] = str(self.input)
         status = 70
         try:
             # pytest's own tracebacks take about a second for each failed test.
-            options = ["-q", "--tb=native", "-p", "conftest", "-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={ROOT}"]
-            status = pytest.main([*options, f"--basetemp={self.home}/tmp", str(ROOT / self.file)])
+            root, hooks = pathlib.Path(self.suite["root"]), self.suite["hooks"]
+            options = ["-q", "--tb=native", "-p", "outcomes", "-p", hooks, "-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={root}"]
+            status = pytest.main([*options, f"--basetemp={self.home}/tmp", str(root / self.file)])
         finally:
             sys.stdout.flush(), sys.stderr.flush()
             os._exit(status)  # without the parent's exit handlers
@@ -97,10 +96,12 @@ def last_line(log):
     return next((it for it in reversed(lines) if "Fatal" in it or "Check failed" in it or it.startswith("F0")), (lines or [""])[-1])[:300]
 
 
-def run_all(tests, folder, results):
+def run_all(suite, folder, results):
     """Runs all files, and writes the outcomes after each."""
-    files = sorted(tests, key=lambda file: not file.endswith(LONGEST))
-    waiting, running = [Run(file, tests[file], folder) for file in files], {}
+    for module in suite["imports"]:
+        importlib.import_module(module)
+    files = sorted(suite["files"], key=lambda file: not file.endswith(LONGEST))
+    waiting, running = [Run(suite, file, folder) for file in files], {}
     finished = {}
     gc.freeze()  # the children do not visit the objects of TensorFlow
     while waiting or running:

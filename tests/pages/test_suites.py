@@ -1,12 +1,13 @@
-"""Tests of the comparison that `tests/keras` prints: `python -m pytest tests/pages`."""
+"""Tests of the comparison that `tests/keras` and `tests/tensorflow-sources` print: `python -m pytest tests/pages`."""
 
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from keras_suite import exceptions
-from keras_suite.main import difference, failing, parse, is_chosen, passing, report
+from suites import exceptions
+from suites.compare import difference, failing, passing, report, without_left_out
+from suites.keras_suite import is_chosen, parse
 
 FILE = "keras/src/a_test.py"
 
@@ -35,16 +36,30 @@ def test_test_without_outcome_is_a_difference():
     assert difference(passed, ended) == {FILE: {"a": "the process ended with signal 11"}}
 
 
-def test_status_is_that_of_differences_and_of_exceptions_that_pass(monkeypatch):
+def test_status_is_that_of_differences_and_of_exceptions_that_pass():
     passed, failed = {FILE: {"a", "b"}}, {FILE: {"b": "error"}}
-    monkeypatch.setattr(exceptions, "of_release", lambda release: {})
-    assert report(passed, {}, {}, "2.21.0") == 0
-    assert report(passed, failed, failed, "2.21.0") == 1
-    assert report(passed, failed, {}, "2.21.0") == 0, "a second run passes"
-    assert report({FILE: set()}, {}, {}, "2.21.0") == 2
-    monkeypatch.setattr(exceptions, "of_release", lambda release: {"b": "reason"})
-    assert report(passed, failed, failed, "2.21.0") == 0
-    assert report(passed, {}, {}, "2.21.0") == 1
+    assert report(passed, {}, {}, {}) == 0
+    assert report(passed, failed, failed, {}) == 1
+    assert report(passed, failed, {}, {}) == 0, "a second run passes"
+    assert report({FILE: set()}, {}, {}, {}) == 2
+    assert report(passed, failed, failed, {"b": "reason"}) == 0
+    assert report(passed, {}, {}, {"b": "reason"}) == 1
+
+
+def test_words_of_errors_differ_where_none_are_expected():
+    passed, failed = {FILE: {"a"}}, {FILE: {"a": 'AssertionError: "too large" does not match "it has no room"'}}
+    assert report(passed, failed, failed, {}, expects_words=False) == 0
+    assert report(passed, failed, failed, {}) == 1
+    failed = {FILE: {"a": "AssertionError: InvalidArgumentError not raised"}}
+    assert report(passed, failed, failed, {}, expects_words=False) == 1
+
+
+def test_tests_that_leave_themselves_out_on_a_gpu_are_no_differences():
+    found = outcomes(a="skipped", b="failed")
+    different = {FILE: {"a": "the test is skipped", "b": "error of b"}}
+    assert without_left_out(different, found, True) == ({FILE: {"b": "error of b"}}, ["a"])
+    assert without_left_out(different, found, False) == (different, [])
+    assert without_left_out({FILE: {"a": "the test is skipped"}}, found, True) == ({}, ["a"])
 
 
 def test_exceptions_are_those_of_the_release():

@@ -1,6 +1,6 @@
-"""What Keras's tests import from the conftest.py of its repository, which no wheel has; and their outcomes as lines of JSON.
+"""The hooks of pytest that write the outcomes of tests as lines of JSON.
 
-`SP_KERAS_RUN` is a file of JSON: parts of the names of the tests to run, the tests that have an outcome, and the file that gets a
+`SP_RUN_OF_FILE` is a file of JSON: parts of the names of the tests to run, the tests that have an outcome, and the file that gets a
 line when a test starts and when it ends, so that a test that ends the process is known.
 """
 
@@ -8,22 +8,9 @@ import json
 import os
 import pathlib
 
-import absent
-import pytest
-
 # An outcome with an earlier place takes precedence over those of the other phases of the test.
 PRECEDENCE = ["failed", "skipped", "passed"]
 LINE = 300  # characters of a reported error
-
-
-def skip_if_backend(backend, reason):
-    """Returns the mark with which tests leave out a backend."""
-    return pytest.mark.skipif(backend == os.environ["KERAS_BACKEND"], reason=reason)
-
-
-def pytest_configure(config):
-    for mark in ["requires_trainable_backend", "multi_device"]:
-        config.addinivalue_line("markers", f"{mark}: of Keras's tests")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -67,8 +54,7 @@ def first_line(report):
     return lines[0][:LINE] if lines else "no message"
 
 
-absent.install()
-RUN = json.loads(pathlib.Path(os.environ["SP_KERAS_RUN"]).read_text())
+RUN = json.loads(pathlib.Path(os.environ["SP_RUN_OF_FILE"]).read_text())
 OUTCOMES = Outcomes(RUN["outcomes"])
 pytest_runtest_logstart, pytest_runtest_logreport = OUTCOMES.pytest_runtest_logstart, OUTCOMES.pytest_runtest_logreport
 pytest_runtest_logfinish, pytest_collectreport = OUTCOMES.pytest_runtest_logfinish, OUTCOMES.pytest_collectreport

@@ -2,7 +2,7 @@
 
 import pathlib
 
-PATH = pathlib.Path(__file__).with_name("exceptions.txt")
+PATH = pathlib.Path(__file__).with_name("keras_exceptions.txt")
 
 
 def of_release(release):
