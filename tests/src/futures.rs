@@ -393,12 +393,7 @@ fn data_field(item: &Struct) -> Field {
 /// Returns a slot without parameters.
 fn slot_field(item: &Struct, presence: Presence) -> Field {
     let mut slot = data_field(item);
-    slot.ty = Type::Function(Box::new(Signature {
-        params: Vec::new(),
-        ret: Type::Void,
-        ret_transfer: None,
-        convention: None,
-    }));
+    slot.ty = Type::Function(Box::new(Signature::new(Vec::new(), Type::Void)));
     if let Some(stated) = slot.presence.take() {
         slot.presence = Some(Stated {
             value: presence,

@@ -1,11 +1,13 @@
 """Ops of variables in eager mode: in 2.19 to 2.21 the library replaces them in Python, in other releases it has kernels."""
 
+import functools
 import threading
 
 import numpy as np
 import pytest
 import tensorflow as tf
 from conftest import DEVICE, RELEASE, run_program
+from tensorflow.python.ops import gen_resource_variable_ops
 
 pytestmark = pytest.mark.skipif(RELEASE < (2, 15), reason="2.15 is the first release with kernels for updates on every device")
 
@@ -250,3 +252,10 @@ def test_updates_under_a_tape_of_unsigned_numbers_and_without_synchronous_execut
     # Memory that is freed returns to the system at once: fragments of glibc's heap do not count.
     finished = run_program(CHANGES_OF_UNUSUAL_KIND, {"SP_CPU_MEMORY": "opaque", "MALLOC_MMAP_THRESHOLD_": "65536"})
     assert finished.stdout.splitlines() == ["does not grow", "3.0", "[4, 4, 247]", "[2, 3, 4]"], finished.stdout + finished.stderr
+
+
+@pytest.mark.skipif(not (2, 19) <= RELEASE <= (2, 21), reason="kernels of a plugin can use variables")
+def test_function_of_a_sum_that_core_computes_is_tensorflows_own():
+    with tf.device(f"/device:{DEVICE}:0"):
+        tf.Variable([1.0]).assign_add([2.0])
+    assert not isinstance(gen_resource_variable_ops.assign_add_variable_op, functools.partial)

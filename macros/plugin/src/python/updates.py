@@ -31,16 +31,18 @@ class VariableOp:
 
     lock = threading.RLock()
 
-    def __init__(self, name, run, changes_state):
-        self.name = name
-        self.run = run
+    def __init__(self, name, module, function_name):
+        self.name, self.module, self.function_name = name, module, function_name
+        self.run = getattr(module, function_name)
         # For an op of a random generator, whose other inputs have types of their own.
-        self.changes_state = changes_state
-        self.signature = inspect.signature(run)
+        self.changes_state = module is tensorflow("ops.gen_stateful_random_ops")
+        self.signature = inspect.signature(self.run)
         self.variable = next(iter(self.signature.parameters))
         # For each type of variables that the op was called with: whether its kernel is the plugin's error.
         self.is_rejected = {}
         self.functions = {}
+        self.installed = functools.wraps(self.run)(functools.partial(self.call))
+        setattr(module, function_name, self.installed)
 
     def call(self, *arguments, **keywords):
         resource = arguments[0] if arguments else keywords.get(self.variable)
@@ -65,14 +67,19 @@ class VariableOp:
             with context.execution_mode(context.SYNC):
                 result = self.run(*arguments, **keywords)
         except tensorflow("framework.errors_impl").UnimplementedError as error:
-            # No sum has elements of type bool.
-            if dtype is None or REJECTED not in str(error) or (self.name in SUMS and dtype.is_bool):
+            if dtype is None or REJECTED not in str(error) or not self.replaces(dtype):
                 raise
             self.is_rejected[dtype] = True
             return self.replace(arguments, keywords)
         if dtype is not None:
-            self.is_rejected[dtype] = False
+            self.accept(dtype)
         return result
+
+    def accept(self, dtype):
+        self.is_rejected[dtype] = False
+
+    def replaces(self, dtype):
+        return True
 
     def bound(self, arguments, keywords):
         """Returns the arguments by name. The ops that replace those of rows want a vector of indices and an update for each."""
@@ -89,17 +96,7 @@ class VariableOp:
         with self.lock, tensorflow("framework.ops").device(resource.device):
             bound = self.bound(arguments, keywords)
             bound.pop("name", None)
-            return self.change(bound, SUMS[self.name]) if self.name in SUMS else self.call_function(bound)
-
-    def change(self, arguments, is_difference):
-        """Assigns the sum or difference of value and argument. `add_n` rejects other shapes, as the op does."""
-        variables, math = tensorflow("ops.gen_resource_variable_ops"), tensorflow("ops.gen_math_ops")
-        resource, value = arguments["resource"], convert(arguments["value"], dtype_of(arguments["resource"]))
-        # As the op, this has no gradient. A tape would hold each value of the variable.
-        with tensorflow("eager.record").stop_recording():
-            value = negative(value) if is_difference else value
-            before = variables.read_variable_op(resource, value.dtype)
-            return variables.assign_variable_op(resource, math.add_n([before, value]))
+            return self.call_function(bound)
 
     def call_function(self, arguments):
         """Calls a function of the op, whose tensors are the function's arguments."""
@@ -128,6 +125,32 @@ class VariableOp:
             # The detector takes the functions of all ops as one, since they have one code.
             self.functions[key]._omit_frequent_tracing_warning = True
         return self.functions[key]
+
+
+class SumOp(VariableOp):
+    """An op that adds to a variable or subtracts from it. Each step of a training loop has some, so three ops replace it, no function."""
+
+    def replaces(self, dtype):
+        return not dtype.is_bool
+
+    def accept(self, dtype):
+        """Leaves the op to TensorFlow: a device has core's kernels for all types, or for none."""
+        super().accept(dtype)
+        if getattr(self.module, self.function_name) is self.installed:
+            setattr(self.module, self.function_name, self.run)
+
+    def replace(self, arguments, keywords):
+        return self.change(*arguments, **keywords)
+
+    def change(self, resource, value, name=None):
+        """Assigns the sum or difference of the variable's value and another. `add_n` rejects other shapes, as the op does."""
+        variables, dtype = tensorflow("ops.gen_resource_variable_ops"), dtype_of(resource)
+        # As the op, this has no gradient. A tape would hold each value of the variable.
+        with self.lock, tensorflow("framework.ops").device(resource.device), tensorflow("eager.record").stop_recording():
+            value = convert(value, dtype)
+            value = negative(value) if SUMS[self.name] else value
+            before = variables.read_variable_op(resource, dtype)
+            return variables.assign_variable_op(resource, tensorflow("ops.gen_math_ops").add_n([before, value]))
 
 
 def updates_of_rows(resource, indices, updates):
@@ -187,5 +210,4 @@ def install():
         module = next((it for it in modules if hasattr(it, function_name)), None)
         if module is None:
             raise AttributeError("no module has %s" % function_name)
-        op = VariableOp(name, getattr(module, function_name), module is tensorflow("ops.gen_stateful_random_ops"))
-        setattr(module, function_name, functools.wraps(op.run)(functools.partial(op.call)))
+        (SumOp if name in SUMS else VariableOp)(name, module, function_name)
