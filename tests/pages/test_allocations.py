@@ -28,7 +28,7 @@ BOUNDED = {
     "compute/matmul/batch.rs": (4, RANK),
     "compute/movement/diagonal.rs": (2, RANK),
     "compute/movement/format.rs": (4, "the letters of a layout"),
-    "compute/movement/gather.rs": (2, RANK),
+    "compute/movement/gather_nd.rs": (2, RANK),
     "compute/movement/pad.rs": (2, RANK),
     "compute/movement/reshape.rs": (5, RANK),
     "compute/movement/slice.rs": (2, RANK),
