@@ -18,10 +18,7 @@ fn effect(outcome: Outcome, guarded: Outcome, why: &str) -> Effect {
 fn declaration(text: &str, file: &str, line: u32) -> Option<DeclarationText> {
     Some(DeclarationText {
         text: text.into(),
-        loc: Loc {
-            file: file.into(),
-            line,
-        },
+        loc: Loc::new(file, line),
     })
 }
 

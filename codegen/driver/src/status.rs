@@ -118,10 +118,7 @@ fn find_named(
     option: &StatusOption,
 ) -> Result<Status, DriverError> {
     let is_named = |ty: &Type| {
-        let int = Type::Int {
-            bits: 32,
-            signed: true,
-        };
+        let int = Type::int(32, true);
         sp_ir::c::spell(ty) == option.ty || option.ty == "int" && *ty == int
     };
     let found = returned.iter().find(|ty| is_named(ty));

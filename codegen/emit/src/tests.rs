@@ -2,8 +2,8 @@
 
 use sp_ir::{
     Alias, Api, Callback, Constant, Direction, Discriminator, Enum, Evidence, Field, Function,
-    Handle, Item, Items, Layout, Loc, Param, Presence, Receiver, SCHEMA, Side, Signature, Stated,
-    Struct, StructSize, Transfer, Type, Value, Variant,
+    Handle, Item, Layout, Loc, Param, Presence, Receiver, Side, Signature, Stated, Struct,
+    StructSize, Transfer, Type, Value, Variant,
 };
 
 use super::{EmitError, Files};
@@ -20,10 +20,7 @@ fn emit(apis: &[Api]) -> Result<Files, EmitError> {
 }
 
 fn loc() -> Loc {
-    Loc {
-        file: "demo.h".into(),
-        line: 7,
-    }
+    Loc::new("demo.h", 7)
 }
 
 fn stated<T>(value: T) -> Option<Stated<T>> {
@@ -34,60 +31,26 @@ fn named(name: &str) -> Type {
     Type::Named(name.into())
 }
 
-fn pointer(pointee: Type, mutable: bool) -> Type {
-    Type::Pointer {
-        pointee: Box::new(pointee),
-        mutable,
-    }
-}
-
-fn param(name: &str, ty: Type) -> Param {
-    Param {
-        name: name.into(),
-        ty,
-        direction: None,
-        transfer: None,
-        scope: None,
-    }
-}
-
 fn device() -> Param {
-    param("device", pointer(named("SP_Device"), false))
+    Param::new("device", Type::pointer(named("SP_Device"), false))
 }
 
 fn status() -> Param {
-    param("status", pointer(named("TF_Status"), true))
+    Param::new("status", Type::pointer(named("TF_Status"), true))
 }
 
 fn stream() -> Param {
-    param("stream", named("SP_Stream"))
+    Param::new("stream", named("SP_Stream"))
 }
 
 fn field(name: &str, ty: Type, offset: u64) -> Field {
-    Field {
-        name: name.into(),
-        doc: None,
-        ty,
-        offset,
-        size: 8,
-        filled_by: None,
-        direction: None,
-        presence: None,
-        default_return: None,
-        section: None,
-        loc: loc(),
-    }
+    Field::new(name, ty, offset, 8, loc())
 }
 
 fn slot(name: &str, params: Vec<Param>, ret: Type) -> Field {
     field(
         name,
-        Type::Function(Box::new(Signature {
-            params,
-            ret,
-            ret_transfer: None,
-            convention: None,
-        })),
+        Type::Function(Box::new(Signature::new(params, ret))),
         0,
     )
 }
@@ -103,21 +66,14 @@ fn versioned(fields: Vec<Field>) -> Struct {
     }
     let size = fields.len() as u64 * 8;
     let last_field = fields.last().map(|it| it.name.clone()).unwrap_or_default();
-    Struct {
-        doc: None,
-        filled_by: stated(Side::Plugin),
-        receiver: None,
-        author_trait: None,
-        discriminator: None,
-        fields,
-        layout: Layout { size, align: 8 },
-        struct_size: Some(StructSize {
-            symbol: "SIZE".into(),
-            last_field,
-            value: size,
-        }),
-        loc: loc(),
-    }
+    let mut item = Struct::new(fields, Layout { size, align: 8 }, loc());
+    item.filled_by = stated(Side::Plugin);
+    item.struct_size = Some(StructSize {
+        symbol: "SIZE".into(),
+        last_field,
+        value: size,
+    });
+    item
 }
 
 /// Returns a table whose callbacks find the author's object in `SP_Device.device_handle`.
@@ -130,28 +86,14 @@ fn table(slots: Vec<Field>) -> Item {
 }
 
 fn handle(pointer: bool, rust: Option<&str>) -> Item {
-    Item::Handle(Handle {
-        doc: None,
-        pointer,
-        rust: rust.map(Into::into),
-        loc: loc(),
-    })
+    let mut item = Handle::new(pointer, loc());
+    item.rust = rust.map(Into::into);
+    Item::Handle(item)
 }
 
 fn api(name: &str, items: Vec<(&str, Item)>) -> Api {
-    Api {
-        schema: SCHEMA,
-        name: name.into(),
-        release: "2.21".into(),
-        preview: None,
-        version: None,
-        items: items
-            .into_iter()
-            .map(|(name, item)| (name.to_owned(), item))
-            .collect::<Items>(),
-        imports: Default::default(),
-        targets: Default::default(),
-    }
+    let items = items.into_iter().map(|(name, item)| (name.into(), item));
+    Api::new(name, "2.21", items.collect())
 }
 
 /// Returns an API with the status behind an alias, as TensorFlow declares it from 2.12 on.
@@ -162,23 +104,12 @@ fn status_api() -> Api {
     };
     let codes = Enum {
         doc: None,
-        repr: Type::Int {
-            bits: 32,
-            signed: false,
-        },
+        repr: Type::int(32, false),
         variants: vec![code("TSL_OK", 0), code("TSL_FINE", 0), code("TSL_LOST", 15)],
         loc: loc(),
     };
-    let alias = Alias {
-        doc: None,
-        ty: named("TSL_Status"),
-        loc: loc(),
-    };
-    let ok = Constant {
-        doc: None,
-        value: Value::Name("TSL_OK".into()),
-        loc: loc(),
-    };
+    let alias = Alias::new(named("TSL_Status"), loc());
+    let ok = Constant::new(Value::Name("TSL_OK".into()), loc());
     api(
         "status",
         vec![
@@ -191,7 +122,7 @@ fn status_api() -> Api {
 }
 
 fn demo_api(slots: Vec<Field>) -> Api {
-    let void = pointer(Type::Void, true);
+    let void = Type::pointer(Type::Void, true);
     let device = versioned(vec![
         field("ext", void.clone(), 0),
         field("device_handle", void.clone(), 0),
@@ -200,10 +131,7 @@ fn demo_api(slots: Vec<Field>) -> Api {
         field("ext", void.clone(), 0),
         field("opaque", void, 0),
     ]);
-    let count = Type::Int {
-        bits: 64,
-        signed: true,
-    };
+    let count = Type::int(64, true);
     api(
         "demo",
         vec![
@@ -239,21 +167,9 @@ fn assert_contains(text: &str, part: &str) {
 
 #[test]
 fn rejects_undeclared_name() {
-    let signature = Signature {
-        params: vec![param("it", pointer(named("TF_Lost"), true))],
-        ret: Type::Void,
-        ret_transfer: None,
-        convention: None,
-    };
-    let function = Function {
-        doc: None,
-        signature,
-        exported_by: None,
-        instead: None,
-        inline: false,
-        symbol: "TF_Lose".into(),
-        loc: loc(),
-    };
+    let params = vec![Param::new("it", Type::pointer(named("TF_Lost"), true))];
+    let signature = Signature::new(params, Type::Void);
+    let function = Function::new(signature, "TF_Lose", loc());
     let error = emit(&[api("demo", vec![("TF_Lose", Item::Function(function))])]).unwrap_err();
     assert_contains(&error.to_string(), "TF_Lose: the API `demo` uses `TF_Lost`");
 }
@@ -280,22 +196,10 @@ fn rejects_name_declared_twice() {
 #[test]
 fn functions_of_core_are_statics_and_entry_points_are_types() {
     let function = |side, symbol: &str| {
-        let signature = Signature {
-            params: vec![param("n", Type::Size)],
-            ret: Type::Bool,
-            ret_transfer: None,
-            convention: None,
-        };
-        let (exported_by, symbol) = (stated(side), symbol.to_owned());
-        Item::Function(Function {
-            doc: None,
-            signature,
-            exported_by,
-            instead: None,
-            inline: false,
-            symbol,
-            loc: loc(),
-        })
+        let signature = Signature::new(vec![Param::new("n", Type::Size)], Type::Bool);
+        let mut function = Function::new(signature, symbol, loc());
+        function.exported_by = stated(side);
+        Item::Function(function)
     };
     let items = vec![
         ("TF_Ask", function(Side::Core, "TF_Ask")),
@@ -339,11 +243,7 @@ fn enumerations_are_integer_types() {
 
 #[test]
 fn text_constants_are_escaped_in_rust_and_c() {
-    let text = Item::Constant(Constant {
-        doc: None,
-        value: Value::Text("a\n\"\u{1b}1".into()),
-        loc: loc(),
-    });
+    let text = Item::Constant(Constant::new(Value::Text("a\n\"\u{1b}1".into()), loc()));
     let apis = [api("demo", vec![("TEXT", text)])];
     let files = emit(&apis).unwrap();
     assert_contains(
@@ -356,7 +256,7 @@ fn text_constants_are_escaped_in_rust_and_c() {
 
 #[test]
 fn c_fill_stores_only_fields_of_the_plugin() {
-    let void = || pointer(Type::Void, true);
+    let void = || Type::pointer(Type::Void, true);
     let mut reserved = field("ext", void(), 0);
     reserved.presence = stated(Presence::Optional);
     let mut ordinal = field("ordinal", Type::Size, 0);

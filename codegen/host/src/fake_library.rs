@@ -367,50 +367,15 @@ mod tests {
     use sp_ir::{Loc, Param, Signature};
 
     fn api(params: Vec<Type>, ret: Type) -> Api {
-        let params = params
-            .into_iter()
-            .map(|ty| Param {
-                name: String::new(),
-                ty,
-                direction: None,
-                transfer: None,
-                scope: None,
-            })
-            .collect();
-        let function = Function {
-            doc: None,
-            signature: Signature {
-                params,
-                ret,
-                ret_transfer: None,
-                convention: None,
-            },
-            exported_by: None,
-            instead: None,
-            inline: false,
-            symbol: "TF_Demo".into(),
-            loc: Loc {
-                file: "demo.h".into(),
-                line: 1,
-            },
-        };
-        Api {
-            schema: sp_ir::SCHEMA,
-            name: "demo".into(),
-            release: "2.21".into(),
-            preview: None,
-            version: None,
-            items: [("TF_Demo".to_owned(), Item::Function(function))].into(),
-            imports: Default::default(),
-            targets: Default::default(),
-        }
+        let params = params.into_iter().map(|ty| Param::new("", ty)).collect();
+        let signature = Signature::new(params, ret);
+        let function = Function::new(signature, "TF_Demo", Loc::new("demo.h", 1));
+        let items = [("TF_Demo".to_owned(), Item::Function(function))];
+        Api::new("demo", "2.21", items.into())
     }
 
     fn status() -> Type {
-        Type::Pointer {
-            pointee: Box::new(Type::Named("TF_Status".into())),
-            mutable: true,
-        }
+        Type::pointer(Type::Named("TF_Status".into()), true)
     }
 
     fn register(params: Vec<Type>, ret: Type) -> Option<u8> {

@@ -281,15 +281,8 @@ impl GuardedStruct {
 
     /// Returns the signed 64-bit fields with negative values.
     pub fn negative(&self) -> impl Iterator<Item = &str> {
-        let signed = self.shape.body.fields.iter().filter(|field| {
-            matches!(
-                field.ty,
-                Type::Int {
-                    bits: 64,
-                    signed: true
-                }
-            )
-        });
+        let fields = self.shape.body.fields.iter();
+        let signed = fields.filter(|field| field.ty == Type::int(64, true));
         let is_negative = |field: &&Field| self.get(&field.name).is_some_and(|it| (it as i64) < 0);
         signed.filter(is_negative).map(|field| field.name.as_str())
     }

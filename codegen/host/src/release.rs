@@ -170,11 +170,7 @@ mod tests {
     use super::*;
 
     fn api(release: &str) -> Api {
-        let text = format!(
-            r#"{{"schema": {}, "name": "demo", "release": "{release}", "items": {{}}}}"#,
-            sp_ir::SCHEMA
-        );
-        Api::from_json(&text).unwrap()
+        Api::new("demo", release, sp_ir::Items::new())
     }
 
     #[test]

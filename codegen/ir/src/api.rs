@@ -69,6 +69,20 @@ pub struct Api {
 }
 
 impl Api {
+    /// Returns an API of a final release, without a version, imports and differences of targets.
+    pub fn new(name: impl Into<String>, release: impl Into<String>, items: Items) -> Self {
+        Self {
+            schema: SCHEMA,
+            name: name.into(),
+            release: release.into(),
+            preview: None,
+            version: None,
+            items,
+            imports: Imports::new(),
+            targets: Targets::new(),
+        }
+    }
+
     /// Returns the release for reports: `2.21`, or `2.22.0rc0 (preview)`.
     pub fn release_name(&self) -> String {
         match &self.preview {
@@ -97,6 +111,14 @@ pub struct Loc {
     pub line: u32,
 }
 
+impl Loc {
+    /// Returns the position of `line` in `file`.
+    pub fn new(file: impl Into<String>, line: u32) -> Self {
+        let file = file.into();
+        Self { file, line }
+    }
+}
+
 impl From<Loc> for String {
     fn from(loc: Loc) -> Self {
         format!("{}:{}", loc.file, loc.line)
@@ -111,9 +133,6 @@ impl TryFrom<String> for Loc {
         let position = parts.and_then(|(file, line)| Some((file, line.parse().ok()?)));
         let (file, line) =
             position.ok_or_else(|| format!("invalid position `{text}`: expected `HEADER:LINE`"))?;
-        Ok(Self {
-            file: file.into(),
-            line,
-        })
+        Ok(Self::new(file, line))
     }
 }

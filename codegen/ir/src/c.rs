@@ -104,13 +104,6 @@ pub fn string_literal(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn pointer(pointee: Type, mutable: bool) -> Type {
-        Type::Pointer {
-            pointee: Box::new(pointee),
-            mutable,
-        }
-    }
-
     #[test]
     fn string_literals_are_escaped_as_c_does() {
         let literal = string_literal("a\n\t\"\\ ??= é \u{1b}1\0");
@@ -119,22 +112,14 @@ mod tests {
 
     #[test]
     fn spells_pointers_and_functions_as_c() {
-        let text = pointer(Type::Char, false);
+        let text = Type::pointer(Type::Char, false);
         assert_eq!(spell(&text), "const char*");
-        assert_eq!(spell(&pointer(text.clone(), false)), "const char* const*");
-        let param = Param {
-            name: "text".into(),
-            ty: text,
-            direction: None,
-            transfer: None,
-            scope: None,
-        };
-        let signature = Signature {
-            params: vec![param],
-            ret: Type::Void,
-            ret_transfer: None,
-            convention: None,
-        };
+        assert_eq!(
+            spell(&Type::pointer(text.clone(), false)),
+            "const char* const*"
+        );
+        let param = Param::new("text", text);
+        let signature = Signature::new(vec![param], Type::Void);
         assert_eq!(declare("say", &signature), "void say(const char* text)");
         let callback = Type::Function(Box::new(signature));
         assert_eq!(spell(&callback), "void (*)(const char* text)");

@@ -32,34 +32,17 @@ impl Signature {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Param;
 
     #[test]
     fn spells_pointers_and_functions() {
-        let status = Type::Pointer {
-            pointee: Box::new(Type::Named("TF_Status".into())),
-            mutable: true,
-        };
-        let name = Type::Pointer {
-            pointee: Box::new(Type::Char),
-            mutable: false,
-        };
-        let signature = Signature {
-            params: vec![param(name), param(status)],
-            ret: Type::Void,
-            ret_transfer: None,
-            convention: None,
-        };
+        let status = Type::pointer(Type::Named("TF_Status".into()), true);
+        let name = Type::pointer(Type::Char, false);
+        let signature = Signature::new(
+            vec![Param::new("x", name), Param::new("x", status)],
+            Type::Void,
+        );
         let slot = Type::Function(Box::new(signature));
         assert_eq!(slot.canonical(), "void(char const*,TF_Status*)");
-    }
-
-    fn param(ty: Type) -> crate::Param {
-        crate::Param {
-            name: "x".into(),
-            ty,
-            direction: None,
-            scope: None,
-            transfer: None,
-        }
     }
 }

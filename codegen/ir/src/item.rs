@@ -75,6 +75,21 @@ pub struct Struct {
 }
 
 impl Struct {
+    /// Returns a struct without facts and without a `struct_size`.
+    pub fn new(fields: Vec<Field>, layout: Layout, loc: Loc) -> Self {
+        Self {
+            doc: None,
+            filled_by: None,
+            receiver: None,
+            author_trait: None,
+            discriminator: None,
+            fields,
+            layout,
+            struct_size: None,
+            loc,
+        }
+    }
+
     /// Returns true if the first field is the struct's `struct_size`. A struct that begins with a base struct has
     /// the `struct_size` of that base.
     pub fn is_versioned(&self) -> bool {
@@ -157,6 +172,23 @@ pub struct Field {
 }
 
 impl Field {
+    /// Returns a field without facts.
+    pub fn new(name: impl Into<String>, ty: Type, offset: u64, size: u64, loc: Loc) -> Self {
+        Self {
+            name: name.into(),
+            doc: None,
+            ty,
+            offset,
+            size,
+            filled_by: None,
+            direction: None,
+            presence: None,
+            default_return: None,
+            section: None,
+            loc,
+        }
+    }
+
     /// Returns true if the header reserves this extension pointer for later releases. Such a pointer stays
     /// null, since no comment names a party that sets it.
     pub fn is_reserved(&self) -> bool {
@@ -229,6 +261,18 @@ pub struct Handle {
     pub loc: Loc,
 }
 
+impl Handle {
+    /// Returns an opaque type without a Rust type of sp-runtime.
+    pub fn new(pointer: bool, loc: Loc) -> Self {
+        Self {
+            doc: None,
+            pointer,
+            rust: None,
+            loc,
+        }
+    }
+}
+
 /// Another name for a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -243,6 +287,14 @@ pub struct Alias {
     pub loc: Loc,
 }
 
+impl Alias {
+    /// Returns another name for `ty`.
+    pub fn new(ty: Type, loc: Loc) -> Self {
+        let doc = None;
+        Self { doc, ty, loc }
+    }
+}
+
 /// A typedef of a function pointer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -254,6 +306,17 @@ pub struct Callback {
     pub signature: Signature,
     /// The position of the declaration.
     pub loc: Loc,
+}
+
+impl Callback {
+    /// Returns a typedef of a pointer to a function with `signature`.
+    pub fn new(signature: Signature, loc: Loc) -> Self {
+        Self {
+            doc: None,
+            signature,
+            loc,
+        }
+    }
 }
 
 /// A function.
@@ -283,6 +346,21 @@ pub struct Function {
     pub loc: Loc,
 }
 
+impl Function {
+    /// Returns a function without facts and without a body in the header.
+    pub fn new(signature: Signature, symbol: impl Into<String>, loc: Loc) -> Self {
+        Self {
+            doc: None,
+            signature,
+            exported_by: None,
+            instead: None,
+            inline: false,
+            symbol: symbol.into(),
+            loc,
+        }
+    }
+}
+
 /// A macro or constant with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -294,6 +372,14 @@ pub struct Constant {
     pub value: Value,
     /// The position of the declaration.
     pub loc: Loc,
+}
+
+impl Constant {
+    /// Returns a constant with `value`.
+    pub fn new(value: Value, loc: Loc) -> Self {
+        let doc = None;
+        Self { doc, value, loc }
+    }
 }
 
 /// The value of a constant.
@@ -315,57 +401,18 @@ mod tests {
     use crate::Evidence;
 
     fn stated<T>(value: T) -> Option<Stated<T>> {
-        let evidence = Evidence::Prefix;
-        Some(Stated {
-            value,
-            evidence,
-            comment: None,
-        })
+        Some(Stated::new(value, Evidence::Prefix))
     }
 
     fn field(name: &str, ty: Type) -> Field {
-        Field {
-            name: name.into(),
-            doc: None,
-            ty,
-            offset: 0,
-            size: 8,
-            filled_by: None,
-            direction: None,
-            presence: None,
-            default_return: None,
-            section: None,
-            loc: loc(),
-        }
-    }
-
-    fn loc() -> Loc {
-        Loc {
-            file: "demo.h".into(),
-            line: 1,
-        }
+        Field::new(name, ty, 0, 8, Loc::new("demo.h", 1))
     }
 
     fn writer(filled_by: Option<Side>, field: Field) -> Option<Writer> {
-        let item = Struct {
-            doc: None,
-            filled_by: filled_by.and_then(stated),
-            receiver: None,
-            author_trait: None,
-            discriminator: None,
-            fields: vec![field],
-            layout: Layout { size: 8, align: 8 },
-            struct_size: None,
-            loc: loc(),
-        };
+        let layout = Layout { size: 8, align: 8 };
+        let mut item = Struct::new(vec![field], layout, Loc::new("demo.h", 1));
+        item.filled_by = filled_by.and_then(stated);
         item.writer(&item.fields[0], |ty| *ty == Type::Named("SP_Table".into()))
-    }
-
-    fn pointer(pointee: Type) -> Type {
-        Type::Pointer {
-            pointee: Box::new(pointee),
-            mutable: true,
-        }
     }
 
     #[test]
@@ -382,7 +429,7 @@ mod tests {
     #[test]
     fn core_writes_pointer_to_plugin_filled_struct() {
         let filled = |pointee| {
-            let mut table = field("table", pointer(pointee));
+            let mut table = field("table", Type::pointer(pointee, true));
             table.filled_by = stated(Side::Plugin);
             table.direction = stated(Direction::Out);
             writer(Some(Side::Core), table)
@@ -393,7 +440,7 @@ mod tests {
 
     #[test]
     fn reserved_ext_has_no_writer() {
-        let mut ext = field("ext", pointer(Type::Void));
+        let mut ext = field("ext", Type::pointer(Type::Void, true));
         ext.presence = stated(Presence::Optional);
         assert_eq!(
             writer(Some(Side::Plugin), ext.clone()),

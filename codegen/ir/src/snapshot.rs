@@ -280,31 +280,17 @@ fn json<T: Serialize + ?Sized>(value: &T) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Handle, Item, Loc, TargetDifference};
+    use crate::{Handle, Item, Items, Loc, TargetDifference};
 
     fn empty(schema: u32) -> Api {
         Api {
             schema,
-            name: "demo".into(),
-            release: "2.21".into(),
-            preview: None,
-            version: None,
-            items: Default::default(),
-            imports: Default::default(),
-            targets: Default::default(),
+            ..Api::new("demo", "2.21", Items::new())
         }
     }
 
     fn handle(line: u32) -> Item {
-        Item::Handle(Handle {
-            doc: None,
-            pointer: true,
-            rust: None,
-            loc: Loc {
-                file: "demo.h".into(),
-                line,
-            },
-        })
+        Item::Handle(Handle::new(true, Loc::new("demo.h", line)))
     }
 
     #[test]

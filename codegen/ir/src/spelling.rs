@@ -41,10 +41,8 @@ fn parse(text: &str) -> Option<Type> {
 fn parse_unlimited(text: &str) -> Option<Type> {
     if let Some(pointee) = text.strip_suffix('*') {
         let bare = pointee.strip_suffix(" const");
-        return Some(Type::Pointer {
-            pointee: Box::new(parse_unlimited(bare.unwrap_or(pointee))?),
-            mutable: bare.is_none(),
-        });
+        let pointee = parse_unlimited(bare.unwrap_or(pointee))?;
+        return Some(Type::pointer(pointee, bare.is_none()));
     }
     if text.ends_with(']') {
         return array(text);
@@ -62,11 +60,8 @@ fn array(mut text: &str) -> Option<Type> {
     if lengths.is_empty() {
         return None;
     }
-    let wrap = |elem, len| Type::Array {
-        elem: Box::new(elem),
-        len,
-    };
-    Some(lengths.into_iter().fold(parse_unlimited(text)?, wrap))
+    let elem = parse_unlimited(text)?;
+    Some(lengths.into_iter().fold(elem, Type::array))
 }
 
 fn simple_type(text: &str) -> Type {
@@ -93,10 +88,7 @@ fn simple_type(text: &str) -> Type {
             match (bits, signed, unsigned) {
                 (Some(bits), _, _) => Type::Float { bits },
                 (_, Some(bits), _) => Type::Int { bits, signed: true },
-                (_, _, Some(bits)) => Type::Int {
-                    bits,
-                    signed: false,
-                },
+                (_, _, Some(bits)) => Type::int(bits, false),
                 _ => Type::Named(text.into()),
             }
         }
@@ -171,13 +163,6 @@ impl<'de> Visitor<'de> for Reader {
 mod tests {
     use super::*;
 
-    fn pointer(pointee: Type, mutable: bool) -> Type {
-        Type::Pointer {
-            pointee: Box::new(pointee),
-            mutable,
-        }
-    }
-
     fn json(ty: &Type) -> String {
         let text = serde_json::to_string(ty).unwrap();
         assert_eq!(serde_json::from_str::<Type>(&text).unwrap(), *ty, "{text}");
@@ -187,21 +172,16 @@ mod tests {
     #[test]
     fn types_have_c_spelling() {
         let named = || Type::Named("TF_Status".into());
-        let elem = Box::new(Type::Int {
-            bits: 8,
-            signed: false,
-        });
         assert_eq!(json(&named()), "\"TF_Status\"");
-        assert_eq!(json(&pointer(named(), true)), "\"TF_Status*\"");
-        assert_eq!(json(&pointer(Type::Char, false)), "\"char const*\"");
+        assert_eq!(json(&Type::pointer(named(), true)), "\"TF_Status*\"");
+        assert_eq!(json(&Type::pointer(Type::Char, false)), "\"char const*\"");
         assert_eq!(
-            json(&pointer(pointer(Type::Char, false), false)),
+            json(&Type::pointer(Type::pointer(Type::Char, false), false)),
             "\"char const* const*\""
         );
-        let inner = Type::Array { elem, len: 4 };
+        let inner = Type::array(Type::int(8, false), 4);
         assert_eq!(json(&inner), "\"uint8_t[4]\"");
-        let elem = Box::new(inner);
-        assert_eq!(json(&Type::Array { elem, len: 2 }), "\"uint8_t[2][4]\"");
+        assert_eq!(json(&Type::array(inner, 2)), "\"uint8_t[2][4]\"");
         assert_eq!(json(&Type::Float { bits: 64 }), "\"double\"");
         assert_eq!(json(&Type::Address { signed: true }), "\"intptr_t\"");
         assert_eq!(json(&Type::Named("int7_t".into())), "\"int7_t\"");
@@ -209,21 +189,15 @@ mod tests {
 
     #[test]
     fn function_types_are_objects() {
-        let run = Type::Function(Box::new(Signature {
-            params: Vec::new(),
-            ret: Type::Void,
-            ret_transfer: None,
-            convention: None,
-        }));
+        let run = Type::Function(Box::new(Signature::new(Vec::new(), Type::Void)));
         let text = r#"{"function":{"params":[],"ret":"void"}}"#;
         assert_eq!(json(&run), text);
         assert_eq!(
-            json(&pointer(run.clone(), true)),
+            json(&Type::pointer(run.clone(), true)),
             format!("{{\"pointer\":{text}}}")
         );
-        let elem = Box::new(run);
         assert_eq!(
-            json(&Type::Array { elem, len: 2 }),
+            json(&Type::array(run, 2)),
             format!("{{\"array\":[{text},2]}}")
         );
     }

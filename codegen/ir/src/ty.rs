@@ -51,6 +51,23 @@ pub enum Type {
 }
 
 impl Type {
+    /// Returns an integer of `bits` bits.
+    pub const fn int(bits: u8, signed: bool) -> Self {
+        Self::Int { bits, signed }
+    }
+
+    /// Returns a pointer to `pointee`, which is `const` unless `mutable`.
+    pub fn pointer(pointee: Self, mutable: bool) -> Self {
+        let pointee = Box::new(pointee);
+        Self::Pointer { pointee, mutable }
+    }
+
+    /// Returns an array of `len` elements.
+    pub fn array(elem: Self, len: u64) -> Self {
+        let elem = Box::new(elem);
+        Self::Array { elem, len }
+    }
+
     /// Returns the type's name in C, such as `int32_t` or an item's name, or `None` for a derived type.
     pub fn c_name(&self) -> Option<String> {
         Some(match self {
@@ -113,6 +130,18 @@ pub struct Signature {
     pub convention: Option<String>,
 }
 
+impl Signature {
+    /// Returns a signature with the calling convention of C and no facts.
+    pub fn new(params: Vec<Param>, ret: Type) -> Self {
+        Self {
+            params,
+            ret,
+            ret_transfer: None,
+            convention: None,
+        }
+    }
+}
+
 /// A parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -131,4 +160,17 @@ pub struct Param {
     /// The time for which the callee uses the value.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub scope: Option<Stated<Scope>>,
+}
+
+impl Param {
+    /// Returns a parameter without facts.
+    pub fn new(name: impl Into<String>, ty: Type) -> Self {
+        Self {
+            name: name.into(),
+            ty,
+            direction: None,
+            transfer: None,
+            scope: None,
+        }
+    }
 }

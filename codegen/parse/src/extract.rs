@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::thread;
 
-use sp_ir::{Api, Imports, Item, SCHEMA, Targets, Value, Visibility};
+use sp_ir::{Api, Item, Value, Visibility};
 
 use crate::clang::{Comments, Dialect, Library, ParseInput};
 use crate::contract::{self, ExcludedHeaders, Items, KnownNames, Notes};
@@ -181,14 +181,8 @@ fn annotate(job: &Job<'_>, mut draft: Draft<'_>, comments: &Comments) -> Result<
 
 fn new_api(notes: &Notes, items: Items, release: &str) -> Api {
     Api {
-        schema: SCHEMA,
-        name: notes.api.clone(),
-        release: release.into(),
-        preview: None,
         version: version(notes, &items),
-        items,
-        imports: Imports::new(),
-        targets: Targets::new(),
+        ..Api::new(&notes.api, release, items)
     }
 }
 

@@ -7,6 +7,8 @@ import sys
 from absl import flags
 
 PACKAGE = "tensorflow."
+# Modules whose presence turns on a mode of the tests, as that of XLA.
+MODES = "_test_true"
 
 
 class Sources:
@@ -16,7 +18,7 @@ class Sources:
         self.root = pathlib.Path(root)
 
     def find_spec(self, name, path=None, target=None):
-        if not name.startswith(PACKAGE):
+        if not name.startswith(PACKAGE) or name.endswith(MODES):
             return None
         folder = self.root.joinpath(*name.split(".")[:-1])
         return importlib.machinery.PathFinder.find_spec(name, [str(folder)], target)

@@ -98,38 +98,19 @@ mod tests {
     use sp_data::embedded::SNAPSHOTS;
     use sp_data::platform::WheelPlatform;
     use sp_data::symbols::table::{Table, WheelExports};
-    use sp_ir::{Loc, SCHEMA, Signature, Type};
+    use sp_ir::{Loc, Signature, Type};
     use std::collections::BTreeMap;
 
     fn api(release: &str) -> Api {
         let function = |name: &str, inline: bool| {
-            let function = Function {
-                doc: None,
-                signature: Signature {
-                    params: Vec::new(),
-                    ret: Type::Void,
-                    ret_transfer: None,
-                    convention: None,
-                },
-                exported_by: None,
-                instead: None,
-                inline,
-                symbol: name.into(),
-                loc: Loc {
-                    file: "t/c/x.h".into(),
-                    line: 1,
-                },
-            };
+            let signature = Signature::new(Vec::new(), Type::Void);
+            let mut function = Function::new(signature, name, Loc::new("t/c/x.h", 1));
+            function.inline = inline;
             (name.into(), Item::Function(function))
         };
-        let text = format!(
-            r#"{{"schema": {SCHEMA}, "name": "demo", "release": "{release}", "items": {{}}}}"#
-        );
-        let mut api = Api::from_json(&text).unwrap();
         let items = [("TF_A", false), ("TF_B", false), ("TF_Inline", true)];
-        api.items
-            .extend(items.map(|(name, inline)| function(name, inline)));
-        api
+        let items = items.map(|(name, inline)| function(name, inline));
+        Api::new("demo", release, items.into())
     }
 
     /// tensorflow-cpu dropped them one release before tensorflow.

@@ -69,10 +69,7 @@ mod tests {
         )
         .unwrap();
         let headers = QuotedHeaders::in_folder(folder.path().to_owned());
-        let loc = |line| Loc {
-            file: "a.h".into(),
-            line,
-        };
+        let loc = |line| Loc::new("a.h", line);
         let found = quote(&headers, &loc(2), ["size", "run"].into_iter()).unwrap();
         assert_eq!(found.text, "  void (*é)(int run);");
         assert_eq!(found.caret, Some((16, 3)));

@@ -117,10 +117,7 @@ impl Storage {
         if first.offset / 8 == self.end || start > first.offset / 8 {
             return self.end;
         }
-        let elem = Type::Int {
-            bits: (first.size * 8) as u8,
-            signed: false,
-        };
+        let elem = Type::int((first.size * 8) as u8, false);
         self.push("align", elem, 0, start);
         start
     }
@@ -150,20 +147,8 @@ impl Storage {
         // Two underscores, as in the names of unnamed members.
         let name = format!("{prefix}__{}", self.fields.len());
         let size = if elem == BYTE { len } else { 0 };
-        let elem = Box::new(elem);
-        self.fields.push(Field {
-            name: name.clone(),
-            doc: None,
-            ty: Type::Array { elem, len },
-            offset,
-            size,
-            filled_by: None,
-            direction: None,
-            presence: None,
-            default_return: None,
-            section: None,
-            loc: self.loc.clone(),
-        });
+        let (ty, loc) = (Type::array(elem, len), self.loc.clone());
+        self.fields.push(Field::new(&name, ty, offset, size, loc));
         name
     }
 
@@ -186,7 +171,4 @@ impl Storage {
     }
 }
 
-const BYTE: Type = Type::Int {
-    bits: 8,
-    signed: false,
-};
+const BYTE: Type = Type::int(8, false);

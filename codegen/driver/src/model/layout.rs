@@ -264,10 +264,7 @@ mod tests {
 
     #[test]
     fn chains_of_typedefs_of_any_length_have_an_end() {
-        let loc = Loc {
-            file: "demo.h".to_owned(),
-            line: 1,
-        };
+        let loc = Loc::new("demo.h", 1);
         let alias = |number: usize| {
             let ty = Type::Named(format!("t{}", number + 1));
             let (doc, loc) = (None, loc.clone());

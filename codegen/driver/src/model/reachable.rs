@@ -48,10 +48,7 @@ pub fn reachable(
 
 /// Returns the types of a function's parameters and result.
 fn used_types(function: &Function) -> impl Iterator<Item = String> {
-    let callback = Item::Callback(Callback {
-        doc: None,
-        signature: function.signature.clone(),
-        loc: function.loc.clone(),
-    });
+    let (signature, loc) = (function.signature.clone(), function.loc.clone());
+    let callback = Item::Callback(Callback::new(signature, loc));
     callback.used_types().into_keys()
 }

@@ -71,10 +71,7 @@ pub fn older_name(name: &str, first: Release) -> String {
 pub fn by_value_type(ty: &Type, context: &Context<'_>, release: Option<Release>) -> Type {
     match ty {
         Type::Named(name) => Type::Named(layout_name(name, context, release)),
-        Type::Array { elem, len } => Type::Array {
-            elem: Box::new(by_value_type(elem, context, release)),
-            len: *len,
-        },
+        Type::Array { elem, len } => Type::array(by_value_type(elem, context, release), *len),
         other => other.clone(),
     }
 }

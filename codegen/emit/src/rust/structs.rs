@@ -219,54 +219,23 @@ mod tests {
         assert!(printed.contains("Source: `demo.h:0`.\""), "{printed}");
     }
 
-    fn loc(line: u32) -> Loc {
-        Loc {
-            file: "demo.h".into(),
-            line,
-        }
-    }
-
     fn stated<T>(value: T) -> Option<Stated<T>> {
         Some(Stated::new(value, Evidence::Prefix))
     }
 
     fn field(name: &str, ty: Type, offset: u64, size: u64) -> Field {
-        Field {
-            name: name.into(),
-            doc: None,
-            ty,
-            offset,
-            size,
-            filled_by: None,
-            direction: None,
-            presence: None,
-            default_return: None,
-            section: None,
-            loc: loc(offset as u32),
-        }
+        Field::new(name, ty, offset, size, Loc::new("demo.h", offset as u32))
     }
 
     fn demo(struct_size: Option<StructSize>) -> Struct {
-        let mut kind = field(
-            "type",
-            Type::Int {
-                bits: 32,
-                signed: true,
-            },
-            8,
-            4,
-        );
+        let mut kind = field("type", Type::int(32, true), 8, 4);
         kind.filled_by = stated(Side::Core);
+        let fields = vec![field("struct_size", Type::Size, 0, 8), kind];
+        let layout = Layout { size: 16, align: 8 };
         Struct {
-            doc: None,
             filled_by: stated(Side::Plugin),
-            receiver: None,
-            author_trait: None,
-            discriminator: None,
-            fields: vec![field("struct_size", Type::Size, 0, 8), kind],
-            layout: Layout { size: 16, align: 8 },
             struct_size,
-            loc: loc(3),
+            ..Struct::new(fields, layout, Loc::new("demo.h", 3))
         }
     }
 

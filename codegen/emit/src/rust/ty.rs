@@ -133,69 +133,30 @@ mod tests {
         print_type(ty, &InScope).to_string()
     }
 
-    fn pointer(pointee: Type, mutable: bool) -> Type {
-        Type::Pointer {
-            pointee: Box::new(pointee),
-            mutable,
-        }
-    }
-
-    fn param(name: &str, ty: Type) -> Param {
-        Param {
-            name: name.into(),
-            ty,
-            direction: None,
-            transfer: None,
-            scope: None,
-        }
-    }
-
     #[test]
     fn scalars_have_fixed_widths() {
-        assert_eq!(
-            text(&Type::Int {
-                bits: 8,
-                signed: false
-            }),
-            "u8"
-        );
-        assert_eq!(
-            text(&Type::Int {
-                bits: 32,
-                signed: true
-            }),
-            "i32"
-        );
+        assert_eq!(text(&Type::int(8, false)), "u8");
+        assert_eq!(text(&Type::int(32, true)), "i32");
         assert_eq!(text(&Type::Float { bits: 64 }), "f64");
         assert_eq!(text(&Type::Size), "usize");
     }
 
     #[test]
     fn pointer_mutability_follows_pointee() {
-        assert_eq!(text(&pointer(Type::Void, true)), "* mut c_void");
+        assert_eq!(text(&Type::pointer(Type::Void, true)), "* mut c_void");
         assert_eq!(
-            text(&pointer(pointer(Type::Char, false), true)),
+            text(&Type::pointer(Type::pointer(Type::Char, false), true)),
             "* mut * const c_char"
         );
     }
 
     #[test]
     fn function_pointer_prints_as_option() {
-        let signature = Signature {
-            params: vec![
-                param("", Type::Named("TF_Code".into())),
-                param(
-                    "type",
-                    Type::Array {
-                        elem: Box::new(Type::Size),
-                        len: 2,
-                    },
-                ),
-            ],
-            ret: Type::Void,
-            ret_transfer: None,
-            convention: None,
-        };
+        let params = vec![
+            Param::new("", Type::Named("TF_Code".into())),
+            Param::new("type", Type::array(Type::Size, 2)),
+        ];
+        let signature = Signature::new(params, Type::Void);
         assert_eq!(
             text(&Type::Function(Box::new(signature))),
             "Option < unsafe extern \"C\" fn (TF_Code , r#type : * mut usize) >"
@@ -204,14 +165,9 @@ mod tests {
 
     #[test]
     fn calling_convention_is_that_of_the_declaration() {
-        let function = |convention: &str| Signature {
-            params: vec![],
-            ret: Type::Void,
-            ret_transfer: None,
-            convention: Some(convention.into()),
-        };
-        let print = |convention| {
-            let signature = function(convention);
+        let print = |convention: &str| {
+            let mut signature = Signature::new(vec![], Type::Void);
+            signature.convention = Some(convention.into());
             [
                 print_function_type(&signature, &InScope).to_string(),
                 print_host_function_type(&signature, &InScope).to_string(),

@@ -6,21 +6,13 @@ use sp_data::symbols::table::{Table, WheelExports};
 
 /// Returns an API whose function `TF_Make` transfers ownership and has a replacement.
 fn api_with_function() -> Api {
-    let signature = Signature {
-        params: vec![param("n", Type::Size)],
-        ret: pointer(Type::Void, true),
-        ret_transfer: stated(Transfer::Full),
-        convention: None,
-    };
-    let function = Function {
-        doc: Some("Creates it.".into()),
-        signature,
-        exported_by: stated(Side::Core),
-        instead: stated("TF_Other".into()),
-        inline: false,
-        symbol: "TF_Make".into(),
-        loc: loc(),
-    };
+    let params = vec![Param::new("n", Type::Size)];
+    let mut signature = Signature::new(params, Type::pointer(Type::Void, true));
+    signature.ret_transfer = stated(Transfer::Full);
+    let mut function = Function::new(signature, "TF_Make", loc());
+    function.doc = Some("Creates it.".into());
+    function.exported_by = stated(Side::Core);
+    function.instead = stated("TF_Other".into());
     api("demo", vec![("TF_Make", Item::Function(function))])
 }
 

@@ -96,7 +96,8 @@ fn with_release_discriminator(slots: Vec<Field>) -> Api {
 #[test]
 fn older_table_with_other_signature_has_no_author_trait() {
     let old = slot("run", vec![device()], Type::Void);
-    let new = slot("run", vec![device(), param("n", Type::Size)], Type::Void);
+    let n = Param::new("n", Type::Size);
+    let new = slot("run", vec![device(), n], Type::Void);
     let (status, demo) = (status_of("2.5"), older("2.5", vec![old]));
     let files = emit(&[
         status,
@@ -112,8 +113,8 @@ fn older_table_with_other_signature_has_no_author_trait() {
 
 #[test]
 fn slot_with_added_pointer_has_setter_by_release() {
-    let bytes = || param("", pointer(Type::Char, true));
-    let item = || param("item", pointer(named("SP_Device"), false));
+    let bytes = || Param::new("", Type::pointer(Type::Char, true));
+    let item = || Param::new("item", Type::pointer(named("SP_Device"), false));
     let old = slot("run", vec![device(), bytes(), status()], Type::Void);
     let new = slot("run", vec![device(), bytes(), item(), status()], Type::Void);
     let (status, demo) = (status_of("2.5"), older("2.5", vec![old]));
@@ -145,21 +146,8 @@ fn emits_items_of_older_releases_with_release_text() {
 #[test]
 fn removes_smallest_reference_from_feature_cycle() {
     let function = |ty: &str| {
-        let signature = Signature {
-            params: vec![param("it", named(ty))],
-            ret: Type::Void,
-            ret_transfer: None,
-            convention: None,
-        };
-        Item::Function(Function {
-            doc: None,
-            signature,
-            exported_by: None,
-            instead: None,
-            inline: false,
-            symbol: "TF_Use".into(),
-            loc: loc(),
-        })
+        let signature = Signature::new(vec![Param::new("it", named(ty))], Type::Void);
+        Item::Function(Function::new(signature, "TF_Use", loc()))
     };
     let files = emit(&[
         api(
@@ -213,20 +201,8 @@ fn slot_required_by_any_release_is_required() {
 /// Emits a function whose parameters were `old` and are `new`.
 fn emit_with_older(old: Vec<Param>, new: Vec<Param>) -> String {
     let put = |params: Vec<Param>| {
-        Item::Function(Function {
-            doc: None,
-            signature: Signature {
-                params,
-                ret: Type::Void,
-                ret_transfer: None,
-                convention: None,
-            },
-            exported_by: None,
-            instead: None,
-            inline: false,
-            symbol: "TF_Put".into(),
-            loc: loc(),
-        })
+        let signature = Signature::new(params, Type::Void);
+        Item::Function(Function::new(signature, "TF_Put", loc()))
     };
     let mut older = api("demo", vec![("TF_Put", put(old))]);
     older.release = "2.9".into();
@@ -236,8 +212,8 @@ fn emit_with_older(old: Vec<Param>, new: Vec<Param>) -> String {
 
 #[test]
 fn adapter_omits_added_flag() {
-    let n = || param("n", Type::Size);
-    let text = emit_with_older(vec![n()], vec![n(), param("check", Type::Bool)]);
+    let n = || Param::new("n", Type::Size);
+    let text = emit_with_older(vec![n()], vec![n(), Param::new("check", Type::Bool)]);
     assert_contains(
         &text,
         "unsafe extern \"C-unwind\" fn TF_Put_v2_9(n: usize, check: bool) {",
@@ -249,9 +225,9 @@ fn adapter_omits_added_flag() {
 
 #[test]
 fn added_length_has_no_adapter() {
-    let text = |ty| pointer(ty, false);
-    let key = || param("key", text(Type::Char));
-    let found = emit_with_older(vec![key()], vec![key(), param("size", Type::Size)]);
+    let text = |ty| Type::pointer(ty, false);
+    let key = || Param::new("key", text(Type::Char));
+    let found = emit_with_older(vec![key()], vec![key(), Param::new("size", Type::Size)]);
     assert_contains(&found, "adapter: None");
     assert!(!found.contains("TF_Put_v2_9"), "{found}");
 }

@@ -34,7 +34,7 @@ fn maps_owner_to_self_and_status_to_result() {
 
 #[test]
 fn returns_object_of_created_handle() {
-    let mut out = param("stream", pointer(named("SP_Stream"), true));
+    let mut out = Param::new("stream", Type::pointer(named("SP_Stream"), true));
     out.direction = stated(Direction::Out);
     let create = || {
         vec![slot(
@@ -71,10 +71,10 @@ fn passes_object_of_owned_handle_by_value() {
 
 #[test]
 fn method_with_pointer_is_unsafe() {
-    let mut stats = param("stats", pointer(named("SP_Stats"), true));
+    let mut stats = Param::new("stats", Type::pointer(named("SP_Stats"), true));
     stats.direction = stated(Direction::InOut);
-    let memory = param("memory", pointer(named("SP_Memory"), false));
-    let bytes = param("bytes", pointer(Type::Void, true));
+    let memory = Param::new("memory", Type::pointer(named("SP_Memory"), false));
+    let bytes = Param::new("bytes", Type::pointer(Type::Void, true));
     let text = traits(vec![
         slot("count", vec![device(), stats], Type::Void),
         slot("look", vec![device(), memory], Type::Void),
@@ -92,7 +92,7 @@ fn method_with_pointer_is_unsafe() {
 #[test]
 fn struct_is_mutable_only_for_out_and_inout() {
     let is_mutable = |direction: Option<Direction>| {
-        let mut memory = param("memory", pointer(named("SP_Memory"), true));
+        let mut memory = Param::new("memory", Type::pointer(named("SP_Memory"), true));
         memory.direction = direction.and_then(stated);
         let text = traits(vec![slot("fill", vec![device(), memory], Type::Void)]);
         text.contains("memory: PrefixMut<'_, SP_Memory>")
@@ -119,14 +119,7 @@ fn table_without_receiver_has_no_self() {
 fn optional_slot_is_absent_by_default() {
     let mut flush = slot("flush", vec![device(), status()], Type::Void);
     flush.presence = stated(Presence::Optional);
-    let mut depth = slot(
-        "depth",
-        vec![device()],
-        Type::Int {
-            bits: 32,
-            signed: true,
-        },
-    );
+    let mut depth = slot("depth", vec![device()], Type::int(32, true));
     depth.presence = stated(Presence::Optional);
     depth.default_return = stated("-1".into());
     let slots = || vec![flush.clone(), depth.clone()];
@@ -139,8 +132,8 @@ fn optional_slot_is_absent_by_default() {
 
 #[test]
 fn slots_macro_uses_absolute_paths() {
-    let memory = param("memory", pointer(named("SP_Memory"), false));
-    let bytes = param("bytes", pointer(Type::Void, true));
+    let memory = Param::new("memory", Type::pointer(named("SP_Memory"), false));
+    let bytes = Param::new("bytes", Type::pointer(Type::Void, true));
     let text = macros(vec![slot(
         "run",
         vec![device(), memory, bytes, status()],
@@ -164,7 +157,7 @@ fn rejects_return_value_without_default() {
 
 #[test]
 fn author_implements_optional_slot_that_cannot_report_its_absence() {
-    let mut out = param("stream", pointer(named("SP_Stream"), true));
+    let mut out = Param::new("stream", Type::pointer(named("SP_Stream"), true));
     out.direction = stated(Direction::Out);
     let mut create = slot("create", vec![device(), out], Type::Void);
     create.presence = stated(Presence::Optional);
@@ -202,17 +195,7 @@ fn rejects_handles_with_equal_associated_types() {
 #[test]
 fn rejects_slot_of_named_callback_type() {
     let mut demo = demo_api(vec![field("run", named("SP_Run"), 0)]);
-    let signature = Signature {
-        params: vec![],
-        ret: Type::Void,
-        ret_transfer: None,
-        convention: None,
-    };
-    let callback = Callback {
-        doc: None,
-        signature,
-        loc: loc(),
-    };
+    let callback = Callback::new(Signature::new(vec![], Type::Void), loc());
     demo.items.insert("SP_Run".into(), Item::Callback(callback));
     let error = emit(&[status_api(), demo]).unwrap_err();
     assert_contains(
@@ -223,19 +206,8 @@ fn rejects_slot_of_named_callback_type() {
 
 #[test]
 fn exception_may_leave_function_of_host_but_not_that_of_plugin() {
-    let callback = || {
-        Item::Callback(Callback {
-            doc: None,
-            signature: Signature {
-                params: vec![],
-                ret: Type::Void,
-                ret_transfer: None,
-                convention: None,
-            },
-            loc: loc(),
-        })
-    };
-    let run = param("run", named("SP_Run"));
+    let callback = || Item::Callback(Callback::new(Signature::new(vec![], Type::Void), loc()));
+    let run = Param::new("run", named("SP_Run"));
     let mut demo = demo_api(vec![slot("start", vec![device(), run], Type::Void)]);
     demo.items.insert("SP_Run".into(), callback());
     demo.items.insert("SP_Other".into(), callback());

@@ -1,26 +1,17 @@
 //! Tests of the history with small APIs that are built in code.
 
 use super::*;
-use crate::{Alias, Callback, Function, Handle, Imports, Loc, Param, SCHEMA, Struct, Targets};
+use crate::{Alias, Callback, Function, Handle, Loc, Param, Struct};
 
 fn loc() -> Loc {
-    Loc {
-        file: "demo.h".into(),
-        line: 1,
-    }
+    Loc::new("demo.h", 1)
 }
 
 fn api(release: &str, items: Vec<(&str, Item)>) -> Api {
     let items = items.into_iter().map(|(name, item)| (name.into(), item));
     Api {
-        schema: SCHEMA,
-        name: "demo".into(),
-        release: release.into(),
-        preview: None,
         version: Some("0.0.1".into()),
-        items: items.collect(),
-        imports: Imports::new(),
-        targets: Targets::new(),
+        ..Api::new("demo", release, items.collect())
     }
 }
 
@@ -28,95 +19,35 @@ fn named(name: &str) -> Type {
     Type::Named(name.into())
 }
 
-fn pointer(pointee: Type, mutable: bool) -> Type {
-    Type::Pointer {
-        pointee: Box::new(pointee),
-        mutable,
-    }
-}
-
 fn signature(params: &[Type]) -> Signature {
-    let params = params.iter().map(|ty| Param {
-        name: String::new(),
-        ty: ty.clone(),
-        direction: None,
-        transfer: None,
-        scope: None,
-    });
-    Signature {
-        params: params.collect(),
-        ret: Type::Void,
-        ret_transfer: None,
-        convention: None,
-    }
+    let params = params.iter().map(|ty| Param::new("", ty.clone()));
+    Signature::new(params.collect(), Type::Void)
 }
 
 fn function(params: &[Type]) -> Item {
-    Item::Function(Function {
-        doc: None,
-        signature: signature(params),
-        exported_by: None,
-        instead: None,
-        inline: false,
-        symbol: "run".into(),
-        loc: loc(),
-    })
+    Item::Function(Function::new(signature(params), "run", loc()))
 }
 
 fn callback(params: &[Type]) -> Item {
-    Item::Callback(Callback {
-        doc: None,
-        signature: signature(params),
-        loc: loc(),
-    })
+    Item::Callback(Callback::new(signature(params), loc()))
 }
 
 fn handle() -> Item {
-    Item::Handle(Handle {
-        doc: None,
-        pointer: false,
-        rust: None,
-        loc: loc(),
-    })
+    Item::Handle(Handle::new(false, loc()))
 }
 
 fn alias(ty: Type) -> Item {
-    Item::Alias(Alias {
-        doc: None,
-        ty,
-        loc: loc(),
-    })
+    Item::Alias(Alias::new(ty, loc()))
 }
 
 /// Members of eight bytes each, one after the other.
 fn structure(fields: &[(&str, Type)]) -> Item {
-    let field = |(index, (name, ty)): (usize, &(&str, Type))| Field {
-        name: name.to_string(),
-        doc: None,
-        ty: ty.clone(),
-        offset: 8 * index as u64,
-        size: 8,
-        filled_by: None,
-        direction: None,
-        presence: None,
-        default_return: None,
-        section: None,
-        loc: loc(),
+    let field = |(index, (name, ty)): (usize, &(&str, Type))| {
+        Field::new(*name, ty.clone(), 8 * index as u64, 8, loc())
     };
-    Item::Struct(Struct {
-        doc: None,
-        filled_by: None,
-        receiver: None,
-        author_trait: None,
-        discriminator: None,
-        fields: fields.iter().enumerate().map(field).collect(),
-        layout: Layout {
-            size: 8 * fields.len() as u64,
-            align: 8,
-        },
-        struct_size: None,
-        loc: loc(),
-    })
+    let fields: Vec<_> = fields.iter().enumerate().map(field).collect();
+    let size = 8 * fields.len() as u64;
+    Item::Struct(Struct::new(fields, Layout { size, align: 8 }, loc()))
 }
 
 fn runs<T>(epochs: &[Epoch<T>]) -> Vec<String> {
@@ -159,7 +90,7 @@ fn inserted_field_begins_epoch() {
 
 #[test]
 fn alias_of_same_type_is_no_change() {
-    let params = |name| vec![pointer(named(name), true)];
+    let params = |name| vec![Type::pointer(named(name), true)];
     let apis = [
         api(
             "2.11",
@@ -186,11 +117,11 @@ fn alias_of_same_type_is_no_change() {
 #[test]
 fn constness_is_no_change_but_pointer_depth_is() {
     let items = |ty| vec![("run", function(&[ty]))];
-    let char_pointer = |mutable| pointer(Type::Char, mutable);
+    let char_pointer = |mutable| Type::pointer(Type::Char, mutable);
     let apis = [
         api("2.4", items(char_pointer(true))),
         api("2.5", items(char_pointer(false))),
-        api("2.6", items(pointer(char_pointer(false), true))),
+        api("2.6", items(Type::pointer(char_pointer(false), true))),
     ];
     let history = History::from_apis(&apis);
     assert_eq!(runs(&history.functions["run"]), ["2.4 2.5", "2.6"]);
@@ -219,8 +150,8 @@ fn added_parameter_changes_callback_and_slot() {
 
 #[test]
 fn member_renamed_at_its_offset_is_no_change() {
-    let raw = ("priv", pointer(Type::Void, true));
-    let typed = ("extension", pointer(named("Base"), true));
+    let raw = ("priv", Type::pointer(Type::Void, true));
+    let typed = ("extension", Type::pointer(named("Base"), true));
     let other = ("extension", Type::Size);
     let apis = [
         api("2.16", vec![("S", structure(&[raw]))]),
@@ -271,7 +202,7 @@ fn fields_moved_into_embedded_struct_are_no_change() {
 
 #[test]
 fn typed_void_pointer_is_no_change() {
-    let items = |ty| vec![("S", structure(&[("next", pointer(ty, true))]))];
+    let items = |ty| vec![("S", structure(&[("next", Type::pointer(ty, true))]))];
     let apis = [
         api("2.16", items(Type::Void)),
         api("2.17", items(named("Base"))),

@@ -267,10 +267,7 @@ impl CommentedFile {
         let lines: Vec<String> = lines.collect();
         Some(Comment {
             text: lines.join("\n").trim().to_string(),
-            loc: Loc {
-                file: self.header.clone(),
-                line: first.first,
-            },
+            loc: Loc::new(&self.header, first.first),
         })
     }
 }

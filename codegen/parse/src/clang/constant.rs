@@ -95,21 +95,13 @@ impl<'a> DeclaredNames<'a> {
         }
         Some(match self.items.get(name)? {
             Item::Function(_) | Item::Constant(_) => constant(Value::Name(name.into()), loc),
-            _ => Item::Alias(Alias {
-                doc: None,
-                ty: Type::Named(name.into()),
-                loc: loc.clone(),
-            }),
+            _ => Item::Alias(Alias::new(Type::Named(name.into()), loc.clone())),
         })
     }
 }
 
 fn constant(value: Value, loc: &Loc) -> Item {
-    Item::Constant(Constant {
-        doc: None,
-        value,
-        loc: loc.clone(),
-    })
+    Item::Constant(Constant::new(value, loc.clone()))
 }
 
 fn meaning(cursor: Cursor, numbers: &BTreeSet<String>) -> Option<Meaning> {

@@ -123,10 +123,7 @@ pub fn is_declared_in(unit: &Unit, cursor: Cursor, is_owned: &dyn Fn(&str) -> bo
 /// Returns the location of a declaration, or `None` if it is not in a header under the include root.
 fn loc(unit: &Unit, cursor: Cursor) -> Option<Loc> {
     let position = cursor.position()?;
-    Some(Loc {
-        file: unit.header(position.file)?.to_string(),
-        line: position.line,
-    })
+    Some(Loc::new(&*unit.header(position.file)?, position.line))
 }
 
 /// Returns the name of the first named member, searching anonymous members too.
@@ -220,7 +217,7 @@ impl Converter<'_> {
         let cursor = node.cursor;
         if !cursor.is_definition() {
             let is_opaque = !cursor.is_defined();
-            return Ok(is_opaque.then(|| handle(false, loc)));
+            return Ok(is_opaque.then(|| Item::Handle(Handle::new(false, loc))));
         }
         let fields = self.fields(node, name)?;
         let bit_fields = self.bit_fields(node, name)?;
@@ -237,17 +234,7 @@ impl Converter<'_> {
                 layout,
                 loc,
             }),
-            _ => Item::Struct(Struct {
-                doc: None,
-                filled_by: None,
-                receiver: None,
-                author_trait: None,
-                discriminator: None,
-                fields,
-                layout,
-                struct_size: None,
-                loc,
-            }),
+            _ => Item::Struct(Struct::new(fields, layout, loc)),
         }))
     }
 
@@ -285,10 +272,7 @@ impl Converter<'_> {
         name: String,
         parent: &str,
     ) -> Result<Field, DeclError> {
-        let loc = loc(self.unit, cursor).unwrap_or(Loc {
-            file: String::new(),
-            line: 0,
-        });
+        let loc = loc(self.unit, cursor).unwrap_or(Loc::new("", 0));
         let full = format!("{parent}.{name}");
         if cursor.is_bit_field() {
             return Err(unsupported(&full, "a bit-field", &loc));
@@ -306,19 +290,7 @@ impl Converter<'_> {
             false => self.types.declared_type(cursor),
         };
         let ty = ty.map_err(|error| unsupported_type(&full, error, &loc))?;
-        Ok(Field {
-            name,
-            doc: None,
-            ty,
-            offset: bits / 8,
-            size,
-            filled_by: None,
-            direction: None,
-            presence: None,
-            default_return: None,
-            section: None,
-            loc,
-        })
+        Ok(Field::new(name, ty, bits / 8, size, loc))
     }
 
     fn enumeration(&self, node: &Node, name: &str, loc: Loc) -> Result<Item, DeclError> {
@@ -342,17 +314,13 @@ impl Converter<'_> {
         let aliased = cursor.aliased();
         if let Some(signature) = self.types.pointed_signature(aliased, cursor) {
             let signature = signature.map_err(|error| unsupported_type(name, error, &loc))?;
-            return Ok(Some(Item::Callback(Callback {
-                doc: None,
-                signature,
-                loc,
-            })));
+            return Ok(Some(Item::Callback(Callback::new(signature, loc))));
         }
         if is_pointer_to_undefined(aliased) {
             let record = aliased.unelaborated().pointee().canonical();
             let tag = self.names.get(record.declaration());
             self.hidden_structs.borrow_mut().extend(tag);
-            return Ok(Some(handle(true, loc)));
+            return Ok(Some(Item::Handle(Handle::new(true, loc))));
         }
         let ty = self
             .types
@@ -360,9 +328,9 @@ impl Converter<'_> {
             .map_err(|error| unsupported_type(name, error, &loc))?;
         // `typedef struct S S` and `typedef struct {..} S` declare nothing beyond the struct.
         match ty.named() == Some(name) {
-            true if is_undefined(aliased) => Ok(Some(handle(false, loc))),
+            true if is_undefined(aliased) => Ok(Some(Item::Handle(Handle::new(false, loc)))),
             true => Ok(None),
-            false => Ok(Some(Item::Alias(Alias { doc: None, ty, loc }))),
+            false => Ok(Some(Item::Alias(Alias::new(ty, loc)))),
         }
     }
 
@@ -386,13 +354,8 @@ impl Converter<'_> {
             .entry(name.into())
             .or_insert_with(|| cursor.visibility());
         Ok(Item::Function(Function {
-            doc: None,
-            signature,
-            exported_by: None,
-            instead: None,
             inline,
-            symbol,
-            loc,
+            ..Function::new(signature, symbol, loc)
         }))
     }
 }
@@ -413,15 +376,6 @@ fn is_function(cursor: Cursor) -> bool {
 /// Returns true for a struct, union or enumeration.
 fn is_type(cursor: Cursor) -> bool {
     is_record(cursor) || cursor.kind() == CXCursor_EnumDecl
-}
-
-fn handle(pointer: bool, loc: Loc) -> Item {
-    Item::Handle(Handle {
-        doc: None,
-        pointer,
-        rust: None,
-        loc,
-    })
 }
 
 /// Returns true for a struct without definition.

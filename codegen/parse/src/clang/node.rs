@@ -46,10 +46,7 @@ pub struct Node<'u> {
 impl Node<'_> {
     /// Returns the location of the declaration.
     pub fn loc(&self) -> Loc {
-        Loc {
-            file: self.header.to_string(),
-            line: self.line,
-        }
+        Loc::new(&*self.header, self.line)
     }
 
     /// Returns the name and the value of each enumerator.

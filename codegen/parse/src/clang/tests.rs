@@ -47,19 +47,8 @@ fn function(ty: &Type) -> &Signature {
     }
 }
 
-fn int(bits: u8, signed: bool) -> Type {
-    Type::Int { bits, signed }
-}
-
 fn named(name: &str) -> Type {
     Type::Named(name.into())
-}
-
-fn pointer(pointee: Type, mutable: bool) -> Type {
-    Type::Pointer {
-        pointee: Box::new(pointee),
-        mutable,
-    }
 }
 
 const OFFSET_OF_END: &str = "
@@ -111,15 +100,16 @@ fn callbacks_keep_names_and_types_of_parameters() {
     assert_eq!(names, ["host", "queue", "size", "done"]);
     let types: Vec<&Type> = start.params.iter().map(|param| &param.ty).collect();
     let expected = [
-        &pointer(named("Host"), false),
-        &pointer(named("Queue"), true),
-        &int(64, false),
+        &Type::pointer(named("Host"), false),
+        &Type::pointer(named("Queue"), true),
+        &Type::int(64, false),
         &named("Done"),
     ];
     assert_eq!(types, expected);
-    assert_eq!(start.ret, int(64, true));
+    assert_eq!(start.ret, Type::int(64, true));
     let visit = function(&field(&found, "Fns", "visit").ty);
-    assert_eq!(function(&visit.params[0].ty).params[0].ty, int(32, true));
+    let called = function(&visit.params[0].ty);
+    assert_eq!(called.params[0].ty, Type::int(32, true));
     assert_eq!(visit.params[1].ty, Type::Bool);
     assert!(matches!(&found.items["Queue"], Item::Handle(handle) if handle.pointer));
     assert!(matches!(&found.items["Host"], Item::Handle(handle) if !handle.pointer));
@@ -156,7 +146,7 @@ fn names_anonymous_members_in_order() {
     let Item::Union(inner) = &found.items["S__anonymous"] else {
         panic!("{:?}", found.items["S__anonymous"])
     };
-    assert_eq!(inner.fields[0].ty, pointer(Type::Char, false));
+    assert_eq!(inner.fields[0].ty, Type::pointer(Type::Char, false));
     assert_eq!(field(&found, "S__anonymous_2", "anonymous").offset, 4);
     assert!(matches!(&found.items["S__named"], Item::Union(_)));
 }
@@ -180,7 +170,7 @@ fn typedef_of_function_is_a_callback() {
         panic!("{:?}", found.items["Run"])
     };
     assert_eq!(run.signature.params[0].name, "args");
-    assert_eq!(run.signature.ret, pointer(named("Error"), true));
+    assert_eq!(run.signature.ret, Type::pointer(named("Error"), true));
     assert!(
         matches!(&found.items["Stop"], Item::Callback(callback) if callback.signature.params.is_empty())
     );
@@ -188,7 +178,7 @@ fn typedef_of_function_is_a_callback() {
     assert_eq!(field(&found, "Table", "stop").ty, named("Stop"));
     assert_eq!(
         field(&found, "Table", "later").ty,
-        pointer(named("Run"), true)
+        Type::pointer(named("Run"), true)
     );
     let Item::Function(set) = &found.items["Set"] else {
         panic!()
@@ -206,14 +196,14 @@ fn keeps_typedef_chains_and_gaps_of_enums() {
         return;
     };
     let found = found.unwrap();
-    assert!(matches!(&found.items["Byte"], Item::Alias(alias) if alias.ty == int(8, false)));
+    assert!(matches!(&found.items["Byte"], Item::Alias(alias) if alias.ty == Type::int(8, false)));
     assert!(matches!(&found.items["Flag"], Item::Alias(alias) if alias.ty == named("Byte")));
     assert!(matches!(&found.items["Q"], Item::Alias(alias) if alias.ty == named("P")));
     let Item::Enum(gap) = &found.items["Gap"] else {
         panic!()
     };
     let values: Vec<i64> = gap.variants.iter().map(|variant| variant.value).collect();
-    assert_eq!((gap.repr.clone(), values), (int(32, true), vec![-2, 5, 6]));
+    assert_eq!((&gap.repr, values), (&Type::int(32, true), vec![-2, 5, 6]));
     let types: Vec<&Type> = structure(&found, "S")
         .fields
         .iter()
@@ -250,25 +240,21 @@ fn distinguishes_scalar_types() {
         .iter()
         .map(|field| field.ty.clone())
         .collect();
-    let array = |elem, len| Type::Array {
-        elem: Box::new(elem),
-        len,
-    };
     let expected = [
         Type::Bool,
         Type::Char,
-        int(8, true),
-        int(8, false),
+        Type::int(8, true),
+        Type::int(8, false),
         Type::Size,
-        int(64, true),
+        Type::int(64, true),
         Type::Float { bits: 32 },
         Type::Float { bits: 64 },
-        pointer(Type::Char, false),
-        pointer(Type::Char, true),
-        pointer(pointer(Type::Void, true), true),
-        array(array(int(32, true), 2), 3),
-        pointer(array(int(32, true), 2), true),
-        pointer(array(int(32, true), 0), true),
+        Type::pointer(Type::Char, false),
+        Type::pointer(Type::Char, true),
+        Type::pointer(Type::pointer(Type::Void, true), true),
+        Type::array(Type::array(Type::int(32, true), 2), 3),
+        Type::pointer(Type::array(Type::int(32, true), 2), true),
+        Type::pointer(Type::array(Type::int(32, true), 0), true),
     ];
     assert_eq!(types, expected);
 }
@@ -290,7 +276,7 @@ fn keeps_order_and_synonyms_of_enumerators() {
         .map(|variant| (variant.name.as_str(), variant.value))
         .collect();
     assert_eq!(values, [("K_ONE", 1), ("K_SAME", 1), ("K_NEXT", 2)]);
-    assert_eq!(kind.repr, int(32, false));
+    assert_eq!(kind.repr, Type::int(32, false));
     assert!(
         matches!(&found.items["PLAIN"], Item::Constant(constant) if constant.value == Value::Int(7))
     );
@@ -396,8 +382,9 @@ fn keeps_names_of_aliases() {
         panic!()
     };
     assert_eq!(set.symbol, "Set");
-    assert_eq!(set.signature.params[0].ty, pointer(named("Status"), true));
-    assert_eq!(set.signature.params[1].ty, pointer(named("Raw"), false));
+    let params = &set.signature.params;
+    assert_eq!(params[0].ty, Type::pointer(named("Status"), true));
+    assert_eq!(params[1].ty, Type::pointer(named("Raw"), false));
 }
 
 #[test]

@@ -71,10 +71,10 @@ impl<'a> Types<'a> {
             CXType_Typedef => self.typedef(ty),
             CXType_Record | CXType_Enum => self.named(ty),
             CXType_Pointer => self.pointer(ty.pointee()),
-            CXType_ConstantArray => Ok(Type::Array {
-                elem: Box::new(self.convert(ty.element())?),
-                len: ty.array_len().max(0) as u64,
-            }),
+            CXType_ConstantArray => Ok(Type::array(
+                self.convert(ty.element())?,
+                ty.array_len().max(0) as u64,
+            )),
             // A parameter `T x[]` is a pointer. The length of a trailing array member is not stated.
             CXType_IncompleteArray => self.pointer(ty.element()),
             CXType_Unexposed => self.unexposed(ty),
@@ -94,7 +94,7 @@ impl<'a> Types<'a> {
                     .get(index)
                     .map(|cursor| cursor.name())
                     .unwrap_or_default();
-                Ok(param(name, self.parameter(ty)?))
+                Ok(Param::new(name, self.parameter(ty)?))
             })
             .collect::<Result<_, Unsupported>>()?;
         let ret = self.convert(ty.result())?;
@@ -148,10 +148,7 @@ impl<'a> Types<'a> {
     /// pointer to the function.
     fn parameter(&self, ty: Ty) -> Result<Type, Unsupported> {
         if let Some(element) = array_element(ty) {
-            return Ok(Type::Pointer {
-                pointee: Box::new(self.convert(element)?),
-                mutable: !ty.is_const_value(),
-            });
+            return Ok(Type::pointer(self.convert(element)?, !ty.is_const_value()));
         }
         match function_type(ty) {
             Some(function) => Ok(Type::Function(Box::new(self.signature(function, &[])?))),
@@ -161,10 +158,7 @@ impl<'a> Types<'a> {
 
     /// Converts an array of unknown length, as of a member `T x[]`, to one of no elements.
     pub fn flexible_array(&self, ty: Ty) -> Result<Type, Unsupported> {
-        Ok(Type::Array {
-            elem: Box::new(self.convert(ty.canonical().element())?),
-            len: 0,
-        })
+        Ok(Type::array(self.convert(ty.canonical().element())?, 0))
     }
 
     fn typedef(&self, ty: Ty) -> Result<Type, Unsupported> {
@@ -199,10 +193,7 @@ impl<'a> Types<'a> {
             CXType_IncompleteArray => self.flexible_array(pointee)?,
             _ => self.convert(pointee)?,
         };
-        Ok(Type::Pointer {
-            mutable: !pointee.is_const_value(),
-            pointee: Box::new(target),
-        })
+        Ok(Type::pointer(target, !pointee.is_const_value()))
     }
 
     /// Converts parenthesised declarators and attributed types, for which libclang has no kind.
@@ -211,16 +202,6 @@ impl<'a> Types<'a> {
             canonical if canonical.kind() == CXType_Unexposed => Err(Unsupported(ty.spelling())),
             canonical => self.convert(canonical),
         }
-    }
-}
-
-fn param(name: String, ty: Type) -> Param {
-    Param {
-        name,
-        ty,
-        direction: None,
-        transfer: None,
-        scope: None,
     }
 }
 
@@ -284,10 +265,7 @@ fn scalar(ty: Ty) -> Result<Type, Unsupported> {
             Ok(Type::Int { bits, signed: true })
         }
         CXType_UChar | CXType_UShort | CXType_UInt | CXType_ULong | CXType_ULongLong => {
-            Ok(Type::Int {
-                bits,
-                signed: false,
-            })
+            Ok(Type::int(bits, false))
         }
         _ => Err(Unsupported(ty.spelling())),
     }

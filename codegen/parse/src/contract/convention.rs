@@ -123,10 +123,9 @@ mod tests {
     use super::*;
 
     fn rules(text: &str) -> Vec<(String, Side, u32)> {
-        let file = "demo.h".into();
         let comment = Comment {
             text: text.into(),
-            loc: Loc { file, line: 10 },
+            loc: Loc::new("demo.h", 10),
         };
         let rules = read(&[comment]).into_iter();
         rules
@@ -168,10 +167,7 @@ mod tests {
     fn finds_longest_matching_prefix() {
         let rules = read(&[Comment {
             text: "A_: set by core\nA_B_: set by plugin".into(),
-            loc: Loc {
-                file: "demo.h".into(),
-                line: 1,
-            },
+            loc: Loc::new("demo.h", 1),
         }]);
         let side = |name| find(&rules, name).map(|rule| rule.side);
         assert_eq!(side("A_X"), Some(Side::Core));

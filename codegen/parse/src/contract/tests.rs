@@ -3,8 +3,8 @@
 
 use miette::Diagnostic;
 use sp_ir::{
-    Api, Direction, Evidence, Field, Function, Handle, Item, Layout, Loc, Param, Presence, SCHEMA,
-    Side, Signature, Struct, Transfer, Type,
+    Api, Direction, Evidence, Field, Function, Handle, Item, Layout, Loc, Param, Presence, Side,
+    Signature, Struct, Transfer, Type,
 };
 
 mod results;
@@ -14,88 +14,33 @@ use super::*;
 use crate::clang::Comment;
 
 fn loc(line: u32) -> Loc {
-    Loc {
-        file: "demo.h".into(),
-        line,
-    }
+    Loc::new("demo.h", line)
 }
 
 fn field(name: &str, ty: Type) -> Field {
-    Field {
-        name: name.into(),
-        doc: None,
-        ty,
-        offset: 0,
-        size: 8,
-        filled_by: None,
-        direction: None,
-        presence: None,
-        default_return: None,
-        section: None,
-        loc: loc(2),
-    }
+    Field::new(name, ty, 0, 8, loc(2))
 }
 
 fn structure(fields: Vec<Field>) -> Item {
-    Item::Struct(Struct {
-        doc: None,
-        filled_by: None,
-        receiver: None,
-        author_trait: None,
-        discriminator: None,
-        fields,
-        layout: Layout { size: 8, align: 8 },
-        struct_size: None,
-        loc: loc(1),
-    })
-}
-
-fn param(name: &str, ty: Type) -> Param {
-    Param {
-        name: name.into(),
-        ty,
-        direction: None,
-        transfer: None,
-        scope: None,
-    }
+    Item::Struct(Struct::new(fields, Layout { size: 8, align: 8 }, loc(1)))
 }
 
 fn callback(params: Vec<Param>) -> Type {
-    Type::Function(Box::new(Signature {
-        params,
-        ret: Type::Void,
-        ret_transfer: None,
-        convention: None,
-    }))
+    Type::Function(Box::new(Signature::new(params, Type::Void)))
 }
 
 fn function(name: &str, params: Vec<Param>) -> Item {
-    Item::Function(Function {
-        doc: None,
-        signature: Signature {
-            params,
-            ret: Type::Void,
-            ret_transfer: None,
-            convention: None,
-        },
-        exported_by: None,
-        instead: None,
-        inline: false,
-        symbol: name.into(),
-        loc: loc(9),
-    })
+    let signature = Signature::new(params, Type::Void);
+    Item::Function(Function::new(signature, name, loc(9)))
 }
 
 fn pointer(name: &str) -> Type {
-    Type::Pointer {
-        pointee: Box::new(Type::Named(name.into())),
-        mutable: true,
-    }
+    Type::pointer(Type::Named(name.into()), true)
 }
 
 /// `SP_S { ext, open }` and `Init(thing)`.
 fn items() -> Items {
-    let open = callback(vec![param("size", Type::Size)]);
+    let open = callback(vec![Param::new("size", Type::Size)]);
     Items::from([
         (
             "SP_S".into(),
@@ -103,7 +48,7 @@ fn items() -> Items {
         ),
         (
             "Init".into(),
-            function("Init", vec![param("thing", pointer("SP_S"))]),
+            function("Init", vec![Param::new("thing", pointer("SP_S"))]),
         ),
     ])
 }
@@ -276,16 +221,8 @@ fn reports_all_unused_notes() {
 
 #[test]
 fn accepts_note_on_name_of_another_release() {
-    let elsewhere = Api {
-        schema: SCHEMA,
-        name: "demo".into(),
-        release: "2.5".into(),
-        preview: None,
-        version: None,
-        items: Items::from([("Away".into(), structure(vec![field("old", Type::Size)]))]),
-        imports: Default::default(),
-        targets: Default::default(),
-    };
+    let items_elsewhere = [("Away".into(), structure(vec![field("old", Type::Size)]))];
+    let elsewhere = Api::new("demo", "2.5", items_elsewhere.into());
     let note = notes("item.Away = { doc = \"text\", fields.old.doc = \"text\" }");
     annotate(
         &mut items(),
@@ -392,18 +329,13 @@ fn core_exports_functions_that_are_not_entry_points() {
 
 #[test]
 fn create_and_destroy_transfer_the_handle() {
-    let handle = Item::Handle(Handle {
-        doc: None,
-        pointer: true,
-        rust: None,
-        loc: loc(1),
-    });
+    let handle = Item::Handle(Handle::new(true, loc(1)));
     let create = callback(vec![
-        param("owner", pointer("SP_S")),
-        param("out", pointer("Q")),
+        Param::new("owner", pointer("SP_S")),
+        Param::new("out", pointer("Q")),
     ]);
-    let destroy = callback(vec![param("q", Type::Named("Q".into()))]);
-    let borrow = callback(vec![param("q", Type::Named("Q".into()))]);
+    let destroy = callback(vec![Param::new("q", Type::Named("Q".into()))]);
+    let borrow = callback(vec![Param::new("q", Type::Named("Q".into()))]);
     let fields = vec![
         field("create_q", create),
         field("destroy_q", destroy),
@@ -437,10 +369,7 @@ fn create_and_destroy_transfer_the_handle() {
 
 #[test]
 fn reads_ownership_in_function_comments() {
-    let out = Type::Pointer {
-        pointee: Box::new(pointer("T")),
-        mutable: true,
-    };
+    let out = Type::pointer(pointer("T"), true);
     let cases = [
         (
             "thing",
@@ -479,7 +408,7 @@ fn reads_ownership_in_function_comments() {
         ),
     ];
     for (name, ty, text, direction, transfer) in cases {
-        let mut items = Items::from([("F".into(), function("F", vec![param(name, ty)]))]);
+        let mut items = Items::from([("F".into(), function("F", vec![Param::new(name, ty)]))]);
         let mut comments = Comments::default();
         comments.add(
             "F",

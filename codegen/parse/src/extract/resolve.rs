@@ -156,10 +156,5 @@ fn owner_of(job: &Job<'_>, item: &Item) -> Option<String> {
 
 /// Returns the item of an undeclared type.
 fn opaque(loc: Loc) -> Item {
-    Item::Handle(Handle {
-        doc: None,
-        pointer: false,
-        rust: None,
-        loc,
-    })
+    Item::Handle(Handle::new(false, loc))
 }

@@ -1,10 +1,10 @@
 //! Edits of functions, function pointers and callbacks.
 
 use sp_diff::Surface;
-use sp_ir::{Function, Item, Scope, Side, Signature, Transfer, Type};
+use sp_ir::{Function, Item, Param, Scope, Side, Signature, Transfer, Type};
 
 use super::scene::{
-    Edit, Random, breaking, callback, compatible, function, int, loc, param, pointer, reversed,
+    Edit, Random, breaking, callback, compatible, function, int, loc, pointer, reversed,
     select_items, stated, structure,
 };
 
@@ -13,11 +13,14 @@ pub const EDITS: &[Edit] = &[
     reversed(breaking("a function removed", "function_removed", added)),
     breaking("a first parameter", "parameter_added", |side, random| {
         called(side, random, |it| {
-            it.params.insert(0, param("edited", pointer(Type::Void)))
+            it.params
+                .insert(0, Param::new("edited", pointer(Type::Void)))
         })
     }),
     breaking("a last parameter", "parameter_added", |side, random| {
-        called(side, random, |it| it.params.push(param("edited", int(32))))
+        called(side, random, |it| {
+            it.params.push(Param::new("edited", int(32)))
+        })
     }),
     breaking("a parameter less", "parameter_removed", |side, random| {
         called(side, random, |it| drop(it.params.remove(0)))
@@ -62,7 +65,7 @@ pub const EDITS: &[Edit] = &[
         "callback_signature_changed",
         |side, random| {
             slot(side, random, |it| {
-                it.params.insert(0, param("edited", int(32)))
+                it.params.insert(0, Param::new("edited", int(32)))
             })
         },
     ),
@@ -121,21 +124,8 @@ pub const EDITS: &[Edit] = &[
 
 fn added(side: &mut Surface, random: &mut Random) -> Option<String> {
     let api = random.below(side.apis.len());
-    let signature = Signature {
-        params: vec![param("count", int(32))],
-        ret: Type::Void,
-        ret_transfer: None,
-        convention: None,
-    };
-    let item = Function {
-        doc: None,
-        signature,
-        exported_by: None,
-        instead: None,
-        inline: false,
-        symbol: "Edited".into(),
-        loc: loc(),
-    };
+    let signature = Signature::new(vec![Param::new("count", int(32))], Type::Void);
+    let item = Function::new(signature, "Edited", loc());
     side.apis[api]
         .items
         .insert("Edited".into(), Item::Function(item));
@@ -199,7 +189,7 @@ fn typedef(side: &mut Surface, random: &mut Random) -> Option<String> {
     callback(side, api, &name)
         .signature
         .params
-        .insert(0, param("edited", int(32)));
+        .insert(0, Param::new("edited", int(32)));
     Some(name)
 }
 

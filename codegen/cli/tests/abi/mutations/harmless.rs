@@ -124,11 +124,7 @@ fn rename_with_alias(
         .map(|text| Api::from_json(&replace(text, &name)).unwrap())
         .collect();
     let ty = Type::Named(format!("{name}_Edited"));
-    let alias = Item::Alias(Alias {
-        doc: None,
-        ty,
-        loc: loc(),
-    });
+    let alias = Item::Alias(Alias::new(ty, loc()));
     side.apis[api].items.insert(name.clone(), alias);
     Some(name)
 }

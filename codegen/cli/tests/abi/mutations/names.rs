@@ -10,13 +10,7 @@ pub const EDITS: &[Edit] = &[
     reversed(compatible("a type removed", "type_removed", typed)),
     compatible("a type renamed everywhere", "type_renamed", renamed),
     breaking("a handle made a number", "kind_changed", |side, random| {
-        handle(side, random, |_| {
-            Item::Alias(Alias {
-                doc: None,
-                ty: int(32),
-                loc: loc(),
-            })
-        })
+        handle(side, random, |_| Item::Alias(Alias::new(int(32), loc())))
     }),
     breaking(
         "a handle made a pointer, or none",
@@ -50,12 +44,7 @@ pub const EDITS: &[Edit] = &[
 ];
 
 fn opaque() -> Item {
-    Item::Handle(Handle {
-        doc: None,
-        pointer: false,
-        rust: None,
-        loc: loc(),
-    })
+    Item::Handle(Handle::new(false, loc()))
 }
 
 fn typed(side: &mut Surface, random: &mut Random) -> Option<String> {
@@ -114,18 +103,10 @@ pub fn replace(text: &str, name: &str) -> String {
 fn aliased(side: &mut Surface, random: &mut Random) -> Option<String> {
     let all = select_items(side, |_, item| matches!(item, Item::Alias(_)).then_some(()));
     let (api, name, ()) = random.pick(all)?;
-    let ty = Type::Array {
-        elem: Box::new(int(64)),
-        len: 7,
-    };
-    side.apis[api].items.insert(
-        name.clone(),
-        Item::Alias(Alias {
-            doc: None,
-            ty,
-            loc: loc(),
-        }),
-    );
+    let ty = Type::array(int(64), 7);
+    side.apis[api]
+        .items
+        .insert(name.clone(), Item::Alias(Alias::new(ty, loc())));
     Some(name)
 }
 

@@ -78,10 +78,7 @@ pub const EDITS: &[Edit] = &[
         },
     ),
     breaking("a sign changed", "field_retyped", |side, random| {
-        let unsigned = Type::Int {
-            bits: 64,
-            signed: false,
-        };
+        let unsigned = Type::int(64, false);
         retyped(side, random, |ty| *ty == int(64), unsigned)
     }),
     compatible("const taken or given", "constness_changed", constness),
@@ -188,10 +185,7 @@ fn inserted(side: &mut Surface, random: &mut Random, ty: Type, size: u64) -> Opt
     let ty = if size == 8 {
         ty
     } else {
-        Type::Array {
-            elem: Box::new(ty),
-            len: size / 8,
-        }
+        Type::array(ty, size / 8)
     };
     item.fields.insert(index, field("edited", ty, offset, size));
     Some(format!("{name} at {index}"))
@@ -359,17 +353,7 @@ fn grouped(side: &mut Surface, random: &mut Random) -> Option<String> {
     let fields: Vec<Field> = item.fields.drain(..count).collect();
     item.fields
         .insert(0, field("edited", Type::Named("Edited".into()), 0, size));
-    let embedded = Struct {
-        doc: None,
-        filled_by: None,
-        receiver: None,
-        author_trait: None,
-        discriminator: None,
-        fields,
-        layout: Layout { size, align: 8 },
-        struct_size: None,
-        loc: loc(),
-    };
+    let embedded = Struct::new(fields, Layout { size, align: 8 }, loc());
     side.apis[api]
         .items
         .insert("Edited".into(), Item::Struct(embedded));

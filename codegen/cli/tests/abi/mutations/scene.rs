@@ -2,8 +2,8 @@
 
 use sp_diff::{Surface, Verdict};
 use sp_ir::{
-    Api, Callback, Direction, Enum, Evidence, Field, Function, Item, Loc, Param, Signature, Stated,
-    Struct, Type, Union,
+    Api, Callback, Enum, Evidence, Field, Function, Item, Loc, Param, Signature, Stated, Struct,
+    Type, Union,
 };
 
 /// A deterministic sequence of numbers.
@@ -200,10 +200,7 @@ pub fn enumeration<'s>(side: &'s mut Surface, api: usize, name: &str) -> &'s mut
 }
 
 pub fn loc() -> Loc {
-    Loc {
-        file: "tensorflow/c/edit.h".into(),
-        line: 1,
-    }
+    Loc::new("tensorflow/c/edit.h", 1)
 }
 
 pub fn stated<T>(value: T) -> Option<Stated<T>> {
@@ -212,49 +209,20 @@ pub fn stated<T>(value: T) -> Option<Stated<T>> {
 
 /// Returns `void (*)(void* self)`.
 pub fn function_pointer() -> Type {
-    Type::Function(Box::new(Signature {
-        params: vec![param("self", pointer(Type::Void))],
-        ret: Type::Void,
-        ret_transfer: None,
-        convention: None,
-    }))
+    let params = vec![Param::new("self", pointer(Type::Void))];
+    Type::Function(Box::new(Signature::new(params, Type::Void)))
 }
 
 pub fn pointer(pointee: Type) -> Type {
-    Type::Pointer {
-        pointee: Box::new(pointee),
-        mutable: true,
-    }
+    Type::pointer(pointee, true)
 }
 
 pub fn int(bits: u8) -> Type {
-    Type::Int { bits, signed: true }
-}
-
-pub fn param(name: &str, ty: Type) -> Param {
-    Param {
-        name: name.into(),
-        ty,
-        direction: None,
-        transfer: None,
-        scope: None,
-    }
+    Type::int(bits, true)
 }
 
 pub fn field(name: &str, ty: Type, offset: u64, size: u64) -> Field {
-    Field {
-        name: name.into(),
-        doc: None,
-        ty,
-        offset,
-        size,
-        filled_by: None,
-        direction: None::<Stated<Direction>>,
-        presence: None,
-        default_return: None,
-        section: None,
-        loc: loc(),
-    }
+    Field::new(name, ty, offset, size, loc())
 }
 
 /// Returns a random API.

@@ -73,14 +73,7 @@ pub const EDITS: &[Edit] = &[
     breaking(
         "an enumeration with a wider integer type",
         "enum_retyped",
-        |side, random| {
-            edit_enum(side, random, |item| {
-                item.repr = Type::Int {
-                    bits: 64,
-                    signed: true,
-                }
-            })
-        },
+        |side, random| edit_enum(side, random, |item| item.repr = Type::int(64, true)),
     ),
     breaking(
         "an enumeration with another signedness",
@@ -125,11 +118,7 @@ fn edit_enum(side: &mut Surface, random: &mut Random, edit: fn(&mut Enum)) -> Op
 
 fn add_constant(side: &mut Surface, random: &mut Random) -> Option<String> {
     let value = Value::Int(7);
-    let item = Item::Constant(Constant {
-        doc: None,
-        value,
-        loc: loc(),
-    });
+    let item = Item::Constant(Constant::new(value, loc()));
     let api = any_api(side, random);
     api.items.insert("EDITED".into(), item);
     Some(api.name.clone())

@@ -151,7 +151,8 @@ impl Constants {
                 (_, Ok(value)) => self.constants.push(DriverConstant { name, value, loc }),
                 (_, Err(reason)) => match macros.final_name(macro_name) {
                     Some(other) if declared.items.contains_key(other) => {
-                        types.push((name, alias(other, loc)));
+                        let ty = Type::Named(other.to_owned());
+                        types.push((name, Item::Alias(Alias::new(ty, loc))));
                     }
                     _ => self.without_value.push(WithoutValue { name, reason, loc }),
                 },
@@ -161,14 +162,6 @@ impl Constants {
             declared.items.entry(name).or_insert(alias);
         }
     }
-}
-
-fn alias(name: &str, loc: Loc) -> Item {
-    Item::Alias(Alias {
-        doc: None,
-        ty: Type::Named(name.to_owned()),
-        loc,
-    })
 }
 
 /// Returns true for a declaration in a header of the driver, or in a folder of the user.

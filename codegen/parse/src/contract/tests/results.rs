@@ -26,7 +26,7 @@ fn constructors() -> Items {
         returning("T_Fail", "Error"),
         (
             "T_Delete".into(),
-            function("T_Delete", vec![param("it", pointer("T"))]),
+            function("T_Delete", vec![Param::new("it", pointer("T"))]),
         ),
         ("Error_Destroy".into(), function("Error_Destroy", vec![])),
     ])
