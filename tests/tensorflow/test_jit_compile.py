@@ -242,6 +242,18 @@ def test_session_runs_function():
         assert session.run(y + 1.0, {x: [1.0, 2.0]}).tolist() == [7.0, 11.0]
 
 
+@pytest.mark.parametrize("sizes", [{}, {"min_graph_nodes": 2}])
+def test_session_runs_a_graph_of_one_call(sizes):
+    """TensorFlow optimizes graphs of four nodes or more, unless the session's configuration says otherwise."""
+    config = tf.compat.v1.ConfigProto(graph_options={"rewrite_options": sizes})
+    before = config.SerializeToString()
+    with tf.Graph().as_default(), tf.compat.v1.Session(config=config) as session:
+        with tf.device(f"/device:{DEVICE}:0"):
+            y = as_text(tf.ones([2]))
+        assert session.run(y).tolist() == [1.0, 1.0]
+    assert config.SerializeToString() == before
+
+
 def test_function_that_is_not_found_is_the_error_of_tensorflow():
     from tensorflow.python.eager import context, execute
 

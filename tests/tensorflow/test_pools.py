@@ -86,6 +86,20 @@ def test_average_pool_and_gradient(calls, graph):
         assert_same_outcome("AvgPoolGrad", calls, run, 1e-6, about, graph, orig_input_shape=np.array(x.shape, np.int32), grad=np.flip(y))
 
 
+@pytest.mark.parametrize("op,argument", [("AvgPool", "value"), ("MaxPool", "input")])
+def test_stride_of_channels_has_no_effect(on_both, op, argument):
+    attributes = dict(ksize=[1, 2, 2, 1], strides=[1, 1, 2, 3], padding="VALID")
+    x = np.random.default_rng(6).normal(size=[2, 5, 6, 4]).astype("float32")
+    expected, found = on_both(op, lambda x: getattr(R, op)(**{argument: x}, **attributes), x)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("op,argument", [("AvgPool", "value"), ("MaxPool", "input")])
+def test_negative_window_of_channels_is_invalid(op, argument):
+    with tf.device(f"/device:{DEVICE}:0"), pytest.raises(tf.errors.InvalidArgumentError, match="must be above 0"):
+        getattr(R, op)(**{argument: tf.ones([1, 4, 4, 2])}, ksize=[1, 2, 2, -1], strides=[1, 1, 1, 1], padding="SAME")
+
+
 def test_first_of_equal_elements_has_the_gradient(calls):
     x, attributes = np.ones((1, 4, 4, 2), np.float32), dict(ksize=[1, 3, 3, 1], strides=[1, 1, 1, 1], padding="SAME")
     run = lambda: R.MaxPoolGrad(orig_input=x, orig_output=x, grad=x, **attributes)

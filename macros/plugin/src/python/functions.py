@@ -2,7 +2,7 @@
 
 TensorFlow runs a function in eager mode by its name. If the function, or one that it calls, asks for XLA (`jit_compile=True`), a
 copy without the request runs in its place; the original stays as it is. If a function of few nodes changes a variable by an
-op that the plugin's graph optimizer has to replace, the optimizer runs for it too.
+op that the plugin's graph optimizer has to replace, the optimizer runs for it too, as for each graph of few nodes in a session.
 
 The plugin runs this text once, with the globals DEVICE_TYPE, JIT_COMPILE (`ignore` or `error`) and REPLACED_OPS: the names of the
 ops that the graph optimizer replaces, separated by spaces.
@@ -95,9 +95,7 @@ class Functions:
         config = attrs[position]
         if config not in self.configs:
             proto = sys.modules["tensorflow.core.protobuf.config_pb2"].ConfigProto.FromString(config)
-            options = proto.graph_options.rewrite_options
-            options.min_graph_nodes = options.min_graph_nodes or -1
-            self.configs[config] = proto.SerializeToString()
+            self.configs[config] = optimizing_small_graphs(proto).SerializeToString()
         return attrs[:position] + (self.configs[config],) + attrs[position + 1 :]
 
 
@@ -219,8 +217,28 @@ def functions_of(node):
             yield from value.list.func
 
 
+def optimizing_small_graphs(config):
+    """Changes a configuration so that TensorFlow optimizes graphs of any size, unless it states a size."""
+    options = config.graph_options.rewrite_options
+    options.min_graph_nodes = options.min_graph_nodes or -1
+    return config
+
+
+def with_small_graphs_optimized(create):
+    """Returns `create`, which returns the options of a session for a target and a configuration, for graphs of any size."""
+
+    def create_options(target=None, config=None):
+        changed = loaded("tensorflow.core.protobuf.config_pb2").ConfigProto()
+        if config is not None:
+            changed.CopyFrom(config)
+        return create(target, optimizing_small_graphs(changed))
+
+    return create_options
+
+
 def install():
-    """Replaces TensorFlow's functions that run an op or a function in eager mode, remove a function, or return the compiler's IR."""
+    """Replaces TensorFlow's functions that run an op or a function in eager mode, remove a function, create a session's options, or
+    return the compiler's IR."""
     execute = loaded("tensorflow.python.eager.execute")
     context = loaded("tensorflow.python.eager.context").Context
     loaded("tensorflow.python.pywrap_tfe").TF_ListPluggablePhysicalDevices()
@@ -230,6 +248,8 @@ def install():
     execute.quick_execute = execute.execute = with_calls_replaced(execute.quick_execute, functions)
     execute.execute_with_cancellation = with_calls_replaced(execute.execute_with_cancellation, functions)
     context.remove_function = with_copies_removed(context.remove_function, functions)
+    sessions = loaded("tensorflow.python.client.pywrap_tf_session")
+    sessions.TF_NewSessionOptions = with_small_graphs_optimized(sessions.TF_NewSessionOptions)
     if JIT_COMPILE == "ignore" and hasattr(context, "get_compiler_ir"):
         context.get_compiler_ir = with_ir_of_cpu(context.get_compiler_ir)
 

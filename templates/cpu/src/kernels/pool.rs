@@ -70,7 +70,7 @@ impl Pooling {
     ) -> Result<Self> {
         check_channels(ksize, format)?;
         let size = spatial("ksize", ksize, format)?;
-        let strides = spatial("strides", strides, format)?;
+        let strides = spatial_strides(strides, format)?;
         let paddings = paddings(padding, explicit_paddings, format)?;
         check_paddings(size, paddings)?;
         Ok(Self {
@@ -142,6 +142,7 @@ impl Pooling {
 fn check_channels(ksize: &[i64], format: DataFormat) -> Result<()> {
     match of_channels(ksize, format) {
         None | Some(1) => Ok(()),
+        Some(..=0) => invalid!("ksize {ksize:?} must be above 0"),
         Some(_) => Err(Error::unimplemented(format!(
             "ksize {ksize:?} has windows over channels: Non-spatial pooling is not yet supported, \
              the element of the channels must be 1"
@@ -153,6 +154,15 @@ fn check_channels(ksize: &[i64], format: DataFormat) -> Result<()> {
 fn of_channels(values: &[i64], format: DataFormat) -> Option<i64> {
     let values = <&[i64; 4]>::try_from(values).ok()?;
     Some(format.to_channels_last(*values)[3])
+}
+
+/// Returns the strides of rows and columns. As in TensorFlow, windows do not move over channels, whatever the list says.
+fn spatial_strides(strides: &[i64], format: DataFormat) -> Result<[usize; 2]> {
+    let Ok(stated) = <[i64; 4]>::try_from(strides) else {
+        return spatial("strides", strides, format);
+    };
+    let [batch, rows, columns, _] = format.to_channels_last(stated);
+    spatial("strides", &format.dims([batch, rows, columns, 1]), format)
 }
 
 /// Checks that no window is within explicit padding.

@@ -27,7 +27,7 @@ impl MaxPooling {
         format: DataFormat,
     ) -> Result<Self> {
         match of_channels(sizes[0], format) {
-            None | Some(1) => {
+            None | Some(..=1) => {
                 Pooling::new(sizes, padding, explicit_paddings, format).map(Self::Spatial)
             }
             Some(_) => ChannelPooling::new(sizes, format).map(Self::Channels),
