@@ -11,7 +11,7 @@ import tempfile
 
 FOLDER = pathlib.Path(__file__).parent
 # The failure of a test that expects other words of an error of the same class.
-OF_WORDS = re.compile(r'AssertionError: (".*" does not match|Exception of type <class)')
+OF_WORDS = re.compile(r"""AssertionError: (".*" does not match|Exception of type <class|Regex didn't match)""")
 
 
 @dataclasses.dataclass
