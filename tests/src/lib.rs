@@ -1,5 +1,5 @@
 //! Shared code of the tests that need more than one crate: paths in the checkout, the committed
-//! snapshots, and tests in a process of their own.
+//! snapshots, files of folders, and tests in a process of their own.
 
 pub mod c_declarations;
 pub mod futures;
@@ -47,6 +47,57 @@ pub fn snapshots(release: &str) -> Vec<Api> {
         .collect();
     paths.sort();
     paths.iter().map(|path| read_snapshot(path)).collect()
+}
+
+/// Returns the files below `folder` by their paths in it.
+///
+/// # Panics
+/// Panics if a folder or file cannot be read.
+pub fn read_files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let (mut found, mut pending) = (BTreeMap::new(), vec![folder.to_owned()]);
+    while let Some(next) = pending.pop() {
+        for entry in fs::read_dir(&next).expect("a readable folder") {
+            match entry.expect("a readable folder").path() {
+                path if path.is_dir() => pending.push(path),
+                path => {
+                    let name = path.strip_prefix(folder).expect("it is below the folder");
+                    found.insert(name.to_owned(), fs::read(&path).expect("a readable file"));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Writes `files` below `folder`, and creates their parent folders.
+///
+/// # Panics
+/// Panics if a file cannot be written.
+pub fn write_files(folder: &Path, files: impl IntoIterator<Item = (PathBuf, Vec<u8>)>) {
+    for (name, bytes) in files {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().expect("it has a folder")).expect("a writable folder");
+        fs::write(path, bytes).expect("a writable file");
+    }
+}
+
+/// Copies the files below a folder.
+///
+/// # Panics
+/// Panics if a file cannot be read or written.
+pub fn copy_files(from: &Path, to: &Path) {
+    write_files(to, read_files(from));
+}
+
+/// Writes the metadata of an installed TensorFlow, which is the folder `NAME-VERSION.dist-info`.
+///
+/// # Panics
+/// Panics if a file cannot be written.
+pub fn write_dist_info(folder: &Path, package: &str, version: &str) {
+    let metadata = format!("Name: {package}\nVersion: {version}\n");
+    let tag = "Tag: cp311-cp311-manylinux_2_27_x86_64\n";
+    let files = [("METADATA", metadata), ("WHEEL", tag.to_owned())];
+    write_files(folder, files.map(|(name, text)| (name.into(), text.into())));
 }
 
 fn read_snapshot(path: &Path) -> Api {
@@ -138,13 +189,26 @@ pub fn in_own_process(test: &str, body: impl FnOnce()) -> String {
         body();
         return String::new();
     }
-    let executable = std::env::current_exe().expect("a test has an executable");
-    let child = Command::new(executable)
+    let [_, stderr] = run_test(test, &[("SP_OWN_PROCESS", "1")]);
+    stderr
+}
+
+/// Runs the test called `test` in a child process with these environment variables, and returns its stdout and
+/// stderr.
+///
+/// # Panics
+/// Panics if the child process fails.
+pub fn run_test(test: &str, variables: &[(&str, &str)]) -> [String; 2] {
+    let child = Command::new(std::env::current_exe().expect("a test has an executable"))
         .args(["--exact", test, "--nocapture"])
-        .env("SP_OWN_PROCESS", "1")
+        .envs(variables.iter().copied())
         .output()
         .expect("the executable runs again");
-    let stderr = String::from_utf8_lossy(&child.stderr).into_owned();
-    assert!(child.status.success(), "{stderr}");
-    stderr
+    let texts = [child.stdout, child.stderr];
+    let [stdout, stderr] = texts.map(|it| String::from_utf8_lossy(&it).into_owned());
+    assert!(
+        child.status.success(),
+        "{test} {variables:?}: {stdout}{stderr}"
+    );
+    [stdout, stderr]
 }

@@ -1,7 +1,5 @@
 //! `SP_COMPARE`: the author's kernels beside those of the reference. The plugin is `examples/compare.rs`.
 
-use std::process::Command;
-
 use sp_host::{DType, Host, Op, Tensor};
 
 /// The examples are named after their package.
@@ -112,19 +110,15 @@ fn run(release: &str, compare: &str, mode: [&str; 2]) -> Run {
 }
 
 fn run_with_log(log: &str, release: &str, compare: &str, [memory, streams]: [&str; 2]) -> Run {
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "print_results", "--nocapture"])
-        .env("COMPARE_RELEASE", release)
-        .env("SP_COMPARE", compare)
-        .env("SP_LOG", log)
-        .env("SP_CPU_MEMORY", memory)
-        .env("SP_CPU_STREAMS", streams)
-        .env("SP_FORBID_STAGED", "0")
-        .output()
-        .unwrap();
-    let [stdout, stderr] =
-        [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
-    assert!(output.status.success(), "{stdout}{stderr}");
+    let variables = [
+        ("COMPARE_RELEASE", release),
+        ("SP_COMPARE", compare),
+        ("SP_LOG", log),
+        ("SP_CPU_MEMORY", memory),
+        ("SP_CPU_STREAMS", streams),
+        ("SP_FORBID_STAGED", "0"),
+    ];
+    let [stdout, stderr] = sp_tests::run_test("print_results", &variables);
     Run { stdout, stderr }
 }
 

@@ -1,7 +1,6 @@
 //! Ops that a plugin defines, in sp-host: `examples/custom_ops.rs`.
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
 
 use sp_host::{Host, Op, Tensor};
 
@@ -93,16 +92,9 @@ fn print_shapes(host: &Host) {
     print("panic", &Op::new("PanicsInShapes"), &[Some(&[2])]);
 }
 
-fn run(release: &str) -> Output {
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "print_results", "--nocapture"])
-        .env("CUSTOM_OPS_RELEASE", release)
-        .env("SP_LOG", "debug")
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{release}: {stderr}");
-    output
+fn run(release: &str) -> [String; 2] {
+    let variables = [("CUSTOM_OPS_RELEASE", release), ("SP_LOG", "debug")];
+    sp_tests::run_test("print_results", &variables)
 }
 
 /// Returns the line of a case.
@@ -112,14 +104,10 @@ fn line<'a>(printed: &'a str, case: &str) -> &'a str {
     found.unwrap_or_else(|| panic!("{case}: {printed}"))
 }
 
-fn results(release: &str) -> String {
-    String::from_utf8(run(release).stdout).unwrap()
-}
-
 #[test]
 fn shapes_are_inferred_from_all_inputs_since_2_10() {
     for minor in sp_tests::minors(10) {
-        let printed = results(&format!("2.{minor}"));
+        let [printed, _] = run(&format!("2.{minor}"));
         for (case, expected) in [
             (
                 "ops ",
@@ -152,7 +140,7 @@ fn shapes_are_inferred_from_all_inputs_since_2_10() {
 #[test]
 fn shapes_are_those_of_the_first_input_and_output_before_2_10() {
     for minor in 6..=9 {
-        let printed = results(&format!("2.{minor}"));
+        let [printed, _] = run(&format!("2.{minor}"));
         for (case, expected) in [
             ("equal: ", "[-1, 3]"),
             ("merged: ", "[2, -1]"),
@@ -171,7 +159,7 @@ fn shapes_are_those_of_the_first_input_and_output_before_2_10() {
 #[test]
 fn kernels_of_custom_ops_run_in_all_releases_that_have_the_functions() {
     for minor in sp_tests::minors(6) {
-        let printed = results(&format!("2.{minor}"));
+        let [printed, _] = run(&format!("2.{minor}"));
         let runs: Vec<&str> = printed
             .lines()
             .filter(|it| it.starts_with("run ["))
@@ -184,13 +172,11 @@ fn kernels_of_custom_ops_run_in_all_releases_that_have_the_functions() {
 
 #[test]
 fn neither_ops_nor_their_kernels_are_registered_in_2_5() {
-    let output = run("2.5");
-    let printed = String::from_utf8(output.stdout).unwrap();
+    let [printed, stderr] = run("2.5");
     assert_eq!(
         (line(&printed, "ops"), line(&printed, "kernels ")),
         (" ", "0")
     );
-    let stderr = String::from_utf8(output.stderr).unwrap();
     let expected = "FusedBiasRelu, OffsetAll, PanicsInShapes, ShapeKinds, TutorialBitcast: not defined, since ops of plugins need TensorFlow 2.6";
     assert_eq!(stderr.matches(expected).count(), 2, "{stderr}");
 }
@@ -214,13 +200,8 @@ fn op_of_another_plugin_is_reported_and_its_kernels_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("libcopy.so");
     std::fs::copy(library(), &copy).unwrap();
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "load_copy", "--nocapture"])
-        .env("CUSTOM_OPS_COPY", &copy)
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
+    let variables = [("CUSTOM_OPS_COPY", copy.to_str().unwrap())];
+    let [_, stderr] = sp_tests::run_test("load_copy", &variables);
     let expected = "FusedBiasRelu: TensorFlow or another plugin has an op of this name; neither the op nor its kernels are registered";
     assert_eq!(stderr.matches(expected).count(), 1, "{stderr}");
 }

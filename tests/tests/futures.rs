@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use sp_host::{EmulatedRelease, Host, Installation, Op, ReleaseExports, Tensor};
 use sp_ir::{Api, Item};
@@ -59,16 +58,9 @@ fn print_result() {
 fn run_future(name: &str, variables: &[(&str, &str)]) -> (String, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     Future::find(name).write_headers(folder.path()).unwrap();
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "print_result", "--nocapture"])
-        .env("SP_FUTURE", name)
-        .env("SP_FOLDER", folder.path())
-        .envs(variables.iter().copied())
-        .output()
-        .unwrap();
-    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{name}: {stdout}{stderr}");
+    let folder = folder.path().to_str().unwrap();
+    let own = [("SP_FUTURE", name), ("SP_FOLDER", folder)];
+    let [stdout, stderr] = sp_tests::run_test("print_result", &[&own, variables].concat());
     let lines = stderr.lines().filter(|line| line.starts_with("plugin "));
     // The host cannot address this device's memory. Kernels of variables need functions that are called in a later
     // release only if its headers declare them.

@@ -3,7 +3,6 @@
 
 use std::ffi::{CString, c_char};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use sp_host::{EmulatedRelease, Host, Op, Tensor};
 use sp_tests::exports_without;
@@ -59,15 +58,8 @@ fn settings(library: &Path) -> String {
 
 /// Returns the settings in a release, and the lines of the plugin.
 fn run(release: &str, log: &str) -> (Vec<String>, Vec<String>) {
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "print_settings", "--nocapture"])
-        .env("SETTINGS_RELEASE", release)
-        .env("SP_LOG", log)
-        .output()
-        .unwrap();
-    let [stdout, stderr] =
-        [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
-    assert!(output.status.success(), "{stdout}{stderr}");
+    let variables = [("SETTINGS_RELEASE", release), ("SP_LOG", log)];
+    let [stdout, stderr] = sp_tests::run_test("print_settings", &variables);
     let lines = |text: &str, prefix| {
         let lines = text.lines().filter_map(|line| line.strip_prefix(prefix));
         lines.map(str::to_owned).collect()

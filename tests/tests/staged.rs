@@ -1,9 +1,7 @@
 //! Reference kernels on a device whose memory the host cannot address: `examples/remote_memory.rs`.
 
-use std::process::Command;
-
 use sp_host::{Host, Op, Tensor};
-use sp_tests::example;
+use sp_tests::{example, run_test};
 
 fn add(host: &Host) -> Result<Vec<Tensor>, sp_host::Error> {
     let (x, y) = (
@@ -56,14 +54,8 @@ fn print_result_of_add() {
 #[test]
 fn sp_forbid_staged_rejects_staged_kernels() {
     let run = |forbid: &str| {
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "print_result_of_add", "--nocapture"])
-            .env("SP_FORBID_STAGED", forbid)
-            .env("SP_LOG", "debug")
-            .output()
-            .unwrap();
-        assert!(output.status.success());
-        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+        let variables = [("SP_FORBID_STAGED", forbid), ("SP_LOG", "debug")];
+        run_test("print_result_of_add", &variables).concat()
     };
     let allowed = run("0");
     assert!(allowed.contains("added"), "{allowed}");

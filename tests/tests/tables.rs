@@ -1,8 +1,6 @@
 //! The choice of a kernel if an author's table and the reference's have one for the same op:
 //! `examples/tables.rs`.
 
-use std::process::Command;
-
 use sp_host::{Host, Op, Tensor};
 
 fn vector() -> Tensor {
@@ -39,17 +37,8 @@ fn print_results() {
 }
 
 fn results(release: &str) -> String {
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "print_results", "--nocapture"])
-        .env("TABLES_RELEASE", release)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    let [stdout, _] = sp_tests::run_test("print_results", &[("TABLES_RELEASE", release)]);
+    stdout
 }
 
 #[test]

@@ -9,6 +9,7 @@ use sp_data::symbols::Symbols;
 use sp_emit::{Files, emit_rust};
 use sp_gen::disk::{FolderKind, WrittenFiles};
 use sp_parse::clang::Library;
+use sp_tests::read_files;
 
 fn generated() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated")
@@ -243,26 +244,12 @@ fn leaves_edits_of_vendored_crates_and_own_marked_files_alone() {
 
     let vendored = scratch.path().join("vendor/sp-runtime/src/lib.rs");
     fs::write(&vendored, "//! Edited.\n").unwrap();
-    let before = contents(scratch.path());
+    let before = read_files(scratch.path());
     let rejected = sp_gen(&["generate", "--out", out]);
     assert_eq!(rejected.status.code(), Some(2));
     let stderr = text(&rejected.stderr);
     assert!(stderr.contains("vendor/sp-runtime/src/lib.rs"), "{stderr}");
-    assert!(contents(scratch.path()) == before);
-}
-
-/// Returns the path and the contents of every file below `folder`.
-fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => files.extend(contents(&path)),
-            false => files.push((path.clone(), fs::read(path).unwrap())),
-        }
-    }
-    files.sort();
-    files
+    assert!(read_files(scratch.path()) == before);
 }
 
 #[test]
@@ -272,7 +259,7 @@ fn rejects_scaffold_as_output_folder() {
     let path = plugin.to_str().unwrap();
     let output = sp_gen(&["new", "myaccel", "--path", path]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let before = contents(&plugin);
+    let before = read_files(&plugin);
     for out in [
         path.to_owned(),
         format!("{path}/src"),
@@ -282,7 +269,7 @@ fn rejects_scaffold_as_output_folder() {
         let stderr = text(&rejected.stderr);
         assert_eq!(rejected.status.code(), Some(2), "{out}: {stderr}");
         assert!(stderr.contains("did not write"), "{out}: {stderr}");
-        assert!(contents(&plugin) == before, "{out}: files changed");
+        assert!(read_files(&plugin) == before, "{out}: files changed");
     }
 }
 
@@ -292,7 +279,7 @@ fn regenerates_vendored_crate_of_scaffold() {
     let plugin = scratch.path().join("plugin");
     sp_gen(&["new", "myaccel", "--path", plugin.to_str().unwrap()]);
     let vendored = plugin.join("vendor/sp-abi");
-    let snapshots = contents(&vendored.join("ir"));
+    let snapshots = read_files(&vendored.join("ir"));
     let out = vendored.to_str().unwrap();
     let output = sp_gen(&["generate", "--out", out]);
     assert_eq!(text(&output.stdout), "", "{}", text(&output.stderr));
@@ -300,7 +287,7 @@ fn regenerates_vendored_crate_of_scaffold() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let manifest = fs::read_to_string(vendored.join("Cargo.toml")).unwrap();
     assert!(!manifest.contains("[workspace"), "{manifest}");
-    assert!(contents(&vendored.join("ir")) == snapshots);
+    assert!(read_files(&vendored.join("ir")) == snapshots);
 }
 
 #[test]

@@ -6,40 +6,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use sp_tests::{copy_files, root, write_dist_info};
+
 const HEADER: &str = "tensorflow/c/experimental/stream_executor/stream_executor.h";
 const BEFORE: &str = "  void (*deallocate)(";
 const INSERTED: &str = "  void (*rest)(const SP_Device* device, TF_Status* status);\n";
 
 fn store() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    root.join("headers/store/2.22.0rc0/include")
+    root().join("headers/store/2.22.0rc0/include")
 }
 
 /// Writes an installed TensorFlow 2.23 to `site`.
 fn install(site: &Path) {
-    copy(&store(), &site.join("tensorflow/include"));
+    copy_files(&store(), &site.join("tensorflow/include"));
     let header = site.join("tensorflow/include").join(HEADER);
     let text = fs::read_to_string(&header).unwrap();
     assert_eq!(text.matches(BEFORE).count(), 1);
     let patched = text.replace(BEFORE, &format!("{INSERTED}{BEFORE}"));
     fs::write(header, patched).unwrap();
     let dist_info = site.join("tensorflow_cpu-2.23.0.dist-info");
-    fs::create_dir_all(&dist_info).unwrap();
-    let metadata = "Name: tensorflow_cpu\nVersion: 2.23.0\n";
-    fs::write(dist_info.join("METADATA"), metadata).unwrap();
-    let tag = "Tag: cp311-cp311-manylinux_2_27_x86_64\n";
-    fs::write(dist_info.join("WHEEL"), tag).unwrap();
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().flatten() {
-        let to = to.join(entry.file_name());
-        match entry.path() {
-            path if path.is_dir() => copy(&path, &to),
-            path => drop(fs::copy(path, to).unwrap()),
-        }
-    }
+    write_dist_info(&dist_info, "tensorflow_cpu", "2.23.0");
 }
 
 /// Runs `sp-gen` with a separate cache and returns its stderr.

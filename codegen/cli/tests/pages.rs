@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use sp_tests::root;
+use sp_tests::{read_files, root};
 
 const GUIDE: &str = "codegen/docs/plugin.md";
 
@@ -243,18 +243,11 @@ fn guide_lists_each_slot_as_required_or_optional() {
     assert!(found > 30, "{found}");
 }
 
-/// Returns the Rust sources below `folder`.
-fn sources(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
-    let rust = files
-        .iter()
-        .filter(|path| path.extension().is_some_and(|it| it == "rs"));
-    let mut texts: Vec<_> = rust.map(|path| fs::read_to_string(path).unwrap()).collect();
-    texts.extend(folders.iter().flat_map(|folder| sources(folder)));
-    texts
+/// Returns the Rust sources below `folder` of the checkout.
+fn sources(folder: &str) -> impl Iterator<Item = String> {
+    let files = read_files(&root().join(folder)).into_iter();
+    let rust = files.filter(|(path, _)| path.extension().is_some_and(|it| it == "rs"));
+    rust.map(|(_, bytes)| String::from_utf8(bytes).unwrap())
 }
 
 /// Returns the names `SP_NAME` among the string literals of a source that reads environment variables.
@@ -297,9 +290,7 @@ fn guide_lists_each_environment_variable_of_a_plugin() {
         "templates/cpu/src",
         "codegen/host/src",
     ];
-    let sources = crates
-        .iter()
-        .flat_map(|folder| sources(&root().join(folder)));
+    let sources = crates.into_iter().flat_map(sources);
     let mut used: BTreeSet<String> = sources.flat_map(|text| variables(&text)).collect();
     used.retain(|name| !INTERNAL.contains(&name.as_str()));
     assert_eq!(listed, used);

@@ -2,14 +2,15 @@
 //! its minor release until the final release replaces it. Skipped without libclang or without 2.22.0rc0 in the store.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
+
+use sp_tests::{copy_files, root, write_dist_info};
 
 const VERSION: &str = "2.23.0.dev20261026";
 
 fn store() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    root.join("headers/store/2.22.0rc0/include")
+    root().join("headers/store/2.22.0rc0/include")
 }
 
 /// A temporary folder with a checkout, an installed nightly build and a cache.
@@ -29,7 +30,7 @@ impl Scene {
         let scene = Self(tempfile::tempdir().unwrap());
         scene.write("checkout/codegen/cli/Cargo.toml", "");
         scene.write("checkout/headers/apis/none.toml", "");
-        copy(&store(), &scene.path("site/tensorflow/include"));
+        copy_files(&store(), &scene.path("site/tensorflow/include"));
         scene.install("tf_nightly", VERSION);
         Some(scene)
     }
@@ -46,11 +47,8 @@ impl Scene {
 
     /// Writes the metadata of the installation: `package` in `version`.
     fn install(&self, package: &str, version: &str) {
-        let dist_info = "site/tensorflow_cpu-0.dist-info";
-        let metadata = format!("Name: {package}\nVersion: {version}\n");
-        self.write(&format!("{dist_info}/METADATA"), &metadata);
-        let tag = "Tag: cp311-cp311-manylinux_2_27_x86_64\n";
-        self.write(&format!("{dist_info}/WHEEL"), tag);
+        let dist_info = self.path("site/tensorflow_cpu-0.dist-info");
+        write_dist_info(&dist_info, package, version);
     }
 
     fn run(&self, folder: &str, arguments: &[&str]) -> Output {
@@ -73,17 +71,6 @@ impl Scene {
             "checkout",
             &[&["import", "tensorflow", release], &from[..]].concat(),
         )
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().flatten() {
-        let to = to.join(entry.file_name());
-        match entry.path() {
-            path if path.is_dir() => copy(&path, &to),
-            path => drop(fs::copy(path, to).unwrap()),
-        }
     }
 }
 

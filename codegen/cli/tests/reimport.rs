@@ -1,8 +1,7 @@
 //! A new release needs no hand-written line: after the removal of a release's lock entry, snapshots and sources, `import`
 //! and `generate` write the same bytes again. Skipped without libclang or without the release in the store.
 
-use sp_tests::root;
-use std::collections::BTreeMap;
+use sp_tests::{copy_files, read_files, root, write_dist_info, write_files};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -32,33 +31,6 @@ const PREVIEW: Case = Case {
     ],
 };
 
-/// Returns the files below a folder by path.
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let (mut found, mut pending) = (BTreeMap::new(), vec![folder.to_owned()]);
-    while let Some(next) = pending.pop() {
-        for entry in fs::read_dir(&next).into_iter().flatten().flatten() {
-            match entry.path() {
-                path if path.is_dir() => pending.push(path),
-                path => {
-                    let name = path.strip_prefix(folder).unwrap().to_owned();
-                    found.insert(name, fs::read(path).unwrap());
-                }
-            }
-        }
-    }
-    found
-}
-
-fn copy(name: &str, target: &Path, is_wanted: impl Fn(&Path) -> bool) {
-    for (path, bytes) in files(&root().join(name)) {
-        if is_wanted(&path) {
-            let path = target.join(name).join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, bytes).unwrap();
-        }
-    }
-}
-
 /// Returns the lock without a release, and the headers that its entry lists as not imported.
 fn lock_without(release: &str) -> (String, Vec<String>) {
     let text = fs::read_to_string(root().join("headers/sources.toml")).unwrap();
@@ -86,21 +58,13 @@ fn lock_without(release: &str) -> (String, Vec<String>) {
 /// Writes an installed TensorFlow with the stored headers, and with empty files for the headers that were not imported.
 fn install(site: &Path, exact: &str, left_out: &[String]) {
     let include = site.join("tensorflow/include");
-    let stored = files(&root().join("headers/store").join(exact).join("include"));
+    let stored = read_files(&root().join("headers/store").join(exact).join("include"));
     let empty = left_out
         .iter()
         .map(|name| (PathBuf::from(name), Vec::new()));
-    for (name, bytes) in stored.into_iter().chain(empty) {
-        let path = include.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
-    }
+    write_files(&include, stored.into_iter().chain(empty));
     let dist_info = site.join(format!("tensorflow_cpu-{exact}.dist-info"));
-    fs::create_dir_all(&dist_info).unwrap();
-    let metadata = format!("Name: tensorflow_cpu\nVersion: {exact}\n");
-    fs::write(dist_info.join("METADATA"), metadata).unwrap();
-    let tag = "Tag: cp311-cp311-manylinux_2_27_x86_64\n";
-    fs::write(dist_info.join("WHEEL"), tag).unwrap();
+    write_dist_info(&dist_info, "tensorflow_cpu", exact);
 }
 
 fn sp_gen(checkout: &Path, arguments: &[&str]) -> Output {
@@ -132,12 +96,13 @@ fn assert_restored(case: &Case) {
     }
     let scratch = tempfile::tempdir().unwrap();
     let (checkout, site) = (scratch.path().join("checkout"), scratch.path().join("site"));
-    copy("headers/apis", &checkout, |_| true);
-    copy("generated", &checkout, |_| true);
+    for name in ["headers/apis", "generated"] {
+        copy_files(&root().join(name), &checkout.join(name));
+    }
     fs::create_dir_all(checkout.join("codegen/cli")).unwrap();
     fs::write(checkout.join("codegen/cli/Cargo.toml"), "").unwrap();
     generate(&checkout);
-    let before = files(&checkout.join("generated"));
+    let before = read_files(&checkout.join("generated"));
 
     let left_out = remove_release(&checkout, case);
     install(&site, case.exact, &left_out);
@@ -152,7 +117,7 @@ fn assert_restored(case: &Case) {
     }
     generate(&checkout);
 
-    let after = files(&checkout.join("generated"));
+    let after = read_files(&checkout.join("generated"));
     for (path, bytes) in &before {
         assert!(after.get(path) == Some(bytes), "{} differs", path.display());
     }
@@ -171,7 +136,7 @@ fn generate(checkout: &Path) {
 /// as not imported.
 fn remove_release(checkout: &Path, case: &Case) -> Vec<String> {
     let generated = checkout.join("generated");
-    for path in files(&generated).into_keys() {
+    for path in read_files(&generated).into_keys() {
         let is_snapshot =
             path.starts_with("ir") && path.file_stem().is_some_and(|name| name == case.minor);
         if is_snapshot || path.starts_with("src") {

@@ -181,6 +181,7 @@ fn unwritable(path: &Path, error: &io::Error) -> FetchError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sp_tests::read_files;
 
     fn release() -> Release {
         "2.21.0".parse().unwrap()
@@ -273,30 +274,17 @@ mod tests {
         assert!(!scratch.path().join("store").exists());
     }
 
-    /// Returns the files below `folder` with their texts.
-    fn texts(folder: &Path) -> Vec<(PathBuf, String)> {
-        let mut found = Vec::new();
-        for path in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
-            match path.is_dir() {
-                true => found.extend(texts(&path)),
-                false => found.push((path.clone(), fs::read_to_string(path).unwrap())),
-            }
-        }
-        found.sort();
-        found
-    }
-
     #[test]
     fn stored_release_stays_if_lock_cannot_be_written() {
         let scratch = tempfile::tempdir().unwrap();
         let store = Store::new(scratch.path().join("store"));
         store.write(release(), &headers("one"), None).unwrap();
-        let before = texts(scratch.path());
+        let before = read_files(scratch.path());
         let path = scratch.path().join("sources.toml");
         fs::create_dir_all(path.join("occupied")).unwrap();
         let written = store.write(release(), &headers("two"), Some((&Lock::default(), &path)));
         assert!(matches!(written, Err(FetchError::StoreUnwritable { .. })));
-        assert_eq!(texts(scratch.path()), before);
+        assert_eq!(read_files(scratch.path()), before);
     }
 
     #[test]
@@ -309,7 +297,10 @@ mod tests {
             let store = Store::new(scratch.path().to_owned());
             let error = store.write(release(), &headers("one"), None).unwrap_err();
             assert!(error.to_string().contains(file), "{error}");
-            assert_eq!(texts(scratch.path()), [(path, "own".to_owned())]);
+            assert_eq!(
+                read_files(scratch.path()),
+                [(file.into(), b"own".into())].into()
+            );
         }
     }
 
@@ -320,10 +311,10 @@ mod tests {
             let store = Store::new(scratch.path().to_owned());
             store.write(release(), &headers("one"), None).unwrap();
             fs::write(store.include_root(release()).join(file), "edited").unwrap();
-            let before = texts(scratch.path());
+            let before = read_files(scratch.path());
             let error = store.write(release(), &headers("two"), None).unwrap_err();
             assert!(error.to_string().contains(file), "{error}");
-            assert_eq!(texts(scratch.path()), before);
+            assert_eq!(read_files(scratch.path()), before);
         }
     }
 

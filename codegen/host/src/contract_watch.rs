@@ -5,12 +5,13 @@
 //! and the writer of the field.
 
 use std::fmt;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sp_ir::{Direction, Field, Param, Presence, Type, Writer};
 
 use crate::channel::{self, Breaches};
+use crate::lock;
 use crate::record::{StructShape, read_live};
 use crate::{objects, requirements};
 use std::ffi::c_void;
@@ -206,15 +207,11 @@ static FOR_PARENT: AtomicBool = AtomicBool::new(false);
 
 static BREACHES: Mutex<Breaches> = Mutex::new(Breaches::new());
 
-fn lock_breaches() -> MutexGuard<'static, Breaches> {
-    BREACHES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Records that a call wrote a field of TensorFlow's or left a value that TensorFlow cannot use.
 ///
 /// A check's process sends it to the parent, which reports it once for all checks. Elsewhere it is a fault.
 pub(crate) fn record_breach(place: &str, text: String) {
-    let mut breaches = lock_breaches();
+    let mut breaches = lock(&BREACHES);
     if breaches.contains_key(place) {
         return;
     }
@@ -234,5 +231,5 @@ pub(crate) fn send_breaches() {
 
 /// Returns the breaches that this process has recorded.
 pub(crate) fn breaches() -> Breaches {
-    lock_breaches().clone()
+    lock(&BREACHES).clone()
 }

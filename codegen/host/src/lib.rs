@@ -83,6 +83,8 @@ mod text;
 mod variable;
 mod verification;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 pub use api_calls::record_api_calls;
 pub use check::{CHECKS, Check};
 pub use child::{child_plugin, child_release, is_child, kill_children};
@@ -105,3 +107,8 @@ pub use test_tensor::Tensor;
 pub use text::escape_control;
 pub use variable::{Variable, VariableReader};
 pub use verification::{VerifyOptions, run_all_checks, run_check, verify};
+
+/// Locks `mutex`, also if a thread has panicked with the lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -7,68 +7,47 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex};
 use std::thread::{self, ThreadId};
 
 use crate::channel::{self, kind};
 use crate::fault;
+use crate::lock;
 
-/// The kinds of object that core passes to plugins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum ObjectKind {
-    /// `TF_Status`.
-    Status,
-    /// `TF_Tensor`.
-    Tensor,
-    /// `TF_KernelBuilder`.
-    KernelBuilder,
-    /// `TF_Buffer`.
-    Buffer,
-    /// `TF_OpKernelConstruction`.
-    Construction,
-    /// `TF_OpKernelContext`.
-    Context,
-    /// `TF_AsyncOpKernelDoneCallback`.
-    Done,
-    /// `TF_GrapplerItem`.
-    GrapplerItem,
-    /// `TF_GraphProperties`.
-    GraphProperties,
-    /// `TF_FunctionLibraryDefinition`.
-    FunctionLibrary,
-    /// `TF_OpDefinitionBuilder`.
-    OpDefinitionBuilder,
-    /// `TF_ShapeInferenceContext`.
-    ShapeInference,
-    /// `TF_ShapeHandle`.
-    Shape,
-    /// `TF_DimensionHandle`.
-    Dimension,
-    /// `TF_VariableInputLockHolder`.
-    VariableLock,
+/// Defines [`ObjectKind`] with the C type of each kind.
+macro_rules! object_kinds {
+    ($($kind:ident: $name:literal,)*) => {
+        /// The kinds of object that core passes to plugins.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum ObjectKind {
+            $(#[doc = concat!("`", $name, "`.")] $kind,)*
+        }
+
+        impl fmt::Display for ObjectKind {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(Self::$kind => $name,)* })
+            }
+        }
+    };
 }
 
-impl fmt::Display for ObjectKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Status => "TF_Status",
-            Self::Tensor => "TF_Tensor",
-            Self::KernelBuilder => "TF_KernelBuilder",
-            Self::Buffer => "TF_Buffer",
-            Self::Construction => "TF_OpKernelConstruction",
-            Self::Context => "TF_OpKernelContext",
-            Self::Done => "TF_AsyncOpKernelDoneCallback",
-            Self::GrapplerItem => "TF_GrapplerItem",
-            Self::GraphProperties => "TF_GraphProperties",
-            Self::FunctionLibrary => "TF_FunctionLibraryDefinition",
-            Self::OpDefinitionBuilder => "TF_OpDefinitionBuilder",
-            Self::ShapeInference => "TF_ShapeInferenceContext",
-            Self::Shape => "TF_ShapeHandle",
-            Self::Dimension => "TF_DimensionHandle",
-            Self::VariableLock => "TF_VariableInputLockHolder",
-        })
-    }
+object_kinds! {
+    Status: "TF_Status",
+    Tensor: "TF_Tensor",
+    KernelBuilder: "TF_KernelBuilder",
+    Buffer: "TF_Buffer",
+    Construction: "TF_OpKernelConstruction",
+    Context: "TF_OpKernelContext",
+    Done: "TF_AsyncOpKernelDoneCallback",
+    GrapplerItem: "TF_GrapplerItem",
+    GraphProperties: "TF_GraphProperties",
+    FunctionLibrary: "TF_FunctionLibraryDefinition",
+    OpDefinitionBuilder: "TF_OpDefinitionBuilder",
+    ShapeInference: "TF_ShapeInferenceContext",
+    Shape: "TF_ShapeHandle",
+    Dimension: "TF_DimensionHandle",
+    VariableLock: "TF_VariableInputLockHolder",
 }
 
 /// The party that must delete an object.
@@ -92,21 +71,17 @@ struct ObjectRegistry {
 
 static REGISTRY: LazyLock<Mutex<ObjectRegistry>> = LazyLock::new(Mutex::default);
 
-fn registry() -> MutexGuard<'static, ObjectRegistry> {
-    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Puts `object` on the heap and records it.
 pub(crate) fn create<T: HostObject>(object: T, owner: Owner) -> *mut T {
     let pointer = Box::into_raw(Box::new(object));
     let entry = (T::KIND, owner, thread::current().id());
-    registry().live.insert(pointer as usize, entry);
+    lock(&REGISTRY).live.insert(pointer as usize, entry);
     pointer
 }
 
 /// Removes the object at `pointer` from the registry, or returns `None` if it is not a live object of this type.
 pub(crate) fn take<T: HostObject>(pointer: *mut T) -> Option<Box<T>> {
-    let mut registry = registry();
+    let mut registry = lock(&REGISTRY);
     match registry.live.get(&(pointer as usize)) {
         Some((kind, ..)) if *kind == T::KIND => registry.live.remove(&(pointer as usize)),
         _ => None,
@@ -119,7 +94,7 @@ pub(crate) fn take<T: HostObject>(pointer: *mut T) -> Option<Box<T>> {
 
 /// Returns the object at `pointer`, or `None` if it is not a live object of this type.
 pub(crate) fn find<'a, T: HostObject>(pointer: *mut T) -> Option<&'a T> {
-    let (kind, ..) = *registry().live.get(&(pointer as usize))?;
+    let (kind, ..) = *lock(&REGISTRY).live.get(&(pointer as usize))?;
     // SAFETY: the registry has this address under the kind of `T`, so `create` made it from a `Box<T>` that was not
     // freed. Callers hold the reference for one call only; a plugin that deletes the object on another thread
     // meanwhile violates the C contract.
@@ -128,7 +103,7 @@ pub(crate) fn find<'a, T: HostObject>(pointer: *mut T) -> Option<&'a T> {
 
 /// Returns the number of statuses that plugins own and have not deleted, also those of threads.
 pub(crate) fn undeleted_statuses() -> usize {
-    let registry = registry();
+    let registry = lock(&REGISTRY);
     let is_status = |(kind, owner, _): &&(ObjectKind, Owner, ThreadId)| {
         *kind == ObjectKind::Status && *owner == Owner::Plugin
     };
@@ -138,12 +113,12 @@ pub(crate) fn undeleted_statuses() -> usize {
 /// Records that the plugin violated the C contract.
 pub(crate) fn record_fault(text: String) {
     fault::report(&text);
-    registry().faults.insert(text);
+    lock(&REGISTRY).faults.insert(text);
 }
 
 /// Records that the plugin called a function that the host does not implement.
 pub(crate) fn record_unimplemented(function: &str) {
-    if registry().missing.insert(function.to_owned()) {
+    if lock(&REGISTRY).missing.insert(function.to_owned()) {
         match channel::is_open() {
             true => {
                 channel::send(kind::MISSING, function);
@@ -169,7 +144,7 @@ pub struct ObjectReport {
 impl ObjectReport {
     /// Returns the current state of this process.
     pub fn now() -> Self {
-        let registry = registry();
+        let registry = lock(&REGISTRY);
         let mut unreturned = BTreeMap::new();
         let mut threads_with_status = BTreeSet::new();
         for (kind, owner, thread) in registry.live.values() {

@@ -7,11 +7,12 @@
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{NonNull, null_mut};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use sp_ir::{Api, Field, Item, Param, Presence, Struct, Type, Writer};
 
 use crate::leak_exempt::leak_exempt;
+use crate::lock;
 use crate::memory::POISON;
 use crate::{Error, fault};
 
@@ -125,16 +126,12 @@ fn has_struct_size(api: &Api, name: &str) -> bool {
 /// The records that plugins may be passed, by address.
 static LIVE: Mutex<BTreeMap<usize, &'static StructShape>> = Mutex::new(BTreeMap::new());
 
-fn live() -> MutexGuard<'static, BTreeMap<usize, &'static StructShape>> {
-    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Returns the struct of the live record at `address`, and its bytes.
 ///
 /// # Safety
 /// - The record is not dropped before this function returns.
 pub(crate) unsafe fn read_live(address: usize) -> Option<(&'static StructShape, Vec<u8>)> {
-    let shape = live().get(&address).copied()?;
+    let shape = lock(&LIVE).get(&address).copied()?;
     let size = shape.body.layout.size as usize;
     let mut bytes = vec![0; size];
     // SAFETY: a live record has `size` bytes, all written once, and the caller does not drop it.
@@ -189,7 +186,7 @@ impl GuardedStruct {
         let at = guard as usize;
         let guard_slot = fault::guard(at, at + page(), start as usize, &shape.name);
         let start = NonNull::new(start).expect("inside a map");
-        live().insert(start.as_ptr() as usize, shape);
+        lock(&LIVE).insert(start.as_ptr() as usize, shape);
         Self {
             shape,
             map,
@@ -211,7 +208,7 @@ impl GuardedStruct {
     /// Makes the record inaccessible for the rest of the process: every access faults.
     pub fn retire(mut self) {
         self.retired = true;
-        live().remove(&(self.start.as_ptr() as usize));
+        lock(&LIVE).remove(&(self.start.as_ptr() as usize));
         self.guard_slot.retire(self.map.as_ptr() as usize);
         // SAFETY: this record created the map, which is not unmapped, so no other memory gets its addresses.
         unsafe { libc::mprotect(self.map.as_ptr().cast(), self.len, libc::PROT_NONE) };
@@ -357,7 +354,7 @@ impl Drop for GuardedStruct {
     fn drop(&mut self) {
         if !self.retired {
             self.guard_slot.release();
-            live().remove(&(self.start.as_ptr() as usize));
+            lock(&LIVE).remove(&(self.start.as_ptr() as usize));
             // SAFETY: this record created the map, and no reference to it is left.
             unsafe { libc::munmap(self.map.as_ptr().cast(), self.len) };
         }

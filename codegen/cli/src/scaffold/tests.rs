@@ -42,23 +42,11 @@ fn file_names(folder: &Path) -> Vec<String> {
 /// Returns the files below a folder of `templates/`, as they are named in a plugin.
 fn templates_in(folder: &str) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../templates");
-    let root = root.join(folder);
-    let (mut pending, mut files) = (vec![root.clone()], Vec::new());
-    while let Some(folder) = pending.pop() {
-        for path in fs::read_dir(folder)
-            .unwrap()
-            .flatten()
-            .map(|entry| entry.path())
-        {
-            if path.is_dir() {
-                pending.push(path);
-                continue;
-            }
-            let file = path.strip_prefix(&root).unwrap().to_str().unwrap();
-            files.push(file.trim_end_matches(".jinja").to_owned());
-        }
-    }
-    files
+    let files = sp_tests::read_files(&root.join(folder)).into_keys();
+    let names = files.map(|file| file.display().to_string());
+    names
+        .map(|name| name.trim_end_matches(".jinja").to_owned())
+        .collect()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A copy of a release's headers in a temporary folder.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use sp_data::folders::DataFolders;
@@ -9,6 +9,7 @@ use sp_diff::{Diff, Surface, diff};
 use sp_gen::operand::{Operand, ReadOptions};
 use sp_parse::clang::Library;
 use sp_parse::extract::TARGETS;
+use sp_tests::{copy_files, root, write_dist_info};
 use tempfile::TempDir;
 
 use crate::edits::Edit;
@@ -24,13 +25,12 @@ pub struct Scene {
 impl Scene {
     /// Copies the headers. Without stored headers or libclang, prints the reason and returns `None`.
     pub fn new() -> Option<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let stored = root.join("headers/store").join(RELEASE);
+        let stored = root().join("headers/store").join(RELEASE);
         if Library::load().is_err() || !stored.is_dir() {
             eprintln!("skipped: no libclang, or no headers in the store");
             return None;
         }
-        let folders = DataFolders::find(&root).unwrap();
+        let folders = DataFolders::find(root()).unwrap();
         let release = read("2.21", &folders);
         let folder = tempfile::tempdir().unwrap();
         let scene = Self {
@@ -38,7 +38,7 @@ impl Scene {
             folders,
             release,
         };
-        copy(&stored, &scene.path(RELEASE));
+        copy_files(&stored, &scene.path(RELEASE));
         Some(scene)
     }
 
@@ -77,15 +77,8 @@ impl Scene {
     pub fn install(&self, release: &str) {
         let site = self.path("site");
         let about = site.join(format!("tensorflow_cpu-{release}.dist-info"));
-        copy(&self.path(RELEASE), &site.join("tensorflow"));
-        fs::create_dir_all(&about).unwrap();
-        let metadata = format!("Name: tensorflow_cpu\nVersion: {release}\n");
-        fs::write(about.join("METADATA"), metadata).unwrap();
-        fs::write(
-            about.join("WHEEL"),
-            "Tag: cp311-cp311-manylinux_2_27_x86_64\n",
-        )
-        .unwrap();
+        copy_files(&self.path(RELEASE), &site.join("tensorflow"));
+        write_dist_info(&about, "tensorflow_cpu", release);
     }
 
     /// Runs `sp-gen` in the folder and returns its output.
@@ -116,17 +109,5 @@ fn read(operand: &str, folders: &DataFolders) -> Surface {
         ..side
             .unwrap_or_else(|error| panic!("{operand}: {error}"))
             .surface
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let to = to.join(path.file_name().unwrap());
-        match path.is_dir() {
-            true => copy(&path, &to),
-            false => drop(fs::copy(&path, &to).unwrap()),
-        }
     }
 }

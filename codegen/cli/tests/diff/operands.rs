@@ -5,7 +5,7 @@ use std::io::Write;
 
 use zip::write::SimpleFileOptions;
 
-use super::scene::{Scene, has_libclang};
+use super::scene::{Scene, clang_scene};
 use sp_tests::root;
 
 const BUFFER: &str = "typedef struct TF_Buffer { const void* data; size_t length; } TF_Buffer;";
@@ -87,10 +87,7 @@ fn reads_snapshot_files_rejects_duplicate_apis() {
 
 #[test]
 fn parses_include_roots() {
-    if !has_libclang() {
-        return;
-    }
-    let scene = Scene::new();
+    let Some(scene) = clang_scene() else { return };
     scene.headers("old", BUFFER);
     scene.headers("new", BUFFER);
     let run = scene.diff(&["old", "new"]);
@@ -119,11 +116,11 @@ fn release_is_identical_to_its_own_headers() {
     let store = root().join("headers/store");
     let stored = std::fs::read_dir(&store).into_iter().flatten().flatten();
     let oldest = stored.map(|entry| entry.path().join("include")).min();
-    let Some(include) = oldest.filter(|_| has_libclang()) else {
-        return eprintln!("skipped: no headers in the store, or no libclang");
+    let Some(include) = oldest else {
+        return eprintln!("skipped: no headers in the store");
     };
+    let Some(scene) = clang_scene() else { return };
     let folder = include.parent().unwrap().file_name().unwrap();
-    let scene = Scene::new();
     for target in ["x86_64-unknown-linux-gnu", "i686-unknown-linux-gnu"] {
         let sides = [folder.to_str().unwrap(), include.to_str().unwrap()];
         let run = scene.diff(&[&sides[..], &["--target", target, "--fail-on", "any"]].concat());
@@ -133,10 +130,7 @@ fn release_is_identical_to_its_own_headers() {
 
 #[test]
 fn missing_header_is_shown_with_its_location() {
-    if !has_libclang() {
-        return;
-    }
-    let scene = Scene::new();
+    let Some(scene) = clang_scene() else { return };
     scene.headers("old", BUFFER);
     scene.headers(
         "new",
@@ -149,24 +143,21 @@ fn missing_header_is_shown_with_its_location() {
     ]);
 }
 
-/// Creates two sides with the same `TF_Buffer`. NEW's header of `tf_status` cannot be read.
-fn bad_status_header() -> Scene {
-    let scene = Scene::new();
+/// Creates two sides with the same `TF_Buffer`. NEW's header of `tf_status` cannot be read. `None` without libclang.
+fn bad_header() -> Option<Scene> {
+    let scene = clang_scene()?;
     scene.headers("old", BUFFER);
     scene.headers("new", BUFFER);
     let status = "extern \"C\" { typedef struct TF_Status TF_Status; }\n";
     scene.write("old/tensorflow/c/tf_status.h", status);
     let bad = format!("#include \"tensorflow/c/gone.h\"\n{status}");
     scene.write("new/tensorflow/c/tf_status.h", bad);
-    scene
+    Some(scene)
 }
 
 #[test]
 fn compares_other_apis_if_one_is_unreadable() {
-    if !has_libclang() {
-        return;
-    }
-    let scene = bad_status_header();
+    let Some(scene) = bad_header() else { return };
     let run = scene.diff(&["old", "new"]);
     assert_eq!(run.status, 2, "{}", run.stderr);
     assert_eq!(
@@ -190,10 +181,7 @@ fn compares_other_apis_if_one_is_unreadable() {
 
 #[test]
 fn ignores_unreadable_api_that_is_not_requested() {
-    if !has_libclang() {
-        return;
-    }
-    let scene = bad_status_header();
+    let Some(scene) = bad_header() else { return };
     let run = scene.diff(&["old", "new", "--api", "tf_buffer"]);
     assert_eq!(run.status, 0, "{}", run.stderr);
     assert!(!run.stderr.contains("tf_status"), "{}", run.stderr);
@@ -201,10 +189,7 @@ fn ignores_unreadable_api_that_is_not_requested() {
 
 #[test]
 fn reads_include_root_of_one_api() {
-    if !has_libclang() {
-        return;
-    }
-    let scene = Scene::new();
+    let Some(scene) = clang_scene() else { return };
     let client = "extern \"C\" { typedef struct PJRT_Client PJRT_Client; }\n";
     scene.write("old/xla/pjrt/c/pjrt_c_api.h", client);
     scene.write("new/xla/pjrt/c/pjrt_c_api.h", client);
@@ -216,10 +201,7 @@ fn reads_include_root_of_one_api() {
 
 #[test]
 fn reports_api_without_headers_in_include_root() {
-    if !has_libclang() {
-        return;
-    }
-    let scene = bad_status_header();
+    let Some(scene) = bad_header() else { return };
     std::fs::remove_file(scene.path("new/tensorflow/c/tf_status.h")).unwrap();
     let json = scene.json(&["old", "new", "--api", "tf_status"]);
     assert_eq!(json["findings"][0]["rule"], "api_removed");
@@ -236,10 +218,7 @@ fn nightly_without_an_import_names_the_command() {
 
 #[test]
 fn reads_headers_of_wheel_and_installed_tensorflow() {
-    if !has_libclang() {
-        return;
-    }
-    let scene = Scene::new();
+    let Some(scene) = clang_scene() else { return };
     scene.headers(
         "venv/lib/python3.11/site-packages/tensorflow/include",
         BUFFER,

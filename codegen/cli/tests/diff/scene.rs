@@ -1,10 +1,13 @@
 //! A folder with the operands of `sp-gen diff`, which runs in it.
 
+#[path = "../libclang/mod.rs"]
+mod libclang;
+
 use std::path::PathBuf;
 
 use serde_json::Value;
-use sp_parse::clang::Library;
 
+use self::libclang::has_libclang;
 use crate::temporary_folder::{Run, TemporaryFolder};
 
 /// The folder.
@@ -73,11 +76,7 @@ impl Run {
     }
 }
 
-/// Returns true if headers can be parsed. Otherwise prints that the test is skipped.
-pub fn has_libclang() -> bool {
-    let loaded = Library::load();
-    if loaded.is_err() {
-        eprintln!("skipped: no libclang");
-    }
-    loaded.is_ok()
+/// Creates an empty folder. Without libclang, prints that the test is skipped and returns `None`.
+pub fn clang_scene() -> Option<Scene> {
+    has_libclang().then(Scene::new)
 }

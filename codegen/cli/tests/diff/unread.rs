@@ -1,13 +1,10 @@
 //! Declarations that cannot be compared.
 
-use super::scene::{Scene, has_libclang};
+use super::scene::clang_scene;
 
 #[test]
 fn declarations_that_cannot_be_compared_have_no_verdict() {
-    if !has_libclang() {
-        return;
-    }
-    let scene = Scene::new();
+    let Some(scene) = clang_scene() else { return };
     let status = "extern \"C\" { typedef struct TF_Status TF_Status; }";
     for declaration in [
         "struct S { int x : 3; };",

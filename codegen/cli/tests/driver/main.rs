@@ -1,5 +1,7 @@
 //! `sp-gen new --driver`.
 
+#[path = "../libclang/mod.rs"]
+mod libclang;
 #[path = "../temporary_folder/mod.rs"]
 #[allow(dead_code, reason = "other tests use the other items")]
 mod temporary_folder;
@@ -7,6 +9,7 @@ mod temporary_folder;
 use std::fs;
 use std::path::Path;
 
+use libclang::has_libclang;
 use temporary_folder::TemporaryFolder;
 
 const HEADER: &str = "#define ACC_VERSION 3\n\
@@ -15,22 +18,16 @@ const HEADER: &str = "#define ACC_VERSION 3\n\
     acc_status acc_log(const char* format, ...);\n\
     acc_status acc_close(void);\n";
 
-/// Returns false without libclang, and reports the test as skipped.
-fn has_libclang() -> bool {
-    let library = sp_parse::clang::Library::load();
-    if let Err(missing) = &library {
-        eprintln!("skipped: no libclang: {missing}");
-    }
-    library.is_ok()
+/// Creates a folder with the header `acc.h`. Without libclang, prints that the test is skipped and returns `None`.
+fn folder(header: &str) -> Option<TemporaryFolder> {
+    let folder = has_libclang().then(TemporaryFolder::new)?;
+    folder.write("acc.h", header);
+    Some(folder)
 }
 
 #[test]
 fn writes_bindings_and_device_that_needs_the_driver() {
-    if !has_libclang() {
-        return;
-    }
-    let folder = TemporaryFolder::new();
-    folder.write("acc.h", HEADER);
+    let Some(folder) = folder(HEADER) else { return };
     let run = folder.run("", &["new", "my-accel", "--driver", "acc.h"]);
     assert_eq!(run.status, 0, "{}", run.stderr);
     let expected = "src/driver.rs: bound 2 functions, left out 1";
@@ -71,11 +68,7 @@ fn failing_rustc(folder: &TemporaryFolder) -> std::path::PathBuf {
 #[test]
 #[cfg(unix)]
 fn bindings_that_rustc_rejects_are_an_error_and_write_nothing() {
-    if !has_libclang() {
-        return;
-    }
-    let folder = TemporaryFolder::new();
-    folder.write("acc.h", HEADER);
+    let Some(folder) = folder(HEADER) else { return };
     let rustc = failing_rustc(&folder);
     let new = ["new", "myaccel", "--driver", "acc.h"];
     let run = folder.run_with("", &new, &[("RUSTC", rustc.to_str().unwrap())]);
@@ -91,11 +84,7 @@ fn bindings_that_rustc_rejects_are_an_error_and_write_nothing() {
 
 #[test]
 fn contract_adds_safe_methods() {
-    if !has_libclang() {
-        return;
-    }
-    let folder = TemporaryFolder::new();
-    folder.write("acc.h", HEADER);
+    let Some(folder) = folder(HEADER) else { return };
     let contract = "threads = \"any\"\n[functions]\nacc_count = { count = \"out\" }\n";
     folder.write("acc.toml", contract);
     let options = ["--driver", "acc.h", "--driver-contract", "acc.toml"];
@@ -200,11 +189,7 @@ const FAILURES: [(&[&str], &str, &str); 14] = [
 
 #[test]
 fn bad_input_is_one_message_with_status_2_and_writes_nothing() {
-    if !has_libclang() {
-        return;
-    }
-    let folder = TemporaryFolder::new();
-    folder.write("acc.h", HEADER);
+    let Some(folder) = folder(HEADER) else { return };
     folder.write("broken.h", "int ok(void);\nint broken(missing_t x);\n");
     folder.write("needs.h", "#include <vendor/other.h>\nint ok(void);\n");
     folder.write("cpp.h", "#include <string>\nint ok(std::string name);\n");
@@ -232,13 +217,9 @@ fn bad_input_is_one_message_with_status_2_and_writes_nothing() {
 
 #[test]
 fn include_and_define_reach_the_header() {
-    if !has_libclang() {
-        return;
-    }
-    let folder = TemporaryFolder::new();
-    folder.write("sdk/vendor/types.h", "typedef unsigned handle_t;\n");
     let header = "#ifndef PLATFORM\n#error no platform\n#endif\n#include <vendor/types.h>\nint ok(handle_t x);\n";
-    folder.write("acc.h", header);
+    let Some(folder) = folder(header) else { return };
+    folder.write("sdk/vendor/types.h", "typedef unsigned handle_t;\n");
     let options = [
         "new",
         "myaccel",
@@ -322,11 +303,7 @@ fn backend_binds_the_header_of_a_named_folder() {
 
 /// Runs `new --driver acc.h` with a header of this text and more options, and returns the message.
 fn rejected_header(header: &str, options: &[&str]) -> Option<String> {
-    if !has_libclang() {
-        return None;
-    }
-    let folder = TemporaryFolder::new();
-    folder.write("acc.h", header);
+    let folder = folder(header)?;
     let pipe = folder.path("pipe.h");
     let made = std::process::Command::new("mkfifo").arg(pipe).status();
     assert!(made.unwrap().success());

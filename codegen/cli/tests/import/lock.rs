@@ -1,6 +1,6 @@
 //! The lock of `sp-gen import` has exactly the releases whose import succeeded.
 
-use super::scene::{Scene, stderr};
+use super::scene::{Scene, clang_scene, stderr};
 use std::fs;
 use std::process::Output;
 
@@ -28,24 +28,13 @@ fn install(scene: &Scene, release: &str, header: &str) -> String {
     scene.path(&site).display().to_string()
 }
 
-fn has_libclang() -> bool {
-    let found = sp_parse::clang::Library::load().is_ok();
-    if !found {
-        eprintln!("skipped: there is no libclang");
-    }
-    found
-}
-
 fn valid_header() -> String {
     format!("{VALID}#ifdef __cplusplus\n}}\n#endif\n")
 }
 
 #[test]
 fn adds_no_entry_for_unparsable_release() {
-    if !has_libclang() {
-        return;
-    }
-    let scene = Scene::new();
+    let Some(scene) = clang_scene() else { return };
     let failed = import(&scene, "2.98.0", &format!("{VALID}struct Cut {{ int x\n"));
     assert_eq!(failed.status.code(), Some(2), "{}", stderr(&failed));
     assert!(!scene.path(LOCK).exists(), "{}", stderr(&failed));
@@ -62,10 +51,7 @@ fn adds_no_entry_for_unparsable_release() {
 
 #[test]
 fn adds_no_entry_for_release_with_unreadable_api() {
-    if !has_libclang() {
-        return;
-    }
-    let scene = Scene::new();
+    let Some(scene) = clang_scene() else { return };
     let folder = "site-2.98.0/tensorflow/include/tensorflow/c";
     let bad = format!("{VALID}struct Cut {{ int x\n").replace("TF_Demo", "TF_Cut");
     scene.write(&format!("{folder}/kernels.h"), bad);
@@ -99,10 +85,7 @@ fn adds_no_entry_without_libclang() {
 
 #[test]
 fn parallel_imports_keep_all_entries() {
-    if !has_libclang() {
-        return;
-    }
-    let scene = Scene::new();
+    let Some(scene) = clang_scene() else { return };
     let releases = ["2.95.0", "2.96.0", "2.97.0", "2.98.0"];
     std::thread::scope(|scope| {
         for release in releases {
@@ -133,10 +116,7 @@ fn rejects_unreadable_lock_unchanged() {
 
 #[test]
 fn rejects_changed_header_and_names_the_lock() {
-    if !has_libclang() {
-        return;
-    }
-    let scene = Scene::new();
+    let Some(scene) = clang_scene() else { return };
     assert!(import(&scene, "2.98.0", &valid_header()).status.success());
     let output = import(&scene, "2.98.0", &valid_header().replace("int x", "long x"));
     assert_eq!(output.status.code(), Some(2));
@@ -147,10 +127,7 @@ fn rejects_changed_header_and_names_the_lock() {
 
 #[test]
 fn rejects_store_with_folder_of_the_user() {
-    if !has_libclang() {
-        return;
-    }
-    let scene = Scene::new();
+    let Some(scene) = clang_scene() else { return };
     let site = install(&scene, "2.98.0", &valid_header());
     scene.write("own/2.98.0/thesis.txt", "own");
     let store = scene.path("own").display().to_string();
@@ -169,10 +146,7 @@ fn rejects_store_with_folder_of_the_user() {
 
 #[test]
 fn partial_folder_removes_no_snapshot() {
-    if !has_libclang() {
-        return;
-    }
-    let scene = Scene::new();
+    let Some(scene) = clang_scene() else { return };
     let ops = valid_header().replace("TF_Demo", "TF_Op");
     let site = "site-2.98.0/tensorflow/include/tensorflow/c/ops.h";
     scene.write(site, ops);

@@ -2,6 +2,8 @@
 //! network: servers listen on loopback addresses, and pip is configured for them.
 
 mod interrupt;
+#[path = "../libclang/mod.rs"]
+mod libclang;
 mod lock;
 mod malicious_directory;
 #[cfg(unix)]

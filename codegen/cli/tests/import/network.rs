@@ -2,9 +2,8 @@
 
 use super::scene::{Scene, import_scene, stderr};
 use sp_tests::http::{Request, Response, Server};
-use std::fs;
+use sp_tests::read_files;
 use std::io::{Cursor, Write};
-use std::path::Path;
 use std::process::Output;
 use std::sync::Arc;
 use zip::write::SimpleFileOptions;
@@ -81,22 +80,16 @@ fn assert_hidden(scene: &Scene, output: &Output) {
         String::from_utf8_lossy(&output.stdout),
         stderr(output)
     );
-    let mut texts = vec![printed];
-    read_texts(&scene.path("cache/sp-gen"), &mut texts);
+    let (mut texts, cache) = (vec![printed], scene.path("cache/sp-gen"));
+    if cache.is_dir() {
+        let files = read_files(&cache).into_values();
+        texts.extend(files.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
+    }
     for text in texts {
         assert!(
             !secrets.iter().any(|secret| text.contains(secret)),
             "{text}"
         );
-    }
-}
-
-fn read_texts(folder: &Path, texts: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        match entry.path() {
-            path if path.is_dir() => read_texts(&path, texts),
-            path => texts.push(String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned()),
-        }
     }
 }
 

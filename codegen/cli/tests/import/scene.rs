@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::libclang::has_libclang;
+
 pub struct Scene(tempfile::TempDir);
 
 impl Scene {
@@ -61,15 +63,12 @@ pub fn lacks_pip(folder: &Path) -> bool {
     !is_present
 }
 
+/// Creates the folders. Without libclang, prints that the test is skipped and returns `None`.
+pub fn clang_scene() -> Option<Scene> {
+    has_libclang().then(Scene::new)
+}
+
 /// Returns `None` and prints the reason if tests of `import` cannot run here.
 pub fn import_scene() -> Option<Scene> {
-    let scene = Scene::new();
-    if lacks_pip(&scene.path("home")) {
-        return None;
-    }
-    if sp_parse::clang::Library::load().is_err() {
-        eprintln!("skipped: there is no libclang");
-        return None;
-    }
-    Some(scene)
+    clang_scene().filter(|scene| !lacks_pip(&scene.path("home")))
 }

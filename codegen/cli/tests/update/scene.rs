@@ -10,7 +10,7 @@ use sp_gen::embedded::CRATES;
 use sp_gen::scaffold::listing::{self, Listing};
 
 use crate::temporary_folder::{Run, TemporaryFolder};
-use sp_tests::root;
+use sp_tests::{read_files, root};
 
 /// A temporary folder with the plugin `myaccel/`.
 pub struct Scene {
@@ -65,22 +65,10 @@ impl Scene {
 
     /// Returns the files of the plugin by path, without those of git.
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
-        let (mut files, mut pending) = (BTreeMap::new(), vec![self.plugin()]);
-        while let Some(folder) = pending.pop() {
-            for entry in fs::read_dir(folder).unwrap().flatten() {
-                let path = entry.path();
-                let inside = path.strip_prefix(self.plugin()).unwrap();
-                let inside = inside.display().to_string();
-                match path.is_dir() {
-                    true if inside == ".git" => {}
-                    true => pending.push(path),
-                    false => {
-                        files.insert(inside, fs::read(&path).unwrap());
-                    }
-                }
-            }
-        }
-        files
+        let files = read_files(&self.plugin()).into_iter();
+        let own = files.filter(|(path, _)| !path.starts_with(".git"));
+        own.map(|(path, bytes)| (path.display().to_string(), bytes))
+            .collect()
     }
 
     /// Replaces the vendored crates by those of a commit, with the listing that the sp-gen of that commit wrote.

@@ -1,13 +1,14 @@
 //! Streams, events, host callbacks and timers.
 
 use std::ffi::c_void;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::session::{CheckSession, CheckedDevice, ensure, expect_equal, pattern};
 use crate::StatusCode;
 use crate::core::status::StatusObject;
 use crate::executor::{EventStatus, StreamHandle, WITH_OPTIONS};
 use crate::leak_exempt::leak_exempt;
+use crate::lock;
 use crate::objects;
 use crate::outcome::{CheckResult, Stop};
 
@@ -163,18 +164,10 @@ struct CallbackArgument {
 unsafe extern "C" fn on_call(argument: *mut c_void, status: *mut c_void) {
     // SAFETY: the host enqueued this function with a leak-exempt `CallbackArgument`.
     let callback_argument = unsafe { &*argument.cast::<CallbackArgument>() };
-    let mut order = callback_argument
-        .calls
-        .order
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let mut order = lock(&callback_argument.calls.order);
     order.push(callback_argument.number);
     if objects::find(status.cast::<StatusObject>()).is_none() {
-        let mut faults = callback_argument
-            .calls
-            .faults
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut faults = lock(&callback_argument.calls.faults);
         faults.push(format!(
             "callback {} got {status:p}, which is not a live TF_Status",
             callback_argument.number
@@ -218,7 +211,7 @@ pub(super) fn host_callbacks(session: &CheckSession<'_>) -> CheckResult {
 
 impl CallbackCalls {
     fn check(&self, count: usize) -> Result<(), Stop> {
-        let order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let order = lock(&self.order);
         let ran = order.len();
         ensure(ran == count, || format!("{ran} of {count} callbacks ran"))?;
         if let Some((position, number)) =
@@ -227,7 +220,7 @@ impl CallbackCalls {
             let text = format!("number {number} ran out of order, at position {position}");
             return Err(Stop::Fail(text));
         }
-        let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let faults = lock(&self.faults);
         ensure(faults.is_empty(), || faults[0].clone())
     }
 }

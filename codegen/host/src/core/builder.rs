@@ -12,6 +12,7 @@ use super::functions::functions;
 use super::status::{StatusObject, report};
 use crate::StatusCode;
 use crate::dtype::DType;
+use crate::lock;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
 
 pub(crate) type Create = unsafe extern "C" fn(*mut KernelConstruction) -> *mut c_void;
@@ -70,7 +71,7 @@ impl BuilderHandle {
     }
 
     fn builder(&self) -> MutexGuard<'_, KernelBuilder> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -95,7 +96,7 @@ impl Wait {
     /// Returns true if the kernel finishes within `limit`.
     pub fn done_within(&self, limit: Duration) -> bool {
         let (done, changed) = &*self.0;
-        let done = done.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = lock(done);
         let waited = changed.wait_timeout_while(done, limit, |done| !*done);
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
@@ -105,15 +106,12 @@ static REGISTERED: Mutex<Vec<KernelBuilder>> = Mutex::new(Vec::new());
 
 /// Returns the kernels that were registered since the last call.
 pub(crate) fn take_registered_kernels() -> Vec<KernelBuilder> {
-    std::mem::take(&mut *REGISTERED.lock().unwrap_or_else(PoisonError::into_inner))
+    std::mem::take(&mut *lock(&REGISTERED))
 }
 
 /// Puts a kernel into the registry.
 pub(super) fn record(kernel: KernelBuilder) {
-    REGISTERED
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(kernel);
+    lock(&REGISTERED).push(kernel);
 }
 
 fn new_builder(
@@ -213,7 +211,7 @@ functions! {
         }
         let Some(done) = done.take(CALL) else { return };
         let (flag, changed) = &*done.0;
-        *flag.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *lock(flag) = true;
         changed.notify_all();
     }
 }

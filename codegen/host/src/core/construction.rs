@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::argument::{Arg, CStringArgument, Out};
 use super::attr::{Attr, Scalar};
@@ -10,6 +10,7 @@ use super::functions::functions;
 use super::status::{StatusObject, report};
 use super::tensor::{TensorHandle, View};
 use crate::StatusCode;
+use crate::lock;
 use crate::memory::HostMemory;
 use crate::objects::{HostObject, ObjectKind};
 use crate::tensor_buffer::TensorBuffer;
@@ -65,10 +66,7 @@ impl KernelConstruction {
 
     /// Returns the status that the kernel reported, if it failed.
     pub fn failure(&self) -> Option<(StatusCode, String)> {
-        self.failure
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.failure).clone()
     }
 
     fn attr(&self, name: &str) -> Result<&Attr, (StatusCode, String)> {
@@ -194,7 +192,7 @@ fn copy_strings(
 functions! {
     fn TF_OpKernelConstruction_Failure(ctx: Ctx, status: Arg<StatusObject>) {
         if let (Some(ctx), Some(status)) = (ctx.get(CALL), status.get(CALL)) {
-            *ctx.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(status.get());
+            *lock(&ctx.failure) = Some(status.get());
         }
     }
 

@@ -2,7 +2,7 @@
 //! functions.
 
 use std::ffi::{c_char, c_int};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use super::argument::{Arg, CStringArgument, List, Out};
 use super::buffer::{BufferObject, fill};
@@ -11,6 +11,7 @@ use super::op_def;
 use super::status::{StatusObject, report};
 use crate::StatusCode;
 use crate::graph::{self, GraphDef, NodeDef};
+use crate::lock;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
 
 /// The object behind `TF_GrapplerItem*`.
@@ -20,15 +21,9 @@ pub(crate) struct GrapplerItem(pub GraphDef);
 /// passed its item and looks it up by the graph.
 static ITEMS_BY_GRAPH: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
-fn items_by_graph() -> MutexGuard<'static, Vec<(usize, usize)>> {
-    ITEMS_BY_GRAPH
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Registers `item` under its graph until the result is dropped.
 pub(crate) fn register_item(graph: *mut BufferObject, item: *mut GrapplerItem) -> RegisteredItem {
-    items_by_graph().push((graph.addr(), item.expose_provenance()));
+    lock(&ITEMS_BY_GRAPH).push((graph.addr(), item.expose_provenance()));
     RegisteredItem(graph.addr())
 }
 
@@ -37,7 +32,7 @@ pub(crate) struct RegisteredItem(usize);
 
 impl Drop for RegisteredItem {
     fn drop(&mut self) {
-        items_by_graph().retain(|(graph, _)| *graph != self.0);
+        lock(&ITEMS_BY_GRAPH).retain(|(graph, _)| *graph != self.0);
     }
 }
 
@@ -64,10 +59,7 @@ impl HostObject for FunctionLibrary {
 
 impl GraphProperties {
     fn known(&self, name: &str) -> Option<&NodeDef> {
-        let inferred = *self
-            .inferred
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let inferred = *lock(&self.inferred);
         self.graph.node(name).filter(|_| inferred)
     }
 
@@ -127,7 +119,7 @@ fn put_properties(
 functions! {
     fn TF_GetGrapplerItem(graph: Arg<BufferObject>, status: Arg<StatusObject>) -> *mut GrapplerItem {
         let address = graph.address().addr();
-        let found = items_by_graph().iter().find(|(known, _)| *known == address).map(|(_, item)| *item);
+        let found = lock(&ITEMS_BY_GRAPH).iter().find(|(known, _)| *known == address).map(|(_, item)| *item);
         let missing = || (StatusCode::NOT_FOUND, "GrapplerItem is not found".to_owned());
         report(&status, CALL, found.map(|_| ()).ok_or_else(missing));
         found.map_or(std::ptr::null_mut(), std::ptr::with_exposed_provenance_mut)
@@ -200,7 +192,7 @@ functions! {
         status: Arg<StatusObject>,
     ) {
         let Some(properties) = properties.get(CALL) else { return };
-        *properties.inferred.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = true;
+        *lock(&properties.inferred) = true;
         report(&status, CALL, Ok(()));
     }
 

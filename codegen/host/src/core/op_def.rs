@@ -1,6 +1,6 @@
 //! Ops that a plugin defines through ops.h, and serialized definitions of these ops and of core's.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use super::argument::{Arg, CStringArgument};
 use sp_ops::{Flag, OpDef};
@@ -10,6 +10,7 @@ use super::functions::functions;
 use super::op_definition::{self, OpDefinition, ShapeFunction};
 use super::op_text::{parse_argument, parse_attribute, resolve_lists};
 use super::status::{StatusObject, report};
+use crate::lock;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
 use crate::{StatusCode, proto};
 
@@ -22,7 +23,7 @@ impl HostObject for OpDefinitionBuilder {
 
 impl OpDefinitionBuilder {
     fn definition(&self) -> MutexGuard<'_, OpDefinition> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -30,10 +31,7 @@ static DEFINED: Mutex<Vec<OpDefinition>> = Mutex::new(Vec::new());
 
 /// Returns the ops that plugins defined in this process.
 pub(crate) fn defined() -> Vec<OpDefinition> {
-    DEFINED
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .clone()
+    lock(&DEFINED).clone()
 }
 
 /// Returns the serialized `OpDef` of an op that core or a plugin defines.
@@ -94,10 +92,7 @@ fn register(mut definition: OpDefinition) -> Result<(), (StatusCode, String)> {
         ));
     }
     resolve_lists(&mut definition.op);
-    DEFINED
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(definition);
+    lock(&DEFINED).push(definition);
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::argument::{Arg, List};
 use super::construction::StringView;
@@ -14,6 +14,7 @@ use super::tensor::{TensorHandle, View};
 use super::variable::{Copy, report_or_fail};
 use crate::StatusCode;
 use crate::dtype::DType;
+use crate::lock;
 use crate::objects::{self, Owner};
 use crate::tensor_buffer::TensorBuffer;
 
@@ -29,10 +30,6 @@ type StatusResult<T> = Result<T, (StatusCode, String)>;
 
 /// Temporary variables by name. A test is one step.
 static TEMPORARY: Mutex<BTreeMap<String, View>> = Mutex::new(BTreeMap::new());
-
-fn temporary() -> MutexGuard<'static, BTreeMap<String, View>> {
-    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 fn text(name: &List<StringView>) -> String {
     name.first().map(|name| name.text()).unwrap_or_default()
@@ -130,7 +127,7 @@ functions! {
         let Some(found) = ctx.get(CALL) else { return };
         let allocated_view = allocated(ctx.address(), DType(dtype), dims.values(rank), allocate);
         let stored = allocated_view.and_then(|view| {
-            temporary().insert(text(&name), view.clone());
+            lock(&TEMPORARY).insert(text(&name), view.clone());
             found.set_output(0, view)
         });
         report_or_fail(found, stored, CALL, &status);
@@ -145,7 +142,7 @@ functions! {
         let Some(found) = ctx.get(CALL) else { return };
         let name = text(&name);
         let none = || (StatusCode::NOT_FOUND, format!("there is no temporary variable {name}"));
-        let last = temporary().remove(&name).ok_or_else(none);
+        let last = lock(&TEMPORARY).remove(&name).ok_or_else(none);
         let input_views = last.and_then(|_| found.set_output(0, found.input(index)?));
         report_or_fail(found, input_views, CALL, &status);
     }

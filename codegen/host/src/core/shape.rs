@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use super::argument::{Arg, CStringArgument, Out};
 use super::functions::functions;
 use super::status::{StatusObject, report};
 use crate::StatusCode;
 use crate::dtype::DType;
+use crate::lock;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
 
 /// Dimensions, -1 for an unknown one; `None` for an unknown rank.
@@ -47,10 +48,6 @@ impl HostObject for ShapeHandle {
 
 impl HostObject for DimensionHandle {
     const KIND: ObjectKind = ObjectKind::Dimension;
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ShapeHandle {

@@ -4,10 +4,11 @@
 //! keeps it for the life of the process, so that strings can be copied byte for byte.
 
 use std::ffi::c_char;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::argument::{List, Out};
 use super::functions::functions;
+use crate::lock;
 
 /// A string. All bytes 0 are the empty one.
 #[repr(C)]
@@ -44,10 +45,7 @@ impl StringElement {
             (text.len() as u64) << KIND_BITS | VIEW,
             text.as_ptr() as u64,
         );
-        TEXTS
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(text);
+        lock(&TEXTS).push(text);
         Self {
             head,
             second,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError};
 
 use super::argument::{Arg, CStringArgument, List, Out};
 use super::attr::Attr;
@@ -15,6 +15,7 @@ use super::status::{StatusObject, report};
 use super::tensor::{TensorHandle, View};
 use crate::StatusCode;
 use crate::dtype::DType;
+use crate::lock;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
 use crate::quirks::Quirk;
 
@@ -46,10 +47,6 @@ impl LockState {
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 static ALL: LazyLock<Mutex<BTreeMap<u64, Arc<StoredVariable>>>> = LazyLock::new(Mutex::default);
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl StoredVariable {
     /// Creates a variable and returns the number in its resource handles.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::argument::Arg;
 use super::context::{Ctx, KernelContext};
@@ -12,6 +12,7 @@ use super::tensor::{TensorHandle, View};
 use super::variable::Copy;
 use crate::StatusCode;
 use crate::dtype::DType;
+use crate::lock;
 use crate::memory::HostMemory;
 use crate::objects;
 use crate::quirks::Quirk;
@@ -31,16 +32,14 @@ static ALL: Mutex<BTreeMap<u64, Vec<View>>> = Mutex::new(BTreeMap::new());
 /// Stores a list, which lives as long as the process, and returns the bytes of its variant.
 pub(crate) fn store_list(list: Vec<View>) -> [u8; 8] {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-    all.insert(number, list);
+    lock(&ALL).insert(number, list);
     number.to_le_bytes()
 }
 
 /// Returns the list of a variant.
 pub(crate) fn find_list(variant: &[u8]) -> Option<Vec<View>> {
     let number = u64::from_le_bytes(variant.get(..8)?.try_into().ok()?);
-    let all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-    all.get(&number).cloned()
+    lock(&ALL).get(&number).cloned()
 }
 
 fn view(list: Vec<View>) -> View {
