@@ -31,7 +31,10 @@ class Suite:
 def facts(command, python, program):
     """Returns the JSON that a program prints in its last line; `None` after a message if it fails."""
     variables = {**os.environ, "PYTHONPATH": str(FOLDER.parent / "startup")}
-    process = subprocess.run([python, "-c", program], capture_output=True, text=True, env=variables)
+    try:
+        process = subprocess.run([python, "-c", program], capture_output=True, text=True, env=variables)
+    except OSError as error:
+        return print(f"{command}: cannot run {python}: {error.strerror}", file=sys.stderr)
     if process.returncode:
         return print(f"{command}: cannot import the packages of the tests: {last_line(process.stderr)}", file=sys.stderr)
     found = json.loads(process.stdout.splitlines()[-1])
