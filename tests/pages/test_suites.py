@@ -3,6 +3,8 @@
 import pathlib
 import sys
 
+import pytest
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 from suites import exceptions
@@ -78,3 +80,18 @@ def test_files_of_other_backends_are_left_out():
     assert is_chosen("keras/src/trainers/trainer_test.py", options)
     assert not is_chosen("keras/src/backend/jax/trainer_test.py", options)
     assert not is_chosen("keras/src/layers/layer_test.py", options)
+
+
+def test_modules_that_turn_on_modes_of_tensorflows_tests_are_hidden(tmp_path, monkeypatch):
+    pytest.importorskip("absl", reason="the hooks use a package that TensorFlow installs")
+    monkeypatch.syspath_prepend(pathlib.Path(__file__).resolve().parents[1] / "suites" / "in_tensorflow")
+    import sources
+
+    folder = tmp_path / "tensorflow" / "python"
+    folder.mkdir(parents=True)
+    for name in ["helper", "is_xla_test_true"]:
+        (folder / f"{name}.py").touch()
+    finder = sources.Sources(tmp_path)
+    assert finder.find_spec("tensorflow.python.helper").origin == str(folder / "helper.py")
+    assert finder.find_spec("tensorflow.python.is_xla_test_true") is None
+    assert finder.find_spec("tensorflow.python.absent") is None

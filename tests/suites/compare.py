@@ -22,7 +22,7 @@ class Suite:
     python: str
     root: str  # the folder of the test files' paths
     imports: list  # modules to import before a file's process starts
-    plugin: str  # the module of pytest hooks, in a folder of this one: FOLDER/MODULE
+    hooks: str  # the module of hooks of pytest, in a folder of this one: FOLDER/MODULE
     device_types: list
     exceptions: dict = dataclasses.field(default_factory=dict)  # the reasons of tests that may fail
     expects_words: bool = True  # whether the plugin's errors must have the words that a test expects
@@ -76,7 +76,7 @@ def failing(found, chosen):
 def run(suite, tests, hides_plugin):
     """Returns the outcomes of the tests of each file whose names contain one of the texts; of all its tests if there is no text."""
     print(f"\n{'without' if hides_plugin else 'with'} the plugin:", flush=True)
-    folder_of_hooks, hooks = suite.plugin.split("/")
+    folder_of_hooks, hooks = suite.hooks.split("/")
     path = os.pathsep.join(map(str, [FOLDER.parent / "startup", FOLDER, FOLDER / folder_of_hooks]))
     variables = {**os.environ, "PYTHONPATH": path, "SP_HIDE_PLUGIN": "1" if hides_plugin else "0", "KERAS_BACKEND": "tensorflow"}
     with tempfile.TemporaryDirectory() as folder:

@@ -83,7 +83,6 @@ print([list(map(float, y)) for y in (twice(x), module.twice(x), tf.saved_model.l
 """
 
 
-@pytest.mark.skipif(RELEASE < (2, 13), reason="TensorFlow's kernel needs a module in bytecode there")
 def test_modules_of_xla_run_on_the_cpu_also_if_a_model_has_them():
     environment = {"SP_LIBRARY": str(example("type_gpu")), "PYTHONPATH": str(ROOT / "tests" / "startup")}
     process = run_program(XLA_PROGRAM, environment.items(), VERSION=5)

@@ -241,14 +241,14 @@ def install():
     return the compiler's IR."""
     execute = loaded("tensorflow.python.eager.execute")
     context = loaded("tensorflow.python.eager.context").Context
+    sessions = loaded("tensorflow.python.client.pywrap_tf_session")
     loaded("tensorflow.python.pywrap_tfe").TF_ListPluggablePhysicalDevices()
-    check_shape(execute, context)
+    check_shape(execute, context, sessions)
     functions = Functions()
     # TensorFlow assigns `quick_execute` to `execute` again when a debugger ends.
     execute.quick_execute = execute.execute = with_calls_replaced(execute.quick_execute, functions)
     execute.execute_with_cancellation = with_calls_replaced(execute.execute_with_cancellation, functions)
     context.remove_function = with_copies_removed(context.remove_function, functions)
-    sessions = loaded("tensorflow.python.client.pywrap_tf_session")
     sessions.TF_NewSessionOptions = with_small_graphs_optimized(sessions.TF_NewSessionOptions)
     if JIT_COMPILE == "ignore" and hasattr(context, "get_compiler_ir"):
         context.get_compiler_ir = with_ir_of_cpu(context.get_compiler_ir)
@@ -304,12 +304,14 @@ def loaded(name):
     return module
 
 
-def check_shape(execute, context):
+def check_shape(execute, context, sessions):
     """Raises an error if TensorFlow's functions are none that this text was written for."""
     parameters = ("op_name", "num_outputs", "inputs", "attrs", "ctx")
     for name in ("quick_execute", "execute", "execute_with_cancellation"):
         if getattr(execute, name).__code__.co_varnames[:5] != parameters:
             raise TypeError("execute.%s has other parameters" % name)
+    if not hasattr(sessions, "TF_NewSessionOptions"):
+        raise AttributeError("pywrap_tf_session.TF_NewSessionOptions is absent")
     methods = "device_spec list_logical_devices get_function_def add_function_def has_function remove_function"
     for name in methods.split():
         if not hasattr(context, name):

@@ -101,7 +101,9 @@ def imported_on_cpu(prepare):
 def install():
     found = [it for it in placed_functions() if hasattr(it[0], it[1])]
     created = [on_cpu(getattr(module, name), is_placed) for module, name, is_placed in found]
+    importer = module_of("python.framework.importer")
+    # All that may fail is before the first change.
+    prepare = imported_on_cpu(importer._ProcessGraphDefParam)
     for (module, name, _), function in zip(found, created):
         setattr(module, name, function)
-    importer = module_of("python.framework.importer")
-    importer._ProcessGraphDefParam = imported_on_cpu(importer._ProcessGraphDefParam)
+    importer._ProcessGraphDefParam = prepare
