@@ -23,7 +23,7 @@
 //! }
 //! ```
 //!
-//! [`unimplemented`] lists the C functions that this host does not implement; a call of one is reported.
+//! [`unimplemented()`] lists the C functions that this host does not implement; a call of one is reported.
 //!
 //! The modules have no cycles:
 //!

@@ -16,7 +16,7 @@ use crate::release::EmulatedRelease;
 use crate::verification;
 use crate::{CheckOutcome, Error, Host};
 
-/// In a child of [`run_all_checks`], runs the check of its task and ends the process;
+/// In a child of [`run_all_checks`](crate::run_all_checks), runs the check of its task and ends the process;
 /// otherwise does nothing.
 ///
 /// `release` must be that of the parent; [`child_release`](crate::child_release) returns it.
@@ -86,7 +86,7 @@ pub struct Suite<'a> {
 }
 
 impl<'a> Suite<'a> {
-    /// The checks of [`run_all_checks`], on `plugin`.
+    /// The checks of [`run_all_checks`](crate::run_all_checks), on `plugin`.
     pub fn new(release: impl Into<EmulatedRelease<'a>>, plugin: impl Into<PathBuf>) -> Self {
         Self {
             release: release.into(),
