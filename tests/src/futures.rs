@@ -243,7 +243,31 @@ pub const FUTURES: &[Future] = &[
         changes: &[],
         headers: Headers::Matching,
         rust: Runs,
-        c: Runs,
+        c: RunsAndReports(SIZES_ONLY),
+    },
+    Future {
+        name: "release_not_stated_without_headers",
+        release: "",
+        changes: &[],
+        headers: Headers::Absent,
+        rust: RunsAndReports(SIZES_ONLY),
+        c: RunsAndReports(SIZES_ONLY),
+    },
+    Future {
+        name: "release_not_stated_and_slots_reordered",
+        release: "",
+        changes: &[Swap(EXECUTOR, "allocate", "host_callback")],
+        headers: Headers::Matching,
+        rust: Runs,
+        c: Unnoticed,
+    },
+    Future {
+        name: "release_not_stated_and_required_slot_removed",
+        release: "",
+        changes: &[Remove(EXECUTOR, "create_event")],
+        headers: Headers::Matching,
+        rust: Declines("SP_StreamExecutor.create_event is absent"),
+        c: Unnoticed,
     },
 ];
 

@@ -239,6 +239,9 @@ impl FunctionInfo {
     ) -> Result<*mut c_void, UnavailableFunction> {
         let unavailable = |reason| UnavailableFunction(self, reason);
         let found = find_symbol(self.name).ok_or(unavailable(UnavailableReason::NotExported))?;
+        if self.is_declared_by_host() {
+            return Ok(found);
+        }
         if !self.has_known_signature() {
             return Err(unavailable(UnavailableReason::NewerHost));
         }
@@ -254,18 +257,23 @@ impl FunctionInfo {
         Ok(found)
     }
 
-    /// Returns true if the signature is known: it never changed, the release is known, or the host's
-    /// header declares it.
+    /// Returns true if the release is not known, and the host's header declares the newest known signature.
+    fn is_declared_by_host(&self) -> bool {
+        self.unstable_signature.is_some_and(|known| {
+            let name = self.name.to_string_lossy();
+            Host::running().declares(known.header, &name, known.signature)
+        })
+    }
+
+    /// Returns true if the signature is known without a header: it never changed, or the release is known.
     fn has_known_signature(&self) -> bool {
         static ASSUME_SAME: LazyLock<bool> =
             LazyLock::new(|| variable::is_on("SP_ASSUME_SAME", false));
-        let Some(known) = self.unstable_signature else {
-            return true;
-        };
-        let (host, name) = (Host::running(), self.name.to_string_lossy());
-        let is_old = host.is_in(Releases::between(FIRST_SUPPORTED, known.newest)) == Some(true);
-        let is_declared = || host.declares(known.header, &name, known.signature);
-        is_old || host.is_preview() || *ASSUME_SAME || is_declared()
+        self.unstable_signature.is_none_or(|known| {
+            let host = Host::running();
+            let known_releases = Releases::between(FIRST_SUPPORTED, known.newest);
+            host.is_in(known_releases) == Some(true) || host.is_preview() || *ASSUME_SAME
+        })
     }
 }
 

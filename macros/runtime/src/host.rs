@@ -1,6 +1,6 @@
 //! The decision about the host, made once, in the first entry point that TensorFlow calls.
 //!
-//! The host's release is the one that `TF_Version` states. If it states none, the exported symbols and
+//! The host's release is the one that `TF_Version` states. If it states none, it is unknown, and the exported symbols and
 //! the sizes of the structs limit the possible releases. The code never guesses: a question that these
 //! facts do not answer has the result `None`.
 //!
@@ -24,7 +24,7 @@ use std::sync::OnceLock;
 use crate::availability::Availability;
 use crate::error::{Code, Error, Result};
 use crate::release::{FIRST_SUPPORTED, Release, Releases};
-use crate::{report, symbol, variable};
+use crate::{host_headers, report, symbol, variable};
 use sp_macros::decline_message;
 
 /// A function whose presence in the process limits the possible releases.
@@ -163,11 +163,8 @@ impl Host {
         let mut host = Self {
             stated_release,
             releases: stated_release.map_or(Releases::ALL, |it| Releases::between(it, it)),
-            is_known: match stated_release {
-                Some(release) => is_preview || release <= known_releases.newest,
-                // A version of an unknown form is of an unknown release.
-                None => version.is_none(),
-            },
+            is_known: stated_release
+                .is_some_and(|release| is_preview || release <= known_releases.newest),
             is_preview,
             unknown_release: requirements.unknown_release,
             declined: OnceLock::new(),
@@ -199,8 +196,13 @@ impl Host {
         } else if self.is_in(Releases::from(requirements.oldest)) == Some(false) {
             decline_message!(BeforeMinRelease, requirements.oldest)
         } else if !self.is_known && self.unknown_release == UnknownRelease::Decline {
-            let newest = known_releases.newest;
-            format!("the newest release known to the plugin is {newest}")
+            match self.stated_release {
+                Some(_) => format!(
+                    "the newest release known to the plugin is {}",
+                    known_releases.newest
+                ),
+                None => "the plugin is for stated releases only".to_owned(),
+            }
         } else {
             return size_evidence
                 .iter()
@@ -228,7 +230,7 @@ impl Host {
         }
     }
 
-    /// Returns true if sp-abi contains the host's release, or if the host states no release.
+    /// Returns true if the host states its release, and sp-abi contains it.
     #[inline]
     pub fn is_known(&self) -> bool {
         self.is_known
@@ -291,12 +293,16 @@ impl Host {
     }
 }
 
-/// Returns the author's choice, or the one with which the user's environment overrides it.
+/// Returns the author's choice, or `KnownSizes` if headers are to be read and there are none, or the user's environment
+/// prevents it.
 fn effective_policy(by_author: UnknownRelease) -> UnknownRelease {
-    let by_size =
-        !variable::is_on("SP_TRUST_HEADERS", true) || variable::is_on("SP_ASSUME_APPEND", false);
+    let by_size = || {
+        !variable::is_on("SP_TRUST_HEADERS", true)
+            || variable::is_on("SP_ASSUME_APPEND", false)
+            || !host_headers::are_installed()
+    };
     match by_author {
-        UnknownRelease::ReadHost if by_size => UnknownRelease::KnownSizes,
+        UnknownRelease::ReadHost if by_size() => UnknownRelease::KnownSizes,
         other => other,
     }
 }
@@ -437,7 +443,9 @@ mod tests {
 
     #[test]
     fn symbols_and_sizes_limit_releases_if_none_is_stated() {
-        let host = host(
+        let host = decide(
+            V2_5,
+            UnknownRelease::KnownSizes,
             None,
             &[c"TF_GetInputByName"],
             &[Ok(Releases::between(V2_5, V2_8))],
@@ -460,7 +468,7 @@ mod tests {
         let check = |oldest, version, size_evidence: &[SizeEvidence]| {
             decide(
                 oldest,
-                UnknownRelease::ReadHost,
+                UnknownRelease::KnownSizes,
                 version,
                 &[],
                 size_evidence,
@@ -504,11 +512,23 @@ mod tests {
     }
 
     #[test]
+    fn host_that_states_no_release_is_decided_as_an_unknown_one() {
+        use UnknownRelease::{Decline, KnownSizes, ReadHost};
+        let outcome = |choice| {
+            let host = decide(V2_5, choice, None, &[], &[]);
+            (host.check_accepted().is_ok(), host.is_decided_by_headers())
+        };
+        assert_eq!(outcome(ReadHost), (true, true));
+        assert_eq!(outcome(KnownSizes), (true, false));
+        assert_eq!(outcome(Decline), (false, false));
+    }
+
+    #[test]
     fn preview_is_known_by_exact_version() {
         let is_known = |version| host(Some(version), &[], &[]).is_known();
         assert!(is_known("2.22.0-rc0") && is_known("2.21.0") && is_known("2.5.3"));
         assert!(!is_known("2.22.0") && !is_known("2.22.0-rc1"));
         assert!(!is_known("2.23.0-dev20261026"));
-        assert!(host(None, &[], &[]).is_known());
+        assert!(!host(None, &[], &[]).is_known());
     }
 }

@@ -45,14 +45,17 @@ impl Host {
             return Ok(());
         }
         if !self.is_decided_by_headers() {
-            let _ = HEADERS_UNUSED_REASON.set("its headers are not read");
+            let _ = HEADERS_UNUSED_REASON.set(match are_installed() {
+                true => "its headers are not read",
+                false => HEADERS_NOT_FOUND,
+            });
             return Ok(());
         }
         match header_texts(api.header) {
             Ok(texts) => api.read(&scan_header(&texts)?, &Libraries),
             Err(HeaderFailure::Rejected(error)) => Err(error),
             Err(HeaderFailure::NotFound) => {
-                let _ = HEADERS_UNUSED_REASON.set("its headers were not found");
+                let _ = HEADERS_UNUSED_REASON.set(HEADERS_NOT_FOUND);
                 Ok(())
             }
         }
@@ -86,6 +89,8 @@ impl Host {
     }
 }
 
+const HEADERS_NOT_FOUND: &str = "its headers were not found";
+
 /// The reason for which struct sizes, and not headers, decide about a host of an unknown release.
 static HEADERS_UNUSED_REASON: OnceLock<&str> = OnceLock::new();
 
@@ -104,9 +109,17 @@ fn header_texts(header: &str) -> HeaderTexts {
     entry.or_insert_with(|| read_texts(header)).clone()
 }
 
+/// Returns true if there is a folder of headers beside the framework library.
+pub(crate) fn are_installed() -> bool {
+    include_root().is_some()
+}
+
+fn include_root() -> Option<IncludeRoot> {
+    framework_library().and_then(IncludeRoot::find_beside)
+}
+
 fn read_texts(header: &str) -> HeaderTexts {
-    let root = framework_library().and_then(IncludeRoot::find_beside);
-    let root = root.ok_or(HeaderFailure::NotFound)?;
+    let root = include_root().ok_or(HeaderFailure::NotFound)?;
     root.read(header).map_err(|unreadable| {
         if unreadable.reason == UnreadableReason::NotFound && unreadable.name == header {
             return HeaderFailure::NotFound;

@@ -16,8 +16,8 @@ typedef struct spgen_host {
   char decline_reason[400];
   /** True if a line about this host has been written. */
   bool is_reported;
-  /** True for a release that is not known here, and is accepted by the sizes of its structs. */
-  bool is_newer;
+  /** True for a release that is not known here or not stated, and is accepted by the sizes of its structs. */
+  bool is_unknown;
   /** The plugin's name in messages: the name of its platform, or its device type. */
   const char* plugin_name;
   /** 0 before the decision, 1 during it, 2 after it. */
@@ -71,8 +71,8 @@ static inline void spgen_decide_host(spgen_host* host, const spgen_size_evidence
   host->stated_release = stated;
   host->releases.first = stated != 0 ? stated : SPGEN_FIRST_RELEASE;
   host->releases.last = stated;
-  host->is_newer =
-      version != NULL && !spgen_is_known_preview(version) && (stated == 0 || stated > SPGEN_NEWEST_RELEASE);
+  host->is_unknown = version == NULL ||
+                     (!spgen_is_known_preview(version) && (stated == 0 || stated > SPGEN_NEWEST_RELEASE));
   /* The absence of a symbol is no evidence: some packages and platforms do not export all functions. */
   for (size_t i = 0; stated == 0 && i < sizeof spgen_release_symbols / sizeof *spgen_release_symbols; ++i) {
     if (spgen_look_up(spgen_release_symbols[i].name) != NULL) {
@@ -172,7 +172,7 @@ static inline const char* spgen_decline_reason(const char* part, const spgen_siz
 static inline bool spgen_is_host_accepted(void) {
   spgen_host* host = (spgen_host*)spgen_running_host();
   if (host->decline_reason[0] != 0) return false;
-  if (host->is_newer && !host->is_reported) {
+  if (host->is_unknown && !host->is_reported) {
     fprintf(stderr,
             "plugin %s: " SPGEN_MESSAGE_ACCEPTED_BY_SIZES "\n",
             spgen_plugin_name(), host->name, "its headers are not read");
@@ -223,8 +223,7 @@ typedef struct spgen_symbol {
 static inline bool spgen_may_change_experimental(void) {
   const spgen_host* host = spgen_running_host();
   const char* assumed = getenv("SP_ASSUME_SAME");
-  const bool is_known = host->stated_release != 0 && !host->is_newer;
-  return !is_known && (assumed == NULL || strcmp(assumed, "1") != 0);
+  return host->is_unknown && (assumed == NULL || strcmp(assumed, "1") != 0);
 }
 
 static inline spgen_function spgen_resolve_symbol(const spgen_symbol* symbol) {
