@@ -1,7 +1,7 @@
 //! Finds and loads libclang.
 //!
-//! Searched in this order: LIBCLANG_PATH (a file or a folder), the system's folders, the PyPI package `libclang` of the
-//! active Python. The search runs once in a process; each thread then registers the library with clang-sys.
+//! Searched in this order: LIBCLANG_PATH (a file or a folder), the system's folders, the environment in which sp-gen is
+//! installed, the active environments (venv, conda), the PyPI package `libclang` of `python3` and `python`. The search runs once in a process; each thread then registers the library with clang-sys.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -82,21 +82,44 @@ fn load_from(folder: &Path) -> Result<SharedLibrary, LibraryMissing> {
     loaded.map_err(|reason| LibraryMissing { reason })
 }
 
-/// Returns the library folder of the PyPI package `libclang`, in the active environment or else in that of `python3` on
-/// PATH.
+/// Returns the folder of libclang in one of the [`environments`], or else of that of `python3` or `python` on PATH.
 fn python_library_folder() -> Option<PathBuf> {
-    let environment = std::env::var_os("VIRTUAL_ENV").map(|root| {
-        let root = PathBuf::from(root);
-        root.join(if cfg!(windows) {
-            "Scripts/python.exe"
-        } else {
-            "bin/python"
-        })
+    let pythons = ["python3", "python"].into_iter().map(Path::new);
+    environments()
+        .find_map(|root| folder_in_environment(&root))
+        .or_else(|| pythons.into_iter().find_map(query_folder))
+}
+
+/// Returns the Python environments that may have libclang: that of sp-gen's own wheel, and the active ones.
+fn environments() -> impl Iterator<Item = PathBuf> {
+    let own = std::env::current_exe().ok().and_then(|program| {
+        let root = program.parent()?.parent()?;
+        let markers = ["pyvenv.cfg", "conda-meta"];
+        let is_environment = markers.iter().any(|marker| root.join(marker).exists());
+        is_environment.then(|| root.to_owned())
     });
-    [environment, Some("python3".into())]
-        .into_iter()
-        .flatten()
-        .find_map(|python| query_folder(&python))
+    let active = ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter();
+    let active = active.filter_map(|name| std::env::var_os(name).filter(|root| !root.is_empty()));
+    own.into_iter().chain(active.map(PathBuf::from))
+}
+
+/// Returns the folder of libclang in an environment: that of the PyPI package, or conda's, which is no Python package.
+fn folder_in_environment(root: &Path) -> Option<PathBuf> {
+    let python = root.join(if cfg!(windows) {
+        "Scripts/python.exe"
+    } else {
+        "bin/python"
+    });
+    query_folder(&python).or_else(|| {
+        let folder = root.join("lib");
+        let mut names = std::fs::read_dir(&folder)
+            .ok()?
+            .flatten()
+            .map(|entry| entry.file_name());
+        // conda's package libclang13 has libclang.so.13 only.
+        let has_library = names.any(|name| name.to_string_lossy().starts_with("libclang."));
+        has_library.then_some(folder)
+    })
 }
 
 /// Asks a Python for the folder of its package `libclang`.
@@ -157,6 +180,16 @@ mod tests {
         ]);
         assert!(in_hostile(child));
         assert!(!marker.exists());
+    }
+
+    #[test]
+    fn finds_the_library_of_a_conda_environment_without_a_python_package() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(folder_in_environment(root.path()), None);
+        let folder = root.path().join("lib");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("libclang.so.13"), "").unwrap();
+        assert_eq!(folder_in_environment(root.path()), Some(folder));
     }
 
     #[test]
