@@ -1,6 +1,6 @@
 //! Emission of the IR as the Rust crate sp-abi and as C headers. Equal IR gives equal bytes.
 //!
-//! `model` computes the facts that both languages share; [`rust`] and [`c`] print them.
+//! `model` computes the facts that both languages share; `rust` and [`c`] print them.
 
 pub mod c;
 mod contexts;

@@ -5,7 +5,7 @@
 //! is read to its end, the last blocks remain.
 //!
 //! The server is not trusted. Another range than the requested one is an error, and so is a file length that is too
-//! large or changes. No request is for more than [`MAX_REQUEST_LENGTH`] bytes.
+//! large or changes. No request is for more than `MAX_REQUEST_LENGTH` bytes.
 //!
 //! A `Transport` fetches, so that nothing here depends on HTTP. Tests and fuzz targets have one that returns wrong
 //! data.

@@ -3,7 +3,7 @@
 
 use sp_runtime::Result;
 
-/// The functions of a [`TP_ProfilerFns`]: one method for each slot.
+/// The functions of a [`TP_ProfilerFns`](super::TP_ProfilerFns): one method for each slot.
 ///
 /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:113`, 2.7 on.
 pub trait ProfilerFns: Send + Sync + Sized + 'static {

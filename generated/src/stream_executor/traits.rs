@@ -5,7 +5,7 @@ use super::*;
 use core::ffi::c_void;
 use sp_runtime::{Error, Prefix, PrefixMut, Result};
 
-/// The functions of a [`SP_DeviceFns`]: one method for each slot.
+/// The functions of a [`SP_DeviceFns`](super::SP_DeviceFns): one method for each slot.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:210`, 2.4 on.
 pub trait DeviceFns: Send + Sync + Sized + 'static {
@@ -43,7 +43,7 @@ pub trait DeviceFns: Send + Sync + Sized + 'static {
     }
 }
 
-/// The functions of a [`SP_PlatformFns`]: one method for each slot.
+/// The functions of a [`SP_PlatformFns`](super::SP_PlatformFns): one method for each slot.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:479`, 2.4 on.
 pub trait PlatformFns: Send + Sync + Sized + 'static {
@@ -147,7 +147,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
     );
 }
 
-/// The functions of a [`SP_StreamExecutor`]: one method for each slot.
+/// The functions of a [`SP_StreamExecutor`](super::SP_StreamExecutor): one method for each slot.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:246`, 2.4 on.
 pub trait StreamExecutor: Send + Sync + Sized + 'static {
@@ -480,7 +480,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     }
 }
 
-/// The functions of a [`SP_TimerFns`]: one method for each slot.
+/// The functions of a [`SP_TimerFns`](super::SP_TimerFns): one method for each slot.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:110`, 2.4 on.
 pub trait TimerFns: Send + Sync + Sized + 'static {

@@ -1,7 +1,7 @@
 //! The declarations of the newest release that sp-abi contains, and their comparison with the headers of a
 //! newer host.
 //!
-//! sp-abi has one [`KnownApi`] for each API whose tables a plugin fills. [`KnownApi::read`] computes the
+//! sp-abi has one [`KnownApi`] for each API whose tables a plugin fills. `KnownApi::read` computes the
 //! layouts of its structs from the host's header. It accepts them if everything that a plugin uses has an
 //! unchanged declaration.
 

@@ -1,7 +1,7 @@
 //! The installation of the running TensorFlow: the files of its libraries and the headers beside them.
 //!
 //! A wheel has `include/` beside `libtensorflow_framework`. Only regular files below that folder are
-//! read, at most [`MAX_TOTAL`] bytes for one header and those that it includes.
+//! read, at most `MAX_TOTAL` bytes for one header and those that it includes.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr, c_void};

@@ -83,7 +83,7 @@ pub fn log(level: Level, text: fmt::Arguments<'_>) {
 }
 
 /// Writes one line to stderr, formatted as by `format!`, with the plugin's name in front:
-/// `report!(Warn, "{name}={value} is invalid")`. The first argument is a [`Level`](report::Level).
+/// `report!(Warn, "{name}={value} is invalid")`. The first argument is a variant of `report::Level`.
 #[macro_export]
 macro_rules! report {
     ($level:ident, $($text:tt)*) => {

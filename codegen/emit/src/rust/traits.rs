@@ -24,7 +24,7 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
 fn author_trait(table: &FunctionTable<'_>, context: &Context<'_>) -> TokenStream {
     let name = &table.author;
     let line = format!(
-        "The functions of a [`{}`]: one method for each slot.",
+        "The functions of a [`{0}`](super::{0}): one method for each slot.",
         table.name
     );
     let doc = print_doc(

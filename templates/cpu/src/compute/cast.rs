@@ -29,7 +29,7 @@ pub trait Cast<To>: Copy {
     /// Converts one element.
     fn cast(self) -> To;
 
-    /// Computes `out[i] = x[i].cast()`, and writes all of `out`. Other crates have no value of [`Sealed`], so they
+    /// Computes `out[i] = x[i].cast()`, and writes all of `out`. Other crates have no value of `Sealed`, so they
     /// neither implement nor call this function.
     ///
     /// # Panics

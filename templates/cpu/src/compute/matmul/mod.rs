@@ -1,9 +1,9 @@
 //! Matrix products: `c = op(a) * op(b)`, row-major, where `op` transposes or not.
 //!
-//! Floats go through register tiles ([`tile`]) for each instruction set, blocked for the caches ([`block`]), packed
-//! only if that is faster ([`pack`]). Products with a vector ([`vector`]), with a small matrix ([`thin`]), of few terms and of
-//! integers ([`integer`]) have their own loops; [`batch`] has many of one shape; [`factor`] has 16-bit floats. The left
-//! operands of [`indirect`] are at offsets. The order of summation depends on the shapes and the instruction set, never on the number of cores.
+//! Floats go through register tiles (`tile`) for each instruction set, blocked for the caches (`block`), packed
+//! only if that is faster (`pack`). Products with a vector (`vector`), with a small matrix (`thin`), of few terms and of
+//! integers (`integer`) have their own loops; `batch` has many of one shape; `factor` has 16-bit floats. The left
+//! operands of `indirect` are at offsets. The order of summation depends on the shapes and the instruction set, never on the number of cores.
 
 mod batch;
 mod block;

@@ -2,7 +2,7 @@
 //! compiled for the widths of elements, not for their types.
 //!
 //! A tensor is a slice of bytes `B` and the width of an element. The type of a byte is a parameter, since the bytes of
-//! an output are uninitialized. [`by_width`] passes both as slices of elements `[B; WIDTH]`.
+//! an output are uninitialized. `by_width` passes both as slices of elements `[B; WIDTH]`.
 
 pub mod concat;
 mod copy;

@@ -1,8 +1,8 @@
 //! Convolution of images and volumes and its gradients, as products of matrices.
 //!
-//! The rows of the left matrix are the windows of the images, which tiles read where they are ([`direct`]); the right one
+//! The rows of the left matrix are the windows of the images, which tiles read where they are (`direct`); the right one
 //! is the filter. A window of one element is a row as it is stored. Gradients of inputs whose windows are apart go through
-//! patches ([`patches`]). Tensors are in the order batch, planes, rows, columns, channels; filters in the order planes,
+//! patches (`patches`). Tensors are in the order batch, planes, rows, columns, channels; filters in the order planes,
 //! rows, columns, input channels of a group, output channels. An image is a volume of one plane.
 
 mod depthwise;
