@@ -46,7 +46,10 @@ impl SP_Table {
 }
 unsafe impl ::sp_runtime::Versioned for SP_Table {
     const NAME: &'static str = "SP_Table";
-    const STRUCT_SIZE: usize = SP_Table::flush.end();
+    const STRUCT_SIZE: usize = ::core::mem::offset_of!(SP_Table, flush)
+        + ::core::mem::size_of::<
+            Option<unsafe extern "C" fn(device: *const SP_Device)>,
+        >();
     const EPOCHS: &'static [::sp_runtime::Epoch] = {
         assert!(
             Self::STRUCT_SIZE == 40,
@@ -79,6 +82,15 @@ unsafe impl ::sp_runtime::Versioned for SP_Table {
     }
 }
 const _: fn(&SP_Table) -> ::core::primitive::usize = |it| it.struct_size;
+const _: () = {
+    let _ = SP_Table::start;
+};
+const _: () = {
+    let _ = SP_Table::run;
+};
+const _: () = {
+    let _ = SP_Table::flush;
+};
 impl SP_Table {
     /// Stores `struct_size` and the slots of `T` that the host's table has. Optional slots that `T`
     /// does not implement become null.

@@ -205,18 +205,31 @@ fn versioned(
     let Some(last) = &facts.last else {
         return Ok(None);
     };
-    check_protocol(input, last, members)?;
+    let last = check_protocol(input, last, members)?;
+    let (last, last_type) = (last.name, &last.field.ty);
     let name = &input.ident;
     let text = name.to_string();
     let epochs = epochs(facts);
     let fields = members.iter().map(Member::c_name);
+    let moved = members
+        .iter()
+        .filter(|member| member.facts.offsets.is_some());
+    let checks = moved.map(|Member { name: field, .. }| {
+        quote! {
+            // Checks the offsets of older layouts, also of a field that nobody uses.
+            const _: () = {
+                let _ = #name::#field;
+            };
+        }
+    });
     Ok(Some(quote! {
         // SAFETY: the derive has checked that the type is repr(C) and that its first field is `struct_size`; the function
         // below checks the field's type.
         // STRUCT_SIZE is the end of the last field, and an assertion compares it with the last epoch.
         unsafe impl ::sp_runtime::Versioned for #name {
             const NAME: &'static str = #text;
-            const STRUCT_SIZE: usize = #name::#last.end();
+            const STRUCT_SIZE: usize =
+                ::core::mem::offset_of!(#name, #last) + ::core::mem::size_of::<#last_type>();
             const EPOCHS: &'static [::sp_runtime::Epoch] = #epochs;
             const FIELDS: &'static [&'static str] = &[#(#fields),*];
 
@@ -228,17 +241,23 @@ fn versioned(
         }
         // Views read and write the field as a `usize`, which the derive knows by its name only.
         const _: fn(&#name) -> ::core::primitive::usize = |it| it.struct_size;
+        #(#checks)*
     }))
 }
 
-/// Checks that the first field is `struct_size`, and that `last` is a field.
-fn check_protocol(input: &DeriveInput, last: &Ident, members: &[Member<'_>]) -> syn::Result<()> {
-    if members.iter().all(|member| member.name != last) {
+/// Checks that the first field is `struct_size`, and returns the field that `last` names.
+fn check_protocol<'a, 'b>(
+    input: &DeriveInput,
+    last: &Ident,
+    members: &'b [Member<'a>],
+) -> syn::Result<&'b Member<'a>> {
+    let found = members.iter().find(|member| member.name == last);
+    let found = found.ok_or_else(|| {
         let message = format!("`last` names no field of {}", input.ident);
-        return Err(syn::Error::new(last.span(), message));
-    }
+        syn::Error::new(last.span(), message)
+    })?;
     match members.first() {
-        Some(first) if first.name == "struct_size" => Ok(()),
+        Some(first) if first.name == "struct_size" => Ok(found),
         _ => Err(syn::Error::new_spanned(
             &input.ident,
             "the first field of a versioned struct must be `struct_size: usize`",

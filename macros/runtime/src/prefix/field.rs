@@ -74,29 +74,6 @@ impl<T, F, W> Field<T, F, W> {
         }
     }
 
-    /// Describes a field that starts at `offset` in the newest layout, and at `offsets` in the layouts by
-    /// epoch.
-    ///
-    /// # Safety
-    /// - `offsets` has one entry for each of [`Versioned::EPOCHS`]; in that layout a field of type `F`
-    ///   starts at the entry's offset.
-    /// - `index` is the field's position in [`Versioned::FIELDS`].
-    pub const unsafe fn with_offsets(
-        index: usize,
-        offset: usize,
-        offsets: &'static [Option<usize>],
-    ) -> Self {
-        if let [.., Some(newest)] = offsets {
-            assert!(*newest == offset, "the newest layout is the type's own");
-        }
-        Self {
-            index,
-            offset,
-            offsets,
-            signature: PhantomData,
-        }
-    }
-
     /// Returns the number of bytes from the start of the struct to the end of this field.
     pub const fn end(self) -> usize {
         self.offset + size_of::<F>()
@@ -121,6 +98,46 @@ impl<T, F, W> Field<T, F, W> {
 }
 
 impl<T: Versioned, F, W> Field<T, F, W> {
+    /// Describes a field that starts at `offset` in the newest layout, and at `offsets` in the layouts by
+    /// epoch.
+    ///
+    /// # Panics
+    /// Panics if `offsets` has another length than [`Versioned::EPOCHS`], or if an offset is not a multiple of the
+    /// alignment of `F`, or leaves no room for an `F` in its layout.
+    ///
+    /// # Safety
+    /// - In the layout of each of [`Versioned::EPOCHS`] a field of type `F` starts at the entry of `offsets`.
+    /// - `index` is the field's position in [`Versioned::FIELDS`].
+    pub const unsafe fn with_offsets(
+        index: usize,
+        offset: usize,
+        offsets: &'static [Option<usize>],
+    ) -> Self {
+        assert!(offsets.len() == T::EPOCHS.len(), "an offset for each epoch");
+        if let [.., Some(newest)] = offsets {
+            assert!(*newest == offset, "the newest layout is the type's own");
+        }
+        let mut epoch = 0;
+        while epoch < offsets.len() {
+            if let Some(offset) = offsets[epoch] {
+                let is_aligned = offset.is_multiple_of(align_of::<F>());
+                assert!(
+                    is_aligned,
+                    "`offsets` must be multiples of the field's alignment"
+                );
+                let is_inside = offset + size_of::<F>() <= T::EPOCHS[epoch].size;
+                assert!(is_inside, "`offsets` must be inside of the layout");
+            }
+            epoch += 1;
+        }
+        Self {
+            index,
+            offset,
+            offsets,
+            signature: PhantomData,
+        }
+    }
+
     /// Returns true if the struct has this field in `release`.
     pub const fn exists_in(self, release: Release) -> bool {
         let mut epoch = 0;

@@ -162,12 +162,68 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// The number of values that a message lists, which is the largest rank of a tensor. An input with a shape may have more
+/// elements than a message has memory.
+const MAX_LISTED: usize = 254;
+
 /// A shape as TensorFlow writes it in its messages: `[2,3]`.
 pub struct Dims<'a>(pub &'a [usize]);
 
 impl fmt::Display for Dims<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let dims: Vec<String> = self.0.iter().map(ToString::to_string).collect();
-        write!(f, "[{}]", dims.join(","))
+        let listed = self.0.iter().take(MAX_LISTED);
+        let dims: Vec<String> = listed.map(ToString::to_string).collect();
+        write!(f, "[{}{}]", dims.join(","), rest(self.0.len()))
+    }
+}
+
+/// Returns the values as `{:?}` formats a list, the first 254 of them.
+pub fn listed<T: fmt::Debug>(values: impl IntoIterator<Item = T>) -> String {
+    let mut values = values.into_iter();
+    let first: Vec<T> = values.by_ref().take(MAX_LISTED).collect();
+    let text = format!("{first:?}");
+    match values.count() {
+        0 => text,
+        more => format!("{}{}]", &text[..text.len() - 1], rest(MAX_LISTED + more)),
+    }
+}
+
+/// Returns the end of a list of `len` values.
+fn rest(len: usize) -> String {
+    match len.saturating_sub(MAX_LISTED) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    }
+}
+
+/// Returns the error of shapes that do not broadcast, of which the second may be an input's values.
+pub fn incompatible(dims: &[usize], stated: &[usize]) -> Error {
+    match stated.len() <= MAX_LISTED {
+        true => Error::Incompatible(dims.to_vec(), stated.to_vec()),
+        false => Error::Invalid(format!(
+            "Incompatible shapes: {} vs. {}: they do not broadcast",
+            Dims(dims),
+            Dims(stated)
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn message_lists_as_many_values_as_a_tensor_has_dims() {
+        assert_eq!(listed([1, 2]), "[1, 2]");
+        assert_eq!(listed(Vec::<i32>::new()), "[]");
+        let many = vec![1_usize; 1 << 20];
+        for text in [
+            listed(&many),
+            Dims(&many).to_string(),
+            incompatible(&[2], &many).to_string(),
+        ] {
+            assert!(text.len() < 1_000, "{} bytes", text.len());
+            assert!(text.contains("1, and 1048322 more]"), "{text}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Slices of a tensor that rows of indices select: gathered, or changed by updates.
 
 use super::arith::Number;
-use super::error::{Error, Result};
+use super::error::{Error, Result, listed};
 use super::movement::strides;
 use super::relation::or;
 use super::rows::{Indices, ignores_bad_indices};
@@ -28,7 +28,8 @@ impl Slices {
     pub fn new(tensor: &[usize], indices: &[usize], updates: &[usize]) -> Result<Self> {
         let rejected = |reason: &str| {
             Error::Invalid(format!(
-                "{reason}: a tensor of shape {tensor:?}, indices {indices:?}, updates {updates:?}"
+                "{reason}: a tensor of shape {}, indices {indices:?}, updates {updates:?}",
+                listed(tensor)
             ))
         };
         let has_dims = !tensor.is_empty() && !updates.is_empty();
@@ -83,9 +84,9 @@ impl Slices {
         match bad.filter(|_| !self.ignores_bad_indices) {
             None => Ok(self),
             Some(row) => Err(Error::Invalid(format!(
-                "indices[{row}] = {:?} does not index into shape {:?}",
-                self.row(indices, row).collect::<Vec<_>>(),
-                [&self.dims[..], &self.slice].concat()
+                "indices[{row}] = {} does not index into shape {}",
+                listed(self.row(indices, row)),
+                listed(self.dims.iter().chain(&self.slice))
             ))),
         }
     }

@@ -2,7 +2,7 @@
 
 pub mod matrix;
 
-use super::error::{Error, Result};
+use super::error::{Error, Result, listed};
 use super::rows::Indices;
 use std::ops::Range;
 
@@ -30,7 +30,8 @@ impl<'a> Points<'a> {
             }
         };
         if rank != dims.len() {
-            let message = format!("indices of {rank} dimensions for a tensor of shape {dims:?}");
+            let shape = listed(dims);
+            let message = format!("indices of {rank} dimensions for a tensor of shape {shape}");
             return Err(Error::Invalid(message));
         }
         Ok(Self {
@@ -78,9 +79,9 @@ impl<'a> Points<'a> {
                     continue;
                 }
             };
-            let (point, dims) = (self.point(row).collect::<Vec<_>>(), self.dims);
+            let (point, dims) = (listed(self.point(row)), listed(self.dims));
             return Err(Error::Invalid(format!(
-                "indices[{row}] = {point:?} {reason} of a tensor of shape {dims:?}"
+                "indices[{row}] = {point} {reason} of a tensor of shape {dims}"
             )));
         }
         Ok(())

@@ -56,7 +56,8 @@ impl Draw {
         };
         if !dims.ends_with(plan.dims()) {
             return invalid(format!(
-                "Shape passed in must end with broadcasted shape: {dims:?} does not end with {:?}",
+                "Shape passed in must end with broadcasted shape: {} does not end with {:?}",
+                listed(&dims),
                 plan.dims()
             ));
         }

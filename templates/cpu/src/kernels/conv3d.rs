@@ -50,8 +50,9 @@ impl Conv3d {
 
 /// Returns the dims that an input states.
 fn stated_dims(name: &str, sizes: &HostIn<'_, Index>) -> Result<Vec<usize>> {
-    let sizes_of =
-        |message: &str| Error::invalid_argument(format!("{name} {:?} {message}", sizes.to_vec()));
+    let sizes_of = |message: &str| {
+        Error::invalid_argument(format!("{name} {} {message}", listed(sizes.iter())))
+    };
     if sizes.dims().len() != 1 {
         return Err(sizes_of("must be a vector"));
     }

@@ -45,8 +45,8 @@ fn diagonals(k: &HostIn<'_, i32>) -> Result<[i64; 2]> {
     };
     range.filter(|[low, high]| low <= high).ok_or_else(|| {
         Error::invalid_argument(format!(
-            "diag_index must be a scalar, or a vector of one or two elements in ascending order, got {:?} of shape {:?}",
-            k.data(),
+            "diag_index must be a scalar, or a vector of one or two elements in ascending order, got {} of shape {:?}",
+            listed(k.data()),
             k.dims()
         ))
     })

@@ -57,7 +57,8 @@ where
 {
     if !dims.ends_with(alpha.dims()) {
         return invalid!(
-            "shape {dims:?} must end with that of alpha {:?}",
+            "shape {} must end with that of alpha {:?}",
+            listed(dims),
             alpha.dims()
         );
     }

@@ -161,8 +161,8 @@ pub fn shape(name: &str, values: &HostIn<'_, i32>) -> Result<Vec<usize>> {
     }
     let negative = || {
         Error::invalid_argument(format!(
-            "{name} {:?} has a negative size: it must be >= 0",
-            values.data()
+            "{name} {} has a negative size: it must be >= 0",
+            listed(values.data())
         ))
     };
     let sizes = values.data().iter();

@@ -180,7 +180,7 @@ pub fn table() -> Vec<&'static Kernel> {
 mod prelude {
     pub(super) use super::{check_scalar, coefficient, list, read_index, read_scalar};
     pub(super) use crate::compute::arith::{self, Float, Number};
-    pub(super) use crate::compute::error::Dims;
+    pub(super) use crate::compute::error::{Dims, listed};
     pub(super) use crate::compute::inline::InlineList;
     pub(super) use crate::compute::{Cost, Precision, cost};
     pub(super) use sp_plugin::kernel::{

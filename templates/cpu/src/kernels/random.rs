@@ -86,8 +86,8 @@ pub fn read_dims(shape: &HostIn<'_, Index>) -> Result<Vec<usize>> {
     }
     let negative = |_| {
         invalid(format!(
-            "shape {:?} has a negative size: each must be >= 0",
-            shape.to_vec()
+            "shape {} has a negative size: each must be >= 0",
+            listed(shape.iter())
         ))
     };
     let dims = shape
@@ -96,7 +96,12 @@ pub fn read_dims(shape: &HostIn<'_, Index>) -> Result<Vec<usize>> {
     let dims = allocation::try_collect(dims)?;
     let mut sizes = dims.iter();
     let len = sizes.try_fold(1_i64, |len, dim| len.checked_mul((*dim).try_into().ok()?));
-    let too_large = || invalid(format!("shape {dims:?} has more than 2^63 - 1 elements"));
+    let too_large = || {
+        invalid(format!(
+            "shape {} has more than 2^63 - 1 elements",
+            listed(&dims)
+        ))
+    };
     len.map(|_| ()).ok_or_else(too_large)?;
     Ok(dims)
 }

@@ -44,8 +44,8 @@ pub fn image_size(name: &str, size: &HostIn<'_, i32>) -> Result<[usize; 2]> {
             Ok([rows as usize, columns as usize])
         }
         _ => invalid!(
-            "{name} {:?} of shape {:?} must be a vector of two positive numbers: output dimensions must be positive",
-            size.data(),
+            "{name} {} of shape {:?} must be a vector of two positive numbers: output dimensions must be positive",
+            listed(size.data()),
             size.dims()
         ),
     }

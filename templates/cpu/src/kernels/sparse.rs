@@ -60,8 +60,8 @@ fn mat_mul<T: Element + Precision<Compute: Number>>(
 /// Returns the dims of a matrix.
 fn read_matrix_dims(shape: &HostIn<'_, i64>) -> Result<[usize; 2]> {
     let invalid = || {
-        let (shape, dims) = (shape.data(), shape.dims());
-        let message = format!("a_shape must be two sizes, got {shape:?} of shape {dims:?}");
+        let (sizes, dims) = (listed(shape.data()), shape.dims());
+        let message = format!("a_shape must be two sizes, got {sizes} of shape {dims:?}");
         Error::invalid_argument(message)
     };
     let (&[rows, columns], [_]) = (shape.data(), shape.dims()) else {

@@ -16,8 +16,9 @@ fn clamped(dims: &[usize], begin: &[i64], size: &[usize]) -> Result<InlineList<i
         dims.len() == size.len() && dims.iter().zip(size).all(|(dim, size)| size <= dim);
     if begin.len() != dims.len() || !is_inside {
         return invalid!(
-            "a slice of shape {} that begins at {begin:?} does not fit a tensor of shape {}",
+            "a slice of shape {} that begins at {} does not fit a tensor of shape {}",
             Dims(size),
+            listed(begin),
             Dims(dims)
         );
     }
@@ -62,8 +63,8 @@ fn read_slice(
     let sizes = allocation::try_collect(size.iter().map(|it| usize::try_from(*it)));
     let sizes = sizes.map_err(|_| {
         Error::invalid_argument(format!(
-            "size_indices must be non-negative, but are {:?}",
-            &size[..]
+            "size_indices must be non-negative, but are {}",
+            listed(&size[..])
         ))
     })?;
     let begin = clamped(

@@ -27,7 +27,7 @@ mod view;
 pub use copy::{copy, copy_elements, scatter, scatter_elements};
 pub use view::View;
 
-use super::error::{Error, Result};
+use super::error::{Error, Result, listed};
 use super::inline::InlineList;
 
 /// Returns the strides of a row-major tensor. Those of an empty tensor are not used.
@@ -67,7 +67,9 @@ pub fn checked_len(dims: &[usize]) -> Result<usize> {
         true => Ok(0),
         false => len
             .filter(|len| *len <= isize::MAX as usize / 16)
-            .ok_or_else(|| Error::Invalid(format!("a tensor of shape {dims:?} is too large"))),
+            .ok_or_else(|| {
+                Error::Invalid(format!("a tensor of shape {} is too large", listed(dims)))
+            }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Other dims for the same elements.
 
 use super::{checked_len, resolve_axis};
-use crate::compute::error::{Error, Result};
+use crate::compute::error::{Error, Result, listed};
 use crate::compute::inline::InlineList;
 use crate::compute::shape::len;
 
@@ -33,9 +33,9 @@ pub fn reshape(
     match checked_len(&result)? == len(dims) {
         true => Ok(result),
         false => Err(Error::Invalid(format!(
-            "a tensor of {} elements cannot have the shape {:?}",
+            "a tensor of {} elements cannot have the shape {}",
             len(dims),
-            &*result
+            listed(&*result)
         ))),
     }
 }

@@ -1,7 +1,7 @@
 //! Views: a tensor read with other dims, steps and an offset, which a [`copy`](super::copy) makes contiguous.
 
 use super::strides;
-use crate::compute::error::{Error, Result};
+use crate::compute::error::{Error, Result, incompatible};
 use crate::compute::inline::InlineList;
 use crate::compute::shape::len;
 
@@ -81,7 +81,7 @@ impl View {
     /// # Errors
     /// Returns an error if the dims do not broadcast to `result`.
     pub fn broadcast(dims: &[usize], result: &[usize]) -> Result<Self> {
-        let error = || Error::Incompatible(dims.to_vec(), result.to_vec());
+        let error = || incompatible(dims, result);
         let skip = result.len().checked_sub(dims.len()).ok_or_else(error)?;
         super::checked_len(result)?;
         let steps = strides(dims);
