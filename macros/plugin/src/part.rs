@@ -39,9 +39,10 @@ pub trait PartStructs: Sized {
 /// # Errors
 /// Returns an error if the host passes no structs.
 pub fn register<S: PartStructs>(info: &PluginInfo, structs: impl Fn() -> Result<S>) -> Result<()> {
-    let host = Host::get_or_decide(&info.requirements(), &sp_abi::KNOWN_RELEASES, || {
-        size_evidence(&structs)
-    });
+    let known = &sp_abi::KNOWN_RELEASES;
+    // SAFETY: sp-abi has the facts of TensorFlow's headers, and `structs` returns views of the structs that the host passed.
+    let host =
+        unsafe { Host::get_or_decide(&info.requirements(), known, || size_evidence(&structs)) };
     let is_accepted = host.check_accepted().is_ok();
     let layouts = host
         .check_accepted()

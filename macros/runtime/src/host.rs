@@ -98,7 +98,12 @@ impl Host {
     ///
     /// `size_evidence` is not called if the host's own headers decide: a struct of an unknown release must
     /// not be accessed before its header is read.
-    pub fn get_or_decide(
+    ///
+    /// # Safety
+    /// Functions are called, and types of kernels are trusted, by this decision.
+    /// - `known_releases` are facts of TensorFlow's releases, such as those of sp-abi.
+    /// - `size_evidence` returns the releases whose structs have the sizes that this process's host states.
+    pub unsafe fn get_or_decide(
         requirements: &HostRequirements,
         known_releases: &KnownReleases,
         size_evidence: impl FnOnce() -> Vec<SizeEvidence>,

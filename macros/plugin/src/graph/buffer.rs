@@ -94,23 +94,27 @@ impl OwnedBuffer {
     /// - The caller owns it, and no other code changes it.
     ///
     /// # Errors
-    /// Returns an error if it is null, or if its length is not possible for a slice.
+    /// Returns an error if it is null.
     pub unsafe fn from_raw(buffer: *mut TF_Buffer) -> Result<Self> {
         let absent = || Error::resource_exhausted("TensorFlow returned no buffer");
-        let owned = NonNull::new(buffer).map(Self).ok_or_else(absent)?;
-        // SAFETY: the caller guarantees that a buffer that is not null is live.
-        unsafe { check(buffer)? };
-        Ok(owned)
+        NonNull::new(buffer).map(Self).ok_or_else(absent)
     }
 
     pub fn as_ptr(&self) -> *mut TF_Buffer {
         self.0.as_ptr()
     }
 
-    pub fn bytes(&self) -> &[u8] {
-        // SAFETY: `self` owns the buffer. TensorFlow writes to it only during calls that have `as_ptr`, and
-        // those have returned.
-        unsafe { bytes(self.as_ptr()) }
+    /// Returns the bytes that the buffer has now.
+    ///
+    /// # Errors
+    /// Returns an error if TensorFlow has stored a length that is not possible for a slice.
+    pub fn bytes(&self) -> Result<&[u8]> {
+        // SAFETY: `self` owns the live buffer. TensorFlow writes to it only during calls that have `as_ptr`, and
+        // those have returned. The length is checked before the slice is formed.
+        unsafe {
+            check(self.as_ptr())?;
+            Ok(bytes(self.as_ptr()))
+        }
     }
 }
 

@@ -55,7 +55,7 @@ impl Functions {
             )
         };
         status.check()?;
-        Ok(found.bytes().to_vec())
+        Ok(found.bytes()?.to_vec())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{c_char, c_void};
 use std::marker::PhantomData;
-use std::{ptr, slice};
+use std::ptr;
 
 use sp_abi::grappler::{
     TF_GetFetchNodesList, TF_GetFetchNodesListSize, TF_GetGrapplerItem, TF_GetNodesToPreserveList,
@@ -14,6 +14,7 @@ use sp_abi::tf_status::TF_Status;
 use sp_runtime::{Function, Status};
 
 use super::{Functions, Graph, Inference, Properties, buffer};
+use crate::c_string;
 use crate::{Error, Result, limit};
 
 type Size =
@@ -140,18 +141,10 @@ impl<'a> Item<'a> {
         // SAFETY: the item is live. `values` and `lens` have `count` elements, and `start` has `bytes` bytes.
         unsafe { list.get()?(item, values, lens, count, start, bytes, status_ptr) };
         status.check()?;
-        let names = starts.iter().zip(&lengths);
-        names.map(|(start, len)| name(*start, *len)).collect()
+        let invalid = |_| Error::internal("TensorFlow passed a node name that is not UTF-8");
+        let names = c_string::texts_in(&storage, &starts, &lengths);
+        names
+            .map(|bytes| String::from_utf8(bytes.to_vec()).map_err(invalid))
+            .collect()
     }
-}
-
-/// Copies a name of a list that TensorFlow has filled.
-fn name(start: *mut c_char, len: usize) -> Result<String> {
-    if start.is_null() {
-        return Ok(String::new());
-    }
-    // SAFETY: TensorFlow stored a name of `len` bytes at `start`, in the caller's storage, which is live.
-    let bytes = unsafe { slice::from_raw_parts(start.cast::<u8>(), len) };
-    let text = String::from_utf8(bytes.to_vec());
-    text.map_err(|_| Error::internal("TensorFlow passed a node name that is not UTF-8"))
 }

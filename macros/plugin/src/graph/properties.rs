@@ -154,7 +154,7 @@ impl Properties<'_> {
         // buffers, as TensorFlow requires.
         unsafe { list.get()?(raw, name.as_ptr(), first, count, status_ptr) };
         status.check()?;
-        buffers.iter().map(|it| tensor(it.bytes())).collect()
+        buffers.iter().map(|it| tensor(it.bytes()?)).collect()
     }
 }
 

@@ -28,6 +28,7 @@ use super::context::c_index;
 use super::node_def::NodeDef; // since 2.11
 use super::shape::PartialShape; // since 2.6
 use super::status::with_status;
+use crate::c_string;
 use crate::graph::OwnedBuffer; // since 2.11
 use crate::tensor::Tensor;
 use crate::{Error, Result, limit};
@@ -154,13 +155,8 @@ impl ConstructionRef<'_> {
                 )
             }
         })?;
-        let base = storage.as_ptr() as usize;
-        let text = |(start, len): (&*mut c_char, &usize)| {
-            let first = (*start as usize).wrapping_sub(base);
-            let bytes = storage.get(first..first.wrapping_add(*len));
-            into_text(name, bytes.unwrap_or_default().to_vec())
-        };
-        starts.iter().zip(&lens).map(text).collect()
+        let texts = c_string::texts_in(&storage, &starts, &lens);
+        texts.map(|bytes| into_text(name, bytes.to_vec())).collect()
     }
 
     // since 2.11

@@ -50,7 +50,7 @@ impl NodeDef {
     /// # Errors
     /// Returns an error if the node has no such attribute, or if it is no shape.
     pub fn shape(&self, name: &CStr) -> Result<PartialShape> {
-        let value = attribute(self.0.bytes(), name)?;
+        let value = attribute(self.0.bytes()?, name)?;
         let shape = bytes_of(value, field::SHAPE)?.pop();
         parse_shape(shape.ok_or_else(|| of_another_type("shape"))?)
     }
@@ -60,7 +60,7 @@ impl NodeDef {
     /// # Errors
     /// Returns an error if the node has no such attribute, or if it is no list of shapes.
     pub fn shapes(&self, name: &CStr) -> Result<Vec<PartialShape>> {
-        let list = list_of(attribute(self.0.bytes(), name)?)?;
+        let list = list_of(attribute(self.0.bytes()?, name)?)?;
         let shapes = bytes_of(list, field::SHAPE)?.into_iter();
         shapes.map(parse_shape).collect()
     }
@@ -70,7 +70,7 @@ impl NodeDef {
     /// # Errors
     /// Returns an error if the node has no such attribute, or if it is no function.
     pub fn function(&self, name: &CStr) -> Result<String> {
-        let value = attribute(self.0.bytes(), name)?;
+        let value = attribute(self.0.bytes()?, name)?;
         let function = bytes_of(value, field::VALUE_FUNCTION)?.pop();
         parse_function(function.ok_or_else(|| of_another_type("function"))?)
     }
@@ -80,7 +80,7 @@ impl NodeDef {
     /// # Errors
     /// Returns an error if the node has no such attribute, or if it is no list of functions.
     pub fn functions(&self, name: &CStr) -> Result<Vec<String>> {
-        let list = list_of(attribute(self.0.bytes(), name)?)?;
+        let list = list_of(attribute(self.0.bytes()?, name)?)?;
         let functions = bytes_of(list, field::LIST_FUNCTION)?.into_iter();
         functions.map(parse_function).collect()
     }
@@ -98,9 +98,9 @@ impl NodeDef {
     /// # Errors
     /// Returns an error if the message is malformed.
     pub fn op_node(&self) -> Result<OpNode> {
-        let op = bytes_of(self.0.bytes(), field::NODE_OP)?.pop();
+        let op = bytes_of(self.0.bytes()?, field::NODE_OP)?.pop();
         let mut attributes = Vec::new();
-        for entry in bytes_of(self.0.bytes(), field::NODE_ATTRIBUTE)? {
+        for entry in bytes_of(self.0.bytes()?, field::NODE_ATTRIBUTE)? {
             let name = bytes_of(entry, field::MAP_KEY)?.pop().unwrap_or_default();
             let value = bytes_of(entry, field::MAP_VALUE)?.pop().unwrap_or_default();
             if !name.starts_with(b"_") {

@@ -49,7 +49,9 @@ pub unsafe fn register<D: Device>(
     tables: impl FnOnce() -> Vec<Vec<&'static Kernel>>,
 ) {
     guard::run_with_default("TF_InitKernel", (), || {
-        let host = Host::get_or_decide(&info.requirements(), &sp_abi::KNOWN_RELEASES, Vec::new);
+        let known = &sp_abi::KNOWN_RELEASES;
+        // SAFETY: sp-abi has the facts of TensorFlow's headers, and no struct is evidence here.
+        let host = unsafe { Host::get_or_decide(&info.requirements(), known, Vec::new) };
         // The reason why a host is declined was reported with the device, which it does not get.
         if host.check_accepted().is_err() {
             return;

@@ -111,9 +111,9 @@ impl<'a> Points<'a> {
     /// Returns the element of a point.
     fn position(&self, row: usize) -> Option<usize> {
         let mut items = self.point(row).zip(self.dims);
-        items.try_fold(0, |position, (index, dim)| {
+        items.try_fold(0_usize, |position, (index, dim)| {
             let index = usize::try_from(index).ok().filter(|it| it < dim)?;
-            Some(position * dim + index)
+            position.checked_mul(*dim)?.checked_add(index)
         })
     }
 

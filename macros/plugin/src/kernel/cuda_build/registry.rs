@@ -33,7 +33,7 @@ pub(super) type Labels = BTreeMap<String, BTreeSet<String>>;
 /// # Errors
 /// Returns an error if the running TensorFlow does not list its kernels.
 pub(super) fn ops_of_type_gpu() -> Result<Labels> {
-    parse_kernels(eager::registered_kernels()?.bytes())
+    parse_kernels(eager::registered_kernels()?.bytes()?)
 }
 
 fn parse_kernels(list: &[u8]) -> Result<Labels> {
@@ -65,7 +65,7 @@ pub(super) struct Op {
 /// # Errors
 /// Returns an error if the running TensorFlow does not list its ops.
 pub(super) fn ops() -> Result<BTreeMap<String, Op>> {
-    parse_ops(eager::registered_ops()?.bytes())
+    parse_ops(eager::registered_ops()?.bytes()?)
 }
 
 fn parse_ops(list: &[u8]) -> Result<BTreeMap<String, Op>> {

@@ -95,14 +95,24 @@ unsafe extern "C" fn allocate(
             dims.iter().map(|dim| usize::try_from(*dim)).collect();
         let sizes = sizes.map_err(|_| Error::invalid_argument(format!("a shape of {dims:?}")))?;
         let fresh = context.allocate_temp(dtype, &sizes, false)?;
-        bitcast(&fresh, dtype, tensor, dims)
+        // SAFETY: core passes a live tensor for the result.
+        unsafe { bitcast(&fresh, dtype, tensor, dims) }
     };
     // SAFETY: core passes a live status of this thread.
     unsafe { guard::run_with_status("plugin_allocator", status, body) }
 }
 
-fn bitcast(from: &Tensor, dtype: TF_DataType, to: *mut TF_Tensor, dims: &[i64]) -> Result<()> {
+/// Makes `to` a view of the memory of `from`.
+///
+/// # Safety
+/// - `to` is a live tensor that no other code uses.
+unsafe fn bitcast(
+    from: &Tensor,
+    dtype: TF_DataType,
+    to: *mut TF_Tensor,
+    dims: &[i64],
+) -> Result<()> {
     let (bitcast, rank) = (TF_TensorBitcastFrom.get()?, c_index(dims.len())?);
-    // SAFETY: both tensors and the status are live, and `dims` has `rank` items.
+    // SAFETY: `from` and the status are live, `to` is by the caller's guarantee, and `dims` has `rank` items.
     with_status(|status| unsafe { bitcast(from.as_ptr(), dtype, to, dims.as_ptr(), rank, status) })
 }

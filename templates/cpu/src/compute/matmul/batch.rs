@@ -118,7 +118,7 @@ impl Batch {
     /// Returns [`Error::Incompatible`](crate::compute::Error) if the dims cannot be broadcast.
     ///
     /// # Panics
-    /// Panics if there is not enough memory.
+    /// Panics if there is not enough memory for all left matrices.
     pub fn broadcast(dims: [&[usize]; 2], product: Product) -> Result<(Self, Vec<usize>)> {
         let plan = Broadcast::new(dims)?;
         if product.m == 0 || product.n == 0 {
@@ -128,7 +128,7 @@ impl Batch {
         let is_one = dims[1].iter().all(|dim| *dim == 1) && !product.transpose_a;
         if is_one && !plan.is_empty() {
             let rows = Product {
-                m: product.m * plan.len(),
+                m: product.m.checked_mul(plan.len()).expect("rows in memory"),
                 ..product
             };
             return Ok((Self::new(1, rows), plan.dims().to_vec()));

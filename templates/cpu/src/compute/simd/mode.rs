@@ -1,5 +1,9 @@
 //! The floating-point mode of a thread: rounding and subnormals. TensorFlow's threads flush subnormals to zero, and the
 //! pool's workers must do the same, or a result would depend on the thread that computed it.
+//!
+//! Rust assumes the default mode for its own float operations. The threads on which TensorFlow calls a kernel have another one
+//! in any case; that compilers do not evaluate float operations on subnormals by other rules at compile time is what each
+//! program that flushes them relies on. No address and no length depends on a float here.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use core::arch::asm;
