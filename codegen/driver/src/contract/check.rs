@@ -1,10 +1,11 @@
 //! Checks a contract against the declarations of the header.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use sp_ir::{Item, Param, Signature, Type};
 
 use super::role::ROLES;
+use super::unsafe_part::UnsafePart;
 use super::{Contract, OwnedStatement, Role};
 use crate::error::DriverError;
 use crate::model::{Function, Model, StatedSizes};
@@ -316,6 +317,10 @@ impl<'a> Checker<'a> {
     /// Checks what a role demands of types.
     fn check_role(&self, function: &Function, param: &Param, role: &Role) -> Checked<()> {
         let owned = &self.contract.statements.owned;
+        let error = |reason: &str| {
+            let (param, function) = (&param.name, &function.name);
+            self.error(format!("parameter `{param}` of `{function}` {reason}"))
+        };
         let reason = match role {
             Role::Value | Role::Length if !self.is_number(&param.ty) => {
                 "is no number and no owned handle: state its role, or name its type in [owned]"
@@ -323,14 +328,9 @@ impl<'a> Checker<'a> {
             Role::Address if !self.is_address(&param.ty) => {
                 "is no pointer, and no integer as wide as one"
             }
-            Role::In(ty) | Role::Optional(ty) | Role::Slice(ty, _)
-                if self.contains_handle(ty, &mut BTreeSet::new()) =>
-            {
-                "has a handle in its value, which a safe caller could invent"
-            }
             Role::Out(ty) | Role::In(ty) | Role::Optional(ty) | Role::Slice(ty, _) => {
-                match self.find_problem_of_value(ty) {
-                    Some(problem) => problem,
+                match self.find_problem_of_value(ty, !matches!(role, Role::Out(_))) {
+                    Some(problem) => return Err(error(&problem)),
                     None => return Ok(()),
                 }
             }
@@ -345,8 +345,7 @@ impl<'a> Checker<'a> {
             }
             _ => return Ok(()),
         };
-        let (param, function) = (&param.name, &function.name);
-        Err(self.error(format!("parameter `{param}` of `{function}` {reason}")))
+        Err(error(reason))
     }
 
     fn item(&self, name: &str) -> Option<&'a Item> {
@@ -373,40 +372,27 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns true if a value of the type has a handle. `seen` has the types that were searched.
-    fn contains_handle<'t>(&'t self, ty: &'t Type, seen: &mut BTreeSet<&'t str>) -> bool {
-        let name = match self.resolve(ty) {
-            Type::Array { elem, .. } => return self.contains_handle(elem, seen),
-            Type::Named(name) if seen.insert(name) => name,
-            _ => return false,
-        };
-        let fields = match self.item(name) {
-            Some(Item::Handle(handle)) => return handle.pointer,
-            Some(Item::Struct(item)) => &item.fields,
-            Some(Item::Union(item)) => &item.fields,
-            _ => return false,
-        };
-        fields
-            .iter()
-            .any(|field| self.contains_handle(&field.ty, seen))
-    }
-
-    /// Returns the reason why a safe method cannot have a value of this type, or `None` if it can.
-    fn find_problem_of_value(&self, ty: &Type) -> Option<&'static str> {
+    /// Returns the reason why a safe method cannot have a value of this type, or `None` if it can. `is_chosen` is true for
+    /// a value that the caller chooses.
+    fn find_problem_of_value(&self, ty: &Type, is_chosen: bool) -> Option<String> {
         if !self.has_size(ty) {
             return Some(
-                "is a pointer to a type without a size: `void`, or one that the header does not define",
+                "is a pointer to a type without a size: `void`, or one that the header does not define".to_owned(),
             );
+        }
+        if is_chosen && let Some(part) = UnsafePart::find(self.model, ty) {
+            return Some(part.to_string());
         }
         let field = self.contract.statements.size_field.as_deref()?;
         let sizes = StatedSizes::new(self.model, field).find(ty);
         if sizes.is_hidden {
             return Some(
-                "has a type in which no assignment sets the `size_field` of each struct: one with a union, a bit-field or bytes",
+                "has a type in which no assignment sets the `size_field` of each struct: one with a union, a bit-field or bytes".to_owned(),
             );
         }
         let has_many = sizes.assignments > MAX_ASSIGNMENTS;
-        has_many.then_some("has a type that contains the `size_field` more than 1,000 times")
+        has_many
+            .then(|| "has a type that contains the `size_field` more than 1,000 times".to_owned())
     }
 
     /// Returns true for a pointer, and for an integer as wide as one. Layouts are those of 64-bit Linux.

@@ -6,6 +6,7 @@
 
 mod check;
 mod role;
+mod unsafe_part;
 
 pub use check::{Answer, Destroy, OwnedType, SafeFunction, SafeModel};
 pub use role::Role;
