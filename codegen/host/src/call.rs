@@ -5,7 +5,7 @@ use std::ffi::c_void;
 
 use crate::contract_watch::CallWatch;
 use crate::core::status::StatusObject;
-use crate::objects::{self, Owner};
+use crate::objects::{self, BorrowedObject};
 use crate::record::GuardedStruct;
 use crate::{Error, StatusCode, fault};
 
@@ -46,7 +46,7 @@ pub(crate) use status_call;
 ///
 /// # Safety
 /// - The slot's C signature is `arguments` and `R`.
-/// - The memory that the arguments point to is valid until the call returns.
+/// - The memory that the arguments point to is valid until this function returns.
 pub(crate) unsafe fn call_slot<A: CallArguments, R>(
     table: &GuardedStruct,
     slot: &'static &'static str,
@@ -57,7 +57,9 @@ pub(crate) unsafe fn call_slot<A: CallArguments, R>(
     fault::set_current_call(slot);
     // SAFETY: the caller guarantees the signature and the lifetime of the arguments.
     let result = unsafe { arguments.pass(address) };
-    watch.report(arguments.is_ok(), &arguments.stored_handles());
+    // SAFETY: the caller guarantees that the memory behind the arguments is valid until this function returns.
+    let stored_handles = unsafe { arguments.stored_handles() };
+    watch.report(arguments.is_ok(), &stored_handles);
     Ok(result)
 }
 
@@ -67,7 +69,10 @@ pub(crate) trait CallArguments: Copy {
     fn addresses(&self) -> Vec<usize>;
 
     /// Returns the handle behind each argument that points to one.
-    fn stored_handles(&self) -> Vec<Option<Ptr>>;
+    ///
+    /// # Safety
+    /// - The memory that the arguments point to is valid.
+    unsafe fn stored_handles(&self) -> Vec<Option<Ptr>>;
 
     /// Calls `function` with these arguments.
     ///
@@ -84,7 +89,7 @@ pub(crate) trait CallArguments: Copy {
 
 /// Returns true unless `status` is a status that reports an error.
 pub(crate) fn is_ok(status: Ptr) -> bool {
-    let status = objects::find(status.cast::<StatusObject>()).map(StatusObject::get);
+    let status = objects::with_object(status.cast::<StatusObject>(), StatusObject::get);
     status.is_none_or(|(code, _)| code == StatusCode::OK)
 }
 
@@ -94,7 +99,10 @@ pub(crate) trait CallArgument: Copy {
     fn address(self) -> usize;
 
     /// Returns the handle that it points to, if any.
-    fn stored_handle(self) -> Option<Ptr> {
+    ///
+    /// # Safety
+    /// - The memory that the argument points to is valid.
+    unsafe fn stored_handle(self) -> Option<Ptr> {
         None
     }
 }
@@ -123,8 +131,8 @@ impl CallArgument for *mut Ptr {
         self as usize
     }
 
-    fn stored_handle(self) -> Option<Ptr> {
-        // SAFETY: only this crate creates such arguments, from a live variable of its own.
+    unsafe fn stored_handle(self) -> Option<Ptr> {
+        // SAFETY: the caller guarantees that the handle's memory is valid.
         Some(unsafe { *self })
     }
 }
@@ -138,9 +146,10 @@ macro_rules! arguments {
                 vec![$($name.address()),*]
             }
 
-            fn stored_handles(&self) -> Vec<Option<Ptr>> {
+            unsafe fn stored_handles(&self) -> Vec<Option<Ptr>> {
                 let ($($name,)*) = *self;
-                vec![$($name.stored_handle()),*]
+                // SAFETY: the caller guarantees that the memory behind each argument is valid.
+                vec![$(unsafe { $name.stored_handle() }),*]
             }
 
             unsafe fn pass<R>(self, function: Ptr) -> R {
@@ -167,10 +176,9 @@ pub(crate) fn call_with_status<T>(
     call: &str,
     body: impl FnOnce(Ptr) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let status = objects::create(StatusObject::new(), Owner::Host);
-    let result = body(status.cast());
-    let outcome = objects::find(status).map(StatusObject::get);
-    drop(objects::take(status));
+    let status = BorrowedObject::new(StatusObject::new());
+    let result = body(status.address().cast());
+    let outcome = status.take().map(|status| status.get());
     let value = result?;
     match outcome {
         Some((StatusCode::OK, _)) => Ok(value),

@@ -220,24 +220,25 @@ fn open(
         let stub = table
             .as_ptr()
             .wrapping_byte_offset(image.stubs[index] as isize);
-        fill(
-            table,
-            index,
-            find(&export.symbol).map_or(stub, NonNull::as_ptr),
-        );
+        let function = find(&export.symbol).map_or(stub, NonNull::as_ptr);
+        // SAFETY: the table is that of the object above, which has a slot for each export and is never unloaded. The function
+        // is the object's own stub, or has the signature of the release (`signatures.rs`).
+        unsafe { fill(table, index, function) };
     }
-    fill(
-        table,
-        object.exports.len(),
-        unimplemented_function as *mut c_void,
-    );
+    let function = unimplemented_function as *mut c_void;
+    // SAFETY: as above; the table has one more slot, for this function, which the stubs call.
+    unsafe { fill(table, object.exports.len(), function) };
     Ok(())
 }
 
-fn fill(table: NonNull<c_void>, index: usize, function: *mut c_void) {
+/// Stores a function in a slot of an object's table.
+///
+/// # Safety
+/// - `table` is the table of an object that is never unloaded, and has a slot with this index.
+/// - `function` has the C signature of the slot's export.
+unsafe fn fill(table: NonNull<c_void>, index: usize, function: *mut c_void) {
     let slots = table.cast::<AtomicPtr<c_void>>();
-    // SAFETY: the object that `open` wrote has one slot per export and one more, aligned to words,
-    // in a writable part; it is never unloaded.
+    // SAFETY: the caller guarantees that the slot exists. Slots are aligned to words, in a writable part of the object.
     unsafe { slots.add(index).as_ref() }.store(function, Ordering::Release);
 }
 

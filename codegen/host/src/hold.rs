@@ -87,7 +87,8 @@ impl StreamHold {
             patience,
         });
         let argument = std::ptr::from_ref(state).cast_mut().cast();
-        let is_taken = executor.host_callback(stream, hold, argument)?;
+        // SAFETY: the argument is a leak-exempt `HoldState`, which `hold` reads.
+        let is_taken = unsafe { executor.host_callback(stream, hold, argument) }?;
         let mut progress = state.lock();
         progress.enqueuing = None;
         let reason = match (is_taken, progress.phase) {

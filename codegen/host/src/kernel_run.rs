@@ -11,7 +11,7 @@ pub(crate) use self::instance::KernelInstance;
 use crate::core::{KernelContext, View};
 use crate::hold::StreamHold;
 use crate::host::Host;
-use crate::objects::{self, Owner};
+use crate::objects::BorrowedObject;
 use crate::{Error, Op, StatusCode, Tensor};
 
 /// The time that a kernel may wait for its inputs in the asynchronous mode. Then they are copied.
@@ -47,10 +47,7 @@ impl Host {
         let hold = self.hold_copies()?;
         let context = self.context(instance, op, inputs)?;
         let _input_views = op.keeps_inputs.then(|| context.state().input_views.clone());
-        let context = objects::create(context, Owner::Host);
-        let result = self.finish(instance, context, hold);
-        drop(objects::take(context));
-        result
+        self.finish(instance, &BorrowedObject::new(context), hold)
     }
 
     /// In the asynchronous mode, holds the stream of copies to the device, so that the kernel is called before its inputs
@@ -122,10 +119,8 @@ impl Host {
         op: &Op,
         inputs: Vec<View>,
     ) -> Result<View, Error> {
-        let context = objects::create(self.context_of_views(instance, op, inputs)?, Owner::Host);
-        let outputs = self.call(instance, context);
-        drop(objects::take(context));
-        let output = outputs?.into_iter().next().flatten();
+        let context = BorrowedObject::new(self.context_of_views(instance, op, inputs)?);
+        let output = self.call(instance, &context)?.into_iter().next().flatten();
         output.ok_or_else(|| Error::Refused(format!("{} left its output unset", op.name)))
     }
 
@@ -133,10 +128,10 @@ impl Host {
     fn call(
         &self,
         instance: &KernelInstance<'_>,
-        context: *mut KernelContext,
+        context: &BorrowedObject<KernelContext>,
     ) -> Result<Vec<Option<View>>, Error> {
         instance.compute(context, self.quirks)?;
-        let context = objects::find(context).expect("the host created it");
+        let context = context.get().expect("the host created it");
         wait_for_deferred(context)?;
         instance.outputs(context)
     }
@@ -145,12 +140,12 @@ impl Host {
     pub(crate) fn finish(
         &self,
         instance: &KernelInstance<'_>,
-        context: *mut KernelContext,
+        context: &BorrowedObject<KernelContext>,
         hold: Option<StreamHold>,
     ) -> Result<Vec<Tensor>, Error> {
         instance.compute(context, self.quirks)?;
         drop(hold);
-        let context = objects::find(context).expect("the host created it");
+        let context = context.get().expect("the host created it");
         wait_for_deferred(context)?;
         self.executor.poll(self.streams.compute)?;
         let made_outputs = instance.outputs(context)?;

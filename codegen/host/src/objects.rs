@@ -3,10 +3,12 @@
 //! A pointer from a plugin is looked up here before it is dereferenced. So a second delete or a wild pointer is
 //! reported, and objects that were never deleted are counted.
 //!
-//! Invariant: an address recorded under a kind was made by `create` for the one type of that kind.
+//! Invariant: `create` made the object at a recorded address, with the recorded type.
 
+use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::sync::{LazyLock, Mutex};
 use std::thread::{self, ThreadId};
 
@@ -62,11 +64,28 @@ pub(crate) trait HostObject: Send + Sync + 'static {
     const KIND: ObjectKind;
 }
 
+/// The entry of an object.
+struct LiveObject {
+    type_id: TypeId,
+    kind: ObjectKind,
+    owner: Owner,
+    /// The thread that created it.
+    thread: ThreadId,
+}
+
 #[derive(Default)]
 struct ObjectRegistry {
-    live: HashMap<usize, (ObjectKind, Owner, ThreadId)>,
+    live: HashMap<usize, LiveObject>,
     faults: BTreeSet<String>,
     missing: BTreeSet<String>,
+}
+
+impl ObjectRegistry {
+    /// Returns true if the object at `pointer` is live and has this type.
+    fn has<T: HostObject>(&self, pointer: *mut T) -> bool {
+        let entry = self.live.get(&pointer.addr());
+        entry.is_some_and(|it| it.type_id == TypeId::of::<T>())
+    }
 }
 
 static REGISTRY: LazyLock<Mutex<ObjectRegistry>> = LazyLock::new(Mutex::default);
@@ -74,39 +93,98 @@ static REGISTRY: LazyLock<Mutex<ObjectRegistry>> = LazyLock::new(Mutex::default)
 /// Puts `object` on the heap and records it.
 pub(crate) fn create<T: HostObject>(object: T, owner: Owner) -> *mut T {
     let pointer = Box::into_raw(Box::new(object));
-    let entry = (T::KIND, owner, thread::current().id());
-    lock(&REGISTRY).live.insert(pointer as usize, entry);
+    let entry = LiveObject {
+        type_id: TypeId::of::<T>(),
+        kind: T::KIND,
+        owner,
+        thread: thread::current().id(),
+    };
+    lock(&REGISTRY).live.insert(pointer.addr(), entry);
     pointer
 }
 
 /// Removes the object at `pointer` from the registry, or returns `None` if it is not a live object of this type.
-pub(crate) fn take<T: HostObject>(pointer: *mut T) -> Option<Box<T>> {
+///
+/// # Safety
+/// - No reference that [`find`] returned for the object is used afterwards.
+pub(crate) unsafe fn take<T: HostObject>(pointer: *mut T) -> Option<Box<T>> {
     let mut registry = lock(&REGISTRY);
-    match registry.live.get(&(pointer as usize)) {
-        Some((kind, ..)) if *kind == T::KIND => registry.live.remove(&(pointer as usize)),
-        _ => None,
-    }?;
+    if !registry.has(pointer) {
+        return None;
+    }
+    registry.live.remove(&pointer.addr());
     drop(registry);
-    // SAFETY: the registry had this address under the kind of `T`, so `create` made it from a `Box<T>`. The entry is
-    // removed, so no other call frees it.
+    // SAFETY: the registry had this address with the type `T`, so `create` made it from a `Box<T>`. The entry is removed,
+    // so no other call frees it. The caller guarantees that no reference is left.
     Some(unsafe { Box::from_raw(pointer) })
 }
 
 /// Returns the object at `pointer`, or `None` if it is not a live object of this type.
-pub(crate) fn find<'a, T: HostObject>(pointer: *mut T) -> Option<&'a T> {
-    let (kind, ..) = *lock(&REGISTRY).live.get(&(pointer as usize))?;
-    // SAFETY: the registry has this address under the kind of `T`, so `create` made it from a `Box<T>` that was not
-    // freed. Callers hold the reference for one call only; a plugin that deletes the object on another thread
-    // meanwhile violates the C contract.
-    (kind == T::KIND).then(|| unsafe { &*pointer })
+///
+/// # Safety
+/// - No call takes the object while the result is used.
+pub(crate) unsafe fn find<'a, T: HostObject>(pointer: *mut T) -> Option<&'a T> {
+    let is_live = lock(&REGISTRY).has(pointer);
+    // SAFETY: the registry has this address with the type `T`, so `create` made it from a `Box<T>` that was not freed. The
+    // caller guarantees that it is not freed while the reference is used.
+    is_live.then(|| unsafe { &*pointer })
+}
+
+/// Calls `function` with the object at `pointer`, or returns `None` if it is not a live object of this type.
+///
+/// The registry is locked during the call: `function` must not create, find or take an object, or record a fault.
+pub(crate) fn with_object<T: HostObject, R>(
+    pointer: *mut T,
+    function: impl FnOnce(&T) -> R,
+) -> Option<R> {
+    let registry = lock(&REGISTRY);
+    let is_live = registry.has(pointer);
+    // SAFETY: as in `find`, and no call takes the object while the registry is locked.
+    let result = is_live.then(|| function(unsafe { &*pointer }));
+    drop(registry);
+    result
+}
+
+/// An object of the host that a plugin borrows. Dropping it frees the object, unless the plugin has deleted it.
+pub(crate) struct BorrowedObject<T: HostObject>(*mut T);
+
+impl<T: HostObject> BorrowedObject<T> {
+    /// Puts `object` on the heap and records it.
+    pub fn new(object: T) -> Self {
+        Self(create(object, Owner::Host))
+    }
+
+    /// Returns the address that the plugin gets.
+    pub fn address(&self) -> *mut T {
+        self.0
+    }
+
+    /// Returns the object, or `None` if the plugin has deleted it.
+    pub fn get(&self) -> Option<&T> {
+        // SAFETY: the host takes the object only with the value, which is borrowed. A plugin that deletes the object on
+        // another thread meanwhile violates the C contract.
+        unsafe { find(self.0) }
+    }
+
+    /// Returns the object, or `None` if the plugin has deleted it.
+    pub fn take(self) -> Option<Box<T>> {
+        let borrowed = ManuallyDrop::new(self);
+        // SAFETY: references from `get` borrow the value, which is consumed.
+        unsafe { take(borrowed.0) }
+    }
+}
+
+impl<T: HostObject> Drop for BorrowedObject<T> {
+    fn drop(&mut self) {
+        // SAFETY: references from `get` borrow the value, which is dropped.
+        drop(unsafe { take(self.0) });
+    }
 }
 
 /// Returns the number of statuses that plugins own and have not deleted, also those of threads.
 pub(crate) fn undeleted_statuses() -> usize {
     let registry = lock(&REGISTRY);
-    let is_status = |(kind, owner, _): &&(ObjectKind, Owner, ThreadId)| {
-        *kind == ObjectKind::Status && *owner == Owner::Plugin
-    };
+    let is_status = |it: &&LiveObject| it.kind == ObjectKind::Status && it.owner == Owner::Plugin;
     registry.live.values().filter(is_status).count()
 }
 
@@ -147,13 +225,13 @@ impl ObjectReport {
         let registry = lock(&REGISTRY);
         let mut unreturned = BTreeMap::new();
         let mut threads_with_status = BTreeSet::new();
-        for (kind, owner, thread) in registry.live.values() {
+        for object in registry.live.values() {
             // A plugin may keep a status for each thread.
-            let is_of_thread = *kind == ObjectKind::Status
-                && *owner == Owner::Plugin
-                && threads_with_status.insert(format!("{thread:?}"));
-            if *owner == Owner::Plugin && !is_of_thread {
-                *unreturned.entry(*kind).or_default() += 1;
+            let is_of_thread = object.kind == ObjectKind::Status
+                && object.owner == Owner::Plugin
+                && threads_with_status.insert(format!("{:?}", object.thread));
+            if object.owner == Owner::Plugin && !is_of_thread {
+                *unreturned.entry(object.kind).or_default() += 1;
             }
         }
         Self {
@@ -203,13 +281,48 @@ mod tests {
         const KIND: ObjectKind = ObjectKind::Done;
     }
 
+    /// Another type of the same kind.
+    struct Other([u64; 8]);
+
+    impl HostObject for Other {
+        const KIND: ObjectKind = ObjectKind::Done;
+    }
+
+    fn is_live<T: HostObject>(pointer: *mut T) -> bool {
+        with_object(pointer, |_| ()).is_some()
+    }
+
     #[test]
     fn removes_object_once() {
         let pointer = create(Demo, Owner::Host);
-        assert!(find(pointer).is_some());
-        assert!(take(pointer).is_some());
-        assert!(take(pointer).is_none());
-        assert!(find(pointer).is_none());
+        assert!(is_live(pointer));
+        // SAFETY: the test has no reference to the object.
+        let (first, second) = unsafe { (take(pointer), take(pointer)) };
+        assert!(first.is_some() && second.is_none());
+        assert!(!is_live(pointer));
+    }
+
+    #[test]
+    fn finds_no_object_of_another_type_of_the_same_kind() {
+        let pointer = create(Demo, Owner::Host);
+        let other = pointer.cast::<Other>();
+        assert_eq!(with_object(other, |it| it.0), None);
+        // SAFETY: the test has no reference to the object.
+        let (other, object) = unsafe { (take(other), take(pointer)) };
+        assert!(other.is_none() && object.is_some());
+    }
+
+    #[test]
+    fn dropping_borrowed_object_removes_it_unless_the_plugin_has_deleted_it() {
+        let borrowed = BorrowedObject::new(Demo);
+        let pointer = borrowed.address();
+        assert!(borrowed.get().is_some());
+        drop(borrowed);
+        assert!(!is_live(pointer));
+        let borrowed = BorrowedObject::new(Demo);
+        // SAFETY: the test has no reference to the object.
+        assert!(unsafe { take(borrowed.address()) }.is_some());
+        assert!(borrowed.get().is_none() && borrowed.take().is_none());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 use crate::call::{Ptr, call, call_with_status};
 use crate::core::{self, BufferObject, GrapplerItem};
 use crate::graph::GraphDef;
-use crate::objects::{self, Owner};
+use crate::objects::BorrowedObject;
 use crate::plugin::{LoadedPlugin, relocate};
 use crate::quirks::Quirks;
 use crate::record::GuardedStruct;
@@ -105,12 +105,13 @@ impl RegisteredOptimizer {
     }
 
     fn run(&self, optimizer: Ptr, graph: &GraphDef, bytes: &[u8]) -> Result<Vec<u8>, Error> {
-        let input = objects::create(BufferObject::from_bytes(bytes), Owner::Host);
-        let output = objects::create(BufferObject::empty(), Owner::Host);
-        let item = objects::create(GrapplerItem(graph.clone()), Owner::Host);
-        let registered = core::register_item(input, item);
+        let input = BorrowedObject::new(BufferObject::from_bytes(bytes));
+        let output = BorrowedObject::new(BufferObject::empty());
+        let item = BorrowedObject::new(GrapplerItem(graph.clone()));
+        let registered = core::register_item(input.address(), item.address());
         let ran = call_with_status("optimize_func", |status| {
-            let (from, item, to): (Ptr, Ptr, Ptr) = (input.cast(), item.cast(), output.cast());
+            let (from, to): (Ptr, Ptr) = (input.address().cast(), output.address().cast());
+            let item: Ptr = item.address().cast();
             match self.arguments {
                 // 2.5 passes no item.
                 4 => call!(
@@ -126,8 +127,8 @@ impl RegisteredOptimizer {
         });
         drop(registered);
         fault::set_current_call(&"a buffer's deallocator");
-        drop(objects::take(item));
-        let (input, output) = (objects::take(input), objects::take(output));
+        drop(item);
+        let (input, output) = (input.take(), output.take());
         ran?;
         if input.is_none_or(|input| input.bytes() != bytes) {
             let text = "optimize_func changed its input graph";

@@ -3,14 +3,15 @@
 use crate::core::KernelContext;
 use crate::host::Host;
 use crate::kernel_run::KernelInstance;
-use crate::objects;
+use crate::objects::BorrowedObject;
 use crate::{Error, Op, Tensor};
 
 /// A constructed kernel with its inputs. Each [`compute`](PreparedCall::compute) is one call on the same inputs.
 pub struct PreparedCall<'h> {
     host: &'h Host,
+    /// Freed before the instance: no context outlives its kernel.
+    context: BorrowedObject<KernelContext>,
     instance: KernelInstance<'h>,
-    context: *mut KernelContext,
 }
 
 impl Host {
@@ -26,7 +27,7 @@ impl Host {
         Ok(PreparedCall {
             host: self,
             instance,
-            context: objects::create(context, objects::Owner::Host),
+            context: BorrowedObject::new(context),
         })
     }
 }
@@ -37,7 +38,7 @@ impl PreparedCall<'_> {
     /// # Errors
     /// Returns an error if the kernel has none, or does not end.
     pub fn compute(&self) -> Result<(), Error> {
-        self.instance.compute(self.context, self.host.quirks)
+        self.instance.compute(&self.context, self.host.quirks)
     }
 
     /// Calls the kernel's compute function and returns the outputs.
@@ -45,12 +46,6 @@ impl PreparedCall<'_> {
     /// # Errors
     /// Returns an error if the kernel fails, or if it leaves an output unset.
     pub fn outputs(&self) -> Result<Vec<Tensor>, Error> {
-        self.host.finish(&self.instance, self.context, None)
-    }
-}
-
-impl Drop for PreparedCall<'_> {
-    fn drop(&mut self) {
-        drop(objects::take(self.context));
+        self.host.finish(&self.instance, &self.context, None)
     }
 }

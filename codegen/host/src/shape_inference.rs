@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::core::{Attr, OpDefinition, ShapeInference, TensorShape, defined};
 use crate::dtype::DType;
 use crate::host::Host;
-use crate::objects::{self, Owner};
+use crate::objects::BorrowedObject;
 use crate::quirks::{Quirk, Quirks};
 use crate::{Error, Op, call, fault};
 
@@ -56,18 +56,18 @@ impl OpDefinition {
         let (_, outputs) = self.tensor_counts(list);
         let first_only = quirks.has(Quirk::FirstShapeOnly);
         let inference = ShapeInference::new(inputs, outputs, types, first_only);
-        let context = objects::create(inference, Owner::Host);
+        let context = BorrowedObject::new(inference);
         let ran = call::call_with_status(
             &format!("the shape function of {}", self.op.name),
             |status| {
                 fault::set_current_call(&"a shape function");
                 // SAFETY: the plugin registered this function with this signature, and both objects are alive until
                 // the calls below.
-                unsafe { function(context, status) };
+                unsafe { function(context.address(), status) };
                 Ok(())
             },
         );
-        let outputs = objects::take(context).map(|context| context.outputs());
+        let outputs = context.take().map(|context| context.outputs());
         ran.map(|()| outputs)
     }
 }

@@ -54,7 +54,12 @@ impl TensorBuffer {
     }
 
     /// Wraps a plugin's memory. As in TensorFlow, memory that is not aligned is copied and freed at once.
-    pub fn foreign(
+    ///
+    /// # Safety
+    /// - `data` is null or has `len` initialised bytes, which are valid until the value calls `deallocator`, or until it is
+    ///   dropped if there is none.
+    /// - `deallocator` may be called once with `data`, `len` and `argument`, on any thread.
+    pub unsafe fn foreign(
         data: *mut c_void,
         len: usize,
         deallocator: Option<Deallocator>,
@@ -101,7 +106,7 @@ impl TensorBuffer {
         } else {
             0
         };
-        let block = executor.allocate((len + offset) as u64)?;
+        let block = executor.allocate(len.saturating_add(offset) as u64)?;
         if block.opaque.is_null() {
             return Err(Error::Status {
                 call: format!("allocate of {len} bytes"),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::core::{StringElement, texts};
+use crate::core::{StringElement, elements, texts};
 use crate::dtype::{DType, Element};
 use crate::memory::HostMemory;
 
@@ -40,26 +40,78 @@ impl Tensor {
         let elements = texts
             .iter()
             .map(|it| StringElement::new(it.as_ref()).to_bytes());
-        Self::from_bytes(DType::STRING, dims, &elements.collect::<Vec<_>>().concat())
+        Self::with_length(DType::STRING, dims, &elements.collect::<Vec<_>>().concat())
     }
 
-    /// Returns a tensor of any element type from its bytes.
+    /// Returns a tensor of numbers or truth values from its bytes.
     ///
     /// # Panics
-    /// Panics if a tensor of this type and shape has another number of bytes.
+    /// - Panics if a tensor of this type and shape has another number of bytes, or the shape has no valid size.
+    /// - Panics if the type is `STRING`, `RESOURCE` or `VARIANT`, whose bytes are addresses or objects of the host:
+    ///   [`from_strings`](Self::from_strings), [`Variable::handle`](crate::Variable::handle) and
+    ///   [`Host::tensor_list`](crate::Host::tensor_list) return such tensors.
     pub fn from_bytes(dtype: DType, dims: impl AsRef<[i64]>, bytes: &[u8]) -> Self {
+        let has_objects = matches!(dtype, DType::STRING | DType::RESOURCE | DType::VARIANT);
+        assert!(
+            !has_objects,
+            "the elements of a {dtype} tensor cannot be created from bytes"
+        );
+        Self::with_length(dtype, dims, bytes)
+    }
+
+    /// Returns a tensor, and checks the number of its bytes.
+    fn with_length(dtype: DType, dims: impl AsRef<[i64]>, bytes: &[u8]) -> Self {
         let dims = dims.as_ref().to_vec();
-        let elements: i64 = dims.iter().product();
+        let count = elements(&dims).and_then(|it| usize::try_from(it).ok());
+        let len = count.and_then(|it| it.checked_mul(dtype.stride()));
+        let len = len.unwrap_or_else(|| panic!("{dims:?} of {dtype} has no valid size"));
         assert_eq!(
-            elements.max(0) as usize * dtype.stride(),
+            len,
             bytes.len(),
             "{dims:?} of {dtype} and the bytes given differ in length"
         );
-        Self::raw(dtype, dims, bytes)
+        Self::new(dtype, dims, bytes)
     }
 
     /// Returns a tensor whose bytes are not checked.
+    ///
+    /// # Panics
+    /// Panics if the type is `STRING`.
     pub(crate) fn raw(dtype: DType, dims: Vec<i64>, bytes: &[u8]) -> Self {
+        assert_ne!(dtype, DType::STRING, "strings have addresses");
+        Self::new(dtype, dims, bytes)
+    }
+
+    /// Returns a tensor that a plugin has written, with its own copies of strings.
+    ///
+    /// `memory` begins with the elements. It may be larger, since it may also have texts of the strings.
+    ///
+    /// # Errors
+    /// Returns an error if the memory is smaller than the elements, or if a string is invalid.
+    ///
+    /// # Safety
+    /// - In a tensor of strings, the text of each large string and of each view is readable.
+    pub(crate) unsafe fn from_plugin(
+        dtype: DType,
+        dims: &[i64],
+        memory: &[u8],
+    ) -> Result<Self, String> {
+        let no_size = || format!("the shape {dims:?} has no valid size");
+        let count = elements(dims).and_then(|it| usize::try_from(it).ok());
+        let count = count.ok_or_else(no_size)?;
+        if dtype == DType::STRING {
+            // SAFETY: the caller guarantees that the texts are readable.
+            return Ok(Self::from_strings(dims, &unsafe { texts(memory, count) }?));
+        }
+        let len = count.checked_mul(dtype.stride()).ok_or_else(no_size)?;
+        let bytes = memory
+            .get(..len)
+            .ok_or_else(|| format!("the shape {dims:?} exceeds its {} bytes", memory.len()))?;
+        Ok(Self::new(dtype, dims.to_vec(), bytes))
+    }
+
+    /// Invariant: the strings of a tensor are views of texts that the host keeps for the life of the process.
+    fn new(dtype: DType, dims: Vec<i64>, bytes: &[u8]) -> Self {
         let memory = HostMemory::from_bytes(bytes);
         Self {
             dtype,
@@ -94,7 +146,10 @@ impl Tensor {
             "the tensor's elements are {}",
             self.dtype
         );
-        texts(self.bytes())
+        let count = self.bytes().len() / self.dtype.stride();
+        // SAFETY: the strings are views of texts that the host keeps for the life of the process.
+        let texts = unsafe { texts(self.bytes(), count) };
+        texts.expect("the host created the strings")
     }
 
     /// Returns the elements.
@@ -165,6 +220,65 @@ mod tests {
     #[should_panic(expected = "differ in length")]
     fn rejects_shape_of_other_length() {
         Tensor::from([2, 2], &[1f32]);
+    }
+
+    #[test]
+    fn rejects_shape_whose_size_exceeds_the_range_or_is_negative() {
+        for dims in [
+            vec![1 << 32, 1 << 32],
+            vec![1 << 62, 2],
+            vec![-2, -3],
+            vec![i64::MIN, 2],
+        ] {
+            let create = || Tensor::from_bytes(DType::FLOAT, &dims, &[]);
+            let panic = std::panic::catch_unwind(create).expect_err("the shape is invalid");
+            let message = panic.downcast_ref::<String>().unwrap();
+            assert!(message.contains("no valid size"), "{message}");
+        }
+    }
+
+    #[test]
+    fn rejects_bytes_of_types_whose_elements_are_addresses_or_objects() {
+        for dtype in [DType::STRING, DType::RESOURCE, DType::VARIANT] {
+            let bytes = vec![0xff; dtype.stride()];
+            let create = || Tensor::from_bytes(dtype, [1], &bytes);
+            let panic = std::panic::catch_unwind(create).expect_err("the type is invalid");
+            let message = panic.downcast_ref::<String>().unwrap();
+            assert!(
+                message.contains("cannot be created from bytes"),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn tensor_of_a_plugin_has_copies_of_its_strings() {
+        let mut text = b"a text of the plugin".to_vec();
+        let view = [
+            3 | (text.len() as u64) << 2,
+            text.as_ptr().expose_provenance() as u64,
+            0,
+        ];
+        let memory: Vec<u8> = view.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        // SAFETY: the view is that of the text above.
+        let tensor = unsafe { Tensor::from_plugin(DType::STRING, &[1], &memory) }.unwrap();
+        text.fill(b'x');
+        assert_eq!(tensor, Tensor::from_strings([1], &["a text of the plugin"]));
+        assert!(format!("{tensor:?}").contains("a text of the plugin"));
+    }
+
+    #[test]
+    fn rejects_tensor_of_a_plugin_that_exceeds_its_memory_or_has_an_invalid_string() {
+        // SAFETY: no memory here has a large string or a view.
+        let error = |dtype, dims: &[i64], memory: &[u8]| unsafe {
+            Tensor::from_plugin(dtype, dims, memory).unwrap_err()
+        };
+        assert!(error(DType::FLOAT, &[2], &[0; 7]).contains("exceeds its 7 bytes"));
+        assert!(error(DType::FLOAT, &[1 << 62, 4], &[]).contains("no valid size"));
+        let mut small = [0; 24];
+        small[0] = 63 << 2;
+        assert!(error(DType::STRING, &[1], &small).contains("is a small one of 63 bytes"));
+        assert!(error(DType::STRING, &[2], &[0; 24]).contains("string 1 is not in"));
     }
 
     #[test]

@@ -100,7 +100,8 @@ unsafe extern "C" fn on_call(argument: *mut c_void, _: *mut c_void) {
 fn host_callback(executor: &Executor, stream: StreamHandle) -> Result<(), Error> {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let argument = (&raw const CALLS).cast_mut().cast();
-    executor.host_callback(stream, on_call, argument)?;
+    // SAFETY: the argument is a static counter, which `on_call` changes.
+    unsafe { executor.host_callback(stream, on_call, argument) }?;
     executor.poll(stream)
 }
 

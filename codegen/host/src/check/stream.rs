@@ -166,7 +166,8 @@ unsafe extern "C" fn on_call(argument: *mut c_void, status: *mut c_void) {
     let callback_argument = unsafe { &*argument.cast::<CallbackArgument>() };
     let mut order = lock(&callback_argument.calls.order);
     order.push(callback_argument.number);
-    if objects::find(status.cast::<StatusObject>()).is_none() {
+    let status_object = status.cast::<StatusObject>();
+    if objects::with_object(status_object, |_| ()).is_none() {
         let mut faults = lock(&callback_argument.calls.faults);
         faults.push(format!(
             "callback {} got {status:p}, which is not a live TF_Status",
@@ -174,10 +175,10 @@ unsafe extern "C" fn on_call(argument: *mut c_void, status: *mut c_void) {
         ));
     }
     // An error status of one callback does not stop the others.
-    if callback_argument.number == 7
-        && let Some(status) = objects::find(status.cast::<StatusObject>())
-    {
-        status.set(StatusCode::ABORTED, "this callback failed");
+    if callback_argument.number == 7 {
+        objects::with_object(status_object, |status| {
+            status.set(StatusCode::ABORTED, "this callback failed");
+        });
     }
 }
 
@@ -193,7 +194,9 @@ pub(super) fn host_callbacks(session: &CheckSession<'_>) -> CheckResult {
         .collect();
     for callback_argument in leak_exempt(callback_arguments) {
         let argument = std::ptr::from_ref(callback_argument).cast_mut().cast();
-        let taken = device.executor.host_callback(stream, on_call, argument)?;
+        let executor = &device.executor;
+        // SAFETY: the argument is a leak-exempt `CallbackArgument`, which `on_call` reads.
+        let taken = unsafe { executor.host_callback(stream, on_call, argument) }?;
         let number = callback_argument.number;
         ensure(taken, || {
             format!("host_callback returned false for number {number}")

@@ -19,7 +19,8 @@ impl<T: HostObject> Arg<T> {
 
     /// Returns the object, if it is live.
     pub fn find(&self) -> Option<&T> {
-        objects::find(self.0)
+        // SAFETY: the C contract forbids a plugin to delete an object while it passes it to another call.
+        unsafe { objects::find(self.0) }
     }
 
     /// Takes the object from the plugin. Null is `None` without a fault.
@@ -27,7 +28,9 @@ impl<T: HostObject> Arg<T> {
         if self.0.is_null() {
             return None;
         }
-        objects::take(self.0).or_else(|| self.record_fault(call))
+        // SAFETY: references from `find` borrow the argument, which is consumed. The C contract forbids a plugin to pass the
+        // object to another call meanwhile.
+        unsafe { objects::take(self.0) }.or_else(|| self.record_fault(call))
     }
 
     /// Records that the function `call` got a pointer that is not a live object.
@@ -95,7 +98,7 @@ impl<T: Copy> Out<T> {
 #[repr(transparent)]
 pub(crate) struct List<T>(*const T);
 
-impl<T: Copy> List<T> {
+impl<T> List<T> {
     /// Returns the first `len` values. Empty for null or a negative length.
     pub fn values(&self, len: impl TryInto<usize>) -> &[T] {
         match len.try_into() {
@@ -111,7 +114,9 @@ impl<T: Copy> List<T> {
     pub fn address(&self) -> *const T {
         self.0
     }
+}
 
+impl<T: Copy> List<T> {
     /// Returns the first value, or `None` for null.
     pub fn first(&self) -> Option<T> {
         self.values(1_usize).first().copied()

@@ -69,8 +69,8 @@ impl BufferObject {
 }
 
 /// Puts a copy of `bytes` into a plugin's empty buffer, to be freed with it.
-pub(super) fn fill(buffer: *mut BufferObject, bytes: &[u8]) -> Result<(), (StatusCode, String)> {
-    let Some(found) = objects::find(buffer) else {
+pub(super) fn fill(buffer: &Arg<BufferObject>, bytes: &[u8]) -> Result<(), (StatusCode, String)> {
+    let Some(found) = buffer.find() else {
         return Err((
             StatusCode::INVALID_ARGUMENT,
             "there is no such TF_Buffer".into(),
@@ -80,6 +80,7 @@ pub(super) fn fill(buffer: *mut BufferObject, bytes: &[u8]) -> Result<(), (Statu
         let text = "a TF_Buffer that is filled must be empty".into();
         return Err((StatusCode::INVALID_ARGUMENT, text));
     }
+    let buffer = buffer.address();
     // SAFETY: the registry has the buffer, and the C contract makes access exclusive for the call. The block of
     // malloc has as many bytes as are copied.
     unsafe {

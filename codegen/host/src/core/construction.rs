@@ -43,11 +43,14 @@ impl StringView {
         }
     }
 
-    /// Returns the text of a view that a plugin passes.
-    pub fn text(&self) -> String {
+    /// Returns the text.
+    ///
+    /// # Safety
+    /// - The view's text is alive.
+    pub unsafe fn text(&self) -> String {
         let bytes: &[u8] = match self.data.is_null() {
             true => &[],
-            // SAFETY: the C contract makes the pointer valid for `len` bytes during the call.
+            // SAFETY: the caller guarantees that the text is alive, which has `len` bytes.
             false => unsafe { std::slice::from_raw_parts(self.data.cast(), self.len) },
         };
         String::from_utf8_lossy(bytes).into_owned()

@@ -109,11 +109,11 @@ fn put(
 /// Fills one buffer with the properties of each node.
 fn put_properties(
     nodes: &[&NodeDef],
-    buffers: &List<*mut BufferObject>,
+    buffers: &List<Arg<BufferObject>>,
     room: c_int,
 ) -> Result<(), (StatusCode, String)> {
     let mut pairs = nodes.iter().zip(buffers.values(room));
-    pairs.try_for_each(|(node, buffer)| fill(*buffer, &node.properties()))
+    pairs.try_for_each(|(node, buffer)| fill(buffer, &node.properties()))
 }
 
 functions! {
@@ -221,7 +221,7 @@ functions! {
     fn TF_GetInputPropertiesList(
         properties: Arg<GraphProperties>,
         name: CStringArgument,
-        buffers: List<*mut BufferObject>,
+        buffers: List<Arg<BufferObject>>,
         room: c_int,
         status: Arg<StatusObject>,
     ) {
@@ -233,7 +233,7 @@ functions! {
     fn TF_GetOutputPropertiesList(
         properties: Arg<GraphProperties>,
         name: CStringArgument,
-        buffers: List<*mut BufferObject>,
+        buffers: List<Arg<BufferObject>>,
         room: c_int,
         status: Arg<StatusObject>,
     ) {
@@ -267,7 +267,7 @@ functions! {
         let own = library.0.iter().find(|(found, _)| *found == name);
         let found = own.map(|(_, bytes)| bytes.clone()).or_else(|| op_def::bytes(&name));
         let missing = || (StatusCode::NOT_FOUND, format!("Op type not registered '{name}'"));
-        let put = found.ok_or_else(missing).and_then(|bytes| fill(buffer.address(), &bytes));
+        let put = found.ok_or_else(missing).and_then(|bytes| fill(&buffer, &bytes));
         report(&status, CALL, put);
     }
 }

@@ -41,7 +41,7 @@ pub(crate) use op_def::defined;
 pub(crate) use op_definition::OpDefinition;
 pub(crate) use shape::{ShapeInference, TensorShape};
 pub(crate) use string::{StringElement, texts};
-pub(crate) use tensor::View;
+pub(crate) use tensor::{View, elements};
 pub(crate) use variable::StoredVariable;
 pub(crate) use variant::{find_list, store_list};
 

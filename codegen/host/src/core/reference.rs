@@ -15,7 +15,7 @@ use super::variable::{Copy, report_or_fail};
 use crate::StatusCode;
 use crate::dtype::DType;
 use crate::lock;
-use crate::objects::{self, Owner};
+use crate::objects::BorrowedObject;
 use crate::tensor_buffer::TensorBuffer;
 
 type Allocate = unsafe extern "C" fn(
@@ -32,12 +32,14 @@ type StatusResult<T> = Result<T, (StatusCode, String)>;
 static TEMPORARY: Mutex<BTreeMap<String, View>> = Mutex::new(BTreeMap::new());
 
 fn text(name: &List<StringView>) -> String {
-    name.first().map(|name| name.text()).unwrap_or_default()
+    // SAFETY: the plugin passes the view, and the C contract keeps its text alive during the call.
+    let text = name.first().map(|name| unsafe { name.text() });
+    text.unwrap_or_default()
 }
 
 /// Returns the tensor that the plugin's function allocates.
 fn allocated(
-    ctx: *mut KernelContext,
+    ctx: &Ctx,
     dtype: DType,
     dims: &[i64],
     allocate: Option<Allocate>,
@@ -49,21 +51,28 @@ fn allocated(
         dims: dims.to_vec(),
         buffer: Arc::new(TensorBuffer::empty()),
     };
-    let (borrowed, status) = (
-        empty.into_borrowed_handle(),
-        objects::create(StatusObject::new(), Owner::Host),
-    );
+    let borrowed = empty.into_borrowed_handle();
+    let status = BorrowedObject::new(StatusObject::new());
     let rank = dims.len() as c_int;
     // SAFETY: the plugin passed this function with this signature; all objects that it borrows are alive.
-    unsafe { allocate(ctx, borrowed, dtype.0, dims.as_ptr(), rank, status) };
-    let outcome = objects::take(status).map(|status| status.get());
+    unsafe {
+        allocate(
+            ctx.address(),
+            borrowed.address(),
+            dtype.0,
+            dims.as_ptr(),
+            rank,
+            status.address(),
+        )
+    };
+    let outcome = status.take().map(|status| status.get());
     let gone = || {
         (
             StatusCode::INTERNAL,
             "plugin_allocator deleted its arguments".into(),
         )
     };
-    let allocated_view = objects::take(borrowed).ok_or_else(gone)?.view().clone();
+    let allocated_view = borrowed.take().ok_or_else(gone)?.view().clone();
     match outcome {
         Some((StatusCode::OK, _)) => Ok(allocated_view),
         Some(failure) => Err(failure),
@@ -74,7 +83,7 @@ fn allocated(
 impl KernelContext {
     fn assign_reference(
         &self,
-        ctx: *mut KernelContext,
+        ctx: &Ctx,
         (reference, output, value): (c_int, c_int, c_int),
         validate: bool,
         copy: Option<Copy>,
@@ -89,7 +98,7 @@ impl KernelContext {
         // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
         unsafe {
             copy(
-                ctx,
+                ctx.address(),
                 value.into_plugin_handle(),
                 new.clone().into_plugin_handle(),
             )
@@ -111,7 +120,7 @@ functions! {
     ) {
         let Some(found) = ctx.get(CALL) else { return };
         let places = (reference, output, value);
-        let assigned = found.assign_reference(ctx.address(), places, validate_shape != 0, copy);
+        let assigned = found.assign_reference(&ctx, places, validate_shape != 0, copy);
         report_or_fail(found, assigned, CALL, &status);
     }
 
@@ -125,7 +134,7 @@ functions! {
         status: Arg<StatusObject>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
-        let allocated_view = allocated(ctx.address(), DType(dtype), dims.values(rank), allocate);
+        let allocated_view = allocated(&ctx, DType(dtype), dims.values(rank), allocate);
         let stored = allocated_view.and_then(|view| {
             lock(&TEMPORARY).insert(text(&name), view.clone());
             found.set_output(0, view)

@@ -86,7 +86,7 @@ fn node(construction: &KernelConstruction) -> Vec<u8> {
 }
 
 fn put(call: &str, buffer: &Arg<BufferObject>, bytes: &[u8], status: &Arg<StatusObject>) {
-    report(status, call, fill(buffer.address(), bytes));
+    report(status, call, fill(buffer, bytes));
 }
 
 /// Returns the range of the inputs of this name, which are several for a list.
@@ -182,7 +182,7 @@ functions! {
             }
             other => Err((StatusCode::INVALID_ARGUMENT, format!("input {index} is {other}"))),
         });
-        let put = handle.and_then(|bytes: Vec<u8>| fill(buffer.address(), &bytes));
+        let put = handle.and_then(|bytes: Vec<u8>| fill(&buffer, &bytes));
         report(&status, CALL, put);
     }
 

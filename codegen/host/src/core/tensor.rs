@@ -9,7 +9,7 @@ use super::status::{StatusObject, report};
 use crate::StatusCode;
 use crate::dtype::DType;
 use crate::memory::ALIGNMENT;
-use crate::objects::{self, HostObject, ObjectKind, Owner};
+use crate::objects::{self, BorrowedObject, HostObject, ObjectKind, Owner};
 use crate::tensor_buffer::{Deallocator, TensorBuffer};
 
 /// The object behind `TF_Tensor*`.
@@ -42,22 +42,22 @@ impl View {
 
     /// Returns a handle of this view that the plugin must delete.
     pub fn into_plugin_handle(self) -> *mut TensorHandle {
-        self.handle(Owner::Plugin)
+        objects::create(self.into_handle(), Owner::Plugin)
     }
 
     /// Returns a handle of this view that the plugin borrows for a call.
-    pub fn into_borrowed_handle(self) -> *mut TensorHandle {
-        self.handle(Owner::Host)
+    pub fn into_borrowed_handle(self) -> BorrowedObject<TensorHandle> {
+        BorrowedObject::new(self.into_handle())
     }
 
-    fn handle(self, owner: Owner) -> *mut TensorHandle {
+    fn into_handle(self) -> TensorHandle {
         let view = Mutex::new(self);
-        objects::create(TensorHandle { view }, owner)
+        TensorHandle { view }
     }
 }
 
 /// Returns the number of elements of a shape, or `None` if a dimension is negative or the number exceeds `i64`.
-pub(super) fn elements(dims: &[i64]) -> Option<i64> {
+pub(crate) fn elements(dims: &[i64]) -> Option<i64> {
     let is_valid = dims.iter().all(|it| *it >= 0);
     let count = dims
         .iter()
@@ -116,7 +116,9 @@ functions! {
         deallocator: Option<Deallocator>,
         argument: *mut c_void,
     ) -> *mut TensorHandle {
-        let buffer = Arc::new(TensorBuffer::foreign(data, len, deallocator, argument));
+        // SAFETY: the C contract of this function makes `data` valid until the host calls `deallocator`, which it does once.
+        let buffer = unsafe { TensorBuffer::foreign(data, len, deallocator, argument) };
+        let buffer = Arc::new(buffer);
         View { dtype: DType(dtype), dims: dims.values(rank).to_vec(), buffer }.into_plugin_handle()
     }
 

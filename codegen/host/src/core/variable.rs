@@ -195,7 +195,7 @@ impl KernelContext {
     /// Returns a value that is not shared: a copy if it has other references.
     fn unshared_value(
         &self,
-        ctx: *mut KernelContext,
+        ctx: &Ctx,
         variable: &StoredVariable,
         copy: Option<Copy>,
     ) -> StatusResult<View> {
@@ -216,7 +216,7 @@ impl KernelContext {
         // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
         unsafe {
             copy(
-                ctx,
+                ctx.address(),
                 old.into_plugin_handle(),
                 new.clone().into_plugin_handle(),
             )
@@ -313,7 +313,7 @@ functions! {
         let Some(found) = ctx.get(CALL) else { return };
         let prepared = found.variable(CALL, input).and_then(|variable| {
             let lock = variable.acquire(CALL, ctx.address() as usize, true)?;
-            let target = found.unshared_value(ctx.address(), &variable, copy)?;
+            let target = found.unshared_value(&ctx, &variable, copy)?;
             Ok((target, found.input(value)?, lock))
         });
         let result = prepared.and_then(|(target, value, _lock)| {
@@ -349,7 +349,7 @@ functions! {
             if sparse == 0 && !variable.is_locked_by(ctx.address() as usize) {
                 objects::record_fault(format!("{CALL} got variable {input}, which the kernel has not locked"));
             }
-            found.unshared_value(ctx.address(), &variable, copy)
+            found.unshared_value(&ctx, &variable, copy)
         });
         report_or_fail(found, value.map(|value| out.set(value.into_plugin_handle())), CALL, &status);
     }

@@ -14,7 +14,7 @@ use crate::StatusCode;
 use crate::dtype::DType;
 use crate::lock;
 use crate::memory::HostMemory;
-use crate::objects;
+use crate::objects::{self, BorrowedObject};
 use crate::quirks::Quirk;
 use crate::tensor_buffer::TensorBuffer;
 
@@ -76,8 +76,12 @@ impl KernelContext {
             return function(views.map(View::into_plugin_handle));
         }
         let handles = views.map(View::into_borrowed_handle);
-        function(handles);
-        if handles.map(objects::take).iter().any(Option::is_none) {
+        function(handles.each_ref().map(BorrowedObject::address));
+        if handles
+            .map(BorrowedObject::take)
+            .iter()
+            .any(Option::is_none)
+        {
             objects::record_fault(format!(
                 "{call}: the plugin deleted a tensor that it borrows"
             ));

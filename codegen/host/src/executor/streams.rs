@@ -69,7 +69,10 @@ impl Executor {
     }
 
     /// Enqueues a callback; returns false if the plugin rejects it.
-    pub fn host_callback(
+    ///
+    /// # Safety
+    /// - `callback` may be called with `argument` at any later time, on any thread.
+    pub unsafe fn host_callback(
         &self,
         stream: StreamHandle,
         callback: HostCallback,

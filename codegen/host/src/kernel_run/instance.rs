@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::TIMEOUT;
 use crate::core::{Compute, Done, KernelBuilder, KernelConstruction, KernelContext, View, Wait};
-use crate::objects::{self, Owner};
+use crate::objects::{self, BorrowedObject, Owner};
 use crate::quirks::{Quirk, Quirks};
 use crate::{Error, Op, fault};
 
@@ -20,18 +20,18 @@ pub(crate) struct KernelInstance<'a> {
 impl<'a> KernelInstance<'a> {
     pub(crate) fn create(builder: &'a KernelBuilder, op: &Op) -> Result<Self, Error> {
         let node = format!("{}_under_test", op.name);
-        let construction = objects::create(
-            KernelConstruction::new(node.clone(), op.name.clone(), op.attrs.clone()),
-            Owner::Host,
-        );
+        let construction = KernelConstruction::new(node.clone(), op.name.clone(), op.attrs.clone());
+        let construction = BorrowedObject::new(construction);
         fault::set_current_call(&"a kernel's create function");
         let object = match builder.create {
             // SAFETY: the plugin registered this function with the signature of a create function, and the
             // construction is alive until `take` below.
-            Some(create) => unsafe { create(construction) },
+            Some(create) => unsafe { create(construction.address()) },
             None => null_mut(),
         };
-        let failure = objects::take(construction).and_then(|construction| construction.failure());
+        let failure = construction
+            .take()
+            .and_then(|construction| construction.failure());
         let kernel = Self {
             builder,
             node,
@@ -47,11 +47,16 @@ impl<'a> KernelInstance<'a> {
         }
     }
 
-    pub(crate) fn compute(&self, context: *mut KernelContext, quirks: Quirks) -> Result<(), Error> {
+    pub(crate) fn compute(
+        &self,
+        context: &BorrowedObject<KernelContext>,
+        quirks: Quirks,
+    ) -> Result<(), Error> {
+        let context = context.address();
         fault::set_current_call(&"a kernel's compute function");
         match self.builder.compute {
             // SAFETY: the plugin registered this function with this signature; `object` is the result of its
-            // create function, and the caller owns the context for the duration of the call.
+            // create function, and the caller borrows the context for the duration of the call.
             Some(Compute::Sync(compute)) => unsafe { compute(self.object, context) },
             Some(Compute::Async(compute)) => {
                 let done = Done::default();
@@ -59,7 +64,13 @@ impl<'a> KernelInstance<'a> {
                 let done = objects::create(done, Owner::Plugin);
                 // SAFETY: as for a synchronous kernel; `done` is alive until the plugin calls it.
                 unsafe { compute(self.object, context, done) };
-                self.wait_for_done(done, &wait, quirks)?;
+                let result = self.wait_for_done(&wait, quirks);
+                if result.is_err() {
+                    // A later call is a fault.
+                    // SAFETY: the host has no reference to the object. A call of the plugin has taken it before, or finds none.
+                    drop(unsafe { objects::take(done) });
+                }
+                result?;
             }
             None => {
                 let op = &self.builder.op;
@@ -87,7 +98,7 @@ impl KernelInstance<'_> {
     }
 
     /// Waits until the kernel has called `done`, for as long as TensorFlow's callback exists.
-    fn wait_for_done(&self, done: *mut Done, wait: &Wait, quirks: Quirks) -> Result<(), Error> {
+    fn wait_for_done(&self, wait: &Wait, quirks: Quirks) -> Result<(), Error> {
         let ends_with_compute = quirks.has(Quirk::DoneEndsWithCompute);
         let limit = if ends_with_compute {
             Duration::ZERO
@@ -97,8 +108,6 @@ impl KernelInstance<'_> {
         if wait.done_within(limit) {
             return Ok(());
         }
-        // A later call is a fault.
-        drop(objects::take(done));
         let op = &self.builder.op;
         match ends_with_compute {
             true => Err(Error::Refused(format!(

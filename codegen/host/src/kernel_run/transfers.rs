@@ -77,8 +77,7 @@ impl Host {
             );
             return Err(Error::Refused(text));
         }
-        let len = view.bytes();
-        if len > view.buffer.len() {
+        if view.bytes() > view.buffer.len() {
             let text = format!(
                 "{op} returned {name} with the shape {:?}, which exceeds its memory",
                 view.dims
@@ -88,14 +87,13 @@ impl Host {
         if view.dtype == DType::VARIANT {
             return Ok(Tensor::raw(view.dtype, view.dims, view.buffer.host_bytes()));
         }
-        match view.buffer.on_device() {
-            false => Ok(Tensor::from_bytes(
-                view.dtype,
-                &view.dims,
-                &view.buffer.host_bytes()[..len],
-            )),
-            true => self.copy_out(&view),
+        if view.buffer.on_device() {
+            return self.copy_out(&view);
         }
+        // SAFETY: the kernel has returned, and the C contract makes the texts of its strings readable as long as the tensor.
+        let tensor =
+            unsafe { Tensor::from_plugin(view.dtype, &view.dims, view.buffer.host_bytes()) };
+        tensor.map_err(|reason| Error::Refused(format!("{op} returned {name}: {reason}")))
     }
 
     /// Copies a tensor from device memory to the host.
@@ -111,7 +109,9 @@ impl Host {
         let copied = self.executor.dtoh(stream, bytes.bytes_mut(), source);
         copied.map_err(|error| self.copy_error("PluggableDevice->CPU", error))?;
         self.executor.poll(stream)?;
-        Ok(Tensor::from_bytes(view.dtype, &view.dims, bytes.bytes()))
+        // SAFETY: the C contract makes the texts of strings readable as long as the tensor, which `view` is.
+        let tensor = unsafe { Tensor::from_plugin(view.dtype, &view.dims, bytes.bytes()) };
+        tensor.map_err(|reason| Error::Refused(format!("a tensor on the device: {reason}")))
     }
 }
 

@@ -45,9 +45,9 @@ unsafe extern "C" fn run(argument: *mut c_void, status: *mut c_void) {
         CallbackAction::None => {}
         CallbackAction::Pause(pause) => thread::sleep(pause),
         CallbackAction::Fail => {
-            if let Some(status) = objects::find(status.cast::<StatusObject>()) {
+            objects::with_object(status.cast::<StatusObject>(), |status| {
                 status.set(StatusCode::ABORTED, "the callback of sp-host failed");
-            }
+            });
         }
         CallbackAction::Read(bytes) => {
             *state.seen.lock().unwrap_or_else(PoisonError::into_inner) = bytes.to_vec();
@@ -69,7 +69,8 @@ impl Callback {
             seen: Mutex::default(),
         });
         let argument = std::ptr::from_ref(state).cast_mut().cast();
-        let is_taken = executor.host_callback(stream, run, argument)?;
+        // SAFETY: the argument is a leak-exempt `CallbackState`, which `run` reads.
+        let is_taken = unsafe { executor.host_callback(stream, run, argument) }?;
         ensure(is_taken, || "host_callback returned false".into())?;
         Ok(Self(state))
     }
