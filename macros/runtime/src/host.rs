@@ -23,8 +23,9 @@ use std::sync::OnceLock;
 
 use crate::availability::Availability;
 use crate::error::{Code, Error, Result};
+use crate::installation::IncludeRoot;
 use crate::release::{FIRST_SUPPORTED, Release, Releases};
-use crate::{host_headers, report, symbol, variable};
+use crate::{report, symbol, variable};
 use sp_macros::decline_message;
 
 /// A function whose presence in the process limits the possible releases.
@@ -304,7 +305,7 @@ fn effective_policy(by_author: UnknownRelease) -> UnknownRelease {
     let by_size = || {
         !variable::is_on("SP_TRUST_HEADERS", true)
             || variable::is_on("SP_ASSUME_APPEND", false)
-            || !host_headers::are_installed()
+            || IncludeRoot::find().is_none()
     };
     match by_author {
         UnknownRelease::ReadHost if by_size() => UnknownRelease::KnownSizes,

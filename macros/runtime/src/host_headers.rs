@@ -1,16 +1,16 @@
 //! The headers of a host that is newer than this plugin's sp-abi, and the decisions that rest on them.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::c_header::Header;
 use crate::declarations::{KnownApi, RequiredSlots};
 use crate::error::{Code, Error, Result};
 use crate::host::Host;
-use crate::installation::{IncludeRoot, UnreadableReason, find_library};
+use crate::installation::{IncludeRoot, UnreadableReason, framework_library};
+use crate::report;
 use crate::validation::{RequiredFields, required_fields};
-use crate::{report, symbol};
 
 /// The libraries that contain the messages of TensorFlow's checks, by their paths from the folder of the
 /// first. The framework library has those for devices, one of the others those for graphs and profiles.
@@ -45,7 +45,7 @@ impl Host {
             return Ok(());
         }
         if !self.is_decided_by_headers() {
-            let _ = HEADERS_UNUSED_REASON.set(match are_installed() {
+            let _ = HEADERS_UNUSED_REASON.set(match IncludeRoot::find().is_some() {
                 true => "its headers are not read",
                 false => HEADERS_NOT_FOUND,
             });
@@ -109,17 +109,8 @@ fn header_texts(header: &str) -> HeaderTexts {
     entry.or_insert_with(|| read_texts(header)).clone()
 }
 
-/// Returns true if there is a folder of headers beside the framework library.
-pub(crate) fn are_installed() -> bool {
-    include_root().is_some()
-}
-
-fn include_root() -> Option<IncludeRoot> {
-    framework_library().and_then(IncludeRoot::find_beside)
-}
-
 fn read_texts(header: &str) -> HeaderTexts {
-    let root = include_root().ok_or(HeaderFailure::NotFound)?;
+    let root = IncludeRoot::find().ok_or(HeaderFailure::NotFound)?;
     root.read(header).map_err(|unreadable| {
         if unreadable.reason == UnreadableReason::NotFound && unreadable.name == header {
             return HeaderFailure::NotFound;
@@ -127,13 +118,6 @@ fn read_texts(header: &str) -> HeaderTexts {
         let message = unreadable.to_string();
         HeaderFailure::Rejected(Error::new(Code::FAILED_PRECONDITION, message))
     })
-}
-
-/// Returns the file of the framework library. It exports `TF_SetStatus` in every release.
-fn framework_library() -> Option<&'static Path> {
-    static FRAMEWORK: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let find = || find_library(symbol::find_symbol(c"TF_SetStatus")?);
-    FRAMEWORK.get_or_init(find).as_deref()
 }
 
 /// The libraries beside the framework library, which contain the messages about required slots.

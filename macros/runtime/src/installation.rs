@@ -9,6 +9,9 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::symbol;
 
 /// Limit for the size of one header and those that it includes, in bytes.
 const MAX_TOTAL: u64 = 1 << 20;
@@ -21,6 +24,11 @@ const C_API: &str = "tensorflow/c/";
 pub struct IncludeRoot(PathBuf);
 
 impl IncludeRoot {
+    /// Finds the `include` folder of the running TensorFlow, or returns `None` if there is none.
+    pub fn find() -> Option<Self> {
+        framework_library().and_then(Self::find_beside)
+    }
+
     /// Finds the `include` folder beside `library`, or returns `None` if there is none.
     ///
     /// The folder beside the path as it is spelled comes first, then the one beside the file to which
@@ -148,8 +156,15 @@ fn normalize(path: &Path) -> PathBuf {
     found
 }
 
+/// Returns the file of the framework library of the running TensorFlow. It exports `TF_SetStatus` in every release.
+pub(crate) fn framework_library() -> Option<&'static Path> {
+    static FRAMEWORK: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let find = || find_library(symbol::find_symbol(c"TF_SetStatus")?);
+    FRAMEWORK.get_or_init(find).as_deref()
+}
+
 /// Returns the file of the loaded library that contains `address`.
-pub(crate) fn find_library(address: *const c_void) -> Option<PathBuf> {
+fn find_library(address: *const c_void) -> Option<PathBuf> {
     let mut info = libc::Dl_info {
         dli_fname: std::ptr::null(),
         dli_fbase: std::ptr::null_mut(),
