@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub(crate) use self::instance::KernelInstance;
+use self::instance::TIMEOUT;
 use crate::core::{KernelContext, View};
 use crate::hold::StreamHold;
 use crate::host::Host;
@@ -16,9 +17,6 @@ use crate::{Error, Op, StatusCode, Tensor};
 
 /// The time that a kernel may wait for its inputs in the asynchronous mode. Then they are copied.
 const PATIENCE: Duration = Duration::from_millis(100);
-
-/// Time limit of an asynchronous kernel.
-const TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Host {
     /// Runs `op` on `inputs` with the kernel that TensorFlow would choose, and returns the outputs.

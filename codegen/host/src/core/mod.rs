@@ -21,6 +21,8 @@ mod shape;
 pub(crate) mod signature;
 pub(crate) mod status;
 pub(crate) mod string;
+#[cfg(test)]
+mod struct_types;
 mod tensor;
 mod variable;
 mod variant;

@@ -5,11 +5,6 @@ use std::ffi::c_void;
 use std::fmt;
 
 use super::argument::{Arg, CStringArgument, List, Out};
-use super::buffer::BufferFields;
-use super::compute::AllocatorAttributes;
-use super::construction::StringView;
-use super::serialized::InputRange;
-use super::string::StringElement;
 use crate::objects::HostObject;
 
 /// A C type, as far as a call passes it.
@@ -135,22 +130,6 @@ impl<T: HostObject> ForeignType for T {
     fn c_type() -> CallType {
         CallType::Opaque(T::KIND.to_string())
     }
-}
-
-macro_rules! structs {
-    ($($ty:ty = $name:literal,)*) => { $(impl ForeignType for $ty {
-        fn c_type() -> CallType {
-            CallType::Struct { name: $name.to_owned(), size: size_of::<$ty>() }
-        }
-    })* };
-}
-
-structs! {
-    BufferFields = "TF_Buffer",
-    StringView = "TF_StringView",
-    AllocatorAttributes = "TF_AllocatorAttributes",
-    InputRange = "TF_InputRange_Args",
-    StringElement = "TF_TString",
 }
 
 macro_rules! pointers {

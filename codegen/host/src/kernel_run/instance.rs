@@ -4,11 +4,13 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::time::Duration;
 
-use super::TIMEOUT;
 use crate::core::{Compute, Done, KernelBuilder, KernelConstruction, KernelContext, View, Wait};
 use crate::objects::{self, BorrowedObject, Owner};
 use crate::quirks::{Quirk, Quirks};
 use crate::{Error, Op, fault};
+
+/// Time limit of an asynchronous kernel.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A created kernel; dropping it calls its delete function.
 pub(crate) struct KernelInstance<'a> {
