@@ -163,7 +163,7 @@ fn read_wheel<R: Read + Seek>(
 ) -> Result<WheelSymbols, SymbolImportError> {
     let identity = wheel.identity()?;
     let (release, package, platform) = check_identity(task, &identity, &wheel)?;
-    let libraries = wheel.libraries();
+    let libraries = wheel.libraries()?;
     progress.stage(
         &format!("reading symbols of {package} {release}"),
         Some(libraries.len()),
