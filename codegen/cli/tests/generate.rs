@@ -291,6 +291,23 @@ fn regenerates_vendored_crate_of_scaffold() {
 }
 
 #[test]
+fn manifest_above_the_limit_of_a_configuration_is_not_read() {
+    let scratch = tempfile::tempdir().unwrap();
+    let out = scratch.path().join("bindings");
+    let is_standalone = |padding: usize| {
+        let dependencies = "[workspace.dependencies]\nsp-runtime = \"0.1\"\n";
+        let manifest = dependencies.to_owned() + &" ".repeat(padding);
+        fs::write(scratch.path().join("Cargo.toml"), manifest).unwrap();
+        let output = sp_gen(&["generate", "--out", out.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let manifest = fs::read_to_string(out.join("Cargo.toml")).unwrap();
+        manifest.contains("[workspace")
+    };
+    assert!(!is_standalone(1));
+    assert!(is_standalone(1 << 20));
+}
+
+#[test]
 fn crate_outside_of_workspace_builds() {
     let scratch = tempfile::tempdir().unwrap();
     let out = scratch.path().join("bindings");

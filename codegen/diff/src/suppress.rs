@@ -10,6 +10,7 @@
 //! reason = "the plugin requires 2.7"
 //! ```
 
+use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -22,10 +23,13 @@ use toml::Spanned;
 use crate::finding::Finding;
 use crate::{RULES, ops};
 use sp_data::release::Release;
-use sp_system::input;
+use sp_system::input::{self, MAX_CONFIG_BYTES};
 
 /// The file's name.
 pub const FILE: &str = "sp-gen.toml";
+
+/// Largest number of entries that an error shows.
+const MAX_PLACES: usize = 20;
 
 /// The findings that a project accepts.
 #[derive(Debug, Default)]
@@ -86,7 +90,7 @@ pub enum SuppressError {
         places: Vec<LabeledSpan>,
     },
     /// Entries match no finding.
-    #[error("{}: {} no finding", path.display(), count_unmatched(places.len()))]
+    #[error("{message}")]
     #[diagnostic(
         code(sp_gen::suppress::unmatched),
         help(
@@ -94,12 +98,12 @@ pub enum SuppressError {
         )
     )]
     Unmatched {
-        /// The file.
-        path: PathBuf,
+        /// The file and the number of entries.
+        message: String,
         /// The text of the file.
         #[source_code]
         text: NamedSource<String>,
-        /// The entries.
+        /// The first of the entries, at most [`MAX_PLACES`].
         #[label(collection)]
         places: Vec<LabeledSpan>,
     },
@@ -131,7 +135,7 @@ impl Suppressions {
     }
 
     fn read(path: PathBuf) -> Result<Self, SuppressError> {
-        match input::read_text(&path) {
+        match input::read_toml(&path, MAX_CONFIG_BYTES) {
             Ok(text) => Self::parse(path, text),
             Err(source) => Err(SuppressError::Unreadable { path, source }),
         }
@@ -175,25 +179,39 @@ impl Suppressions {
         findings: &[Finding],
         step: Option<(Release, Release)>,
     ) -> Result<Vec<Option<String>>, SuppressError> {
+        let mut findings_of: HashMap<&str, Vec<&Finding>> = HashMap::new();
+        for finding in findings {
+            findings_of.entry(&finding.item).or_default().push(finding);
+        }
+        let findings_of =
+            |entry: &Suppression| findings_of.get(&*entry.item).map_or(&[][..], |it| it);
+        let (mut entries_of, mut unmatched) =
+            (HashMap::<&str, Vec<&Suppression>>::new(), Vec::new());
         let entries = self.entries.iter();
-        let entries: Vec<&Spanned<Suppression>> = entries
-            .filter(|entry| entry.as_ref().applies_to(step))
-            .collect();
-        let matches_any =
-            |entry: &Suppression| findings.iter().any(|finding| entry.matches(finding));
-        let unmatched = entries.iter().filter(|entry| !matches_any(entry.as_ref()));
-        let places: Vec<LabeledSpan> = unmatched
-            .map(|entry| label(&entry.as_ref().describe_mismatch(findings), entry.span()))
-            .collect();
-        if !places.is_empty() {
+        for spanned in entries.filter(|entry| entry.as_ref().applies_to(step)) {
+            let entry = spanned.as_ref();
+            entries_of.entry(&entry.item).or_default().push(entry);
+            if !findings_of(entry)
+                .iter()
+                .any(|finding| entry.matches(finding))
+            {
+                unmatched.push(spanned);
+            }
+        }
+        if !unmatched.is_empty() {
+            let place = |spanned: &&Spanned<Suppression>| {
+                let entry = spanned.as_ref();
+                label(&entry.describe_mismatch(findings_of(entry)), spanned.span())
+            };
+            let path = self.path.display().to_string();
             return Err(SuppressError::Unmatched {
-                path: self.path.clone(),
-                text: NamedSource::new(self.path.display().to_string(), self.text.clone()),
-                places,
+                message: format!("{path}: {} no finding", count_unmatched(unmatched.len())),
+                text: NamedSource::new(path, self.text.clone()),
+                places: unmatched.iter().take(MAX_PLACES).map(place).collect(),
             });
         }
         let reason = |finding: &Finding| {
-            let mut entries = entries.iter().map(|entry| entry.as_ref());
+            let mut entries = entries_of.get(&*finding.item)?.iter();
             let entry = entries.find(|entry| entry.matches(finding))?;
             Some(entry.reason.clone())
         };
@@ -220,13 +238,12 @@ impl Suppression {
         }
     }
 
-    /// Describes why the entry matches no finding.
-    fn describe_mismatch(&self, findings: &[Finding]) -> String {
+    /// Describes why the entry matches none of `findings`, which are those of its item.
+    fn describe_mismatch(&self, findings: &[&Finding]) -> String {
         if !crate::all_rules().any(|rule| rule.id == self.rule) {
             return format!("unknown rule `{}`", self.rule);
         }
-        let findings = findings.iter().filter(|finding| finding.item == self.item);
-        let mut rules: Vec<&str> = findings.map(|finding| finding.rule).collect();
+        let mut rules: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
         rules.dedup();
         match rules.is_empty() {
             true => format!("`{}` has no finding", self.item),

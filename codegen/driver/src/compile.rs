@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use sp_system::child::{self, End, Output};
+use sp_system::child::{self, End, OUTPUT_LIMIT, Output};
 use sp_system::temporary::removed_on_signal;
 
 use crate::Bindings;
@@ -76,7 +76,8 @@ const OPTIONS: [&str; 11] = [
 /// Runs rustc in the folder of the bindings, so that no file of the current folder selects another one.
 fn run(rustc: &Path, folder: &Path, arguments: &[&str], time: Duration) -> io::Result<Output> {
     let mut command = Command::new(rustc);
-    child::output(command.current_dir(folder).args(arguments), time)
+    let command = command.current_dir(folder).args(arguments);
+    child::output(command, time, OUTPUT_LIMIT)
 }
 
 /// Returns the reason why rustc cannot compile bindings, or `None` if it can.

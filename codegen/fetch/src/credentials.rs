@@ -4,13 +4,17 @@
 //! They are held in memory only, and sent only to the scheme, host and port that they are for.
 
 use super::url::Url;
-use sp_system::python;
+use sp_system::child::{End, OUTPUT_LIMIT, python_output};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 const SCRIPT: &str = include_str!("credentials.py");
+
+/// The longest time of a lookup, which reads files only.
+const LOOKUP_TIME: Duration = Duration::from_secs(60);
 
 /// The value of an `Authorization` header. `Debug` does not print it.
 #[derive(Clone, PartialEq, Eq)]
@@ -46,11 +50,13 @@ impl Credentials {
 
 /// Returns the credentials of pip, or `None` also if Python or pip cannot be run: the server's status is reported then.
 fn look_up(url: &Url) -> Option<Authorization> {
-    let output = python::run(Path::new("python3"), &["-c", SCRIPT, &url.to_string()]).ok()?;
-    let value = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    let arguments = ["-c", SCRIPT, &url.to_string()];
+    let output = python_output(Path::new("python3"), &arguments, LOOKUP_TIME, OUTPUT_LIMIT);
+    let output = output.ok()?;
+    let value = output.stdout.trim().to_owned();
     let is_header =
         value.starts_with("Basic ") && value.bytes().all(|byte| (32..127).contains(&byte));
-    (output.status.success() && is_header).then_some(Authorization(value))
+    (output.end == End::Exit(0) && is_header).then_some(Authorization(value))
 }
 
 #[cfg(test)]

@@ -12,6 +12,9 @@ const MAX_DIRECTORY_BYTES: u64 = 64 << 20;
 /// Maximum number of members. The wheel of 2.21 has 13 thousand.
 const MAX_MEMBERS: u64 = 1 << 17;
 
+/// Length of the header before a member, without its name.
+const LOCAL_HEADER_LENGTH: u64 = 30;
+
 const END: &[u8] = b"PK\x05\x06";
 const END_LENGTH: u64 = 22;
 const LOCATOR: &[u8] = b"PK\x06\x07";
@@ -41,6 +44,30 @@ pub fn open<R: Read + Seek>(mut reader: R) -> ZipResult<ZipArchive<LimitedReader
     let archive = ZipArchive::new(limited)?;
     remaining.set(u64::MAX);
     Ok(archive)
+}
+
+/// Checks that no two members have data in common: a small archive could decompress to any size by them.
+///
+/// # Errors
+/// Returns an error if two members overlap.
+pub fn check_overlap<R: Read + Seek>(archive: &ZipArchive<R>) -> ZipResult<()> {
+    let range = |index| {
+        let member = archive.by_index_data(index)?;
+        // The name and the extra fields before the data may differ from those of the directory.
+        let length = LOCAL_HEADER_LENGTH.saturating_add(member.compressed_size());
+        let start = member.header_start();
+        Ok(start..start.saturating_add(length))
+    };
+    let mut ranges = (0..archive.len())
+        .map(range)
+        .collect::<ZipResult<Vec<_>>>()?;
+    ranges.sort_by_key(|range| range.start);
+    match ranges.windows(2).any(|pair| pair[1].start < pair[0].end) {
+        true => Err(ZipError::InvalidArchive(
+            "two of its members overlap".into(),
+        )),
+        false => Ok(()),
+    }
 }
 
 /// The last bytes of a file, in which the end-of-directory records must be.

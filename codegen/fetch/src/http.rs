@@ -13,6 +13,10 @@ use ureq::http::Response;
 use ureq::tls::{RootCerts, TlsConfig};
 
 const MAX_REDIRECTS: usize = 8;
+/// The longest time without a byte of a response.
+const READ_TIME: Duration = Duration::from_secs(60);
+/// The longest time of a range or a page. A whole wheel has hundreds of megabytes: no limit fits every connection.
+const BODY_TIME: Duration = Duration::from_secs(120);
 
 /// Sends the requests of one run of sp-gen.
 #[derive(Debug)]
@@ -26,7 +30,7 @@ impl Client {
     /// Creates a client that sends plain http requests only if `allow_http` is true.
     pub fn new(allow_http: bool) -> Self {
         Self {
-            agent: new_agent(allow_http),
+            agent: new_agent(allow_http, READ_TIME),
             allow_http,
             credentials: Credentials::default(),
         }
@@ -59,6 +63,9 @@ pub struct RemoteFile {
     /// Credentials are looked up at most once, after the first rejected request.
     has_looked_up_credentials: bool,
     accept: &'static str,
+    /// True if a page is requested, and not a wheel.
+    is_page: bool,
+    body_time: Duration,
 }
 
 impl RemoteFile {
@@ -70,15 +77,18 @@ impl RemoteFile {
             authorization: None,
             has_looked_up_credentials: false,
             accept: "*/*",
+            is_page: false,
+            body_time: BODY_TIME,
         }
     }
 
-    /// Requests the whole file, in the media type `accept` if it is given.
+    /// Requests a page in the media type `accept`, or a whole wheel if none is given.
     ///
     /// # Errors
     /// Returns an error if the server cannot be reached or answers with another status than 200.
     pub fn open(&mut self, accept: Option<&'static str>) -> Result<impl Read + use<>, RangeError> {
         self.accept = accept.unwrap_or("*/*");
+        self.is_page = accept.is_some();
         let response = self.request(None)?;
         match response.status().as_u16() {
             200 => Ok(response.into_body().into_reader()),
@@ -122,8 +132,7 @@ impl RemoteFile {
 
     fn send(&self, url: &Url, range: Option<&Range<u64>>) -> Result<Response<Body>, RangeError> {
         self.client.check_scheme(url)?;
-        // A whole wheel has hundreds of megabytes: no limit of time fits every connection.
-        let timeout = range.is_some().then_some(Duration::from_secs(120));
+        let timeout = (range.is_some() || self.is_page).then_some(self.body_time);
         let request = self.client.agent.get(url.to_string()).config();
         let mut request = request.timeout_recv_body(timeout).build();
         request = request.header("Accept-Encoding", "identity");
@@ -167,9 +176,7 @@ impl Transport for RemoteFile {
         let limit = range.end - range.start + 1;
         let body = response.into_body().into_reader();
         let read = body.take(limit).read_to_end(&mut bytes);
-        read.map_err(|error| {
-            RangeError::Unreachable(format!("{}: {}", self.url.host(), error.kind()))
-        })?;
+        read.map_err(|error| RangeError::Unreachable(format!("{}: {error}", self.url.host())))?;
         Ok(RangeResponse {
             range: stated_range,
             length,
@@ -198,7 +205,8 @@ fn describe_error(error: &ureq::Error) -> String {
     }
 }
 
-fn new_agent(allow_http: bool) -> ureq::Agent {
+/// Creates an agent that waits at most `read_time` for the next byte of a response.
+fn new_agent(allow_http: bool, read_time: Duration) -> ureq::Agent {
     // The platform's verifier accepts the certificates that the user's environment adds.
     let tls = TlsConfig::builder()
         .root_certs(RootCerts::PlatformVerifier)
@@ -211,6 +219,7 @@ fn new_agent(allow_http: bool) -> ureq::Agent {
         .max_redirects_will_error(false)
         .timeout_connect(Some(Duration::from_secs(20)))
         .timeout_recv_response(Some(Duration::from_secs(60)))
+        .timeout_per_read(Some(read_time))
         .user_agent(concat!("sp-gen/", env!("CARGO_PKG_VERSION")));
     config.build().new_agent()
 }
@@ -219,6 +228,8 @@ fn new_agent(allow_http: bool) -> ureq::Agent {
 mod tests {
     use super::*;
     use sp_tests::http::Server;
+    use std::io::{self, Write};
+    use std::time::Instant;
 
     fn remote(client: Client, url: &str) -> RemoteFile {
         RemoteFile::new(Arc::new(client), Url::parse(url).unwrap())
@@ -261,6 +272,48 @@ mod tests {
             error.contains("127.0.0.1:1") && !error.contains("secret"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn rejects_wheel_whose_server_sends_no_more_bytes() {
+        let server = Server::start(|_| {
+            sp_tests::http::Response::new(200, "part").with("Content-Length", 1000)
+        });
+        let client = Client {
+            agent: new_agent(true, Duration::from_millis(200)),
+            ..Client::new(true)
+        };
+        let mut remote = remote(client, &server.url("/x.whl"));
+        let start = Instant::now();
+        let mut bytes = Vec::new();
+        let read = remote.open(None).unwrap().read_to_end(&mut bytes);
+        let error = read.unwrap_err().to_string();
+        assert!(error.contains("timeout"), "{error}");
+        assert_eq!(bytes, b"part");
+        assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn rejects_page_that_is_sent_byte_by_byte() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/simple/x/", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept()?;
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")?;
+            loop {
+                stream.write_all(b" ")?;
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            #[expect(unreachable_code, reason = "it has the type of the result")]
+            io::Result::Ok(())
+        });
+        let mut remote = remote(Client::new(true), &url);
+        remote.body_time = Duration::from_millis(300);
+        let start = Instant::now();
+        let mut body = remote.open(Some("text/html")).unwrap();
+        let error = body.read_to_end(&mut Vec::new()).unwrap_err().to_string();
+        assert!(error.contains("timeout"), "{error}");
+        assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
     }
 
     #[test]

@@ -11,11 +11,12 @@ use super::link::parse_links;
 use super::url::{Url, redact};
 use sp_data::platform::WheelPlatform;
 use sp_data::release::Release;
-use sp_system::python;
+use sp_system::child::{End, Output, python_output};
+use sp_system::input::MAX_TEXT_BYTES;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::Output;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The package that has the headers and no libraries of accelerators.
 pub const CPU_PACKAGE: &str = "tensorflow-cpu";
@@ -34,6 +35,9 @@ pub fn package_for(release: Release) -> &'static str {
 /// The preferred Python: every release since 2.12 has a wheel for it. Of older releases the wheel for the newest
 /// Python is used.
 const PREFERRED_PYTHON: &str = "cp311";
+
+/// The longest time of pip, which reads one page.
+const PIP_TIME: Duration = Duration::from_secs(300);
 
 /// The first release with a C API for plugin devices.
 const FIRST_PLUGIN_RELEASE: Release = Release::from_minor(2, 4);
@@ -105,12 +109,32 @@ impl Index {
 
 impl PackagePage {
     fn request(package: &str) -> Result<Self, FetchError> {
-        let output = run_pip(package).map_err(|error| FetchError::PipMissing {
-            detail: format!("python3: {error}"),
+        Self::request_by(Path::new("python3"), package, PIP_TIME)
+    }
+
+    /// Requests the page through the pip of `python`, within `time`.
+    fn request_by(python: &Path, package: &str, time: Duration) -> Result<Self, FetchError> {
+        let output = run_pip(python, package, time).map_err(|error| FetchError::PipMissing {
+            detail: format!("{}: {error}", python.display()),
         })?;
-        let page = Self::parse(package, &pip_output(&output));
+        let Output {
+            end,
+            stdout,
+            stderr,
+        } = output;
+        if !matches!(end, End::Exit(_)) {
+            let detail = end.to_string();
+            return Err(FetchError::PipFailed { detail });
+        }
+        // The links after the limit are lost.
+        if stdout.len().max(stderr.len()) as u64 >= MAX_TEXT_BYTES {
+            let detail = format!("it printed more than {} MiB", MAX_TEXT_BYTES >> 20);
+            return Err(FetchError::PipFailed { detail });
+        }
+        let log = format!("{stdout}\n{stderr}");
+        let page = Self::parse(package, &log);
         if page.links.is_empty() {
-            check_log(&pip_output(&output))?;
+            check_log(&log)?;
         }
         Ok(page)
     }
@@ -171,7 +195,7 @@ impl PackagePage {
 }
 
 /// Runs pip for a version of `package` that cannot exist.
-fn run_pip(package: &str) -> std::io::Result<Output> {
+fn run_pip(python: &Path, package: &str, time: Duration) -> std::io::Result<Output> {
     let requirement = format!("{package}==0");
     let options = [
         "--no-input",
@@ -186,18 +210,7 @@ fn run_pip(package: &str) -> std::io::Result<Output> {
         &options,
         &[&requirement],
     ];
-    python::run(Path::new("python3"), &arguments.concat())
-}
-
-fn pip_output(output: &Output) -> String {
-    let (stdout, stderr) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
-    format!(
-        "{stdout}
-{stderr}"
-    )
+    python_output(python, &arguments.concat(), time, MAX_TEXT_BYTES)
 }
 
 /// Returns the newest patch of `release`, for `python` if there is a wheel for it, else for the newest Python.
@@ -460,6 +473,30 @@ ERROR: No matching distribution found for tensorflow-cpu==0
         assert!(find(index(true)).is_ok());
         let error = find(index(false)).unwrap_err();
         assert!(matches!(error, FetchError::PlainHttp { .. }), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn rejects_pip_that_does_not_end_or_prints_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let request = |body: &str, time: Duration| {
+            let python = folder.path().join("python");
+            std::fs::write(&python, format!("#!/bin/sh\ncat <<E\n{LOG}\nE\n{body}\n")).unwrap();
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            std::fs::set_permissions(&python, mode).unwrap();
+            PackagePage::request_by(&python, CPU_PACKAGE, time)
+        };
+        let long = Duration::from_secs(60);
+        assert_eq!(request("exit 1", long).unwrap().minors().len(), 2);
+        // A page that is cut lacks links.
+        for (body, time, words) in [
+            ("sleep 300", Duration::from_millis(300), "was killed after"),
+            ("kill -9 $$", long, "SIGKILL"),
+            ("yes | head -c 70000000", long, "more than 64 MiB"),
+        ] {
+            let error = request(body, time).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sp_data::release::Release;
 use sp_parse::api_headers::Headers;
-use sp_system::input;
+use sp_system::input::{self, MAX_LOCK_BYTES};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -188,7 +188,7 @@ fn read_text(path: &Path) -> Result<String, FetchError> {
         lock: path.display().to_string(),
         detail,
     };
-    match input::read_text(path) {
+    match input::read_toml(path, MAX_LOCK_BYTES) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
         Err(error) => Err(unreadable(error.to_string())),
@@ -240,6 +240,16 @@ mod tests {
             headers: header_hashes(&headers()),
             left_out: BTreeMap::new(),
         }
+    }
+
+    #[test]
+    fn rejects_file_above_the_limit_of_a_lock() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), " ".repeat(MAX_LOCK_BYTES as usize)).unwrap();
+        assert!(Lock::read(file.path(), false).is_ok());
+        fs::write(file.path(), " ".repeat(MAX_LOCK_BYTES as usize + 1)).unwrap();
+        let error = Lock::read(file.path(), false).unwrap_err().to_string();
+        assert!(error.contains("more than 8 MiB"), "{error}");
     }
 
     fn absent_path() -> &'static Path {

@@ -33,7 +33,7 @@ fn read_all(bytes: Vec<u8>) -> Result<(), FetchError> {
     for name in wheel.names().clone() {
         wheel.read(&name)?;
     }
-    for member in wheel.libraries() {
+    for member in wheel.libraries()? {
         symbols::exports(&mut wheel.library(&member)?)?;
     }
     Ok(())
@@ -69,6 +69,24 @@ fn reads_duplicate_member_once() {
     assert_eq!(wheel.names().len(), 1);
     let text = wheel.read("tensorflow/c/ops.h").unwrap();
     assert!(text == b"one" || text == b"two");
+}
+
+#[test]
+fn rejects_members_that_share_their_data() {
+    let name = |index: usize| format!("tensorflow/libtensorflow_{index}.so");
+    let (first, second) = (name(1), name(2));
+    let members: [(&str, &[u8]); 3] = [(OPS, b"x"), (&first, b"data"), (&second, b"data")];
+    let mut bytes = zipped(&members, false);
+    assert!(open(bytes.clone()).is_ok());
+    let last = last_entry_offset(&bytes);
+    let before = last_entry_offset(&bytes[..last]);
+    let offset = 42..46;
+    bytes.copy_within(
+        before + offset.start..before + offset.end,
+        last + offset.start,
+    );
+    let error = open(bytes).err().unwrap().to_string();
+    assert!(error.contains("two of its members overlap"), "{error}");
 }
 
 #[test]

@@ -41,6 +41,8 @@ pub struct Wheel<R> {
     is_unverified: bool,
     /// Bytes of headers that may still be read.
     remaining: u64,
+    /// Bytes of libraries that may still be decompressed.
+    library_bytes: u64,
 }
 
 impl Wheel<BufReader<File>> {
@@ -139,6 +141,7 @@ impl<R: Read + Seek> Wheel<R> {
         remote: Option<RangeReader>,
     ) -> Result<Self, FetchError> {
         let archive = directory::open(reader).map_err(|error| unreadable(&origin, error))?;
+        directory::check_overlap(&archive).map_err(|error| unreadable(&origin, error))?;
         let members = index_members(&origin, &archive)?;
         let headers = index_headers(&members);
         let names: BTreeSet<String> = headers.keys().cloned().collect();
@@ -155,6 +158,7 @@ impl<R: Read + Seek> Wheel<R> {
             downloaded: None,
             is_unverified: false,
             remaining: MAX_TOTAL_HEADER_BYTES,
+            library_bytes: library::MAX_DECOMPRESSED_BYTES,
         })
     }
 

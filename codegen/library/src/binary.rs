@@ -31,7 +31,7 @@ pub enum TableError {
     Exceeded(#[from] Exceeded),
 }
 
-/// Largest part, in bytes, that [`Binary::stream_range`] holds in memory.
+/// Largest part, in bytes, that [`Binary::stream_ranges`] holds in memory.
 pub const PART_BYTES: u64 = 1 << 20;
 
 /// The symbols of a library.
@@ -69,23 +69,26 @@ pub trait Binary {
         Ok(parts.pop().unwrap_or_default())
     }
 
-    /// Calls `visit` with the bytes of a range in order, in parts of at most [`PART_BYTES`].
+    /// Calls `visit` with the index of each range and its bytes in order, in parts of at most [`PART_BYTES`]. Sorted ranges
+    /// are read in one pass.
     ///
     /// # Errors
     /// Returns an error if the library cannot be read.
-    fn stream_range(
+    fn stream_ranges(
         &mut self,
-        range: Range<u64>,
-        visit: &mut dyn FnMut(&[u8]),
+        ranges: &[Range<u64>],
+        visit: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), Self::Error> {
-        let mut offset = range.start;
-        while offset < range.end {
-            let part = self.read_range(offset..range.end.min(offset + PART_BYTES))?;
-            if part.is_empty() {
-                break;
+        for (index, range) in ranges.iter().enumerate() {
+            let mut offset = range.start;
+            while offset < range.end {
+                let part = self.read_range(offset..range.end.min(offset + PART_BYTES))?;
+                if part.is_empty() {
+                    break;
+                }
+                offset += part.len() as u64;
+                visit(index, &part);
             }
-            offset += part.len() as u64;
-            visit(&part);
         }
         Ok(())
     }

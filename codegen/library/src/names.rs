@@ -23,8 +23,8 @@ impl LibraryNames {
     ///
     /// # Errors
     /// Returns an error if `bytes` are not a library.
-    pub fn read(name: &str, bytes: Vec<u8>, wanted: NameFilter<'_>) -> Result<Self, LibraryError> {
-        let literals = find_literals(&bytes, wanted);
+    pub fn read(name: &str, bytes: &[u8], wanted: NameFilter<'_>) -> Result<Self, LibraryError> {
+        let literals = find_literals(bytes, wanted);
         let linked = Self::read_linked(name, bytes, wanted)?;
         Ok(Self { literals, ..linked })
     }
@@ -35,7 +35,7 @@ impl LibraryNames {
     /// Returns an error if `bytes` are not a library.
     pub fn read_linked(
         name: &str,
-        bytes: Vec<u8>,
+        bytes: &[u8],
         wanted: NameFilter<'_>,
     ) -> Result<Self, LibraryError> {
         let name = name.to_owned();
@@ -79,12 +79,12 @@ fn literals_in(bytes: &[u8], wanted: NameFilter<'_>) -> BTreeSet<String> {
 }
 
 /// A library whose bytes are all in memory.
-struct LoadedLibrary {
+struct LoadedLibrary<'a> {
     name: String,
-    bytes: Vec<u8>,
+    bytes: &'a [u8],
 }
 
-impl Binary for LoadedLibrary {
+impl Binary for LoadedLibrary<'_> {
     type Error = LibraryError;
 
     fn name(&self) -> String {
@@ -96,7 +96,7 @@ impl Binary for LoadedLibrary {
     }
 
     fn read_ranges(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, LibraryError> {
-        Ok(copy_ranges(&self.bytes, ranges))
+        Ok(copy_ranges(self.bytes, ranges))
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
         let at = bytes.windows(8).position(|part| part == [0xcc; 8]).unwrap();
         bytes[at..at + text.len()].copy_from_slice(text);
         let wanted = |name: &str| name.starts_with("TF_") || name.starts_with("SE_");
-        let names = LibraryNames::read("x.so", bytes, &wanted).unwrap();
+        let names = LibraryNames::read("x.so", &bytes, &wanted).unwrap();
         assert_eq!(names.exported, BTreeSet::from(["SE_InitPlugin".into()]));
         assert_eq!(names.imported, BTreeSet::from(["TF_Undefined".into()]));
         for name in ["TF_NewStatus", "TF_DeleteStatus", "TF_Undefined"] {
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn rejects_file_that_is_not_a_library() {
-        let read = LibraryNames::read("x.so", b"#!/bin/sh".to_vec(), &|_| true);
+        let read = LibraryNames::read("x.so", b"#!/bin/sh", &|_| true);
         assert!(read.unwrap_err().to_string().contains("x.so"));
     }
 }

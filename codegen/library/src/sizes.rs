@@ -22,7 +22,7 @@ fn read_all(bytes: &[u8]) -> [Option<String>; 2] {
     let _ = elf::read_dependencies(bytes);
     let _ = macho::exports(&mut library(), &all);
     let exported = elf::exports(&mut library(), &all).err();
-    let linked = LibraryNames::read("x.so", bytes.to_vec(), &all).err();
+    let linked = LibraryNames::read("x.so", bytes, &all).err();
     [exported, linked].map(|error| error.map(|error| error.to_string()))
 }
 

@@ -85,7 +85,7 @@ impl Extracted {
 /// note.
 ///
 /// # Errors
-/// Returns an error if libclang is missing, the notes are wrong, or no API can be read.
+/// Returns an error if libclang is missing, the notes are wrong, or no API can be read or is declared.
 pub fn extract(
     include_root: &Path,
     release: &str,
@@ -158,6 +158,11 @@ fn annotate_all(
     }
     if apis.is_empty() && !unreadable.is_empty() {
         return Err(unreadable.swap_remove(0).into());
+    }
+    // A release may lack the APIs that `only` names.
+    if apis.is_empty() && job.only.is_empty() {
+        let root = job.include_root.into();
+        return Err(ExtractError::NoItems { root });
     }
     apis.sort_by(|left, right| left.name.cmp(&right.name));
     let extracted = Extracted {

@@ -224,6 +224,30 @@ mod tests {
         assert_eq!(supervise(limits, work), Err(Exceeded::Time(time)));
     }
 
+    /// Runs in a child process with 4 GB of address space.
+    #[test]
+    #[ignore = "started by supervised_work_has_most_of_a_limited_address_space"]
+    fn allocates_most_of_four_gigabytes() {
+        let limits = Limits {
+            time: Duration::from_secs(60),
+            bytes: 4 << 30,
+        };
+        let allocate = || Vec::<u8>::new().try_reserve_exact(2_600_000_000).is_ok();
+        assert_eq!(supervise(limits, allocate), Ok(true));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn supervised_work_has_most_of_a_limited_address_space() {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "ulimit -v 4000000 && exec \"$0\" \"$@\""]);
+        shell.arg(std::env::current_exe().unwrap());
+        let name = "budget::tests::allocates_most_of_four_gigabytes";
+        let output = shell.args(["--ignored", "--exact", name]).output().unwrap();
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert!(stdout.contains("1 passed"), "{stdout}");
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn supervised_work_that_takes_memory_is_an_error() {

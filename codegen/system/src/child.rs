@@ -11,8 +11,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The bytes of the child's stderr that are kept; the rest is read and dropped.
-const OUTPUT_LIMIT: u64 = 1 << 18;
+/// The bytes of an output that are read for messages; the rest is dropped.
+pub const OUTPUT_LIMIT: u64 = 1 << 18;
 
 /// Time for which stderr may stay open after the child's end, if a grandchild holds it.
 const CLOSING: Duration = Duration::from_secs(2);
@@ -110,7 +110,7 @@ pub fn run_script(program: &Path, script: &Script<'_>) -> io::Result<Finished> {
         .stderr(Stdio::piped());
     in_own_group(&mut command);
     let mut child = command.spawn()?;
-    let output = collect(child.stderr.take());
+    let output = collect(child.stderr.take(), OUTPUT_LIMIT);
     let end = wait(&mut child, script.time)?;
     Ok(Finished {
         end,
@@ -130,15 +130,31 @@ pub struct Output {
     pub stderr: String,
 }
 
-/// Runs `command` without input to its end or to the time limit.
+/// Runs the Python `program` with `arguments`, as [`output`] does, in an empty private directory.
+///
+/// # Errors
+/// Returns an error if there is no private directory to run in, or if `program` cannot be started.
+pub fn python_output(
+    program: &Path,
+    arguments: &[&str],
+    time: Duration,
+    bytes: u64,
+) -> io::Result<Output> {
+    let folder = python::private_folder()?;
+    let mut command = python::command(program, folder.path())?;
+    output(command.args(arguments), time, bytes)
+}
+
+/// Runs `command` without input to its end or to the time limit. Of each output, the first `bytes` are returned.
 ///
 /// # Errors
 /// Returns an error if the program cannot be started.
-pub fn output(command: &mut Command, time: Duration) -> io::Result<Output> {
+pub fn output(command: &mut Command, time: Duration, bytes: u64) -> io::Result<Output> {
     let command = command.stdin(Stdio::null());
     in_own_group(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
     let mut child = command.spawn()?;
-    let (stdout, stderr) = (collect(child.stdout.take()), collect(child.stderr.take()));
+    let stdout = collect(child.stdout.take(), bytes);
+    let stderr = collect(child.stderr.take(), bytes);
     let end = wait(&mut child, time)?;
     let text = |output: Receiver<String>| output.recv_timeout(CLOSING).unwrap_or_default();
     Ok(Output {
@@ -166,13 +182,13 @@ fn in_own_group(command: &mut Command) {
 fn in_own_group(_: &mut Command) {}
 
 /// Reads all of a child's output in a thread of its own; a full pipe would stop the child.
-fn collect(output: Option<impl Read + Send + 'static>) -> Receiver<String> {
+fn collect(output: Option<impl Read + Send + 'static>, limit: u64) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let Some(mut output) = output else { return };
         let mut bytes = Vec::new();
         // A read error ends the output.
-        let _ = (&mut output).take(OUTPUT_LIMIT).read_to_end(&mut bytes);
+        let _ = (&mut output).take(limit).read_to_end(&mut bytes);
         let _ = io::copy(&mut output, &mut io::sink());
         let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
     });
@@ -294,10 +310,28 @@ mod tests {
         command.args(["-c", "echo out; echo err >&2; sleep 300"]);
         let time = Duration::from_millis(500);
         let started = Instant::now();
-        let output = output(&mut command, time).unwrap();
+        let output = output(&mut command, time, OUTPUT_LIMIT).unwrap();
         assert_eq!(output.end, End::TimedOut(time));
         assert_eq!((&*output.stdout, &*output.stderr), ("out\n", "err\n"));
         assert!(started.elapsed() < LONG);
+    }
+
+    #[test]
+    fn python_runs_in_an_empty_private_folder_within_the_limits() {
+        let script = "import os; print(os.listdir('.'), oct(os.stat('.').st_mode)[-3:])";
+        let run = |script: &str, time| {
+            python_output(Path::new("python3"), &["-c", script], time, OUTPUT_LIMIT)
+        };
+        let output = match run(script, LONG) {
+            Ok(output) => output,
+            Err(error) => return eprintln!("skipped: no python3: {error}"),
+        };
+        assert_eq!((output.end, &*output.stdout), (End::Exit(0), "[] 700\n"));
+        let output = run("print('x' * 9_000_000)", LONG).unwrap();
+        assert_eq!(output.stdout.len() as u64, OUTPUT_LIMIT);
+        let time = Duration::from_millis(300);
+        let output = run("import time; time.sleep(300)", time).unwrap();
+        assert_eq!(output.end, End::TimedOut(time));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Files that others may have written or replaced: opened without waiting, and read up to a limit.
 
+use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
@@ -8,6 +9,14 @@ use std::path::Path;
 pub const MAX_TEXT_BYTES: u64 = 64 << 20;
 /// Largest library that is read, in bytes. A library above 2 GiB cannot be linked in the usual code model.
 pub const MAX_LIBRARY_BYTES: u64 = 3 << 30;
+
+/// Largest configuration that is read, in bytes. It is written by hand.
+pub const MAX_CONFIG_BYTES: u64 = 1 << 20;
+/// Largest lock that is read, in bytes. The lock of headers has 0.2 MB, and the lock of a large workspace 0.5 MB.
+pub const MAX_LOCK_BYTES: u64 = 8 << 20;
+
+/// The bytes of a file that [`sha256`] holds in memory.
+const BLOCK_BYTES: usize = 1 << 16;
 
 /// Opens a regular file. Any other file is an error: opening or reading a pipe or a device may block or never end.
 ///
@@ -38,9 +47,12 @@ pub fn open_regular_file(path: &Path) -> io::Result<File> {
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = open_regular_file(path)?;
-    if file.metadata()?.len() > limit {
+    let length = file.metadata()?.len();
+    if length > limit {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
+    // Without the length the buffer grows to twice the file.
+    bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX))?;
     // The files of /proc state no length, and a file may grow.
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > limit {
@@ -54,7 +66,42 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// Returns an error as [`read`] does, and if the file is not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
-    let bytes = read(path, MAX_TEXT_BYTES)?;
+    read_utf8(path, MAX_TEXT_BYTES)
+}
+
+/// Reads a TOML file of at most `limit` bytes: [`MAX_CONFIG_BYTES`] or [`MAX_LOCK_BYTES`]. A parsed table takes up to 80
+/// times the size of its text.
+///
+/// # Errors
+/// Returns an error as [`read_text`] does. The error of a larger file states the limit.
+pub fn read_toml(path: &Path, limit: u64) -> io::Result<String> {
+    read_utf8(path, limit).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => {
+            let detail = format!("it has more than {} MiB", limit >> 20);
+            io::Error::new(io::ErrorKind::FileTooLarge, detail)
+        }
+        _ => error,
+    })
+}
+
+/// Returns the sha256 of a regular file of at most `limit` bytes, which is read in blocks.
+///
+/// # Errors
+/// Returns an error as [`read`] does.
+pub fn sha256(path: &Path, limit: u64) -> io::Result<[u8; 32]> {
+    let mut file = open_regular_file(path)?.take(limit.saturating_add(1));
+    let (mut digest, mut block) = (Sha256::new(), vec![0; BLOCK_BYTES]);
+    loop {
+        match file.read(&mut block)? {
+            0 if file.limit() == 0 => return Err(io::ErrorKind::FileTooLarge.into()),
+            0 => return Ok(digest.finalize().into()),
+            count => digest.update(&block[..count]),
+        }
+    }
+}
+
+fn read_utf8(path: &Path, limit: u64) -> io::Result<String> {
+    let bytes = read(path, limit)?;
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
@@ -71,6 +118,20 @@ mod tests {
         let error = read(&path, 2).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
         assert_eq!(read_text(&path).unwrap(), "abc");
+        assert_eq!(sha256(&path, 3).unwrap(), *Sha256::digest(b"abc"));
+        let error = sha256(&path, 2).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn rejects_toml_above_its_limit() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let zeros = "0,".repeat(MAX_CONFIG_BYTES as usize / 2);
+        std::fs::write(file.path(), format!("x=[{zeros}]")).unwrap();
+        let error = read_toml(file.path(), MAX_CONFIG_BYTES).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(error.to_string(), "it has more than 1 MiB");
+        assert!(read_toml(file.path(), MAX_LOCK_BYTES).is_ok());
     }
 
     #[test]

@@ -21,7 +21,7 @@ thread_local! {
 }
 
 /// Runs `work` on a new thread. Its stack, and the stacks of the threads that it starts by [`map`], have `stack` bytes, or
-/// fewer if the system has no such address space: memory is taken only for the part of a stack that is used.
+/// fewer if the address space is smaller: memory is taken only for the part of a stack that is used.
 ///
 /// # Errors
 /// Returns an error if the system can start no thread.
@@ -39,6 +39,7 @@ pub(crate) fn spawn_with_stack<T: Send + 'static>(
         };
         Builder::new().stack_size(stack).spawn(run)
     };
+    let stack = stack.min(max_stack());
     let mut stack = usize::try_from(stack).unwrap_or(usize::MAX / 4);
     loop {
         match spawn(stack.max(STACK_BYTES)) {
@@ -46,6 +47,29 @@ pub(crate) fn spawn_with_stack<T: Send + 'static>(
             result => return result,
         }
     }
+}
+
+/// Returns the largest stack under the limit of address space (`ulimit -v`): a part of a quarter of it for each processor.
+/// Libraries and heaps need the rest.
+fn max_stack() -> u64 {
+    let threads = thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    address_space_limit().map_or(u64::MAX, |limit| limit / 4 / threads)
+}
+
+#[cfg(unix)]
+fn address_space_limit() -> Option<u64> {
+    let mut limit = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: `getrlimit` writes one `rlimit`, which outlives the call.
+    let status = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
+    (status == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+}
+
+#[cfg(not(unix))]
+fn address_space_limit() -> Option<u64> {
+    None
 }
 
 /// Returns the number of threads that [`map`] would use. Inside of another `map` it is 1: that one occupies all

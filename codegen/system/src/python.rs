@@ -14,18 +14,10 @@
 use crate::temporary::removed_on_signal;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
-/// Runs `program`, a path or a name to be looked up in `PATH`, to its end and returns its output.
-///
-/// # Errors
-/// Returns an error if the private directory cannot be created, or if the program cannot be started.
-pub fn run(program: &Path, arguments: &[&str]) -> io::Result<Output> {
-    let folder = private_folder()?;
-    command(program, folder.path())?.args(arguments).output()
-}
-
-/// Returns a command that runs `program` in `folder`, which must be a private one.
+/// Returns a command that runs `program`, a path or a name to be looked up in `PATH`, in `folder`, which must be a
+/// private one.
 ///
 /// # Errors
 /// Returns an error if `program` is a relative path and the current directory cannot be read.
@@ -58,15 +50,6 @@ fn absolute(program: &Path) -> io::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn runs_in_empty_private_folder() {
-        let script = "import os, sys; print(os.listdir('.'), oct(os.stat('.').st_mode)[-3:])";
-        match run(Path::new("python3"), &["-c", script]) {
-            Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "[] 700"),
-            Err(error) => eprintln!("skipped: no python3: {error}"),
-        }
-    }
 
     #[test]
     fn resolves_relative_program_path_against_current_directory() {

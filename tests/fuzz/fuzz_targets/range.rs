@@ -65,7 +65,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(found) = api_headers::find(&mut wheel, &mut |_| {}) {
         assert!(found.headers.keys().all(|name| is_safe_relative_path(name)));
     }
-    for member in wheel.libraries() {
+    for member in wheel.libraries().unwrap_or_default() {
         if let Ok(mut library) = wheel.library(&member) {
             let _ = symbols::exports(&mut library);
         }

@@ -46,7 +46,7 @@ fn read(input: &[u8]) {
     let library = || MemoryLibrary::new(input.to_vec());
     let _ = symbols::exports(&mut library());
     let _ = symbols::messages::scan(&mut library());
-    let _ = LibraryNames::read("fuzzed", input.to_vec(), &wanted);
+    let _ = LibraryNames::read("fuzzed", input, &wanted);
     let _ = elf::read_dependencies(input);
     if let Ok(mut wheel) = Wheel::from_reader("fuzzed.whl", Cursor::new(input)) {
         let _ = api_headers::find(&mut wheel, &mut |_| {});

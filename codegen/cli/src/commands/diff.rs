@@ -61,6 +61,24 @@ pub struct Args {
     config: Option<PathBuf>,
 }
 
+impl Args {
+    /// Returns the arguments of a report about `plugin` on two releases, whatever is found.
+    pub fn for_plugin(releases: [&str; 2], plugin: PathBuf, config: Option<PathBuf>) -> Self {
+        let [old, new] = releases.map(str::to_owned);
+        Self {
+            old,
+            new,
+            api: Vec::new(),
+            target: DEFAULT_TARGET.to_owned(),
+            format: Format::Text,
+            fail_on: FailOn::Never,
+            plugin: Some(plugin),
+            ops: false,
+            config,
+        }
+    }
+}
+
 /// Output format of a diff.
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {

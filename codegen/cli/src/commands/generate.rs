@@ -23,7 +23,7 @@ use sp_emit::{Files, emit_c, emit_rust};
 use sp_fetch::store::Store;
 use sp_parse::extract;
 use sp_parse::header_docs;
-use sp_system::input;
+use sp_system::input::{self, MAX_CONFIG_BYTES};
 use sp_system::replacement::{LISTING, recover};
 
 /// Number of lines printed of each file's diff.
@@ -147,7 +147,7 @@ fn rust_crate(apis: &[Api], symbols: &Symbols, out: &Path) -> Result<Files> {
 fn is_member_of_our_workspace(out: &Path) -> bool {
     let above = std::path::absolute(out).ok();
     let manifest = above.and_then(|path| Some(path.parent()?.join("Cargo.toml")));
-    let text = manifest.and_then(|path| input::read_text(&path).ok());
+    let text = manifest.and_then(|path| input::read_toml(&path, MAX_CONFIG_BYTES).ok());
     let table = text.and_then(|text| text.parse::<toml::Table>().ok());
     let dependencies = table.and_then(|table| table.get("workspace")?.get("dependencies").cloned());
     dependencies.is_some_and(|dependencies| dependencies.get("sp-runtime").is_some())

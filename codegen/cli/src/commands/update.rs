@@ -2,9 +2,9 @@
 
 use super::diff;
 use crate::console::{print, warning};
-use crate::diagnostic::{CommandOutcome, Result};
+use crate::diagnostic::{CommandOutcome, Result, show};
+use crate::scaffold::listing;
 use crate::scaffold::update::{Mention, UpdatePlan};
-use clap::Parser;
 use sp_system::replacement::recover;
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,13 +40,6 @@ pub struct Args {
     force: bool,
 }
 
-/// Parser of a command line of `diff`.
-#[derive(Parser)]
-struct DiffLine {
-    #[command(flatten)]
-    args: diff::Args,
-}
-
 /// Updates the plugin and prints the changes.
 pub fn run(args: Args) -> Result {
     if !args.check {
@@ -56,26 +49,36 @@ pub fn run(args: Args) -> Result {
     if !args.check {
         plan.apply()?;
     }
-    print(&crate_changes(&plan, args.check))?;
-    print(&author_changes(&plan))?;
-    let changed = plan.changes().next().is_some();
-    if changed {
-        print_release_diff(&args.folder, &plan)?;
-    }
+    let reported = report(&args, &plan);
     report_left_alone(&plan);
-    Ok(
-        match plan.left_alone.is_empty() && !(args.check && changed) {
-            true => CommandOutcome::Done,
-            false => CommandOutcome::Found,
-        },
-    )
+    match reported {
+        Err(error) if args.check => return Err(error),
+        // The files are replaced: exit status 2 would mean that they are not.
+        Err(error) => show(&error),
+        Ok(()) => {}
+    }
+    let is_outdated = args.check && plan.changes().next().is_some();
+    Ok(match plan.left_alone.is_empty() && !is_outdated {
+        true => CommandOutcome::Done,
+        false => CommandOutcome::Found,
+    })
 }
 
-/// Formats the changes of the lock and of each crate, one line each.
+/// Prints the changes.
+fn report(args: &Args, plan: &UpdatePlan) -> Result<()> {
+    print(&crate_changes(plan, args.check))?;
+    print(&author_changes(plan))?;
+    match plan.changes().next() {
+        Some(_) => print_release_diff(&args.folder, plan),
+        None => Ok(()),
+    }
+}
+
+/// Formats the changes of the lock and of each crate, one line each. The listing is reported if nothing else changes.
 fn crate_changes(plan: &UpdatePlan, is_check: bool) -> String {
     let verb = if is_check { "would update" } else { "updated" };
     let mut crates: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
-    for (path, is_written) in plan.changes().filter(|(path, _)| !is_listing(path)) {
+    for (path, is_written) in plan.changes().filter(|(path, _)| *path != listing::PATH) {
         let folder = path.splitn(3, '/').take(2).collect::<Vec<_>>().join("/");
         let key = path.get(..folder.len()).unwrap_or(path);
         crates.entry(key).or_default()[usize::from(!is_written)] += 1;
@@ -88,6 +91,9 @@ fn crate_changes(plan: &UpdatePlan, is_check: bool) -> String {
             _ => format!("{verb} {name}: {written} files written, {removed} removed\n"),
         };
     }
+    if text.is_empty() && plan.changes().next().is_some() {
+        return format!("{verb} {}\n", listing::PATH);
+    }
     match text.is_empty() && plan.left_alone.is_empty() {
         true => format!(
             "vendor/ and Cargo.lock are up to date with sp-gen {}\n",
@@ -95,11 +101,6 @@ fn crate_changes(plan: &UpdatePlan, is_check: bool) -> String {
         ),
         false => text,
     }
-}
-
-/// Returns true for the listing, which is not reported.
-fn is_listing(path: &str) -> bool {
-    path == crate::scaffold::listing::PATH
 }
 
 /// Formats the changes that affect the plugin's own files and packages.
@@ -189,16 +190,10 @@ fn print_release_diff(folder: &Path, plan: &UpdatePlan) -> Result<()> {
     }
     let config = folder.join("sp-gen.toml");
     for library in libraries {
-        let mut line = vec!["diff".into(), old.into(), new.into()];
-        line.extend(["--fail-on".into(), "never".into(), "--plugin".into()]);
-        line.push(library.into_os_string());
-        if config.is_file() {
-            line.extend(["--config".into(), config.clone().into_os_string()]);
-        }
-        let parsed = DiffLine::try_parse_from(line).map_err(miette::Report::msg)?;
-        // The update is done: a release without snapshots must not make the command fail.
-        if let Err(report) = diff::run(parsed.args) {
-            crate::diagnostic::show(&report);
+        let config = config.is_file().then(|| config.clone());
+        // A release without snapshots must not prevent the report on the next library.
+        if let Err(report) = diff::run(diff::Args::for_plugin([old, new], library, config)) {
+            show(&report);
         }
     }
     Ok(())

@@ -43,7 +43,7 @@ pub fn steps(path: &Path, machine: &str) -> Vec<Step> {
     let file = Step::ok(kind, &format!("{} bytes", bytes.len()));
     let mut steps = vec![file, architecture(&bytes, machine)];
     let wanted = |name: &str| ENTRY_POINTS.contains(&name);
-    match Closure::read(path, bytes, &wanted, LibraryNames::read_linked) {
+    match Closure::read(path, bytes.into(), &wanted, LibraryNames::read_linked) {
         Ok(closure) => steps.extend([
             libraries(&closure.libraries),
             entry_points(&closure.names.exported),

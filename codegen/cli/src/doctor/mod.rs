@@ -165,15 +165,25 @@ fn plugins(survey: &Survey, report: &mut DoctorReport) -> Vec<String> {
 fn copies(survey: &Survey) -> Vec<[String; 2]> {
     let libraries = survey.folders().flat_map(|folder| &folder.files);
     let libraries = libraries.filter(|it| it.is_library);
-    let mut first: BTreeMap<Vec<u8>, &str> = BTreeMap::new();
-    let mut copies = Vec::new();
+    let mut by_length: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
     for library in libraries {
-        let Ok(bytes) = input::read(Path::new(&library.path), MAX_LIBRARY_BYTES) else {
-            continue;
-        };
-        match first.get(&bytes) {
-            Some(known) => copies.push([(*known).to_owned(), library.path.clone()]),
-            None => drop(first.insert(bytes, &library.path)),
+        if let Ok(metadata) = Path::new(&library.path).metadata() {
+            let same_length = by_length.entry(metadata.len()).or_default();
+            same_length.push(&library.path);
+        }
+    }
+    let mut copies = Vec::new();
+    // Only files of one length can be equal; the others are not read.
+    for paths in by_length.into_values().filter(|paths| paths.len() > 1) {
+        let mut first: BTreeMap<[u8; 32], &str> = BTreeMap::new();
+        for path in paths {
+            let Ok(hash) = input::sha256(Path::new(path), MAX_LIBRARY_BYTES) else {
+                continue;
+            };
+            match first.get(&hash) {
+                Some(known) => copies.push([(*known).to_owned(), path.to_owned()]),
+                None => drop(first.insert(hash, path)),
+            }
         }
     }
     copies

@@ -1,8 +1,10 @@
 //! The headers that a report quotes from. A stored header of a release is quoted only if it has the locked sha256, because
 //! the locations in a snapshot are those of the locked header.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -20,8 +22,38 @@ use sp_system::input;
 pub struct QuotedHeaders {
     root: Option<PathBuf>,
     locked: Option<LockedHeaders>,
+    /// The headers that were read. A report may quote each line of a header.
+    texts: RefCell<BTreeMap<String, Option<Arc<HeaderText>>>>,
     /// Removes the unpacked headers on drop.
     _unpacked: Option<TempDir>,
+}
+
+/// The text of a header, and where its lines begin.
+#[derive(Debug)]
+pub struct HeaderText {
+    text: String,
+    starts: Vec<u32>,
+}
+
+impl HeaderText {
+    fn new(text: String) -> Self {
+        let starts = text.match_indices('\n').map(|(at, _)| at as u32 + 1);
+        let starts = std::iter::once(0).chain(starts).collect();
+        Self { text, starts }
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns a line, with the characters that end it. The first line has the index 0.
+    pub fn line(&self, index: usize) -> Option<&str> {
+        let start = *self.starts.get(index)? as usize;
+        let end = self.starts.get(index + 1);
+        let line = &self.text[start..end.map_or(self.text.len(), |end| *end as usize)];
+        (!line.is_empty()).then_some(line)
+    }
 }
 
 /// A release whose headers have a sha256 in the lock.
@@ -44,7 +76,7 @@ impl QuotedHeaders {
                 folders: folders.clone(),
                 entry: OnceCell::new(),
             }),
-            _unpacked: None,
+            ..Self::default()
         }
     }
 
@@ -60,8 +92,8 @@ impl QuotedHeaders {
     pub fn unpacked(folder: TempDir) -> Self {
         Self {
             root: Some(folder.path().to_owned()),
-            locked: None,
             _unpacked: Some(folder),
+            ..Self::default()
         }
     }
 
@@ -70,16 +102,21 @@ impl QuotedHeaders {
         self.root.as_deref()
     }
 
-    /// Returns the text of a header, or `None` if it is absent or not the locked one.
-    pub fn text(&self, name: &str) -> Option<String> {
+    /// Returns the text of a header, or `None` if it is absent or not the locked one. Reads each header once.
+    pub fn text(&self, name: &str) -> Option<Arc<HeaderText>> {
+        let mut texts = self.texts.borrow_mut();
+        let text = texts.entry(name.to_owned());
+        text.or_insert_with(|| self.read(name)).clone()
+    }
+
+    fn read(&self, name: &str) -> Option<Arc<HeaderText>> {
         // The name of a snapshot may lead out of the root.
         let root = self.root.as_ref().filter(|_| is_safe_relative_path(name))?;
         let bytes = input::read(&root.join(name), MAX_HEADER_BYTES).ok()?;
-        let is_usable = self
-            .locked
-            .as_ref()
-            .is_none_or(|locked| locked.matches(name, &bytes));
-        is_usable.then(|| String::from_utf8_lossy(&bytes).into_owned())
+        let locked = self.locked.as_ref();
+        let is_usable = locked.is_none_or(|locked| locked.matches(name, &bytes));
+        let text = || HeaderText::new(String::from_utf8_lossy(&bytes).into_owned());
+        is_usable.then(|| Arc::new(text()))
     }
 }
 
@@ -132,17 +169,12 @@ mod tests {
         );
         fs::write(&folders.lock, lock).unwrap();
         let release = "2.3".parse().unwrap();
-        assert_eq!(
-            QuotedHeaders::locked(&folders, release)
-                .text("a.h")
-                .as_deref(),
-            Some("")
-        );
+        let text = |headers: &QuotedHeaders| Some(headers.text("a.h")?.as_str().to_owned());
+        let locked = || text(&QuotedHeaders::locked(&folders, release));
+        assert_eq!(locked().as_deref(), Some(""));
         fs::write(include.join("a.h"), "changed").unwrap();
-        assert_eq!(QuotedHeaders::locked(&folders, release).text("a.h"), None);
-        assert_eq!(
-            QuotedHeaders::in_folder(include).text("a.h").as_deref(),
-            Some("changed")
-        );
+        assert_eq!(locked(), None);
+        let headers = QuotedHeaders::in_folder(include);
+        assert_eq!(text(&headers).as_deref(), Some("changed"));
     }
 }

@@ -104,7 +104,12 @@ fn parse(
         release: &name,
         only: options.apis,
     };
-    let mut extracted = extract_with(&job, options.target)?;
+    let extracted = extract_with(&job, options.target);
+    let mut extracted = extracted.map_err(|error| match error {
+        // The folder may be a temporary one.
+        ExtractError::NoItems { .. } => ExtractError::NoItems { root: label.into() },
+        error => error,
+    })?;
     if let Some(line) = extracted.format_unassigned() {
         note!("{label}: {line}");
     }

@@ -25,7 +25,7 @@ pub fn quote<'a>(
 ) -> Option<Quote> {
     let text = headers.text(&loc.file)?;
     let index = usize::try_from(loc.line).ok()?.checked_sub(1)?;
-    let text = text.lines().nth(index)?.replace('\t', "  ");
+    let text = text.line(index)?.replace('\t', "  ");
     // A header may have the escape codes of a terminal in a comment.
     let text = escape_control(text.trim_end());
     let caret = names.find_map(|name| {
@@ -54,6 +54,19 @@ fn find_word(text: &str, word: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_line_of_a_large_header_is_quoted_in_linear_time() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.h"), "int run;\n".repeat(100_000)).unwrap();
+        let headers = QuotedHeaders::in_folder(folder.path().to_owned());
+        let start = std::time::Instant::now();
+        for line in 1..=100_000 {
+            let found = quote(&headers, &Loc::new("a.h", line), ["run"].into_iter());
+            assert_eq!(found.unwrap().caret, Some((4, 3)));
+        }
+        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    }
 
     #[test]
     fn caret_is_under_whole_word() {

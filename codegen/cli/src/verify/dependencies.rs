@@ -11,6 +11,7 @@ use sp_library::elf;
 use sp_library::names::LibraryNames;
 use sp_system::budget::Budget;
 use sp_system::input::{self, MAX_LIBRARY_BYTES};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -67,8 +68,7 @@ pub enum LibrarySource {
 }
 
 /// A function that reads the names in a file: [`LibraryNames::read`] or [`LibraryNames::read_linked`].
-pub type Read =
-    fn(&str, Vec<u8>, NameFilter<'_>) -> std::result::Result<LibraryNames, LibraryError>;
+pub type Read = fn(&str, &[u8], NameFilter<'_>) -> std::result::Result<LibraryNames, LibraryError>;
 
 /// A plugin with the libraries that it needs.
 #[derive(Debug, Default)]
@@ -86,7 +86,7 @@ impl Closure {
     /// Returns an error if the plugin is not a library that can be read.
     pub fn read(
         plugin: &Path,
-        bytes: Vec<u8>,
+        bytes: Cow<'_, [u8]>,
         wanted: NameFilter<'_>,
         read_names: Read,
     ) -> Result<Self> {
@@ -97,7 +97,7 @@ impl Closure {
         while let Some((path, bytes)) = next.take() {
             let needs = elf::read_dependencies(&bytes).unwrap_or_default();
             let name = escape_control(&path.display().to_string());
-            closure.add(read_names(&name, bytes, wanted)?);
+            closure.add(read_names(&name, &bytes, wanted)?);
             for name in &needs.needed {
                 let folders = needs.folders.len() + SYSTEM.len();
                 lookups.step(folders).map_err(|_| too_many_lookups(&path))?;
@@ -112,7 +112,7 @@ impl Closure {
                 && let Some(path) = waiting.pop()
             {
                 let bytes = input::read(&path, left.min(MAX_LIBRARY_BYTES)).ok();
-                next = bytes.map(|bytes| (path, bytes));
+                next = bytes.map(|bytes| (path, Cow::Owned(bytes)));
             }
             left = left.saturating_sub(next.as_ref().map_or(0, |(_, bytes)| bytes.len() as u64));
         }
@@ -210,7 +210,8 @@ mod tests {
         let plugin = folder.path().join("libplugin.so");
         let bytes = fs::read(&plugin).unwrap();
         let is_function = |name: &str| name.starts_with("TF_");
-        let closure = Closure::read(&plugin, bytes, &is_function, LibraryNames::read).unwrap();
+        let closure =
+            Closure::read(&plugin, bytes.into(), &is_function, LibraryNames::read).unwrap();
         let expected = ["TF_first", "TF_plugin", "TF_second", "TF_third"];
         assert!(closure.names.exported.iter().eq(&expected));
     }

@@ -31,7 +31,7 @@ pub(super) fn check(plugin: &Path, bytes: &[u8]) -> Result<()> {
 /// Returns the entry points that `dlsym` finds: those of the file and of the libraries that it needs.
 fn entry_points(plugin: &Path, bytes: &[u8]) -> Result<BTreeSet<String>> {
     let wanted = |name: &str| ENTRY_POINTS.contains(&name);
-    let closure = Closure::read(plugin, bytes.to_vec(), &wanted, LibraryNames::read_linked)?;
+    let closure = Closure::read(plugin, bytes.into(), &wanted, LibraryNames::read_linked)?;
     let own = closure.names.exported;
     if !own.is_empty() {
         return Ok(own);
@@ -41,7 +41,7 @@ fn entry_points(plugin: &Path, bytes: &[u8]) -> Result<BTreeSet<String>> {
     let exported = machine.filter_map(|library| {
         let bytes = input::read(library.path.as_ref()?, MAX_LIBRARY_BYTES).ok()?;
         Some(
-            LibraryNames::read_linked(&library.name, bytes, &wanted)
+            LibraryNames::read_linked(&library.name, &bytes, &wanted)
                 .ok()?
                 .exported,
         )

@@ -56,13 +56,21 @@ pub struct RequiredFunction {
 /// Reads the names in the file and in the libraries in its folders.
 pub(super) fn closure(plugin: &Path, bytes: Vec<u8>) -> Result<Closure> {
     let wanted = |name: &str| is_plugin_api_name(name) || is_cplusplus(name);
-    Closure::read(plugin, bytes, &wanted, LibraryNames::read)
+    Closure::read(plugin, bytes.into(), &wanted, LibraryNames::read)
 }
 
 /// Returns the C++ symbols of TensorFlow that the file imports. Empty if it cannot be read.
 pub(super) fn cplusplus(plugin: &Path) -> BTreeSet<String> {
     let bytes = input::read(plugin, MAX_LIBRARY_BYTES).ok();
-    let read = |bytes| Closure::read(plugin, bytes, &is_cplusplus, LibraryNames::read_linked).ok();
+    let read = |bytes: Vec<u8>| {
+        Closure::read(
+            plugin,
+            bytes.into(),
+            &is_cplusplus,
+            LibraryNames::read_linked,
+        )
+        .ok()
+    };
     let closure = bytes.and_then(read);
     closure.map_or_else(BTreeSet::new, |closure| closure.unresolved())
 }

@@ -217,6 +217,19 @@ fn nightly_without_an_import_names_the_command() {
 }
 
 #[test]
+fn rejects_headers_that_declare_no_api_on_either_side() {
+    let Some(scene) = clang_scene() else { return };
+    scene.headers("empty", "");
+    scene.headers("full", BUFFER);
+    for [old, new] in [["empty", "empty"], ["empty", "full"], ["full", "empty"]] {
+        let run = scene.diff(&[old, new]);
+        assert_eq!((run.status, &*run.stdout), (2, ""), "{}", run.stderr);
+        let message = "the headers in empty declare no item of TensorFlow's C APIs";
+        assert!(run.stderr.contains(message), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn reads_headers_of_wheel_and_installed_tensorflow() {
     let Some(scene) = clang_scene() else { return };
     scene.headers(

@@ -7,6 +7,8 @@ mod scene;
 mod temporary_folder;
 
 use scene::{Scene, step};
+use std::fs::File;
+use std::process::Command;
 
 const DEVICE: &str = r#"
 #include <string.h>
@@ -186,4 +188,26 @@ fn imports_no_module_from_current_directory() {
     }
     assert_eq!(scene.steps(&[]).0, 0);
     assert!(!scene.path("ran").exists());
+}
+
+/// Two plugins of 300 MiB do not fit in 500 MB at a time.
+#[cfg(target_os = "linux")]
+#[test]
+fn finds_copies_of_large_plugins_in_limited_memory() {
+    let Some(scene) = Scene::new() else { return };
+    for name in ["liba.so", "libb.so"] {
+        let plugin = format!("site-packages/tensorflow-plugins/{name}");
+        scene.write(&plugin, "");
+        let file = File::options().write(true).open(scene.path(&plugin));
+        file.unwrap().set_len(300 << 20).unwrap();
+    }
+    let mut shell = Command::new("sh");
+    shell.args([
+        "-c",
+        "ulimit -v 500000 && exec \"$0\" doctor ./python --format json",
+    ]);
+    shell.arg(env!("CARGO_BIN_EXE_sp-gen"));
+    let output = shell.current_dir(scene.path(".")).output().unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains("is the same plugin as"), "{stdout}");
 }

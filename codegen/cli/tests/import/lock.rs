@@ -1,6 +1,7 @@
 //! The lock of `sp-gen import` has exactly the releases whose import succeeded.
 
 use super::scene::{Scene, clang_scene, stderr};
+use sp_tests::read_files;
 use std::fs;
 use std::process::Output;
 
@@ -18,7 +19,7 @@ fn install(scene: &Scene, release: &str, header: &str) -> String {
     let site = format!("site-{release}");
     let metadata = format!("Name: tensorflow\nVersion: {release}\n");
     scene.write(
-        &format!("{site}/tensorflow/include/tensorflow/c/c_api.h"),
+        &format!("{site}/tensorflow/include/tensorflow/c/tf_buffer.h"),
         header,
     );
     scene.write(
@@ -115,6 +116,18 @@ fn rejects_unreadable_lock_unchanged() {
 }
 
 #[test]
+fn rejects_release_whose_headers_declare_no_api() {
+    let Some(scene) = clang_scene() else { return };
+    assert!(import(&scene, "2.98.0", &valid_header()).status.success());
+    let before = read_files(&scene.path("cache"));
+    let output = import(&scene, "2.98.1", "extern \"C\" {}\n");
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let message = "declare no item of TensorFlow's C APIs";
+    assert!(stderr(&output).contains(message), "{}", stderr(&output));
+    assert!(read_files(&scene.path("cache")) == before, "files changed");
+}
+
+#[test]
 fn rejects_changed_header_and_names_the_lock() {
     let Some(scene) = clang_scene() else { return };
     assert!(import(&scene, "2.98.0", &valid_header()).status.success());
@@ -141,7 +154,7 @@ fn rejects_store_with_folder_of_the_user() {
         fs::read(scene.path("own/2.98.0/thesis.txt")).unwrap(),
         b"own"
     );
-    assert!(!scene.path(LOCK).exists() && !scene.path("cache/sp-gen/ir/c_api").exists());
+    assert!(!scene.path(LOCK).exists() && !scene.path("cache/sp-gen/ir/tf_buffer").exists());
 }
 
 #[test]

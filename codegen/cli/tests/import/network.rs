@@ -18,7 +18,7 @@ pub fn wheel() -> Vec<u8> {
                   #ifdef __cplusplus\n}\n#endif\n";
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, text) in [
-        ("tensorflow/include/tensorflow/c/c_api.h", header),
+        ("tensorflow/include/tensorflow/c/tf_buffer.h", header),
         (
             "tensorflow_cpu-2.98.0.dist-info/METADATA",
             "Name: tensorflow-cpu\nVersion: 2.98.0\n",

@@ -100,6 +100,51 @@ fn prints_removed_items_and_release_diff() {
 }
 
 #[test]
+fn plugin_in_folder_named_like_an_option_is_updated() {
+    let scene = Scene::new();
+    scene.make_older(LIB, "//! Older.\n");
+    scene.edit_listing(|document| document["release"] = "2.6".into());
+    scene.write("target/release/libmyaccel.so", "no library");
+    let run = scene.update_in_folder_named_like_an_option();
+    assert!(
+        !run.stderr.contains("unexpected argument"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("libmyaccel.so"), "{}", run.stderr);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+}
+
+#[test]
+fn updated_plugin_exits_0_if_the_report_cannot_be_printed() {
+    let scene = Scene::new();
+    scene.make_older(LIB, "//! Older.\n");
+    let update = |options: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("exec \"$0\" update {options} > /dev/full")]);
+        let output = shell
+            .arg(env!("CARGO_BIN_EXE_sp-gen"))
+            .current_dir(scene.plugin());
+        output.output().unwrap()
+    };
+    assert_eq!(update("--check").status.code(), Some(2));
+    let output = update("");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("No space left"), "{stderr}");
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert_eq!(scene.update(&["--check"]).status, 0);
+}
+
+#[test]
+fn change_of_the_listing_alone_is_reported() {
+    let scene = Scene::new();
+    scene.edit_listing(|document| document["release"] = "2.6".into());
+    let run = scene.update(&[]);
+    let first = run.stdout.lines().next();
+    assert_eq!(first, Some("updated vendor/.sp-gen.json"), "{}", run.stdout);
+}
+
+#[test]
 fn rejects_other_folder_and_invalid_lock() {
     let scene = Scene::new();
     let run = scene.update(&["src"]);

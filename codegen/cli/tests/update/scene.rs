@@ -39,6 +39,12 @@ impl Scene {
             .run("myaccel", &[&["update"], arguments].concat())
     }
 
+    /// Renames the plugin's folder to `-p` and runs `sp-gen update` beside it.
+    pub fn update_in_folder_named_like_an_option(&self) -> Run {
+        fs::rename(self.plugin(), self.folder.path("-p")).unwrap();
+        self.folder.run("", &["update", "--", "-p"])
+    }
+
     /// Writes a file of the plugin.
     pub fn write(&self, file: &str, text: impl AsRef<[u8]>) {
         self.folder.write(&format!("myaccel/{file}"), text);

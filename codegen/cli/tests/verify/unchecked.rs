@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -41,6 +41,26 @@ fn does_not_load_file_without_entry_points() {
         start.elapsed()
     );
     assert!(!scene.path("marker").exists(), "the file was loaded");
+}
+
+/// A file of 300 MiB does not fit twice in 500 MB.
+#[cfg(target_os = "linux")]
+#[test]
+fn large_file_is_held_once_in_limited_memory() {
+    let scene = Scene::new();
+    let plugin = scene.path("plugin.so");
+    let own = fs::read(env!("CARGO_BIN_EXE_sp-gen")).unwrap();
+    // The header of a library for this machine, without a section.
+    fs::write(&plugin, &own[..64]).unwrap();
+    let file = fs::File::options().write(true).open(&plugin).unwrap();
+    file.set_len(300 << 20).unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -v 500000 && exec \"$0\" verify \"$1\""]);
+    let output = shell
+        .arg(env!("CARGO_BIN_EXE_sp-gen"))
+        .arg(&plugin)
+        .output();
+    assert_rejected(&output.unwrap(), "it has no dynamic section");
 }
 
 #[test]

@@ -102,7 +102,7 @@ impl PluginUsage {
             })?;
         let is_known = |name: &str| functions.is_entry_point(name).is_some();
         let stated = StatedFacts::read(&bytes);
-        let names = LibraryNames::read(&path.display().to_string(), bytes, &is_known)?;
+        let names = LibraryNames::read(&path.display().to_string(), &bytes, &is_known)?;
         let usage = Self::from_names(path, &functions, &names, apis).with_stated(stated);
         match usage.apis.is_empty() {
             true => Err(PluginError::Unrelated {

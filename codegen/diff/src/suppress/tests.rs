@@ -54,6 +54,46 @@ fn rejects_entry_without_finding_and_shows_its_location() {
 }
 
 #[test]
+fn many_entries_and_findings_are_matched_in_linear_time() {
+    let finding = sample::diff().findings.swap_remove(0);
+    let count = 10_000;
+    let item = |index: usize| format!("TF_Function{index}");
+    let findings = (0..count).map(|index| Finding {
+        item: item(index),
+        ..finding.clone()
+    });
+    let findings: Vec<Finding> = findings.collect();
+    let entries = |first: usize| {
+        let entry = |index| format!("item={:?}\nrule={:?}\n", item(index), finding.rule);
+        let entries = (first..first + count).map(entry);
+        let entries = entries.map(|entry| format!("[[suppress]]\n{entry}reason=\"seen\"\n"));
+        parse(&entries.collect::<String>()).unwrap()
+    };
+    let start = std::time::Instant::now();
+    let reasons = entries(0).reasons(&findings, None).unwrap();
+    assert_eq!(reasons.iter().flatten().count(), count);
+    let error = entries(count).reasons(&findings, None).unwrap_err();
+    let words = "10000 entries match no finding";
+    assert!(error.to_string().contains(words), "{error}");
+    assert_eq!(error.labels().unwrap().count(), MAX_PLACES);
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
+#[test]
+fn rejects_file_above_the_limit_of_a_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sp-gen.toml");
+    let read = |padding: u64| {
+        let padding = " ".repeat(padding as usize);
+        fs::write(&path, entry("item = \"SP_Gone\"") + &padding).unwrap();
+        Suppressions::find(Some(&path), folder.path())
+    };
+    assert!(read(1).is_ok());
+    let error = read(MAX_CONFIG_BYTES).unwrap_err().to_string();
+    assert!(error.contains("more than 1 MiB"), "{error}");
+}
+
+#[test]
 fn rejects_malformed_file_and_shows_location() {
     for (text, expected) in [
         ("[[suppress]]\nrule = \"a\"\nitem = \"b\"", "reason"),

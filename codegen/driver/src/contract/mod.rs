@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use sp_system::input;
+use sp_system::input::{self, MAX_CONFIG_BYTES};
 
 use crate::error::DriverError;
 
@@ -62,7 +62,8 @@ impl Contract {
     /// # Errors
     /// Returns an error if the file cannot be read, is not TOML, or has an unknown key.
     pub fn read(path: &Path) -> Result<Self, DriverError> {
-        let text = input::read_text(path).map_err(|source| DriverError::Unreadable {
+        let text = input::read_toml(path, MAX_CONFIG_BYTES);
+        let text = text.map_err(|source| DriverError::Unreadable {
             path: path.to_owned(),
             source,
         })?;
@@ -106,5 +107,20 @@ mod tests {
         let file = std::fs::File::create(&path).unwrap();
         file.set_len(1 << 40).unwrap();
         assert!(Contract::read(&path).is_err());
+    }
+
+    #[test]
+    fn rejects_contract_above_the_limit_of_a_configuration() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("driver.toml");
+        let read = |padding: u64| {
+            let padding = " ".repeat(padding as usize);
+            let text = format!("threads = \"any\"\n[functions]\n{padding}");
+            std::fs::write(&path, text).unwrap();
+            Contract::read(&path)
+        };
+        assert!(read(1).is_ok());
+        let error = read(MAX_CONFIG_BYTES).unwrap_err().to_string();
+        assert!(error.contains("more than 1 MiB"), "{error}");
     }
 }

@@ -23,10 +23,14 @@ pub fn scan<B: Binary + ?Sized>(library: &mut B) -> Result<Option<RequiredFields
         return Ok(None);
     };
     let mut found = RequiredFields::default();
-    for range in coalesce(ranges) {
-        let mut scanner = Scanner::new(&mut found);
-        library.stream_range(range, &mut |part| scanner.feed(part))?;
-    }
+    let (mut scanner, mut current) = (Scanner::new(&mut found), 0);
+    library.stream_ranges(&coalesce(ranges), &mut |index, part| {
+        if index != current {
+            scanner.window.clear();
+            current = index;
+        }
+        scanner.feed(part);
+    })?;
     Ok(Some(found))
 }
 

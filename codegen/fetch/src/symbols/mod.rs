@@ -17,7 +17,7 @@ use sp_data::symbols::table::{Table, WheelExports};
 use sp_data::symbols::{Symbols, SymbolsError};
 use sp_library::binary::{Binary, ExportedSymbols};
 use sp_library::{elf, macho, prefix};
-use sp_parse::source::{Identity, Source, Traffic};
+use sp_parse::source::{Identity, Source, SourceError, Traffic};
 use sp_system::replacement::write_file;
 use std::collections::BTreeSet;
 use std::io::{Read, Seek};
@@ -163,7 +163,7 @@ fn read_wheel<R: Read + Seek>(
 ) -> Result<WheelSymbols, SymbolImportError> {
     let identity = wheel.identity()?;
     let (release, package, platform) = check_identity(task, &identity, &wheel)?;
-    let libraries = wheel.libraries();
+    let libraries = wheel.libraries()?;
     progress.stage(
         &format!("reading symbols of {package} {release}"),
         Some(libraries.len()),
@@ -189,6 +189,13 @@ fn read_wheel<R: Read + Seek>(
         add_library(&mut column, file_name(&member), exports);
     }
     let (functions, count) = (column.functions.len(), required.pairs().count());
+    if functions == 0 {
+        let error = SourceError::Unreadable {
+            origin: wheel.origin(),
+            detail: "no library in it exports a function of the C APIs".to_owned(),
+        };
+        return Err(FetchError::from(error).into());
+    }
     let file = column.wheel.clone();
     // It fails if the present table is damaged, and nothing was written then.
     write_table(&task.request, release, &package, platform, column)?;
@@ -398,6 +405,21 @@ mod tests {
             BTreeSet::from(["PJRT_C", "TF_A", "TF_B"])
         );
         assert!(symbols.availability("TF_A").is_exported());
+    }
+
+    #[test]
+    fn rejects_wheel_whose_libraries_export_no_function() {
+        let scratch = tempfile::tempdir().unwrap();
+        let library = elf_library(&["_ZN"], true, 99);
+        let member = "tensorflow/libtensorflow_framework.so.2";
+        let from = wheel(scratch.path(), &[(member, library)]);
+        let task = task(scratch.path(), from);
+        let error = import(&task, &Index::default(), &mut NoProgress).unwrap_err();
+        assert!(
+            error.to_string().contains("no library in it exports"),
+            "{error}"
+        );
+        assert!(!scratch.path().join("symbols").exists());
     }
 
     #[test]

@@ -5,13 +5,17 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use clang_sys::SharedLibrary;
 use miette::Diagnostic;
 use thiserror::Error;
 
 use super::string::text;
-use sp_system::python;
+use sp_system::child::{End, OUTPUT_LIMIT, python_output};
+
+/// The longest time in which a Python must find its package `libclang`.
+const QUERY_TIME: Duration = Duration::from_secs(60);
 
 /// libclang is not found or cannot be loaded.
 #[derive(Debug, Clone, Error, Diagnostic)]
@@ -125,9 +129,9 @@ fn folder_in_environment(root: &Path) -> Option<PathBuf> {
 /// Asks a Python for the folder of its package `libclang`.
 fn query_folder(python: &Path) -> Option<PathBuf> {
     let script = "import clang, os; print(os.path.join(list(clang.__path__)[0], 'native'))";
-    let output = python::run(python, &["-c", script]).ok()?;
-    let folder = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
-    (output.status.success() && folder.is_dir()).then_some(folder)
+    let output = python_output(python, &["-c", script], QUERY_TIME, OUTPUT_LIMIT).ok()?;
+    let folder = PathBuf::from(output.stdout.trim());
+    (output.end == End::Exit(0) && folder.is_dir()).then_some(folder)
 }
 
 #[cfg(test)]

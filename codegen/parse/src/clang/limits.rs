@@ -14,6 +14,7 @@ use sp_system::budget::{Budget, Limits, supervise};
 use sp_system::input;
 
 use super::ClangError;
+use super::Library;
 use super::error::ParseError;
 use super::input::{Dialect, ParseInput};
 use crate::include::{Include, includes, without_comments_and_splices};
@@ -45,6 +46,8 @@ fn within<T: Send + 'static>(
     input: &ParseInput,
     read: impl FnOnce(&ParseInput) -> Result<T, ClangError> + Send + 'static,
 ) -> Result<T, ClangError> {
+    // Before the large stack: the library must find address space, too.
+    Library::load().map_err(ParseError::from)?;
     let (input, headers) = (input.clone(), input.headers.clone());
     let exceeded = |limit| ParseError::Exceeded {
         headers: match headers.as_slice() {

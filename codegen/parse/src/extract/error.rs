@@ -38,6 +38,18 @@ pub enum ExtractError {
         /// The requested APIs.
         api: String,
     },
+    /// The headers declare no item of an API.
+    #[error("the headers in {} declare no item of TensorFlow's C APIs", root.display())]
+    #[diagnostic(
+        code(sp_gen::extract::no_items),
+        help(
+            "nothing can be compared or imported; check that these are the headers of a release of TensorFlow"
+        )
+    )]
+    NoItems {
+        /// The folder.
+        root: PathBuf,
+    },
     /// The include root cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -216,7 +216,7 @@ fn check_library(
         })?;
     let bound: BTreeSet<&str> = bindings.symbols.iter().map(String::as_str).collect();
     let is_bound = |name: &str| bound.contains(name);
-    let names = LibraryNames::read_linked(&path.display().to_string(), bytes, &is_bound)?;
+    let names = LibraryNames::read_linked(&path.display().to_string(), &bytes, &is_bound)?;
     let missing: Vec<_> = bound
         .iter()
         .filter(|name| !names.exported.contains(**name))

@@ -21,7 +21,7 @@ use crate::disk::{self, Drift};
 use miette::Diagnostic;
 use sp_ir::Release;
 use sp_system::budget::{Exceeded, Limits, supervise};
-use sp_system::input::{self, MAX_TEXT_BYTES};
+use sp_system::input::{self, MAX_LOCK_BYTES, MAX_TEXT_BYTES};
 use sp_system::replacement::ReplacementError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -328,7 +328,7 @@ const GENERATED_CRATE: &str = "vendor/sp-abi/";
 
 fn read_listing(root: &Path) -> Result<Option<Listing>, UpdateError> {
     let path = root.join(listing::PATH);
-    let Some(bytes) = read_file(root, listing::PATH)? else {
+    let Some(bytes) = read_file(root, listing::PATH, MAX_TEXT_BYTES)? else {
         return Ok(None);
     };
     let text = String::from_utf8(bytes).map_err(|error| error.to_string());
@@ -351,15 +351,15 @@ fn read_files(
     let paths: BTreeSet<&String> = embedded.keys().chain(listed).collect();
     let mut files = Files::new();
     for path in paths {
-        if let Some(bytes) = read_file(root, path)? {
+        if let Some(bytes) = read_file(root, path, MAX_TEXT_BYTES)? {
             files.insert(path.clone(), bytes);
         }
     }
     Ok(files)
 }
 
-/// Reads a file of the plugin. Returns `None` if it is absent.
-fn read_file(root: &Path, file: &str) -> Result<Option<Vec<u8>>, UpdateError> {
+/// Reads a file of the plugin of at most `limit` bytes. Returns `None` if it is absent.
+fn read_file(root: &Path, file: &str, limit: u64) -> Result<Option<Vec<u8>>, UpdateError> {
     let path = root.join(file);
     let mut above = Path::new(file)
         .ancestors()
@@ -368,7 +368,7 @@ fn read_file(root: &Path, file: &str) -> Result<Option<Vec<u8>>, UpdateError> {
         let path = root.join(link);
         return Err(UpdateError::Symlink { path });
     }
-    match input::read(&path, MAX_TEXT_BYTES) {
+    match input::read(&path, limit) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(UpdateError::Unreadable { path, source }),
@@ -387,7 +387,7 @@ fn lock_drift(root: &Path) -> Result<(Option<Drift>, Result<Vec<String>, String>
         path: path.clone(),
         detail,
     };
-    let Some(bytes) = read_file(root, PATH)? else {
+    let Some(bytes) = read_file(root, PATH, MAX_LOCK_BYTES)? else {
         return Ok((None, Err("the file is absent".to_owned())));
     };
     let old = String::from_utf8(bytes).map_err(|error| invalid(error.to_string()))?;

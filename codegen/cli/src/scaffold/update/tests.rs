@@ -228,6 +228,15 @@ fn older_lock(root: &Path) -> String {
 }
 
 #[test]
+fn rejects_lock_above_the_limit_of_a_lock() {
+    let plugin = plugin();
+    let lock = read(plugin.path(), "Cargo.lock") + &" ".repeat(MAX_LOCK_BYTES as usize);
+    fs::write(plugin.path().join("Cargo.lock"), lock).unwrap();
+    let error = UpdatePlan::new(plugin.path(), false).unwrap_err();
+    assert!(matches!(error, UpdateError::Unreadable { .. }), "{error}");
+}
+
+#[test]
 fn rejects_folders_without_vendored_crates_or_valid_listing() {
     let folder = tempfile::tempdir().unwrap();
     let result = UpdatePlan::new(folder.path(), false);
