@@ -24,7 +24,9 @@ use sp_fetch::index::{CPU_PACKAGE, Index};
 use sp_fetch::lock::Lock;
 use sp_fetch::store::Store;
 use sp_fetch::symbols::{self, SymbolTask};
-use sp_fetch::{Fetched, ImportRequest, ImportSummary, Progress, fetch, newest_nightly};
+use sp_fetch::{
+    Fetched, ImportRequest, ImportSummary, Progress, fetch, locked_release, newest_nightly,
+};
 use sp_parse::extract::Extracted;
 use sp_parse::source::Traffic;
 use sp_system::parallel;
@@ -321,7 +323,10 @@ fn requests(args: &Args, folders: &DataFolders, index: &Index) -> Result<Vec<Imp
             folders.store.clone_from(store);
         }
         Ok(ImportRequest {
-            release,
+            release: match args.locked {
+                true => locked_release(release, &folders)?,
+                false => release,
+            },
             from: args.from.clone(),
             require_locked: args.locked,
             fetch_whole: args.whole,
@@ -364,11 +369,6 @@ fn report(summary: &ImportSummary, took: Duration) {
             "TensorFlow {release}: {headers} headers from {origin}{}",
             format_transfer(summary.transferred, took)
         ),
-    }
-    if summary.is_unverified {
-        note!(
-            "  the index states no sha256 of the wheel; only its headers can be checked, with the lock"
-        );
     }
     note!("  headers are in {}", include.display());
     if summary.is_new && !release.is_nightly() {

@@ -8,7 +8,7 @@ use super::exclusive::ExclusiveLock;
 use super::index::{CPU_PACKAGE, Index, NIGHTLY_PACKAGE, package_for};
 use super::lock::Lock;
 use super::wheel::Wheel;
-use super::{ImportRequest, Progress, download};
+use super::{ImportRequest, Progress, download, open_linked_file};
 use miette::Diagnostic;
 use sp_data::platform::WheelPlatform;
 use sp_data::release::Release;
@@ -137,11 +137,10 @@ pub fn import(
             let release = exact.unwrap_or(request.release);
             let found = index.find(task.package, release, task.platform, python.as_deref())?;
             match found.url.strip_prefix("file://") {
-                Some(path) => read_wheel(
-                    task,
-                    Wheel::open_verified(Path::new(path), &found)?,
-                    progress,
-                ),
+                Some(path) => {
+                    let wheel = open_linked_file(Path::new(path), &found, request, index)?;
+                    read_wheel(task, wheel, progress)
+                }
                 None if request.fetch_whole => {
                     let download = download::fetch(&found, &index.client())?;
                     read_wheel(task, Wheel::from_download(&found, download)?, progress)
