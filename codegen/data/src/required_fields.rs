@@ -164,7 +164,8 @@ impl RequiredFields {
     }
 }
 
-fn required_fields_folder(folders: &DataFolders) -> PathBuf {
+/// Returns the folder of the files of all releases, beside that of the symbols.
+pub(crate) fn required_fields_folder(folders: &DataFolders) -> PathBuf {
     folders.symbols.with_file_name("required_fields")
 }
 

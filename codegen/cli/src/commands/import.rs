@@ -109,13 +109,11 @@ impl FromStr for ReleaseChoice {
 pub fn run(args: Args) -> Result {
     let Project::Tensorflow = args.project;
     let current_dir = operand::current_folder()?;
+    let folders = DataFolders::find_writable(&current_dir)?;
     if args.ops {
-        return ops::run(args.from, &args.releases, DataFolders::find(&current_dir)?);
+        return ops::run(args.from, &args.releases, folders);
     }
-    let (folders, index) = (
-        DataFolders::find(&current_dir)?,
-        Index::new(args.allow_http),
-    );
+    let index = Index::new(args.allow_http);
     let requests = requests(&args, &folders, &index)?;
     for request in &requests {
         recover(&request.folders.snapshots)?;
