@@ -413,3 +413,55 @@ fn written_file_replaces_leftover_of_killed_process() {
         expected.map(|(path, text)| (path.to_owned(), text.to_owned()))
     );
 }
+
+#[test]
+fn further_names_of_a_path_are_an_error() {
+    let files = [("a", "1"), ("b/c", "2")];
+    for name in ["./a", "b//c", "b/./c", "b/c/", "/a"] {
+        let root = scratch(&files);
+        let text = if name.contains('a') { "1" } else { "2" };
+        let error = replace(root.path(), &[file(name, Some(text), None)]).unwrap_err();
+        assert!(
+            matches!(error, ReplacementError::Outside { .. }),
+            "{name}: {error:?}"
+        );
+        assert_eq!(
+            texts(root.path()),
+            files.map(|(path, text)| (path.into(), text.into()))
+        );
+    }
+}
+
+#[test]
+fn changes_of_the_same_or_nested_paths_are_an_error() {
+    for second in ["b", "b/c", "b/c/d"] {
+        let root = scratch(&[("b/c", "2"), ("b-", "3")]);
+        let changes = [
+            file("b/c", Some("2"), None),
+            file("b-", Some("3"), None),
+            file(second, None, Some("4")),
+        ];
+        let error = replace(root.path(), &changes).unwrap_err();
+        assert!(
+            matches!(error, ReplacementError::Overlapping { .. }),
+            "{second}: {error:?}"
+        );
+        assert_eq!(texts(root.path()).len(), 2);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn files_with_two_hard_links_are_replaced_each() {
+    let root = scratch(&[("a", "1")]);
+    fs::hard_link(root.path().join("a"), root.path().join("b")).unwrap();
+    let changes = [
+        file("a", Some("1"), Some("2")),
+        file("b", Some("1"), Some("3")),
+    ];
+    replace(root.path(), &changes).unwrap();
+    assert_eq!(
+        texts(root.path()),
+        [("a", "2"), ("b", "3")].map(|(path, text)| (path.into(), text.into()))
+    );
+}
