@@ -2,7 +2,7 @@
 //! `--symbols` or `--ops`, imports exported symbols or op definitions.
 //!
 //! A snapshot of an API that a release does not have is removed only if the source has all headers of the release: it
-//! is a wheel, or the lock has the hashes.
+//! is a wheel, or the lock has the hashes. No file is replaced or removed that somebody else has written or edited.
 
 mod changes;
 mod ops;
@@ -394,6 +394,13 @@ fn describe(
         warning!(
             "  {} was not removed: the folder has no header of this API, and may lack headers of the release; remove the \
              file if the release has no such API, or import its wheel",
+            path.display()
+        );
+    }
+    for path in &written.foreign {
+        warning!(
+            "  {} was not removed: the release has no such API, and the file is none that sp-gen wrote, or was edited; move \
+             it to another folder",
             path.display()
         );
     }

@@ -135,6 +135,20 @@ impl ReplacementError {
         Self::Io { path, source }
     }
 
+    /// Returns the error for a path at which neither a regular file nor a folder is.
+    pub(super) fn irregular(path: &Path) -> Self {
+        let path = path.to_owned();
+        match path.is_symlink() {
+            true => Self::Outside { path },
+            false => Self::Irregular { path },
+        }
+    }
+
+    pub(super) fn edited(path: &Path) -> Self {
+        let path = path.to_owned();
+        Self::Edited { path }
+    }
+
     pub(super) fn changed(path: &Path) -> Self {
         let path = path.to_owned();
         Self::Changed { path }
