@@ -116,6 +116,37 @@ fn check_finds_edited_file_and_only_force_replaces_it() {
     assert_eq!(check().status.code(), Some(0));
 }
 
+/// A repository that was cloned may have a link to another project of the user, which has edits.
+#[cfg(unix)]
+#[test]
+fn edited_crate_is_not_the_committed_one_through_a_link() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (checkout, project) = (scratch.path().join("checkout"), scratch.path().join("proj"));
+    fs::create_dir_all(checkout.join("headers/apis")).unwrap();
+    fs::create_dir_all(checkout.join("codegen/cli")).unwrap();
+    fs::write(checkout.join("codegen/cli/Cargo.toml"), "").unwrap();
+    let out = project.to_str().unwrap();
+    assert_eq!(sp_gen(&["generate", "--out", out]).status.code(), Some(0));
+    let lib = project.join("src/lib.rs");
+    fs::write(&lib, "//! Changed by hand.\n").unwrap();
+    std::os::unix::fs::symlink(&project, checkout.join("generated")).unwrap();
+    for (arguments, code) in [
+        (&["generate"][..], "sp_gen::checkout::symbolic_link"),
+        (
+            &["generate", "--release", "2.8", "--out", "generated"],
+            "sp_gen::",
+        ),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sp-gen"));
+        command.args(arguments).current_dir(&checkout);
+        let output = command.output().unwrap();
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(code), "{stderr}");
+        assert_eq!(fs::read_to_string(&lib).unwrap(), "//! Changed by hand.\n");
+    }
+}
+
 #[test]
 fn rejects_unknown_release_and_writes_nothing() {
     let scratch = tempfile::tempdir().unwrap();

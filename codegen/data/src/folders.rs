@@ -3,6 +3,7 @@
 //! A checkout, found in the folders above, is used only if it belongs to the user ([`find_checkout`]).
 
 use super::release::Release;
+use super::required_fields::required_fields_folder;
 use miette::Diagnostic;
 use sp_system::user;
 use std::fs::Metadata;
@@ -20,6 +21,28 @@ const NO_CACHE: &str = "/nonexistent/sp-gen";
     help("set one of them, or name a folder: `--store DIR`")
 )]
 pub struct NoCache;
+
+/// A folder that a command writes to is absent, or would be elsewhere than it states.
+#[derive(Debug, Error, Diagnostic)]
+pub enum FolderError {
+    /// The user has no cache.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    NoCache(#[from] NoCache),
+    /// A path of a checkout is a symbolic link.
+    #[error("{} is a symbolic link", path.display())]
+    #[diagnostic(
+        code(sp_gen::checkout::symbolic_link),
+        help(
+            "no file was changed. A link in a checkout may lead out of it: replace the link by a copy of its target, or \
+             remove it"
+        )
+    )]
+    SymbolicLink {
+        /// The link.
+        path: PathBuf,
+    },
+}
 
 /// The folders and files that hold the data of releases.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +63,30 @@ pub struct DataFolders {
 }
 
 impl DataFolders {
-    /// Returns the folders for a command that runs in `folder` and writes: the checkout's, else the cache's.
+    /// Returns the folders for a command that runs in `folder` and writes, as [`DataFolders::find`] does.
+    ///
+    /// # Errors
+    /// Returns an error if the user has no cache, or if a path in the checkout is a symbolic link: a repository that was
+    /// cloned could have it, so that files elsewhere are replaced.
+    pub fn find_writable(folder: &Path) -> Result<Self, FolderError> {
+        let folders = Self::find(folder)?;
+        if let Some(root) = find_checkout(folder) {
+            let required_fields = required_fields_folder(&folders);
+            for path in [
+                &folders.store,
+                &folders.lock,
+                &folders.snapshots,
+                &folders.symbols,
+                &folders.ops,
+                &required_fields,
+            ] {
+                check_no_link(&root, path)?;
+            }
+        }
+        Ok(folders)
+    }
+
+    /// Returns the folders for a command that runs in `folder`: the checkout's, else the cache's.
     ///
     /// # Errors
     /// Returns an error if `folder` is not in a checkout and the user has no cache.
@@ -131,6 +177,20 @@ pub fn find_untrusted_checkout(folder: &Path) -> Option<PathBuf> {
     checkout_above(folder).filter(|root| !is_trusted(root, &user::owns))
 }
 
+/// Checks that `path`, below the root of a checkout, is no symbolic link, and is not below one.
+///
+/// # Errors
+/// Returns an error that names the link.
+pub fn check_no_link(root: &Path, path: &Path) -> Result<(), FolderError> {
+    let mut below = path.ancestors().take_while(|above| *above != root);
+    match below.find(|above| above.is_symlink()) {
+        Some(link) => Err(FolderError::SymbolicLink {
+            path: link.to_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
 fn checkout_above(folder: &Path) -> Option<PathBuf> {
     let [apis, cli] = CHECKOUT_PATHS;
     let is_root = |root: &&Path| root.join(apis).is_dir() && root.join(cli).is_file();
@@ -196,6 +256,39 @@ mod tests {
         }
         assert_eq!(find_checkout(root), None);
         assert_eq!(find_untrusted_checkout(root).as_deref(), Some(root));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn writes_to_no_checkout_with_a_link() {
+        let paths = [
+            "headers/store",
+            "headers/sources.toml",
+            "generated",
+            "generated/ir",
+            "generated/symbols",
+            "generated/required_fields",
+            "generated/ops",
+            "generated/ops/ops.txt",
+        ];
+        let outside = tempfile::tempdir().unwrap();
+        for path in paths {
+            let scratch = tempfile::tempdir().unwrap();
+            let root = scratch.path();
+            for folder in ["headers/apis", "codegen/cli"] {
+                std::fs::create_dir_all(root.join(folder)).unwrap();
+            }
+            std::fs::write(root.join("codegen/cli/Cargo.toml"), "").unwrap();
+            assert!(DataFolders::find_writable(root).is_ok());
+            let link = root.join(path);
+            std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(outside.path(), &link).unwrap();
+            let error = DataFolders::find_writable(&root.join("codegen")).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("{} is a symbolic link", link.display())
+            );
+        }
     }
 
     #[test]

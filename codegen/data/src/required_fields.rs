@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use miette::Diagnostic;
 use serde::{Deserialize, Serialize};
-use sp_system::replacement::write_file;
+use sp_system::replacement::{Replacement, ReplacementError, TableFile, recover};
 use thiserror::Error;
 
 use crate::embedded::REQUIRED_FIELDS;
@@ -27,7 +27,7 @@ pub struct RequiredFields(BTreeMap<String, BTreeSet<String>>);
 /// A file of required fields cannot be read, written or parsed.
 #[derive(Debug, Error, Diagnostic)]
 pub enum RequiredFieldsError {
-    /// The file cannot be read or written.
+    /// The file cannot be read.
     #[error("{}: {source}", path.display())]
     #[diagnostic(code(sp_gen::required_fields::unreadable))]
     Unreadable {
@@ -40,7 +40,9 @@ pub enum RequiredFieldsError {
     #[error("{file}: {reason}")]
     #[diagnostic(
         code(sp_gen::required_fields::malformed),
-        help("write it again with `sp-gen import tensorflow RELEASE --symbols`")
+        help(
+            "remove the file, and write it again with `sp-gen import tensorflow RELEASE --symbols`"
+        )
     )]
     Malformed {
         /// The file.
@@ -48,6 +50,10 @@ pub enum RequiredFieldsError {
         /// The reason.
         reason: String,
     },
+    /// The file cannot be replaced.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Replacement(#[from] ReplacementError),
 }
 
 #[derive(Deserialize)]
@@ -138,20 +144,22 @@ impl RequiredFields {
         }
     }
 
-    /// Writes the required fields of a release, read from `wheel`.
+    /// Replaces the required fields of a release by these, which were read from `wheel`.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written.
-    pub fn write(
+    /// Returns an error if the file cannot be written, or has other text than this function writes.
+    pub fn replace(
         &self,
         folders: &DataFolders,
         release: Release,
         wheel: &str,
-    ) -> Result<(), RequiredFieldsError> {
+    ) -> Result<Replacement, RequiredFieldsError> {
         let folder = required_fields_folder(folders);
         let path = folder.join(format!("{}.json", release.key()));
-        let written = write_file(&path, self.to_json(wheel).as_bytes());
-        written.map_err(|source| RequiredFieldsError::Unreadable { path, source })
+        recover(&folder)?;
+        let table = TableFile::read(&folder, &path)?;
+        table.check(is_printed)?;
+        Ok(table.replace(self.to_json(wheel))?)
     }
 
     /// Returns the file's text, with one struct on each line.
@@ -164,7 +172,14 @@ impl RequiredFields {
     }
 }
 
-fn required_fields_folder(folders: &DataFolders) -> PathBuf {
+/// Returns true if `text` is what sp-gen prints for the fields in it.
+fn is_printed(text: &str) -> bool {
+    let file = serde_json::from_str::<RequiredFieldsFile>(text);
+    file.is_ok_and(|file| file.structs.to_json(&file.wheel) == text)
+}
+
+/// Returns the folder of the files of all releases, beside that of the symbols.
+pub(crate) fn required_fields_folder(folders: &DataFolders) -> PathBuf {
     folders.symbols.with_file_name("required_fields")
 }
 
@@ -182,6 +197,40 @@ mod tests {
         assert_eq!(read("2.22.0rc0").unwrap(), Some(required.clone()));
         assert_eq!(read("2.22").unwrap(), Some(required));
         assert_eq!(read("2.22.0").unwrap(), None);
+    }
+
+    #[test]
+    fn committed_files_are_as_import_writes_them() {
+        for (file, text) in REQUIRED_FIELDS {
+            assert!(is_printed(text), "{file}");
+        }
+    }
+
+    #[test]
+    fn replaces_no_file_that_was_edited() {
+        let scratch = tempfile::tempdir().unwrap();
+        let folders = DataFolders {
+            symbols: scratch.path().join("symbols"),
+            ..DataFolders::without_cache()
+        };
+        let mut required = RequiredFields::default();
+        let release = "2.22".parse().unwrap();
+        for field in ["open", "close"] {
+            required.insert("SP_S", field);
+            let replaced = required.replace(&folders, release, "x.whl").unwrap();
+            replaced.commit().unwrap();
+        }
+        let path = scratch.path().join("required_fields/2.22.json");
+        let written = std::fs::read_to_string(&path).unwrap();
+        for edited in ["notes", "{}", &format!("{written}\n")] {
+            std::fs::write(&path, edited).unwrap();
+            let error = required.replace(&folders, release, "x.whl").unwrap_err();
+            assert!(
+                error.to_string().contains("differs from what sp-gen"),
+                "{error}"
+            );
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), edited);
+        }
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub enum SnapshotReadError {
     #[error("{}: {reason}", path.display())]
     #[diagnostic(
         code(sp_gen::generate::malformed),
-        help("write it again with `sp-gen import`")
+        help("remove the file, and write it again with `sp-gen import`")
     )]
     Malformed {
         /// The file.
@@ -375,6 +375,15 @@ mod tests {
 
     fn api(name: &str, release: &str) -> String {
         format!(r#"{{"schema": 1, "name": "{name}", "release": "{release}", "items": {{}}}}"#)
+    }
+
+    #[test]
+    fn committed_snapshots_are_as_import_writes_them() {
+        for (name, snapshot) in &SNAPSHOTS {
+            let (api, text) = (Api::from_json(snapshot.text()).unwrap(), snapshot.text());
+            assert!(api.to_json() == text, "{name}");
+            assert_eq!(*name, format!("{}/{}.json", api.name, api.release));
+        }
     }
 
     #[test]

@@ -19,23 +19,22 @@ const MAX_PAGE_LENGTH: u64 = 64 << 20;
 /// Media type of an index page in JSON: <https://packaging.python.org/en/latest/specifications/simple-repository-api/>.
 const JSON: &str = "application/vnd.pypi.simple.v1+json";
 
-/// A wheel in an unnamed temporary file.
+/// A wheel in an unnamed temporary file. It has the sha256 that the index states.
 #[derive(Debug)]
 pub struct Download {
     /// The file, positioned at its start.
     pub file: File,
     /// Its size in bytes.
     pub length: u64,
-    /// True if the index states a sha256, which is that of the file.
-    pub is_verified: bool,
 }
 
 /// Downloads a wheel.
 ///
 /// # Errors
-/// Returns an error if the wheel cannot be downloaded, is larger than [`MAX_FILE_LENGTH`], or has another sha256 than
-/// the link or its page states.
+/// Returns an error if neither the link nor its page states a sha256, or if the wheel cannot be downloaded, is larger than
+/// [`MAX_FILE_LENGTH`], or has another sha256.
 pub fn fetch(link: &WheelLink, client: &Arc<Client>) -> Result<Download, FetchError> {
+    let stated = find_hash(link, client)?;
     let failed = |error| FetchError::from_server(&link.url, error);
     let url = Url::parse(&link.url).ok_or_else(|| failed(invalid_url()))?;
     let body = RemoteFile::new(client.clone(), url)
@@ -47,19 +46,29 @@ pub fn fetch(link: &WheelLink, client: &Arc<Client>) -> Result<Download, FetchEr
     })?;
     let copied = copy(body, &mut file).map_err(|error| copy_error(&error));
     let (length, found) = copied.map_err(failed)?;
-    let stated = link.sha256.clone().or_else(|| find_page_hash(link, client));
-    match stated {
-        Some(stated) if stated != found => Err(FetchError::WheelHashMismatch {
+    match stated == found {
+        true => Ok(Download { file, length }),
+        false => Err(FetchError::WheelHashMismatch {
             wheel: file_name(link).to_owned(),
             stated,
             found,
         }),
-        stated => Ok(Download {
-            file,
-            length,
-            is_verified: stated.is_some(),
-        }),
     }
+}
+
+/// Returns the sha256 of a wheel that its link states, or else the page with the link. pip does not print it for a page in
+/// JSON.
+///
+/// # Errors
+/// Returns an error if neither states it, or if the page cannot be read.
+pub fn find_hash(link: &WheelLink, client: &Arc<Client>) -> Result<String, FetchError> {
+    let stated = match &link.sha256 {
+        Some(stated) => Some(stated.clone()),
+        None => find_page_hash(link, client)?,
+    };
+    stated.ok_or_else(|| FetchError::WheelHashNotStated {
+        wheel: file_name(link).to_owned(),
+    })
 }
 
 /// Copies `file` to an unnamed temporary file, which is positioned at its start. Returns it with its sha256.
@@ -117,18 +126,27 @@ struct JsonFile {
     hashes: BTreeMap<String, String>,
 }
 
-/// Returns the sha256 that the page with the link states. pip does not print it for a page in JSON.
-fn find_page_hash(link: &WheelLink, client: &Arc<Client>) -> Option<String> {
-    let page = Url::parse(link.page.as_deref()?)?;
-    let body = RemoteFile::new(client.clone(), page)
-        .open(Some(JSON))
-        .ok()?;
-    let page: JsonPage = serde_json::from_reader(body.take(MAX_PAGE_LENGTH)).ok()?;
-    let mut files = page.files.into_iter();
-    let file = files.find(|file| file.filename == file_name(link))?;
-    file.hashes
-        .get("sha256")
-        .map(|hash| hash.to_ascii_lowercase())
+/// Returns the sha256 that the page with the link states, or `None` if it is not a page in JSON that states one.
+fn find_page_hash(link: &WheelLink, client: &Arc<Client>) -> Result<Option<String>, FetchError> {
+    let Some(page) = &link.page else {
+        return Ok(None);
+    };
+    let failed = |error| FetchError::from_server(page.trim_end_matches('/'), error);
+    let Some(url) = Url::parse(page) else {
+        return Ok(None);
+    };
+    let body = RemoteFile::new(client.clone(), url).open(Some(JSON));
+    let mut text = Vec::new();
+    let read = body
+        .map_err(failed)?
+        .take(MAX_PAGE_LENGTH)
+        .read_to_end(&mut text);
+    read.map_err(|error| failed(RangeError::Unreachable(error.to_string())))?;
+    let page = serde_json::from_slice::<JsonPage>(&text).ok();
+    let files = page.into_iter().flat_map(|page| page.files);
+    let mut wheels = files.filter(|file| file.filename == file_name(link));
+    let hash = wheels.find_map(|file| file.hashes.get("sha256").cloned());
+    Ok(hash.map(|hash| hash.to_ascii_lowercase()))
 }
 
 fn file_name(link: &WheelLink) -> &str {
@@ -151,37 +169,49 @@ mod tests {
         hexadecimal(&Sha256::digest(bytes))
     }
 
-    /// Downloads a wheel of one byte whose link and JSON page state the given hashes.
-    fn fetch_with_hashes(
-        fragment: Option<&str>,
-        on_page: Option<&str>,
-    ) -> Result<Download, FetchError> {
-        let hashes = on_page.map_or_else(String::new, |hash| format!("\"sha256\": \"{hash}\""));
-        let json = format!(
-            "{{\"files\": [{{\"filename\": \"{NAME}\", \"hashes\": {{{hashes}}}, \"size\": 1}}]}}"
-        );
+    /// Downloads a wheel of one byte whose link has `fragment`, from an index whose page is `page`.
+    fn fetch_from(fragment: &str, page: Response) -> Result<Download, FetchError> {
         let server = Server::start(move |request| match request.path.as_str() {
-            "/simple/" if request.headers["accept"] == JSON => Response::new(200, json.clone()),
+            "/simple/" if request.headers["accept"] == JSON => page.clone(),
+            "/simple/" => Response::new(200, ""),
             _ => Response::new(200, "x"),
         });
-        let fragment = fragment.map_or_else(String::new, |hash| format!("#sha256={hash}"));
         let (file, page) = (server.url(&format!("/{NAME}")), server.url("/simple/"));
-        let line = format!("Found link {file}{fragment} (from {page})");
+        let line = format!("Found link {file}{fragment} (from {page}), version: 2.21.0");
         let link = parse_links("tensorflow-cpu", &line).0.remove(0);
         fetch(&link, &Arc::new(Client::new(true)))
     }
 
+    fn page(hashes: &str) -> Response {
+        let file = format!("{{\"filename\": \"{NAME}\", \"hashes\": {{{hashes}}}, \"size\": 1}}");
+        Response::new(200, format!("{{\"files\": [{file}]}}"))
+    }
+
     #[test]
     fn compares_hash_of_link_or_else_of_page() {
-        let (right, wrong) = (sha256(b"x"), sha256(b"y"));
-        assert!(fetch_with_hashes(Some(&right), None).unwrap().is_verified);
-        assert!(fetch_with_hashes(None, Some(&right)).unwrap().is_verified);
-        assert!(!fetch_with_hashes(None, None).unwrap().is_verified);
+        let fragment = |bytes: &[u8]| format!("#sha256={}", sha256(bytes));
+        let on_page = |bytes: &[u8]| page(&format!("\"sha256\": \"{}\"", sha256(bytes)));
+        assert_eq!(fetch_from(&fragment(b"x"), page("")).unwrap().length, 1);
+        assert_eq!(fetch_from("", on_page(b"x")).unwrap().length, 1);
         for result in [
-            fetch_with_hashes(Some(&wrong), Some(&right)),
-            fetch_with_hashes(None, Some(&wrong)),
+            fetch_from(&fragment(b"y"), on_page(b"x")),
+            fetch_from("", on_page(b"y")),
         ] {
             assert!(matches!(result, Err(FetchError::WheelHashMismatch { .. })));
         }
+    }
+
+    #[test]
+    fn rejects_wheel_without_hash_and_unreadable_page() {
+        for page in [
+            page(""),
+            page("\"md5\": \"00\""),
+            Response::new(200, "<html>"),
+        ] {
+            let result = fetch_from("", page);
+            assert!(matches!(result, Err(FetchError::WheelHashNotStated { .. })));
+        }
+        let result = fetch_from("", Response::new(500, ""));
+        assert!(matches!(result, Err(FetchError::RequestFailed { .. })));
     }
 }

@@ -118,6 +118,19 @@ pub enum FetchError {
         /// The sha256 of the file.
         found: String,
     },
+    /// `--whole` is given, and neither the link to the wheel nor its page states a sha256.
+    #[error("the index states no sha256 of {wheel}, so that it cannot be verified")]
+    #[diagnostic(
+        code(sp_gen::import::wheel_hash_not_stated),
+        help(
+            "nothing was written. Download the wheel by other means, verify it and import it with `--from`; without `--whole` \
+             only its headers are checked, with the lock"
+        )
+    )]
+    WheelHashNotStated {
+        /// The wheel's file name.
+        wheel: String,
+    },
     /// A member's path is outside of the wheel's root.
     #[error("{origin} has the member `{member}`, whose path is outside of the wheel's root")]
     #[diagnostic(

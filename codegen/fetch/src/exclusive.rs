@@ -39,11 +39,7 @@ fn lock_file_path(path: &Path) -> PathBuf {
 
 fn open_locked(lock_path: &Path) -> io::Result<File> {
     fs::create_dir_all(lock_path.parent().unwrap_or(Path::new(".")))?;
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(lock_path)?;
+    let file = file_lock::open(lock_path)?;
     file_lock::lock(&file, lock_path, None)?;
     Ok(file)
 }

@@ -29,12 +29,15 @@ pub use fetched::Fetched;
 use fetched::{LockStatus, NewRelease, compare_with_lock};
 use index::Index;
 use installed::InstalledTensorFlow;
+use link::WheelLink;
 use lock::{Lock, LockedRelease, header_hashes};
 use sp_data::folders::DataFolders;
 use sp_data::platform::WheelPlatform;
 use sp_data::release::Release;
 use sp_parse::api_headers::{self, ApiHeaders};
 use sp_parse::source::{Identity, Source, Traffic};
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use store::Store;
 use wheel::Wheel;
@@ -46,7 +49,7 @@ pub struct ImportRequest {
     pub release: Release,
     /// A wheel or a folder that is read instead of the index.
     pub from: Option<PathBuf>,
-    /// Reject a release that is not in the lock.
+    /// Reject a release that is not in the lock. [`symbols::import`] relies on [`locked_release`] for that.
     pub require_locked: bool,
     /// Fetch whole wheels and compare their sha256 with the one that the index states.
     pub fetch_whole: bool,
@@ -69,8 +72,6 @@ pub struct ImportSummary {
     pub transferred: Traffic,
     /// True if the import adds the release to the lock.
     pub is_new: bool,
-    /// True if the wheel was fetched whole and the index states no sha256.
-    pub is_unverified: bool,
     /// False if headers may be absent from the source: those of a folder, if no lock has their hashes.
     pub is_complete: bool,
 }
@@ -98,7 +99,7 @@ pub fn fetch(
     // The lock may have a pre-release of a minor release whose final release exists by now.
     let exact = exact.filter(|exact| request.require_locked || request.release.admits(*exact));
     if request.require_locked && exact.is_none() {
-        return Err(not_locked(request));
+        return Err(not_locked(request.release, &request.folders));
     }
     match exact.and_then(|exact| read_stored(request, &lock, exact)) {
         Some(fetched) => Ok(fetched),
@@ -119,7 +120,6 @@ fn read_stored(request: &ImportRequest, lock: &Lock, exact: Release) -> Option<F
         headers: headers.len(),
         transferred: Traffic::default(),
         is_new: false,
-        is_unverified: false,
         is_complete: true,
     };
     Some(Fetched {
@@ -153,7 +153,6 @@ fn read_source(
         headers: closure.headers.len(),
         transferred: source.traffic(),
         is_new: false,
-        is_unverified: source.is_unverified(),
         is_complete: true,
     };
     let entry = lock_entry(release, identity, &closure);
@@ -203,13 +202,41 @@ fn open_source(
     )?;
     progress.stage(&format!("reading the wheel of {}", found.release), None);
     match found.url.strip_prefix("file://") {
-        Some(path) => Ok(Box::new(Wheel::open_verified(Path::new(path), &found)?)),
+        Some(path) => {
+            let wheel = open_linked_file(Path::new(path), &found, request, index)?;
+            Ok(Box::new(wheel))
+        }
         None if request.fetch_whole => {
             let download = download::fetch(&found, &index.client())?;
             Ok(Box::new(Wheel::from_download(&found, download)?))
         }
         None => Ok(Box::new(Wheel::open_remote(&found.url, index.client())?)),
     }
+}
+
+/// Opens the wheel file at `path`, to which `link` leads. Its sha256 is that of the link, if there is one; with `--whole` the
+/// index must state one.
+fn open_linked_file(
+    path: &Path,
+    link: &WheelLink,
+    request: &ImportRequest,
+    index: &Index,
+) -> Result<Wheel<BufReader<File>>, FetchError> {
+    let stated = match request.fetch_whole {
+        true => Some(download::find_hash(link, &index.client())?),
+        false => link.sha256.clone(),
+    };
+    Wheel::open_verified(path, stated.as_deref())
+}
+
+/// Returns the exact version of `release` in the lock of `folders`.
+///
+/// # Errors
+/// Returns an error if the lock does not have it, or cannot be read.
+pub fn locked_release(release: Release, folders: &DataFolders) -> Result<Release, FetchError> {
+    let lock = Lock::read(&folders.lock, folders.extends_embedded)?;
+    let exact = lock.resolve(release);
+    exact.ok_or_else(|| not_locked(release, folders))
 }
 
 /// Returns the version of the nightly build in `from`, or of the newest one in the index.
@@ -291,15 +318,17 @@ fn check_lock(
     request: &ImportRequest,
 ) -> Result<LockStatus, FetchError> {
     match compare_with_lock(lock, release, entry, &request.folders.lock)? {
-        LockStatus::New if request.require_locked => Err(not_locked(request)),
+        LockStatus::New if request.require_locked => {
+            Err(not_locked(request.release, &request.folders))
+        }
         status => Ok(status),
     }
 }
 
-fn not_locked(request: &ImportRequest) -> FetchError {
+fn not_locked(release: Release, folders: &DataFolders) -> FetchError {
     FetchError::ReleaseNotLocked {
-        release: request.release,
-        lock: request.folders.lock.display().to_string(),
+        release,
+        lock: folders.lock.display().to_string(),
     }
 }
 

@@ -42,7 +42,7 @@ fn parse_line(prefix: &str, line: &str) -> Option<Result<WheelLink, String>> {
     let mut from = words.skip_while(|word| *word != "(from");
     let page = from
         .nth(1)
-        .map(|page| page.trim_end_matches(')').to_owned());
+        .map(|page| page.trim_end_matches([')', ',']).to_owned());
     let sha256 = fragment.and_then(fragment_sha256);
     Some(parse_file_name(prefix, url)?.map(|found| WheelLink {
         page,
@@ -106,6 +106,11 @@ mod tests {
             Some("https://me:****@index.example/x/")
         );
         assert_eq!(full.sha256.as_deref(), Some("ab12"));
+        let unrestricted = parse(" (from https://index.example/x/)");
+        assert_eq!(
+            unrestricted.page.as_deref(),
+            Some("https://index.example/x/")
+        );
         let bare = parse("#md5=00");
         assert_eq!((bare.page, bare.sha256), (None, None));
     }

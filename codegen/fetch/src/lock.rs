@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sp_data::release::Release;
 use sp_parse::api_headers::Headers;
+use sp_parse::source::is_safe_relative_path;
 use sp_system::input::{self, MAX_LOCK_BYTES};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -101,12 +102,32 @@ impl Lock {
     /// Parses a lock's text; `name` is for messages.
     ///
     /// # Errors
-    /// Returns an error if the text is not a lock.
+    /// Returns an error if the text is not a lock, or if a header's path is outside of its release.
     pub fn parse(text: &str, name: &str) -> Result<Self, FetchError> {
-        toml::from_str(text).map_err(|error| FetchError::LockMalformed {
+        let malformed = |detail| FetchError::LockMalformed {
             lock: name.to_owned(),
-            detail: error.to_string(),
-        })
+            detail,
+        };
+        let lock: Self = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
+        let mut headers = (lock.releases.values()).flat_map(|locked| locked.headers.keys());
+        match headers.find(|header| !is_safe_relative_path(header)) {
+            Some(header) => Err(malformed(format!(
+                "{header:?} is not the path of a header below an include root"
+            ))),
+            None => Ok(lock),
+        }
+    }
+
+    /// Returns true if `text` is what [`Lock::to_toml`] returns for the lock in it, but for lines that are absent: a user
+    /// may remove a release, and with it more or fewer empty lines. A comment or a further key would be lost.
+    pub fn is_printed(text: &str) -> bool {
+        let Ok(lock) = Self::parse(text, "") else {
+            return false;
+        };
+        let printed = lock.to_toml();
+        let mut printed = printed.lines();
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        lines.all(|line| printed.any(|it| it == line))
     }
 
     /// Returns the newest locked version of `release`.
@@ -414,6 +435,40 @@ mod tests {
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
         assert_unreadable();
+    }
+
+    #[test]
+    fn rejects_header_outside_of_the_release() {
+        for header in ["/tmp/../secret", "../x.h", "a//b.h", "./a.h", ""] {
+            let mut outside = lock(&["2.21.0"]);
+            let locked = outside.releases.values_mut().next().unwrap();
+            locked.headers.insert(header.to_owned(), "00".to_owned());
+            let error = Lock::parse(&outside.to_toml(), "lock").unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .contains(&format!("{header:?} is not the path")),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn text_with_comment_or_other_form_is_not_as_printed() {
+        let text = lock(&["2.20.0", "2.21.0"]).to_toml();
+        let (first, _) = text.split_once("[release.\"2.21.0\"]").unwrap();
+        for printed in [&text, first, &format!("{first}\n\n"), ""] {
+            assert!(Lock::is_printed(printed), "{printed}");
+        }
+        let twice = text.replace("version = ", "version  = ");
+        for edited in [
+            format!("# own\n{text}"),
+            text.replace("\"cp311\"", "\"cp311\" # own"),
+            format!("{text}# own\n"),
+            twice,
+        ] {
+            assert!(!Lock::is_printed(&edited), "{edited}");
+        }
     }
 
     #[test]

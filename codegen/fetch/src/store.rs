@@ -10,7 +10,7 @@ use sp_parse::api_headers::Headers;
 use sp_parse::source::{MAX_HEADER_BYTES, is_safe_relative_path};
 use sp_system::input;
 use sp_system::replacement::{
-    self, Change, Contents, Fingerprint, LISTING, Replacement, existing_folder, write_file,
+    self, Change, Contents, Fingerprint, LISTING, Replacement, TableFile, existing_folder,
 };
 use sp_system::temporary::{delay_signals, removed_on_signal};
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ impl Store {
         &self,
         release: Release,
         headers: &Headers,
-        lock: Option<(&Lock, &Path)>,
+        lock: Option<(&Lock, &TableFile)>,
     ) -> Result<(), FetchError> {
         replacement::recover(&self.folder)?;
         let (root, below) = existing_folder(&self.folder)?;
@@ -77,12 +77,13 @@ impl Store {
             ..self.change(release, headers)?
         };
         let replaced = Replacement::apply(&root, &[change])?;
-        if let Some((lock, path)) = lock
-            && let Err(error) = write_file(path, lock.to_toml().as_bytes())
-        {
+        let written = lock.map_or(Ok(()), |(lock, file)| {
+            file.replace(lock.to_toml())?.commit()
+        });
+        if let Err(error) = written {
             // The store must not have a release that the lock does not have.
-            replaced.undo(&format!("cannot write {}: {error}", path.display()))?;
-            return Err(unwritable(path, &error));
+            replaced.undo(&error.to_string())?;
+            return Err(error.into());
         }
         Ok(replaced.commit()?)
     }
@@ -260,18 +261,22 @@ mod tests {
         assert_eq!(file_names(scratch.path()), ["2.21.0"]);
     }
 
+    /// Reads the lock file beside the store, and saves it as another program does.
+    fn lock_that_is_saved_meanwhile(folder: &Path) -> TableFile {
+        let path = folder.join("sources.toml");
+        let file = TableFile::read(folder, &path).unwrap();
+        fs::write(path, "saved").unwrap();
+        file
+    }
+
     #[test]
     fn removes_release_if_lock_cannot_be_written() {
         let scratch = tempfile::tempdir().unwrap();
         let store = Store::new(scratch.path().join("store"));
-        let path = scratch.path().join("sources.toml");
-        fs::create_dir_all(path.join("occupied")).unwrap();
-        assert!(
-            store
-                .write(release(), &headers("one"), Some((&Lock::default(), &path)))
-                .is_err()
-        );
-        assert!(!scratch.path().join("store").exists());
+        let file = lock_that_is_saved_meanwhile(scratch.path());
+        let lock = Some((&Lock::default(), &file));
+        assert!(store.write(release(), &headers("one"), lock).is_err());
+        assert_eq!(file_names(scratch.path()), ["sources.toml"]);
     }
 
     #[test]
@@ -279,11 +284,12 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let store = Store::new(scratch.path().join("store"));
         store.write(release(), &headers("one"), None).unwrap();
+        let file = lock_that_is_saved_meanwhile(scratch.path());
         let before = read_files(scratch.path());
-        let path = scratch.path().join("sources.toml");
-        fs::create_dir_all(path.join("occupied")).unwrap();
-        let written = store.write(release(), &headers("two"), Some((&Lock::default(), &path)));
-        assert!(matches!(written, Err(FetchError::StoreUnwritable { .. })));
+        let lock = Some((&Lock::default(), &file));
+        let error = store.write(release(), &headers("two"), lock).unwrap_err();
+        let expected = "sources.toml was changed by another program";
+        assert!(error.to_string().contains(expected), "{error}");
         assert_eq!(read_files(scratch.path()), before);
     }
 

@@ -38,7 +38,6 @@ pub struct Wheel<R> {
     remote: Option<RangeReader>,
     /// Bytes and requests of a wheel that was downloaded whole.
     downloaded: Option<Traffic>,
-    is_unverified: bool,
     /// Bytes of headers that may still be read.
     remaining: u64,
     /// Bytes of libraries that may still be decompressed.
@@ -56,23 +55,23 @@ impl Wheel<BufReader<File>> {
         Self::read_directory(origin, BufReader::new(file), None)
     }
 
-    /// Opens a wheel file that an index links to. If the link has a sha256, compares it with that of a private copy, which
+    /// Opens a wheel file that an index links to. If a sha256 is `stated`, compares it with that of a private copy, which
     /// is read: another program can change the file at any time.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or its sha256 differs.
-    pub fn open_verified(path: &Path, link: &WheelLink) -> Result<Self, FetchError> {
-        let Some(stated) = &link.sha256 else {
+    pub fn open_verified(path: &Path, stated: Option<&str>) -> Result<Self, FetchError> {
+        let Some(stated) = stated else {
             return Self::open(path);
         };
         let origin = path.display().to_string();
         let copied = open_regular_file(path).and_then(download::copy_file);
         let (copy, found) = copied.map_err(|error| read_error(&origin, &error))?;
-        match found == *stated {
+        match found == stated {
             true => Self::read_directory(origin, BufReader::new(copy), None),
             false => Err(FetchError::WheelHashMismatch {
                 wheel: origin,
-                stated: stated.clone(),
+                stated: stated.to_owned(),
                 found,
             }),
         }
@@ -91,7 +90,6 @@ impl Wheel<File> {
             bytes: download.length,
             requests: 1,
         });
-        wheel.is_unverified = !download.is_verified;
         Ok(wheel)
     }
 }
@@ -156,7 +154,6 @@ impl<R: Read + Seek> Wheel<R> {
             headers,
             remote,
             downloaded: None,
-            is_unverified: false,
             remaining: MAX_TOTAL_HEADER_BYTES,
             library_bytes: library::MAX_DECOMPRESSED_BYTES,
         })
@@ -248,10 +245,6 @@ impl<R: Read + Seek> Source for Wheel<R> {
             .map(RangeReader::transferred)
             .or(self.downloaded)
             .unwrap_or_default()
-    }
-
-    fn is_unverified(&self) -> bool {
-        self.is_unverified
     }
 }
 
@@ -437,23 +430,15 @@ mod tests {
     }
 
     #[test]
-    fn compares_file_with_hash_of_link() {
+    fn compares_file_with_stated_hash() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("x.whl");
         let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", b"x")]);
         std::fs::write(&path, &bytes).unwrap();
         let digest = hexadecimal(&Sha256::digest(&bytes));
-        let opened = |sha256: Option<String>| {
-            let line = "file:///tensorflow_cpu-2.21.0-cp311-cp311-manylinux_2_27_x86_64.whl";
-            let (mut links, _) = crate::link::parse_links("tensorflow-cpu", line);
-            let link = WheelLink {
-                sha256,
-                ..links.remove(0)
-            };
-            Wheel::open_verified(&path, &link).map(drop)
-        };
-        assert!(opened(None).is_ok() && opened(Some(digest)).is_ok());
-        let differs = opened(Some("00".repeat(32)));
+        let opened = |stated| Wheel::open_verified(&path, stated).map(drop);
+        assert!(opened(None).is_ok() && opened(Some(&digest)).is_ok());
+        let differs = opened(Some(&"00".repeat(32)));
         assert!(matches!(differs, Err(FetchError::WheelHashMismatch { .. })));
     }
 
@@ -464,13 +449,7 @@ mod tests {
         let wheel = |text: &[u8]| zipped(&[("tensorflow/include/tensorflow/c/ops.h", text)]);
         std::fs::write(&path, wheel(b"good")).unwrap();
         let digest = hexadecimal(&Sha256::digest(wheel(b"good")));
-        let line = "file:///tensorflow_cpu-2.21.0-cp311-cp311-manylinux_2_27_x86_64.whl";
-        let link = crate::link::parse_links("tensorflow-cpu", line).0.remove(0);
-        let link = WheelLink {
-            sha256: Some(digest),
-            ..link
-        };
-        let mut opened = Wheel::open_verified(&path, &link).unwrap();
+        let mut opened = Wheel::open_verified(&path, Some(&digest)).unwrap();
         std::fs::write(&path, wheel(b"evil")).unwrap();
         assert_eq!(opened.read("tensorflow/c/ops.h").unwrap(), b"good");
     }

@@ -109,10 +109,6 @@ pub trait Source {
     fn traffic(&self) -> Traffic {
         Traffic::default()
     }
-    /// Returns true for a wheel that was fetched whole and whose sha256 the index does not state.
-    fn is_unverified(&self) -> bool {
-        false
-    }
 }
 
 /// Returns true if a name, joined to a folder, is a path inside of that folder.

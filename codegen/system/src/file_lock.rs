@@ -20,6 +20,26 @@ pub fn call_on_wait(report: fn(&Path)) {
     let _ = ON_WAIT.set(report);
 }
 
+/// Opens the file of a lock, and creates it if it is absent. A link is not followed: its target could be a file that a
+/// lock would create elsewhere. A pipe is an error: opening it could wait for a reader forever.
+///
+/// # Errors
+/// Returns an error if the file cannot be opened or created, or is not regular.
+pub fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        libc::O_NOFOLLOW | libc::O_NONBLOCK,
+    );
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is not a regular file")),
+    }
+}
+
 /// Locks `file` exclusively, and waits for other processes and threads, at most for `limit`. Returns false if the limit has
 /// elapsed. `path` is the path for the report of a long wait.
 ///
@@ -93,5 +113,20 @@ mod tests {
         other.lock().unwrap();
         let limit = Some(Duration::from_millis(100));
         assert!(!lock(file.as_file(), file.path(), limit).unwrap());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn opens_no_link_and_no_pipe() {
+        let folder = tempfile::tempdir().unwrap();
+        let [link, target, pipe] = ["link", "target", "pipe"].map(|name| folder.path().join(name));
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        for path in [&link, &pipe] {
+            assert!(open(path).is_err(), "{}", path.display());
+        }
+        assert!(!target.exists());
+        assert!(open(&target).is_ok() && target.is_file());
     }
 }

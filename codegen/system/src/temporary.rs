@@ -6,7 +6,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, Once, OnceLock, PoisonError};
-use tempfile::NamedTempFile;
 
 static STATE: Mutex<TemporaryState> = Mutex::new(TemporaryState {
     created: BTreeSet::new(),
@@ -37,19 +36,6 @@ pub fn removed_on_signal<T: AsRef<Path>>(create: impl FnOnce() -> io::Result<T>)
     let path = path.unwrap_or_else(|_| temporary.as_ref().to_owned());
     state().created.insert(path);
     Ok(temporary)
-}
-
-/// Creates a temporary file in `folder`, to be renamed to its final name. Its name begins with `prefix`. All users can
-/// read it, while temporary files are private by default.
-///
-/// # Errors
-/// Returns an error if the file cannot be created.
-pub fn staged_file(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(prefix);
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-    removed_on_signal(|| builder.tempfile_in(folder))
 }
 
 /// Guard that delays signals while files are written or renamed: no signal ends the process before it is dropped.

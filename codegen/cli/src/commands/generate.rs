@@ -15,7 +15,7 @@ use crate::disk::{self, FolderKind, WrittenFiles};
 use crate::lint;
 use crate::operand;
 use crate::scaffold::vendor;
-use sp_data::folders::{DataFolders, find_checkout};
+use sp_data::folders::{DataFolders, check_no_link, find_checkout};
 use sp_data::release::{Release, RequestedRelease};
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
@@ -96,7 +96,11 @@ pub fn run(args: Args) -> Result {
     let folders = operand::readable_folders(&current_dir);
     let out = match (&args.out, find_checkout(&current_dir)) {
         (Some(out), _) => out.clone(),
-        (None, Some(root)) => root.join("generated"),
+        (None, Some(root)) => {
+            let generated = root.join("generated");
+            check_no_link(&root, &generated)?;
+            generated
+        }
         (None, None) => return Err(no_output_folder()),
     };
     if args.headers.is_some() || args.docs == DocSource::Upstream {
@@ -227,10 +231,12 @@ fn check_not_committed(out: &Path, current_dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns true if `out` is generated/ of the checkout.
+/// Returns true if `out` is generated/ of the checkout. A link of that name leads to a folder of somebody else.
 fn is_committed(out: &Path, current_dir: &Path) -> bool {
-    let committed = find_checkout(current_dir).map(|root| root.join("generated"));
-    committed.is_some_and(|folder| is_same_folder(&folder, out))
+    find_checkout(current_dir).is_some_and(|root| {
+        let committed = root.join("generated");
+        check_no_link(&root, &committed).is_ok() && is_same_folder(&committed, out)
+    })
 }
 
 /// Rejects files that were edited since sp-gen wrote them, or that it did not write.

@@ -2,7 +2,7 @@
 //! `--symbols` or `--ops`, imports exported symbols or op definitions.
 //!
 //! A snapshot of an API that a release does not have is removed only if the source has all headers of the release: it
-//! is a wheel, or the lock has the hashes.
+//! is a wheel, or the lock has the hashes. No file is replaced or removed that somebody else has written or edited.
 
 mod changes;
 mod ops;
@@ -24,7 +24,9 @@ use sp_fetch::index::{CPU_PACKAGE, Index};
 use sp_fetch::lock::Lock;
 use sp_fetch::store::Store;
 use sp_fetch::symbols::{self, SymbolTask};
-use sp_fetch::{Fetched, ImportRequest, ImportSummary, Progress, fetch, newest_nightly};
+use sp_fetch::{
+    Fetched, ImportRequest, ImportSummary, Progress, fetch, locked_release, newest_nightly,
+};
 use sp_parse::extract::Extracted;
 use sp_parse::source::Traffic;
 use sp_system::parallel;
@@ -107,13 +109,11 @@ impl FromStr for ReleaseChoice {
 pub fn run(args: Args) -> Result {
     let Project::Tensorflow = args.project;
     let current_dir = operand::current_folder()?;
+    let folders = DataFolders::find_writable(&current_dir)?;
     if args.ops {
-        return ops::run(args.from, &args.releases, DataFolders::find(&current_dir)?);
+        return ops::run(args.from, &args.releases, folders);
     }
-    let (folders, index) = (
-        DataFolders::find(&current_dir)?,
-        Index::new(args.allow_http),
-    );
+    let index = Index::new(args.allow_http);
     let requests = requests(&args, &folders, &index)?;
     for request in &requests {
         recover(&request.folders.snapshots)?;
@@ -321,7 +321,10 @@ fn requests(args: &Args, folders: &DataFolders, index: &Index) -> Result<Vec<Imp
             folders.store.clone_from(store);
         }
         Ok(ImportRequest {
-            release,
+            release: match args.locked {
+                true => locked_release(release, &folders)?,
+                false => release,
+            },
             from: args.from.clone(),
             require_locked: args.locked,
             fetch_whole: args.whole,
@@ -365,11 +368,6 @@ fn report(summary: &ImportSummary, took: Duration) {
             format_transfer(summary.transferred, took)
         ),
     }
-    if summary.is_unverified {
-        note!(
-            "  the index states no sha256 of the wheel; only its headers can be checked, with the lock"
-        );
-    }
     note!("  headers are in {}", include.display());
     if summary.is_new && !release.is_nightly() {
         note!(
@@ -396,6 +394,13 @@ fn describe(
         warning!(
             "  {} was not removed: the folder has no header of this API, and may lack headers of the release; remove the \
              file if the release has no such API, or import its wheel",
+            path.display()
+        );
+    }
+    for path in &written.foreign {
+        warning!(
+            "  {} was not removed: the release has no such API, and the file is none that sp-gen wrote, or was edited; move \
+             it to another folder",
             path.display()
         );
     }

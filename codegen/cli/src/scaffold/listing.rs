@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sp_ir::Release;
+use sp_parse::source::is_safe_relative_path;
 use std::collections::BTreeMap;
-use std::path::{Component, Path};
 
 /// The path of the listing in the plugin's folder.
 pub const PATH: &str = "vendor/.sp-gen.json";
@@ -87,12 +87,10 @@ impl Listing {
     }
 }
 
-/// Returns true for the path of a file under `vendor/` without `..` and without a root.
+/// Returns true for the path of a file under `vendor/`, spelled as sp-gen does: another name of a vendored file, such as
+/// `vendor//Cargo.toml`, is in no list of the files that are still needed.
 fn is_vendored(path: &str) -> bool {
-    let mut parts = Path::new(path).components();
-    let is_below = parts.next() == Some(Component::Normal("vendor".as_ref()));
-    let is_normal = |part| matches!(part, Component::Normal(_));
-    is_below && path != PATH && path.len() > "vendor/".len() && parts.all(is_normal)
+    path.starts_with("vendor/") && is_safe_relative_path(path) && path != PATH
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -130,12 +128,17 @@ mod tests {
     }
 
     #[test]
-    fn rejects_paths_outside_of_vendor() {
+    fn rejects_paths_outside_of_vendor_and_further_names() {
         for path in [
             "src/lib.rs",
             "vendor/../src/lib.rs",
             "/vendor/a",
             "vendor",
+            "vendor/",
+            "vendor//Cargo.toml",
+            "vendor/./Cargo.toml",
+            "./vendor/Cargo.toml",
+            "vendor/a/",
             PATH,
         ] {
             let listing = Listing::new([(path, &b""[..])]);

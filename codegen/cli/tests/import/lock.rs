@@ -5,11 +5,11 @@ use sp_tests::read_files;
 use std::fs;
 use std::process::Output;
 
-const LOCK: &str = "cache/sp-gen/sources.toml";
+pub const LOCK: &str = "cache/sp-gen/sources.toml";
 const VALID: &str = "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint TF_Demo(int x);\n";
 
 /// Writes an installed TensorFlow of one header and imports it.
-fn import(scene: &Scene, release: &str, header: &str) -> Output {
+pub fn import(scene: &Scene, release: &str, header: &str) -> Output {
     let site = install(scene, release, header);
     let from = ["import", "tensorflow", release, "--from", &site];
     scene.command(&from).output().unwrap()
@@ -29,7 +29,7 @@ fn install(scene: &Scene, release: &str, header: &str) -> String {
     scene.path(&site).display().to_string()
 }
 
-fn valid_header() -> String {
+pub fn valid_header() -> String {
     format!("{VALID}#ifdef __cplusplus\n}}\n#endif\n")
 }
 

@@ -1,6 +1,8 @@
 //! `sp-gen import` with malicious working directories, header trees, locks, servers and wheels. The tests use no
 //! network: servers listen on loopback addresses, and pip is configured for them.
 
+#[cfg(unix)]
+mod foreign_files;
 mod interrupt;
 #[path = "../libclang/mod.rs"]
 mod libclang;

@@ -1,6 +1,7 @@
 //! Indexes that need credentials, redirect, use plain http or state a wrong sha256.
 
-use super::scene::{Scene, import_scene, stderr};
+use super::scene::{Scene, import_scene, stderr, unwrapped};
+use sha2::{Digest, Sha256};
 use sp_tests::http::{Request, Response, Server};
 use sp_tests::read_files;
 use std::io::{Cursor, Write};
@@ -49,7 +50,8 @@ fn unauthorized() -> Response {
     Response::new(401, "").with("WWW-Authenticate", "Basic realm=\"x\"")
 }
 
-/// Starts an index whose page and files need credentials. `respond` returns the response for the wheel.
+/// Starts an index whose page and files need credentials, and that states no sha256. `respond` returns the response for the
+/// wheel.
 fn private_index(respond: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Server {
     Server::start(move |request| match request.path.as_str() {
         _ if !is_authorized(request) => unauthorized(),
@@ -218,12 +220,37 @@ fn rejects_server_that_states_excessive_length() {
     );
 }
 
+/// Returns an index page in JSON, which states a sha256 and does not restrict the version of Python.
+fn json_page(sha256: &str) -> Response {
+    let file = format!(
+        "{{\"filename\": \"{WHEEL}\", \"url\": \"/files/{WHEEL}\", \"hashes\": {{\"sha256\": \"{sha256}\"}}}}"
+    );
+    let json = format!(
+        "{{\"meta\": {{\"api-version\": \"1.0\"}}, \"name\": \"tensorflow-cpu\", \"files\": [{file}]}}"
+    );
+    Response::new(200, json).with("Content-Type", "application/vnd.pypi.simple.v1+json")
+}
+
+/// Starts an index whose server supports no range requests. sp-gen and pip get the pages that `respond` returns.
+fn whole_index(respond: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Server {
+    let bytes = wheel();
+    Server::start(move |request| match request.path.as_str() {
+        "/simple/tensorflow-cpu/" => respond(request),
+        path if path.starts_with("/files/") => Response::new(200, bytes.clone()),
+        _ => Response::new(404, ""),
+    })
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 #[test]
 fn downloads_whole_wheel_from_server_without_range_requests() {
     let Some(scene) = import_scene() else { return };
-    let bytes = wheel();
-    let index = private_index(move |_| Response::new(200, bytes.clone()));
-    let url = with_user(&index.url("/simple"));
+    let index = whole_index(|_| json_page(&sha256(&wheel())));
+    let url = index.url("/simple");
     let rejected = import(&scene, &url, &["--allow-http"]);
     assert!(
         stderr(&rejected).contains("`--whole` downloads"),
@@ -232,10 +259,65 @@ fn downloads_whole_wheel_from_server_without_range_requests() {
     );
     let output = import(&scene, &url, &["--allow-http", "--whole"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("the index states no sha256"),
-        "{}",
-        stderr(&output)
+    assert!(scene.path("cache/sp-gen/store/2.98.0").is_dir());
+}
+
+#[test]
+fn whole_wheel_that_cannot_be_verified_is_an_error() {
+    type Respond = fn(&Request) -> Response;
+    let is_pip = |request: &Request| request.headers["user-agent"].starts_with("pip");
+    let cases: [(Respond, &str); 3] = [
+        (|_| json_page(&"00".repeat(32)), "wheel_hash_mismatch"),
+        (
+            |_| page(&format!("/files/{WHEEL}")),
+            "wheel_hash_not_stated",
+        ),
+        (
+            |request| match request.headers["user-agent"].starts_with("pip") {
+                true => json_page(&"00".repeat(32)),
+                false => Response::new(500, ""),
+            },
+            "request_failed",
+        ),
+    ];
+    for (respond, code) in cases {
+        for options in [&["--whole"][..], &["--whole", "--symbols", "-q"]] {
+            let Some(scene) = import_scene() else { return };
+            let index = whole_index(respond);
+            let options = [&["--allow-http"], options].concat();
+            let output = import(&scene, &index.url("/simple"), &options);
+            assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+            let code = format!("sp_gen::import::{code}");
+            assert!(unwrapped(&output).contains(&code), "{}", stderr(&output));
+            for name in ["store", "symbols", "sources.toml"] {
+                let path = scene.path("cache/sp-gen").join(name);
+                assert!(!path.exists(), "{name}: {code}");
+            }
+            assert!(index.requests().iter().any(is_pip));
+        }
+    }
+}
+
+#[test]
+fn local_wheel_without_hash_is_an_error_with_whole() {
+    let Some(scene) = import_scene() else { return };
+    scene.write(&format!("links/{WHEEL}"), wheel());
+    let link = format!("file://{}", scene.path("links").join(WHEEL).display());
+    scene.write(
+        "links.html",
+        format!("<html><body><a href=\"{link}\">{WHEEL}</a></body></html>"),
     );
-    assert_hidden(&scene, &output);
+    let links = format!("file://{}", scene.path("links.html").display());
+    let import = |options: &[&str]| {
+        let arguments = [&["import", "tensorflow", "2.98"], options].concat();
+        let mut command = scene.command(&arguments);
+        command.env("PIP_FIND_LINKS", &links).output().unwrap()
+    };
+    let rejected = import(&["--whole"]);
+    assert_eq!(rejected.status.code(), Some(2), "{}", stderr(&rejected));
+    let shown = unwrapped(&rejected);
+    assert!(shown.contains("wheel_hash_not_stated"), "{shown}");
+    assert!(!scene.path("cache/sp-gen/store").exists());
+    let output = import(&[]);
+    assert!(output.status.success(), "{}", stderr(&output));
 }

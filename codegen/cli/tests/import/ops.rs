@@ -443,3 +443,23 @@ fn rejects_malformed_table_unchanged() {
     let text = fs::read_to_string(scene.path(TABLE)).unwrap();
     assert_eq!(text, "release 2.12 2.12.1\nop A\n  x\n");
 }
+
+#[test]
+fn rejects_edited_table_unchanged() {
+    let Some(scene) = checkout() else { return };
+    assert!(Installed::default().import(&scene, &[]).status.success());
+    let edited = "# own\n".to_owned() + &fs::read_to_string(scene.path(TABLE)).unwrap();
+    scene.write(TABLE, &edited);
+    let newer = Installed {
+        version: "2.13.0",
+        ..Installed::default()
+    };
+    let output = newer.import(&scene, &[]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("[sp_gen::files::edited]"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(fs::read_to_string(scene.path(TABLE)).unwrap(), edited);
+}

@@ -52,6 +52,11 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// Returns the message without the line breaks of its layout.
+pub fn unwrapped(output: &Output) -> String {
+    stderr(output).replace(['\n', ' ', '│'], "")
+}
+
 /// Returns true and prints a line if there is no `python3` with pip, so that the test must be skipped.
 pub fn lacks_pip(folder: &Path) -> bool {
     let mut pip = Command::new("python3");

@@ -236,6 +236,29 @@ fn release_of_the_listing_that_is_a_path_is_an_error() {
     }
 }
 
+#[test]
+fn further_name_of_a_vendored_file_in_the_listing_is_an_error() {
+    let scene = Scene::new();
+    for (name, file) in [
+        ("vendor//sp-abi/Cargo.toml", "vendor/sp-abi/Cargo.toml"),
+        ("vendor/./Cargo.toml", "vendor/Cargo.toml"),
+    ] {
+        scene.edit_listing(|document| {
+            let hash = document["files"][file].clone();
+            assert!(hash.is_string());
+            document["files"][name] = hash;
+        });
+        let before = scene.files();
+        let run = scene.update(&[]);
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        assert!(run.stderr.contains("under vendor/"), "{}", run.stderr);
+        assert!(scene.files() == before, "files changed");
+        scene.edit_listing(|document| {
+            document["files"].as_object_mut().unwrap().remove(name);
+        });
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn vendored_file_that_is_a_pipe_is_an_error() {

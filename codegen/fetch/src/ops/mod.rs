@@ -12,18 +12,18 @@ mod tests;
 
 pub use error::OpImportError;
 
+use crate::error::FetchError;
 use crate::exclusive::ExclusiveLock;
 use error::printable;
 use prost::Message;
 use sp_data::folders::DataFolders;
-use sp_data::ops::{OpTableError, read_registry};
+use sp_data::ops::read_registry;
 use sp_data::release::{Release, RequestedRelease};
-use sp_ops::{OpDef, Registry, ReleaseOps};
+use sp_ops::{OpDef, Registry, ReleaseOps, Table};
 use sp_system::child::{Finished, Script, run_script};
-use sp_system::input;
-use sp_system::replacement::write_file;
+use sp_system::replacement::{TableFile, recover};
 use std::collections::BTreeMap;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -84,10 +84,13 @@ pub fn import(request: &OpImportRequest) -> Result<ImportedOps, OpImportError> {
     let ops = decode(version, &list)?;
     let folders = request.folders.clone().for_release(version)?;
     let _lock = ExclusiveLock::acquire(&folders.ops)?;
+    let folder = folders.ops.parent().unwrap_or(&folders.ops);
+    let table = recover(folder).and_then(|()| TableFile::read(folder, &folders.ops));
+    let table = table.map_err(FetchError::from)?;
     let mut registry = read_registry(&folders)?;
     check_not_superseded(version, &registry, &folders.ops)?;
     registry.insert(ops);
-    let is_written = write(&folders.ops, &registry.to_text())?;
+    let is_written = write(&table, registry.to_text())?;
     Ok(summary(version, &registry, folders.ops, is_written))
 }
 
@@ -215,17 +218,16 @@ fn check_not_superseded(
 }
 
 /// Writes the table. Returns false if the file has the same text already.
-fn write(path: &Path, text: &str) -> Result<bool, OpTableError> {
-    let write = || -> io::Result<bool> {
-        if input::read_text(path).is_ok_and(|known| known == text) {
-            return Ok(false);
-        }
-        write_file(path, text.as_bytes()).map(|()| true)
-    };
-    write().map_err(|source| OpTableError::Unreadable {
-        path: path.to_owned(),
-        source,
-    })
+fn write(table: &TableFile, text: String) -> Result<bool, FetchError> {
+    if table.text() == Some(&text) {
+        return Ok(false);
+    }
+    table.check(|text| {
+        let parsed = Table::parse(text.to_owned());
+        parsed.is_ok_and(|parsed| Registry::from_table(&parsed).to_text() == text)
+    })?;
+    table.replace(text)?.commit()?;
+    Ok(true)
 }
 
 /// Compares a release with the one before it.

@@ -8,8 +8,9 @@ use super::exclusive::ExclusiveLock;
 use super::index::{CPU_PACKAGE, Index, NIGHTLY_PACKAGE, package_for};
 use super::lock::Lock;
 use super::wheel::Wheel;
-use super::{ImportRequest, Progress, download};
+use super::{ImportRequest, Progress, download, open_linked_file};
 use miette::Diagnostic;
+use sp_data::folders::DataFolders;
 use sp_data::platform::WheelPlatform;
 use sp_data::release::Release;
 use sp_data::required_fields::{RequiredFields, RequiredFieldsError};
@@ -18,7 +19,7 @@ use sp_data::symbols::{Symbols, SymbolsError};
 use sp_library::binary::{Binary, ExportedSymbols};
 use sp_library::{elf, macho, prefix};
 use sp_parse::source::{Identity, Source, SourceError, Traffic};
-use sp_system::replacement::write_file;
+use sp_system::replacement::{Replacement, TableFile, recover};
 use std::collections::BTreeSet;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -137,11 +138,10 @@ pub fn import(
             let release = exact.unwrap_or(request.release);
             let found = index.find(task.package, release, task.platform, python.as_deref())?;
             match found.url.strip_prefix("file://") {
-                Some(path) => read_wheel(
-                    task,
-                    Wheel::open_verified(Path::new(path), &found)?,
-                    progress,
-                ),
+                Some(path) => {
+                    let wheel = open_linked_file(Path::new(path), &found, request, index)?;
+                    read_wheel(task, wheel, progress)
+                }
                 None if request.fetch_whole => {
                     let download = download::fetch(&found, &index.client())?;
                     read_wheel(task, Wheel::from_download(&found, download)?, progress)
@@ -197,11 +197,15 @@ fn read_wheel<R: Read + Seek>(
         return Err(FetchError::from(error).into());
     }
     let file = column.wheel.clone();
-    // It fails if the present table is damaged, and nothing was written then.
-    write_table(&task.request, release, &package, platform, column)?;
+    let folders = &task.request.folders;
+    let _file_lock = ExclusiveLock::acquire(&folders.lock)?;
+    let mut replaced = vec![replace_table(folders, release, &package, platform, column)?];
     if !required.is_empty() {
-        required.write(&task.request.folders, release, &file)?;
+        // If this fails, the table is restored.
+        replaced.push(required.replace(folders, release, &file)?);
     }
+    let committed = replaced.into_iter().try_for_each(Replacement::commit);
+    committed.map_err(FetchError::from)?;
     Ok(WheelSymbols {
         release,
         package,
@@ -284,24 +288,27 @@ fn add_library(column: &mut WheelExports, library: &str, exports: ExportedSymbol
     }
 }
 
-/// Adds the column of a release to its table and writes the table, under the file lock.
-fn write_table(
-    request: &ImportRequest,
+/// Adds the column of a release to its table. The caller has the file lock.
+fn replace_table(
+    folders: &DataFolders,
     release: Release,
     package: &str,
     platform: WheelPlatform,
     column: WheelExports,
-) -> Result<(), SymbolImportError> {
-    let _file_lock = ExclusiveLock::acquire(&request.folders.lock)?;
-    let known = Symbols::load(&request.folders)?;
+) -> Result<Replacement, SymbolImportError> {
+    let folder = &folders.symbols;
+    let path = folder.join(format!("{package}/{platform}.json"));
+    let file = recover(folder).and_then(|()| TableFile::read(folder, &path));
+    let file = file.map_err(FetchError::from)?;
+    // Read after the file: if somebody saves it meanwhile, it is not replaced.
+    let known = Symbols::load(folders)?;
+    let is_printed = |text: &str| Table::parse(text, "").is_ok_and(|it| it.to_json() == text);
+    file.check(is_printed).map_err(FetchError::from)?;
     let is_same = |table: &&Table| table.package == package && table.platform == platform;
     let table = known.tables().iter().find(is_same).cloned();
     let mut table = table.unwrap_or_else(|| Table::new(package, platform));
     table.insert(release, column);
-    let folder = request.folders.symbols.join(package);
-    let path = folder.join(format!("{platform}.json"));
-    let written = write_file(&path, table.to_json().as_bytes());
-    written.map_err(|source| SymbolsError::Unreadable { path, source }.into())
+    Ok(file.replace(table.to_json()).map_err(FetchError::from)?)
 }
 
 fn file_name(path: &str) -> &str {
@@ -311,7 +318,6 @@ fn file_name(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sp_data::folders::DataFolders;
     use sp_library::sample::elf_library;
     use std::fs::File;
     use std::io::Write;
@@ -447,6 +453,30 @@ mod tests {
         assert_eq!(pairs, [("SP_S", "open"), ("TP_T", "run")]);
         let other = RequiredFields::read(folders, "2.4".parse().unwrap()).unwrap();
         assert_eq!(other, None);
+    }
+
+    #[test]
+    fn edited_file_is_an_error_and_all_files_stay() {
+        let text = b"\0'open' field in SP_S must be set.\0";
+        let library = with_text(elf_library(&["TF_A"], true, 999), text);
+        let member = ("tensorflow/libtensorflow_framework.so.2", library);
+        let table = "symbols/tensorflow-cpu/x86_64-unknown-linux-gnu.json";
+        for edited in [table, "required_fields/2.3.json"] {
+            let scratch = tempfile::tempdir().unwrap();
+            let from = wheel(scratch.path(), std::slice::from_ref(&member));
+            let task = task(scratch.path(), from);
+            let import = || import(&task, &Index::default(), &mut NoProgress);
+            import().unwrap();
+            import().unwrap();
+            let path = scratch.path().join(edited);
+            let written = std::fs::read_to_string(&path).unwrap();
+            std::fs::write(&path, written.replace("{\"schema\"", "{ \"schema\"")).unwrap();
+            let before = sp_tests::read_files(scratch.path());
+            let error = import().unwrap_err().to_string();
+            assert!(error.ends_with("differs from what sp-gen wrote"), "{error}");
+            assert!(error.contains(edited), "{error}");
+            assert!(sp_tests::read_files(scratch.path()) == before);
+        }
     }
 
     /// Writes `text` into a library's padding.

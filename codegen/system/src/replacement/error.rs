@@ -27,6 +27,38 @@ pub enum ReplacementError {
         /// The path.
         path: PathBuf,
     },
+    /// A pipe, a socket or a device is at the path of a file.
+    #[error("{} is not a regular file", path.display())]
+    #[diagnostic(
+        code(sp_gen::files::irregular),
+        help("no file was changed; move it to another folder")
+    )]
+    Irregular {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A file that only sp-gen writes has other text than it writes.
+    #[error("{} differs from what sp-gen wrote", path.display())]
+    #[diagnostic(
+        code(sp_gen::files::edited),
+        help(
+            "the file was not changed. sp-gen would replace it by what it imports: restore it (`git checkout -- FILE` in a \
+             checkout), or move it to another folder, and run the command again"
+        )
+    )]
+    Edited {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Two changes are of the same path, or one is of a path in the other.
+    #[error("{} and {} are the same file, or one is in the other", first.display(), second.display())]
+    #[diagnostic(code(sp_gen::files::overlapping), help("no file was changed"))]
+    Overlapping {
+        /// A path.
+        first: PathBuf,
+        /// The other path.
+        second: PathBuf,
+    },
     /// A path leads out of the folder.
     #[error("{} leads out of its folder, or has a symbolic link", path.display())]
     #[diagnostic(
@@ -101,6 +133,20 @@ impl ReplacementError {
     pub(super) fn io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         Self::Io { path, source }
+    }
+
+    /// Returns the error for a path at which neither a regular file nor a folder is.
+    pub(super) fn irregular(path: &Path) -> Self {
+        let path = path.to_owned();
+        match path.is_symlink() {
+            true => Self::Outside { path },
+            false => Self::Irregular { path },
+        }
+    }
+
+    pub(super) fn edited(path: &Path) -> Self {
+        let path = path.to_owned();
+        Self::Edited { path }
     }
 
     pub(super) fn changed(path: &Path) -> Self {

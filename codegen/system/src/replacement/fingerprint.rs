@@ -11,7 +11,7 @@ use std::path::Path;
 /// The file in a folder with the fingerprint of the files that sp-gen wrote to it.
 pub const LISTING: &str = ".sp-gen.json";
 
-/// Entry of a symbolic link or special file. It equals no hash, so nothing that has one is taken for sp-gen's.
+/// Entry of a symbolic link or special file. It equals no hash, but itself: nothing that has one is replaced.
 const NOT_A_FILE: &str = "not a regular file";
 
 /// sha256 by path in a folder. A file has one entry with an empty path.
@@ -42,6 +42,13 @@ impl Fingerprint {
         let mut entries = BTreeMap::new();
         read_into(path, "", &metadata, &mut entries)?;
         Ok(Some(Self(entries)))
+    }
+
+    /// Returns the path of a symbolic link or special file in it, or `None` if it has regular files only.
+    pub(super) fn irregular_file(&self) -> Option<&str> {
+        let mut entries = self.0.iter();
+        let (path, _) = entries.find(|(_, hash)| *hash == NOT_A_FILE)?;
+        Some(path)
     }
 
     /// Reads the listing of `folder`. Returns `None` if it is absent or invalid.

@@ -1,7 +1,7 @@
 //! The identity of a staging folder. A copy of it, such as one in a cloned repository, has another one, so that a journal of
 //! somebody else is never followed.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
 use std::time::UNIX_EPOCH;
 
@@ -38,4 +38,18 @@ fn identity(file: &File) -> io::Result<String> {
             None => format!("{number} on {device}\n"),
         },
     )
+}
+
+/// Returns the numbers of the device and of the file or folder, which another path has only if it is another spelling of
+/// this one, such as one in capitals. Returns `None` if the file has several names, or if the system has no numbers.
+#[cfg(unix)]
+pub fn single_name(metadata: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let has_one = metadata.is_dir() || metadata.nlink() == 1;
+    has_one.then(|| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+pub fn single_name(_: &Metadata) -> Option<(u64, u64)> {
+    None
 }

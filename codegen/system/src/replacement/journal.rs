@@ -1,8 +1,9 @@
 //! The journal of a replacement: what its paths had before, and what they have after it.
 
 use super::fingerprint::{self, Fingerprint};
-use super::{Change, Contents, ReplacementError, Result, sync};
+use super::{Change, Contents, ReplacementError, Result, identity, sync};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path};
 
@@ -41,6 +42,7 @@ impl Journal {
             changes: changes.iter().map(JournalEntry::new).collect(),
             folders: absent_folders(root, changes),
         };
+        journal.check_distinct(root)?;
         journal.check_paths(root)?;
         Ok(journal)
     }
@@ -70,6 +72,27 @@ impl Journal {
         for change in &self.changes {
             for folder in ["new", "old"] {
                 check_folders(staging, &format!("{folder}/{}", change.path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that no path is that of another change, or in it. Of two changes, the second would find the first one's new
+    /// contents.
+    fn check_distinct(&self, root: &Path) -> Result<()> {
+        let mut paths: Vec<&Path> = self.changes.iter().map(|it| Path::new(&it.path)).collect();
+        // What is in a folder follows it: paths are compared name by name.
+        paths.sort();
+        let is_nested = |pair: &&[&Path]| pair[1].starts_with(pair[0]);
+        if let Some(pair) = paths.windows(2).find(is_nested) {
+            return Err(overlapping(root, pair[0], pair[1]));
+        }
+        let mut files = BTreeMap::new();
+        for path in paths {
+            let number = fingerprint::find(&root.join(path)).ok().flatten();
+            let number = number.and_then(|metadata| identity::single_name(&metadata));
+            if let Some(first) = number.and_then(|number| files.insert(number, path)) {
+                return Err(overlapping(root, first, path));
             }
         }
         Ok(())
@@ -124,10 +147,20 @@ impl Contents {
     }
 }
 
-/// Returns true for a relative path without `..`.
+/// Returns true for a relative path of names only. `a//b` and `a/./b` would be further names of `a/b`.
 fn is_below(path: &str) -> bool {
-    let mut parts = Path::new(path).components();
-    !path.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
+    let is_name = |part: &str| {
+        let name = Component::Normal(part.as_ref());
+        Path::new(part).components().eq([name])
+    };
+    path.split(std::path::is_separator).all(is_name)
+}
+
+fn overlapping(root: &Path, first: &Path, second: &Path) -> ReplacementError {
+    ReplacementError::Overlapping {
+        first: root.join(first),
+        second: root.join(second),
+    }
 }
 
 /// Checks that what exists above `path`, below `root`, are folders.

@@ -6,7 +6,8 @@
 //! undone in reverse order. If the process is killed, [`recover`] finishes or undoes them from the journal.
 //!
 //! Nothing else in sp-gen renames or deletes a user's files. Old contents are deleted only after the new ones are
-//! synchronized with the disk. Single tables are written by `write_file`.
+//! synchronized with the disk. Tables and snapshots are each read as a [`TableFile`], and replaced only if nobody has
+//! edited them.
 //!
 //! sp-gen recognizes its files by their sha256: in `vendor/.sp-gen.json` of a plugin, in `.sp-gen.json` of a release
 //! in the store and of a folder that `generate` wrote, in the last line of a manual page. Only in the checkout's
@@ -20,12 +21,13 @@ mod journal;
 mod recovery;
 mod stage;
 mod sync;
+mod table;
 
 pub use error::ReplacementError;
 pub use fingerprint::{Fingerprint, LISTING};
 pub use journal::is_staging_folder;
 pub use recovery::recover;
-pub use sync::write_file;
+pub use table::TableFile;
 
 use crate::temporary::{Delay, delay_signals};
 use stage::Stage;

@@ -11,6 +11,8 @@ use tempfile::{TempDir, TempPath};
 /// Locked while the process that made the folder runs.
 pub(super) const LOCK: &str = "lock";
 pub(super) const JOURNAL: &str = "journal.json";
+/// The journal until it is complete.
+pub(super) const PARTIAL_JOURNAL: &str = "journal.json.new";
 
 #[derive(Debug)]
 pub(super) struct Stage {
@@ -76,10 +78,13 @@ impl Stage {
     fn check_unchanged(&self) -> Result<()> {
         let check = |entry: &JournalEntry| {
             let path = self.target(&entry.path);
-            match read(&path)? == entry.old {
-                true => Ok(()),
-                false if path.is_symlink() => Err(ReplacementError::Outside { path }),
-                false => Err(ReplacementError::changed(&path)),
+            let found = read(&path)?;
+            // An irregular file has no hash, so it could be another one than the caller has seen.
+            match found.as_ref().and_then(Fingerprint::irregular_file) {
+                Some("") => Err(ReplacementError::irregular(&path)),
+                Some(inner) => Err(ReplacementError::irregular(&path.join(inner))),
+                None if found == entry.old => Ok(()),
+                None => Err(ReplacementError::changed(&path)),
             }
         };
         self.journal.changes.iter().try_for_each(check)
@@ -87,9 +92,13 @@ impl Stage {
 
     fn write_journal(&self) -> Result<()> {
         let path = self.folder.join(JOURNAL);
-        let written = sync::write_file(&path, &self.journal.to_json());
-        let written = written.and_then(|()| sync::sync_folder(&self.root));
-        written.map_err(|error| ReplacementError::io(&path, error))
+        // The journal of a process that is killed meanwhile is absent, and not a part of one.
+        let partial = self.folder.join(PARTIAL_JOURNAL);
+        sync::write_all(&[(partial.clone(), &self.journal.to_json())], true)?;
+        let renamed = fs::rename(&partial, &path);
+        let synced = renamed.and_then(|()| sync::sync_folder(&self.folder));
+        let synced = synced.and_then(|()| sync::sync_folder(&self.root));
+        synced.map_err(|error| ReplacementError::io(&path, error))
     }
 
     fn target(&self, path: &str) -> PathBuf {

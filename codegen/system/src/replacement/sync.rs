@@ -2,65 +2,15 @@
 
 use super::ReplacementError;
 use super::fingerprint;
-use crate::{input, parallel, temporary};
+use crate::parallel;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// Number of threads that write files. They wait for the disk, which synchronizes several files at once.
 const WRITERS: usize = 16;
 
-/// Writes `bytes` to a temporary file beside `path` and renames it to `path`. Creates the folder of `path`.
-///
-/// # Errors
-/// Returns an error if the file cannot be written. `path` is as before then.
-pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let _delay = temporary::delay_signals();
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let prefix = staged_prefix(path);
-    remove_leftovers(folder, &prefix)?;
-    let mut file = locked_file(folder, &prefix)?;
-    file.write_all(bytes)?;
-    sync(file.as_file(), path)?;
-    file.persist(path).map_err(|error| error.error)?;
-    sync_folder(folder)
-}
-
-/// Returns the first part of the names of temporary files for `path`: `.sources.toml.sp-gen-staged-`.
-fn staged_prefix(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    format!(".{name}.sp-gen-staged-")
-}
-
-/// Creates a temporary file and locks it, again if another process has removed it before it was locked.
-fn locked_file(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
-    loop {
-        let file = temporary::staged_file(folder, prefix)?;
-        file.as_file().lock()?;
-        if file.path().exists() {
-            return Ok(file);
-        }
-    }
-}
-
-/// Removes the temporary files of processes that were killed. Those of running processes are locked.
-fn remove_leftovers(folder: &Path, prefix: &str) -> io::Result<()> {
-    for entry in fs::read_dir(folder)?.flatten() {
-        let is_staged = is_staged(&entry.file_name().to_string_lossy(), prefix);
-        let is_file = is_staged && entry.file_type()?.is_file();
-        let opened = || input::open_regular_file(&entry.path());
-        let is_left = is_file && opened().is_ok_and(|it| it.try_lock().is_ok());
-        if is_left {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-/// Returns true for a name of `temporary::staged_file`: the prefix, and six letters and digits.
+/// Returns true for the name of a temporary file or folder: the prefix, and six letters and digits.
 pub(super) fn is_staged(name: &str, prefix: &str) -> bool {
     let random = name.strip_prefix(prefix);
     random.is_some_and(|it| it.len() == 6 && it.bytes().all(|byte| byte.is_ascii_alphanumeric()))

@@ -1,7 +1,7 @@
 //! Replacements that succeed, fail, and are interrupted.
 
 use super::journal::Journal;
-use super::stage::{self, JOURNAL, LOCK};
+use super::stage::{self, JOURNAL, LOCK, PARTIAL_JOURNAL};
 use super::sync::log;
 use super::*;
 use std::fs;
@@ -388,28 +388,173 @@ fn written_files_and_their_folders_are_synchronized() {
     replace(root, &changes()).unwrap();
     let synced = log::below(root);
     let has = |end: &str| synced.iter().any(|path| path.ends_with(end));
-    for staged in ["new/a", "new/d/e/f", "new", "new/d/e", JOURNAL] {
+    for staged in ["new/a", "new/d/e/f", "new", "new/d/e", PARTIAL_JOURNAL] {
         assert!(has(staged), "{staged}: {synced:?}");
     }
     for folder in ["", "b", "d", "d/e"].map(|folder| root.join(folder)) {
         assert!(synced.contains(&folder), "{folder:?}: {synced:?}");
     }
-    write_file(&root.join("x/table.json"), b"1").unwrap();
-    let synced = log::below(&root.join("x"));
-    assert_eq!(synced, [root.join("x/table.json"), root.join("x")]);
+}
+
+fn read_table(root: &Path, path: &str) -> Result<TableFile> {
+    TableFile::read(root, &root.join(path))
 }
 
 #[test]
-fn written_file_replaces_leftover_of_killed_process() {
-    let root = scratch(&[
-        ("a", "1"),
-        (".a.sp-gen-staged-k1lled", "2"),
-        (".a.sp-gen-staged-notes.txt", "3"),
-    ]);
-    write_file(&root.path().join("a"), b"4").unwrap();
-    let expected = [(".a.sp-gen-staged-notes.txt", "3"), ("a", "4")];
+fn table_is_created_and_replaced_and_its_folder_synchronized() {
+    let root = scratch(&[]);
+    for text in ["1", "2"] {
+        let table = read_table(root.path(), "x/table").unwrap();
+        table.replace(text.to_owned()).unwrap().commit().unwrap();
+        assert_eq!(texts(root.path()), [("x/table".into(), text.into())]);
+    }
+    assert!(log::below(root.path()).contains(&root.path().join("x")));
+}
+
+#[test]
+fn table_that_is_saved_after_it_was_read_stays() {
+    for text in [None, Some("1")] {
+        let root = scratch(&[]);
+        text.into_iter()
+            .for_each(|text| write(root.path(), "table", text));
+        let table = read_table(root.path(), "table").unwrap();
+        write(root.path(), "table", "saved");
+        let error = table.replace("2".to_owned()).unwrap_err();
+        assert!(
+            matches!(error, ReplacementError::Changed { .. }),
+            "{error:?}"
+        );
+        assert_eq!(texts(root.path()), [("table".into(), "saved".into())]);
+    }
+}
+
+#[test]
+fn table_with_other_text_than_sp_gen_prints_is_an_error() {
+    let root = scratch(&[("table", "1")]);
+    let table = read_table(root.path(), "table").unwrap();
+    assert!(table.check(|text| text == "1").is_ok());
+    let error = table.check(|text| text == "2").unwrap_err();
+    assert!(
+        matches!(error, ReplacementError::Edited { .. }),
+        "{error:?}"
+    );
+    let absent = read_table(root.path(), "absent").unwrap();
+    assert!(absent.text().is_none() && absent.check(|_| false).is_ok());
+    fs::write(root.path().join("table"), b"\xff").unwrap();
+    let error = read_table(root.path(), "table").unwrap_err();
+    assert!(
+        matches!(error, ReplacementError::Edited { .. }),
+        "{error:?}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn table_that_is_a_link_or_below_one_is_an_error() {
+    let (root, outside) = (scratch(&[("target", "1")]), scratch(&[("table", "1")]));
+    for name in ["link", "dangling"] {
+        let target = root.path().join(name.replace("link", "target"));
+        std::os::unix::fs::symlink(target, root.path().join(name)).unwrap();
+        let error = read_table(root.path(), name).unwrap_err();
+        assert!(
+            matches!(error, ReplacementError::Outside { .. }),
+            "{error:?}"
+        );
+    }
+    std::os::unix::fs::symlink(outside.path(), root.path().join("folder")).unwrap();
+    let table = read_table(root.path(), "folder/table").unwrap();
+    let error = table.replace("2".to_owned()).unwrap_err();
+    assert!(
+        matches!(error, ReplacementError::Outside { .. }),
+        "{error:?}"
+    );
+    assert_eq!(texts(outside.path()), [("table".into(), "1".into())]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_pipes_that_were_read_are_not_replaced() {
+    let root = scratch(&[("target", "1"), ("folder/a", "1")]);
+    let path = |name: &str| root.path().join(name);
+    let target = path("target");
+    for link in ["link", "folder/link"] {
+        std::os::unix::fs::symlink(&target, path(link)).unwrap();
+    }
+    let made = std::process::Command::new("mkfifo")
+        .arg(path("pipe"))
+        .status();
+    assert!(made.unwrap().success());
+    for (name, irregular) in [
+        ("link", "link"),
+        ("pipe", "pipe"),
+        ("folder", "folder/link"),
+    ] {
+        let old = Fingerprint::read(&path(name)).unwrap();
+        for new in [None, Some("2")] {
+            let change = Change {
+                old: old.clone(),
+                ..file(name, None, new)
+            };
+            let error = replace(root.path(), &[change]).unwrap_err();
+            let is_expected = matches!(
+                &error,
+                ReplacementError::Outside { path: found } | ReplacementError::Irregular { path: found }
+                    if *found == path(irregular)
+            );
+            assert!(is_expected, "{error:?}");
+        }
+    }
+    assert!(path("link").is_symlink() && path("pipe").exists());
+}
+
+#[test]
+fn further_names_of_a_path_are_an_error() {
+    let files = [("a", "1"), ("b/c", "2")];
+    for name in ["./a", "b//c", "b/./c", "b/c/", "/a"] {
+        let root = scratch(&files);
+        let text = if name.contains('a') { "1" } else { "2" };
+        let error = replace(root.path(), &[file(name, Some(text), None)]).unwrap_err();
+        assert!(
+            matches!(error, ReplacementError::Outside { .. }),
+            "{name}: {error:?}"
+        );
+        assert_eq!(
+            texts(root.path()),
+            files.map(|(path, text)| (path.into(), text.into()))
+        );
+    }
+}
+
+#[test]
+fn changes_of_the_same_or_nested_paths_are_an_error() {
+    for second in ["b", "b/c", "b/c/d"] {
+        let root = scratch(&[("b/c", "2"), ("b-", "3")]);
+        let changes = [
+            file("b/c", Some("2"), None),
+            file("b-", Some("3"), None),
+            file(second, None, Some("4")),
+        ];
+        let error = replace(root.path(), &changes).unwrap_err();
+        assert!(
+            matches!(error, ReplacementError::Overlapping { .. }),
+            "{second}: {error:?}"
+        );
+        assert_eq!(texts(root.path()).len(), 2);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn files_with_two_hard_links_are_replaced_each() {
+    let root = scratch(&[("a", "1")]);
+    fs::hard_link(root.path().join("a"), root.path().join("b")).unwrap();
+    let changes = [
+        file("a", Some("1"), Some("2")),
+        file("b", Some("1"), Some("3")),
+    ];
+    replace(root.path(), &changes).unwrap();
     assert_eq!(
         texts(root.path()),
-        expected.map(|(path, text)| (path.to_owned(), text.to_owned()))
+        [("a", "2"), ("b", "3")].map(|(path, text)| (path.into(), text.into()))
     );
 }

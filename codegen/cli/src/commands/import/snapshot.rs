@@ -1,5 +1,7 @@
 //! Snapshots of a release: the IR of its headers, `<api>/<minor>.json`. All are replaced or none. The file of an API that
 //! the release does not have is removed, if no header can be absent from the source of the import.
+//!
+//! A file is replaced or removed only if it is what sp-gen prints for the snapshot in it: nobody has edited it.
 
 use super::changes::{self, ApiChange};
 use crate::console::warning;
@@ -14,11 +16,8 @@ use sp_parse::contract::ExcludedHeaders;
 use sp_parse::contract::required_fields::{self, Contradictions};
 use sp_parse::contract::{KnownNames, Notes};
 use sp_parse::extract::{self, ExtractError, Extracted, Job};
-use sp_system::replacement::{
-    Change, Contents, Fingerprint, Replacement, ReplacementError, existing_folder,
-};
+use sp_system::replacement::{Change, Replacement, ReplacementError, TableFile, existing_folder};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -49,15 +48,6 @@ pub enum SnapshotError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Replacement(#[from] ReplacementError),
-    /// A snapshot cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    #[diagnostic(code(sp_gen::import::snapshot_unreadable))]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
 }
 
 /// Summary of the snapshots written for a release.
@@ -69,6 +59,8 @@ pub struct WrittenSnapshots {
     pub removed: Vec<PathBuf>,
     /// The files of such APIs that were not removed, since the source may lack headers.
     pub left_alone: Vec<PathBuf>,
+    /// The files at the paths of such snapshots that sp-gen did not write, or that were edited. They were not removed.
+    pub foreign: Vec<PathBuf>,
     /// The previous release and the changes since it, or `None` if no earlier release is known or nothing differed.
     pub changes: Option<(Release, Vec<ApiChange>)>,
     /// Undoes the changes when it is dropped.
@@ -146,23 +138,31 @@ pub fn write(
     is_complete: bool,
 ) -> Result<WrittenSnapshots, SnapshotError> {
     let (minor, folder) = (release.key().to_string(), &folders.snapshots);
-    let changed = changed_snapshots(&extracted.apis, &minor, folder)?;
+    let mut changed = changed_snapshots(&extracted.apis, &minor, folder)?;
     let changes = match changed.is_empty() {
         true => None,
         false => {
             changes::since_previous(&extracted.apis, release, folder, &Symbols::load(folders)?)
         }
     };
+    let files = changed.iter().map(|(path, _)| path.clone()).collect();
     let absent = absent_snapshots(&api_names(extracted), &minor, folder);
+    let (own, foreign): (Vec<_>, Vec<_>) = absent.into_iter().partition(|(_, file)| file.is_some());
+    let paths = |found: &[(PathBuf, _)]| found.iter().map(|(path, _)| path.clone()).collect();
     let (removed, left_alone) = match is_complete {
-        true => (absent, Vec::new()),
-        false => (Vec::new(), absent),
+        true => (paths(&own), Vec::new()),
+        false => (Vec::new(), paths(&own)),
     };
+    for (path, file) in own.into_iter().filter(|_| is_complete) {
+        let change = file.map(|file| file.change(None)).transpose()?;
+        changed.extend(change.map(|change| (path, change)));
+    }
     Ok(WrittenSnapshots {
-        replacement: replace(folder, &changed, &removed)?,
-        files: changed.into_iter().map(|(path, _)| path).collect(),
+        replacement: replace(folder, changed)?,
+        files,
         removed,
         left_alone,
+        foreign: paths(&foreign),
         changes,
     })
 }
@@ -174,69 +174,63 @@ fn api_names(extracted: &Extracted) -> Vec<&str> {
     read.chain(unread).collect()
 }
 
-/// Returns the release's snapshots of APIs that are not in `present`.
-fn absent_snapshots(present: &[&str], minor: &str, folder: &Path) -> Vec<PathBuf> {
+/// Returns the paths of the release's snapshots of APIs that are not in `present`, each with its file if sp-gen wrote it.
+fn absent_snapshots(
+    present: &[&str],
+    minor: &str,
+    folder: &Path,
+) -> Vec<(PathBuf, Option<TableFile>)> {
     let is_present = |path: &Path| present.iter().any(|api| path.ends_with(api));
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let absent = entries
         .map(|entry| entry.path())
         .filter(|path| !is_present(path));
     let files = absent.map(|api| api.join(format!("{minor}.json")));
-    files.filter(|path| path.is_file()).collect()
+    let files = files.filter(|path| path.symlink_metadata().is_ok());
+    let own = |path: &Path| {
+        let api = path.parent().filter(|api| !api.is_symlink())?;
+        let file = TableFile::read(folder, path).ok()?;
+        let name = api.file_name()?.to_str()?;
+        let checked = file.check(|text| is_printed(text, name, minor));
+        checked.is_ok().then_some(file)
+    };
+    files.map(|path| (path.clone(), own(&path))).collect()
 }
 
-/// Returns the path and the text of each snapshot that differs from the file on disk.
+/// Returns true if `text` is what sp-gen prints for the snapshot in it, and if that is of the API and release of its path.
+fn is_printed(text: &str, api: &str, minor: &str) -> bool {
+    let parsed = Api::from_json(text);
+    parsed.is_ok_and(|it| it.name == api && it.release == minor && it.to_json() == text)
+}
+
+/// Returns the path and the change of each snapshot that differs from the file on disk.
 fn changed_snapshots(
     apis: &[Api],
     minor: &str,
     folder: &Path,
-) -> Result<Vec<(PathBuf, String)>, SnapshotError> {
+) -> Result<Vec<(PathBuf, Change)>, SnapshotError> {
     let mut changed = Vec::new();
     for api in apis {
         let path = folder.join(&api.name).join(format!("{minor}.json"));
-        let text = api.to_json();
-        if fingerprint(&path)? != Some(Fingerprint::from_bytes(text.as_bytes())) {
-            changed.push((path, text));
+        let (file, text) = (TableFile::read(folder, &path)?, api.to_json());
+        if file.text() != Some(&text) {
+            file.check(|old| is_printed(old, &api.name, minor))?;
+            changed.push((path, file.change(Some(text))?));
         }
     }
     Ok(changed)
 }
 
-/// Replaces the files of `changed` and removes those of `removed`. Returns `None` if there are none.
+/// Applies the changes. Returns `None` if there are none.
 fn replace(
     folder: &Path,
-    changed: &[(PathBuf, String)],
-    removed: &[PathBuf],
+    changed: Vec<(PathBuf, Change)>,
 ) -> Result<Option<Replacement>, SnapshotError> {
     let (root, _) = existing_folder(folder)?;
-    let new = changed.iter().map(|(path, text)| {
-        let text = text.as_bytes().to_vec();
-        (path, Some(Contents::File(text)))
-    });
-    let mut changes = Vec::new();
-    for (path, new) in new.chain(removed.iter().map(|path| (path, None))) {
-        let absolute = std::path::absolute(path).map_err(|source| unreadable(path, source))?;
-        let below = absolute.strip_prefix(&root).unwrap_or(path);
-        changes.push(Change {
-            path: below.display().to_string(),
-            old: fingerprint(path)?,
-            new,
-        });
-    }
+    let changes: Vec<Change> = changed.into_iter().map(|(_, change)| change).collect();
     match changes.is_empty() {
         true => Ok(None),
         false => Ok(Some(Replacement::apply(&root, &changes)?)),
-    }
-}
-
-fn fingerprint(path: &Path) -> Result<Option<Fingerprint>, SnapshotError> {
-    Fingerprint::read(path).map_err(|source| unreadable(path, source))
-}
-
-fn unreadable(path: &Path, source: io::Error) -> SnapshotError {
-    SnapshotError::Unreadable {
-        path: path.to_owned(),
-        source,
     }
 }
 
@@ -265,12 +259,25 @@ mod tests {
         Ok(written)
     }
 
+    /// Writes snapshots at the paths, which sp-gen could have written from other headers.
     fn write_files(folder: &Path, files: &[&str]) {
-        for path in files {
-            let path = folder.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, "{}").unwrap();
+        for file in files {
+            write_text(folder, file, &older_text(file));
         }
+    }
+
+    fn write_text(folder: &Path, file: &str, text: &str) {
+        let path = folder.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Returns the text of a snapshot of the API and release of its path.
+    fn older_text(file: &str) -> String {
+        let (api, release) = file.strip_suffix(".json").unwrap().split_once('/').unwrap();
+        let mut older = Api::new(api, release, Default::default());
+        older.version = Some("0.1".into());
+        older.to_json()
     }
 
     fn apis() -> Vec<Api> {
@@ -287,6 +294,83 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), apis()[0].to_json());
         let again = write_in(scratch.path(), true).unwrap();
         assert!(again.files.is_empty());
+    }
+
+    #[test]
+    fn replaces_older_snapshot_and_no_edited_one() {
+        let scratch = tempfile::tempdir().unwrap();
+        let file = "demo/2.21.json";
+        write_files(scratch.path(), &[file]);
+        assert_eq!(write_in(scratch.path(), true).unwrap().files.len(), 1);
+        for text in [
+            "notes".to_owned(),
+            format!("{}\n", older_text(file)),
+            older_text(file).replace("\"name\"", "\"notes\":\"own\",\n\"name\""),
+            older_text("other/2.21.json"),
+            older_text("demo/2.20.json"),
+        ] {
+            write_text(scratch.path(), file, &text);
+            write_files(scratch.path(), &["lost/2.21.json"]);
+            let error = write_in(scratch.path(), true).unwrap_err();
+            let expected = "demo/2.21.json differs from what sp-gen wrote";
+            assert!(error.to_string().ends_with(expected), "{error}");
+            assert_eq!(fs::read_to_string(scratch.path().join(file)).unwrap(), text);
+            assert!(scratch.path().join("lost/2.21.json").exists());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn replaces_no_link_and_no_pipe() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("demo/2.21.json");
+        write_files(scratch.path(), &["demo/2.20.json"]);
+        let target = scratch.path().join("demo/2.20.json");
+        std::os::unix::fs::symlink(&target, &path).unwrap();
+        assert!(write_in(scratch.path(), true).is_err());
+        assert!(path.is_symlink());
+        fs::remove_file(&path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let error = write_in(scratch.path(), true).unwrap_err().to_string();
+        assert!(error.ends_with("is not a regular file"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn removes_no_file_that_sp_gen_did_not_write() {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path();
+        let texts = [
+            ("mine/2.21.json", "my own data".to_owned()),
+            ("lost/2.21.json", older_text("lost/2.21.json") + "\n"),
+            ("copied/2.21.json", older_text("lost/2.21.json")),
+        ];
+        for (file, text) in &texts {
+            write_text(folder, file, text);
+        }
+        write_files(folder, &["target/2.20.json", "real/2.21.json"]);
+        fs::create_dir(folder.join("linked")).unwrap();
+        let link = std::os::unix::fs::symlink;
+        link(
+            folder.join("target/2.20.json"),
+            folder.join("linked/2.21.json"),
+        )
+        .unwrap();
+        link(folder.join("real"), folder.join("folder")).unwrap();
+        let written = write_in(folder, true).unwrap();
+        assert_eq!(written.removed, [folder.join("real/2.21.json")]);
+        let mut foreign = written.foreign;
+        foreign.sort();
+        let names = ["copied", "folder", "linked", "lost", "mine"];
+        assert_eq!(
+            foreign,
+            names.map(|name| folder.join(name).join("2.21.json"))
+        );
+        for (file, text) in &texts {
+            assert_eq!(fs::read_to_string(folder.join(file)).unwrap(), *text);
+        }
+        assert!(folder.join("linked/2.21.json").is_symlink());
     }
 
     #[test]
@@ -318,16 +402,14 @@ mod tests {
         assert!(!scratch.path().join("lost/2.21.json").exists());
         drop(written);
         for path in ["demo/2.21.json", "lost/2.21.json"] {
-            assert_eq!(fs::read(scratch.path().join(path)).unwrap(), b"{}");
+            let text = fs::read_to_string(scratch.path().join(path)).unwrap();
+            assert_eq!(text, older_text(path));
         }
     }
 
     #[test]
     fn failed_write_leaves_no_staged_file() {
         let scratch = tempfile::tempdir().unwrap();
-        fs::create_dir_all(scratch.path().join("demo")).unwrap();
-        fs::write(scratch.path().join("demo/2.21.json"), "{}").unwrap();
-        fs::remove_dir_all(scratch.path().join("demo")).unwrap();
         fs::write(scratch.path().join("demo"), "a file").unwrap();
         let error = write_in(scratch.path(), true).unwrap_err();
         assert!(error.to_string().contains("demo"), "{error}");
