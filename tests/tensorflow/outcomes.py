@@ -40,7 +40,7 @@ def assert_close(found, expected, tolerance, about=""):
         assert one.shape == other.shape and one.dtype == other.dtype, f"{about} output {index}"
         if one.dtype.kind == "f" and tolerance:
             with np.errstate(all="ignore"):
-                scale = np.nanmax(np.abs(np.where(np.isfinite(other), other, 0)), initial=0) if other.size else 0
+                scale = np.max(np.abs(np.where(np.isfinite(other), other, 0)), initial=0) if other.size else 0
             np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance * (1 + scale), err_msg=f"{about} output {index}")
         else:
             np.testing.assert_array_equal(one, other, err_msg=f"{about} output {index}")
