@@ -71,7 +71,7 @@ pub enum DriverError {
         name: String,
         /// The reason.
         what: String,
-        /// The page with the syntax.
+        /// The syntax, or a suggestion.
         help: String,
     },
     /// rustc rejects the bindings.

@@ -262,3 +262,128 @@ fn caller_does_not_choose_the_size_of_a_struct() {
         }",
     );
 }
+
+/// A driver whose memory is an integer, whose stream is a narrow one, and whose context and buffer are `void*`. `MISUSES`
+/// counts values that were destroyed before, or after what they belong to.
+const NUMBERED_DRIVER: &str = "#include <stddef.h>\n\
+    #include <stdint.h>\n\
+    typedef enum st { ST_OK, ST_BAD } st;\n\
+    typedef void* ctx;\n\
+    typedef uint64_t ptr;\n\
+    typedef ptr ptr_alias;\n\
+    typedef uint32_t stream;\n\
+    typedef const void* pinned;\n\
+    typedef uint64_t tagged;\n\
+    st ctx_open(ctx* out);\n\
+    st ctx_close(ctx c);\n\
+    st mem_alloc(ctx c, size_t bytes, ptr* out);\n\
+    st mem_free(ctx c, ptr memory);\n\
+    st mem_fill(ptr_alias memory, unsigned char value);\n\
+    st mem_copy(stream s, ptr to, ptr from);\n\
+    st stream_create(ctx c, stream* out);\n\
+    st stream_destroy(stream s);\n\
+    st stream_call(stream s, void (*f)(void*), void* data);\n\
+    st stream_put(stream s, ptr to, const void* from, size_t bytes);\n\
+    st pin(pinned* out);\n\
+    st unpin(pinned memory);\n\
+    st tag(uint64_t* out);\n\
+    st untag(tagged t);\n\
+    st tag_use(tagged t);\n\
+    int live(void);\n\
+    int misuses(void);\n";
+
+const NUMBERED_DRIVER_CODE: &str = "static int contexts, memories, streams, pins, tags, misuse, next;\n\
+    static int freed[64];\n\
+    st ctx_open(ctx* out) { contexts++; *out = &contexts; return ST_OK; }\n\
+    st ctx_close(ctx c) { contexts--; misuse += c != &contexts || memories || streams; return ST_OK; }\n\
+    st mem_alloc(ctx c, size_t bytes, ptr* out) {\n\
+      misuse += c != &contexts;\n\
+      *out = bytes ? ((uint64_t)1 << 40) + ++next : 0;\n\
+      memories += bytes != 0;\n\
+      return ST_OK;\n\
+    }\n\
+    st mem_free(ctx c, ptr memory) {\n\
+      memories--;\n\
+      misuse += c != &contexts || !contexts || memory >> 40 != 1 || freed[memory & 63]++;\n\
+      return ST_OK;\n\
+    }\n\
+    st mem_fill(ptr_alias memory, unsigned char value) { return memory >> 40 == 1 ? ST_OK : ST_BAD; }\n\
+    st mem_copy(stream s, ptr to, ptr from) { return s == 7 && to >> 40 == 1 && from >> 40 == 1 ? ST_OK : ST_BAD; }\n\
+    st stream_create(ctx c, stream* out) { streams++; *out = 7; return ST_OK; }\n\
+    st stream_destroy(stream s) { streams--; misuse += s != 7; return ST_OK; }\n\
+    st stream_call(stream s, void (*f)(void*), void* data) { misuse += s != 7; f(data); return ST_OK; }\n\
+    st stream_put(stream s, ptr to, const void* from, size_t bytes) {\n\
+      return s == 7 && to >> 40 == 1 && bytes == 2 && *(const char*)from == 7 ? ST_OK : ST_BAD;\n\
+    }\n\
+    st pin(pinned* out) { pins++; *out = &pins; return ST_OK; }\n\
+    st unpin(pinned memory) { pins--; misuse += memory != &pins; return ST_OK; }\n\
+    st tag(uint64_t* out) { tags++; *out = 99; return ST_OK; }\n\
+    st untag(tagged t) { tags--; misuse += t != 99; return ST_OK; }\n\
+    st tag_use(tagged t) { return t == 99 ? ST_OK : ST_BAD; }\n\
+    int live(void) { return contexts + memories + streams + pins + tags; }\n\
+    int misuses(void) { return misuse; }\n";
+
+const NUMBERED_CONTRACT: &str = r#"threads = "any"
+host_function = "stream_call"
+[owned]
+ctx = { destroy = "ctx_close" }
+ptr = { destroy = "mem_free" }
+stream = { destroy = "stream_destroy" }
+pinned = { destroy = "unpin" }
+label = { type = "tagged", destroy = "untag" }
+[functions]
+ctx_open = { out = "new" }
+mem_alloc = { out = "new" }
+mem_fill = {}
+mem_copy = { to = "address" }
+stream_create = { out = "new" }
+stream_call = { f = "function data" }
+stream_put = { to = "address", from = "source bytes" }
+pin = { out = "new" }
+tag = { out = "new label" }
+tag_use = {}
+live = {}
+misuses = {}
+"#;
+
+#[test]
+fn integer_and_pointer_typedefs_are_destroyed_once_and_before_what_they_belong_to() {
+    run_with_driver(
+        (
+            "numbered",
+            NUMBERED_DRIVER,
+            NUMBERED_DRIVER_CODE,
+            NUMBERED_CONTRACT,
+        ),
+        "use driver::{self as raw, safe};
+        fn is_shared<T: Send + Sync + Clone>(_: &T) {}
+        pub fn main() {
+            let driver = safe::Driver::get(&[]).expect(\"the library\");
+            let context: safe::ctx = driver.ctx_open().unwrap();
+            let memory: safe::ptr = context.mem_alloc(4).unwrap();
+            let other = context.mem_alloc(4).unwrap();
+            let stream: safe::stream = context.stream_create().unwrap();
+            let pinned: safe::pinned = driver.pin().unwrap();
+            let label: safe::label = driver.tag().unwrap();
+            is_shared(&(&context, &memory, &stream, &pinned, &label));
+            let (raw_context, raw_pinned): (raw::ctx, raw::pinned) = (context.handle(), pinned.handle());
+            assert!(!raw_context.is_null() && !raw_pinned.is_null());
+            let (number, address): (raw::ptr, usize) = (memory.handle(), label.address());
+            assert_eq!((number >> 40, stream.handle(), address), (1, 7_u32, 99));
+            memory.mem_fill(1).unwrap();
+            stream.mem_copy(number as usize, &other).unwrap();
+            stream.stream_put(number as usize, [7_u8, 7]).unwrap();
+            label.tag_use().unwrap();
+            let error = context.mem_alloc(0).err().unwrap();
+            assert!(error.to_string().contains(\"returned 0\"), \"{error}\");
+            assert_eq!(driver.live().unwrap(), 6);
+            // Each value keeps the context alive.
+            drop(context);
+            let clone = memory.clone();
+            drop(memory);
+            assert_eq!(driver.live().unwrap(), 6);
+            drop((clone, other, stream, pinned, label));
+            assert_eq!((driver.live().unwrap(), driver.misuses().unwrap()), (0, 0));
+        }",
+    );
+}

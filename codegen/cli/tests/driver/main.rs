@@ -97,6 +97,26 @@ fn contract_adds_safe_methods() {
 }
 
 #[test]
+fn contract_owns_memory_whose_type_is_an_integer() {
+    let memory = "#include <stdint.h>\n\
+        typedef enum acc_status { ACC_OK } acc_status;\n\
+        typedef uint64_t acc_ptr;\n\
+        acc_status acc_alloc(uint64_t bytes, acc_ptr *memory);\n\
+        acc_status acc_free(acc_ptr memory);\n\
+        acc_status acc_fill(acc_ptr memory, uint64_t bytes);\n";
+    let Some(folder) = folder(memory) else { return };
+    let contract = "threads = \"any\"\n[owned]\nacc_ptr = { destroy = \"acc_free\" }\n\
+        [functions]\nacc_alloc = { memory = \"new\" }\nacc_fill = {}\n";
+    folder.write("acc.toml", contract);
+    let options = ["--driver", "acc.h", "--driver-contract", "acc.toml"];
+    let run = folder.run("", &[&["new", "myaccel"], &options[..]].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let driver = fs::read_to_string(folder.path("myaccel/src/driver.rs")).unwrap();
+    assert!(driver.contains("pub fn acc_alloc(&self, bytes: u64) -> Result<acc_ptr>"));
+    assert!(driver.contains("pub fn acc_fill(&self, bytes: u64) -> Result<()>"));
+}
+
+#[test]
 fn plugin_without_driver_has_no_trace_of_it() {
     let folder = TemporaryFolder::new();
     let run = folder.run("", &["new", "myaccel"]);
@@ -109,7 +129,7 @@ fn plugin_without_driver_has_no_trace_of_it() {
 }
 
 /// Options, the code of the error, and a part of the message.
-const FAILURES: [(&[&str], &str, &str); 14] = [
+const FAILURES: [(&[&str], &str, &str); 16] = [
     (
         &["--driver", "no.h"],
         "driver::header_missing",
@@ -166,6 +186,16 @@ const FAILURES: [(&[&str], &str, &str); 14] = [
         "bad.toml: the header has no function `acc_open` that is bound",
     ),
     (
+        &["--driver", "acc.h", "--driver-contract", "misspelt.toml"],
+        "driver::contract_invalid",
+        "did you mean `acc_count`?",
+    ),
+    (
+        &["--driver", "acc.h", "--driver-contract", "owned.toml"],
+        "driver::contract_invalid",
+        "`acc_count` takes no `acc_memory`",
+    ),
+    (
         &["--driver-contract", "acc.toml"],
         "usage::missing_required_argument",
         "--driver",
@@ -196,6 +226,9 @@ fn bad_input_is_one_message_with_status_2_and_writes_nothing() {
     folder.write("empty.h", "#define X 1\n");
     let contract = "threads = \"any\"\n[functions]\nacc_open = {}\n";
     folder.write("bad.toml", contract);
+    folder.write("misspelt.toml", contract.replace("acc_open", "acc_cuont"));
+    let owned = "[owned]\nacc_memory = { destroy = \"acc_count\" }\n[functions]\n";
+    folder.write("owned.toml", contract.replace("[functions]\n", owned));
     for (options, code, part) in FAILURES {
         let run = folder.run("", &[&["new", "myaccel"], options].concat());
         assert_eq!(run.status, 2, "{options:?}: {}", run.stderr);

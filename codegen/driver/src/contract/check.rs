@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use sp_ir::{Item, Param, Signature, Type};
 
-use super::role::ROLES;
+use super::owned::{Destroy, Owners, is_address};
 use super::unsafe_part::UnsafePart;
-use super::{Contract, OwnedStatement, Role};
+use super::{Contract, OwnedType, Role, help};
 use crate::error::DriverError;
 use crate::model::{Function, Model, StatedSizes};
 use crate::status::Status;
@@ -27,37 +27,6 @@ pub struct SafeModel<'a> {
     pub functions: Vec<SafeFunction<'a>>,
     /// The function that enqueues a host function.
     pub host_function: Option<&'a str>,
-}
-
-/// A type whose values have one owner.
-#[derive(Debug)]
-pub struct OwnedType<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// The type of a value.
-    pub ty: Type,
-    /// The function that destroys a value when it is dropped; `None` if nothing does.
-    pub destroy: Option<Destroy<'a>>,
-    /// The owned types of the handles that every function that creates a value takes.
-    pub parents: Vec<String>,
-}
-
-/// The function that destroys a value.
-#[derive(Debug)]
-pub struct Destroy<'a> {
-    /// The function.
-    pub function: &'a Function,
-    /// The index of the value among its parameters.
-    pub value: usize,
-    /// The other parameters: the names of their owned types.
-    pub others: Vec<&'a str>,
-}
-
-impl OwnedType<'_> {
-    /// Returns true if a value is an address instead of a handle.
-    pub fn is_address(&self) -> bool {
-        matches!(self.ty, Type::Pointer { .. })
-    }
 }
 
 /// A function with a safe method.
@@ -90,17 +59,18 @@ impl Contract {
     /// # Errors
     /// Returns an error for a name that the header does not have, and for a role that does not fit its parameter.
     pub fn check<'a>(&'a self, model: &'a Model) -> Result<SafeModel<'a>, DriverError> {
+        let owners = Owners::new(self, model)?;
+        let owned = self.statements.owned.iter();
+        let owned: Result<Vec<_>, _> = owned.map(|it| owners.owned_type(it)).collect();
+        let mut owned = owned?;
         let checker = Checker {
             contract: self,
             model,
+            owners,
         };
-        let owned: Result<Vec<_>, _> = self
-            .statements
-            .owned
-            .iter()
-            .map(|it| checker.owned(it))
-            .collect();
-        let mut owned = owned?;
+        if let Some(name) = &self.statements.host_function {
+            self.function(model, name)?;
+        }
         let functions = checker.functions()?;
         for it in &mut owned {
             it.parents = parents(it.name, &functions);
@@ -116,113 +86,43 @@ impl Contract {
         checker.host_function(&safe)?;
         Ok(safe)
     }
+
+    /// Returns a bound function.
+    pub(super) fn function<'a>(&self, model: &'a Model, name: &str) -> Checked<&'a Function> {
+        let mut functions = model.functions.iter();
+        let found = functions.find(|it| it.name == name);
+        found.ok_or_else(|| {
+            let what = format!("the header has no function `{name}` that is bound");
+            self.error(what, help::function(model, name))
+        })
+    }
+
+    pub(super) fn error(&self, what: String, help: String) -> DriverError {
+        DriverError::Contract {
+            name: self.file_name.clone(),
+            what,
+            help,
+        }
+    }
 }
 
 struct Checker<'a> {
     contract: &'a Contract,
     model: &'a Model,
+    owners: Owners<'a>,
 }
 
 type Checked<T> = Result<T, DriverError>;
 
 impl<'a> Checker<'a> {
-    fn error(&self, what: String) -> DriverError {
-        DriverError::Contract {
-            name: self.contract.file_name.clone(),
-            what,
-            help: format!(
-                "the roles are {ROLES}; docs/driver.md of sp-gen's repository explains them"
-            ),
-        }
-    }
-
-    fn function(&self, name: &str) -> Checked<&'a Function> {
-        let mut functions = self.model.functions.iter();
-        let found = functions.find(|it| it.name == name);
-        found
-            .ok_or_else(|| self.error(format!("the header has no function `{name}` that is bound")))
-    }
-
-    fn owned(&self, (name, statement): (&'a String, &'a OwnedStatement)) -> Checked<OwnedType<'a>> {
-        let is_identifier = |it: char| it.is_ascii_alphanumeric() || it == '_';
-        if !name.chars().all(is_identifier) || name.starts_with(|it: char| it.is_ascii_digit()) {
-            return Err(self.error(format!("`{name}` is no name of a type")));
-        }
-        if let Some(other) = statement.r#type.as_deref().filter(|it| *it != "void*") {
-            return Err(self.error(format!("the type of `{name}` is {other}, expected `void*`")));
-        }
-        let destroy = self.destroy(name, statement)?;
-        let ty = match &destroy {
-            Some(it) => it.function.signature.params[it.value].ty.clone(),
-            None => self.handle(name, statement)?,
-        };
-        Ok(OwnedType {
-            name,
-            ty,
-            destroy,
-            parents: Vec::new(),
-        })
-    }
-
-    /// Returns the type of a handle that no function destroys.
-    fn handle(&self, name: &str, statement: &OwnedStatement) -> Checked<Type> {
-        let item = self.item(name);
-        let is_handle = matches!(item, Some(Item::Handle(handle)) if handle.pointer);
-        match is_handle && statement.r#type.is_none() {
-            true => Ok(Type::Named(name.to_owned())),
-            false => Err(self.error(format!(
-                "`{name}` has no `destroy`, and is no handle of the header"
-            ))),
-        }
-    }
-
-    /// Returns the function that destroys a value of an owned type.
-    fn destroy(&self, name: &str, statement: &OwnedStatement) -> Checked<Option<Destroy<'a>>> {
-        let Some(destroy) = &statement.destroy else {
-            return Ok(None);
-        };
-        let destroy = self.function(destroy)?;
-        let is_value = |param: &Param| match &statement.r#type {
-            None => param.ty == Type::Named(name.to_owned()),
-            Some(_) => matches!(param.ty, Type::Pointer { .. }),
-        };
-        let params = &destroy.signature.params;
-        let value = params.iter().position(is_value);
-        let value =
-            value.ok_or_else(|| self.error(format!("`{}` takes no `{name}`", destroy.name)))?;
-        let others = params
-            .iter()
-            .enumerate()
-            .filter(|(index, _)| *index != value);
-        let others: Option<Vec<_>> = others
-            .map(|(_, param)| self.owned_name(&param.ty))
-            .collect();
-        let others = others.ok_or_else(|| {
-            let name = &destroy.name;
-            self.error(format!(
-                "`{name}` cannot destroy an owned value: it also takes a value that is no handle of [owned]"
-            ))
-        })?;
-        Ok(Some(Destroy {
-            function: destroy,
-            value,
-            others,
-        }))
-    }
-
-    /// Returns the owned type of a handle.
-    fn owned_name(&self, ty: &Type) -> Option<&'a str> {
-        let Type::Named(name) = ty else {
-            return None;
-        };
-        let (name, statement) = self.contract.statements.owned.get_key_value(name)?;
-        statement.r#type.is_none().then_some(name.as_str())
+    fn error(&self, what: String, help: String) -> DriverError {
+        self.contract.error(what, help)
     }
 
     fn functions(&self) -> Checked<Vec<SafeFunction<'a>>> {
         let statements = &self.contract.statements.functions;
         for name in statements.keys() {
-            self.function(name)?;
+            self.contract.function(self.model, name)?;
         }
         let bound = self.model.functions.iter();
         let stated = bound.filter_map(|function| Some((function, statements.get(&function.name)?)));
@@ -239,7 +139,8 @@ impl<'a> Checker<'a> {
         let params = &function.signature.params;
         let known = |name: &str| name == "return" || params.iter().any(|it| it.name == name);
         if let Some(unknown) = stated.keys().find(|name| !known(name)) {
-            return Err(self.error(format!("`{}` has no parameter `{unknown}`", function.name)));
+            let what = format!("`{}` has no parameter `{unknown}`", function.name);
+            return Err(self.error(what, help::parameter(function, unknown)));
         }
         if self
             .contract
@@ -248,10 +149,11 @@ impl<'a> Checker<'a> {
             .values()
             .any(|it| it.destroy.as_ref() == Some(&function.name))
         {
-            let name = &function.name;
-            return Err(self.error(format!(
-                "`{name}` destroys owned values, so it has no safe method"
-            )));
+            let what = format!(
+                "`{}` destroys owned values, so it has no safe method",
+                function.name
+            );
+            return Err(self.error(what, "remove its entry of [functions]".to_owned()));
         }
         let roles = params
             .iter()
@@ -259,15 +161,16 @@ impl<'a> Checker<'a> {
         let mut roles: Vec<Role> = roles.collect::<Checked<_>>()?;
         self.add_companions(function, &mut roles)?;
         for (param, role) in params.iter().zip(&roles) {
-            self.check_role(function, param, role)?;
+            self.check_role(function, param, role, &roles)?;
         }
         let answer = self.answer(function, stated.get("return"))?;
         let has_closure = roles.iter().any(|it| matches!(it, Role::Function(_)));
         if has_closure && matches!(answer, Answer::NotFalse(_)) {
-            let name = &function.name;
-            return Err(self.error(format!(
-                "`{name}` takes a function, so its result cannot be `false`: whether the driver then calls the function is not stated"
-            )));
+            let what = format!(
+                "`{}` takes a function, so its result cannot be `false`: whether the driver then calls the function is not stated",
+                function.name
+            );
+            return Err(self.error(what, help::result(function, self.model.status.as_ref())));
         }
         Ok(SafeFunction {
             function,
@@ -284,7 +187,9 @@ impl<'a> Checker<'a> {
             };
             let param = &function.signature.params[other];
             let is_data = matches!(roles[index], Role::Function(_));
-            let reason = if roles[other] != Role::Value {
+            let reason = if matches!(roles[other], Role::Handle(_)) {
+                "is an owned value, so it is neither a length nor data"
+            } else if roles[other] != Role::Value {
                 "has two roles: a length belongs to one pointer, and needs no entry"
             } else if !is_data && !self.is_number(&param.ty) {
                 "is no number, so it cannot be a length"
@@ -292,60 +197,128 @@ impl<'a> Checker<'a> {
                 roles[other] = role;
                 continue;
             };
-            let (param, function) = (&param.name, &function.name);
-            return Err(self.error(format!("parameter `{param}` of `{function}` {reason}")));
+            return Err(self.parameter_error(function, param, reason, help::roles()));
         }
         Ok(())
     }
 
     fn role(&self, function: &Function, param: &Param, stated: Option<&String>) -> Checked<Role> {
-        let error = |reason: String| {
-            self.error(format!(
-                "parameter `{}` of `{}` {reason}",
-                param.name, function.name
-            ))
-        };
-        match stated {
-            Some(text) => Role::parse(text, param, &function.signature.params).map_err(error),
-            None => Ok(match self.owned_name(&param.ty) {
-                Some(name) => Role::Handle(name.to_owned()),
-                None => Role::Value,
-            }),
+        let owners = self.owners.find(&param.ty);
+        match (stated, owners) {
+            (Some(text), _) => {
+                let role = Role::parse(text, param, &function.signature.params);
+                let role = role.map_err(|reason| {
+                    self.parameter_error(function, param, &reason, help::role(text))
+                });
+                Ok(self.with_owner(role?, text, param))
+            }
+            (None, []) => Ok(Role::Value),
+            (None, [name]) => Ok(Role::Handle((*name).to_owned())),
+            (None, names) => {
+                let reason = format!("is a value of several owned types: {}", names.join(", "));
+                let help = "an address has the role `address`; leave the function out otherwise";
+                Err(self.parameter_error(function, param, &reason, help.to_owned()))
+            }
         }
     }
 
+    /// Returns the role `new` with the owned type whose values the pointee has, if that has another name.
+    fn with_owner(&self, role: Role, text: &str, param: &Param) -> Role {
+        match (&role, &param.ty) {
+            (Role::New(_), Type::Pointer { pointee, .. }) if text == "new" => {
+                let owner = self.owners.find_one(pointee);
+                owner.map_or(role, |name| Role::New(name.to_owned()))
+            }
+            _ => role,
+        }
+    }
+
+    fn parameter_error(
+        &self,
+        function: &Function,
+        param: &Param,
+        reason: &str,
+        help: String,
+    ) -> DriverError {
+        let (param, function) = (&param.name, &function.name);
+        self.error(
+            format!("parameter `{param}` of `{function}` {reason}"),
+            help,
+        )
+    }
+
     /// Checks what a role demands of types.
-    fn check_role(&self, function: &Function, param: &Param, role: &Role) -> Checked<()> {
-        let owned = &self.contract.statements.owned;
-        let error = |reason: &str| {
-            let (param, function) = (&param.name, &function.name);
-            self.error(format!("parameter `{param}` of `{function}` {reason}"))
-        };
-        let reason = match role {
-            Role::Value | Role::Length if !self.is_number(&param.ty) => {
+    fn check_role(
+        &self,
+        function: &Function,
+        param: &Param,
+        role: &Role,
+        roles: &[Role],
+    ) -> Checked<()> {
+        let error = |reason: &str, help| Err(self.parameter_error(function, param, reason, help));
+        let problem = match role {
+            Role::Value | Role::Length if !self.is_number(&param.ty) => Some(
                 "is no number and no owned handle: state its role, or name its type in [owned]"
+                    .to_owned(),
+            ),
+            Role::Address if !is_address(self.model, &param.ty) => {
+                Some("is no pointer, and no integer as wide as one".to_owned())
             }
-            Role::Address if !self.is_address(&param.ty) => {
-                "is no pointer, and no integer as wide as one"
+            Role::Out(ty) => self.find_problem_of_value(ty, false),
+            Role::In(ty) | Role::Optional(ty) | Role::Slice(ty, _) => {
+                self.find_problem_of_value(ty, true)
             }
-            Role::Out(ty) | Role::In(ty) | Role::Optional(ty) | Role::Slice(ty, _) => {
-                match self.find_problem_of_value(ty, !matches!(role, Role::Out(_))) {
-                    Some(problem) => return Err(error(&problem)),
-                    None => return Ok(()),
-                }
-            }
-            Role::New(name) if !owned.contains_key(name) => {
-                "creates a type that [owned] does not have"
+            Role::New(name) => {
+                let problem = self.find_problem_of_new(name, param);
+                return problem.map_or(Ok(()), |problem| error(&problem, help::owned()));
             }
             Role::Function(data) if !self.is_callback(&param.ty, &function.signature, *data) => {
-                "is no function of the type `void (*)(void*)`"
+                Some("is no function of the type `void (*)(void*)`".to_owned())
             }
-            Role::Source(_) | Role::Target(_) if !self.has_queue(function) => {
-                "needs a status as the result, and one parameter of the type of the first one of `host_function`"
+            Role::Source(_) | Role::Target(_) if !self.has_queue(function, roles) => {
+                let reason = "needs a status as the result, and one parameter of the type of the first one of `host_function`";
+                let host_function = self.contract.statements.host_function.as_deref();
+                let status = self.model.status.as_ref();
+                return error(reason, help::queue(function, status, host_function));
             }
-            _ => return Ok(()),
+            Role::Source(_) => self.find_unsafe_part_of_source(param),
+            _ => None,
         };
-        Err(error(reason))
+        problem.map_or(Ok(()), |problem| error(&problem, help::roles()))
+    }
+
+    /// Returns the reason why a function cannot create a value of the owned type by this parameter, or `None` if it can.
+    fn find_problem_of_new(&self, name: &str, param: &Param) -> Option<String> {
+        let Some(statement) = self.contract.statements.owned.get(name) else {
+            return Some("creates a type that [owned] does not have".to_owned());
+        };
+        let Type::Pointer { pointee, .. } = &param.ty else {
+            return Some("is no pointer".to_owned());
+        };
+        let owners = self.owners.find(pointee);
+        let is_other = !owners.is_empty() && !owners.contains(&name);
+        let has_type = match &statement.r#type {
+            Some(_) => is_address(self.model, pointee),
+            None => self.resolve(pointee) == self.resolve(&Type::Named(name.to_owned())),
+        };
+        let problem = || {
+            format!(
+                "is a pointer to `{}`, which is no `{name}`",
+                sp_ir::c::spell(pointee)
+            )
+        };
+        (is_other || !has_type).then(problem)
+    }
+
+    /// Returns the reason why a safe caller must not choose the bytes of a source, or `None` if it can. Those of a type
+    /// without a size are data.
+    fn find_unsafe_part_of_source(&self, param: &Param) -> Option<String> {
+        let Type::Pointer { pointee, .. } = &param.ty else {
+            return None;
+        };
+        let is_sized = self.has_size(pointee);
+        let part = is_sized.then(|| UnsafePart::find(self.model, &self.owners, pointee));
+        part.flatten().map(|part| part.to_string())
     }
 
     fn item(&self, name: &str) -> Option<&'a Item> {
@@ -380,7 +353,7 @@ impl<'a> Checker<'a> {
                 "is a pointer to a type without a size: `void`, or one that the header does not define".to_owned(),
             );
         }
-        if is_chosen && let Some(part) = UnsafePart::find(self.model, ty) {
+        if is_chosen && let Some(part) = UnsafePart::find(self.model, &self.owners, ty) {
             return Some(part.to_string());
         }
         let field = self.contract.statements.size_field.as_deref()?;
@@ -393,14 +366,6 @@ impl<'a> Checker<'a> {
         let has_many = sizes.assignments > MAX_ASSIGNMENTS;
         has_many
             .then(|| "has a type that contains the `size_field` more than 1,000 times".to_owned())
-    }
-
-    /// Returns true for a pointer, and for an integer as wide as one. Layouts are those of 64-bit Linux.
-    fn is_address(&self, ty: &Type) -> bool {
-        matches!(
-            self.resolve(ty),
-            Type::Pointer { .. } | Type::Int { bits: 64, .. } | Type::Size | Type::Address { .. }
-        )
     }
 
     fn is_number(&self, ty: &Type) -> bool {
@@ -426,12 +391,15 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns true if host functions can be enqueued behind the function.
-    fn has_queue(&self, function: &Function) -> bool {
+    fn has_queue(&self, function: &Function, roles: &[Role]) -> bool {
         let host_function = self.contract.statements.host_function.as_ref();
-        let host_function = host_function.and_then(|name| self.function(name).ok());
-        let queue = host_function.and_then(|it| Some(&it.signature.params.first()?.ty));
-        let is_queue = |param: &&Param| Some(&param.ty) == queue;
-        let queues = function.signature.params.iter().filter(is_queue);
+        let host_function =
+            host_function.and_then(|name| self.contract.function(self.model, name).ok());
+        let queue = host_function.and_then(|it| it.signature.params.first());
+        let queue = queue.and_then(|it| self.owners.find_one(&it.ty));
+        let is_queue =
+            |role: &&Role| matches!(role, Role::Handle(name) if Some(name.as_str()) == queue);
+        let queues = roles.iter().filter(is_queue);
         let is_status = |it: &Status| it.ty == function.signature.ret;
         let has_status = self.model.status.as_ref().is_some_and(is_status);
         has_status && queues.count() == 1
@@ -446,7 +414,10 @@ impl<'a> Checker<'a> {
         Ok(match (words, result) {
             (Some(("false", name)), _) if is_status => {
                 let value = self.model.value(name);
-                let error = || self.error(format!("the header has no value `{name}`"));
+                let error = || {
+                    let what = format!("the header has no value `{name}`");
+                    self.error(what, help::value(self.model, name))
+                };
                 Answer::NotFalse(value.ok_or_else(error)?)
             }
             (Some(("string", "")), Type::Pointer { pointee, .. }) if **pointee == Type::Char => {
@@ -458,7 +429,8 @@ impl<'a> Checker<'a> {
             _ => {
                 let name = &function.name;
                 let reason = "expected a status, a number, `string`, or `false VALUE` of a status";
-                return Err(self.error(format!("the result of `{name}` has no role: {reason}")));
+                let what = format!("the result of `{name}` has no role: {reason}");
+                return Err(self.error(what, help::result(function, status)));
             }
         })
     }
@@ -471,11 +443,12 @@ impl<'a> Checker<'a> {
             };
             let is_missing = |parent: &&&str| !it.parents.iter().any(|known| known == **parent);
             if let Some(parent) = destroy.others.iter().find(is_missing) {
-                let (name, destroy) = (it.name, &destroy.function.name);
+                let (name, function) = (it.name, destroy.function);
                 let what = format!(
-                    "not each function that creates `{name}` has a `{parent}`, which `{destroy}` needs"
+                    "not each function that creates `{name}` has a `{parent}`, which `{}` needs",
+                    function.name
                 );
-                return Err(self.error(what));
+                return Err(self.error(what, help::creators(function)));
             }
             self.has_one_of_each(it.name, destroy, &safe.functions)?;
         }
@@ -497,10 +470,11 @@ impl<'a> Checker<'a> {
             };
             let mut needed = destroy.others.iter().copied();
             if let Some(parent) = needed.find(|parent| count(parent) > 1) {
-                let (creator, destroy) = (&creator.function.name, &destroy.function.name);
-                return Err(self.error(format!(
-                    "`{creator}` creates `{name}` with several `{parent}`, and `{destroy}` needs one of them"
-                )));
+                let (creator, needs) = (&creator.function.name, &destroy.function.name);
+                let what = format!(
+                    "`{creator}` creates `{name}` with several `{parent}`, and `{needs}` needs one of them"
+                );
+                return Err(self.error(what, help::creators(destroy.function)));
             }
         }
         Ok(())
@@ -519,9 +493,13 @@ impl<'a> Checker<'a> {
         });
         match is_usable {
             true => Ok(()),
-            false => Err(self.error(format!(
-                "host_function `{name}` is not among [functions] with an owned handle, a function and its data"
-            ))),
+            false => {
+                let what = format!(
+                    "host_function `{name}` is not among [functions] with an owned handle, a function and its data"
+                );
+                let function = self.contract.function(self.model, name)?;
+                Err(self.error(what, help::host_function(function)))
+            }
         }
     }
 }

@@ -5,10 +5,13 @@
 //! `codegen/docs/driver.md` has the meaning of each entry.
 
 mod check;
+mod help;
+mod owned;
 mod role;
 mod unsafe_part;
 
-pub use check::{Answer, Destroy, OwnedType, SafeFunction, SafeModel};
+pub use check::{Answer, SafeFunction, SafeModel};
+pub use owned::{Destroy, Form, OwnedType};
 pub use role::Role;
 
 use std::collections::BTreeMap;
@@ -50,7 +53,7 @@ enum Threads {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OwnedStatement {
-    /// The C type `void*` if it is no handle.
+    /// The C type of an address. Without one, the values are those of the handle or typedef with the owned type's name.
     r#type: Option<String>,
     /// The function that destroys a value. Without one, a value is valid as long as the handles with which it was created.
     destroy: Option<String>,

@@ -39,9 +39,11 @@ pub enum Role {
     Implied,
 }
 
-/// The words that state a role.
-pub const ROLES: &str = "`address`, `null`, `out`, `new`, `new NAME`, `in`, `optional`, `string`, `text SIZE`, \
-    `slice COUNT`, `source SIZE`, `target SIZE` or `function DATA`";
+/// The first words of roles.
+pub const WORDS: [&str; 12] = [
+    "address", "null", "out", "new", "in", "optional", "string", "text", "slice", "source",
+    "target", "function",
+];
 
 impl Role {
     /// Parses the role of a parameter.
@@ -74,7 +76,7 @@ impl Role {
             ("target", _) => pointee(Some(true)).and_then(|_| other().map(Self::Target))?,
             ("function", _) => Self::Function(other()?),
             ("string" | "text", _) => return Err("is no pointer to characters".to_owned()),
-            _ => return Err(format!("has no role `{text}`: expected {ROLES}")),
+            _ => return Err(format!("has no role `{text}`")),
         })
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 
 use sp_ir::{Field, Item, Type};
 
+use super::owned::Owners;
 use crate::model::Model;
 
 /// The deepest nesting of types that is followed.
@@ -22,6 +23,8 @@ pub struct UnsafePart<'a> {
 enum UnsafeKind<'a> {
     Handle,
     FunctionPointer,
+    /// A value of this typedef, which is owned.
+    Owned(&'a str),
     /// The fields of this type are not bound, so any of them may be a handle or a function pointer.
     Unknown(&'a str),
     /// The types are nested deeper than they are followed.
@@ -30,10 +33,16 @@ enum UnsafeKind<'a> {
 
 impl<'a> UnsafePart<'a> {
     /// Returns the first such part of a value of the type, or `None` if a safe caller can choose every value. Pointers and
-    /// numbers are no such parts: the contract states that the driver accesses no host memory through them.
-    pub fn find(model: &'a Model, ty: &'a Type) -> Option<Self> {
+    /// numbers are no such parts, unless their typedef is owned: the contract states that the driver accesses no host memory
+    /// through them.
+    pub fn find(model: &'a Model, owners: &'a Owners, ty: &'a Type) -> Option<Self> {
         let seen = BTreeSet::new();
-        Finder { model, seen }.find(ty, 0)
+        let mut finder = Finder {
+            model,
+            owners,
+            seen,
+        };
+        finder.find(ty, 0)
     }
 
     fn new(kind: UnsafeKind<'a>) -> Self {
@@ -47,6 +56,7 @@ impl fmt::Display for UnsafePart<'_> {
         match self.kind {
             UnsafeKind::Handle => f.write_str("has a handle in its value")?,
             UnsafeKind::FunctionPointer => f.write_str("has a function pointer in its value")?,
+            UnsafeKind::Owned(name) => write!(f, "has an owned `{name}` in its value")?,
             UnsafeKind::Unknown(name) => write!(
                 f,
                 "has the type `{name}` in its value, whose fields are not bound and may be handles or function pointers"
@@ -66,12 +76,16 @@ impl fmt::Display for UnsafePart<'_> {
 
 struct Finder<'a> {
     model: &'a Model,
+    owners: &'a Owners<'a>,
     /// The types that were searched.
     seen: BTreeSet<&'a str>,
 }
 
 impl<'a> Finder<'a> {
     fn find(&mut self, ty: &'a Type, nesting: usize) -> Option<UnsafePart<'a>> {
+        if let Some(name) = self.owners.find_typedef(ty) {
+            return Some(UnsafePart::new(UnsafeKind::Owned(name)));
+        }
         match self.model.resolve(ty) {
             _ if nesting > MAX_NESTING => Some(UnsafePart::new(UnsafeKind::TooDeep)),
             Type::Array { elem, .. } => self.find(elem, nesting + 1),
@@ -105,9 +119,12 @@ impl<'a> Finder<'a> {
         if !self.seen.insert(name) {
             return None;
         }
-        fields.iter().find_map(|field| {
-            let mut part = self.find(&field.ty, nesting + 1)?;
-            part.fields.push(&field.name);
+        let fields = fields.iter().map(|it| (&it.name, &it.ty));
+        let bit_fields = self.model.accessors.get(name).into_iter().flatten();
+        let bit_fields = bit_fields.map(|it| (&it.name, &it.ty));
+        fields.chain(bit_fields).find_map(|(name, ty)| {
+            let mut part = self.find(ty, nesting + 1)?;
+            part.fields.push(name);
             Some(part)
         })
     }

@@ -11,7 +11,7 @@ mod value_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sp_ir::{Enum, Item, Items, Layout, Loc, Type};
+use sp_ir::{Enum, Item, Items, Layout, Loc, Type, Variant};
 use sp_parse::clang::driver::{DriverDeclarations, WithoutValue};
 use sp_parse::clang::{Undescribed, UndescribedReason};
 
@@ -169,6 +169,15 @@ impl Model {
         ty
     }
 
+    /// Returns the names of a type: those of the typedefs that `resolve` follows, and that of the type that they name.
+    pub fn names<'t>(&'t self, ty: &'t Type) -> impl Iterator<Item = &'t str> {
+        let next = |name: &&str| match self.item(name) {
+            Some(Item::Alias(alias)) => name_of(&alias.ty),
+            _ => None,
+        };
+        std::iter::successors(name_of(ty), next).take(MAX_NAMES)
+    }
+
     /// Returns the name and the item of an enumeration, also behind typedefs.
     pub fn enumeration<'t>(&'t self, ty: &'t Type) -> Option<(&'t str, &'t Enum)> {
         match self.resolve(ty) {
@@ -180,12 +189,17 @@ impl Model {
         }
     }
 
+    /// Returns the bound enumerators.
+    pub fn enumerators(&self) -> impl Iterator<Item = &Variant> {
+        self.types.iter().flat_map(|(_, item)| match item {
+            Item::Enum(item) => item.variants.as_slice(),
+            _ => &[],
+        })
+    }
+
     /// Returns the value of a bound enumerator or constant.
     pub fn value(&self, name: &str) -> Option<i64> {
-        let enumerators = self.types.iter().filter_map(|(_, item)| match item {
-            Item::Enum(item) => item.variants.iter().find(|it| it.name == name),
-            _ => None,
-        });
+        let enumerators = self.enumerators().filter(|it| it.name == name);
         let mut values = enumerators.map(|it| it.value);
         let constant = || self.constants.iter().find(|it| it.name == name);
         values.next().or_else(|| match constant()?.value {
@@ -194,6 +208,13 @@ impl Model {
             | ConstantValue::Enumerator { value, .. } => i64::try_from(value).ok(),
             _ => None,
         })
+    }
+}
+
+fn name_of(ty: &Type) -> Option<&str> {
+    match ty {
+        Type::Named(name) => Some(name),
+        _ => None,
     }
 }
 

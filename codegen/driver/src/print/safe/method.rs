@@ -1,17 +1,18 @@
 //! Prints one safe method.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
-use sp_emit::printing::{print_param_type, print_type, safety};
+use sp_emit::printing::{print_param_type, safety};
 use sp_ir::{Param, Type};
 
 use super::sizes::{self, Place};
-use super::{local, local_of, owned, raw_type};
-use crate::contract::{Answer, Role, SafeFunction, SafeModel};
+use super::{RawScope, local, local_of, owned, raw_type};
+use crate::contract::{Answer, Form, Role, SafeFunction, SafeModel};
 use crate::model::Model;
 use crate::names;
-use crate::print::InScope;
 use crate::print::doc;
+
+const RETURNED_NULL: &str = "the driver returned null";
 
 /// The parts of a method.
 #[derive(Default)]
@@ -45,14 +46,11 @@ struct Printer<'a> {
 
 /// Prints a method of the type of its first handle, or of `Driver`.
 pub fn print(model: &Model, safe: &SafeModel, function: &SafeFunction) -> TokenStream {
-    let params = function.function.parameters.iter().enumerate();
+    let params = parameter_names(safe, function).into_iter().enumerate();
     let is_method = matches!(function.roles.first(), Some(Role::Handle(_)));
-    let names = params.map(|(index, param)| match index {
+    let names = params.map(|(index, name)| match index {
         0 if is_method => quote!(self),
-        _ => {
-            let name = names::parsed(param);
-            quote!(#name)
-        }
+        _ => quote!(#name),
     });
     let printer = Printer {
         model,
@@ -61,6 +59,21 @@ pub fn print(model: &Model, safe: &SafeModel, function: &SafeFunction) -> TokenS
         names: names.collect(),
     };
     printer.print(is_method)
+}
+
+/// Returns the names of the parameters. A pattern with the name of an owned type, which is a value, is none of a variable.
+fn parameter_names(safe: &SafeModel, function: &SafeFunction) -> Vec<Ident> {
+    let mut found: Vec<Ident> = Vec::new();
+    let params = &function.function.parameters;
+    for param in params {
+        let mut name = param.clone();
+        let is_owned = |name: &Ident| safe.owned.iter().any(|it| names::item(it.name) == *name);
+        while is_owned(&names::parsed(&name)) || name != *param && params.contains(&name) {
+            name.push('_');
+        }
+        found.push(names::parsed(&name));
+    }
+    found
 }
 
 impl Printer<'_> {
@@ -124,7 +137,7 @@ impl Printer<'_> {
         match &self.function.answer {
             Answer::Nothing => (None, quote!(#result?;)),
             Answer::Value => {
-                let ty = print_type(&self.function.function.signature.ret, &InScope);
+                let ty = raw_type(self.safe, &self.function.function.signature.ret);
                 (Some(ty), quote!(let #result = #result?;))
             }
             Answer::Text => {
@@ -152,7 +165,7 @@ impl Printer<'_> {
 
     fn add(&self, parts: &mut Parts, index: usize, param: &Param) {
         let name = &self.names[index];
-        let c_type = print_param_type(param, &InScope);
+        let c_type = print_param_type(param, &RawScope(self.safe));
         match &self.function.roles[index] {
             Role::Value => {
                 parts.parameters.push(quote!(#name: #c_type));
@@ -160,10 +173,12 @@ impl Printer<'_> {
             }
             Role::Handle(owned) => {
                 if index > 0 {
-                    let owned = names::item(owned);
-                    parts.parameters.push(quote!(#name: &#owned));
+                    let ty = names::item(owned);
+                    parts.parameters.push(quote!(#name: &#ty));
                 }
-                parts.arguments.push(quote!(#name.0.value));
+                parts
+                    .arguments
+                    .push(owned::argument_of(self.safe, owned, name));
             }
             Role::Address => {
                 parts.parameters.push(quote!(#name: usize));
@@ -176,7 +191,7 @@ impl Printer<'_> {
             }
             Role::Implied => self.add_implied(parts, index),
             Role::Out(ty) => self.add_out(parts, name, ty),
-            Role::New(owned) => self.add_new(parts, name, owned),
+            Role::New(owned) => self.add_new(parts, name, owned, &param.ty),
             Role::In(ty) => self.add_in(parts, name, ty),
             Role::Optional(ty) => self.add_optional(parts, name, ty),
             Role::CString => {
@@ -227,7 +242,10 @@ impl Printer<'_> {
     fn add_length(&self, parts: &mut Parts, index: usize, length: &TokenStream) {
         let function = Literal::string(&self.function.function.name);
         let param = &self.function.function.signature.params[index];
-        let (ty, converted) = (print_param_type(param, &InScope), local_of("length", index));
+        let (ty, converted) = (
+            print_param_type(param, &RawScope(self.safe)),
+            local_of("length", index),
+        );
         parts.lengths.push(quote! {
             let #converted: #ty = #length.try_into().map_err(|_| Error::Invalid { function: #function, reason: "a length is too large" })?;
         });
@@ -253,16 +271,28 @@ impl Printer<'_> {
         sizes::print(self.model, self.safe, place, ty)
     }
 
-    fn add_new(&self, parts: &mut Parts, name: &TokenStream, created: &str) {
+    fn add_new(&self, parts: &mut Parts, name: &TokenStream, created: &str, ty: &Type) {
         let Some(owned) = self.safe.owned.iter().find(|it| it.name == created) else {
             return;
         };
         let function = Literal::string(&self.function.function.name);
-        let (null, is_null) = match owned.is_address() {
-            true => (quote!(::core::ptr::null_mut()), quote!(#name.is_null())),
-            false => {
-                let ty = names::item(created);
-                (quote!(super::#ty::NULL), quote!(#name == super::#ty::NULL))
+        // The type that the function writes: as wide as the value of an address, but not always its type.
+        let form = match ty {
+            Type::Pointer { pointee, .. } => Form::find(self.model, pointee),
+            _ => None,
+        };
+        let (null, is_null, reason) = match form.unwrap_or(owned.form) {
+            Form::Pointer { mutable } => {
+                let null = match mutable {
+                    true => quote!(::core::ptr::null_mut()),
+                    false => quote!(::core::ptr::null()),
+                };
+                (null, quote!(#name.is_null()), RETURNED_NULL)
+            }
+            Form::Integer => (quote!(0), quote!(#name == 0), "the driver returned 0"),
+            Form::Handle => {
+                let ty = raw_type(self.safe, &owned.ty);
+                (quote!(#ty::NULL), quote!(#name == #ty::NULL), RETURNED_NULL)
             }
         };
         parts.before.push(quote!(let mut #name = #null;));
@@ -274,9 +304,9 @@ impl Printer<'_> {
         parts
             .created
             .push(quote!(let #name = if #is_null { None } else { Some(#value) };));
-        parts.values.push(
-            quote!(#name.ok_or(Error::Invalid { function: #function, reason: "the driver returned null" })?),
-        );
+        parts
+            .values
+            .push(quote!(#name.ok_or(Error::Invalid { function: #function, reason: #reason })?));
     }
 
     fn add_in(&self, parts: &mut Parts, name: &TokenStream, ty: &Type) {

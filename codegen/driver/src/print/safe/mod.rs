@@ -6,7 +6,7 @@ mod sizes;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
-use sp_emit::printing::{print_type, safety};
+use sp_emit::printing::{Paths, print_type, safety};
 use sp_ir::Type;
 
 use crate::contract::{Role, SafeFunction, SafeModel};
@@ -24,7 +24,7 @@ pub fn print(model: &Model, safe: &SafeModel) -> TokenStream {
             .iter()
             .filter(|of| of.roles[0] == Role::Handle(it.name.to_owned()));
         let own = own.map(|it| method::print(model, safe, it));
-        let (name, ty) = (names::item(it.name), owned::print(it));
+        let (name, ty) = (names::item(it.name), owned::print(safe, it));
         let run_after = owned::print_run_after(safe, it);
         quote! {
             #ty
@@ -72,14 +72,26 @@ fn local_of(name: &str, index: usize) -> Ident {
     local(&format!("{name}_{index}"))
 }
 
-/// Prints the type of the bindings; an owned type of the same name is another one.
-fn raw_type(safe: &SafeModel, ty: &Type) -> TokenStream {
-    let printed = print_type(ty, &InScope);
-    let is_owned = matches!(ty, Type::Named(name) if safe.owned.iter().any(|it| it.name == name));
-    match is_owned {
-        true => quote!(super::#printed),
-        false => printed,
+/// Paths of the bindings' types. An owned type of the same name is another one.
+struct RawScope<'a>(&'a SafeModel<'a>);
+
+impl Paths for RawScope<'_> {
+    fn item(&self, name: &str) -> TokenStream {
+        let path = InScope.item(name);
+        match self.0.owned.iter().any(|it| it.name == name) {
+            true => quote!(super::#path),
+            false => path,
+        }
     }
+
+    fn ffi(&self, name: &str) -> TokenStream {
+        InScope.ffi(name)
+    }
+}
+
+/// Prints the type of the bindings.
+fn raw_type(safe: &SafeModel, ty: &Type) -> TokenStream {
+    print_type(ty, &RawScope(safe))
 }
 
 /// Returns the name of the struct with an owned value.

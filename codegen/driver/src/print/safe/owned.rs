@@ -1,24 +1,35 @@
 //! Prints owned types.
 
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
-use sp_emit::printing::{print_type, safety};
+use sp_emit::printing::safety;
 
-use super::{local, owner};
+use super::{local, owner, raw_type};
 use crate::contract::{Destroy, OwnedType, Role, SafeModel};
 use crate::names;
-use crate::print::InScope;
 
 /// Prints the type, and the struct with the value, which destroys it.
-pub fn print(owned: &OwnedType) -> TokenStream {
+pub fn print(safe: &SafeModel, owned: &OwnedType) -> TokenStream {
     let (name, owner) = (names::item(owned.name), owner(owned.name));
     let doc = doc(owned);
-    let (ty, value) = stored(owned);
-    let (getter, getter_doc) = match owned.is_address() {
-        true => (format_ident!("address"), " Returns the address."),
+    let raw = raw_type(safe, &owned.ty);
+    let ty = match owned.is_stored_as_usize() {
+        true => quote!(usize),
+        false => raw.clone(),
+    };
+    let stored = quote!(self.0.value);
+    let (getter, getter_doc, returned, value) = match owned.is_address {
+        true => (
+            format_ident!("address"),
+            " Returns the address.",
+            &ty,
+            stored,
+        ),
         false => (
             format_ident!("handle"),
             " Returns the handle, which is valid as long as this value.",
+            &raw,
+            argument(safe, owned, &stored),
         ),
     };
     let parents = owned.parents.iter().map(|parent| names::item(parent));
@@ -33,7 +44,7 @@ pub fn print(owned: &OwnedType) -> TokenStream {
         }
     });
     let destroy = owned.destroy.as_ref();
-    let drop = destroy.map(|destroy| print_drop(destroy, &owner, &value));
+    let drop = destroy.map(|destroy| print_drop(safe, owned, destroy));
     quote! {
         #[doc = #doc]
         #[derive(Clone)]
@@ -48,8 +59,8 @@ pub fn print(owned: &OwnedType) -> TokenStream {
         #drop
         impl #name {
             #[doc = #getter_doc]
-            pub fn #getter(&self) -> #ty {
-                self.0.value
+            pub fn #getter(&self) -> #returned {
+                #value
             }
             #(#accessors)*
         }
@@ -69,9 +80,10 @@ fn doc(owned: &OwnedType) -> String {
     }
 }
 
-fn print_drop(destroy: &Destroy, owner: &Ident, value: &TokenStream) -> TokenStream {
+fn print_drop(safe: &SafeModel, owned: &OwnedType, destroy: &Destroy) -> TokenStream {
+    let owner = owner(owned.name);
     let function = names::method(&destroy.function.name);
-    let arguments = arguments(destroy, value);
+    let arguments = arguments(safe, owned, destroy);
     let comment = safety(
         "nobody else has the value, and what it was created with is alive. The contract states that the driver takes it on any thread, also while enqueued work uses it.",
     );
@@ -85,24 +97,32 @@ fn print_drop(destroy: &Destroy, owner: &Ident, value: &TokenStream) -> TokenStr
     }
 }
 
-/// Returns the type of the stored value, and the value as the driver's argument.
-fn stored(owned: &OwnedType) -> (TokenStream, TokenStream) {
-    let ty = print_type(&owned.ty, &InScope);
-    match owned.is_address() {
-        // A pointer would make the type neither `Send` nor `Sync`.
-        true => (quote!(usize), quote!(self.value as #ty)),
-        false => (quote!(super::#ty), quote!(self.value)),
+/// Prints the stored value `value` as the driver's argument.
+fn argument(safe: &SafeModel, owned: &OwnedType, value: &TokenStream) -> TokenStream {
+    match owned.is_stored_as_usize() {
+        true => {
+            let ty = raw_type(safe, &owned.ty);
+            quote!(#value as #ty)
+        }
+        false => value.clone(),
     }
 }
 
+/// Prints the expression `owner` of the owned type `name` as the driver's argument.
+pub fn argument_of(safe: &SafeModel, name: &str, owner: &TokenStream) -> TokenStream {
+    let value = quote!(#owner.0.value);
+    let owned = safe.owned.iter().find(|it| it.name == name);
+    owned.map_or(value.clone(), |owned| argument(safe, owned, &value))
+}
+
 /// Returns the arguments of the function that destroys the value.
-fn arguments(destroy: &Destroy, value: &TokenStream) -> Vec<TokenStream> {
+fn arguments(safe: &SafeModel, owned: &OwnedType, destroy: &Destroy) -> Vec<TokenStream> {
     let parents = destroy.others.iter().map(|parent| {
         let field = names::item(parent);
-        quote!(self.#field.0.value)
+        argument_of(safe, parent, &quote!(self.#field))
     });
     let mut arguments: Vec<_> = parents.collect();
-    arguments.insert(destroy.value, value.clone());
+    arguments.insert(destroy.value, argument(safe, owned, &quote!(self.value)));
     arguments
 }
 
@@ -114,7 +134,7 @@ pub fn create(
     names: &[TokenStream],
 ) -> TokenStream {
     let (name, owner) = (names::item(owned.name), owner(owned.name));
-    let value = match owned.is_address() {
+    let value = match owned.is_stored_as_usize() {
         true => quote!(#value as usize),
         false => value.clone(),
     };
@@ -171,13 +191,14 @@ pub fn print_run_after(safe: &SafeModel, owned: &OwnedType) -> Option<TokenStrea
     );
     let comment =
         safety("the handle is alive, and `run__` takes the box, which is not freed otherwise.");
+    let queue = argument_of(safe, owned.name, &quote!(self));
     Some(quote! {
         #[doc = #doc]
         /// still use what it has.
         fn run_after__(&self, function__: HostFunction__) -> Result<()> {
             let data__ = Box::into_raw(Box::new(function__));
             #comment
-            unsafe { self.0.driver.#name(self.0.value, Some(run__), data__.cast()) }.map(drop)
+            unsafe { self.0.driver.#name(#queue, Some(run__), data__.cast()) }.map(drop)
         }
     })
 }
