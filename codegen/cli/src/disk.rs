@@ -15,7 +15,7 @@ use sp_system::replacement::{
     is_staging_folder,
 };
 
-use crate::scaffold::listing::Listing;
+use crate::listing::Listing;
 
 /// A file that differs from the generated one.
 #[derive(Debug, Clone, PartialEq, Eq)]

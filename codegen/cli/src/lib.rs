@@ -29,6 +29,7 @@ pub mod embedded;
 pub mod explain;
 pub mod history;
 pub mod lint;
+pub mod listing;
 pub mod operand;
 pub mod ops;
 pub mod report;

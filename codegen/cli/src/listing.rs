@@ -1,6 +1,7 @@
 //! `vendor/.sp-gen.json`: the sha256 of every file that sp-gen wrote under `vendor/`. `update` uses it to detect
 //! files that the author changed.
 
+use crate::embedded::CRATE_FILES;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sp_ir::Release;
@@ -23,6 +24,15 @@ pub fn with_listing(mut files: Vec<(String, Vec<u8>)>) -> Vec<(String, Vec<u8>)>
     files
 }
 
+/// Returns the release of the embedded snapshots: `2.21` for `sp-abi/ir/stream_executor/2.21.json`.
+pub fn embedded_release() -> &'static str {
+    let release = |(path, _): &(&'static str, &[u8])| {
+        path.strip_prefix("sp-abi/ir/stream_executor/")?
+            .strip_suffix(".json")
+    };
+    CRATE_FILES.iter().find_map(release).unwrap_or_default()
+}
+
 /// The files that a version of sp-gen wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
@@ -42,7 +52,7 @@ impl Listing {
         Self {
             schema: SCHEMA,
             sp_gen: env!("CARGO_PKG_VERSION").to_owned(),
-            release: super::embedded_release().to_owned(),
+            release: embedded_release().to_owned(),
             files: files.into_iter().map(row).collect(),
         }
     }

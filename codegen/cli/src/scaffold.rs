@@ -4,7 +4,6 @@
 //! is filled, not replaced: a shell may be in it.
 
 mod backend;
-pub mod listing;
 pub mod lock;
 pub mod name;
 mod parts;
@@ -13,7 +12,8 @@ pub mod update;
 pub mod vendor;
 
 use crate::disk::{self, Drift};
-use crate::embedded::{CRATE_FILES, CRATES};
+use crate::embedded::CRATES;
+use crate::listing::{self, embedded_release};
 use askama::Template;
 pub use backend::Backend;
 use miette::Diagnostic;
@@ -221,15 +221,6 @@ fn crate_path(source: &SpSource, name: &str) -> String {
             root.join(folder).display().to_string()
         }
     }
-}
-
-/// Returns the release of the embedded snapshots: `2.21` for `sp-abi/ir/stream_executor/2.21.json`.
-fn embedded_release() -> &'static str {
-    let release = |(path, _): &(&'static str, &[u8])| {
-        path.strip_prefix("sp-abi/ir/stream_executor/")?
-            .strip_suffix(".json")
-    };
-    CRATE_FILES.iter().find_map(release).unwrap_or_default()
 }
 
 /// The bindings of a plugin with a driver.

@@ -3,7 +3,7 @@
 use super::diff;
 use crate::console::{print, warning};
 use crate::diagnostic::{CommandOutcome, Result, show};
-use crate::scaffold::listing;
+use crate::listing;
 use crate::scaffold::update::{Mention, UpdatePlan};
 use sp_system::replacement::recover;
 use std::collections::BTreeMap;

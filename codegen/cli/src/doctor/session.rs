@@ -151,7 +151,7 @@ fn host(session: &SessionResult, devices: &ByType) -> Step {
         (true, None) => Step::unknown(
             kind,
             &format!(
-                "it was registered and printed no reason{}",
+                "it was registered, and reports no device{}",
                 session.last_lines()
             ),
             "",

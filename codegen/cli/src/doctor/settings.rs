@@ -41,6 +41,9 @@ fn settings_detail(settings: &[&str]) -> String {
     }
 }
 
+/// The number of ops that a step names.
+const MAX_OPS: usize = 6;
+
 /// Returns a step for each reason. It is no failure: some releases lack functions that kernels need.
 fn lacking_steps(lines: &[&str]) -> Vec<Step> {
     let mut ops: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -50,9 +53,13 @@ fn lacking_steps(lines: &[&str]) -> Vec<Step> {
     }
     let steps = ops.into_iter().map(|(reason, ops)| {
         let subject = if ops.len() == 1 { "op has" } else { "ops have" };
-        let names: Vec<&str> = ops.iter().copied().collect();
+        let names: Vec<&str> = ops.iter().copied().take(MAX_OPS).collect();
+        let more = match ops.len().saturating_sub(MAX_OPS) {
+            0 => String::new(),
+            more => format!(" and {more} more: `sp-gen verify --kernels` lists them"),
+        };
         let detail = format!(
-            "{} {subject} no kernel here, since {reason}: {}",
+            "{} {subject} no kernel here, since {reason}: {}{more}",
             ops.len(),
             names.join(", ")
         );

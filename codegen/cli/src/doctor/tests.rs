@@ -80,6 +80,16 @@ fn settings_and_ops_without_kernel_are_steps() {
 }
 
 #[test]
+fn step_names_some_of_many_ops_without_kernel() {
+    let mut session = session(SessionStage::Done, &[("CPU", 1), ("ACCEL", 2)]);
+    let lacking = (10..20).map(|op| format!("lacking=Op{op}: z\n"));
+    session.counts.settings = Some(lacking.collect());
+    let (_, steps) = verdicts_of(&session);
+    let detail = &steps[steps.len() - 1].detail;
+    assert!(detail.contains("Op15 and 4 more"), "{detail}");
+}
+
+#[test]
 fn plugin_without_settings_or_that_ends_in_them_fails_no_step() {
     let mut session = session(SessionStage::Done, &[("CPU", 1), ("ACCEL", 2)]);
     session.counts.settings = None;

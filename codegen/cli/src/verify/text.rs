@@ -14,14 +14,15 @@ pub fn print(report: &VerifyReport) -> String {
         1 => single(report),
         _ => [
             table(report),
-            reasons(report, CheckStatus::Fail, "failed"),
             reasons(report, CheckStatus::Skip, "skipped"),
+            reasons(report, CheckStatus::Fail, "failed"),
         ]
         .concat(),
     };
     let outcomes: Vec<CheckOutcome> = report.rows.iter().map(|(_, row)| row.clone()).collect();
+    // The failed checks are the last lines, with the sum.
     format!(
-        "{rows}{}\n{}{}\n",
+        "{}\n{rows}{}{}\n",
         requirements(&report.requirements),
         dropped(&outcomes),
         sp_host::summary(&outcomes)

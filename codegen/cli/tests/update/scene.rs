@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use sp_gen::embedded::CRATES;
-use sp_gen::scaffold::listing::{self, Listing};
+use sp_gen::listing::{self, Listing};
 
 use crate::temporary_folder::{Run, TemporaryFolder};
 use sp_tests::{read_files, root};

@@ -15,9 +15,9 @@ mod public;
 
 pub use author::Mention;
 
-use super::listing::{self, Listing};
 use super::vendor;
 use crate::disk::{self, Drift};
+use crate::listing::{self, Listing, embedded_release};
 use miette::Diagnostic;
 use sp_ir::Release;
 use sp_system::budget::{Exceeded, Limits, supervise};
@@ -165,7 +165,7 @@ impl UpdatePlan {
             mentions: Vec::new(),
             releases: [
                 old_release(listing.as_ref(), &on_disk),
-                Some(super::embedded_release().to_owned()),
+                Some(embedded_release().to_owned()),
             ],
         };
         // A mixture of old files, new files and a new lock would not build.
