@@ -4,6 +4,7 @@
 use super::prelude::*;
 use crate::compute::map::update;
 use crate::compute::scatter_nd::{Accumulate, Deduct};
+use sp_abi::kernels_experimental::TF_AssignVariable;
 use sp_plugin::kernel::{Kernel, LazyIn, ResourceHandle, Variable, kernels};
 use sp_plugin::{Complex64, Complex128};
 use std::sync::Once;
@@ -11,7 +12,8 @@ use std::sync::Once;
 #[kernel(
     AssignVariableOp,
     dtype: T = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64],
-    releases = "2.6..2.10"
+    releases = "2.6..2.10",
+    needs = [TF_AssignVariable]
 )]
 fn assign<T: Element>(
     resource: Variable<'_, T>,
