@@ -3,7 +3,6 @@
 //! A checkout, found in the folders above, is used only if it belongs to the user ([`find_checkout`]).
 
 use super::release::Release;
-use super::required_fields::required_fields_folder;
 use miette::Diagnostic;
 use sp_system::user;
 use std::fs::Metadata;
@@ -71,7 +70,7 @@ impl DataFolders {
     pub fn find_writable(folder: &Path) -> Result<Self, FolderError> {
         let folders = Self::find(folder)?;
         if let Some(root) = find_checkout(folder) {
-            let required_fields = required_fields_folder(&folders);
+            let required_fields = folders.required_fields();
             for path in [
                 &folders.store,
                 &folders.lock,
@@ -134,6 +133,11 @@ impl DataFolders {
             extends_embedded: false,
             ..nightlies
         })
+    }
+
+    /// Returns the folder of the required fields, which is beside that of the symbols.
+    pub(crate) fn required_fields(&self) -> PathBuf {
+        self.symbols.with_file_name("required_fields")
     }
 
     fn in_checkout(root: &Path) -> Self {

@@ -109,7 +109,7 @@ impl RequiredFields {
         release: Release,
     ) -> Result<Option<Self>, RequiredFieldsError> {
         let name = format!("{}.json", release.key());
-        let path = required_fields_folder(folders).join(&name);
+        let path = folders.required_fields().join(&name);
         match input::read_text(&path) {
             Ok(text) => Self::parse(&text, &path.display().to_string(), release),
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -154,7 +154,7 @@ impl RequiredFields {
         release: Release,
         wheel: &str,
     ) -> Result<Replacement, RequiredFieldsError> {
-        let folder = required_fields_folder(folders);
+        let folder = folders.required_fields();
         let path = folder.join(format!("{}.json", release.key()));
         recover(&folder)?;
         let table = TableFile::read(&folder, &path)?;
@@ -176,11 +176,6 @@ impl RequiredFields {
 fn is_printed(text: &str) -> bool {
     let file = serde_json::from_str::<RequiredFieldsFile>(text);
     file.is_ok_and(|file| file.structs.to_json(&file.wheel) == text)
-}
-
-/// Returns the folder of the files of all releases, beside that of the symbols.
-pub(crate) fn required_fields_folder(folders: &DataFolders) -> PathBuf {
-    folders.symbols.with_file_name("required_fields")
 }
 
 #[cfg(test)]

@@ -64,6 +64,7 @@ const DEPENDENCIES: [Dependency; 5] = [
 pub(in crate::check) fn dependencies(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let executor = &device.executor;
+    Hold::require(executor)?;
     let upstream = Upstream::new(&device)?;
     let mut queued = Vec::new();
     for dependency in &DEPENDENCIES {

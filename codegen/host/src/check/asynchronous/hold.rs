@@ -31,6 +31,19 @@ impl Hold {
         held.map(Self).map_err(|reason| Stop::Skip(reason.into()))
     }
 
+    /// Skips the check if the device cannot hold a stream. A check calls it before it creates anything, which a check that
+    /// is skipped does not destroy.
+    pub fn require(executor: &Executor) -> Result<(), Stop> {
+        let stream = executor.create_stream()?;
+        let held = Self::on(executor, stream);
+        if let Ok(hold) = &held {
+            hold.release();
+            executor.synchronize()?;
+        }
+        executor.destroy_stream(stream)?;
+        held.map(drop)
+    }
+
     fn is_held(&self) -> bool {
         self.0.is_held()
     }

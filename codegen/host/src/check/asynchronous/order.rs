@@ -11,6 +11,7 @@ use crate::outcome::CheckResult;
 pub(in crate::check) fn order(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let executor = &device.executor;
+    Hold::require(executor)?;
     let stream = device.stream()?;
     let mut small = QueuedWork::prepare(executor, stream, 64)?;
     let mut large = QueuedWork::prepare(executor, stream, 100_000)?;

@@ -111,6 +111,7 @@ pub(in crate::check) fn device_memory(session: &CheckSession<'_>) -> CheckResult
         return Err(Stop::Skip(text.into()));
     }
     let executor = &device.executor;
+    Hold::require(executor)?;
     let has_dtod = executor.has("memcpy_dtod");
     let stream = device.stream()?;
     let [read, written, copy] = [

@@ -15,6 +15,7 @@ type Wait<'a> = (&'static str, &'a (dyn Fn() -> Result<(), Error> + Sync));
 /// Events are pending until the work ahead of them is done, also if they were complete before.
 pub(in crate::check) fn events(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
+    Hold::require(&device.executor)?;
     let (executor, stream) = (&device.executor, device.stream()?);
     let (fresh, reused) = (executor.create_event()?, executor.create_event()?);
     executor.record_event(stream, reused)?;
@@ -50,6 +51,7 @@ pub(in crate::check) fn events(session: &CheckSession<'_>) -> CheckResult {
 pub(in crate::check) fn waits(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let executor = &device.executor;
+    Hold::require(executor)?;
     // The held stream is neither the first nor the last one.
     let (first, stream, last) = (device.stream()?, device.stream()?, device.stream()?);
     let mut work = QueuedWork::prepare(executor, stream, 100_000)?;
