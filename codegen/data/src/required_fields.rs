@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use miette::Diagnostic;
 use serde::{Deserialize, Serialize};
-use sp_system::replacement::{Replacement, ReplacementError, TableFile, recover};
+use sp_system::replacement::{Replacement, ReplacementError, TableFile};
 use thiserror::Error;
 
 use crate::embedded::REQUIRED_FIELDS;
@@ -156,8 +156,7 @@ impl RequiredFields {
     ) -> Result<Replacement, RequiredFieldsError> {
         let folder = folders.required_fields();
         let path = folder.join(format!("{}.json", release.key()));
-        recover(&folder)?;
-        let table = TableFile::read(&folder, &path)?;
+        let table = TableFile::recover(&folder, &path)?;
         table.check(is_printed)?;
         Ok(table.replace(self.to_json(wheel))?)
     }

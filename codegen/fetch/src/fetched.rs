@@ -11,7 +11,7 @@ use super::store::{self, Store};
 use sp_data::folders::DataFolders;
 use sp_data::release::Release;
 use sp_parse::api_headers::Headers;
-use sp_system::replacement::{TableFile, recover};
+use sp_system::replacement::TableFile;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -71,8 +71,7 @@ impl Fetched {
         let (release, folders) = (self.summary.release, &self.folders);
         let _file_lock = ExclusiveLock::acquire(&folders.lock)?;
         let folder = folders.lock.parent().unwrap_or(&folders.lock);
-        let file = recover(folder).and_then(|()| TableFile::read(folder, &folders.lock));
-        let file = file.map_err(FetchError::from)?;
+        let file = TableFile::recover(folder, &folders.lock).map_err(FetchError::from)?;
         // Another process may have added releases since the lock was read.
         let lock = Lock::read(&folders.lock, folders.extends_embedded)?;
         let mut own_lock = Lock::read(&folders.lock, false)?;

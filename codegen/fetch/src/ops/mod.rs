@@ -21,7 +21,7 @@ use sp_data::ops::read_registry;
 use sp_data::release::{Release, RequestedRelease};
 use sp_ops::{OpDef, Registry, ReleaseOps, Table};
 use sp_system::child::{Finished, Script, run_script};
-use sp_system::replacement::{TableFile, recover};
+use sp_system::replacement::TableFile;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -85,8 +85,7 @@ pub fn import(request: &OpImportRequest) -> Result<ImportedOps, OpImportError> {
     let folders = request.folders.clone().for_release(version)?;
     let _lock = ExclusiveLock::acquire(&folders.ops)?;
     let folder = folders.ops.parent().unwrap_or(&folders.ops);
-    let table = recover(folder).and_then(|()| TableFile::read(folder, &folders.ops));
-    let table = table.map_err(FetchError::from)?;
+    let table = TableFile::recover(folder, &folders.ops).map_err(FetchError::from)?;
     let mut registry = read_registry(&folders)?;
     check_not_superseded(version, &registry, &folders.ops)?;
     registry.insert(ops);

@@ -19,7 +19,7 @@ use sp_data::symbols::{Symbols, SymbolsError};
 use sp_library::binary::{Binary, ExportedSymbols};
 use sp_library::{elf, macho, prefix};
 use sp_parse::source::{Identity, Source, SourceError, Traffic};
-use sp_system::replacement::{Replacement, TableFile, recover};
+use sp_system::replacement::{Replacement, TableFile};
 use std::collections::BTreeSet;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -298,8 +298,7 @@ fn replace_table(
 ) -> Result<Replacement, SymbolImportError> {
     let folder = &folders.symbols;
     let path = folder.join(format!("{package}/{platform}.json"));
-    let file = recover(folder).and_then(|()| TableFile::read(folder, &path));
-    let file = file.map_err(FetchError::from)?;
+    let file = TableFile::recover(folder, &path).map_err(FetchError::from)?;
     // Read after the file: if somebody saves it meanwhile, it is not replaced.
     let known = Symbols::load(folders)?;
     let is_printed = |text: &str| Table::parse(text, "").is_ok_and(|it| it.to_json() == text);

@@ -1,7 +1,7 @@
 //! Files that only sp-gen writes, such as a table or a snapshot. One that somebody else has edited is not replaced.
 
 use super::fingerprint::{self, Fingerprint};
-use super::{Change, Contents, Replacement, ReplacementError, Result, existing_folder};
+use super::{Change, Contents, Replacement, ReplacementError, Result, existing_folder, recover};
 use crate::input::{self, MAX_TEXT_BYTES};
 use std::path::{Path, PathBuf};
 
@@ -14,8 +14,16 @@ pub struct TableFile {
 }
 
 impl TableFile {
-    /// Reads the file at `path` below `folder`, neither of which need exist. The caller has called [`recover`](super::recover)
-    /// for the folder.
+    /// Finishes or undoes an interrupted replacement in `folder`, and reads the file at `path` below it.
+    ///
+    /// # Errors
+    /// Returns an error as [`recover`] and [`TableFile::read`] do.
+    pub fn recover(folder: &Path, path: &Path) -> Result<Self> {
+        recover(folder)?;
+        Self::read(folder, path)
+    }
+
+    /// Reads the file at `path` below `folder`, neither of which need exist. The caller has called [`recover`] for the folder.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, is not regular, or is not text: then sp-gen did not write it.

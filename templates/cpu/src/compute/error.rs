@@ -89,10 +89,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Incompatible(x, y) => {
-                let (x, y) = (Dims(x), Dims(y));
-                write!(f, "Incompatible shapes: {x} vs. {y}: they do not broadcast")
-            }
+            Self::Incompatible(x, y) => f.write_str(&incompatible_text(x, y)),
             Self::AxisOutOfRange { axis, rank } => {
                 write!(
                     f,
@@ -200,12 +197,13 @@ fn rest(len: usize) -> String {
 pub fn incompatible(dims: &[usize], stated: &[usize]) -> Error {
     match stated.len() <= MAX_LISTED {
         true => Error::Incompatible(dims.to_vec(), stated.to_vec()),
-        false => Error::Invalid(format!(
-            "Incompatible shapes: {} vs. {}: they do not broadcast",
-            Dims(dims),
-            Dims(stated)
-        )),
+        false => Error::Invalid(incompatible_text(dims, stated)),
     }
+}
+
+fn incompatible_text(x: &[usize], y: &[usize]) -> String {
+    let (x, y) = (Dims(x), Dims(y));
+    format!("Incompatible shapes: {x} vs. {y}: they do not broadcast")
 }
 
 #[cfg(test)]
