@@ -25,3 +25,12 @@ fn decompress() -> Vec<u8> {
     read.expect("the build script compressed it");
     contents
 }
+
+/// Returns the release of the embedded snapshots: `2.21` for `sp-abi/ir/stream_executor/2.21.json`.
+pub fn embedded_release() -> &'static str {
+    let release = |(path, _): &(&'static str, &[u8])| {
+        path.strip_prefix("sp-abi/ir/stream_executor/")?
+            .strip_suffix(".json")
+    };
+    CRATE_FILES.iter().find_map(release).unwrap_or_default()
+}

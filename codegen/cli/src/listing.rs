@@ -1,7 +1,7 @@
 //! `vendor/.sp-gen.json`: the sha256 of every file that sp-gen wrote under `vendor/`. `update` uses it to detect
 //! files that the author changed.
 
-use crate::embedded::CRATE_FILES;
+use crate::embedded::embedded_release;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sp_ir::Release;
@@ -22,15 +22,6 @@ pub fn with_listing(mut files: Vec<(String, Vec<u8>)>) -> Vec<(String, Vec<u8>)>
     let listing = Listing::new(rows).to_json();
     files.push((PATH.to_owned(), listing.into_bytes()));
     files
-}
-
-/// Returns the release of the embedded snapshots: `2.21` for `sp-abi/ir/stream_executor/2.21.json`.
-pub fn embedded_release() -> &'static str {
-    let release = |(path, _): &(&'static str, &[u8])| {
-        path.strip_prefix("sp-abi/ir/stream_executor/")?
-            .strip_suffix(".json")
-    };
-    CRATE_FILES.iter().find_map(release).unwrap_or_default()
 }
 
 /// The files that a version of sp-gen wrote.

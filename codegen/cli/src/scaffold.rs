@@ -12,8 +12,8 @@ pub mod update;
 pub mod vendor;
 
 use crate::disk::{self, Drift};
-use crate::embedded::CRATES;
-use crate::listing::{self, embedded_release};
+use crate::embedded::{CRATES, embedded_release};
+use crate::listing;
 use askama::Template;
 pub use backend::Backend;
 use miette::Diagnostic;

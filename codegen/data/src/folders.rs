@@ -68,19 +68,19 @@ impl DataFolders {
     /// Returns an error if the user has no cache, or if a path in the checkout is a symbolic link: a repository that was
     /// cloned could have it, so that files elsewhere are replaced.
     pub fn find_writable(folder: &Path) -> Result<Self, FolderError> {
-        let folders = Self::find(folder)?;
-        if let Some(root) = find_checkout(folder) {
-            let required_fields = folders.required_fields();
-            for path in [
-                &folders.store,
-                &folders.lock,
-                &folders.snapshots,
-                &folders.symbols,
-                &folders.ops,
-                &required_fields,
-            ] {
-                check_no_link(&root, path)?;
-            }
+        let Some(root) = find_checkout(folder) else {
+            return Ok(Self::find(folder)?);
+        };
+        let folders = Self::in_checkout(&root);
+        for path in [
+            &folders.store,
+            &folders.lock,
+            &folders.snapshots,
+            &folders.symbols,
+            &folders.ops,
+            &folders.required_fields(),
+        ] {
+            check_no_link(&root, path)?;
         }
         Ok(folders)
     }

@@ -17,7 +17,8 @@ pub use author::Mention;
 
 use super::vendor;
 use crate::disk::{self, Drift};
-use crate::listing::{self, Listing, embedded_release};
+use crate::embedded::embedded_release;
+use crate::listing::{self, Listing};
 use miette::Diagnostic;
 use sp_ir::Release;
 use sp_system::budget::{Exceeded, Limits, supervise};
