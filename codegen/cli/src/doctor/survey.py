@@ -80,11 +80,13 @@ def named():
 def similar(folders, package):
     """The folders beside TensorFlow, or in it, that look like one for plugins, and that TensorFlow does not read."""
     patterns = [(folder, r"tensorflow(_|-)?plugins?") for folder in folders]
-    patterns += [(package, r"(tensorflow(_|-)?)?plugins?")] if package else []
+    # TensorFlow's tutorial names a folder in `python`.
+    inside = [package, os.path.join(package, "python")] if package else []
+    patterns += [(folder, r"(tensorflow(_|-)?)?plugins?") for folder in inside]
     found = set()
     for folder, pattern in patterns:
         for name in readable_names(folder):
-            is_read = name == "tensorflow-plugins" and folder != package
+            is_read = name == "tensorflow-plugins" and folder in folders
             path = os.path.join(folder, name)
             if re.fullmatch(pattern, name) and not is_read and any(map(is_library, readable_names(path))):
                 found.add(path)

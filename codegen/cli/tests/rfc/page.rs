@@ -1,6 +1,9 @@
 //! The page: a table for each proposal, with a row for each declaration and each slot of a table.
 
+use std::fs;
+
 use sp_ir::{Field, Item, Type};
+use sp_tests::root;
 
 use crate::fate::{self, code};
 use crate::proposal::Proposal;
@@ -10,14 +13,16 @@ const HEAD: &str = "\
 
 Which declarations of TensorFlow's RFCs 257, 262 and 389 shipped, in which release, and how do they differ from the
 proposal? A test writes this page from the declarations, retyped in `tests/rfc`, and the snapshots in
-`generated/ir`. It does not compare names of parameters. `tests/rfc/diffs.txt` has the output of `sp-gen diff`.
+`generated/ir`. It does not compare names of parameters. `tests/rfc/diffs.txt` has the output of `sp-gen diff`. What the
+texts proposed without a declaration is [at the end](#proposals-without-a-declaration), from `tests/rfc/behavior.md`.
 ";
 
 pub fn draw(all: &[Proposal]) -> String {
     let parts = all.iter().map(part).collect::<String>();
     let releases = &all[0].releases;
     let (first, last) = (&releases[0].0, &releases[releases.len() - 1].0);
-    format!("{HEAD}The compared releases are {first} to {last}.\n{parts}")
+    let behavior = fs::read_to_string(root().join("tests/rfc/behavior.md")).unwrap();
+    format!("{HEAD}The compared releases are {first} to {last}.\n{parts}\n{behavior}")
 }
 
 fn part(proposal: &Proposal) -> String {
@@ -27,21 +32,29 @@ fn part(proposal: &Proposal) -> String {
         false => "",
     };
     let mut text = format!(
-        "\n## RFC {number}: {}\n\n{partial}| declaration | kind | result |\n|---|---|---|\n",
+        "\n## RFC {}: {}\n\n{partial}| declaration | kind | result |\n|---|---|---|\n",
+        about.number(),
         about.title,
-        number = about.number,
     );
     let items = &proposal.api().items;
     for (name, item) in items {
         if let Some(kind) = kind(item) {
             let fate = fate::item(proposal, name, item);
-            text += &format!("| {} | {kind} | {fate} |\n", code(name));
+            text += &format!("| {} | {kind} | {fate} |\n", proposed(proposal, name));
         }
     }
     let tables = items
         .iter()
         .filter_map(|(name, item)| table(proposal, name, item));
     text + &tables.collect::<String>()
+}
+
+/// Returns the proposed name, and the one that shipped if it is another.
+fn proposed(proposal: &Proposal, name: &str) -> String {
+    match proposal.about.proposed_name(name) {
+        same if same == name => code(name),
+        old => format!("{}, now {}", code(old), code(name)),
+    }
 }
 
 /// Returns the kind of an item, or `None` for constants, which repeat the structs.
@@ -66,9 +79,10 @@ fn table(proposal: &Proposal, name: &str, item: &Item) -> Option<String> {
     let slots: Vec<&Field> = item.fields.iter().filter(is_slot).collect();
     let rows = slots.iter().map(|field| {
         let fate = fate::slot(proposal, name, &field.name, &field.ty);
-        format!("| `{}` | {fate} |\n", field.name)
+        format!("| {} | {fate} |\n", proposed(proposal, &field.name))
     });
     let rows: String = rows.collect();
+    let name = proposal.about.proposed_name(name);
     let head = format!("\n### Functions of `{name}`\n\n| function | result |\n|---|---|\n");
     (!slots.is_empty()).then(|| head + &rows)
 }
