@@ -1,28 +1,8 @@
-//! Differences between two surfaces. A change is one cause: an insertion is one change, however many
-//! members it moves.
+//! The values of changes: declarations, signatures and layouts of both sides.
 
-use sp_ir::{
-    Direction, Field, Item, Loc, Presence, Scope, Side, Signature, Struct, StructSize, Transfer,
-    Type,
-};
+use sp_ir::{Field, Item, Loc, Side, Signature, Struct, c};
 
-use super::finding::{Bump, ByteRange};
-use super::similarity::Similarity;
-
-/// One difference.
-#[derive(Clone, Debug)]
-pub struct Change<'p> {
-    /// The API that the item belongs to.
-    pub api: &'p str,
-    /// The changed item: `SP_StreamExecutor.mem_zero`, `TF_AssignVariable`, `TF_Code.TF_OK`.
-    pub item: String,
-    /// The kind of the change.
-    pub kind: ChangeKind<'p>,
-    /// OLD's declaration.
-    pub old: Option<Declaration<'p>>,
-    /// NEW's declaration.
-    pub new: Option<Declaration<'p>>,
-}
+use super::finding::{ByteRange, DeclarationText};
 
 /// A declaration on one side.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +13,29 @@ pub enum Declaration<'p> {
     Field(&'p Field),
     /// An enumerator: its name, its number and the location of the enumeration.
     Enumerator(&'p str, i64, &'p Loc),
+}
+
+impl<'p> Declaration<'p> {
+    /// Returns the name.
+    pub fn name(&self) -> &'p str {
+        match self {
+            Self::Item(name, _) | Self::Enumerator(name, ..) => name,
+            Self::Field(field) => &field.name,
+        }
+    }
+
+    /// Returns the declaration in C, on one line, and its location.
+    pub fn text(&self) -> DeclarationText {
+        let (text, loc) = match self {
+            Self::Enumerator(name, value, loc) => (format!("{name} = {value}"), *loc),
+            Self::Field(field) => (c::member(&field.name, &field.ty), &field.loc),
+            Self::Item(name, item) => (c::item(name, item), item.loc()),
+        };
+        DeclarationText {
+            text,
+            loc: loc.clone(),
+        }
+    }
 }
 
 /// OLD's and NEW's value of the same property.
@@ -52,158 +55,6 @@ impl<T> OldNew<T> {
             new: convert(self.new),
         }
     }
-}
-
-/// The kinds of changes.
-#[derive(Clone, Debug)]
-pub enum ChangeKind<'p> {
-    /// An API was added.
-    ApiAdded,
-    /// An API was removed.
-    ApiRemoved,
-    /// The version macros, compared with the bump that all other findings of the API require.
-    Version {
-        /// The values of the version macros.
-        versions: OldNew<Option<&'p str>>,
-        /// The largest bump of the other findings.
-        required: Bump,
-    },
-    /// A type was added.
-    TypeAdded,
-    /// A type was removed.
-    TypeRemoved,
-    /// A type was renamed, and no alias declares that.
-    TypeRenamed,
-    /// A name is another kind of declaration.
-    KindChanged(Similarity),
-    /// A typedef names another type.
-    AliasRetyped(Similarity),
-    /// An opaque type became a pointer to one, or the reverse.
-    HandleRetyped,
-    /// A macro or constant was added.
-    ConstAdded,
-    /// A macro or constant was removed.
-    ConstRemoved,
-    /// The value of a macro or constant changed.
-    ConstChanged,
-    /// A function was added.
-    FunctionAdded,
-    /// A function was removed.
-    FunctionRemoved,
-    /// The body of a function was moved into the header.
-    FunctionInlined,
-    /// The body of a function was removed from the header.
-    FunctionOutlined,
-    /// The other side defines a function.
-    ExporterChanged(OldNew<Side>),
-    /// The symbol of a function changed.
-    SymbolRenamed(OldNew<&'p str>),
-    /// Only libraries that did not export a function before export it.
-    SymbolMoved(OldNew<String>),
-    /// The set of libraries that export a function changed; at least one still exports it.
-    SymbolShared(OldNew<String>),
-    /// No library exports a declared function any longer. Has the libraries that did.
-    SymbolDropped(String),
-    /// Libraries export a function that none exported before. Has these libraries.
-    SymbolExported(String),
-    /// A parameter was added.
-    ParameterAdded(CallChange<'p>),
-    /// A parameter was removed.
-    ParameterRemoved(CallChange<'p>),
-    /// The parameters were reordered.
-    ParameterMoved(CallChange<'p>),
-    /// The type of a parameter changed.
-    ParameterRetyped(CallChange<'p>),
-    /// A parameter was renamed.
-    ParameterRenamed(OldNew<&'p str>),
-    /// The return type changed.
-    ReturnRetyped(CallChange<'p>),
-    /// The signature of a function pointer or callback changed.
-    CallbackSignature(CallChange<'p>),
-    /// Only the constness of a type changed.
-    ConstnessChanged(OldNew<&'p Type>),
-    /// The spelling of a type changed, and its bytes are the same.
-    TypeRespelled(OldNew<&'p Type>),
-    /// Members were added that move others, or overlap others of OLD.
-    FieldInserted(LayoutChange<'p>),
-    /// Members were appended, and the size macro covers them.
-    FieldAppended(LayoutChange<'p>),
-    /// Members were appended, the size macro covers them, and the host requires them.
-    RequiredAppended(LayoutChange<'p>),
-    /// Members were appended, and the size macro does not cover them.
-    SizeOutdated(LayoutChange<'p>),
-    /// Members were added in padding.
-    PaddingFilled(LayoutChange<'p>),
-    /// Members were appended to a struct without a size field.
-    UnsizedGrown(LayoutChange<'p>),
-    /// Members were appended to a struct that is used by value.
-    EmbeddedGrown(LayoutChange<'p>),
-    /// Members were removed.
-    FieldRemoved(LayoutChange<'p>),
-    /// A member was replaced by another at the same offset.
-    FieldReplaced(LayoutChange<'p>),
-    /// Members have other offsets.
-    FieldMoved(LayoutChange<'p>),
-    /// A member was renamed.
-    FieldRenamed,
-    /// The type of a member changed.
-    FieldRetyped(LayoutChange<'p>, Similarity),
-    /// Members moved into or out of an embedded struct and kept their offsets.
-    FieldsGrouped(Vec<String>),
-    /// A member was added to a union.
-    UnionMemberAdded(LayoutChange<'p>),
-    /// A member was removed from a union.
-    UnionMemberRemoved(LayoutChange<'p>),
-    /// The size macro covers fewer members.
-    SizeShrunk(OldNew<&'p StructSize>, LayoutChange<'p>),
-    /// The size macro covers members that existed before.
-    SizeCorrected(OldNew<&'p StructSize>, LayoutChange<'p>),
-    /// A size macro was added.
-    SizeAdded(&'p StructSize),
-    /// The size macro was removed.
-    SizeDropped(&'p StructSize),
-    /// The size macro was renamed.
-    SizeRenamed(OldNew<&'p StructSize>),
-    /// `sizeof` changed, and no member explains it.
-    StructResized(LayoutChange<'p>),
-    /// `alignof` changed, and no member explains it.
-    StructRealigned(OldNew<u64>),
-    /// The other side sets a struct or member.
-    FillerChanged(OldNew<Side>),
-    /// The direction of a parameter changed.
-    DirectionChanged(OldNew<Direction>),
-    /// An optional member became required. Has the side that sets it.
-    PresenceTightened(OldNew<Presence>, Side),
-    /// A required member became optional. Has the side that sets it.
-    PresenceRelaxed(OldNew<Presence>, Side),
-    /// The ownership transfer changed. Has the side that passes the value.
-    TransferChanged(OldNew<Transfer>, Side),
-    /// The callee stores a value for a longer or shorter time. Has the side that passes the value.
-    ScopeChanged(OldNew<Scope>, Side),
-    /// Callbacks get the plugin's object in another way.
-    ReceiverChanged,
-    /// A comment states another contract, or none, and no other fact contradicts it.
-    CommentChanged,
-    /// The default return value after a panic changed.
-    DefaultReturnChanged,
-    /// An enumerator was added.
-    VariantAdded(i64),
-    /// An enumerator was inserted, and the numbers of others changed.
-    VariantInserted(Vec<ValueChange<'p>>),
-    /// An enumerator was removed.
-    VariantRemoved(i64),
-    /// An enumerator was renamed.
-    VariantRenamed(i64),
-    /// The number of an enumerator changed.
-    VariantRevalued(OldNew<i64>),
-    /// The integer type of an enumeration changed.
-    EnumRetyped(OldNew<&'p Type>, Similarity),
-    /// The calling convention of a function changed.
-    ConventionChanged(CallChange<'p>),
-    /// A function is no longer exported, according to its declaration: it is hidden, or has no mark of an export.
-    ExportMarkRemoved(&'static str),
-    /// A difference without a finding.
-    Unreported(UnreportedReason),
 }
 
 /// An enumerator whose number an insertion changed.

@@ -209,6 +209,16 @@ impl Effect {
     }
 }
 
+impl Directions {
+    /// Returns the effects with OLD and NEW exchanged.
+    pub fn reversed(self) -> Self {
+        Self {
+            old_on_new: self.new_on_old,
+            new_on_old: self.old_on_new,
+        }
+    }
+}
+
 impl Finding {
     /// Returns the components of the item, outermost first: `SP_Foo`, `run`, `size` for `SP_Foo.run(size)`.
     pub fn path(&self) -> impl DoubleEndedIterator<Item = &str> {

@@ -8,7 +8,7 @@
 //! | `view` | indexes a side with the layouts of one target; `view::memory` derives which side allocates a struct from how pointers to it are passed |
 //! | `pair` | finds the corresponding items |
 //! | `changes` | lists the differences: one cause is one change, and a difference without a finding has a reason |
-//! | `rules` | assigns each kind of change to one rule |
+//! | `rules` | declares each kind of change with its rule, and makes the findings |
 //! | `effect` | computes the effect on a plugin, once for each direction, so that a diff and its reverse have the same effects |
 //! | `plugin`, `suppress` | the findings that concern one plugin; accepted findings |
 
@@ -36,8 +36,8 @@ pub use phrases::join_names;
 pub use rules::{RULES, Rule};
 pub use surface::Surface;
 
-use change::Change;
 use pair::SurfacePair;
+use rules::Change;
 
 /// Compares `old` and `new` with the layouts of `target`, and adds what breaks on other targets only.
 ///

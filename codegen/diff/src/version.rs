@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::change::{Change, ChangeKind, OldNew};
+use super::change::OldNew;
 use super::finding::{Bump, Finding};
 use super::pair::SurfacePair;
+use super::rules::{Change, ChangeKind};
 
 /// Returns the changes of versions. `findings` are all other findings.
 pub fn changes<'p>(pair: &'p SurfacePair, findings: &[Finding]) -> Vec<Change<'p>> {
@@ -12,15 +13,18 @@ pub fn changes<'p>(pair: &'p SurfacePair, findings: &[Finding]) -> Vec<Change<'p
     let changes = pair.new.apis.iter().filter_map(|(name, new)| {
         let old = pair.old.apis.get(name)?;
         let versions = OldNew {
-            old: old.version.as_deref(),
-            new: new.version.as_deref(),
+            old: old.version.as_deref()?,
+            new: new.version.as_deref()?,
         };
         let required = required.get(name).copied().unwrap_or(Bump::None);
         let is_reported = versions.old != versions.new || required >= Bump::Minor;
-        (is_reported && versions.old.is_some() && versions.new.is_some()).then(|| Change {
+        is_reported.then(|| Change {
             api: name,
             item: (*name).to_string(),
-            kind: ChangeKind::Version { versions, required },
+            kind: match bump(versions) >= required {
+                true => ChangeKind::VersionChanged(versions),
+                false => ChangeKind::VersionUnbumped(versions, required),
+            },
             old: None,
             new: None,
         })
@@ -41,9 +45,9 @@ fn required_bumps(findings: &[Finding]) -> BTreeMap<&str, Bump> {
 }
 
 /// Returns the bump from the old to the new version. A lower new version is no bump.
-pub fn bump(versions: OldNew<Option<&str>>) -> Bump {
-    let components = |text: Option<&str>| -> Vec<u64> {
-        let components = text.unwrap_or_default().split('.');
+fn bump(versions: OldNew<&str>) -> Bump {
+    let components = |text: &str| -> Vec<u64> {
+        let components = text.split('.');
         components
             .map(|component| component.parse().unwrap_or(0))
             .collect()
@@ -56,15 +60,5 @@ pub fn bump(versions: OldNew<Option<&str>>) -> Bump {
         Some(1) => Bump::Minor,
         Some(_) => Bump::Patch,
         None => Bump::None,
-    }
-}
-
-/// Returns the name of the version component that a bump increases.
-pub fn component(bump: Bump) -> &'static str {
-    match bump {
-        Bump::None => "no",
-        Bump::Patch => "patch",
-        Bump::Minor => "minor",
-        Bump::Major => "major",
     }
 }

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::releases;
-use sp_diff::change::{ChangeKind, UnreportedReason};
+use sp_diff::change::UnreportedReason;
 use sp_diff::finding::{Effect, Impact, Outcome};
 use sp_diff::pair::SurfacePair;
+use sp_diff::rules::ChangeKind;
 use sp_diff::{Diff, Finding, Surface, Verdict, changes, diff, rules};
 use sp_ir::{Evidence, Field, Item, Visited};
 

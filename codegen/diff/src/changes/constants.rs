@@ -3,7 +3,8 @@
 use sp_ir::{Constant, Item, Value};
 
 use super::Changes;
-use crate::change::{ChangeKind, UnreportedReason};
+use crate::change::UnreportedReason;
+use crate::rules::ChangeKind;
 use crate::view::SurfaceView;
 
 /// The maximum length of a chain of macros that name other macros.

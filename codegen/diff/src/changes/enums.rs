@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use sp_ir::{Enum, Variant};
 
 use super::{Changes, constants};
-use crate::change::{ChangeKind, Declaration, OldNew, UnreportedReason, ValueChange};
+use crate::change::{Declaration, OldNew, UnreportedReason, ValueChange};
+use crate::rules::ChangeKind;
 use crate::similarity::Similarity;
 
 type VariantsByName<'p> = HashMap<&'p str, &'p Variant>;

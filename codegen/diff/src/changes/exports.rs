@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use sp_ir::{Function, Item, Side};
 
-use crate::change::{Change, ChangeKind, Declaration, OldNew};
+use crate::change::{Declaration, OldNew};
 use crate::pair::SurfacePair;
+use crate::rules::{Change, ChangeKind};
 use crate::surface::Visibility;
 
 /// Compares the exports if they are known for both sides.

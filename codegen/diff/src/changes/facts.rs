@@ -6,7 +6,8 @@
 use sp_ir::{Direction, Field, Param, Presence, Side, Stated, Struct, Transfer};
 
 use super::Changes;
-use crate::change::{ChangeKind, Declaration, OldNew, UnreportedReason};
+use crate::change::{Declaration, OldNew, UnreportedReason};
+use crate::rules::ChangeKind;
 
 type Fact<T> = Option<Stated<T>>;
 

@@ -8,7 +8,8 @@ use sp_ir::{Field, Presence};
 use super::Changes;
 use super::parameters::longest_common_subsequence;
 use super::record_pair::{FieldMatch, MatchKind, RecordPair};
-use crate::change::{ChangeKind, Declaration, LayoutChange, OldNew};
+use crate::change::{Declaration, LayoutChange, OldNew};
+use crate::rules::ChangeKind;
 
 /// A change that may move members.
 struct Cause {
@@ -218,8 +219,10 @@ fn push_added<'p>(
     let is_resized = size.old != size.new;
     match (is_last, has_size_field, is_resized) {
         (false, ..) | (true, false, false) => push(indexes, ChangeKind::PaddingFilled),
-        (true, false, true) => push(indexes, ChangeKind::UnsizedGrown),
-        (true, true, true) if record.is_used_by_value => push(indexes, ChangeKind::EmbeddedGrown),
+        (true, false, true) => push(indexes, ChangeKind::UnsizedStructGrown),
+        (true, true, true) if record.is_used_by_value => {
+            push(indexes, ChangeKind::EmbeddedStructGrown)
+        }
         (true, true, _) => {
             let written_size = record.written_size.new;
             for run in runs_by_coverage(indexes, fields, written_size) {
@@ -259,8 +262,8 @@ impl Coverage {
 
     fn appended_kind<'p>(self) -> fn(LayoutChange<'p>) -> ChangeKind<'p> {
         match self {
-            Self::Uncovered => ChangeKind::SizeOutdated,
-            Self::Required => ChangeKind::RequiredAppended,
+            Self::Uncovered => ChangeKind::StructSizeOutdated,
+            Self::Required => ChangeKind::RequiredFieldAppended,
             Self::Optional => ChangeKind::FieldAppended,
         }
     }

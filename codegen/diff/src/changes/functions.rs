@@ -3,17 +3,19 @@
 use sp_ir::{Function, Side};
 
 use super::{Changes, parameters};
-use crate::change::{ChangeKind, OldNew};
+use crate::change::OldNew;
+use crate::rules::ChangeKind;
 
 /// Compares a function of both sides.
 pub fn compare<'p>(changes: &mut Changes<'_, 'p>, old: &'p Function, new: &'p Function) {
-    let exporters = OldNew { old, new }.map(exporter);
+    let functions = OldNew { old, new };
+    let exporters = functions.map(exporter);
     if exporters.old != exporters.new {
         changes.push_item(ChangeKind::ExporterChanged(exporters));
     }
     match (old.inline, new.inline) {
-        (false, true) => changes.push_item(ChangeKind::FunctionInlined),
-        (true, false) => changes.push_item(ChangeKind::FunctionOutlined),
+        (false, true) => changes.push_item(ChangeKind::FunctionInlined(functions)),
+        (true, false) => changes.push_item(ChangeKind::FunctionOutlined(functions)),
         (false, false) if old.symbol != new.symbol => {
             let symbols = OldNew {
                 old: old.symbol.as_str(),

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use sp_ir::{Item, Type};
+use sp_ir::{Function, Item, Type};
 
 use super::{Changes, constants, enums, functions, parameters, records};
-use crate::change::{Change, ChangeKind, Declaration, UnreportedReason};
+use crate::change::{Declaration, UnreportedReason};
 use crate::pair::SurfacePair;
+use crate::rules::{Change, ChangeKind};
 use crate::similarity::Similarity;
 use crate::view::SurfaceView;
 
@@ -186,14 +187,14 @@ fn push_added<'p>(pair: &'p SurfacePair<'p>, found: &mut Vec<Change<'p>>) {
 
 /// The kinds of change for an added or a removed item.
 struct OneSidedKinds<'p> {
-    function: ChangeKind<'p>,
+    function: fn(&'p Function) -> ChangeKind<'p>,
     constant: ChangeKind<'p>,
     ty: ChangeKind<'p>,
 }
 
 /// Returns the kind of change for an item of `view` that `other` does not have.
 fn one_sided_kind<'p>(
-    view: &SurfaceView,
+    view: &'p SurfaceView,
     other: &SurfaceView,
     name: &str,
     kinds: OneSidedKinds<'p>,
@@ -206,7 +207,7 @@ fn one_sided_kind<'p>(
         _ if !other.apis.contains_key(entry.api) => {
             ChangeKind::Unreported(UnreportedReason::Consequence)
         }
-        Item::Function(_) => kinds.function,
+        Item::Function(function) => (kinds.function)(function),
         Item::Constant(constant) => {
             constants::one_sided_kind(other, name, constant, kinds.constant)
         }

@@ -15,8 +15,9 @@ mod sizes;
 
 use std::borrow::Cow;
 
-use super::change::{Change, ChangeKind, Declaration, OldNew, UnreportedReason};
+use super::change::{Declaration, OldNew, UnreportedReason};
 use super::pair::SurfacePair;
+use super::rules::{Change, ChangeKind};
 
 /// Returns all changes except those of versions, which depend on the findings about the others.
 pub fn find<'p>(pair: &'p SurfacePair) -> Vec<Change<'p>> {

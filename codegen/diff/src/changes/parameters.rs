@@ -4,8 +4,9 @@ use sp_ir::c::spell;
 use sp_ir::{Param, Side, Signature, Type};
 
 use super::{Changes, facts};
-use crate::change::{CallChange, ChangeKind, OldNew, UnreportedReason};
+use crate::change::{CallChange, OldNew, UnreportedReason};
 use crate::pair::SurfacePair;
+use crate::rules::ChangeKind;
 use crate::similarity::Similarity;
 
 /// One difference between two parameter lists. Indexes start with 0.
@@ -124,7 +125,9 @@ pub fn compare_function<'p>(
         }
     }
     if let Some(description) = call.describe_convention() {
-        changes.push_item(ChangeKind::ConventionChanged(call.change(description)));
+        changes.push_item(ChangeKind::CallingConventionChanged(
+            call.change(description),
+        ));
     }
     compare_result(changes, call);
 }
@@ -172,7 +175,7 @@ pub fn compare_callback<'p>(
     descriptions.extend(call.describe_convention());
     if !descriptions.is_empty() {
         let change = call.change(descriptions.join("; "));
-        changes.push_item(ChangeKind::CallbackSignature(change));
+        changes.push_item(ChangeKind::CallbackSignatureChanged(change));
     }
     for index in compatible {
         compare_param(changes, call, index);

@@ -5,8 +5,9 @@ use sp_ir::{Field, Item, Side, Stated, Struct, Type, Union};
 
 use super::record_pair::{FieldMatch, MatchKind, RecordPair, match_by_name};
 use super::{Changes, facts, field_moves, parameters, sizes};
-use crate::change::{ChangeKind, Declaration, OldNew, UnreportedReason};
+use crate::change::{Declaration, OldNew, UnreportedReason};
 use crate::pair::SurfacePair;
+use crate::rules::ChangeKind;
 use crate::similarity::Similarity;
 use crate::view::SurfaceView;
 

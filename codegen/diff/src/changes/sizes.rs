@@ -4,7 +4,8 @@ use sp_ir::{Field, Struct};
 
 use super::Changes;
 use super::record_pair::RecordPair;
-use crate::change::{ChangeKind, OldNew, UnreportedReason};
+use crate::change::{OldNew, UnreportedReason};
+use crate::rules::ChangeKind;
 
 /// Compares the size macros of a struct. `is_explained` is true if another change of the struct changes the size.
 pub fn compare<'p>(
@@ -15,12 +16,12 @@ pub fn compare<'p>(
 ) {
     match (&structs.old.struct_size, &structs.new.struct_size) {
         (None, None) => {}
-        (None, Some(size)) => changes.push_item(ChangeKind::SizeAdded(size)),
-        (Some(size), None) => changes.push_item(ChangeKind::SizeDropped(size)),
+        (None, Some(size)) => changes.push_item(ChangeKind::StructSizeAdded(size)),
+        (Some(size), None) => changes.push_item(ChangeKind::StructSizeDropped(size)),
         (Some(old), Some(new)) => {
             let size = OldNew { old, new };
             if old.symbol != new.symbol {
-                changes.push_item(ChangeKind::SizeRenamed(size));
+                changes.push_item(ChangeKind::StructSizeRenamed(size));
             }
             let uncovered = OldNew {
                 old: uncovered(&structs.old.fields, old.value),
@@ -30,15 +31,15 @@ pub fn compare<'p>(
             let gained = covered_by(&uncovered.old, &structs.new.fields, new.value);
             if !lost.is_empty() {
                 let layout = record.layout_change(lost, &[]);
-                changes.push_item(ChangeKind::SizeShrunk(size, layout));
+                changes.push_item(ChangeKind::StructSizeShrunk(size, layout));
             } else if !gained.is_empty() {
                 let layout = record.layout_change(gained, &[]);
-                changes.push_item(ChangeKind::SizeCorrected(size, layout));
+                changes.push_item(ChangeKind::StructSizeCorrected(size, layout));
             } else if old.value != new.value && !is_explained {
                 let layout = record.layout_change(Vec::new(), &[]);
                 changes.push_item(match new.value < old.value {
-                    true => ChangeKind::SizeShrunk(size, layout),
-                    false => ChangeKind::SizeCorrected(size, layout),
+                    true => ChangeKind::StructSizeShrunk(size, layout),
+                    false => ChangeKind::StructSizeCorrected(size, layout),
                 });
             } else if old.value != new.value || old.last_field != new.last_field {
                 changes.push_unreported(UnreportedReason::Consequence);

@@ -76,12 +76,17 @@ pub fn uniform(outcome: Outcome, why: impl Into<String>) -> Effect {
     }
 }
 
+/// Returns the effect in both directions.
+pub fn same_in_both(effect: Effect) -> Directions {
+    Directions {
+        old_on_new: effect.clone(),
+        new_on_old: effect,
+    }
+}
+
 /// Returns the effect "works" in both directions, because of `why`.
 pub fn harmless(why: &str) -> Directions {
-    Directions {
-        old_on_new: uniform(Outcome::Works, why),
-        new_on_old: uniform(Outcome::Works, why),
-    }
+    same_in_both(uniform(Outcome::Works, why))
 }
 
 /// Returns the effect of a name that stands for another type.
@@ -94,12 +99,6 @@ pub fn reinterpreted(similarity: Similarity, item: &str) -> Directions {
         Similarity::Reinterpreted => Outcome::MisreadsValue,
         _ => Outcome::ReadsWrongMember,
     };
-    let effect = || {
-        let why = format!("{item} is one type in the plugin and another in the host");
-        uniform(outcome, why)
-    };
-    Directions {
-        old_on_new: effect(),
-        new_on_old: effect(),
-    }
+    let why = format!("{item} is one type in the plugin and another in the host");
+    same_in_both(uniform(outcome, why))
 }

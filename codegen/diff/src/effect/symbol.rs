@@ -3,7 +3,7 @@
 use sp_ir::{Function, Item, Side};
 
 use super::{PluginOnHost, uniform};
-use crate::change::{Change, Declaration, OldNew};
+use crate::change::OldNew;
 use crate::finding::{Effect, Outcome};
 use crate::view::SurfaceView;
 
@@ -97,22 +97,12 @@ pub fn missing_api(case: PluginOnHost, name: &str, has_functions: bool) -> Effec
 }
 
 /// Returns the effect of a function that is inline on one side.
-pub fn inlined_function(case: PluginOnHost, change: &Change) -> Effect {
-    let (Some(old), Some(new)) = (as_function(change.old), as_function(change.new)) else {
-        return uniform(Outcome::Works, "it is not a function");
-    };
-    let (plugin, host) = case.plugin_and_host(OldNew { old, new });
+pub fn inlined_function(case: PluginOnHost, functions: OldNew<&Function>) -> Effect {
+    let (plugin, host) = case.plugin_and_host(functions);
     match (plugin.inline, host.inline) {
         (false, true) => exported_symbol(case, &plugin.symbol, false),
         (true, _) => uniform(Outcome::Works, "the plugin contains the body"),
         (false, false) => uniform(Outcome::Works, "it is exported as before"),
-    }
-}
-
-fn as_function<'p>(declaration: Option<Declaration<'p>>) -> Option<&'p Function> {
-    match declaration {
-        Some(Declaration::Item(_, Item::Function(function))) => Some(function),
-        _ => None,
     }
 }
 

@@ -1,61 +1,62 @@
 //! Findings about whole APIs and their versions.
 
-use super::{Rule, catalog};
-use crate::change::{Change, OldNew};
+use super::JudgedChange;
+use crate::change::OldNew;
 use crate::effect;
-use crate::finding::{Bump, Directions, Finding};
-use crate::pair::SurfacePair;
-use crate::version;
+use crate::finding::{Bump, Finding};
 
-pub fn added(pair: &SurfacePair, change: &Change) -> Finding {
-    let directions = presence(pair, change.api, pair.new.has_core_functions(change.api));
+pub fn api_added(change: &JudgedChange) -> Finding {
     let message = format!("the API {} was added", change.api);
     let remedy = "look its functions up at run time, and work without them on older releases";
-    catalog::API_ADDED.finding(change, message, directions, remedy)
+    let has_functions = change.pair.new.has_core_functions(change.api);
+    change.evaluate(message, remedy, |case| {
+        effect::missing_api(case, change.api, has_functions)
+    })
 }
 
-pub fn removed(pair: &SurfacePair, change: &Change) -> Finding {
-    let directions = presence(pair, change.api, pair.old.has_core_functions(change.api));
+pub fn api_removed(change: &JudgedChange) -> Finding {
     let message = format!("the API {} was removed", change.api);
     let remedy =
         "look its functions up at run time, and have an alternative for releases without them";
-    catalog::API_REMOVED.finding(change, message, directions, remedy)
+    let has_functions = change.pair.old.has_core_functions(change.api);
+    change.evaluate(message, remedy, |case| {
+        effect::missing_api(case, change.api, has_functions)
+    })
 }
 
-fn presence(pair: &SurfacePair, api: &str, has_functions: bool) -> Directions {
-    effect::in_both_directions(pair, |case| effect::missing_api(case, api, has_functions))
+pub fn version_changed(change: &JudgedChange, versions: &OldNew<&str>) -> Finding {
+    let message = format!(
+        "the version changed from {} to {}",
+        versions.old, versions.new
+    );
+    change.harmless(message, "the version matches the changes", "nothing to do")
 }
 
-/// Returns the finding about the version macros, which depends on the bump that the API's other findings require.
-pub fn version(change: &Change, versions: OldNew<Option<&str>>, required: Bump) -> Finding {
-    let texts = versions.map(|version| version.unwrap_or("none"));
-    match version::bump(versions) >= required {
-        true => sufficient(change, texts),
-        false => insufficient(change, texts, required),
-    }
-}
-
-fn sufficient(change: &Change, OldNew { old, new }: OldNew<&str>) -> Finding {
-    let rule: &Rule = &catalog::VERSION_CHANGED;
-    let message = format!("the version changed from {old} to {new}");
-    rule.harmless(
-        change,
-        message,
-        "the version matches the changes",
-        "nothing to do",
-    )
-}
-
-fn insufficient(change: &Change, OldNew { old, new }: OldNew<&str>, required: Bump) -> Finding {
+pub fn version_unbumped(
+    change: &JudgedChange,
+    versions: &OldNew<&str>,
+    required: &Bump,
+) -> Finding {
+    let OldNew { old, new } = versions;
     let actual = match old == new {
         true => format!("the version is still {old}"),
         false => format!("the version changed from {old} to {new}"),
     };
     let message = format!(
         "{actual}, but the changes require a new {} version",
-        version::component(required)
+        component(*required)
     );
     let why = "a version check passes although the API changed more than its version";
     let remedy = "choose the layout by struct_size and the running release";
-    catalog::VERSION_UNBUMPED.harmless(change, message, why, remedy)
+    change.harmless(message, why, remedy)
+}
+
+/// Returns the name of the version component that a bump increases.
+fn component(bump: Bump) -> &'static str {
+    match bump {
+        Bump::None => "no",
+        Bump::Patch => "patch",
+        Bump::Minor => "minor",
+        Bump::Major => "major",
+    }
 }

@@ -2,40 +2,33 @@
 
 use sp_ir::{Function, Item, Side};
 
-use super::catalog;
-use crate::change::{Change, Declaration, OldNew};
+use super::JudgedChange;
+use crate::change::{Declaration, OldNew};
 use crate::effect;
-use crate::finding::{Directions, Finding, Impact, Outcome};
-use crate::pair::SurfacePair;
+use crate::finding::{Finding, Impact};
 
 const SEARCH_ALL_LIBRARIES: &str =
     "look it up in every TensorFlow library that the process has loaded";
 
-pub fn added(pair: &SurfacePair, change: &Change) -> Finding {
+pub fn function_added(change: &JudgedChange, function: &Function) -> Finding {
     let message = format!("{} was added", change.item);
     let remedy = "look it up at run time, and work without it on older releases";
-    catalog::FUNCTION_ADDED.finding(change, message, presence(pair, change.new), remedy)
+    change.evaluate(message, remedy, |case| {
+        effect::missing_function(case, change.item, function)
+    })
 }
 
-pub fn removed(pair: &SurfacePair, change: &Change) -> Finding {
+pub fn function_removed(change: &JudgedChange, function: &Function) -> Finding {
     let message = format!("{} was removed", change.item);
-    let directions = presence(pair, change.old);
-    let works = directions.old_on_new.outcome == Outcome::Works;
-    let finding =
-        catalog::FUNCTION_REMOVED.finding(change, message, directions, &alternative(change.old));
-    finding.reduce_if(works, Impact::SourceOnly)
-}
-
-fn presence(pair: &SurfacePair, declaration: Option<Declaration>) -> Directions {
-    let Some(Declaration::Item(name, Item::Function(function))) = declaration else {
-        return effect::harmless("it is not a function");
-    };
-    effect::in_both_directions(pair, |case| effect::missing_function(case, name, function))
+    let finding = change.evaluate(message, &alternative(Some(function)), |case| {
+        effect::missing_function(case, change.item, function)
+    });
+    finding.reduce_if_old_works(Impact::SourceOnly)
 }
 
 /// Returns the remedy for a function that a release lacks: the notes may name a replacement.
-fn alternative(declaration: Option<Declaration>) -> String {
-    match function(declaration).and_then(|function| function.instead.as_ref()) {
+fn alternative(function: Option<&Function>) -> String {
+    match function.and_then(|function| function.instead.as_ref()) {
         Some(replacement) => format!(
             "look it up at run time; if it is absent: {}",
             replacement.value
@@ -44,120 +37,93 @@ fn alternative(declaration: Option<Declaration>) -> String {
     }
 }
 
-fn function<'p>(declaration: Option<Declaration<'p>>) -> Option<&'p Function> {
-    match declaration {
-        Some(Declaration::Item(_, Item::Function(function))) => Some(function),
-        _ => None,
-    }
-}
-
-pub fn inlined(pair: &SurfacePair, change: &Change) -> Finding {
+pub fn function_inlined(change: &JudgedChange, functions: &OldNew<&Function>) -> Finding {
     let message = format!("{} is now inline", change.item);
-    let directions =
-        effect::in_both_directions(pair, |case| effect::inlined_function(case, change));
-    let works = directions.old_on_new.outcome == Outcome::Works;
     let remedy = "look it up at run time if you compile with older headers";
-    let finding = catalog::FUNCTION_INLINED.finding(change, message, directions, remedy);
-    finding.reduce_if(works, Impact::Compatible)
+    let finding = change.evaluate(message, remedy, |case| {
+        effect::inlined_function(case, *functions)
+    });
+    finding.reduce_if_old_works(Impact::Compatible)
 }
 
-pub fn outlined(pair: &SurfacePair, change: &Change) -> Finding {
+pub fn function_outlined(change: &JudgedChange, functions: &OldNew<&Function>) -> Finding {
     let message = format!("{} is no longer inline: a library exports it", change.item);
-    let directions =
-        effect::in_both_directions(pair, |case| effect::inlined_function(case, change));
     let remedy =
         "look it up at run time, and include the older body for releases without the symbol";
-    catalog::FUNCTION_OUTLINED.finding(change, message, directions, remedy)
+    change.evaluate(message, remedy, |case| {
+        effect::inlined_function(case, *functions)
+    })
 }
 
-pub fn exporter_changed(pair: &SurfacePair, change: &Change, exporters: OldNew<Side>) -> Finding {
+pub fn exporter_changed(change: &JudgedChange, exporters: &OldNew<Side>) -> Finding {
     let sides = exporters.map(effect::side_name);
     let message = format!(
         "{} is now defined by {}, before by {}",
         change.item, sides.new, sides.old
     );
-    let directions = effect::in_both_directions(pair, |case| {
-        effect::changed_exporter(case, exporters, &change.item)
-    });
     let remedy = "define the function or look it up, depending on the running release";
-    catalog::EXPORTER_CHANGED.finding(change, message, directions, remedy)
+    change.evaluate(message, remedy, |case| {
+        effect::changed_exporter(case, *exporters, change.item)
+    })
 }
 
-pub fn export_mark_removed(pair: &SurfacePair, change: &Change, mark: &str) -> Finding {
+pub fn export_mark_removed(change: &JudgedChange, mark: &str) -> Finding {
     let message = format!("{} {mark}", change.item);
-    let symbol = function(change.new).map_or(change.item.as_str(), |function| &function.symbol);
-    let directions = effect::in_both_directions(pair, |case| {
-        effect::exported_symbol(case, symbol, !case.plugin_is_old)
+    let finding = change.evaluate(message, &alternative(new_function(change)), |case| {
+        effect::exported_symbol(case, symbol(change), !case.plugin_is_old)
     });
-    let works = directions.old_on_new.outcome == Outcome::Works;
-    let remedy = alternative(change.new);
-    let finding = catalog::EXPORT_MARK_REMOVED.finding(change, message, directions, &remedy);
-    finding.reduce_if(works, Impact::SourceOnly)
+    finding.reduce_if_old_works(Impact::SourceOnly)
 }
 
-pub fn symbol_renamed(pair: &SurfacePair, change: &Change, symbols: OldNew<&str>) -> Finding {
+pub fn symbol_renamed(change: &JudgedChange, symbols: &OldNew<&str>) -> Finding {
     let message = format!("the symbol changed from {} to {}", symbols.old, symbols.new);
-    let directions = effect::in_both_directions(pair, |case| effect::renamed_symbol(case, symbols));
-    catalog::SYMBOL_RENAMED.finding(
-        change,
-        message,
-        directions,
-        "look up both symbols at run time",
-    )
+    let remedy = "look up both symbols at run time";
+    change.evaluate(message, remedy, |case| {
+        effect::renamed_symbol(case, *symbols)
+    })
 }
 
-pub fn symbol_moved(pair: &SurfacePair, change: &Change, libraries: &OldNew<String>) -> Finding {
-    let directions =
-        effect::in_both_directions(pair, |case| effect::changed_libraries(case, &change.item));
-    catalog::SYMBOL_MOVED.finding(
-        change,
-        exporters(change, libraries),
-        directions,
-        SEARCH_ALL_LIBRARIES,
-    )
-}
-
-pub fn symbol_shared(pair: &SurfacePair, change: &Change, libraries: &OldNew<String>) -> Finding {
-    let directions =
-        effect::in_both_directions(pair, |case| effect::changed_libraries(case, &change.item));
-    catalog::SYMBOL_SHARED.finding(
-        change,
-        exporters(change, libraries),
-        directions,
-        SEARCH_ALL_LIBRARIES,
-    )
-}
-
-fn exporters(change: &Change, libraries: &OldNew<String>) -> String {
-    format!(
+pub fn symbol_moved(change: &JudgedChange, libraries: &OldNew<String>) -> Finding {
+    let message = format!(
         "{} is now exported by {}, before by {}",
         change.item, libraries.new, libraries.old
-    )
+    );
+    change.evaluate(message, SEARCH_ALL_LIBRARIES, |case| {
+        effect::changed_libraries(case, change.item)
+    })
 }
 
-pub fn symbol_dropped(pair: &SurfacePair, change: &Change, libraries: &str) -> Finding {
+// The message is the same if a library still exports the function.
+pub use self::symbol_moved as symbol_shared;
+
+pub fn symbol_dropped(change: &JudgedChange, libraries: &str) -> Finding {
     let message = format!(
         "{} is no longer exported; before by {libraries}",
         change.item
     );
-    let directions = exported(pair, change);
-    catalog::SYMBOL_DROPPED.finding(change, message, directions, &alternative(change.new))
+    change.evaluate(message, &alternative(new_function(change)), |case| {
+        effect::exported_symbol(case, symbol(change), true)
+    })
 }
 
-pub fn symbol_exported(pair: &SurfacePair, change: &Change, libraries: &str) -> Finding {
+pub fn symbol_exported(change: &JudgedChange, libraries: &str) -> Finding {
     let message = format!(
         "{} is now exported by {libraries}, before by no library",
         change.item
     );
-    catalog::SYMBOL_EXPORTED.finding(
-        change,
-        message,
-        exported(pair, change),
-        "look it up at run time",
-    )
+    change.evaluate(message, "look it up at run time", |case| {
+        effect::exported_symbol(case, symbol(change), true)
+    })
 }
 
-fn exported(pair: &SurfacePair, change: &Change) -> Directions {
-    let symbol = function(change.new).map_or(change.item.as_str(), |function| &function.symbol);
-    effect::in_both_directions(pair, |case| effect::exported_symbol(case, symbol, true))
+/// Returns the symbol of NEW's function.
+fn symbol<'c>(change: &JudgedChange<'c>) -> &'c str {
+    new_function(change).map_or(change.item, |function| &function.symbol)
+}
+
+fn new_function<'c>(change: &JudgedChange<'c>) -> Option<&'c Function> {
+    match change.new {
+        Some(Declaration::Item(_, Item::Function(function))) => Some(function),
+        _ => None,
+    }
 }

@@ -2,37 +2,32 @@
 
 use sp_ir::{Item, Value, c};
 
-use super::{Rule, catalog};
-use crate::change::{Change, Declaration, OldNew, ValueChange};
+use super::JudgedChange;
+use crate::change::{Declaration, OldNew, ValueChange};
 use crate::effect;
 use crate::finding::{Finding, Outcome};
-use crate::pair::SurfacePair;
 use crate::phrases;
 
-pub fn constant_added(change: &Change) -> Finding {
+pub fn const_added(change: &JudgedChange) -> Finding {
     let message = format!("{} was added", change.item);
     let why = "the compiler copies the value into the code";
     let remedy = "compile code that uses it with the newer headers";
-    catalog::CONST_ADDED.harmless(change, message, why, remedy)
+    change.harmless(message, why, remedy)
 }
 
-pub fn constant_removed(change: &Change) -> Finding {
+pub fn const_removed(change: &JudgedChange) -> Finding {
     let message = format!("{} was removed", change.item);
     let why = "binaries keep the value that they were compiled with";
     let remedy = "declare it in your own code to support older releases";
-    catalog::CONST_REMOVED.harmless(change, message, why, remedy)
+    change.harmless(message, why, remedy)
 }
 
-pub fn constant_changed(change: &Change) -> Finding {
+pub fn const_changed(change: &JudgedChange) -> Finding {
     let (old, new) = (constant_value(change.old), constant_value(change.new));
     let message = format!("{} changed from {old} to {new}", change.item);
     let why = "each side keeps the value that it was compiled with";
-    catalog::CONST_CHANGED.harmless(
-        change,
-        message,
-        why,
-        "recompile code that needs the newer value",
-    )
+    let remedy = "recompile code that needs the newer value";
+    change.harmless(message, why, remedy)
 }
 
 /// Returns the value of a constant as C spells it.
@@ -47,60 +42,45 @@ fn constant_value(declaration: Option<Declaration>) -> String {
     }
 }
 
-pub fn enumerator_added(pair: &SurfacePair, change: &Change, value: i64) -> Finding {
-    let message = format!(
-        "{} = {value} was added",
-        phrases::last_component(&change.item)
-    );
-    let directions =
-        effect::in_both_directions(pair, |case| effect::unknown_enumerator(!case.plugin_is_old));
+pub fn variant_added(change: &JudgedChange, value: &i64) -> Finding {
+    let message = format!("{} = {value} was added", change.name());
     let remedy = "accept unknown values; send it only to releases that have it";
-    catalog::VARIANT_ADDED.finding(change, message, directions, remedy)
+    change.evaluate(message, remedy, |case| {
+        effect::unknown_enumerator(!case.plugin_is_old)
+    })
 }
 
-pub fn enumerator_removed(pair: &SurfacePair, change: &Change, value: i64) -> Finding {
-    let message = format!(
-        "{} = {value} was removed",
-        phrases::last_component(&change.item)
-    );
-    let directions =
-        effect::in_both_directions(pair, |case| effect::unknown_enumerator(case.plugin_is_old));
+pub fn variant_removed(change: &JudgedChange, value: &i64) -> Finding {
+    let message = format!("{} = {value} was removed", change.name());
     let remedy = "send it only to releases that have it";
-    catalog::VARIANT_REMOVED.finding(change, message, directions, remedy)
+    change.evaluate(message, remedy, |case| {
+        effect::unknown_enumerator(case.plugin_is_old)
+    })
 }
 
-pub fn enumerator_renamed(change: &Change, value: i64) -> Finding {
+pub fn variant_renamed(change: &JudgedChange, value: &i64) -> Finding {
     let (old, new) = (change.old_name(), change.new_name());
     let message = format!("{old} = {value} was renamed to {new}");
     let remedy = "use the name in the headers that you compile with";
-    catalog::VARIANT_RENAMED.harmless(change, message, "the number is unchanged", remedy)
+    change.harmless(message, "the number is unchanged", remedy)
 }
 
-pub fn enumerators_inserted(pair: &SurfacePair, change: &Change, moved: &[ValueChange]) -> Finding {
-    let name = phrases::last_component(&change.item);
-    let message = format!("{name} was inserted; {}", phrases::describe_values(moved));
+pub fn variant_inserted(change: &JudgedChange, moved: &[ValueChange]) -> Finding {
+    let values = phrases::describe_values(moved);
+    let message = format!("{} was inserted; {values}", change.name());
     let remedy = "translate the numbers by the running release";
-    catalog::VARIANT_INSERTED.misread(pair, change, message, remedy)
+    misread(change, message, remedy)
 }
 
-pub fn enumerator_revalued(pair: &SurfacePair, change: &Change, values: OldNew<i64>) -> Finding {
-    let name = phrases::last_component(&change.item);
-    let message = format!("{name} changed from {} to {}", values.old, values.new);
+pub fn variant_revalued(change: &JudgedChange, values: &OldNew<i64>) -> Finding {
+    let OldNew { old, new } = values;
+    let message = format!("{} changed from {old} to {new}", change.name());
     let remedy = "translate the number by the running release";
-    catalog::VARIANT_REVALUED.misread(pair, change, message, remedy)
+    misread(change, message, remedy)
 }
 
-impl Rule {
-    fn misread(
-        &self,
-        pair: &SurfacePair,
-        change: &Change,
-        message: String,
-        remedy: &str,
-    ) -> Finding {
-        let why = "plugin and host read the same number as different enumerators";
-        let directions =
-            effect::in_both_directions(pair, |_| effect::uniform(Outcome::MisreadsValue, why));
-        self.finding(change, message, directions, remedy)
-    }
+fn misread(change: &JudgedChange, message: String, remedy: &str) -> Finding {
+    let why = "plugin and host read the same number as different enumerators";
+    let directions = effect::same_in_both(effect::uniform(Outcome::MisreadsValue, why));
+    change.finding(message, directions, remedy)
 }
