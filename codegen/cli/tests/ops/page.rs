@@ -120,29 +120,26 @@ fn signature(change: &OpChange) -> Option<String> {
         OpChange::ArgumentRetyped(it, both) => {
             format!("{} `{}` was `{}`", kind(it), both.new, both.old)
         }
-        OpChange::ArgumentsMoved(it, _) => format!("the order of the {}s", kind(it)),
+        OpChange::ArgumentMoved(it, _) => format!("the order of the {}s", kind(it)),
         OpChange::AttributeAdded(attribute) => {
-            let (name, ty) = (&attribute.name, attribute.ty);
-            match &attribute.default {
-                Some(default) => format!("+ `{name}: {ty} = {default}`"),
-                None => format!("+ `{name}: {ty}`, required"),
-            }
+            let default = attribute.default.as_ref().unwrap();
+            format!("+ `{}: {} = {default}`", attribute.name, attribute.ty)
+        }
+        OpChange::AttributeRequired(attribute, None) => {
+            format!("+ `{}: {}`, required", attribute.name, attribute.ty)
+        }
+        OpChange::AttributeRequired(attribute, Some(default)) => {
+            format!("default of `{}`: none was `{default}`", attribute.name)
         }
         OpChange::AttributeRemoved(attribute) => format!("- `{}`", attribute.name),
         OpChange::AttributeRetyped(both) => {
             format!("`{}: {}` was `{}`", both.new.name, both.new.ty, both.old.ty)
         }
-        OpChange::DefaultChanged(name, both) => {
-            let text = |value: &Option<sp_ops::Value>| {
-                value
-                    .as_ref()
-                    .map_or("none".to_owned(), |value| format!("`{value}`"))
-            };
-            format!(
-                "default of `{name}`: {} was {}",
-                text(&both.new),
-                text(&both.old)
-            )
+        OpChange::DefaultChanged(name, old, new) => {
+            let old = old
+                .as_ref()
+                .map_or("none".into(), |value| format!("`{value}`"));
+            format!("default of `{name}`: `{new}` was {old}")
         }
         _ => return None,
     })

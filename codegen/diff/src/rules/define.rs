@@ -1,4 +1,4 @@
-//! The macros that declare changes and their rules. They need `Rule`, `Bump`, `Impact` and `Finding` in scope.
+//! The macro that declares changes and their rules. It needs `Rule`, `Bump`, `Impact` and `Finding` in scope.
 
 /// Declares an enumeration of changes, the rule of each variant, and `RULES`.
 ///
@@ -58,23 +58,4 @@ macro_rules! rules {
     };
 }
 
-/// Defines one constant per rule from its doc comment, and `RULES` from all of them.
-macro_rules! catalog {
-    ($($(#[doc = $line:literal])+ $name:ident = $id:literal, $impact:ident, $bump:ident, $reference:ident;)+) => {
-        $(
-            $(#[doc = $line])+
-            pub(super) const $name: Rule = Rule {
-                id: $id,
-                impact: Impact::$impact,
-                bump: Bump::$bump,
-                text: concat!($($line, "\n"),+),
-                reference: $reference,
-            };
-        )+
-
-        /// All rules, sorted by id.
-        pub const RULES: &[&Rule] = &[$(&$name),+];
-    };
-}
-
-pub(crate) use {catalog, rules};
+pub(crate) use rules;

@@ -1,61 +1,8 @@
 //! Differences between the definitions of an op in two releases.
 
+use super::{ArgumentKind, OpChange};
 use crate::change::OldNew;
-use sp_ops::{AllowedValues, Argument, Attribute, Flag, OpDef, Value};
-
-/// One difference. The text of the item is in the table's format.
-#[derive(Debug, Clone, PartialEq)]
-pub enum OpChange {
-    /// An op was added.
-    OpAdded,
-    /// An op was removed.
-    OpRemoved,
-    /// An input or output was added.
-    ArgumentAdded(ArgumentKind, Argument),
-    /// An input or output was removed.
-    ArgumentRemoved(ArgumentKind, Argument),
-    /// The type of an input or output changed.
-    ArgumentRetyped(ArgumentKind, OldNew<Argument>),
-    /// The order of inputs or outputs changed. Has their names.
-    ArgumentsMoved(ArgumentKind, OldNew<Vec<String>>),
-    /// An attribute was added.
-    AttributeAdded(Attribute),
-    /// An attribute was removed.
-    AttributeRemoved(Attribute),
-    /// The type of an attribute changed.
-    AttributeRetyped(OldNew<Attribute>),
-    /// The default of an attribute was added, changed or removed.
-    DefaultChanged(String, OldNew<Option<Value>>),
-    /// An attribute allows more values. Has these values, or none if it allows all.
-    ValuesAdded(String, Vec<String>),
-    /// An attribute allows fewer values. Has the removed values, or none if it allowed all.
-    ValuesRemoved(String, Vec<String>),
-    /// The minimum of an attribute changed.
-    MinimumChanged(String, OldNew<Option<i64>>),
-    /// A flag was added.
-    FlagAdded(Flag),
-    /// A flag was removed.
-    FlagRemoved(Flag),
-}
-
-/// Input or output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ArgumentKind {
-    /// An input.
-    Input,
-    /// An output.
-    Output,
-}
-
-impl ArgumentKind {
-    /// Returns `input` or `output`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Input => "input",
-            Self::Output => "output",
-        }
-    }
-}
+use sp_ops::{AllowedValues, Argument, Attribute, OpDef, Value};
 
 /// Returns the differences between two definitions of an op; `None` stands for a release without the op.
 pub fn compare(old: Option<&OpDef>, new: Option<&OpDef>) -> Vec<OpChange> {
@@ -78,8 +25,8 @@ fn compare_definitions(old: &OpDef, new: &OpDef) -> Vec<OpChange> {
     compare_attributes(&old.attributes, &new.attributes, &mut found);
     let added = new.flags.iter().filter(|flag| !old.flags.contains(flag));
     let removed = old.flags.iter().filter(|flag| !new.flags.contains(flag));
-    found.extend(added.copied().map(OpChange::FlagAdded));
-    found.extend(removed.copied().map(OpChange::FlagRemoved));
+    found.extend(added.map(|flag| OpChange::FlagChanged(*flag, true)));
+    found.extend(removed.map(|flag| OpChange::FlagChanged(*flag, false)));
     found
 }
 
@@ -119,7 +66,7 @@ fn compare_arguments(
         new: common(new, old),
     };
     if order.old != order.new {
-        found.push(OpChange::ArgumentsMoved(kind, order));
+        found.push(OpChange::ArgumentMoved(kind, order));
     }
 }
 
@@ -133,7 +80,10 @@ fn compare_attributes(old: &[Attribute], new: &[Attribute], found: &mut Vec<OpCh
     let added = new
         .iter()
         .filter(|it| !old.iter().any(|other| other.name == it.name));
-    found.extend(added.cloned().map(OpChange::AttributeAdded));
+    found.extend(added.cloned().map(|attribute| match attribute.default {
+        Some(_) => OpChange::AttributeAdded(attribute),
+        None => OpChange::AttributeRequired(attribute, None),
+    }));
 }
 
 fn compare_attribute(old: &Attribute, new: &Attribute, found: &mut Vec<OpChange>) {
@@ -146,11 +96,11 @@ fn compare_attribute(old: &Attribute, new: &Attribute, found: &mut Vec<OpChange>
         return found.push(OpChange::AttributeRetyped(both));
     }
     if text(&old.default) != text(&new.default) {
-        let defaults = OldNew {
-            old: old.default.clone(),
-            new: new.default.clone(),
-        };
-        found.push(OpChange::DefaultChanged(name(), defaults));
+        let former_default = old.default.clone();
+        found.push(match new.default.clone() {
+            Some(default) => OpChange::DefaultChanged(name(), former_default, default),
+            None => OpChange::AttributeRequired(new.clone(), former_default),
+        });
     }
     if old.minimum != new.minimum {
         let minimums = OldNew {
