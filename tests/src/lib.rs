@@ -100,6 +100,56 @@ pub fn write_dist_info(folder: &Path, package: &str, version: &str) {
     write_files(folder, files.map(|(name, text)| (name.into(), text.into())));
 }
 
+/// Checks that `text` contains `part`.
+///
+/// # Panics
+/// Panics if `text` does not contain `part`.
+#[track_caller]
+pub fn assert_contains(text: &str, part: &str) {
+    assert!(text.contains(part), "`{part}` is not in: {text}");
+}
+
+/// Compares a text with the golden file at `path` in the checkout, which `SP_BLESS` writes first.
+///
+/// # Panics
+/// Panics if they differ, or if the file cannot be written.
+#[track_caller]
+pub fn assert_golden(path: &str, text: &str) {
+    let file = root().join(path);
+    if std::env::var_os("SP_BLESS").is_some() {
+        fs::write(&file, text).expect("a writable file");
+    }
+    let golden = fs::read_to_string(&file).unwrap_or_default();
+    for (line, (found, expected)) in text.lines().zip(golden.lines()).enumerate() {
+        assert_eq!(found, expected, "line {} of {path}", line + 1);
+    }
+    assert_eq!(text, golden, "{path}");
+}
+
+/// Compiles a shared library from C. Returns false and prints the reason if this machine has no C compiler for Linux.
+pub fn compile_library(library: &Path, source: &Path, options: &[&str]) -> bool {
+    let mut cc = Command::new("cc");
+    cc.args(["-shared", "-fPIC", "-o"]).arg(library).arg(source);
+    let status = cc.args(options).status();
+    let is_compiled = cfg!(target_os = "linux") && status.is_ok_and(|status| status.success());
+    if !is_compiled {
+        eprintln!("skipped: no C compiler for Linux");
+    }
+    is_compiled
+}
+
+/// Returns the rows of a table of cases. A bar or a line break ends a cell.
+///
+/// # Panics
+/// Panics if the last row does not have `N` cells.
+pub fn rows<const N: usize>(table: &str) -> Vec<[&str; N]> {
+    let cells = table.trim().split(['|', '\n']).map(str::trim);
+    let cells: Vec<&str> = cells.collect();
+    let (rows, rest) = cells.as_chunks();
+    assert!(rest.is_empty(), "not {N} cells: {rest:?}");
+    rows.to_vec()
+}
+
 fn read_snapshot(path: &Path) -> Api {
     let text = fs::read_to_string(path).expect("a readable snapshot");
     Api::from_json(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

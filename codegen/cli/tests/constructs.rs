@@ -38,14 +38,7 @@ fn read() -> Option<Api> {
 #[test]
 fn constructs_match_golden_files() {
     let Some(api) = read() else { return };
-    let (path, text) = (folder().join("demo.json"), api.to_json());
-    if std::env::var_os("SP_BLESS").is_some() {
-        fs::write(&path, &text).unwrap();
-    }
-    let blessed = fs::read_to_string(&path).unwrap();
-    for (line, (found, expected)) in text.lines().zip(blessed.lines()).enumerate() {
-        assert_eq!(found, expected, "line {} of {}", line + 1, path.display());
-    }
-    assert_eq!(text, blessed);
+    let text = api.to_json();
+    sp_tests::assert_golden("codegen/cli/tests/constructs/demo.json", &text);
     assert_eq!(Api::from_json(&text).unwrap(), api);
 }

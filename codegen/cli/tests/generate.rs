@@ -9,7 +9,7 @@ use sp_data::symbols::Symbols;
 use sp_emit::{Files, emit_rust};
 use sp_gen::disk::{FolderKind, WrittenFiles};
 use sp_parse::clang::Library;
-use sp_tests::read_files;
+use sp_tests::{assert_contains, read_files};
 
 fn generated() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated")
@@ -216,11 +216,7 @@ fn writes_and_checks_c_shim() {
         Some(0)
     );
     let again = generate_c(&out_option);
-    assert!(
-        text(&again.stderr).contains("0 changed"),
-        "{}",
-        text(&again.stderr)
-    );
+    assert_contains(&text(&again.stderr), "0 changed");
     fs::write(
         out.join("spgen_kernels.h"),
         text(sp_emit::c::GENERATED.as_bytes()),

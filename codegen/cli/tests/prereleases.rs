@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use sp_tests::{copy_files, root, write_dist_info};
+use sp_tests::{assert_contains, copy_files, root, write_dist_info};
 
 const VERSION: &str = "2.23.0.dev20261026";
 
@@ -124,10 +124,7 @@ fn tables_have_nightly_build_only_if_requested() {
     assert!(!stdout(&plain).contains("2.23"), "{}", stdout(&plain));
     let arguments = ["history", "SP_StreamExecutor", "--release", "nightly"];
     let stdout_nightly = stdout(&scene.run("cache", &arguments));
-    assert!(
-        stdout_nightly.contains(&format!("{VERSION}*")),
-        "{stdout_nightly}"
-    );
+    assert_contains(&stdout_nightly, &format!("{VERSION}*"));
 }
 
 #[test]
@@ -150,10 +147,6 @@ fn final_release_replaces_its_preview() {
     scene.install("tensorflow_cpu", "2.22.0rc0");
     let late = scene.import_as("2.22.0rc0");
     assert_eq!(late.status.code(), Some(2));
-    assert!(
-        stderr(&late).contains("2.22.0 is imported"),
-        "{}",
-        stderr(&late)
-    );
+    assert_contains(&stderr(&late), "2.22.0 is imported");
     assert!(!read(snapshot).contains("preview"));
 }

@@ -51,7 +51,7 @@ pub fn compile_by(
         return Ok(Compilation::Skipped(reason));
     }
     fs::write(folder.path().join("driver.rs"), text).map_err(temporary_error)?;
-    let output = run(rustc, folder.path(), &OPTIONS, time).map_err(temporary_error)?;
+    let output = run(rustc, folder.path(), OPTIONS, time).map_err(temporary_error)?;
     match output.end {
         End::Exit(0) => Ok(Compilation::Accepted),
         End::TimedOut(_) => Ok(Compilation::Skipped(format!("rustc: {}", output.end))),
@@ -59,23 +59,14 @@ pub fn compile_by(
     }
 }
 
-const OPTIONS: [&str; 11] = [
-    "--edition",
-    "2024",
-    "--crate-type",
-    "lib",
-    "--crate-name",
-    "driver",
-    "--emit",
-    "metadata",
-    "--error-format",
-    "short",
-    "driver.rs",
-];
+const OPTIONS: &str = "
+    --edition 2024 --crate-type lib --crate-name driver --emit metadata --error-format short
+    driver.rs";
 
 /// Runs rustc in the folder of the bindings, so that no file of the current folder selects another one.
-fn run(rustc: &Path, folder: &Path, arguments: &[&str], time: Duration) -> io::Result<Output> {
+fn run(rustc: &Path, folder: &Path, arguments: &str, time: Duration) -> io::Result<Output> {
     let mut command = Command::new(rustc);
+    let arguments = arguments.split_whitespace();
     let command = command.current_dir(folder).args(arguments);
     child::output(command, time, OUTPUT_LIMIT)
 }
@@ -83,7 +74,7 @@ fn run(rustc: &Path, folder: &Path, arguments: &[&str], time: Duration) -> io::R
 /// Returns the reason why rustc cannot compile bindings, or `None` if it can.
 fn problem(rustc: &Path, folder: &Path, time: Duration) -> Option<String> {
     let name = rustc.display();
-    let output = match run(rustc, folder, &["--version"], time) {
+    let output = match run(rustc, folder, "--version", time) {
         Ok(output) if output.end == End::Exit(0) => output,
         Ok(_) => return Some(format!("`{name} --version` fails")),
         Err(error) => return Some(format!("{name} cannot be started: {error}")),

@@ -4,82 +4,25 @@ use proc_macro2::Ident;
 use sp_expand::ident;
 
 /// Types that the generated file uses: primitive ones, those of the prelude and its own.
-const TYPES: &[&str] = &[
-    "bool",
-    "char",
-    "f16",
-    "f32",
-    "f64",
-    "f128",
-    "i8",
-    "i16",
-    "i32",
-    "i64",
-    "i128",
-    "isize",
-    "str",
-    "u8",
-    "u16",
-    "u32",
-    "u64",
-    "u128",
-    "usize",
-    "c_void",
-    "c_char",
-    "c_int",
-    "CStr",
-    "CString",
-    "OnceLock",
-    "Option",
-    "Result",
-    "String",
-    "Vec",
-    "Self",
-    "Copy",
-    "Clone",
-    "Default",
-    "Drop",
-    "Send",
-    "Sync",
-    "Debug",
-    "Driver",
-    "Functions",
-    "Error",
-    "LoadError",
-    "Lookup",
-    "Arc",
-    "AsRef",
-    "Box",
-    "FnOnce",
-    "Into",
-    "TryInto",
-    "Iterator",
-    "ToOwned",
-    "runtime",
-    "safe",
-];
+const TYPES: &str = "
+    bool char f16 f32 f64 f128 i8 i16 i32 i64 i128 isize str u8 u16 u32 u64 u128 usize c_void
+    c_char c_int CStr CString OnceLock Option Result String Vec Self Copy Clone Default Drop
+    Send Sync Debug Driver Functions Error LoadError Lookup Arc AsRef Box FnOnce Into TryInto
+    Iterator ToOwned runtime safe";
 
 /// Constants, variants and functions that it uses.
-pub const VALUES: &[&str] = &[
-    "Some",
-    "None",
-    "Ok",
-    "Err",
-    "LIBRARY",
-    "LIBRARY_VARIABLE",
-    "FUNCTIONS",
-    "SUCCESS",
-    "check",
-    "drop",
-    "read_bits",
-    "sign_extended",
-    "write_bits",
-    "function__",
-];
+const VALUES: &str = "
+    Some None Ok Err LIBRARY LIBRARY_VARIABLE FUNCTIONS SUCCESS check drop read_bits
+    sign_extended write_bits function__";
 
 /// Returns true for a name that the generated file uses itself.
 fn is_reserved(name: &str) -> bool {
-    TYPES.contains(&name) || VALUES.contains(&name)
+    TYPES.split_whitespace().any(|it| it == name) || is_value(name)
+}
+
+/// Returns true for a constant, variant or function of the generated file.
+pub fn is_value(name: &str) -> bool {
+    VALUES.split_whitespace().any(|it| it == name)
 }
 
 /// Names of the driver's own methods.

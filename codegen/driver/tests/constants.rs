@@ -4,6 +4,7 @@ mod compilers;
 
 use compilers::{bind, bind_with_status, compile, same_output};
 use sp_driver::Bindings;
+use sp_tests::assert_contains;
 
 fn reasons(bindings: &Bindings) -> Vec<(&str, &str)> {
     let left_out = bindings.left_out.iter();
@@ -13,9 +14,10 @@ fn reasons(bindings: &Bindings) -> Vec<(&str, &str)> {
 }
 
 /// Returns the code that prints the integers in C and in Rust.
-fn show(names: &[&str]) -> (String, String) {
-    let c = names.iter().map(|name| format!("SHOW({name})"));
-    let rust = names.iter().map(|name| format!("show!({name});"));
+fn show(names: &str) -> (String, String) {
+    let names = names.split_whitespace();
+    let c = names.clone().map(|name| format!("SHOW({name})"));
+    let rust = names.map(|name| format!("show!({name});"));
     let rust = rust.collect::<Vec<_>>().concat();
     (c.collect(), format!("fn main() {{ {rust} }}"))
 }
@@ -31,32 +33,11 @@ fn integers_have_the_values_of_c() {
         #define V_SUM (V_PLAIN | 4)\n#define V_CONDITION (sizeof(long) == 8 ? 1 : 2)\n#define V_BINARY 0b101\n\
         enum { V_PLAIN = 3, V_LARGE = 0x80000000ull, V_LARGER = 0xFFFFFFFFFFFFFFFFull };\n\
         static const int V_CONST = -7;\nstatic const unsigned V_UNSIGNED = 0xFFFFFFF0;\nint f(void);\n";
-    let names = [
-        "V_FEATURE",
-        "V_HIGH",
-        "B_ALL",
-        "B_HALF",
-        "B_64",
-        "B_MOST",
-        "B_ALSO",
-        "B_TOP",
-        "V_MAX",
-        "V_MIN",
-        "V_LETTER",
-        "V_SIZE",
-        "V_CAST",
-        "V_LOW",
-        "V_LOWEST",
-        "V_SUM",
-        "V_CONDITION",
-        "V_BINARY",
-        "V_PLAIN",
-        "V_LARGE",
-        "V_LARGER",
-        "V_CONST",
-        "V_UNSIGNED",
-    ];
-    let (c, rust) = show(&names);
+    let names = "
+        V_FEATURE V_HIGH B_ALL B_HALF B_64 B_MOST B_ALSO B_TOP V_MAX V_MIN V_LETTER V_SIZE
+        V_CAST V_LOW V_LOWEST V_SUM V_CONDITION V_BINARY V_PLAIN V_LARGE V_LARGER V_CONST
+        V_UNSIGNED";
+    let (c, rust) = show(names);
     let Some(bindings) = same_output(header, &c, &rust) else {
         return;
     };
@@ -242,11 +223,7 @@ fn macros_and_variables_without_a_value_are_named_with_reason() {
     );
     let address = "is the address of an object or a function";
     assert_eq!(reason("ADDRESS"), Some(address));
-    assert!(
-        bindings
-            .text
-            .contains(&format!("`ADDRESS` (demo.h:8) {address}"))
-    );
+    assert_contains(&bindings.text, &format!("`ADDRESS` (demo.h:8) {address}"));
     compile(&bindings.text, "fn main() { let _: driver::V_S = 1i32; }");
 }
 

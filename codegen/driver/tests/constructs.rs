@@ -4,6 +4,7 @@ mod compilers;
 
 use compilers::{bind, bind_with_status, compile, virtaccel};
 use sp_driver::{Bindings, DriverError};
+use sp_tests::assert_contains;
 
 fn bound(text: &str) -> Option<Bindings> {
     bind(text).map(|result| result.unwrap())
@@ -177,16 +178,8 @@ fn status_is_the_common_result_type_and_flag_overrides_it() {
         return;
     };
     assert_eq!(bindings.status.as_deref(), Some("st"));
-    assert!(
-        bindings
-            .text
-            .contains("pub unsafe fn a(&self) -> Result<()>")
-    );
-    assert!(
-        bindings
-            .text
-            .contains("pub unsafe fn c(&self) -> Result<i32>")
-    );
+    assert_contains(&bindings.text, "pub unsafe fn a(&self) -> Result<()>");
+    assert_contains(&bindings.text, "pub unsafe fn c(&self) -> Result<i32>");
     let overridden = bind_with_status(header, Some("st=ST_FINE"))
         .unwrap()
         .unwrap();

@@ -8,20 +8,7 @@ use sp_ir::Api;
 const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../generated/ir");
 
 fn main() -> ExitCode {
-    let names = [
-        "c_api",
-        "grappler",
-        "kernels",
-        "kernels_experimental",
-        "ops",
-        "pluggable_profiler",
-        "stream_executor",
-        "tf_buffer",
-        "tf_datatype",
-        "tf_status",
-        "tf_tensor",
-    ];
-    let apis: Vec<Api> = names.map(snapshot).into();
+    let apis: Vec<Api> = sp_host::EMULATED_APIS.map(snapshot).into();
     sp_host::child_main(&apis);
     let Some(plugin) = std::env::args_os().nth(1) else {
         eprintln!("usage: verify PLUGIN.so");

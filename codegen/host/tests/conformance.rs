@@ -59,7 +59,7 @@ fn main() {
     assert!(row.detail.contains("needs TF_GetRendezvous"), "{row}");
     let defects: Vec<_> = selected_defects().collect();
     let is_complete = std::env::var_os("SP_EVERY_RELEASE").is_some();
-    let missed = two_at_a_time(&defects, |(defect, check, words)| {
+    let missed = two_at_a_time(&defects, |[defect, check, words]| {
         let plugin = compiler.plugin(defect);
         let run = || {
             let rows = match is_complete && !SLOW.contains(defect) {
@@ -87,11 +87,10 @@ fn main() {
 }
 
 /// Returns the defects whose names contain the variable `SP_DEFECTS`, or all.
-fn selected_defects() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
+fn selected_defects() -> impl Iterator<Item = [&'static str; 3]> {
     let part = std::env::var("SP_DEFECTS").unwrap_or_default();
-    DEFECTS
-        .iter()
-        .filter(move |(defect, ..)| defect.contains(&part))
+    let defects = sp_tests::rows::<3>(DEFECTS).into_iter();
+    defects.filter(move |[defect, ..]| defect.contains(&part))
 }
 
 /// Plants every defect in every release that can have it.
@@ -128,9 +127,9 @@ fn missed_defects(release: &str) -> Vec<String> {
             .all(|(name, first, _)| *name != defect || minor >= *first)
     };
     let planted: Vec<_> = selected_defects()
-        .filter(|(defect, ..)| has(defect))
+        .filter(|[defect, ..]| has(defect))
         .collect();
-    let missed = planted.iter().filter_map(|(defect, check, words)| {
+    let missed = planted.iter().filter_map(|[defect, check, words]| {
         let plugin = compiler.plugin(defect);
         missed_in_all(defect, || {
             let row = sp_host::run_check(check, &apis, &plugin);

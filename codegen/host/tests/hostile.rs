@@ -13,74 +13,19 @@ use sp_ir::Api;
 const FILE: &str = "HOSTILE_FILE";
 
 /// A macro of `hostile.c`, the check, its status, and a part of its detail.
-const VARIANTS: &[(&str, &str, CheckStatus, &str)] = &[
-    (
-        "FORGES",
-        "entry_points",
-        CheckStatus::Fail,
-        "ended the process with status 0",
-    ),
-    (
-        "FORGES_SKIP",
-        "entry_points",
-        CheckStatus::Fail,
-        "crashed: abort",
-    ),
-    (
-        "READS_SECRET",
-        "entry_points",
-        CheckStatus::Pass,
-        "TF_InitKernel",
-    ),
-    (
-        "FORKS_BACK",
-        "entry_points",
-        CheckStatus::Fail,
-        "crashed: abort",
-    ),
-    (
-        "STOPS",
-        "entry_points",
-        CheckStatus::Fail,
-        "hung, and was killed",
-    ),
-    (
-        "ESCAPES",
-        "entry_points",
-        CheckStatus::Fail,
-        r"\u{1b}]0;title\u{7} and \u{1b}[2J and \u{202e} gone",
-    ),
-    (
-        "CLOSES_ALL",
-        "entry_points",
-        CheckStatus::Fail,
-        "closed the descriptor for sp-host's result",
-    ),
-    (
-        "BREAKS_STDERR",
-        "registration",
-        CheckStatus::Fail,
-        "TF_DeleteStatus",
-    ),
-    (
-        "CLOSES_STDERR",
-        "registration",
-        CheckStatus::Fail,
-        "TF_DeleteStatus",
-    ),
-    (
-        "LEAVES_CORE",
-        "entry_points",
-        CheckStatus::Pass,
-        "TF_InitKernel",
-    ),
-    (
-        "FILLS_DISK",
-        "entry_points",
-        CheckStatus::Fail,
-        "crashed: a file over 1 GiB",
-    ),
-];
+const VARIANTS: &str = r"
+FORGES | entry_points | FAIL | ended the process with status 0
+FORGES_SKIP | entry_points | FAIL | crashed: abort
+READS_SECRET | entry_points | pass | TF_InitKernel
+FORKS_BACK | entry_points | FAIL | crashed: abort
+STOPS | entry_points | FAIL | hung, and was killed
+ESCAPES | entry_points | FAIL | \u{1b}]0;title\u{7} and \u{1b}[2J and \u{202e} gone
+CLOSES_ALL | entry_points | FAIL | closed the descriptor for sp-host's result
+BREAKS_STDERR | registration | FAIL | TF_DeleteStatus
+CLOSES_STDERR | registration | FAIL | TF_DeleteStatus
+LEAVES_CORE | entry_points | pass | TF_InitKernel
+FILLS_DISK | entry_points | FAIL | crashed: a file over 1 GiB
+";
 
 fn main() {
     // Another release only in a child of a check in it.
@@ -93,10 +38,10 @@ fn main() {
     };
     // SAFETY: no other thread runs yet.
     unsafe { std::env::set_var("SP_HOST_SECONDS", "2") };
-    for (variant, check, status, words) in VARIANTS {
+    for [variant, check, status, words] in sp_tests::rows(VARIANTS) {
         let row = sp_host::run_check(check, &apis, &compiler.hostile(variant));
         println!("{variant}: {row}");
-        assert_eq!(row.status, *status, "{variant}: {row}");
+        assert_eq!(row.status.to_string(), status, "{variant}: {row}");
         assert!(row.detail.contains(words), "{variant}: {row}");
         assert!(!row.to_string().contains(char::is_control), "{row:?}");
     }

@@ -6,45 +6,20 @@ use c::Compiler;
 use sp_host::{CheckStatus, DType, Host, Op, Suite, Tensor};
 
 /// A release, a defect, the test that runs it, and a part of the failed test's detail; empty if the release allows it.
-const DEFECTS: [(&str, &str, &str, &str); 9] = [
-    (
-        "2.21",
-        "DONE_NEVER",
-        "negates",
-        "did not call done before compute returned",
-    ),
-    ("2.22", "DONE_NEVER", "negates", "never called done"),
-    ("2.21", "DONE_TWICE", "negates", "which was called before"),
-    ("2.22", "DONE_TWICE", "negates", "which was called before"),
-    (
-        "2.21",
-        "DONE_LATE",
-        "negates",
-        "did not call done before compute returned",
-    ),
-    ("2.22", "DONE_LATE", "negates", ""),
-    (
-        "2.22",
-        "VARIABLES=1",
-        "reads",
-        "which the kernel has not locked",
-    ),
-    (
-        "2.22",
-        "VARIABLES=2",
-        "reads",
-        "waits forever for a variable",
-    ),
-    (
-        "2.22",
-        "VARIABLES=3",
-        "reads",
-        "1 TF_VariableInputLockHolder was never deleted",
-    ),
-];
+const DEFECTS: &str = "
+2.21 | DONE_NEVER | negates | did not call done before compute returned
+2.22 | DONE_NEVER | negates | never called done
+2.21 | DONE_TWICE | negates | which was called before
+2.22 | DONE_TWICE | negates | which was called before
+2.21 | DONE_LATE | negates | did not call done before compute returned
+2.22 | DONE_LATE | negates |
+2.22 | VARIABLES=1 | reads | which the kernel has not locked
+2.22 | VARIABLES=2 | reads | waits forever for a variable
+2.22 | VARIABLES=3 | reads | 1 TF_VariableInputLockHolder was never deleted
+";
 
 fn main() {
-    for (release, defect, test, words) in DEFECTS {
+    for [release, defect, test, words] in sp_tests::rows(DEFECTS) {
         // A child has the plugin of its parent, and ends in `own_tests`.
         if sp_host::child_release().is_some_and(|it| it != release) {
             continue;

@@ -11,21 +11,11 @@ pub struct Include<'a> {
 impl Include<'_> {
     /// Returns true for a header of the C++ standard library: `<string>`, but not `<string.h>` or `<cstring>`.
     pub fn is_cpp(&self) -> bool {
-        const C_HEADERS: [&str; 12] = [
-            "cassert",
-            "cerrno",
-            "cfloat",
-            "cinttypes",
-            "climits",
-            "cstdarg",
-            "cstdbool",
-            "cstddef",
-            "cstdint",
-            "cstdio",
-            "cstdlib",
-            "cstring",
-        ];
-        !self.quoted && !self.name.ends_with(".h") && !C_HEADERS.contains(&self.name)
+        const C_HEADERS: &str = "
+            cassert cerrno cfloat cinttypes climits cstdarg cstdbool cstddef cstdint
+            cstdio cstdlib cstring";
+        let is_c = self.name.ends_with(".h") || C_HEADERS.split_whitespace().any(|it| it == self.name);
+        !self.quoted && !is_c
     }
 }
 

@@ -39,6 +39,7 @@ fn verdicts_of(session: &SessionResult) -> ([StepVerdict; 4], Vec<Step>) {
 }
 
 use StepVerdict::{Failed, Ok as Passed, Unknown};
+use sp_tests::assert_contains;
 
 #[test]
 fn device_with_kernels_passes_every_step() {
@@ -161,11 +162,7 @@ fn ended_process_fails_its_current_stage() {
     assert!(steps[1].detail.contains("SIGABRT") && steps[1].detail.contains("Non-OK-status"));
     assert!(!steps[1].detail.contains('\x1b'), "{}", steps[1].detail);
     aborted.end = End::TimedOut(Duration::from_secs(7));
-    assert!(
-        verdicts_of(&aborted).1[1]
-            .detail
-            .contains("killed after 7 seconds")
-    );
+    assert_contains(&verdicts_of(&aborted).1[1].detail, "killed after 7 seconds");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::*;
 use crate::history::Paint;
 use sp_diff::Verdict;
 use sp_diff::sample;
+use sp_tests::assert_contains;
 
 const PAINT: Paint = Paint::Plain;
 
@@ -139,10 +140,7 @@ fn text_merges_equal_findings() {
     };
     let text = plain(&report, 100);
     assert_eq!(text.matches("function_removed").count(), 1, "{text}");
-    assert!(
-        text.contains("\nTF_A, TF_B\n  breaking function_removed"),
-        "{text}"
-    );
+    assert_contains(&text, "\nTF_A, TF_B\n  breaking function_removed");
     let names = "compatible function_added (6 findings): TF_C, TF_D, TF_E, TF_F, TF_G, TF_H\n";
     assert!(text.contains(names), "{text}");
 }
@@ -226,10 +224,7 @@ fn markdown_rows_have_equal_cell_counts() {
         text.matches("<details>").count(),
         text.matches("</details>").count()
     );
-    assert!(
-        text.contains("`SP_StreamExecutor.last \\| <tag>`"),
-        "{text}"
-    );
+    assert_contains(&text, "`SP_StreamExecutor.last \\| <tag>`");
     assert!(text.contains("we call it &#124; &lt;ourselves>"));
 }
 
@@ -339,10 +334,7 @@ fn page_marks_changed_tokens() {
         finding.after.as_mut().unwrap().text = "int f(const int64_t* dims)".into();
     });
     assert!(page.contains("int f(int64_t* dims)</pre>"), "{page}");
-    assert!(
-        page.contains("int f(<mark>const </mark>int64_t* dims)</pre>"),
-        "{page}"
-    );
+    assert_contains(&page, "int f(<mark>const </mark>int64_t* dims)</pre>");
 }
 
 #[test]

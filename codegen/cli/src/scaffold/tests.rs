@@ -3,6 +3,7 @@
 mod formatted;
 
 use super::*;
+use sp_tests::assert_contains;
 
 const ALL: Parts = Parts {
     kernels: true,
@@ -181,10 +182,7 @@ fn depends_on_checkout_by_path() {
     create_plugin(&target, &SpSource::Checkout(root.clone())).unwrap();
     assert!(!target.join("vendor").exists());
     let manifest = fs::read_to_string(target.join("Cargo.toml")).unwrap();
-    assert!(
-        manifest.contains(root.join("templates/cpu").to_str().unwrap()),
-        "{manifest}"
-    );
+    assert_contains(&manifest, root.join("templates/cpu").to_str().unwrap());
     let elsewhere = SpSource::Checkout(scratch.path().to_owned());
     let result = create_plugin(&scratch.path().join("other"), &elsewhere);
     assert!(matches!(result, Err(ScaffoldError::NoCheckout { .. })));

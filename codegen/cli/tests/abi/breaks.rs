@@ -72,11 +72,7 @@ fn findings_of_every_release_equal_golden_files() {
     for (old, new) in pairs(&releases::all()) {
         let text = table(&diff(old, new, releases::TARGET));
         let path = format!("codegen/cli/tests/abi/history/{}.txt", new.label);
-        let golden = releases::golden_file(&path, &text);
-        for (line, (found, expected)) in text.lines().zip(golden.lines()).enumerate() {
-            assert_eq!(found, expected, "line {} of {path}", line + 1);
-        }
-        assert_eq!(text, golden, "{path}");
+        sp_tests::assert_golden(&path, &text);
     }
 }
 

@@ -1,7 +1,5 @@
 //! The releases in the committed snapshots, oldest first.
 
-use std::fs;
-
 use sp_diff::Surface;
 use sp_ir::Api;
 use sp_tests::root;
@@ -34,13 +32,4 @@ fn surface(release: &str, apis: &[Api]) -> Surface {
         visibility: None,
         target: None,
     }
-}
-
-/// Returns the contents of the golden file at `path` in the repository. With `SP_BLESS`, writes `text` to it first.
-pub fn golden_file(path: &str, text: &str) -> String {
-    let path = root().join(path);
-    if std::env::var_os("SP_BLESS").is_some() {
-        fs::write(&path, text).unwrap();
-    }
-    fs::read_to_string(&path).unwrap_or_default()
 }

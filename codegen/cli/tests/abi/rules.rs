@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::releases::{TARGET, golden_file};
+use crate::releases::TARGET;
 use sp_diff::{Diff, RULES, Surface, Verdict, diff};
 use sp_parse::clang::Library;
 use sp_parse::contract::ExcludedHeaders;
 use sp_parse::contract::{KnownNames, Notes};
 use sp_parse::extract::{Job, extract_all_targets_with};
-use sp_tests::root;
+use sp_tests::{assert_golden, root};
 
 /// The folder of the pairs that are not named after a rule.
 const FUNCTION_TYPES: &str = "function_types";
@@ -129,7 +129,7 @@ fn findings_of_all_pairs_equal_golden_file() {
         }
         table += &rows(rule.id, &found);
     }
-    assert_equals_golden_file(&table, "tests/abi/pairs.txt");
+    assert_golden("tests/abi/pairs.txt", &table);
 }
 
 #[test]
@@ -146,15 +146,7 @@ fn attributes_and_adjustments_of_function_types_have_expected_verdicts() {
         }
         table += &rows(&name, &diff(&old, &new, TARGET));
     }
-    assert_equals_golden_file(&table, "tests/abi/function_types.txt");
-}
-
-fn assert_equals_golden_file(table: &str, path: &str) {
-    let golden = golden_file(path, table);
-    for (line, (found, expected)) in table.lines().zip(golden.lines()).enumerate() {
-        assert_eq!(found, expected, "line {} of {path}", line + 1);
-    }
-    assert_eq!(table, golden);
+    assert_golden("tests/abi/function_types.txt", &table);
 }
 
 #[test]

@@ -5,28 +5,27 @@ mod edits;
 mod rewordings;
 mod scene;
 
-use edits::{CHANGES, Change};
+use edits::{Change, Edit, changes};
 use rewordings::REWORDINGS;
 use scene::Scene;
 use sp_diff::Verdict;
+use sp_tests::rows;
 
 #[test]
 fn reports_each_changed_comment_by_its_rule() {
     let Some(scene) = Scene::new() else { return };
-    assert!(CHANGES.len() >= 10);
+    let changes = changes();
+    assert!(changes.len() >= 10);
     for Change {
         name,
-        edit,
+        edits,
         rule,
         item,
-    } in CHANGES
+    } in changes
     {
-        let found = scene.diff(edit);
-        let rules: Vec<(&str, &str)> = found
-            .findings
-            .iter()
-            .map(|one| (one.rule, &*one.item))
-            .collect();
+        let found = scene.diff(&edits);
+        let rules = found.findings.iter().map(|one| (one.rule, &*one.item));
+        let rules: Vec<(&str, &str)> = rules.collect();
         assert!(rules.contains(&(rule, item)), "{name}: {rules:?}");
     }
 }
@@ -34,14 +33,10 @@ fn reports_each_changed_comment_by_its_rule() {
 #[test]
 fn reports_nothing_breaking_for_reworded_comments() {
     let Some(scene) = Scene::new() else { return };
-    for (name, edit) in REWORDINGS {
-        let found = scene.diff(edit);
-        assert_ne!(
-            found.verdict,
-            Verdict::Breaking,
-            "{name}: {:#?}",
-            found.findings
-        );
+    for [name, place, at, mark, with] in rows(REWORDINGS) {
+        let found = scene.diff(&[Edit::parse([place, at, mark, with])]);
+        let findings = found.findings;
+        assert_ne!(found.verdict, Verdict::Breaking, "{name}: {findings:#?}");
     }
 }
 
@@ -55,7 +50,7 @@ fn reports_nothing_for_unedited_headers() {
 #[test]
 fn changed_comments_change_ir_and_generated_code() {
     let Some(scene) = Scene::new() else { return };
-    scene.edit(CHANGES[0].edit);
+    scene.edit(&changes()[0].edits);
     let tree = scene.run(&["ir", "stream_executor", "--headers", "2.21.0/include"]);
     let row = tree
         .lines()
@@ -77,8 +72,9 @@ fn changed_comments_change_ir_and_generated_code() {
 fn cached_import_prefers_changed_comment_over_note() {
     for release in ["2.22.0", "2.24.0.dev20261101"] {
         let Some(scene) = Scene::new() else { return };
-        let optional = CHANGES.iter().find(|one| one.rule == "presence_relaxed");
-        scene.edit(optional.unwrap().edit);
+        let mut changes = changes().into_iter();
+        let optional = changes.find(|one| one.rule == "presence_relaxed");
+        scene.edit(&optional.unwrap().edits);
         scene.install(release);
         scene.run(&["import", "tensorflow", release, "--from", "site"]);
         let tree = scene.run(&["ir", "stream_executor", "--release", release]);

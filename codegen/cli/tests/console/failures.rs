@@ -2,71 +2,29 @@
 
 use crate::scene::Scene;
 use crate::{run, sp_gen};
+use sp_tests::assert_contains;
 
 /// Arguments, the code at the end of the first line, and a part of the help.
-const FAILURES: [(&[&str], &str, &str); 11] = [
-    (
-        &["diff", "2.6"],
-        "sp_gen::usage::missing_required_argument",
-        "Usage: sp-gen diff",
-    ),
-    (
-        &["dif", "2.6", "2.7"],
-        "sp_gen::usage::invalid_subcommand",
-        "'diff'",
-    ),
-    (
-        &["diff", "2.6", "2.7", "--formt", "json"],
-        "sp_gen::usage::unknown_argument",
-        "'--format'",
-    ),
-    (
-        &["diff", "2.6", "2.7", "--format", "x"],
-        "sp_gen::usage::invalid_value",
-        "possible values: text, json",
-    ),
-    (
-        &["diff", "2.6", "2.7x"],
-        "sp_gen::diff::missing",
-        "did you mean `2.7`",
-    ),
-    (
-        &["diff", "2.6", "2.211"],
-        "sp_gen::diff::unknown_release",
-        "`2.21`",
-    ),
-    (
-        &["diff", "2.6", "2.7", "--api", "kernals"],
-        "sp_gen::diff::unknown_api",
-        "did you mean `kernels`?",
-    ),
-    (
-        &["history", "SP_Devise"],
-        "sp_gen::history::unknown_name",
-        "did you mean `SP_Device`",
-    ),
-    (
-        &["history", "--release", "2.211"],
-        "sp_gen::generate::no_snapshot",
-        "`2.21`",
-    ),
-    (
-        &["explain", "fild_inserted"],
-        "sp_gen::explain::unknown",
-        "did you mean `field_inserted`",
-    ),
-    (
-        &["ir", "kernals"],
-        "sp_gen::ir::unknown_api",
-        "did you mean `kernels`?",
-    ),
-];
+const FAILURES: &str = "
+diff 2.6 | sp_gen::usage::missing_required_argument | Usage: sp-gen diff
+dif 2.6 2.7 | sp_gen::usage::invalid_subcommand | 'diff'
+diff 2.6 2.7 --formt json | sp_gen::usage::unknown_argument | '--format'
+diff 2.6 2.7 --format x | sp_gen::usage::invalid_value | possible values: text, json
+diff 2.6 2.7x | sp_gen::diff::missing | did you mean `2.7`
+diff 2.6 2.211 | sp_gen::diff::unknown_release | `2.21`
+diff 2.6 2.7 --api kernals | sp_gen::diff::unknown_api | did you mean `kernels`?
+history SP_Devise | sp_gen::history::unknown_name | did you mean `SP_Device`
+history --release 2.211 | sp_gen::generate::no_snapshot | `2.21`
+explain fild_inserted | sp_gen::explain::unknown | did you mean `field_inserted`
+ir kernals | sp_gen::ir::unknown_api | did you mean `kernels`?
+";
 
 #[test]
 fn first_line_has_message_and_code() {
     let scene = Scene::new();
-    for (arguments, code, help) in FAILURES {
-        let (status, stdout, stderr) = run(&mut sp_gen(&scene, arguments));
+    for [arguments, code, help] in sp_tests::rows(FAILURES) {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let (status, stdout, stderr) = run(&mut sp_gen(&scene, &arguments));
         assert_eq!((status, &*stdout), (2, ""), "{arguments:?}");
         let first = stderr.lines().next().unwrap();
         assert!(first.starts_with("error: "), "{stderr}");
@@ -96,10 +54,7 @@ fn unknown_release_is_named_for_an_api() {
     let scene = Scene::new();
     let (status, _, stderr) = run(&mut sp_gen(&scene, &["ir", "kernels", "--release", "2.99"]));
     assert_eq!(status, 2);
-    assert!(
-        stderr.contains("TensorFlow 2.99 has no snapshots"),
-        "{stderr}"
-    );
+    assert_contains(&stderr, "TensorFlow 2.99 has no snapshots");
 }
 
 #[cfg(unix)]

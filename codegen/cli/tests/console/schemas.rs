@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::scene::{Scene, clang_scene};
 use crate::schema::violations;
 use crate::{run, sp_gen};
-use sp_tests::root;
+use sp_tests::{assert_contains, compile_library, root};
 
 fn schema(name: &str) -> Value {
     let path = root().join(format!("codegen/docs/{name}.schema.json"));
@@ -88,11 +88,9 @@ fn doctor_is_valid_for_its_schema() {
 fn verify_is_valid_for_its_schema() {
     let scene = Scene::new();
     let plugin = scene.path("plugin.so");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/verify/plugin.c");
-    let mut cc = std::process::Command::new("cc");
-    let cc = cc.args(["-shared", "-fPIC", "-o"]).arg(&plugin).arg(source);
-    if !cfg!(target_os = "linux") || !cc.status().is_ok_and(|status| status.success()) {
-        return println!("skipped: no C compiler for Linux");
+    let source = root().join("codegen/cli/tests/verify/plugin.c");
+    if !compile_library(&plugin, &source, &[]) {
+        return;
     }
     let plugin = plugin.to_str().unwrap();
     let value = validated_output("verify", &["verify", plugin, "--release", "2.21"]);
@@ -103,12 +101,9 @@ fn verify_is_valid_for_its_schema() {
 fn kernels_are_valid_for_their_schema() {
     let scene = Scene::new();
     let plugin = scene.path("kernels.so");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/verify/kernels.c");
-    let mut cc = std::process::Command::new("cc");
-    let cc = cc.args(["-shared", "-fPIC", "-DNEVER_RUN", "-o"]);
-    let cc = cc.arg(&plugin).arg(source);
-    if !cfg!(target_os = "linux") || !cc.status().is_ok_and(|status| status.success()) {
-        return println!("skipped: no C compiler for Linux");
+    let source = root().join("codegen/cli/tests/verify/kernels.c");
+    if !compile_library(&plugin, &source, &["-DNEVER_RUN"]) {
+        return;
     }
     let plugin = plugin.to_str().unwrap();
     let arguments = ["verify", plugin, "--kernels", "--release", "2.21"];
@@ -127,8 +122,5 @@ fn headers_state_their_release() {
     let (status, stdout, stderr) = run(&mut sp_gen(&scene, &arguments));
     assert_eq!(status, 0, "{stderr}");
     assert!(stdout.starts_with("TensorFlow 2.12\n"), "{stdout}");
-    assert!(
-        stderr.contains("include: headers of TensorFlow 2.12"),
-        "{stderr}"
-    );
+    assert_contains(&stderr, "include: headers of TensorFlow 2.12");
 }

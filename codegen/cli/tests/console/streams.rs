@@ -6,6 +6,7 @@ use std::process::Stdio;
 
 use crate::scene::Scene;
 use crate::{run, sp_gen};
+use sp_tests::assert_contains;
 
 /// Every command that prints results, with arguments that make it print some.
 const PRINTING: [&[&str]; 8] = [
@@ -33,10 +34,7 @@ fn reports_full_device_as_one_error() {
             stderr.contains("cannot write to stdout"),
             "{arguments:?}: {stderr}"
         );
-        assert!(
-            stderr.contains("[sp_gen::console::stdout_unwritable]"),
-            "{stderr}"
-        );
+        assert_contains(&stderr, "[sp_gen::console::stdout_unwritable]");
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::Write;
 use zip::write::SimpleFileOptions;
 
 use super::scene::{Scene, clang_scene};
-use sp_tests::root;
+use sp_tests::{assert_contains, root};
 
 const BUFFER: &str = "typedef struct TF_Buffer { const void* data; size_t length; } TF_Buffer;";
 
@@ -166,11 +166,7 @@ fn compares_other_apis_if_one_is_unreadable() {
         "{}",
         run.stderr
     );
-    assert!(
-        run.stderr.contains("API `tf_status` cannot be read"),
-        "{}",
-        run.stderr
-    );
+    assert_contains(&run.stderr, "API `tf_status` cannot be read");
     assert!(run.stdout.contains("incomplete"), "{}", run.stdout);
     let run = scene.diff(&["old", "new", "--api", "tf_status"]);
     run.assert_rejected(&[

@@ -1,8 +1,7 @@
 //! `--plugin`: a plugin in C, built here, and the part of a diff that concerns it.
 
-use std::process::Command;
-
 use super::scene::Scene;
+use sp_tests::{assert_contains, compile_library};
 
 /// A plugin that looks one function up by name and imports another.
 pub const SOURCE: &str = r#"
@@ -16,17 +15,8 @@ void SE_InitPlugin(void* params, void* status) { if (!status) TF_NewStatus(); fi
 /// Builds `plugin.so`. Returns false if there is no C compiler.
 pub fn built(scene: &Scene, source: &str, flags: &[&str]) -> bool {
     scene.write("plugin.c", source);
-    let cc = Command::new("cc")
-        .args(["-shared", "-fPIC", "-g", "-o"])
-        .arg(scene.path("plugin.so"))
-        .arg(scene.path("plugin.c"))
-        .args(flags)
-        .status();
-    let done = cfg!(target_os = "linux") && cc.is_ok_and(|status| status.success());
-    if !done {
-        eprintln!("skipped: no C compiler for Linux");
-    }
-    done
+    let flags = [&["-g"], flags].concat();
+    compile_library(&scene.path("plugin.so"), &scene.path("plugin.c"), &flags)
 }
 
 #[test]
@@ -54,11 +44,7 @@ fn diff_is_restricted_to_what_the_plugin_uses() {
         assert_ne!(finding["api"], "pjrt", "{finding}");
     }
     let run = scene.diff(&["2.4", "2.21", "--plugin", "plugin.so"]);
-    assert!(
-        run.stdout.contains("it exports SE_InitPlugin"),
-        "{}",
-        run.stdout
-    );
+    assert_contains(&run.stdout, "it exports SE_InitPlugin");
 }
 
 #[test]

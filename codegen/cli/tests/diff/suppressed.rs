@@ -1,6 +1,7 @@
 //! `sp-gen.toml`: suppressed findings, and errors in the file.
 
 use super::scene::Scene;
+use sp_tests::assert_contains;
 
 fn scene() -> Scene {
     let scene = Scene::new();
@@ -19,11 +20,7 @@ fn suppressed_finding_does_not_affect_verdict() {
     scene.write("sp-gen.toml", ENTRY);
     let run = scene.diff(&["old", "new"]);
     assert_eq!(run.status, 0, "{}", run.stderr);
-    assert!(
-        run.stdout.contains("api_removed two: nobody here uses it"),
-        "{}",
-        run.stdout
-    );
+    assert_contains(&run.stdout, "api_removed two: nobody here uses it");
     let last = run.stdout.lines().last();
     assert_eq!(
         last,

@@ -7,6 +7,7 @@ mod scene;
 mod temporary_folder;
 
 use scene::{Scene, step};
+use sp_tests::assert_contains;
 use std::fs::File;
 use std::process::Command;
 
@@ -107,10 +108,7 @@ void* SE_InitPlugin(void) {
     let text = words.join(" ");
     let line = r"FAILED host plugin accel: declined TensorFlow 2.99: \u{1b}[31mtoo new";
     assert!(text.contains(line), "{text}");
-    assert!(
-        text.contains("-> build the plugin with an sp-gen"),
-        "{text}"
-    );
+    assert_contains(&text, "-> build the plugin with an sp-gen");
     assert!(text.contains("FAILED devices none"), "{text}");
     assert!(
         !scene.path("plugin-ran-here").exists(),

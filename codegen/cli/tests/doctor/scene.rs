@@ -114,15 +114,7 @@ impl Scene {
         self.write("plugin.c", source);
         let plugin = format!("site-packages/tensorflow-plugins/{name}");
         self.write(&plugin, "");
-        let cc = Command::new("cc")
-            .args(["-shared", "-fPIC", "-o"])
-            .args([self.path(&plugin), self.path("plugin.c")])
-            .status();
-        let done = cfg!(target_os = "linux") && cc.is_ok_and(|status| status.success());
-        if !done {
-            eprintln!("skipped: no C compiler for Linux");
-        }
-        done
+        sp_tests::compile_library(&self.path(&plugin), &self.path("plugin.c"), &[])
     }
 
     /// Returns the path of a file in the folder.

@@ -10,6 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use libclang::has_libclang;
+use sp_tests::assert_contains;
 use temporary_folder::TemporaryFolder;
 
 const HEADER: &str = "#define ACC_VERSION 3\n\
@@ -129,93 +130,25 @@ fn plugin_without_driver_has_no_trace_of_it() {
 }
 
 /// Options, the code of the error, and a part of the message.
-const FAILURES: [(&[&str], &str, &str); 16] = [
-    (
-        &["--driver", "no.h"],
-        "driver::header_missing",
-        "no header no.h",
-    ),
-    (
-        &["--driver", "broken.h"],
-        "driver::header_invalid",
-        "broken.h:2:12",
-    ),
-    (
-        &["--driver", "needs.h"],
-        "driver::header_invalid",
-        "--include DIR",
-    ),
-    (
-        &["--driver", "cpp.h"],
-        "driver::header_invalid",
-        "this is C++",
-    ),
-    (
-        &["--driver", "empty.h"],
-        "driver::no_functions",
-        "declares no function",
-    ),
-    (
-        &["--driver", "acc.h", "--driver-status", "acc_stat"],
-        "driver::status_unknown",
-        "`acc_status` (2 functions)",
-    ),
-    (
-        &[
-            "--driver",
-            "acc.h",
-            "--driver-status",
-            "acc_status=ACC_FINE",
-        ],
-        "driver::status_unknown",
-        "ACC_FINE",
-    ),
-    (
-        &["--driver", "acc.h", "--driver-library", "./acc.h"],
-        "new::library_invalid",
-        "acc.h",
-    ),
-    (
-        &["--driver", "acc.h", "--driver-contract", "no.toml"],
-        "driver::unreadable",
-        "no.toml",
-    ),
-    (
-        &["--driver", "acc.h", "--driver-contract", "bad.toml"],
-        "driver::contract_invalid",
-        "bad.toml: the header has no function `acc_open` that is bound",
-    ),
-    (
-        &["--driver", "acc.h", "--driver-contract", "misspelt.toml"],
-        "driver::contract_invalid",
-        "did you mean `acc_count`?",
-    ),
-    (
-        &["--driver", "acc.h", "--driver-contract", "owned.toml"],
-        "driver::contract_invalid",
-        "`acc_count` takes no `acc_memory`",
-    ),
-    (
-        &["--driver-contract", "acc.toml"],
-        "usage::missing_required_argument",
-        "--driver",
-    ),
-    (
-        &["--driver-library", "libacc.so"],
-        "usage::missing_required_argument",
-        "--driver",
-    ),
-    (
-        &["--backend", "opencl", "--driver", "CL/no.h"],
-        "driver::header_missing",
-        "no header CL/no.h",
-    ),
-    (
-        &["--backend", "cuda"],
-        "usage::invalid_value",
-        "possible values: opencl",
-    ),
-];
+const FAILURES: &str = "
+--driver no.h | driver::header_missing | no header no.h
+--driver broken.h | driver::header_invalid | broken.h:2:12
+--driver needs.h | driver::header_invalid | --include DIR
+--driver cpp.h | driver::header_invalid | this is C++
+--driver empty.h | driver::no_functions | declares no function
+--driver acc.h --driver-status acc_stat | driver::status_unknown | `acc_status` (2 functions)
+--driver acc.h --driver-status acc_status=ACC_FINE | driver::status_unknown | ACC_FINE
+--driver acc.h --driver-library ./acc.h | new::library_invalid | acc.h
+--driver acc.h --driver-contract no.toml | driver::unreadable | no.toml
+--driver acc.h --driver-contract bad.toml | driver::contract_invalid
+    bad.toml: the header has no function `acc_open` that is bound
+--driver acc.h --driver-contract misspelt.toml | driver::contract_invalid | did you mean `acc_count`?
+--driver acc.h --driver-contract owned.toml | driver::contract_invalid | `acc_count` takes no `acc_memory`
+--driver-contract acc.toml | usage::missing_required_argument | --driver
+--driver-library libacc.so | usage::missing_required_argument | --driver
+--backend opencl --driver CL/no.h | driver::header_missing | no header CL/no.h
+--backend cuda | usage::invalid_value | possible values: opencl
+";
 
 #[test]
 fn bad_input_is_one_message_with_status_2_and_writes_nothing() {
@@ -229,22 +162,18 @@ fn bad_input_is_one_message_with_status_2_and_writes_nothing() {
     folder.write("misspelt.toml", contract.replace("acc_open", "acc_cuont"));
     let owned = "[owned]\nacc_memory = { destroy = \"acc_count\" }\n[functions]\n";
     folder.write("owned.toml", contract.replace("[functions]\n", owned));
-    for (options, code, part) in FAILURES {
-        let run = folder.run("", &[&["new", "myaccel"], options].concat());
-        assert_eq!(run.status, 2, "{options:?}: {}", run.stderr);
-        let code = format!("[sp_gen::{code}]");
-        assert!(
-            run.stderr.contains(&code) && run.stderr.contains(part),
-            "{options:?}: {}",
-            run.stderr
-        );
-        assert_eq!(
-            run.stderr.matches("error: ").count(),
-            1,
-            "{options:?}: {}",
-            run.stderr
-        );
-        assert!(!folder.path("myaccel").exists(), "{options:?}");
+    for [options, code, part] in sp_tests::rows(FAILURES) {
+        let options = options.split(' ');
+        let arguments: Vec<&str> = ["new", "myaccel"].into_iter().chain(options).collect();
+        let run = folder.run("", &arguments);
+        let stderr = run.stderr;
+        assert_eq!(run.status, 2, "{arguments:?}: {stderr}");
+        for part in [&format!("[sp_gen::{code}]"), part] {
+            assert!(stderr.contains(part), "{arguments:?}: {stderr}");
+        }
+        let errors = stderr.matches("error: ").count();
+        assert_eq!(errors, 1, "{arguments:?}: {stderr}");
+        assert!(!folder.path("myaccel").exists(), "{arguments:?}");
     }
 }
 
@@ -301,11 +230,7 @@ fn library_file_is_checked_and_named_without_its_folder() {
     };
     let run = new("other.h");
     assert_eq!(run.status, 2);
-    assert!(
-        run.stderr.contains("[sp_gen::new::other_library]"),
-        "{}",
-        run.stderr
-    );
+    assert_contains(&run.stderr, "[sp_gen::new::other_library]");
     let run = new("z.h");
     assert_eq!(run.status, 0, "{}", run.stderr);
     assert!(

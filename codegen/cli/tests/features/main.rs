@@ -10,7 +10,7 @@ use sp_data::folders::DataFolders;
 use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
-use sp_tests::root;
+use sp_tests::{assert_golden, root};
 
 /// The committed facts.
 struct Facts {
@@ -46,15 +46,7 @@ impl Facts {
 
 #[test]
 fn page_has_the_committed_facts() {
-    let (path, text) = (
-        root().join("generated/docs/features.md"),
-        page::page(&Facts::read()),
-    );
-    if std::env::var_os("SP_BLESS").is_some() {
-        fs::write(&path, &text).unwrap();
-    }
-    let golden = fs::read_to_string(&path).unwrap_or_default();
-    assert!(golden == text, "{} differs:\n{text}", path.display());
+    assert_golden("generated/docs/features.md", &page::page(&Facts::read()));
 }
 
 #[test]

@@ -2,50 +2,23 @@
 //! checkout.
 
 use super::lock::{LOCK, import, valid_header};
-use super::network::WHEEL;
-use super::scene::{Scene, clang_scene, stderr, unwrapped};
+use super::network::{WHEEL, wheel};
+use super::scene::{Scene, assert_rejected, clang_scene, stderr, unwrapped};
 use sp_tests::{copy_files, read_files};
 use std::fs;
-use std::io::{Cursor, Write};
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Command, Output};
-use zip::write::SimpleFileOptions;
 
 const SNAPSHOT: &str = "cache/sp-gen/ir/ops/2.98.json";
 
-/// Returns a wheel with a header of the API `ops`.
-fn wheel() -> Vec<u8> {
-    let header = valid_header().replace("TF_Demo", "TF_Op");
-    let metadata = "Name: tensorflow-cpu\nVersion: 2.98.0\n".to_owned();
-    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, text) in [
-        ("tensorflow/include/tensorflow/c/ops.h", header),
-        ("tensorflow_cpu-2.98.0.dist-info/METADATA", metadata),
-    ] {
-        let options = SimpleFileOptions::default();
-        writer.start_file(name, options).unwrap();
-        writer.write_all(text.as_bytes()).unwrap();
-    }
-    writer.finish().unwrap().into_inner()
-}
-
 /// Imports from a wheel, which has all headers of its release.
 fn import_wheel(scene: &Scene, options: &[&str]) -> Output {
-    scene.write(WHEEL, wheel());
+    let header = valid_header().replace("TF_Demo", "TF_Op");
+    scene.write(WHEEL, wheel("ops.h", &header));
     let wheel = scene.path(WHEEL).display().to_string();
     let arguments = [&["import", "tensorflow", "2.98", "--from", &wheel], options];
     scene.command(&arguments.concat()).output().unwrap()
-}
-
-#[track_caller]
-fn assert_rejected(output: &Output, words: &str) {
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(output));
-    assert!(
-        unwrapped(output).contains(&words.replace(' ', "")),
-        "{}",
-        stderr(output)
-    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-use super::network::{WHEEL, page, wheel};
+use super::network::{WHEEL, page, valid_wheel};
 use super::scene::{Scene, import_scene};
 use sp_tests::http::{Response, Server};
 use std::fs;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Starts an index that responds to `count` requests and to no later ones.
 fn stalling_index(count: usize) -> Server {
-    let (bytes, received) = (wheel(), AtomicUsize::new(0));
+    let (bytes, received) = (valid_wheel(), AtomicUsize::new(0));
     Server::start(move |request| {
         if received.fetch_add(1, Ordering::SeqCst) >= count {
             sleep(Duration::from_secs(600));

@@ -1,6 +1,6 @@
 //! The lock of `sp-gen import` has exactly the releases whose import succeeded.
 
-use super::scene::{Scene, clang_scene, stderr};
+use super::scene::{Scene, assert_rejected, clang_scene, stderr, unwrapped};
 use sp_tests::read_files;
 use std::fs;
 use std::process::Output;
@@ -75,12 +75,7 @@ fn adds_no_entry_without_libclang() {
         .env("LIBCLANG_PATH", "/nonexistent")
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(
-        stderr(&output).contains("libclang, which reads C headers, was not found"),
-        "{}",
-        stderr(&output)
-    );
+    assert_rejected(&output, "libclang, which reads C headers, was not found");
     assert!(!scene.path(LOCK).exists());
 }
 
@@ -108,10 +103,7 @@ fn rejects_unreadable_lock_unchanged() {
     let scene = Scene::new();
     scene.write(LOCK, b"# caf\xe9\n");
     let output = import(&scene, "2.98.0", &valid_header());
-    assert_eq!(output.status.code(), Some(2));
-    let shown = stderr(&output).replace(['\n', ' ', '│'], "");
-    let path = scene.path(LOCK).display().to_string();
-    assert!(shown.contains(&path), "{}", stderr(&output));
+    assert_rejected(&output, &scene.path(LOCK).display().to_string());
     assert_eq!(fs::read(scene.path(LOCK)).unwrap(), b"# caf\xe9\n");
 }
 
@@ -121,9 +113,7 @@ fn rejects_release_whose_headers_declare_no_api() {
     assert!(import(&scene, "2.98.0", &valid_header()).status.success());
     let before = read_files(&scene.path("cache"));
     let output = import(&scene, "2.98.1", "extern \"C\" {}\n");
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    let message = "declare no item of TensorFlow's C APIs";
-    assert!(stderr(&output).contains(message), "{}", stderr(&output));
+    assert_rejected(&output, "declare no item of TensorFlow's C APIs");
     assert!(read_files(&scene.path("cache")) == before, "files changed");
 }
 
@@ -132,10 +122,7 @@ fn rejects_changed_header_and_names_the_lock() {
     let Some(scene) = clang_scene() else { return };
     assert!(import(&scene, "2.98.0", &valid_header()).status.success());
     let output = import(&scene, "2.98.0", &valid_header().replace("int x", "long x"));
-    assert_eq!(output.status.code(), Some(2));
-    let shown = stderr(&output).replace(['\n', ' ', '│'], "");
-    let path = scene.path(LOCK).display().to_string();
-    assert!(shown.contains(&path), "{}", stderr(&output));
+    assert_rejected(&output, &scene.path(LOCK).display().to_string());
 }
 
 #[test]
@@ -147,13 +134,9 @@ fn rejects_store_with_folder_of_the_user() {
     let arguments = ["import", "tensorflow", "2.98.0", "--from", &site];
     let mut command = scene.command(&arguments);
     let output = command.args(["--store", &store]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    let shown = stderr(&output).replace(['\n', ' ', '│'], "");
-    assert!(shown.contains("2.98.0/thesis.txt"), "{}", stderr(&output));
-    assert_eq!(
-        fs::read(scene.path("own/2.98.0/thesis.txt")).unwrap(),
-        b"own"
-    );
+    assert_rejected(&output, "2.98.0/thesis.txt");
+    let own = fs::read(scene.path("own/2.98.0/thesis.txt"));
+    assert_eq!(own.unwrap(), b"own");
     assert!(!scene.path(LOCK).exists() && !scene.path("cache/sp-gen/ir/tf_buffer").exists());
 }
 
@@ -169,6 +152,6 @@ fn partial_folder_removes_no_snapshot() {
     let output = import(&scene, "2.98.1", &valid_header());
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(fs::read(&snapshot).unwrap(), before);
-    let shown = stderr(&output).replace(['\n', ' ', '│'], "");
+    let shown = unwrapped(&output);
     assert!(shown.contains("ops/2.98.jsonwasnotremoved"), "{shown}");
 }

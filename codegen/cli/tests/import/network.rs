@@ -1,9 +1,10 @@
 //! Indexes that need credentials, redirect, use plain http or state a wrong sha256.
 
-use super::scene::{Scene, import_scene, stderr, unwrapped};
+use super::lock::valid_header;
+use super::scene::{Scene, assert_rejected, import_scene, stderr};
 use sha2::{Digest, Sha256};
 use sp_tests::http::{Request, Response, Server};
-use sp_tests::read_files;
+use sp_tests::{assert_contains, read_files};
 use std::io::{Cursor, Write};
 use std::process::Output;
 use std::sync::Arc;
@@ -14,23 +15,24 @@ pub const WHEEL: &str = "tensorflow_cpu-2.98.0-cp311-cp311-manylinux_2_27_x86_64
 const USER: &str = "me:s3cr%40t";
 const BASIC: &str = "Basic bWU6czNjckB0";
 
-pub fn wheel() -> Vec<u8> {
-    let header = "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint TF_Demo(int x);\n\
-                  #ifdef __cplusplus\n}\n#endif\n";
+/// Returns a wheel with this header of `tensorflow/c`.
+pub fn wheel(name: &str, header: &str) -> Vec<u8> {
+    let name = format!("tensorflow/include/tensorflow/c/{name}");
+    let metadata = "Name: tensorflow-cpu\nVersion: 2.98.0\n";
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, text) in [
-        ("tensorflow/include/tensorflow/c/tf_buffer.h", header),
-        (
-            "tensorflow_cpu-2.98.0.dist-info/METADATA",
-            "Name: tensorflow-cpu\nVersion: 2.98.0\n",
-        ),
+        (&*name, header),
+        ("tensorflow_cpu-2.98.0.dist-info/METADATA", metadata),
     ] {
-        writer
-            .start_file(name, SimpleFileOptions::default())
-            .unwrap();
+        let options = SimpleFileOptions::default();
+        writer.start_file(name, options).unwrap();
         writer.write_all(text.as_bytes()).unwrap();
     }
     writer.finish().unwrap().into_inner()
+}
+
+pub fn valid_wheel() -> Vec<u8> {
+    wheel("tf_buffer.h", &valid_header())
 }
 
 /// Returns an index page with one link.
@@ -59,6 +61,11 @@ fn private_index(respond: impl Fn(&Request) -> Response + Send + Sync + 'static)
         path if path.starts_with("/files/") => respond(request),
         _ => Response::new(404, ""),
     })
+}
+
+fn private_index_of_wheel() -> Server {
+    let bytes = valid_wheel();
+    private_index(move |request| Response::part(request, &bytes))
 }
 
 fn import(scene: &Scene, index: &str, options: &[&str]) -> Output {
@@ -98,8 +105,7 @@ fn assert_hidden(scene: &Scene, output: &Output) {
 #[test]
 fn uses_and_hides_credentials_of_index_url() {
     let Some(scene) = import_scene() else { return };
-    let bytes = wheel();
-    let index = private_index(move |request| Response::part(request, &bytes));
+    let index = private_index_of_wheel();
     let output = import(&scene, &with_user(&index.url("/simple")), &["--allow-http"]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(scene.path("cache/sp-gen/store/2.98.0").is_dir());
@@ -113,8 +119,7 @@ fn uses_and_hides_credentials_of_netrc() {
         "home/.netrc",
         "machine 127.0.0.1 login me password s3cr@t\n",
     );
-    let bytes = wheel();
-    let index = private_index(move |request| Response::part(request, &bytes));
+    let index = private_index_of_wheel();
     let output = import(&scene, &index.url("/simple"), &["--allow-http"]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert_hidden(&scene, &output);
@@ -123,7 +128,7 @@ fn uses_and_hides_credentials_of_netrc() {
 #[test]
 fn sends_no_credentials_after_redirect_to_another_origin() {
     let Some(scene) = import_scene() else { return };
-    let bytes = wheel();
+    let bytes = valid_wheel();
     let files = Arc::new(Server::start(move |request| {
         Response::part(request, &bytes)
     }));
@@ -150,9 +155,8 @@ fn sends_no_credentials_to_other_hosts() {
         false => unauthorized(),
     });
     let output = import(&scene, &with_user(&index.url("/simple")), &["--allow-http"]);
-    assert_eq!(output.status.code(), Some(2));
     let expected = format!("{} answers with status 401", files.host());
-    assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
+    assert_rejected(&output, &expected);
     assert!(!files.requests().is_empty());
     for request in files.requests() {
         assert_eq!(request.headers.get("authorization"), None);
@@ -163,43 +167,32 @@ fn sends_no_credentials_to_other_hosts() {
 #[test]
 fn rejects_plain_http_unless_allowed() {
     let Some(scene) = import_scene() else { return };
-    let bytes = wheel();
-    let index = private_index(move |request| Response::part(request, &bytes));
+    let index = private_index_of_wheel();
     let output = import(&scene, &with_user(&index.url("/simple")), &[]);
-    assert_eq!(output.status.code(), Some(2));
-    let stderr = stderr(&output);
-    assert!(stderr.contains("sp_gen::import::plain_http"), "{stderr}");
-    assert!(
-        index
-            .requests()
-            .iter()
-            .all(|request| !request.path.starts_with("/files/"))
-    );
+    assert_rejected(&output, "sp_gen::import::plain_http");
+    let is_file = |request: &Request| request.path.starts_with("/files/");
+    assert!(!index.requests().iter().any(is_file));
     assert_hidden(&scene, &output);
+}
+
+/// Writes a page with a link to a wheel, and returns the URL of the page.
+fn write_links(scene: &Scene, fragment: &str) -> String {
+    scene.write(&format!("links/{WHEEL}"), valid_wheel());
+    let wheel = scene.path("links").join(WHEEL);
+    let link = format!("file://{}{fragment}", wheel.display());
+    let page = format!("<html><body><a href=\"{link}\">{WHEEL}</a></body></html>");
+    scene.write("links.html", page);
+    format!("file://{}", scene.path("links.html").display())
 }
 
 #[test]
 fn rejects_wheel_that_differs_from_hash_of_link() {
     let Some(scene) = import_scene() else { return };
-    scene.write(&format!("links/{WHEEL}"), wheel());
-    let path = scene.path(&format!("links/{WHEEL}"));
-    let link = format!("file://{}#sha256={}", path.display(), "00".repeat(32));
-    scene.write(
-        "links.html",
-        format!("<html><body><a href=\"{link}\">{WHEEL}</a></body></html>"),
-    );
+    let links = write_links(&scene, &format!("#sha256={}", "00".repeat(32)));
     let mut command = scene.command(&["import", "tensorflow", "2.98"]);
-    command.env(
-        "PIP_FIND_LINKS",
-        format!("file://{}", scene.path("links.html").display()),
-    );
+    command.env("PIP_FIND_LINKS", links);
     let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("sp_gen::import::wheel_hash_mismatch"),
-        "{}",
-        stderr(&output)
-    );
+    assert_rejected(&output, "sp_gen::import::wheel_hash_mismatch");
     assert!(!scene.path("cache/sp-gen/store").exists());
 }
 
@@ -212,12 +205,7 @@ fn rejects_server_that_states_excessive_length() {
         Response::new(206, vec![0; range.len()]).with("Content-Range", stated)
     });
     let output = import(&scene, &with_user(&index.url("/simple")), &["--allow-http"]);
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("states a length of"),
-        "{}",
-        stderr(&output)
-    );
+    assert_rejected(&output, "states a length of");
 }
 
 /// Returns an index page in JSON, which states a sha256 and does not restrict the version of Python.
@@ -233,7 +221,7 @@ fn json_page(sha256: &str) -> Response {
 
 /// Starts an index whose server supports no range requests. sp-gen and pip get the pages that `respond` returns.
 fn whole_index(respond: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Server {
-    let bytes = wheel();
+    let bytes = valid_wheel();
     Server::start(move |request| match request.path.as_str() {
         "/simple/tensorflow-cpu/" => respond(request),
         path if path.starts_with("/files/") => Response::new(200, bytes.clone()),
@@ -249,14 +237,10 @@ fn sha256(bytes: &[u8]) -> String {
 #[test]
 fn downloads_whole_wheel_from_server_without_range_requests() {
     let Some(scene) = import_scene() else { return };
-    let index = whole_index(|_| json_page(&sha256(&wheel())));
+    let index = whole_index(|_| json_page(&sha256(&valid_wheel())));
     let url = index.url("/simple");
     let rejected = import(&scene, &url, &["--allow-http"]);
-    assert!(
-        stderr(&rejected).contains("`--whole` downloads"),
-        "{}",
-        stderr(&rejected)
-    );
+    assert_contains(&stderr(&rejected), "`--whole` downloads");
     let output = import(&scene, &url, &["--allow-http", "--whole"]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(scene.path("cache/sp-gen/store/2.98.0").is_dir());
@@ -286,9 +270,7 @@ fn whole_wheel_that_cannot_be_verified_is_an_error() {
             let index = whole_index(respond);
             let options = [&["--allow-http"], options].concat();
             let output = import(&scene, &index.url("/simple"), &options);
-            assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-            let code = format!("sp_gen::import::{code}");
-            assert!(unwrapped(&output).contains(&code), "{}", stderr(&output));
+            assert_rejected(&output, &format!("sp_gen::import::{code}"));
             for name in ["store", "symbols", "sources.toml"] {
                 let path = scene.path("cache/sp-gen").join(name);
                 assert!(!path.exists(), "{name}: {code}");
@@ -301,22 +283,14 @@ fn whole_wheel_that_cannot_be_verified_is_an_error() {
 #[test]
 fn local_wheel_without_hash_is_an_error_with_whole() {
     let Some(scene) = import_scene() else { return };
-    scene.write(&format!("links/{WHEEL}"), wheel());
-    let link = format!("file://{}", scene.path("links").join(WHEEL).display());
-    scene.write(
-        "links.html",
-        format!("<html><body><a href=\"{link}\">{WHEEL}</a></body></html>"),
-    );
-    let links = format!("file://{}", scene.path("links.html").display());
+    let links = write_links(&scene, "");
     let import = |options: &[&str]| {
         let arguments = [&["import", "tensorflow", "2.98"], options].concat();
         let mut command = scene.command(&arguments);
         command.env("PIP_FIND_LINKS", &links).output().unwrap()
     };
     let rejected = import(&["--whole"]);
-    assert_eq!(rejected.status.code(), Some(2), "{}", stderr(&rejected));
-    let shown = unwrapped(&rejected);
-    assert!(shown.contains("wheel_hash_not_stated"), "{shown}");
+    assert_rejected(&rejected, "wheel_hash_not_stated");
     assert!(!scene.path("cache/sp-gen/store").exists());
     let output = import(&[]);
     assert!(output.status.success(), "{}", stderr(&output));

@@ -57,6 +57,13 @@ pub fn unwrapped(output: &Output) -> String {
     stderr(output).replace(['\n', ' ', '│'], "")
 }
 
+#[track_caller]
+pub fn assert_rejected(output: &Output, words: &str) {
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(output));
+    let is_named = unwrapped(output).contains(&words.replace(' ', ""));
+    assert!(is_named, "`{words}` is not in: {}", stderr(output));
+}
+
 /// Returns true and prints a line if there is no `python3` with pip, so that the test must be skipped.
 pub fn lacks_pip(folder: &Path) -> bool {
     let mut pip = Command::new("python3");

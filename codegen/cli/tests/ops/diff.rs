@@ -1,7 +1,7 @@
 //! `sp-gen diff <OLD> <NEW> --ops`.
 
-use crate::assert_golden;
 use crate::temporary_folder::{Run, TemporaryFolder};
+use sp_tests::{assert_contains, assert_golden};
 
 fn diff(folder: &TemporaryFolder, arguments: &[&str]) -> Run {
     folder.run("", &[&["diff", "--ops"], arguments].concat())
@@ -52,20 +52,12 @@ fn suppressions_apply_to_rules_of_ops_only() {
     folder.write("sp-gen.toml", of_ops.concat() + &of_headers);
     let run = diff(&folder, &["2.12", "2.13"]);
     assert_eq!((run.status, &*run.stderr), (0, ""), "{}", run.stdout);
-    assert!(
-        run.stdout.contains("op_argument_retyped TopKV2.k: known"),
-        "{}",
-        run.stdout
-    );
+    assert_contains(&run.stdout, "op_argument_retyped TopKV2.k: known");
     let headers = folder.run("", &["diff", "2.6", "2.7"]);
     assert!(headers.status < 2, "{}", headers.stderr);
     let unmatched = diff(&folder, &["2.13", "2.14"]);
     assert_eq!(unmatched.status, 2);
-    assert!(
-        unmatched.stderr.contains("2 entries match no finding"),
-        "{}",
-        unmatched.stderr
-    );
+    assert_contains(&unmatched.stderr, "2 entries match no finding");
 }
 
 #[test]
@@ -92,9 +84,6 @@ fn every_rule_is_explained() {
     for rule in sp_diff::ops::RULES {
         let run = TemporaryFolder::new().run("", &["explain", rule.id]);
         assert_eq!(run.status, 0, "{}", run.stderr);
-        assert!(
-            run.stdout
-                .contains(rule.summary().split(' ').next().unwrap())
-        );
+        assert_contains(&run.stdout, rule.summary().split(' ').next().unwrap());
     }
 }

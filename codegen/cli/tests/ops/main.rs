@@ -8,7 +8,7 @@ mod temporary_folder;
 mod diff;
 mod page;
 
-use sp_tests::root;
+use sp_tests::{assert_contains, assert_golden, root};
 use std::fs;
 use temporary_folder::{Run, TemporaryFolder};
 
@@ -22,17 +22,6 @@ fn stdout(arguments: &[&str]) -> String {
     let run = ops(arguments);
     assert_eq!((run.status, &*run.stderr), (0, ""), "{arguments:?}");
     run.stdout
-}
-
-/// Compares a file with a text, which `SP_BLESS` writes first.
-#[track_caller]
-fn assert_golden(path: &str, text: &str) {
-    let path = root().join(path);
-    if std::env::var_os("SP_BLESS").is_some() {
-        fs::write(&path, text).unwrap();
-    }
-    let golden = fs::read_to_string(&path).unwrap_or_default();
-    assert!(golden == text, "{} differs:\n{text}", path.display());
 }
 
 #[test]
@@ -126,10 +115,7 @@ fn rejects_unknown_ops_and_releases() {
         let run = ops(arguments);
         assert_eq!((run.status, &*run.stdout), (2, ""), "{arguments:?}");
         let stderr = run.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(
-            stderr.contains(&format!("[sp_gen::ops::{code}]")),
-            "{stderr}"
-        );
+        assert_contains(&stderr, &format!("[sp_gen::ops::{code}]"));
         assert!(stderr.contains(help), "{help}: {stderr}");
         assert!(!stderr.contains('\u{1b}'), "{stderr}");
     }

@@ -42,123 +42,65 @@ enum Part {
     Variable,
 }
 
-const fn run(
-    built: &'static str,
-    host: &'static str,
-    part: Part,
-    observed: Outcome,
-    failure_text: &'static str,
-) -> Run {
-    Run {
+/// Runs in both directions across every release with a breaking change, and across some others: the release of the
+/// headers, the host, the part, the outcome and a part of the failure's text.
+const RUNS: &str = "
+2.6 | 2.7 | device | Rejected | 'host_callback' field in SP_StreamExecutor must be set
+2.7 | 2.6 | device | CorruptsMemory | byte 264 of SP_StreamExecutor
+2.5 | 2.21 | device | Rejected | 'host_callback' field in SP_StreamExecutor must be set
+2.21 | 2.5 | device | CorruptsMemory | byte 264 of SP_StreamExecutor
+2.8 | 2.9 | device | Works |
+2.9 | 2.8 | device | Works |
+2.7 | 2.21 | device | Works |
+2.13 | 2.14 | device | Works |
+2.14 | 2.13 | without_timers | Rejected | 'create_timer_fns' field in SP_PlatformFns must be set
+2.15 | 2.21 | without_timers | Works |
+2.21 | 2.15 | without_timers | Works |
+2.5 | 2.6 | graph | WrongArguments | not a live TF_Status
+2.6 | 2.5 | graph | WrongArguments | not a live TF_Status
+2.9 | 2.10 | graph | ReadsWrongMember | pin_to_host_optimization
+2.10 | 2.9 | graph | CorruptsMemory | byte 88 of TP_OptimizerConfigs
+2.10 | 2.12 | graph | Works |
+2.9 | 2.10 | variable | WrongArguments | not a live TF_Status
+2.10 | 2.9 | variable | WrongArguments | not a live TF_Status
+2.10 | 2.18 | variable | Works |
+";
+
+const PARTS: [Part; 4] = [
+    Part::Device,
+    Part::WithoutTimers,
+    Part::Graph,
+    Part::Variable,
+];
+
+const OUTCOMES: [Outcome; 5] = [
+    Outcome::Works,
+    Outcome::Rejected,
+    Outcome::ReadsWrongMember,
+    Outcome::WrongArguments,
+    Outcome::CorruptsMemory,
+];
+
+fn runs() -> Vec<Run> {
+    let run = |[built, host, part, outcome, failure_text]: [&'static str; 5]| Run {
         built,
         host,
-        part,
-        observed,
+        part: PARTS.into_iter().find(|it| it.name() == part).unwrap(),
+        observed: OUTCOMES
+            .into_iter()
+            .find(|it| format!("{it:?}") == outcome)
+            .unwrap(),
         failure_text,
-    }
+    };
+    sp_tests::rows(RUNS).into_iter().map(run).collect()
 }
-
-/// Runs in both directions across every release with a breaking change, and across some others.
-const RUNS: &[Run] = &[
-    run(
-        "2.6",
-        "2.7",
-        Part::Device,
-        Outcome::Rejected,
-        "'host_callback' field in SP_StreamExecutor must be set",
-    ),
-    run(
-        "2.7",
-        "2.6",
-        Part::Device,
-        Outcome::CorruptsMemory,
-        "byte 264 of SP_StreamExecutor",
-    ),
-    run(
-        "2.5",
-        "2.21",
-        Part::Device,
-        Outcome::Rejected,
-        "'host_callback' field in SP_StreamExecutor must be set",
-    ),
-    run(
-        "2.21",
-        "2.5",
-        Part::Device,
-        Outcome::CorruptsMemory,
-        "byte 264 of SP_StreamExecutor",
-    ),
-    run("2.8", "2.9", Part::Device, Outcome::Works, ""),
-    run("2.9", "2.8", Part::Device, Outcome::Works, ""),
-    run("2.7", "2.21", Part::Device, Outcome::Works, ""),
-    run("2.13", "2.14", Part::Device, Outcome::Works, ""),
-    run(
-        "2.14",
-        "2.13",
-        Part::WithoutTimers,
-        Outcome::Rejected,
-        "'create_timer_fns' field in SP_PlatformFns must be set",
-    ),
-    run("2.15", "2.21", Part::WithoutTimers, Outcome::Works, ""),
-    run("2.21", "2.15", Part::WithoutTimers, Outcome::Works, ""),
-    run(
-        "2.5",
-        "2.6",
-        Part::Graph,
-        Outcome::WrongArguments,
-        "not a live TF_Status",
-    ),
-    run(
-        "2.6",
-        "2.5",
-        Part::Graph,
-        Outcome::WrongArguments,
-        "not a live TF_Status",
-    ),
-    run(
-        "2.9",
-        "2.10",
-        Part::Graph,
-        Outcome::ReadsWrongMember,
-        "pin_to_host_optimization",
-    ),
-    run(
-        "2.10",
-        "2.9",
-        Part::Graph,
-        Outcome::CorruptsMemory,
-        "byte 88 of TP_OptimizerConfigs",
-    ),
-    run("2.10", "2.12", Part::Graph, Outcome::Works, ""),
-    run(
-        "2.9",
-        "2.10",
-        Part::Variable,
-        Outcome::WrongArguments,
-        "not a live TF_Status",
-    ),
-    run(
-        "2.10",
-        "2.9",
-        Part::Variable,
-        Outcome::WrongArguments,
-        "not a live TF_Status",
-    ),
-    run("2.10", "2.18", Part::Variable, Outcome::Works, ""),
-];
 
 fn main() {
     let folders = DataFolders::find(Path::new(SOURCES)).expect("this is a checkout");
     if let Some(release) = sp_host::child_release() {
         let apis = apis(&folders, &release);
-        let parts = [
-            Part::Device,
-            Part::WithoutTimers,
-            Part::Graph,
-            Part::Variable,
-        ];
         let suite = Suite::new(&apis, PathBuf::new());
-        parts.into_iter().fold(suite, with).own_tests();
+        PARTS.into_iter().fold(suite, with).own_tests();
         unreachable!("a child ends with its test");
     }
     // SAFETY: no other thread runs yet.
@@ -167,17 +109,16 @@ fn main() {
         println!("skipped: {reason}");
         return;
     }
-    let differences: Vec<String> = RUNS
-        .iter()
-        .filter_map(|run| find_difference(&folders, run))
-        .collect();
+    let runs = runs();
+    let differences = runs.iter().filter_map(|run| find_difference(&folders, run));
+    let differences: Vec<String> = differences.collect();
     assert!(differences.is_empty(), "{differences:#?}");
-    check_verify(&folders);
+    check_verify(&folders, &runs[3]);
 }
 
 /// Checks that `sp-gen verify` passes a plugin on the release it was built for, and fails it on an older one.
-fn check_verify(folders: &DataFolders) {
-    let plugin = plugin(folders, &RUNS[3]);
+fn check_verify(folders: &DataFolders, run: &Run) {
+    let plugin = plugin(folders, run);
     for (release, exit_status, check_status) in [("2.21", 0, "pass"), ("2.5", 1, "fail")] {
         let output = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
             .arg("verify")

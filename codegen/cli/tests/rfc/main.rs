@@ -5,15 +5,13 @@ mod fate;
 mod page;
 mod proposal;
 
-use std::fs;
-
 use proposal::Proposal;
 use sp_diff::finding::Impact;
 use sp_diff::{Diff, Finding, diff};
 use sp_gen::lint;
 use sp_parse::clang::Library;
 use sp_parse::extract::TARGETS;
-use sp_tests::root;
+use sp_tests::{assert_golden, root};
 
 /// Returns all proposals. Without libclang, prints the reason and returns `None`.
 fn proposals() -> Option<Vec<Proposal>> {
@@ -22,19 +20,6 @@ fn proposals() -> Option<Vec<Proposal>> {
         return None;
     }
     Some(proposal::ALL.iter().map(Proposal::read).collect())
-}
-
-/// Compares a file with a text, which `SP_BLESS` writes first.
-fn assert_blessed(path: &str, text: &str) {
-    let file = root().join(path);
-    if std::env::var_os("SP_BLESS").is_some() {
-        fs::write(&file, text).unwrap();
-    }
-    let blessed = fs::read_to_string(&file).unwrap_or_default();
-    for (line, (found, expected)) in text.lines().zip(blessed.lines()).enumerate() {
-        assert_eq!(found, expected, "line {} of {path}", line + 1);
-    }
-    assert_eq!(text, blessed, "{path}");
 }
 
 fn row(finding: &Finding) -> String {
@@ -75,11 +60,11 @@ fn diffs_of_proposals_match_golden_files() {
         let (old, new) = (all[proposal].surface(), all[proposal].release(release));
         text += &table(&diff(&old, &new, TARGETS[0]));
     }
-    assert_blessed("tests/rfc/diffs.txt", &text);
+    assert_golden("tests/rfc/diffs.txt", &text);
 }
 
 #[test]
 fn page_of_fates_is_up_to_date() {
     let Some(all) = proposals() else { return };
-    assert_blessed("generated/docs/proposals.md", &page::draw(&all));
+    assert_golden("generated/docs/proposals.md", &page::draw(&all));
 }

@@ -6,6 +6,7 @@ mod scene;
 mod temporary_folder;
 
 use scene::{Scene, git, lines};
+use sp_tests::assert_contains;
 use std::process::Command;
 
 const LIB: &str = "vendor/sp-runtime/src/lib.rs";
@@ -149,11 +150,7 @@ fn rejects_other_folder_and_invalid_lock() {
     let scene = Scene::new();
     let run = scene.update(&["src"]);
     assert_eq!((run.status, run.stdout.as_str()), (2, ""));
-    assert!(
-        run.stderr.contains("sp_gen::update::no_vendored_crates"),
-        "{}",
-        run.stderr
-    );
+    assert_contains(&run.stderr, "sp_gen::update::no_vendored_crates");
     scene.write("Cargo.lock", "<<<<<<< ours\n");
     let before = scene.files();
     let run = scene.update(&[]);

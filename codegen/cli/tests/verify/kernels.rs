@@ -1,33 +1,25 @@
 //! `verify --kernels`: the list of a plugin's kernels, and the kernels that TensorFlow can never run.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::path::{Path, PathBuf};
+use std::process::Output;
 
 use serde_json::Value;
 
 use crate::scene::Scene;
 use crate::verify;
+use sp_tests::{assert_contains, compile_library, rows};
 
 /// Makes `kernels.so` with these macros; `None` if there is no compiler for it.
 fn compile(scene: &Scene, macros: &[&str]) -> Option<PathBuf> {
     scene.write("framework.c", "");
     let [library, plugin] = ["libtensorflow_framework.so.2", "kernels.so"].map(|it| scene.path(it));
-    let cc = |output: &PathBuf, arguments: &[&str]| {
-        let mut cc = Command::new("cc");
-        let cc = cc.args(["-shared", "-fPIC", "-o"]).arg(output);
-        cc.args(arguments).status().is_ok_and(|it| it.success())
-    };
     // Releases up to 2.18 load no plugin with undefined symbols that names no library.
     let soname = "-Wl,-soname,libtensorflow_framework.so.2";
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/verify/kernels.c");
-    let (stub, library_path) = (scene.path("framework.c"), library.to_str().unwrap());
-    let linked = [&[source, "-Wl,--no-as-needed", library_path], macros].concat();
-    let is_made = cfg!(target_os = "linux")
-        && cc(&library, &[stub.to_str().unwrap(), soname])
-        && cc(&plugin, &linked);
-    if !is_made {
-        println!("skipped: no C compiler for Linux");
-    }
+    let linked = ["-Wl,--no-as-needed", library.to_str().unwrap()];
+    let linked = [&linked, macros].concat();
+    let is_made = compile_library(&library, &scene.path("framework.c"), &[soname])
+        && compile_library(&plugin, Path::new(source), &linked);
     is_made.then_some(plugin)
 }
 
@@ -61,6 +53,19 @@ Sum   T=float         reduction_indices              DEMO    2.21
     assert_eq!(output.status.code(), Some(0));
 }
 
+/// The message and rule of each finding, and the number of its releases. 2.13 added `index_type`.
+const NEVER_RUN: &str = "
+Relu7: TensorFlow has no such op | kernel_unknown_op | all
+Relu T=bool: the op does not allow bool for `T` | kernel_type_not_allowed | all
+Sum Tx=int32: the op has no attribute `Tx` | kernel_unknown_attribute | all
+MatMul transpose_a=bool: `transpose_a` is not a type attribute | kernel_unknown_attribute | all
+Mean: the op has no input or output `axis`, which is placed in host memory
+    kernel_unknown_host_argument | all
+Mean T=float: serves nodes of Mean with the same priority 0 | kernel_overlap | all
+Sum Tx=int32: serves nodes of Sum T=float with the same priority 0 | kernel_overlap | all
+TopKV2 index_type=int32: the op has no attribute `index_type` | kernel_unknown_attribute | 8
+";
+
 #[test]
 fn kernels_that_can_never_run_are_findings_of_their_releases() {
     let Some(output) = list(&["-DNEVER_RUN"], &["--format", "json"]) else {
@@ -79,42 +84,9 @@ fn kernels_that_can_never_run_are_findings_of_their_releases() {
         (finding["rule"].as_str().unwrap(), releases.len())
     };
     let all = report["releases"].as_array().unwrap().len();
-    for (message, expected) in [
-        (
-            "Relu7: TensorFlow has no such op",
-            ("kernel_unknown_op", all),
-        ),
-        (
-            "Relu T=bool: the op does not allow bool for `T`",
-            ("kernel_type_not_allowed", all),
-        ),
-        (
-            "Sum Tx=int32: the op has no attribute `Tx`",
-            ("kernel_unknown_attribute", all),
-        ),
-        (
-            "MatMul transpose_a=bool: `transpose_a` is not a type attribute",
-            ("kernel_unknown_attribute", all),
-        ),
-        (
-            "Mean: the op has no input or output `axis`, which is placed in host memory",
-            ("kernel_unknown_host_argument", all),
-        ),
-        (
-            "Mean T=float: serves nodes of Mean with the same priority 0",
-            ("kernel_overlap", all),
-        ),
-        (
-            "Sum Tx=int32: serves nodes of Sum T=float with the same priority 0",
-            ("kernel_overlap", all),
-        ),
-        // 2.13 added the attribute.
-        (
-            "TopKV2 index_type=int32: the op has no attribute `index_type`",
-            ("kernel_unknown_attribute", 8),
-        ),
-    ] {
-        assert_eq!(find(message), expected, "{message}");
+    for [message, rule, count] in rows(NEVER_RUN) {
+        let count = count.parse().unwrap_or(all);
+        assert_eq!(find(message), (rule, count), "{message}");
     }
     assert_eq!(findings.len(), 8, "{findings:#?}");
 }
@@ -125,10 +97,7 @@ fn states_that_no_kernels_are_registered() {
         return;
     };
     let stdout = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        stdout.contains("kernels.so registers no kernels\n"),
-        "{stdout}"
-    );
+    assert_contains(&stdout, "kernels.so registers no kernels\n");
     assert!(
         stdout.ends_with("0 kernels of 0 ops, 0 findings\n"),
         "{stdout}"

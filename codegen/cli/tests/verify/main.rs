@@ -23,17 +23,7 @@ const FILE: &str = "HOSTILE_FILE";
 /// Makes `plugin.so` with these macros and flags; prints it if there is no compiler for it.
 fn compile(scene: &Scene, arguments: &[&str]) -> Option<PathBuf> {
     let plugin = scene.path("plugin.so");
-    let cc = Command::new("cc")
-        .args(["-shared", "-fPIC", "-o"])
-        .arg(&plugin)
-        .arg(SOURCE)
-        .args(arguments)
-        .status();
-    let is_made = cfg!(target_os = "linux") && cc.is_ok_and(|status| status.success());
-    if !is_made {
-        println!("skipped: no C compiler for Linux");
-    }
-    is_made.then_some(plugin)
+    sp_tests::compile_library(&plugin, Path::new(SOURCE), arguments).then_some(plugin)
 }
 
 /// The command in the scene's folder; the plugin's file is `marker`.

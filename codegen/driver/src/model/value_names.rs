@@ -6,7 +6,7 @@ use sp_expand::ident;
 use sp_ir::{Handle, Item, Param};
 
 use super::Model;
-use crate::names::{VALUES, item};
+use crate::names::{is_value, item};
 
 /// Sets the names.
 pub fn name_values(model: &mut Model) {
@@ -43,8 +43,8 @@ fn parameters(params: &[Param], values: &BTreeSet<String>) -> Vec<String> {
             "" => format!("argument_{index}"),
             name => ident(name).to_string(),
         };
-        let is_value = |name: &str| values.contains(name) || VALUES.contains(&name);
-        while is_value(&name) || names.contains(&name) {
+        let is_taken = |name: &str| values.contains(name) || is_value(name);
+        while is_taken(&name) || names.contains(&name) {
             name.push('_');
         }
         names.push(name);

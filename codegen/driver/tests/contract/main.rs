@@ -8,6 +8,7 @@ mod values;
 
 use compilers::{bind, compile, has_libclang, options};
 use sp_driver::{Bindings, Contract, DriverError, Options};
+use sp_tests::rows;
 
 const HEADER: &str = "#include <stddef.h>\n\
     #include <stdint.h>\n\
@@ -153,174 +154,57 @@ fn bindings_without_contract_have_no_safe_methods() {
 }
 
 /// A line of the contract, its replacement, and a part of the message.
-const INVALID: [(&str, &str, &str); 34] = [
-    ("threads = \"any\"", "", "missing field `threads`"),
-    (
-        "threads = \"any\"",
-        "threads = \"one\"",
-        "unknown variant `one`",
-    ),
-    ("size_field", "sizefield", "unknown field `sizefield`"),
-    (
-        "count = {}",
-        "counts = {}",
-        "the header has no function `counts` that is bound",
-    ),
-    (
-        "q_ready = {",
-        "q_ready = { queues = \"out\",",
-        "`q_ready` has no parameter `queues`",
-    ),
-    (
-        "return = \"false ST_LATER\"",
-        "return = \"false ST_NEVER\"",
-        "the header has no value `ST_NEVER`",
-    ),
-    (
-        "name = \"text size\"",
-        "name = \"text sizes\"",
-        "has no parameter `sizes`",
-    ),
-    (
-        "name = \"text size\"",
-        "name = \"texts\"",
-        "has no role `texts`",
-    ),
-    (
-        "name = \"text size\"",
-        "size = \"out\"",
-        "parameter `size` of `q_name` is no pointer",
-    ),
-    (
-        "hint = \"null\"",
-        "hint = \"in\"",
-        "is a pointer to a value that is not const",
-    ),
-    (
-        ", hint = \"null\"",
-        "",
-        "parameter `hint` of `q_values` is no number and no owned handle",
-    ),
-    (
-        "out = \"new memory\"",
-        "out = \"new block\"",
-        "creates a type that [owned] does not have",
-    ),
-    (
-        "host_function = \"q_call\"",
-        "",
-        "needs a status as the result, and one parameter of the type",
-    ),
-    (
-        "host_function = \"q_call\"",
-        "host_function = \"q_ready\"",
-        "is not among [functions] with an owned handle",
-    ),
-    (
-        "destroy = \"q_destroy\"",
-        "destroy = \"q_name\"",
-        "`q_name` cannot destroy an owned value",
-    ),
-    (
-        "kernel = {}",
-        "info = {}",
-        "`info` has no `destroy`, and is no handle of the header",
-    ),
-    (
-        "memory = { type = \"void*\", destroy = \"mem_free\" }",
-        "memory = { type = \"void*\" }",
-        "`memory` has no `destroy`, and is no handle of the header",
-    ),
-    (
-        "count = {}",
-        "put_two = { from = \"source bytes\" }",
-        "parameter `from` of `put_two` needs a status as the result, and one parameter of the type",
-    ),
-    (
-        "count = {}",
-        "q_destroy = {}",
-        "`q_destroy` destroys owned values",
-    ),
-    (
-        "q_fill = {",
-        "q_fill = { value = \"address\",",
-        "parameter `value` of `q_fill` is no pointer, and no integer as wide as one",
-    ),
-    (
-        "count = {}",
-        "ctx_init = { p = \"out\" }",
-        "parameter `p` of `ctx_init` is a pointer to a type without a size",
-    ),
-    (
-        "count = {}",
-        "ctx_alias = { p = \"out\" }",
-        "parameter `p` of `ctx_alias` is a pointer to a type without a size",
-    ),
-    (
-        "count = {}",
-        "ctx_nothing = { p = \"out\" }",
-        "parameter `p` of `ctx_nothing` is a pointer to a type without a size",
-    ),
-    (
-        "count = {}",
-        "ctx_read = { p = \"in\" }",
-        "parameter `p` of `ctx_read` is a pointer to a type without a size",
-    ),
-    (
-        "count = {}",
-        "ctx_peek = { p = \"optional\" }",
-        "parameter `p` of `ctx_peek` is a pointer to a type without a size",
-    ),
-    (
-        "count = {}",
-        "ctx_read = { p = \"slice count\" }",
-        "parameter `p` of `ctx_read` is a pointer to a type without a size",
-    ),
-    (
-        "count = {}",
-        "q_pair = { a = \"slice n\", b = \"slice n\" }",
-        "parameter `n` of `q_pair` has two roles",
-    ),
-    (
-        "count = {}",
-        "q_odd = { a = \"slice name\" }",
-        "parameter `name` of `q_odd` is no number, so it cannot be a length",
-    ),
-    (
-        "f = \"function data\" }",
-        "f = \"function data\", return = \"false ST_LATER\" }",
-        "`q_call` takes a function, so its result cannot be `false`",
-    ),
-    (
-        "count = {}",
-        "mem_share = { out = \"new memory\" }",
-        "`mem_share` creates `memory` with several `dev`, and `mem_free` needs one of them",
-    ),
-    (
-        "count = {}",
-        "q_devices = { devices = \"slice count\" }",
-        "parameter `devices` of `q_devices` has a handle in its value: a safe caller could invent one",
-    ),
-    (
-        "count = {}",
-        "q_with = { p = \"in\" }",
-        "parameter `p` of `q_with` has a handle in its value (field `either.d`): a safe caller could invent one",
-    ),
-    (
-        "count = {}",
-        "q_hidden = { p = \"in\" }",
-        "parameter `p` of `q_hidden` has a type in which no assignment sets the `size_field`",
-    ),
-    (
-        "count = {}",
-        "q_bits = { p = \"optional\" }",
-        "parameter `p` of `q_bits` has a type in which no assignment sets the `size_field`",
-    ),
-];
+const INVALID: &str = r#"
+threads = "any" | | missing field `threads`
+threads = "any" | threads = "one" | unknown variant `one`
+size_field | sizefield | unknown field `sizefield`
+count = {} | counts = {} | the header has no function `counts` that is bound
+q_ready = { | q_ready = { queues = "out", | `q_ready` has no parameter `queues`
+return = "false ST_LATER" | return = "false ST_NEVER" | the header has no value `ST_NEVER`
+name = "text size" | name = "text sizes" | has no parameter `sizes`
+name = "text size" | name = "texts" | has no role `texts`
+name = "text size" | size = "out" | parameter `size` of `q_name` is no pointer
+hint = "null" | hint = "in" | is a pointer to a value that is not const
+, hint = "null" | | parameter `hint` of `q_values` is no number and no owned handle
+out = "new memory" | out = "new block" | creates a type that [owned] does not have
+host_function = "q_call" | | needs a status as the result, and one parameter of the type
+host_function = "q_call" | host_function = "q_ready" | is not among [functions] with an owned handle
+destroy = "q_destroy" | destroy = "q_name" | `q_name` cannot destroy an owned value
+kernel = {} | info = {} | `info` has no `destroy`, and is no handle of the header
+memory = { type = "void*", destroy = "mem_free" } | memory = { type = "void*" }
+    `memory` has no `destroy`, and is no handle of the header
+count = {} | put_two = { from = "source bytes" }
+    parameter `from` of `put_two` needs a status as the result, and one parameter of the type
+count = {} | q_destroy = {} | `q_destroy` destroys owned values
+q_fill = { | q_fill = { value = "address",
+    parameter `value` of `q_fill` is no pointer, and no integer as wide as one
+count = {} | ctx_init = { p = "out" } | parameter `p` of `ctx_init` is a pointer to a type without a size
+count = {} | ctx_alias = { p = "out" } | parameter `p` of `ctx_alias` is a pointer to a type without a size
+count = {} | ctx_nothing = { p = "out" }
+    parameter `p` of `ctx_nothing` is a pointer to a type without a size
+count = {} | ctx_read = { p = "in" } | parameter `p` of `ctx_read` is a pointer to a type without a size
+count = {} | ctx_peek = { p = "optional" } | parameter `p` of `ctx_peek` is a pointer to a type without a size
+count = {} | ctx_read = { p = "slice count" }
+    parameter `p` of `ctx_read` is a pointer to a type without a size
+count = {} | q_pair = { a = "slice n", b = "slice n" } | parameter `n` of `q_pair` has two roles
+count = {} | q_odd = { a = "slice name" } | parameter `name` of `q_odd` is no number, so it cannot be a length
+f = "function data" } | f = "function data", return = "false ST_LATER" }
+    `q_call` takes a function, so its result cannot be `false`
+count = {} | mem_share = { out = "new memory" }
+    `mem_share` creates `memory` with several `dev`, and `mem_free` needs one of them
+count = {} | q_devices = { devices = "slice count" }
+    parameter `devices` of `q_devices` has a handle in its value: a safe caller could invent one
+count = {} | q_with = { p = "in" }
+    parameter `p` of `q_with` has a handle in its value (field `either.d`): a safe caller could invent one
+count = {} | q_hidden = { p = "in" }
+    parameter `p` of `q_hidden` has a type in which no assignment sets the `size_field`
+count = {} | q_bits = { p = "optional" }
+    parameter `p` of `q_bits` has a type in which no assignment sets the `size_field`
+"#;
 
 #[test]
 fn contract_that_does_not_fit_the_header_is_an_error() {
-    for (line, replacement, part) in INVALID {
+    for [line, replacement, part] in rows(INVALID) {
         assert!(CONTRACT.contains(line), "{line}");
         let Some(result) = bind_with(&CONTRACT.replacen(line, replacement, 1)) else {
             return;

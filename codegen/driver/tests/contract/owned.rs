@@ -44,43 +44,23 @@ mem_alloc = { out = "new" }
 "#;
 
 /// Types of memory, the statement that owns it, and the name of the owned type.
-const OWNED: [(&str, &str, &str); 11] = [
-    ("uint64_t ptr", "ptr = { destroy = \"mem_free\" }", "ptr"),
-    ("uint32_t ptr", "ptr = { destroy = \"mem_free\" }", "ptr"),
-    ("int ptr", "ptr = { destroy = \"mem_free\" }", "ptr"),
-    ("uintptr_t ptr", "ptr = { destroy = \"mem_free\" }", "ptr"),
-    ("void* ptr", "ptr = { destroy = \"mem_free\" }", "ptr"),
-    (
-        "const float* ptr",
-        "ptr = { destroy = \"mem_free\" }",
-        "ptr",
-    ),
-    ("uint64_t ptr", "ptr = {}", "ptr"),
-    (
-        "uint64_t ptr",
-        "memory = { type = \"ptr\", destroy = \"mem_free\" }",
-        "memory",
-    ),
-    (
-        "uint64_t ptr",
-        "memory = { type = \"uint64_t\", destroy = \"mem_free\" }",
-        "memory",
-    ),
-    (
-        "void* ptr",
-        "memory = { type = \"void*\", destroy = \"mem_free\" }",
-        "memory",
-    ),
-    (
-        "void* ptr",
-        "memory = { type = \"ptr\", destroy = \"mem_free\" }",
-        "memory",
-    ),
-];
+const OWNED: &str = r#"
+uint64_t ptr | ptr = { destroy = "mem_free" } | ptr
+uint32_t ptr | ptr = { destroy = "mem_free" } | ptr
+int ptr | ptr = { destroy = "mem_free" } | ptr
+uintptr_t ptr | ptr = { destroy = "mem_free" } | ptr
+void* ptr | ptr = { destroy = "mem_free" } | ptr
+const float* ptr | ptr = { destroy = "mem_free" } | ptr
+uint64_t ptr | ptr = {} | ptr
+uint64_t ptr | memory = { type = "ptr", destroy = "mem_free" } | memory
+uint64_t ptr | memory = { type = "uint64_t", destroy = "mem_free" } | memory
+void* ptr | memory = { type = "void*", destroy = "mem_free" } | memory
+void* ptr | memory = { type = "ptr", destroy = "mem_free" } | memory
+"#;
 
 #[test]
 fn parameter_of_an_owned_typedef_takes_its_owner_and_no_number() {
-    for (ty, owned, name) in OWNED {
+    for [ty, owned, name] in rows(OWNED) {
         let contract = MEMORY_CONTRACT.replace("OWNED", owned)
             + "mem_fill = {}\nmem_alias = {}\nmem_read = { out = \"out\" }\n";
         let Some(bindings) = bind_text_with(&header_of_memory(ty), &contract) else {
@@ -106,41 +86,25 @@ fn parameter_of_an_owned_typedef_takes_its_owner_and_no_number() {
 }
 
 /// Entries of functions that a contract with an owned typedef must not have, and a part of the message.
-const UNSAFE_OF_OWNED: [(&str, &str); 7] = [
-    (
-        "mem_in = { memory = \"in\" }",
-        "parameter `memory` of `mem_in` has an owned `ptr` in its value: a safe caller",
-    ),
-    (
-        "mem_in = { memory = \"optional\" }",
-        "parameter `memory` of `mem_in` has an owned `ptr` in its value: a safe caller",
-    ),
-    (
-        "mem_in_alias = { memory = \"in\" }",
-        "parameter `memory` of `mem_in_alias` has an owned `ptr` in its value: a safe caller",
-    ),
-    (
-        "mem_in_struct = { memory = \"in\" }",
-        "has an owned `ptr` in its value (field `all`): a safe caller",
-    ),
-    (
-        "mem_slice = { memory = \"slice count\" }",
-        "parameter `memory` of `mem_slice` has an owned `ptr` in its value: a safe caller",
-    ),
-    (
-        "mem_put = { from = \"source bytes\" }",
-        "parameter `from` of `mem_put` has an owned `ptr` in its value: a safe caller",
-    ),
-    (
-        "mem_values = { values = \"slice count\" }",
-        "parameter `count` of `mem_values` is an owned value, so it is neither a length nor data",
-    ),
-];
+const UNSAFE_OF_OWNED: &str = r#"
+mem_in = { memory = "in" } | parameter `memory` of `mem_in` has an owned `ptr` in its value: a safe caller
+mem_in = { memory = "optional" }
+    parameter `memory` of `mem_in` has an owned `ptr` in its value: a safe caller
+mem_in_alias = { memory = "in" }
+    parameter `memory` of `mem_in_alias` has an owned `ptr` in its value: a safe caller
+mem_in_struct = { memory = "in" } | has an owned `ptr` in its value (field `all`): a safe caller
+mem_slice = { memory = "slice count" }
+    parameter `memory` of `mem_slice` has an owned `ptr` in its value: a safe caller
+mem_put = { from = "source bytes" }
+    parameter `from` of `mem_put` has an owned `ptr` in its value: a safe caller
+mem_values = { values = "slice count" }
+    parameter `count` of `mem_values` is an owned value, so it is neither a length nor data
+"#;
 
 #[test]
 fn safe_caller_cannot_invent_a_value_of_an_owned_typedef() {
-    for (ty, owned, _) in OWNED {
-        for (entry, part) in UNSAFE_OF_OWNED {
+    for [ty, owned, _] in rows(OWNED) {
+        for [entry, part] in rows(UNSAFE_OF_OWNED) {
             let contract = MEMORY_CONTRACT.replace("OWNED", owned) + entry;
             let Some(result) = bind_text_with(&header_of_memory(ty), &contract) else {
                 return;
@@ -166,67 +130,29 @@ fn bit_field_of_an_owned_typedef_is_no_input() {
 }
 
 /// A type of memory, the statement that owns it, an entry, and a part of the message.
-const INVALID_OWNED: [(&str, &str, &str, &str); 9] = [
-    (
-        "uint32_t ptr",
-        "memory = { type = \"ptr\", destroy = \"mem_free\" }",
-        "",
-        "the type of `memory` is `ptr`, which is no address",
-    ),
-    (
-        "uint64_t ptr",
-        "memory = { type = \"uint32_t\", destroy = \"mem_free\" }",
-        "",
-        "`mem_free` takes no `uint32_t`, the type of `memory`",
-    ),
-    (
-        "uint64_t ptr",
-        "memory = { type = \"uint64_t\", destroy = \"mem_fill\" }",
-        "",
-        "`mem_fill` takes several values of the type `uint64_t` of `memory`",
-    ),
-    (
-        "uint64_t ptr",
-        "ptr = { destroy = \"dev_close\" }",
-        "",
-        "`dev_close` takes no `ptr`",
-    ),
-    (
-        "uint64_t ptr",
-        "info = { destroy = \"info_free\" }",
-        "",
-        "`info` is no handle, and no typedef of an integer or pointer",
-    ),
-    (
-        "float ptr",
-        "ptr = { destroy = \"mem_free\" }",
-        "",
-        "`ptr` is no handle, and no typedef of an integer or pointer",
-    ),
-    (
-        "uint32_t ptr",
-        "ptr = { destroy = \"mem_free\" }",
-        "mem_fill = { memory = \"address\" }",
-        "parameter `memory` of `mem_fill` is no pointer, and no integer as wide as one",
-    ),
-    (
-        "uint64_t ptr",
-        "ptr = { destroy = \"mem_free\" }",
-        "mem_read = { out = \"new dev\" }",
-        "parameter `out` of `mem_read` is a pointer to `ptr`, which is no `dev`",
-    ),
-    (
-        "uint64_t ptr",
-        "a = { type = \"ptr\", destroy = \"mem_free\" }\nb = { type = \"ptr\", destroy = \"mem_free\" }",
-        "mem_alias = {}",
-        "parameter `memory` of `mem_alias` is a value of several owned types: a, b",
-    ),
-];
+const INVALID_OWNED: &str = r#"
+uint32_t ptr | memory = { type = "ptr", destroy = "mem_free" } |
+    the type of `memory` is `ptr`, which is no address
+uint64_t ptr | memory = { type = "uint32_t", destroy = "mem_free" } |
+    `mem_free` takes no `uint32_t`, the type of `memory`
+uint64_t ptr | memory = { type = "uint64_t", destroy = "mem_fill" } |
+    `mem_fill` takes several values of the type `uint64_t` of `memory`
+uint64_t ptr | ptr = { destroy = "dev_close" } | | `dev_close` takes no `ptr`
+uint64_t ptr | info = { destroy = "info_free" } |
+    `info` is no handle, and no typedef of an integer or pointer
+float ptr | ptr = { destroy = "mem_free" } | | `ptr` is no handle, and no typedef of an integer or pointer
+uint32_t ptr | ptr = { destroy = "mem_free" } | mem_fill = { memory = "address" }
+    parameter `memory` of `mem_fill` is no pointer, and no integer as wide as one
+uint64_t ptr | ptr = { destroy = "mem_free" } | mem_read = { out = "new dev" }
+    parameter `out` of `mem_read` is a pointer to `ptr`, which is no `dev`
+uint64_t ptr | a = { type = "ptr", destroy = "mem_free" }\nb = { type = "ptr", destroy = "mem_free" } | mem_alias = {}
+    parameter `memory` of `mem_alias` is a value of several owned types: a, b
+"#;
 
 #[test]
 fn owned_type_without_absent_value_or_of_another_type_is_an_error() {
-    for (ty, owned, entry, part) in INVALID_OWNED {
-        let contract = MEMORY_CONTRACT.replace("OWNED", owned);
+    for [ty, owned, entry, part] in rows(INVALID_OWNED) {
+        let contract = MEMORY_CONTRACT.replace("OWNED", &owned.replace(r"\n", "\n"));
         let contract = contract.replace("mem_alloc = { out = \"new\" }\n", "") + entry;
         let Some(result) = bind_text_with(&header_of_memory(ty), &contract) else {
             return;

@@ -3,60 +3,26 @@
 use super::*;
 
 /// Types of values that a safe caller must not choose, each with the message's part about it.
-const UNSAFE_VALUES: [(&str, &str); 16] = [
-    ("q", "a handle in its value: a safe"),
-    (
-        "with_handles",
-        "a handle in its value (field `either.queues`): a safe",
-    ),
-    ("lookup", "a function pointer in its value: a safe"),
-    ("lookup_alias", "a function pointer in its value: a safe"),
-    (
-        "with_lookup",
-        "a function pointer in its value (field `find`): a safe",
-    ),
-    (
-        "with_unnamed",
-        "a function pointer in its value (field `run`): a safe",
-    ),
-    (
-        "with_array",
-        "a function pointer in its value (field `hooks.find`): a safe",
-    ),
-    (
-        "with_union",
-        "a function pointer in its value (field `either.find`): a safe",
-    ),
-    (
-        "long_value",
-        "the type `long_value` in its value, whose fields are not bound",
-    ),
-    (
-        "odd",
-        "the type `odd` in its value, whose fields are not bound",
-    ),
-    (
-        "with_odd",
-        "the type `odd` in its value, whose fields are not bound and may be handles or function pointers (field `all`): a safe",
-    ),
-    (
-        "with_vector",
-        "the type `vector` in its value, whose fields are not bound",
-    ),
-    (
-        "with_complex",
-        "the type `with_complex` in its value, whose fields are not bound",
-    ),
-    (
-        "realigned",
-        "a function pointer in its value (field `find`): a safe",
-    ),
-    ("anonymous", "a function pointer in its value (field"),
-    (
-        "deep",
-        "more than 64 nested types in its value, which are not searched for handles and function pointers: a safe",
-    ),
-];
+const UNSAFE_VALUES: &str = "
+q | a handle in its value: a safe
+with_handles | a handle in its value (field `either.queues`): a safe
+lookup | a function pointer in its value: a safe
+lookup_alias | a function pointer in its value: a safe
+with_lookup | a function pointer in its value (field `find`): a safe
+with_unnamed | a function pointer in its value (field `run`): a safe
+with_array | a function pointer in its value (field `hooks.find`): a safe
+with_union | a function pointer in its value (field `either.find`): a safe
+long_value | the type `long_value` in its value, whose fields are not bound
+odd | the type `odd` in its value, whose fields are not bound
+with_odd
+    the type `odd` in its value, whose fields are not bound and may be handles or function pointers (field `all`): a safe
+with_vector | the type `vector` in its value, whose fields are not bound
+with_complex | the type `with_complex` in its value, whose fields are not bound
+realigned | a function pointer in its value (field `find`): a safe
+anonymous | a function pointer in its value (field
+deep
+    more than 64 nested types in its value, which are not searched for handles and function pointers: a safe
+";
 
 /// Returns a header in which a function reads a value, another one reads or has several, and a third one writes one.
 fn header_of_value(ty: &str) -> String {
@@ -92,7 +58,7 @@ fn header_of_value(ty: &str) -> String {
 
 #[test]
 fn value_with_handle_function_pointer_or_unknown_field_is_no_input() {
-    for (ty, part) in UNSAFE_VALUES {
+    for [ty, part] in rows(UNSAFE_VALUES) {
         let header = header_of_value(ty);
         let roles = [
             ("v_read", "value = \"in\"", "value"),

@@ -43,6 +43,13 @@ fn lines(op: OpDefMessage) -> Result<String, String> {
     Ok(op.to_owned())
 }
 
+/// The value of a list: `list!(FIELD: VALUES)`, or an empty one.
+macro_rules! list {
+    ($($field:ident: $values:expr)?) => {
+        AttrValueKind::List(ListValue { $($field: $values,)? ..ListValue::default() })
+    };
+}
+
 fn shape(sizes: &[i64]) -> TensorShape {
     TensorShape {
         dim: sizes.iter().map(|size| Dim { size: *size }).collect(),
@@ -63,7 +70,6 @@ fn converts_defaults_of_every_type() {
         dim: Vec::new(),
         unknown_rank: true,
     };
-    let list = ListValue::default;
     for (ty, default, text) in [
         ("string", AttrValueKind::S(b"a\n".to_vec()), "\"a\\u{a}\""),
         ("int", AttrValueKind::I(-7), "-7"),
@@ -75,71 +81,15 @@ fn converts_defaults_of_every_type() {
         ("shape", AttrValueKind::Shape(unknown), "?"),
         ("tensor", AttrValueKind::Tensor(vec![8, 3]), "0x0803"),
         ("func", AttrValueKind::Func(function("f")), "\"f\""),
-        ("list(int)", AttrValueKind::List(list()), "[]"),
-        (
-            "list(int)",
-            AttrValueKind::List(ListValue {
-                i: vec![1, 2],
-                ..list()
-            }),
-            "[1, 2]",
-        ),
-        (
-            "list(float)",
-            AttrValueKind::List(ListValue {
-                f: vec![0.5],
-                ..list()
-            }),
-            "[0.5]",
-        ),
-        (
-            "list(bool)",
-            AttrValueKind::List(ListValue {
-                b: vec![true],
-                ..list()
-            }),
-            "[true]",
-        ),
-        (
-            "list(type)",
-            AttrValueKind::List(ListValue {
-                r#type: vec![1],
-                ..list()
-            }),
-            "[float]",
-        ),
-        (
-            "list(string)",
-            AttrValueKind::List(ListValue {
-                s: vec![b"x".to_vec()],
-                ..list()
-            }),
-            "[\"x\"]",
-        ),
-        (
-            "list(shape)",
-            AttrValueKind::List(ListValue {
-                shape: vec![shape(&[])],
-                ..list()
-            }),
-            "[[]]",
-        ),
-        (
-            "list(tensor)",
-            AttrValueKind::List(ListValue {
-                tensor: vec![vec![1]],
-                ..list()
-            }),
-            "[0x01]",
-        ),
-        (
-            "list(func)",
-            AttrValueKind::List(ListValue {
-                func: vec![function("g")],
-                ..list()
-            }),
-            "[\"g\"]",
-        ),
+        ("list(int)", list!(), "[]"),
+        ("list(int)", list!(i: vec![1, 2]), "[1, 2]"),
+        ("list(float)", list!(f: vec![0.5]), "[0.5]"),
+        ("list(bool)", list!(b: vec![true]), "[true]"),
+        ("list(type)", list!(r#type: vec![1]), "[float]"),
+        ("list(string)", list!(s: vec![b"x".to_vec()]), "[\"x\"]"),
+        ("list(shape)", list!(shape: vec![shape(&[])]), "[[]]"),
+        ("list(tensor)", list!(tensor: vec![vec![1]]), "[0x01]"),
+        ("list(func)", list!(func: vec![function("g")]), "[\"g\"]"),
     ] {
         let op = op(vec![attribute(ty, Some(default))]);
         assert_eq!(lines(op), Ok(format!("  attr a: {ty} = {text}\n")));
@@ -240,86 +190,55 @@ fn rejects_values_that_no_op_has() {
         r#type: 101,
         ..ArgDef::default()
     };
-    let int_list = Some(AttrValue {
-        value: Some(AttrValueKind::List(ListValue::default())),
-    });
-    for (op, words) in [
+    for (ty, default, words) in [
+        ("string", AttrValueKind::S(vec![0xff]), "not UTF-8"),
+        ("type", AttrValueKind::Type(0), "0 is not the number"),
+        ("type", AttrValueKind::Type(-3), "-3 is not the number"),
         (
-            op(vec![attribute(
-                "string",
-                Some(AttrValueKind::S(vec![0xff])),
-            )]),
-            "not UTF-8",
-        ),
-        (
-            op(vec![attribute("type", Some(AttrValueKind::Type(0)))]),
-            "0 is not the number",
-        ),
-        (
-            op(vec![attribute("type", Some(AttrValueKind::Type(-3)))]),
-            "-3 is not the number",
-        ),
-        (
-            op(vec![attribute(
-                "shape",
-                Some(AttrValueKind::Shape(shape(&[-2]))),
-            )]),
+            "shape",
+            AttrValueKind::Shape(shape(&[-2])),
             "a dimension is negative",
         ),
         (
-            op(vec![attribute(
-                "func",
-                Some(AttrValueKind::Func(with_attributes)),
-            )]),
+            "func",
+            AttrValueKind::Func(with_attributes),
             "attributes of its own",
         ),
-        (
-            op(vec![attribute("int", Some(AttrValueKind::F(1.0)))]),
-            "not of its type",
-        ),
-        (
-            op(vec![attribute(
-                "int",
-                Some(AttrValueKind::List(ListValue::default())),
-            )]),
-            "not of its type",
-        ),
-        (
-            op(vec![attribute("list(int)", Some(AttrValueKind::I(1)))]),
-            "not of its type",
-        ),
-        (
-            op(vec![AttrDef {
-                name: "float".into(),
-                ..attribute("int", None)
-            }]),
-            "the name of a type",
-        ),
-        (
-            op(vec![attribute("int", None), attribute("int", None)]),
-            "`a` occurs twice",
-        ),
-        (
-            op(vec![AttrDef {
-                allowed_values: int_list,
-                ..attribute("int", None)
-            }]),
-            "neither types nor strings",
-        ),
-        (
-            OpDefMessage {
-                output_arg: vec![output],
-                ..op(Vec::new())
-            },
-            "101 is not the number",
-        ),
+        ("int", AttrValueKind::F(1.0), "not of its type"),
+        ("int", list!(), "not of its type"),
+        ("list(int)", AttrValueKind::I(1), "not of its type"),
     ] {
-        let reason = lines(op).unwrap_err();
-        assert!(
-            reason.starts_with("op `X`: ") && reason.contains(words),
-            "{words}: {reason}"
-        );
+        assert_rejected(op(vec![attribute(ty, Some(default))]), words);
     }
+    let plain = || attribute("int", None);
+    assert_rejected(op(vec![plain(), plain()]), "`a` occurs twice");
+    let named_as_type = AttrDef {
+        name: "float".into(),
+        ..plain()
+    };
+    assert_rejected(op(vec![named_as_type]), "the name of a type");
+    let with_allowed_integers = AttrDef {
+        allowed_values: Some(AttrValue {
+            value: Some(list!()),
+        }),
+        ..plain()
+    };
+    let words = "neither types nor strings";
+    assert_rejected(op(vec![with_allowed_integers]), words);
+    let with_output = OpDefMessage {
+        output_arg: vec![output],
+        ..op(Vec::new())
+    };
+    assert_rejected(with_output, "101 is not the number");
+}
+
+#[track_caller]
+fn assert_rejected(op: OpDefMessage, words: &str) {
+    let reason = lines(op).unwrap_err();
+    assert!(
+        reason.starts_with("op `X`: ") && reason.contains(words),
+        "{words}: {reason}"
+    );
 }
 
 #[test]

@@ -9,33 +9,13 @@ pub struct Compared {
 }
 
 /// Plugins for which the host is stricter on purpose: the row, the outcome in TensorFlow, and the reason.
-const STRICTER: &[(&str, &str, &str)] = &[
-    (
-        "DEVICE_REFUSED",
-        "works",
-        "TensorFlow uses the device anyway",
-    ),
-    (
-        "without SP_Device.struct_size",
-        "works",
-        "TensorFlow does not check it",
-    ),
-    (
-        "GRAPH_EMPTY",
-        "raises INTERNAL: EagerKernelExecute",
-        "TensorFlow runs the empty graph and misses its outputs",
-    ),
-    (
-        "PROFILER_FAILS",
-        "works",
-        "TensorFlow discards a profiler's status",
-    ),
-    (
-        "PROFILER_ONCE",
-        "works",
-        "TensorFlow discards a profiler's status",
-    ),
-];
+const STRICTER: &str = "
+DEVICE_REFUSED | works | TensorFlow uses the device anyway
+without SP_Device.struct_size | works | TensorFlow does not check it
+GRAPH_EMPTY | raises INTERNAL: EagerKernelExecute | TensorFlow runs the empty graph and misses its outputs
+PROFILER_FAILS | works | TensorFlow discards a profiler's status
+PROFILER_ONCE | works | TensorFlow discards a profiler's status
+";
 
 impl Compared {
     /// Returns true if both outcomes are the same, with the same message if TensorFlow has one. The host may add to
@@ -51,10 +31,10 @@ impl Compared {
 
     /// Returns the reason for which the host is stricter, if it is.
     pub fn stricter(&self) -> Option<&'static str> {
-        let is_it = |(name, seen, _): &&(&str, &str, &str)| {
+        let mut rows = sp_tests::rows::<3>(STRICTER).into_iter();
+        let [_, _, why] = rows.find(|[name, seen, _]| {
             *name == self.name && outcome(&self.tensorflow).starts_with(seen)
-        };
-        let (_, _, why) = STRICTER.iter().find(is_it)?;
+        })?;
         (outcome(&self.host) != "works").then_some(why)
     }
 }

@@ -18,104 +18,60 @@ pub struct Row {
 pub const LIFE: &str = "life";
 
 /// Macros of the plugin's sources, each with its steps and its defect.
-const PLANTED: &[(&str, &str, &str)] = &[
-    ("GOOD", LIFE, "none"),
-    ("GOOD", "differ", "a kernel fails: shapes that differ"),
-    ("GOOD", "keep", "a kernel's construction fails: keep_dims"),
-    ("USE_BFC", LIFE, "none, with the BFC allocator"),
-    ("UNDEFINED", LIFE, "an undefined symbol"),
-    ("REFUSES", LIFE, "SE_InitPlugin returns UNAVAILABLE"),
-    ("BAD_NAME", LIFE, "a slash in the platform's name"),
-    ("BYTE_NAME", LIFE, "a digit in the platform's name"),
-    ("SLASH_TYPE", LIFE, "a slash in the device type"),
-    ("LOWER_TYPE", LIFE, "a device type in lower case"),
-    ("UNIFIED", LIFE, "unified memory without its functions"),
-    ("DEVICE_FNS_REFUSED", LIFE, "create_device_fns fails"),
-    ("TABLE_REFUSED", LIFE, "create_stream_executor fails"),
-    ("TIMER_FNS_REFUSED", LIFE, "create_timer_fns fails"),
-    ("KERNEL_CRASH", LIFE, "TF_InitKernel calls abort"),
-    ("GRAPH_REFUSES", LIFE, "TF_InitGraph returns INTERNAL"),
-    ("PROFILER_REFUSES", LIFE, "TF_InitProfiler returns INTERNAL"),
-    (
-        "PROFILER_TYPE",
-        LIFE,
-        "a slash in the profiler's device type",
-    ),
-    ("NO_DEVICE", LIFE, "0 devices"),
-    ("COUNT_NEGATIVE", LIFE, "-1 devices"),
-    ("COUNT_REFUSED", LIFE, "get_device_count fails"),
-    ("DEVICE_REFUSED", LIFE, "create_device fails"),
-    ("WRONG_ORDINAL", LIFE, "a device states another ordinal"),
-    ("NO_USAGE", LIFE, "device_memory_usage returns false"),
-    ("STREAM_REFUSED", LIFE, "create_stream fails"),
-    ("STREAM_STATUS", LIFE, "get_stream_status fails"),
-    ("NO_MEMORY", LIFE, "allocate returns null"),
-    ("CRASH", LIFE, "allocate crashes"),
-    (
-        "TRUSTS_SIZE",
-        LIFE,
-        "deallocate relies on the size in its argument",
-    ),
-    ("COPY_REFUSED", LIFE, "memcpy_htod fails"),
-    ("COPY_OUT_REFUSED", LIFE, "memcpy_dtoh fails"),
-    (
-        "EVENT_ERROR",
-        LIFE,
-        "get_event_status returns SE_EVENT_ERROR",
-    ),
-    ("HANG", LIFE, "synchronize_all_activity hangs"),
-    ("TWICE", LIFE, "a kernel is registered twice"),
-    ("WRONG_DEVICE", LIFE, "a kernel for another device type"),
-    ("NO_SUCH_OP", LIFE, "a kernel for an unknown op"),
-    (
-        "NO_SUCH_ARGUMENT",
-        LIFE,
-        "host memory for an unknown argument",
-    ),
-    (
-        "NO_SUCH_CONSTRAINT",
-        LIFE,
-        "a constraint on an unknown attribute",
-    ),
-    ("NO_COMPUTE", LIFE, "a kernel without a compute function"),
-    ("NO_SUCH_INPUT", LIFE, "a kernel requests an eighth input"),
-    ("NO_SUCH_OUTPUT", LIFE, "a kernel sets an eighth output"),
-    ("NO_OUTPUT", LIFE, "a kernel sets no output"),
-    (
-        "NO_SUCH_ATTR",
-        LIFE,
-        "a kernel requests an unknown attribute",
-    ),
-    (
-        "OTHER_ATTR",
-        LIFE,
-        "a kernel requests an attribute with another type",
-    ),
-    (
-        "BAD_SWITCH",
-        LIFE,
-        "an optimizer's switch that is neither off nor on",
-    ),
-    ("GRAPH_FAILS", LIFE, "optimize_func returns INTERNAL"),
-    ("GRAPH_EMPTY", LIFE, "optimize_func returns no graph"),
-    (
-        "GRAPH_BROKEN",
-        LIFE,
-        "optimize_func returns bytes that are not a GraphDef",
-    ),
-    ("PROFILER_FAILS", LIFE, "the profiler's start fails"),
-    ("PROFILER_ONCE", LIFE, "the profiler's second start fails"),
-    (
-        "PROFILER_FREES",
-        LIFE,
-        "destroy_profiler clears the device type, to which TensorFlow's copy points",
-    ),
-    (
-        "PROFILER_NOISE",
-        LIFE,
-        "collect_data_xspace returns bytes that are not an XSpace",
-    ),
-];
+const PLANTED: &str = "
+GOOD | life | none
+GOOD | differ | a kernel fails: shapes that differ
+GOOD | keep | a kernel's construction fails: keep_dims
+USE_BFC | life | none, with the BFC allocator
+UNDEFINED | life | an undefined symbol
+REFUSES | life | SE_InitPlugin returns UNAVAILABLE
+BAD_NAME | life | a slash in the platform's name
+BYTE_NAME | life | a digit in the platform's name
+SLASH_TYPE | life | a slash in the device type
+LOWER_TYPE | life | a device type in lower case
+UNIFIED | life | unified memory without its functions
+DEVICE_FNS_REFUSED | life | create_device_fns fails
+TABLE_REFUSED | life | create_stream_executor fails
+TIMER_FNS_REFUSED | life | create_timer_fns fails
+KERNEL_CRASH | life | TF_InitKernel calls abort
+GRAPH_REFUSES | life | TF_InitGraph returns INTERNAL
+PROFILER_REFUSES | life | TF_InitProfiler returns INTERNAL
+PROFILER_TYPE | life | a slash in the profiler's device type
+NO_DEVICE | life | 0 devices
+COUNT_NEGATIVE | life | -1 devices
+COUNT_REFUSED | life | get_device_count fails
+DEVICE_REFUSED | life | create_device fails
+WRONG_ORDINAL | life | a device states another ordinal
+NO_USAGE | life | device_memory_usage returns false
+STREAM_REFUSED | life | create_stream fails
+STREAM_STATUS | life | get_stream_status fails
+NO_MEMORY | life | allocate returns null
+CRASH | life | allocate crashes
+TRUSTS_SIZE | life | deallocate relies on the size in its argument
+COPY_REFUSED | life | memcpy_htod fails
+COPY_OUT_REFUSED | life | memcpy_dtoh fails
+EVENT_ERROR | life | get_event_status returns SE_EVENT_ERROR
+HANG | life | synchronize_all_activity hangs
+TWICE | life | a kernel is registered twice
+WRONG_DEVICE | life | a kernel for another device type
+NO_SUCH_OP | life | a kernel for an unknown op
+NO_SUCH_ARGUMENT | life | host memory for an unknown argument
+NO_SUCH_CONSTRAINT | life | a constraint on an unknown attribute
+NO_COMPUTE | life | a kernel without a compute function
+NO_SUCH_INPUT | life | a kernel requests an eighth input
+NO_SUCH_OUTPUT | life | a kernel sets an eighth output
+NO_OUTPUT | life | a kernel sets no output
+NO_SUCH_ATTR | life | a kernel requests an unknown attribute
+OTHER_ATTR | life | a kernel requests an attribute with another type
+BAD_SWITCH | life | an optimizer's switch that is neither off nor on
+GRAPH_FAILS | life | optimize_func returns INTERNAL
+GRAPH_EMPTY | life | optimize_func returns no graph
+GRAPH_BROKEN | life | optimize_func returns bytes that are not a GraphDef
+PROFILER_FAILS | life | the profiler's start fails
+PROFILER_ONCE | life | the profiler's second start fails
+PROFILER_FREES | life | destroy_profiler clears the device type, to which TensorFlow's copy points
+PROFILER_NOISE | life | collect_data_xspace returns bytes that are not an XSpace
+";
 
 /// The structs that the plugin fills, in the order of the calls.
 const FILLED: [&str; 15] = [
@@ -138,10 +94,11 @@ const FILLED: [&str; 15] = [
 
 /// Returns every plugin for a release.
 pub fn rows(apis: &[Api]) -> Vec<Row> {
-    let planted = PLANTED.iter().map(|(name, steps, defect)| Row {
-        macro_: (*name).to_owned(),
+    let planted = sp_tests::rows(PLANTED).into_iter();
+    let planted = planted.map(|[name, steps, defect]| Row {
+        macro_: name.to_owned(),
         steps,
-        defect: (*defect).to_owned(),
+        defect: defect.to_owned(),
     });
     let omitted = FILLED.iter().flat_map(|name| omissions(apis, name));
     planted.chain(omitted).collect()
