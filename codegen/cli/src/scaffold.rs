@@ -32,27 +32,21 @@ pub enum ScaffoldError {
     #[diagnostic(transparent)]
     Name(#[from] NameError),
     /// The target is not an empty folder.
-    #[error("{} exists and is not an empty folder", path.display())]
+    #[error("{} exists and is not an empty folder", .0.display())]
     #[diagnostic(
         code(sp_gen::new::target_not_empty),
         help("use another name, or another folder with `--path DIR`")
     )]
-    TargetNotEmpty {
-        /// The target.
-        path: PathBuf,
-    },
+    TargetNotEmpty(PathBuf),
     /// The folder of `--sp-source path=DIR` is not a checkout of sp-gen.
-    #[error("{} is not a checkout of sp-gen", path.display())]
+    #[error("{} is not a checkout of sp-gen", .0.display())]
     #[diagnostic(
         code(sp_gen::new::not_a_checkout),
         help(
             "DIR must have sp-gen's codegen/, macros/ and generated/; without `--sp-source` the crates are vendored"
         )
     )]
-    NoCheckout {
-        /// The folder.
-        path: PathBuf,
-    },
+    NoCheckout(PathBuf),
     /// The folder cannot be written.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -392,7 +386,7 @@ fn author_files(plugin: &Plugin<'_>) -> Result<Vec<(String, Vec<u8>)>, ScaffoldE
 fn check_source(source: &SpSource) -> Result<(), ScaffoldError> {
     match source {
         SpSource::Checkout(root) if !root.join("codegen/cli/Cargo.toml").is_file() => {
-            Err(ScaffoldError::NoCheckout { path: root.clone() })
+            Err(ScaffoldError::NoCheckout(root.clone()))
         }
         _ => Ok(()),
     }
@@ -407,9 +401,7 @@ fn check_target(target: &Path) -> Result<(), ScaffoldError> {
     if is_empty {
         return Ok(());
     }
-    Err(ScaffoldError::TargetNotEmpty {
-        path: target.to_owned(),
-    })
+    Err(ScaffoldError::TargetNotEmpty(target.to_owned()))
 }
 
 fn write_folder(target: &Path, files: Vec<(String, Vec<u8>)>) -> Result<(), ReplacementError> {

@@ -29,7 +29,7 @@ pub enum FolderError {
     #[diagnostic(transparent)]
     NoCache(#[from] NoCache),
     /// A path of a checkout is a symbolic link.
-    #[error("{} is a symbolic link", path.display())]
+    #[error("{} is a symbolic link", .0.display())]
     #[diagnostic(
         code(sp_gen::checkout::symbolic_link),
         help(
@@ -37,10 +37,7 @@ pub enum FolderError {
              remove it"
         )
     )]
-    SymbolicLink {
-        /// The link.
-        path: PathBuf,
-    },
+    SymbolicLink(PathBuf),
 }
 
 /// The folders and files that hold the data of releases.
@@ -188,9 +185,7 @@ pub fn find_untrusted_checkout(folder: &Path) -> Option<PathBuf> {
 pub fn check_no_link(root: &Path, path: &Path) -> Result<(), FolderError> {
     let mut below = path.ancestors().take_while(|above| *above != root);
     match below.find(|above| above.is_symlink()) {
-        Some(link) => Err(FolderError::SymbolicLink {
-            path: link.to_owned(),
-        }),
+        Some(link) => Err(FolderError::SymbolicLink(link.to_owned())),
         None => Ok(()),
     }
 }

@@ -11,15 +11,12 @@ use thiserror::Error;
 #[derive(Debug, Error, Diagnostic)]
 pub enum DriverError {
     /// There is no such file.
-    #[error("no header {}", path.display())]
+    #[error("no header {}", .0.display())]
     #[diagnostic(
         code(sp_gen::driver::header_missing),
         help("`--driver` takes the path of the C header that the driver's vendor ships")
     )]
-    Missing {
-        /// The path.
-        path: PathBuf,
-    },
+    Missing(PathBuf),
     /// A path is not valid.
     #[error("cannot read {}: {source}", path.display())]
     #[diagnostic(

@@ -34,9 +34,7 @@ pub fn target() -> String {
 /// Reads the declarations of the header and of what it includes.
 pub(crate) fn read(header: &DriverHeader) -> Result<DriverDeclarations, DriverError> {
     if !header.path.is_file() {
-        return Err(DriverError::Missing {
-            path: header.path.clone(),
-        });
+        return Err(DriverError::Missing(header.path.clone()));
     }
     let input = input(header, Language::C)?;
     match declarations(&input) {

@@ -229,7 +229,7 @@ fn missing_header_is_an_error() {
     let mut options = virtaccel();
     options.header.path = "nowhere/no.h".into();
     let error = sp_driver::bindings(&options).unwrap_err();
-    assert!(matches!(error, DriverError::Missing { .. }));
+    assert!(matches!(error, DriverError::Missing(..)));
 }
 
 #[test]

@@ -8,7 +8,6 @@ use sp_ir::{
 
 use super::{EmitError, Files};
 use sp_data::symbols::Symbols;
-use sp_tests::assert_contains;
 
 mod decline_messages;
 mod exports;

@@ -36,7 +36,9 @@ pub struct Download {
 pub fn fetch(link: &WheelLink, client: &Arc<Client>) -> Result<Download, FetchError> {
     let stated = find_hash(link, client)?;
     let failed = |error| FetchError::from_server(&link.url, error);
-    let url = Url::parse(&link.url).ok_or_else(|| failed(invalid_url()))?;
+    let invalid =
+        || RangeError::InvalidResponse("the index links to it with an invalid URL".into());
+    let url = Url::parse(&link.url).ok_or_else(|| failed(invalid()))?;
     let body = RemoteFile::new(client.clone(), url)
         .open(None)
         .map_err(failed)?;
@@ -66,9 +68,7 @@ pub fn find_hash(link: &WheelLink, client: &Arc<Client>) -> Result<String, Fetch
         Some(stated) => Some(stated.clone()),
         None => find_page_hash(link, client)?,
     };
-    stated.ok_or_else(|| FetchError::WheelHashNotStated {
-        wheel: file_name(link).to_owned(),
-    })
+    stated.ok_or_else(|| FetchError::WheelHashNotStated(file_name(link).to_owned()))
 }
 
 /// Copies `file` to an unnamed temporary file, which is positioned at its start. Returns it with its sha256.
@@ -153,10 +153,6 @@ fn file_name(link: &WheelLink) -> &str {
     link.url.rsplit('/').next().unwrap_or(&link.url)
 }
 
-fn invalid_url() -> RangeError {
-    RangeError::InvalidResponse("the index links to it with an invalid URL".into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,7 +205,7 @@ mod tests {
             Response::new(200, "<html>"),
         ] {
             let result = fetch_from("", page);
-            assert!(matches!(result, Err(FetchError::WheelHashNotStated { .. })));
+            assert!(matches!(result, Err(FetchError::WheelHashNotStated(..))));
         }
         let result = fetch_from("", Response::new(500, ""));
         assert!(matches!(result, Err(FetchError::RequestFailed { .. })));

@@ -61,17 +61,14 @@ pub enum FetchError {
         detail: String,
     },
     /// The server of the wheel does not support range requests.
-    #[error("the server of {wheel} does not support range requests")]
+    #[error("the server of {0} does not support range requests")]
     #[diagnostic(
         code(sp_gen::import::ranges_unsupported),
         help(
             "`--whole` downloads the whole wheel, some hundred MB, and compares its sha256 with the index's; `--from` imports a local wheel"
         )
     )]
-    RangesUnsupported {
-        /// The wheel's file name.
-        wheel: String,
-    },
+    RangesUnsupported(String),
     /// The URL of the wheel, of the page that links to it or of a redirect is plain http.
     #[error("{wheel} would be fetched over plain http from {host}")]
     #[diagnostic(
@@ -119,7 +116,7 @@ pub enum FetchError {
         found: String,
     },
     /// `--whole` is given, and neither the link to the wheel nor its page states a sha256.
-    #[error("the index states no sha256 of {wheel}, so that it cannot be verified")]
+    #[error("the index states no sha256 of {0}, so that it cannot be verified")]
     #[diagnostic(
         code(sp_gen::import::wheel_hash_not_stated),
         help(
@@ -127,10 +124,7 @@ pub enum FetchError {
              only its headers are checked, with the lock"
         )
     )]
-    WheelHashNotStated {
-        /// The wheel's file name.
-        wheel: String,
-    },
+    WheelHashNotStated(String),
     /// A member's path is outside of the wheel's root.
     #[error("{origin} has the member `{member}`, whose path is outside of the wheel's root")]
     #[diagnostic(
@@ -234,15 +228,12 @@ pub enum FetchError {
         lock: String,
     },
     /// The platform of a wheel is not supported by `--symbols`.
-    #[error("{origin} is not a wheel of TensorFlow for Linux or arm64 macOS")]
+    #[error("{0} is not a wheel of TensorFlow for Linux or arm64 macOS")]
     #[diagnostic(
         code(sp_gen::import::unsupported_platform),
         help("symbols are read from wheels of tensorflow, tensorflow-cpu and tf-nightly")
     )]
-    UnsupportedPlatform {
-        /// The wheel or folder.
-        origin: String,
-    },
+    UnsupportedPlatform(String),
     /// The lock exists and cannot be read as text.
     #[error("cannot read the lock {lock}: {detail}")]
     #[diagnostic(
@@ -316,17 +307,14 @@ pub enum FetchError {
     #[diagnostic(transparent)]
     Replacement(#[from] ReplacementError),
     /// The index has no nightly build for this platform.
-    #[error("the index has no nightly build: {package} has no wheel for Linux on x86-64")]
+    #[error("the index has no nightly build: {0} has no wheel for Linux on x86-64")]
     #[diagnostic(
         code(sp_gen::import::no_nightly),
         help(
             "`pip config list` shows which index is used; `--from` imports a local wheel or an installed nightly build"
         )
     )]
-    NoNightly {
-        /// The package.
-        package: String,
-    },
+    NoNightly(String),
     /// The headers cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -346,7 +334,7 @@ impl FetchError {
     pub fn from_server(wheel: &str, error: RangeError) -> Self {
         let wheel = wheel.rsplit('/').next().unwrap_or(wheel).to_owned();
         match error {
-            RangeError::Unsupported => Self::RangesUnsupported { wheel },
+            RangeError::Unsupported => Self::RangesUnsupported(wheel),
             RangeError::PlainHttp(host) => Self::PlainHttp { wheel, host },
             RangeError::ErrorStatus { host, status } => Self::RequestFailed {
                 host,

@@ -249,7 +249,7 @@ pub fn newest_nightly(from: Option<&Path>, index: &Index) -> Result<Release, Fet
             .page(index::NIGHTLY_PACKAGE)?
             .newest(WheelPlatform::LinuxX86_64);
         let package = index::NIGHTLY_PACKAGE.to_owned();
-        return newest.ok_or(FetchError::NoNightly { package });
+        return newest.ok_or(FetchError::NoNightly(package));
     };
     let mut source = open_local(from)?;
     let version = source.identity()?.version.unwrap_or_default();

@@ -144,7 +144,7 @@ impl<R: Read + Seek> Wheel<R> {
         let headers = index_headers(&members);
         let names: BTreeSet<String> = headers.keys().cloned().collect();
         if !names.iter().any(|name| name.starts_with("tensorflow/c/")) {
-            return Err(FetchError::from(SourceError::HeadersMissing { origin }));
+            return Err(FetchError::from(SourceError::HeadersMissing(origin)));
         }
         Ok(Self {
             origin,
@@ -472,7 +472,7 @@ mod tests {
         let other = zipped(&[("numpy/core.h", b"x")]);
         assert!(matches!(
             open(other),
-            Err(FetchError::Source(SourceError::HeadersMissing { .. }))
+            Err(FetchError::Source(SourceError::HeadersMissing(..)))
         ));
     }
 

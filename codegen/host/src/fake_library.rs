@@ -18,7 +18,7 @@ use crate::core::{self, Arg};
 use crate::dl::{OpenLibrary, SymbolScope};
 use crate::elf::{Export, Machine, SharedObject, TABLE, Version};
 use crate::quirks::Quirk;
-use crate::release::{EmulatedRelease, Installation};
+use crate::release::EmulatedRelease;
 use crate::{Error, fault, objects, requirements};
 
 const FRAMEWORK: &str = "libtensorflow_framework.so.2";
@@ -130,7 +130,10 @@ fn load_all(
     libraries: &Libraries,
 ) -> Result<(), Error> {
     let folder = match release.installation() {
-        Some(installation) => LibraryFolder::from_installation(installation),
+        Some(installation) => LibraryFolder {
+            path: installation.folder.to_owned(),
+            is_temporary: false,
+        },
         None => LibraryFolder::new()?,
     };
     let messages = messages(release);
@@ -284,18 +287,13 @@ fn functions(apis: &[Api]) -> impl Iterator<Item = &Function> {
     apis.iter()
         .flat_map(|api| api.items.values())
         .filter_map(|item| match item {
-            Item::Function(function) if !function.inline && core_defines(function) => {
-                Some(function)
+            Item::Function(function) if !function.inline => {
+                let exporter = function.exported_by.as_ref();
+                let is_core = exporter.is_none_or(|side| side.value == Side::Core);
+                is_core.then_some(function)
             }
             _ => None,
         })
-}
-
-fn core_defines(function: &Function) -> bool {
-    function
-        .exported_by
-        .as_ref()
-        .is_none_or(|side| side.value == Side::Core)
 }
 
 /// Returns the integer register of the last parameter if it is a `TF_Status*` and all parameters before it
@@ -343,13 +341,6 @@ impl LibraryFolder {
             path,
             is_temporary: true,
         })
-    }
-
-    fn from_installation(installation: Installation<'_>) -> Self {
-        Self {
-            path: installation.folder.to_owned(),
-            is_temporary: false,
-        }
     }
 }
 

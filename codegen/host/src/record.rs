@@ -71,7 +71,10 @@ impl StructShapes {
 impl StructShape {
     fn leak_exempt(name: &str, body: &Struct, apis: &[Api]) -> &'static Self {
         let is_versioned = |ty: &Type| match ty {
-            Type::Named(name) => apis.iter().any(|api| has_struct_size(api, name)),
+            Type::Named(name) => apis.iter().any(|api| {
+                let item = api.items.get(name);
+                matches!(item, Some(Item::Struct(body)) if body.struct_size.is_some())
+            }),
             _ => false,
         };
         let fields = body.fields.iter();
@@ -117,10 +120,6 @@ impl StructShape {
                 .is_some_and(|stated| stated.value == Presence::Required)
         })
     }
-}
-
-fn has_struct_size(api: &Api, name: &str) -> bool {
-    matches!(api.items.get(name), Some(Item::Struct(body)) if body.struct_size.is_some())
 }
 
 /// The records that plugins may be passed, by address.

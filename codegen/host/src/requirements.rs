@@ -14,7 +14,10 @@ pub(crate) fn rejections(quirks: Quirks, record: &GuardedStruct) -> Vec<String> 
     let checked =
         null_required_fields(record).filter(|field| quirks.checks_field(name, &field.name));
     let empty = checked.map(|field| missing_field_message(name, &field.name));
-    zero_size(record).into_iter().chain(empty).collect()
+    // TensorFlow has another message for graph optimizers.
+    let is_zero = record.get("struct_size") == Some(0);
+    let zero = is_zero.then(|| zero_size_message(record.shape()));
+    zero.into_iter().chain(empty).collect()
 }
 
 /// Returns an error with these reasons, if any. TensorFlow reports the first only.
@@ -47,11 +50,6 @@ const MISNAMED: [(&str, &str); 2] = [
     ("SP_StreamExecutor", "SP_STREAM_EXECUTOR_STRUCT_SIZE"),
     ("TP_ProfilerFns", "TF_PROFILER_FNS_STRUCT_SIZE"),
 ];
-
-/// Returns the message about a `struct_size` of 0. TensorFlow has another one for graph optimizers.
-fn zero_size(record: &GuardedStruct) -> Option<String> {
-    (record.get("struct_size") == Some(0)).then(|| zero_size_message(record.shape()))
-}
 
 fn zero_size_message(shape: &StructShape) -> String {
     let StructShape { name, body, .. } = shape;

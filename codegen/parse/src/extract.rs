@@ -162,7 +162,7 @@ fn annotate_all(
     // A release may lack the APIs that `only` names.
     if apis.is_empty() && job.only.is_empty() {
         let root = job.include_root.into();
-        return Err(ExtractError::NoItems { root });
+        return Err(ExtractError::NoItems(root));
     }
     apis.sort_by(|left, right| left.name.cmp(&right.name));
     let extracted = Extracted {

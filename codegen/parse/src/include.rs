@@ -14,7 +14,8 @@ impl Include<'_> {
         const C_HEADERS: &str = "
             cassert cerrno cfloat cinttypes climits cstdarg cstdbool cstddef cstdint
             cstdio cstdlib cstring";
-        let is_c = self.name.ends_with(".h") || C_HEADERS.split_whitespace().any(|it| it == self.name);
+        let is_c =
+            self.name.ends_with(".h") || C_HEADERS.split_whitespace().any(|it| it == self.name);
         !self.quoted && !is_c
     }
 }

@@ -22,17 +22,14 @@ const MAX_ENTRIES: usize = 1 << 18;
 #[derive(Debug, Error, Diagnostic)]
 pub enum SourceError {
     /// The wheel or folder has no C headers at the expected path.
-    #[error("{origin} has no tensorflow/include/tensorflow/c")]
+    #[error("{0} has no tensorflow/include/tensorflow/c")]
     #[diagnostic(
         code(sp_gen::import::headers_missing),
         help(
             "`--from` takes a TensorFlow wheel, a site-packages folder, an installed `tensorflow` folder, or its `include` folder"
         )
     )]
-    HeadersMissing {
-        /// The wheel or folder.
-        origin: String,
-    },
+    HeadersMissing(String),
     /// A file of a wheel or an installed TensorFlow is larger than any header.
     #[error("{member} in {origin} has more than {limit} bytes")]
     #[diagnostic(
@@ -148,9 +145,8 @@ impl Installed {
     /// # Errors
     /// Returns an error if `folder` has no include root, or if it cannot be read.
     pub fn open(folder: &Path) -> Result<Self, SourceError> {
-        let include = include_root(folder).ok_or_else(|| SourceError::HeadersMissing {
-            origin: folder.display().to_string(),
-        })?;
+        let include = include_root(folder)
+            .ok_or_else(|| SourceError::HeadersMissing(folder.display().to_string()))?;
         Self::open_root(&include)
     }
 
@@ -421,7 +417,7 @@ mod tests {
         let empty = tempfile::tempdir().unwrap();
         assert!(matches!(
             Installed::open(empty.path()),
-            Err(SourceError::HeadersMissing { .. })
+            Err(SourceError::HeadersMissing(..))
         ));
     }
 }

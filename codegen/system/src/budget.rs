@@ -11,7 +11,6 @@
 use crate::parallel::{is_nested, mark_nested, spawn_with_stack};
 use std::fmt;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// The steps and the bytes of memory that a parser may still use.
@@ -146,16 +145,13 @@ pub fn supervise<T: Send + 'static>(
     loop {
         match receiver.recv_timeout(INTERVAL) {
             Ok(result) => return Ok(result),
-            Err(RecvTimeoutError::Disconnected) => resume_panic(thread),
+            Err(RecvTimeoutError::Disconnected) => {
+                let panic = thread.join().expect_err("only a panic sends no result");
+                std::panic::resume_unwind(panic)
+            }
             Err(RecvTimeoutError::Timeout) => limits.check(start, before)?,
         }
     }
-}
-
-/// Ends this thread with the panic of another one.
-fn resume_panic(thread: thread::JoinHandle<()>) -> ! {
-    let panic = thread.join().expect_err("only a panic sends no result");
-    std::panic::resume_unwind(panic)
 }
 
 impl Limits {

@@ -76,7 +76,7 @@ fn watch_signals() {
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
             remove_all();
-            before_exit();
+            ON_SIGNAL.get().inspect(|function| function());
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     });
@@ -89,13 +89,6 @@ static ON_SIGNAL: OnceLock<fn()> = OnceLock::new();
 /// effect.
 pub fn call_on_signal(function: fn()) {
     let _ = ON_SIGNAL.set(function);
-}
-
-#[cfg(unix)]
-fn before_exit() {
-    if let Some(function) = ON_SIGNAL.get() {
-        function();
-    }
 }
 
 /// Does nothing: only Unix has these signals.

@@ -117,7 +117,13 @@ pub fn run(args: Args) -> Result {
         use_header_comments(&mut apis, args.headers, &folders)?;
     }
     let files = match args.lang {
-        Language::Rust => rust_crate(&apis, &symbols, &out)?,
+        Language::Rust => {
+            let mut files = emit_rust(&apis, &symbols)?;
+            if !is_member_of_our_workspace(&out) {
+                vendor::make_standalone(&mut files);
+            }
+            files
+        }
         Language::C => emit_c(&apis, &symbols)?,
     };
     check_writable(kind, &out, &files)?;
@@ -136,15 +142,6 @@ pub fn run(args: Args) -> Result {
         report_lints(&apis, &symbols);
     }
     Ok(CommandOutcome::Done)
-}
-
-/// Returns the files of the crate. If `out` is not in a workspace with sp-abi's dependencies, the crate has its own.
-fn rust_crate(apis: &[Api], symbols: &Symbols, out: &Path) -> Result<Files> {
-    let mut files = emit_rust(apis, symbols)?;
-    if !is_member_of_our_workspace(out) {
-        vendor::make_standalone(&mut files);
-    }
-    Ok(files)
 }
 
 /// Returns true if the folder above `out` has a workspace with sp-abi's dependencies.

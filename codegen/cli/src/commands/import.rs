@@ -477,7 +477,9 @@ impl Bar {
 impl Progress for Bar {
     fn stage(&mut self, label: &str, steps: Option<usize>) {
         if let Some(steps) = steps {
-            self.0.set_style(bar_style());
+            let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
+            self.0
+                .set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             self.0.set_length(steps as u64);
             self.0.set_position(0);
         }
@@ -492,9 +494,4 @@ impl Progress for Bar {
         self.0.inc(1);
         self.0.set_message(label.to_owned());
     }
-}
-
-fn bar_style() -> ProgressStyle {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
-    style.unwrap_or_else(|_| ProgressStyle::default_bar())
 }

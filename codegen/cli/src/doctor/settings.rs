@@ -25,7 +25,11 @@ pub fn steps(session: &SessionResult) -> Vec<Step> {
     };
     let (lacking, settings): (Vec<&str>, _) =
         text.lines().partition(|line| line.starts_with(LACKING));
-    [Step::ok(kind, &settings_detail(&settings))]
+    let detail = match settings.is_empty() {
+        true => "it states none".to_owned(),
+        false => settings.join(", "),
+    };
+    [Step::ok(kind, &detail)]
         .into_iter()
         .chain(lacking_steps(&lacking))
         .collect()
@@ -33,13 +37,6 @@ pub fn steps(session: &SessionResult) -> Vec<Step> {
 
 /// The beginning of a line `lacking=OP: REASON`.
 const LACKING: &str = "lacking=";
-
-fn settings_detail(settings: &[&str]) -> String {
-    match settings.is_empty() {
-        true => "it states none".to_owned(),
-        false => settings.join(", "),
-    }
-}
 
 /// The number of ops that a step names.
 const MAX_OPS: usize = 6;

@@ -42,19 +42,13 @@ pub enum OperandError {
         help: String,
     },
     /// The file is of an unknown kind.
-    #[error("{} is neither a snapshot (.json) nor a wheel (.whl)", path.display())]
+    #[error("{} is neither a snapshot (.json) nor a wheel (.whl)", .0.display())]
     #[diagnostic(code(sp_gen::diff::unrecognised), help("{OPERANDS}"))]
-    Unrecognised {
-        /// The file.
-        path: PathBuf,
-    },
+    Unrecognised(PathBuf),
     /// The folder has nothing to compare.
-    #[error("{} contains neither headers of TensorFlow nor snapshots", path.display())]
+    #[error("{} contains neither headers of TensorFlow nor snapshots", .0.display())]
     #[diagnostic(code(sp_gen::diff::empty), help("{OPERANDS}"))]
-    Empty {
-        /// The folder.
-        path: PathBuf,
-    },
+    Empty(PathBuf),
     /// The file or folder cannot be read.
     #[error("{} cannot be read: {source}", path.display())]
     #[diagnostic(code(sp_gen::diff::unreadable))]

@@ -190,16 +190,14 @@ fn kind_of_path(path: &Path) -> Result<OperandKind> {
     if path.is_dir() {
         return match include_root(path) {
             Some(include) => Ok(OperandKind::IncludeRoot(include)),
-            None if snapshot::find_files(path)?.is_empty() => {
-                Err(OperandError::Empty { path: owned })
-            }
+            None if snapshot::find_files(path)?.is_empty() => Err(OperandError::Empty(owned)),
             None => Ok(OperandKind::SnapshotFolder(owned)),
         };
     }
     match path.is_file() {
         true if has_extension("whl") => Ok(OperandKind::Wheel(owned)),
         true if has_extension("json") => Ok(OperandKind::Snapshot(owned)),
-        true => Err(OperandError::Unrecognised { path: owned }),
+        true => Err(OperandError::Unrecognised(owned)),
         false => Err(missing(path.display().to_string())),
     }
 }

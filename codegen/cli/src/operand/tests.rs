@@ -92,14 +92,11 @@ fn rejects_missing_empty_and_unrecognised_paths() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().to_str().unwrap().to_owned();
     assert!(matches!(read("no-such"), Err(OperandError::Missing { .. })));
-    assert!(matches!(read(&folder), Err(OperandError::Empty { .. })));
+    assert!(matches!(read(&folder), Err(OperandError::Empty(..))));
     let path = scratch.path().join("notes.txt");
     fs::write(&path, "").unwrap();
     let unrecognised = read(path.to_str().unwrap());
-    assert!(matches!(
-        unrecognised,
-        Err(OperandError::Unrecognised { .. })
-    ));
+    assert!(matches!(unrecognised, Err(OperandError::Unrecognised(..))));
 }
 
 #[test]

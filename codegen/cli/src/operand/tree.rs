@@ -107,7 +107,7 @@ fn parse(
     let extracted = extract_with(&job, options.target);
     let mut extracted = extracted.map_err(|error| match error {
         // The folder may be a temporary one.
-        ExtractError::NoItems { .. } => ExtractError::NoItems { root: label.into() },
+        ExtractError::NoItems(..) => ExtractError::NoItems(label.into()),
         error => error,
     })?;
     if let Some(line) = extracted.format_unassigned() {

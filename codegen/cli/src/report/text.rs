@@ -39,7 +39,11 @@ pub fn text(report: &DiffReport, headers: &SideHeaders, style: TextStyle) -> Str
         out += &api(findings, &printer);
     }
     out += &suppressed(report, style);
-    out + "\n" + &last_line(&view, style)
+    let last = format!(
+        "{}: {}; {}",
+        view.counts, view.verdict, view.required_version
+    );
+    out + "\n" + &with_colored_verdict(&last, &view, style)
 }
 
 /// Returns the verdict, the plugin, and the worst outcome in each direction.
@@ -143,14 +147,6 @@ fn suppressed(report: &DiffReport, style: TextStyle) -> String {
         let _ = writeln!(out, "{}", colored(style.paint, TextColor::Faint, &line));
     }
     out
-}
-
-fn last_line(view: &ReportView, style: TextStyle) -> String {
-    let line = format!(
-        "{}: {}; {}",
-        view.counts, view.verdict, view.required_version
-    );
-    with_colored_verdict(&line, view, style)
 }
 
 /// Wraps the line, and colors the verdict after its colon.

@@ -105,7 +105,7 @@ pub fn check_plugin(name: &str) -> Result<(), NameError> {
 /// # Errors
 /// Returns an error with a valid name if it is invalid.
 pub fn check_device_type(name: &str) -> Result<(), NameError> {
-    check_device("device type", "--device-type", name)
+    check_fault("device type", "--device-type", name, device_fault(name))
 }
 
 /// Checks a platform name, which has the same rules and must not be that of a platform of TensorFlow.
@@ -121,10 +121,6 @@ pub fn check_platform_name(name: &str) -> Result<(), NameError> {
         name,
         conflict.or(device_fault(name)),
     )
-}
-
-fn check_device(kind: &'static str, option: &'static str, name: &str) -> Result<(), NameError> {
-    check_fault(kind, option, name, device_fault(name))
 }
 
 fn check_fault(

@@ -137,14 +137,14 @@ fn accepts_empty_folder_and_rejects_others_unchanged() {
     let before = file_names(&target);
     fs::write(target.join("README.md"), "own").unwrap();
     let result = create_plugin(&target, &SpSource::Vendor);
-    assert!(matches!(result, Err(ScaffoldError::TargetNotEmpty { .. })));
+    assert!(matches!(result, Err(ScaffoldError::TargetNotEmpty(..))));
     assert_eq!(fs::read_to_string(target.join("README.md")).unwrap(), "own");
     assert_eq!(file_names(&target), before);
     let file = scratch.path().join("file");
     fs::write(&file, "own").unwrap();
     assert!(matches!(
         create_plugin(&file, &SpSource::Vendor),
-        Err(ScaffoldError::TargetNotEmpty { .. })
+        Err(ScaffoldError::TargetNotEmpty(..))
     ));
 }
 
@@ -185,7 +185,7 @@ fn depends_on_checkout_by_path() {
     assert_contains(&manifest, root.join("templates/cpu").to_str().unwrap());
     let elsewhere = SpSource::Checkout(scratch.path().to_owned());
     let result = create_plugin(&scratch.path().join("other"), &elsewhere);
-    assert!(matches!(result, Err(ScaffoldError::NoCheckout { .. })));
+    assert!(matches!(result, Err(ScaffoldError::NoCheckout(..))));
 }
 
 /// Returns every set of optional parts.

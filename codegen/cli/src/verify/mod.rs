@@ -195,7 +195,9 @@ pub fn verify(
     // The snapshots of a nightly build are in the user's cache.
     let nightly = chosen.iter().copied().find(|release| release.is_nightly());
     let apis = snapshots::read_history(&folders, nightly)?;
-    let history = emulated_history(&apis);
+    let is_emulated = |api: &&Api| EMULATED_APIS.contains(&api.name.as_str());
+    let emulated: Vec<Api> = apis.iter().filter(is_emulated).cloned().collect();
+    let history = History::from_apis(&emulated);
     let imports = closure.unresolved();
     let options = VerifyOptions {
         contract: Some(Contract {
@@ -226,13 +228,6 @@ fn read_plugin(plugin: &Path) -> Result<(String, PathBuf, Vec<u8>)> {
     // The loader searches its own folders for a name without a slash.
     let path = plugin.canonicalize().into_diagnostic()?;
     Ok((shown, path, bytes))
-}
-
-/// Returns the history of the APIs that the host uses.
-fn emulated_history(apis: &[Api]) -> History {
-    let emulated = apis.iter();
-    let emulated = emulated.filter(|api| EMULATED_APIS.contains(&api.name.as_str()));
-    History::from_apis(&emulated.cloned().collect::<Vec<_>>())
 }
 
 /// Returns the previews among `releases`, each with its exact version.

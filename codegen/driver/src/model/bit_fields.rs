@@ -50,7 +50,9 @@ pub fn add_storage(
             }
             Some(Item::Union(item)) => {
                 let mut storage = Storage::new(item.loc.clone());
-                bit_fields.into_iter().for_each(|it| storage.add_member(it));
+                bit_fields
+                    .into_iter()
+                    .for_each(|it| storage.add_bits(vec![it], 0));
                 item.fields.append(&mut storage.fields);
                 storage.accessors
             }
@@ -135,11 +137,6 @@ impl Storage {
         });
         self.accessors.extend(accessors);
         self.end = end;
-    }
-
-    /// Adds a bit-field of a union.
-    fn add_member(&mut self, bits: BitField) {
-        self.add_bits(vec![bits], 0);
     }
 
     /// Adds an array, and returns its name.

@@ -94,7 +94,10 @@ fn print_method(model: &Model, function: &Function) -> TokenStream {
         .is_some_and(|it| it.ty == function.signature.ret);
     let ret = match is_status {
         true => quote!(()),
-        false => value_type(&function.signature.ret),
+        false => match &function.signature.ret {
+            Type::Void => quote!(()),
+            ty => print_type(ty, &InScope),
+        },
     };
     let comment =
         safety("the caller fulfills the driver's obligations, and the function has this type.");
@@ -110,13 +113,6 @@ fn print_method(model: &Model, function: &Function) -> TokenStream {
             let function__ = self.functions.#name.ok_or(Error::Missing { function: #text })?;
             #value
         }
-    }
-}
-
-fn value_type(ty: &Type) -> TokenStream {
-    match ty {
-        Type::Void => quote!(()),
-        ty => print_type(ty, &InScope),
     }
 }
 

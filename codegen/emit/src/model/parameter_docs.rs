@@ -20,7 +20,8 @@ pub fn describe(signature: &Signature) -> Option<String> {
             has_direction(it, Direction::InOut)
         }),
         clause("stores", signature, |it| {
-            !is_transferred(it) && is_stored(it)
+            let scope = it.scope.as_ref().map(|it| it.value);
+            !is_transferred(it) && scope == Some(Scope::Stored)
         }),
         return_clause(signature),
     ];
@@ -52,8 +53,4 @@ fn is_transferred(param: &Param) -> bool {
 
 fn has_direction(param: &Param, direction: Direction) -> bool {
     param.direction.as_ref().map(|it| it.value) == Some(direction)
-}
-
-fn is_stored(param: &Param) -> bool {
-    param.scope.as_ref().map(|it| it.value) == Some(Scope::Stored)
 }

@@ -21,7 +21,10 @@ fn needs_blank_line(above: &str, line: &str, below: Option<&str>) -> bool {
     if above.starts_with("//!") {
         return !line.starts_with("//!");
     }
-    let is_start = is_item_start(line.trim_start());
+    let starts = ["///", "#[", "impl ", "const "];
+    let is_start = starts
+        .iter()
+        .any(|start| line.trim_start().starts_with(start));
     let has_long_doc = below.is_some_and(|it| it.trim_start().starts_with("///"));
     match above.chars().last() {
         Some('}') => is_start,
@@ -32,12 +35,6 @@ fn needs_blank_line(above: &str, line: &str, below: Option<&str>) -> bool {
         Some(';') => is_start || import_keyword(above) != import_keyword(line),
         _ => false,
     }
-}
-
-fn is_item_start(line: &str) -> bool {
-    ["///", "#[", "impl ", "const "]
-        .iter()
-        .any(|start| line.starts_with(start))
 }
 
 /// Returns the first words of a line of imports or modules. Lines with the same words form a block.

@@ -302,12 +302,8 @@ fn parameters<'a>(
     // A second pointer to the owner is an argument: the method is called on the first.
     receivers
         .skip(1)
-        .for_each(|it| it.role = Role::View(owner_name(receiver), false));
+        .for_each(|it| it.role = Role::View(receiver.map_or("", |it| &it.owner), false));
     params
-}
-
-fn owner_name(receiver: Option<&Receiver>) -> &str {
-    receiver.map_or("", |it| &it.owner)
 }
 
 fn parameter_name(index: usize, param: &Param) -> Ident {

@@ -3,7 +3,6 @@
 use super::*;
 use sp_data::platform::WheelPlatform;
 use sp_data::symbols::table::{Table, WheelExports};
-use sp_tests::assert_contains;
 
 /// Returns an API whose function `TF_Make` transfers ownership and has a replacement.
 fn api_with_function() -> Api {

@@ -1,7 +1,6 @@
 //! Rules over several releases of an API.
 
 use super::*;
-use sp_tests::assert_contains;
 
 /// Returns the demo API in an older release, with other slots in its table.
 fn older(release: &str, slots: Vec<Field>) -> Api {

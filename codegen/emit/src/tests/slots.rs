@@ -1,7 +1,6 @@
 //! Slots of tables: the author's methods, their shims, and the macros that list them.
 
 use super::*;
-use sp_tests::assert_contains;
 
 fn traits(slots: Vec<Field>) -> String {
     flat(&files(slots), "src/demo/traits.rs")

@@ -68,15 +68,12 @@ pub enum OpImportError {
         detail: String,
     },
     /// The release is older than all supported ones, or its version cannot be parsed.
-    #[error("TensorFlow {version} is not supported: its ops are not imported")]
+    #[error("TensorFlow {0} is not supported: its ops are not imported")]
     #[diagnostic(
         code(sp_gen::ops::unsupported_release),
         help("supported are the releases from {} on", Release::FIRST_SUPPORTED)
     )]
-    Unsupported {
-        /// The version.
-        version: String,
-    },
+    Unsupported(String),
     /// Another release is installed than the requested one.
     #[error("{python} has TensorFlow {version}, not {requested}")]
     #[diagnostic(

@@ -165,9 +165,7 @@ fn parse_version(text: &str) -> Result<Release, OpImportError> {
     let is_exact = |it: &Release| it.patch.is_some() && *it >= Release::FIRST_SUPPORTED;
     version
         .filter(is_exact)
-        .ok_or_else(|| OpImportError::Unsupported {
-            version: text.to_owned(),
-        })
+        .ok_or_else(|| OpImportError::Unsupported(text.to_owned()))
 }
 
 /// Returns an error if the installed version is not the requested release.

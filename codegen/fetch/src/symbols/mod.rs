@@ -226,9 +226,7 @@ fn check_identity<R: Read + Seek>(
     identity: &Identity,
     wheel: &Wheel<R>,
 ) -> Result<(Release, String, WheelPlatform), FetchError> {
-    let unknown = || FetchError::UnsupportedPlatform {
-        origin: wheel.origin(),
-    };
+    let unknown = || FetchError::UnsupportedPlatform(wheel.origin());
     let platform = identity
         .platform
         .as_deref()

@@ -100,10 +100,6 @@ impl StoredVariable {
         let variable = Arc::clone(self);
         Ok(Lock { variable, context })
     }
-
-    fn is_locked_by(&self, context: usize) -> bool {
-        lock(&self.lock).is_held_by(context)
-    }
 }
 
 /// A lock on a variable. Dropping it releases the lock.
@@ -346,7 +342,7 @@ functions! {
             return report(&status, CALL, value.map(|value| out.set(value.into_plugin_handle())));
         }
         let value = found.variable(CALL, input).and_then(|variable| {
-            if sparse == 0 && !variable.is_locked_by(ctx.address() as usize) {
+            if sparse == 0 && !lock(&variable.lock).is_held_by(ctx.address() as usize) {
                 objects::record_fault(format!("{CALL} got variable {input}, which the kernel has not locked"));
             }
             found.unshared_value(&ctx, &variable, copy)

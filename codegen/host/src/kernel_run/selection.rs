@@ -28,7 +28,13 @@ impl Host {
         {
             [kernel] => Ok(kernel),
             [] => Err(Error::NoKernel(no_kernel_message(op, same_op))),
-            [first, second, ..] => Err(invalid(&op.name, ambiguous_kernels_message(first, second))),
+            [first, second, ..] => Err(invalid(
+                &op.name,
+                format!(
+                    "Multiple OpKernel registrations match NodeDef at the same priority '{{{{node {}}}}}': '{first}' and '{second}'",
+                    first.op
+                ),
+            )),
         }
     }
 }
@@ -47,13 +53,6 @@ fn unknown_attr(kernel: &KernelBuilder, op: &Op) -> Option<String> {
         op.name,
         attrs.join(", ")
     ))
-}
-
-fn ambiguous_kernels_message(first: &KernelBuilder, second: &KernelBuilder) -> String {
-    format!(
-        "Multiple OpKernel registrations match NodeDef at the same priority '{{{{node {}}}}}': '{first}' and '{second}'",
-        first.op
-    )
 }
 
 fn matches_types(kernel: &KernelBuilder, op: &Op) -> bool {

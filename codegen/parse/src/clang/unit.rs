@@ -122,11 +122,6 @@ impl Unit {
         self.root.join(header)
     }
 
-    /// Returns the name of the header that an include directive includes, or `None` as [`header`](Self::header) does.
-    pub fn included_header(&self, directive: Cursor) -> Option<Rc<str>> {
-        self.header(directive.included_file()?)
-    }
-
     /// Returns the text of a header, which is empty if it cannot be read.
     pub fn text(&self, header: &str) -> Rc<str> {
         if let Some(text) = self.texts.borrow().get(header) {

@@ -73,14 +73,10 @@ fn points_to_pointer(param: &Param) -> bool {
 
 /// Returns true if the text states that the function writes to `*name`.
 fn is_output(text: &str, name: &str) -> bool {
-    let is_target = |word: &str| word == name || word == comment_name(name);
+    // The headers' comments write `*vals` for `values`.
+    let is_target = |word: &str| word == name || (name == "values" && word == "vals");
     words_after(text, "into *").any(is_target)
         || text.contains(&format!("*{name} is populated and"))
-}
-
-/// Returns the name of a parameter in comments: the headers' comments write `*vals` for `values`.
-fn comment_name(name: &str) -> &str {
-    if name == "values" { "vals" } else { name }
 }
 
 fn result_transfer(text: &str) -> Option<Transfer> {

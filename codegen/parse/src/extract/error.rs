@@ -39,17 +39,14 @@ pub enum ExtractError {
         api: String,
     },
     /// The headers declare no item of an API.
-    #[error("the headers in {} declare no item of TensorFlow's C APIs", root.display())]
+    #[error("the headers in {} declare no item of TensorFlow's C APIs", .0.display())]
     #[diagnostic(
         code(sp_gen::extract::no_items),
         help(
             "nothing can be compared or imported; check that these are the headers of a release of TensorFlow"
         )
     )]
-    NoItems {
-        /// The folder.
-        root: PathBuf,
-    },
+    NoItems(PathBuf),
     /// The include root cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -18,27 +18,21 @@ pub enum ReplacementError {
         source: io::Error,
     },
     /// Another program has created, changed or removed a path since it was read.
-    #[error("{} was changed by another program while sp-gen ran", path.display())]
+    #[error("{} was changed by another program while sp-gen ran", .0.display())]
     #[diagnostic(
         code(sp_gen::files::changed),
         help("no file was changed by sp-gen; run the command again")
     )]
-    Changed {
-        /// The path.
-        path: PathBuf,
-    },
+    Changed(PathBuf),
     /// A pipe, a socket or a device is at the path of a file.
-    #[error("{} is not a regular file", path.display())]
+    #[error("{} is not a regular file", .0.display())]
     #[diagnostic(
         code(sp_gen::files::irregular),
         help("no file was changed; move it to another folder")
     )]
-    Irregular {
-        /// The path.
-        path: PathBuf,
-    },
+    Irregular(PathBuf),
     /// A file that only sp-gen writes has other text than it writes.
-    #[error("{} differs from what sp-gen wrote", path.display())]
+    #[error("{} differs from what sp-gen wrote", .0.display())]
     #[diagnostic(
         code(sp_gen::files::edited),
         help(
@@ -46,10 +40,7 @@ pub enum ReplacementError {
              checkout), or move it to another folder, and run the command again"
         )
     )]
-    Edited {
-        /// The file.
-        path: PathBuf,
-    },
+    Edited(PathBuf),
     /// Two changes are of the same path, or one is of a path in the other.
     #[error("{} and {} are the same file, or one is in the other", first.display(), second.display())]
     #[diagnostic(code(sp_gen::files::overlapping), help("no file was changed"))]
@@ -60,35 +51,26 @@ pub enum ReplacementError {
         second: PathBuf,
     },
     /// A path leads out of the folder.
-    #[error("{} leads out of its folder, or has a symbolic link", path.display())]
+    #[error("{} leads out of its folder, or has a symbolic link", .0.display())]
     #[diagnostic(
         code(sp_gen::files::outside),
         help("no file was changed; replace the link by its target")
     )]
-    Outside {
-        /// The path.
-        path: PathBuf,
-    },
+    Outside(PathBuf),
     /// The name of a folder that is to be created is not UTF-8.
-    #[error("cannot create {}: its name is not UTF-8", path.display())]
+    #[error("cannot create {}: its name is not UTF-8", .0.display())]
     #[diagnostic(
         code(sp_gen::files::not_utf8),
         help("no file was changed; use another name, or create the folder yourself")
     )]
-    NotUtf8 {
-        /// The folder.
-        path: PathBuf,
-    },
+    NotUtf8(PathBuf),
     /// Another process writes to the folder.
-    #[error("another sp-gen is writing to {}", path.display())]
+    #[error("another sp-gen is writing to {}", .0.display())]
     #[diagnostic(
         code(sp_gen::files::busy),
         help("wait until it has ended, and run the command again")
     )]
-    Busy {
-        /// The folder.
-        path: PathBuf,
-    },
+    Busy(PathBuf),
     /// The journal of an interrupted run is damaged.
     #[error("{} is damaged: {detail}", path.display())]
     #[diagnostic(
@@ -104,15 +86,12 @@ pub enum ReplacementError {
         detail: String,
     },
     /// A staging folder was copied, or somebody else has made it.
-    #[error("{} is a copy of what an interrupted sp-gen has left, and was not used", path.display())]
+    #[error("{} is a copy of what an interrupted sp-gen has left, and was not used", .0.display())]
     #[diagnostic(
         code(sp_gen::files::copied_journal),
         help("move files that you need from old/ in it back, and remove it")
     )]
-    Copied {
-        /// The folder.
-        path: PathBuf,
-    },
+    Copied(PathBuf),
     /// Files could not be restored after a failure.
     #[error("{cause}; these files could not be restored: {}", files.join(", "))]
     #[diagnostic(
@@ -139,18 +118,18 @@ impl ReplacementError {
     pub(super) fn irregular(path: &Path) -> Self {
         let path = path.to_owned();
         match path.is_symlink() {
-            true => Self::Outside { path },
-            false => Self::Irregular { path },
+            true => Self::Outside(path),
+            false => Self::Irregular(path),
         }
     }
 
     pub(super) fn edited(path: &Path) -> Self {
         let path = path.to_owned();
-        Self::Edited { path }
+        Self::Edited(path)
     }
 
     pub(super) fn changed(path: &Path) -> Self {
         let path = path.to_owned();
-        Self::Changed { path }
+        Self::Changed(path)
     }
 }

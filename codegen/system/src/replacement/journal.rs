@@ -104,7 +104,7 @@ impl Journal {
         for path in paths.chain(&self.folders) {
             if !is_below(path) {
                 let path = root.join(path);
-                return Err(ReplacementError::Outside { path });
+                return Err(ReplacementError::Outside(path));
             }
             check_folders(root, path)?;
         }
@@ -170,7 +170,7 @@ fn check_folders(root: &Path, path: &str) -> Result<()> {
         let path = root.join(folder);
         match fingerprint::find(&path) {
             Ok(Some(metadata)) if metadata.is_symlink() => {
-                return Err(ReplacementError::Outside { path });
+                return Err(ReplacementError::Outside(path));
             }
             Ok(Some(metadata)) if !metadata.is_dir() => {
                 let error = io::ErrorKind::NotADirectory.into();

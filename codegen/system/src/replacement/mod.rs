@@ -141,7 +141,7 @@ pub fn existing_folder(path: &Path) -> Result<(PathBuf, String)> {
     let parts = below.components().map(|part| part.as_os_str().to_str());
     match parts.collect::<Option<Vec<&str>>>() {
         Some(parts) => Ok((root, parts.join("/"))),
-        None => Err(ReplacementError::NotUtf8 { path: absolute }),
+        None => Err(ReplacementError::NotUtf8(absolute)),
     }
 }
 

@@ -66,16 +66,14 @@ fn lock(staging: &Path, root: &Path, waits: bool) -> Result<Option<File>> {
         Err(_) => return Ok(None),
     }
     let path = root.to_owned();
-    Err(ReplacementError::Busy { path })
+    Err(ReplacementError::Busy(path))
 }
 
 /// Returns an error for a journal that nobody may follow. A folder without one is left alone.
 fn reject_journal(staging: &Path) -> Result<()> {
     match fingerprint::find(&staging.join(JOURNAL)) {
         Ok(None) => Ok(()),
-        _ => Err(ReplacementError::Copied {
-            path: staging.to_owned(),
-        }),
+        _ => Err(ReplacementError::Copied(staging.to_owned())),
     }
 }
 

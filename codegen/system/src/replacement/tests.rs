@@ -108,10 +108,7 @@ fn changed_file_is_an_error_and_all_files_stay() {
         write(root.path(), path, text);
         let before = texts(root.path());
         let error = replace(root.path(), &changes()).unwrap_err();
-        assert!(
-            matches!(error, ReplacementError::Changed { .. }),
-            "{error:?}"
-        );
+        assert!(matches!(error, ReplacementError::Changed(..)), "{error:?}");
         assert!(error.to_string().contains(path), "{error}");
         assert_eq!(texts(root.path()), before, "{path}");
     }
@@ -125,10 +122,7 @@ fn file_saved_during_exchange_stays() {
         let stage = Stage::create(root.path(), &changes()).unwrap();
         write(root.path(), path, text);
         let error = stage.exchange_all().unwrap_err();
-        assert!(
-            matches!(error, ReplacementError::Changed { .. }),
-            "{error:?}"
-        );
+        assert!(matches!(error, ReplacementError::Changed(..)), "{error:?}");
         stage.undo(&error.to_string()).unwrap();
         let expected = scratch(&FILES);
         write(expected.path(), path, text);
@@ -237,10 +231,7 @@ fn recovery_follows_no_journal_of_a_copied_staging_folder() {
     let before = texts(root.path());
     recover(&root.path().join("below")).unwrap();
     let error = recover(root.path()).unwrap_err();
-    assert!(
-        matches!(error, ReplacementError::Copied { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, ReplacementError::Copied(..)), "{error:?}");
     assert_eq!(texts(root.path()), before);
 }
 
@@ -254,10 +245,7 @@ fn recovery_follows_no_link_in_a_staging_folder() {
         fs::remove_dir_all(&staged).unwrap();
         std::os::unix::fs::symlink(outside.path(), &staged).unwrap();
         let error = recover(root.path()).unwrap_err();
-        assert!(
-            matches!(error, ReplacementError::Outside { .. }),
-            "{error:?}"
-        );
+        assert!(matches!(error, ReplacementError::Outside(..)), "{error:?}");
         assert_eq!(texts(outside.path()).len(), 2);
     }
 }
@@ -329,10 +317,7 @@ fn recovery_rejects_journal_with_path_outside_of_folder() {
         drop(Stage::create(&inner, &[file("y", None, Some("1"))]).unwrap());
         fs::write(staging_folder(&inner).join(JOURNAL), &journal).unwrap();
         let error = recover(&inner).unwrap_err();
-        assert!(
-            matches!(error, ReplacementError::Outside { .. }),
-            "{error:?}"
-        );
+        assert!(matches!(error, ReplacementError::Outside(..)), "{error:?}");
     }
 }
 
@@ -351,10 +336,7 @@ fn folder_is_created_by_its_own_name_or_not_at_all() {
     );
     let other = root.path().join(std::ffi::OsStr::from_bytes(b"\xff/c"));
     let error = existing_folder(&other).unwrap_err();
-    assert!(
-        matches!(error, ReplacementError::NotUtf8 { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, ReplacementError::NotUtf8(..)), "{error:?}");
     fs::create_dir_all(&other).unwrap();
     assert_eq!(existing_folder(&other).unwrap(), (other, String::new()));
 }
@@ -374,10 +356,7 @@ fn symbolic_links_are_not_replaced() {
     let link = root.path().join("a");
     std::os::unix::fs::symlink(root.path().join("target"), &link).unwrap();
     let error = replace(root.path(), &[file("a", Some("1"), Some("2"))]).unwrap_err();
-    assert!(
-        matches!(error, ReplacementError::Outside { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, ReplacementError::Outside(..)), "{error:?}");
     assert!(link.is_symlink() && fs::read_to_string(link).unwrap() == "1");
 }
 
@@ -420,10 +399,7 @@ fn table_that_is_saved_after_it_was_read_stays() {
         let table = read_table(root.path(), "table").unwrap();
         write(root.path(), "table", "saved");
         let error = table.replace("2".to_owned()).unwrap_err();
-        assert!(
-            matches!(error, ReplacementError::Changed { .. }),
-            "{error:?}"
-        );
+        assert!(matches!(error, ReplacementError::Changed(..)), "{error:?}");
         assert_eq!(texts(root.path()), [("table".into(), "saved".into())]);
     }
 }
@@ -434,18 +410,12 @@ fn table_with_other_text_than_sp_gen_prints_is_an_error() {
     let table = read_table(root.path(), "table").unwrap();
     assert!(table.check(|text| text == "1").is_ok());
     let error = table.check(|text| text == "2").unwrap_err();
-    assert!(
-        matches!(error, ReplacementError::Edited { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, ReplacementError::Edited(..)), "{error:?}");
     let absent = read_table(root.path(), "absent").unwrap();
     assert!(absent.text().is_none() && absent.check(|_| false).is_ok());
     fs::write(root.path().join("table"), b"\xff").unwrap();
     let error = read_table(root.path(), "table").unwrap_err();
-    assert!(
-        matches!(error, ReplacementError::Edited { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, ReplacementError::Edited(..)), "{error:?}");
 }
 
 #[cfg(unix)]
@@ -456,18 +426,12 @@ fn table_that_is_a_link_or_below_one_is_an_error() {
         let target = root.path().join(name.replace("link", "target"));
         std::os::unix::fs::symlink(target, root.path().join(name)).unwrap();
         let error = read_table(root.path(), name).unwrap_err();
-        assert!(
-            matches!(error, ReplacementError::Outside { .. }),
-            "{error:?}"
-        );
+        assert!(matches!(error, ReplacementError::Outside(..)), "{error:?}");
     }
     std::os::unix::fs::symlink(outside.path(), root.path().join("folder")).unwrap();
     let table = read_table(root.path(), "folder/table").unwrap();
     let error = table.replace("2".to_owned()).unwrap_err();
-    assert!(
-        matches!(error, ReplacementError::Outside { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, ReplacementError::Outside(..)), "{error:?}");
     assert_eq!(texts(outside.path()), [("table".into(), "1".into())]);
 }
 
@@ -498,7 +462,7 @@ fn links_and_pipes_that_were_read_are_not_replaced() {
             let error = replace(root.path(), &[change]).unwrap_err();
             let is_expected = matches!(
                 &error,
-                ReplacementError::Outside { path: found } | ReplacementError::Irregular { path: found }
+                ReplacementError::Outside(found) | ReplacementError::Irregular(found)
                     if *found == path(irregular)
             );
             assert!(is_expected, "{error:?}");
@@ -515,7 +479,7 @@ fn further_names_of_a_path_are_an_error() {
         let text = if name.contains('a') { "1" } else { "2" };
         let error = replace(root.path(), &[file(name, Some(text), None)]).unwrap_err();
         assert!(
-            matches!(error, ReplacementError::Outside { .. }),
+            matches!(error, ReplacementError::Outside(..)),
             "{name}: {error:?}"
         );
         assert_eq!(

@@ -146,7 +146,10 @@ pub fn write(
         }
     };
     let files = changed.iter().map(|(path, _)| path.clone()).collect();
-    let absent = absent_snapshots(&api_names(extracted), &minor, folder);
+    let read = extracted.apis.iter().map(|api| api.name.as_str());
+    let unread = extracted.unreadable.iter().map(|it| it.api.as_str());
+    let present: Vec<&str> = read.chain(unread).collect();
+    let absent = absent_snapshots(&present, &minor, folder);
     let (own, foreign): (Vec<_>, Vec<_>) = absent.into_iter().partition(|(_, file)| file.is_some());
     let paths = |found: &[(PathBuf, _)]| found.iter().map(|(path, _)| path.clone()).collect();
     let (removed, left_alone) = match is_complete {
@@ -165,13 +168,6 @@ pub fn write(
         foreign: paths(&foreign),
         changes,
     })
-}
-
-/// Returns the names of the APIs that the release has, also of those that cannot be read.
-fn api_names(extracted: &Extracted) -> Vec<&str> {
-    let read = extracted.apis.iter().map(|api| api.name.as_str());
-    let unread = extracted.unreadable.iter().map(|it| it.api.as_str());
-    read.chain(unread).collect()
 }
 
 /// Returns the paths of the release's snapshots of APIs that are not in `present`, each with its file if sp-gen wrote it.

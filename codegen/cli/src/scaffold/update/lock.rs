@@ -139,7 +139,9 @@ impl Packages {
             match self.compatible(&key).filter(|_| !is_sp_crate(&row)) {
                 Some(existing) if existing == key => {
                     // A feature that was off may be on now and add dependencies.
-                    self.add_dependencies(&key, &row.1);
+                    if let Some((_, dependencies)) = self.0.get_mut(&key) {
+                        dependencies.extend_from_slice(&row.1);
+                    }
                     continue;
                 }
                 Some(existing) if parse_version(&existing.1) > parse_version(&key.1) => {
@@ -172,12 +174,6 @@ impl Packages {
         let range_of = range(&wanted.1)?;
         let matches = |key: &&Key| key.0 == wanted.0 && range(&key.1) == Some(range_of);
         self.0.keys().find(matches).cloned()
-    }
-
-    fn add_dependencies(&mut self, key: &Key, more: &[Key]) {
-        if let Some((_, dependencies)) = self.0.get_mut(key) {
-            dependencies.extend_from_slice(more);
-        }
     }
 
     /// Replaces the dependencies that are keys of `replacements` by their values, and updates the text.

@@ -34,7 +34,7 @@ use thiserror::Error;
 #[derive(Debug, Error, Diagnostic)]
 pub enum UpdateError {
     /// The folder has no vendored crates.
-    #[error("{} has no vendor/Cargo.toml", path.display())]
+    #[error("{} has no vendor/Cargo.toml", .0.display())]
     #[diagnostic(
         code(sp_gen::update::no_vendored_crates),
         help(
@@ -42,10 +42,7 @@ pub enum UpdateError {
              crates in DIR, and needs no update"
         )
     )]
-    NoVendoredCrates {
-        /// The folder.
-        path: PathBuf,
-    },
+    NoVendoredCrates(PathBuf),
     /// The listing is invalid.
     #[error("{}: {detail}", path.display())]
     #[diagnostic(
@@ -71,15 +68,12 @@ pub enum UpdateError {
         detail: String,
     },
     /// The path of a file has a symbolic link.
-    #[error("{} is a symbolic link", path.display())]
+    #[error("{} is a symbolic link", .0.display())]
     #[diagnostic(
         code(sp_gen::update::symbolic_link),
         help("its target may be outside of the plugin: replace the link by its target")
     )]
-    Symlink {
-        /// The link.
-        path: PathBuf,
-    },
+    Symlink(PathBuf),
     /// A file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     #[diagnostic(code(sp_gen::update::unreadable))]
@@ -141,7 +135,7 @@ impl UpdatePlan {
     pub fn new(root: &Path, force: bool) -> Result<Self, UpdateError> {
         if !root.join("vendor/Cargo.toml").is_file() {
             let path = root.to_owned();
-            return Err(UpdateError::NoVendoredCrates { path });
+            return Err(UpdateError::NoVendoredCrates(path));
         }
         let embedded: Files = vendor::vendored_files().into_iter().collect();
         let listing = read_listing(root)?;
@@ -367,7 +361,7 @@ fn read_file(root: &Path, file: &str, limit: u64) -> Result<Option<Vec<u8>>, Upd
         .filter(|ancestor| !ancestor.as_os_str().is_empty());
     if let Some(link) = above.find(|ancestor| root.join(ancestor).is_symlink()) {
         let path = root.join(link);
-        return Err(UpdateError::Symlink { path });
+        return Err(UpdateError::Symlink(path));
     }
     match input::read(&path, limit) {
         Ok(bytes) => Ok(Some(bytes)),

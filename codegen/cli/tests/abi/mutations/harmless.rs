@@ -24,11 +24,11 @@ pub const EDITS: &[Edit] = &[
     }),
     harmless(
         "an opaque type renamed, with an alias for the old name",
-        opaque,
+        |side, random| rename_with_alias(side, random, |item| matches!(item, Item::Handle(_))),
     ),
     harmless(
         "an enumeration renamed, with an alias for the old name",
-        enumerated,
+        |side, random| rename_with_alias(side, random, |item| matches!(item, Item::Enum(_))),
     ),
     harmless("enumerators in another order", |side, random| {
         let all = select_items(side, |_, item| {
@@ -93,16 +93,6 @@ fn docs(side: &mut Surface, _: &mut Random) -> Option<String> {
             Item::Constant(item) => item.doc = doc,
         }
     })
-}
-
-/// Renames an opaque type and adds an alias, as TF_Status became an alias of TSL_Status.
-fn opaque(side: &mut Surface, random: &mut Random) -> Option<String> {
-    rename_with_alias(side, random, |item| matches!(item, Item::Handle(_)))
-}
-
-/// Renames an enumeration and adds an alias, as TF_Code became an alias of TSL_Code.
-fn enumerated(side: &mut Surface, random: &mut Random) -> Option<String> {
-    rename_with_alias(side, random, |item| matches!(item, Item::Enum(_)))
 }
 
 fn rename_with_alias(

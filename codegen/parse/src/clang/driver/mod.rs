@@ -118,7 +118,10 @@ fn included(unit: &Unit, input: &ParseInput, folders: &[PathBuf]) -> BTreeSet<St
         }
         let position = directive.position();
         let includer = position.and_then(|position| unit.header(position.file));
-        let (Some(includer), Some(header)) = (includer, unit.included_header(directive)) else {
+        let (Some(includer), Some(header)) = (
+            includer,
+            directive.included_file().and_then(|file| unit.header(file)),
+        ) else {
             continue;
         };
         let path = unit.path(&header);
