@@ -109,6 +109,17 @@ pub fn assert_contains(text: &str, part: &str) {
     assert!(text.contains(part), "`{part}` is not in: {text}");
 }
 
+/// Checks that `text` contains each of `parts`.
+///
+/// # Panics
+/// Panics if `text` does not contain a part.
+#[track_caller]
+pub fn assert_contains_all(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert_contains(text, part);
+    }
+}
+
 /// Compares a text with the golden file at `path` in the checkout, which `SP_BLESS` writes first.
 ///
 /// # Panics

@@ -185,10 +185,8 @@ mod tests {
     #[test]
     fn unknown_rule_suggests_similar_ids() {
         let error = page("last_field_outdatd").unwrap_err();
-        assert_eq!(
-            error.help,
-            "did you mean `last_field_outdated` or `struct_size_outdated`?"
-        );
+        let expected = "did you mean `last_field_outdated` or `struct_size_outdated`?";
+        assert_eq!(error.help, expected);
         assert!(page("zzz").unwrap_err().help.contains("--list"));
     }
 }

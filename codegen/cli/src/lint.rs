@@ -183,10 +183,8 @@ mod tests {
             .iter()
             .map(|lint| (lint.id, lint.item.as_str()))
             .collect();
-        assert_eq!(
-            ids,
-            [("layout_changed_version_not_bumped", "SP_StreamExecutor")]
-        );
+        let expected = [("layout_changed_version_not_bumped", "SP_StreamExecutor")];
+        assert_eq!(ids, expected);
         let known = apis(["kernels_experimental/2.20.json", ""]);
         let found = find_all(&known[0], &History::from_apis(&known), &symbols);
         assert_eq!(found.len(), 14);

@@ -9,7 +9,7 @@ use sp_data::symbols::Symbols;
 use sp_emit::{Files, emit_rust};
 use sp_gen::disk::{FolderKind, WrittenFiles};
 use sp_parse::clang::Library;
-use sp_tests::{assert_contains, read_files};
+use sp_tests::{assert_contains, assert_contains_all, read_files};
 
 fn generated() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated")
@@ -38,14 +38,7 @@ fn committed_crate_is_up_to_date() {
         .unwrap();
     let differences: Vec<_> = drifts
         .iter()
-        .map(|drift| {
-            format!(
-                "{}
-{}",
-                drift.path,
-                drift.diff(12)
-            )
-        })
+        .map(|drift| format!("{}\n{}", drift.path, drift.diff(12)))
         .collect();
     assert!(
         differences.is_empty(),
@@ -93,18 +86,12 @@ fn check_finds_edited_file_and_only_force_replaces_it() {
     let found = check();
     assert_eq!(found.status.code(), Some(1));
     let stdout = text(&found.stdout);
-    assert!(
-        stdout.contains("lib.rs") && stdout.contains("-//! Changed by hand."),
-        "{stdout}"
-    );
+    assert_contains_all(&stdout, &["lib.rs", "-//! Changed by hand."]);
 
     let rejected = sp_gen(&["generate", "--out", out]);
     assert_eq!(rejected.status.code(), Some(2));
     let stderr = text(&rejected.stderr);
-    assert!(
-        stderr.contains("sp_gen::generate::edited_files") && stderr.contains("lib.rs"),
-        "{stderr}"
-    );
+    assert_contains_all(&stderr, &["sp_gen::generate::edited_files", "lib.rs"]);
     assert_eq!(fs::read_to_string(&lib).unwrap(), "//! Changed by hand.\n");
 
     let repaired = sp_gen(&["generate", "--force", "--out", out]);
@@ -151,13 +138,8 @@ fn edited_crate_is_not_the_committed_one_through_a_link() {
 fn rejects_unknown_release_and_writes_nothing() {
     let scratch = tempfile::tempdir().unwrap();
     let out = scratch.path().join("crate");
-    let rejected = sp_gen(&[
-        "generate",
-        "--release",
-        "1.15",
-        "--out",
-        out.to_str().unwrap(),
-    ]);
+    let path = out.to_str().unwrap();
+    let rejected = sp_gen(&["generate", "--release", "1.15", "--out", path]);
     assert_eq!(rejected.status.code(), Some(2));
     let stderr = text(&rejected.stderr);
     assert!(stderr.contains("no snapshot of 1.15"), "{stderr}");
@@ -181,13 +163,9 @@ fn generates_crate_from_headers_except_into_committed_one() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let lib = fs::read_to_string(scratch.path().join("src/lib.rs")).unwrap();
     assert!(lib.contains("pub mod stream_executor;"), "{lib}");
-    assert!(
-        !scratch
-            .path()
-            .join("src/stream_executor/epochs.rs")
-            .exists(),
-        "one release has one epoch"
-    );
+    // One release has one epoch.
+    let epochs = scratch.path().join("src/stream_executor/epochs.rs");
+    assert!(!epochs.exists());
     let committed = sp_gen(&["generate", "--headers", include, "--out", "."]);
     assert_eq!(committed.status.code(), Some(2));
     assert!(text(&committed.stderr).contains("is the committed crate"));
@@ -199,30 +177,17 @@ fn writes_and_checks_c_shim() {
     let out = scratch.path().join("shim");
     let generate_c = |more: &[&str]| sp_gen(&[&["generate", "--lang", "c"], more].concat());
     let out_option = ["--out", out.to_str().unwrap()];
-    assert_eq!(
-        generate_c(&["--check", out_option[0], out_option[1]])
-            .status
-            .code(),
-        Some(1)
-    );
+    let check = || generate_c(&["--check", out_option[0], out_option[1]]);
+    assert_eq!(check().status.code(), Some(1));
     assert!(!out.exists(), "--check wrote files");
     let output = generate_c(&out_option);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(out.join("spgen_common.h").exists() && out.join("spgen_kernels.h").exists());
-    assert_eq!(
-        generate_c(&["--check", out_option[0], out_option[1]])
-            .status
-            .code(),
-        Some(0)
-    );
+    assert_eq!(check().status.code(), Some(0));
     let again = generate_c(&out_option);
     assert_contains(&text(&again.stderr), "0 changed");
-    fs::write(
-        out.join("spgen_kernels.h"),
-        text(sp_emit::c::GENERATED.as_bytes()),
-    )
-    .unwrap();
-    let drifted = generate_c(&["--check", out_option[0], out_option[1]]);
+    fs::write(out.join("spgen_kernels.h"), sp_emit::c::GENERATED).unwrap();
+    let drifted = check();
     assert_eq!(drifted.status.code(), Some(1));
     assert!(text(&drifted.stdout).contains("spgen_kernels.h"));
 }
@@ -234,16 +199,11 @@ fn rejects_folder_with_foreign_files_for_c_shim() {
     fs::write(&file, "own\n").unwrap();
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("own.c"), "int mine;\n").unwrap();
+    let paths = [&file, &folder].map(|path| path.to_str().unwrap());
     for (arguments, expected) in [
         (vec![], "--out"),
-        (
-            vec!["--out", file.to_str().unwrap()],
-            "file is not a folder",
-        ),
-        (
-            vec!["--out", folder.to_str().unwrap()],
-            "own.c, which sp-gen did not write",
-        ),
+        (vec!["--out", paths[0]], "file is not a folder"),
+        (vec!["--out", paths[1]], "own.c, which sp-gen did not write"),
     ] {
         let rejected = sp_gen(&[&["generate", "--lang", "c"], &arguments[..]].concat());
         // Long lines are wrapped.
@@ -350,12 +310,7 @@ fn crate_outside_of_workspace_builds() {
     fs::write(out.join("LICENSE"), "own\n").unwrap();
     let again = sp_gen(&["generate", "--check", "--out", out.to_str().unwrap()]);
     assert_eq!(again.status.code(), Some(0), "{}", text(&again.stdout));
-    sp_gen(&[
-        "generate",
-        "--release",
-        "2.20",
-        "--out",
-        out.to_str().unwrap(),
-    ]);
+    let path = out.to_str().unwrap();
+    sp_gen(&["generate", "--release", "2.20", "--out", path]);
     assert_eq!(fs::read_to_string(out.join("LICENSE")).unwrap(), "own\n");
 }

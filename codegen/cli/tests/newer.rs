@@ -2,9 +2,17 @@
 //! report its changes. The release has 2.22's headers with a function inserted into SP_StreamExecutor. Skipped without
 //! libclang or without 2.22 in the store.
 
+#[path = "libclang/mod.rs"]
+mod libclang;
+#[path = "temporary_folder/mod.rs"]
+#[allow(dead_code, reason = "other tests write files in the folder")]
+mod temporary_folder;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use libclang::has_libclang;
+use temporary_folder::TemporaryFolder;
 
 use sp_tests::{copy_files, root, write_dist_info};
 
@@ -28,33 +36,23 @@ fn install(site: &Path) {
     write_dist_info(&dist_info, "tensorflow_cpu", "2.23.0");
 }
 
-/// Runs `sp-gen` with a separate cache and returns its stderr.
-fn sp_gen(scratch: &Path, folder: &Path, arguments: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sp-gen"));
-    command.args(arguments).current_dir(folder);
-    command.env("XDG_CACHE_HOME", scratch.join("cache"));
-    let output = command.output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{arguments:?}: {stderr}");
-    stderr
-}
-
 #[test]
 fn import_and_generate_add_unknown_release_to_scaffold() {
     if !store().is_dir() {
         return eprintln!("skipped: `sp-gen import tensorflow 2.22` has not been run");
     }
-    if sp_parse::clang::Library::load().is_err() {
-        return eprintln!("skipped: there is no libclang");
+    if !has_libclang() {
+        return;
     }
-    let scratch = tempfile::tempdir().unwrap();
-    let (site, plugin) = (scratch.path().join("site"), scratch.path().join("acme"));
+    let scratch = TemporaryFolder::new();
+    let (site, plugin) = (scratch.path("site"), scratch.path("acme"));
     install(&site);
-    let run = |folder: &Path, arguments: &[&str]| sp_gen(scratch.path(), folder, arguments);
-    run(
-        scratch.path(),
-        &["new", "acme", "--path", plugin.to_str().unwrap()],
-    );
+    let run = |folder: &str, arguments: &[&str]| {
+        let run = scratch.run(folder, arguments);
+        assert_eq!(run.status, 0, "{arguments:?}: {}", run.stderr);
+        run.stderr
+    };
+    run("", &["new", "acme"]);
 
     let from = [
         "import",
@@ -63,7 +61,7 @@ fn import_and_generate_add_unknown_release_to_scaffold() {
         "--from",
         site.to_str().unwrap(),
     ];
-    let stderr = run(&plugin, &from);
+    let stderr = run("acme", &from);
     for part in [
         "added to the lock",
         "changes since 2.22:",
@@ -74,7 +72,7 @@ fn import_and_generate_add_unknown_release_to_scaffold() {
     }
 
     let to = ["generate", "--release", "2.23", "--out", "vendor/sp-abi"];
-    let stderr = run(&plugin, &to);
+    let stderr = run("acme", &to);
     let lints = "stream_executor: 6 layout_changed_version_not_bumped";
     assert!(stderr.contains(lints), "{stderr}");
     let read = |name: &str| {
@@ -85,5 +83,5 @@ fn import_and_generate_add_unknown_release_to_scaffold() {
     assert!(read("traits.rs").contains("fn rest(&self"));
     // The layouts of earlier releases remain for their hosts.
     assert!(read("epochs.rs").contains("pub mod v2_7"));
-    assert!(run(&plugin, &to).contains("0 changed"));
+    assert!(run("acme", &to).contains("0 changed"));
 }

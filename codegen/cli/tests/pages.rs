@@ -121,10 +121,8 @@ fn guide_shows_code_of_the_scaffold() {
     let page = read(GUIDE);
     let folder = tempfile::tempdir().unwrap();
     let plugin = scaffold(folder.path());
-    assert_eq!(
-        rust_blocks(&page).count(),
-        page.matches("\n```rust").count()
-    );
+    let expected = page.matches("\n```rust").count();
+    assert_eq!(rust_blocks(&page).count(), expected);
     for (file, code) in rust_blocks(&page) {
         let source =
             fs::read_to_string(plugin.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));

@@ -1,9 +1,16 @@
 //! A nightly build is imported only into the user's cache, from which commands read it. A release candidate is stored as
 //! its minor release until the final release replaces it. Skipped without libclang or without 2.22.0rc0 in the store.
 
+#[path = "libclang/mod.rs"]
+mod libclang;
+#[path = "temporary_folder/mod.rs"]
+mod temporary_folder;
+
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+
+use libclang::has_libclang;
+use temporary_folder::{Run, TemporaryFolder};
 
 use sp_tests::{assert_contains, copy_files, root, write_dist_info};
 
@@ -14,7 +21,7 @@ fn store() -> PathBuf {
 }
 
 /// A temporary folder with a checkout, an installed nightly build and a cache.
-struct Scene(tempfile::TempDir);
+struct Scene(TemporaryFolder);
 
 impl Scene {
     /// Returns `None` and prints the reason if the test cannot run here.
@@ -23,26 +30,16 @@ impl Scene {
             eprintln!("skipped: `sp-gen import tensorflow 2.22.0rc0` has not been run");
             return None;
         }
-        if sp_parse::clang::Library::load().is_err() {
-            eprintln!("skipped: there is no libclang");
-            return None;
-        }
-        let scene = Self(tempfile::tempdir().unwrap());
-        scene.write("checkout/codegen/cli/Cargo.toml", "");
-        scene.write("checkout/headers/apis/none.toml", "");
+        let scene = has_libclang().then(|| Self(TemporaryFolder::new()))?;
+        scene.0.write("checkout/codegen/cli/Cargo.toml", "");
+        scene.0.write("checkout/headers/apis/none.toml", "");
         copy_files(&store(), &scene.path("site/tensorflow/include"));
         scene.install("tf_nightly", VERSION);
         Some(scene)
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        self.0.path(name)
     }
 
     /// Writes the metadata of the installation: `package` in `version`.
@@ -51,35 +48,22 @@ impl Scene {
         write_dist_info(&dist_info, package, version);
     }
 
-    fn run(&self, folder: &str, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sp-gen"));
-        command.args(arguments).current_dir(self.path(folder));
-        command.env("XDG_CACHE_HOME", self.path("cache"));
-        command.output().unwrap()
+    fn run(&self, folder: &str, arguments: &[&str]) -> Run {
+        self.0.run(folder, arguments)
     }
 
     /// Imports the installed nightly build in the checkout.
     fn import(&self) {
-        let output = self.import_as("nightly");
-        assert!(output.status.success(), "{}", stderr(&output));
+        let run = self.import_as("nightly");
+        assert_eq!(run.status, 0, "{}", run.stderr);
     }
 
-    fn import_as(&self, release: &str) -> Output {
+    fn import_as(&self, release: &str) -> Run {
         let from = self.path("site");
         let from = ["--from", from.to_str().unwrap()];
-        self.run(
-            "checkout",
-            &[&["import", "tensorflow", release], &from[..]].concat(),
-        )
+        let import = ["import", "tensorflow", release];
+        self.run("checkout", &[&import[..], &from].concat())
     }
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 #[test]
@@ -103,15 +87,15 @@ fn commands_read_newest_imported_build() {
     scene.import();
     let api = ["--api", "stream_executor"];
     let diff = scene.run("cache", &[&["diff", "2.22", "nightly"], &api[..]].concat());
-    assert!(diff.status.success(), "{}", stderr(&diff));
+    assert_eq!(diff.status, 0, "{}", diff.stderr);
     let head = format!("2.22 → {VERSION}: identical");
-    assert!(stdout(&diff).starts_with(&head), "{}", stdout(&diff));
+    assert!(diff.stdout.starts_with(&head), "{}", diff.stdout);
     let ir = scene.run("cache", &["ir", "stream_executor", "--release", "nightly"]);
     let head = format!("stream_executor {VERSION} (preview)");
-    assert!(stdout(&ir).starts_with(&head), "{}", stderr(&ir));
+    assert!(ir.stdout.starts_with(&head), "{}", ir.stderr);
     let generate = ["generate", "--release", "nightly", "--out", "sp-abi"];
     let generate = scene.run("cache", &generate);
-    assert!(generate.status.success(), "{}", stderr(&generate));
+    assert_eq!(generate.status, 0, "{}", generate.stderr);
     let lib = fs::read_to_string(scene.path("cache/sp-abi/src/lib.rs")).unwrap();
     assert!(lib.contains("(\"2.23.0-dev20261026\", sp_runtime::Release::new(2, 23))"));
 }
@@ -121,9 +105,9 @@ fn tables_have_nightly_build_only_if_requested() {
     let Some(scene) = Scene::new() else { return };
     scene.import();
     let plain = scene.run("cache", &["history", "SP_StreamExecutor"]);
-    assert!(!stdout(&plain).contains("2.23"), "{}", stdout(&plain));
+    assert!(!plain.stdout.contains("2.23"), "{}", plain.stdout);
     let arguments = ["history", "SP_StreamExecutor", "--release", "nightly"];
-    let stdout_nightly = stdout(&scene.run("cache", &arguments));
+    let stdout_nightly = scene.run("cache", &arguments).stdout;
     assert_contains(&stdout_nightly, &format!("{VERSION}*"));
 }
 
@@ -136,17 +120,17 @@ fn final_release_replaces_its_preview() {
         "generated/ir/stream_executor/2.22.json",
     );
     scene.install("tensorflow_cpu", "2.22.0rc0");
-    assert!(scene.import_as("2.22.0rc0").status.success());
+    assert_eq!(scene.import_as("2.22.0rc0").status, 0);
     assert!(read(snapshot).contains("\"exact\":\"2.22.0rc0\""));
     scene.install("tensorflow_cpu", "2.22.0");
     let output = scene.import_as("2.22");
-    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(output.status, 0, "{}", output.stderr);
     assert!(!read(snapshot).contains("preview"));
     assert!(read(lock).contains("[release.\"2.22.0\"]"));
     assert!(!read(lock).contains("2.22.0rc0"));
     scene.install("tensorflow_cpu", "2.22.0rc0");
     let late = scene.import_as("2.22.0rc0");
-    assert_eq!(late.status.code(), Some(2));
-    assert_contains(&stderr(&late), "2.22.0 is imported");
+    assert_eq!(late.status, 2);
+    assert_contains(&late.stderr, "2.22.0 is imported");
     assert!(!read(snapshot).contains("preview"));
 }

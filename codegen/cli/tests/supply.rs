@@ -120,10 +120,8 @@ fn packages_are_checked_unless_they_were_accepted() {
     };
     fs::write(&accepted, "of other packages\n").unwrap();
     assert!(!check("exit 1").status.success());
-    assert_eq!(
-        fs::read_to_string(&accepted).unwrap(),
-        "of other packages\n"
-    );
+    let expected = "of other packages\n";
+    assert_eq!(fs::read_to_string(&accepted).unwrap(), expected);
     let output = check("echo \"cargo $*\"");
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("myaccel/Cargo.toml --config "));

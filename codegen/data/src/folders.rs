@@ -283,10 +283,8 @@ mod tests {
             std::fs::create_dir_all(link.parent().unwrap()).unwrap();
             std::os::unix::fs::symlink(outside.path(), &link).unwrap();
             let error = DataFolders::find_writable(&root.join("codegen")).unwrap_err();
-            assert_eq!(
-                error.to_string(),
-                format!("{} is a symbolic link", link.display())
-            );
+            let expected = format!("{} is a symbolic link", link.display());
+            assert_eq!(error.to_string(), expected);
         }
     }
 

@@ -80,10 +80,8 @@ mod tests {
     #[test]
     fn suggests_one_or_several_names() {
         let known = ["2.7", "2.17"];
-        assert_eq!(
-            did_you_mean("2.7x", ["2.7"]).unwrap(),
-            "did you mean `2.7`?"
-        );
+        let expected = "did you mean `2.7`?";
+        assert_eq!(did_you_mean("2.7x", ["2.7"]).unwrap(), expected);
         assert!(
             did_you_mean("2.7", known)
                 .unwrap()

@@ -2,14 +2,11 @@
 
 mod compilers;
 
-use compilers::{assert_success, bind, compile, library_of_c};
-use std::process::Command;
+use compilers::{bind, library_of_c};
 
 /// Runs Rust code with the bindings of a header and a library of C code with the same declarations.
 fn run(header: &str, c_code: &str, code: &str) {
-    let Some(bindings) = bind(header).map(|it| it.unwrap()) else {
-        return;
-    };
+    let Some(bindings) = bind(header) else { return };
     assert_eq!(bindings.left_out, []);
     let folder = tempfile::tempdir().unwrap();
     let library = library_of_c(&format!("{header}{c_code}"), folder.path());
@@ -24,9 +21,7 @@ fn run(header: &str, c_code: &str, code: &str) {
             }}
         }}"
     );
-    let program = compile(&bindings.text, &code);
-    let output = Command::new(program.path().join("program")).output();
-    assert_success(&output.unwrap());
+    compilers::run(&bindings.text, &code);
 }
 
 #[test]

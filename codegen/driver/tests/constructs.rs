@@ -2,20 +2,9 @@
 
 mod compilers;
 
-use compilers::{bind, bind_with_status, compile, virtaccel};
-use sp_driver::{Bindings, DriverError};
+use compilers::{bind, bind_with_status, compile, reasons, try_bind, virtaccel};
+use sp_driver::DriverError;
 use sp_tests::assert_contains;
-
-fn bound(text: &str) -> Option<Bindings> {
-    bind(text).map(|result| result.unwrap())
-}
-
-fn reasons(bindings: &Bindings) -> Vec<(&str, &str)> {
-    let left_out = bindings.left_out.iter();
-    left_out
-        .map(|it| (it.name.as_str(), it.reason.as_str()))
-        .collect()
-}
 
 #[test]
 fn functions_that_cannot_be_bound_are_named_with_reason() {
@@ -34,9 +23,7 @@ fn functions_that_cannot_be_bound_are_named_with_reason() {
         void set_by_pointer(struct flags* flags);\n\
         long double precise(void);\n\
         __attribute__((ms_abi)) void other_convention(int x);\n";
-    let Some(bindings) = bound(header) else {
-        return;
-    };
+    let Some(bindings) = bind(header) else { return };
     assert_eq!(bindings.functions, ["ok", "forwarded", "set_by_pointer"]);
     let expected = [
         ("log_line", "takes a variable number of arguments"),
@@ -96,14 +83,10 @@ fn layouts_that_need_an_attribute_compile() {
         int g(attributed* a, struct commented* c);\n\
         struct outer { struct packed p; struct odd o; union either e; vector v; struct { int z; } inner[2]; };\n\
         int f(struct outer* o, vector v, union either by_value, struct packed2 p, struct flexible* x, struct aligned* a);\n";
-    let Some(bindings) = bound(header) else {
-        return;
-    };
+    let Some(bindings) = bind(header) else { return };
     assert_eq!(bindings.functions, ["g", "f"]);
-    assert_eq!(
-        reasons(&bindings),
-        [("odd", "has a layout that Rust cannot express")]
-    );
+    let expected = [("odd", "has a layout that Rust cannot express")];
+    assert_eq!(reasons(&bindings), expected);
     assert!(
         bindings.text.contains("v: *mut f32"),
         "an array parameter is a pointer"
@@ -135,9 +118,7 @@ fn handles_callbacks_enums_and_constants_have_their_types() {
         #define SUM (LIMIT_BASE + 2)\n\
         #define RENAMED open_dev\n\
         dev open_dev(mode m, stream* s, notify n, void (*other)(int), const char* type);\n";
-    let Some(bindings) = bound(header) else {
-        return;
-    };
+    let Some(bindings) = bind(header) else { return };
     let code = "use driver::*;
         unsafe extern \"C\" fn called(_: dev, _: *mut std::ffi::c_void) {}
         fn main() {
@@ -160,9 +141,7 @@ fn names_that_rust_or_the_file_uses_do_not_collide() {
     let header = "typedef unsigned int u32;\ntypedef int Result;\nstruct Driver { int self; int crate; };\n\
         enum Option { Some, None };\n\
         int load(u32 type, Result Self, struct Driver* function, enum Option fn);\nint get(int, int);\nvoid dlsym(void);\n";
-    let Some(bindings) = bound(header) else {
-        return;
-    };
+    let Some(bindings) = bind(header) else { return };
     assert_eq!(bindings.functions, ["load", "get", "dlsym"]);
     compile(
         &bindings.text,
@@ -174,9 +153,7 @@ fn names_that_rust_or_the_file_uses_do_not_collide() {
 fn status_is_the_common_result_type_and_flag_overrides_it() {
     let header = "typedef enum st { ST_BAD = 1, ST_OK = 0, ST_FINE = 5 } st;\ntypedef unsigned my_bool;\n\
         st a(void); st b(void); int c(void); my_bool d(void); void e(void); void f(void);\n";
-    let Some(bindings) = bound(header) else {
-        return;
-    };
+    let Some(bindings) = bind(header) else { return };
     assert_eq!(bindings.status.as_deref(), Some("st"));
     assert_contains(&bindings.text, "pub unsafe fn a(&self) -> Result<()>");
     assert_contains(&bindings.text, "pub unsafe fn c(&self) -> Result<i32>");
@@ -193,7 +170,7 @@ fn status_is_the_common_result_type_and_flag_overrides_it() {
 
 #[test]
 fn plain_int_is_not_taken_for_a_status() {
-    let Some(bindings) = bound("int a(void); int b(void); int c(void);") else {
+    let Some(bindings) = bind("int a(void); int b(void); int c(void);") else {
         return;
     };
     assert_eq!(bindings.status, None);
@@ -202,7 +179,7 @@ fn plain_int_is_not_taken_for_a_status() {
 
 #[test]
 fn error_shows_the_headers_line_and_tells_cpp_from_c() {
-    let Some(result) = bind("int ok(void);\nint broken(missing_t x);\n") else {
+    let Some(result) = try_bind("int ok(void);\nint broken(missing_t x);\n") else {
         return;
     };
     let DriverError::Invalid(error) = result.unwrap_err() else {
@@ -210,14 +187,14 @@ fn error_shows_the_headers_line_and_tells_cpp_from_c() {
     };
     assert!(!error.is_cpp && error.at == "demo.h:2:12", "{}", error.at);
     assert!(error.message.contains("missing_t"), "{}", error.message);
-    let cpp = bind("namespace vendor { class Device { virtual int open() = 0; }; }\n").unwrap();
+    let cpp = try_bind("namespace vendor { class Device { virtual int open() = 0; }; }\n").unwrap();
     assert!(matches!(cpp.unwrap_err(), DriverError::Invalid(error) if error.is_cpp));
-    let std = bind("#include <vector>\nint f(std::vector<int> x);\n").unwrap();
+    let std = try_bind("#include <vector>\nint f(std::vector<int> x);\n").unwrap();
     assert!(matches!(std.unwrap_err(), DriverError::Invalid(error) if error.is_cpp));
-    let none = bind("#define X 1\nstatic inline int f(void) { return 1; }\n").unwrap();
+    let none = try_bind("#define X 1\nstatic inline int f(void) { return 1; }\n").unwrap();
     let message = none.unwrap_err().to_string();
     assert!(message.contains("`f` is inline"), "{message}");
-    let empty = bind("").unwrap().unwrap_err();
+    let empty = try_bind("").unwrap().unwrap_err();
     assert!(matches!(
         empty,
         DriverError::NoFunctions { reason: None, .. }
@@ -234,7 +211,7 @@ fn missing_header_is_an_error() {
 
 #[test]
 fn hostile_names_of_library_and_header_stay_texts() {
-    let Some(_) = bound("int f(void);") else {
+    let Some(_) = bind("int f(void);") else {
         return;
     };
     let mut options = virtaccel();
@@ -250,7 +227,7 @@ fn hostile_names_of_library_and_header_stay_texts() {
 fn function_with_thousands_of_stars_is_left_out() {
     for count in [1_000, 199_000] {
         let header = format!("int {}f(void);\nint g(void);\n", "*".repeat(count));
-        let Some(bindings) = bound(&header) else {
+        let Some(bindings) = bind(&header) else {
             return;
         };
         let reason = reasons(&bindings)[0].1;
@@ -272,7 +249,7 @@ fn nested_packed_structs_are_bound_in_linear_time() {
     let header = format!(
         "#pragma pack(1)\nstruct s0 {{ char c; int i; }};\n{structs}int f(struct s15* value);\n"
     );
-    let Some(bindings) = bound(&header) else {
+    let Some(bindings) = bind(&header) else {
         return;
     };
     assert!(bindings.text.contains("pub struct s15"));
@@ -284,9 +261,7 @@ fn const_of_arrays_and_typedefs_is_kept() {
         int vNorm(const v_vec v);\nint vScale(v_vec v);\nint vSum(const int v[3], int n, const int m[n]);\n\
         int vRows(const v_vec rows[2], v_const* one, v_constants some, const int (*last)[3]);\n\
         int vEach(int (*each)(const v_vec v));\n";
-    let Some(bindings) = bound(header) else {
-        return;
-    };
+    let Some(bindings) = bind(header) else { return };
     assert_eq!(bindings.left_out, []);
     let code = "use driver::*;
         type Ints = *const i32;
@@ -304,9 +279,7 @@ fn const_of_arrays_and_typedefs_is_kept() {
 fn empty_structs_are_passed_by_value_without_a_warning() {
     let header = "typedef struct {} v_empty;\ntypedef struct { v_empty e; } v_outer;\n\
         int vEmpty(v_empty e);\nint vAfter(int a, v_empty e, int b, v_outer o, int c);\nv_empty vNone(v_empty* e);\n";
-    let Some(bindings) = bound(header) else {
-        return;
-    };
+    let Some(bindings) = bind(header) else { return };
     assert_eq!(bindings.left_out, []);
     let folder = tempfile::tempdir().unwrap();
     let c_code = format!(
@@ -327,9 +300,7 @@ fn empty_structs_are_passed_by_value_without_a_warning() {
             }}
         }}"
     );
-    let program = compile(&bindings.text, &code);
-    let output = std::process::Command::new(program.path().join("program")).output();
-    compilers::assert_success(&output.unwrap());
+    compilers::run(&bindings.text, &code);
 }
 
 #[test]
@@ -344,7 +315,7 @@ fn error_of_a_header_that_ends_too_early_names_the_header() {
         ("int ok(void);\ntypedef\n", "demo.h:2:8"),
     ];
     for (header, at) in cases {
-        let Some(result) = bind(header) else {
+        let Some(result) = try_bind(header) else {
             return;
         };
         let error = result.unwrap_err();

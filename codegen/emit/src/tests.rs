@@ -187,10 +187,8 @@ fn rejects_name_declared_twice() {
         api("one", vec![("H", handle(true, None))]),
         api("two", vec![("H", handle(true, None))]),
     ]);
-    assert_contains(
-        &result.unwrap_err().to_string(),
-        "H: declared by the APIs `one` and `two`",
-    );
+    let part = "H: declared by the APIs `one` and `two`";
+    assert_contains(&result.unwrap_err().to_string(), part);
 }
 
 #[test]
@@ -207,19 +205,13 @@ fn functions_of_core_are_statics_and_entry_points_are_types() {
     ];
     let files = emit(&[api("demo", items)]).unwrap();
     let text = flat(&files, "src/demo/functions.rs");
-    assert_contains(
-        &text,
-        "pub static TF_Ask: Function<unsafe extern \"C-unwind\" fn(n: usize) -> bool>",
-    );
-    assert_contains(
-        &text,
-        "// SAFETY: the signature is that of the header. pub static TF_Ask",
-    );
+    let part = "pub static TF_Ask: Function<unsafe extern \"C-unwind\" fn(n: usize) -> bool>";
+    assert_contains(&text, part);
+    let part = "// SAFETY: the signature is that of the header. pub static TF_Ask";
+    assert_contains(&text, part);
     assert_contains(&text, "Function::new(c\"TF_Ask\")");
-    assert_contains(
-        &text,
-        "pub type SE_Init = unsafe extern \"C\" fn(n: usize) -> bool;",
-    );
+    let part = "pub type SE_Init = unsafe extern \"C\" fn(n: usize) -> bool;";
+    assert_contains(&text, part);
 }
 
 #[test]
@@ -235,10 +227,8 @@ fn enumerations_are_integer_types() {
     );
     let constants = flat(&files, "src/status/constants.rs");
     assert_contains(&constants, "pub const TF_OK: TSL_Code = TSL_Code::TSL_OK;");
-    assert_contains(
-        &flat(&files, "src/status/handles.rs"),
-        "pub use sp_runtime::RawStatus as TSL_Status;",
-    );
+    let part = "pub use sp_runtime::RawStatus as TSL_Status;";
+    assert_contains(&flat(&files, "src/status/handles.rs"), part);
 }
 
 #[test]
@@ -246,10 +236,8 @@ fn text_constants_are_escaped_in_rust_and_c() {
     let text = Item::Constant(Constant::new(Value::Text("a\n\"\u{1b}1".into()), loc()));
     let apis = [api("demo", vec![("TEXT", text)])];
     let files = emit(&apis).unwrap();
-    assert_contains(
-        &flat(&files, "src/demo/constants.rs"),
-        r#"pub const TEXT: &str = "a\n\"\u{1b}1";"#,
-    );
+    let part = r#"pub const TEXT: &str = "a\n\"\u{1b}1";"#;
+    assert_contains(&flat(&files, "src/demo/constants.rs"), part);
     let headers = super::emit_c(&apis, &Symbols::default()).unwrap();
     assert_contains(&headers["spgen_demo.h"], r#"#define TEXT "a\n\"\0331""#);
 }
@@ -268,10 +256,8 @@ fn c_fill_stores_only_fields_of_the_plugin() {
         &Symbols::default(),
     );
     let text = &headers.unwrap()["spgen_demo.h"];
-    assert_contains(
-        text,
-        "spgen_set_SP_Device_device_handle(object, values->device_handle);",
-    );
+    let part = "spgen_set_SP_Device_device_handle(object, values->device_handle);";
+    assert_contains(text, part);
     assert!(!text.contains("values->ext"), "{text}");
     assert!(!text.contains("values->ordinal"), "{text}");
 }

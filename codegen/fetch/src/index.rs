@@ -397,10 +397,8 @@ ERROR: No matching distribution found for tensorflow-cpu==0
         let log = link(20261025, linux) + &link(20261026, "macosx_12_0_arm64");
         let page = PackagePage::parse(NIGHTLY_PACKAGE, &log);
         let newest = |platform| page.newest(platform).map(|release| release.to_string());
-        assert_eq!(
-            newest(WheelPlatform::LinuxX86_64).as_deref(),
-            Some("2.23.0.dev20261025")
-        );
+        let expected = Some("2.23.0.dev20261025");
+        assert_eq!(newest(WheelPlatform::LinuxX86_64).as_deref(), expected);
         assert_eq!(newest(WheelPlatform::LinuxAarch64), None);
         let nightly = "2.23.0.dev20261025".parse().unwrap();
         assert!(page.find(nightly, WheelPlatform::LinuxX86_64, None).is_ok());
@@ -433,10 +431,8 @@ ERROR: No matching distribution found for tensorflow-cpu==0
             "pip reports: Failed to establish a new connection: [Errno 111] Connection refused"
         );
         let forbidden = "Could not fetch URL https://x/: 403 Client Error: Forbidden - skipping";
-        assert!(matches!(
-            check_log(forbidden),
-            Err(FetchError::NetworkUnreachable { .. })
-        ));
+        let found = check_log(forbidden);
+        assert!(matches!(found, Err(FetchError::NetworkUnreachable { .. })));
     }
 
     #[test]
@@ -507,13 +503,9 @@ ERROR: No matching distribution found for tensorflow-cpu==0
 
     #[test]
     fn reports_failures_of_pip() {
-        assert!(matches!(
-            check_log("python3: No module named pip"),
-            Err(FetchError::PipMissing { .. })
-        ));
-        assert!(matches!(
-            check_log("Traceback\nKeyError: 1\n"),
-            Err(FetchError::PipFailed { .. })
-        ));
+        let found = check_log("python3: No module named pip");
+        assert!(matches!(found, Err(FetchError::PipMissing { .. })));
+        let found = check_log("Traceback\nKeyError: 1\n");
+        assert!(matches!(found, Err(FetchError::PipFailed { .. })));
     }
 }

@@ -333,16 +333,34 @@ fn not_locked(release: Release, folders: &DataFolders) -> FetchError {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use sp_data::folders::NoCache;
     use std::fs;
 
-    struct NoProgress;
+    pub struct NoProgress;
 
     impl Progress for NoProgress {
         fn stage(&mut self, _: &str, _: Option<usize>) {}
         fn step(&mut self, _: &str) {}
+    }
+
+    /// Returns a request for 2.3, which is read from `from` and written to `data`.
+    pub fn request(data: &Path, from: PathBuf) -> ImportRequest {
+        ImportRequest {
+            release: "2.3".parse().unwrap(),
+            from: Some(from),
+            require_locked: false,
+            fetch_whole: false,
+            folders: DataFolders {
+                store: data.join("store"),
+                lock: data.join("sources.toml"),
+                snapshots: data.join("ir"),
+                symbols: data.join("symbols"),
+                ops: data.join("ops.txt"),
+                extends_embedded: false,
+            },
+        }
     }
 
     /// An installed TensorFlow of one header, and the folders that it is imported into.
@@ -364,20 +382,7 @@ mod tests {
             fs::write(c.join("ops.h"), header).unwrap();
             fs::write(info.join("METADATA"), "Name: tensorflow\nVersion: 2.3.1\n").unwrap();
             let data = scratch.path().join("data");
-            let request = ImportRequest {
-                release: "2.3".parse().unwrap(),
-                from: Some(site),
-                require_locked: false,
-                fetch_whole: false,
-                folders: DataFolders {
-                    store: data.join("store"),
-                    lock: data.join("sources.toml"),
-                    snapshots: data.join("ir"),
-                    symbols: data.join("symbols"),
-                    ops: data.join("ops.txt"),
-                    extends_embedded: false,
-                },
-            };
+            let request = request(&data, site);
             Self { scratch, request }
         }
 
@@ -403,11 +408,8 @@ mod tests {
         let summary = scene.import().unwrap();
         assert!(summary.is_new && summary.release.to_string() == "2.3.1" && summary.headers == 1);
         assert!(summary.include.join("tensorflow/c/ops.h").is_file());
-        assert!(
-            scene
-                .lock()
-                .contains("[release.\"2.3.1\"]\npackage = \"tensorflow\"")
-        );
+        let entry = "[release.\"2.3.1\"]\npackage = \"tensorflow\"";
+        assert!(scene.lock().contains(entry));
         assert!(!scene.import().unwrap().is_new);
     }
 
@@ -477,10 +479,8 @@ mod tests {
         let summary = scene.import().unwrap();
         let lock = scene.lock();
         scene.change("extern \"C\" { int x; }");
-        assert!(matches!(
-            scene.import(),
-            Err(FetchError::HeaderHashMismatch { .. })
-        ));
+        let found = scene.import();
+        assert!(matches!(found, Err(FetchError::HeaderHashMismatch { .. })));
         assert_eq!(scene.lock(), lock);
         let stored = fs::read_to_string(summary.include.join("tensorflow/c/ops.h")).unwrap();
         assert_eq!(stored, "extern \"C\" {}");
@@ -490,10 +490,8 @@ mod tests {
     fn locked_refuses_a_new_release_and_writes_nothing() {
         let mut scene = Scene::new("extern \"C\" {}");
         scene.request.require_locked = true;
-        assert!(matches!(
-            scene.import(),
-            Err(FetchError::ReleaseNotLocked { .. })
-        ));
+        let found = scene.import();
+        assert!(matches!(found, Err(FetchError::ReleaseNotLocked { .. })));
         assert!(!scene.scratch.path().join("data").exists());
     }
 
@@ -501,21 +499,12 @@ mod tests {
     fn rejects_source_of_another_release() {
         let mut scene = Scene::new("extern \"C\" {}");
         scene.request.release = "2.4".parse().unwrap();
-        assert!(matches!(
-            scene.import(),
-            Err(FetchError::ReleaseMismatch { .. })
-        ));
-        fs::remove_dir_all(
-            scene
-                .scratch
-                .path()
-                .join("site-packages/tensorflow-2.3.1.dist-info"),
-        )
-        .unwrap();
-        assert!(matches!(
-            scene.import(),
-            Err(FetchError::ReleaseNotStated { .. })
-        ));
+        let found = scene.import();
+        assert!(matches!(found, Err(FetchError::ReleaseMismatch { .. })));
+        let info = "site-packages/tensorflow-2.3.1.dist-info";
+        fs::remove_dir_all(scene.scratch.path().join(info)).unwrap();
+        let found = scene.import();
+        assert!(matches!(found, Err(FetchError::ReleaseNotStated { .. })));
         assert!(!scene.scratch.path().join("data").exists());
     }
 }

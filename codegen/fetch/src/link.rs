@@ -101,10 +101,8 @@ mod tests {
             "#egg=x&sha256=AB12 (from https://me:****@index.example/x/) (requires-python:>=3.9)",
         );
         assert_eq!(full.url, url);
-        assert_eq!(
-            full.page.as_deref(),
-            Some("https://me:****@index.example/x/")
-        );
+        let expected = Some("https://me:****@index.example/x/");
+        assert_eq!(full.page.as_deref(), expected);
         assert_eq!(full.sha256.as_deref(), Some("ab12"));
         let unrestricted = parse(" (from https://index.example/x/)");
         assert_eq!(

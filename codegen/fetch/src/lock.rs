@@ -320,10 +320,10 @@ mod tests {
         let mut lock = lock(&["2.21.0", "2.22.0rc0"]);
         let release = |text: &str| text.parse::<Release>().unwrap();
         assert_eq!(lock.resolve(release("2.22")), Some(release("2.22.0rc0")));
-        lock.add(release("2.22.0rc1"), locked(), absent_path())
-            .unwrap();
-        lock.add(release("2.22.0"), locked(), absent_path())
-            .unwrap();
+        for added in ["2.22.0rc1", "2.22.0"] {
+            let result = lock.add(release(added), locked(), absent_path());
+            result.unwrap();
+        }
         let remaining: Vec<String> = lock.releases.keys().map(Release::to_string).collect();
         assert_eq!(remaining, ["2.21.0", "2.22.0"]);
     }
@@ -334,63 +334,37 @@ mod tests {
         let before = lock.clone();
         let result = lock.add("2.22.0rc1".parse().unwrap(), locked(), absent_path());
         let error = result.unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "TensorFlow 2.22.0rc1 cannot be imported: 2.22.0 is imported already"
-        );
+        let expected = "TensorFlow 2.22.0rc1 cannot be imported: 2.22.0 is imported already";
+        assert_eq!(error, expected);
         assert_eq!(lock, before);
+    }
+
+    fn check_hashes(found: &BTreeMap<String, Vec<u8>>) -> Result<(), FetchError> {
+        let release = "2.21.0".parse().unwrap();
+        locked().check_hashes(release, &header_hashes(found), absent_path())
     }
 
     #[test]
     fn mismatch_shows_both_hashes() {
         let mut changed = headers();
         changed.insert("tensorflow/c/ops.h".into(), b"abd".to_vec());
-        let error = locked()
-            .check_hashes(
-                "2.21.0".parse().unwrap(),
-                &header_hashes(&changed),
-                absent_path(),
-            )
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
-            "{error}"
-        );
-        assert!(
-            error.contains("a52d159f262b2c6ddb724a61840befc36eb30c88877a4030b65cbe86298449c9"),
-            "{error}"
-        );
-        assert!(
-            locked()
-                .check_hashes(
-                    "2.21.0".parse().unwrap(),
-                    &header_hashes(&headers()),
-                    absent_path()
-                )
-                .is_ok()
-        );
+        let error = check_hashes(&changed).unwrap_err().to_string();
+        for hash in [
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+            "a52d159f262b2c6ddb724a61840befc36eb30c88877a4030b65cbe86298449c9",
+        ] {
+            assert!(error.contains(hash), "{error}");
+        }
+        assert!(check_hashes(&headers()).is_ok());
     }
 
     #[test]
     fn rejects_additional_and_absent_headers() {
-        let release = "2.21.0".parse().unwrap();
         let mut more = headers();
         more.insert("tensorflow/c/new.h".into(), Vec::new());
-        assert!(
-            locked()
-                .check_hashes(release, &header_hashes(&more), absent_path())
-                .unwrap_err()
-                .to_string()
-                .contains("locked absent")
-        );
-        assert!(
-            locked()
-                .check_hashes(release, &BTreeMap::new(), absent_path())
-                .unwrap_err()
-                .to_string()
-                .contains("found  absent")
-        );
+        let error = |found| check_hashes(found).unwrap_err().to_string();
+        assert!(error(&more).contains("locked absent"));
+        assert!(error(&BTreeMap::new()).contains("found  absent"));
     }
 
     #[test]
@@ -401,15 +375,12 @@ mod tests {
         fs::write(&path, file_lock.to_toml()).unwrap();
         assert_eq!(Lock::read(&path, false).unwrap(), file_lock);
         let both = Lock::read(&path, true).unwrap();
-        assert!(
-            both.resolve("2.21".parse().unwrap()).is_some()
-                && both.resolve("2.3".parse().unwrap()).is_some()
-        );
+        for release in ["2.21", "2.3"] {
+            assert!(both.resolve(release.parse().unwrap()).is_some());
+        }
         fs::write(&path, "[release.x]").unwrap();
-        assert!(matches!(
-            Lock::read(&path, true),
-            Err(FetchError::LockMalformed { .. })
-        ));
+        let read = Lock::read(&path, true);
+        assert!(matches!(read, Err(FetchError::LockMalformed { .. })));
     }
 
     #[test]
@@ -444,12 +415,8 @@ mod tests {
             let locked = outside.releases.values_mut().next().unwrap();
             locked.headers.insert(header.to_owned(), "00".to_owned());
             let error = Lock::parse(&outside.to_toml(), "lock").unwrap_err();
-            assert!(
-                error
-                    .to_string()
-                    .contains(&format!("{header:?} is not the path")),
-                "{error}"
-            );
+            let part = format!("{header:?} is not the path");
+            assert!(error.to_string().contains(&part), "{error}");
         }
     }
 
@@ -483,9 +450,7 @@ mod tests {
 
     #[test]
     fn committed_lock_is_as_import_writes_it() {
-        assert_eq!(
-            Lock::parse(EMBEDDED, "embedded").unwrap().to_toml(),
-            EMBEDDED
-        );
+        let lock = Lock::parse(EMBEDDED, "embedded").unwrap();
+        assert_eq!(lock.to_toml(), EMBEDDED);
     }
 }

@@ -12,7 +12,7 @@ use zip::write::SimpleFileOptions;
 const OPS: &str = "tensorflow/include/tensorflow/c/ops.h";
 const CC: &str = "tensorflow/libtensorflow_cc.so.2";
 
-fn zipped(members: &[(&str, &[u8])], large: bool) -> Vec<u8> {
+pub fn zipped(members: &[(&str, &[u8])], large: bool) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in members {
         let options = SimpleFileOptions::default().large_file(large);
@@ -63,9 +63,7 @@ fn reads_duplicate_member_once() {
     {
         bytes[at..at + duplicate.len()].copy_from_slice(OPS.as_bytes());
     }
-    let Ok(mut wheel) = open(bytes) else {
-        return;
-    };
+    let Ok(mut wheel) = open(bytes) else { return };
     assert_eq!(wheel.names().len(), 1);
     let text = wheel.read("tensorflow/c/ops.h").unwrap();
     assert!(text == b"one" || text == b"two");

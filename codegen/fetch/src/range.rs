@@ -347,11 +347,8 @@ pub(super) mod tests {
         reader.read_to_end(&mut all).unwrap();
         assert_eq!(all, body);
         assert_eq!(reader.transferred().bytes, body.len() as u64 + 1);
-        assert!(
-            reader.transferred().requests <= 6,
-            "{:?}",
-            reader.transferred()
-        );
+        let transferred = reader.transferred();
+        assert!(transferred.requests <= 6, "{transferred:?}");
     }
 
     #[test]
@@ -374,10 +371,8 @@ pub(super) mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/x", listener.local_addr().unwrap());
         drop(listener);
-        assert!(matches!(
-            RangeReader::open(remote(&url)),
-            Err(RangeError::Unreachable(_))
-        ));
+        let found = RangeReader::open(remote(&url));
+        assert!(matches!(found, Err(RangeError::Unreachable(_))));
     }
 
     /// A server whose responses a closure computes.
@@ -452,11 +447,8 @@ pub(super) mod tests {
             ])
             .unwrap();
         let limit = MAX_CACHED_BLOCKS as u64 * BLOCK;
-        assert!(
-            reader.transferred().bytes <= limit + 1,
-            "{:?}",
-            reader.transferred()
-        );
+        let transferred = reader.transferred();
+        assert!(transferred.bytes <= limit + 1, "{transferred:?}");
         let mut seeking = reader.clone();
         seeking.seek(SeekFrom::Start(u64::MAX)).unwrap();
         assert_eq!(seeking.read(&mut [0; 4]).unwrap(), 0);

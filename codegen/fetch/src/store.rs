@@ -220,10 +220,8 @@ mod tests {
         store.write(release(), &headers("one"), None).unwrap();
         store.write(release(), &headers("two"), None).unwrap();
         assert!(store.read(release(), &locked(&headers("one"))).is_none());
-        assert_eq!(
-            store.read(release(), &locked(&headers("two"))),
-            Some(headers("two"))
-        );
+        let expected = Some(headers("two"));
+        assert_eq!(store.read(release(), &locked(&headers("two"))), expected);
         assert_eq!(file_names(&scratch.path().join("store")), ["2.21.0"]);
         assert_eq!(store.resolve("2.21".parse().unwrap()), Some(release()));
     }
@@ -254,10 +252,8 @@ mod tests {
         let mut conflicting = headers("two");
         conflicting.insert("tensorflow/c/ops.h/inner.h".into(), Vec::new());
         assert!(store.write(release(), &conflicting, None).is_err());
-        assert_eq!(
-            store.read(release(), &locked(&headers("one"))),
-            Some(headers("one"))
-        );
+        let expected = Some(headers("one"));
+        assert_eq!(store.read(release(), &locked(&headers("one"))), expected);
         assert_eq!(file_names(scratch.path()), ["2.21.0"]);
     }
 
@@ -303,10 +299,8 @@ mod tests {
             let store = Store::new(scratch.path().to_owned());
             let error = store.write(release(), &headers("one"), None).unwrap_err();
             assert!(error.to_string().contains(file), "{error}");
-            assert_eq!(
-                read_files(scratch.path()),
-                [(file.into(), b"own".into())].into()
-            );
+            let expected = [(file.into(), b"own".into())].into();
+            assert_eq!(read_files(scratch.path()), expected);
         }
     }
 

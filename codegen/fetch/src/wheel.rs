@@ -330,18 +330,11 @@ mod tests {
     use crate::download::hexadecimal;
     use crate::range::tests::serve;
     use sha2::{Digest, Sha256};
-    use std::io::{Cursor, Write};
+    use std::io::Cursor;
     use zip::write::SimpleFileOptions;
 
     fn zipped(members: &[(&str, &[u8])]) -> Vec<u8> {
-        let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
-        for (name, bytes) in members {
-            writer
-                .start_file(*name, SimpleFileOptions::default())
-                .unwrap();
-            writer.write_all(bytes).unwrap();
-        }
-        writer.finish().unwrap().into_inner()
+        crate::malicious_wheels::zipped(members, false)
     }
 
     fn open(bytes: Vec<u8>) -> Result<Wheel<Cursor<Vec<u8>>>, FetchError> {

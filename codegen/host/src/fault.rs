@@ -226,10 +226,8 @@ mod tests {
     fn finds_address_until_release() {
         static NAME: &str = "SP_Demo";
         let guard_slot = guard(0x10, 0x20, 0x8, &NAME);
-        assert_eq!(
-            find(0x18).and_then(|guard| text(&guard.name)),
-            Some("SP_Demo")
-        );
+        let expected = Some("SP_Demo");
+        assert_eq!(find(0x18).and_then(|guard| text(&guard.name)), expected);
         guard_slot.release();
         assert!(find(0x18).is_none());
     }

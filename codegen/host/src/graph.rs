@@ -152,10 +152,8 @@ mod tests {
     #[test]
     fn parses_node_names_of_encoded_graph() {
         let bytes = GraphDef::sample().to_bytes();
-        assert_eq!(
-            GraphDef::node_names(&bytes).unwrap(),
-            ["x", "sum", "positive", "y"]
-        );
+        let expected = ["x", "sum", "positive", "y"];
+        assert_eq!(GraphDef::node_names(&bytes).unwrap(), expected);
         assert_eq!(GraphDef::node_names(&bytes[..bytes.len() - 1]), None);
         assert_eq!(GraphDef::node_names(&[]).unwrap(), [""; 0]);
     }

@@ -159,10 +159,8 @@ mod tests {
             CheckOutcome::new("streams", Ok("4 streams".into())),
             CheckOutcome::new("timers", Err(Stop::Skip("no timer functions".into()))),
         ];
-        assert_eq!(
-            rows[0].to_string(),
-            "pass  streams                  4 streams"
-        );
+        let expected = "pass  streams                  4 streams";
+        assert_eq!(rows[0].to_string(), expected);
         assert_eq!(summary(&rows), "1 passed, 0 failed, 1 skipped");
     }
 
@@ -182,9 +180,7 @@ mod tests {
     #[test]
     fn declining_plugin_is_skipped() {
         let stop = Stop::from(Error::Declined("0 devices".into()));
-        assert_eq!(
-            CheckOutcome::new("streams", Err(stop)).status,
-            CheckStatus::Skip
-        );
+        let expected = CheckStatus::Skip;
+        assert_eq!(CheckOutcome::new("streams", Err(stop)).status, expected);
     }
 }

@@ -123,10 +123,8 @@ fn loads_hanging_plugin_once(plugin: &Path) {
     let rows: Vec<CheckOutcome> = rows.into_iter().map(|(_, row)| row).collect();
     let words = "hung: still in the plugin's constructors after 1 s";
     assert_eq!(rows.len(), CHECKS.len());
-    assert_eq!(
-        (rows[0].check.as_str(), rows[0].status),
-        ("entry_points", CheckStatus::Fail)
-    );
+    let expected = ("entry_points", CheckStatus::Fail);
+    assert_eq!((rows[0].check.as_str(), rows[0].status), expected);
     assert!(rows[0].detail.contains(words), "{}", rows[0]);
     for row in &rows[1..] {
         assert_eq!(row.status, CheckStatus::Skip, "{row}");

@@ -104,10 +104,8 @@ fn kernel_fails_with_its_message(host: &Host) {
         .run(&Op::new("AddV2"), &[floats(&[1.0]), floats(&[1.0, 2.0])])
         .unwrap_err();
     assert_eq!(error.code(), Some(StatusCode::INVALID_ARGUMENT));
-    assert_eq!(
-        error.to_string(),
-        "AddV2: INVALID_ARGUMENT: the shapes differ"
-    );
+    let expected = "AddV2: INVALID_ARGUMENT: the shapes differ";
+    assert_eq!(error.to_string(), expected);
 }
 
 fn construction_fails_with_its_message(host: &Host) {

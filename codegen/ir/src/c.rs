@@ -114,10 +114,8 @@ mod tests {
     fn spells_pointers_and_functions_as_c() {
         let text = Type::pointer(Type::Char, false);
         assert_eq!(spell(&text), "const char*");
-        assert_eq!(
-            spell(&Type::pointer(text.clone(), false)),
-            "const char* const*"
-        );
+        let expected = "const char* const*";
+        assert_eq!(spell(&Type::pointer(text.clone(), false)), expected);
         let param = Param::new("text", text);
         let signature = Signature::new(vec![param], Type::Void);
         assert_eq!(declare("say", &signature), "void say(const char* text)");

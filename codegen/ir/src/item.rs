@@ -442,10 +442,8 @@ mod tests {
     fn reserved_ext_has_no_writer() {
         let mut ext = field("ext", Type::pointer(Type::Void, true));
         ext.presence = stated(Presence::Optional);
-        assert_eq!(
-            writer(Some(Side::Plugin), ext.clone()),
-            Some(Writer::Reserved)
-        );
+        let expected = Some(Writer::Reserved);
+        assert_eq!(writer(Some(Side::Plugin), ext.clone()), expected);
         ext.filled_by = stated(Side::Plugin);
         assert_eq!(writer(Some(Side::Core), ext), Some(Writer::Plugin));
     }

@@ -192,10 +192,8 @@ mod tests {
         let run = Type::Function(Box::new(Signature::new(Vec::new(), Type::Void)));
         let text = r#"{"function":{"params":[],"ret":"void"}}"#;
         assert_eq!(json(&run), text);
-        assert_eq!(
-            json(&Type::pointer(run.clone(), true)),
-            format!("{{\"pointer\":{text}}}")
-        );
+        let expected = format!("{{\"pointer\":{text}}}");
+        assert_eq!(json(&Type::pointer(run.clone(), true)), expected);
         assert_eq!(
             json(&Type::array(run, 2)),
             format!("{{\"array\":[{text},2]}}")

@@ -409,10 +409,8 @@ mod tests {
         for folder in [scratch.path(), &site, &site.join("tensorflow"), &include] {
             let mut source = Installed::open(folder).unwrap();
             assert!(source.names().contains("tensorflow/c/ops.h"));
-            assert_eq!(
-                source.identity().unwrap().version.as_deref(),
-                Some("2.21.0")
-            );
+            let expected = Some("2.21.0");
+            assert_eq!(source.identity().unwrap().version.as_deref(), expected);
         }
         let empty = tempfile::tempdir().unwrap();
         assert!(matches!(

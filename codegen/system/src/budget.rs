@@ -179,6 +179,7 @@ fn resident_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::thread;
 
     #[test]
     fn counts_steps_and_bytes_apart() {

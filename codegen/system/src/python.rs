@@ -55,9 +55,7 @@ mod tests {
     fn resolves_relative_program_path_against_current_directory() {
         let program = absolute(Path::new("environment/bin/python")).unwrap();
         assert!(program.is_absolute() && program.ends_with("environment/bin/python"));
-        assert_eq!(
-            absolute(Path::new("python3")).unwrap(),
-            Path::new("python3")
-        );
+        let expected = Path::new("python3");
+        assert_eq!(absolute(Path::new("python3")).unwrap(), expected);
     }
 }

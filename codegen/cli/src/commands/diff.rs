@@ -254,9 +254,7 @@ fn select(
 
 /// Replaces the effects by those on the plugin of the report.
 fn judge(report: &mut DiffReport, hosts: HostReleases) {
-    let Some(plugin) = &report.plugin else {
-        return;
-    };
+    let Some(plugin) = &report.plugin else { return };
     let diff = report.diff.clone();
     report.diff = diff.map(|finding| plugin.judge(finding, hosts));
     for entry in &mut report.suppressed {

@@ -171,10 +171,8 @@ mod tests {
     #[test]
     fn parses_vendor_or_path_as_source() {
         assert_eq!(parse_sp_source("vendor"), Ok(SpSource::Vendor));
-        assert_eq!(
-            parse_sp_source("path=../x"),
-            Ok(SpSource::Checkout("../x".into()))
-        );
+        let expected = Ok(SpSource::Checkout("../x".into()));
+        assert_eq!(parse_sp_source("path=../x"), expected);
         assert!(parse_sp_source("path=").is_err() && parse_sp_source("git").is_err());
     }
 }

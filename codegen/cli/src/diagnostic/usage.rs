@@ -95,10 +95,8 @@ mod tests {
     fn converts_list_of_missing_arguments() {
         let text = "error: the following required arguments were not provided:\n  <OLD>\n  <NEW>\n\nUsage: sp-gen diff <OLD> <NEW>\n\nFor more information, try '--help'.\n";
         let error = usage_error(text, ErrorKind::MissingRequiredArgument);
-        assert_eq!(
-            error.message,
-            "the following required arguments were not provided: <OLD>, <NEW>"
-        );
+        let expected = "the following required arguments were not provided: <OLD>, <NEW>";
+        assert_eq!(error.message, expected);
         assert_eq!(error.code, "sp_gen::usage::missing_required_argument");
         let help = "Usage: sp-gen diff <OLD> <NEW>\nFor more information, try '--help'.";
         assert_eq!(error.help, help);

@@ -92,10 +92,8 @@ fn finds_edited_files_by_their_hash() {
     let mut newer = files("//! Two.\n");
     newer.insert("vendor/a/src/lib.rs".to_owned(), "// B.\n".to_owned());
     let drifts = drift(FolderKind::Crate, out.path(), &with_listing(newer));
-    assert_eq!(
-        edited(out.path(), &drifts),
-        ["src/stale.rs", "vendor/a/src/lib.rs"]
-    );
+    let expected = ["src/stale.rs", "vendor/a/src/lib.rs"];
+    assert_eq!(edited(out.path(), &drifts), expected);
 }
 
 #[test]

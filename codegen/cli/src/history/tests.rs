@@ -60,10 +60,8 @@ fn marks_fields_inserted_into_stream_executor() {
     assert!(table.columns[1].breaks);
     let order: Vec<&str> = table.rows.iter().map(|row| row.name.as_str()).collect();
     let index = order.iter().position(|name| *name == "mem_zero").unwrap();
-    assert_eq!(
-        order[index..index + 4],
-        ["mem_zero", "memset", "memset32", "host_callback"]
-    );
+    let expected = ["mem_zero", "memset", "memset32", "host_callback"];
+    assert_eq!(order[index..index + 4], expected);
     assert_eq!(
         rules("SP_StreamExecutor"),
         ["layout_changed_version_not_bumped"; 2]
@@ -165,10 +163,8 @@ fn json_has_its_keys() {
     assert_eq!(value["previews"]["2.22"], "2.22.0rc0");
     let epochs = value["items"]["SP_Platform"]["epochs"].as_array().unwrap();
     let last = epochs.last().unwrap();
-    assert_eq!(
-        (&last["struct_size"], &last["size"]),
-        (&35.into(), &40.into())
-    );
+    let expected = (&35.into(), &40.into());
+    assert_eq!((&last["struct_size"], &last["size"]), expected);
     let field = &last["fields"].as_array().unwrap()[6];
     assert_eq!(field["name"], "force_memory_growth");
     assert_eq!(field["marks"][0], "appended");

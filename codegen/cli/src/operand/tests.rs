@@ -2,6 +2,7 @@ use std::fs;
 
 use super::*;
 use sp_parse::clang::DEFAULT_TARGET;
+use sp_tests::assert_contains_all;
 
 fn folders() -> DataFolders {
     DataFolders::find(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()
@@ -49,10 +50,7 @@ fn unknown_release_lists_known_releases() {
     let OperandError::UnknownRelease { help, .. } = &error else {
         panic!("{error}");
     };
-    assert!(
-        help.contains("known: 2.4, 2.5, ") && help.contains("2.21"),
-        "{help}"
-    );
+    assert_contains_all(&help, &["known: 2.4, 2.5, ", "2.21"]);
 }
 
 #[test]
@@ -80,10 +78,7 @@ fn rejects_file_that_is_not_a_snapshot() {
     ] {
         fs::write(&path, text).unwrap();
         let error = read(path.to_str().unwrap()).unwrap_err().to_string();
-        assert!(
-            error.contains("a.json") && error.contains(expected),
-            "{error}"
-        );
+        assert_contains_all(&error, &["a.json", expected]);
     }
 }
 

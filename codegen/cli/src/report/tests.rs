@@ -102,10 +102,8 @@ fn wide_text_shows_declarations_side_by_side() {
         .lines()
         .find(|line| line.starts_with("    void TF_Run(int count)"));
     let columns: Vec<&str> = row.unwrap().split_whitespace().collect();
-    assert_eq!(
-        columns.join(" "),
-        "void TF_Run(int count) void TF_Run(int count, int more)"
-    );
+    let expected = "void TF_Run(int count) void TF_Run(int count, int more)";
+    assert_eq!(columns.join(" "), expected);
     assert!(
         plain(&report, 60).contains(
             "    2.6: void TF_Run(int count)\n    2.7: void TF_Run(int count, int more)\n"
@@ -220,10 +218,8 @@ fn markdown_rows_have_equal_cell_counts() {
         let counts: BTreeSet<usize> = table.iter().map(|line| cells(line)).collect();
         assert_eq!(counts.len(), 1, "{table:?}");
     }
-    assert_eq!(
-        text.matches("<details>").count(),
-        text.matches("</details>").count()
-    );
+    let expected = text.matches("</details>").count();
+    assert_eq!(text.matches("<details>").count(), expected);
     assert_contains(&text, "`SP_StreamExecutor.last \\| <tag>`");
     assert!(text.contains("we call it &#124; &lt;ourselves>"));
 }
@@ -363,10 +359,8 @@ fn sarif_has_unique_fingerprints_and_valid_references() {
     }
     assert_eq!(fingerprints.len(), results.len());
     let accepted = &results[2]["suppressions"][0];
-    assert_eq!(
-        (&accepted["kind"], &accepted["status"]),
-        (&"external".into(), &"accepted".into())
-    );
+    let expected = (&"external".into(), &"accepted".into());
+    assert_eq!((&accepted["kind"], &accepted["status"]), expected);
     assert_eq!(accepted["justification"], "we call it | <ourselves>");
     assert_eq!(results[0]["suppressions"], Value::Array(Vec::new()));
     assert_eq!(

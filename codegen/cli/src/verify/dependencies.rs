@@ -224,10 +224,8 @@ mod tests {
         let plugin = folder.join("libplugin.so");
         let find = |name: &str| find(name, &plugin, &["${ORIGIN}/own".to_owned()]).0;
         assert_eq!(find("libown.so.1"), LibrarySource::Plugin);
-        assert_eq!(
-            find("libtensorflow_framework.so.2"),
-            LibrarySource::TensorFlow
-        );
+        let expected = LibrarySource::TensorFlow;
+        assert_eq!(find("libtensorflow_framework.so.2"), expected);
         assert_eq!(find("libnosuch.so.7"), LibrarySource::Missing);
         assert_eq!(find("libc.so.6"), LibrarySource::System);
         fs::remove_dir_all(&folder).unwrap();

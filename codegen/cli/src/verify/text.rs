@@ -229,10 +229,8 @@ mod tests {
     #[test]
     fn formats_releases_as_ranges() {
         let all: Vec<String> = (5..12).map(|minor| format!("2.{minor}")).collect();
-        assert_eq!(
-            ranges(&["2.5", "2.6", "2.7", "2.9"], &all),
-            "2.5 to 2.7, 2.9"
-        );
+        let expected = "2.5 to 2.7, 2.9";
+        assert_eq!(ranges(&["2.5", "2.6", "2.7", "2.9"], &all), expected);
         assert_eq!(ranges(&["2.11"], &all), "2.11");
         assert_eq!(ranges(&[] as &[&str], &all), "");
     }

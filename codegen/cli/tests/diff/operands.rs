@@ -49,10 +49,8 @@ fn release_is_identical_to_itself() {
     let scene = Scene::new();
     for release in ["2.4", "2.21", "2.12.0"] {
         let json = scene.json(&[release, release]);
-        assert_eq!(
-            (&json["verdict"], &json["bump"]),
-            (&"identical".into(), &"none".into())
-        );
+        let expected = (&"identical".into(), &"none".into());
+        assert_eq!((&json["verdict"], &json["bump"]), expected);
         assert_eq!(json["old"], release);
     }
 }

@@ -29,10 +29,8 @@ fn diff_is_restricted_to_what_the_plugin_uses() {
     let plugin = &json["plugin"];
     assert_eq!(plugin["entry_points"], serde_json::json!(["SE_InitPlugin"]));
     assert_eq!(plugin["imports"], serde_json::json!(["TF_NewStatus"]));
-    assert_eq!(
-        plugin["lookups"],
-        serde_json::json!(["TF_GetNodesToPreserveListSize"])
-    );
+    let expected = serde_json::json!(["TF_GetNodesToPreserveListSize"]);
+    assert_eq!(plugin["lookups"], expected);
     assert_eq!(
         plugin["apis"],
         serde_json::json!(["grappler", "stream_executor", "tf_status"])
@@ -107,10 +105,8 @@ fn looked_up_functions_do_not_prevent_loading() {
     if let Some(linked) = rows(&[], "TF_AssignVariable", dropped) {
         assert_eq!(linked, [row("symbol_dropped", "breaking", "fails to load")]);
         let linked = rows(&[], preserve, moved);
-        assert_eq!(
-            linked.unwrap(),
-            [row("symbol_moved", "breaking", "fails to load")]
-        );
+        let expected = [row("symbol_moved", "breaking", "fails to load")];
+        assert_eq!(linked.unwrap(), expected);
         let looked_up = rows(&["-DLOOKUP"], "TF_AssignVariable", dropped);
         assert_eq!(
             looked_up.unwrap(),

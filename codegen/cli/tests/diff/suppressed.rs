@@ -22,10 +22,8 @@ fn suppressed_finding_does_not_affect_verdict() {
     assert_eq!(run.status, 0, "{}", run.stderr);
     assert_contains(&run.stdout, "api_removed two: nobody here uses it");
     let last = run.stdout.lines().last();
-    assert_eq!(
-        last,
-        Some("1 suppressed: identical; no new version required")
-    );
+    let expected = Some("1 suppressed: identical; no new version required");
+    assert_eq!(last, expected);
     let json = scene.json(&["old", "new"]);
     assert_eq!(json["suppressed"][0]["reason"], "nobody here uses it");
     assert_eq!(json["findings"].as_array().unwrap().len(), 0);

@@ -128,10 +128,8 @@ fn follows_no_link_of_a_checkout() {
         let name = path.file_name().unwrap().to_str().unwrap();
         assert!(unwrapped(&output).contains(name), "{}", stderr(&output));
         let files = read_files(&scene.path("victim"));
-        assert_eq!(
-            files,
-            [(PathBuf::from("2.98.json"), b"own".to_vec())].into()
-        );
+        let expected = [(PathBuf::from("2.98.json"), b"own".to_vec())].into();
+        assert_eq!(files, expected);
         assert!(!scene.path("work/headers/store/2.98.0").exists(), "{link}");
     }
 }

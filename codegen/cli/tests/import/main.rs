@@ -14,3 +14,6 @@ mod network;
 #[cfg(unix)]
 mod ops;
 mod scene;
+#[path = "../temporary_folder/mod.rs"]
+#[allow(dead_code, reason = "the scene runs commands of its own")]
+mod temporary_folder;

@@ -145,10 +145,8 @@ fn writes_ops_of_installed_tensorflow_without_importing_it() {
     assert!(stderr(&output).contains("TensorFlow 2.12.1: 2 ops, written to"));
     let text = table(&scene, TABLE);
     let op = |name| format!("op {name}\n  output y: T\n  attr T: type\n");
-    assert_eq!(
-        text,
-        format!("release 2.12 2.12.1\n\n{}{}", op("Zero"), op("_One"))
-    );
+    let expected = format!("release 2.12 2.12.1\n\n{}{}", op("Zero"), op("_One"));
+    assert_eq!(text, expected);
     let again = installed.import(&scene, &["2.12"]);
     assert!(again.status.success() && stderr(&again).contains("is up to date"));
     assert_eq!(table(&scene, TABLE), text);
@@ -228,10 +226,8 @@ fn cache_extends_the_embedded_table() {
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(scene.path(CACHED).is_file() && !scene.path(TABLE).exists());
     let print = |name| scene.command(&["ops", name]).output().unwrap().stdout;
-    assert_eq!(
-        print("Zero"),
-        b"Zero, TensorFlow since 2.99\noutputs\n  y: T\nattributes\n  T: type\n"
-    );
+    let expected = b"Zero, TensorFlow since 2.99\noutputs\n  y: T\nattributes\n  T: type\n";
+    assert_eq!(print("Zero"), expected);
     let text = String::from_utf8(print("MatMul")).unwrap();
     assert!(
         text.starts_with("MatMul, TensorFlow 2.5 to 2.22\n"),

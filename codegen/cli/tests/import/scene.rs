@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::libclang::has_libclang;
+use crate::temporary_folder::TemporaryFolder;
 
-pub struct Scene(tempfile::TempDir);
+pub struct Scene(TemporaryFolder);
 
 impl Scene {
     pub fn new() -> Self {
-        let scene = Self(tempfile::tempdir().unwrap());
+        let scene = Self(TemporaryFolder::new());
         for folder in ["work", "home", "cache"] {
             fs::create_dir(scene.path(folder)).unwrap();
         }
@@ -18,13 +19,11 @@ impl Scene {
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.path(name)
     }
 
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
+        self.0.write(name, bytes);
     }
 
     /// Returns an `sp-gen` command whose pip reads neither the settings of this computer nor an index.

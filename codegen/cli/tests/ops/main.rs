@@ -65,10 +65,8 @@ fn lists_names_that_contain_a_text() {
     );
     let absent = ops(&["--search", "nothing has this name"]);
     let note = "no op's name contains `nothing has this name`\n";
-    assert_eq!(
-        (absent.status, &*absent.stdout, &*absent.stderr),
-        (0, "", note)
-    );
+    let expected = (0, "", note);
+    assert_eq!((absent.status, &*absent.stdout, &*absent.stderr), expected);
 }
 
 #[test]

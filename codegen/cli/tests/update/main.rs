@@ -6,7 +6,7 @@ mod scene;
 mod temporary_folder;
 
 use scene::{Scene, git, lines};
-use sp_tests::assert_contains;
+use sp_tests::{assert_contains, assert_contains_all};
 use std::process::Command;
 
 const LIB: &str = "vendor/sp-runtime/src/lib.rs";
@@ -52,11 +52,7 @@ fn leaves_edited_file_alone_and_lists_it() {
     scene.write(LIB, "//! Edited.\n");
     let run = scene.update(&[]);
     assert_eq!(run.status, 1);
-    assert!(
-        run.stderr.contains(LIB) && run.stderr.contains("--force"),
-        "{}",
-        run.stderr
-    );
+    assert_contains_all(&run.stderr, &[LIB, "--force"]);
     assert_eq!(scene.read(LIB), "//! Edited.\n");
     assert_eq!(scene.update(&["--force"]).status, 0);
     assert_eq!(scene.read(LIB), current);
@@ -224,11 +220,7 @@ fn release_of_the_listing_that_is_a_path_is_an_error() {
         let before = scene.files();
         let run = scene.update(&[]);
         assert_eq!(run.status, 2, "{}", run.stderr);
-        assert!(
-            run.stderr.contains("its release") && run.stderr.contains("such as 2.21"),
-            "{}",
-            run.stderr
-        );
+        assert_contains_all(&run.stderr, &["its release", "such as 2.21"]);
         assert!(scene.files() == before, "files changed");
     }
 }

@@ -269,10 +269,8 @@ mod tests {
     #[test]
     fn finds_library_of_function_by_release() {
         let name = "TF_GetNodesToPreserveListSize";
-        assert_eq!(
-            libraries(name, "2.11"),
-            single("_pywrap_tensorflow_internal.so")
-        );
+        let expected = single("_pywrap_tensorflow_internal.so");
+        assert_eq!(libraries(name, "2.11"), expected);
         assert_eq!(libraries(name, "2.12"), single("libtensorflow_cc.so.2"));
         assert_eq!(
             libraries("TF_NewStatus", "2.21"),
@@ -312,10 +310,8 @@ mod tests {
     #[test]
     fn distinguishes_unread_wheel_from_unexported_function() {
         assert_eq!(libraries("TF_NewStatus", "2.3"), None);
-        assert_eq!(
-            libraries("TF_NoSuchFunction", "2.21"),
-            Some(BTreeSet::new())
-        );
+        let expected = Some(BTreeSet::new());
+        assert_eq!(libraries("TF_NoSuchFunction", "2.21"), expected);
     }
 
     #[test]

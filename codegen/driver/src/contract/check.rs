@@ -438,9 +438,7 @@ impl<'a> Checker<'a> {
     /// Checks that each function that creates an owned value has the handles that destroy it.
     fn creators(&self, safe: &SafeModel) -> Checked<()> {
         for it in &safe.owned {
-            let Some(destroy) = &it.destroy else {
-                continue;
-            };
+            let Some(destroy) = &it.destroy else { continue };
             let is_missing = |parent: &&&str| !it.parents.iter().any(|known| known == **parent);
             if let Some(parent) = destroy.others.iter().find(is_missing) {
                 let (name, function) = (it.name, destroy.function);
@@ -513,9 +511,7 @@ fn parents(name: &str, functions: &[SafeFunction]) -> Vec<String> {
     };
     let mut found: Vec<String> = Vec::new();
     for role in &first.roles {
-        let Role::Handle(parent) = role else {
-            continue;
-        };
+        let Role::Handle(parent) = role else { continue };
         let is_common = creators.clone().all(|it| it.roles.contains(role));
         if is_common && !found.contains(parent) {
             found.push(parent.clone());

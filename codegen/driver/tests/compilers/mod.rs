@@ -43,7 +43,12 @@ pub fn virtaccel() -> Options {
 }
 
 /// Binds a header with this text. `None` without libclang.
-pub fn bind(text: &str) -> Option<Result<Bindings, DriverError>> {
+pub fn bind(text: &str) -> Option<Bindings> {
+    try_bind(text).map(Result::unwrap)
+}
+
+/// Binds a header with this text, or returns its error. `None` without libclang.
+pub fn try_bind(text: &str) -> Option<Result<Bindings, DriverError>> {
     bind_with_status(text, None)
 }
 
@@ -81,21 +86,34 @@ pub fn compile(bindings: &str, code: &str) -> tempfile::TempDir {
     folder
 }
 
+/// Compiles Rust code with the bindings, and runs it.
+pub fn run(bindings: &str, code: &str) -> Output {
+    let folder = compile(bindings, code);
+    let output = Command::new(folder.path().join("program")).output();
+    let output = output.expect("the program runs");
+    assert_success(&output);
+    output
+}
+
+/// Returns the names that are left out, each with the reason.
+pub fn reasons(bindings: &Bindings) -> Vec<(&str, &str)> {
+    let left_out = bindings.left_out.iter();
+    left_out
+        .map(|it| (it.name.as_str(), it.reason.as_str()))
+        .collect()
+}
+
 /// Binds a header with this text, compares what a program in C and one in Rust print, and returns the bindings. `None` without
 /// libclang. The C code is the body of `main`; `SHOW(X)` prints an integer as `X=VALUE`.
 pub fn same_output(header: &str, c_code: &str, code: &str) -> Option<Bindings> {
-    let bindings = bind(header)?.unwrap();
+    let bindings = bind(header)?;
     let printed = run_c(header, c_code);
-    let folder = compile(
+    let output = run(
         &bindings.text,
         &format!(
             "use driver::*;\n#[allow(unused_macros)]\nmacro_rules! show {{ ($x:expr) => {{ println!(\"{{}}={{}}\", stringify!($x), $x as i128) }} }}\n{code}"
         ),
     );
-    let output = Command::new(folder.path().join("program"))
-        .output()
-        .unwrap();
-    assert_success(&output);
     assert_eq!(String::from_utf8_lossy(&output.stdout), printed);
     Some(bindings)
 }

@@ -85,9 +85,7 @@ fn missing(vendor: &Vendor, options: &Options, bindings: &Bindings) -> Vec<Strin
 
 /// Asserts that a header is bound as expected.
 pub fn check(vendor: &Vendor) {
-    let Some(found) = find(vendor) else {
-        return;
-    };
+    let Some(found) = find(vendor) else { return };
     let (name, missing) = (vendor.header, &found.missing);
     assert_eq!(found.bindings.status.as_deref(), vendor.status);
     assert!(

@@ -60,10 +60,8 @@ mod tests {
         let comment = safety("the argument.");
         let file = syn::parse2(quote!(fn f() { #comment unsafe { g() } })).unwrap();
         let text = restore(&prettyplease::unparse(&file));
-        assert_eq!(
-            text,
-            "fn f() {\n    // SAFETY: the argument.\n    unsafe { g() }\n}\n"
-        );
+        let expected = "fn f() {\n    // SAFETY: the argument.\n    unsafe { g() }\n}\n";
+        assert_eq!(text, expected);
     }
 
     #[test]

@@ -280,10 +280,8 @@ mod tests {
     fn docs_are_made_from_facts_if_notes_have_none() {
         let mut item = demo(None);
         assert_eq!(struct_doc(&item), "Filled by the plugin; 16 bytes.");
-        assert_eq!(
-            field_doc(&item.fields[1]),
-            "Value at byte 8, filled by TensorFlow."
-        );
+        let expected = "Value at byte 8, filled by TensorFlow.";
+        assert_eq!(field_doc(&item.fields[1]), expected);
         item.doc = Some("A demo.".into());
         assert_eq!(struct_doc(&item), "A demo.");
     }

@@ -157,10 +157,8 @@ mod tests {
             Param::new("type", Type::array(Type::Size, 2)),
         ];
         let signature = Signature::new(params, Type::Void);
-        assert_eq!(
-            text(&Type::Function(Box::new(signature))),
-            "Option < unsafe extern \"C\" fn (TF_Code , r#type : * mut usize) >"
-        );
+        let expected = "Option < unsafe extern \"C\" fn (TF_Code , r#type : * mut usize) >";
+        assert_eq!(text(&Type::Function(Box::new(signature))), expected);
     }
 
     #[test]

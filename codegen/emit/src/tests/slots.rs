@@ -18,18 +18,14 @@ fn shims(slots: Vec<Field>) -> String {
 fn maps_owner_to_self_and_status_to_result() {
     let run = || vec![slot("run", vec![device(), stream(), status()], Type::Void)];
     assert_contains(&traits(run()), "type Stream: Send + Sync + 'static;");
-    assert_contains(
-        &traits(run()),
-        "fn run(&self, stream: &Self::Stream) -> Result<()>;",
-    );
+    let part = "fn run(&self, stream: &Self::Stream) -> Result<()>;";
+    assert_contains(&traits(run()), part);
     let text = shims(run());
     assert_contains(&text, ".get(SP_Device::device_handle)");
     assert_contains(&text, "receiver::<T>(device)");
     assert_contains(&text, "handle::borrow::<T::Stream>(stream.0)");
-    assert_contains(
-        &text,
-        "guard::run_with_status(\"SP_Table.run\", status, body)",
-    );
+    let part = "guard::run_with_status(\"SP_Table.run\", status, body)";
+    assert_contains(&text, part);
 }
 
 #[test]
@@ -43,14 +39,10 @@ fn returns_object_of_created_handle() {
             Type::Void,
         )]
     };
-    assert_contains(
-        &traits(create()),
-        "fn create(&self) -> Result<Self::Stream>;",
-    );
-    assert_contains(
-        &shims(create()),
-        "stream.write(SP_Stream(handle::into_raw_with_owner(this, object)))",
-    );
+    let part = "fn create(&self) -> Result<Self::Stream>;";
+    assert_contains(&traits(create()), part);
+    let part = "stream.write(SP_Stream(handle::into_raw_with_owner(this, object)))";
+    assert_contains(&shims(create()), part);
 }
 
 #[test]
@@ -58,15 +50,11 @@ fn passes_object_of_owned_handle_by_value() {
     let mut given = stream();
     given.transfer = stated(Transfer::Full);
     let destroy = || vec![slot("destroy", vec![device(), given.clone()], Type::Void)];
-    assert_contains(
-        &traits(destroy()),
-        "fn destroy(&self, stream: Self::Stream);",
-    );
+    let part = "fn destroy(&self, stream: Self::Stream);";
+    assert_contains(&traits(destroy()), part);
     assert_contains(&shims(destroy()), "handle::from_raw::<T::Stream>(stream.0)");
-    assert_contains(
-        &shims(destroy()),
-        "guard::run_with_default(\"SP_Table.destroy\", ()",
-    );
+    let part = "guard::run_with_default(\"SP_Table.destroy\", ()";
+    assert_contains(&shims(destroy()), part);
 }
 
 #[test]
@@ -81,10 +69,8 @@ fn method_with_pointer_is_unsafe() {
         slot("copy", vec![device(), bytes], Type::Void),
     ]);
     assert_contains(&text, " fn count(&self, stats: PrefixMut<'_, SP_Stats>);");
-    assert_contains(
-        &text,
-        " unsafe fn look(&self, memory: Prefix<'_, SP_Memory>);",
-    );
+    let part = " unsafe fn look(&self, memory: Prefix<'_, SP_Memory>);";
+    assert_contains(&text, part);
     assert_contains(&text, " unsafe fn copy(&self, bytes: *mut c_void);");
     assert!(!text.contains("unsafe fn count"), "{text}");
 }
@@ -108,10 +94,8 @@ fn table_without_receiver_has_no_self() {
         item.receiver = None;
     }
     let files = emit(&[status_api(), demo]).unwrap();
-    assert_contains(
-        &flat(&files, "src/demo/traits.rs"),
-        "fn run(stream: &Self::Stream) -> Result<()>;",
-    );
+    let part = "fn run(stream: &Self::Stream) -> Result<()>;";
+    assert_contains(&flat(&files, "src/demo/traits.rs"), part);
     assert_contains(&flat(&files, "src/demo/shims.rs"), "T::run(stream)");
 }
 
@@ -140,10 +124,8 @@ fn slots_macro_uses_absolute_paths() {
         Type::Void,
     )]);
     assert_contains(&text, "macro_rules! __Table");
-    assert_contains(
-        &text,
-        "memory: $crate::__rt::Prefix<'_, $crate::demo::SP_Memory>",
-    );
+    let part = "memory: $crate::__rt::Prefix<'_, $crate::demo::SP_Memory>";
+    assert_contains(&text, part);
     assert_contains(&text, "::core::ffi::c_void");
     assert_contains(&text, "pub use __Table as Table;");
 }
@@ -198,10 +180,8 @@ fn rejects_slot_of_named_callback_type() {
     let callback = Callback::new(Signature::new(vec![], Type::Void), loc());
     demo.items.insert("SP_Run".into(), Item::Callback(callback));
     let error = emit(&[status_api(), demo]).unwrap_err();
-    assert_contains(
-        &error.to_string(),
-        "SP_Table.run: its type is the callback `SP_Run`",
-    );
+    let part = "SP_Table.run: its type is the callback `SP_Run`";
+    assert_contains(&error.to_string(), part);
 }
 
 #[test]
@@ -213,10 +193,8 @@ fn exception_may_leave_function_of_host_but_not_that_of_plugin() {
     demo.items.insert("SP_Other".into(), callback());
     let files = emit(&[status_api(), demo]).unwrap();
     let callbacks = flat(&files, "src/demo/callbacks.rs");
-    assert_contains(
-        &callbacks,
-        "SP_Run = Option<unsafe extern \"C-unwind\" fn()>",
-    );
+    let part = "SP_Run = Option<unsafe extern \"C-unwind\" fn()>";
+    assert_contains(&callbacks, part);
     assert_contains(&callbacks, "SP_Other = Option<unsafe extern \"C\" fn()>");
     let shims = flat(&files, "src/demo/shims.rs");
     assert_contains(&shims, "pub unsafe extern \"C\" fn start");

@@ -315,18 +315,12 @@ fn file_name(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::{NoProgress, request};
     use sp_library::sample::elf_library;
     use std::fs::File;
     use std::io::Write;
     use std::path::PathBuf;
     use zip::write::SimpleFileOptions;
-
-    struct NoProgress;
-
-    impl Progress for NoProgress {
-        fn stage(&mut self, _: &str, _: Option<usize>) {}
-        fn step(&mut self, _: &str) {}
-    }
 
     fn wheel(folder: &Path, members: &[(&str, Vec<u8>)]) -> PathBuf {
         let path = folder.join("tensorflow_cpu-2.3.1-cp311-cp311-manylinux_2_17_x86_64.whl");
@@ -349,22 +343,8 @@ mod tests {
     }
 
     fn task(folder: &Path, from: PathBuf) -> SymbolTask {
-        let request = ImportRequest {
-            release: "2.3".parse().unwrap(),
-            from: Some(from),
-            require_locked: false,
-            fetch_whole: false,
-            folders: DataFolders {
-                store: folder.join("store"),
-                lock: folder.join("sources.toml"),
-                snapshots: folder.join("ir"),
-                symbols: folder.join("symbols"),
-                ops: folder.join("ops.txt"),
-                extends_embedded: false,
-            },
-        };
         SymbolTask {
-            request,
+            request: request(folder, from),
             package: CPU_PACKAGE,
             platform: WheelPlatform::LinuxX86_64,
         }
@@ -373,40 +353,25 @@ mod tests {
     #[test]
     fn adds_column_of_wheel_to_its_table() {
         let scratch = tempfile::tempdir().unwrap();
-        let from = wheel(
-            scratch.path(),
-            &[
-                (
-                    "tensorflow/libtensorflow_framework.so.2",
-                    elf_library(&["TF_A", "_ZN"], true, 99),
-                ),
-                (
-                    "tensorflow/libtensorflow_cc.so.2",
-                    elf_library(&["TF_B", "PJRT_C"], false, 99),
-                ),
-                (
-                    "tensorflow/libtensorflow_cc.so",
-                    elf_library(&["TF_B", "PJRT_C"], false, 99),
-                ),
-                (
-                    "tensorflow/python/_pywrap_tfe.so",
-                    elf_library(&["TF_No"], false, 99),
-                ),
-            ],
-        );
-        let found = import(
-            &task(scratch.path(), from),
-            &Index::default(),
-            &mut NoProgress,
-        )
-        .unwrap();
+        let library = |names: &[&str], has_hash| elf_library(names, has_hash, 99);
+        let cc = library(&["TF_B", "PJRT_C"], false);
+        let framework = library(&["TF_A", "_ZN"], true);
+        let members = [
+            ("tensorflow/libtensorflow_framework.so.2", framework),
+            ("tensorflow/libtensorflow_cc.so.2", cc.clone()),
+            ("tensorflow/libtensorflow_cc.so", cc),
+            (
+                "tensorflow/python/_pywrap_tfe.so",
+                library(&["TF_No"], false),
+            ),
+        ];
+        let task = task(scratch.path(), wheel(scratch.path(), &members));
+        let found = import(&task, &Index::default(), &mut NoProgress).unwrap();
         assert_eq!(found.functions, 3);
         assert_eq!(found.libraries.len(), 2, "{found:?}");
         let symbols = Symbols::read_folder(&scratch.path().join("symbols")).unwrap();
-        assert_eq!(
-            symbols.functions(),
-            BTreeSet::from(["PJRT_C", "TF_A", "TF_B"])
-        );
+        let expected = BTreeSet::from(["PJRT_C", "TF_A", "TF_B"]);
+        assert_eq!(symbols.functions(), expected);
         assert!(symbols.availability("TF_A").is_exported());
     }
 
@@ -489,11 +454,8 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let member = ("tensorflow/libtensorflow_cc.so.2", b"no library".to_vec());
         let from = wheel(scratch.path(), &[member]);
-        let failed = import(
-            &task(scratch.path(), from),
-            &Index::default(),
-            &mut NoProgress,
-        );
+        let task = task(scratch.path(), from);
+        let failed = import(&task, &Index::default(), &mut NoProgress);
         assert!(matches!(
             failed,
             Err(SymbolImportError::Fetch(FetchError::Library(_)))

@@ -283,9 +283,7 @@ mod tests {
                 .collect::<Vec<OsString>>()
         };
         assert_eq!(words(""), ["/program"]);
-        assert_eq!(
-            words("qemu-aarch64 -L /lib"),
-            ["qemu-aarch64", "-L", "/lib", "/program"]
-        );
+        let expected = ["qemu-aarch64", "-L", "/lib", "/program"];
+        assert_eq!(words("qemu-aarch64 -L /lib"), expected);
     }
 }

@@ -68,9 +68,7 @@ mod tests {
         let mut output = Output::default();
         output.push(b"one\n");
         output.push(b"two\n");
-        assert_eq!(
-            (output.text().as_str(), output.dropped()),
-            ("one\ntwo\n", 0)
-        );
+        let expected = ("one\ntwo\n", 0);
+        assert_eq!((output.text().as_str(), output.dropped()), expected);
     }
 }

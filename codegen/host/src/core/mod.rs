@@ -47,6 +47,29 @@ pub(crate) use tensor::{View, elements};
 pub(crate) use variable::StoredVariable;
 pub(crate) use variant::{find_list, store_list};
 
+/// The function of this name of each file with C functions.
+macro_rules! families {
+    ($name:ident) => {
+        [
+            status::$name,
+            tensor::$name,
+            buffer::$name,
+            builder::$name,
+            construction::$name,
+            context::$name,
+            compute::$name,
+            grappler::$name,
+            op_def::$name,
+            reference::$name,
+            shape::$name,
+            serialized::$name,
+            string::$name,
+            variable::$name,
+            variant::$name,
+        ]
+    };
+}
+
 /// Returns the host's function for `symbol` in the form with so many parameters, or `None` if it has none.
 /// `TSL_X` is another name for `TF_X`.
 pub(crate) fn find_function(symbol: &str, arguments: Option<usize>) -> Option<NonNull<c_void>> {
@@ -60,23 +83,7 @@ pub(crate) fn find_function(symbol: &str, arguments: Option<usize>) -> Option<No
     if let Some(older) = variable::older_form(&symbol, arguments) {
         return NonNull::new(older);
     }
-    let families = [
-        status::find,
-        tensor::find,
-        buffer::find,
-        builder::find,
-        construction::find,
-        context::find,
-        compute::find,
-        grappler::find,
-        op_def::find,
-        reference::find,
-        shape::find,
-        serialized::find,
-        string::find,
-        variable::find,
-        variant::find,
-    ];
+    let families = families!(find);
     families
         .iter()
         .find_map(|family| family(&symbol))
@@ -86,24 +93,10 @@ pub(crate) fn find_function(symbol: &str, arguments: Option<usize>) -> Option<No
 /// Returns the C signatures of all functions that the host defines.
 #[cfg(test)]
 pub(crate) fn signatures() -> Vec<signature::CFunction> {
-    let families = [
-        status::signatures,
-        tensor::signatures,
-        buffer::signatures,
-        builder::signatures,
-        construction::signatures,
-        context::signatures,
-        compute::signatures,
-        grappler::signatures,
-        op_def::signatures,
-        reference::signatures,
-        shape::signatures,
-        serialized::signatures,
-        string::signatures,
-        variable::signatures,
-        variant::signatures,
-    ];
-    families.into_iter().flat_map(|family| family()).collect()
+    families!(signatures)
+        .into_iter()
+        .flat_map(|family| family())
+        .collect()
 }
 
 /// Returns the C signature of the form of `symbol` for older releases, which takes so many arguments.

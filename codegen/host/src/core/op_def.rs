@@ -174,10 +174,8 @@ mod tests {
             ..OpDefinition::default()
         };
         assert!(register(op("OpDefTest")).is_ok());
-        assert_eq!(
-            register(op("OpDefTest")).unwrap_err().0,
-            StatusCode::ALREADY_EXISTS
-        );
+        let expected = StatusCode::ALREADY_EXISTS;
+        assert_eq!(register(op("OpDefTest")).unwrap_err().0, expected);
         assert_eq!(
             register(op("MatMul")).unwrap_err().0,
             StatusCode::ALREADY_EXISTS

@@ -320,10 +320,8 @@ mod tests {
     #[test]
     fn with_rank_rejects_other_ranks() {
         let known = || Some(vec![2, 3]);
-        assert_eq!(
-            with_rank(known(), 2, |rank| rank == 2, "exactly"),
-            Ok(known())
-        );
+        let expected = Ok(known());
+        assert_eq!(with_rank(known(), 2, |rank| rank == 2, "exactly"), expected);
         assert!(with_rank(known(), 3, |rank| rank == 3, "exactly").is_err());
         assert_eq!(
             with_rank(None, 2, |rank| rank == 2, "exactly"),

@@ -255,10 +255,8 @@ mod tests {
     #[test]
     fn rejects_string_without_address_or_without_a_value() {
         for kind in [LARGE, VIEW] {
-            assert_eq!(
-                error(&[element(kind, 7, 0)]),
-                "string 0 has 7 bytes and no address"
-            );
+            let expected = "string 0 has 7 bytes and no address";
+            assert_eq!(error(&[element(kind, 7, 0)]), expected);
             assert_eq!(checked_texts(&[element(kind, 0, 0)]).unwrap(), [b""]);
         }
         assert_eq!(error(&[[POISON; SIZE]]), "string 0 is not written");

@@ -122,10 +122,8 @@ mod tests {
     #[test]
     fn aarch64_jump_names_page_and_offset() {
         // By hand from the architecture's tables: adrp x16, +3 pages; ldr x16, [x16, #0x18]; br x16.
-        assert_eq!(
-            aarch64_jump(0x1_0004, 0x1_3018),
-            [0xf000_0010, 0xf940_0e10, 0xd61f_0200]
-        );
+        let expected = [0xf000_0010, 0xf940_0e10, 0xd61f_0200];
+        assert_eq!(aarch64_jump(0x1_0004, 0x1_3018), expected);
     }
 
     #[test]

@@ -243,10 +243,8 @@ mod tests {
         let mixed = [Tensor::scalar(0i32), Tensor::scalar(1f32)];
         let mixed = Op::new("IdentityN").with_types_of(&mixed).unwrap();
         let types = mixed.output_placements(&[]).unwrap();
-        assert_eq!(
-            [types[0].dtype, types[1].dtype],
-            [DType::INT32, DType::FLOAT]
-        );
+        let expected = [DType::INT32, DType::FLOAT];
+        assert_eq!([types[0].dtype, types[1].dtype], expected);
     }
 
     #[test]

@@ -82,10 +82,8 @@ fn inserted_field_begins_epoch() {
     let history = History::from_apis(&apis);
     assert_eq!(runs(&history.structs["S"]), ["2.5 2.6", "2.7"]);
     assert_eq!(history.structs["S"][1].shape.layout.size, 16);
-    assert_eq!(
-        (&*history.since["S.a"], &*history.since["S.b"]),
-        ("2.5", "2.7")
-    );
+    let expected = ("2.5", "2.7");
+    assert_eq!((&*history.since["S.a"], &*history.since["S.b"]), expected);
 }
 
 #[test]
@@ -169,10 +167,8 @@ fn swapped_members_are_a_change() {
         api("2.5", vec![("S", structure(&[a.clone(), b.clone()]))]),
         api("2.6", vec![("S", structure(&[b, a]))]),
     ];
-    assert_eq!(
-        runs(&History::from_apis(&apis).structs["S"]),
-        ["2.5", "2.6"]
-    );
+    let expected = ["2.5", "2.6"];
+    assert_eq!(runs(&History::from_apis(&apis).structs["S"]), expected);
 }
 
 #[test]

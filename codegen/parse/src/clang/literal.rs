@@ -107,10 +107,8 @@ mod tests {
         for (spelled, value) in cases {
             assert_eq!(string_value([spelled]).as_deref(), Some(value), "{spelled}");
         }
-        assert_eq!(
-            string_value([r#""one\0""#, r#""1""#]).as_deref(),
-            Some("one\u{0}1")
-        );
+        let expected = Some("one\u{0}1");
+        assert_eq!(string_value([r#""one\0""#, r#""1""#]).as_deref(), expected);
     }
 
     #[test]

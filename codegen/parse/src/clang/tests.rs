@@ -8,8 +8,13 @@ use sp_ir::{Field, Item, Layout, Signature, StructSize, Type, Value};
 use super::*;
 
 /// Parses `header`. Without libclang it reports the test as skipped and returns `None`.
-fn parse(header: &str) -> Option<Result<Declarations, ClangError>> {
-    parse_for(header, DEFAULT_TARGET)
+fn parse(header: &str) -> Option<Declarations> {
+    parse_for(header, DEFAULT_TARGET).map(Result::unwrap)
+}
+
+/// Parses a malformed `header` as [`parse`] does, and returns the error.
+fn parse_error(header: &str) -> Option<ClangError> {
+    parse_for(header, DEFAULT_TARGET).map(Result::unwrap_err)
 }
 
 fn parse_for(header: &str, target: &str) -> Option<Result<Declarations, ClangError>> {
@@ -59,16 +64,10 @@ const OFFSET_OF_END: &str = "
 
 #[test]
 fn names_anonymous_structs_by_typedef_or_field() {
-    let Some(found) = parse(
-        "typedef struct { int a; struct { char b; double c; } inner; union { int x; float y; } either; } Outer;",
-    ) else {
-        return;
-    };
-    let found = found.unwrap();
-    assert_eq!(
-        structure(&found, "Outer").layout,
-        Layout { size: 32, align: 8 }
-    );
+    let header = "typedef struct { int a; struct { char b; double c; } inner; union { int x; float y; } either; } Outer;";
+    let Some(found) = parse(header) else { return };
+    let expected = Layout { size: 32, align: 8 };
+    assert_eq!(structure(&found, "Outer").layout, expected);
     assert_eq!(field(&found, "Outer", "inner").ty, named("Outer__inner"));
     assert_eq!(field(&found, "Outer", "inner").offset, 8);
     assert_eq!(field(&found, "Outer__inner", "c").offset, 8);
@@ -78,19 +77,15 @@ fn names_anonymous_structs_by_typedef_or_field() {
 
 #[test]
 fn callbacks_keep_names_and_types_of_parameters() {
-    let Some(found) = parse(
-        "#include <stdint.h>
+    let header = "#include <stdint.h>
         typedef struct Host Host;
         typedef struct Queue_st* Queue;
         typedef void (*Done)(void* const arg, Host* const host);
         typedef struct Fns {
           int64_t (*start)(const Host* host, Queue* queue, uint64_t size, Done done);
           void (*visit)(void (*each)(int32_t index), bool all);
-        } Fns;",
-    ) else {
-        return;
-    };
-    let found = found.unwrap();
+        } Fns;";
+    let Some(found) = parse(header) else { return };
     let start = function(&field(&found, "Fns", "start").ty);
     let names: Vec<&str> = start
         .params
@@ -122,13 +117,9 @@ fn callbacks_keep_names_and_types_of_parameters() {
 
 #[test]
 fn names_anonymous_members_in_order() {
-    let Some(found) = parse(
-        "struct S { char a; union { const char* text; double number; };
-          struct { char b; union { short c; int d; }; }; union { int e; } named; char f; };",
-    ) else {
-        return;
-    };
-    let found = found.unwrap();
+    let header = "struct S { char a; union { const char* text; double number; };
+          struct { char b; union { short c; int d; }; }; union { int e; } named; char f; };";
+    let Some(found) = parse(header) else { return };
     let fields: Vec<_> = structure(&found, "S").fields.iter().collect();
     let rows: Vec<_> = fields
         .iter()
@@ -153,19 +144,15 @@ fn names_anonymous_members_in_order() {
 
 #[test]
 fn typedef_of_function_is_a_callback() {
-    let Some(found) = parse(
-        "typedef struct Error Error;
+    let header = "typedef struct Error Error;
         struct Run_Args { int x; };
         typedef Error* Run(struct Run_Args* args);
         typedef void Stop();
         #define SLOT(fn_type) fn_type* fn_type
         typedef struct Table { Run** later; SLOT(Run); Stop* stop; } Table;
         #undef SLOT
-        void Set(Run* run);",
-    ) else {
-        return;
-    };
-    let found = found.unwrap();
+        void Set(Run* run);";
+    let Some(found) = parse(header) else { return };
     let Item::Callback(run) = &found.items["Run"] else {
         panic!("{:?}", found.items["Run"])
     };
@@ -176,10 +163,8 @@ fn typedef_of_function_is_a_callback() {
     );
     assert_eq!(field(&found, "Table", "Run").ty, named("Run"));
     assert_eq!(field(&found, "Table", "stop").ty, named("Stop"));
-    assert_eq!(
-        field(&found, "Table", "later").ty,
-        Type::pointer(named("Run"), true)
-    );
+    let expected = Type::pointer(named("Run"), true);
+    assert_eq!(field(&found, "Table", "later").ty, expected);
     let Item::Function(set) = &found.items["Set"] else {
         panic!()
     };
@@ -188,14 +173,11 @@ fn typedef_of_function_is_a_callback() {
 
 #[test]
 fn keeps_typedef_chains_and_gaps_of_enums() {
-    let Some(found) = parse(
+    let header =
         "typedef unsigned char Byte; typedef Byte Flag; typedef struct P_st* P; typedef P Q;
         typedef enum Gap { G_A = -2, G_B = 5, G_C } Gap;
-        struct S { Flag a; Q b; Gap c; };",
-    ) else {
-        return;
-    };
-    let found = found.unwrap();
+        struct S { Flag a; Q b; Gap c; };";
+    let Some(found) = parse(header) else { return };
     assert!(matches!(&found.items["Byte"], Item::Alias(alias) if alias.ty == Type::int(8, false)));
     assert!(matches!(&found.items["Flag"], Item::Alias(alias) if alias.ty == named("Byte")));
     assert!(matches!(&found.items["Q"], Item::Alias(alias) if alias.ty == named("P")));
@@ -214,27 +196,21 @@ fn keeps_typedef_chains_and_gaps_of_enums() {
 
 #[test]
 fn reports_header_error_after_wrong_guess() {
-    let Some(found) =
-        parse("#define ODD 1\nstruct S { int a; };\n#define TOO_LONG 99999999999999999999999\n")
-    else {
+    let header = "#define ODD 1\nstruct S { int a; };\n#define TOO_LONG 99999999999999999999999\n";
+    let Some(error) = parse_error(header) else {
         return;
     };
-    let found = found.unwrap_err().to_string();
-    assert!(found.contains("too large"), "{found}");
+    assert!(error.to_string().contains("too large"), "{error}");
 }
 
 #[test]
 fn distinguishes_scalar_types() {
-    let Some(found) = parse(
-        "#include <stddef.h>
+    let header = "#include <stddef.h>
         #include <stdint.h>
         struct All { bool a; char b; signed char c; unsigned char d; size_t e; long f; float g; double h;
                      const char* i; char* const j; void** k; int l[3][2]; int (*m)[2];
-                     int (*n)[]; };",
-    ) else {
-        return;
-    };
-    let found = found.unwrap();
+                     int (*n)[]; };";
+    let Some(found) = parse(header) else { return };
     let types: Vec<Type> = structure(&found, "All")
         .fields
         .iter()
@@ -261,12 +237,8 @@ fn distinguishes_scalar_types() {
 
 #[test]
 fn keeps_order_and_synonyms_of_enumerators() {
-    let Some(found) =
-        parse("typedef enum Kind { K_ONE = 1, K_SAME = 1, K_NEXT } Kind; enum { PLAIN = 7 };")
-    else {
-        return;
-    };
-    let found = found.unwrap();
+    let header = "typedef enum Kind { K_ONE = 1, K_SAME = 1, K_NEXT } Kind; enum { PLAIN = 7 };";
+    let Some(found) = parse(header) else { return };
     let Item::Enum(kind) = &found.items["Kind"] else {
         panic!("{:?}", found.items["Kind"])
     };
@@ -303,7 +275,6 @@ fn assigns_sizes_to_structs_by_their_arguments() {
         #undef GONE_DEFINE_STRUCT_TRAITS"
     );
     let Some(found) = parse(&header) else { return };
-    let found = found.unwrap();
     let expected = [
         ("A", "ODD_NAME", 9),
         ("B", "B_STRUCT_SIZE", 12),
@@ -313,19 +284,14 @@ fn assigns_sizes_to_structs_by_their_arguments() {
     ];
     for (name, symbol, value) in expected {
         let size = structure(&found, name).struct_size.clone();
-        let last_field = "last".to_string();
-        assert_eq!(
-            size,
-            Some(StructSize {
-                symbol: symbol.into(),
-                last_field,
-                value
-            })
-        );
-        assert!(
-            !found.items.contains_key(symbol),
-            "a size is not a constant: {symbol}"
-        );
+        let (symbol, last_field) = (symbol.to_owned(), "last".to_owned());
+        assert!(!found.items.contains_key(&symbol), "{symbol}");
+        let expected = StructSize {
+            symbol,
+            last_field,
+            value,
+        };
+        assert_eq!(size, Some(expected));
     }
     assert_eq!(
         structure(&found, "A").layout.size,
@@ -336,8 +302,7 @@ fn assigns_sizes_to_structs_by_their_arguments() {
 
 #[test]
 fn converts_macros_to_numbers_names_and_aliases() {
-    let Some(found) = parse(
-        "#define GUARD
+    let header = "#define GUARD
         #define TWO 2
         #define FLAGS (TWO | 0x10)
         #define TEXT \"1.0\"
@@ -348,11 +313,8 @@ fn converts_macros_to_numbers_names_and_aliases() {
         typedef void (*Visitor)(int);
         #define OK CODE_OK
         #define Walker Visitor
-        const int kLimit = TWO + 3;",
-    ) else {
-        return;
-    };
-    let found = found.unwrap();
+        const int kLimit = TWO + 3;";
+    let Some(found) = parse(header) else { return };
     let value = |name: &str| match &found.items[name] {
         Item::Constant(constant) => constant.value.clone(),
         other => panic!("{name} is {other:?}"),
@@ -371,12 +333,8 @@ fn converts_macros_to_numbers_names_and_aliases() {
 
 #[test]
 fn keeps_names_of_aliases() {
-    let Some(found) = parse(
-        "extern \"C\" { typedef struct Raw Raw; typedef struct Raw Status; void Set(Status* status, const Raw* from); }",
-    ) else {
-        return;
-    };
-    let found = found.unwrap();
+    let header = "extern \"C\" { typedef struct Raw Raw; typedef struct Raw Status; void Set(Status* status, const Raw* from); }";
+    let Some(found) = parse(header) else { return };
     assert!(matches!(&found.items["Status"], Item::Alias(alias) if alias.ty == named("Raw")));
     let Item::Function(set) = &found.items["Set"] else {
         panic!()
@@ -389,8 +347,7 @@ fn keeps_names_of_aliases() {
 
 #[test]
 fn attaches_comments_by_position() {
-    let Some(found) = parse(
-        "struct S {
+    let header = "struct S {
           // [Optional]
           // Leading.
           int a;  // Trailing,
@@ -403,11 +360,8 @@ fn attaches_comments_by_position() {
           void (*c)(
               int x);  // out, set by plugin
           int d;
-        };",
-    ) else {
-        return;
-    };
-    let found = found.unwrap();
+        };";
+    let Some(found) = parse(header) else { return };
     let texts = |member: &str| -> Vec<String> {
         found
             .comments
@@ -416,10 +370,8 @@ fn attaches_comments_by_position() {
             .map(|comment| comment.text.clone())
             .collect()
     };
-    assert_eq!(
-        texts("a"),
-        ["[Optional]\nLeading.", "Trailing,\nwhich goes on."]
-    );
+    let expected = ["[Optional]\nLeading.", "Trailing,\nwhich goes on."];
+    assert_eq!(texts("a"), expected);
     assert_eq!(texts("b"), [""; 0]);
     assert_eq!(texts("c"), ["out, set by plugin"]);
     assert_eq!(texts("d"), [""; 0]);
@@ -480,10 +432,11 @@ fn rendered(error: &dyn Diagnostic) -> String {
 
 #[test]
 fn error_shows_line_of_header_with_caret() {
-    let Some(found) = parse("struct Fine { int a; };\nstruct Broken { Missing b; };\n") else {
+    let header = "struct Fine { int a; };\nstruct Broken { Missing b; };\n";
+    let Some(error) = parse_error(header) else {
         return;
     };
-    let report = rendered(&found.unwrap_err());
+    let report = rendered(&error);
     for part in [
         "unknown type name 'Missing'",
         "demo.h:2:17",
@@ -497,10 +450,11 @@ fn error_shows_line_of_header_with_caret() {
 
 #[test]
 fn rejects_missing_include() {
-    let Some(found) = parse("#include \"nowhere.h\"\nstruct S { int a; };\n") else {
+    let header = "#include \"nowhere.h\"\nstruct S { int a; };\n";
+    let Some(error) = parse_error(header) else {
         return;
     };
-    let report = rendered(&found.unwrap_err());
+    let report = rendered(&error);
     assert!(report.contains("'nowhere.h' file not found"), "{report}");
 }
 
@@ -509,8 +463,10 @@ fn size_error_is_at_the_macro() {
     let header = format!(
         "{OFFSET_OF_END}struct S {{ int a; }};\n#define S_SIZE TF_OFFSET_OF_END(S, gone)\n"
     );
-    let Some(found) = parse(&header) else { return };
-    let report = rendered(&found.unwrap_err());
+    let Some(error) = parse_error(&header) else {
+        return;
+    };
+    let report = rendered(&error);
     assert!(
         report.contains("no member named 'gone'") && report.contains("#define S_SIZE"),
         "{report}"
@@ -524,11 +480,12 @@ fn rejects_declarations_that_the_ir_cannot_describe() {
         ("struct S { long double a; };", "the type `long double`"),
         ("int Print(const char* format, ...);", "..."),
     ] {
-        let Some(found) = parse(header) else { return };
-        let error = found.unwrap_err().to_string();
-        assert!(
-            error.contains("demo.h:1") && error.contains(what),
-            "{error}"
-        );
+        let Some(error) = parse_error(header) else {
+            return;
+        };
+        let error = error.to_string();
+        for part in ["demo.h:1", what] {
+            assert!(error.contains(part), "{error}");
+        }
     }
 }

@@ -117,10 +117,8 @@ mod tests {
 
     #[test]
     fn reads_filling_side() {
-        assert_eq!(
-            read("free-form data set by plugin").filled_by,
-            Some(Side::Plugin)
-        );
+        let expected = Some(Side::Plugin);
+        assert_eq!(read("free-form data set by plugin").filled_by, expected);
         assert_eq!(
             read("output, to be filled by plugin").filled_by,
             Some(Side::Plugin)
@@ -133,10 +131,8 @@ mod tests {
 
     #[test]
     fn reads_presence() {
-        assert_eq!(
-            read("[Optional]\nName for printing.").presence,
-            Some(Presence::Optional)
-        );
+        let expected = Some(Presence::Optional);
+        assert_eq!(read("[Optional]\nName for printing.").presence, expected);
         assert_eq!(
             read("Reserved for future use").presence,
             Some(Presence::Optional)

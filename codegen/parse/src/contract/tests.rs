@@ -53,16 +53,13 @@ fn items() -> Items {
     ])
 }
 
-fn comments(member: &str, text: &str) -> Comments {
+fn comments(item: &str, member: &str, text: &str) -> Comments {
     let mut comments = Comments::default();
-    comments.add(
-        "SP_S",
-        member,
-        Comment {
-            text: text.into(),
-            loc: loc(2),
-        },
-    );
+    let comment = Comment {
+        text: text.into(),
+        loc: loc(2),
+    };
+    comments.add(item, member, comment);
     comments
 }
 
@@ -73,14 +70,12 @@ fn notes(body: &str) -> Notes {
 }
 
 fn annotated(comments: &Comments, body: &str) -> Result<Items, NotesError> {
-    let mut items = items();
-    annotate(
-        &mut items,
-        comments,
-        &notes(body),
-        &KnownNames::default(),
-        "2.21",
-    )?;
+    annotated_items(items(), comments, body)
+}
+
+fn annotated_items(mut items: Items, comments: &Comments, body: &str) -> Result<Items, NotesError> {
+    let (notes, known) = (notes(body), KnownNames::default());
+    annotate(&mut items, comments, &notes, &known, "2.21")?;
     Ok(items)
 }
 
@@ -110,13 +105,11 @@ fn struct_of<'i>(items: &'i Items, name: &str) -> &'i Struct {
 
 #[test]
 fn precedence_is_note_then_comment_then_prefix() {
-    let comments = comments("ext", "set by core");
+    let comments = comments("SP_S", "ext", "set by core");
     let items = annotated(&comments, "").unwrap();
     let filled = struct_of(&items, "SP_S").filled_by.clone().unwrap();
-    assert_eq!(
-        (filled.value, filled.evidence),
-        (Side::Plugin, Evidence::Prefix)
-    );
+    let expected = (Side::Plugin, Evidence::Prefix);
+    assert_eq!((filled.value, filled.evidence), expected);
     let ext = struct_of(&items, "SP_S").fields[0]
         .filled_by
         .clone()
@@ -148,7 +141,7 @@ fn keeps_fact_of_higher_precedence() {
 
 #[test]
 fn rejects_contradiction_without_overrides() {
-    let comments = comments("open", "[Optional]");
+    let comments = comments("SP_S", "open", "[Optional]");
     let note = "[item.SP_S]\npresence = [{ value = \"required\", fields = [\"open\"], evidence = \"seen\" }]";
     let found = mistakes(&comments, note);
     assert_eq!(codes(&found), ["sp_gen::notes::contradiction"]);
@@ -286,10 +279,8 @@ fn reads_side_from_name_pattern() {
 #[test]
 fn requires_evidence_in_note_or_outer_table() {
     let bare = "item.SP_S.fields.open.default_return = \"0\"";
-    assert_eq!(
-        codes(&mistakes(&Comments::default(), bare)),
-        ["sp_gen::notes::no_evidence"]
-    );
+    let expected = ["sp_gen::notes::no_evidence"];
+    assert_eq!(codes(&mistakes(&Comments::default(), bare)), expected);
     let around = format!("{bare}\nitem.SP_S.evidence = \"seen\"");
     let items = annotated(&Comments::default(), &around).unwrap();
     let default_return = struct_of(&items, "SP_S").fields[1]
@@ -302,10 +293,8 @@ fn requires_evidence_in_note_or_outer_table() {
 #[test]
 fn rejects_malformed_notes_with_source_span() {
     let error = Notes::parse("demo", "headers = []\nheaderz = 1\n").unwrap_err();
-    assert_eq!(
-        error.code().unwrap().to_string(),
-        "sp_gen::notes::malformed"
-    );
+    let expected = "sp_gen::notes::malformed";
+    assert_eq!(error.code().unwrap().to_string(), expected);
     assert!(
         error.to_string().contains("unknown field `headerz`"),
         "{error}"
@@ -341,15 +330,8 @@ fn create_and_destroy_transfer_the_handle() {
         field("destroy_q", destroy),
         field("use_q", borrow),
     ];
-    let mut items = Items::from([("Q".into(), handle), ("Fns".into(), structure(fields))]);
-    annotate(
-        &mut items,
-        &Comments::default(),
-        &notes(""),
-        &KnownNames::default(),
-        "2.21",
-    )
-    .unwrap();
+    let items = Items::from([("Q".into(), handle), ("Fns".into(), structure(fields))]);
+    let items = annotated_items(items, &Comments::default(), "").unwrap();
     let params = |slot: usize| match &struct_of(&items, "Fns").fields[slot].ty {
         Type::Function(signature) => signature.params.clone(),
         other => panic!("{other:?}"),
@@ -372,73 +354,47 @@ fn reads_ownership_in_function_comments() {
     let out = Type::pointer(pointer("T"), true);
     let cases = [
         (
-            "thing",
             pointer("B"),
             "This call takes ownership of the `thing` pointer.",
             None,
             Some(Transfer::Full),
         ),
         (
-            "thing",
             pointer("B"),
             "This call does not take ownership of `thing`.",
             None,
             Some(Transfer::None),
         ),
         (
-            "thing",
             out,
             "On success *thing is populated and its ownership\nis passed to the caller.",
             Some(Direction::Out),
             Some(Transfer::Full),
         ),
         (
-            "thing",
             pointer("T"),
             "Places it into *thing. *status is set.",
             Some(Direction::Out),
             None,
         ),
         (
-            "thing",
             pointer("T"),
             "The caller takes ownership of nothing.",
             None,
             None,
         ),
     ];
-    for (name, ty, text, direction, transfer) in cases {
-        let mut items = Items::from([("F".into(), function("F", vec![Param::new(name, ty)]))]);
-        let mut comments = Comments::default();
-        comments.add(
-            "F",
-            "",
-            Comment {
-                text: text.into(),
-                loc: loc(5),
-            },
-        );
-        annotate(
-            &mut items,
-            &comments,
-            &notes(""),
-            &KnownNames::default(),
-            "2.21",
-        )
-        .unwrap();
+    for (ty, text, direction, transfer) in cases {
+        let function = function("F", vec![Param::new("thing", ty)]);
+        let items = Items::from([("F".into(), function)]);
+        let items = annotated_items(items, &comments("F", "", text), "").unwrap();
         let Item::Function(found) = &items["F"] else {
             unreachable!()
         };
         let param = &found.signature.params[0];
-        assert_eq!(
-            param.direction.clone().map(|fact| fact.value),
-            direction,
-            "{text}"
-        );
-        assert_eq!(
-            param.transfer.clone().map(|fact| fact.value),
-            transfer,
-            "{text}"
-        );
+        let found = param.direction.clone().map(|fact| fact.value);
+        assert_eq!(found, direction, "{text}");
+        let found = param.transfer.clone().map(|fact| fact.value);
+        assert_eq!(found, transfer, "{text}");
     }
 }

@@ -59,17 +59,14 @@ fn notes(aside: &str) -> Vec<Notes> {
         .into()
 }
 
-fn run(aside: &str) -> Option<Result<Vec<Api>, ExtractError>> {
+fn run(aside: &str) -> Option<Vec<Api>> {
     let headers = [("top.h", TOP), ("base.h", BASE), ("aside.h", ASIDE)];
-    Some(extract_texts(aside, &headers, &[])?.and_then(Extracted::into_apis))
+    let extracted = extract_texts(aside, &headers, &[])?;
+    Some(extracted.into_apis().unwrap())
 }
 
 /// Reads headers of `tensorflow/c`.
-fn extract_texts(
-    aside: &str,
-    headers: &[(&str, &str)],
-    only: &[String],
-) -> Option<Result<Extracted, ExtractError>> {
+fn extract_texts(aside: &str, headers: &[(&str, &str)], only: &[String]) -> Option<Extracted> {
     if let Err(missing) = Library::load() {
         eprintln!("skipped: no libclang: {missing}");
         return None;
@@ -88,7 +85,7 @@ fn extract_texts(
         release: "9.9",
         only,
     };
-    Some(extract_with(&job, DEFAULT_TARGET))
+    Some(extract_with(&job, DEFAULT_TARGET).unwrap())
 }
 
 const ASIDE_NOTES: &str =
@@ -97,7 +94,6 @@ const ASIDE_NOTES: &str =
 #[test]
 fn assigns_item_to_the_api_of_its_header() {
     let Some(apis) = run(ASIDE_NOTES) else { return };
-    let apis = apis.unwrap();
     let names: Vec<&str> = apis.iter().map(|api| api.name.as_str()).collect();
     assert_eq!(
         names,
@@ -119,10 +115,8 @@ fn assigns_item_to_the_api_of_its_header() {
         .iter()
         .map(|(name, api)| (name.as_str(), api.as_str()))
         .collect();
-    assert_eq!(
-        imports,
-        [("Aside", "aside"), ("B_Args", "base"), ("B_Thing", "base")]
-    );
+    let expected = [("Aside", "aside"), ("B_Args", "base"), ("B_Thing", "base")];
+    assert_eq!(imports, expected);
     assert_eq!(apis[2].version.as_deref(), Some("1.4"));
     assert_eq!(apis[2].release, "9.9");
     let size = apis[1]
@@ -140,7 +134,7 @@ fn equal_headers_have_equal_snapshots() {
         return;
     };
     let text = |apis: Vec<Api>| apis.iter().map(Api::to_json).collect::<String>();
-    assert_eq!(text(first.unwrap()), text(second.unwrap()));
+    assert_eq!(text(first), text(second));
 }
 
 fn item_of<'a>(apis: &'a [Api], api: &str, item: &str) -> &'a Item {
@@ -158,14 +152,12 @@ fn finds_undeclared_type_in_include_root() {
     let Some(extracted) = extract_texts(UNRELATED_NOTES, &headers, &[]) else {
         return;
     };
-    let apis = extracted.unwrap().into_apis().unwrap();
+    let apis = extracted.into_apis().unwrap();
     let Item::Struct(aside) = item_of(&apis, "top", "Aside") else {
         panic!("{apis:?}")
     };
-    assert_eq!(
-        (aside.layout.size, aside.loc.file.as_str()),
-        (4, "tensorflow/c/aside.h")
-    );
+    let expected = (4, "tensorflow/c/aside.h");
+    assert_eq!((aside.layout.size, aside.loc.file.as_str()), expected);
 }
 
 #[test]
@@ -176,7 +168,6 @@ fn indescribable_type_behind_pointer_is_opaque() {
     let Some(extracted) = extract_texts(notes, &headers, &[]) else {
         return;
     };
-    let extracted = extracted.unwrap();
     assert!(matches!(
         item_of(&extracted.apis, "top", "Aside"),
         Item::Handle(_)
@@ -194,7 +185,6 @@ fn indescribable_type_by_value_fails_one_api() {
     let Some(extracted) = extract_texts(notes, &headers, &[]) else {
         return;
     };
-    let extracted = extracted.unwrap();
     let names: Vec<&str> = extracted.apis.iter().map(|api| api.name.as_str()).collect();
     assert_eq!(names, ["base"]);
     let unreadable = &extracted.unreadable[0];
@@ -216,7 +206,6 @@ fn header_with_error_fails_its_api_only() {
     let Some(extracted) = extract_texts(ASIDE_NOTES, &headers, &[]) else {
         return;
     };
-    let extracted = extracted.unwrap();
     let names: Vec<&str> = extracted.apis.iter().map(|api| api.name.as_str()).collect();
     assert_eq!(names, ["aside", "base"]);
     assert_eq!(extracted.unreadable[0].api, "top");
@@ -230,7 +219,6 @@ fn reads_only_requested_apis_and_their_includes() {
     let Some(extracted) = extract_texts(ASIDE_NOTES, &headers, &only) else {
         return;
     };
-    let extracted = extracted.unwrap();
     assert_eq!(extracted.apis.len(), 1);
     assert_eq!(extracted.apis[0].name, "base");
     assert!(extracted.unreadable.is_empty() && extracted.unassigned.is_empty());

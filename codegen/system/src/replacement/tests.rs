@@ -51,6 +51,10 @@ fn texts(root: &Path) -> Vec<(String, String)> {
     found
 }
 
+fn owned<const N: usize>(files: [(&str, &str); N]) -> [(String, String); N] {
+    files.map(|(path, text)| (path.to_owned(), text.to_owned()))
+}
+
 fn scratch(files: &[(&str, &str)]) -> tempfile::TempDir {
     let scratch = tempfile::tempdir().unwrap();
     for (path, text) in files {
@@ -79,8 +83,7 @@ fn changes() -> [Change; 3] {
 }
 
 fn new_files() -> Vec<(String, String)> {
-    let files = [("a", "new 1"), ("d/e/f", "new 3"), ("own", "own")];
-    files.map(|(path, text)| (path.into(), text.into())).into()
+    owned([("a", "new 1"), ("d/e/f", "new 3"), ("own", "own")]).into()
 }
 
 #[test]
@@ -95,10 +98,7 @@ fn replaces_folder_as_a_whole() {
     let root = scratch(&[("r/include/a.h", "1"), ("r/include/b.h", "2")]);
     let old = Fingerprint::read(&root.path().join("r")).unwrap();
     replace(root.path(), &[folder("r", old, &[("include/c.h", "3")])]).unwrap();
-    assert_eq!(
-        texts(root.path()),
-        [("r/include/c.h".to_owned(), "3".to_owned())]
-    );
+    assert_eq!(texts(root.path()), owned([("r/include/c.h", "3")]));
 }
 
 #[test]
@@ -289,8 +289,7 @@ fn recovery_removes_rest_of_staging_folder_whose_removal_was_interrupted() {
             }
         }
         recover(root.path()).unwrap();
-        let expected = FILES.map(|(path, text)| (path.to_owned(), text.to_owned()));
-        assert_eq!(texts(root.path()), expected, "{removed}");
+        assert_eq!(texts(root.path()), owned(FILES), "{removed}");
     }
 }
 
@@ -330,10 +329,7 @@ fn folder_is_created_by_its_own_name_or_not_at_all() {
     let change = file(&format!("{below}/file"), None, Some("2"));
     replace(&existing, &[change]).unwrap();
     let expected = [("a/own", "1"), ("a\\b/c/file", "2")];
-    assert_eq!(
-        texts(root.path()),
-        expected.map(|(path, text)| (path.to_owned(), text.to_owned()))
-    );
+    assert_eq!(texts(root.path()), owned(expected));
     let other = root.path().join(std::ffi::OsStr::from_bytes(b"\xff/c"));
     let error = existing_folder(&other).unwrap_err();
     assert!(matches!(error, ReplacementError::NotUtf8(..)), "{error:?}");
@@ -482,10 +478,7 @@ fn further_names_of_a_path_are_an_error() {
             matches!(error, ReplacementError::Outside(..)),
             "{name}: {error:?}"
         );
-        assert_eq!(
-            texts(root.path()),
-            files.map(|(path, text)| (path.into(), text.into()))
-        );
+        assert_eq!(texts(root.path()), owned(files));
     }
 }
 
@@ -517,8 +510,5 @@ fn files_with_two_hard_links_are_replaced_each() {
         file("b", Some("1"), Some("3")),
     ];
     replace(root.path(), &changes).unwrap();
-    assert_eq!(
-        texts(root.path()),
-        [("a", "2"), ("b", "3")].map(|(path, text)| (path.into(), text.into()))
-    );
+    assert_eq!(texts(root.path()), owned([("a", "2"), ("b", "3")]));
 }

@@ -359,10 +359,8 @@ mod tests {
         let mut foreign = written.foreign;
         foreign.sort();
         let names = ["copied", "folder", "linked", "lost", "mine"];
-        assert_eq!(
-            foreign,
-            names.map(|name| folder.join(name).join("2.21.json"))
-        );
+        let expected = names.map(|name| folder.join(name).join("2.21.json"));
+        assert_eq!(foreign, expected);
         for (file, text) in &texts {
             assert_eq!(fs::read_to_string(folder.join(file)).unwrap(), *text);
         }

@@ -132,10 +132,8 @@ mod tests {
         let renames = "[sp-plugin]\nBuffer = \"DeviceBuffer\"\n";
         let found = find_mentions(folder.path(), &removed, renames).unwrap();
         assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!(
-            (found[0].file.as_str(), found[0].line),
-            ("src/kernels/a.rs", 2)
-        );
+        let expected = ("src/kernels/a.rs", 2);
+        assert_eq!((found[0].file.as_str(), found[0].line), expected);
         assert_eq!(found[0].renamed.as_deref(), Some("DeviceBuffer"));
     }
 

@@ -363,10 +363,8 @@ mod tests {
         );
         let syn = version(&fresh, "syn");
         let author_lock = author_lock.replace("\n \"syn\",", &format!("\n \"syn {syn}\","));
-        assert_eq!(
-            merge(&format!("{author_lock}{second}")),
-            Ok(MergedLock::Unchanged)
-        );
+        let expected = Ok(MergedLock::Unchanged);
+        assert_eq!(merge(&format!("{author_lock}{second}")), expected);
     }
 
     #[test]

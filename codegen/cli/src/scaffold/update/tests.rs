@@ -120,10 +120,8 @@ fn leaves_all_files_of_generated_crate_alone() {
     )
     .unwrap();
     let plan = UpdatePlan::new(root, false).unwrap();
-    assert_eq!(
-        plan.left_alone,
-        ["vendor/sp-abi/Cargo.toml", "vendor/sp-abi/src/lib.rs"]
-    );
+    let expected = ["vendor/sp-abi/Cargo.toml", "vendor/sp-abi/src/lib.rs"];
+    assert_eq!(plan.left_alone, expected);
 }
 
 #[test]
@@ -135,10 +133,8 @@ fn writes_nothing_without_listing_if_a_file_differs() {
     fs::write(root.join(LIB), "//! Older or edited.\n").unwrap();
     fs::remove_file(root.join("vendor/sp-cpu/src/lib.rs")).unwrap();
     let plan = UpdatePlan::new(root, false).unwrap();
-    assert_eq!(
-        (plan.has_listing, plan.left_alone.as_slice()),
-        (false, &[LIB.to_owned()][..])
-    );
+    let expected = (false, &[LIB.to_owned()][..]);
+    assert_eq!((plan.has_listing, plan.left_alone.as_slice()), expected);
     assert_eq!(changes(&plan), []);
     UpdatePlan::new(root, true).unwrap().apply().unwrap();
     assert_eq!(read(root, LIB), current);

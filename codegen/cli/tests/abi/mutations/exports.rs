@@ -62,10 +62,8 @@ fn export_edits_have_findings_of_their_rule() {
     for (forward_rule, reverse_rule, verdict, reverse_verdict, make) in edits {
         let mut old = releases[random.below(releases.len())].clone();
         old.exports = Some(exports(&old));
-        assert_eq!(
-            diff(&old, &old, releases::TARGET).verdict,
-            Verdict::Identical
-        );
+        let expected = Verdict::Identical;
+        assert_eq!(diff(&old, &old, releases::TARGET).verdict, expected);
         let mut new = old.clone();
         let exports = new.exports.as_mut().unwrap();
         let name = random.pick(exports.keys().cloned().collect()).unwrap();

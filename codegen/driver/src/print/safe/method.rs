@@ -221,9 +221,7 @@ impl Printer<'_> {
         let found = self.function.roles.iter().position(|it| {
             matches!(it, Role::Text(i) | Role::Slice(_, i) | Role::Source(i) | Role::Function(i) if *i == index)
         });
-        let Some(of) = found else {
-            return;
-        };
+        let Some(of) = found else { return };
         let name = &self.names[of];
         match self.function.roles[of] {
             Role::Function(_) => {

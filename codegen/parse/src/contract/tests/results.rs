@@ -34,9 +34,7 @@ fn constructors() -> Items {
 
 #[test]
 fn caller_owns_results_that_have_a_destructor() {
-    let mut items = constructors();
-    let (comments, known) = (Comments::default(), KnownNames::default());
-    annotate(&mut items, &comments, &notes(""), &known, "2.21").unwrap();
+    let items = annotated_items(constructors(), &Comments::default(), "").unwrap();
     let full = Some((Transfer::Full, Evidence::Prefix));
     assert_eq!(transfer(&items, "T_New"), full);
     assert_eq!(transfer(&items, "T_Fail"), full);
@@ -45,18 +43,14 @@ fn caller_owns_results_that_have_a_destructor() {
 
 #[test]
 fn reads_result_ownership_from_comment_and_note() {
-    let mut items = constructors();
-    let mut comments = Comments::default();
-    let text = "Caller takes ownership of\nreturned T.".into();
-    comments.add("T_Peek", "", Comment { text, loc: loc(7) });
+    let comments = comments("T_Peek", "", "Caller takes ownership of\nreturned T.");
     let note = r#"
         [item.T_New]
         ret = { transfer = "none" }
         instead = "T_Peek"
         evidence = "seen""#;
-    let known = KnownNames::default();
-    annotate(&mut items, &comments, &notes(note), &known, "2.21").unwrap();
-    let comment = Evidence::Comment(loc(7));
+    let items = annotated_items(constructors(), &comments, note).unwrap();
+    let comment = Evidence::Comment(loc(2));
     assert_eq!(transfer(&items, "T_Peek"), Some((Transfer::Full, comment)));
     let seen = Evidence::Notes("seen".into());
     assert_eq!(transfer(&items, "T_New"), Some((Transfer::None, seen)));
