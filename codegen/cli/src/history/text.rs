@@ -281,9 +281,7 @@ fn format_function(history: &History, name: &str, paint: Paint) -> String {
 fn format_exporters(history: &History, exporters: &[Exporter]) -> String {
     let mut out = String::new();
     for exporter in exporters {
-        let Exporter {
-            package, platform, ..
-        } = exporter;
+        let (package, platform) = (&exporter.package, &exporter.platform);
         let releases = span(history, &exporter.releases);
         let _ = writeln!(out, "  {package} on {platform}, read in {releases}");
         for (library, releases) in &exporter.libraries {

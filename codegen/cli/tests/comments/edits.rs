@@ -94,7 +94,8 @@ core fills the optimizer's structs | filler_changed | TP_Optimizer
     above grappler | typedef | filled by the plugin: | filled by the proper:
 no rule for the prefix | comment_changed | SE_CreateDeviceParams
     above stream_executor | typedef | SE_ : set/filled by core | SE_ : see below
-no longer output, to be filled by the plugin | direction_changed | SE_CreateDeviceFnsParams.device_fns
+no longer output, to be filled by the plugin | direction_changed
+    SE_CreateDeviceFnsParams.device_fns
     behind stream_executor | device_fns; | // output, to be filled by plugin |
 output that core fills | filler_changed | SE_PlatformRegistrationParams.platform_fns
     behind stream_executor | SP_PlatformFns* platform_fns; | set by plugin | set by core
@@ -110,7 +111,8 @@ a result that is no longer output | direction_changed | PJRT_Client_Create_Args.
     behind pjrt | PJRT_Client* client; | // out |
 an argument that is output | filler_changed | PJRT_Client_PlatformName_Args.client
     behind pjrt | struct PJRT_Client_PlatformName_Args { | client; | client;  // out
-a status that a note knows to go both ways is no longer marked | comment_changed | TF_InputRange_Args.status
+a status that a note knows to go both ways is no longer marked | comment_changed
+    TF_InputRange_Args.status
     above kernels | } TF_InputRange_Args | // output |
 a call that takes no ownership | transfer_changed | TF_RegisterKernelBuilder(builder)
     above kernels | TF_RegisterKernelBuilder(const | takes ownership | does not take ownership

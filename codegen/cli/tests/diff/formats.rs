@@ -54,7 +54,8 @@ log | $schema version runs | version runs
 run | tool originalUriBaseIds columnKind results properties | tool
 driver | name semanticVersion rules | name
 rule | id shortDescription fullDescription help defaultConfiguration properties | id
-result | ruleId ruleIndex level message locations relatedLocations partialFingerprints suppressions properties | message
+result | ruleId ruleIndex level message locations relatedLocations partialFingerprints suppressions properties
+    message
 location | id physicalLocation logicalLocations message |
 physical | artifactLocation region | artifactLocation
 ";

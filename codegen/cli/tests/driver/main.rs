@@ -142,8 +142,10 @@ const FAILURES: &str = "
 --driver acc.h --driver-contract no.toml | driver::unreadable | no.toml
 --driver acc.h --driver-contract bad.toml | driver::contract_invalid
     bad.toml: the header has no function `acc_open` that is bound
---driver acc.h --driver-contract misspelt.toml | driver::contract_invalid | did you mean `acc_count`?
---driver acc.h --driver-contract owned.toml | driver::contract_invalid | `acc_count` takes no `acc_memory`
+--driver acc.h --driver-contract misspelt.toml | driver::contract_invalid
+    did you mean `acc_count`?
+--driver acc.h --driver-contract owned.toml | driver::contract_invalid
+    `acc_count` takes no `acc_memory`
 --driver-contract acc.toml | usage::missing_required_argument | --driver
 --driver-library libacc.so | usage::missing_required_argument | --driver
 --backend opencl --driver CL/no.h | driver::header_missing | no header CL/no.h

@@ -49,9 +49,8 @@ struct Access<'a> {
 
 impl Access<'_> {
     fn print(&self, getter: &Ident, setter: &Ident) -> TokenStream {
-        let Accessor {
-            name, ty, width, ..
-        } = self.accessor;
+        let it = self.accessor;
+        let (name, ty, width) = (&it.name, &it.ty, &it.width);
         let declaration = sp_ir::c::member(name, ty);
         let get = format!(" Returns the bit-field `{declaration} : {width}`.");
         let set = format!(" Sets the bit-field `{name}` to the lowest bits of a value.");

@@ -175,16 +175,21 @@ count = {} | put_two = { from = "source bytes" }
 count = {} | q_destroy = {} | `q_destroy` destroys owned values
 q_fill = { | q_fill = { value = "address",
     parameter `value` of `q_fill` is no pointer, and no integer as wide as one
-count = {} | ctx_init = { p = "out" } | parameter `p` of `ctx_init` is a pointer to a type without a size
-count = {} | ctx_alias = { p = "out" } | parameter `p` of `ctx_alias` is a pointer to a type without a size
+count = {} | ctx_init = { p = "out" }
+    parameter `p` of `ctx_init` is a pointer to a type without a size
+count = {} | ctx_alias = { p = "out" }
+    parameter `p` of `ctx_alias` is a pointer to a type without a size
 count = {} | ctx_nothing = { p = "out" }
     parameter `p` of `ctx_nothing` is a pointer to a type without a size
-count = {} | ctx_read = { p = "in" } | parameter `p` of `ctx_read` is a pointer to a type without a size
-count = {} | ctx_peek = { p = "optional" } | parameter `p` of `ctx_peek` is a pointer to a type without a size
+count = {} | ctx_read = { p = "in" }
+    parameter `p` of `ctx_read` is a pointer to a type without a size
+count = {} | ctx_peek = { p = "optional" }
+    parameter `p` of `ctx_peek` is a pointer to a type without a size
 count = {} | ctx_read = { p = "slice count" }
     parameter `p` of `ctx_read` is a pointer to a type without a size
 count = {} | q_pair = { a = "slice n", b = "slice n" } | parameter `n` of `q_pair` has two roles
-count = {} | q_odd = { a = "slice name" } | parameter `name` of `q_odd` is no number, so it cannot be a length
+count = {} | q_odd = { a = "slice name" }
+    parameter `name` of `q_odd` is no number, so it cannot be a length
 f = "function data" } | f = "function data", return = "false ST_LATER" }
     `q_call` takes a function, so its result cannot be `false`
 count = {} | mem_share = { out = "new memory" }

@@ -87,7 +87,8 @@ fn parameter_of_an_owned_typedef_takes_its_owner_and_no_number() {
 
 /// Entries of functions that a contract with an owned typedef must not have, and a part of the message.
 const UNSAFE_OF_OWNED: &str = r#"
-mem_in = { memory = "in" } | parameter `memory` of `mem_in` has an owned `ptr` in its value: a safe caller
+mem_in = { memory = "in" }
+    parameter `memory` of `mem_in` has an owned `ptr` in its value: a safe caller
 mem_in = { memory = "optional" }
     parameter `memory` of `mem_in` has an owned `ptr` in its value: a safe caller
 mem_in_alias = { memory = "in" }
@@ -140,12 +141,14 @@ uint64_t ptr | memory = { type = "uint64_t", destroy = "mem_fill" } |
 uint64_t ptr | ptr = { destroy = "dev_close" } | | `dev_close` takes no `ptr`
 uint64_t ptr | info = { destroy = "info_free" } |
     `info` is no handle, and no typedef of an integer or pointer
-float ptr | ptr = { destroy = "mem_free" } | | `ptr` is no handle, and no typedef of an integer or pointer
+float ptr | ptr = { destroy = "mem_free" } |
+    `ptr` is no handle, and no typedef of an integer or pointer
 uint32_t ptr | ptr = { destroy = "mem_free" } | mem_fill = { memory = "address" }
     parameter `memory` of `mem_fill` is no pointer, and no integer as wide as one
 uint64_t ptr | ptr = { destroy = "mem_free" } | mem_read = { out = "new dev" }
     parameter `out` of `mem_read` is a pointer to `ptr`, which is no `dev`
-uint64_t ptr | a = { type = "ptr", destroy = "mem_free" }\nb = { type = "ptr", destroy = "mem_free" } | mem_alias = {}
+uint64_t ptr | a = { type = "ptr", destroy = "mem_free" }\nb = { type = "ptr", destroy = "mem_free" }
+    mem_alias = {}
     parameter `memory` of `mem_alias` is a value of several owned types: a, b
 "#;
 

@@ -17,9 +17,7 @@ pub fn print(slot: &RetypedSlot<'_>) -> String {
 
 /// Prints the plugin's function with the newest signature, and the trampoline with the older one that calls it.
 fn print_function(slot: &RetypedSlot<'_>, trampoline: &str) -> String {
-    let RetypedSlot {
-        table, slot: field, ..
-    } = slot;
+    let (table, field) = (&slot.table, &slot.slot);
     let full = format!("{table}_{field}");
     let span = format_span(slot.releases);
     let newest = with_parameter_names(slot.newest);
@@ -50,9 +48,7 @@ static inline {trampoline_head} {{
 
 /// Prints the setter, and the check that precedes it.
 fn print_setter(slot: &RetypedSlot<'_>, trampoline: &str) -> String {
-    let RetypedSlot {
-        table, slot: field, ..
-    } = slot;
+    let (table, field) = (&slot.table, &slot.slot);
     let full = format!("{table}_{field}");
     let (first, last) = slot.releases;
     let (span, releases) = (
@@ -87,9 +83,7 @@ static inline bool spgen_set_{full}({table}* object, spgen_type_{full}* value) {
 
 /// Prints the part of `spgen_fill` for the slot, which comes before any write.
 pub fn fill(slot: &RetypedSlot<'_>) -> String {
-    let RetypedSlot {
-        table, slot: field, ..
-    } = slot;
+    let (table, field) = (&slot.table, &slot.slot);
     let span = format_span(slot.releases);
     format!(
         r#"  if (!spgen_is_signature_known_{table}_{field}()) {{

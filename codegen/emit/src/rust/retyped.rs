@@ -117,9 +117,7 @@ impl<'a> Setter<'a> {
     }
 
     fn setter_body(&self) -> TokenStream {
-        let Self {
-            slot, trampoline, ..
-        } = self;
+        let (slot, trampoline) = (&self.slot, &self.trampoline);
         let field = ident(slot.slot);
         let [newest, older] = [slot.newest, slot.older].map(|it| print_function_type(it, &InScope));
         let (first, last) = (arguments(slot.releases.0), arguments(slot.releases.1));

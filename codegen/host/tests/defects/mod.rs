@@ -37,14 +37,17 @@ PARAMS_EXT | field_access
 PARAMS_SIZE | field_access | SE_CreateStreamExecutorParams.struct_size is 32, above the 24
 CHANGES_ORDINAL | field_access
     create_device changed SE_CreateDeviceParams.ordinal from 0 to 1; TensorFlow sets it
-CHANGES_POINTER | field_access | create_device changed SE_CreateDeviceParams.device; TensorFlow sets it
+CHANGES_POINTER | field_access
+    create_device changed SE_CreateDeviceParams.device; TensorFlow sets it
 COUNT_MARKS_PLATFORM | field_access
     get_device_count changed SP_Platform.use_bfc_allocator from 0 to 1; it may only read it
 COUNT_NEGATIVE | field_access | returned -1 devices
-TABLE_EXT | field_access | create_stream_executor left SP_StreamExecutor.ext non-null; the header reserves it
+TABLE_EXT | field_access
+    create_stream_executor left SP_StreamExecutor.ext non-null; the header reserves it
 BLOCK_EXT | field_access | allocate left SP_DeviceMemoryBase.ext non-null; the header reserves it
 BLOCK_SMALL | field_access | allocate of 4096 bytes described a block of 2048
-COPY_ADVANCES | field_access | sync_memcpy_htod changed SP_DeviceMemoryBase.opaque; it may only read it
+COPY_ADVANCES | field_access
+    sync_memcpy_htod changed SP_DeviceMemoryBase.opaque; it may only read it
 COPY_MARKS_DEVICE | field_access | memcpy_htod changed SP_Device.pci_bus_id; it may only read it
 NULL_EVENT | field_access | create_event reported no error and left its `event` null
 EVENT_UNKNOWN | field_access | get_event_status returned 9, which is not an SE_EventStatus
@@ -53,7 +56,8 @@ STATS_NEGATIVE | field_access | left SP_AllocatorStats.largest_alloc_size negati
 GRAPH_VERSION | field_access
     TF_InitGraph changed TP_OptimizerRegistrationParams.minor_version from 0 to 9; TensorFlow sets it
 GRAPH_EXT | field_access | TF_InitGraph left TP_Optimizer.ext non-null; the header reserves it
-PROFILER_EXT | field_access | TF_InitProfiler left TP_ProfilerFns.ext non-null; the header reserves it
+PROFILER_EXT | field_access
+    TF_InitProfiler left TP_ProfilerFns.ext non-null; the header reserves it
 PROFILER_MARKS | field_access | TP_ProfilerFns.start changed TP_Profiler.ext; it may only read it
 SHORT_COPY | copies_sync | sync_memcpy_dtod of
 SHORT_COPY | copies_async | the copies on a stream
@@ -72,7 +76,8 @@ CALLBACK_ORDER | host_callbacks | number 1 ran out of order, at position 0
 CALLBACK_LOST | host_callbacks | 99 of 100 callbacks ran
 CALLBACK_TWICE | host_callbacks | 200 of 100 callbacks ran
 LEAK_STATUS | host_callbacks | 100 TF_Status were never deleted
-ASYNC SMALL_AHEAD | async_order | a copy from the host had begun before the host callback ahead of it
+ASYNC SMALL_AHEAD | async_order
+    a copy from the host had begun before the host callback ahead of it
 ASYNC CALLBACK_AHEAD | async_order | before the host callback ahead of it on its stream had returned
 ASYNC CALLBACK_EARLY | async_callbacks | as the host callback behind it sees it
 ASYNC EVENT_EARLY | async_events | returned SE_EVENT_COMPLETE for an event before
@@ -93,7 +98,8 @@ ASYNC EARLY_REUSE | device_memory_reuse | deallocated
 ASYNC STATUS_CLEARED | stream_errors | a second get_stream_status reported no error of a stream
 ASYNC STATUS_HIDDEN | stream_errors | get_stream_status reported no error of a stream
 ASYNC LOST_DEPENDENCY | interleaved_streams | of the random work
-ASYNC DEVICES=2 LOST_PEER_DEPENDENCY | two_devices | before the work on a stream of another device was done
+ASYNC DEVICES=2 LOST_PEER_DEPENDENCY | two_devices
+    before the work on a stream of another device was done
 TIMER_MILLISECONDS | timers | for 20 ms
 ONE_LIFE | device_recreation | the device is gone
 LEAK_STREAM | leaks | a stream leaks

@@ -12,7 +12,8 @@ pub struct Compared {
 const STRICTER: &str = "
 DEVICE_REFUSED | works | TensorFlow uses the device anyway
 without SP_Device.struct_size | works | TensorFlow does not check it
-GRAPH_EMPTY | raises INTERNAL: EagerKernelExecute | TensorFlow runs the empty graph and misses its outputs
+GRAPH_EMPTY | raises INTERNAL: EagerKernelExecute
+    TensorFlow runs the empty graph and misses its outputs
 PROFILER_FAILS | works | TensorFlow discards a profiler's status
 PROFILER_ONCE | works | TensorFlow discards a profiler's status
 ";

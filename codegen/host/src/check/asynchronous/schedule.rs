@@ -30,6 +30,12 @@ pub(super) struct Lane<'a> {
     pub device: usize,
 }
 
+impl<'a> Lane<'a> {
+    fn parts(&self) -> (&'a Executor, StreamHandle) {
+        (self.executor, self.stream)
+    }
+}
+
 /// The work that a schedule may contain.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Features {
@@ -194,9 +200,7 @@ impl<'a> Schedule<'a> {
         let (target, seed) = (self.choose(lane), self.random.below(256) as u8);
         let source = HostBytes::new(&pattern(SIZE, seed));
         self.begin(lane, &[], target)?;
-        let Lane {
-            executor, stream, ..
-        } = self.lanes[lane];
+        let (executor, stream) = self.lanes[lane].parts();
         executor.htod_from(stream, self.blocks[target].memory, source.source())?;
         self.written(lane, target, Content::Pattern(seed));
         Ok(())
@@ -213,9 +217,7 @@ impl<'a> Schedule<'a> {
             return self.copy_in(lane);
         }
         self.begin(lane, &[source], target)?;
-        let Lane {
-            executor, stream, ..
-        } = self.lanes[lane];
+        let (executor, stream) = self.lanes[lane].parts();
         let (to, from) = (self.blocks[target].memory, self.blocks[source].memory);
         executor.dtod(stream, to, from, SIZE as u64)?;
         self.blocks[source].readers.insert(lane);
@@ -229,9 +231,7 @@ impl<'a> Schedule<'a> {
         }
         let (target, byte) = (self.choose(lane), self.random.below(256) as u8);
         self.begin(lane, &[], target)?;
-        let Lane {
-            executor, stream, ..
-        } = self.lanes[lane];
+        let (executor, stream) = self.lanes[lane].parts();
         executor.memset(stream, self.blocks[target].memory, byte, SIZE as u64)?;
         self.written(lane, target, Content::Byte(byte));
         Ok(())
@@ -247,9 +247,7 @@ impl<'a> Schedule<'a> {
         } = self.blocks[source];
         self.wait_for(lane, writer.into_iter().collect())?;
         let target = HostBytes::poisoned(SIZE);
-        let Lane {
-            executor, stream, ..
-        } = self.lanes[lane];
+        let (executor, stream) = self.lanes[lane].parts();
         executor.dtoh_to(stream, target.target(), memory)?;
         self.blocks[source].readers.insert(lane);
         self.copies_out.push(CopyOut {
@@ -263,9 +261,7 @@ impl<'a> Schedule<'a> {
 
     fn pause(&mut self, lane: usize) -> Result<(), Stop> {
         let pause = Duration::from_micros(self.random.below(300) as u64);
-        let Lane {
-            executor, stream, ..
-        } = self.lanes[lane];
+        let (executor, stream) = self.lanes[lane].parts();
         let callback = Callback::enqueue(executor, stream, CallbackAction::Pause(pause))?;
         self.callbacks.push(callback);
         Ok(())
