@@ -219,10 +219,8 @@ mod tests {
         for edited in ["notes", "{}", &format!("{written}\n")] {
             std::fs::write(&path, edited).unwrap();
             let error = required.replace(&folders, release, "x.whl").unwrap_err();
-            assert!(
-                error.to_string().contains("differs from what sp-gen"),
-                "{error}"
-            );
+            let error = error.to_string();
+            assert!(error.contains("differs from what sp-gen"), "{error}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), edited);
         }
     }

@@ -415,10 +415,8 @@ mod tests {
         assert!(read("2.22").is_ok() && read("2.22.0rc0").is_ok());
         for other in ["2.22.0", "2.22.0rc1"] {
             let error = read(other).unwrap_err().to_string();
-            assert!(
-                error.contains(&format!("no snapshot of {other}")),
-                "{error}"
-            );
+            let part = format!("no snapshot of {other}");
+            assert!(error.contains(&part), "{error}");
         }
     }
 
@@ -430,9 +428,7 @@ mod tests {
         let nowhere = read_folder(&folder.path().join("none"), None).unwrap_err();
         assert!(nowhere.to_string().contains("no snapshot in"), "{nowhere}");
         let missing = read_folder(folder.path(), Some("2.5".parse().unwrap())).unwrap_err();
-        assert!(
-            missing.to_string().contains("no snapshot of 2.5"),
-            "{missing}"
-        );
+        let missing = missing.to_string();
+        assert!(missing.contains("no snapshot of 2.5"), "{missing}");
     }
 }

@@ -82,11 +82,8 @@ mod tests {
         let known = ["2.7", "2.17"];
         let expected = "did you mean `2.7`?";
         assert_eq!(did_you_mean("2.7x", ["2.7"]).unwrap(), expected);
-        assert!(
-            did_you_mean("2.7", known)
-                .unwrap()
-                .contains("`2.7` or `2.17`")
-        );
+        let help = did_you_mean("2.7", known).unwrap();
+        assert!(help.contains("`2.7` or `2.17`"));
         assert_eq!(did_you_mean("x", known), None);
     }
 }

@@ -118,12 +118,8 @@ mod tests {
         for name in ["TF_NewStatus", "TF_DeleteStatus", "TF_Undefined"] {
             assert!(names.literals.contains(name), "{name}");
         }
-        assert!(
-            !names
-                .literals
-                .iter()
-                .any(|name| name.starts_with("TF_Never"))
-        );
+        let mut literals = names.literals.iter();
+        assert!(!literals.any(|name| name.starts_with("TF_Never")));
     }
 
     #[test]

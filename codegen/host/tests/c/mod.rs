@@ -18,7 +18,7 @@ const MEMORY_HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/memory
 const QUEUES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/queues.c");
 const QUEUES_HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/queues.h");
 const HOSTILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/hostile.c");
-const OPTIONS_OF_CC: &str =
+const CC_OPTIONS: &str =
     "-std=c11 -Wall -Werror -Wno-unused-function -shared -fPIC -O1 -pthread -I";
 
 /// The sources of the plugin.
@@ -199,7 +199,7 @@ impl Compiler {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let part = output.with_extension(format!("{}.part", COUNT.fetch_add(1, Relaxed)));
         let out = Command::new("cc")
-            .args(OPTIONS_OF_CC.split(' '))
+            .args(CC_OPTIONS.split(' '))
             .arg(&self.folder)
             .args(arguments)
             .arg("-o")

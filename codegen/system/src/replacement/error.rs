@@ -116,20 +116,17 @@ impl ReplacementError {
 
     /// Returns the error for a path at which neither a regular file nor a folder is.
     pub(super) fn irregular(path: &Path) -> Self {
-        let path = path.to_owned();
         match path.is_symlink() {
-            true => Self::Outside(path),
-            false => Self::Irregular(path),
+            true => Self::Outside(path.to_owned()),
+            false => Self::Irregular(path.to_owned()),
         }
     }
 
     pub(super) fn edited(path: &Path) -> Self {
-        let path = path.to_owned();
-        Self::Edited(path)
+        Self::Edited(path.to_owned())
     }
 
     pub(super) fn changed(path: &Path) -> Self {
-        let path = path.to_owned();
-        Self::Changed(path)
+        Self::Changed(path.to_owned())
     }
 }

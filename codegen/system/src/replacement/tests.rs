@@ -474,10 +474,8 @@ fn further_names_of_a_path_are_an_error() {
         let root = scratch(&files);
         let text = if name.contains('a') { "1" } else { "2" };
         let error = replace(root.path(), &[file(name, Some(text), None)]).unwrap_err();
-        assert!(
-            matches!(error, ReplacementError::Outside(..)),
-            "{name}: {error:?}"
-        );
+        let is_outside = matches!(error, ReplacementError::Outside(..));
+        assert!(is_outside, "{name}: {error:?}");
         assert_eq!(texts(root.path()), owned(files));
     }
 }
@@ -492,10 +490,8 @@ fn changes_of_the_same_or_nested_paths_are_an_error() {
             file(second, None, Some("4")),
         ];
         let error = replace(root.path(), &changes).unwrap_err();
-        assert!(
-            matches!(error, ReplacementError::Overlapping { .. }),
-            "{second}: {error:?}"
-        );
+        let is_expected = matches!(error, ReplacementError::Overlapping { .. });
+        assert!(is_expected, "{second}: {error:?}");
         assert_eq!(texts(root.path()).len(), 2);
     }
 }

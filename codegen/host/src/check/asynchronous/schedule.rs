@@ -31,7 +31,7 @@ pub(super) struct Lane<'a> {
 }
 
 impl<'a> Lane<'a> {
-    fn parts(&self) -> (&'a Executor, StreamHandle) {
+    fn executor_and_stream(&self) -> (&'a Executor, StreamHandle) {
         (self.executor, self.stream)
     }
 }
@@ -200,7 +200,7 @@ impl<'a> Schedule<'a> {
         let (target, seed) = (self.choose(lane), self.random.below(256) as u8);
         let source = HostBytes::new(&pattern(SIZE, seed));
         self.begin(lane, &[], target)?;
-        let (executor, stream) = self.lanes[lane].parts();
+        let (executor, stream) = self.lanes[lane].executor_and_stream();
         executor.htod_from(stream, self.blocks[target].memory, source.source())?;
         self.written(lane, target, Content::Pattern(seed));
         Ok(())
@@ -217,7 +217,7 @@ impl<'a> Schedule<'a> {
             return self.copy_in(lane);
         }
         self.begin(lane, &[source], target)?;
-        let (executor, stream) = self.lanes[lane].parts();
+        let (executor, stream) = self.lanes[lane].executor_and_stream();
         let (to, from) = (self.blocks[target].memory, self.blocks[source].memory);
         executor.dtod(stream, to, from, SIZE as u64)?;
         self.blocks[source].readers.insert(lane);
@@ -231,7 +231,7 @@ impl<'a> Schedule<'a> {
         }
         let (target, byte) = (self.choose(lane), self.random.below(256) as u8);
         self.begin(lane, &[], target)?;
-        let (executor, stream) = self.lanes[lane].parts();
+        let (executor, stream) = self.lanes[lane].executor_and_stream();
         executor.memset(stream, self.blocks[target].memory, byte, SIZE as u64)?;
         self.written(lane, target, Content::Byte(byte));
         Ok(())
@@ -247,7 +247,7 @@ impl<'a> Schedule<'a> {
         } = self.blocks[source];
         self.wait_for(lane, writer.into_iter().collect())?;
         let target = HostBytes::poisoned(SIZE);
-        let (executor, stream) = self.lanes[lane].parts();
+        let (executor, stream) = self.lanes[lane].executor_and_stream();
         executor.dtoh_to(stream, target.target(), memory)?;
         self.blocks[source].readers.insert(lane);
         self.copies_out.push(CopyOut {
@@ -261,7 +261,7 @@ impl<'a> Schedule<'a> {
 
     fn pause(&mut self, lane: usize) -> Result<(), Stop> {
         let pause = Duration::from_micros(self.random.below(300) as u64);
-        let (executor, stream) = self.lanes[lane].parts();
+        let (executor, stream) = self.lanes[lane].executor_and_stream();
         let callback = Callback::enqueue(executor, stream, CallbackAction::Pause(pause))?;
         self.callbacks.push(callback);
         Ok(())
