@@ -15,7 +15,7 @@ const NAMES: &str = "
 
 /// Compiles the bindings of a header with a declaration for each name.
 fn compiles_with_all_names(declare: impl Fn(&str) -> String) {
-    let header: String = NAMES.split_whitespace().map(|name| declare(name)).collect();
+    let header: String = NAMES.split_whitespace().map(declare).collect();
     let Some(bindings) = bind(&format!("{header}\nint last(void);\n")) else {
         return;
     };

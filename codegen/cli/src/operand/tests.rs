@@ -50,7 +50,7 @@ fn unknown_release_lists_known_releases() {
     let OperandError::UnknownRelease { help, .. } = &error else {
         panic!("{error}");
     };
-    assert_contains_all(&help, &["known: 2.4, 2.5, ", "2.21"]);
+    assert_contains_all(help, &["known: 2.4, 2.5, ", "2.21"]);
 }
 
 #[test]

@@ -298,7 +298,8 @@ fn rejects_what_the_c_api_must_not_return() {
         assert_rejected(&output, "malformed_list", words);
         assert!(!scene.path(TABLE).exists(), "{words}");
     }
-    let changes: [(fn(&mut Installed<'static>), &str); 7] = [
+    type Change = fn(&mut Installed<'static>);
+    let changes: [(Change, &str); 7] = [
         (|it| it.length = "0", "malformed_list: there are none"),
         (|it| it.length = "(size_t)-1", "not_listed: at most 4194304"),
         (|it| it.result = "return NULL", "not_listed: no buffer"),
