@@ -38,7 +38,11 @@ def main(pythons):
     if not pythons:
         print("usage: tests/default-kernels PYTHON...", file=sys.stderr)
         return 2
-    sweeps = sorted((sweep.sweep(python) for python in pythons), key=release_of, reverse=True)
+    try:
+        sweeps = sorted((sweep.sweep(python) for python in pythons), key=release_of, reverse=True)
+    except sweep.DeviceMissing as error:
+        print(f"{error}; the page is not written", file=sys.stderr)
+        return 2
     evidence.write(PAGE, page(sweeps))
     return 1 if any(is_dangerous(found) for found in sweeps) else 0
 

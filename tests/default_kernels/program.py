@@ -14,6 +14,8 @@ import tensorflow as tf  # noqa: E402
 import cases  # noqa: E402
 
 DEVICE = "/device:MYACCEL:0"
+# The exit status if TensorFlow does not list the device: the plugin is not installed, or was removed during the sweep.
+NO_DEVICE = 3
 # Large enough that work of an earlier op is in progress when a later one reads its result at once.
 REPEATS = 2
 NO_KERNEL = ("Could not satisfy", "no supported kernel", "No OpKernel was registered", "no kernel")
@@ -109,6 +111,8 @@ def registered():
 if __name__ == "__main__":
     if sys.argv[1:] == ["--list"]:
         registered()
+    elif not tf.config.list_physical_devices("MYACCEL"):
+        sys.exit(NO_DEVICE)
     else:
         tf.config.set_soft_device_placement(False)
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})

@@ -15,6 +15,12 @@ MODES = {
 }
 # Longest time of one case, and of TensorFlow's import, in seconds.
 LIMIT, START_LIMIT = 60, 300
+# The exit status of the program if TensorFlow does not list the device.
+NO_DEVICE = 3
+
+
+class DeviceMissing(RuntimeError):
+    """The plugin is not installed, or was removed during the sweep."""
 
 
 def listing(python):
@@ -67,6 +73,8 @@ class Process:
     def end(self):
         """Returns the result of the case that the process has not completed."""
         status = self.started.wait()
+        if status == NO_DEVICE:
+            raise DeviceMissing(f"{self.started.args[0]} lists no device MYACCEL: install the plugin, and let no other test remove it")
         if self.is_late:
             return {"result": "hangs", "detail": f"not complete after {LIMIT} s"}
         return {"result": "crashes", "detail": f"the process ends with {signal_name(status)}"}

@@ -16,6 +16,8 @@ OPEN, IN_PART = "nothing yet: ", "not shown: "
 RUST_TEST = re.compile(r"#\[test\]\s+(?:#\[.*\]\s+)*fn (\w+)\(")
 # A test of a plugin, which `main` passes to sp-host.
 HOST_TEST = re.compile(r"^fn (\w+)\(_?host: &Host\)", re.MULTILINE)
+# A plugin of the tests of sp-host with a defect, in a table of text or of tuples.
+DEFECT = re.compile(r'(?:^|\(\s*")([A-Z][A-Z_0-9 =]+)(?: \| |",)', re.MULTILINE)
 # A program that `test_unchanged.py` or `test_distributed.py` runs.
 PROGRAM = re.compile(r"tests/tensorflow/(unchanged|distributed)/\w+\.py")
 HEADING = re.compile(r"^(#+) (.*)$")
@@ -55,7 +57,7 @@ class Names:
         checks = files.get("codegen/host/src/check/list.rs", "").partition("\nchecks! {")[2]
         self.checks = re.findall(r"^    (\w+): [\w:]+,$", checks, re.MULTILINE)
         defects = [text for path, text in files.items() if path.startswith("codegen/host/tests/") and path.endswith(".rs")]
-        self.defects = {name for text in defects for name in re.findall(r'\(\s*"([A-Z][A-Z_0-9 =]+)",', text)}
+        self.defects = {name for text in defects for name in re.findall(DEFECT, text)}
         python = {path for path, _ in self.functions if path.endswith(".py")}
         rust = [path for path in files if path.endswith(".rs") and "/tests/" in path and "fn main()" in files[path]]
         self.files = [*python, *rust, *filter(PROGRAM.fullmatch, files)]
@@ -171,7 +173,7 @@ PLANTED = Names(
         "a/tests/z.rs": "fn main() {}\nfn adds(host: &Host) {}\n",
         "tests/pages/test_p.py": "def test_one():\n    pass\n\n\ndef helper():\n    pass\n",
         "codegen/host/src/check/list.rs": "\nchecks! {\n    copies: copy::all,\n    fills: copy::fills,\n}\n",
-        "codegen/host/tests/defects/mod.rs": '("LOST_COPY", "copies", "words")',
+        "codegen/host/tests/defects/mod.rs": "LOST_COPY | copies | words",
     }
 )
 
