@@ -4,11 +4,14 @@
 pub mod c_declarations;
 pub mod futures;
 pub mod http;
+mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+pub use rows::rows;
 
 use sp_ir::{Api, Item};
 
@@ -147,18 +150,6 @@ pub fn compile_library(library: &Path, source: &Path, options: &[&str]) -> bool 
         eprintln!("skipped: no C compiler for Linux");
     }
     is_compiled
-}
-
-/// Returns the rows of a table of cases. A bar or a line break ends a cell.
-///
-/// # Panics
-/// Panics if the last row does not have `N` cells.
-pub fn rows<const N: usize>(table: &str) -> Vec<[&str; N]> {
-    let cells = table.trim().split(['|', '\n']).map(str::trim);
-    let cells: Vec<&str> = cells.collect();
-    let (rows, rest) = cells.as_chunks();
-    assert!(rest.is_empty(), "not {N} cells: {rest:?}");
-    rows.to_vec()
 }
 
 fn read_snapshot(path: &Path) -> Api {

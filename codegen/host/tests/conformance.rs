@@ -6,6 +6,8 @@
 
 mod c;
 mod defects;
+#[path = "../../../tests/src/rows.rs"]
+mod rows;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -90,7 +92,7 @@ fn main() {
 /// Returns the defects whose names contain the variable `SP_DEFECTS`, or all.
 fn selected_defects() -> impl Iterator<Item = [&'static str; 3]> {
     let part = std::env::var("SP_DEFECTS").unwrap_or_default();
-    let defects = sp_tests::rows::<3>(DEFECTS).into_iter();
+    let defects = rows::rows::<3>(DEFECTS).into_iter();
     defects.filter(move |[defect, ..]| defect.contains(&part))
 }
 

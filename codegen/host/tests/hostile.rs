@@ -1,6 +1,8 @@
 //! Containment of plugins that flood, fork, hang, forge results, print escape sequences or close descriptors.
 
 mod c;
+#[path = "../../../tests/src/rows.rs"]
+mod rows;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -38,7 +40,7 @@ fn main() {
     };
     // SAFETY: no other thread runs yet.
     unsafe { std::env::set_var("SP_HOST_SECONDS", "2") };
-    for [variant, check, status, words] in sp_tests::rows(VARIANTS) {
+    for [variant, check, status, words] in rows::rows(VARIANTS) {
         let row = sp_host::run_check(check, &apis, &compiler.hostile(variant));
         println!("{variant}: {row}");
         assert_eq!(row.status.to_string(), status, "{variant}: {row}");

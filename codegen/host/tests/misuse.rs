@@ -1,6 +1,8 @@
 //! A kernel that breaks the rules of asynchronous kernels or of variables fails the test that runs it.
 
 mod c;
+#[path = "../../../tests/src/rows.rs"]
+mod rows;
 
 use c::Compiler;
 use sp_host::{CheckStatus, DType, Host, Op, Suite, Tensor};
@@ -19,7 +21,7 @@ const DEFECTS: &str = "
 ";
 
 fn main() {
-    for [release, defect, test, words] in sp_tests::rows(DEFECTS) {
+    for [release, defect, test, words] in rows::rows(DEFECTS) {
         // A child has the plugin of its parent, and ends in `own_tests`.
         if sp_host::child_release().is_some_and(|it| it != release) {
             continue;

@@ -32,7 +32,7 @@ impl Compared {
 
     /// Returns the reason for which the host is stricter, if it is.
     pub fn stricter(&self) -> Option<&'static str> {
-        let mut rows = sp_tests::rows::<3>(STRICTER).into_iter();
+        let mut rows = crate::rows::rows::<3>(STRICTER).into_iter();
         let [_, _, why] = rows.find(|[name, seen, _]| {
             *name == self.name && outcome(&self.tensorflow).starts_with(seen)
         })?;

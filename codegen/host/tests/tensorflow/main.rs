@@ -7,6 +7,8 @@
 mod c;
 mod compared;
 mod page;
+#[path = "../../../../tests/src/rows.rs"]
+mod rows;
 mod seen;
 mod table;
 mod uses;

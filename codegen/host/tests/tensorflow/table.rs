@@ -94,7 +94,7 @@ const FILLED: [&str; 15] = [
 
 /// Returns every plugin for a release.
 pub fn rows(apis: &[Api]) -> Vec<Row> {
-    let planted = sp_tests::rows(PLANTED).into_iter();
+    let planted = crate::rows::rows(PLANTED).into_iter();
     let planted = planted.map(|[name, steps, defect]| Row {
         macro_: name.to_owned(),
         steps,
