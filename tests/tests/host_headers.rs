@@ -18,9 +18,9 @@ const APIS: [&str; 5] = [
     "kernels_experimental",
 ];
 
-/// The longest accepted scan, several times the measured one, since the machine may be busy.
+/// The longest accepted scan, many times the measured one: on a machine with other work one took 330 ms without optimization.
 const MAX_SCAN_TIME: Duration =
-    Duration::from_millis(if cfg!(debug_assertions) { 250 } else { 10 });
+    Duration::from_millis(if cfg!(debug_assertions) { 2000 } else { 50 });
 
 /// Returns the include roots of the store by release: `2.21` for the folder `2.21.0`.
 fn include_roots() -> Vec<(String, PathBuf)> {
