@@ -21,23 +21,21 @@ pub fn rows<const N: usize>(table: &str) -> Vec<[&str; N]> {
 
 #[cfg(test)]
 mod tests {
-    use super::rows;
-
     #[test]
     fn indented_line_continues_the_row() {
         let table = "\na | b |\n    c d\ne\n    f | g\n    h\n";
-        assert_eq!(rows(table), [["a", "b", "", "c d"], ["e", "f", "g", "h"]]);
+        assert_eq!(super::rows(table), [["a", "b", "", "c d"], ["e", "f", "g", "h"]]);
     }
 
     #[test]
     #[should_panic(expected = "not 2 cells: [\"c\"]")]
     fn row_with_another_number_of_cells_panics() {
-        rows::<2>("a | b\nc\nd | e | f");
+        super::rows::<2>("a | b\nc\nd | e | f");
     }
 
     #[test]
     #[should_panic(expected = "a table without rows")]
     fn table_without_rows_panics() {
-        rows::<2>("\n");
+        super::rows::<2>("\n");
     }
 }
