@@ -24,7 +24,10 @@ mod tests {
     #[test]
     fn indented_line_continues_the_row() {
         let table = "\na | b |\n    c d\ne\n    f | g\n    h\n";
-        assert_eq!(super::rows(table), [["a", "b", "", "c d"], ["e", "f", "g", "h"]]);
+        assert_eq!(
+            super::rows(table),
+            [["a", "b", "", "c d"], ["e", "f", "g", "h"]]
+        );
     }
 
     #[test]
