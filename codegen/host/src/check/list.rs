@@ -296,7 +296,7 @@ checks! {
 
     profiler_leaks: profiler_limits::leaks,
     "sessions leave no memory or threads behind",
-    "A server records a session whenever somebody asks for one. The check runs 1,000 sessions, or as many as a quarter of the \
+    "A profiler server records a session for each request. The check runs 1,000 sessions, or as many as a quarter of the \
      time limit permits, each with a kernel or a copy, and measures the memory of the C library and the number of threads.";
 
     profiler_threads: profiler_threads::threads,

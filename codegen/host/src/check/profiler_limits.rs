@@ -111,14 +111,14 @@ pub(super) fn small_buffer(session: &CheckSession<'_>) -> CheckResult {
         let text = format!("a session with {} has no data", workload.name());
         return Err(Stop::Skip(text));
     }
-    // An error is the plugin's right; TensorFlow discards it.
-    let refused = profiler.collect_into(size - 1).is_err();
+    // The plugin may report an error, which TensorFlow discards.
+    let is_error = profiler.collect_into(size - 1).is_err();
     let next = record(profiler, || workload.run())?;
     ensure(!next.is_empty(), || {
         "a session has no data after one whose buffer was too small".into()
     })?;
     host.close()?;
-    let result = match refused {
+    let result = match is_error {
         true => "an error",
         false => "success",
     };
