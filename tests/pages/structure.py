@@ -128,6 +128,16 @@ def module_edges(files):
     return edges
 
 
+def top_edges(edges):
+    """Returns the edges between modules of the crate's root, each with all that is inside of it."""
+    top = collections.defaultdict(set)
+    for module, used in edges.items():
+        first = module.partition("::")[0]
+        top[first].update({it.partition("::")[0] for it in used} - {first, ""})
+    top.pop("", None)
+    return top
+
+
 def cycles(edges):
     """Returns the strongly connected sets of more than one module."""
     reachable = {}
@@ -179,6 +189,8 @@ def measure(revision):
     for crate, edges in sorted(module_edges(files).items()):
         for group in cycles(edges):
             rows[f"cycle in {crate}: {', '.join(group)}"] = "yes"
+        for group in cycles(top_edges(edges)):
+            rows[f"cycle of the root's modules in {crate}: {', '.join(group)}"] = "yes"
     for crate, count in lines.most_common():
         rows[f"lines of {crate}"] = count
     return rows

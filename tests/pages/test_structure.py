@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from pages.structure import cycles, doc_openings, functions, module_edges, question_share
+from pages.structure import cycles, doc_openings, functions, module_edges, question_share, sources, top_edges
 
 
 def test_finds_cycle_of_three_modules_and_ignores_tests():
@@ -16,6 +16,24 @@ def test_finds_cycle_of_three_modules_and_ignores_tests():
         "codegen/x/src/d.rs": "#[cfg(test)]\nmod tests {\n    use crate::a;\n}\n",
     }
     assert cycles(module_edges(files)["codegen/x"]) == [["a", "b", "c"]]
+
+
+def test_finds_cycle_through_modules_inside_of_modules():
+    files = {
+        "codegen/x/src/a/mod.rs": "",
+        "codegen/x/src/a/one.rs": "use crate::b::B;\n",
+        "codegen/x/src/a/two.rs": "",
+        "codegen/x/src/b.rs": "use crate::a::two::Two;\n",
+    }
+    edges = module_edges(files)["codegen/x"]
+    assert cycles(edges) == []
+    assert cycles(top_edges(edges)) == [["a", "b"]]
+
+
+def test_modules_of_sp_host_have_no_cycle():
+    edges = module_edges(sources("."))["codegen/host"]
+    assert len(edges) > 50
+    assert cycles(top_edges(edges)) == []
 
 
 def test_finds_functions_and_first_lines_of_doc_comments():

@@ -63,6 +63,10 @@ pub enum Headers {
     Outdated,
     /// Headers that end within the first struct.
     Truncated,
+    /// Headers outside of the folder for experiments.
+    Moved,
+    /// Headers as in `Moved`, and at each former path one that includes the header at its new path.
+    Forwarded,
 }
 
 /// The behavior of a plugin.
@@ -238,6 +242,31 @@ pub const FUTURES: &[Future] = &[
         c: RunsAndReports(SIZES_ONLY),
     },
     Future {
+        name: "header_moved",
+        release: "2.48",
+        changes: &[],
+        // The plugin looks for the header at its known path only.
+        headers: Headers::Moved,
+        rust: RunsAndReports(SIZES_ONLY),
+        c: RunsAndReports(SIZES_ONLY),
+    },
+    Future {
+        name: "header_moved_and_optional_slot_appended",
+        release: "2.49",
+        changes: &[AppendOptional(EXECUTOR)],
+        headers: Headers::Moved,
+        rust: Declines(LONGER_EXECUTOR),
+        c: Declines(LONGER_EXECUTOR),
+    },
+    Future {
+        name: "header_moved_and_included_from_former_path",
+        release: "2.50",
+        changes: &[AppendOptional(EXECUTOR)],
+        headers: Headers::Forwarded,
+        rust: Runs,
+        c: Declines(LONGER_EXECUTOR),
+    },
+    Future {
         name: "release_not_stated",
         release: "",
         changes: &[],
@@ -312,19 +341,28 @@ impl Future {
                 let end = text.find("typedef struct SE_").unwrap_or(text.len() / 2);
                 text.truncate(end + 60);
             }
-            let file = &api
-                .items
-                .values()
-                .next()
-                .expect("APIs without items are filtered out")
-                .loc()
-                .file;
-            let path = folder.join("include").join(&**file);
-            fs::create_dir_all(path.parent().expect("the path of a header has a parent"))?;
-            fs::write(path, text)?;
+            let items = &mut api.items.values();
+            let item = items.next().expect("APIs without items are filtered out");
+            let file = &*item.loc().file;
+            let moved = file.replace("/experimental/", "/");
+            let path = match self.headers {
+                Headers::Moved | Headers::Forwarded => &moved,
+                _ => file,
+            };
+            write_header(folder, path, &text)?;
+            if self.headers == Headers::Forwarded && moved != file {
+                write_header(folder, file, &format!("#include \"{moved}\"\n"))?;
+            }
         }
         Ok(())
     }
+}
+
+/// Writes a header, whose path is below the include folder of `folder`.
+fn write_header(folder: &Path, path: &str, text: &str) -> io::Result<()> {
+    let path = folder.join("include").join(path);
+    fs::create_dir_all(path.parent().expect("the path of a header has a parent"))?;
+    fs::write(path, text)
 }
 
 /// Returns the snapshots of the newest committed release.

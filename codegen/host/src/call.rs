@@ -4,9 +4,9 @@
 use std::ffi::c_void;
 
 use crate::contract_watch::CallWatch;
-use crate::core::status::StatusObject;
 use crate::objects::{self, BorrowedObject};
 use crate::record::GuardedStruct;
+use crate::status_object::StatusObject;
 use crate::{Error, StatusCode, fault};
 
 /// A pointer to an object or struct of the C API.

@@ -13,12 +13,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sp_ir::{Api, Function, Item, Side, Type};
 
-use crate::core::status::StatusObject;
 use crate::core::{self, Arg};
 use crate::dl::{OpenLibrary, SymbolScope};
 use crate::elf::{Export, Machine, SharedObject, TABLE, Version};
 use crate::quirks::Quirk;
 use crate::release::EmulatedRelease;
+use crate::status_object::StatusObject;
 use crate::{Error, fault, objects, requirements};
 
 const FRAMEWORK: &str = "libtensorflow_framework.so.2";

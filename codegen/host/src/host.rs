@@ -37,7 +37,7 @@ pub struct Host {
     /// True if kernels are called before their inputs are copied.
     pub(crate) is_async: bool,
     optimizer: Option<RegisteredOptimizer>,
-    profiler: Option<RegisteredProfiler>,
+    pub(crate) profiler: Option<RegisteredProfiler>,
     open: bool,
 }
 
@@ -108,7 +108,7 @@ impl Host {
 
     /// Returns the kernels that the plugin registered, in their order.
     pub fn kernels(&self) -> impl Iterator<Item = RegisteredKernel> {
-        self.kernels.iter().map(RegisteredKernel::new)
+        self.kernels.iter().map(RegisteredKernel::from)
     }
 
     /// Returns the entries of the graph optimizer's configuration that are off (1) or on (2), at the offsets of

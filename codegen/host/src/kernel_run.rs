@@ -43,7 +43,9 @@ impl Host {
         inputs: &[Tensor],
     ) -> Result<Vec<Tensor>, Error> {
         let hold = self.hold_copies()?;
-        let context = self.context(instance, op, inputs)?;
+        // SAFETY: the inputs are borrowed until `run` returns, which waits for the stream of the kernel, or after an error for
+        // the device.
+        let context = unsafe { self.context(instance, op, inputs) }?;
         let _input_views = op.keeps_inputs.then(|| context.state().input_views.clone());
         self.finish(instance, &BorrowedObject::new(context), hold)
     }
@@ -58,8 +60,11 @@ impl Host {
         Ok(held.ok())
     }
 
-    /// Copies the inputs to the device and creates the context of a call.
-    pub(crate) fn context(
+    /// Enqueues copies of the inputs to the device and creates the context of a call.
+    ///
+    /// # Safety
+    /// - The inputs are neither changed nor dropped before the copies are done, also if this function returns an error.
+    pub(crate) unsafe fn context(
         &self,
         instance: &KernelInstance<'_>,
         op: &Op,
@@ -74,7 +79,8 @@ impl Host {
         let input_views = inputs
             .iter()
             .zip(&placement)
-            .map(|(tensor, placement)| self.upload(tensor, placement));
+            // SAFETY: the caller guarantees that the inputs are there until the copies are done.
+            .map(|(tensor, placement)| unsafe { self.upload(tensor, placement) });
         let mut input_views = input_views.collect::<Result<Vec<View>, Error>>()?;
         if op.shares_equal_inputs {
             share_equal_inputs(inputs, &mut input_views);

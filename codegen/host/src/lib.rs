@@ -29,7 +29,7 @@
 //!
 //! ```text
 //! suite, listing, verification -> check -> kernel_run, optimizer, profiler, host -> core -> tensor_buffer -> executor
-//! executor, plugin -> call -> contract_watch, objects -> record, fault -> hung_calls -> channel -> contract
+//! executor, plugin -> call -> status_object, contract_watch -> objects -> record, fault -> hung_calls -> channel -> registration, contract
 //! fake_library -> core, elf      release -> quirks      all -> error, dtype, memory, text
 //! ```
 //!
@@ -54,6 +54,7 @@ mod graph;
 mod guarded;
 mod hold;
 mod host;
+mod host_bytes;
 mod hung_calls;
 mod kernel_run;
 mod leak_exempt;
@@ -76,6 +77,7 @@ mod requirements;
 mod shape_inference;
 #[cfg(test)]
 mod signatures;
+mod status_object;
 mod suite;
 mod tensor_buffer;
 mod test_tensor;

@@ -4,6 +4,8 @@
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ffi::c_void;
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 
 /// Alignment of tensors, in bytes. TensorFlow aborts on less.
@@ -67,6 +69,30 @@ impl HostMemory {
     }
 }
 
+/// Fills `len` bytes at `start` with zeros; returns false if a page there is not mapped or not writable.
+///
+/// The kernel stores the bytes, so that an inaccessible page is an error instead of a crash. Without `/dev/zero` nothing is
+/// stored, and the result is true.
+///
+/// # Safety
+/// - No value of this process is in the bytes that are writable.
+pub(crate) unsafe fn zero_if_writable(start: *mut u8, len: usize) -> bool {
+    let Ok(zeros) = File::open("/dev/zero") else {
+        return true;
+    };
+    let mut done = 0;
+    while done < len {
+        let rest = start.wrapping_add(done).cast();
+        // SAFETY: the caller guarantees that no value is overwritten; the kernel stores nothing in other pages.
+        let count = unsafe { libc::read(zeros.as_raw_fd(), rest, len - done) };
+        match usize::try_from(count) {
+            Ok(count) if count > 0 => done += count,
+            _ => return false,
+        }
+    }
+    true
+}
+
 impl Clone for HostMemory {
     fn clone(&self) -> Self {
         Self::from_bytes(self.bytes())
@@ -77,5 +103,23 @@ impl Drop for HostMemory {
     fn drop(&mut self) {
         // SAFETY: made by `alloc` with the same layout.
         unsafe { dealloc(self.start.as_ptr(), Self::layout(self.len)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guarded::GuardedMemory;
+
+    #[test]
+    fn zeros_writable_bytes_and_reports_inaccessible_page() {
+        static NAME: &str = "a test's memory";
+        let mut memory = GuardedMemory::new(5000, &NAME);
+        let start = memory.bytes_mut().as_mut_ptr();
+        // SAFETY: the bytes are those of `memory`, which are no values of this process.
+        assert!(unsafe { zero_if_writable(start, 5000) });
+        assert!(memory.bytes().iter().all(|byte| *byte == 0));
+        // SAFETY: as above; the byte after them is in a page without access.
+        assert!(!unsafe { zero_if_writable(start, 5001) });
     }
 }

@@ -22,8 +22,11 @@ impl Host {
     pub fn prepare(&self, op: &Op, inputs: &[Tensor]) -> Result<PreparedCall<'_>, Error> {
         let op = op.with_types_of(inputs)?;
         let instance = KernelInstance::create(self.select(&op)?, &op)?;
-        let context = self.context(&instance, &op, inputs)?;
-        self.executor.synchronize()?;
+        // SAFETY: the inputs are borrowed until this function returns, which waits for the device.
+        let context = unsafe { self.context(&instance, &op, inputs) };
+        let copied = self.executor.synchronize();
+        let context = context?;
+        copied?;
         Ok(PreparedCall {
             host: self,
             instance,

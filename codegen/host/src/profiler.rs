@@ -94,6 +94,23 @@ impl RegisteredProfiler {
 
     /// Requests the size, then the bytes if there are any, and returns them: an `XSpace`.
     pub fn collect(&self) -> Result<Vec<u8>, Error> {
+        let mut size = self.data_size()?;
+        let mut buffer = GuardedMemory::new(size, &"the buffer for collect_data_xspace");
+        if size > 0 {
+            self.request(buffer.bytes_mut().as_mut_ptr().cast(), &mut size)?;
+        }
+        Ok(buffer.bytes().to_vec())
+    }
+
+    /// Requests the bytes with a buffer of `len` bytes, which may be smaller than the data.
+    pub fn collect_into(&self, len: usize) -> Result<(), Error> {
+        let mut buffer = GuardedMemory::new(len, &"a buffer that is smaller than the data");
+        let mut size = len;
+        self.request(buffer.bytes_mut().as_mut_ptr().cast(), &mut size)
+    }
+
+    /// Requests the size of the data.
+    pub fn data_size(&self) -> Result<usize, Error> {
         let mut size = UNSET;
         self.request(null_mut(), &mut size)?;
         if size == UNSET {
@@ -106,11 +123,7 @@ impl RegisteredProfiler {
             );
             return Err(Error::Refused(text));
         }
-        let mut buffer = GuardedMemory::new(size, &"the buffer for collect_data_xspace");
-        if size > 0 {
-            self.request(buffer.bytes_mut().as_mut_ptr().cast(), &mut size)?;
-        }
-        Ok(buffer.bytes().to_vec())
+        Ok(size)
     }
 
     fn request(&self, buffer: Ptr, size: &mut usize) -> Result<(), Error> {

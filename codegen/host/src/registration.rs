@@ -1,6 +1,5 @@
 //! The kernels and ops that a plugin registers in one release, as a child process reports them.
 
-use crate::core::{self, KernelBuilder, OpDefinition};
 use crate::dtype::DType;
 use crate::text::{clip, escape_control};
 
@@ -24,18 +23,6 @@ pub struct RegisteredKernel {
 }
 
 impl RegisteredKernel {
-    pub(crate) fn new(kernel: &KernelBuilder) -> Self {
-        Self {
-            op: kernel.op.clone(),
-            device: kernel.device.clone(),
-            constraints: kernel.constraints.clone(),
-            host_memory: kernel.host_memory.clone(),
-            priority: kernel.priority,
-            label: kernel.label.clone(),
-            is_async: matches!(kernel.compute, Some(core::Compute::Async(_))),
-        }
-    }
-
     /// Returns true if there is a node for which TensorFlow finds both kernels and cannot choose. sp-plugin has the
     /// same rule, `Kernel::overlaps`; the host does not use the code that it tests.
     pub fn is_ambiguous_with(&self, other: &Self) -> bool {
@@ -71,18 +58,6 @@ pub struct LackingOp {
     pub reason: String,
 }
 
-impl DefinedOp {
-    fn new(definition: &OpDefinition) -> Self {
-        let op = &definition.op;
-        let arguments = op.inputs.iter().chain(&op.outputs);
-        Self {
-            name: op.name.clone(),
-            arguments: arguments.map(|it| it.name.clone()).collect(),
-            attributes: op.attributes.iter().map(|it| it.name.clone()).collect(),
-        }
-    }
-}
-
 /// The reports of a child about registrations.
 #[derive(Debug, Default)]
 pub(crate) struct RegistrationReports {
@@ -106,15 +81,13 @@ const TEXT: usize = 256;
 /// Returns the reports of these registrations; an empty one is the end.
 pub(crate) fn reports(
     device_type: Option<&str>,
-    kernels: &[KernelBuilder],
+    ops: &[DefinedOp],
+    kernels: &[RegisteredKernel],
     lacking: &[LackingOp],
 ) -> Vec<String> {
     let device = device_type.map(|it| fields(&["device", &escaped(it)]));
-    let ops = core::defined();
-    let ops = ops.iter().map(|it| DefinedOp::new(it).to_report());
-    let kernels = kernels
-        .iter()
-        .map(|it| RegisteredKernel::new(it).to_report());
+    let ops = ops.iter().map(DefinedOp::to_report);
+    let kernels = kernels.iter().map(RegisteredKernel::to_report);
     let lacking = lacking.iter().map(LackingOp::to_report);
     let parts = device.into_iter().chain(ops).chain(kernels).chain(lacking);
     parts.chain([String::new()]).collect()

@@ -1,4 +1,5 @@
-//! A kernel that breaks the rules of asynchronous kernels or of variables fails the test that runs it.
+//! A kernel that breaks the rules of asynchronous kernels or of variables fails the test that runs it. A copy that runs after an
+//! error has the memory that it was enqueued with.
 
 mod c;
 #[path = "../../../tests/src/rows.rs"]
@@ -15,6 +16,7 @@ const DEFECTS: &str = "
 2.22 | DONE_TWICE | negates | which was called before
 2.21 | DONE_LATE | negates | did not call done before compute returned
 2.22 | DONE_LATE | negates |
+2.22 | ASYNC LATE_COPY | fails | 
 2.22 | VARIABLES=1 | reads | which the kernel has not locked
 2.22 | VARIABLES=2 | reads | waits forever for a variable
 2.22 | VARIABLES=3 | reads | 1 TF_VariableInputLockHolder was never deleted
@@ -39,6 +41,9 @@ fn main() {
         if test == "reads" || sp_host::is_child() {
             suite = suite.test("reads", reads);
         }
+        if test == "fails" || sp_host::is_child() {
+            suite = suite.test("fails", fails);
+        }
         for row in suite.own_tests() {
             let expected = match words.is_empty() {
                 true => CheckStatus::Pass,
@@ -55,6 +60,14 @@ fn negates(host: &Host) {
     let inputs = [Tensor::from([2], &[1f32, -2.0])];
     let outputs = host.run(&Op::new("Neg"), &inputs).unwrap();
     assert_eq!(outputs, [Tensor::from([2], &[-1f32, 2.0])]);
+}
+
+/// The event behind the copy of the output fails while the copy waits.
+fn fails(host: &Host) {
+    let input = || Tensor::from([4], &[1f32; 4]);
+    let result = host.run(&Op::new("AddV2"), &[input(), input()]);
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains("Unexpected Event status: 1"), "{error}");
 }
 
 fn reads(host: &Host) {

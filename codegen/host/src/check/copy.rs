@@ -2,6 +2,7 @@
 
 use super::session::{CheckSession, CheckedDevice, block, expect_equal, pattern};
 use crate::executor::Executor;
+use crate::host_bytes::HostBytes;
 use crate::outcome::{CheckResult, Stop};
 
 const SIZES: [usize; 6] = [1, 7, 64, 4096, 65_537, (1 << 20) + 3];
@@ -46,16 +47,18 @@ pub(super) fn async_copies(session: &CheckSession<'_>) -> CheckResult {
     for size in SIZES {
         let (first, second) = (device.block(size)?, device.block(size)?);
         let bytes = pattern(size, 2);
-        let mut back = vec![0; size];
-        device.executor.htod(stream, first, &bytes)?;
+        let back = HostBytes::poisoned(size);
+        device
+            .executor
+            .htod(stream, first, HostBytes::new(&bytes))?;
         if dtod {
             device.executor.dtod(stream, second, first, size as u64)?;
         }
         device
             .executor
-            .dtoh(stream, &mut back, if dtod { second } else { first })?;
+            .dtoh(stream, back, if dtod { second } else { first })?;
         device.executor.poll(stream)?;
-        expect_equal("the copies on a stream", &back, &bytes)?;
+        expect_equal("the copies on a stream", &back.to_vec(), &bytes)?;
         device.executor.free(first)?;
         device.executor.free(second)?;
     }
@@ -75,11 +78,11 @@ fn one_thread(executor: &Executor, seed: u8) -> Result<(), Stop> {
     for round in 0..20 {
         let bytes = pattern(10_000, seed.wrapping_mul(29) ^ round);
         let memory = block(executor, bytes.len())?;
-        let mut back = vec![0; bytes.len()];
-        executor.htod(stream, memory, &bytes)?;
-        executor.dtoh(stream, &mut back, memory)?;
+        let back = HostBytes::poisoned(bytes.len());
+        executor.htod(stream, memory, HostBytes::new(&bytes))?;
+        executor.dtoh(stream, back, memory)?;
         executor.poll(stream)?;
-        expect_equal("copies on a thread's own stream", &back, &bytes)?;
+        expect_equal("copies on a thread's own stream", &back.to_vec(), &bytes)?;
         executor.free(memory)?;
     }
     Ok(executor.destroy_stream(stream)?)

@@ -9,6 +9,7 @@ use crate::channel::Breaches;
 use crate::contract_watch::breaches;
 use crate::executor::{DeviceMemoryBlock, Executor, StreamHandle};
 use crate::graph::GraphDef;
+use crate::host_bytes::HostBytes;
 use crate::outcome::{CheckResult, Stop};
 use crate::plugin::RegisteredPlatform;
 
@@ -134,9 +135,9 @@ fn copies(executor: &Executor) -> Result<(), Error> {
     if executor.has("sync_memcpy_dtod") {
         executor.sync_dtod(second, first, size)?;
     }
-    executor.htod(stream, first, &source)?;
+    executor.htod(stream, first, HostBytes::new(&source))?;
     executor.dtod(stream, second, first, size)?;
-    executor.dtoh(stream, &mut back, second)?;
+    executor.dtoh(stream, HostBytes::poisoned(SIZE), second)?;
     executor.poll(stream)?;
     fills(executor, stream, first)?;
     executor.free(first)?;

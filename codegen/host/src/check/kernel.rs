@@ -9,7 +9,7 @@ use crate::host::register_platform;
 use crate::objects::ObjectReport;
 use crate::outcome::CheckResult;
 use crate::plugin_settings;
-use crate::registration::{self, RegisteredKernel};
+use crate::registration::{self, DefinedOp, RegisteredKernel};
 
 /// A plugin may register kernels for a device that another plugin has.
 pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
@@ -23,9 +23,10 @@ pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
     plugin.register_kernels();
     let kernels = core::take_registered_kernels();
     let lacking = plugin_settings::lacking_ops(&plugin.settings());
-    let reports = registration::reports(device.as_deref(), &kernels, &lacking);
+    let kernels: Vec<RegisteredKernel> = kernels.iter().map(RegisteredKernel::from).collect();
+    let defined: Vec<DefinedOp> = core::defined().iter().map(DefinedOp::from).collect();
+    let reports = registration::reports(device.as_deref(), &defined, &kernels, &lacking);
     channel::send_registrations(&reports);
-    let kernels: Vec<RegisteredKernel> = kernels.iter().map(RegisteredKernel::new).collect();
     for (n, kernel) in kernels.iter().enumerate() {
         let (op, constraints) = (&kernel.op, &kernel.constraints);
         let served = device.as_ref().unwrap_or(&kernel.device);

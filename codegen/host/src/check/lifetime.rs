@@ -3,6 +3,7 @@
 use super::session::{
     CheckSession, CheckedDevice, ensure, expect_equal, pattern, skip_unregistered,
 };
+use crate::host_bytes::HostBytes;
 use crate::outcome::{CheckResult, Stop};
 use crate::record::GuardedStruct;
 
@@ -68,7 +69,7 @@ pub(super) fn device_recreation(session: &CheckSession<'_>) -> CheckResult {
         let (stream, event) = (device.create_stream()?, device.create_event()?);
         let block = super::session::block(&device, 1000)?;
         let (bytes, mut back) = (pattern(1000, round), vec![0; 1000]);
-        device.htod(stream, block, &bytes)?;
+        device.htod(stream, block, HostBytes::new(&bytes))?;
         device.record_event(stream, event)?;
         device.block_for_event(event)?;
         device.sync_dtoh(&mut back, block)?;
@@ -82,7 +83,7 @@ pub(super) fn device_recreation(session: &CheckSession<'_>) -> CheckResult {
 }
 
 /// Returns the number of bytes that are allocated with the C library in this process.
-fn in_use() -> usize {
+pub(super) fn in_use() -> usize {
     // SAFETY: mallinfo2 has no arguments and no preconditions.
     let info = unsafe { libc::mallinfo2() };
     info.uordblks + info.hblkhd
@@ -93,26 +94,34 @@ fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
 
+/// The number of objects of each kind in a measurement.
+const ROUNDS: usize = 200;
+
 /// No kind of object leaves memory or threads behind after it is destroyed.
 pub(super) fn leaks(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
     let executor = &device.executor;
     let timers = executor.has("create_timer") && executor.has("destroy_timer");
-    expect_no_growth("a stream", || {
+    expect_no_growth("a stream", ROUNDS, || {
         Ok(executor.destroy_stream(executor.create_stream()?)?)
     })?;
-    expect_no_growth("an event", || {
+    expect_no_growth("an event", ROUNDS, || {
         Ok(executor.destroy_event(executor.create_event()?)?)
     })?;
-    expect_no_growth("a block", || {
+    expect_no_growth("a block", ROUNDS, || {
         Ok(executor.free(super::session::block(executor, 256)?)?)
     })?;
-    expect_no_growth("a block of host memory", || {
+    expect_no_growth("a block of host memory", ROUNDS, || {
         Ok(executor.host_deallocate(executor.host_allocate(256)?)?)
     })?;
     if timers {
-        expect_no_growth("a timer", || {
+        expect_no_growth("a timer", ROUNDS, || {
             Ok(executor.destroy_timer(executor.create_timer()?)?)
+        })?;
+    }
+    if device.platform.has_unified_memory() {
+        expect_no_growth("a block of unified memory", ROUNDS, || {
+            Ok(executor.unified_deallocate(executor.unified_allocate(256)?)?)
         })?;
     }
     Ok(match timers {
@@ -124,22 +133,25 @@ pub(super) fn leaks(session: &CheckSession<'_>) -> CheckResult {
 
 /// Fails if each run of `life_cycle` leaves memory or threads behind. Other threads of the plugin allocate
 /// and free meanwhile, so the least of several measurements counts: a leak is in each.
-fn expect_no_growth(kind: &str, life_cycle: impl Fn() -> Result<(), Stop>) -> Result<(), Stop> {
-    const ROUNDS: usize = 200;
+pub(super) fn expect_no_growth(
+    kind: &str,
+    rounds: usize,
+    life_cycle: impl Fn() -> Result<(), Stop>,
+) -> Result<(), Stop> {
     let mut least = (usize::MAX, usize::MAX);
     for _ in 0..4 {
         let before = (in_use(), threads());
-        (0..ROUNDS).try_for_each(|_| life_cycle())?;
+        (0..rounds).try_for_each(|_| life_cycle())?;
         let bytes = in_use().saturating_sub(before.0);
         let more = threads().saturating_sub(before.1);
         least = (least.0.min(bytes), least.1.min(more));
     }
     let (bytes, threads) = least;
-    ensure(bytes < ROUNDS * 4, || {
-        let each = bytes.div_ceil(ROUNDS);
+    ensure(bytes < rounds * 4, || {
+        let each = bytes.div_ceil(rounds);
         format!("{kind} leaks {each} bytes each time it is destroyed")
     })?;
-    ensure(threads < ROUNDS / 4, || {
-        format!("{threads} threads are left after {ROUNDS} times {kind}")
+    ensure(threads < rounds / 4, || {
+        format!("{threads} threads are left after {rounds} times {kind}")
     })
 }

@@ -2,8 +2,9 @@
 
 use super::session::CheckSession;
 use super::{
-    asynchronous, copy, field_access, graph, kernel, lifetime, load, memory, op, partial_copy,
-    profiler, release_contract, stream,
+    asynchronous, copy, field_access, graph, kernel, lifetime, load, memory, memory_statistics, op,
+    partial_copy, profiler, profiler_limits, profiler_threads, release_contract, stream,
+    unified_memory,
 };
 use crate::outcome::CheckResult;
 
@@ -101,17 +102,24 @@ checks! {
     "eight threads allocate at once",
     "TensorFlow's allocator calls allocate and deallocate from any thread, without a lock.";
 
-    unified_memory: partial_copy::unified,
-    "unified memory can be written by the host",
-    "The check is skipped unless the platform sets supports_unified_memory.";
+    unified_memory: unified_memory::unified,
+    "the host and the device use the same bytes of unified memory",
+    "Blocks of several sizes are not null, aligned to 64 bytes, apart from each other, and writable by the host; the \
+     copies of the device read and write the same bytes. A size above the device's memory returns null. TensorFlow uses unified \
+     memory in place of a device's memory if a session may use more than the device has. The check is skipped unless the \
+     platform sets supports_unified_memory.";
 
     host_memory: memory::host_memory,
     "host memory is aligned and writable",
     "TensorFlow aborts on host memory that is aligned to less than 256 bytes, and before 2.22 to less than 64.";
 
-    allocator_stats: memory::stats,
-    "the allocator's statistics match the allocations",
-    "bytes_in_use grows by the size of each allocation and shrinks by the size of each freed block. The peak is never below it.";
+    allocator_stats: memory_statistics::stats,
+    "the allocator's statistics are consistent and match the allocations",
+    "bytes_in_use grows by the size of each allocation and shrinks by the size of each freed block; num_allocs and \
+     largest_alloc_size count the allocation. A peak is never below its counter and never falls, bytes_reserved includes \
+     bytes_in_use, and the peaks are not above the limits. TensorFlow ignores a limit whose has_ flag is 0. The largest free \
+     block fits into the memory that is not in use. A device that does not count a field leaves it 0; bytes_in_use and its peak \
+     are required.";
 
     output_struct_sizes: load::filled,
     "structs that slots fill have a valid struct_size",
@@ -269,6 +277,33 @@ checks! {
     profiler_sessions: profiler::sessions,
     "the profiler can be started again",
     "A session is a call each of start and stop, and two of collect_data_xspace: for the size, then for the bytes.";
+
+    profiler_without_device: profiler_limits::without_device,
+    "a session without a device records nothing",
+    "A machine may have no device, and a program may use none. Without a device collect_data_xspace sets the size to 0. If \
+     there are devices and TensorFlow has created none, the profile has no events.";
+
+    profiler_buffer: profiler_limits::small_buffer,
+    "the profiler writes only into the buffer that it is given",
+    "The size that collect_data_xspace is called with is that of the buffer. The data may have grown since the size was \
+     requested. If it does not fit, report an error or write nothing; do not copy as many bytes as there are.";
+
+    profiler_memory: profiler_limits::memory,
+    "the memory of a long session is limited",
+    "A user may record minutes of training. The check runs up to 20,000 kernels in one session, or copies if the plugin has no \
+     kernel of AddV2, Add or Mul. It accepts 1 KiB of memory and of data for each, and 1 MiB for the session. Store a few \
+     numbers for each call, and stop recording at a limit.";
+
+    profiler_leaks: profiler_limits::leaks,
+    "sessions leave no memory or threads behind",
+    "A profiler server records a session for each request. The check runs 1,000 sessions, or as many as a quarter of the \
+     time limit permits, each with a kernel or a copy, and measures the memory of the C library and the number of threads.";
+
+    profiler_threads: profiler_threads::threads,
+    "sessions start and stop while kernels run in other threads",
+    "TensorFlow starts a session from the thread of the user, while others run kernels. start and stop must not wait for an \
+     idle device, and hold no lock that a kernel needs between them. The check runs kernels, or copies, on four threads without a \
+     pause, and fails if a call of the profiler does not return meanwhile, or if no kernel ends in a session.";
 
     objects_released: kernel::objects_released,
     "the plugin deletes all objects that it owns",

@@ -1,4 +1,4 @@
-//! Checks of device memory, host memory and their statistics.
+//! Checks of device memory and host memory.
 
 use std::ptr::null_mut;
 
@@ -113,38 +113,5 @@ pub(super) fn host_memory(session: &CheckSession<'_>) -> CheckResult {
     Ok(format!(
         "allocated 0 bytes and {} sizes up to 64 MiB, aligned and writable",
         SIZES.len()
-    ))
-}
-
-/// Bytes in use grow and shrink by the allocated size.
-pub(super) fn stats(session: &CheckSession<'_>) -> CheckResult {
-    const SIZE: i64 = 1 << 20;
-    let device = session.device()?;
-    let read = |field: &str| -> Result<Option<i64>, crate::Error> {
-        Ok(device
-            .executor
-            .stats()?
-            .and_then(|stats| stats.get(field))
-            .map(|value| value as i64))
-    };
-    let Some(before) = read("bytes_in_use")? else {
-        return Ok("the plugin reports no statistics".into());
-    };
-    let block = device.block(SIZE as usize)?;
-    let during = read("bytes_in_use")?.unwrap_or(0);
-    let peak = read("peak_bytes_in_use")?.unwrap_or(0);
-    device.executor.free(block)?;
-    let after = read("bytes_in_use")?.unwrap_or(0);
-    ensure(during >= before + SIZE, || {
-        format!("bytes_in_use was {before}, and is {during} after allocating {SIZE}")
-    })?;
-    ensure(peak >= during, || {
-        format!("peak_bytes_in_use is {peak}, below bytes_in_use of {during}")
-    })?;
-    ensure(after == before, || {
-        format!("bytes_in_use was {before}, and is {after} after all was freed")
-    })?;
-    Ok(format!(
-        "the statistics count an allocation of {SIZE} bytes and its end"
     ))
 }

@@ -12,12 +12,17 @@ mod lifetime;
 mod list;
 mod load;
 mod memory;
+mod memory_statistics;
 mod op;
 mod partial_copy;
 mod profiler;
+mod profiler_limits;
+mod profiler_session;
+mod profiler_threads;
 mod release_contract;
 mod session;
 mod stream;
+mod unified_memory;
 
 pub(crate) use field_access::{FIELD_ACCESS, breaches_failure};
 pub use list::{CHECKS, Check};

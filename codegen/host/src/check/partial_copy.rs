@@ -1,6 +1,8 @@
-//! Checks of copies of parts of blocks, of memory contents, and of unified memory.
+//! Checks of copies of parts of blocks, and of memory contents.
 
-use super::session::{CheckSession, CheckedDevice, ensure, expect_equal, pattern};
+use std::mem::ManuallyDrop;
+
+use super::session::{CheckSession, CheckedDevice, expect_equal, pattern};
 use crate::executor::DeviceMemoryBlock;
 use crate::guarded::GuardedMemory;
 use crate::outcome::{CheckResult, Stop};
@@ -39,9 +41,8 @@ pub(super) fn copies(session: &CheckSession<'_>) -> CheckResult {
             &device.read(block, SIZE)?,
             &wanted,
         )?;
-        let mut back = GuardedMemory::new(len, &"the host's memory for a copy");
-        get(&device, seed, back.bytes_mut(), part(block, (at, len)))?;
-        expect_equal("a part that was copied out", back.bytes(), &source)?;
+        let back = get(&device, seed, part(block, (at, len)))?;
+        expect_equal("a part that was copied out", &back, &source)?;
     }
     device.executor.free(block)?;
     Ok(format!(
@@ -62,24 +63,38 @@ fn put(
         return Ok(device.executor.sync_htod(target, source.bytes())?);
     }
     let stream = device.stream()?;
-    device.executor.htod(stream, target, source.bytes())?;
+    // Never freed unless the copy is done.
+    let source = ManuallyDrop::new(source);
+    let bytes = source.bytes();
+    // SAFETY: the bytes are freed after the stream is done, or not at all.
+    unsafe {
+        let source = (bytes.as_ptr(), bytes.len());
+        device.executor.htod_from(stream, target, source)?;
+    }
     device.executor.poll(stream)?;
+    drop(ManuallyDrop::into_inner(source));
     Ok(device.executor.destroy_stream(stream)?)
 }
 
-fn get(
-    device: &CheckedDevice,
-    seed: usize,
-    target: &mut [u8],
-    source: DeviceMemoryBlock,
-) -> Result<(), Stop> {
+/// Returns the bytes of `source` by way of memory that ends at an inaccessible page.
+fn get(device: &CheckedDevice, seed: usize, source: DeviceMemoryBlock) -> Result<Vec<u8>, Stop> {
+    let mut target = GuardedMemory::new(source.size as usize, &"the host's memory for a copy");
     if seed % 2 == 1 {
-        return Ok(device.executor.sync_dtoh(target, source)?);
+        device.executor.sync_dtoh(target.bytes_mut(), source)?;
+        return Ok(target.bytes().to_vec());
     }
     let stream = device.stream()?;
-    device.executor.dtoh(stream, target, source)?;
+    // Never freed unless the copy is done.
+    let mut target = ManuallyDrop::new(target);
+    let bytes = target.bytes_mut();
+    // SAFETY: the bytes are freed after the stream is done, or not at all, and nothing else uses them until then.
+    unsafe {
+        let target = (bytes.as_mut_ptr(), bytes.len());
+        device.executor.dtoh_to(stream, target, source)?;
+    }
     device.executor.poll(stream)?;
-    Ok(device.executor.destroy_stream(stream)?)
+    device.executor.destroy_stream(stream)?;
+    Ok(ManuallyDrop::into_inner(target).bytes().to_vec())
 }
 
 /// Blocks keep their contents while others are allocated, filled and freed.
@@ -130,22 +145,4 @@ pub(super) fn threads(session: &CheckSession<'_>) -> CheckResult {
         Ok(())
     })?;
     Ok("8 threads allocated and freed 50 blocks each at once".into())
-}
-
-/// The host can write to unified memory, if the platform reports it.
-pub(super) fn unified(session: &CheckSession<'_>) -> CheckResult {
-    let device = session.device()?;
-    if !device.platform.has_unified_memory() {
-        return Err(Stop::Skip("the platform has no unified memory".into()));
-    }
-    for size in [1, 1000, 1 << 20] {
-        let memory = device.executor.unified_allocate(size as u64)?;
-        ensure(!memory.is_null(), || {
-            format!("unified_memory_allocate of {size} bytes returned null")
-        })?;
-        // SAFETY: a non-null result of unified_memory_allocate has at least `size` bytes that the host may write.
-        unsafe { std::ptr::write_bytes(memory.cast::<u8>(), 0x5a, size) };
-        device.executor.unified_deallocate(memory)?;
-    }
-    Ok("the host wrote to unified memory of 3 sizes".into())
 }

@@ -9,11 +9,13 @@ use super::argument::{Arg, CStringArgument};
 use super::construction::KernelConstruction;
 use super::context::KernelContext;
 use super::functions::functions;
-use super::status::{StatusObject, report};
+use super::status::report;
 use crate::StatusCode;
 use crate::dtype::DType;
 use crate::lock;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
+use crate::registration::RegisteredKernel;
+use crate::status_object::StatusObject;
 
 pub(crate) type Create = unsafe extern "C" fn(*mut KernelConstruction) -> *mut c_void;
 pub(crate) type Delete = unsafe extern "C" fn(*mut c_void);
@@ -37,6 +39,20 @@ pub(crate) struct KernelBuilder {
     pub host_memory: Vec<String>,
     pub priority: i32,
     pub label: String,
+}
+
+impl From<&KernelBuilder> for RegisteredKernel {
+    fn from(kernel: &KernelBuilder) -> Self {
+        Self {
+            op: kernel.op.clone(),
+            device: kernel.device.clone(),
+            constraints: kernel.constraints.clone(),
+            host_memory: kernel.host_memory.clone(),
+            priority: kernel.priority,
+            label: kernel.label.clone(),
+            is_async: matches!(kernel.compute, Some(Compute::Async(_))),
+        }
+    }
 }
 
 /// Formats the kernel as TensorFlow formats a `KernelDef` in messages.

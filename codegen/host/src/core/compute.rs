@@ -6,12 +6,13 @@ use std::sync::Arc;
 use super::argument::{Arg, List, Out};
 use super::context::{Ctx, KernelContext};
 use super::functions::functions;
-use super::status::{StatusObject, report};
+use super::status::report;
 use super::tensor::{TensorHandle, View, elements};
 use crate::StatusCode;
 use crate::dtype::DType;
 use crate::memory::HostMemory;
 use crate::objects;
+use crate::status_object::StatusObject;
 use crate::tensor_buffer::TensorBuffer;
 
 type StatusResult<T> = Result<T, (StatusCode, String)>;

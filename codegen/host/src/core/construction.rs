@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex};
 use super::argument::{Arg, CStringArgument, Out};
 use super::attr::{Attr, Scalar};
 use super::functions::functions;
-use super::status::{StatusObject, report};
+use super::status::report;
 use super::tensor::{TensorHandle, View};
 use crate::StatusCode;
 use crate::lock;
 use crate::memory::HostMemory;
 use crate::objects::{HostObject, ObjectKind};
+use crate::status_object::StatusObject;
 use crate::tensor_buffer::TensorBuffer;
 
 /// The object behind `TF_OpKernelConstruction*`.

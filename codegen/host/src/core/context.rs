@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::argument::Arg;
 use super::construction::StringView;
 use super::functions::functions;
-use super::status::{StatusObject, report};
+use super::status::report;
 use super::tensor::View;
 use crate::StatusCode;
 use crate::dtype::DType;
 use crate::executor::{Executor, StreamHandle};
 use crate::objects::{self, HostObject, ObjectKind};
 use crate::quirks::Quirks;
+use crate::status_object::StatusObject;
 
 /// One argument of an op, as the kernel's registration places it.
 #[derive(Debug, Clone)]

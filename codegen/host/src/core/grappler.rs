@@ -8,11 +8,12 @@ use super::argument::{Arg, CStringArgument, List, Out};
 use super::buffer::{BufferObject, fill};
 use super::functions::functions;
 use super::op_def;
-use super::status::{StatusObject, report};
+use super::status::report;
 use crate::StatusCode;
 use crate::graph::{self, GraphDef, NodeDef};
 use crate::lock;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
+use crate::status_object::StatusObject;
 
 /// The object behind `TF_GrapplerItem*`.
 pub(crate) struct GrapplerItem(pub GraphDef);

@@ -19,7 +19,7 @@ mod serialized;
 mod shape;
 #[cfg(test)]
 pub(crate) mod signature;
-pub(crate) mod status;
+mod status;
 pub(crate) mod string;
 #[cfg(test)]
 mod struct_types;

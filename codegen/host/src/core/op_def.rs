@@ -9,9 +9,10 @@ use super::core_ops;
 use super::functions::functions;
 use super::op_definition::{self, OpDefinition, ShapeFunction};
 use super::op_text::{parse_argument, parse_attribute, resolve_lists};
-use super::status::{StatusObject, report};
+use super::status::report;
 use crate::lock;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
+use crate::status_object::StatusObject;
 use crate::{StatusCode, proto};
 
 /// The object behind `TF_OpDefinitionBuilder*`.

@@ -9,6 +9,7 @@ use sp_ops::{
 use super::shape::ShapeInference;
 use crate::dtype::DType;
 use crate::proto;
+use crate::registration::DefinedOp;
 
 pub(crate) type ShapeFunction = unsafe extern "C" fn(*mut ShapeInference, *mut c_void);
 
@@ -44,6 +45,18 @@ impl OpDefinition {
             tensors.sum()
         };
         (tensors(&self.op.inputs), tensors(&self.op.outputs))
+    }
+}
+
+impl From<&OpDefinition> for DefinedOp {
+    fn from(definition: &OpDefinition) -> Self {
+        let op = &definition.op;
+        let arguments = op.inputs.iter().chain(&op.outputs);
+        Self {
+            name: op.name.clone(),
+            arguments: arguments.map(|it| it.name.clone()).collect(),
+            attributes: op.attributes.iter().map(|it| it.name.clone()).collect(),
+        }
     }
 }
 

@@ -9,13 +9,13 @@ use super::argument::{Arg, List};
 use super::construction::StringView;
 use super::context::{Ctx, KernelContext};
 use super::functions::functions;
-use super::status::StatusObject;
 use super::tensor::{TensorHandle, View};
 use super::variable::{Copy, report_or_fail};
 use crate::StatusCode;
 use crate::dtype::DType;
 use crate::lock;
 use crate::objects::BorrowedObject;
+use crate::status_object::StatusObject;
 use crate::tensor_buffer::TensorBuffer;
 
 type Allocate = unsafe extern "C" fn(

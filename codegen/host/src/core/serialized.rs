@@ -9,10 +9,11 @@ use super::builder::{BuilderHandle, record};
 use super::construction::KernelConstruction;
 use super::context::{ArgumentPlacement, Ctx, KernelContext};
 use super::functions::functions;
-use super::status::{StatusObject, report};
+use super::status::report;
 use crate::dtype::DType;
 use crate::objects::{self, Owner};
 use crate::proto::{self, FieldValue};
+use crate::status_object::StatusObject;
 use crate::{StatusCode, Tensor};
 
 /// The struct that `TF_InputRange` fills.

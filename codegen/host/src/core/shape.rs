@@ -6,11 +6,12 @@ use std::sync::Mutex;
 
 use super::argument::{Arg, CStringArgument, Out};
 use super::functions::functions;
-use super::status::{StatusObject, report};
+use super::status::report;
 use crate::StatusCode;
 use crate::dtype::DType;
 use crate::lock;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
+use crate::status_object::StatusObject;
 
 /// Dimensions, -1 for an unknown one; `None` for an unknown rank.
 pub(crate) type TensorShape = Option<Vec<i64>>;

@@ -1,71 +1,12 @@
-//! `TF_Status`: a code, a message and payloads.
+//! The functions of `TF_Status`.
 
-use std::collections::BTreeMap;
-use std::ffi::{CString, c_char, c_int, c_void};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::ffi::{c_char, c_int, c_void};
 
 use super::argument::{Arg, CStringArgument};
 use super::functions::functions;
 use crate::StatusCode;
-use crate::objects::{self, HostObject, ObjectKind, Owner};
-
-/// The object behind `TF_Status*`.
-#[derive(Debug)]
-pub(crate) struct StatusObject {
-    state: Mutex<StatusState>,
-}
-
-#[derive(Debug)]
-struct StatusState {
-    code: StatusCode,
-    message: CString,
-    payloads: BTreeMap<CString, CString>,
-}
-
-impl HostObject for StatusObject {
-    const KIND: ObjectKind = ObjectKind::Status;
-}
-
-impl StatusObject {
-    pub fn new() -> Self {
-        let state = StatusState {
-            code: StatusCode::OK,
-            message: CString::default(),
-            payloads: BTreeMap::new(),
-        };
-        Self {
-            state: Mutex::new(state),
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, StatusState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Replaces code and message; an OK status has no message.
-    pub fn set(&self, code: StatusCode, message: &str) {
-        let message = if code == StatusCode::OK { "" } else { message };
-        let mut state = self.state();
-        state.code = code;
-        state.message = c_string(message.as_bytes());
-        state.payloads.clear();
-    }
-
-    /// Returns code and message.
-    pub fn get(&self) -> (StatusCode, String) {
-        let state = self.state();
-        (state.code, state.message.to_string_lossy().into_owned())
-    }
-}
-
-/// Returns a C string of `bytes` up to the first NUL.
-pub(super) fn c_string(bytes: &[u8]) -> CString {
-    let end = bytes
-        .iter()
-        .position(|&byte| byte == 0)
-        .unwrap_or(bytes.len());
-    CString::new(&bytes[..end]).expect("cut at the first NUL")
-}
+use crate::objects::{self, Owner};
+use crate::status_object::StatusObject;
 
 /// Sets the status that a plugin passed for the result of `call`.
 pub(super) fn report(
@@ -100,25 +41,22 @@ functions! {
     }
 
     fn TF_GetCode(status: Arg<StatusObject>) -> u32 {
-        status.get(CALL).map_or(StatusCode::INTERNAL.0, |status| status.state().code.0)
+        status.get(CALL).map_or(StatusCode::INTERNAL.0, |status| status.code().0)
     }
 
     fn TF_Message(status: Arg<StatusObject>) -> *const c_char {
-        status.get(CALL).map_or(c"".as_ptr(), |status| status.state().message.as_ptr())
+        status.get(CALL).map_or(c"".as_ptr(), |status| status.message_address())
     }
 
     fn TF_SetPayload(status: Arg<StatusObject>, key: CStringArgument, value: CStringArgument) {
-        let Some(status) = status.get(CALL) else { return };
-        let mut state = status.state();
-        if state.code != StatusCode::OK {
-            state.payloads.insert(c_string(key.bytes()), c_string(value.bytes()));
+        if let Some(status) = status.get(CALL) {
+            status.set_payload(key.bytes(), value.bytes());
         }
     }
 
     fn TF_ForEachPayload(status: Arg<StatusObject>, visitor: Visitor, capture: *mut c_void) {
         let Some(status) = status.get(CALL) else { return };
-        let payloads = status.state().payloads.clone();
-        for (key, value) in &payloads {
+        for (key, value) in &status.payloads() {
             visitor(key.as_ptr(), value.as_ptr(), capture);
         }
     }

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::argument::{Arg, List};
 use super::functions::functions;
-use super::status::{StatusObject, report};
+use super::status::report;
 use crate::StatusCode;
 use crate::dtype::DType;
 use crate::memory::ALIGNMENT;
 use crate::objects::{self, BorrowedObject, HostObject, ObjectKind, Owner};
+use crate::status_object::StatusObject;
 use crate::tensor_buffer::{Deallocator, TensorBuffer};
 
 /// The object behind `TF_Tensor*`.

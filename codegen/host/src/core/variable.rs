@@ -11,13 +11,14 @@ use super::attr::Attr;
 use super::construction::KernelConstruction;
 use super::context::{Ctx, KernelContext};
 use super::functions::functions;
-use super::status::{StatusObject, report};
+use super::status::report;
 use super::tensor::{TensorHandle, View};
 use crate::StatusCode;
 use crate::dtype::DType;
 use crate::lock;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
 use crate::quirks::Quirk;
+use crate::status_object::StatusObject;
 
 pub(super) type Copy =
     unsafe extern "C" fn(*mut KernelContext, *mut TensorHandle, *mut TensorHandle);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use super::argument::Arg;
 use super::context::{Ctx, KernelContext};
 use super::functions::functions;
-use super::status::{StatusObject, report};
+use super::status::report;
 use super::tensor::{TensorHandle, View};
 use super::variable::Copy;
 use crate::StatusCode;
@@ -16,6 +16,7 @@ use crate::lock;
 use crate::memory::HostMemory;
 use crate::objects::{self, BorrowedObject};
 use crate::quirks::Quirk;
+use crate::status_object::StatusObject;
 use crate::tensor_buffer::TensorBuffer;
 
 type Add = unsafe extern "C" fn(

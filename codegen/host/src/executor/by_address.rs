@@ -1,12 +1,15 @@
-//! Copies with host memory by its address: the caller may read and write it while a copy is enqueued.
+//! Copies with host memory by its address, in each direction, enqueued or synchronous.
 
 use super::{DeviceMemoryBlock, Executor, StreamHandle};
 use crate::Error;
 use crate::call::{Ptr, status_call};
 
 impl Executor {
-    /// Enqueues a copy of `size` bytes at `source`, which must last until the stream is done with it.
-    pub(crate) fn htod_from(
+    /// Enqueues a copy of `size` bytes at `source`.
+    ///
+    /// # Safety
+    /// - The bytes are readable until the stream is done with the copy, also if this function returns an error.
+    pub(crate) unsafe fn htod_from(
         &self,
         stream: StreamHandle,
         target: DeviceMemoryBlock,
@@ -19,8 +22,12 @@ impl Executor {
         )
     }
 
-    /// Enqueues a copy of `size` bytes to `target`, which must last until the stream is done with it.
-    pub(crate) fn dtoh_to(
+    /// Enqueues a copy of `size` bytes to `target`.
+    ///
+    /// # Safety
+    /// - The bytes are writable, and no value of this process is in them, until the stream is done with the copy, also if
+    ///   this function returns an error.
+    pub(crate) unsafe fn dtoh_to(
         &self,
         stream: StreamHandle,
         (target, size): (*mut u8, usize),
@@ -34,7 +41,10 @@ impl Executor {
     }
 
     /// Copies `size` bytes at `source` to the device.
-    pub(crate) fn sync_htod_from(
+    ///
+    /// # Safety
+    /// - The bytes are readable until this function returns.
+    pub(super) unsafe fn sync_htod_by_address(
         &self,
         target: DeviceMemoryBlock,
         (source, size): (*const u8, usize),
@@ -47,7 +57,10 @@ impl Executor {
     }
 
     /// Copies `size` bytes from the device to `target`.
-    pub(crate) fn sync_dtoh_to(
+    ///
+    /// # Safety
+    /// - The bytes are writable, and no value of this process is in them, until this function returns.
+    pub(super) unsafe fn sync_dtoh_by_address(
         &self,
         (target, size): (*mut u8, usize),
         source: DeviceMemoryBlock,

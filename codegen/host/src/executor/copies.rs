@@ -1,28 +1,32 @@
-//! Copies and fills, enqueued or synchronous.
+//! Copies and fills, enqueued or synchronous. An enqueued copy uses host memory that lasts as long as the process: the stream
+//! may use it after a check has failed.
 
 use super::{DeviceMemoryBlock, Executor, StreamHandle};
 use crate::Error;
 use crate::call::{Ptr, status_call};
+use crate::host_bytes::HostBytes;
 
 impl Executor {
-    /// Enqueues a copy of `source`, which must last until the stream is done with it.
+    /// Enqueues a copy of `source`.
     pub fn htod(
         &self,
         stream: StreamHandle,
         target: DeviceMemoryBlock,
-        source: &[u8],
+        source: HostBytes,
     ) -> Result<(), Error> {
-        self.htod_from(stream, target, (source.as_ptr(), source.len()))
+        // SAFETY: the bytes last as long as the process.
+        unsafe { self.htod_from(stream, target, source.source()) }
     }
 
-    /// Enqueues a copy into `target`, which must last until the stream is done with it.
+    /// Enqueues a copy into `target`.
     pub fn dtoh(
         &self,
         stream: StreamHandle,
-        target: &mut [u8],
+        target: HostBytes,
         source: DeviceMemoryBlock,
     ) -> Result<(), Error> {
-        self.dtoh_to(stream, (target.as_mut_ptr(), target.len()), source)
+        // SAFETY: the bytes last as long as the process, and are atomic numbers, which may change at any time.
+        unsafe { self.dtoh_to(stream, target.target(), source) }
     }
 
     pub fn dtod(
@@ -40,11 +44,29 @@ impl Executor {
     }
 
     pub fn sync_htod(&self, target: DeviceMemoryBlock, source: &[u8]) -> Result<(), Error> {
-        self.sync_htod_from(target, (source.as_ptr(), source.len()))
+        // SAFETY: the slice is borrowed until the call returns.
+        unsafe { self.sync_htod_by_address(target, (source.as_ptr(), source.len())) }
     }
 
     pub fn sync_dtoh(&self, target: &mut [u8], source: DeviceMemoryBlock) -> Result<(), Error> {
-        self.sync_dtoh_to((target.as_mut_ptr(), target.len()), source)
+        // SAFETY: the slice is borrowed until the call returns, and any bytes are valid in it.
+        unsafe { self.sync_dtoh_by_address((target.as_mut_ptr(), target.len()), source) }
+    }
+
+    /// Copies `source`, which a plugin may read too late.
+    pub fn sync_htod_from(
+        &self,
+        target: DeviceMemoryBlock,
+        source: HostBytes,
+    ) -> Result<(), Error> {
+        // SAFETY: the bytes last as long as the process.
+        unsafe { self.sync_htod_by_address(target, source.source()) }
+    }
+
+    /// Copies into `target`, which a plugin may write too late.
+    pub fn sync_dtoh_to(&self, target: HostBytes, source: DeviceMemoryBlock) -> Result<(), Error> {
+        // SAFETY: the bytes last as long as the process, and are atomic numbers, which may change at any time.
+        unsafe { self.sync_dtoh_by_address(target.target(), source) }
     }
 
     pub fn sync_dtod(

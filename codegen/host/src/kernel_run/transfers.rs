@@ -1,5 +1,6 @@
 //! Copies of a kernel's inputs to the device, and of its outputs to the host.
 
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use crate::core::{ArgumentPlacement, View};
@@ -11,7 +12,11 @@ use crate::tensor_buffer::TensorBuffer;
 use crate::{DType, Error, StatusCode, Tensor};
 
 impl Host {
-    pub(super) fn upload(
+    /// Enqueues a copy of a tensor to device memory; copies at once if its place is in host memory.
+    ///
+    /// # Safety
+    /// - The tensor is neither changed nor dropped before the copy is done, also if this function returns an error.
+    pub(super) unsafe fn upload(
         &self,
         tensor: &Tensor,
         placement: &ArgumentPlacement,
@@ -24,9 +29,10 @@ impl Host {
             }
         };
         if buffer.on_device() {
-            let copied = self
-                .executor
-                .htod(self.streams.host_to_device, block(&buffer), bytes);
+            let source = (bytes.as_ptr(), bytes.len());
+            let stream = self.streams.host_to_device;
+            // SAFETY: the caller guarantees that the tensor is there until the copy is done.
+            let copied = unsafe { self.executor.htod_from(stream, block(&buffer), source) };
             copied.map_err(|error| self.copy_error("CPU->PluggableDevice", error))?;
         }
         Ok(View {
@@ -43,9 +49,15 @@ impl Host {
             dtype: tensor.dtype(),
             on_host: false,
         };
-        let view = self.upload(tensor, &placement)?;
-        self.executor.poll(self.streams.host_to_device)?;
-        Ok(view)
+        // SAFETY: the tensor is borrowed until this function returns, which waits for the copy.
+        let view = unsafe { self.upload(tensor, &placement) };
+        let stream = self.streams.host_to_device;
+        let copied = view.and_then(|view| self.executor.poll(stream).map(|()| view));
+        if copied.is_err() {
+            // The first error is the one to report.
+            let _ = self.executor.synchronize();
+        }
+        copied
     }
 
     /// Returns the error that TensorFlow reports if a copy cannot be enqueued.
@@ -100,15 +112,19 @@ impl Host {
     pub(crate) fn copy_out(&self, view: &View) -> Result<Tensor, Error> {
         let len = view.bytes();
         let stream = self.streams.device_to_host;
-        let mut bytes = HostMemory::poisoned(len);
+        // Never freed unless the copy is done.
+        let mut bytes = ManuallyDrop::new(HostMemory::poisoned(len));
         self.executor.depend(stream, self.streams.compute)?;
         let source = DeviceMemoryBlock {
             opaque: view.buffer.data(),
             size: len as u64,
         };
-        let copied = self.executor.dtoh(stream, bytes.bytes_mut(), source);
+        let target = (bytes.bytes_mut().as_mut_ptr(), len);
+        // SAFETY: the memory is freed after the stream is done, or not at all, and nothing else uses it until then.
+        let copied = unsafe { self.executor.dtoh_to(stream, target, source) };
         copied.map_err(|error| self.copy_error("PluggableDevice->CPU", error))?;
         self.executor.poll(stream)?;
+        let bytes = ManuallyDrop::into_inner(bytes);
         // SAFETY: the C contract makes the texts of strings readable as long as the tensor, which `view` is.
         let tensor = unsafe { Tensor::from_plugin(view.dtype, &view.dims, bytes.bytes()) };
         tensor.map_err(|reason| Error::Refused(format!("a tensor on the device: {reason}")))

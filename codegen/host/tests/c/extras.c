@@ -2,8 +2,13 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "tensorflow.h"
+
+#include "calls.h"
 
 static void ok(TF_Status *status) { TF_SetStatus(status, TF_OK, ""); }
 
@@ -135,11 +140,44 @@ void TF_InitGraph(TP_OptimizerRegistrationParams *params, TF_Status *status) {
 #endif
 }
 
-// A profiler that has nothing to tell.
+// A profiler that records calls of kernels.
 
 #if SP_MINOR >= 7
-static int sessions;
+static int sessions, is_recording;
 static char *type;
+
+// The calls of this session. Later ones are not recorded.
+#define MAX_CALLS 1000000
+static int64_t calls;
+
+#if defined(PROFILER_WAITS)
+static int64_t last_call;
+
+static int64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+#endif
+
+void record_call(void) {
+#if defined(PROFILER_WAITS)
+  __atomic_store_n(&last_call, now(), __ATOMIC_RELAXED);
+#endif
+#if defined(PROFILER_BLOCKS)
+  // Waits for the end of the session, but not on the thread that stops it.
+  while (syscall(SYS_gettid) != getpid() && __atomic_load_n(&is_recording, __ATOMIC_ACQUIRE)) usleep(100);
+#endif
+  if (!__atomic_load_n(&is_recording, __ATOMIC_ACQUIRE)) return;
+  if (__atomic_load_n(&calls, __ATOMIC_RELAXED) >= MAX_CALLS) return;
+  __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+#if defined(PROFILER_HOARDS)
+  static void *hoard;
+  void **record = malloc(16384);
+  *record = hoard;
+  hoard = record;
+#endif
+}
 
 static void start(const TP_Profiler *profiler, TF_Status *status) {
   ++sessions;
@@ -156,32 +194,84 @@ static void start(const TP_Profiler *profiler, TF_Status *status) {
     return;
   }
 #endif
+#if defined(PROFILER_LEAKS)
+  static void *volatile lost;
+  lost = malloc(100);
+  (void)lost;
+#endif
+#if defined(PROFILER_WAITS)
+  // Waits for a second without a call.
+  while (now() - __atomic_load_n(&last_call, __ATOMIC_RELAXED) < 1000000000) usleep(1000);
+#endif
+  __atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&is_recording, 1, __ATOMIC_RELEASE);
   ok(status);
 }
-static void stop(const TP_Profiler *profiler, TF_Status *status) { ok(status); }
-
-// An XSpace with one plane of no name.
-static void collect(const TP_Profiler *profiler, uint8_t *buffer, size_t *size, TF_Status *status) {
-  static const uint8_t space[2] = {0x0a, 0};
-#if defined(PROFILER_NO_SIZE)
+static void stop(const TP_Profiler *profiler, TF_Status *status) {
+#if !defined(PROFILER_RECORDS_ON)
+  __atomic_store_n(&is_recording, 0, __ATOMIC_RELEASE);
+#endif
   ok(status);
-  if (buffer == NULL) return;
+}
+
+static uint8_t *varint(uint8_t *to, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) *to++ = (uint8_t)(value | 0x80);
+  *to++ = (uint8_t)value;
+  return to;
+}
+
+// Writes a plane of no name, which has a line with an empty event for each call. Returns the size.
+static size_t write_space(uint8_t *space, int64_t events) {
+  uint8_t line[16], *end = line, *to = space;
+  if (events > 0) {
+    *end++ = 0x1a;
+    end = varint(end, 2 * (uint64_t)events);
+  }
+  *to++ = 0x0a;
+  to = varint(to, (uint64_t)(end - line) + 2 * (uint64_t)events);
+  memcpy(to, line, (size_t)(end - line));
+  to += end - line;
+  for (int64_t i = 0; i < events; ++i) {
+    *to++ = 0x22;
+    *to++ = 0;
+  }
+  return (size_t)(to - space);
+}
+
+static void collect(const TP_Profiler *profiler, uint8_t *buffer, size_t *size, TF_Status *status) {
+  int64_t events = __atomic_load_n(&calls, __ATOMIC_RELAXED);
+  int is_empty = sessions == 0;
+#if defined(NO_DEVICE) && !defined(PROFILER_PHANTOM)
+  is_empty = 1;
 #endif
 #if defined(PROFILER_EAGER)
-  *size = sizeof space;
-#else
-  *size = sessions > 0 ? sizeof space : 0;
+  is_empty = 0;
 #endif
-  if (buffer != NULL) {
-    memcpy(buffer, space, *size);
-#if defined(PROFILER_LONG)
-    buffer[*size] = 0;
+#if defined(PROFILER_PHANTOM)
+  ++events;
 #endif
+  uint8_t *space = malloc(32 + 2 * (size_t)events);
+  size_t length = is_empty ? 0 : write_space(space, events);
 #if defined(PROFILER_NOISE)
-    buffer[1] = 9;
+  space[1] = 9;
+#endif
+  ok(status);
+  if (buffer == NULL) {
+#if !defined(PROFILER_NO_SIZE)
+    *size = length;
+#endif
+#if !defined(PROFILER_TRUSTS) && !defined(PROFILER_RECORDS_ON)
+  } else if (*size < length) {
+    TF_SetStatus(status, TF_INVALID_ARGUMENT, "the buffer is too small");
+#endif
+  } else {
+    memcpy(buffer, space, length);
+    *size = length;
+#if defined(PROFILER_LONG)
+    buffer[length] = 0;
 #endif
   }
-  ok(status);
+  free(space);
 }
 
 static void destroy_profiler(TP_Profiler *profiler) {
@@ -228,4 +318,6 @@ void TF_InitProfiler(TF_ProfilerRegistrationParams *params, TF_Status *status) {
   ok(status);
 #endif
 }
+#else
+void record_call(void) {}
 #endif

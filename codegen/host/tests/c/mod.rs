@@ -17,6 +17,7 @@ const MEMORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/memory.c");
 const MEMORY_HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/memory.h");
 const QUEUES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/queues.c");
 const QUEUES_HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/queues.h");
+const CALLS_HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/calls.h");
 const HOSTILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/hostile.c");
 const CC_OPTIONS: &str =
     "-std=c11 -Wall -Werror -Wno-unused-function -shared -fPIC -O1 -pthread -I";
@@ -92,7 +93,8 @@ impl Compiler {
     /// Compiles the plugin with the macros `defect`, separated by spaces. Before 2.21 it names the libraries that it
     /// needs, without which those releases do not load it.
     pub fn plugin(&self, defect: &str) -> PathBuf {
-        let file = defect.to_lowercase().replace('=', ".").replace(' ', "_");
+        let file = defect.to_lowercase().replace('=', ".");
+        let file = file.replace([' ', '/'], "_");
         let path = self.folder.join(format!("lib{file}.so"));
         let defines: Vec<String> = defect.split(' ').map(|it| format!("-D{it}")).collect();
         let defines: Vec<&str> = defines.iter().map(String::as_str).collect();
@@ -180,6 +182,7 @@ impl Compiler {
             Path::new(MEMORY_HEADER),
             Path::new(QUEUES),
             Path::new(QUEUES_HEADER),
+            Path::new(CALLS_HEADER),
             Path::new(HOSTILE),
             Path::new(OPTIONS),
         ];

@@ -210,6 +210,10 @@ static void dtoh(const SP_Device *device, SP_Stream stream, void *to, const SP_D
 #if defined(NO_DEPENDENCY)
   if (stream != NULL) flush(stream);
 #endif
+#if defined(UNIFIED_APART)
+  // The device has bytes of its own for a block of unified memory.
+  if (is_unified(from->opaque)) return ok(status);
+#endif
   memcpy(to, from->opaque, size);
 #if defined(LONG_COPY)
   if (size == 100) ((char *)to)[size] = 0;
@@ -477,7 +481,7 @@ void SE_InitPlugin(SE_PlatformRegistrationParams *params, TF_Status *status) {
 #if defined(BEFORE_STRUCT)
   ((char *)params->platform)[-8] = 1;
 #endif
-#if defined(UNIFIED)
+#if defined(UNIFIED) || defined(UNIFIED_MEMORY)
   params->platform->supports_unified_memory = 1;
 #endif
 #if defined(BIG_SIZE)

@@ -29,7 +29,34 @@ SPOILS_OTHERS | memory_contents | a block after other blocks were written
 RACY_COPY | allocate_threads | a block of one of eight threads
 UNALIGNED_HOST | host_memory | -byte alignment
 ALIGNED_TO_64 | host_memory | 256-byte alignment
+UNIFIED_MEMORY UNIFIED_NULL | unified_memory | of 4097 bytes returned null
+UNIFIED_MEMORY UNIFIED_UNALIGNED | unified_memory | not aligned to 64 bytes
+UNIFIED_MEMORY UNIFIED_NO_ACCESS | unified_memory | the host cannot write to 1 bytes
+UNIFIED_MEMORY UNIFIED_READ_ONLY | unified_memory | the host cannot write to 1 bytes
+UNIFIED_MEMORY UNIFIED_OVERLAP | unified_memory | two blocks of unified memory overlap
+UNIFIED_MEMORY UNIFIED_APART | unified_memory | sync_memcpy_dtoh of unified memory of
+UNIFIED_MEMORY UNIFIED_FREED_TWICE | unified_memory | crashed: abort
+UNIFIED_MEMORY UNIFIED_OVERCOMMITS | unified_memory | of 4611686018427387904 bytes returned 0x
 STATS_DRIFT | allocator_stats | after all was freed
+STATS_OF=num_allocs VALUE=7 | allocator_stats | num_allocs was 7, and is 7 after an allocation
+STATS_OF=peak_bytes_in_use VALUE=in_use-1 | allocator_stats | below bytes_in_use of
+STATS_OF=peak_bytes_in_use VALUE=in_use | allocator_stats | after a block was freed
+STATS_OF=largest_alloc_size VALUE=largest/2 | allocator_stats
+    largest_alloc_size is 524288 after allocating 1048576
+STATS_OF=has_bytes_limit VALUE=0 | allocator_stats
+    bytes_limit is 4294967296, which TensorFlow ignores since has_bytes_limit is 0
+STATS_OF=bytes_limit VALUE=TOTAL-peak*4096 | allocator_stats
+    bytes_limit is 0, below peak_bytes_in_use of 1048576
+STATS_OF=bytes_reserved VALUE=in_use/2 | allocator_stats
+    bytes_reserved is 524288, below bytes_in_use of 1048576
+STATS_OF=peak_bytes_reserved VALUE=0 | allocator_stats
+    peak_bytes_reserved is 0, below bytes_reserved of 1048576
+STATS_OF=has_bytes_reservable_limit VALUE=0 | allocator_stats
+    which TensorFlow ignores since has_bytes_reservable_limit is 0
+STATS_OF=bytes_reservable_limit VALUE=64 | allocator_stats
+    bytes_reservable_limit is 64, below peak_bytes_reserved of 1048576
+STATS_OF=largest_free_block_bytes VALUE=TOTAL | allocator_stats
+    largest_free_block_bytes is 4294967296, above the 4293918720 bytes that are not in use
 CHANGES_VERSION | field_access
     SE_InitPlugin changed SE_PlatformRegistrationParams.major_version from 0 to 7; TensorFlow sets it
 PARAMS_EXT | field_access
@@ -105,6 +132,7 @@ ONE_LIFE | device_recreation | the device is gone
 LEAK_STREAM | leaks | a stream leaks
 LEAK_EVENT | leaks | an event leaks
 LEAK_TIMER | leaks | a timer leaks
+UNIFIED_MEMORY LEAK_UNIFIED | leaks | a block of unified memory leaks
 TWICE | kernels_registered | registered twice
 OVERLAP | kernels_registered | registered twice
 WRONG_DEVICE | kernels_registered | is registered for OTHER
@@ -127,21 +155,36 @@ PROFILER_NO_SIZE | profiler_idle | left the size unset
 PROFILER_LONG | profiler_sessions | past its end
 PROFILER_NOISE | profiler_sessions | not an XSpace
 PROFILER_ONCE | profiler_sessions | started already
+PROFILER_PHANTOM | profiler_without_device
+    1 events in a session in which no device was created
+NO_DEVICE PROFILER_PHANTOM | profiler_without_device
+    a session without a device has 6 bytes of data
+PROFILER_TRUSTS | profiler_buffer
+    of a buffer that is smaller than the data, past its end
+PROFILER_HOARDS | profiler_memory | kernels of AddV2 took
+PROFILER_LEAKS | profiler_leaks | a session leaks
+PROFILER_BLOCKS | profiler_threads
+    kernels of AddV2 of other threads did not end between start and stop
+PROFILER_WAITS | profiler_threads
+    start did not return before the kernels of AddV2 of other threads had ended
+PROFILER_RECORDS_ON | profiler_threads
+    of the buffer for collect_data_xspace, past its end
 ";
 
 /// Macros of plugins without a defect.
-pub const GOOD: [&str; 7] = [
+pub const GOOD: [&str; 8] = [
     "GOOD",
     "USE_BFC",
     "NO_OPTIONS",
     "FREE_EXT",
+    "UNIFIED_MEMORY",
     "ASYNC",
     "ASYNC USE_BFC",
     "ASYNC DEVICES=2",
 ];
 
 /// Defects that hang other checks for many seconds each.
-pub const SLOW: [&str; 2] = ["EVENT_PENDING", "HANG"];
+pub const SLOW: [&str; 3] = ["EVENT_PENDING", "HANG", "PROFILER_WAITS"];
 
 /// Defects that older releases cannot have: the first release that can, and its new feature.
 pub const LATER: &[(&str, u32, &str)] = &[
@@ -157,6 +200,14 @@ pub const LATER: &[(&str, u32, &str)] = &[
     ("PROFILER_ONCE", 7, "profilers"),
     ("ALIGNED_TO_64", 22, "an alignment of 256 bytes"),
     ("PRIORITY_REFUSED", 22, "stream options"),
+    ("PROFILER_PHANTOM", 7, "profilers"),
+    ("NO_DEVICE PROFILER_PHANTOM", 7, "profilers"),
+    ("PROFILER_TRUSTS", 7, "profilers"),
+    ("PROFILER_HOARDS", 7, "profilers"),
+    ("PROFILER_LEAKS", 7, "profilers"),
+    ("PROFILER_BLOCKS", 7, "profilers"),
+    ("PROFILER_WAITS", 7, "profilers"),
+    ("PROFILER_RECORDS_ON", 7, "profilers"),
     ("PROFILER_EXT", 7, "profilers"),
     ("PROFILER_MARKS", 7, "profilers"),
 ];

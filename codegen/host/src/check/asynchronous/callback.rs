@@ -6,14 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::host_bytes::HostBytes;
 use crate::StatusCode;
 use crate::check::session::ensure;
-use crate::core::status::StatusObject;
 use crate::executor::{Executor, StreamHandle};
+use crate::host_bytes::HostBytes;
 use crate::leak_exempt::leak_exempt;
 use crate::objects;
 use crate::outcome::Stop;
+use crate::status_object::StatusObject;
 
 /// The time limit of a callback.
 const TIMEOUT: Duration = Duration::from_secs(10);

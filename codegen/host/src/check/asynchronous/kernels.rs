@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::host_bytes::HostBytes;
 use super::second_device::hold_unless_inline;
 use crate::check::session::{CheckSession, expect_equal};
 use crate::core::View;
 use crate::executor::DeviceMemoryBlock;
+use crate::host_bytes::HostBytes;
 use crate::kernel_run::KernelInstance;
 use crate::outcome::{CheckResult, Stop};
 use crate::tensor_buffer::TensorBuffer;
@@ -18,7 +18,7 @@ const ELEMENTS: i64 = 10_000;
 const LENGTH: usize = 3;
 
 /// The result of an op with two equal inputs.
-type Compute = fn(f32) -> f32;
+pub(in crate::check) type Compute = fn(f32) -> f32;
 
 const OPS: [(&str, Compute); 3] = [("AddV2", |x| x + x), ("Add", |x| x + x), ("Mul", |x| x * x)];
 
@@ -47,7 +47,7 @@ pub(in crate::check) fn kernels(session: &CheckSession<'_>) -> CheckResult {
 }
 
 /// Returns an op whose kernel has all of its arguments on the device.
-fn find_op(host: &Host, tensor: &Tensor) -> Result<(Op, Compute), Stop> {
+pub(in crate::check) fn find_op(host: &Host, tensor: &Tensor) -> Result<(Op, Compute), Stop> {
     let inputs = [tensor.clone(), tensor.clone()];
     for (name, compute) in OPS {
         let op = Op::new(name).with_types_of(&inputs)?;
@@ -81,7 +81,7 @@ fn enqueue_row(host: &Host, op: &Op, tensor: &Tensor) -> Result<View, Stop> {
     };
     let (copies, compute) = (host.streams.host_to_device, host.streams.compute);
     let hold = hold_unless_inline(executor, copies)?;
-    executor.htod_from(copies, memory, source.source())?;
+    executor.htod(copies, memory, source)?;
     executor.depend(compute, copies)?;
     // With the BFC allocator TensorFlow deallocates no memory, so the inputs outlive the row.
     let mut inputs = Vec::new();

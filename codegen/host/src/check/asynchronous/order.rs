@@ -2,9 +2,9 @@
 
 use super::callback::{Callback, CallbackAction};
 use super::hold::Hold;
-use super::host_bytes::HostBytes;
 use super::queued_work::QueuedWork;
 use crate::check::session::{CheckSession, expect_equal};
+use crate::host_bytes::HostBytes;
 use crate::outcome::CheckResult;
 
 /// Work of any size waits for a callback ahead of it.
@@ -47,10 +47,10 @@ pub(in crate::check) fn callbacks(session: &CheckSession<'_>) -> CheckResult {
     let (others, source) = (HostBytes::new(&first), HostBytes::new(&last));
     let target = HostBytes::poisoned(SIZE);
     for _ in 0..COPIES {
-        executor.htod_from(stream, memory, others.source())?;
+        executor.htod(stream, memory, others)?;
     }
-    executor.htod_from(stream, memory, source.source())?;
-    executor.dtoh_to(stream, target.target(), memory)?;
+    executor.htod(stream, memory, source)?;
+    executor.dtoh(stream, target, memory)?;
     let callback = Callback::enqueue(executor, stream, CallbackAction::Read(target))?;
     callback.wait()?;
     let what = "a copy to the host, as the host callback behind it sees it,";

@@ -2,10 +2,10 @@
 
 use super::callback::{Callback, CallbackAction};
 use super::hold::Hold;
-use super::host_bytes::HostBytes;
 use crate::Error;
 use crate::check::session::{block, ensure, expect_equal, pattern};
 use crate::executor::{DeviceMemoryBlock, EventHandle, EventStatus, Executor, StreamHandle};
+use crate::host_bytes::HostBytes;
 use crate::outcome::Stop;
 
 /// Memory, with the work that changes it.
@@ -43,8 +43,8 @@ impl<'a> QueuedWork<'a> {
     /// Enqueues the work while a stream is held.
     pub fn enqueue(&mut self, hold: &Hold) -> Result<(), Stop> {
         let (executor, stream) = (self.executor, self.stream);
-        let (memory, source) = (self.memory, self.after.source());
-        hold.call("memcpy_htod", || executor.htod_from(stream, memory, source))?;
+        let (memory, source) = (self.memory, self.after);
+        hold.call("memcpy_htod", || executor.htod(stream, memory, source))?;
         let callback = Callback::enqueue(executor, stream, CallbackAction::None)?;
         self.callback = Some(callback);
         hold.call("record_event", || executor.record_event(stream, self.event))
@@ -66,7 +66,7 @@ impl<'a> QueuedWork<'a> {
 
     fn read(&self) -> Result<Vec<u8>, Error> {
         let bytes = HostBytes::poisoned(self.before.len());
-        self.executor.sync_dtoh_to(bytes.target(), self.memory)?;
+        self.executor.sync_dtoh_to(bytes, self.memory)?;
         Ok(bytes.to_vec())
     }
 

@@ -1,9 +1,9 @@
 //! Memory that the host uses again as early as the contract permits.
 
 use super::hold::Hold;
-use super::host_bytes::HostBytes;
 use crate::check::session::{CheckSession, CheckedDevice, expect_equal, pattern};
 use crate::executor::{DeviceMemoryBlock, StreamHandle};
+use crate::host_bytes::HostBytes;
 use crate::memory::POISON;
 use crate::outcome::{CheckResult, Stop};
 
@@ -36,12 +36,12 @@ type LargeCopy = (DeviceMemoryBlock, u8);
 fn expect_targets_written(device: &CheckedDevice, copies: &[LargeCopy]) -> Result<(), Stop> {
     let executor = &device.executor;
     for (block, byte) in copies {
-        executor.sync_htod_from(*block, filled(!*byte).source())?;
+        executor.sync_htod_from(*block, filled(!*byte))?;
     }
     executor.synchronize()?;
     let targets: Vec<HostBytes> = copies.iter().map(|_| filled(POISON)).collect();
     for ((block, _), target) in copies.iter().zip(&targets) {
-        executor.sync_dtoh_to(target.target(), *block)?;
+        executor.sync_dtoh_to(*target, *block)?;
     }
     // Copies that have returned too early wait for each other, the last one most.
     let samples = targets.iter().rev().map(|target| target.sample());
@@ -58,7 +58,7 @@ fn expect_sources_read(device: &CheckedDevice, copies: &[LargeCopy]) -> Result<(
     let executor = &device.executor;
     let sources: Vec<HostBytes> = copies.iter().map(|(_, byte)| filled(*byte)).collect();
     for ((block, _), source) in copies.iter().zip(&sources) {
-        executor.sync_htod_from(*block, source.source())?;
+        executor.sync_htod_from(*block, *source)?;
     }
     // Copies that have returned too early wait for each other, the last one most.
     sources.iter().rev().for_each(|source| source.spoil());
@@ -84,7 +84,7 @@ fn copy_on_stream(
     let mut sources = Vec::new();
     for (block, byte) in copies {
         let source = filled(byte ^ 0x80);
-        executor.htod_from(stream, *block, source.source())?;
+        executor.htod(stream, *block, source)?;
         sources.push(source);
     }
     executor.poll(stream)?;
@@ -129,9 +129,7 @@ pub(in crate::check) fn device_memory(session: &CheckSession<'_>) -> CheckResult
             executor.dtod(stream, copy, read, SIZE as u64)
         })?;
     }
-    hold.call("memcpy_htod", || {
-        executor.htod_from(stream, written, source.source())
-    })?;
+    hold.call("memcpy_htod", || executor.htod(stream, written, source))?;
     // A plugin may wait for the work: then the stream is no longer held, and the bytes below are right all the same.
     for block in [read, written] {
         hold.try_call(|| executor.free(DeviceMemoryBlock { size: 0, ..block }))?;

@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::callback::{Callback, CallbackAction};
-use super::host_bytes::HostBytes;
 use crate::Error;
 use crate::check::session::{block, ensure, expect_equal, pattern};
 use crate::executor::{DeviceMemoryBlock, EventHandle, Executor, StreamHandle};
 use crate::hold::StreamHold;
+use crate::host_bytes::HostBytes;
 use crate::outcome::Stop;
 
 const SIZE: usize = 10_000;
@@ -201,7 +201,7 @@ impl<'a> Schedule<'a> {
         let source = HostBytes::new(&pattern(SIZE, seed));
         self.begin(lane, &[], target)?;
         let (executor, stream) = self.lanes[lane].executor_and_stream();
-        executor.htod_from(stream, self.blocks[target].memory, source.source())?;
+        executor.htod(stream, self.blocks[target].memory, source)?;
         self.written(lane, target, Content::Pattern(seed));
         Ok(())
     }
@@ -248,7 +248,7 @@ impl<'a> Schedule<'a> {
         self.wait_for(lane, writer.into_iter().collect())?;
         let target = HostBytes::poisoned(SIZE);
         let (executor, stream) = self.lanes[lane].executor_and_stream();
-        executor.dtoh_to(stream, target.target(), memory)?;
+        executor.dtoh(stream, target, memory)?;
         self.blocks[source].readers.insert(lane);
         self.copies_out.push(CopyOut {
             step,
@@ -348,7 +348,7 @@ impl<'a> Schedule<'a> {
     fn read(&self, block: &ModelBlock) -> Result<Vec<u8>, Error> {
         let bytes = HostBytes::poisoned(SIZE);
         let executor = self.executor_of(block.device);
-        executor.sync_dtoh_to(bytes.target(), block.memory)?;
+        executor.sync_dtoh_to(bytes, block.memory)?;
         Ok(bytes.to_vec())
     }
 }

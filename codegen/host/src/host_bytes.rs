@@ -7,7 +7,7 @@ use crate::memory::POISON;
 
 /// Host memory that lasts as long as the process. A plugin that uses it too late is found by its bytes, not by a crash.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct HostBytes(&'static [AtomicU8]);
+pub(crate) struct HostBytes(&'static [AtomicU8]);
 
 impl HostBytes {
     /// Allocates a source of copies.
@@ -23,12 +23,12 @@ impl HostBytes {
         Self::new(&vec![POISON; len])
     }
 
-    /// Returns the memory as the source of a copy.
+    /// Returns address and size for the source of a copy.
     pub fn source(self) -> (*const u8, usize) {
         (self.0.as_ptr().cast(), self.0.len())
     }
 
-    /// Returns the memory as the target of a copy.
+    /// Returns address and size for the target of a copy.
     pub fn target(self) -> (*mut u8, usize) {
         (self.0.as_ptr().cast_mut().cast(), self.0.len())
     }
