@@ -192,47 +192,62 @@ impl<'m> Expander<'m> {
     /// Returns the body of a call's macro with the arguments in place of the parameters.
     fn substitute(&mut self, call: &Call<'_>) -> Result<Vec<Item>, ExpandError> {
         let body = &call.definition.body;
+        let mut expanded = vec![None; call.arguments.len()];
         let mut found: Vec<Item> = Vec::new();
-        let mut expanded: HashMap<usize, Vec<Item>> = HashMap::new();
-        let mut index = 0;
-        while let Some(token) = body.get(index) {
+        let mut is_string = false;
+        for (index, token) in body.iter().enumerate() {
             let next = body.get(index + 1);
             let is_pasted = index > 0 && body[index - 1].is("##");
-            if token.is("##") {
-                index += 1;
+            let is_part = is_pasted || next.is_some_and(|it| it.is("##"));
+            let items = match call.parameter(token) {
+                Some(parameter) if is_string => self.string(call, parameter)?,
+                Some(parameter) if is_part => call.arguments[parameter].clone(),
+                Some(parameter) => self.expanded_argument(call, parameter, &mut expanded)?,
+                None if token.is("##") => continue,
+                None => vec![call.item(token.clone())],
+            };
+            is_string = token.is("#") && next.is_some_and(|it| call.parameter(it).is_some());
+            if is_string {
                 continue;
             }
-            let from = found.len();
-            match (
-                call.parameter(token),
-                token.is("#").then(|| call.parameter(next?)).flatten(),
-            ) {
-                (_, Some(parameter)) => {
-                    found.push(call.string(parameter));
-                    index += 1;
-                }
-                (Some(parameter), _) if is_pasted || next.is_some_and(|it| it.is("##")) => {
-                    found.extend(call.arguments[parameter].iter().cloned());
-                }
-                (Some(parameter), _) => {
-                    if !expanded.contains_key(&parameter) {
-                        let argument = call.arguments[parameter].clone();
-                        let argument = self.expand_items(argument, call.depth + 1)?;
-                        expanded.insert(parameter, argument);
-                    }
-                    found.extend(expanded[&parameter].iter().cloned());
-                }
-                (None, None) => found.push(call.item(token.clone())),
-            }
+            self.budget.step(items.len() + 1)?;
+            self.budget.allocate(items.len() * size_of::<Item>())?;
+            let start = found.len();
+            found.extend(items);
             if is_pasted {
-                paste(&mut found, from);
+                self.budget.step(paste(&mut found, start))?;
             }
-            let added = found.len().saturating_sub(from);
-            self.budget.step(added + 1)?;
-            self.budget.allocate(added * size_of::<Item>())?;
-            index += 1;
         }
         Ok(found)
+    }
+
+    /// Returns the expansion of an argument, which is expanded once.
+    fn expanded_argument(
+        &mut self,
+        call: &Call<'_>,
+        parameter: usize,
+        expanded: &mut [Option<Vec<Item>>],
+    ) -> Result<Vec<Item>, ExpandError> {
+        if let Some(known) = &expanded[parameter] {
+            return Ok(known.clone());
+        }
+        let argument = self.expand_items(call.arguments[parameter].clone(), call.depth + 1)?;
+        expanded[parameter] = Some(argument.clone());
+        Ok(argument)
+    }
+
+    /// Returns `#parameter`.
+    fn string(&mut self, call: &Call<'_>, parameter: usize) -> Result<Vec<Item>, ExpandError> {
+        let argument = call.arguments[parameter].iter();
+        let tokens: Vec<Token> = argument.map(|it| it.0.clone()).collect();
+        let token = Token {
+            kind: Kind::String,
+            text: join(&tokens).into(),
+            line: call.line,
+        };
+        self.budget.step(token.text.len())?;
+        self.budget.allocate(token.bytes())?;
+        Ok(vec![call.item(token)])
     }
 }
 
@@ -248,25 +263,12 @@ impl Call<'_> {
         token.line = self.line;
         (token, self.origin.clone())
     }
-
-    /// Returns `#parameter`.
-    fn string(&self, parameter: usize) -> Item {
-        let tokens: Vec<Token> = self.arguments[parameter]
-            .iter()
-            .map(|it| it.0.clone())
-            .collect();
-        self.item(Token {
-            kind: Kind::String,
-            text: join(&tokens).into(),
-            line: self.line,
-        })
-    }
 }
 
-/// Joins the item at `index` with the one before it.
-fn paste(items: &mut Vec<Item>, index: usize) {
+/// Joins the item at `index` with the one before it, and returns the length of its text.
+fn paste(items: &mut Vec<Item>, index: usize) -> usize {
     if index == 0 || index >= items.len() {
-        return;
+        return 0;
     }
     let (right, _) = items.remove(index);
     let (left, _) = &mut items[index - 1];
@@ -274,6 +276,7 @@ fn paste(items: &mut Vec<Item>, index: usize) {
     if left.kind == Kind::Punctuation {
         left.kind = right.kind;
     }
+    left.text.len()
 }
 
 #[cfg(test)]

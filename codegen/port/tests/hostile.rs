@@ -70,6 +70,26 @@ fn recursive_and_growing_macros_are_named() {
 }
 
 #[test]
+fn texts_that_grow_with_each_paste_are_named() {
+    let pasted = format!("#define F(a) {}a\nF(x)", "a##".repeat(1 << 17));
+    assert!(
+        reasons(&pasted).contains("more steps"),
+        "{}",
+        reasons(&pasted)
+    );
+    let strings = format!(
+        "#define F(a) {}\nF({})",
+        "#a ".repeat(1 << 14),
+        "x ".repeat(1 << 14)
+    );
+    assert!(
+        reasons(&strings).contains("more steps"),
+        "{}",
+        reasons(&strings)
+    );
+}
+
+#[test]
 fn combinations_of_types_are_limited() {
     let types = "DT_FLOAT, DT_DOUBLE, DT_HALF, DT_INT32, DT_INT64, DT_INT8, DT_UINT8, DT_BOOL";
     let constraints: String = (0..8)
