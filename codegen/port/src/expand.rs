@@ -60,10 +60,13 @@ fn is_from(origin: &Origin, name: &str) -> bool {
 /// A token, and the macros that it is from.
 type Item = (Token, Origin);
 
+/// The arguments of a call.
+type Arguments = Vec<Vec<Item>>;
+
 /// A call of a macro.
 struct Call<'m> {
     definition: &'m Macro,
-    arguments: Vec<Vec<Item>>,
+    arguments: Arguments,
     origin: Origin,
     line: u32,
     /// The number of arguments that contain this call.
@@ -154,32 +157,21 @@ impl<'m> Expander<'m> {
         &mut self,
         parameters: &[String],
         items: &mut Vec<Item>,
-    ) -> Result<Option<Vec<Vec<Item>>>, ExpandError> {
+    ) -> Result<Option<Arguments>, ExpandError> {
         if !items.last().is_some_and(|(token, _)| token.is("(")) {
             return Ok(None);
         }
         let is_variadic = parameters.last().is_some_and(|it| it == VARIADIC);
-        let (mut arguments, mut depth, mut end) = (vec![Vec::new()], 0_usize, None);
-        for (index, item) in items.iter().enumerate().rev() {
-            self.budget.step(1)?;
-            let token = &item.0;
-            depth += usize::from(token.is("("));
-            depth -= usize::from(token.is(")"));
-            if depth == 0 {
-                end = Some(index);
-                break;
-            }
-            let is_rest = is_variadic && arguments.len() == parameters.len();
-            if token.is(",") && depth == 1 && !is_rest {
-                arguments.push(Vec::new());
-            } else if let Some(argument) = arguments.last_mut()
-                && !(token.is("(") && depth == 1)
-            {
-                argument.push(item.clone());
-            }
-        }
-        let Some(end) = end else { return Ok(None) };
-        if is_variadic && arguments.len() + 1 == parameters.len() || parameters.is_empty() {
+        let most = if is_variadic {
+            parameters.len()
+        } else {
+            usize::MAX
+        };
+        let Some((mut arguments, end)) = self.read_arguments(items, most)? else {
+            return Ok(None);
+        };
+        let lacks_rest = is_variadic && arguments.len() + 1 == parameters.len();
+        if lacks_rest || parameters.is_empty() {
             arguments.resize(parameters.len(), Vec::new());
         }
         if arguments.len() != parameters.len() {
@@ -187,6 +179,34 @@ impl<'m> Expander<'m> {
         }
         items.truncate(end);
         Ok(Some(arguments))
+    }
+
+    /// Returns the arguments of a call, of which the `most`-th one contains all further commas, and the position of the
+    /// parenthesis that closes it. The last item is read first.
+    fn read_arguments(
+        &mut self,
+        items: &[Item],
+        most: usize,
+    ) -> Result<Option<(Arguments, usize)>, ExpandError> {
+        let (mut arguments, mut depth) = (vec![Vec::new()], 0_usize);
+        for (index, item) in items.iter().enumerate().rev() {
+            self.budget.step(1)?;
+            let token = &item.0;
+            depth += usize::from(token.is("("));
+            depth -= usize::from(token.is(")"));
+            let is_first = token.is("(") && depth == 1;
+            if depth == 0 {
+                return Ok(Some((arguments, index)));
+            }
+            if token.is(",") && depth == 1 && arguments.len() < most {
+                arguments.push(Vec::new());
+            } else if let Some(argument) = arguments.last_mut()
+                && !is_first
+            {
+                argument.push(item.clone());
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the body of a call's macro with the arguments in place of the parameters.

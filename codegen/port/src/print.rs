@@ -6,6 +6,7 @@ mod imports;
 mod kernel;
 mod op;
 mod parameters;
+mod shape_function;
 mod signatures;
 mod types;
 

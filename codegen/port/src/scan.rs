@@ -246,38 +246,54 @@ impl<'a> Scan<'a> {
         let closing = Closing::new(tokens);
         let mut index = 0;
         while let Some(token) = tokens.get(index) {
-            index += 1;
-            let Some(word) = token.word() else { continue };
-            if self.scope.registering.contains_key(word) {
-                self.find_passed(tokens, index - 1);
-                continue;
+            index = match token.word() {
+                Some(word) if self.scope.registering.contains_key(word) => {
+                    self.find_passed(tokens, index);
+                    index + 1
+                }
+                Some(word) if tokens.get(index + 1).is_some_and(|it| it.is("(")) => {
+                    self.read_call(tokens, index, word, &closing, names)
+                }
+                _ => index + 1,
+            };
+        }
+    }
+
+    /// Reads the call of a macro at `index`, and returns the index from which to go on.
+    fn read_call(
+        &mut self,
+        tokens: &[Token],
+        index: usize,
+        word: &str,
+        closing: &Closing,
+        names: &Names,
+    ) -> usize {
+        let (token, open) = (&tokens[index], index + 1);
+        let kernel = KERNELS.iter().find(|(known, _)| *known == word);
+        let end = closing.after(open);
+        match (kernel, end) {
+            (Some((_, skipped)), Some(end)) => {
+                self.read_kernel(token, &tokens[open + 1..end - 1], *skipped, names);
+                end
             }
-            if !tokens.get(index).is_some_and(|it| it.is("(")) {
-                continue;
+            (None, Some(end)) if OPS.contains(&word) => {
+                let after = chain_end(tokens, end, closing);
+                self.read_op(
+                    token,
+                    &tokens[open + 1..end - 1],
+                    &tokens[end..after],
+                    names,
+                );
+                after
             }
-            let kernel = KERNELS.iter().find(|(known, _)| *known == word);
-            let is_op = OPS.contains(&word);
-            if kernel.is_none() && !is_op {
-                let end = closing.after(index).unwrap_or(index + 1);
-                self.find_other(token, word, &tokens[index..end]);
-                continue;
+            (None, _) if !OPS.contains(&word) => {
+                self.find_other(token, word, &tokens[open..end.unwrap_or(open + 1)]);
+                open
             }
-            let Some(end) = closing.after(index) else {
+            _ => {
                 self.unread(token.line, word, &"its parentheses are not closed");
-                continue;
-            };
-            let arguments = &tokens[index + 1..end - 1];
-            index = match kernel {
-                Some((_, skipped)) => {
-                    self.read_kernel(token, arguments, *skipped, names);
-                    end
-                }
-                None => {
-                    let after = chain_end(tokens, end, &closing);
-                    self.read_op(token, arguments, &tokens[end..after], names);
-                    after
-                }
-            };
+                open
+            }
         }
     }
 

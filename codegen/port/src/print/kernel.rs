@@ -4,10 +4,10 @@ use super::Input;
 use super::doc::{kernel_lines, plain, print_lines};
 use super::elements::{is_primitive, rust_name};
 use super::imports::Imports;
-use super::parameters::{Parameters, TypeUse};
+use super::parameters::{Parameters, TypeUse, discard};
 use super::signatures::Signatures;
 use crate::plan::{ElementClass, PlannedKernel, class_of};
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 use sp_ops::DataType;
 
@@ -18,37 +18,16 @@ pub fn print(
     imports: &mut Imports,
     signatures: &mut Signatures,
 ) -> TokenStream {
-    for name in ["Error", "Result"] {
-        imports.root(name);
-    }
+    imports.root("Error");
+    imports.root("Result");
     imports.kernel("kernel");
-    let device = input
-        .options
-        .device
-        .as_ref()
-        .filter(|_| kernel.is_on_device);
-    let device = device.and_then(|it| it.segments.last()).map(|it| &it.ident);
+    let device = device_of(kernel, input);
     let parameters = Parameters::new(kernel, device, imports);
-    let mut lines = kernel_lines(kernel, input);
-    lines.extend(parameters.notes.iter().cloned());
-    let doc = print_lines(&lines);
     let arguments = signatures.add(&print_arguments(kernel, &parameters, device, imports));
-    let generics = parameters.types.iter().filter_map(|it| it.generic.as_ref());
-    let generics: Vec<_> = generics.map(|it| quote!(#it: Element)).collect();
-    if !generics.is_empty() {
-        imports.root("Element");
-    }
-    let generics = match generics.is_empty() {
-        true => TokenStream::new(),
-        false => quote!(<#(#generics),*>),
-    };
+    let doc = print_lines(&[kernel_lines(kernel, input), parameters.notes.clone()].concat());
+    let generics = print_generics(&parameters, imports);
     let function = format_ident!("{}", kernel.function);
-    let (declarations, names) = (&parameters.declarations, &parameters.names);
-    let unused = match &names[..] {
-        [] => TokenStream::new(),
-        [name] => quote!(let _ = #name;),
-        names => quote!(let _ = (#(#names),*);),
-    };
+    let (declarations, unused) = (&parameters.declarations, discard(&parameters.names));
     let message = plain(&format!("{} is not ported", kernel.definition.name));
     quote! {
         #doc
@@ -60,22 +39,39 @@ pub fn print(
     }
 }
 
+/// Returns the name of the device's type, if the kernel's tensors are in its memory.
+fn device_of<'a>(kernel: &PlannedKernel, input: &Input<'a>) -> Option<&'a Ident> {
+    let device = input.options.device.as_ref();
+    let last = device.filter(|_| kernel.is_on_device)?.segments.last()?;
+    Some(&last.ident)
+}
+
+/// Prints the type parameters.
+fn print_generics(parameters: &Parameters, imports: &mut Imports) -> TokenStream {
+    let generics = parameters.types.iter().filter_map(|it| it.generic.as_ref());
+    let generics: Vec<&Ident> = generics.collect();
+    if generics.is_empty() {
+        return TokenStream::new();
+    }
+    imports.root("Element");
+    quote!(<#(#generics: Element),*>)
+}
+
 /// Prints the arguments of the attribute.
 fn print_arguments(
     kernel: &PlannedKernel,
     parameters: &Parameters,
-    device: Option<&proc_macro2::Ident>,
+    device: Option<&Ident>,
     imports: &mut Imports,
 ) -> Vec<TokenStream> {
     let op = format_ident!("{}", kernel.definition.name);
-    let op = if kernel.is_own {
-        quote!(ops::#op)
-    } else {
-        quote!(#op)
+    let op = match kernel.is_own {
+        true => quote!(ops::#op),
+        false => quote!(#op),
     };
-    let types = parameters.types.iter().map(|it| print_types(it, imports));
     let mut arguments = vec![op];
-    arguments.extend(types);
+    let types = parameters.types.iter();
+    arguments.extend(types.map(|it| print_types(it, imports)));
     arguments.extend(device.map(|it| quote!(device = #it)));
     if !parameters.ignored.is_empty() {
         let ignored = &parameters.ignored;

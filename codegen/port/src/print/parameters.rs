@@ -152,6 +152,15 @@ impl Parameters {
     }
 }
 
+/// Prints the statement that discards values, so that the compiler does not warn of unused parameters.
+pub fn discard(names: &[Ident]) -> TokenStream {
+    match names {
+        [] => TokenStream::new(),
+        [name] => quote!(let _ = #name;),
+        names => quote!(let _ = (#(#names),*);),
+    }
+}
+
 /// Returns true if a parameter of this name stands for the argument of this name.
 pub fn is_parameter_name(name: &str) -> bool {
     is_snake_case(name) && name == snake_case(name) && name != "self"
