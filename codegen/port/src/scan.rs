@@ -43,10 +43,10 @@ const OTHERS: [&str; 10] = [
 /// Returns the steps and memory for a source: a short one may call a macro for every type.
 fn budget(length: usize) -> Budget {
     let length = length as u64;
-    let steps = (1_u64 << 24).saturating_add(length.saturating_mul(256));
+    let steps = (1_u64 << 24).saturating_add(length.saturating_mul(32));
     Budget::new(
         steps,
-        (64_u64 << 20).saturating_add(length.saturating_mul(64)),
+        (64_u64 << 20).saturating_add(length.saturating_mul(32)),
     )
 }
 

@@ -56,9 +56,9 @@ pub mod ops {
     }
 
     /// Notify of custom_ops.cc:34.
-    #[op(Notify(text: string) -> (), stateful)]
-    pub fn notify(text: Shape) -> Result<()> {
-        let _ = text;
+    #[op(Notify(text: string, self: f32, in: f32) -> (), stateful)]
+    pub fn notify(text: Shape, #[op("self")] self_: Shape, r#in: Shape) -> Result<()> {
+        let _ = (text, self_, r#in);
         Ok(())
     }
 }
@@ -105,7 +105,12 @@ pub fn count_rows(rows: In<'_, f32>, count: Out<'_, i64>) -> Result<()> {
 
 /// Notify: `NotifyOp` in custom_ops.cc:46.
 #[kernel(ops::Notify)]
-pub fn notify(text: HostIn<'_, Text>) -> Result<()> {
-    let _ = text;
+pub fn notify(
+    text: HostIn<'_, Text>,
+    #[op("self")]
+    self_: In<'_, f32>,
+    r#in: In<'_, f32>,
+) -> Result<()> {
+    let _ = (text, self_, r#in);
     Err(Error::unimplemented("Notify is not ported"))
 }

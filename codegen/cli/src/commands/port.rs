@@ -22,7 +22,7 @@ Examples:
   sp-gen port ops.cc kernels.cc --format json                print the registrations for a program";
 
 /// The most bytes of a source.
-const MAX_SOURCE_BYTES: u64 = 16 << 20;
+const MAX_SOURCE_BYTES: u64 = 4 << 20;
 
 /// Arguments of `port`.
 #[derive(clap::Args)]
@@ -52,7 +52,7 @@ enum PortError {
     #[error("{path}: {reason}")]
     #[diagnostic(
         code(sp_gen::port::unreadable_source),
-        help("name regular files of at most 16 MiB")
+        help("name regular files of at most 4 MiB")
     )]
     UnreadableSource { path: String, reason: io::Error },
     /// The sources register nothing.

@@ -163,7 +163,9 @@ pub fn discard(names: &[Ident]) -> TokenStream {
 
 /// Returns true if a parameter of this name stands for the argument of this name.
 pub fn is_parameter_name(name: &str) -> bool {
-    is_snake_case(name) && name == snake_case(name) && name != "self"
+    // A keyword that cannot be raw, such as `self`, gets an underscore.
+    let ident = sp_expand::ident(name).to_string();
+    is_snake_case(name) && name == snake_case(name) && ident.trim_start_matches("r#") == name
 }
 
 /// Returns true for an attribute that the types or the number of an argument's tensors imply.

@@ -31,7 +31,7 @@ REGISTER_OP("JoinAll")
     });
 
 REGISTER_OP("CountRows").Input("rows: float").Output("count: int64").SetShapeFn(shape_inference::ScalarShape);
-REGISTER_OP("Notify").Input("text: string").SetIsStateful();
+REGISTER_OP("Notify").Input("text: string").Input("self: float").Input("in: float").SetIsStateful();
 
 // TensorFlow has this op, and a plugin's op has a name in CamelCase.
 REGISTER_OP("Relu").Input("features: T").Output("activations: T").Attr("T: realnumbertype");
