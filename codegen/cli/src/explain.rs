@@ -75,7 +75,21 @@ pub fn pages() -> Vec<RulePage> {
             reference: "",
         }
     });
-    let pages = diff_rules.chain(lints).chain(checks).chain(kernels);
+    let port = sp_port::rules::RULES.iter().map(|(id, about)| {
+        let (summary, explanation) = split_first_sentence(about);
+        RulePage {
+            id,
+            command: "port",
+            summary,
+            explanation: explanation.into(),
+            reference: "",
+        }
+    });
+    let pages = diff_rules
+        .chain(lints)
+        .chain(checks)
+        .chain(kernels)
+        .chain(port);
     let mut pages: Vec<RulePage> = pages.collect();
     pages.sort_by_key(|page| page.id);
     pages
@@ -159,8 +173,8 @@ mod tests {
         let pages = pages();
         let lints =
             lint::RULES.len() + lint::releases::RULES.len() + lint::conventions::RULES.len();
-        let count =
-            sp_diff::all_rules().count() + lints + sp_host::CHECKS.len() + rules::RULES.len();
+        let further = sp_host::CHECKS.len() + rules::RULES.len() + sp_port::rules::RULES.len();
+        let count = sp_diff::all_rules().count() + lints + further;
         assert_eq!(pages.len(), count);
         for pair in pages.windows(2) {
             assert!(pair[0].id < pair[1].id, "{}", pair[1].id);

@@ -9,6 +9,7 @@
 //!          -> sp-data -> sp-emit | history | lint | tree                   the IR as code, tables, pages, findings
 //!          -> scaffold                                          a plugin, from templates and vendored crates
 //!             scaffold::update -> disk -> sp_system::replacement   its vendored crates and lock, updated
+//!          -> port -> sp-port                               kernels and ops in C++, their skeletons in Rust
 //!          -> doctor -> verify::dependencies, sp-library        why an installed plugin's device is not listed
 //!          -> operand -> sp-diff -> report                      two sides, their differences and effects
 //!             sp-diff::plugin, suppress                         the findings that concern one plugin; accepted ones
@@ -32,6 +33,7 @@ pub mod lint;
 pub mod listing;
 pub mod operand;
 pub mod ops;
+pub mod port;
 pub mod report;
 pub mod scaffold;
 pub mod tree;

@@ -15,6 +15,7 @@ pub mod ir;
 pub mod man;
 pub mod new;
 pub mod ops;
+pub mod port;
 pub mod update;
 pub mod verify;
 
@@ -51,10 +52,12 @@ pub enum Command {
     Diff(diff::Args),
     /// Print the changes of an API, a struct or a function over the releases
     History(history::Args),
-    /// Print the description of a rule of `diff` or `ir --lints`, or of a check of `verify`
+    /// Print the description of a rule of `diff`, `ir --lints` or `port`, or of a check of `verify`
     Explain(explain::Args),
     /// Check that a built plugin, in any language, follows TensorFlow's contract
     Verify(verify::Args),
+    /// Write skeletons in Rust of the kernels and ops that C++ sources register
+    Port(port::Args),
     /// Find out why TensorFlow does not list a plugin's device
     Doctor(doctor::Args),
     /// Replace a plugin's vendored crates by those of this sp-gen, and update its Cargo.lock
@@ -82,6 +85,7 @@ impl Command {
             Self::History(args) => history::run(args),
             Self::Explain(args) => explain::run(args),
             Self::Verify(args) => verify::run(args),
+            Self::Port(args) => port::run(args),
             Self::Doctor(args) => doctor::run(args),
             Self::Update(args) => update::run(args),
             Self::Completions(args) => completions::run(args),

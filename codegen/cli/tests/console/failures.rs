@@ -16,6 +16,8 @@ diff 2.6 2.7 --api kernals | sp_gen::diff::unknown_api | did you mean `kernels`?
 history SP_Devise | sp_gen::history::unknown_name | did you mean `SP_Device`
 history --release 2.211 | sp_gen::generate::no_snapshot | `2.21`
 explain fild_inserted | sp_gen::explain::unknown | did you mean `field_inserted`
+port nothing.cc | sp_gen::port::unreadable_source | regular files
+port x.cc --device A<B> | sp_gen::usage::value_validation | crate::device::Myaccel
 ir kernals | sp_gen::ir::unknown_api | did you mean `kernels`?
 ";
 

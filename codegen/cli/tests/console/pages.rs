@@ -6,7 +6,7 @@ use crate::scene::Scene;
 use crate::{run, sp_gen};
 
 const COMMANDS: &str =
-    "new import generate ir ops diff history explain verify doctor update completions man";
+    "new import generate ir ops diff history explain verify port doctor update completions man";
 
 #[test]
 fn help_of_each_command_has_examples() {

@@ -113,6 +113,17 @@ fn kernels_are_valid_for_their_schema() {
 }
 
 #[test]
+fn registrations_are_valid_for_their_schema() {
+    let source = |name: &str| root().join(format!("codegen/port/tests/sources/{name}"));
+    for name in ["arrays.cc", "custom_ops.cc", "unread.cc"] {
+        let path = source(name);
+        let value = validated_output("port", &["port", path.to_str().unwrap()]);
+        assert!(!value["kernels"].as_array().unwrap().is_empty(), "{name}");
+        assert!(!value["findings"].as_array().unwrap().is_empty(), "{name}");
+    }
+}
+
+#[test]
 fn headers_state_their_release() {
     let Some(scene) = clang_scene() else { return };
     scene.headers("include", "struct TF_Buffer;");
