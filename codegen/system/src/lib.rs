@@ -5,6 +5,7 @@
 pub mod budget;
 pub mod child;
 pub mod file_lock;
+pub mod hash;
 pub mod input;
 pub mod parallel;
 pub mod python;

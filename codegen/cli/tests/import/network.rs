@@ -2,7 +2,7 @@
 
 use super::lock::valid_header;
 use super::scene::{Scene, assert_rejected, import_scene, stderr};
-use sha2::{Digest, Sha256};
+use sp_system::hash::sha256;
 use sp_tests::http::{Request, Response, Server};
 use sp_tests::{assert_contains, read_files};
 use std::io::{Cursor, Write};
@@ -227,11 +227,6 @@ fn whole_index(respond: impl Fn(&Request) -> Response + Send + Sync + 'static) -
         path if path.starts_with("/files/") => Response::new(200, bytes.clone()),
         _ => Response::new(404, ""),
     })
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]
