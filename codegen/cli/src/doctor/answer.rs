@@ -120,6 +120,15 @@ pub struct Counts {
     pub kernels: BTreeMap<String, u64>,
     /// The text of the plugin's settings, if it exports the function.
     pub settings: Option<String>,
+    /// `PLATFORM DEVICE_TYPE`, the names that the plugin has registered, if it exports the function.
+    pub names: Option<String>,
+}
+
+impl Counts {
+    /// Returns the name of the plugin's platform, if the plugin states it.
+    pub fn platform_name(&self) -> Option<&str> {
+        Some(self.names.as_deref()?.split_once(' ')?.0)
+    }
 }
 
 /// A session: its counts, the end of its process and its output.

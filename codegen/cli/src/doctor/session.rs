@@ -1,6 +1,7 @@
 //! The steps that a session of TensorFlow decides.
 
 use super::answer::{SessionResult, SessionStage, Survey};
+use super::conflicts::{self, WorkingPlugin};
 use super::{ByType, Step, StepKind, settings};
 use sp_ir::Release;
 use std::collections::BTreeSet;
@@ -81,9 +82,18 @@ pub fn imported(survey: &Survey, session: &SessionResult) -> Step {
 
 /// Returns true for a release before the first one that loads plugins.
 pub fn is_too_old(session: &SessionResult) -> bool {
+    is_before(session, Release::FIRST_SUPPORTED)
+}
+
+/// Returns true for a release before the first one that reads `TF_PLUGGABLE_DEVICE_LIBRARY_PATH`.
+pub fn reads_no_variable(session: &SessionResult) -> bool {
+    is_before(session, Release::from_minor(2, 12))
+}
+
+fn is_before(session: &SessionResult, first: Release) -> bool {
     let release = session.counts.release.as_ref();
     let release: Option<Release> = release.and_then(|it| it.parse().ok());
-    release.is_some_and(|it| it.key() < Release::FIRST_SUPPORTED)
+    release.is_some_and(|it| it.key() < first)
 }
 
 /// Returns the counts by type that are in `with` and not in `without`.
@@ -104,6 +114,7 @@ pub fn steps(session: &SessionResult, devices: &ByType) -> Vec<Step> {
         kernels(session, devices),
     ];
     steps.extend(settings::steps(session));
+    steps.extend(conflicts::step_of_core(&session.counts));
     steps
 }
 
@@ -128,7 +139,13 @@ fn load(session: &SessionResult) -> Step {
 fn host(session: &SessionResult, devices: &ByType) -> Step {
     let kind = StepKind::Host;
     if let Some(reason) = session.failure(SessionStage::Register) {
-        return Step::failed(kind, &reason, ENDED);
+        let advice = match reason.contains(conflicts::PLATFORM_MESSAGE) {
+            true => {
+                "give the platform a name that TensorFlow has not: `SP_Platform.name`, `--platform-name` of `sp-gen new`"
+            }
+            false => ENDED,
+        };
+        return Step::failed(kind, &reason, advice);
     }
     if session.counts.stage < SessionStage::Devices {
         return not_reached(kind);
@@ -204,11 +221,10 @@ fn kernels(session: &SessionResult, devices: &ByType) -> Step {
     }
 }
 
-/// Returns the step of `import tensorflow` with all plugins, which listed the `expected` types one by one. `working` are the
-/// plugins that have devices alone.
-pub fn together(session: &SessionResult, expected: &BTreeSet<String>, working: &[String]) -> Step {
+/// Returns the step of `import tensorflow` with all `count` plugins. `working` are those that have devices alone.
+pub fn together(session: &SessionResult, working: &[WorkingPlugin], count: usize) -> Step {
     let kind = StepKind::Import;
-    if working.len() > 1 && has_ended(session) {
+    if working.len() > 1 && working.len() == count && has_ended(session) {
         return conflict(session, working);
     }
     for stage in [
@@ -226,8 +242,12 @@ pub fn together(session: &SessionResult, expected: &BTreeSet<String>, working: &
         }
     }
     let found = &session.counts.devices;
-    let missing: Vec<&str> = expected.iter().map(String::as_str).collect();
-    let missing: Vec<&str> = missing
+    let expected: BTreeSet<&str> = working
+        .iter()
+        .flat_map(|it| &it.device_types)
+        .map(String::as_str)
+        .collect();
+    let missing: Vec<&str> = expected
         .into_iter()
         .filter(|it| !found.contains_key(*it))
         .collect();
@@ -251,16 +271,14 @@ fn has_ended(session: &SessionResult) -> bool {
 }
 
 /// Returns the step of plugins that work alone and end the process together.
-fn conflict(session: &SessionResult, working: &[String]) -> Step {
+fn conflict(session: &SessionResult, working: &[WorkingPlugin]) -> Step {
     let reason = session.failure(session.counts.stage).unwrap_or_default();
     let stage = match session.counts.stage {
         SessionStage::Optimize => "the first graph of a process with all devices",
         _ => "`import tensorflow` with all plugins",
     };
-    let detail = format!(
-        "{} work alone, and {stage} ends: {reason}",
-        working.join(" and ")
-    );
+    let paths = conflicts::paths_of_platform(&reason, working).join(" and ");
+    let detail = format!("{paths} work alone, and {stage} ends: {reason}");
     let advice = match session.counts.stage {
         SessionStage::Optimize => {
             "their graph optimizers switch different passes of TensorFlow on or off (`PASSES`): load one of them, or call \
