@@ -168,102 +168,75 @@ fn step_of_name(subject: &str, message: &str, option: &str, paths: &[&str]) -> S
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::doctor::StepVerdict::{self, Failed, Unknown};
-    use crate::doctor::answer::{PluginFile, PluginFolder};
-
-    fn folder(path: &Path, files: &[(&str, &str)]) -> PluginFolder {
-        std::fs::create_dir_all(path).unwrap();
-        let write = |(name, text): &(&str, &str)| {
-            let file = path.join(name);
-            std::fs::write(&file, text).unwrap();
-            let path = file.display().to_string();
-            PluginFile {
-                path,
-                is_library: true,
-            }
-        };
-        PluginFolder {
-            folder: path.display().to_string(),
-            files: files.iter().map(write).collect(),
-            error: None,
+impl WorkingPlugin {
+    /// Returns a plugin with one type of devices.
+    pub fn new(path: &str, platform: Option<&str>, device_type: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            device_types: BTreeSet::from([device_type.to_owned()]),
+            platform: platform.map(str::to_owned),
         }
     }
+}
 
-    /// Returns verdicts and details without the path of the folder.
-    fn details(folder: &Path, steps: &[Step]) -> Vec<(StepVerdict, String)> {
-        let prefix = format!("{}/", folder.display());
-        let detail = |step: &Step| step.detail.replace(&prefix, "");
-        steps.iter().map(|it| (it.verdict, detail(it))).collect()
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::StepVerdict::{Failed, Unknown};
+    use crate::doctor::answer::PluginFolder;
 
     #[test]
     fn libraries_of_one_file_name_in_two_folders_are_both_named() {
         let root = tempfile::tempdir().unwrap();
-        let path = |name: &str| root.path().join(name);
+        let folder = |name, files: &[_]| PluginFolder::new(&root.path().join(name), files);
         let survey = Survey {
             plugins: vec![
-                folder(&path("user"), &[("liba.so", "old"), ("libb.so", "b")]),
-                folder(&path("venv"), &[("liba.so", "new"), ("libc.so", "b")]),
+                folder("user", &[("liba.so", "old"), ("libb.so", "b")]),
+                folder("venv", &[("liba.so", "new"), ("libc.so", "b")]),
             ],
-            named: Some(folder(
-                &path("named"),
-                &[("libb.so", "b"), ("libc.so", "other")],
-            )),
+            named: Some(folder("named", &[("libb.so", "b"), ("libc.so", "c")])),
             ..Survey::default()
         };
-        let found = details(root.path(), &steps_of_files(&survey));
-        let start = |text: &str| text.split(':').next().unwrap().to_owned();
-        let found: Vec<_> = found
-            .iter()
-            .map(|(verdict, text)| (*verdict, start(text)))
-            .collect();
+        let prefix = format!("{}/", root.path().display());
+        let detail = |step: &Step| step.detail.replace(&prefix, "");
+        let start = |step: &Step| detail(step).split(": ").next().unwrap().to_owned();
+        let steps = steps_of_files(&survey);
+        let found: Vec<_> = steps.iter().map(|it| (it.verdict, start(it))).collect();
         let expected = [
             (Failed, "venv/libc.so is the same plugin as user/libb.so"),
             (Failed, "named/libb.so is the same plugin as user/libb.so"),
             (Unknown, "venv/liba.so has the file name of user/liba.so"),
             (Unknown, "named/libc.so has the file name of venv/libc.so"),
         ];
-        assert_eq!(
-            found,
-            expected.map(|(verdict, text)| (verdict, text.to_owned()))
-        );
-    }
-
-    fn plugin(path: &str, platform: Option<&str>, device_type: &str) -> WorkingPlugin {
-        WorkingPlugin {
-            path: path.to_owned(),
-            device_types: BTreeSet::from([device_type.to_owned()]),
-            platform: platform.map(str::to_owned),
-        }
+        assert_eq!(found, expected.map(|(it, text)| (it, text.to_owned())));
     }
 
     #[test]
     fn plugins_of_one_platform_name_or_device_type_are_named() {
         let plugins = [
-            plugin("a.so", Some("P"), "NPU"),
-            plugin("b.so", Some("Q"), "NPU"),
-            plugin("c.so", Some("P"), "GPU"),
-            plugin("d.so", None, "X"),
-            plugin("e.so", None, "Y"),
+            ("a.so", Some("P"), "NPU"),
+            ("b.so", Some("Q"), "NPU"),
+            ("c.so", Some("P"), "GPU"),
+            ("d.so", None, "X"),
+            ("e.so", None, "Y"),
         ];
-        let steps = steps_of_names(&plugins);
-        assert!(
-            steps[0]
-                .detail
-                .starts_with("a.so and c.so have the platform name P. ")
-        );
-        assert!(steps[0].detail.contains(PLATFORM_MESSAGE));
-        assert!(steps[0].advice.contains("--platform-name"));
-        assert!(
-            steps[1]
-                .detail
-                .starts_with("a.so and b.so have the device type NPU. ")
-        );
-        assert!(steps[1].detail.contains(TYPE_MESSAGE));
-        assert!(steps[1].advice.contains("--device-type"));
-        assert_eq!(steps.len(), 2);
+        let steps =
+            steps_of_names(&plugins.map(|(path, name, ty)| WorkingPlugin::new(path, name, ty)));
+        let found: Vec<_> = steps
+            .iter()
+            .map(|it| it.detail.split(". ").next().unwrap())
+            .collect();
+        let expected = [
+            "a.so and c.so have the platform name P",
+            "a.so and b.so have the device type NPU",
+        ];
+        assert_eq!(found, expected);
+        for (step, message, option) in [
+            (&steps[0], PLATFORM_MESSAGE, "--platform-name"),
+            (&steps[1], TYPE_MESSAGE, "--device-type"),
+        ] {
+            assert!(step.detail.contains(message) && step.advice.contains(option));
+        }
     }
 
     #[test]
@@ -272,33 +245,37 @@ mod tests {
         let files = [
             ("a.so", "\0NPU\0"),
             ("b.so", "NPU_TWO\0"),
-            ("c.so", "x\0NPU\0y"),
+            ("c.so", "\0NPU\0y"),
         ];
-        let plugins = folder(root.path(), &files).files;
-        let plugins: Vec<_> = plugins
-            .iter()
-            .map(|it| plugin(&it.path, None, "X"))
+        let files = PluginFolder::new(root.path(), &files).files.into_iter();
+        let plugins: Vec<_> = files
+            .map(|it| WorkingPlugin::new(&it.path, None, "X"))
             .collect();
-        let count = |message: &str| paths_of_platform(message, &plugins).len();
-        let message = format!("INTERNAL: {PLATFORM_MESSAGE}: \"NPU\"");
-        let found = paths_of_platform(&message, &plugins);
-        assert_eq!(found, [&*plugins[0].path, &*plugins[2].path]);
-        assert_eq!(count(&format!("{PLATFORM_MESSAGE}: \"NPU_TWO\"")), 3);
-        assert_eq!((count(PLATFORM_MESSAGE), count("terminated")), (3, 3));
+        let found = |name: &str| {
+            let message = format!("INTERNAL: {PLATFORM_MESSAGE}: \"{name}\"");
+            paths_of_platform(&message, &plugins)
+        };
+        assert_eq!(found("NPU"), [&*plugins[0].path, &*plugins[2].path]);
+        assert_eq!(found("NPU_TWO").len(), 3, "one file contains it");
+        assert_eq!(paths_of_platform("terminated", &plugins).len(), 3);
     }
 
     #[test]
     fn names_of_tensorflow_are_a_step_of_the_plugin() {
-        let step = |names: &str| {
-            step_of_core(&Counts {
-                names: Some(names.to_owned()),
+        let verdict = |names: Option<&str>| {
+            let names = names.map(str::to_owned);
+            let step = step_of_core(&Counts {
+                names,
                 ..Counts::default()
-            })
+            });
+            step.map(|it| (it.step, it.verdict))
         };
-        let verdict = |names| step(names).map(|it| (it.step, it.verdict));
-        assert_eq!(verdict("MYACCEL CPU"), Some((StepKind::Names, Failed)));
-        assert_eq!(verdict("CUDA NPU"), Some((StepKind::Names, Unknown)));
-        assert_eq!((verdict("MYACCEL GPU"), verdict("")), (None, None));
-        assert_eq!(step_of_core(&Counts::default()), None);
+        let expected = |verdict| Some((StepKind::Names, verdict));
+        assert_eq!(verdict(Some("MYACCEL CPU")), expected(Failed));
+        assert_eq!(verdict(Some("CUDA NPU")), expected(Unknown));
+        assert_eq!(
+            [Some("MYACCEL GPU"), Some(""), None].map(verdict),
+            [None; 3]
+        );
     }
 }

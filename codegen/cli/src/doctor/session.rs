@@ -51,13 +51,7 @@ pub fn imported(survey: &Survey, session: &SessionResult) -> Step {
     let kind = StepKind::TensorFlow;
     let folder = survey.tensorflow.as_deref().unwrap_or_default();
     let reached = session.counts.stage;
-    let failure = [
-        SessionStage::Start,
-        SessionStage::Import,
-        SessionStage::Devices,
-    ]
-    .iter()
-    .find_map(|stage| session.failure(*stage));
+    let failure = session.failure_up_to(SessionStage::Devices);
     match (&session.counts.release, failure) {
         (Some(release), None) if is_too_old(session) => Step::failed(
             kind,
@@ -120,11 +114,9 @@ pub fn steps(session: &SessionResult, devices: &ByType) -> Vec<Step> {
 
 fn load(session: &SessionResult) -> Step {
     let kind = StepKind::Load;
-    for stage in [SessionStage::Start, SessionStage::Import] {
-        if let Some(reason) = session.failure(stage) {
-            let detail = format!("TensorFlow was not imported this time: {reason}");
-            return Step::unknown(kind, &detail, "run sp-gen doctor again");
-        }
+    if let Some(reason) = session.failure_up_to(SessionStage::Import) {
+        let detail = format!("TensorFlow was not imported this time: {reason}");
+        return Step::unknown(kind, &detail, "run sp-gen doctor again");
     }
     match session.failure(SessionStage::Load) {
         None => Step::ok(kind, "the dynamic loader loads it"),
@@ -227,19 +219,11 @@ pub fn together(session: &SessionResult, working: &[WorkingPlugin], count: usize
     if working.len() > 1 && working.len() == count && has_ended(session) {
         return conflict(session, working);
     }
-    for stage in [
-        SessionStage::Start,
-        SessionStage::Import,
-        SessionStage::Devices,
-    ] {
-        if let Some(reason) = session.failure(stage) {
-            let detail = format!("`import tensorflow` with all plugins: {reason}");
-            return Step::failed(
-                kind,
-                &detail,
-                "remove the plugin whose steps failed; if each works alone, load one at a time",
-            );
-        }
+    if let Some(reason) = session.failure_up_to(SessionStage::Devices) {
+        let detail = format!("`import tensorflow` with all plugins: {reason}");
+        let advice =
+            "remove the plugin whose steps failed; if each works alone, load one at a time";
+        return Step::failed(kind, &detail, advice);
     }
     let found = &session.counts.devices;
     let expected: BTreeSet<&str> = working

@@ -3,7 +3,6 @@
 use super::answer::{Counts, SessionResult, SessionStage, Survey};
 use super::*;
 use sp_system::child::End;
-use std::collections::BTreeSet;
 
 fn counts(pairs: &[(&str, u64)]) -> ByType {
     let pairs = pairs
@@ -191,17 +190,9 @@ fn ended_process_is_quoted_from_load_on() {
     assert!(detail(&aborted).ends_with("x.cc:1] Check failed: ok"));
 }
 
-fn working(path: &str, device_type: &str) -> WorkingPlugin {
-    WorkingPlugin {
-        path: path.to_owned(),
-        device_types: BTreeSet::from([device_type.to_owned()]),
-        platform: None,
-    }
-}
-
 #[test]
 fn all_plugins_together_list_same_devices() {
-    let working = [working("/a/liba.so", "ACCEL")];
+    let working = [WorkingPlugin::new("/a/liba.so", None, "ACCEL")];
     let step = |session: &SessionResult| session::together(session, &working, 1);
     assert_eq!(
         step(&session(SessionStage::Done, &[("ACCEL", 1)])).verdict,
@@ -215,7 +206,8 @@ fn all_plugins_together_list_same_devices() {
 
 #[test]
 fn plugins_that_end_the_process_together_are_both_named() {
-    let working = [working("/a/liba.so", "A"), working("/b/libb.so", "B")];
+    let working = [("/a/liba.so", "A"), ("/b/libb.so", "B")];
+    let working = working.map(|(path, ty)| WorkingPlugin::new(path, None, ty));
     let step = |stage| {
         let mut ended = session(stage, &[("CPU", 1), ("A", 1), ("B", 1)]);
         ended.end = End::Signal(6);
@@ -256,11 +248,7 @@ fn release_before_the_variable_loads_no_plugin_that_it_names() {
     earlier.counts.release = Some("2.11.1".into());
     assert!(session::reads_no_variable(&earlier) && !session::reads_no_variable(&baseline()));
     let mut survey = Survey {
-        named: Some(answer::PluginFolder {
-            folder: "/plugins".into(),
-            files: Vec::new(),
-            error: None,
-        }),
+        named: Some(answer::PluginFolder::new(Path::new("/tmp"), &[])),
         ..Survey::default()
     };
     let mut report = DoctorReport::new("python3");
@@ -268,30 +256,18 @@ fn release_before_the_variable_loads_no_plugin_that_it_names() {
     assert_eq!(survey.named, None);
     assert_contains(
         &report.steps[0].detail,
-        "does not read TF_PLUGGABLE_DEVICE_LIBRARY_PATH=/plugins",
+        "does not read TF_PLUGGABLE_DEVICE_LIBRARY_PATH=/tmp",
     );
 }
 
 #[test]
 fn copies_and_similar_folders_are_steps_of_the_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let file = |name: &str, text: &str| {
-        let path = folder.path().join(name).display().to_string();
-        std::fs::write(&path, text).unwrap();
-        answer::PluginFile {
-            path,
-            is_library: true,
-        }
-    };
-    let plugins = |files| answer::PluginFolder {
-        folder: folder.path().display().to_string(),
-        files,
-        error: None,
-    };
+    let plugins = |files: &[_]| answer::PluginFolder::new(folder.path(), files);
     let survey = Survey {
         is_searched: true,
-        plugins: vec![plugins(vec![file("a.so", "one"), file("b.so", "two")])],
-        named: Some(plugins(vec![file("c.so", "one")])),
+        plugins: vec![plugins(&[("a.so", "one"), ("b.so", "two")])],
+        named: Some(plugins(&[("c.so", "one")])),
         similar: vec!["/site/tensorflow_plugins".into()],
         ..Survey::default()
     };

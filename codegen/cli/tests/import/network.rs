@@ -232,7 +232,7 @@ fn whole_index(respond: impl Fn(&Request) -> Response + Send + Sync + 'static) -
 #[test]
 fn downloads_whole_wheel_from_server_without_range_requests() {
     let Some(scene) = import_scene() else { return };
-    let index = whole_index(|_| json_page(&sha256(&valid_wheel())));
+    let index = whole_index(|_| json_page(&sha256(valid_wheel())));
     let url = index.url("/simple");
     let rejected = import(&scene, &url, &["--allow-http"]);
     assert_contains(&stderr(&rejected), "`--whole` downloads");
