@@ -133,7 +133,7 @@ fn host(session: &SessionResult, devices: &ByType) -> Step {
     if let Some(reason) = session.failure(SessionStage::Register) {
         let advice = match reason.contains(conflicts::PLATFORM_MESSAGE) {
             true => {
-                "give the platform a name that TensorFlow has not: `SP_Platform.name`, `--platform-name` of `sp-gen new`"
+                "give the platform another name: `SP_Platform.name`, or `--platform-name` of `sp-gen new`"
             }
             false => ENDED,
         };

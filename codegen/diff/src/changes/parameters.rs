@@ -147,28 +147,23 @@ pub fn compare_callback<'p>(
         signature: OldNew { old, new },
         caller,
     };
-    let is_compatible = |types: OldNew<&Type>| {
-        pair.compare_types(types.old, types.new)
-            .is_binary_compatible()
-    };
-    let is_compatible_param = |types: OldNew<&Type>| {
-        pair.compare_parameters(types.old, types.new)
-            .is_binary_compatible()
-    };
     let mut descriptions = Vec::new();
     let mut compatible = Vec::new();
     for step in call.steps() {
         match step {
-            ParamStep::Matched(index)
-                if is_compatible_param(call.params(index).map(|param| &param.ty)) =>
-            {
-                compatible.push(index)
+            ParamStep::Matched(index) => {
+                let types = call.params(index).map(|param| &param.ty);
+                let similarity = pair.compare_parameters(types.old, types.new);
+                match similarity.is_binary_compatible() {
+                    true => compatible.push(index),
+                    false => descriptions.push(call.describe_retyped(index)),
+                }
             }
-            ParamStep::Matched(index) => descriptions.push(call.describe_retyped(index)),
             step => descriptions.push(call.describe(step)),
         }
     }
-    let has_compatible_result = is_compatible(call.signature.map(|signature| &signature.ret));
+    let results = pair.compare_types(&old.ret, &new.ret);
+    let has_compatible_result = results.is_binary_compatible();
     if !has_compatible_result {
         descriptions.push(call.describe_result());
     }
