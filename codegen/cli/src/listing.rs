@@ -3,9 +3,9 @@
 
 use crate::embedded::embedded_release;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use sp_ir::Release;
 use sp_parse::source::is_safe_relative_path;
+use sp_system::hash::sha256;
 use std::collections::BTreeMap;
 
 /// The path of the listing in the plugin's folder.
@@ -92,11 +92,6 @@ impl Listing {
 /// `vendor//Cargo.toml`, is in no list of the files that are still needed.
 fn is_vendored(path: &str) -> bool {
     path.starts_with("vendor/") && is_safe_relative_path(path) && path != PATH
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    let hash = Sha256::digest(bytes);
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

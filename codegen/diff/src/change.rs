@@ -48,12 +48,14 @@ pub struct OldNew<T> {
 }
 
 impl<T> OldNew<T> {
+    /// Returns the pair of both values.
+    pub fn new(old: T, new: T) -> Self {
+        Self { old, new }
+    }
+
     /// Applies `convert` to both values.
     pub fn map<U>(self, convert: impl Fn(T) -> U) -> OldNew<U> {
-        OldNew {
-            old: convert(self.old),
-            new: convert(self.new),
-        }
+        OldNew::new(convert(self.old), convert(self.new))
     }
 }
 

@@ -12,10 +12,7 @@ pub fn changes<'p>(pair: &'p SurfacePair, findings: &[Finding]) -> Vec<Change<'p
     let required = required_bumps(findings);
     let changes = pair.new.apis.iter().filter_map(|(name, new)| {
         let old = pair.old.apis.get(name)?;
-        let versions = OldNew {
-            old: old.version.as_deref()?,
-            new: new.version.as_deref()?,
-        };
+        let versions = OldNew::new(old.version.as_deref()?, new.version.as_deref()?);
         let required = required.get(name).copied().unwrap_or(Bump::None);
         let is_reported = versions.old != versions.new || required >= Bump::Minor;
         is_reported.then(|| Change {

@@ -8,6 +8,7 @@ use super::range::{MAX_FILE_LENGTH, RangeError};
 use super::url::Url;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
+use sp_system::hash::hexadecimal;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, Write};
@@ -109,11 +110,6 @@ fn copy_error(error: &io::Error) -> RangeError {
     }
 }
 
-/// Converts bytes to hexadecimal digits.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// An index page in JSON. Other keys are ignored.
 #[derive(Deserialize)]
 struct JsonPage {
@@ -157,13 +153,10 @@ fn file_name(link: &WheelLink) -> &str {
 mod tests {
     use super::*;
     use crate::link::parse_links;
+    use sp_system::hash::sha256;
     use sp_tests::http::{Response, Server};
 
     const NAME: &str = "tensorflow_cpu-2.21.0-cp311-cp311-manylinux_2_27_x86_64.whl";
-
-    fn sha256(bytes: &[u8]) -> String {
-        hexadecimal(&Sha256::digest(bytes))
-    }
 
     /// Downloads a wheel of one byte whose link has `fragment`, from an index whose page is `page`.
     fn fetch_from(fragment: &str, page: Response) -> Result<Download, FetchError> {

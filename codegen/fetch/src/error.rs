@@ -330,6 +330,14 @@ pub enum FetchError {
 }
 
 impl FetchError {
+    /// Returns the error of a wheel or library that cannot be read.
+    pub fn unreadable(origin: impl Into<String>, detail: impl ToString) -> Self {
+        Self::Source(SourceError::Unreadable {
+            origin: origin.into(),
+            detail: detail.to_string(),
+        })
+    }
+
     /// Converts the error of a request for `wheel`, a URL or a file name.
     pub fn from_server(wheel: &str, error: RangeError) -> Self {
         let wheel = wheel.rsplit('/').next().unwrap_or(wheel).to_owned();
@@ -341,10 +349,7 @@ impl FetchError {
                 wheel,
                 status,
             },
-            RangeError::InvalidResponse(detail) => Self::Source(SourceError::Unreadable {
-                origin: wheel,
-                detail,
-            }),
+            RangeError::InvalidResponse(detail) => Self::unreadable(wheel, detail),
             RangeError::Unreachable(detail) => Self::NetworkUnreachable {
                 detail: format!("{wheel}: {detail}"),
             },

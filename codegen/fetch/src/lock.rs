@@ -3,10 +3,10 @@
 
 use super::error::FetchError;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use sp_data::release::Release;
 use sp_parse::api_headers::Headers;
 use sp_parse::source::is_safe_relative_path;
+use sp_system::hash::sha256;
 use sp_system::input::{self, MAX_LOCK_BYTES};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -231,16 +231,8 @@ fn release_tables(text: &str, release: Release) -> String {
 
 /// Returns the sha256 of each header in hexadecimal.
 pub fn header_hashes(headers: &Headers) -> BTreeMap<String, String> {
-    let hash = |bytes: &[u8]| {
-        Sha256::digest(bytes)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
-    };
-    headers
-        .iter()
-        .map(|(name, bytes)| (name.clone(), hash(bytes)))
-        .collect()
+    let hash = |(name, bytes): (&String, &Vec<u8>)| (name.clone(), sha256(bytes));
+    headers.iter().map(hash).collect()
 }
 
 #[cfg(test)]

@@ -102,10 +102,8 @@ impl Wheel<RangeReader> {
     pub fn open_remote(url: &str, client: Arc<Client>) -> Result<Self, FetchError> {
         let origin = url.rsplit('/').next().unwrap_or(url).to_owned();
         let Some(url) = Url::parse(url) else {
-            return Err(FetchError::from(SourceError::Unreadable {
-                origin,
-                detail: "the index links to it with an invalid URL".into(),
-            }));
+            let detail = "the index links to it with an invalid URL";
+            return Err(FetchError::unreadable(origin, detail));
         };
         Self::from_transport(origin, RemoteFile::new(client, url))
     }
@@ -306,10 +304,7 @@ fn header_name(member: &str) -> Option<&str> {
 fn unreadable(origin: &str, error: ZipError) -> FetchError {
     match error {
         ZipError::Io(error) => read_error(origin, &error),
-        error => FetchError::from(SourceError::Unreadable {
-            origin: origin.to_owned(),
-            detail: error.to_string(),
-        }),
+        error => FetchError::unreadable(origin, error),
     }
 }
 
@@ -317,19 +312,15 @@ fn read_error(origin: &str, error: &io::Error) -> FetchError {
     let server_error = error.get_ref().and_then(|inner| inner.downcast_ref());
     match server_error.cloned() {
         Some(error) => FetchError::from_server(origin, error),
-        None => FetchError::from(SourceError::Unreadable {
-            origin: origin.to_owned(),
-            detail: error.to_string(),
-        }),
+        None => FetchError::unreadable(origin, error),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::download::hexadecimal;
     use crate::range::tests::serve;
-    use sha2::{Digest, Sha256};
+    use sp_system::hash::sha256;
     use std::io::Cursor;
     use zip::write::SimpleFileOptions;
 
@@ -428,7 +419,7 @@ mod tests {
         let path = scratch.path().join("x.whl");
         let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", b"x")]);
         std::fs::write(&path, &bytes).unwrap();
-        let digest = hexadecimal(&Sha256::digest(&bytes));
+        let digest = sha256(&bytes);
         let opened = |stated| Wheel::open_verified(&path, stated).map(drop);
         assert!(opened(None).is_ok() && opened(Some(&digest)).is_ok());
         let differs = opened(Some(&"00".repeat(32)));
@@ -441,7 +432,7 @@ mod tests {
         let path = scratch.path().join("x.whl");
         let wheel = |text: &[u8]| zipped(&[("tensorflow/include/tensorflow/c/ops.h", text)]);
         std::fs::write(&path, wheel(b"good")).unwrap();
-        let digest = hexadecimal(&Sha256::digest(wheel(b"good")));
+        let digest = sha256(wheel(b"good"));
         let mut opened = Wheel::open_verified(&path, Some(&digest)).unwrap();
         std::fs::write(&path, wheel(b"evil")).unwrap();
         assert_eq!(opened.read("tensorflow/c/ops.h").unwrap(), b"good");

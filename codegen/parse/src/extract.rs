@@ -3,9 +3,7 @@
 //! One parse covers all APIs, since their headers include each other. Each item belongs to the API of the header that
 //! declares it. If that parse fails, each API is parsed alone, so that a header with an error affects its own API only.
 //!
-//! On two or more processors a parse is two: the largest header with the headers that include it, and the others
-//! (`clang::split`, `clang::merge`). Other targets are parsed for sizes and values only. The headers' own static
-//! assertions are not evaluated.
+//! Other targets are parsed for sizes and values only. The headers' own static assertions are not evaluated.
 
 mod error;
 mod headers;
@@ -120,7 +118,7 @@ pub fn extract_with(job: &Job<'_>, target: &str) -> Result<Extracted, ExtractErr
         target: target.into(),
         dialect: Dialect::TensorFlow,
     };
-    let parsed = parse::parse_apis(job.notes, &input, &parse::with_comments)?;
+    let parsed = parse::parse_apis(job.notes, &input, &parse::reader(true))?;
     let (extracted, _) = annotate_all(job, &input, parsed)?;
     Ok(Extracted {
         unassigned: selected.unassigned,

@@ -29,7 +29,7 @@ pub fn annotate(apis: &mut [Api], release: &str, include_root: &Path) -> Result<
         target: DEFAULT_TARGET.into(),
         dialect: Dialect::TensorFlow,
     };
-    let declared = declarations(&input, &|header| headers.contains(header))?;
+    let declared = declarations(&input, &|header| headers.contains(header), true)?;
     let mut replaced = 0;
     for api in apis.iter_mut().filter(is_of_release) {
         for (name, item) in &mut api.items {

@@ -20,12 +20,6 @@ impl Include<'_> {
     }
 }
 
-/// Returns the names of the headers that `text` includes in quotes.
-pub fn quoted(text: &str) -> impl Iterator<Item = &str> {
-    let quoted = includes(text).filter(|(_, include)| include.quoted);
-    quoted.map(|(_, include)| include.name)
-}
-
 /// Returns the includes of a header in order, each with its line.
 pub fn includes(text: &str) -> impl Iterator<Item = (usize, Include<'_>)> {
     let lines = text.lines().enumerate();

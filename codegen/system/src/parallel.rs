@@ -74,7 +74,7 @@ fn address_space_limit() -> Option<u64> {
 
 /// Returns the number of threads that [`map`] would use. Inside of another `map` it is 1: that one occupies all
 /// processors.
-pub fn thread_count() -> usize {
+fn thread_count() -> usize {
     match is_nested() {
         true => 1,
         false => thread::available_parallelism().map_or(1, usize::from),

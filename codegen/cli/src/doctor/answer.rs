@@ -59,6 +59,27 @@ pub struct PluginFolder {
     pub error: Option<String>,
 }
 
+#[cfg(test)]
+impl PluginFolder {
+    /// Writes libraries, given as name and text, and returns their folder.
+    pub fn new(folder: &Path, libraries: &[(&str, &str)]) -> Self {
+        std::fs::create_dir_all(folder).unwrap();
+        let write = |(name, text): &(&str, &str)| {
+            let path = folder.join(name);
+            std::fs::write(&path, text).unwrap();
+            PluginFile {
+                path: path.display().to_string(),
+                is_library: true,
+            }
+        };
+        Self {
+            folder: folder.display().to_string(),
+            files: libraries.iter().map(write).collect(),
+            error: None,
+        }
+    }
+}
+
 /// A file in a folder of plugins.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PluginFile {
@@ -120,6 +141,15 @@ pub struct Counts {
     pub kernels: BTreeMap<String, u64>,
     /// The text of the plugin's settings, if it exports the function.
     pub settings: Option<String>,
+    /// `PLATFORM DEVICE_TYPE`, the names that the plugin has registered, if it exports the function.
+    pub names: Option<String>,
+}
+
+impl Counts {
+    /// Returns the name of the plugin's platform, if the plugin states it.
+    pub fn platform_name(&self) -> Option<&str> {
+        Some(self.names.as_deref()?.split_once(' ')?.0)
+    }
 }
 
 /// A session: its counts, the end of its process and its output.
@@ -143,6 +173,12 @@ impl SessionResult {
             Some(error) => error.clone(),
             None => format!("{}{}", self.end, self.last_lines()),
         })
+    }
+
+    /// Returns the reason why the session ended in `last` or an earlier stage, or `None` if it passed them.
+    pub fn failure_up_to(&self, last: SessionStage) -> Option<String> {
+        let reached = self.counts.stage;
+        (reached <= last).then(|| self.failure(reached)).flatten()
     }
 
     /// Returns the lines on stderr that begin as those of a plugin.

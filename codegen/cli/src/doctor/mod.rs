@@ -2,13 +2,14 @@
 //! registered kernels, with a verdict and advice.
 //!
 //! Data flows one way: `survey.py` finds TensorFlow and the plugins, `file` reads each plugin's file, a session
-//! of `session.py` loads it into TensorFlow, and `session` converts its counts to steps.
+//! of `session.py` loads it into TensorFlow, and `session` converts its counts to steps; `conflicts` compares the plugins.
 //!
 //! `survey.py` imports nothing of TensorFlow. `session.py` imports it while `os.listdir` returns empty plugin
 //! folders, then loads one plugin as TensorFlow does. It writes the name of each stage that it enters to its answer,
 //! so that the end of the process is a finding of that stage.
 
 mod answer;
+mod conflicts;
 mod file;
 pub mod json;
 mod session;
@@ -21,10 +22,10 @@ pub mod text;
 pub use step::{DoctorReport, Step, StepKind, StepVerdict};
 
 use answer::{Mode, SessionResult, SessionStage, Survey};
+use conflicts::WorkingPlugin;
 use miette::Diagnostic;
-use sp_system::input::{self, MAX_LIBRARY_BYTES};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 use thiserror::Error;
@@ -77,7 +78,7 @@ pub fn diagnose(
     let found = program(python);
     let python: &Path = &found;
     progress("looking for TensorFlow and plugins");
-    let survey = answer::survey(python, limit)?;
+    let mut survey = answer::survey(python, limit)?;
     let mut report = DoctorReport::new(&python.display().to_string());
     if !found_tensorflow(&survey, &mut report) {
         return Ok(report);
@@ -91,22 +92,29 @@ pub fn diagnose(
     if session::is_too_old(&baseline) {
         return Ok(report);
     }
+    if session::reads_no_variable(&baseline) {
+        drop_named(&mut survey, &mut report);
+    }
     let plugins = plugins(&survey, &mut report);
     let mut working = Vec::new();
     let imports = baseline.counts.stage == SessionStage::Done;
-    let mut expected = BTreeSet::new();
     for path in &plugins {
         let loaded = match imports {
             true => Some(run(Mode::Alone(path), &format!("loading {path}"))?),
             false => None,
         };
-        let types = diagnose_plugin(path, &survey, &baseline, loaded, &mut report);
-        working.extend((!types.is_empty()).then(|| path.clone()));
-        expected.extend(types);
+        working.extend(diagnose_plugin(
+            path,
+            &survey,
+            &baseline,
+            loaded,
+            &mut report,
+        ));
     }
+    report.steps.extend(conflicts::steps_of_names(&working));
     if imports && !plugins.is_empty() {
         let together = run(Mode::Together, "import tensorflow with all plugins")?;
-        report.add(session::together(&together, &expected, &working));
+        report.add(session::together(&together, &working, plugins.len()));
     }
     Ok(report)
 }
@@ -134,6 +142,15 @@ fn found_tensorflow(survey: &Survey, report: &mut DoctorReport) -> bool {
     false
 }
 
+/// Removes the plugins that the variable names, which this release does not read.
+fn drop_named(survey: &mut Survey, report: &mut DoctorReport) {
+    if let Some(named) = survey.named.take() {
+        let detail = format!("this TensorFlow does not read {VARIABLE}={}", named.folder);
+        let advice = "use TensorFlow 2.12 or later, or install the plugin";
+        report.add(Step::unknown(StepKind::Folder, &detail, advice));
+    }
+}
+
 /// Adds the step of the plugins folders. Returns the files that TensorFlow loads from them.
 fn plugins(survey: &Survey, report: &mut DoctorReport) -> Vec<String> {
     report.add(folder_step(survey));
@@ -142,14 +159,7 @@ fn plugins(survey: &Survey, report: &mut DoctorReport) -> Vec<String> {
         let advice = "move the libraries to the folder `tensorflow-plugins` in site-packages";
         report.add(Step::unknown(StepKind::Folder, &detail, advice));
     }
-    for [first, second] in copies(survey) {
-        let detail = format!("{second} is the same plugin as {first}: TensorFlow loads both");
-        report.add(Step::failed(
-            StepKind::Folder,
-            &detail,
-            "remove one of them",
-        ));
-    }
+    report.steps.extend(conflicts::steps_of_files(survey));
     let entries = || survey.folders().flat_map(|folder| &folder.files);
     for other in entries().filter(|entry| !entry.is_library && !entry.path.ends_with(".py")) {
         report.add(file::not_loaded(&other.path));
@@ -159,34 +169,6 @@ fn plugins(survey: &Survey, report: &mut DoctorReport) -> Vec<String> {
     let installed = installed.filter(|_| survey.is_searched);
     let libraries = installed.chain(named).filter(|it| it.is_library);
     libraries.map(|entry| entry.path.clone()).collect()
-}
-
-/// Returns the pairs of libraries that have the same content, or are one file under two names.
-fn copies(survey: &Survey) -> Vec<[String; 2]> {
-    let libraries = survey.folders().flat_map(|folder| &folder.files);
-    let libraries = libraries.filter(|it| it.is_library);
-    let mut by_length: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
-    for library in libraries {
-        if let Ok(metadata) = Path::new(&library.path).metadata() {
-            let same_length = by_length.entry(metadata.len()).or_default();
-            same_length.push(&library.path);
-        }
-    }
-    let mut copies = Vec::new();
-    // Only files of one length can be equal; the others are not read.
-    for paths in by_length.into_values().filter(|paths| paths.len() > 1) {
-        let mut first: BTreeMap<[u8; 32], &str> = BTreeMap::new();
-        for path in paths {
-            let Ok(hash) = input::sha256(Path::new(path), MAX_LIBRARY_BYTES) else {
-                continue;
-            };
-            match first.get(&hash) {
-                Some(known) => copies.push([(*known).to_owned(), path.to_owned()]),
-                None => drop(first.insert(hash, path)),
-            }
-        }
-    }
-    copies
 }
 
 fn folder_step(survey: &Survey) -> Step {
@@ -231,30 +213,33 @@ fn folder_step(survey: &Survey) -> Step {
     }
 }
 
-/// Adds the steps of one plugin. Returns the device types that it listed.
+/// Adds the steps of one plugin. Returns the plugin if it listed devices.
 fn diagnose_plugin(
     path: &str,
     survey: &Survey,
     baseline: &SessionResult,
     loaded: Option<SessionResult>,
     report: &mut DoctorReport,
-) -> Vec<String> {
-    report.begin_plugin(path);
-    file::steps(Path::new(path), &survey.machine)
-        .into_iter()
-        .for_each(|step| report.add(step));
-    let Some(loaded) = loaded else {
-        let reason = "TensorFlow cannot be imported without plugins either";
-        for kind in StepKind::SESSION_STEPS {
-            report.add(Step::unknown(kind, reason, ""));
+) -> Option<WorkingPlugin> {
+    let mut steps = file::steps(Path::new(path), &survey.machine);
+    let working = match loaded {
+        Some(loaded) => {
+            let added = session::added(&loaded.counts.devices, &baseline.counts.devices);
+            steps.extend(session::steps(&loaded, &added));
+            (!added.is_empty()).then(|| WorkingPlugin {
+                path: path.to_owned(),
+                device_types: added.into_keys().collect(),
+                platform: loaded.counts.platform_name().map(str::to_owned),
+            })
         }
-        report.end_plugin();
-        return Vec::new();
+        None => {
+            let reason = "TensorFlow cannot be imported without plugins either";
+            let unknown = |kind| Step::unknown(kind, reason, "");
+            steps.extend(StepKind::SESSION_STEPS.map(unknown));
+            None
+        }
     };
-    let added = session::added(&loaded.counts.devices, &baseline.counts.devices);
-    session::steps(&loaded, &added)
-        .into_iter()
-        .for_each(|step| report.add(step));
-    report.end_plugin();
-    added.into_keys().collect()
+    let steps = steps.into_iter().map(|step| step.for_plugin(path));
+    report.steps.extend(steps);
+    working
 }

@@ -12,7 +12,7 @@ import sys
 FILE, MODE, PLUGIN = sys.argv[1:4]
 LONGEST = 4000
 LONGEST_SETTINGS = 1 << 20
-answer = {"stage": "", "error": None, "release": None, "devices": {}, "kernels": {}, "settings": None}
+answer = {"stage": "", "error": None, "release": None, "devices": {}, "kernels": {}, "settings": None, "names": None}
 
 
 def save():
@@ -65,6 +65,17 @@ def settings():
     return text.value.decode(errors="replace")
 
 
+def names():
+    """Returns `PLATFORM DEVICE_TYPE`, as a plugin of sp-gen states them, or None."""
+    import ctypes
+
+    read = getattr(ctypes.CDLL(PLUGIN), "sp_plugin_platform", None)
+    if read is None:
+        return None
+    read.argtypes, read.restype = [], ctypes.c_char_p
+    return (read() or b"").decode(errors="replace") or None
+
+
 def count(types):
     return dict(collections.Counter(types))
 
@@ -87,7 +98,7 @@ def run():
         registered = kernels.get_all_registered_kernels().kernel
         answer["kernels"] = count(kernel.device_type for kernel in registered)
         enter("settings")
-        answer["settings"] = settings()
+        answer["settings"], answer["names"] = settings(), names()
     if MODE == "together" and len(answer["devices"]) > 2:
         # Plugins with different configurations of their optimizers end the process when a graph is optimized.
         enter("optimize")

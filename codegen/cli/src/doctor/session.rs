@@ -1,6 +1,7 @@
 //! The steps that a session of TensorFlow decides.
 
 use super::answer::{SessionResult, SessionStage, Survey};
+use super::conflicts::{self, WorkingPlugin};
 use super::{ByType, Step, StepKind, settings};
 use sp_ir::Release;
 use std::collections::BTreeSet;
@@ -50,13 +51,7 @@ pub fn imported(survey: &Survey, session: &SessionResult) -> Step {
     let kind = StepKind::TensorFlow;
     let folder = survey.tensorflow.as_deref().unwrap_or_default();
     let reached = session.counts.stage;
-    let failure = [
-        SessionStage::Start,
-        SessionStage::Import,
-        SessionStage::Devices,
-    ]
-    .iter()
-    .find_map(|stage| session.failure(*stage));
+    let failure = session.failure_up_to(SessionStage::Devices);
     match (&session.counts.release, failure) {
         (Some(release), None) if is_too_old(session) => Step::failed(
             kind,
@@ -81,9 +76,18 @@ pub fn imported(survey: &Survey, session: &SessionResult) -> Step {
 
 /// Returns true for a release before the first one that loads plugins.
 pub fn is_too_old(session: &SessionResult) -> bool {
+    is_before(session, Release::FIRST_SUPPORTED)
+}
+
+/// Returns true for a release before the first one that reads `TF_PLUGGABLE_DEVICE_LIBRARY_PATH`.
+pub fn reads_no_variable(session: &SessionResult) -> bool {
+    is_before(session, Release::from_minor(2, 12))
+}
+
+fn is_before(session: &SessionResult, first: Release) -> bool {
     let release = session.counts.release.as_ref();
     let release: Option<Release> = release.and_then(|it| it.parse().ok());
-    release.is_some_and(|it| it.key() < Release::FIRST_SUPPORTED)
+    release.is_some_and(|it| it.key() < first)
 }
 
 /// Returns the counts by type that are in `with` and not in `without`.
@@ -104,16 +108,15 @@ pub fn steps(session: &SessionResult, devices: &ByType) -> Vec<Step> {
         kernels(session, devices),
     ];
     steps.extend(settings::steps(session));
+    steps.extend(conflicts::step_of_core(&session.counts));
     steps
 }
 
 fn load(session: &SessionResult) -> Step {
     let kind = StepKind::Load;
-    for stage in [SessionStage::Start, SessionStage::Import] {
-        if let Some(reason) = session.failure(stage) {
-            let detail = format!("TensorFlow was not imported this time: {reason}");
-            return Step::unknown(kind, &detail, "run sp-gen doctor again");
-        }
+    if let Some(reason) = session.failure_up_to(SessionStage::Import) {
+        let detail = format!("TensorFlow was not imported this time: {reason}");
+        return Step::unknown(kind, &detail, "run sp-gen doctor again");
     }
     match session.failure(SessionStage::Load) {
         None => Step::ok(kind, "the dynamic loader loads it"),
@@ -128,7 +131,13 @@ fn load(session: &SessionResult) -> Step {
 fn host(session: &SessionResult, devices: &ByType) -> Step {
     let kind = StepKind::Host;
     if let Some(reason) = session.failure(SessionStage::Register) {
-        return Step::failed(kind, &reason, ENDED);
+        let advice = match reason.contains(conflicts::PLATFORM_MESSAGE) {
+            true => {
+                "give the platform another name: `SP_Platform.name`, or `--platform-name` of `sp-gen new`"
+            }
+            false => ENDED,
+        };
+        return Step::failed(kind, &reason, advice);
     }
     if session.counts.stage < SessionStage::Devices {
         return not_reached(kind);
@@ -204,30 +213,25 @@ fn kernels(session: &SessionResult, devices: &ByType) -> Step {
     }
 }
 
-/// Returns the step of `import tensorflow` with all plugins, which listed the `expected` types one by one. `working` are the
-/// plugins that have devices alone.
-pub fn together(session: &SessionResult, expected: &BTreeSet<String>, working: &[String]) -> Step {
+/// Returns the step of `import tensorflow` with all `count` plugins. `working` are those that have devices alone.
+pub fn together(session: &SessionResult, working: &[WorkingPlugin], count: usize) -> Step {
     let kind = StepKind::Import;
-    if working.len() > 1 && has_ended(session) {
+    if working.len() > 1 && working.len() == count && has_ended(session) {
         return conflict(session, working);
     }
-    for stage in [
-        SessionStage::Start,
-        SessionStage::Import,
-        SessionStage::Devices,
-    ] {
-        if let Some(reason) = session.failure(stage) {
-            let detail = format!("`import tensorflow` with all plugins: {reason}");
-            return Step::failed(
-                kind,
-                &detail,
-                "remove the plugin whose steps failed; if each works alone, load one at a time",
-            );
-        }
+    if let Some(reason) = session.failure_up_to(SessionStage::Devices) {
+        let detail = format!("`import tensorflow` with all plugins: {reason}");
+        let advice =
+            "remove the plugin whose steps failed; if each works alone, load one at a time";
+        return Step::failed(kind, &detail, advice);
     }
     let found = &session.counts.devices;
-    let missing: Vec<&str> = expected.iter().map(String::as_str).collect();
-    let missing: Vec<&str> = missing
+    let expected: BTreeSet<&str> = working
+        .iter()
+        .flat_map(|it| &it.device_types)
+        .map(String::as_str)
+        .collect();
+    let missing: Vec<&str> = expected
         .into_iter()
         .filter(|it| !found.contains_key(*it))
         .collect();
@@ -251,16 +255,14 @@ fn has_ended(session: &SessionResult) -> bool {
 }
 
 /// Returns the step of plugins that work alone and end the process together.
-fn conflict(session: &SessionResult, working: &[String]) -> Step {
+fn conflict(session: &SessionResult, working: &[WorkingPlugin]) -> Step {
     let reason = session.failure(session.counts.stage).unwrap_or_default();
     let stage = match session.counts.stage {
         SessionStage::Optimize => "the first graph of a process with all devices",
         _ => "`import tensorflow` with all plugins",
     };
-    let detail = format!(
-        "{} work alone, and {stage} ends: {reason}",
-        working.join(" and ")
-    );
+    let paths = conflicts::paths_of_platform(&reason, working).join(" and ");
+    let detail = format!("{paths} work alone, and {stage} ends: {reason}");
     let advice = match session.counts.stage {
         SessionStage::Optimize => {
             "their graph optimizers switch different passes of TensorFlow on or off (`PASSES`): load one of them, or call \

@@ -44,6 +44,8 @@ pub enum StepKind {
     Settings,
     /// Ops that have no kernel in this release, as the plugin states them.
     Lacking,
+    /// The names of the platform and of the device type are not those of another plugin or of TensorFlow.
+    Names,
     /// `import tensorflow` with all plugins lists the same devices.
     Import,
 }
@@ -73,6 +75,7 @@ impl StepKind {
             Self::Kernels => "kernels",
             Self::Settings => "settings",
             Self::Lacking => "lacking ops",
+            Self::Names => "names",
             Self::Import => "import",
         }
     }
@@ -133,7 +136,6 @@ pub struct DoctorReport {
     pub python: String,
     /// The steps in order; those of one plugin are together.
     pub steps: Vec<Step>,
-    plugin: Option<String>,
 }
 
 impl DoctorReport {
@@ -142,26 +144,12 @@ impl DoctorReport {
         Self {
             python: escape_control(python),
             steps: Vec::new(),
-            plugin: None,
         }
     }
 
-    /// Adds a step, which becomes one of the plugin that was begun.
+    /// Adds a step.
     pub fn add(&mut self, step: Step) {
-        self.steps.push(match &self.plugin {
-            Some(path) => step.for_plugin(path),
-            None => step,
-        });
-    }
-
-    /// Makes the steps that follow those of the plugin at `path`.
-    pub fn begin_plugin(&mut self, path: &str) {
-        self.plugin = Some(path.to_owned());
-    }
-
-    /// Ends what [`begin_plugin`](Self::begin_plugin) began.
-    pub fn end_plugin(&mut self) {
-        self.plugin = None;
+        self.steps.push(step);
     }
 
     /// Returns true if some step failed.

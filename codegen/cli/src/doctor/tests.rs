@@ -20,6 +20,7 @@ fn session(stage: SessionStage, devices: &[(&str, u64)]) -> SessionResult {
             devices: counts(devices),
             kernels: counts(&[("CPU", 900), ("ACCEL", 30)]),
             settings: Some("compare=off\n".into()),
+            names: None,
         },
         end: End::Exit(0),
         stderr: String::new(),
@@ -166,6 +167,18 @@ fn ended_process_fails_its_current_stage() {
 }
 
 #[test]
+fn platform_name_of_tensorflow_has_advice_of_its_own() {
+    let mut aborted = session(SessionStage::Register, &[]);
+    aborted.end = End::Signal(6);
+    let message = "INTERNAL: platform is already registered with name: \"HOST\"";
+    aborted.stderr = format!("F0000 00:00 stream_executor.cc:550] Check failed: {message}\n");
+    let (verdicts, steps) = verdicts_of(&aborted);
+    assert_eq!(verdicts, [Passed, Failed, Unknown, Unknown]);
+    assert_contains(&steps[1].detail, message);
+    assert_contains(&steps[1].advice, "SP_Platform.name");
+}
+
+#[test]
 fn ended_process_is_quoted_from_load_on() {
     let mut aborted = session(SessionStage::Register, &[]);
     aborted.end = End::Signal(6);
@@ -179,8 +192,8 @@ fn ended_process_is_quoted_from_load_on() {
 
 #[test]
 fn all_plugins_together_list_same_devices() {
-    let expected = BTreeSet::from(["ACCEL".to_owned()]);
-    let step = |session: &SessionResult| session::together(session, &expected, &[]);
+    let working = [WorkingPlugin::new("/a/liba.so", None, "ACCEL")];
+    let step = |session: &SessionResult| session::together(session, &working, 1);
     assert_eq!(
         step(&session(SessionStage::Done, &[("ACCEL", 1)])).verdict,
         Passed
@@ -193,11 +206,12 @@ fn all_plugins_together_list_same_devices() {
 
 #[test]
 fn plugins_that_end_the_process_together_are_both_named() {
-    let working = ["/a/liba.so", "/b/libb.so"].map(str::to_owned);
+    let working = [("/a/liba.so", "A"), ("/b/libb.so", "B")];
+    let working = working.map(|(path, ty)| WorkingPlugin::new(path, None, ty));
     let step = |stage| {
         let mut ended = session(stage, &[("CPU", 1), ("A", 1), ("B", 1)]);
         ended.end = End::Signal(6);
-        session::together(&ended, &BTreeSet::new(), &working)
+        session::together(&ended, &working, 2)
     };
     for (stage, words) in [
         (SessionStage::Optimize, "use_plugin_optimizers"),
@@ -212,6 +226,10 @@ fn plugins_that_end_the_process_together_are_both_named() {
         assert!(step.detail.starts_with(names), "{}", step.detail);
         assert!(step.advice.contains(words), "{}", step.advice);
     }
+    let mut ended = session(SessionStage::Import, &[]);
+    ended.end = End::Signal(6);
+    let step = session::together(&ended, &working, 3);
+    assert_contains(&step.advice, "remove the plugin whose steps failed");
 }
 
 #[test]
@@ -225,25 +243,31 @@ fn release_before_plugins_fails_the_step_of_tensorflow() {
 }
 
 #[test]
+fn release_before_the_variable_loads_no_plugin_that_it_names() {
+    let mut earlier = baseline();
+    earlier.counts.release = Some("2.11.1".into());
+    assert!(session::reads_no_variable(&earlier) && !session::reads_no_variable(&baseline()));
+    let mut survey = Survey {
+        named: Some(answer::PluginFolder::new(Path::new("/tmp"), &[])),
+        ..Survey::default()
+    };
+    let mut report = DoctorReport::new("python3");
+    drop_named(&mut survey, &mut report);
+    assert_eq!(survey.named, None);
+    assert_contains(
+        &report.steps[0].detail,
+        "does not read TF_PLUGGABLE_DEVICE_LIBRARY_PATH=/tmp",
+    );
+}
+
+#[test]
 fn copies_and_similar_folders_are_steps_of_the_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let file = |name: &str, text: &str| {
-        let path = folder.path().join(name).display().to_string();
-        std::fs::write(&path, text).unwrap();
-        answer::PluginFile {
-            path,
-            is_library: true,
-        }
-    };
-    let plugins = |files| answer::PluginFolder {
-        folder: folder.path().display().to_string(),
-        files,
-        error: None,
-    };
+    let plugins = |files: &[_]| answer::PluginFolder::new(folder.path(), files);
     let survey = Survey {
         is_searched: true,
-        plugins: vec![plugins(vec![file("a.so", "one"), file("b.so", "two")])],
-        named: Some(plugins(vec![file("c.so", "one")])),
+        plugins: vec![plugins(&[("a.so", "one"), ("b.so", "two")])],
+        named: Some(plugins(&[("c.so", "one")])),
         similar: vec!["/site/tensorflow_plugins".into()],
         ..Survey::default()
     };

@@ -12,7 +12,6 @@ use sp_fetch::symbols::is_plugin_api_name;
 use sp_library::binary::Binary;
 use sp_library::elf;
 use sp_parse::clang::DEFAULT_TARGET;
-use sp_parse::source::SourceError;
 use sp_system::input;
 
 /// Returns the exports of the libraries in `tensorflow/`, the parent folder of `include`. Returns `None` if there are no
@@ -104,11 +103,6 @@ impl Binary for LibraryFile {
     ) -> std::result::Result<Vec<Vec<u8>>, FetchError> {
         let parts = ranges.iter().map(|range| self.read_file_range(range));
         let parts: io::Result<Vec<_>> = parts.collect();
-        parts.map_err(|error| {
-            FetchError::from(SourceError::Unreadable {
-                origin: self.name(),
-                detail: error.to_string(),
-            })
-        })
+        parts.map_err(|error| FetchError::unreadable(self.name(), error))
     }
 }

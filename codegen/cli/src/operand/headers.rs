@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
+use sp_system::hash::sha256;
 use tempfile::TempDir;
 
 use crate::console::warning;
@@ -136,11 +136,7 @@ impl LockedHeaders {
             })
         });
         let expected = entry.as_ref().and_then(|entry| entry.headers.get(name));
-        let sha256: String = Sha256::digest(bytes)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        expected == Some(&sha256)
+        expected == Some(&sha256(bytes))
     }
 }
 

@@ -15,7 +15,6 @@ use sp_parse::api_headers;
 use sp_parse::contract::ExcludedHeaders;
 use sp_parse::contract::{KnownNames, Notes};
 use sp_parse::extract::{ExtractError, Extracted, Job, extract_with};
-use sp_parse::source::SourceError;
 use sp_parse::source::{Identity, Source, find_identity};
 use sp_system::input;
 
@@ -57,10 +56,7 @@ pub fn read_wheel(label: &str, path: &Path, options: ReadOptions<'_>) -> Result<
     let release = release_of_package(&wheel.identity()?);
     let closure = api_headers::find(&mut wheel, &mut |_| {})?;
     let folder = unpack(&closure.headers).map_err(|error| {
-        FetchError::from(SourceError::Unreadable {
-            origin: label.into(),
-            detail: format!("the headers cannot be unpacked: {error}"),
-        })
+        FetchError::unreadable(label, format!("the headers cannot be unpacked: {error}"))
     })?;
     let extracted = parse(label, folder.path(), release, options)?;
     let surface = Surface {

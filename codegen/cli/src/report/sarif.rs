@@ -2,8 +2,8 @@
 //! of a finding is its rule, API, item and target, so that the next run reports the same finding.
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use sp_ir::Loc;
+use sp_system::hash::sha256;
 
 use super::{DiffReport, display_name};
 use sp_diff::Rule;
@@ -175,6 +175,5 @@ fn relative_uri(path: &str) -> String {
 fn fingerprint(finding: &Finding) -> String {
     let target = finding.target.as_deref().unwrap_or_default();
     let parts = [finding.rule, &finding.api, &finding.item, target];
-    let hash = Sha256::digest(parts.join("\0"));
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    sha256(parts.join("\0"))
 }

@@ -3,15 +3,6 @@
 use miette::Diagnostic;
 use thiserror::Error;
 
-/// Words that are keywords in an edition of Rust.
-const KEYWORDS: [&str; 52] = [
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
-    "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
-    "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
-    "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
-    "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
-];
-
 /// Names of Rust's standard crates, of cargo's folders, and of crates that a plugin depends on.
 const RESERVED_CRATES: &str = "
     alloc build con core deps examples incremental libc proc_macro std test";
@@ -25,7 +16,7 @@ const PYTHON_PACKAGES: &str = "
     wrapt";
 
 /// Device types that TensorFlow's core registers itself.
-const CORE_DEVICES: [&str; 2] = ["CPU", "DEFAULT"];
+pub const CORE_DEVICES: [&str; 2] = ["CPU", "DEFAULT"];
 
 /// The words for digits in platform names, which have no digits.
 const DIGITS: [&str; 10] = [
@@ -33,7 +24,7 @@ const DIGITS: [&str; 10] = [
 ];
 
 /// Platforms that TensorFlow registers in some release. It compares names without case.
-const CORE_PLATFORMS: [&str; 6] = ["CUDA", "HOST", "INTERPRETER", "ROCM", "SYCL", "TPU"];
+pub const CORE_PLATFORMS: [&str; 6] = ["CUDA", "HOST", "INTERPRETER", "ROCM", "SYCL", "TPU"];
 
 /// Types that the scaffold's files use. A device of that name would shadow them.
 const USED_TYPES: &str = "
@@ -200,7 +191,7 @@ fn plugin_fault(name: &str) -> Option<&'static str> {
         Some("it ends with - or _, which is invalid for Python packages")
     } else if name.len() > 64 {
         Some("it is longer than 64 characters")
-    } else if KEYWORDS.contains(&word.as_str()) {
+    } else if is_keyword(&word) {
         Some("it is a reserved word of Rust")
     } else if has_word(PYTHON_PACKAGES, &word) {
         Some("it is the name of a Python package that `pip install .` would replace")
@@ -209,6 +200,11 @@ fn plugin_fault(name: &str) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// Returns true for a word that is a keyword in an edition of Rust. `union` is one in some places only.
+fn is_keyword(word: &str) -> bool {
+    word == "union" || sp_expand::ident(word) != word
 }
 
 fn suggest_plugin(name: &str) -> String {
@@ -281,6 +277,10 @@ mod tests {
             ("é", "myaccel"),
             ("type", "my-type"),
             ("gen", "my-gen"),
+            ("union", "my-union"),
+            ("self", "my-self"),
+            ("async", "my-async"),
+            ("abstract", "my-abstract"),
             ("test", "my-test"),
             ("proc-macro", "my-proc-macro"),
             ("tensorflow", "my-tensorflow"),

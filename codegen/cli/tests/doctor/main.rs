@@ -61,6 +61,76 @@ fn diagnoses_other_plugins_after_abort() {
     assert_eq!(step(&steps, "import")[0], "failed");
 }
 
+/// TensorFlow ends the process when it loads the second one.
+#[test]
+fn names_both_libraries_of_one_file_name_and_one_device_type() {
+    let Some(scene) = Scene::with_plugins(&[("libaccel.so", DEVICE)]) else {
+        return;
+    };
+    let later = DEVICE.replace("jit_compile=ignore", "jit_compile=error");
+    assert!(scene.build("user/site-packages", "libaccel.so", &later));
+    let (status, steps) = scene.steps(&[]);
+    assert_eq!(status, 1);
+    let paths = ["site-packages", "user/site-packages"];
+    let paths = paths.map(|site| scene.path(&format!("{site}/tensorflow-plugins/libaccel.so")));
+    let [first, second] = paths.map(|path| path.display().to_string());
+    let of_folder = format!("{second} has the file name of {first}: TensorFlow loads both");
+    assert!(
+        steps
+            .iter()
+            .any(|it| it["detail"].as_str().unwrap().starts_with(&of_folder))
+    );
+    let [verdict, detail, advice] = step(&steps, "names");
+    assert_eq!(verdict, "failed");
+    assert_contains(
+        detail,
+        &format!("{first} and {second} have the device type ACCEL"),
+    );
+    assert_contains(advice, "--device-type");
+    let [verdict, detail, _] = step(&steps, "import");
+    assert_eq!(verdict, "failed");
+    assert_contains(
+        detail,
+        "Duplicate registration of device factory for type ACCEL",
+    );
+}
+
+#[test]
+fn names_plugins_of_one_platform_name_and_platform_of_tensorflow() {
+    let plugin = |platform: &str, device: &str| {
+        let names =
+            format!("const char* sp_plugin_platform(void) {{ return \"{platform} {device}\"; }}\n");
+        names + &DEVICE.replace("ACCEL", device)
+    };
+    let sources = [("MINE", "A"), ("MINE", "B"), ("CUDA", "C")].map(|(p, d)| plugin(p, d));
+    let names = ["liba.so", "libb.so", "libc.so"];
+    let plugins: Vec<_> = names
+        .into_iter()
+        .zip(sources.iter().map(String::as_str))
+        .collect();
+    let Some(scene) = Scene::with_plugins(&plugins) else {
+        return;
+    };
+    let (status, steps) = scene.steps(&[]);
+    assert_eq!(status, 1);
+    let found = steps.iter().filter(|it| it["step"] == "names");
+    let found: Vec<_> = found
+        .map(|it| {
+            (
+                it["verdict"].as_str().unwrap(),
+                it["detail"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    let [(of_core, core), (of_both, both)] = found[..] else {
+        panic!("{found:?}");
+    };
+    assert_eq!((of_core, of_both), ("unknown", "failed"));
+    assert_contains(core, "the name CUDA of one of TensorFlow's own");
+    assert_contains(both, "liba.so and ");
+    assert_contains(both, "libb.so have the platform name MINE");
+}
+
 #[test]
 fn hanging_plugin_fails_after_time_limit() {
     let hang = "#include <unistd.h>\nvoid SE_InitPlugin(void) { sleep(1000); }";

@@ -10,13 +10,13 @@ use std::process::Command;
 use crate::temporary_folder::{Run, TemporaryFolder};
 
 const PACKAGE: &str = r#"
-import os, site
+import os, sys
 from tensorflow.python.framework import load_library as _loader
 __version__ = "2.99.0"
-folder = os.path.join(os.path.dirname(os.path.dirname(__file__)), "tensorflow-plugins")
-if os.path.exists(folder):
-    _loader.load_library(folder)
-    _loader.load_pluggable_device_library(folder)
+for folder in [os.path.join(folder, "tensorflow-plugins") for folder in sys.path if "site-packages" in folder]:
+    if os.path.exists(folder):
+        _loader.load_library(folder)
+        _loader.load_pluggable_device_library(folder)
 
 class Device:
     def __init__(self, device_type):
@@ -41,6 +41,9 @@ def load_pluggable_device_library(path):
         library = ctypes.CDLL(name)
         library.SE_InitPlugin.restype = ctypes.c_char_p
         device = library.SE_InitPlugin()
+        if device and device.decode() in devices:
+            os.write(2, b"F0000 00:00 device_factory.cc:110] Duplicate registration of device factory for type %s\n" % device)
+            os.abort()
         if device:
             devices.append(device.decode())
             if hasattr(library, "TF_InitKernel"):
@@ -78,11 +81,12 @@ impl Scene {
             return None;
         }
         scene.write("site-packages/README", "");
-        let site = scene.path("site-packages").display().to_string();
+        let [site, user] = ["site-packages", "user/site-packages"].map(|it| scene.path(it));
+        let folders = format!("{}:{}", site.display(), user.display());
         // -S: neither an installed TensorFlow nor its plugins are found.
         scene.program(
             "python",
-            &format!("PYTHONPATH={site} exec python3 -S \"$@\""),
+            &format!("PYTHONPATH={folders} exec python3 -S \"$@\""),
         );
         Some(scene)
     }
@@ -106,13 +110,14 @@ impl Scene {
     pub fn with_plugins(plugins: &[(&str, &str)]) -> Option<Self> {
         let scene = Self::new()?;
         let mut all = plugins.iter();
-        all.all(|(name, source)| scene.build(name, source))
+        all.all(|(name, source)| scene.build("site-packages", name, source))
             .then_some(scene)
     }
 
-    fn build(&self, name: &str, source: &str) -> bool {
+    /// Compiles a plugin into the plugins folder of `site`. Returns false if the machine has no compiler.
+    pub fn build(&self, site: &str, name: &str, source: &str) -> bool {
         self.write("plugin.c", source);
-        let plugin = format!("site-packages/tensorflow-plugins/{name}");
+        let plugin = format!("{site}/tensorflow-plugins/{name}");
         self.write(&plugin, "");
         sp_tests::compile_library(&self.path(&plugin), &self.path("plugin.c"), &[])
     }

@@ -2,7 +2,7 @@
 
 use super::lock::valid_header;
 use super::scene::{Scene, assert_rejected, import_scene, stderr};
-use sha2::{Digest, Sha256};
+use sp_system::hash::sha256;
 use sp_tests::http::{Request, Response, Server};
 use sp_tests::{assert_contains, read_files};
 use std::io::{Cursor, Write};
@@ -229,15 +229,10 @@ fn whole_index(respond: impl Fn(&Request) -> Response + Send + Sync + 'static) -
     })
 }
 
-fn sha256(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[test]
 fn downloads_whole_wheel_from_server_without_range_requests() {
     let Some(scene) = import_scene() else { return };
-    let index = whole_index(|_| json_page(&sha256(&valid_wheel())));
+    let index = whole_index(|_| json_page(&sha256(valid_wheel())));
     let url = index.url("/simple");
     let rejected = import(&scene, &url, &["--allow-http"]);
     assert_contains(&stderr(&rejected), "`--whole` downloads");

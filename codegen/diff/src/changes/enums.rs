@@ -99,10 +99,7 @@ fn push_removed<'p>(
         (Some(value), _) if value == variant.value => {
             ChangeKind::Unreported(UnreportedReason::MacroForEnumerator)
         }
-        (Some(value), _) => ChangeKind::VariantRevalued(OldNew {
-            old: variant.value,
-            new: value,
-        }),
+        (Some(value), _) => ChangeKind::VariantRevalued(OldNew::new(variant.value, value)),
         (None, Some(_)) => ChangeKind::VariantRenamed(variant.value),
         (None, None) => ChangeKind::VariantRemoved(variant.value),
     };
@@ -124,10 +121,7 @@ fn push_former_macro(changes: &mut Changes, variant: &Variant) -> bool {
 /// Returns the enumerators whose numbers changed.
 fn revalued<'p>(old: &VariantsByName, new: &'p Enum) -> Vec<ValueChange<'p>> {
     let changes = new.variants.iter().filter_map(|variant| {
-        let value = OldNew {
-            old: old.get(variant.name.as_str())?.value,
-            new: variant.value,
-        };
+        let value = OldNew::new(old.get(variant.name.as_str())?.value, variant.value);
         (value.old != value.new).then_some(ValueChange {
             name: &variant.name,
             value,

@@ -26,10 +26,7 @@ pub fn compare<'p>(pair: &'p SurfacePair<'p>, found: &mut Vec<Change<'p>>) {
         if !is_exported_by_core(new) || !is_exported_by_core(old) {
             continue;
         }
-        let libraries = OldNew {
-            old: old_exports.get(&old.symbol),
-            new: new_exports.get(&new.symbol),
-        };
+        let libraries = OldNew::new(old_exports.get(&old.symbol), new_exports.get(&new.symbol));
         if let Some(kind) = compare_libraries(libraries) {
             found.push(Change {
                 api: new_entry.api,

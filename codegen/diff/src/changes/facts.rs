@@ -23,10 +23,9 @@ enum FactChange<T> {
 
 fn compare<T: Clone + PartialEq>(old: &Fact<T>, new: &Fact<T>) -> FactChange<T> {
     match (old, new) {
-        (Some(old), Some(new)) if old.value != new.value => FactChange::Value(OldNew {
-            old: old.value.clone(),
-            new: new.value.clone(),
-        }),
+        (Some(old), Some(new)) if old.value != new.value => {
+            FactChange::Value(OldNew::new(old.value.clone(), new.value.clone()))
+        }
         _ if comment(old) != comment(new) => FactChange::Comment,
         _ if old.is_some() == new.is_some() => FactChange::Same,
         _ => FactChange::StatedOnOneSide,
@@ -139,10 +138,10 @@ fn filler_change<'p>(
 /// Returns the sides that set a member if they differ although the side that sets the struct is the same.
 fn derived_filler_change(structs: OldNew<&Struct>, fields: OldNew<&Field>) -> Option<OldNew<Side>> {
     let side = |item: &Struct| item.filled_by.as_ref().map(|stated| stated.value);
-    let sides = OldNew {
-        old: structs.old.filler(fields.old)?,
-        new: structs.new.filler(fields.new)?,
-    };
+    let sides = OldNew::new(
+        structs.old.filler(fields.old)?,
+        structs.new.filler(fields.new)?,
+    );
     (side(structs.old) == side(structs.new) && sides.old != sides.new).then_some(sides)
 }
 

@@ -62,10 +62,7 @@ pub fn compare<'p>(
 
 /// Returns the members that a member with another type moved.
 pub fn moved_by(record: &RecordPair, field_match: &FieldMatch) -> Vec<OldNew<usize>> {
-    let no_groups = OldNew {
-        old: Vec::new(),
-        new: Vec::new(),
-    };
+    let no_groups = OldNew::new(Vec::new(), Vec::new());
     let causes = find_causes(record, &no_groups);
     let mut causes = causes.into_iter();
     let cause = causes.find(
@@ -283,10 +280,7 @@ impl LayoutChange<'_> {
     /// Removes the written sizes if they do not cover the members, since a check of them does not protect.
     fn clear_written_size_if_uncovered(&mut self, coverage: Coverage) {
         if coverage == Coverage::Uncovered {
-            self.written_size = OldNew {
-                old: None,
-                new: None,
-            };
+            self.written_size = OldNew::new(None, None);
         }
     }
 }

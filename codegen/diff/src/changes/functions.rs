@@ -17,10 +17,7 @@ pub fn compare<'p>(changes: &mut Changes<'_, 'p>, old: &'p Function, new: &'p Fu
         (false, true) => changes.push_item(ChangeKind::FunctionInlined(functions)),
         (true, false) => changes.push_item(ChangeKind::FunctionOutlined(functions)),
         (false, false) if old.symbol != new.symbol => {
-            let symbols = OldNew {
-                old: old.symbol.as_str(),
-                new: new.symbol.as_str(),
-            };
+            let symbols = OldNew::new(old.symbol.as_str(), new.symbol.as_str());
             changes.push_item(ChangeKind::SymbolRenamed(symbols));
         }
         _ => {}

@@ -99,9 +99,6 @@ impl<'p> Changes<'_, 'p> {
     }
 
     fn declarations(&self) -> OldNew<Declaration<'p>> {
-        OldNew {
-            old: self.old,
-            new: self.new,
-        }
+        OldNew::new(self.old, self.new)
     }
 }

@@ -35,10 +35,10 @@ impl<'p> ComparedCall<'p> {
     }
 
     fn params(self, index: OldNew<usize>) -> OldNew<&'p Param> {
-        OldNew {
-            old: &self.signature.old.params[index.old],
-            new: &self.signature.new.params[index.new],
-        }
+        OldNew::new(
+            &self.signature.old.params[index.old],
+            &self.signature.new.params[index.new],
+        )
     }
 
     fn steps(self) -> Vec<ParamStep> {
@@ -147,28 +147,23 @@ pub fn compare_callback<'p>(
         signature: OldNew { old, new },
         caller,
     };
-    let is_compatible = |types: OldNew<&Type>| {
-        pair.compare_types(types.old, types.new)
-            .is_binary_compatible()
-    };
-    let is_compatible_param = |types: OldNew<&Type>| {
-        pair.compare_parameters(types.old, types.new)
-            .is_binary_compatible()
-    };
     let mut descriptions = Vec::new();
     let mut compatible = Vec::new();
     for step in call.steps() {
         match step {
-            ParamStep::Matched(index)
-                if is_compatible_param(call.params(index).map(|param| &param.ty)) =>
-            {
-                compatible.push(index)
+            ParamStep::Matched(index) => {
+                let types = call.params(index).map(|param| &param.ty);
+                let similarity = pair.compare_parameters(types.old, types.new);
+                match similarity.is_binary_compatible() {
+                    true => compatible.push(index),
+                    false => descriptions.push(call.describe_retyped(index)),
+                }
             }
-            ParamStep::Matched(index) => descriptions.push(call.describe_retyped(index)),
             step => descriptions.push(call.describe(step)),
         }
     }
-    let has_compatible_result = is_compatible(call.signature.map(|signature| &signature.ret));
+    let results = pair.compare_types(&old.ret, &new.ret);
+    let has_compatible_result = results.is_binary_compatible();
     if !has_compatible_result {
         descriptions.push(call.describe_result());
     }
@@ -292,10 +287,7 @@ fn compare_params(old: &[Param], new: &[Param]) -> Vec<ParamStep> {
     for (old_end, new_end) in common {
         let count = (old_end - old_start).min(new_end - new_start);
         for offset in 0..count {
-            let index = OldNew {
-                old: old_start + offset,
-                new: new_start + offset,
-            };
+            let index = OldNew::new(old_start + offset, new_start + offset);
             let is_elsewhere =
                 by_name && (has_name(&old[index.old], new) || has_name(&new[index.new], old));
             if is_elsewhere {
@@ -308,10 +300,7 @@ fn compare_params(old: &[Param], new: &[Param]) -> Vec<ParamStep> {
         unmatched_old.extend(old_start + count..old_end);
         unmatched_new.extend(new_start + count..new_end);
         if old_end < old.len() {
-            steps.push(ParamStep::Matched(OldNew {
-                old: old_end,
-                new: new_end,
-            }));
+            steps.push(ParamStep::Matched(OldNew::new(old_end, new_end)));
         }
         (old_start, new_start) = (old_end + 1, new_end + 1);
     }
@@ -319,10 +308,7 @@ fn compare_params(old: &[Param], new: &[Param]) -> Vec<ParamStep> {
         let mut candidates = unmatched_new.iter();
         let found = candidates.position(|new_index| is_same(&old[old_index], &new[*new_index]));
         steps.push(match found {
-            Some(found) => ParamStep::Moved(OldNew {
-                old: old_index,
-                new: unmatched_new.remove(found),
-            }),
+            Some(found) => ParamStep::Moved(OldNew::new(old_index, unmatched_new.remove(found))),
             None => ParamStep::Removed(old_index),
         });
     }

@@ -51,10 +51,7 @@ impl<'p> RecordPair<'p> {
 
     /// Returns OLD's member and NEW's member with these indexes.
     pub fn fields_at(&self, index: OldNew<usize>) -> OldNew<&'p Field> {
-        OldNew {
-            old: &self.fields.old[index.old],
-            new: &self.fields.new[index.new],
-        }
+        OldNew::new(&self.fields.old[index.old], &self.fields.new[index.new])
     }
 
     /// Returns the indexes of the members that the other side does not have.

@@ -23,17 +23,14 @@ pub fn compare_structs<'p>(
     let structs = OldNew { old, new };
     let (old_view, new_view) = (&changes.pair.old, &changes.pair.new);
     let mut record = RecordPair {
-        name: OldNew {
-            old: old_name,
-            new: new_name,
-        },
+        name: OldNew::new(old_name, new_name),
         structure: Some(structs),
         fields: structs.map(|item| item.fields.as_slice()),
         layout: structs.map(|item| item.layout),
-        written_size: OldNew {
-            old: old_view.written_size(old_name, old),
-            new: new_view.written_size(new_name, new),
-        },
+        written_size: OldNew::new(
+            old_view.written_size(old_name, old),
+            new_view.written_size(new_name, new),
+        ),
         is_used_by_value: old_view.by_value_uses.contains_key(old_name)
             || new_view.by_value_uses.contains_key(new_name),
         matches: match_by_name(&old.fields, &new.fields),
@@ -80,17 +77,11 @@ pub fn compare_unions<'p>(
 ) {
     let unions = OldNew { old, new };
     let mut record = RecordPair {
-        name: OldNew {
-            old: old_name,
-            new: new_name,
-        },
+        name: OldNew::new(old_name, new_name),
         structure: None,
         fields: unions.map(|item| item.fields.as_slice()),
         layout: unions.map(|item| item.layout),
-        written_size: OldNew {
-            old: None,
-            new: None,
-        },
+        written_size: OldNew::new(None, None),
         is_used_by_value: true,
         matches: match_by_name(&old.fields, &new.fields),
     };
@@ -139,10 +130,7 @@ fn find_groups<'p>(
     record: &mut RecordPair<'p>,
 ) -> OldNew<Vec<usize>> {
     let unmatched = record.unmatched();
-    let mut grouped = OldNew {
-        old: Vec::new(),
-        new: Vec::new(),
-    };
+    let mut grouped = OldNew::new(Vec::new(), Vec::new());
     let pair = changes.pair;
     for &index in &unmatched.new {
         let group = &record.fields.new[index];
@@ -234,10 +222,7 @@ fn match_by_offset(changes: &mut Changes, record: &mut RecordPair) {
                 && (!is_union || is_same_type(changes.pair, old, new))
         });
         let Some(found) = found else { continue };
-        let index = OldNew {
-            old: old_index,
-            new: free.remove(found),
-        };
+        let index = OldNew::new(old_index, free.remove(found));
         let kind = match_kind(changes.pair, record.fields_at(index));
         record.matches.push(FieldMatch { index, kind });
     }

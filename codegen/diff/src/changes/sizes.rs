@@ -23,10 +23,10 @@ pub fn compare<'p>(
             if old.symbol != new.symbol {
                 changes.push_item(ChangeKind::StructSizeRenamed(size));
             }
-            let uncovered = OldNew {
-                old: uncovered(&structs.old.fields, old.value),
-                new: uncovered(&structs.new.fields, new.value),
-            };
+            let uncovered = OldNew::new(
+                uncovered(&structs.old.fields, old.value),
+                uncovered(&structs.new.fields, new.value),
+            );
             let lost = covered_by(&uncovered.new, &structs.old.fields, old.value);
             let gained = covered_by(&uncovered.old, &structs.new.fields, new.value);
             if !lost.is_empty() {

@@ -63,8 +63,7 @@ pub fn changed_layout(case: PluginOnHost, layout: &LayoutChange) -> Effect {
     for row in layout.rows.iter().filter(|row| !row.same) {
         comparison.add_row(row, &mut worst);
     }
-    let sizes = (plugin_size, host_size);
-    if let Some(use_text) = by_value_use(case, plugin_name, host_name, sizes) {
+    if let Some(use_text) = by_value_use(case, layout) {
         worst.add(Outcome::ReadsWrongMember, Outcome::ReadsWrongMember, || {
             format!(
                 "{host_name} has {plugin_size} bytes in the plugin and {host_size} in the host, and {use_text}"
@@ -75,17 +74,13 @@ pub fn changed_layout(case: PluginOnHost, layout: &LayoutChange) -> Effect {
 }
 
 /// Returns the by-value use through which a struct of another size moves what follows it, or `None`.
-fn by_value_use(
-    case: PluginOnHost,
-    plugin_name: &str,
-    host_name: &str,
-    (plugin_size, host_size): (u64, u64),
-) -> Option<String> {
-    let plugin_uses = case.plugin.by_value_uses.get(plugin_name);
-    let host_uses = case.host.by_value_uses.get(host_name);
-    if plugin_size == host_size {
+fn by_value_use(case: PluginOnHost, layout: &LayoutChange) -> Option<String> {
+    if layout.size.old == layout.size.new {
         return None;
     }
+    let (plugin_name, host_name) = case.plugin_and_host(layout.name);
+    let plugin_uses = case.plugin.by_value_uses.get(plugin_name);
+    let host_uses = case.host.by_value_uses.get(host_name);
     let mut uses = plugin_uses.into_iter().chain(host_uses);
     if uses.any(|uses| uses.needs_fixed_size) {
         return Some("is passed by value or is an array element".into());
@@ -273,19 +268,20 @@ pub fn retyped_field(case: PluginOnHost, layout: &LayoutChange, similarity: Simi
     effect
 }
 
-/// Returns the effect of a struct or union whose by-value use makes its size matter.
-fn wrong_size(name: &str, use_text: &str) -> Effect {
+/// Returns the effect of a struct or union whose by-value use makes its size matter, or `None`.
+fn wrong_size(case: PluginOnHost, layout: &LayoutChange) -> Option<Effect> {
+    let use_text = by_value_use(case, layout)?;
+    let (name, _) = case.plugin_and_host(layout.name);
     let why = format!("{name} has different sizes in plugin and host, and {use_text}");
-    uniform(Outcome::ReadsWrongMember, why)
+    Some(uniform(Outcome::ReadsWrongMember, why))
 }
 
 /// Returns the effect of a union member that only one side has.
 pub fn changed_union(case: PluginOnHost, layout: &LayoutChange, plugin_has_it: bool) -> Effect {
-    let (plugin_name, host_name) = case.plugin_and_host(layout.name);
-    let sizes = case.plugin_and_host(layout.size);
-    match by_value_use(case, plugin_name, host_name, sizes) {
-        Some(use_text) => wrong_size(plugin_name, &use_text),
-        None if sizes.0 > sizes.1 => uniform(
+    let (plugin_size, host_size) = case.plugin_and_host(layout.size);
+    match wrong_size(case, layout) {
+        Some(effect) => effect,
+        None if plugin_size > host_size => uniform(
             Outcome::CorruptsMemory,
             "the plugin's union is larger than the host's",
         ),
@@ -326,12 +322,10 @@ pub fn changed_struct_size(
 
 /// Returns the effect of a struct whose size changed although no member explains it.
 pub fn changed_sizeof(case: PluginOnHost, layout: &LayoutChange) -> Effect {
-    let (plugin_name, host_name) = case.plugin_and_host(layout.name);
-    let sizes = case.plugin_and_host(layout.size);
-    match by_value_use(case, plugin_name, host_name, sizes) {
-        Some(use_text) => wrong_size(plugin_name, &use_text),
-        None => uniform(Outcome::Works, format!("no member of {plugin_name} moved")),
-    }
+    wrong_size(case, layout).unwrap_or_else(|| {
+        let (name, _) = case.plugin_and_host(layout.name);
+        uniform(Outcome::Works, format!("no member of {name} moved"))
+    })
 }
 
 /// Returns the effect of a type with different alignments.

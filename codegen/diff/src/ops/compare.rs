@@ -48,10 +48,7 @@ fn compare_arguments(
         match new.iter().find(|it| it.name == argument.name) {
             None => found.push(OpChange::ArgumentRemoved(kind, argument.clone())),
             Some(changed) if changed != argument => {
-                let both = OldNew {
-                    old: argument.clone(),
-                    new: changed.clone(),
-                };
+                let both = OldNew::new(argument.clone(), changed.clone());
                 found.push(OpChange::ArgumentRetyped(kind, both));
             }
             Some(_) => {}
@@ -61,10 +58,7 @@ fn compare_arguments(
         .iter()
         .filter(|it| !old.iter().any(|other| other.name == it.name));
     found.extend(added.map(|it| OpChange::ArgumentAdded(kind, it.clone())));
-    let order = OldNew {
-        old: common(old, new),
-        new: common(new, old),
-    };
+    let order = OldNew::new(common(old, new), common(new, old));
     if order.old != order.new {
         found.push(OpChange::ArgumentMoved(kind, order));
     }
@@ -89,10 +83,7 @@ fn compare_attributes(old: &[Attribute], new: &[Attribute], found: &mut Vec<OpCh
 fn compare_attribute(old: &Attribute, new: &Attribute, found: &mut Vec<OpChange>) {
     let name = || old.name.clone();
     if old.ty != new.ty {
-        let both = OldNew {
-            old: old.clone(),
-            new: new.clone(),
-        };
+        let both = OldNew::new(old.clone(), new.clone());
         return found.push(OpChange::AttributeRetyped(both));
     }
     if text(&old.default) != text(&new.default) {
@@ -103,10 +94,7 @@ fn compare_attribute(old: &Attribute, new: &Attribute, found: &mut Vec<OpChange>
         });
     }
     if old.minimum != new.minimum {
-        let minimums = OldNew {
-            old: old.minimum,
-            new: new.minimum,
-        };
+        let minimums = OldNew::new(old.minimum, new.minimum);
         found.push(OpChange::MinimumChanged(name(), minimums));
     }
     match (allowed(&old.allowed), allowed(&new.allowed)) {

@@ -18,7 +18,7 @@ use sp_data::symbols::table::{Table, WheelExports};
 use sp_data::symbols::{Symbols, SymbolsError};
 use sp_library::binary::{Binary, ExportedSymbols};
 use sp_library::{elf, macho, prefix};
-use sp_parse::source::{Identity, Source, SourceError, Traffic};
+use sp_parse::source::{Identity, Source, Traffic};
 use sp_system::replacement::{Replacement, TableFile};
 use std::collections::BTreeSet;
 use std::io::{Read, Seek};
@@ -190,11 +190,8 @@ fn read_wheel<R: Read + Seek>(
     }
     let (functions, count) = (column.functions.len(), required.pairs().count());
     if functions == 0 {
-        let error = SourceError::Unreadable {
-            origin: wheel.origin(),
-            detail: "no library in it exports a function of the C APIs".to_owned(),
-        };
-        return Err(FetchError::from(error).into());
+        let detail = "no library in it exports a function of the C APIs";
+        return Err(FetchError::unreadable(wheel.origin(), detail).into());
     }
     let file = column.wheel.clone();
     let folders = &task.request.folders;

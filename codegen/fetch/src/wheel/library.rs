@@ -29,10 +29,10 @@ impl<R: Read + Seek> Wheel<R> {
         let names: Vec<String> = names.cloned().collect();
         match names.len() {
             0..=MAX_LIBRARIES => Ok(names),
-            count => Err(FetchError::from(SourceError::Unreadable {
-                origin: self.origin.clone(),
-                detail: format!("it has {count} libraries, expected at most {MAX_LIBRARIES}"),
-            })),
+            count => Err(FetchError::unreadable(
+                &self.origin,
+                format!("it has {count} libraries, expected at most {MAX_LIBRARIES}"),
+            )),
         }
     }
 

@@ -23,7 +23,7 @@ enum Meaning {
     Number,
     Known(i64),
     Text(String),
-    /// The name of a declaration, possibly of another parse.
+    /// The name of a declaration.
     Name(String),
 }
 

@@ -3,7 +3,7 @@
 //! The first declaration of a name is used, except that a definition replaces a forward declaration.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use clang_sys::*;
 use miette::Diagnostic;
@@ -77,7 +77,6 @@ pub fn collect(
         unit,
         names: &names,
         types: Types::new(&names, &owned, unit.is_driver()),
-        declared_elsewhere: RefCell::default(),
         hidden_structs: RefCell::default(),
         bit_fields: RefCell::default(),
         visibility: RefCell::default(),
@@ -96,7 +95,6 @@ pub fn collect(
             Selection::Describable | Selection::TypesOnly | Selection::WithoutFunctions => {
                 undescribed.extend(converter.declare_describable(node, &mut items));
             }
-            Selection::NamesOnly => converter.note_name(node),
             Selection::Nothing => {}
         }
     }
@@ -149,8 +147,6 @@ struct Converter<'a> {
     unit: &'a Unit,
     names: &'a Names,
     types: Types<'a>,
-    /// Names that a header of the other part declares first.
-    declared_elsewhere: RefCell<HashSet<String>>,
     /// Structs without definition that only a typedef of a pointer refers to: `SP_Stream_st`.
     hidden_structs: RefCell<BTreeSet<String>>,
     bit_fields: RefCell<BTreeMap<String, Vec<BitField>>>,
@@ -173,9 +169,7 @@ impl Converter<'_> {
             CXCursor_FunctionDecl => Some(self.function(cursor, &name, loc)?),
             _ => None,
         };
-        let is_repeated =
-            |item: &Item| is_forward(item) && self.declared_elsewhere.borrow().contains(&name);
-        if let Some(item) = item.filter(|item| !is_repeated(item)) {
+        if let Some(item) = item {
             insert(items, name, item);
         }
         Ok(())
@@ -201,16 +195,6 @@ impl Converter<'_> {
             layout,
             is_function,
         })
-    }
-
-    /// Records a name that another part declares.
-    fn note_name(&self, node: &Node) {
-        let may_be_forward = matches!(
-            node.cursor.kind(),
-            CXCursor_StructDecl | CXCursor_UnionDecl | CXCursor_TypedefDecl
-        );
-        let name = may_be_forward.then(|| self.names.get(node.cursor));
-        self.declared_elsewhere.borrow_mut().extend(name.flatten());
     }
 
     fn record(&self, node: &Node, name: &str, loc: Loc) -> Result<Option<Item>, DeclError> {

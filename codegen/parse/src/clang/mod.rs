@@ -9,9 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sp_ir::{Item, Visibility};
 
 use constant::NamedConstant;
-use evaluate::Values;
 use node::Selection;
-use sp_system::parallel;
 
 mod bit_field;
 mod comment;
@@ -30,7 +28,6 @@ mod literal;
 mod merge;
 mod names;
 mod node;
-mod split;
 mod string;
 mod struct_size;
 mod translation_unit;
@@ -83,34 +80,20 @@ pub enum ClangError {
     Decl(#[from] DeclError),
 }
 
-/// Reads the declarations of those headers of `input` that `wanted` accepts. If the caller may use two threads, the
-/// headers are parsed in two parts.
+/// Reads the declarations of those headers of `input` that `wanted` accepts, with their comments if `with_comments`.
 ///
 /// # Errors
 /// Returns an error if libclang is missing, a header has an error, or the IR cannot describe a declaration.
 pub fn declarations(
     input: &ParseInput,
-    wanted: &(dyn Fn(&str) -> bool + Sync),
-) -> Result<Declarations, ClangError> {
-    let macros = evaluate::guess_numeric_macros(input);
-    // A header that depends on the headers included before it may fail in one of two parts.
-    let parsed = match read_in_two_parts(input, &macros, wanted) {
-        Some(parsed) => parsed,
-        None => read(input, &macros, &select_all(wanted), true)?,
-    };
-    Ok(parsed.into_declarations())
-}
-
-/// Works as [`declarations`] does, without the comments and on one thread.
-///
-/// # Errors
-/// Returns an error as [`declarations`] does.
-pub fn declarations_without_comments(
-    input: &ParseInput,
     wanted: &dyn Fn(&str) -> bool,
+    with_comments: bool,
 ) -> Result<Declarations, ClangError> {
-    let macros = evaluate::guess_numeric_macros(input);
-    read(input, &macros, &select_all(wanted), false).map(Parsed::into_declarations)
+    let select = |header: &str| match wanted(header) {
+        true => Selection::All,
+        false => Selection::Nothing,
+    };
+    read(input, &select, with_comments)
 }
 
 /// Reads the declarations of every header under the include root that `input` includes, without those that the IR
@@ -120,8 +103,7 @@ pub fn declarations_without_comments(
 /// Returns an error if libclang is missing, or a header has an error.
 pub fn reachable_declarations(input: &ParseInput) -> Result<Declarations, ClangError> {
     within_limits(input, |input| {
-        let macros = evaluate::guess_numeric_macros(input);
-        read(input, &macros, &|_| Selection::Describable, true).map(Parsed::into_declarations)
+        read(input, &|_| Selection::Describable, true)
     })
 }
 
@@ -129,66 +111,21 @@ impl Declarations {
     /// Merges the declarations of several parses. If two declare one name, the more complete declaration is used.
     pub fn merge(parses: impl IntoIterator<Item = Self>) -> Self {
         let mut merged = Self::default();
-        parses
-            .into_iter()
-            .for_each(|other| merge::add(&mut merged, other));
+        for other in parses {
+            merge::add(&mut merged, other);
+        }
         merged
     }
 }
 
-fn select_all(wanted: &dyn Fn(&str) -> bool) -> impl Fn(&str) -> Selection {
-    |header| match wanted(header) {
-        true => Selection::All,
-        false => Selection::Nothing,
-    }
-}
-
-/// Reads the headers in two parts at a time. Returns `None` if the caller has one thread only, or if the parts cannot
-/// be parsed apart.
-fn read_in_two_parts(
-    input: &ParseInput,
-    macros: &BTreeSet<String>,
-    wanted: &(dyn Fn(&str) -> bool + Sync),
-) -> Option<Parsed> {
-    if parallel::thread_count() == 1 {
-        return None;
-    }
-    let read_part = |part: &ParseInput| {
-        let select = |header: &str| match part.has(header) {
-            _ if !wanted(header) => Selection::Nothing,
-            true => Selection::All,
-            false => Selection::NamesOnly,
-        };
-        read(part, macros, &select, true).ok()
-    };
-    let parts = parallel::map(&split::split(input)?, read_part).into_iter();
-    let parts: Option<Vec<_>> = parts.collect();
-    merge::parts(parts?.try_into().ok()?)
-}
-
-/// The result of one parse. A macro whose body is a name is not yet resolved: another parse may declare the name.
-struct Parsed {
-    declared: Declarations,
-    constants: Vec<NamedConstant>,
-    values: Values,
-}
-
-impl Parsed {
-    fn into_declarations(mut self) -> Declarations {
-        constant::attach(&mut self.declared.items, self.constants, &self.values);
-        self.declared
-    }
-}
-
-/// Parses `input`. `macros` are the names of macros to evaluate; those that do not exist are ignored.
 fn read(
     input: &ParseInput,
-    macros: &BTreeSet<String>,
     select: &dyn Fn(&str) -> Selection,
     with_comments: bool,
-) -> Result<Parsed, ClangError> {
+) -> Result<Declarations, ClangError> {
+    let macros = evaluate::guess_numeric_macros(input);
     // A macro that was wrongly taken for a number may not compile. Without the macros, an error is the headers' own.
-    let unit = match Unit::parse(input, &evaluate::evaluation_code(macros)) {
+    let unit = match Unit::parse(input, &evaluate::evaluation_code(&macros)) {
         Err(ParseError::Header(_)) => Unit::parse(input, "")?,
         unit => unit?,
     };
@@ -207,9 +144,6 @@ fn read(
         declared.comments = comment::collect(&mut files, &nodes, locs);
         comment::attach_sections(&mut files, &mut declared.items);
     }
-    Ok(Parsed {
-        declared,
-        constants,
-        values,
-    })
+    constant::attach(&mut declared.items, constants, &values);
+    Ok(declared)
 }

@@ -22,8 +22,6 @@ pub enum Selection {
     TypesOnly,
     /// The declarations that the IR can describe, but no functions.
     WithoutFunctions,
-    /// Only the names that the header declares first, and its numeric macros. Another part contains its items.
-    NamesOnly,
     /// No declarations.
     Nothing,
 }

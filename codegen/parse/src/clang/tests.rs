@@ -30,7 +30,7 @@ fn parse_for(header: &str, target: &str) -> Option<Result<Declarations, ClangErr
         target: target.into(),
         dialect: Dialect::TensorFlow,
     };
-    Some(declarations(&input, &|header| header == "demo.h"))
+    Some(declarations(&input, &|header| header == "demo.h", true))
 }
 
 fn structure<'d>(found: &'d Declarations, name: &str) -> &'d sp_ir::Struct {

@@ -16,18 +16,13 @@ pub struct Parsed {
 /// Reads the declarations in an input's own headers.
 pub type Parse = dyn Fn(&ParseInput) -> Result<Declarations, ClangError> + Sync;
 
-/// Reads declarations and comments.
-pub fn with_comments(input: &ParseInput) -> Result<Declarations, ClangError> {
-    clang::within_limits(input, |input| {
-        clang::declarations(input, &|header| input.has(header))
-    })
-}
-
-/// Reads declarations without comments.
-pub fn without_comments(input: &ParseInput) -> Result<Declarations, ClangError> {
-    clang::within_limits(input, |input| {
-        clang::declarations_without_comments(input, &|header| input.has(header))
-    })
+/// Returns a function that reads declarations, with their comments if `with_comments`.
+pub fn reader(with_comments: bool) -> impl Fn(&ParseInput) -> Result<Declarations, ClangError> {
+    move |input| {
+        clang::within_limits(input, move |input| {
+            clang::declarations(input, &|header| input.has(header), with_comments)
+        })
+    }
 }
 
 /// Reads the declarations in the headers of `input`, by `parse`.

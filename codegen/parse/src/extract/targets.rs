@@ -51,7 +51,10 @@ pub fn extract_all_targets_with(job: &Job<'_>) -> Result<Extracted, ExtractError
         target: target.into(),
         dialect: Dialect::TensorFlow,
     });
-    let mut results = parallel::map(&inputs, |input| parse_target(job, input)).into_iter();
+    // The comments are the same for all targets.
+    let read = |input: &ParseInput| parse::reader(input.target == TARGETS[0])(input);
+    let parse_target = |input: &ParseInput| parse::parse_apis(job.notes, input, &read);
+    let mut results = parallel::map(&inputs, parse_target).into_iter();
     let first = results.next().expect("there is a first target")?;
     let (mut extracted, added) = annotate_all(job, &inputs[0], first)?;
     for (input, other) in inputs[1..].iter().zip(results) {
@@ -63,14 +66,6 @@ pub fn extract_all_targets_with(job: &Job<'_>) -> Result<Extracted, ExtractError
     }
     extracted.unassigned = selected.unassigned;
     Ok(extracted)
-}
-
-/// Reads the declarations for one target. Comments are read for the first target only: they are the same for all.
-fn parse_target(job: &Job<'_>, input: &ParseInput) -> Result<Parsed, ExtractError> {
-    match input.target == TARGETS[0] {
-        true => parse::parse_apis(job.notes, input, &parse::with_comments),
-        false => parse::parse_apis(job.notes, input, &parse::without_comments),
-    }
 }
 
 /// Adds the differences of one more target. An API that cannot be read for it becomes unreadable.

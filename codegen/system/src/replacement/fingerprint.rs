@@ -1,8 +1,8 @@
 //! The sha256 of a file, or of all files of a folder.
 
+use crate::hash::sha256;
 use crate::input::{self, MAX_LIBRARY_BYTES, MAX_TEXT_BYTES};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::io;
@@ -93,7 +93,7 @@ fn read_into(
         return read_folder(path, name, entries);
     }
     let hash = match metadata.is_file() {
-        true => sha256(&input::read(path, MAX_LIBRARY_BYTES)?),
+        true => sha256(input::read(path, MAX_LIBRARY_BYTES)?),
         false => NOT_A_FILE.to_owned(),
     };
     entries.insert(name.to_owned(), hash);
@@ -111,9 +111,4 @@ fn read_folder(path: &Path, name: &str, entries: &mut BTreeMap<String, String>) 
         read_into(&entry.path(), &inner, &entry.metadata()?, entries)?;
     }
     Ok(())
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    let hash = Sha256::digest(bytes);
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -4,8 +4,8 @@ use sp_diff::Surface;
 use sp_ir::{Function, Item, Param, Scope, Side, Signature, Transfer, Type};
 
 use super::scene::{
-    Edit, Random, breaking, callback, compatible, function, int, loc, pointer, reversed,
-    select_items, stated, structure,
+    Edit, Random, breaking, callback, compatible, function, int, loc, pick_field, pointer,
+    reversed, select_items, stated, structure,
 };
 
 pub const EDITS: &[Edit] = &[
@@ -166,14 +166,10 @@ fn constness(signature: &mut Signature) {
 }
 
 fn slot(side: &mut Surface, random: &mut Random, to: fn(&mut Signature)) -> Option<String> {
-    let all = select_items(side, |_, item| match item {
-        Item::Struct(item) => item.fields.iter().position(|field| match &field.ty {
-            Type::Function(inner) => inner.params.len() > 1,
-            _ => false,
-        }),
-        _ => None,
-    });
-    let (api, name, index) = random.pick(all)?;
+    let (api, name, index) = pick_field(side, random, |field| match &field.ty {
+        Type::Function(inner) => inner.params.len() > 1,
+        _ => false,
+    })?;
     let field = &mut structure(side, api, &name).fields[index];
     if let Type::Function(inner) = &mut field.ty {
         to(inner);

@@ -1,9 +1,11 @@
 //! Edits of facts that no type shows: who sets a value, and whether it is required.
 
 use sp_diff::Surface;
-use sp_ir::{Direction, Field, Item, Presence, Receiver, Side, Stated, Struct};
+use sp_ir::{Direction, Field, Presence, Receiver, Side, Stated, Struct};
 
-use super::scene::{Edit, Random, breaking, compatible, reversed, select_items, stated, structure};
+use super::scene::{
+    Edit, Random, breaking, compatible, pick_field, pick_struct, reversed, stated, structure,
+};
 
 pub const EDITS: &[Edit] = &[
     breaking(
@@ -80,11 +82,7 @@ fn changed(
     random: &mut Random,
     to: fn(&mut Struct) -> Option<()>,
 ) -> Option<String> {
-    let all = select_items(side, |_, item| match item {
-        Item::Struct(item) => to(&mut item.clone()),
-        _ => None,
-    });
-    let (api, name, ()) = random.pick(all)?;
+    let (api, name, ()) = pick_struct(side, random, |_, item| to(&mut item.clone()))?;
     to(structure(side, api, &name))?;
     Some(name)
 }
@@ -94,14 +92,8 @@ fn member(
     random: &mut Random,
     to: fn(&mut Field) -> Option<()>,
 ) -> Option<String> {
-    let all = select_items(side, |_, item| match item {
-        Item::Struct(item) => item
-            .fields
-            .iter()
-            .position(|field| to(&mut field.clone()).is_some()),
-        _ => None,
-    });
-    let (api, name, index) = random.pick(all)?;
+    let fits = |field: &Field| to(&mut field.clone()).is_some();
+    let (api, name, index) = pick_field(side, random, fits)?;
     let field = &mut structure(side, api, &name).fields[index];
     to(field)?;
     Some(format!("{name}.{}", field.name))

@@ -5,7 +5,8 @@ use sp_ir::{Field, Item, Layout, Struct, Type};
 
 use super::scene::{
     Edit, Random, breaking, compatible, field, function_pointer, int, is_used_by_value, loc,
-    on_other_target, pointer, reversed, select_items, stated, structure, union,
+    on_other_target, pick_field, pick_struct, pointer, reversed, select_items, stated, structure,
+    union,
 };
 
 pub const EDITS: &[Edit] = &[
@@ -159,18 +160,13 @@ pub const EDITS: &[Edit] = &[
 
 /// Picks a struct that follows the `struct_size` protocol and is not used by value.
 fn protocol_struct(side: &Surface, random: &mut Random) -> Option<(usize, String)> {
-    let fits = |name: &str, item: &Item| match item {
-        Item::Struct(item) if item.fields.len() > 3 && item.layout.align == 8 => {
-            let last = item.fields.last()?;
-            let size = item.struct_size.as_ref()?.value;
-            (size == last.offset + last.size && size % 8 == 0 && !is_used_by_value(side, name))
-                .then_some(())
-        }
-        _ => None,
+    let fits = |name: &str, item: &Struct| {
+        let last = item.fields.last()?;
+        let size = item.struct_size.as_ref()?.value;
+        let is_whole = size == last.offset + last.size && size % 8 == 0 && item.layout.align == 8;
+        (item.fields.len() > 3 && is_whole && !is_used_by_value(side, name)).then_some(())
     };
-    random
-        .pick(select_items(side, fits))
-        .map(|(api, name, ())| (api, name))
+    pick_struct(side, random, fits).map(|(api, name, ())| (api, name))
 }
 
 fn inserted(side: &mut Surface, random: &mut Random, ty: Type, size: u64) -> Option<String> {
@@ -231,11 +227,7 @@ fn padded(side: &mut Surface, random: &mut Random) -> Option<String> {
         let gap = |pair: &[Field]| pair[1].offset - pair[0].offset - pair[0].size;
         fields.windows(2).position(|pair| gap(pair) >= 1)
     };
-    let all = select_items(side, |_, item| match item {
-        Item::Struct(item) => gap(&item.fields),
-        _ => None,
-    });
-    let (api, name, index) = random.pick(all)?;
+    let (api, name, index) = pick_struct(side, random, |_, item| gap(&item.fields))?;
     let item = structure(side, api, &name);
     let offset = item.fields[index].offset + item.fields[index].size;
     item.fields
@@ -319,25 +311,15 @@ fn retyped(
     from: fn(&Type) -> bool,
     to: Type,
 ) -> Option<String> {
-    let all = select_items(side, |_, item| match item {
-        Item::Struct(item) => item.fields.iter().position(|it| from(&it.ty)),
-        _ => None,
-    });
-    let (api, name, index) = random.pick(all)?;
+    let (api, name, index) = pick_field(side, random, |it| from(&it.ty))?;
     let item = structure(side, api, &name);
     item.fields[index].ty = to;
     Some(format!("{name} at {index}"))
 }
 
 fn constness(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let all = select_items(side, |_, item| match item {
-        Item::Struct(item) => item
-            .fields
-            .iter()
-            .position(|it| matches!(it.ty, Type::Pointer { .. })),
-        _ => None,
-    });
-    let (api, name, index) = random.pick(all)?;
+    let is_pointer = |it: &Field| matches!(it.ty, Type::Pointer { .. });
+    let (api, name, index) = pick_field(side, random, is_pointer)?;
     let field = &mut structure(side, api, &name).fields[index];
     if let Type::Pointer { mutable, .. } = &mut field.ty {
         *mutable = !*mutable;
@@ -365,30 +347,24 @@ fn grown(side: &mut Surface, random: &mut Random) -> Option<String> {
         (matches!(item, Item::Constant(_)) && name.ends_with("_SIZE")).then_some(())
     });
     let normalize = |name: &str| name.replace('_', "").to_ascii_uppercase();
-    let all = select_items(side, |name, item| match item {
-        Item::Struct(item) if item.struct_size.is_none() && item.layout.align == 8 => {
-            let is_size = |(_, constant, ()): &(usize, String, ())| {
-                normalize(constant) == normalize(name) + "SIZE"
-            };
-            (!item.fields.is_empty() && !constants.iter().any(is_size)).then_some(())
-        }
-        _ => None,
-    });
-    let (api, name, ()) = random.pick(all)?;
+    let fits = |name: &str, item: &Struct| {
+        let size = normalize(name) + "SIZE";
+        let has_size = constants.iter().any(|(_, it, ())| normalize(it) == size);
+        let is_open = item.struct_size.is_none() && item.layout.align == 8;
+        (is_open && !item.fields.is_empty() && !has_size).then_some(())
+    };
+    let (api, name, ()) = pick_struct(side, random, fits)?;
     append(structure(side, api, &name), function_pointer(), false);
     Some(name)
 }
 
 fn held_grown(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let all = select_items(side, |name, item| match item {
-        Item::Struct(item) if item.layout.align == 8 && is_used_by_value(side, name) => item
-            .struct_size
-            .as_ref()
-            .filter(|size| size.value == item.layout.size)
-            .map(|_| ()),
-        _ => None,
-    });
-    let (api, name, ()) = random.pick(all)?;
+    let fits = |name: &str, item: &Struct| {
+        let size = item.struct_size.as_ref()?.value;
+        let is_whole = item.layout.align == 8 && size == item.layout.size;
+        (is_whole && is_used_by_value(side, name)).then_some(())
+    };
+    let (api, name, ()) = pick_struct(side, random, fits)?;
     append(structure(side, api, &name), int(64), true);
     Some(name)
 }

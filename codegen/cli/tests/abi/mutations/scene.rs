@@ -129,6 +129,27 @@ pub fn select_items<T>(
     selected
 }
 
+/// Picks a struct for which `select` returns a value: the API's index, the name and the value.
+pub fn pick_struct<T>(
+    side: &Surface,
+    random: &mut Random,
+    select: impl Fn(&str, &Struct) -> Option<T>,
+) -> Option<(usize, String, T)> {
+    random.pick(select_items(side, |name, item| match item {
+        Item::Struct(item) => select(name, item),
+        _ => None,
+    }))
+}
+
+/// Picks the first member that `fits` accepts of a struct that has one.
+pub fn pick_field(
+    side: &Surface,
+    random: &mut Random,
+    fits: impl Fn(&Field) -> bool,
+) -> Option<(usize, String, usize)> {
+    pick_struct(side, random, |_, item| item.fields.iter().position(&fits))
+}
+
 /// Returns true if an item embeds `name`, passes it by value, or has an array of it.
 pub fn is_used_by_value(side: &Surface, name: &str) -> bool {
     let is_value = |ty: &Type| match ty {
@@ -164,39 +185,24 @@ pub fn is_used_by_value(side: &Surface, name: &str) -> bool {
     })
 }
 
-pub fn structure<'s>(side: &'s mut Surface, api: usize, name: &str) -> &'s mut Struct {
-    match side.apis[api].items.get_mut(name) {
-        Some(Item::Struct(found)) => found,
-        _ => panic!("{name} is not a struct"),
-    }
+/// Defines functions that return an item of a kind.
+macro_rules! accessors {
+    ($($function:ident: $kind:ident,)*) => {$(
+        pub fn $function<'s>(side: &'s mut Surface, api: usize, name: &str) -> &'s mut $kind {
+            match side.apis[api].items.get_mut(name) {
+                Some(Item::$kind(found)) => found,
+                _ => panic!("{name} is no {}", stringify!($kind)),
+            }
+        }
+    )*};
 }
 
-pub fn union<'s>(side: &'s mut Surface, api: usize, name: &str) -> &'s mut Union {
-    match side.apis[api].items.get_mut(name) {
-        Some(Item::Union(found)) => found,
-        _ => panic!("{name} is not a union"),
-    }
-}
-
-pub fn function<'s>(side: &'s mut Surface, api: usize, name: &str) -> &'s mut Function {
-    match side.apis[api].items.get_mut(name) {
-        Some(Item::Function(found)) => found,
-        _ => panic!("{name} is not a function"),
-    }
-}
-
-pub fn callback<'s>(side: &'s mut Surface, api: usize, name: &str) -> &'s mut Callback {
-    match side.apis[api].items.get_mut(name) {
-        Some(Item::Callback(found)) => found,
-        _ => panic!("{name} is not a callback"),
-    }
-}
-
-pub fn enumeration<'s>(side: &'s mut Surface, api: usize, name: &str) -> &'s mut Enum {
-    match side.apis[api].items.get_mut(name) {
-        Some(Item::Enum(found)) => found,
-        _ => panic!("{name} is not an enumeration"),
-    }
+accessors! {
+    structure: Struct,
+    union: Union,
+    function: Function,
+    callback: Callback,
+    enumeration: Enum,
 }
 
 pub fn loc() -> Loc {

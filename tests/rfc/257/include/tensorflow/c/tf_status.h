@@ -1,7 +1,1 @@
-#ifdef __cplusplus
-extern "C" {
-#endif
-typedef struct TF_Status TF_Status;
-#ifdef __cplusplus
-}
-#endif
+../../../../tf_status.h
