@@ -104,6 +104,7 @@ pub use plugin::ENTRY_POINTS;
 pub use prepared_call::PreparedCall;
 pub use registration::{DefinedOp, LackingOp, RegisteredKernel};
 pub use release::{EMULATED_APIS, EmulatedRelease, Installation, ReleaseExports};
+pub use requirements::CORE_PLATFORMS;
 pub use suite::{Suite, child_main, plugin_beside_exe};
 pub use test_tensor::Tensor;
 pub use text::escape_control;

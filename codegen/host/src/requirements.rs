@@ -150,12 +150,12 @@ pub(crate) fn name_defect(record: &GuardedStruct, field: &str) -> Option<String>
     (!good).then(|| format!("Device name/type '{text}' must match [A-Z][A-Z_]*."))
 }
 
-/// The names of core's own platforms that a plugin could have. Core compares names without regard to case: `Host` is `HOST`.
-const TAKEN_NAMES: [&str; 3] = ["CUDA", "HOST", "ROCM"];
+/// Platforms that TensorFlow registers in some release. It compares names without regard to case: `Host` is `HOST`.
+pub const CORE_PLATFORMS: [&str; 6] = ["CUDA", "HOST", "INTERPRETER", "ROCM", "SYCL", "TPU"];
 
 /// Returns the defect of a platform name that a platform of core has.
 pub(crate) fn taken_name_defect(name: &str) -> Option<String> {
-    TAKEN_NAMES.contains(&name).then(|| {
+    CORE_PLATFORMS.contains(&name).then(|| {
         format!("platform name '{name}' is that of a platform of core, which ends the process in a build that has it")
     })
 }

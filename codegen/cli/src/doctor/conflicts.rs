@@ -2,7 +2,8 @@
 
 use super::answer::{Counts, Survey};
 use super::{Step, StepKind};
-use crate::scaffold::name::{CORE_DEVICES, CORE_PLATFORMS};
+use crate::scaffold::name::CORE_DEVICES;
+use sp_host::CORE_PLATFORMS;
 use sp_system::input::{self, MAX_LIBRARY_BYTES};
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};

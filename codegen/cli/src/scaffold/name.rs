@@ -1,6 +1,7 @@
 //! Checks the names of a plugin and its device before files are written. An error suggests a valid name.
 
 use miette::Diagnostic;
+use sp_host::CORE_PLATFORMS;
 use thiserror::Error;
 
 /// Names of Rust's standard crates, of cargo's folders, and of crates that a plugin depends on.
@@ -22,9 +23,6 @@ pub const CORE_DEVICES: [&str; 2] = ["CPU", "DEFAULT"];
 const DIGITS: [&str; 10] = [
     "ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE",
 ];
-
-/// Platforms that TensorFlow registers in some release. It compares names without case.
-pub const CORE_PLATFORMS: [&str; 6] = ["CUDA", "HOST", "INTERPRETER", "ROCM", "SYCL", "TPU"];
 
 /// Types that the scaffold's files use. A device of that name would shadow them.
 const USED_TYPES: &str = "
