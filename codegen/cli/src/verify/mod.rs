@@ -17,7 +17,7 @@ use sp_data::folders::DataFolders;
 use sp_data::platform::WheelPlatform;
 use sp_data::release::Release;
 use sp_data::snapshots;
-use sp_data::symbols::Symbols;
+use sp_data::symbols;
 use sp_diff::plugin::StatedFacts;
 use sp_host::{
     CheckOutcome, CheckStatus, Contract, EMULATED_APIS, ENTRY_POINTS, ReleaseExports,
@@ -25,7 +25,7 @@ use sp_host::{
 };
 use sp_ir::{Api, History};
 use sp_system::input::{self, MAX_LIBRARY_BYTES};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -142,7 +142,7 @@ pub fn run_child() -> Result<()> {
     let release: Release = release.parse().map_err(miette::Report::msg)?;
     let folders = readable_folders()?;
     let apis = snapshots::read_apis(&folders, release, &EMULATED_APIS)?;
-    let exports = exports(&Symbols::load(&folders)?, release);
+    let exports = exports(&folders, release)?;
     let plugin = sp_host::child_plugin();
     let assumed = plugin.map_or_else(Default::default, |plugin| requirements::cplusplus(&plugin));
     let emulated = sp_host::EmulatedRelease::new(&apis).with_assumed_symbols(&assumed);
@@ -159,20 +159,13 @@ fn readable_folders() -> Result<DataFolders> {
 }
 
 /// Returns the exports of the libraries of a release, or `None` if its wheel was not read.
-pub fn exports(symbols: &Symbols, release: Release) -> Option<ReleaseExports> {
-    let mut tables = symbols.tables().iter();
-    let table = tables
-        .find(|table| table.package == PACKAGE && table.platform == WheelPlatform::LinuxX86_64)?;
-    let release = release.key();
-    table.wheel_names().contains_key(&release).then(|| {
-        let exported = |function: &str| {
-            Some((
-                function.to_owned(),
-                table.libraries(function).remove(&release)?,
-            ))
-        };
-        table.functions().filter_map(exported).collect()
-    })
+///
+/// # Errors
+/// Returns an error if the table of symbols cannot be read.
+pub fn exports(folders: &DataFolders, release: Release) -> Result<Option<ReleaseExports>> {
+    let exports = symbols::exports_of_wheel(folders, PACKAGE, WheelPlatform::LinuxX86_64, release)?;
+    let is_exported = |(_, libraries): &(_, BTreeSet<_>)| !libraries.is_empty();
+    Ok(exports.map(|exports| exports.into_iter().filter(is_exported).collect()))
 }
 
 /// Runs every check on `plugin` in `chosen` releases, or in all releases that have snapshots if it is empty. Calls `on_outcome` with each

@@ -15,7 +15,6 @@ use compiler::{STRICT, compile, folder, headers, source, split_words, stored};
 use sp_data::folders::DataFolders;
 use sp_data::release::Release;
 use sp_data::snapshots;
-use sp_data::symbols::Symbols;
 use sp_gen::verify;
 use sp_host::{CheckOutcome, CheckStatus, EMULATED_APIS, Host, Op, ReleaseExports, Suite, Tensor};
 use sp_ir::Api;
@@ -281,8 +280,7 @@ fn assigns(host: &Host, exports: Option<&ReleaseExports>) {
 }
 
 fn exports(folders: &DataFolders, release: &str) -> Option<ReleaseExports> {
-    let symbols = Symbols::load(folders).expect("the symbols are read");
-    verify::exports(&symbols, parsed(release))
+    verify::exports(folders, parsed(release)).expect("the symbols are read")
 }
 
 fn apis(folders: &DataFolders, release: &str) -> Vec<Api> {

@@ -201,17 +201,15 @@ pub fn exports_of_wheel(
 ) -> Result<Option<BTreeMap<String, BTreeSet<String>>>, SymbolsError> {
     let name = format!("{package}/{platform}.json");
     let path = folders.symbols.join(&name);
+    let read = match input::read_text(&path) {
+        Ok(text) => table::exports_of_release(&text, &path.display().to_string(), release)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(source) => return Err(SymbolsError::Unreadable { path, source }),
+    };
     let embedded = SYMBOLS.iter().find(|(file, _)| *file == name);
-    match input::read_text(&path) {
-        Ok(text) => table::exports_of_release(&text, &path.display().to_string(), release),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(SymbolsError::Unreadable {
-            path,
-            source: error,
-        }),
-        Err(_) => match embedded.filter(|_| folders.extends_embedded) {
-            Some((file, text)) => table::exports_of_release(text, file, release),
-            None => Ok(None),
-        },
+    match embedded.filter(|_| read.is_none() && folders.extends_embedded) {
+        Some((file, text)) => table::exports_of_release(text, file, release),
+        None => Ok(read),
     }
 }
 
