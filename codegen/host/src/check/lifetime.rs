@@ -84,9 +84,26 @@ pub(super) fn device_recreation(session: &CheckSession<'_>) -> CheckResult {
 
 /// Returns the number of bytes that are allocated with the C library in this process.
 pub(super) fn in_use() -> usize {
-    // SAFETY: mallinfo2 has no arguments and no preconditions.
-    let info = unsafe { libc::mallinfo2() };
-    info.uordblks + info.hblkhd
+    in_use_by_mallinfo2().unwrap_or_else(in_use_by_mallinfo)
+}
+
+/// glibc has the function from 2.33 on, and sp-gen also runs with older ones.
+fn in_use_by_mallinfo2() -> Option<usize> {
+    type Mallinfo2 = unsafe extern "C" fn() -> libc::mallinfo2;
+    // SAFETY: the name is a C string. The handle stands for the libraries of the process.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"mallinfo2".as_ptr()) };
+    // SAFETY: a pointer is null or an address, as an `Option` of a function pointer is, and the C library's function has this type.
+    let function: Option<Mallinfo2> = unsafe { std::mem::transmute(found) };
+    // SAFETY: the function has no arguments and no preconditions.
+    let info = unsafe { function?() };
+    Some(info.uordblks + info.hblkhd)
+}
+
+/// Each of the two counts wraps at 4 GiB.
+fn in_use_by_mallinfo() -> usize {
+    // SAFETY: mallinfo has no arguments and no preconditions.
+    let info = unsafe { libc::mallinfo() };
+    info.uordblks.cast_unsigned() as usize + info.hblkhd.cast_unsigned() as usize
 }
 
 /// Returns the number of threads of this process.
@@ -154,4 +171,23 @@ pub(super) fn expect_no_growth(
     ensure(threads < rounds / 4, || {
         format!("{threads} threads are left after {rounds} times {kind}")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocation_is_in_use() {
+        const SIZE: usize = 64 << 20;
+        for count in [in_use_by_mallinfo, || {
+            in_use_by_mallinfo2().unwrap_or_else(in_use_by_mallinfo)
+        }] {
+            let before = count();
+            let bytes = std::hint::black_box(vec![1_u8; SIZE]);
+            let grown = count().saturating_sub(before);
+            drop(bytes);
+            assert!((SIZE / 2..2 * SIZE).contains(&grown), "{grown} bytes");
+        }
+    }
 }
