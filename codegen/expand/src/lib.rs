@@ -24,6 +24,7 @@ pub use decline_message::{DECLINE_MESSAGES, c_decline_messages, expand as declin
 pub use derive::derive;
 pub use ident::ident;
 pub use kernel::custom::attribute as kernel_of_op;
+pub use kernel::element::ELEMENTS;
 pub use kernel::{attribute as kernel, table as kernels};
 pub use minimum::attribute as plugin;
 pub use op::attribute as op;

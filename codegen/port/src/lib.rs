@@ -26,6 +26,7 @@ mod plan;
 mod print;
 mod registration;
 pub mod rules;
+mod rust_types;
 mod scan;
 mod token;
 mod type_lists;

@@ -15,7 +15,6 @@ use groups::group;
 use known_ops::KnownOps;
 use names::UniqueNames;
 pub(crate) use names::{camel_case, is_snake_case, snake_case};
-pub(crate) use tuples::{ElementClass, class_of};
 
 /// The choices of a user.
 #[derive(Clone, Default)]

@@ -1,7 +1,6 @@
 //! Prints the planned functions as a file in Rust.
 
 mod doc;
-mod elements;
 mod imports;
 mod kernel;
 mod op;
@@ -18,9 +17,7 @@ use quote::{format_ident, quote};
 use signatures::Signatures;
 use sp_emit::printing::format_items;
 
-pub(crate) use elements::is_element_name;
-
-/// What the file is printed from.
+/// The data that the file is printed from.
 pub(crate) struct Input<'a> {
     pub sources: &'a [Source],
     pub registrations: &'a Registrations,

@@ -1,4 +1,4 @@
-//! What a source registers, as data.
+//! Kernels and ops that sources register, as data.
 
 use sp_ops::{DataType, OpDef};
 
@@ -83,14 +83,14 @@ pub struct Unread {
     pub reason: String,
 }
 
-/// What sources register.
+/// The kernels and ops that sources register.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Registrations {
     /// The kernels in the order of the sources.
     pub kernels: Vec<KernelRegistration>,
     /// The ops in the order of the sources.
     pub ops: Vec<OpRegistration>,
-    /// What was not read.
+    /// The registrations that were not read.
     pub unread: Vec<Unread>,
 }
 

@@ -68,7 +68,7 @@ pub fn scan(sources: &[Source]) -> Registrations {
     found
 }
 
-/// What is known at a position of a source.
+/// The macros and names that are defined at a position of a source.
 #[derive(Clone, Default)]
 struct Scope {
     macros: HashMap<String, Macro>,

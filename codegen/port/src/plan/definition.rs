@@ -1,7 +1,7 @@
 //! The definition of an op as `#[kernel(..)]` takes it: each argument and attribute once, over all releases.
 
 use crate::plan::names::is_identifier;
-use crate::plan::tuples::{ElementClass, class_of};
+use crate::rust_types::{ElementClass, class_of, is_element_name};
 use sp_ops::{
     Argument, ArgumentType, Attribute, AttributeKind, DataType, Declared, ElementType, Op, OpDef,
     Release, ReleaseSet,
@@ -218,7 +218,7 @@ pub fn find_obstacle(definition: &OpDef) -> Option<String> {
 
 /// Returns true for the name of an element type in Rust.
 fn is_type_name(name: &str) -> bool {
-    crate::print::is_element_name(name) || DataType::from_name(name).is_some()
+    is_element_name(name) || DataType::from_name(name).is_some()
 }
 
 fn find_repeated(definition: &OpDef) -> Option<String> {

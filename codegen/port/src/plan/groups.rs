@@ -9,7 +9,7 @@ use crate::registration::KernelRegistration;
 use sp_ops::{DataType, Op};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the kernels of one function have in common.
+/// The properties that the kernels of one function have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shared {
     op: String,

@@ -1,5 +1,6 @@
 //! Combinations of types, one for each type attribute, and their division into products of lists.
 
+use crate::rust_types::{ElementClass, class_of};
 use sp_ops::DataType;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,29 +9,6 @@ pub type Tuples = BTreeSet<Vec<DataType>>;
 
 /// The most combinations of one registration.
 const MAX_COMBINATIONS: usize = 4096;
-
-/// How a kernel in Rust takes tensors of a type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ElementClass {
-    /// As elements of a type in Rust.
-    Element,
-    /// As strings.
-    Text,
-    /// As the handle of a resource.
-    Resource,
-    /// As a variant.
-    Variant,
-}
-
-/// Returns the class of a type.
-pub fn class_of(ty: DataType) -> ElementClass {
-    match ty {
-        DataType::STRING => ElementClass::Text,
-        DataType::RESOURCE => ElementClass::Resource,
-        DataType::VARIANT => ElementClass::Variant,
-        _ => ElementClass::Element,
-    }
-}
 
 /// Returns every combination of one type from each list.
 ///

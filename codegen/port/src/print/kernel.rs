@@ -2,14 +2,13 @@
 
 use super::Input;
 use super::doc::{kernel_lines, plain, print_lines};
-use super::elements::{is_primitive, rust_name};
 use super::imports::Imports;
-use super::parameters::{Parameters, TypeUse, discard};
+use super::parameters::{Parameters, discard};
 use super::signatures::Signatures;
-use crate::plan::{ElementClass, PlannedKernel, class_of};
+use super::types::{TypeUse, print_type};
+use crate::plan::PlannedKernel;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
-use sp_ops::DataType;
 
 /// Prints the function of a kernel.
 pub fn print(
@@ -105,31 +104,4 @@ fn print_types(list: &TypeUse, imports: &mut Imports) -> TokenStream {
         Some(generic) if *generic != list.attribute => quote!(#attribute: #generic = [#(#types),*]),
         _ => quote!(#attribute = [#(#types),*]),
     }
-}
-
-/// Prints a type in a list, and imports it.
-pub fn print_type(ty: DataType, imports: &mut Imports) -> TokenStream {
-    let name = match class_of(ty) {
-        ElementClass::Text => {
-            imports.kernel("Text");
-            "Text"
-        }
-        ElementClass::Resource => {
-            imports.marker("Resource");
-            "Resource"
-        }
-        ElementClass::Variant => {
-            imports.marker("Variant");
-            "Variant"
-        }
-        ElementClass::Element => {
-            let name = rust_name(ty).unwrap_or("u8");
-            if !is_primitive(name) {
-                imports.root(name);
-            }
-            name
-        }
-    };
-    let name = format_ident!("{name}");
-    quote!(#name)
 }

@@ -2,12 +2,12 @@
 
 use super::Input;
 use super::doc::{plain, position, print_lines};
-use super::elements::rust_name;
 use super::imports::Imports;
 use super::shape_function::{ShapeFunction, result_type};
 use super::signatures::Signatures;
 use crate::plan::PlannedOp;
 use crate::registration::OpRegistration;
+use crate::rust_types::rust_name;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 use sp_ops::{

@@ -1,38 +1,13 @@
 //! The parameters of a kernel: the op's inputs and outputs, then its attributes.
 
 use super::imports::Imports;
-use super::types::{TypePrinter, attribute_type};
+use super::types::{TypePrinter, TypeUse, attribute_type};
 use crate::plan::{
-    ArgumentDefinition, AttributeDefinition, ElementClass, PlannedKernel, class_of, is_snake_case,
-    snake_case,
+    ArgumentDefinition, AttributeDefinition, PlannedKernel, is_snake_case, snake_case,
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
-use sp_ops::{ArgumentType, DataType, ElementType};
-
-/// The types of a type attribute.
-pub struct TypeUse {
-    /// The attribute.
-    pub attribute: String,
-    /// The types.
-    pub types: Vec<DataType>,
-    /// The type parameter of the function, if the list has several types and a parameter has one of them.
-    pub generic: Option<Ident>,
-    /// True if the arguments are strings, resources or variants.
-    pub is_any: bool,
-}
-
-impl TypeUse {
-    fn new((attribute, types): &(String, Vec<DataType>)) -> Self {
-        let mut classes = types.iter().map(|it| class_of(*it));
-        Self {
-            attribute: attribute.clone(),
-            types: types.clone(),
-            generic: None,
-            is_any: classes.next().is_some_and(|it| it != ElementClass::Element),
-        }
-    }
-}
+use sp_ops::{ArgumentType, ElementType};
 
 /// The parameters of a kernel.
 pub struct Parameters {
@@ -44,7 +19,7 @@ pub struct Parameters {
     pub names: Vec<Ident>,
     /// The inputs that no parameter can have.
     pub ignored: Vec<Ident>,
-    /// What a parameter cannot express.
+    /// Properties of arguments that no parameter can express.
     pub notes: Vec<String>,
 }
 

@@ -1,10 +1,8 @@
 //! The types of a kernel's parameters.
 
-use super::elements::{is_element_name, rust_name};
 use super::imports::Imports;
-use super::kernel::print_type;
-use super::parameters::TypeUse;
-use crate::plan::{Definition, ElementClass, camel_case, class_of};
+use crate::plan::{Definition, camel_case};
+use crate::rust_types::{ElementClass, class_of, is_element_name, is_primitive, rust_name};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use sp_ops::{Argument, ArgumentType, AttributeKind, AttributeType, DataType, ElementType};
@@ -15,7 +13,7 @@ const IMPORTED: [&str; 12] = [
     "Variant", "Vec",
 ];
 
-/// How a parameter takes the elements of an argument.
+/// The form in which a parameter takes the elements of an argument.
 enum Element {
     /// As elements of this type.
     Rust(TokenStream),
@@ -28,6 +26,31 @@ enum Element {
     Variant,
     /// Of a type that has none in Rust.
     Other,
+}
+
+/// The types of a type attribute.
+pub struct TypeUse {
+    /// The attribute.
+    pub attribute: String,
+    /// The types.
+    pub types: Vec<DataType>,
+    /// The type parameter of the function, if the list has several types and a parameter has one of them.
+    pub generic: Option<Ident>,
+    /// True if the arguments are strings, resources or variants.
+    pub is_any: bool,
+}
+
+impl TypeUse {
+    /// Returns the types of an attribute, without a type parameter.
+    pub fn new((attribute, types): &(String, Vec<DataType>)) -> Self {
+        let mut classes = types.iter().map(|it| class_of(*it));
+        Self {
+            attribute: attribute.clone(),
+            types: types.clone(),
+            generic: None,
+            is_any: classes.next().is_some_and(|it| it != ElementClass::Element),
+        }
+    }
 }
 
 /// Prints the types of parameters, and imports them.
@@ -69,7 +92,7 @@ impl TypePrinter<'_> {
                 let (list, host) = (self.name("BytesInList"), self.name("HostInt32"));
                 Some(quote!(#list<'_, #host>))
             }
-            Element::Rust(ty) if self.device.is_none() => Some(self.of("InList", ty)),
+            Element::Rust(ty) if self.device.is_none() => Some(self.with_element("InList", ty)),
             Element::Text | Element::Resource => None,
             _ => Some(self.plain("AnyInList")),
         }
@@ -77,7 +100,7 @@ impl TypePrinter<'_> {
 
     fn single_input(&mut self, element: &Element, is_host: bool) -> TokenStream {
         match element {
-            Element::Rust(ty) if is_host => self.of("HostIn", ty),
+            Element::Rust(ty) if is_host => self.with_element("HostIn", ty),
             Element::Rust(ty) => self.on_device("In", ty),
             Element::Integers if is_host || self.device.is_none() => self.integers(),
             Element::Integers | Element::Any => self.bytes("BytesIn"),
@@ -96,10 +119,12 @@ impl TypePrinter<'_> {
         };
         match self.element(element) {
             Element::Rust(ty) if argument.is_ref && !is_list => self.on_device("RefOut", &ty),
-            Element::Rust(ty) if is_list && is_host => self.of("HostOutList", &ty),
-            Element::Rust(ty) if is_list && self.device.is_none() => self.of("OutList", &ty),
+            Element::Rust(ty) if is_list && is_host => self.with_element("HostOutList", &ty),
+            Element::Rust(ty) if is_list && self.device.is_none() => {
+                self.with_element("OutList", &ty)
+            }
             _ if is_list => self.plain("AnyOutList"),
-            Element::Rust(ty) if is_host => self.of("HostOut", &ty),
+            Element::Rust(ty) if is_host => self.with_element("HostOut", &ty),
             Element::Rust(ty) => self.on_device("Out", &ty),
             Element::Text => self.text("HostOut"),
             Element::Integers | Element::Any => self.bytes("BytesOut"),
@@ -177,7 +202,7 @@ impl TypePrinter<'_> {
     }
 
     /// Prints `HostIn<'_, T>`.
-    fn of(&mut self, name: &'static str, element: &TokenStream) -> TokenStream {
+    fn with_element(&mut self, name: &'static str, element: &TokenStream) -> TokenStream {
         let name = self.name(name);
         quote!(#name<'_, #element>)
     }
@@ -185,27 +210,27 @@ impl TypePrinter<'_> {
     /// Prints `In<'_, T>`, or `In<'_, T, Device>`.
     fn on_device(&mut self, name: &'static str, element: &TokenStream) -> TokenStream {
         match self.device {
-            Some(device) => self.of(name, &quote!(#element, #device)),
-            None => self.of(name, element),
+            Some(device) => self.with_element(name, &quote!(#element, #device)),
+            None => self.with_element(name, element),
         }
     }
 
     /// Prints `BytesIn<'_>`, or `BytesIn<'_, Device>`.
     fn bytes(&mut self, name: &'static str) -> TokenStream {
         match self.device {
-            Some(device) => self.of(name, &quote!(#device)),
+            Some(device) => self.with_element(name, &quote!(#device)),
             None => self.plain(name),
         }
     }
 
     fn text(&mut self, name: &'static str) -> TokenStream {
         let text = self.name("Text");
-        self.of(name, &quote!(#text))
+        self.with_element(name, &quote!(#text))
     }
 
     fn integers(&mut self) -> TokenStream {
         let integer = self.name("Integer");
-        self.of("HostIn", &quote!(#integer))
+        self.with_element("HostIn", &quote!(#integer))
     }
 }
 
@@ -231,4 +256,31 @@ pub fn attribute_type(ty: AttributeType, imports: &mut Imports) -> TokenStream {
         (false, true) => quote!(&#item),
         (false, false) => quote!(#item),
     }
+}
+
+/// Prints a type in a list, and imports it.
+pub fn print_type(ty: DataType, imports: &mut Imports) -> TokenStream {
+    let name = match class_of(ty) {
+        ElementClass::Text => {
+            imports.kernel("Text");
+            "Text"
+        }
+        ElementClass::Resource => {
+            imports.marker("Resource");
+            "Resource"
+        }
+        ElementClass::Variant => {
+            imports.marker("Variant");
+            "Variant"
+        }
+        ElementClass::Element => {
+            let name = rust_name(ty).unwrap_or("u8");
+            if !is_primitive(name) {
+                imports.root(name);
+            }
+            name
+        }
+    };
+    let name = format_ident!("{name}");
+    quote!(#name)
 }
