@@ -30,10 +30,13 @@ def test_finds_cycle_through_modules_inside_of_modules():
     assert cycles(top_edges(edges)) == [["a", "b"]]
 
 
-def test_modules_of_sp_host_have_no_cycle():
-    edges = module_edges(sources("."))["codegen/host"]
-    assert len(edges) > 50
-    assert cycles(top_edges(edges)) == []
+def test_modules_have_no_cycle():
+    crates = module_edges(sources("."))
+    assert len(crates["codegen/host"]) > 50 and len(crates["codegen/port"]) > 20
+    # The SDK has two cycles.
+    others = {name: edges for name, edges in crates.items() if name != "macros/plugin"}
+    found = {name: cycles(edges) + cycles(top_edges(edges)) for name, edges in others.items()}
+    assert {name: it for name, it in found.items() if it} == {}
 
 
 def test_finds_functions_and_first_lines_of_doc_comments():
