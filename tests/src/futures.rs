@@ -245,9 +245,8 @@ pub const FUTURES: &[Future] = &[
         name: "header_moved",
         release: "2.48",
         changes: &[],
-        // The plugin looks for the header at its known path only.
         headers: Headers::Moved,
-        rust: RunsAndReports(SIZES_ONLY),
+        rust: Runs,
         c: RunsAndReports(SIZES_ONLY),
     },
     Future {
@@ -255,8 +254,16 @@ pub const FUTURES: &[Future] = &[
         release: "2.49",
         changes: &[AppendOptional(EXECUTOR)],
         headers: Headers::Moved,
-        rust: Declines(LONGER_EXECUTOR),
+        rust: Runs,
         c: Declines(LONGER_EXECUTOR),
+    },
+    Future {
+        name: "header_moved_and_slots_reordered",
+        release: "2.51",
+        changes: &[Swap(EXECUTOR, "allocate", "host_callback")],
+        headers: Headers::Moved,
+        rust: Runs,
+        c: Unnoticed,
     },
     Future {
         name: "header_moved_and_included_from_former_path",

@@ -44,6 +44,11 @@ POOL3D = dict(ksize=[1, 2, 2, 2, 1], strides=[1] * 5, padding=b"SAME", data_form
 RESIZE = dict(align_corners=False, half_pixel_centers=True)
 PROJECTION = dict(interpolation=b"BILINEAR", fill_mode=b"REFLECT")
 RULES = dict(Adagrad=(2, 1), AdagradV2=(2, 2), Adadelta=(3, 3), RMSProp=(3, 4), CenteredRMSProp=(4, 4), AdamWithAmsgrad=(4, 6), AdaMax=(3, 5), AddSign=(2, 4), PowerSign=(2, 4), ProximalGradientDescent=(1, 3), ProximalAdagrad=(2, 3))
+# A network of one layer with 2 units and inputs of 3 numbers has 14 parameters and saves 16 numbers in 4 steps of 2 sequences.
+NETWORK = dict(rnn_mode=b"rnn_relu", input_mode=b"linear_input", direction=b"unidirectional", dropout=0.0, num_proj=0, is_training=True, time_major=True)
+NETWORK_INPUTS, NETWORK_OUTPUTS, LENGTHS, SAVED = [(4, 2, 3), (1, 2, 2), (1, 2, 2), (14,)], [(4, 2, 2), (1, 2, 2), ()], [4, 4], [(16,)]
+NETWORK_SIZES, NETWORK_PARTS = [1, 2, 3], [(2, 3), (2, 2), (2,), (2,)]
+NETWORK_COUNTS = dict(NETWORK, num_params=2, num_params_weights=2, num_params_biases=2)
 # Calls that succeed, of ops for which random inputs rarely fit together: shapes of inputs, or as lists their integers.
 EXAMPLES = {
     **{f"ResourceApply{name}": ([SMALL] * variables + [()] * scalars + [SMALL], {}) for name, (variables, scalars) in RULES.items()},
@@ -57,6 +62,14 @@ EXAMPLES = {
     "SpRandomBinomial": ([*STATE, [2, 3], 9, 1], {}),
     "StatefulRandomBinomial": ([*STATE, [2, 3], 9, 1], {}),
     "StatelessRandomBinomial": ([[2, 3], [1, 2], 9, 1], {}),
+    **dict.fromkeys(["CudnnRNN", "CudnnRNNV2"], (NETWORK_INPUTS, NETWORK)),
+    "CudnnRNNV3": ([*NETWORK_INPUTS, LENGTHS], NETWORK),
+    "CudnnRNNBackprop": (NETWORK_INPUTS + NETWORK_OUTPUTS * 2 + SAVED, NETWORK),
+    "CudnnRNNBackpropV2": (NETWORK_INPUTS + NETWORK_OUTPUTS * 2 + SAVED + [(0,)], NETWORK),
+    "CudnnRNNBackpropV3": ([*NETWORK_INPUTS, LENGTHS] + NETWORK_OUTPUTS * 2 + SAVED + [(0,)], NETWORK),
+    "CudnnRNNParamsSize": (NETWORK_SIZES, NETWORK),
+    **{f"CudnnRNNParamsToCanonical{it}": ([*NETWORK_SIZES, (14,)], NETWORK_COUNTS) for it in ("", "V2")},
+    **{f"CudnnRNNCanonicalToParams{it}": (NETWORK_SIZES + NETWORK_PARTS, NETWORK_COUNTS) for it in ("", "V2")},
     "Conv": ([IMAGE, (3, 2, 3, 4)], dict(strides=[1] * 4, padding=b"SAME", explicit_paddings=[], data_format=b"CHANNELS_LAST", dilations=[], batch_dims=1, groups=1)),
     "SpElementwise": ([IMAGE, SMALL], dict(N=2, steps=[b"AddV2 0 1", b"Relu 2"])),
     "SpElementwiseResults": ([IMAGE, IMAGE], dict(N=2, M=2, steps=[b"AddV2 0 1", b"Relu 2"], results=[0, 1])),
@@ -135,6 +148,7 @@ EXAMPLES = {
     "Einsum": ([(3, 4), (4, 5)], dict(N=2, equation=b"ij,jk->ik")),
     "FusedBatchNormGradV3": ([IMAGE, IMAGE, SMALL, SMALL, SMALL, SMALL], NORM),
     "FusedBatchNormV3": ([IMAGE, SMALL, SMALL, SMALL, SMALL], NORM),
+    "GatherNd": ([(4, 3), SLICES[0]], POLICY),
     "GatherV2": ([(4, 5), [1, 0, 1], 0], dict(batch_dims=0)),
     "InTopK": ([(4, 5), [0, 1, 2, 4]], dict(k=2)),
     "InTopKV2": ([(4, 5), [0, 1, 2, 4], 2], {}),

@@ -169,6 +169,7 @@ def test_late_failure_of_kernel_is_error_that_names_op(command):
     # Up to 2.21 core replaces the message of a synchronization by its own.
     assert "Relu T=TF_FLOAT (node Relu, output [4, 5])" in found["errors"][1], found
     assert "a stream has failed: INTERNAL: Relu T=TF_FLOAT" in process.stderr
+    assert process.stderr.count("a stream has failed") == 1 and "SP_SYNC=1" in process.stderr, process.stderr[-3000:]
     assert found["after"] == 3.0
 
 

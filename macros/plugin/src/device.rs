@@ -29,9 +29,6 @@ pub unsafe trait Device:
     /// TensorFlow's allocator for the memory that `allocate` returns.
     const ALLOCATOR: Allocator = Allocator::BestFit { grow: true };
 
-    /// True if the device implements `unified_memory_allocate`.
-    const SUPPORTS_UNIFIED_MEMORY: bool = false;
-
     /// Returns the number of devices of this machine.
     ///
     /// # Errors
@@ -39,6 +36,11 @@ pub unsafe trait Device:
     /// TensorFlow would end the process on an error.
     fn count() -> Result<usize> {
         Ok(1)
+    }
+
+    /// Returns true if `unified_memory_allocate` of this process's devices returns memory.
+    fn supports_unified_memory() -> bool {
+        false
     }
 
     /// Opens the device with this number, counted from 0. If the machine cannot use its devices,

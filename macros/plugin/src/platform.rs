@@ -120,7 +120,7 @@ fn describe<D: Device>(platform: &mut PrefixMut<'_, SP_Platform>) {
     platform.set(SP_Platform::ext, D::platform_ext());
     platform.set(
         SP_Platform::supports_unified_memory,
-        D::SUPPORTS_UNIFIED_MEMORY.into(),
+        D::supports_unified_memory().into(),
     );
     let best_fit = matches!(D::ALLOCATOR, Allocator::BestFit { .. });
     platform.set(SP_Platform::use_bfc_allocator, best_fit.into());

@@ -19,6 +19,9 @@ const MAX_TOTAL: u64 = 1 << 20;
 /// Path prefix of the C API's headers. Other includes are C++ or the system's.
 const C_API: &str = "tensorflow/c/";
 
+/// Limit for the files and folders below `C_API` among which a moved header is searched. TensorFlow 2.22 has 68.
+const MAX_ENTRIES: usize = 4096;
+
 /// The folder of a host's headers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IncludeRoot(PathBuf);
@@ -53,13 +56,18 @@ impl IncludeRoot {
     }
 
     /// Reads `header`, a path below the folder, and the C API headers that it includes. Returns the texts
-    /// by path.
+    /// by path. If there is no such file, a header of the C API with its file name is read, if exactly one exists:
+    /// a release can move it, for example out of `experimental`.
     ///
     /// # Errors
     /// Returns an error if a file is not below the folder, is not UTF-8, or all are too large.
     pub fn read(&self, header: &str) -> Result<BTreeMap<String, String>, Unreadable> {
+        let moved = match self.0.join(header).exists() {
+            true => None,
+            false => self.find_moved(header),
+        };
         let mut texts = BTreeMap::new();
-        let mut pending = vec![header.to_owned()];
+        let mut pending = vec![moved.unwrap_or_else(|| header.to_owned())];
         let mut budget = MAX_TOTAL;
         while let Some(name) = pending.pop() {
             if texts.contains_key(&name) {
@@ -74,6 +82,32 @@ impl IncludeRoot {
             texts.insert(name, text);
         }
         Ok(texts)
+    }
+
+    /// Returns the path of the only header of the C API with the file name of `header`, or `None`.
+    fn find_moved(&self, header: &str) -> Option<String> {
+        let file_name = Path::new(header).file_name()?;
+        let mut pending = vec![self.0.join(C_API)];
+        let (mut found, mut entries) = (None, 0);
+        while let Some(folder) = pending.pop() {
+            for entry in fs::read_dir(folder).ok()?.flatten() {
+                entries += 1;
+                let path = entry.path();
+                // The type of the entry itself: a link to a folder is not followed.
+                let is_folder = entry.file_type().ok()?.is_dir();
+                if is_folder {
+                    pending.push(path);
+                } else if path.file_name() == Some(file_name) && found.replace(path).is_some() {
+                    return None;
+                }
+                if entries > MAX_ENTRIES {
+                    return None;
+                }
+            }
+        }
+        let path = found?;
+        let path = path.strip_prefix(&self.0).ok()?;
+        path.to_str().map(str::to_owned)
     }
 
     fn read_file(&self, name: &str, budget: &mut u64) -> Result<String, UnreadableReason> {
@@ -225,6 +259,19 @@ mod tests {
         assert_eq!(names, ["tensorflow/c/a.h", "tensorflow/c/b.h"]);
         let error = root.read("tensorflow/c/c.h").unwrap_err();
         assert_eq!(error.to_string(), "header tensorflow/c/c.h is missing");
+    }
+
+    #[test]
+    fn reads_moved_header_if_its_file_name_is_unique() {
+        let folder = TestFolder::new("moved");
+        folder.write("tensorflow/c/device/a.h", "moved");
+        folder.write("tensorflow/other/a.h", "");
+        let root = IncludeRoot::new(&folder.0).unwrap();
+        let texts = root.read("tensorflow/c/experimental/a.h").unwrap();
+        assert_eq!(texts["tensorflow/c/device/a.h"], "moved");
+        folder.write("tensorflow/c/a.h", "");
+        let error = root.read("tensorflow/c/experimental/a.h").unwrap_err();
+        assert_eq!(error.reason, UnreadableReason::NotFound);
     }
 
     #[test]

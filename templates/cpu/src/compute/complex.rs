@@ -215,18 +215,29 @@ pub unsafe trait Complex:
     type Part;
     /// The real number 1.
     const ONE: Self;
+
+    /// Returns `self / y`: NaN if `y` is 0 or infinite, as TensorFlow's loops over arrays.
+    fn quotient(self, y: Self) -> Self;
 }
 
 // SAFETY: the type is `repr(C)` with two fields of `f32`.
 unsafe impl Complex for Complex64 {
     type Part = f32;
     const ONE: Self = Self::new(1.0, 0.0);
+
+    fn quotient(self, y: Self) -> Self {
+        div(self, y)
+    }
 }
 
 // SAFETY: the type is `repr(C)` with two fields of `f64`.
 unsafe impl Complex for Complex128 {
     type Part = f64;
     const ONE: Self = Self::new(1.0, 0.0);
+
+    fn quotient(self, y: Self) -> Self {
+        quotient(self, y)
+    }
 }
 
 /// Returns the parts of all numbers: real, imaginary, real and so on.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::fs;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -62,14 +63,16 @@ impl Memory {
         self.lock().usage
     }
 
-    /// The machine's free and total memory in bytes, or `None` where the system does not say.
+    /// Returns the machine's available and total memory in bytes, or `None` if the system does not state it.
     pub fn machine() -> Option<(u64, u64)> {
         let pages = |name| u64::try_from(sysconf(name)).ok();
         let page = pages(libc::_SC_PAGESIZE)?;
-        Some((
-            pages(libc::_SC_AVPHYS_PAGES)? * page,
-            pages(libc::_SC_PHYS_PAGES)? * page,
-        ))
+        let total = pages(libc::_SC_PHYS_PAGES)? * page;
+        // Pages that only cache files are not free, but a process can have them.
+        let text = fs::read_to_string("/proc/meminfo").ok();
+        let available = text.and_then(|text| available_bytes(&text));
+        let free = || Some(pages(libc::_SC_AVPHYS_PAGES)? * page);
+        Some((available.or_else(free)?.min(total), total))
     }
 
     fn lock(&self) -> MutexGuard<'_, Blocks> {
@@ -126,6 +129,14 @@ fn reserve(size: u64) -> *mut c_void {
     start
 }
 
+/// Returns `MemAvailable` of the text of `/proc/meminfo`.
+fn available_bytes(text: &str) -> Option<u64> {
+    let mut lines = text.lines();
+    let value = lines.find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = value.trim().strip_suffix(" kB")?.parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
 fn sysconf(name: libc::c_int) -> libc::c_long {
     // SAFETY: asks a number by its name.
     unsafe { libc::sysconf(name) }
@@ -173,8 +184,19 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_has_memory() {
-        let (free, total) = Memory::machine().expect("Linux says");
-        assert!(free <= total && total > 1 << 20);
+    fn machine_states_available_and_total_memory() {
+        let (available, total) = Memory::machine().expect("Linux states both");
+        assert!(available <= total && total > 1 << 20);
+    }
+
+    #[test]
+    fn available_memory_includes_caches_of_files() {
+        let text = "MemTotal: 24000000 kB\nMemFree:  300000 kB\nMemAvailable:   23000000 kB\n";
+        assert_eq!(available_bytes(text), Some(23_000_000 * 1024));
+        assert_eq!(available_bytes("MemFree: 300000 kB\n"), None);
+        assert_eq!(
+            available_bytes("MemAvailable: 99999999999999999 kB\n"),
+            None
+        );
     }
 }

@@ -88,10 +88,12 @@ fn description() -> Description {
 unsafe impl Device for CpuDevice {
     type Access = InPlace;
 
-    const SUPPORTS_UNIFIED_MEMORY: bool = true;
-
     fn count() -> Result<usize> {
         Ok(Settings::from_env().devices)
+    }
+
+    fn supports_unified_memory() -> bool {
+        Settings::from_env().is_inline_on_host()
     }
 
     fn open(_: usize) -> Result<Self> {

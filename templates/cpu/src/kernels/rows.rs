@@ -90,7 +90,7 @@ fn scatter_div_complex<T: Element + Complex>(
     updates: In<'_, T>,
 ) -> Result<()> {
     check_divisors(&updates, |it| it == T::default())?;
-    scatter(resource, &indices, &updates, T::div as fn(T, T) -> T)
+    scatter(resource, &indices, &updates, T::quotient as fn(T, T) -> T)
 }
 
 /// Checks that no update is 0.

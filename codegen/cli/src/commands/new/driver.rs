@@ -110,6 +110,11 @@ impl DriverArgs {
             check_library(&library, &header, &bindings)?;
         }
         describe(&bindings);
+        if self.backend.is_none() {
+            note!(
+                "src/device.rs: computes on this machine's CPU until you replace it by a device over the driver (bring-up.md of sp-gen)"
+            );
+        }
         Ok(Some(bindings))
     }
 

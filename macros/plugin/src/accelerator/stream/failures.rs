@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::marks::{Command, Failure, Mark, Marks};
-use crate::accelerator::{Accelerator, host_function};
+use crate::accelerator::{Accelerator, host_function, limits};
 use crate::{Error, Result};
 
 /// Longest time for which an error waits for the fence of the command that has failed.
@@ -16,6 +16,23 @@ pub(in crate::accelerator) struct Failures<A: Accelerator> {
     first: OnceLock<Failure>,
     marks: Marks<A>,
     upstream: Mutex<Vec<Weak<Failures<A>>>>,
+}
+
+/// Reports a failure once, also if streams that wait for the failed one return it too. Some releases replace the message by one of
+/// their own.
+fn report(failure: &Failure) {
+    static LAST: Mutex<Option<(u64, String)>> = Mutex::new(None);
+    let reported = (failure.sequence, failure.error.to_string());
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.as_ref() == Some(&reported) {
+        return;
+    }
+    let hint = match limits::is_synchronous() {
+        true => "",
+        false => " (with SP_SYNC=1 the op that has failed raises it)",
+    };
+    sp_runtime::report!(Error, "a stream has failed: {}{hint}", failure.error);
+    *last = Some(reported);
 }
 
 impl<A: Accelerator> Failures<A> {
@@ -88,8 +105,7 @@ impl<A: Accelerator> Failures<A> {
 
     fn fail_with(&self, failure: Failure) -> Error {
         let failure = self.first.get_or_init(|| {
-            // Some releases replace the message by one of their own.
-            sp_runtime::report!(Error, "a stream has failed: {}", failure.error);
+            report(&failure);
             failure
         });
         failure.error.clone()

@@ -36,7 +36,11 @@ pub(in crate::kernel) fn set_pairs(tables: &[Vec<&'static Kernel>]) {
     let (count, others) = (pairs.len(), reasons.values().map(Vec::len).sum::<usize>());
     sp_runtime::report!(
         Info,
-        "compares {count} kernels with reference kernels (SP_COMPARE), and not {others} (SP_LOG=debug lists these)"
+        "SP_COMPARE compares {count} kernels with reference kernels{}",
+        match others {
+            0 => String::new(),
+            _ => format!("; {others} are not compared (SP_LOG=debug lists these)"),
+        }
     );
     for (reason, kernels) in reasons {
         let kernels = kernels.join(", ");
