@@ -289,6 +289,11 @@ const NUMBERED_DRIVER: &str = "#include <stddef.h>\n\
     st tag(uint64_t* out);\n\
     st untag(tagged t);\n\
     st tag_use(tagged t);\n\
+    ctx ctx_make(void);\n\
+    ptr_alias mem_make(ctx c, size_t bytes);\n\
+    stream stream_make(ctx c, ptr* memory);\n\
+    pinned pin_make(int is_absent);\n\
+    uint64_t tag_make(void);\n\
     int live(void);\n\
     int misuses(void);\n";
 
@@ -320,6 +325,11 @@ const NUMBERED_DRIVER_CODE: &str = "static int contexts, memories, streams, pins
     st tag(uint64_t* out) { tags++; *out = 99; return ST_OK; }\n\
     st untag(tagged t) { tags--; misuse += t != 99; return ST_OK; }\n\
     st tag_use(tagged t) { return t == 99 ? ST_OK : ST_BAD; }\n\
+    ctx ctx_make(void) { ctx made; ctx_open(&made); return made; }\n\
+    ptr_alias mem_make(ctx c, size_t bytes) { ptr made; mem_alloc(c, bytes, &made); return made; }\n\
+    stream stream_make(ctx c, ptr* memory) { mem_alloc(c, 1, memory); return 0; }\n\
+    pinned pin_make(int is_absent) { pinned made = 0; if (!is_absent) pin(&made); return made; }\n\
+    uint64_t tag_make(void) { uint64_t made; tag(&made); return made; }\n\
     int live(void) { return contexts + memories + streams + pins + tags; }\n\
     int misuses(void) { return misuse; }\n";
 
@@ -342,6 +352,11 @@ stream_put = { to = "address", from = "source bytes" }
 pin = { out = "new" }
 tag = { out = "new label" }
 tag_use = {}
+ctx_make = { return = "new" }
+mem_make = { return = "new" }
+stream_make = { memory = "new", return = "new stream" }
+pin_make = { return = "new" }
+tag_make = { return = "new label" }
 live = {}
 misuses = {}
 "#;
@@ -383,6 +398,39 @@ fn integer_and_pointer_typedefs_are_destroyed_once_and_before_what_they_belong_t
             drop(memory);
             assert_eq!(driver.live().unwrap(), 6);
             drop((clone, other, stream, pinned, label));
+            assert_eq!((driver.live().unwrap(), driver.misuses().unwrap()), (0, 0));
+        }",
+    );
+}
+
+#[test]
+fn values_that_functions_return_are_destroyed_once_and_null_is_an_error() {
+    run_with_driver(
+        (
+            "returned",
+            NUMBERED_DRIVER,
+            NUMBERED_DRIVER_CODE,
+            NUMBERED_CONTRACT,
+        ),
+        "use driver::safe;
+        pub fn main() {
+            let driver = safe::Driver::get(&[]).expect(\"the library\");
+            let context: safe::ctx = driver.ctx_make().unwrap();
+            let memory: safe::ptr = context.mem_make(4).unwrap();
+            let pinned: safe::pinned = driver.pin_make(0).unwrap();
+            let label: safe::label = driver.tag_make().unwrap();
+            assert_eq!((memory.handle() >> 40, label.address(), driver.live().unwrap()), (1, 99, 4));
+            let error = context.mem_make(0).err().unwrap();
+            assert!(error.to_string().contains(\"returned 0\"), \"{error}\");
+            let error = driver.pin_make(1).err().unwrap();
+            assert!(error.to_string().contains(\"returned null\"), \"{error}\");
+            // The memory of a call whose stream is absent is freed.
+            assert!(context.stream_make().is_err());
+            assert_eq!(driver.live().unwrap(), 4);
+            // The memory keeps its context alive.
+            drop(context);
+            assert_eq!(driver.live().unwrap(), 4);
+            drop((memory, pinned, label));
             assert_eq!((driver.live().unwrap(), driver.misuses().unwrap()), (0, 0));
         }",
     );

@@ -51,6 +51,17 @@ pub enum Answer {
     Value,
     /// A C string that is valid forever, or null.
     Text,
+    /// A value of the owned type with this name, which the function creates.
+    New(String),
+}
+
+impl SafeFunction<'_> {
+    /// Returns true if the function creates a value of the owned type `name`.
+    fn creates(&self, name: &str) -> bool {
+        let is_created = |role: &Role| matches!(role, Role::New(created) if created == name);
+        let is_result = matches!(&self.answer, Answer::New(created) if created == name);
+        is_result || self.roles.iter().any(is_created)
+    }
 }
 
 impl Contract {
@@ -165,9 +176,9 @@ impl<'a> Checker<'a> {
         }
         let answer = self.answer(function, stated.get("return"))?;
         let has_closure = roles.iter().any(|it| matches!(it, Role::Function(_)));
-        if has_closure && matches!(answer, Answer::NotFalse(_)) {
+        if has_closure && matches!(answer, Answer::NotFalse(_) | Answer::New(_)) {
             let what = format!(
-                "`{}` takes a function, so its result cannot be `false`: whether the driver then calls the function is not stated",
+                "`{}` takes a function, so its result cannot be `false` or `new`: whether the driver then calls the function is not stated",
                 function.name
             );
             return Err(self.error(what, help::result(function, self.model.status.as_ref())));
@@ -269,7 +280,12 @@ impl<'a> Checker<'a> {
                 self.find_problem_of_value(ty, true)
             }
             Role::New(name) => {
-                let problem = self.find_problem_of_new(name, param);
+                let problem = match &param.ty {
+                    Type::Pointer { pointee, .. } => {
+                        self.find_problem_of_new(name, "a pointer to", pointee)
+                    }
+                    _ => Some("is no pointer".to_owned()),
+                };
                 return problem.map_or(Ok(()), |problem| error(&problem, help::owned()));
             }
             Role::Function(data) if !self.is_callback(&param.ty, &function.signature, *data) => {
@@ -287,27 +303,43 @@ impl<'a> Checker<'a> {
         problem.map_or(Ok(()), |problem| error(&problem, help::roles()))
     }
 
-    /// Returns the reason why a function cannot create a value of the owned type by this parameter, or `None` if it can.
-    fn find_problem_of_new(&self, name: &str, param: &Param) -> Option<String> {
+    /// Returns the reason why a value of the C type cannot be a new one of the owned type, or `None` if it can.
+    /// `relation` is that of the parameter or result to the type.
+    fn find_problem_of_new(&self, name: &str, relation: &str, ty: &Type) -> Option<String> {
         let Some(statement) = self.contract.statements.owned.get(name) else {
             return Some("creates a type that [owned] does not have".to_owned());
         };
-        let Type::Pointer { pointee, .. } = &param.ty else {
-            return Some("is no pointer".to_owned());
-        };
-        let owners = self.owners.find(pointee);
+        let owners = self.owners.find(ty);
         let is_other = !owners.is_empty() && !owners.contains(&name);
         let has_type = match &statement.r#type {
-            Some(_) => is_address(self.model, pointee),
-            None => self.resolve(pointee) == self.resolve(&Type::Named(name.to_owned())),
+            Some(_) => is_address(self.model, ty),
+            None => self.resolve(ty) == self.resolve(&Type::Named(name.to_owned())),
         };
         let problem = || {
-            format!(
-                "is a pointer to `{}`, which is no `{name}`",
-                sp_ir::c::spell(pointee)
-            )
+            let ty = sp_ir::c::spell(ty);
+            format!("is {relation} `{ty}`, which is no `{name}`")
         };
         (is_other || !has_type).then(problem)
+    }
+
+    /// Returns the role of a result that the function creates: of the owned type `name`, or of that of the result's type.
+    fn new_result(&self, function: &Function, name: &str) -> Checked<Answer> {
+        let result = &function.signature.ret;
+        let name = match name {
+            "" => self.owners.find_one(result).unwrap_or_default(),
+            name => name,
+        };
+        let problem = match name {
+            "" => Some("is of no type, or of several, of [owned]: write `new NAME`".to_owned()),
+            name => self.find_problem_of_new(name, "of the type", result),
+        };
+        match problem {
+            None => Ok(Answer::New(name.to_owned())),
+            Some(problem) => {
+                let what = format!("the result of `{}` {problem}", function.name);
+                Err(self.error(what, help::owned()))
+            }
+        }
     }
 
     /// Returns the reason why a safe caller must not choose the bytes of a source, or `None` if it can. Those of a type
@@ -423,12 +455,14 @@ impl<'a> Checker<'a> {
             (Some(("string", "")), Type::Pointer { pointee, .. }) if **pointee == Type::Char => {
                 Answer::Text
             }
+            (Some(("new", name)), _) if !is_status => self.new_result(function, name)?,
             (None, Type::Void) => Answer::Nothing,
             (None, _) if is_status => Answer::Nothing,
             (None, ty) if self.is_number(ty) => Answer::Value,
             _ => {
                 let name = &function.name;
-                let reason = "expected a status, a number, `string`, or `false VALUE` of a status";
+                let reason =
+                    "expected a status, a number, `string`, `new`, or `false VALUE` of a status";
                 let what = format!("the result of `{name}` has no role: {reason}");
                 return Err(self.error(what, help::result(function, status)));
             }
@@ -460,8 +494,7 @@ impl<'a> Checker<'a> {
         destroy: &Destroy,
         functions: &[SafeFunction],
     ) -> Checked<()> {
-        let created = Role::New(name.to_owned());
-        for creator in functions.iter().filter(|it| it.roles.contains(&created)) {
+        for creator in functions.iter().filter(|it| it.creates(name)) {
             let count = |parent: &&str| {
                 let is_parent = |it: &&Role| matches!(it, Role::Handle(name) if name == parent);
                 creator.roles.iter().filter(is_parent).count()
@@ -504,8 +537,7 @@ impl<'a> Checker<'a> {
 
 /// Returns the owned types of the handles that each function takes that creates the owned type `name`.
 fn parents(name: &str, functions: &[SafeFunction]) -> Vec<String> {
-    let created = Role::New(name.to_owned());
-    let mut creators = functions.iter().filter(|it| it.roles.contains(&created));
+    let mut creators = functions.iter().filter(|it| it.creates(name));
     let Some(first) = creators.next() else {
         return Vec::new();
     };

@@ -28,7 +28,7 @@ pub fn role(text: &str) -> String {
 
 /// Returns the roles of results.
 pub fn result(function: &Function, status: Option<&Status>) -> String {
-    let roles = "the roles of a result are `return = \"string\"` and `return = \"false VALUE\"`";
+    let roles = "the roles of a result are `return = \"string\"`, `return = \"new\"`, `return = \"new NAME\"` and `return = \"false VALUE\"`";
     format!("{roles}; {}", status_option(function, status))
 }
 

@@ -18,7 +18,7 @@ name = "text size" | nam = "text size"
 name = "text size" | name = "txt size" | did you mean `text`?\nthe roles of a parameter are
 return = "false ST_LATER" | return = "false ST_LATR" | did you mean `ST_LATER`?
 count = {} | count = { return = "false ST_LATER" }
-    the roles of a result are `return = "string"` and `return = "false VALUE"`; `count` returns `int`
+    the roles of a result are `return = "string"`, `return = "new"`, `return = "new NAME"` and `return = "false VALUE"`; `count` returns `int`
 host_function = "q_call" |
     `host_function = "FUNCTION"` names the function that enqueues a host function
 count = {} | put_two = { from = "source bytes" } | the first parameter of `q_call` is the queue

@@ -192,6 +192,11 @@ count = {} | q_odd = { a = "slice name" }
     parameter `name` of `q_odd` is no number, so it cannot be a length
 f = "function data" } | f = "function data", return = "false ST_LATER" }
     `q_call` takes a function, so its result cannot be `false`
+return = "string" | return = "new" | the result of `text` is of no type, or of several, of [owned]
+return = "string" | return = "new device" | the result of `text` creates a type that [owned] does not have
+return = "string" | return = "new q" | the result of `text` is of the type `const char*`, which is no `q`
+count = {} | count = { return = "new memory" } | is of the type `int32_t`, which is no `memory`
+return = "false ST_LATER" | return = "new q" | the result of `q_ready` has no role
 count = {} | mem_share = { out = "new memory" }
     `mem_share` creates `memory` with several `dev`, and `mem_free` needs one of them
 count = {} | q_devices = { devices = "slice count" }

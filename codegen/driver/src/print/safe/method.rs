@@ -36,6 +36,25 @@ struct Parts {
     values: Vec<TokenStream>,
 }
 
+/// The C result of a function in its safe method.
+struct PrintedAnswer {
+    /// The statement that checks it.
+    check: TokenStream,
+    /// The type and the expression of what it means.
+    value: Option<(TokenStream, TokenStream)>,
+}
+
+/// The parts of a value that a function creates.
+struct Created {
+    /// The absent value of its C type.
+    null: TokenStream,
+    ty: TokenStream,
+    /// The statement that gives the value an owner.
+    owned: TokenStream,
+    /// The expression of the value, which returns an error if it is absent.
+    checked: TokenStream,
+}
+
 struct Printer<'a> {
     model: &'a Model,
     safe: &'a SafeModel<'a>,
@@ -95,7 +114,7 @@ impl Printer<'_> {
         };
         let comment =
             safety("the arguments are what the contract demands, for as long as it demands.");
-        let (answer, check) = self.answer();
+        let answer = self.answer();
         let Parts {
             parameters,
             before,
@@ -108,9 +127,10 @@ impl Printer<'_> {
             mut types,
             mut values,
         } = parts;
-        if let Some(answer) = answer {
-            types.insert(0, answer);
-            values.insert(0, quote!(#result));
+        let check = answer.check;
+        if let Some((ty, value)) = answer.value {
+            types.insert(0, ty);
+            values.insert(0, value);
         }
         let (ty, value) = (tuple(&types), tuple(&values));
         quote! {
@@ -131,14 +151,18 @@ impl Printer<'_> {
         }
     }
 
-    /// Returns the type of what the C result means, and the statement that checks it.
-    fn answer(&self) -> (Option<TokenStream>, TokenStream) {
+    /// Returns the value of the C result, and the statement that checks it.
+    fn answer(&self) -> PrintedAnswer {
         let result = local("result");
-        match &self.function.answer {
-            Answer::Nothing => (None, quote!(#result?;)),
+        let (ty, check) = match &self.function.answer {
+            Answer::Nothing => {
+                let check = quote!(#result?;);
+                return PrintedAnswer { check, value: None };
+            }
+            Answer::New(created) => return self.new_answer(created),
             Answer::Value => {
                 let ty = raw_type(self.safe, &self.function.function.signature.ret);
-                (Some(ty), quote!(let #result = #result?;))
+                (ty, quote!(let #result = #result?;))
             }
             Answer::Text => {
                 let comment =
@@ -148,7 +172,7 @@ impl Printer<'_> {
                     #comment
                     let #result = (!#result.is_null()).then(|| unsafe { CStr::from_ptr(#result) });
                 };
-                (Some(quote!(Option<&'static CStr>)), value)
+                (quote!(Option<&'static CStr>), value)
             }
             Answer::NotFalse(value) => {
                 let pattern = status_pattern(self.model, *value);
@@ -158,8 +182,27 @@ impl Printer<'_> {
                         other__ => other__.map(|()| true)?,
                     };
                 };
-                (Some(quote!(bool)), check)
+                (quote!(bool), check)
             }
+        };
+        let value = Some((ty, quote!(#result)));
+        PrintedAnswer { check, value }
+    }
+
+    /// Returns the value of a C result that the function creates.
+    fn new_answer(&self, created: &str) -> PrintedAnswer {
+        let result = local("result");
+        let value = quote!(#result);
+        let created = self.created(&value, created, &self.function.function.signature.ret);
+        let Created {
+            ty, owned, checked, ..
+        } = created;
+        PrintedAnswer {
+            check: quote! {
+                let #result = #result?;
+                #owned
+            },
+            value: Some((ty, checked)),
         }
     }
 
@@ -270,15 +313,30 @@ impl Printer<'_> {
     }
 
     fn add_new(&self, parts: &mut Parts, name: &TokenStream, created: &str, ty: &Type) {
-        let Some(owned) = self.safe.owned.iter().find(|it| it.name == created) else {
-            return;
+        let Type::Pointer { pointee, .. } = ty else {
+            unreachable!("the contract's check accepts pointers only");
         };
+        let Created {
+            null,
+            ty,
+            owned,
+            checked,
+        } = self.created(name, created, pointee);
+        parts.before.push(quote!(let mut #name = #null;));
+        parts.arguments.push(quote!(&mut #name));
+        parts.types.push(ty);
+        // All values have owners before one that is null is an error.
+        parts.created.push(owned);
+        parts.values.push(checked);
+    }
+
+    /// Prints the parts of a value of the owned type `created`, which the function writes to the variable `name` as the C type `ty`.
+    fn created(&self, name: &TokenStream, created: &str, ty: &Type) -> Created {
+        let owned = self.safe.owned.iter().find(|it| it.name == created);
+        let owned = owned.expect("the contract's check finds the type of a created value");
         let function = Literal::string(&self.function.function.name);
-        // The type that the function writes: as wide as the value of an address, but not always its type.
-        let form = match ty {
-            Type::Pointer { pointee, .. } => Form::find(self.model, pointee),
-            _ => None,
-        };
+        // The C type is as wide as the value of an address, but not always its type.
+        let form = Form::find(self.model, ty);
         let (null, is_null, reason) = match form.unwrap_or(owned.form) {
             Form::Pointer { mutable } => {
                 let null = match mutable {
@@ -293,18 +351,16 @@ impl Printer<'_> {
                 (quote!(#ty::NULL), quote!(#name == #ty::NULL), RETURNED_NULL)
             }
         };
-        parts.before.push(quote!(let mut #name = #null;));
-        parts.arguments.push(quote!(&mut #name));
-        let ty = names::item(created);
-        parts.types.push(quote!(#ty));
-        let value = owned::create(owned, &self.function.roles, name, &self.names);
-        // All values have owners before one that is null is an error.
-        parts
-            .created
-            .push(quote!(let #name = if #is_null { None } else { Some(#value) };));
-        parts
-            .values
-            .push(quote!(#name.ok_or(Error::Invalid { function: #function, reason: #reason })?));
+        let (item, value) = (
+            names::item(created),
+            owned::create(owned, &self.function.roles, name, &self.names),
+        );
+        Created {
+            null,
+            ty: quote!(#item),
+            owned: quote!(let #name = if #is_null { None } else { Some(#value) };),
+            checked: quote!(#name.ok_or(Error::Invalid { function: #function, reason: #reason })?),
+        }
     }
 
     fn add_in(&self, parts: &mut Parts, name: &TokenStream, ty: &Type) {
