@@ -62,6 +62,7 @@ EXAMPLES = {
     "SpRandomBinomial": ([*STATE, [2, 3], 9, 1], {}),
     "StatefulRandomBinomial": ([*STATE, [2, 3], 9, 1], {}),
     "StatelessRandomBinomial": ([[2, 3], [1, 2], 9, 1], {}),
+    "CTCLossV2": ([(5, 2, 4), [[0, 0], [1, 0]], [1, 2], [5, 5]], dict(preprocess_collapse_repeated=False, ctc_merge_repeated=True)),
     **dict.fromkeys(["CudnnRNN", "CudnnRNNV2"], (NETWORK_INPUTS, NETWORK)),
     "CudnnRNNV3": ([*NETWORK_INPUTS, LENGTHS], NETWORK),
     "CudnnRNNBackprop": (NETWORK_INPUTS + NETWORK_OUTPUTS * 2 + SAVED, NETWORK),

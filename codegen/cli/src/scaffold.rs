@@ -19,6 +19,7 @@ pub use backend::Backend;
 use miette::Diagnostic;
 use name::NameError;
 pub use parts::{ExtraPart, Part, Parts};
+use sp_emit::Files;
 use sp_system::replacement::{ReplacementError, recover};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -305,6 +306,29 @@ plugin_files! {
     "src/kernels/update.cl" from "opencl/src/kernels/update.cl",
 }
 
+plugin_files! {
+    /// The author's files of a plugin in C.
+    C_FILES, render_c:
+    "CMakeLists.txt" from "c/CMakeLists.txt.jinja",
+    "README.md" from "c/README.md.jinja",
+    "pyproject.toml" from "c/pyproject.toml.jinja",
+    ".gitignore" from "c/gitignore.jinja",
+    "src/plugin.h" from "c/src/plugin.h.jinja",
+    "src/device.c" from "c/src/device.c.jinja",
+    "src/kernels.c" from "c/src/kernels.c.jinja",
+    "src/mat_mul.cc" from "c/src/mat_mul.cc.jinja",
+    "src/op.c" from "c/src/op.c.jinja",
+    "src/optimizer.c" from "c/src/optimizer.c.jinja",
+    "src/profiler.c" from "c/src/profiler.c.jinja",
+    "python/__init__.py" from "c/python/__init__.py.jinja",
+    "python/ops.py" from "c/python/ops.py.jinja",
+    "python/op_functions.py" from "plugin/python/op_functions.py.jinja",
+    "tests/test_plugin.py" from "c/tests/test_plugin.py.jinja",
+}
+
+/// The folder of a plugin in C that has the headers of `sp-gen generate --lang c`.
+pub const C_HEADERS: &str = "spgen";
+
 /// Renders the author's files: those of the backend take precedence.
 fn render_all(plugin: &Plugin<'_>) -> Result<Vec<(&'static str, String)>, ScaffoldError> {
     let values = TemplateValues::new(plugin);
@@ -336,7 +360,7 @@ fn render_file(file: &'static str, template: &impl Template) -> Result<String, S
 pub struct FileCounts {
     /// Files of the author.
     pub author_files: usize,
-    /// Files of vendored crates.
+    /// Files of vendored crates, or of headers.
     pub vendored_files: usize,
 }
 
@@ -364,6 +388,36 @@ pub fn create(target: &Path, plugin: &Plugin<'_>) -> Result<FileCounts, Scaffold
         vendored_files: vendored_files.len(),
     };
     write_folder(target, [author_files, vendored_files].concat())?;
+    Ok(written)
+}
+
+/// Writes a plugin in C to `target`, with the headers that `emit_c` has made.
+///
+/// # Errors
+/// As [`create`].
+pub fn create_c(
+    target: &Path,
+    names: &PluginNames,
+    headers: Files,
+) -> Result<FileCounts, ScaffoldError> {
+    recover(target)?;
+    check_target(target)?;
+    let plugin = Plugin {
+        names,
+        parts: Parts::without(&[]),
+        source: &SpSource::Vendor,
+        driver: None,
+        backend: None,
+    };
+    let authors = render_c(&TemplateValues::new(&plugin))?.into_iter();
+    let authors = authors.map(|(path, text)| (path.to_owned(), text.into_bytes()));
+    let headers = disk::with_listing(headers).into_iter();
+    let headers = headers.map(|(path, text)| (format!("{C_HEADERS}/{path}"), text.into_bytes()));
+    let written = FileCounts {
+        author_files: authors.len(),
+        vendored_files: headers.len(),
+    };
+    write_folder(target, authors.chain(headers).collect())?;
     Ok(written)
 }
 

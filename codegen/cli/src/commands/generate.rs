@@ -63,6 +63,28 @@ pub struct Args {
     docs: DocSource,
 }
 
+impl Args {
+    /// Returns the arguments that write the headers for C to `out`, or compare them.
+    pub fn for_c_headers(out: PathBuf, check: bool, force: bool) -> Self {
+        Self {
+            lang: Language::C,
+            release: None,
+            headers: None,
+            out: Some(out),
+            check,
+            force: force && !check,
+            docs: DocSource::Own,
+        }
+    }
+}
+
+/// Returns the headers for C of all known releases.
+pub fn c_headers() -> Result<Files> {
+    let folders = operand::readable_folders(&operand::current_folder()?);
+    let apis = snapshots::read_history(&folders, None)?;
+    Ok(emit_c(&apis, &Symbols::load(&folders)?)?)
+}
+
 /// Language of the generated code.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Language {

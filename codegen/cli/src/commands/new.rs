@@ -1,12 +1,13 @@
 //! `sp-gen new <NAME>`: writes a plugin, and prints the commands that build and use it.
 
+use super::generate;
 use crate::console::{self, note, warning};
 use crate::diagnostic::{CommandOutcome, Result};
 use crate::scaffold::repository::{self, Repository};
-use crate::scaffold::{ExtraPart, Part, Parts, Plugin, PluginNames, SpSource, create};
+use crate::scaffold::{ExtraPart, Part, Parts, Plugin, PluginNames, SpSource, create, create_c};
 use driver::DriverArgs;
-use miette::IntoDiagnostic;
-use std::path::PathBuf;
+use miette::{IntoDiagnostic, miette};
+use std::path::{Path, PathBuf};
 
 mod driver;
 
@@ -17,7 +18,8 @@ Examples:
   sp-gen new myaccel --without optimizer,profiler       write only device and kernels
   sp-gen new myaccel --with ops                         add an op of the plugin, with its Python function
   sp-gen new myaccel --driver /opt/vendor/accel.h       bind the C API of the device's driver
-  sp-gen new myaccel --backend opencl                   compute with OpenCL: needs opencl-headers";
+  sp-gen new myaccel --backend opencl                   compute with OpenCL: needs opencl-headers
+  sp-gen new myaccel --lang c                           write a plugin in C and C++, built by CMake";
 
 /// Arguments of `new`.
 #[derive(clap::Args)]
@@ -25,6 +27,9 @@ Examples:
 pub struct Args {
     /// The name of the plugin and its crate, such as myaccel
     name: String,
+    /// The language of the plugin
+    #[arg(long, value_enum, default_value_t = Language::Rust, value_name = "LANG")]
+    lang: Language,
     /// The folder to write to [default: ./NAME]
     #[arg(long, value_name = "DIR")]
     path: Option<PathBuf>,
@@ -50,6 +55,15 @@ pub struct Args {
     vcs: Vcs,
 }
 
+/// The language of a plugin.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Language {
+    /// Rust: the reference device and its kernels do what the plugin does not
+    Rust,
+    /// C and C++, with CMake: a device in host memory, two kernels, an op, a graph optimizer and a profiler
+    C,
+}
+
 /// A version control system.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Vcs {
@@ -72,7 +86,13 @@ pub fn run(args: Args) -> Result {
         args.device_type.as_deref(),
         args.platform_name.as_deref(),
     )?;
-    let target = args.path.unwrap_or_else(|| PathBuf::from(&args.name));
+    let target = args
+        .path
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(&args.name));
+    if args.lang == Language::C {
+        return write_c(&args, &names, &target);
+    }
     let source = match args.sp_source {
         SpSource::Vendor => SpSource::Vendor,
         SpSource::Checkout(folder) => {
@@ -90,23 +110,80 @@ pub fn run(args: Args) -> Result {
     };
     let has_backend = plugin.backend.is_some();
     let written = create(&target, &plugin)?;
-    let folder = target.display().to_string();
-    if args.vcs == Vcs::Git && repository::init(&target) == Repository::Unavailable {
-        warning!("{folder}: git repository not created: `git init` failed or git is not installed");
-    }
+    init_repository(args.vcs, &target);
     note!(
-        "{folder}: wrote {} files of the plugin and {} files of vendored crates",
+        "{}: wrote {} files of the plugin and {} files of vendored crates",
+        target.display(),
         written.author_files,
         written.vendored_files
     );
     for line in describe_parts(parts, bindings.is_some(), has_backend) {
         note!("  {line}");
     }
+    print_next(&names, &target)
+}
+
+/// Writes a plugin in C.
+fn write_c(args: &Args, names: &PluginNames, target: &Path) -> Result {
+    args.check_options_of_c()?;
+    let written = create_c(target, names, generate::c_headers()?)?;
+    init_repository(args.vcs, target);
+    note!(
+        "{}: wrote {} files of the plugin and {} files of generated headers",
+        target.display(),
+        written.author_files,
+        written.vendored_files
+    );
+    for line in [
+        "src/device.c: the device",
+        "src/kernels.c, src/mat_mul.cc: kernels in C and in C++",
+        "src/op.c, python/: an op of the plugin, and its function in Python",
+        "src/optimizer.c: changes graphs before they run",
+        "src/profiler.c: reports the run times of kernels to TensorBoard",
+        "other ops run on the CPU",
+    ] {
+        note!("  {line}");
+    }
+    print_next(names, target)
+}
+
+impl Args {
+    /// Rejects the options that only plugins in Rust have.
+    fn check_options_of_c(&self) -> Result<()> {
+        let options = [
+            ("--without", !self.without.is_empty()),
+            ("--with", !self.with.is_empty()),
+            ("--sp-source", self.sp_source != SpSource::Vendor),
+            ("--driver", self.driver.has_driver()),
+            ("--backend", self.driver.backend.is_some()),
+        ];
+        match options.into_iter().find(|(_, is_given)| *is_given) {
+            None => Ok(()),
+            Some((option, _)) => Err(miette!(
+                code = "sp_gen::new::option_of_rust",
+                help = "a plugin in C has all parts, and calls its driver itself",
+                "{option} is an option of plugins in Rust, not of --lang c"
+            )),
+        }
+    }
+}
+
+fn init_repository(vcs: Vcs, target: &Path) {
+    if vcs == Vcs::Git && repository::init(target) == Repository::Unavailable {
+        warning!(
+            "{}: git repository not created: `git init` failed or git is not installed",
+            target.display()
+        );
+    }
+}
+
+/// Prints the commands that install the plugin and list its device.
+fn print_next(names: &PluginNames, target: &Path) -> Result {
     note!("  TensorFlow lists the device as {}", names.device_type());
     note!("\nNext commands:");
     console::print(&format!(
         "cd {}\npip install .\npython -c 'import tensorflow as tf; print(tf.config.list_physical_devices(\"{}\"))'\n",
-        shell_quote(&folder),
+        shell_quote(&target.display().to_string()),
         names.device_type()
     ))?;
     Ok(CommandOutcome::Done)

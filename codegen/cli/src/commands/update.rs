@@ -1,11 +1,13 @@
-//! `sp-gen update [DIR]`: replaces a plugin's vendored crates by those of this sp-gen, and updates its Cargo.lock.
+//! `sp-gen update [DIR]`: replaces a plugin's vendored crates by those of this sp-gen, and updates its Cargo.lock. Of a plugin in C it
+//! replaces the headers.
 
-use super::diff;
+use super::{diff, generate};
 use crate::console::{print, warning};
 use crate::diagnostic::{CommandOutcome, Result, show};
 use crate::listing;
+use crate::scaffold::C_HEADERS;
 use crate::scaffold::update::{Mention, UpdatePlan};
-use sp_system::replacement::recover;
+use sp_system::replacement::{LISTING, recover};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +16,8 @@ const NOTES: &str = "\
 update replaces the files that sp-gen wrote under vendor/, and in Cargo.lock the packages of these crates and \
 their dependencies. It changes no other file. A file under vendor/ that differs from what sp-gen wrote is \
 reported and not replaced, unless --force is given. vendor/.sp-gen.json lists the hashes of what sp-gen wrote. A \
-plugin of an older sp-gen does not have it: update it with --force.
+plugin of an older sp-gen does not have it: update it with --force. Of a plugin in C, which has no vendor/, it replaces the headers \
+in spgen/ in the same way.
 
 Examples:
   sp-gen update                  update the plugin in this folder
@@ -35,13 +38,19 @@ pub struct Args {
     /// Write nothing; exit with 1 if the plugin is outdated
     #[arg(long)]
     check: bool,
-    /// Also replace files under vendor/ that differ from what sp-gen wrote
+    /// Also replace files under vendor/ or spgen/ that differ from what sp-gen wrote
     #[arg(long)]
     force: bool,
 }
 
 /// Updates the plugin and prints the changes.
 pub fn run(args: Args) -> Result {
+    let headers = args.folder.join(C_HEADERS);
+    if headers.join(LISTING).is_file() && !args.folder.join("vendor").exists() {
+        return generate::run(generate::Args::for_c_headers(
+            headers, args.check, args.force,
+        ));
+    }
     if !args.check {
         recover(&args.folder)?;
     }

@@ -118,6 +118,11 @@ impl DriverArgs {
         Ok(Some(bindings))
     }
 
+    /// Returns true if the plugin has bindings of a driver's header.
+    pub fn has_driver(&self) -> bool {
+        self.driver.is_some()
+    }
+
     /// Returns the header to bind: the one that is named, or that of the backend.
     fn header(&self) -> Result<Option<PathBuf>, NoBackendHeader> {
         match (&self.driver, self.backend) {
