@@ -45,7 +45,9 @@ fn check(workers: usize, body: impl Fn(&Arc<Pool>) + Send + Sync + 'static) {
         is_closed.store(1, Ordering::SeqCst);
         // A job with a task for each worker wakes the sleeping ones.
         pool.run(workers.len() + 1, WhichWorkers::All, &|_| {});
-        workers.into_iter().for_each(|worker| worker.join().unwrap());
+        workers
+            .into_iter()
+            .for_each(|worker| worker.join().unwrap());
     });
 }
 

@@ -1,5 +1,6 @@
 """Measures of the code's names and structure, for each revision: `structure.py [REVISION ...]`."""
 
+import argparse
 import collections
 import re
 import statistics
@@ -197,7 +198,9 @@ def measure(revision):
 
 
 def main():
-    revisions = sys.argv[1:] or ["."]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("revisions", nargs="*", default=["."], metavar="REVISION", help="a revision of git; `.` is the working tree")
+    revisions = parser.parse_args().revisions
     columns = [measure(revision) for revision in revisions]
     names = list(dict.fromkeys(name for column in columns for name in column))
     print("| |", " | ".join("working tree" if r == "." else r[:9] for r in revisions), "|")

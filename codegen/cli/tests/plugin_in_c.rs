@@ -122,7 +122,7 @@ fn kernels_in_c_and_cpp_compute() {
         let x = matrix(2, 2, &[1.0, -1.0, 3.0, -4.0]);
         let run = |op: Op, inputs: &[Tensor]| host.run(&op, inputs).unwrap().remove(0);
         assert_eq!(
-            run(Op::new("Relu"), &[x.clone()]),
+            run(Op::new("Relu"), std::slice::from_ref(&x)),
             matrix(2, 2, &[1.0, 0.0, 3.0, 0.0])
         );
         let bias = Tensor::from([2], &[1_f32, 2.0]);

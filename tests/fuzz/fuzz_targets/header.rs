@@ -18,6 +18,10 @@ fuzz_target!(|text: &str| {
         {
             assert!(layout.offsets.values().all(|offset| *offset < layout.size));
         }
-        let _ = (header.enumerators(name), header.typedef(name), header.function(name));
+        let _ = (
+            header.enumerators(name),
+            header.typedef(name),
+            header.function(name),
+        );
     }
 });

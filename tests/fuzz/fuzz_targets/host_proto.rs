@@ -26,7 +26,11 @@ static COUNTING: Counting = Counting;
 
 fuzz_target!(|bytes: &[u8]| {
     let taken = most_taken(|| read(bytes));
-    assert!(taken <= 4096 + PROPORTION * bytes.len(), "{taken} bytes for {}", bytes.len());
+    assert!(
+        taken <= 4096 + PROPORTION * bytes.len(),
+        "{taken} bytes for {}",
+        bytes.len()
+    );
     check_written(bytes);
 });
 
@@ -47,7 +51,9 @@ fn check_written(bytes: &[u8]) {
     let Some(fields) = proto::parse_fields(bytes) else {
         return;
     };
-    let fields = fields.into_iter().filter(|(_, value)| *value != FieldValue::Fixed);
+    let fields = fields
+        .into_iter()
+        .filter(|(_, value)| *value != FieldValue::Fixed);
     let fields: Vec<(u32, FieldValue<'_>)> = fields.collect();
     let written = fields.iter().flat_map(|(number, value)| match value {
         FieldValue::Number(value) => proto::varint_field(*number, *value),

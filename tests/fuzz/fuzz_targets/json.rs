@@ -4,8 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sp_fetch::lock::Lock;
 use sp_data::symbols::table::Table;
+use sp_fetch::lock::Lock;
 use sp_ir::Api;
 
 fuzz_target!(|text: &str| {

@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use sp_fetch::symbols::exports;
 use sp_library::binary::{Binary, LibraryError};
 use sp_library::elf;
-use sp_fetch::symbols::exports;
 use std::ops::Range;
 
 struct Bytes<'a>(&'a [u8]);

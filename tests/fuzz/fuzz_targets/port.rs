@@ -20,7 +20,10 @@ fuzz_target!(|texts: (String, String)| {
         };
         let plan = Plan::new(&found, &options);
         let text = print(&sources, &found, &plan, &options);
-        assert!(text.bytes().all(|it| matches!(it, b'\n' | b' '..=b'~')), "{text:?}");
+        assert!(
+            text.bytes().all(|it| matches!(it, b'\n' | b' '..=b'~')),
+            "{text:?}"
+        );
         assert!(syn::parse_file(&text).is_ok(), "{text}");
     }
 });

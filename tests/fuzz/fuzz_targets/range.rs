@@ -4,11 +4,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sp_fetch::range::{RangeResponse, RangeError, Transport};
-use sp_parse::source::{Source, is_safe_relative_path};
+use sp_fetch::range::{RangeError, RangeResponse, Transport};
+use sp_fetch::symbols;
 use sp_fetch::wheel::Wheel;
 use sp_parse::api_headers;
-use sp_fetch::symbols;
+use sp_parse::source::{Source, is_safe_relative_path};
 use std::ops::Range;
 
 /// The largest number of bytes in a request.

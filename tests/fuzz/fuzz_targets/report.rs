@@ -6,14 +6,14 @@
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use sp_fuzz::{c, edit, html, markdown, rust, scene, text};
+use sp_data::symbols::Symbols;
 use sp_diff::Surface;
-use sp_parse::clang::DEFAULT_TARGET;
+use sp_fuzz::{c, edit, html, markdown, rust, scene, text};
 use sp_gen::history::{self, FunctionExporters, Paint, Subject};
 use sp_gen::report::{self, DiffReport, SideHeaders, Suppressed, TextStyle};
-use sp_data::symbols::Symbols;
 use sp_gen::{lint, tree};
 use sp_ir::{Api, History};
+use sp_parse::clang::DEFAULT_TARGET;
 
 fuzz_target!(|bytes: &[u8]| {
     // Input that ends early gives no pair.
@@ -77,7 +77,10 @@ fn check_snapshots(sides: &[Vec<Api>; 2]) {
         text::check("snapshot", &api.to_json());
         let history = History::from_apis(side);
         for lint in lint::find_all(api, &history, &Symbols::default()) {
-            text::check("lint", &format!("{} {} {}", lint.item, lint.message, lint.loc.file));
+            text::check(
+                "lint",
+                &format!("{} {} {}", lint.item, lint.message, lint.loc.file),
+            );
         }
     }
 }
@@ -109,7 +112,8 @@ fn check_diff(sides: &[Vec<Api>; 2], labels: [String; 2]) {
 }
 
 fn check_reports(report: &DiffReport) {
-    let draw = |paint, width| report::text(report, &SideHeaders::default(), TextStyle { paint, width });
+    let draw =
+        |paint, width| report::text(report, &SideHeaders::default(), TextStyle { paint, width });
     for width in [40, 100] {
         let plain = draw(Paint::Plain, width);
         text::check("diff as text", &plain);

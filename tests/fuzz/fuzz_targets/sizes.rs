@@ -62,6 +62,10 @@ fn read_text(text: &str) {
     let _ = Lock::parse(text, "fuzzed");
     let _ = Notes::parse("fuzzed", text);
     if let Ok(header) = Header::scan([text]) {
-        let _ = (header.members("S"), header.typedef("S"), header.function("S"));
+        let _ = (
+            header.members("S"),
+            header.typedef("S"),
+            header.function("S"),
+        );
     }
 }

@@ -12,5 +12,9 @@ fuzz_target!(|bytes: &[u8]| {
     let mut file = std::fs::File::create(&path).expect("a temporary file");
     file.write_all(bytes).expect("the file can be written");
     let required = required_fields(&path).expect("a file that was just written");
-    assert!(required.iter().all(|(name, field)| !name.is_empty() && !field.is_empty()));
+    assert!(
+        required
+            .iter()
+            .all(|(name, field)| !name.is_empty() && !field.is_empty())
+    );
 });

@@ -3,10 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sp_parse::source::{Source, is_safe_relative_path};
+use sp_fetch::symbols;
 use sp_fetch::wheel::Wheel;
 use sp_parse::api_headers;
-use sp_fetch::symbols;
+use sp_parse::source::{Source, is_safe_relative_path};
 use std::io::Cursor;
 
 fuzz_target!(|bytes: &[u8]| {

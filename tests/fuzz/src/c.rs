@@ -17,7 +17,12 @@ fn without_texts(path: &str, mut rest: &str) -> String {
         code += &rest[..at];
         let text = &rest[at..];
         rest = match text.as_bytes() {
-            [b'/', b'*', ..] => text[2..].split_once("*/").unwrap_or_else(|| panic!("{path}: a comment has no end")).1,
+            [b'/', b'*', ..] => {
+                text[2..]
+                    .split_once("*/")
+                    .unwrap_or_else(|| panic!("{path}: a comment has no end"))
+                    .1
+            }
             [b'/', b'/', ..] => text.split_once('\n').map_or("", |(_, rest)| rest),
             [b'/', ..] => {
                 code.push('/');

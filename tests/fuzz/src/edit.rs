@@ -48,10 +48,46 @@ const BREAKOUTS: [&str; 36] = [
 
 /// Valid names and values that generated code could take for something else.
 const WORDS: [&str; 40] = [
-    "self", "Self", "crate", "super", "_", "__", "fn", "dyn", "try", "gen", "async", "macro_rules", "union", "static",
-    "i32", "u8", "bool", "str", "Option", "Some", "None", "Result", "String", "Drop", "new", "drop", "main", "std",
-    "core", "sp_runtime", "int", "double", "class", "NULL", "void", "struct_size", "TF_Status*", "char const*",
-    "int64_t[8]", "2.21",
+    "self",
+    "Self",
+    "crate",
+    "super",
+    "_",
+    "__",
+    "fn",
+    "dyn",
+    "try",
+    "gen",
+    "async",
+    "macro_rules",
+    "union",
+    "static",
+    "i32",
+    "u8",
+    "bool",
+    "str",
+    "Option",
+    "Some",
+    "None",
+    "Result",
+    "String",
+    "Drop",
+    "new",
+    "drop",
+    "main",
+    "std",
+    "core",
+    "sp_runtime",
+    "int",
+    "double",
+    "class",
+    "NULL",
+    "void",
+    "struct_size",
+    "TF_Status*",
+    "char const*",
+    "int64_t[8]",
+    "2.21",
 ];
 
 const NUMBERS: [i128; 14] = [
@@ -102,7 +138,10 @@ pub fn edit(snapshot: &mut Value, u: &mut Unstructured<'_>) -> Result<()> {
 /// Returns a text for a label, which no snapshot has.
 pub fn label(u: &mut Unstructured<'_>) -> Result<String> {
     let text = u.choose(&BREAKOUTS)?;
-    Ok(text.chars().filter(|it| !super::text::is_unprintable(*it)).collect())
+    Ok(text
+        .chars()
+        .filter(|it| !super::text::is_unprintable(*it))
+        .collect())
 }
 
 fn index(u: &mut Unstructured<'_>, count: usize) -> Result<usize> {
@@ -131,7 +170,9 @@ fn nth<'a>(value: &'a mut Value, index: &mut usize) -> Option<&'a mut Value> {
 
 /// An identifier mostly becomes another, since every other text in its place is rejected.
 fn edit_text(text: &mut String, u: &mut Unstructured<'_>) -> Result<()> {
-    let is_word = text.bytes().all(|it| it.is_ascii_alphanumeric() || b"_* ".contains(&it));
+    let is_word = text
+        .bytes()
+        .all(|it| it.is_ascii_alphanumeric() || b"_* ".contains(&it));
     let new = match (is_word, u.int_in_range(0..=15)?) {
         (true, 1..) => *u.choose(&WORDS)?,
         (_, 0) => u.arbitrary()?,

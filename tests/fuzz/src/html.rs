@@ -2,9 +2,10 @@
 
 /// Tags of the templates.
 const TAGS: [&str; 43] = [
-    "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "h4", "p", "span", "div", "table", "thead",
-    "tbody", "tr", "th", "td", "form", "label", "input", "code", "section", "article", "header", "pre", "mark", "dl",
-    "dt", "dd", "b", "i", "details", "summary", "ul", "li", "script", "nav", "a", "footer", "strong", "main",
+    "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "h4", "p", "span", "div",
+    "table", "thead", "tbody", "tr", "th", "td", "form", "label", "input", "code", "section",
+    "article", "header", "pre", "mark", "dl", "dt", "dd", "b", "i", "details", "summary", "ul",
+    "li", "script", "nav", "a", "footer", "strong", "main",
 ];
 
 /// Tags that are never closed.
@@ -12,8 +13,22 @@ const VOID: [&str; 2] = ["meta", "input"];
 
 /// Attributes of the templates.
 const ATTRIBUTES: [&str; 16] = [
-    "lang", "charset", "name", "content", "class", "id", "type", "value", "checked", "data-api", "data-impact", "href",
-    "title", "colspan", "open", "aria-label",
+    "lang",
+    "charset",
+    "name",
+    "content",
+    "class",
+    "id",
+    "type",
+    "value",
+    "checked",
+    "data-api",
+    "data-impact",
+    "href",
+    "title",
+    "colspan",
+    "open",
+    "aria-label",
 ];
 
 /// Panics if `page` has a tag or an attribute that the templates do not have, or if its tags do not match.
@@ -26,7 +41,9 @@ pub fn check(page: &str) {
 pub fn check_fragment(fragment: &str, tags: &[&str]) {
     let (mut rest, mut open) = (fragment, Vec::new());
     while let Some((_, tag)) = rest.split_once('<') {
-        let end = tag.find(|it: char| !it.is_ascii_alphanumeric() && it != '/').unwrap_or(tag.len());
+        let end = tag
+            .find(|it: char| !it.is_ascii_alphanumeric() && it != '/')
+            .unwrap_or(tag.len());
         let (name, attributes) = tag.split_at(end);
         let opened = name.strip_prefix('/').unwrap_or(name);
         assert!(tags.contains(&opened), "<{name}> opens at {:?}", start(tag));
@@ -37,7 +54,9 @@ pub fn check_fragment(fragment: &str, tags: &[&str]) {
             None => open.push(name),
         }
         if name == "style" || name == "script" {
-            let end = rest.find(&format!("</{name}>")).expect("style and script end");
+            let end = rest
+                .find(&format!("</{name}>"))
+                .expect("style and script end");
             rest = &rest[end..];
         }
     }
@@ -53,13 +72,21 @@ fn skip_attributes(mut rest: &str) -> &str {
         }
         let end = rest.find(['=', '>', ' ']).expect("a tag ends");
         let (name, value) = rest.split_at(end);
-        assert!(ATTRIBUTES.contains(&name), "attribute {name:?} at {:?}", start(rest));
+        assert!(
+            ATTRIBUTES.contains(&name),
+            "attribute {name:?} at {:?}",
+            start(rest)
+        );
         rest = value;
         if let Some(value) = value.strip_prefix("=\"") {
             let (value, after) = value.split_once('"').expect("a value ends");
             assert!(!value.contains('<'), "{name}={value:?}");
             assert!(name != "href" || value.starts_with('#'), "{name}={value:?}");
-            assert!(after.starts_with([' ', '>']), "{after:?} follows a value", after = start(after));
+            assert!(
+                after.starts_with([' ', '>']),
+                "{after:?} follows a value",
+                after = start(after)
+            );
             rest = after;
         }
     }

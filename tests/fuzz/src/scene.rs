@@ -18,7 +18,13 @@ pub struct Scene {
 
 macro_rules! snapshot {
     ($api:literal, $release:literal) => {
-        include_str!(concat!("../../../generated/ir/", $api, "/", $release, ".json"))
+        include_str!(concat!(
+            "../../../generated/ir/",
+            $api,
+            "/",
+            $release,
+            ".json"
+        ))
     };
 }
 
@@ -30,7 +36,10 @@ pub fn all() -> &'static [Scene] {
     SCENES.get_or_init(|| {
         let status = [snapshot!("tf_status", "2.6"), snapshot!("tf_status", "2.7")];
         let buffer = [snapshot!("tf_buffer", "2.6"), snapshot!("tf_buffer", "2.7")];
-        let executor = [snapshot!("stream_executor", "2.6"), snapshot!("stream_executor", "2.7")];
+        let executor = [
+            snapshot!("stream_executor", "2.6"),
+            snapshot!("stream_executor", "2.7"),
+        ];
         let grappler = [snapshot!("grappler", "2.6"), snapshot!("grappler", "2.7")];
         vec![
             scene([DEMO, &DEMO.replace("\"2.6\"", "\"2.7\"")], &[]),
@@ -73,7 +82,10 @@ pub fn restrict(sides: &mut [Value; 2], u: &mut Unstructured<'_>) -> Result<()> 
         }
         items.retain(|name, _| kept.contains(name));
         if let Some(targets) = side["targets"].as_object_mut() {
-            targets.values_mut().filter_map(Value::as_object_mut).for_each(|it| it.retain(|name, _| kept.contains(name)));
+            targets
+                .values_mut()
+                .filter_map(Value::as_object_mut)
+                .for_each(|it| it.retain(|name, _| kept.contains(name)));
         }
     }
     Ok(())

@@ -21,7 +21,10 @@ pub fn without_colours(text: &str) -> String {
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (codes, rest) = part.split_once('m').expect("a colour ends with m");
-        assert!(codes.bytes().all(|it| it.is_ascii_digit() || it == b';'), "{codes:?} is no colour");
+        assert!(
+            codes.bytes().all(|it| it.is_ascii_digit() || it == b';'),
+            "{codes:?} is no colour"
+        );
         plain += rest;
     }
     plain

@@ -22,7 +22,7 @@ use sp_data::suggest;
 use sp_parse::clang::{DEFAULT_TARGET, Library};
 use sp_parse::contract::ExcludedHeaders;
 use sp_parse::contract::{KnownNames, Notes};
-use sp_parse::extract::{Job, extract_with};
+use sp_parse::extract::{ExtractError, Job, extract_with};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -105,7 +105,7 @@ pub fn run(args: Args) -> Result {
         Some(_) => parsed.iter().find(|api| api.name == *name).cloned(),
         None => find_snapshot(name, release, &folders)?,
     };
-    let api = api.ok_or_else(|| unknown_api(name, release, &folders))?;
+    let api = api.ok_or_else(|| unknown_api(name, &args, release, &folders))?;
     match args.lints {
         true => print_lints(
             &LintReport::new(&api, parsed, release, &folders)?,
@@ -218,13 +218,17 @@ fn embedded_snapshot(api: &str, release: Release) -> Option<Api> {
     snapshots::is_version(&api, release).then_some(api)
 }
 
-/// Returns the error for an API that the release does not have, or for a release without snapshots.
-fn unknown_api(api: &str, release: Release, folders: &DataFolders) -> miette::Report {
+/// Returns the error for an API that the release or its headers do not have, or for a release without snapshots.
+fn unknown_api(api: &str, args: &Args, release: Release, folders: &DataFolders) -> miette::Report {
     let apis = match read_all(release, folders) {
         Ok(apis) => apis,
         Err(report) => return report,
     };
     let known: Vec<&str> = apis.iter().map(|api| api.name.as_str()).collect();
+    if let (Some(root), true) = (&args.headers, known.contains(&api)) {
+        let (root, api) = (root.clone(), format!("API {api}"));
+        return ExtractError::NoHeaders { root, api }.into();
+    }
     let list = format!("known at {release}: {}", known.join(", "));
     UnknownApi {
         api: api.into(),
