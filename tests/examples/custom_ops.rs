@@ -76,6 +76,12 @@ mod ops {
         ))
     }
 
+    /// Returns the sum, with each property that a definition can have.
+    #[op(SumOfBoth(x: f32, y: f32) -> (z: f32), commutative, aggregate, stateful, allows_uninitialized_input, deprecated(99_999, "use AddV2"))]
+    pub fn sum_of_both(x: Shape, y: Shape) -> Result<Shape> {
+        x.merge(y)
+    }
+
     /// The shape function panics.
     #[op(PanicsInShapes(x: f32) -> (y: f32), stateful)]
     pub fn panics(#[context] context: &ShapeContext<'_>, x: Shape) -> Result<Shape> {
@@ -172,6 +178,14 @@ fn shape_kinds(
     same.zeroed(y.dims()).map(drop)
 }
 
+#[kernel(ops::SumOfBoth)]
+fn sum_of_both(x: In<'_, f32>, y: In<'_, f32>, z: Out<'_, f32>) -> Result<()> {
+    let y = y.data().to_vec();
+    z.uninit(x.dims())?
+        .write_with(|index| x.data()[index] + y[index]);
+    Ok(())
+}
+
 #[kernel(ops::PanicsInShapes)]
 fn panics(x: In<'_, f32>, y: Out<'_, f32>) -> Result<()> {
     y.map_from(x, |it| it)
@@ -179,7 +193,14 @@ fn panics(x: In<'_, f32>, y: Out<'_, f32>) -> Result<()> {
 
 /// Returns the kernels.
 fn table() -> Vec<&'static Kernel> {
-    kernels![fused_bias_relu, bitcast, offset_all, shape_kinds, panics]
+    kernels![
+        fused_bias_relu,
+        bitcast,
+        offset_all,
+        shape_kinds,
+        sum_of_both,
+        panics
+    ]
 }
 
 sp_plugin::plugin! {

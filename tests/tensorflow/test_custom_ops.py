@@ -141,6 +141,10 @@ with tf.device("/device:CUSTOM:0"):
         answers[name + " wide"] = run(lambda x: bitcast(x, type=tf.int64))(x).numpy().tolist()
         results, count = run(lambda x: offset_all(tf.constant(1.0), [x, x + 1.0]))(x)
         answers[name + " list"] = [[it.numpy().tolist() for it in results], int(count)]
+from tensorflow.python.framework import op_def_registry
+definition = op_def_registry.get("SumOfBoth")
+answers["properties"] = [definition.is_commutative, definition.is_aggregate, definition.is_stateful, definition.allows_uninitialized_input]
+answers["deprecation"] = [definition.deprecation.version, definition.deprecation.explanation]
 print(json.dumps(answers))
 """
 
@@ -161,6 +165,11 @@ def test_shapes_of_every_kind_are_inferred(answers):
     assert "the dimension must be 2, but is 3" in answers["no multiple"]
     assert answers["list"] == ["(2,)", "(None, 3)", "()"]
     assert answers["kinds"] == ["(6,)", "(None, None)", "(7, None, 2)", "<unknown>", "(None,)"]
+
+
+def test_tensorflow_has_the_properties_of_an_op(answers):
+    assert answers["properties"] == [True] * 4
+    assert answers["deprecation"] == [99_999, "use AddV2"]
 
 
 def test_panic_in_a_shape_function_is_an_error(answers):

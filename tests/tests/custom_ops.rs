@@ -111,7 +111,7 @@ fn shapes_are_inferred_from_all_inputs_since_2_10() {
         for (case, expected) in [
             (
                 "ops ",
-                "FusedBiasRelu OffsetAll PanicsInShapes ShapeKinds SpElementwise SpElementwiseResults SpRandomBinomial SpReserveNumbers TutorialBitcast",
+                "FusedBiasRelu OffsetAll PanicsInShapes ShapeKinds SpElementwise SpElementwiseResults SpRandomBinomial SpReserveNumbers SumOfBoth TutorialBitcast",
             ),
             ("equal: ", "[-1, 3]"),
             ("merged: ", "[2, 3]"),
@@ -177,7 +177,7 @@ fn neither_ops_nor_their_kernels_are_registered_in_2_5() {
         (line(&printed, "ops"), line(&printed, "kernels ")),
         (" ", "0")
     );
-    let expected = "FusedBiasRelu, OffsetAll, PanicsInShapes, ShapeKinds, TutorialBitcast: not defined, since ops of plugins need TensorFlow 2.6";
+    let expected = "FusedBiasRelu, OffsetAll, PanicsInShapes, ShapeKinds, SumOfBoth, TutorialBitcast: not defined, since ops of plugins need TensorFlow 2.6";
     assert_eq!(stderr.matches(expected).count(), 2, "{stderr}");
 }
 
