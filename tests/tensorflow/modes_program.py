@@ -285,6 +285,18 @@ def fail_late():
     return {"errors": errors, "after": after}
 
 
+def failing_op():
+    """Returns the number of the op that raises an error, in a chain whose computation fails."""
+    with tf.device(DEVICE):
+        x = tf.constant(np.ones([4, 5], np.float32))
+        for index in range(4):
+            try:
+                x = tf.nn.relu(x)
+            except tf.errors.OpError as raised:
+                return {"index": index, "error": str(raised)}
+    return {"index": None, "error": ""}
+
+
 def run_ahead():
     """Returns the time until ten ops are enqueued, and until they are done, in seconds."""
     with tf.device(DEVICE):

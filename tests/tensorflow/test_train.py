@@ -16,6 +16,7 @@ def test_training_example_succeeds(scaffold):
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert "trained on MYACCEL" in run.stdout
+    assert run.stdout.count("kernels of src/kernels/: Relu of myaccel\n") == 2, run.stdout
 
 
 def test_losses_match_cpu(calls):

@@ -14,6 +14,7 @@ use sp_abi::tf_status::TF_Status;
 use sp_runtime::{Prefix, Versioned};
 
 use crate::buffer::Buffer;
+use crate::synchronous::is_synchronous;
 use crate::{Code, Device, Error, HostAddressable, MemoryAccess, Result};
 
 /// Closed for other crates' types. `Access` is an `unsafe` trait too, since they can implement it for `InPlace` and their own device.
@@ -216,7 +217,11 @@ impl<D: Device> DeviceMemory for StreamMemory<'_, D> {
                 self.device
                     .memcpy_htod(self.stream, target, host, bytes as u64)?;
             }
-            drop_after(self.device, self.stream, ManuallyDrop::into_inner(copy))
+            drop_after(self.device, self.stream, ManuallyDrop::into_inner(copy))?;
+            match is_synchronous() {
+                true => wait(self.device, self.stream),
+                false => Ok(()),
+            }
         })
     }
 

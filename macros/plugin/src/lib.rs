@@ -42,6 +42,7 @@ mod registered;
 mod runtime_line;
 pub mod settings;
 mod small_shape;
+mod synchronous;
 mod tensor;
 pub mod trace;
 

@@ -5,14 +5,20 @@ use std::ops::Deref;
 use sp_abi::stream_executor::StreamExecutor;
 
 use super::stream::{Command, StreamState};
-use super::{Accelerator, AcceleratorDevice, Region, Stream, limits};
+use super::{Accelerator, AcceleratorDevice, Region, Stream};
 use crate::kernel::DeviceVariableValue; // since 2.6
 use crate::kernel::expansion::Call;
 use crate::kernel::{Context, DeviceOut, In};
+use crate::synchronous::is_synchronous;
 use crate::{Device, Element, Result};
 
 /// A device whose memory and streams are those of an [`AcceleratorDevice`]: this type itself, or one that overrides
 /// single slots over it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no device over a device layer",
+    note = "memory and queue of an accelerator belong to parameters of a device: `In<'_, f32, Nova>`, `Out<'_, f32, Nova>` and \
+            `&Context<'_, Nova>` for `type Nova = AcceleratorDevice<..>`; without a device a tensor is in host memory"
+)]
 pub trait HasAccelerator: Device + StreamExecutor<Stream = Stream<Self::Accelerator>> {
     /// The accelerator.
     type Accelerator: Accelerator;
@@ -81,7 +87,7 @@ impl<A: Accelerator> Drop for KernelQueue<'_, A> {
     fn drop(&mut self) {
         self.stream.close();
         let marked = self.stream.mark(Command::Kernel(self.call.operation()));
-        let waited = match limits::is_synchronous() {
+        let waited = match is_synchronous() {
             true => marked.and_then(|()| self.stream.synchronize()),
             false => marked,
         };

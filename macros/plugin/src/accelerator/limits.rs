@@ -22,9 +22,3 @@ pub(super) fn timeout() -> Option<Duration> {
     });
     *TIMEOUT
 }
-
-/// Returns true if each kernel waits for its work: `SP_SYNC=1`. A failure is then the error of its own op.
-pub(super) fn is_synchronous() -> bool {
-    static SYNC: LazyLock<bool> = LazyLock::new(|| sp_runtime::variable::is_on("SP_SYNC", false));
-    *SYNC
-}

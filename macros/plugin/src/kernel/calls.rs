@@ -51,6 +51,11 @@ impl Calls {
         }
     }
 
+    /// Returns true if the results of an earlier call have differed from the reference kernel's.
+    pub fn has_difference(&self) -> bool {
+        self.different.load(Ordering::Relaxed) > 0
+    }
+
     /// Counts a call that was compared with the reference kernel.
     pub fn count_compared(&self, is_different: bool) {
         self.compared.fetch_add(1, Ordering::Relaxed);

@@ -55,9 +55,10 @@ pub(super) fn report_count() {
     let (count, host) = (ops.len(), Host::running().name());
     let subject = if count == 1 { "op has" } else { "ops have" };
     REPORTED.call_once(|| {
+        // Such ops are normal for a release: TensorFlow's own kernels run.
         sp_runtime::report!(
-            Info,
-            "{count} {subject} no kernel in {host}, which lacks functions for it (SP_LOG=debug or sp-gen doctor lists them)"
+            Debug,
+            "{count} {subject} no kernel in {host}, which lacks functions for it (sp-gen doctor lists them)"
         );
     });
 }

@@ -5,7 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::marks::{Command, Failure, Mark, Marks};
-use crate::accelerator::{Accelerator, host_function, limits};
+use crate::accelerator::{Accelerator, host_function};
+use crate::synchronous::is_synchronous;
 use crate::{Error, Result};
 
 /// Longest time for which an error waits for the fence of the command that has failed.
@@ -27,7 +28,7 @@ fn report(failure: &Failure) {
     if last.as_ref() == Some(&reported) {
         return;
     }
-    let hint = match limits::is_synchronous() {
+    let hint = match is_synchronous() {
         true => "",
         false => " (with SP_SYNC=1 the op that has failed raises it)",
     };
