@@ -42,6 +42,8 @@ def is_error(result):
 def assert_same(expected, found, case):
     if is_error(expected) and expected[0] is tf.errors.UnimplementedError:
         return  # a type that the CPU device lacks, such as uint16 of Tile in 2.12
+    if is_error(expected) and "Invalid input first dimension" in expected[1]:
+        return  # the CPU's Reverse rejects empty vectors, as kernel_sweep/ops.py states
     if is_error(expected) or is_error(found):
         both = is_error(expected) and is_error(found)
         assert both and expected[0] is found[0], f"{case}: expected {expected}, found {found}"

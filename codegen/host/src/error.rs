@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The text about a plugin without devices.
+pub(crate) const NO_DEVICES: &str = "the plugin reports 0 devices";
+
 /// TensorFlow's error codes (`TF_Code`). Values that are not listed are possible.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::core::{self, KernelBuilder};
+use crate::error::NO_DEVICES;
 use crate::executor::{Executor, StreamHandle};
 use crate::graph::GraphDef;
 use crate::objects::ObjectReport;
@@ -187,7 +188,7 @@ pub(crate) fn register_platform(plugin: &LoadedPlugin) -> Result<RegisteredPlatf
 /// Creates the platform's first device.
 fn device(platform: &RegisteredPlatform, quirks: Quirks) -> Result<Executor, Error> {
     if platform.visible_devices()? < 1 {
-        return Err(Error::Declined("the plugin reports 0 devices".into()));
+        return Err(Error::Declined(NO_DEVICES.into()));
     }
     let device = platform.create_device(0);
     let device = device.map_err(|error| device_error(quirks, error))?;

@@ -181,9 +181,9 @@ fn required_device_outcome(answer: &Answer) -> CheckOutcome {
     let text = match (answer.outcome.status, answer.devices) {
         (CheckStatus::Fail, _) | (CheckStatus::Pass, Some(1..)) => return answer.outcome.clone(),
         (CheckStatus::Skip, _) => {
-            format!("the plugin has no device, but a device is required: {detail}")
+            format!("a device is required, but the plugin has none: {detail}")
         }
-        _ => "the plugin reports 0 devices, but a device is required".into(),
+        _ => format!("a device is required, but {detail}"),
     };
     CheckOutcome::new(check, Err(Stop::Fail(text)))
 }

@@ -136,7 +136,7 @@ fn requires_a_device_only_if_asked() {
         let stdout = words(&output.stdout);
         assert_eq!(output.status.code(), Some(status), "{stdout}");
         let is_reported =
-            stdout.contains("FAIL devices the plugin has no device, but a device is required");
+            stdout.contains("FAIL devices a device is required, but the plugin has none");
         assert_eq!(is_reported, option.is_some(), "{stdout}");
     }
 }

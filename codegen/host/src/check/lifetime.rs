@@ -3,6 +3,7 @@
 use super::session::{
     CheckSession, CheckedDevice, ensure, expect_equal, pattern, skip_unregistered,
 };
+use crate::error::NO_DEVICES;
 use crate::host_bytes::HostBytes;
 use crate::outcome::{CheckResult, Stop};
 use crate::record::GuardedStruct;
@@ -62,7 +63,7 @@ pub(super) fn strings(session: &CheckSession<'_>) -> CheckResult {
 pub(super) fn device_recreation(session: &CheckSession<'_>) -> CheckResult {
     let platform = session.platform()?;
     if platform.device_count()? < 1 {
-        return Err(Stop::Skip("the plugin reports 0 devices".into()));
+        return Err(Stop::Skip(NO_DEVICES.into()));
     }
     for round in 0..3 {
         let device = CheckedDevice::first(&platform)?;

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::error::NO_DEVICES;
 use crate::executor::{DeviceMemoryBlock, Executor, StreamHandle};
 use crate::host::register_platform;
 use crate::outcome::Stop;
@@ -54,7 +55,7 @@ impl CheckSession<'_> {
     pub(super) fn device(&self) -> Result<CheckedDevice, Stop> {
         let platform = self.platform()?;
         if platform.device_count()? < 1 {
-            return Err(Stop::Skip("the plugin reports 0 devices".into()));
+            return Err(Stop::Skip(NO_DEVICES.into()));
         }
         let executor = CheckedDevice::first(&platform)?;
         Ok(CheckedDevice { platform, executor })

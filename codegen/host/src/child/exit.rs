@@ -5,6 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use super::process::ChildExit;
+use crate::error::NO_DEVICES;
 use crate::fault::{GUARD_STATUS, HANG_STATUS, UNREPORTED_STATUS, UNSUPPORTED_STATUS};
 use crate::outcome::{CheckResult, Stop};
 
@@ -15,9 +16,25 @@ const LOADER_STATUS: i32 = 127;
 pub(super) fn result(exit: &ChildExit) -> CheckResult {
     let code = exit.status.and_then(|status| status.code());
     match (&exit.reports.result, code) {
+        (Some(Ok(_)), Some(0)) if exit.reports.devices == Some(0) => {
+            Ok(no_devices(&exit.stderr.text()))
+        }
         (Some(Ok(detail)), Some(0)) => Ok(detail.clone()),
+        (Some(Err(Stop::Skip(text))), Some(0)) if text == NO_DEVICES => {
+            Err(Stop::Skip(no_devices(&exit.stderr.text())))
+        }
         (Some(Err(stop)), Some(0)) => Err(stop.clone()),
         _ => Err(without_result(exit, code)),
+    }
+}
+
+/// Returns the text about a plugin without devices, with its last line on stderr. That states the reason: the driver cannot be loaded,
+/// or the host is declined.
+fn no_devices(stderr: &str) -> String {
+    let mut lines = stderr.lines().rev();
+    match lines.find(|line| line.starts_with("plugin ")) {
+        Some(line) => format!("{NO_DEVICES}; {line}"),
+        None => NO_DEVICES.to_owned(),
     }
 }
 

@@ -22,8 +22,8 @@ pub(in crate::accelerator) struct Failures<A: Accelerator> {
 /// Reports a failure once, also if streams that wait for the failed one return it too. Some releases replace the message by one of
 /// their own.
 fn report(failure: &Failure) {
-    static LAST: Mutex<Option<(u64, String)>> = Mutex::new(None);
-    let reported = (failure.sequence, failure.error.to_string());
+    static LAST: Mutex<Option<String>> = Mutex::new(None);
+    let reported = failure.error.to_string();
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if last.as_ref() == Some(&reported) {
         return;
