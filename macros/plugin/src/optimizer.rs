@@ -78,8 +78,9 @@ pub trait Optimizer: Default + Send + 'static {
     /// the plugin has a kernel of the new node's op and type, in no later table than a kernel of an op of the chain.
     const FUSIONS: &'static [Fusion] = fusion::DEFAULT;
 
-    /// Those of the [default ops](fusion::elementwise::DEFAULT) of which the SDK replaces trees by one node each, after
-    /// [`FUSIONS`](Self::FUSIONS); empty for none.
+    /// The elementwise ops of which the SDK replaces trees by one node each, after [`FUSIONS`](Self::FUSIONS): by default each
+    /// of which a kernel states that it can be a step ([`Kernel::with_step`](kernel::Kernel::with_step)), as those of the
+    /// reference do; with a list, those of them that are in it; empty for none.
     /// A tree is replaced if its results may have one shape, if `optimize` has
     /// changed nothing (TensorFlow calls it again), and if the plugin has a kernel of
     /// [`SpElementwise`](fusion::elementwise::OP), in no later table than a kernel of one of the ops. Trees that read each other's

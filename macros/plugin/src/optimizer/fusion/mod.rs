@@ -25,8 +25,9 @@ use sp_abi::tf_datatype::TF_DataType;
 pub use self::attributes::{convolution, normalization, product, product_and_sum};
 use self::chain::Links;
 use self::elementwise::{merge, update};
+use crate::Result;
 use crate::graph::{Attribute, Graph, Inference, InferredDim, Input, Item, Node};
-use crate::{Result, kernel};
+use crate::kernel::{self, Operands};
 
 /// A chain of nodes that one node replaces. Each node but the first has the result of the one before as its first input; an
 /// `AddN`, whose operands have one shape, as its first or second one.
@@ -35,8 +36,8 @@ pub struct Fusion {
     /// The op of the node that replaces the chain. Its inputs are those of the chain, in order. Its output 0 is that of
     /// the chain, and its further outputs are those of the first node.
     pub op: &'static str,
-    /// For each node of the chain, the ops that it may have. A `Reshape` follows the new node if it does not change the
-    /// last dimension.
+    /// For each node of the chain, the ops that it may have; [`ACTIVATION`] is one of them. A `Reshape` follows the new
+    /// node if it does not change the last dimension.
     pub chain: &'static [&'static [&'static str]],
     /// Returns the attributes of the new node, from the nodes of the chain without `Reshape`, or `None` if these cannot be fused.
     pub attributes: fn(&[&Node]) -> Option<Attributes>,
@@ -45,21 +46,22 @@ pub struct Fusion {
 /// Attributes of a node, by name.
 pub type Attributes = Vec<(String, Attribute)>;
 
-/// The ops after a bias that a fused kernel computes.
-const ACTIVATIONS: &[&str] = &["Relu", "Relu6", "Elu", "LeakyRelu", "Tanh", "Sigmoid"];
+/// The entry of a chain that stands for each op of which a kernel states that it can be an activation
+/// ([`Kernel::with_activation`](crate::kernel::Kernel::with_activation)).
+pub const ACTIVATION: &str = "(activation)";
 
 /// The patterns that the SDK applies by default. The first one that matches applies, so that a chain precedes shorter
 /// chains with the same beginning.
 #[rustfmt::skip]
 pub const DEFAULT: &[Fusion] = &[
-    Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["BiasAdd"], ACTIVATIONS], attributes: product },
+    Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["BiasAdd"], &[ACTIVATION]], attributes: product },
     Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["BiasAdd"]], attributes: product },
     // Keras' dense layers of sequences.
-    Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["Reshape"], &["BiasAdd"], ACTIVATIONS], attributes: product },
+    Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["Reshape"], &["BiasAdd"], &[ACTIVATION]], attributes: product },
     Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["Reshape"], &["BiasAdd"]], attributes: product },
     // Gradients of weights that several steps use.
     Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["AddN"]], attributes: product_and_sum },
-    Fusion { op: "_FusedConv2D", chain: &[&["Conv2D"], &["BiasAdd"], ACTIVATIONS], attributes: convolution },
+    Fusion { op: "_FusedConv2D", chain: &[&["Conv2D"], &["BiasAdd"], &[ACTIVATION]], attributes: convolution },
     Fusion { op: "_FusedConv2D", chain: &[&["Conv2D"], &["BiasAdd"]], attributes: convolution },
     Fusion { op: "_FusedBatchNormEx", chain: &[&["FusedBatchNormV3"], &["Relu"]], attributes: normalization },
 ];
@@ -92,7 +94,7 @@ pub(super) fn fuse(
     } = *settings;
     let is_candidate = |it: &Node| {
         begins_chain(it, chains, device_type)
-            || elementwise::is_candidate(it, elementwise, device_type)
+            || elementwise::operands(it, elementwise, device_type, &kernel::step_operands).is_some()
     };
     if !graph.nodes.iter().any(is_candidate) {
         return Ok(None);
@@ -113,6 +115,8 @@ pub(super) fn fuse(
         device_type,
         preserved: &preserved,
         first_table: &kernel::first_table,
+        step_operands: &kernel::step_operands,
+        is_activation: &kernel::is_activation,
         shapes: &shapes,
     };
     // A chain with a product saves more than the tree that its activation may be in.
@@ -138,12 +142,18 @@ fn begins_chain(node: &Node, fusions: &[Fusion], device_type: &str) -> bool {
 /// The dimensions of a tensor.
 type Dims = Vec<InferredDim>;
 
+/// A function that returns the operands of an op and type that can be a step of a tree.
+type StepOperands<'a> = &'a dyn Fn(&str, TF_DataType) -> Option<Operands>;
+
 /// Facts of the graph and of the plugin that decide which nodes can be fused.
 struct Rules<'a> {
     device_type: &'a str,
     preserved: &'a BTreeSet<String>,
     /// Returns the position of the first table with a kernel of an op and type.
     first_table: &'a dyn Fn(&str, TF_DataType) -> Option<usize>,
+    step_operands: StepOperands<'a>,
+    /// Returns true if an op and type can be an activation.
+    is_activation: &'a dyn Fn(&str, TF_DataType) -> bool,
     /// Returns the dims of a node's output 0.
     shapes: &'a dyn Fn(&str) -> Option<Dims>,
 }
@@ -153,6 +163,13 @@ impl Rules<'_> {
     fn may_replace(&self, op: &str, fused: &str, dtype: TF_DataType) -> bool {
         let table = (self.first_table)(fused, dtype);
         table.is_some() && !kernel::is_earlier((self.first_table)(op, dtype), table)
+    }
+
+    /// Returns true if the node has one of these ops of a chain.
+    fn has_op(&self, node: &Node, ops: &[&str]) -> bool {
+        let dtype = || node.attribute("T").and_then(Attribute::as_type);
+        let is_activation = || dtype().is_some_and(|it| (self.is_activation)(&node.op, it));
+        ops.contains(&node.op.as_str()) || (ops.contains(&ACTIVATION) && is_activation())
     }
 }
 
@@ -184,7 +201,7 @@ fn find_chains(
     let mut found = Vec::new();
     for fusion in fusions {
         for last in 0..graph.nodes.len() {
-            let chain = links.chain(last, fusion.chain, rules.preserved);
+            let chain = links.chain(last, fusion.chain, rules);
             let chain = chain.filter(|chain| chain.iter().all(|it| !is_taken[*it]));
             let Some(chain) = chain else { continue };
             let nodes: Vec<&Node> = chain.iter().map(|it| &graph.nodes[*it]).collect();

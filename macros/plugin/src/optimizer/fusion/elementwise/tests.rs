@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use sp_abi::tf_datatype::TF_DataType;
 
+use super::super::tests::step_operands;
 use super::*;
 
 /// Returns a node on the device with inputs that are separated by spaces.
@@ -52,6 +53,8 @@ fn change(
             let is_float = dtype == TF_DataType::TF_FLOAT;
             is_float.then_some(if op == "Relu" { 0 } else { 1 })
         },
+        step_operands: &step_operands,
+        is_activation: &|_, _| false,
         shapes: &|node| match node {
             it if it.contains('?') => None,
             it if it.contains('_') => Some(vec![InferredDim::Known(1)]),
