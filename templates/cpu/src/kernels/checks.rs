@@ -1,6 +1,6 @@
 //! Checks of numbers, approximate equality, histograms and buckets.
 
-use super::activation::check_same;
+use super::elementwise::check_same;
 use super::elementwise::map_two;
 use super::prelude::*;
 use crate::compute::cast::Cast;

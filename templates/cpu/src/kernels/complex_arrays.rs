@@ -1,6 +1,6 @@
 //! Sums, products, running totals and transposition of complex numbers. Sums are those of the parts, which are an axis more.
 
-use super::activation::check_same;
+use super::elementwise::check_same;
 use super::movement::{check_vector, write_view};
 use super::prelude::*;
 use super::running::plan_running;

@@ -28,7 +28,8 @@ mod cudnn_rnn;
 mod diagonal;
 mod division;
 mod einsum;
-mod elementwise;
+#[doc(hidden)] // The macros of rows of the table name its functions.
+pub mod elementwise;
 mod format;
 mod fourier;
 mod fused;
@@ -40,7 +41,6 @@ mod identity;
 pub mod image;
 mod incomplete;
 mod inplace;
-mod integrals;
 mod join;
 mod layout;
 mod mat_mul;
@@ -68,7 +68,6 @@ mod segment;
 mod sequence;
 mod shape;
 mod slices; // since 2.6
-mod small;
 mod softmax;
 mod sorted;
 mod space;
@@ -88,6 +87,7 @@ mod xla;
 
 use crate::compute;
 use compute::inline::InlineList;
+use compute::steps::Function;
 use sp_plugin::kernel::{HostIn, In, Integer, Kernel, kernels};
 use sp_plugin::{Element, Error, Result};
 
@@ -100,7 +100,6 @@ pub fn table() -> Vec<&'static Kernel> {
         nn::bias_add,
         nn::bias_add_v1,
         nn::bias_add_grad,
-        nn::relu_grad,
         nn::sparse_softmax_cross_entropy,
         text::string_length,
         text::hash_bucket, // since 2.6
@@ -114,7 +113,6 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(fourier::table());
     table.extend(incomplete::table());
     table.extend(inplace::table());
-    table.extend(integrals::table());
     table.extend(division::table());
     table.extend(reduction::table());
     table.extend(relation::table());
@@ -156,7 +154,6 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(partition::table());
     table.extend(running::table());
     table.extend(scatter::table());
-    table.extend(small::table());
     table.extend(sorted::table());
     table.extend(space::table());
     table.extend(segment::table());
@@ -173,6 +170,7 @@ pub fn table() -> Vec<&'static Kernel> {
     table.extend(sparse_training::table()); // since 2.6
     table.extend(variable::table()); // since 2.6
     table.extend(kernels![variant::zeros_like, variant::add_n]); // since 2.10
+    elementwise::state_fused_uses(&table, Function::of_op);
     table
 }
 

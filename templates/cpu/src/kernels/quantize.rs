@@ -1,6 +1,6 @@
 //! Rounding to the steps of quantized ranges that contain 0, and its gradients.
 
-use super::activation::check_same;
+use super::elementwise::check_same;
 use super::elementwise::{map_one, map_two};
 use super::prelude::*;
 use crate::compute::quantize::Nudged;
