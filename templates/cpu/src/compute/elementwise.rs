@@ -21,6 +21,7 @@
 //! | `integers` | those of the row | One, TwoOfOneShape: of `i64`, called. Two: of the type itself, inlined |
 //! | `wide_integers` | those of the row | of `i64`, called |
 //! | `complex` | `Complex64` | called |
+//! | `parts` | `Complex64` | called; the result is `f32` |
 //! | `properties`, `orders` | floats, numbers | inlined; the result is a truth value |
 //! | `small_orders` | those of the row | of the type itself, inlined; the result is a truth value |
 //! | `equalities`, `small_equalities`, `complex_equalities` | truth values and numbers; those of the row; `Complex64` | as above |
@@ -37,6 +38,7 @@ macro_rules! elementwise_ops {
             Abs(x) -> y: Cheap, step(f32) { floats => f::abs, integers(i8, i64) => f::abs }
             Acos(x) -> y: Moderate { floats => Elementary::arc_cosine }
             Acosh(x) -> y: Expensive { floats => Special::inverse_cosh }
+            Angle(input) -> output: Expensive { parts => c::angle }
             Asin(x) -> y: Moderate { floats => Elementary::arc_sine }
             Asinh(x) -> y: Expensive { floats => Special::inverse_sinh }
             Atan(x) -> y: Moderate { floats => Elementary::arc_tangent }
@@ -54,6 +56,7 @@ macro_rules! elementwise_ops {
             BesselY0(x) -> y: Expensive { in_f64(F16, f32, f64) => bessel::y0 }
             BesselY1(x) -> y: Expensive { in_f64(F16, f32, f64) => bessel::y1 }
             Ceil(x) -> y: Cheap { floats => Elementary::round_up }
+            ComplexAbs(x) -> y: Expensive { parts => c::abs }
             Conj(input) -> output: Expensive { complex => c::conj }
             Cos(x) -> y: Tabulated { floats => Elementary::cosine, complex => c::cos }
             Cosh(x) -> y: Expensive { called => Elementary::hyperbolic_cosine, complex => c::cosh }
@@ -69,6 +72,7 @@ macro_rules! elementwise_ops {
             Floor(x) -> y: Cheap { floats => Elementary::round_down }
             FresnelCos(x) -> y: Expensive { in_f64(f32, f64) => integrals::fresnel_cosine }
             FresnelSin(x) -> y: Expensive { in_f64(f32, f64) => integrals::fresnel_sine }
+            Imag(input) -> output: Expensive { parts => c::imag }
             Inv(x) -> y: Cheap { floats => f::reciprocal, complex => c::reciprocal }
             IsFinite(x) -> y: Cheap { properties => relation::is_finite }
             IsInf(x) -> y: Cheap { properties => relation::is_infinite }
@@ -78,6 +82,7 @@ macro_rules! elementwise_ops {
             Log1p(x) -> y: Moderate, step(f32) { floats => Elementary::ln_plus_one, complex => c::ln_plus_one }
             Ndtri(x) -> y: Expensive { floats => Special::normal_quantile }
             Neg(x) -> y: Cheap, step(f32) { numbers => arith::neg, integers(i8) => arith::neg, complex => c::neg }
+            Real(input) -> output: Expensive { parts => c::real }
             Reciprocal(x) -> y: Cheap, step(f32) { floats => f::reciprocal, complex => c::reciprocal }
             Relu(features) -> activations: Cheap, step(f32), activation(floats) {
                 numbers => relu::relu, integers(u8, i8, i32) => relu::relu

@@ -25,7 +25,6 @@ use sp_abi::tf_datatype::TF_DataType;
 pub use self::attributes::{convolution, normalization, product, product_and_sum};
 use self::chain::Links;
 use self::elementwise::{merge, update};
-use crate::Result;
 use crate::graph::{Attribute, Graph, Inference, InferredDim, Input, Item, Node};
 use crate::kernel::{self, Operands};
 
@@ -75,18 +74,15 @@ pub(super) struct FusionSettings {
     pub updates: bool,
 }
 
-/// Returns the graph of `item`, or `new_graph` in its place, with fused nodes, or `None` if there are none, or if TensorFlow
-/// does not list the preserved nodes.
-///
-/// # Errors
-/// Returns an error if the graph is not a valid `GraphDef`.
+/// Fuses nodes of a graph, which is that of `item` if `is_of_item` is true. Returns true if there are any, and if TensorFlow
+/// lists the preserved nodes.
 pub(super) fn fuse(
     settings: &FusionSettings,
     device_type: &str,
     item: &Item<'_>,
-    new_graph: Option<&[u8]>,
-) -> Result<Option<Vec<u8>>> {
-    let mut graph = Graph::parse(new_graph.unwrap_or(item.bytes()))?;
+    graph: &mut Graph,
+    is_of_item: bool,
+) -> bool {
     let FusionSettings {
         chains,
         elementwise,
@@ -97,17 +93,17 @@ pub(super) fn fuse(
             || elementwise::operands(it, elementwise, device_type, &kernel::step_operands).is_some()
     };
     if !graph.nodes.iter().any(is_candidate) {
-        return Ok(None);
+        return false;
     }
     // In a release that the plugin does not know, TensorFlow's function may have another signature.
     let Ok(preserved) = item.preserved_nodes() else {
-        return Ok(None);
+        return false;
     };
     let properties = OnceCell::new();
     // TensorFlow infers the shapes of the item's graph only.
-    let infer = || match new_graph {
-        None => item.infer(Inference::default()).ok(),
-        Some(_) => None,
+    let infer = || match is_of_item {
+        true => item.infer(Inference::default()).ok(),
+        false => None,
     };
     let inferred = || properties.get_or_init(infer).as_ref();
     let shapes = |node: &str| inferred()?.outputs(node).ok()?.into_iter().next()?.dims;
@@ -120,15 +116,15 @@ pub(super) fn fuse(
         shapes: &shapes,
     };
     // A chain with a product saves more than the tree that its activation may be in.
-    let mut is_changed = fuse_in(&mut graph, chains, &rules);
-    is_changed |= !chains.is_empty() && pool_gradient::move_in(&mut graph, &rules);
+    let mut is_changed = fuse_in(graph, chains, &rules);
+    is_changed |= !chains.is_empty() && pool_gradient::move_in(graph, &rules);
     // Without shapes, a scalar might be computed for each element of a tensor.
     if inferred().is_some() {
-        is_changed |= elementwise::fuse_in(&mut graph, elementwise, &rules);
-        is_changed |= updates && update::fuse_in(&mut graph, elementwise, &rules);
-        is_changed |= merge::fuse_in(&mut graph, elementwise, &rules);
+        is_changed |= elementwise::fuse_in(graph, elementwise, &rules);
+        is_changed |= updates && update::fuse_in(graph, elementwise, &rules);
+        is_changed |= merge::fuse_in(graph, elementwise, &rules);
     }
-    Ok(is_changed.then(|| graph.to_bytes()))
+    is_changed
 }
 
 /// Returns true if the op of the node is the first one of a chain.

@@ -74,10 +74,21 @@ macro_rules! elementwise_kernel {
     };
     (complex_equalities [] $row:tt $f:path) => {
         $crate::elementwise_kernel!(
-            @equality [::sp_plugin::Complex64] $row [$crate::compute::Precision<Compute = T>]
+            @equality [::sp_plugin::Complex64] $row [$crate::compute::Precision<Compute = T> + PartialEq]
             map_two, [$crate::compute::cost::Cheap,] $f, $f as fn(T, T) -> ::sp_plugin::Bool
         )
     };
+    (parts [] [One [$($module:tt)*] $op:ident ($x:ident) $y:ident $cost:ident] $f:path) => {{
+        #[::sp_plugin::kernel::kernel($($module)* $op, T = [::sp_plugin::Complex64], Tout = [f32])]
+        fn compute(
+            $x: ::sp_plugin::kernel::In<'_, ::sp_plugin::Complex64>,
+            $y: ::sp_plugin::kernel::Out<'_, f32>,
+        ) -> ::sp_plugin::Result<()> {
+            let f: fn(::sp_plugin::Complex64) -> f32 = $f;
+            $crate::kernels::elementwise::map_one_with_cost($crate::compute::cost::$cost, $x, $y, f)
+        }
+        ::sp_plugin::kernel::kernels![compute]
+    }};
     (complex [] [TwoOfOneShape $($row:tt)+] $f:path) => {
         $crate::elementwise_kernel!(@gradient_of_complex [TwoOfOneShape $($row)+] $f)
     };
