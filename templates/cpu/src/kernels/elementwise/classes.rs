@@ -30,16 +30,16 @@ macro_rules! elementwise_kernel {
         $crate::elementwise_kernel!(@define $types $row [Compute: $crate::compute::special::Special] [T] inlined $f)
     };
     (numbers [] $row:tt $f:path) => {
-        $crate::elementwise_kernel!(@define numbers $row [Compute: $crate::compute::arith::Number] [T] inlined $f)
+        $crate::elementwise_kernel!(@define numbers $row [Compute: $crate::compute::arith::Number] [T] direct $f)
     };
     (properties [] $row:tt $f:path) => {
         $crate::elementwise_kernel!(
-            @define floats $row [Compute: $crate::compute::arith::Number] [::sp_plugin::Bool] inlined $f
+            @define floats $row [Compute: $crate::compute::arith::Number] [::sp_plugin::Bool] direct $f
         )
     };
     (orders [] $row:tt $f:path) => {
         $crate::elementwise_kernel!(
-            @define numbers $row [Compute: $crate::compute::arith::Number] [::sp_plugin::Bool] inlined $f
+            @define numbers $row [Compute: $crate::compute::arith::Number] [::sp_plugin::Bool] direct $f
         )
     };
     (called [] $row:tt $f:path) => {
@@ -137,9 +137,25 @@ macro_rules! elementwise_kernel {
     (@check TwoOfOneShape $x:ident $y:ident) => {
         $crate::kernels::elementwise::check_same(($x.dims(), stringify!($x)), ($y.dims(), stringify!($y)))?;
     };
-    // A closure, since the compiler may not inline the call of a long function through `Fn`.
-    (@function inlined One $f:path) => {{ #[inline(always)] |x: T::Compute| $f(x) }};
-    (@function inlined Two $f:path) => {{ #[inline(always)] |x: T::Compute, y: T::Compute| $f(x, y) }};
+    // A closure, since the compiler may not inline the call of a long function through `Fn`. Its type depends on `T::Compute`
+    // only, so that half precision and `f32` share a loop.
+    (@function inlined One $f:path) => {{
+        #[inline(always)]
+        fn function<C: $crate::compute::special::Special>() -> impl Fn(C) -> C + Sync + Copy {
+            #[inline(always)]
+            |x| $f(x)
+        }
+        function::<T::Compute>()
+    }};
+    (@function inlined Two $f:path) => {{
+        #[inline(always)]
+        fn function<C: $crate::compute::special::Special>() -> impl Fn(C, C) -> C + Sync + Copy {
+            #[inline(always)]
+            |x, y| $f(x, y)
+        }
+        function::<T::Compute>()
+    }};
+    (@function direct $operands:ident $f:path) => { $f };
     (@function called One $f:path) => { $f as fn(T::Compute) -> T::Compute };
     (@function called Two $f:path) => { $f as fn(T::Compute, T::Compute) -> T::Compute };
     (@function in_f64 One $f:path) => {{
