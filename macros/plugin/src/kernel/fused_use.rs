@@ -13,7 +13,7 @@ use sp_abi::tf_datatype::TF_DataType;
 
 /// The operands of an elementwise op.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operands {
+pub enum StepOperands {
     /// One operand.
     One,
     /// Two operands that broadcast.
@@ -30,7 +30,7 @@ pub(super) struct FusedUses {
 
 /// A step of `SpElementwise`: what the optimizer reads, and what the kernel of that op calls.
 struct Step {
-    operands: Operands,
+    operands: StepOperands,
     function: Box<dyn Any + Send + Sync>,
 }
 
@@ -42,7 +42,7 @@ impl FusedUses {
         }
     }
 
-    pub fn set_step(&self, operands: Operands, function: impl Any + Send + Sync) {
+    pub fn set_step(&self, operands: StepOperands, function: impl Any + Send + Sync) {
         let function = Box::new(function);
         self.step.get_or_init(|| Step { operands, function });
     }
@@ -76,7 +76,7 @@ pub fn step_function<F: Any>(op: &str) -> Option<&'static F> {
 
 // since 2.6
 /// Returns the operands of an op that can be a step for nodes whose attribute `T` is this type.
-pub(crate) fn step_operands(op: &str, dtype: TF_DataType) -> Option<Operands> {
+pub(crate) fn step_operands(op: &str, dtype: TF_DataType) -> Option<StepOperands> {
     let step = find(op, |it| it.0.step.get().filter(|_| has_dtype(it, dtype)))?;
     Some(step.operands)
 }
@@ -100,4 +100,23 @@ fn find<U>(op: &str, use_of: impl FnMut(Statement) -> Option<U>) -> Option<U> {
     let stated = STATED.read().unwrap_or_else(PoisonError::into_inner);
     let of_op = stated.get(op.as_bytes())?;
     of_op.iter().copied().find_map(use_of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statement_is_found_by_op_and_type() {
+        static USES: FusedUses = FusedUses::new();
+        USES.set_step(StepOperands::One, 7_i32);
+        let [float, double] = [TF_DataType::TF_FLOAT, TF_DataType::TF_DOUBLE];
+        record(c"Stated", &USES, Some(float));
+        assert_eq!(step_operands("Stated", float), Some(StepOperands::One));
+        assert_eq!(step_operands("Stated", double), None);
+        assert_eq!(step_operands("Other", float), None);
+        assert_eq!(step_function("Stated"), Some(&7_i32));
+        assert_eq!(step_function::<u8>("Stated"), None);
+        assert!(!is_activation("Stated", float));
+    }
 }

@@ -72,7 +72,7 @@ pub use calls::{report, write_calls};
 pub use device_context::{Context, ContextParameter};
 pub use device_output::{DeviceForwarded, DeviceOut};
 pub use function_name::FunctionName; // since 2.11
-pub use fused_use::{Operands, step_function};
+pub use fused_use::{StepOperands, step_function};
 pub(crate) use fused_use::{is_activation, step_operands}; // since 2.6
 pub use input::{
     FromInput, HostElement, HostIn, In, InList, Integer, Integers, LazyIn, ResourceHandle,

@@ -21,7 +21,7 @@ use super::builder::KernelBuilder;
 use super::call::Call;
 use super::calls::Calls;
 use super::driver;
-use super::fused_use::{self, FusedUses, Operands};
+use super::fused_use::{self, FusedUses, StepOperands};
 use crate::Result;
 use crate::element::ElementLayout;
 use crate::op::OpDefinition;
@@ -259,7 +259,7 @@ impl Kernel {
 
     /// States that the kernel of `SpElementwise` computes this op as a step, by a function that
     /// [`step_function`](super::step_function) returns. The first statement counts.
-    pub fn with_step(&self, operands: Operands, function: impl Any + Send + Sync) -> &Self {
+    pub fn with_step(&self, operands: StepOperands, function: impl Any + Send + Sync) -> &Self {
         self.fused_uses.set_step(operands, function);
         self
     }

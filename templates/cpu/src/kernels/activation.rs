@@ -13,7 +13,8 @@ fn leaky_relu<T: Element + Precision<Compute: Elementary>>(
     activations: Out<'_, T>,
     alpha: f32,
 ) -> Result<()> {
-    map_one(features, activations, f::leaky_relu(constant::<T>(alpha)))
+    let f = f::leaky_relu(constant::<T>(alpha));
+    map_one(cost::Cheap, features, activations, f)
 }
 
 #[kernel(LeakyReluGrad, T = [F16, Bf16, f32, f64])]

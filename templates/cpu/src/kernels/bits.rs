@@ -10,6 +10,7 @@ use sp_plugin::kernel::{Kernel, kernels};
 #[kernel(Invert, T = [u8, i8, i32, i64])]
 fn invert<T: Element + Precision<Compute = i64>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
     map_one(
+        cost::Cheap,
         x,
         y,
         #[inline(always)]

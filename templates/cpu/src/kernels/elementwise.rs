@@ -17,7 +17,7 @@ use crate::compute::{
     Broadcast, bessel, bits, complex as c, incomplete, integrals, precision, relation,
 };
 use sp_plugin::Complex64;
-use sp_plugin::kernel::{Forwarded, Kernel, Operands};
+use sp_plugin::kernel::{Forwarded, Kernel, StepOperands};
 use std::mem::MaybeUninit;
 
 /// Returns the kernels of the table of elementwise ops.
@@ -39,11 +39,11 @@ pub fn state_fused_uses(kernels: &[&'static Kernel], step: impl Fn(&str) -> Opti
     }
 }
 
-fn operands(body: Body) -> Operands {
+fn operands(body: Body) -> StepOperands {
     match body {
-        Body::One(_) => Operands::One,
-        Body::Two(_) => Operands::Broadcasting,
-        Body::TwoOfOneShape(_) => Operands::OfOneShape,
+        Body::One(_) => StepOperands::One,
+        Body::Two(_) => StepOperands::Broadcasting,
+        Body::TwoOfOneShape(_) => StepOperands::OfOneShape,
     }
 }
 
@@ -70,17 +70,8 @@ macro_rules! elementwise {
     }};
 }
 
-/// Writes `f` of each element.
-pub fn map_one<T: Element + Precision, U: Element + Precision>(
-    x: In<'_, T>,
-    y: Out<'_, U>,
-    f: impl Fn(T::Compute) -> U::Compute + Sync + Copy,
-) -> Result<()> {
-    map_one_with_cost(cost::Cheap, x, y, f)
-}
-
 /// Writes `f` of each element; its cost decides how finely the work is divided.
-pub fn map_one_with_cost<T: Element + Precision, U: Element + Precision>(
+pub fn map_one<T: Element + Precision, U: Element + Precision>(
     cost: impl Cost,
     x: In<'_, T>,
     y: Out<'_, U>,

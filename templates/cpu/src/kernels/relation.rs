@@ -18,7 +18,7 @@ fn logical_or(x: In<'_, Bool>, y: In<'_, Bool>, z: Out<'_, Bool>) -> Result<()> 
 
 #[kernel(LogicalNot)]
 fn logical_not(x: In<'_, Bool>, y: Out<'_, Bool>) -> Result<()> {
-    map_one(x, y, f::not)
+    map_one(cost::Cheap, x, y, f::not)
 }
 
 // since 2.11
@@ -49,7 +49,7 @@ fn or_of_conditions(x: HostIn<'_, Bool>, y: HostIn<'_, Bool>, z: HostOut<'_, Boo
 // since 2.11
 #[kernel(LogicalNot, label = "host", releases = "2.11..")]
 fn not_of_condition(x: HostIn<'_, Bool>, y: HostOut<'_, Bool>) -> Result<()> {
-    map_one(x.into_input(), y.into_output(), f::not)
+    map_one(cost::Cheap, x.into_input(), y.into_output(), f::not)
 }
 
 /// Returns the kernels of this file.

@@ -10,9 +10,9 @@ pub(super) mod update;
 
 use std::collections::HashMap;
 
-use super::{Dims, Rules, StepOperands, chain::Links};
+use super::{Dims, FindOperands, Rules, chain::Links};
 use crate::graph::{Attribute, Graph, InferredDim, Input, Node};
-use crate::kernel::Operands;
+use crate::kernel::StepOperands;
 use crate::op;
 
 /// The op of the node that replaces a tree. `steps` has an entry for each node: its op and the numbers of its operands, of
@@ -55,8 +55,8 @@ pub(super) fn operands(
     node: &Node,
     ops: &[&str],
     device_type: &str,
-    step_operands: StepOperands<'_>,
-) -> Option<Operands> {
+    step_operands: FindOperands<'_>,
+) -> Option<StepOperands> {
     let dtype = node.attribute("T")?.as_type()?;
     let is_candidate = is_listed(&node.op, ops)
         && node.device_type() == Some(device_type)
@@ -184,8 +184,8 @@ fn shape_of(node: &Node, ops: &[&str], rules: &Rules<'_>) -> Option<KnownShape> 
         Some(0) => shape.may_equal(&KnownShape((rules.shapes)(it.node))),
         _ => true,
     };
-    let fits = stated == Operands::Broadcasting || operands.iter().all(is_of_shape);
-    let count = if stated == Operands::One { 1 } else { 2 };
+    let fits = stated == StepOperands::Broadcasting || operands.iter().all(is_of_shape);
+    let count = if stated == StepOperands::One { 1 } else { 2 };
     (may_replace && fits && operands.len() == count).then_some(shape)
 }
 

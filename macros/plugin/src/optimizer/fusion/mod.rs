@@ -26,7 +26,7 @@ pub use self::attributes::{convolution, normalization, product, product_and_sum}
 use self::chain::Links;
 use self::elementwise::{merge, update};
 use crate::graph::{Attribute, Graph, Inference, InferredDim, Input, Item, Node};
-use crate::kernel::{self, Operands};
+use crate::kernel::{self, StepOperands};
 
 /// A chain of nodes that one node replaces. Each node but the first has the result of the one before as its first input; an
 /// `AddN`, whose operands have one shape, as its first or second one.
@@ -139,7 +139,7 @@ fn begins_chain(node: &Node, fusions: &[Fusion], device_type: &str) -> bool {
 type Dims = Vec<InferredDim>;
 
 /// A function that returns the operands of an op and type that can be a step of a tree.
-type StepOperands<'a> = &'a dyn Fn(&str, TF_DataType) -> Option<Operands>;
+type FindOperands<'a> = &'a dyn Fn(&str, TF_DataType) -> Option<StepOperands>;
 
 /// Facts of the graph and of the plugin that decide which nodes can be fused.
 struct Rules<'a> {
@@ -147,7 +147,7 @@ struct Rules<'a> {
     preserved: &'a BTreeSet<String>,
     /// Returns the position of the first table with a kernel of an op and type.
     first_table: &'a dyn Fn(&str, TF_DataType) -> Option<usize>,
-    step_operands: StepOperands<'a>,
+    step_operands: FindOperands<'a>,
     /// Returns true if an op and type can be an activation.
     is_activation: &'a dyn Fn(&str, TF_DataType) -> bool,
     /// Returns the dims of a node's output 0.

@@ -36,11 +36,11 @@ const OF_ONE_SHAPE: &[&str] = &["AddN", "TanhGrad"];
 const ACTIVATIONS: &[&str] = &["LeakyRelu", "Relu"];
 
 /// Returns the operands of an op that the kernels of the tests state.
-pub(super) fn step_operands(op: &str, _: TF_DataType) -> Option<Operands> {
+pub(super) fn step_operands(op: &str, _: TF_DataType) -> Option<StepOperands> {
     match op {
-        op if ONE_OPERAND.contains(&op) => Some(Operands::One),
-        op if BROADCASTING.contains(&op) => Some(Operands::Broadcasting),
-        op if OF_ONE_SHAPE.contains(&op) => Some(Operands::OfOneShape),
+        op if ONE_OPERAND.contains(&op) => Some(StepOperands::One),
+        op if BROADCASTING.contains(&op) => Some(StepOperands::Broadcasting),
+        op if OF_ONE_SHAPE.contains(&op) => Some(StepOperands::OfOneShape),
         _ => None,
     }
 }

@@ -85,7 +85,7 @@ macro_rules! elementwise_kernel {
             $y: ::sp_plugin::kernel::Out<'_, f32>,
         ) -> ::sp_plugin::Result<()> {
             let f: fn(::sp_plugin::Complex64) -> f32 = $f;
-            $crate::kernels::elementwise::map_one_with_cost($crate::compute::cost::$cost, $x, $y, f)
+            $crate::kernels::elementwise::map_one($crate::compute::cost::$cost, $x, $y, f)
         }
         ::sp_plugin::kernel::kernels![compute]
     }};
@@ -115,7 +115,7 @@ macro_rules! elementwise_kernel {
             $y: ::sp_plugin::kernel::Out<'_, $result>,
         ) -> ::sp_plugin::Result<()> {
             let f = $crate::elementwise_kernel!(@function $call One $f);
-            $crate::kernels::elementwise::map_one_with_cost($crate::compute::cost::$cost, $x, $y, f)
+            $crate::kernels::elementwise::map_one($crate::compute::cost::$cost, $x, $y, f)
         }
         ::sp_plugin::kernel::kernels![compute]
     }};
