@@ -36,6 +36,7 @@ BOUNDED = {
     "compute/movement/strided_slice.rs": (10, RANK),
     "compute/movement/view.rs": (9, RANK),
     "compute/nn/bias.rs": (1, RANK),
+    "compute/nn/epilogue.rs": (1, "names of ops"),
     "compute/nn/conv/direct.rs": (1, "the parts of a gradient, at most `PARTS`"),
     "compute/nn/recurrent/saved.rs": (1, "the directions of a layer"),
     "compute/parallel/mod.rs": (1, "items without bytes"),

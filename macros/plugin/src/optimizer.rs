@@ -31,7 +31,7 @@ use sp_runtime::{PrefixMut, RawStatus, guard, handle};
 pub use self::fusion::Fusion;
 use self::fusion::FusionSettings;
 pub use self::pass::{Pass, Switch};
-use crate::graph::{self, Item};
+use crate::graph::{self, Graph, Item};
 use crate::jit_compile::{JitCompile, call};
 use crate::part::{self, PartStructs};
 use crate::platform::{PluginInfo, non_null};
@@ -78,8 +78,9 @@ pub trait Optimizer: Default + Send + 'static {
     /// the plugin has a kernel of the new node's op and type, in no later table than a kernel of an op of the chain.
     const FUSIONS: &'static [Fusion] = fusion::DEFAULT;
 
-    /// Those of the [default ops](fusion::elementwise::DEFAULT) of which the SDK replaces trees by one node each, after
-    /// [`FUSIONS`](Self::FUSIONS); empty for none.
+    /// The elementwise ops of which the SDK replaces trees by one node each, after [`FUSIONS`](Self::FUSIONS): by default each
+    /// of which a kernel states that it can be a step ([`Kernel::with_step`](kernel::Kernel::with_step)), as those of the
+    /// reference do; with a list, those of them that are in it; empty for none.
     /// A tree is replaced if its results may have one shape, if `optimize` has
     /// changed nothing (TensorFlow calls it again), and if the plugin has a kernel of
     /// [`SpElementwise`](fusion::elementwise::OP), in no later table than a kernel of one of the ops. Trees that read each other's
@@ -215,31 +216,22 @@ fn apply_rewrites<O: Optimizer>(
     else {
         return Ok(new_graph);
     };
-    let bytes = new_graph.as_deref().unwrap_or(item.bytes());
-    let new_graph = match jit_compile {
-        JitCompile::Ignore => call::replace(bytes, device_type)?.or(new_graph),
-        JitCompile::Error => new_graph,
-    };
-    let bytes = new_graph.as_deref().unwrap_or(item.bytes());
-    let new_graph = temporary_sum::replace(bytes, device_type)?.or(new_graph);
-    let bytes = new_graph.as_deref().unwrap_or(item.bytes());
-    let new_graph = core_fusion::place_on_cpu(bytes, device_type)?.or(new_graph);
-    let bytes = new_graph.as_deref().unwrap_or(item.bytes());
-    let new_graph = collective::replace(bytes, device_type)?.or(new_graph);
+    let mut graph = Graph::parse(new_graph.as_deref().unwrap_or(item.bytes()))?;
+    let mut is_changed =
+        *jit_compile == JitCompile::Ignore && call::replace_in(&mut graph, device_type);
+    is_changed |= temporary_sum::replace(&mut graph, device_type);
+    is_changed |= core_fusion::place_on_cpu(&mut graph, device_type);
+    is_changed |= collective::replace(&mut graph, device_type);
     let settings = FusionSettings {
         chains: O::FUSIONS,
         elementwise: O::ELEMENTWISE,
         updates: O::REPLACE_VARIABLE_UPDATES && !kernel::has_functions_of_variables(),
     };
-    let fused = fusion::fuse(&settings, device_type, item, new_graph.as_deref())?;
-    let new_graph = fused.or(new_graph);
-    let bytes = new_graph.as_deref().unwrap_or(item.bytes());
-    let new_graph = condition::place_on_host(bytes, device_type)?.or(new_graph);
-    if !O::REPLACE_VARIABLE_UPDATES {
-        return Ok(new_graph);
-    }
-    let bytes = new_graph.as_deref().unwrap_or(item.bytes());
-    Ok(variable_update::replace(bytes, device_type)?.or(new_graph))
+    let is_of_item = new_graph.is_none() && !is_changed;
+    is_changed |= fusion::fuse(&settings, device_type, item, &mut graph, is_of_item);
+    is_changed |= condition::place_on_host(&mut graph, device_type);
+    is_changed |= O::REPLACE_VARIABLE_UPDATES && variable_update::replace(&mut graph, device_type);
+    Ok(is_changed.then(|| graph.to_bytes()).or(new_graph))
 }
 
 /// The optimize slot of `O`, whose signature depends on the release.

@@ -35,6 +35,7 @@ mod device_output;
 mod driver;
 mod fetched_input;
 mod function_name; // since 2.11
+mod fused_use;
 mod input;
 mod inputs;
 mod lacking;
@@ -71,6 +72,8 @@ pub use calls::{report, write_calls};
 pub use device_context::{Context, ContextParameter};
 pub use device_output::{DeviceForwarded, DeviceOut};
 pub use function_name::FunctionName; // since 2.11
+pub use fused_use::{StepOperands, step_function};
+pub(crate) use fused_use::{is_activation, step_operands}; // since 2.6
 pub use input::{
     FromInput, HostElement, HostIn, In, InList, Integer, Integers, LazyIn, ResourceHandle,
 };

@@ -21,6 +21,7 @@ use super::builder::KernelBuilder;
 use super::call::Call;
 use super::calls::Calls;
 use super::driver;
+use super::fused_use::{self, FusedUses, StepOperands};
 use crate::Result;
 use crate::element::ElementLayout;
 use crate::op::OpDefinition;
@@ -37,6 +38,7 @@ pub struct Kernel {
     pub(super) options: &'static Options,
     pub(super) functions: Functions,
     pub(super) calls: Calls,
+    pub(super) fused_uses: FusedUses,
 }
 
 /// An op, with what its kernels have to know of it.
@@ -233,6 +235,7 @@ impl Kernel {
             options,
             functions,
             calls: Calls::new(),
+            fused_uses: FusedUses::new(),
         }
     }
 
@@ -252,6 +255,26 @@ impl Kernel {
     /// one of them the kernel is not registered. Empty if there are none.
     pub fn optional_functions(&self) -> &'static str {
         std::str::from_utf8(self.options.optional).unwrap_or_default()
+    }
+
+    /// States that the kernel of `SpElementwise` computes this op as a step, by a function that
+    /// [`step_function`](super::step_function) returns. The first statement counts.
+    pub fn with_step(&self, operands: StepOperands, function: impl Any + Send + Sync) -> &Self {
+        self.fused_uses.set_step(operands, function);
+        self
+    }
+
+    /// States that the kernels of `_FusedMatMul` and `_FusedConv2D` compute this op after a bias.
+    pub fn with_activation(&self) -> &Self {
+        self.fused_uses.set_activation();
+        self
+    }
+
+    /// Records what the kernel states of fused nodes, for the graph optimizer.
+    pub(super) fn record_fused_uses(&'static self) {
+        let mut constraints = self.running_constraints();
+        let dtype = constraints.find(|it| it.attribute == c"T");
+        fused_use::record(self.op(), &self.fused_uses, dtype.map(|it| it.dtype));
     }
 
     /// Returns the arguments that the running release's op has, inputs and then outputs.

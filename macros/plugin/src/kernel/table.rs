@@ -69,6 +69,10 @@ pub unsafe fn register<D: Device>(
         let _ = functions();
         let mut tables = tables();
         define_ops(&mut tables);
+        tables
+            .iter()
+            .flatten()
+            .for_each(|it| it.record_fused_uses());
         let tables = runnable::<D>(tables);
         if compare::is_enabled() {
             compare::set_pairs(&kernels_of(&tables));

@@ -14,27 +14,19 @@ use std::collections::BTreeMap;
 use sp_abi::tf_datatype::TF_DataType;
 
 use crate::graph::{Attribute, Graph, Node};
-use crate::{Result, kernel};
+use crate::kernel;
 
 /// The device type for which Python writes the ops.
 const DEVICE_TYPE: &str = "GPU";
 
-/// Replaces the ops of NCCL in a serialized graph. Returns `None` if there are none.
-///
-/// # Errors
-/// Returns an error if `bytes` is not a valid `GraphDef`.
-pub(super) fn replace(bytes: &[u8], device_type: &str) -> Result<Option<Vec<u8>>> {
-    if device_type != DEVICE_TYPE {
-        return Ok(None);
-    }
-    let mut graph = Graph::parse(bytes)?;
-    Ok(replace_in(&mut graph, &kernel::may_replace).then(|| graph.to_bytes()))
+/// Replaces the ops of NCCL. Returns true if there are any.
+pub(super) fn replace(graph: &mut Graph, device_type: &str) -> bool {
+    device_type == DEVICE_TYPE && replace_in(graph, &kernel::may_replace)
 }
 
 /// Returns true if a node of an op and type may become one of another op.
 type MayReplace<'a> = &'a dyn Fn(&str, &str, TF_DataType) -> bool;
 
-/// Replaces the ops of NCCL. Returns true if there are any.
 fn replace_in(graph: &mut Graph, may_replace: MayReplace<'_>) -> bool {
     let groups = groups(graph, may_replace);
     for members in &groups {

@@ -11,7 +11,6 @@ use std::ffi::CStr;
 
 use sp_abi::tf_datatype::TF_DataType;
 
-use crate::Result;
 use crate::graph::{Attribute, Graph, Node};
 use crate::kernel;
 
@@ -31,20 +30,12 @@ const COMPARISONS: [&str; 6] = [
     "GreaterEqual",
 ];
 
-/// Selects the kernels with the label in a serialized graph. Returns `None` if there are no nodes to change.
-///
-/// # Errors
-/// Returns an error if `bytes` is not a valid `GraphDef`.
-pub(super) fn place_on_host(bytes: &[u8], device_type: &str) -> Result<Option<Vec<u8>>> {
-    if !LOGICAL.iter().any(|op| kernel::may_select(op, HOST_LABEL)) {
-        return Ok(None);
-    }
-    let mut graph = Graph::parse(bytes)?;
-    let is_changed = select_kernels(&mut graph, device_type, kernel::may_select);
-    Ok(is_changed.then(|| graph.to_bytes()))
+/// Selects the kernels with the label. Returns true if there are any.
+pub(super) fn place_on_host(graph: &mut Graph, device_type: &str) -> bool {
+    let has_kernels = LOGICAL.iter().any(|op| kernel::may_select(op, HOST_LABEL));
+    has_kernels && select_kernels(graph, device_type, kernel::may_select)
 }
 
-/// Selects the kernels with the label. Returns true if there are any.
 fn select_kernels(
     graph: &mut Graph,
     device_type: &str,

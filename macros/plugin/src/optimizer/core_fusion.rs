@@ -10,7 +10,7 @@
 use sp_abi::tf_datatype::TF_DataType;
 
 use crate::graph::{Attribute, Graph, Node};
-use crate::{Result, kernel};
+use crate::kernel;
 
 /// The ops that the remapper writes for nodes on a device of any type, and of which core has kernels for the CPU.
 const OPS: [&str; 4] = [
@@ -23,17 +23,11 @@ const OPS: [&str; 4] = [
 /// The attributes of these ops that are types.
 const TYPES: [&str; 2] = ["T", "U"];
 
-/// Moves the nodes of a serialized graph that have no kernel to the CPU. Returns `None` if there are none.
-///
-/// # Errors
-/// Returns an error if `bytes` is not a valid `GraphDef`.
-pub(super) fn place_on_cpu(bytes: &[u8], device_type: &str) -> Result<Option<Vec<u8>>> {
-    let mut graph = Graph::parse(bytes)?;
-    let is_changed = place(&mut graph, device_type, kernel::is_registered);
-    Ok(is_changed.then(|| graph.to_bytes()))
+/// Moves the nodes that have no kernel to the CPU. Returns true if there are any.
+pub(super) fn place_on_cpu(graph: &mut Graph, device_type: &str) -> bool {
+    place(graph, device_type, kernel::is_registered)
 }
 
-/// Moves the nodes that have no kernel to the CPU. Returns true if there are any.
 fn place(
     graph: &mut Graph,
     device_type: &str,

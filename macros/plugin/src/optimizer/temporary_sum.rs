@@ -12,22 +12,16 @@ use std::collections::{BTreeSet, HashMap};
 use sp_abi::tf_datatype::TF_DataType;
 
 use crate::graph::{Attribute, Graph, Node};
-use crate::{Result, kernel};
+use crate::kernel;
 
 /// The op that replaces those of a sum in a temporary variable.
 const SUM: &str = "AddN";
 
-/// Replaces the sums in temporary variables of a serialized graph. Returns `None` if there are none.
-///
-/// # Errors
-/// Returns an error if `bytes` is not a valid `GraphDef`.
-pub(super) fn replace(bytes: &[u8], device_type: &str) -> Result<Option<Vec<u8>>> {
-    let mut graph = Graph::parse(bytes)?;
-    let is_changed = replace_in(&mut graph, device_type, kernel::may_replace);
-    Ok(is_changed.then(|| graph.to_bytes()))
+/// Replaces the sums in temporary variables. Returns true if there are any.
+pub(super) fn replace(graph: &mut Graph, device_type: &str) -> bool {
+    replace_in(graph, device_type, kernel::may_replace)
 }
 
-/// Replaces the sums in temporary variables. Returns true if there are any.
 fn replace_in(
     graph: &mut Graph,
     device_type: &str,

@@ -19,26 +19,17 @@ use self::order::Changing;
 use super::assignment;
 use crate::graph::{Attribute, Graph, Node};
 use crate::proto::Message;
-use crate::{Result, kernel, platform};
+use crate::{kernel, platform};
 
-/// Replaces the ops on devices of this type in a serialized graph. Returns `None` if there are none, or if the plugin's
-/// kernels can use variables.
-///
-/// # Errors
-/// Returns an error if `bytes` is not a valid `GraphDef`.
-pub fn replace(bytes: &[u8], device_type: &str) -> Result<Option<Vec<u8>>> {
-    if kernel::has_functions_of_variables() {
-        return Ok(None);
-    }
-    let mut graph = Graph::parse(bytes)?;
+/// Replaces the ops on devices of this type. Returns true if there are any, and the plugin's kernels cannot use variables.
+pub fn replace(graph: &mut Graph, device_type: &str) -> bool {
     let target = Target {
         device_type,
         has_kernel: kernel::is_registered,
         has_core_kernels: !platform::has_other_devices()
             && !platform::has_kernels_for_cuda(device_type.as_bytes()),
     };
-    let is_replaced = target.replace_in(&mut graph);
-    Ok(is_replaced.then(|| graph.to_bytes()))
+    !kernel::has_functions_of_variables() && target.replace_in(graph)
 }
 
 /// The nodes to replace.

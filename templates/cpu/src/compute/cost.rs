@@ -12,9 +12,14 @@ use super::simd::Isa;
 
 /// The cost of one element.
 pub trait Cost: Copy + Sync {
-    /// Returns the minimal number of elements in a task: 5 to 20 microseconds of work. A tensor with less than two such
-    /// tasks is computed on the calling thread only.
-    fn grain(self) -> usize;
+    /// The minimal number of elements in a task: 5 to 20 microseconds of work. A tensor with less than two such tasks is
+    /// computed on the calling thread only.
+    const GRAIN: usize;
+
+    /// Returns [`GRAIN`](Self::GRAIN).
+    fn grain(self) -> usize {
+        Self::GRAIN
+    }
 
     /// Returns true if a loop over a large result waits for memory.
     fn is_bound_by_memory(self) -> bool;
@@ -35,9 +40,7 @@ pub trait Cost: Copy + Sync {
 pub struct Cheap;
 
 impl Cost for Cheap {
-    fn grain(self) -> usize {
-        64 * 1024
-    }
+    const GRAIN: usize = 64 * 1024;
 
     fn is_bound_by_memory(self) -> bool {
         true
@@ -56,9 +59,7 @@ macro_rules! computed {
         pub struct $cost;
 
         impl Cost for $cost {
-            fn grain(self) -> usize {
-                $grain
-            }
+            const GRAIN: usize = $grain;
 
             fn is_bound_by_memory(self) -> bool {
                 false

@@ -1,7 +1,7 @@
 //! Kernels as functions over slices and shapes, independent of TensorFlow: no tensors, no status, no dtype codes.
 //!
-//! A new elementwise kernel is one function on scalars in [`arith`], passed to [`map::map1`] or [`map::map2`]; a new
-//! reduction is one [`reduce::Fold`]. Those run on all cores and with the machine's widest vectors. Tensors are
+//! A new elementwise op is one function on scalars, and a row of the table in `elementwise`; a new reduction is one
+//! [`reduce::Fold`]. Those run on all cores and with the machine's widest vectors. Tensors are
 //! row-major and contiguous; dims count elements, outermost first; an empty `dims` is a scalar. Results never depend on
 //! the number of cores.
 //!
@@ -30,6 +30,7 @@ pub mod cost;
 pub mod division;
 pub mod einsum;
 pub mod elementary;
+pub(crate) mod elementwise;
 pub mod error;
 pub mod fingerprint;
 pub mod fold;

@@ -22,7 +22,7 @@ const DIGAMMA_SERIES: [f64; 7] = [
 ];
 
 /// A float with special functions. NaN gives NaN.
-pub trait Special: Elementary {
+pub trait Special: Elementary + Into<f64> {
     /// Returns the number whose hyperbolic cosine this is.
     fn inverse_cosh(self) -> Self;
     /// Returns the number whose hyperbolic sine this is.

@@ -1,7 +1,6 @@
 //! Checks of numbers, approximate equality, histograms and buckets.
 
-use super::activation::check_same;
-use super::elementwise::map_two;
+use super::elementwise::{check_same, map_two};
 use super::prelude::*;
 use crate::compute::cast::Cast;
 use crate::compute::checks::{NotFinite, bucket, histogram, is_near};

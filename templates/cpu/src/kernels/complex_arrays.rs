@@ -1,6 +1,6 @@
-//! Sums, products, running totals and transposition of complex numbers. Sums are those of the parts, which are an axis more.
+//! Complex numbers of their parts, sums, products, running totals and transposition. Sums are those of the parts, which are an axis more.
 
-use super::activation::check_same;
+use super::elementwise::{check_same, map_two};
 use super::movement::{check_vector, write_view};
 use super::prelude::*;
 use super::running::plan_running;
@@ -143,9 +143,16 @@ fn conjugate_transpose(
     Ok(())
 }
 
+#[kernel(Complex, T = [f32], Tout = [Complex64])]
+fn complex(real: In<'_, f32>, imag: In<'_, f32>, out: Out<'_, Complex64>) -> Result<()> {
+    let f: fn(f32, f32) -> Complex64 = Complex64::new;
+    map_two(cost::Cheap, real, imag, out, f)
+}
+
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
     kernels![
+        complex,
         add_n,
         sum,
         mean,

@@ -1,4 +1,5 @@
-//! Quotients that are rounded to integers, and remainders. A divisor of 0 of an integer is an error.
+//! Quotients that are rounded to integers, remainders, and powers of integers. A divisor of 0 of an integer is an error, and
+//! so is a negative exponent.
 
 use super::elementwise::{is_result_empty, map_two, map_two_in_place};
 use super::prelude::*;
@@ -31,9 +32,23 @@ macro_rules! divisions {
 
         /// Returns the kernels of this file.
         pub fn table() -> Vec<&'static Kernel> {
-            kernels![div_floats, $($name,)* $($of_floats),*]
+            kernels![pow, div_floats, $($name,)* $($of_floats),*]
         }
     };
+}
+
+/// Power of integers: a negative exponent is an error.
+#[kernel(Pow, T = [i8, i32, i64])]
+fn pow<T: Element + Precision<Compute = i64>>(
+    x: In<'_, T>,
+    y: In<'_, T>,
+    z: Out<'_, T>,
+) -> Result<()> {
+    if !is_result_empty(&x, &y)? {
+        arith::check_exponents(&T::widened(y.data()))?;
+    }
+    let f: fn(i64, i64) -> i64 = arith::pow_int;
+    map_two(cost::Expensive, x, y, z, f)
 }
 
 #[kernel(Div, T = [F16, Bf16, f32, f64])]

@@ -1,68 +1,77 @@
 //! Kernels that apply one function on scalars; operands broadcast, integers wrap. They write every element of their
 //! output, so they allocate it uninitialized: zeroing would be a further pass over memory.
 
+mod classes;
+
 use super::prelude::*;
+use crate::compute::arith::Integer;
+use crate::compute::elementary::Elementary;
+use crate::compute::elementwise::elementwise_ops;
 use crate::compute::map::{TINY, map2, update, update_each};
-use crate::compute::nn::relu;
+use crate::compute::nn::epilogue::Activation;
+use crate::compute::nn::{activation as f, relu};
+use crate::compute::special::Special;
+use crate::compute::steps::{Body, Function};
 use crate::compute::workspace::AnyBits;
-use crate::compute::{Broadcast, precision};
-use sp_plugin::kernel::{Forwarded, Kernel, kernels};
+use crate::compute::{
+    Broadcast, bessel, bits, complex as c, incomplete, integrals, precision, relation,
+};
+use sp_plugin::Complex64;
+use sp_plugin::kernel::{Forwarded, Kernel, StepOperands};
 use std::mem::MaybeUninit;
 
-/// Kernels of one operand: `name: Op(input) -> output, bound in [types] => function`.
-macro_rules! unary {
-    ($($name:ident: $op:ident($x:ident) -> $y:ident, $bound:ident in [$($ty:ident),*] => $f:path;)*) => {$(
-        #[kernel($op, T = [$($ty),*])]
-        fn $name<T: Element + Precision<Compute: $bound>>($x: In<'_, T>, $y: Out<'_, T>) -> Result<()> {
-            map_one($x, $y, $f)
-        }
-    )*};
-}
-
-/// Kernels of two operands: `name: Op, bound in [types], cost => function`.
-macro_rules! binary {
-    ($($name:ident: $op:ident, $bound:ident in [$($ty:ident),*], $cost:ident => $f:path;)*) => {$(
-        #[kernel($op, T = [$($ty),*])]
-        fn $name<T: Element + Precision<Compute: $bound>>(x: In<'_, T>, y: In<'_, T>, z: Out<'_, T>) -> Result<()> {
-            map_two(cost::$cost, x, y, z, $f)
-        }
-    )*};
-}
-
-unary! {
-    neg: Neg(x) -> y, Number in [F16, Bf16, f32, f64, i64] => arith::neg;
-    relu: Relu(features) -> activations, Number in [F16, Bf16, f32, f64, i64] => relu::relu;
-    sqrt: Sqrt(x) -> y, Float in [F16, Bf16, f32, f64] => arith::sqrt;
-    square: Square(x) -> y, Number in [F16, Bf16, f32, f64, i64] => arith::square;
-}
-
-binary! {
-    add_v2: AddV2, Number in [F16, Bf16, f32, f64, i64], Cheap => arith::add;
-    div_no_nan: DivNoNan, Float in [F16, Bf16, f32, f64], Cheap => arith::div_no_nan;
-    mul: Mul, Number in [F16, Bf16, f32, f64, i64], Cheap => arith::mul;
-    pow: Pow, Float in [F16, Bf16, f32, f64], Expensive => arith::pow;
-    real_div: RealDiv, Float in [F16, Bf16, f32, f64], Cheap => arith::real_div;
-    sub: Sub, Number in [F16, Bf16, f32, f64, i64], Cheap => arith::sub;
-}
-
-/// Returns the kernels of this file.
+/// Returns the kernels of the table of elementwise ops.
 pub fn table() -> Vec<&'static Kernel> {
-    kernels![
-        neg, relu, sqrt, square, add_v2, div_no_nan, mul, pow, real_div, sub
-    ]
+    elementwise_ops!([crate::elementwise_kernels] [])
 }
 
-/// Writes `f` of each element.
-pub fn map_one<T: Element + Precision, U: Element + Precision>(
-    x: In<'_, T>,
-    y: Out<'_, U>,
-    f: impl Fn(T::Compute) -> U::Compute + Sync + Copy,
-) -> Result<()> {
-    map_one_with_cost(cost::Cheap, x, y, f)
+/// States the uses of kernels in fused nodes: as a step by one of these functions, and as an activation.
+#[doc(hidden)]
+pub fn state_fused_uses(kernels: &[&'static Kernel], step: impl Fn(&str) -> Option<Function>) {
+    for kernel in kernels {
+        let op = kernel.op().to_string_lossy();
+        if let Some(function) = step(&op) {
+            kernel.with_step(operands(function.body), function);
+        }
+        if Activation::of_op(&op, 0.0).is_some() {
+            kernel.with_activation();
+        }
+    }
+}
+
+fn operands(body: Body) -> StepOperands {
+    match body {
+        Body::One(_) => StepOperands::One,
+        Body::Two(_) => StepOperands::Broadcasting,
+        Body::TwoOfOneShape(_) => StepOperands::OfOneShape,
+    }
+}
+
+/// Returns the kernels of rows, as those of sp-cpu's table of elementwise ops, for ops that the plugin defines in a module:
+///
+/// ```text
+/// fn softcap<T: Elementary>(x: T) -> T { .. }
+///
+/// let kernels = sp_cpu::elementwise! {
+///     ops: One { Softcap(x) -> y: Moderate, step(f32) { floats => softcap } }
+/// };
+/// ```
+///
+/// With `step(f32)` trees with the op are one node, if the table with these kernels has sp-cpu's too. The classes after the
+/// cost are in `compute/elementwise.rs`. Activations of products are ops of sp-cpu only.
+#[macro_export]
+macro_rules! elementwise {
+    ($module:ident: $($rows:tt)+) => {{
+        let kernels = $crate::elementwise_kernels!([$module::] $($rows)+);
+        let functions = $crate::elementwise_functions!($($rows)+);
+        let step = |op: &str| functions.iter().find(|it| it.op == op).copied();
+        $crate::kernels::elementwise::state_fused_uses(&kernels, step);
+        kernels
+    }};
 }
 
 /// Writes `f` of each element; its cost decides how finely the work is divided.
-pub fn map_one_with_cost<T: Element + Precision, U: Element + Precision>(
+pub fn map_one<T: Element + Precision, U: Element + Precision>(
     cost: impl Cost,
     x: In<'_, T>,
     y: Out<'_, U>,
@@ -138,6 +147,54 @@ pub fn map_two_unconverted<T: Element + AnyBits, U: Element>(
                 out.write(f(*x, *y));
             }),
     })
+}
+
+/// Calls `write` for operands that broadcast, and writes `other` if they do not.
+///
+/// # Errors
+/// Returns an error if the operands do not broadcast, and `other` is `None`.
+pub fn write_unless_incompatible<'a, T: Element>(
+    x: In<'a, T>,
+    y: In<'a, T>,
+    z: Out<'a, Bool>,
+    other: Option<bool>,
+    write: impl FnOnce(In<'a, T>, In<'a, T>, Out<'a, Bool>) -> Result<()>,
+) -> Result<()> {
+    match other {
+        Some(other) if Broadcast::new([x.dims(), y.dims()]).is_err() => {
+            z.uninit(&[])?.fill(Bool::from(other));
+            Ok(())
+        }
+        _ => write(x, y, z),
+    }
+}
+
+/// Writes the gradient of a complex result `y` from the gradient `dy` of it.
+pub fn map_gradient(
+    y: In<'_, Complex64>,
+    dy: In<'_, Complex64>,
+    z: Out<'_, Complex64>,
+    f: fn(Complex64, Complex64) -> Complex64,
+) -> Result<()> {
+    // TensorFlow compares the shapes only if there is a gradient to compute.
+    if y.is_empty() {
+        z.uninit(y.dims())?.fill(Complex64::ZERO);
+        return Ok(());
+    }
+    check_same((y.dims(), "y"), (dy.dims(), "dy"))?;
+    map_two(cost::Expensive, y, dy, z, f)
+}
+
+/// Checks that two inputs have one shape.
+pub fn check_same((x, x_name): (&[usize], &str), (y, y_name): (&[usize], &str)) -> Result<()> {
+    match x == y {
+        true => Ok(()),
+        false => invalid!(
+            "{x_name} and {y_name} must have the same size and shape: {} != {}",
+            Dims(x),
+            Dims(y)
+        ),
+    }
 }
 
 /// Returns true if the result of two operands that broadcast has no elements. Kernels that reject values of an operand

@@ -12,15 +12,6 @@ use crate::compute::nn::epilogue::{Activation, Addend, Epilogue};
 use sp_plugin::kernel::BytesInList; // since 2.11
 use sp_plugin::kernel::{Attributes, InList, Kernel, Prepare, kernels};
 
-/// The activation functions by the ops that compute them. `LeakyRelu` has its slope in an attribute.
-const ACTIVATIONS: &[(&str, Activation)] = &[
-    ("Relu", Activation::Relu),
-    ("Relu6", Activation::Relu6),
-    ("Elu", Activation::Elu),
-    ("Tanh", Activation::Tanh),
-    ("Sigmoid", Activation::Sigmoid),
-];
-
 /// Returns the activation after the bias.
 ///
 /// # Errors
@@ -29,13 +20,13 @@ fn activation(fused_ops: &[String], slope: f32) -> Result<Activation> {
     let names: Vec<&str> = fused_ops.iter().map(String::as_str).collect();
     let found = match names[..] {
         ["BiasAdd"] => Some(Activation::Identity),
-        ["BiasAdd", "LeakyRelu"] => Some(Activation::LeakyRelu(slope)),
-        ["BiasAdd", name] => ACTIVATIONS.iter().find(|it| it.0 == name).map(|it| it.1),
+        ["BiasAdd", name] => Activation::of_op(name, slope),
         _ => None,
     };
     found.ok_or_else(|| {
         let message = format!(
-            "fused_ops {names:?} is not supported: expected BiasAdd, and Relu, Relu6, Elu, LeakyRelu, Tanh, Sigmoid or nothing after it; or Add, after a product"
+            "fused_ops {names:?} is not supported: expected BiasAdd, and {} or nothing after it; or Add, after a product",
+            Activation::ops().join(", ")
         );
         Error::unimplemented(message)
     })

@@ -9,6 +9,11 @@ macro_rules! invalid {
     };
 }
 
+/// Adds the kernels of files, in order, to a table.
+macro_rules! extend {
+    ($table:ident: $($file:ident)*) => { $($table.extend($file::table());)* };
+}
+
 mod activation;
 mod batch_norm;
 mod binomial;
@@ -17,7 +22,6 @@ mod boxes;
 mod cast;
 mod checks;
 mod color;
-mod complex;
 mod complex_arrays;
 mod conv;
 mod conv3d;
@@ -28,7 +32,8 @@ mod cudnn_rnn;
 mod diagonal;
 mod division;
 mod einsum;
-mod elementwise;
+#[doc(hidden)] // The macros of rows of the table name its functions.
+pub mod elementwise;
 mod format;
 mod fourier;
 mod fused;
@@ -38,9 +43,7 @@ mod generator; // since 2.6
 mod generator_state; // since 2.6
 mod identity;
 pub mod image;
-mod incomplete;
 mod inplace;
-mod integrals;
 mod join;
 mod layout;
 mod mat_mul;
@@ -68,7 +71,6 @@ mod segment;
 mod sequence;
 mod shape;
 mod slices; // since 2.6
-mod small;
 mod softmax;
 mod sorted;
 mod space;
@@ -88,6 +90,7 @@ mod xla;
 
 use crate::compute;
 use compute::inline::InlineList;
+use compute::steps::Function;
 use sp_plugin::kernel::{HostIn, In, Integer, Kernel, kernels};
 use sp_plugin::{Element, Error, Result};
 
@@ -100,79 +103,28 @@ pub fn table() -> Vec<&'static Kernel> {
         nn::bias_add,
         nn::bias_add_v1,
         nn::bias_add_grad,
-        nn::relu_grad,
         nn::sparse_softmax_cross_entropy,
         text::string_length,
         text::hash_bucket, // since 2.6
     ]);
-    table.extend(activation::table());
-    table.extend(binomial::table());
-    table.extend(bits::table());
-    table.extend(boxes::table());
-    table.extend(checks::table());
-    table.extend(format::table());
-    table.extend(fourier::table());
-    table.extend(incomplete::table());
-    table.extend(inplace::table());
-    table.extend(integrals::table());
-    table.extend(division::table());
-    table.extend(reduction::table());
-    table.extend(relation::table());
-    table.extend(patches::table());
-    table.extend(mat_mul::table());
-    table.extend(pool::table());
-    table.extend(pool3d::table());
-    table.extend(pool_positions::table());
-    table.extend(pool_second::table());
-    table.extend(softmax::table());
-    table.extend(special::table());
-    table.extend(batch_norm::table());
-    table.extend(conv::table());
-    table.extend(conv3d::table());
-    table.extend(conv_batches::table()); // since 2.14
-    table.extend(crop::table());
-    table.extend(ctc::table());
-    table.extend(cudnn_rnn::table());
-    table.extend(color::table());
-    table.extend(complex::table());
-    table.extend(complex_arrays::table());
-    table.extend(einsum::table());
-    table.extend(fused::table());
-    table.extend(projection::table());
-    table.extend(resize::table());
-    table.extend(quantize::table());
-    table.extend(quantize_levels::table());
-    table.extend(random::table());
-    table.extend(stateful_random::table());
-    table.extend(seeded_random::table());
-    table.extend(gamma::table());
-    table.extend(shape::table());
-    table.extend(movement::table());
-    table.extend(strided_slice::table());
-    table.extend(join::table());
-    table.extend(gather::table());
-    table.extend(search::table());
-    table.extend(diagonal::table());
-    table.extend(partition::table());
-    table.extend(running::table());
-    table.extend(scatter::table());
-    table.extend(small::table());
-    table.extend(sorted::table());
-    table.extend(space::table());
-    table.extend(segment::table());
-    table.extend(sparse::table());
-    table.extend(sparse_segment::table());
-    table.extend(sequence::table());
-    table.extend(xla::table());
-    table.extend(generator::table()); // since 2.6
-    table.extend(generator_state::table()); // since 2.6
-    table.extend(rows::table()); // since 2.6
-    table.extend(slices::table()); // since 2.6
-    table.extend(steps::table()); // since 2.6
-    table.extend(training::table()); // since 2.6
-    table.extend(sparse_training::table()); // since 2.6
-    table.extend(variable::table()); // since 2.6
+    extend! { table:
+        activation binomial bits boxes checks format fourier inplace division reduction relation patches mat_mul
+        pool pool3d pool_positions pool_second softmax special batch_norm conv conv3d
+        conv_batches // since 2.14
+        crop ctc cudnn_rnn color complex_arrays einsum fused projection resize quantize quantize_levels
+        random stateful_random seeded_random gamma shape movement strided_slice join gather search diagonal partition
+        running scatter sorted space segment sparse sparse_segment sequence xla
+        generator // since 2.6
+        generator_state // since 2.6
+        rows // since 2.6
+        slices // since 2.6
+        steps // since 2.6
+        training // since 2.6
+        sparse_training // since 2.6
+        variable // since 2.6
+    }
     table.extend(kernels![variant::zeros_like, variant::add_n]); // since 2.10
+    elementwise::state_fused_uses(&table, Function::of_op);
     table
 }
 

@@ -1,11 +1,9 @@
 //! Kernels of neural networks.
 
-use super::elementwise::map_two;
 use super::image::DataFormat;
 use super::prelude::*;
 use crate::compute::nn::bias::{self, ChannelLayout, bias_broadcast};
 use crate::compute::nn::cross_entropy::{Label, sparse_softmax_cross_entropy as sparse};
-use crate::compute::nn::relu;
 use crate::compute::precision;
 use crate::compute::reduce::{Fold, Sum};
 
@@ -73,23 +71,6 @@ where
         bias::bias_add_grad(dims, layout, &gradient, sums)
     })?;
     Ok(())
-}
-
-#[kernel(ReluGrad, T = [F16, Bf16, f32, f64, i64])]
-fn relu_grad<T: Element + Precision<Compute: Number>>(
-    gradients: In<'_, T>,
-    features: In<'_, T>,
-    backprops: Out<'_, T>,
-) -> Result<()> {
-    let (g, x) = (gradients.dims(), features.dims());
-    if g != x {
-        return invalid!(
-            "gradients and features must have the same size and shape: {} != {}",
-            Dims(g),
-            Dims(x)
-        );
-    }
-    map_two(cost::Cheap, gradients, features, backprops, relu::relu_grad)
 }
 
 #[kernel(SparseSoftmaxCrossEntropyWithLogits, T = [F16, Bf16, f32, f64], Tlabels: L = [i32, i64])]

@@ -1,7 +1,6 @@
 //! Rounding to the steps of quantized ranges that contain 0, and its gradients.
 
-use super::activation::check_same;
-use super::elementwise::{map_one, map_two};
+use super::elementwise::{check_same, map_one, map_two};
 use super::prelude::*;
 use crate::compute::quantize::Nudged;
 use sp_plugin::kernel::{Attributes, Kernel, Prepare, kernels};
@@ -72,7 +71,7 @@ impl Prepare for Quantization {
 #[kernel(FakeQuantWithMinMaxArgs)]
 fn with_args(#[state] range: &Nudged, inputs: In<'_, f32>, outputs: Out<'_, f32>) -> Result<()> {
     let range = *range;
-    map_one(inputs, outputs, move |x| range.round(x))
+    map_one(cost::Cheap, inputs, outputs, move |x| range.round(x))
 }
 
 #[kernel(FakeQuantWithMinMaxArgsGradient)]

@@ -1,6 +1,6 @@
 //! Rounding to integers of so many bits, scaled to a range, and its gradient.
 
-use super::activation::check_same;
+use super::elementwise::check_same;
 use super::prelude::*;
 use crate::compute::elementary::Real;
 use crate::compute::len;

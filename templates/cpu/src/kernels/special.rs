@@ -1,83 +1,15 @@
-//! Special functions, limits of values, cross products, and half the sum of squares.
+//! Limits of values, cross products, half the sum of squares, and the incomplete beta function.
 
-use super::activation::check_same;
-use super::elementwise::{map_one_with_cost, map_two};
+use super::elementwise::check_same;
 use super::prelude::*;
+use crate::compute::cast::Cast;
 use crate::compute::elementary::Elementary;
 use crate::compute::fold::L2Loss;
+use crate::compute::incomplete;
 use crate::compute::reduce::Fold;
-use crate::compute::special::Special;
 use crate::compute::values;
 use sp_plugin::Code;
 use sp_plugin::kernel::{Kernel, kernels};
-
-/// Functions of one float: `name: Op => function`. Each has a loop of its own, so that it is vectorized for `f32`.
-macro_rules! vectorized {
-    ($($name:ident: $op:ident => $f:ident;)*) => {
-        $(
-            #[kernel($op, T = [F16, Bf16, f32, f64])]
-            fn $name<T: Element + Precision<Compute: Special>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
-                map_one_with_cost(cost::Expensive, x, y, #[inline(always)] |x: T::Compute| x.$f())
-            }
-        )*
-
-        fn vectorized_table() -> Vec<&'static Kernel> {
-            kernels![$($name),*]
-        }
-    };
-}
-
-vectorized! {
-    acosh: Acosh => inverse_cosh;
-    asinh: Asinh => inverse_sinh;
-    atanh: Atanh => inverse_tanh;
-    erfinv: Erfinv => inverse_erf;
-    ndtri: Ndtri => normal_quantile;
-}
-
-/// Writes `f` of each element. It is a pointer, so that all such functions have one loop.
-fn map_by_pointer<T: Element + Precision<Compute: Special>>(
-    x: In<'_, T>,
-    y: Out<'_, T>,
-    f: fn(T::Compute) -> T::Compute,
-) -> Result<()> {
-    map_one_with_cost(cost::Expensive, x, y, f)
-}
-
-#[kernel(Digamma, T = [F16, Bf16, f32, f64])]
-fn digamma<T: Element + Precision<Compute: Special>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
-    map_by_pointer(x, y, Special::digamma)
-}
-
-#[kernel(Lgamma, T = [F16, Bf16, f32, f64])]
-fn lgamma<T: Element + Precision<Compute: Special>>(x: In<'_, T>, y: Out<'_, T>) -> Result<()> {
-    map_by_pointer(x, y, Special::log_gamma)
-}
-
-#[kernel(Atan2, T = [F16, Bf16, f32, f64])]
-fn atan2<T: Element + Precision<Compute: Special>>(
-    y: In<'_, T>,
-    x: In<'_, T>,
-    z: Out<'_, T>,
-) -> Result<()> {
-    map_two(
-        cost::Moderate,
-        y,
-        x,
-        z,
-        #[inline(always)]
-        |y, x| y.angle(x),
-    )
-}
-
-#[kernel(NextAfter, T = [f32, f64])]
-fn next_after<T: Element + Precision<Compute = T> + Special>(
-    x1: In<'_, T>,
-    x2: In<'_, T>,
-    output: Out<'_, T>,
-) -> Result<()> {
-    map_two(cost::Expensive, x1, x2, output, T::next_after)
-}
 
 #[kernel(ClipByValue, T = [F16, Bf16, f32, f64, u8, i8, i32, i64])]
 fn clip_by_value<T: Element + Precision<Compute: Number>>(
@@ -139,17 +71,36 @@ where
     Ok(())
 }
 
+#[kernel(Betainc, T = [f32, f64])]
+fn incomplete_beta<T: Element + Cast<f64>>(
+    a: In<'_, T>,
+    b: In<'_, T>,
+    x: In<'_, T>,
+    z: Out<'_, T>,
+) -> Result<()>
+where
+    f64: Cast<T>,
+{
+    let operands = [&a, &b, &x];
+    let largest = operands.iter().find(|it| !it.dims().is_empty());
+    let dims = largest.map_or(&[][..], |it| it.dims());
+    if operands
+        .iter()
+        .any(|it| !it.dims().is_empty() && it.dims() != dims)
+    {
+        let [a, b, x] = operands.map(|it| it.dims());
+        return invalid!(
+            "a, b and x must have one shape or be scalars, not {a:?}, {b:?} and {x:?}"
+        );
+    }
+    z.uninit(dims)?.write_with(|at| {
+        let [a, b, x] = operands.map(|it| -> f64 { it.data()[at.min(it.len() - 1)].cast() });
+        incomplete::beta(a, b, x).cast()
+    });
+    Ok(())
+}
+
 /// Returns the kernels of this file.
 pub fn table() -> Vec<&'static Kernel> {
-    let mut table = vectorized_table();
-    table.extend(kernels![
-        digamma,
-        lgamma,
-        atan2,
-        next_after,
-        clip_by_value,
-        cross,
-        l2_loss
-    ]);
-    table
+    kernels![clip_by_value, cross, l2_loss, incomplete_beta]
 }

@@ -3,7 +3,7 @@
 
 use super::prelude::*;
 use crate::compute::steps::{Body, Function, Steps};
-use sp_plugin::kernel::{Attributes, InList, Kernel, OutList, Prepare, kernels};
+use sp_plugin::kernel::{Attributes, InList, Kernel, OutList, Prepare, kernels, step_function};
 
 mod ops {
     use sp_plugin::Result;
@@ -105,7 +105,8 @@ fn plan(inputs: i64, steps: &[String], results: &[i64]) -> Result<Steps> {
 /// Parses a step: an op, and the numbers of its operands.
 fn parse(text: &str) -> Option<(Function, [usize; 2])> {
     let mut words = text.split(' ');
-    let function = Function::of_op(words.next()?)?;
+    let op = words.next()?;
+    let function = Function::of_op(op).or_else(|| step_function(op).copied())?;
     let operands = words
         .map(|it| it.parse().ok())
         .collect::<Option<InlineList<usize>>>()?;

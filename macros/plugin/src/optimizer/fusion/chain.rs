@@ -1,7 +1,8 @@
 //! Chains of nodes whose inner results nothing else uses.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
+use super::Rules;
 use crate::graph::{Graph, Input, Node};
 
 /// The nodes of a graph by name, with the uses of each.
@@ -55,29 +56,24 @@ impl<'g> Links<'g> {
 
     /// Returns the positions of the chain that ends at `last`, or `None` if there is none with these ops, if the result of
     /// an inner node has another use, or if an inner node is preserved.
-    pub fn chain(
-        &self,
-        last: usize,
-        ops: &[&[&str]],
-        preserved: &BTreeSet<String>,
-    ) -> Option<Vec<usize>> {
+    pub fn chain(&self, last: usize, ops: &[&[&str]], rules: &Rules<'_>) -> Option<Vec<usize>> {
         let mut chain = vec![last];
         for pair in ops.windows(2).rev() {
             let next = &self.nodes[*chain.last()?];
-            if !pair[1].contains(&next.op.as_str()) {
+            if !rules.has_op(next, pair[1]) {
                 return None;
             }
             let is_inner = |it: &usize| {
                 let node = &self.nodes[*it];
-                pair[0].contains(&node.op.as_str())
+                rules.has_op(node, pair[0])
                     && !self.uses[*it].is_used_elsewhere()
-                    && !preserved.contains(&node.name)
+                    && !rules.preserved.contains(&node.name)
             };
             chain.push(self.sources(next).find(is_inner)?);
         }
         chain.reverse();
         let first = chain[0];
-        let has_op = ops.first()?.contains(&self.nodes[first].op.as_str());
+        let has_op = rules.has_op(&self.nodes[first], ops.first()?);
         (has_op && self.has_no_cycle(&chain)).then_some(chain)
     }
 

@@ -10,8 +10,9 @@ pub(super) mod update;
 
 use std::collections::HashMap;
 
-use super::{Dims, Rules, chain::Links};
+use super::{Dims, FindOperands, Rules, chain::Links};
 use crate::graph::{Attribute, Graph, InferredDim, Input, Node};
+use crate::kernel::StepOperands;
 use crate::op;
 
 /// The op of the node that replaces a tree. `steps` has an entry for each node: its op and the numbers of its operands, of
@@ -19,30 +20,12 @@ use crate::op;
 /// which the inputs broadcast.
 pub const OP: &str = op::ELEMENTWISE;
 
-/// The ops of two operands that broadcast.
-#[rustfmt::skip]
-const BROADCASTING: &[&str] = &[
-    "AddV2", "DivNoNan", "Maximum", "Minimum", "Mul", "Pow", "RealDiv", "SquaredDifference", "Sub",
-];
+/// The entry of a list of ops that stands for each op of which a kernel states that it can be a step
+/// ([`Kernel::with_step`](crate::kernel::Kernel::with_step)).
+const EVERY: &str = "*";
 
-/// The ops of two operands of one shape.
-const OF_ONE_SHAPE: &[&str] = &[
-    "AddN",
-    "ReluGrad",
-    "RsqrtGrad",
-    "SigmoidGrad",
-    "SqrtGrad",
-    "TanhGrad",
-];
-
-/// All ops that can be in a tree, which the SDK replaces by default. Others have attributes, or results of another type.
-#[rustfmt::skip]
-pub const DEFAULT: &[&str] = &[
-    "AddV2", "DivNoNan", "Maximum", "Minimum", "Mul", "Pow", "RealDiv", "SquaredDifference", "Sub",
-    "AddN", "ReluGrad", "RsqrtGrad", "SigmoidGrad", "SqrtGrad", "TanhGrad",
-    "Abs", "Erf", "Exp", "Expm1", "Log", "Log1p", "Neg", "Reciprocal", "Relu", "Rsqrt", "Sigmoid", "Sign", "Softplus", "Sqrt",
-    "Square", "Tanh",
-];
+/// The ops of which the SDK replaces trees by default: each that a kernel states.
+pub const DEFAULT: &[&str] = &[EVERY];
 
 /// The most nodes of a tree. A kernel holds a block of each result that a later step reads.
 const MAX_STEPS: usize = 32;
@@ -66,13 +49,23 @@ pub(super) fn fuse_in(graph: &mut Graph, ops: &[&str], rules: &Rules<'_>) -> boo
     is_changed
 }
 
-/// Returns true if the node can be in a tree, as far as its op and device say. One that selects a kernel by a label cannot.
-pub(super) fn is_candidate(node: &Node, ops: &[&str], device_type: &str) -> bool {
-    let has_op = |ops: &[&str]| ops.contains(&node.op.as_str());
-    has_op(ops)
-        && has_op(DEFAULT)
+/// Returns the operands of a node that can be in a tree, as far as its op and device say. One that selects a kernel by a
+/// label cannot.
+pub(super) fn operands(
+    node: &Node,
+    ops: &[&str],
+    device_type: &str,
+    step_operands: FindOperands<'_>,
+) -> Option<StepOperands> {
+    let dtype = node.attribute("T")?.as_type()?;
+    let is_candidate = is_listed(&node.op, ops)
         && node.device_type() == Some(device_type)
-        && !node.selects_kernel()
+        && !node.selects_kernel();
+    is_candidate.then(|| step_operands(&node.op, dtype))?
+}
+
+fn is_listed(op: &str, ops: &[&str]) -> bool {
+    ops.contains(&EVERY) || ops.contains(&op)
 }
 
 /// The search for trees, from the nodes that read to those that they read.
@@ -182,9 +175,7 @@ impl<'g> Trees<'g> {
 /// Returns the shape of a node that can be in a tree, as far as it is known. It is `None` if a kernel does not compute the
 /// node there, or if its operands differ in shape and may not.
 fn shape_of(node: &Node, ops: &[&str], rules: &Rules<'_>) -> Option<KnownShape> {
-    if !is_candidate(node, ops, rules.device_type) {
-        return None;
-    }
+    let stated = operands(node, ops, rules.device_type, rules.step_operands)?;
     let dtype = node.attribute("T")?.as_type()?;
     let may_replace = rules.may_replace(&node.op, OP, dtype);
     let shape = KnownShape((rules.shapes)(&node.name));
@@ -193,10 +184,9 @@ fn shape_of(node: &Node, ops: &[&str], rules: &Rules<'_>) -> Option<KnownShape> 
         Some(0) => shape.may_equal(&KnownShape((rules.shapes)(it.node))),
         _ => true,
     };
-    let broadcasts = BROADCASTING.contains(&&*node.op);
-    let has_two = broadcasts || OF_ONE_SHAPE.contains(&&*node.op);
-    let fits = broadcasts || operands.iter().all(is_of_shape);
-    (may_replace && fits && operands.len() == 1 + usize::from(has_two)).then_some(shape)
+    let fits = stated == StepOperands::Broadcasting || operands.iter().all(is_of_shape);
+    let count = if stated == StepOperands::One { 1 } else { 2 };
+    (may_replace && fits && operands.len() == count).then_some(shape)
 }
 
 /// A shape as far as it is known: `None` if the rank is not.

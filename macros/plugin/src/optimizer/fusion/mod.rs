@@ -26,7 +26,7 @@ pub use self::attributes::{convolution, normalization, product, product_and_sum}
 use self::chain::Links;
 use self::elementwise::{merge, update};
 use crate::graph::{Attribute, Graph, Inference, InferredDim, Input, Item, Node};
-use crate::{Result, kernel};
+use crate::kernel::{self, StepOperands};
 
 /// A chain of nodes that one node replaces. Each node but the first has the result of the one before as its first input; an
 /// `AddN`, whose operands have one shape, as its first or second one.
@@ -35,8 +35,8 @@ pub struct Fusion {
     /// The op of the node that replaces the chain. Its inputs are those of the chain, in order. Its output 0 is that of
     /// the chain, and its further outputs are those of the first node.
     pub op: &'static str,
-    /// For each node of the chain, the ops that it may have. A `Reshape` follows the new node if it does not change the
-    /// last dimension.
+    /// For each node of the chain, the ops that it may have; [`ACTIVATION`] is one of them. A `Reshape` follows the new
+    /// node if it does not change the last dimension.
     pub chain: &'static [&'static [&'static str]],
     /// Returns the attributes of the new node, from the nodes of the chain without `Reshape`, or `None` if these cannot be fused.
     pub attributes: fn(&[&Node]) -> Option<Attributes>,
@@ -45,21 +45,22 @@ pub struct Fusion {
 /// Attributes of a node, by name.
 pub type Attributes = Vec<(String, Attribute)>;
 
-/// The ops after a bias that a fused kernel computes.
-const ACTIVATIONS: &[&str] = &["Relu", "Relu6", "Elu", "LeakyRelu", "Tanh", "Sigmoid"];
+/// The entry of a chain that stands for each op of which a kernel states that it can be an activation
+/// ([`Kernel::with_activation`](crate::kernel::Kernel::with_activation)).
+pub const ACTIVATION: &str = "(activation)";
 
 /// The patterns that the SDK applies by default. The first one that matches applies, so that a chain precedes shorter
 /// chains with the same beginning.
 #[rustfmt::skip]
 pub const DEFAULT: &[Fusion] = &[
-    Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["BiasAdd"], ACTIVATIONS], attributes: product },
+    Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["BiasAdd"], &[ACTIVATION]], attributes: product },
     Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["BiasAdd"]], attributes: product },
     // Keras' dense layers of sequences.
-    Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["Reshape"], &["BiasAdd"], ACTIVATIONS], attributes: product },
+    Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["Reshape"], &["BiasAdd"], &[ACTIVATION]], attributes: product },
     Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["Reshape"], &["BiasAdd"]], attributes: product },
     // Gradients of weights that several steps use.
     Fusion { op: "_FusedMatMul", chain: &[&["MatMul"], &["AddN"]], attributes: product_and_sum },
-    Fusion { op: "_FusedConv2D", chain: &[&["Conv2D"], &["BiasAdd"], ACTIVATIONS], attributes: convolution },
+    Fusion { op: "_FusedConv2D", chain: &[&["Conv2D"], &["BiasAdd"], &[ACTIVATION]], attributes: convolution },
     Fusion { op: "_FusedConv2D", chain: &[&["Conv2D"], &["BiasAdd"]], attributes: convolution },
     Fusion { op: "_FusedBatchNormEx", chain: &[&["FusedBatchNormV3"], &["Relu"]], attributes: normalization },
 ];
@@ -73,18 +74,15 @@ pub(super) struct FusionSettings {
     pub updates: bool,
 }
 
-/// Returns the graph of `item`, or `new_graph` in its place, with fused nodes, or `None` if there are none, or if TensorFlow
-/// does not list the preserved nodes.
-///
-/// # Errors
-/// Returns an error if the graph is not a valid `GraphDef`.
+/// Fuses nodes of a graph, which is that of `item` if `is_of_item` is true. Returns true if there are any, and if TensorFlow
+/// lists the preserved nodes.
 pub(super) fn fuse(
     settings: &FusionSettings,
     device_type: &str,
     item: &Item<'_>,
-    new_graph: Option<&[u8]>,
-) -> Result<Option<Vec<u8>>> {
-    let mut graph = Graph::parse(new_graph.unwrap_or(item.bytes()))?;
+    graph: &mut Graph,
+    is_of_item: bool,
+) -> bool {
     let FusionSettings {
         chains,
         elementwise,
@@ -92,20 +90,20 @@ pub(super) fn fuse(
     } = *settings;
     let is_candidate = |it: &Node| {
         begins_chain(it, chains, device_type)
-            || elementwise::is_candidate(it, elementwise, device_type)
+            || elementwise::operands(it, elementwise, device_type, &kernel::step_operands).is_some()
     };
     if !graph.nodes.iter().any(is_candidate) {
-        return Ok(None);
+        return false;
     }
     // In a release that the plugin does not know, TensorFlow's function may have another signature.
     let Ok(preserved) = item.preserved_nodes() else {
-        return Ok(None);
+        return false;
     };
     let properties = OnceCell::new();
     // TensorFlow infers the shapes of the item's graph only.
-    let infer = || match new_graph {
-        None => item.infer(Inference::default()).ok(),
-        Some(_) => None,
+    let infer = || match is_of_item {
+        true => item.infer(Inference::default()).ok(),
+        false => None,
     };
     let inferred = || properties.get_or_init(infer).as_ref();
     let shapes = |node: &str| inferred()?.outputs(node).ok()?.into_iter().next()?.dims;
@@ -113,18 +111,20 @@ pub(super) fn fuse(
         device_type,
         preserved: &preserved,
         first_table: &kernel::first_table,
+        step_operands: &kernel::step_operands,
+        is_activation: &kernel::is_activation,
         shapes: &shapes,
     };
     // A chain with a product saves more than the tree that its activation may be in.
-    let mut is_changed = fuse_in(&mut graph, chains, &rules);
-    is_changed |= !chains.is_empty() && pool_gradient::move_in(&mut graph, &rules);
+    let mut is_changed = fuse_in(graph, chains, &rules);
+    is_changed |= !chains.is_empty() && pool_gradient::move_in(graph, &rules);
     // Without shapes, a scalar might be computed for each element of a tensor.
     if inferred().is_some() {
-        is_changed |= elementwise::fuse_in(&mut graph, elementwise, &rules);
-        is_changed |= updates && update::fuse_in(&mut graph, elementwise, &rules);
-        is_changed |= merge::fuse_in(&mut graph, elementwise, &rules);
+        is_changed |= elementwise::fuse_in(graph, elementwise, &rules);
+        is_changed |= updates && update::fuse_in(graph, elementwise, &rules);
+        is_changed |= merge::fuse_in(graph, elementwise, &rules);
     }
-    Ok(is_changed.then(|| graph.to_bytes()))
+    is_changed
 }
 
 /// Returns true if the op of the node is the first one of a chain.
@@ -138,12 +138,18 @@ fn begins_chain(node: &Node, fusions: &[Fusion], device_type: &str) -> bool {
 /// The dimensions of a tensor.
 type Dims = Vec<InferredDim>;
 
+/// A function that returns the operands of an op and type that can be a step of a tree.
+type FindOperands<'a> = &'a dyn Fn(&str, TF_DataType) -> Option<StepOperands>;
+
 /// Facts of the graph and of the plugin that decide which nodes can be fused.
 struct Rules<'a> {
     device_type: &'a str,
     preserved: &'a BTreeSet<String>,
     /// Returns the position of the first table with a kernel of an op and type.
     first_table: &'a dyn Fn(&str, TF_DataType) -> Option<usize>,
+    step_operands: FindOperands<'a>,
+    /// Returns true if an op and type can be an activation.
+    is_activation: &'a dyn Fn(&str, TF_DataType) -> bool,
     /// Returns the dims of a node's output 0.
     shapes: &'a dyn Fn(&str) -> Option<Dims>,
 }
@@ -153,6 +159,13 @@ impl Rules<'_> {
     fn may_replace(&self, op: &str, fused: &str, dtype: TF_DataType) -> bool {
         let table = (self.first_table)(fused, dtype);
         table.is_some() && !kernel::is_earlier((self.first_table)(op, dtype), table)
+    }
+
+    /// Returns true if the node has one of these ops of a chain.
+    fn has_op(&self, node: &Node, ops: &[&str]) -> bool {
+        let dtype = || node.attribute("T").and_then(Attribute::as_type);
+        let is_activation = || dtype().is_some_and(|it| (self.is_activation)(&node.op, it));
+        ops.contains(&node.op.as_str()) || (ops.contains(&ACTIVATION) && is_activation())
     }
 }
 
@@ -184,7 +197,7 @@ fn find_chains(
     let mut found = Vec::new();
     for fusion in fusions {
         for last in 0..graph.nodes.len() {
-            let chain = links.chain(last, fusion.chain, rules.preserved);
+            let chain = links.chain(last, fusion.chain, rules);
             let chain = chain.filter(|chain| chain.iter().all(|it| !is_taken[*it]));
             let Some(chain) = chain else { continue };
             let nodes: Vec<&Node> = chain.iter().map(|it| &graph.nodes[*it]).collect();

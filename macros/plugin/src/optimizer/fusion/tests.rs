@@ -29,12 +29,34 @@ fn dense(activation: &str) -> Graph {
     ])
 }
 
+/// The ops that kernels of the tests state.
+const ONE_OPERAND: &[&str] = &["Exp", "Neg", "Relu", "Sigmoid", "Sqrt", "Square", "Tanh"];
+const BROADCASTING: &[&str] = &["AddV2", "Mul", "RealDiv", "Sub"];
+const OF_ONE_SHAPE: &[&str] = &["AddN", "TanhGrad"];
+const ACTIVATIONS: &[&str] = &["LeakyRelu", "Relu"];
+
+/// Returns the operands of an op that the kernels of the tests state.
+pub(super) fn step_operands(op: &str, _: TF_DataType) -> Option<StepOperands> {
+    match op {
+        op if ONE_OPERAND.contains(&op) => Some(StepOperands::One),
+        op if BROADCASTING.contains(&op) => Some(StepOperands::Broadcasting),
+        op if OF_ONE_SHAPE.contains(&op) => Some(StepOperands::OfOneShape),
+        _ => None,
+    }
+}
+
+fn is_activation(op: &str, _: TF_DataType) -> bool {
+    ACTIVATIONS.contains(&op)
+}
+
 /// Returns rules for graphs whose shapes are unknown.
 pub(super) fn rules(preserved: &BTreeSet<String>) -> Rules<'_> {
     Rules {
         device_type: "MYACCEL",
         preserved,
         first_table: &|_, _| Some(1),
+        step_operands: &step_operands,
+        is_activation: &is_activation,
         shapes: &|_| None,
     }
 }
@@ -48,6 +70,8 @@ fn apply_with(graph: &mut Graph, preserved: &[&str], table: Option<usize>) -> bo
             let table = if op.starts_with('_') { table } else { Some(1) };
             table.filter(|_| dtype == TF_DataType::TF_FLOAT)
         },
+        step_operands: &step_operands,
+        is_activation: &is_activation,
         shapes: &|node| {
             let last = InferredDim::Known(if node == "flat" { 12 } else { 4 });
             Some(vec![InferredDim::Unknown, last])

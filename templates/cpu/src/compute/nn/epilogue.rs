@@ -7,30 +7,72 @@
 //! the whole product, so that the bits are those of two ops, also above 512 terms.
 
 use super::activation as f;
-use super::relu::relu;
+use super::relu;
 use crate::compute::arith::add;
 use crate::compute::elementary::Elementary;
+use crate::compute::elementwise::elementwise_ops;
 use crate::compute::matmul::Part;
 use crate::compute::precision::Precision;
 use crate::compute::simd::Isa;
 
-/// An activation function.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Activation {
-    /// `x`
-    Identity,
-    /// [`relu`]
-    Relu,
-    /// [`relu6`](f::relu6)
-    Relu6,
-    /// [`elu`](f::elu)
-    Elu,
-    /// [`leaky_relu`](f::leaky_relu) with this slope below 0.
-    LeakyRelu(f32),
-    /// The hyperbolic tangent.
-    Tanh,
-    /// The logistic function.
-    Sigmoid,
+/// Defines the activation functions: those of the rows that are activations, and `LeakyRelu`, whose op has an attribute.
+macro_rules! activations {
+    (@apply floats $part:ident, $bias:ident, $f:path) => { rows::<T>($part, $bias, $f) };
+    (@named floats $op:ident) => { (stringify!($op), Activation::$op) };
+    ($($operands:ident { $($op:ident $names:tt -> $result:ident: $cost:ident
+        $(, step($step:ty))? $(, activation($types:ident))?
+        { $class:ident $(($($ty:ty),+))? => $f:path $(, $($others:tt)*)? }
+    )* })*) => {
+        /// An activation function.
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        pub enum Activation {
+            /// `x`
+            Identity,
+            /// [`leaky_relu`](f::leaky_relu) with this slope below 0.
+            LeakyRelu(f32),
+            $($($(
+                #[doc = concat!("The function of `", stringify!($op), "`, for ", stringify!($types), ".")]
+                $op,
+            )?)*)*
+        }
+
+        /// The activations of ops without attributes.
+        const ACTIVATIONS: &[(&str, Activation)] = &[$($($(activations!(@named $types $op),)?)*)*];
+
+        impl Activation {
+            /// Replaces the elements of a part of a matrix by the function of their sums with the biases.
+            #[inline(always)]
+            fn apply<T: Precision<Compute: Elementary>>(self, part: Part<'_, T::Compute>, bias: &[T::Compute]) {
+                match self {
+                    Self::Identity => rows::<T>(part, bias, |x| x),
+                    Self::LeakyRelu(slope) => {
+                        let slope = round::<T>(T::Compute::constant(slope.into()));
+                        rows::<T>(part, bias, f::leaky_relu(slope));
+                    }
+                    $($($(Self::$op => activations!(@apply $types part, bias, $f),)?)*)*
+                }
+            }
+        }
+    };
+}
+
+elementwise_ops!([activations]);
+
+impl Activation {
+    /// Returns the function of an op, or `None` if it is no activation. `slope` is that of `LeakyRelu`.
+    pub fn of_op(op: &str, slope: f32) -> Option<Self> {
+        let found = ACTIVATIONS.iter().find(|it| it.0 == op);
+        match op {
+            "LeakyRelu" => Some(Self::LeakyRelu(slope)),
+            _ => found.map(|it| it.1),
+        }
+    }
+
+    /// Returns the names of the ops that are activations.
+    pub fn ops() -> Vec<&'static str> {
+        let named = ACTIVATIONS.iter().map(|it| it.0);
+        named.chain(["LeakyRelu"]).collect()
+    }
 }
 
 /// A bias for each column, and the activation of the sum, for elements of type `T`.
@@ -56,18 +98,9 @@ impl<'a, T: Precision<Compute: Elementary>> Epilogue<'a, T> {
     /// Panics if the part has columns beyond the last bias.
     pub fn apply(&self, part: Part<'_, T::Compute>) {
         let bias = &self.bias[part.columns()];
-        let alpha = |alpha: f32| round::<T>(T::Compute::constant(alpha.into()));
         self.isa.vectorize(
             #[inline(always)]
-            || match self.activation {
-                Activation::Identity => rows::<T>(part, bias, |x| x),
-                Activation::Relu => rows::<T>(part, bias, relu),
-                Activation::Relu6 => rows::<T>(part, bias, f::relu6),
-                Activation::Elu => rows::<T>(part, bias, f::elu),
-                Activation::LeakyRelu(slope) => rows::<T>(part, bias, f::leaky_relu(alpha(slope))),
-                Activation::Tanh => rows::<T>(part, bias, Elementary::hyperbolic_tangent),
-                Activation::Sigmoid => rows::<T>(part, bias, Elementary::logistic),
-            },
+            || self.activation.apply::<T>(part, bias),
         );
     }
 }

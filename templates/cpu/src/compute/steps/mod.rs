@@ -8,11 +8,11 @@ mod pair;
 mod plan;
 mod run;
 
-use super::cost::{self, Cost};
+use super::arith::{self, Float};
 use super::elementary::Elementary;
-use super::nn::{activation, relu};
+use super::elementwise::elementwise_ops;
+use super::nn::{activation as f, relu};
 use super::simd::Isa;
-use super::{arith, arith::Float};
 
 pub use plan::Steps;
 
@@ -41,73 +41,59 @@ pub enum Body {
     TwoOfOneShape(fn(Isa, [&[f32]; 2], &mut [f32])),
 }
 
-/// Functions by their ops: one operand, two that broadcast, two of one shape, each with its cost.
-macro_rules! functions {
-    (
-        One { $($one:ident, $one_cost:ident => $f:path;)* }
-        $($variant:ident { $($two:ident, $two_cost:ident => $g:path;)* })*
-    ) => {
-        impl Function {
-            /// Returns the function that an op computes, or `None` if there is none.
-            pub fn of_op(op: &str) -> Option<Self> {
-                let (op, grain, body) = match op {
-                    $(stringify!($one) => (stringify!($one), cost::$one_cost.grain(), Body::One(|isa, x, out| cost::$one_cost.vectorize(isa, #[inline(always)] || {
-                        for (out, x) in out.iter_mut().zip(x) {
-                            *out = $f(*x);
-                        }
-                    }))),)*
-                    $($(stringify!($two) => (stringify!($two), cost::$two_cost.grain(), Body::$variant(|isa, [x, y], out| cost::$two_cost.vectorize(isa, #[inline(always)] || {
-                        for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
-                            *out = $g(*x, *y);
-                        }
-                    }))),)*)*
-                    _ => return None,
-                };
-                Some(Self { op, body, grain })
-            }
-
-            /// The names of the ops that have a function.
-            pub const OPS: &'static [&'static str] = &[$(stringify!($one),)* $($(stringify!($two),)*)*];
-        }
+/// Evaluates to the functions of the rows that are steps, in order: `[Function; N]`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! elementwise_functions {
+    (@body One $cost:ident $ty:ty, $f:path) => {
+        $crate::compute::steps::Body::One(|isa, x: &[$ty], out| {
+            let cost = $crate::compute::cost::$cost;
+            $crate::compute::Cost::vectorize(cost, isa, #[inline(always)] || {
+                for (out, x) in out.iter_mut().zip(x) {
+                    *out = $f(*x);
+                }
+            })
+        })
+    };
+    (@body $operands:ident $cost:ident $ty:ty, $f:path) => {
+        $crate::compute::steps::Body::$operands(|isa, [x, y]: [&[$ty]; 2], out| {
+            let cost = $crate::compute::cost::$cost;
+            $crate::compute::Cost::vectorize(cost, isa, #[inline(always)] || {
+                for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
+                    *out = $f(*x, *y);
+                }
+            })
+        })
+    };
+    ($($operands:ident { $($op:ident $names:tt -> $result:ident: $cost:ident
+        $(, step($step:ty))? $(, activation($activation:ident))?
+        { $class:ident $(($($ty:ty),+))? => $f:path $(, $($others:tt)*)? }
+    )* })*) => {
+        [$($($($crate::compute::steps::Function {
+            op: stringify!($op),
+            body: $crate::elementwise_functions!(@body $operands $cost $step, $f),
+            grain: <$crate::compute::cost::$cost as $crate::compute::Cost>::GRAIN,
+        },)?)*)*]
     };
 }
 
-functions! {
-    One {
-        Abs, Cheap => activation::abs;
-        Erf, Moderate => Elementary::error_function;
-        Exp, Moderate => Float::exp;
-        Expm1, Moderate => Elementary::exp_minus_one;
-        Log, Moderate => Elementary::natural_log;
-        Log1p, Moderate => Elementary::ln_plus_one;
-        Neg, Cheap => arith::neg;
-        Reciprocal, Cheap => activation::reciprocal;
-        Relu, Cheap => relu::relu;
-        Rsqrt, Cheap => activation::rsqrt;
-        Sigmoid, Moderate => Elementary::logistic;
-        Sign, Cheap => activation::sign;
-        Softplus, Moderate => activation::softplus;
-        Sqrt, Cheap => arith::sqrt;
-        Square, Cheap => arith::square;
-        Tanh, Moderate => Elementary::hyperbolic_tangent;
-    }
-    Two {
-        AddV2, Cheap => arith::add;
-        DivNoNan, Cheap => arith::div_no_nan;
-        Maximum, Cheap => activation::maximum;
-        Minimum, Cheap => activation::minimum;
-        Mul, Cheap => arith::mul;
-        Pow, Expensive => arith::pow;
-        RealDiv, Cheap => arith::real_div;
-        SquaredDifference, Cheap => activation::squared_difference;
-        Sub, Cheap => arith::sub;
-    }
-    TwoOfOneShape {
-        AddN, Cheap => arith::add;
-        ReluGrad, Cheap => relu::relu_grad;
-        RsqrtGrad, Cheap => activation::rsqrt_grad;
-        SigmoidGrad, Cheap => activation::sigmoid_grad;
-        SqrtGrad, Cheap => activation::sqrt_grad;
-        TanhGrad, Cheap => activation::tanh_grad;
+/// The functions of the table.
+const FUNCTIONS: &[Function] = &elementwise_ops!([crate::elementwise_functions]);
+
+impl Function {
+    /// The names of the ops in the table that have a function.
+    pub const OPS: &'static [&'static str] = &{
+        let mut names = [""; FUNCTIONS.len()];
+        let mut index = 0;
+        while index < names.len() {
+            names[index] = FUNCTIONS[index].op;
+            index += 1;
+        }
+        names
+    };
+
+    /// Returns the function of an op of the table, or `None` if there is none.
+    pub fn of_op(op: &str) -> Option<Self> {
+        FUNCTIONS.iter().find(|it| it.op == op).copied()
     }
 }

@@ -1,6 +1,6 @@
 //! The gradient of batch normalization.
 
-use super::super::activation::check_same;
+use super::super::elementwise::check_same;
 use super::super::prelude::*;
 use super::{BatchNormFormat, check_vector};
 use crate::compute::nn::batch_norm::normalize_gradients;

@@ -1,6 +1,6 @@
 //! Batch normalization.
 
-use super::super::activation::check_same;
+use super::super::elementwise::check_same;
 use super::super::image::DataFormat;
 use super::super::prelude::*;
 use super::{BatchNormFormat, check_vector};

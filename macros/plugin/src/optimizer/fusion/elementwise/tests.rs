@@ -8,16 +8,8 @@ use std::collections::BTreeSet;
 
 use sp_abi::tf_datatype::TF_DataType;
 
+use super::super::tests::{node, step_operands};
 use super::*;
-
-/// Returns a node on the device with inputs that are separated by spaces.
-fn node(name: &str, op: &str, inputs: &str) -> Node {
-    let mut node = Node::new(name, op);
-    node.device = "/job:localhost/replica:0/task:0/device:MYACCEL:0".into();
-    node.inputs = inputs.split_whitespace().map(String::from).collect();
-    (node.attributes).push(("T".into(), TF_DataType::TF_FLOAT.into()));
-    node
-}
 
 /// Replaces the trees. The shape of names with `_` is `[1]`, names with `?` is of unknown rank, that of names with `*`
 /// has a dimension of unknown size, that of names with `+` is large and known, and others have the same dimensions.
@@ -52,6 +44,8 @@ fn change(
             let is_float = dtype == TF_DataType::TF_FLOAT;
             is_float.then_some(if op == "Relu" { 0 } else { 1 })
         },
+        step_operands: &step_operands,
+        is_activation: &|_, _| false,
         shapes: &|node| match node {
             it if it.contains('?') => None,
             it if it.contains('_') => Some(vec![InferredDim::Known(1)]),

@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use super::{MAX_STEPS, OP, fused, renumbered, shape_of, step_text};
+use super::{MAX_STEPS, OP, fused, is_listed, renumbered, shape_of, step_text};
 use crate::graph::{Attribute, Graph, Input, Node};
 use crate::optimizer::assignment::{self, AssignUpdate};
 use crate::optimizer::fusion::{Rules, chain::Links, flow::is_switch};
@@ -122,8 +122,11 @@ impl<'g> Updates<'g> {
         let is_only_change = self.changes.get(&self.find_source(variable)?) == Some(&1);
         let at = self.links.position(value.node)?;
         let is_tree = value.output == Some(0) && self.is_tree_of(at, node);
-        let mut steps = update.steps().iter();
-        if !is_only_change || !is_tree || !steps.all(|it| self.ops.contains(&it.op())) {
+        let dtype = node.attribute("dtype")?.clone();
+        let number = dtype.as_type()?;
+        let is_step =
+            |op: &str| is_listed(op, self.ops) && (self.rules.step_operands)(op, number).is_some();
+        if !is_only_change || !is_tree || !update.steps().iter().all(|it| is_step(it.op())) {
             return None;
         }
         let tree = match self.graph.nodes[at].op == OP {
@@ -133,7 +136,6 @@ impl<'g> Updates<'g> {
                 fused(self.graph, &[at])
             }
         };
-        let dtype = node.attribute("dtype")?.clone();
         let read = self.new_read(node, &dtype, &tree)?;
         Some(Update {
             node: position,
