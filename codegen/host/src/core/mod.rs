@@ -9,6 +9,7 @@ mod compute;
 mod construction;
 mod context;
 mod core_ops;
+mod failure;
 mod functions;
 mod grappler;
 mod op_def;
