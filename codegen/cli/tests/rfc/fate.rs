@@ -96,9 +96,9 @@ fn field_elsewhere<'p>(
     name: &str,
 ) -> Option<(&'p str, &'p Field)> {
     let mut others = shipped_first(proposal).filter(|(other, _)| *other != not);
-    others.find_map(|(other, item)| match item {
-        Item::Struct(item) => Some((other, item.fields.iter().find(|field| field.name == name)?)),
-        _ => None,
+    others.find_map(|(other, item)| {
+        let mut fields = item.as_struct()?.fields.iter();
+        Some((other, fields.find(|field| field.name == name)?))
     })
 }
 

@@ -3,7 +3,7 @@
 //! name, and any function through `spgen_find`, which returns NULL if the host lacks it.
 
 use crate::model::item_releases::ItemReleases;
-use sp_ir::{Function, Item, Release, Side, Signature, Type, c};
+use sp_ir::{Function, Release, Side, Signature, Type, c};
 
 use super::retyped::with_parameter_names;
 use super::{comment, layouts, releases};
@@ -17,10 +17,8 @@ use crate::model::timeline::Timeline;
 /// Prints the functions of the API.
 pub fn print(context: &Context<'_>) -> String {
     let items = context.api.items.iter();
-    let functions = items.filter_map(|(name, item)| match item {
-        Item::Function(item) if !item.inline => Some((name, item)),
-        _ => None,
-    });
+    let functions = items.filter_map(|(name, item)| Some((name, item.as_function()?)));
+    let functions = functions.filter(|(_, item)| !item.inline);
     let printed =
         functions.map(
             |(name, item)| match item.exported_by.as_ref().map(|it| it.value) {
@@ -166,10 +164,8 @@ fn definition_with_older(
         format!("{{{releases}, {adapter}}}")
     });
     let entries: Vec<String> = entries.collect();
-    let (list, count) = (
-        format!("spgen_older_signatures_{name}"),
-        entries.len().to_string(),
-    );
+    let list = format!("spgen_older_signatures_{name}");
+    let count = entries.len().to_string();
     let arguments = [arguments, &[list.clone(), count]].concat();
     format!(
         "{adapters}static const spgen_older_signature {list}[] = {{\n    {},\n}};\n{}",

@@ -1,6 +1,6 @@
 //! Older signatures of a function, which a later release broke under the same symbol.
 
-use sp_ir::{Function, Item, Param, Signature, Type};
+use sp_ir::{Function, Param, Signature, Type};
 
 use super::context::Context;
 use super::epochs::OlderDeclaration;
@@ -34,9 +34,7 @@ impl<'a> OlderSignature<'a> {
         older: &'a OlderDeclaration<'_>,
         newest: &'a Signature,
     ) -> Option<Self> {
-        let Item::Function(Function { signature, .. }) = older.item else {
-            return None;
-        };
+        let Function { signature, .. } = older.item.as_function()?;
         Some(Self {
             module,
             span: older.span,

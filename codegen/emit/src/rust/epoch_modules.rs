@@ -74,11 +74,9 @@ fn older_imports(module: &str, older: &[OlderDeclaration<'_>], api: &str) -> Tok
         .into_iter()
         .filter(|(_, (declaring_api, other))| (*declaring_api, other.as_str()) != (api, module));
     let uses = foreign.map(|(name, (api, module))| {
-        let (name, api, module) = (
-            ident(name),
-            format_ident!("{api}"),
-            format_ident!("{module}"),
-        );
+        let name = ident(name);
+        let api = format_ident!("{api}");
+        let module = format_ident!("{module}");
         quote!(use crate::#api::epochs::#module::#name;)
     });
     uses.collect()

@@ -349,10 +349,9 @@ fn embedded_snapshots_agree_with_embedded_notes() {
 fn author_trait_slots_have_status_or_default_return() {
     for (file, snapshot) in &SNAPSHOTS {
         let api = Api::from_json(snapshot.text()).unwrap();
-        let tables = api.items.iter().filter_map(|(name, item)| match item {
-            Item::Struct(item) if item.author_trait.is_some() => Some((name, item)),
-            _ => None,
-        });
+        let structs = api.items.iter();
+        let structs = structs.filter_map(|(name, item)| Some((name, item.as_struct()?)));
+        let tables = structs.filter(|(_, item)| item.author_trait.is_some());
         for (name, field) in
             tables.flat_map(|(name, table)| table.fields.iter().map(move |field| (name, field)))
         {

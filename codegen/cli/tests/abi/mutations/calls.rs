@@ -134,9 +134,7 @@ fn added(side: &mut Surface, random: &mut Random) -> Option<String> {
 
 /// Selects functions that core exports, with at least two parameters, all named, the first one a pointer.
 fn fits(item: &Item) -> Option<()> {
-    let Item::Function(item) = item else {
-        return None;
-    };
+    let item = item.as_function()?;
     let params = &item.signature.params;
     let named = params.iter().all(|one| !one.name.is_empty());
     let core = item
