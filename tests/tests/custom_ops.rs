@@ -69,11 +69,9 @@ fn print_shapes(host: &Host) {
     let types = |from: sp_host::DType, to: sp_host::DType| {
         Op::new("TutorialBitcast").attr("T", from).attr("type", to)
     };
-    let (float, byte, long) = (
-        sp_host::DType::FLOAT,
-        sp_host::DType::UINT8,
-        sp_host::DType::INT64,
-    );
+    let float = sp_host::DType::FLOAT;
+    let byte = sp_host::DType::UINT8;
+    let long = sp_host::DType::INT64;
     print("smaller", &types(float, byte), &[Some(&[-1])]);
     print("larger", &types(float, long), &[Some(&[5, 2])]);
     print("no multiple", &types(float, long), &[Some(&[5, 3])]);

@@ -195,10 +195,8 @@ fn check_reference_kernels(host: &Host) {
         ("Min", [10.0, 20.0, 3.0, 4.0]),
         ("Update", [10.0, 20.0, 3.0, 4.0]),
     ] {
-        let (indices, updates) = (
-            Tensor::from([2], &[0_i32, 0]),
-            Tensor::from([2, 2], &[10_f32, 20.0, 10.0, 20.0]),
-        );
+        let indices = Tensor::from([2], &[0_i32, 0]);
+        let updates = Tensor::from([2, 2], &[10_f32, 20.0, 10.0, 20.0]);
         let op = rows_op(&format!("ResourceScatter{op}"));
         host.run(&op, &[table.handle(), indices, updates]).unwrap();
         assert_eq!(value(&table).as_slice::<f32>()[..4], expected, "{op:?}");

@@ -106,10 +106,8 @@ impl PluginNames {
         name::check_plugin(name)?;
         let (suggested_type, suggested_platform) =
             (name::suggest_device(name), name::suggest_platform(name));
-        let (device_type, platform_name) = (
-            device_type.unwrap_or(&suggested_type),
-            platform_name.unwrap_or(&suggested_platform),
-        );
+        let device_type = device_type.unwrap_or(&suggested_type);
+        let platform_name = platform_name.unwrap_or(&suggested_platform);
         name::check_device_type(device_type)?;
         name::check_platform_name(platform_name)?;
         Ok(Self {

@@ -373,10 +373,8 @@ pub(crate) mod tests {
         fn new(header: &str) -> Self {
             let scratch = tempfile::tempdir().unwrap();
             let site = scratch.path().join("site-packages");
-            let (c, info) = (
-                site.join("tensorflow/include/tensorflow/c"),
-                site.join("tensorflow-2.3.1.dist-info"),
-            );
+            let c = site.join("tensorflow/include/tensorflow/c");
+            let info = site.join("tensorflow-2.3.1.dist-info");
             fs::create_dir_all(&c).unwrap();
             fs::create_dir_all(&info).unwrap();
             fs::write(c.join("ops.h"), header).unwrap();

@@ -200,10 +200,8 @@ impl<R: Read + Seek> Source for Wheel<R> {
     }
 
     fn identity(&mut self) -> Result<Identity, FetchError> {
-        let (metadata, wheel) = (
-            self.read_dist_info("METADATA")?,
-            self.read_dist_info("WHEEL")?,
-        );
+        let metadata = self.read_dist_info("METADATA")?;
+        let wheel = self.read_dist_info("WHEEL")?;
         Ok(parse_identity(&metadata, &wheel))
     }
 

@@ -52,10 +52,8 @@ pub fn since_previous(
     let lints = new_lints(&before, apis, symbols);
     let change = |name: &String| {
         let position = |apis: &'_ [Api]| apis.iter().position(|api| api.name == *name);
-        let (old, new) = (
-            position(&before).map(|index| &before[index]),
-            position(apis).map(|index| &apis[index]),
-        );
+        let old = position(&before).map(|index| &before[index]);
+        let new = position(apis).map(|index| &apis[index]);
         let mut change = compare(name, old, new);
         change.lints = lints.get(name).cloned().unwrap_or_default();
         change.differs().then_some(change)

@@ -290,10 +290,8 @@ impl PluginState<'_> {
             let files = &mut new_listing.files;
             files.entry(path.clone()).or_insert_with(|| hash.clone());
         }
-        let (old, new) = (
-            input::read(&root.join(listing::PATH), MAX_TEXT_BYTES).ok(),
-            new_listing.to_json().into_bytes(),
-        );
+        let old = input::read(&root.join(listing::PATH), MAX_TEXT_BYTES).ok();
+        let new = new_listing.to_json().into_bytes();
         (old.as_ref() != Some(&new)).then(|| Drift {
             path: listing::PATH.to_owned(),
             old,
