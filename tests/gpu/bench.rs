@@ -126,8 +126,10 @@ impl<'h> Bench<'h> {
             0.0,
             2.0 * (n * n * n) as f64,
         );
-        let x = self.random.floats(&[sizes.images, 56, 56, 64]);
-        let filter = self.random.floats(&[3, 3, 64, 64]);
+        let (x, filter) = (
+            self.random.floats(&[sizes.images, 56, 56, 64]),
+            self.random.floats(&[3, 3, 64, 64]),
+        );
         let convolution = Op::new("Conv2D").attr("padding", "SAME");
         let convolution = convolution.attr("strides", vec![1_i64; 4]);
         let operations = 2.0 * (sizes.images * 56 * 56 * 64 * 64 * 9) as f64;

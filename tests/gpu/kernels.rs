@@ -126,9 +126,11 @@ fn binary_tests() -> Vec<(String, Test)> {
     let mut pairs = |new: fn(&mut Random, &[i64]) -> Tensor| {
         BROADCAST_DIMS.map(|(x, y)| vec![new(&mut random, x), new(&mut random, y)])
     };
-    let floats = pairs(Random::floats);
-    let positive = pairs(Random::positive);
-    let integers = pairs(Random::integers);
+    let (floats, positive, integers) = (
+        pairs(Random::floats),
+        pairs(Random::positive),
+        pairs(Random::integers),
+    );
     let test = |op: &str, name: &str, pairs: &[Vec<Tensor>]| {
         let pairs = pairs.iter().map(|inputs| (Op::new(op), inputs.clone()));
         test_calls(name, pairs.collect())

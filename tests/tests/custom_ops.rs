@@ -158,10 +158,8 @@ fn shapes_are_those_of_the_first_input_and_output_before_2_10() {
 fn kernels_of_custom_ops_run_in_all_releases_that_have_the_functions() {
     for minor in sp_tests::minors(6) {
         let [printed, _] = run(&format!("2.{minor}"));
-        let runs: Vec<&str> = printed
-            .lines()
-            .filter(|it| it.starts_with("run ["))
-            .collect();
+        let runs = printed.lines().filter(|it| it.starts_with("run ["));
+        let runs: Vec<&str> = runs.collect();
         let expected = ["run [2.0, 1.0, 4.0, -0.0]", "run [2.0, 1.0, 4.0, -1.0]"];
         assert_eq!(runs, expected, "2.{minor}: {printed}");
         assert_eq!(line(&printed, "kernels "), "2", "2.{minor}");

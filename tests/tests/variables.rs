@@ -18,10 +18,8 @@ const WITHOUT_VARIABLES: std::ops::RangeInclusive<u32> = 19..=21;
 fn exports(apis: &[Api], minor: u32) -> BTreeMap<String, BTreeSet<String>> {
     let is_exported =
         |api: &&Api| api.name != "kernels_experimental" || !WITHOUT_VARIABLES.contains(&minor);
-    let items = apis
-        .iter()
-        .filter(is_exported)
-        .flat_map(|api| api.items.values());
+    let items = apis.iter().filter(is_exported);
+    let items = items.flat_map(|api| api.items.values());
     let symbols = items.filter_map(|item| match item {
         Item::Function(function) => Some(function.symbol.clone()),
         _ => None,

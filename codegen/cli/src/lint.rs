@@ -89,10 +89,8 @@ fn contains_size(api: &Api, ty: &Type) -> bool {
 }
 
 fn find_size_unnamed(_: &Api, item: &Struct) -> Option<String> {
-    let has_size = item
-        .fields
-        .first()
-        .is_some_and(|field| field.name == "struct_size");
+    let has_size = item.fields.first();
+    let has_size = has_size.is_some_and(|field| field.name == "struct_size");
     (has_size && item.struct_size.is_none()).then(|| "no constant states its size".into())
 }
 
@@ -166,10 +164,8 @@ mod tests {
         };
         let known = apis(["stream_executor/2.6.json", "stream_executor/2.7.json"]);
         let found = find_all(&known[1], &History::from_apis(&known), &symbols);
-        let ids: Vec<(&str, &str)> = found
-            .iter()
-            .map(|lint| (lint.id, lint.item.as_str()))
-            .collect();
+        let ids = found.iter().map(|lint| (lint.id, lint.item.as_str()));
+        let ids: Vec<(&str, &str)> = ids.collect();
         let expected = [("layout_changed_version_not_bumped", "SP_StreamExecutor")];
         assert_eq!(ids, expected);
         let known = apis(["kernels_experimental/2.20.json", ""]);

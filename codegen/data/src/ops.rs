@@ -72,10 +72,8 @@ pub fn read_registry(folders: &DataFolders) -> Result<Registry, OpTableError> {
 }
 
 fn registry(stored: Option<Table<'_>>, extends_embedded: bool) -> Registry {
-    let mut registry = stored
-        .as_ref()
-        .map(Registry::from_table)
-        .unwrap_or_default();
+    let registry = stored.as_ref().map(Registry::from_table);
+    let mut registry = registry.unwrap_or_default();
     if extends_embedded {
         registry.add_absent(Registry::from_table(Table::embedded()));
     }

@@ -253,10 +253,8 @@ pub fn newest_nightly(from: Option<&Path>, index: &Index) -> Result<Release, Fet
     };
     let mut source = open_local(from)?;
     let version = source.identity()?.version.unwrap_or_default();
-    let found = version
-        .parse()
-        .ok()
-        .filter(|release: &Release| release.is_nightly());
+    let found = version.parse().ok();
+    let found = found.filter(|release: &Release| release.is_nightly());
     found.ok_or_else(|| FetchError::NotNightly {
         origin: source.origin(),
         found: version,

@@ -115,11 +115,8 @@ impl LoadedPlugin {
     /// Returns the entry points that the plugin exports.
     pub fn entry_points(&self) -> Vec<&'static str> {
         let found = |name: &&str| self.library.symbol(name).is_some();
-        self.entry_points_of_release
-            .iter()
-            .copied()
-            .filter(found)
-            .collect()
+        let entry_points_of_release = self.entry_points_of_release.iter().copied().filter(found);
+        entry_points_of_release.collect()
     }
 
     /// Calls `SE_InitPlugin`.

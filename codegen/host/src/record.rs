@@ -103,10 +103,8 @@ impl StructShape {
 
     /// Returns the size without tail padding.
     pub fn struct_size(&self) -> u64 {
-        self.body
-            .struct_size
-            .as_ref()
-            .map_or(self.body.layout.size, |size| size.value)
+        let body = self.body.struct_size.as_ref();
+        body.map_or(self.body.layout.size, |size| size.value)
     }
 
     /// Returns the required fields.
@@ -329,10 +327,8 @@ impl GuardedStruct {
         let room = self.start.as_ptr() as usize - self.map.as_ptr() as usize;
         // SAFETY: the bytes before the record are mapped and poisoned.
         let before = unsafe { std::slice::from_raw_parts(self.map.as_ptr(), room) };
-        before
-            .iter()
-            .rposition(|&byte| byte != POISON)
-            .map(|at| room - at)
+        let before = before.iter().rposition(|&byte| byte != POISON);
+        before.map(|at| room - at)
     }
 }
 

@@ -187,10 +187,8 @@ pub fn find_identity(include: &Path) -> Identity {
 fn dist_info(include: &Path) -> Option<PathBuf> {
     let site = include.parent()?.parent()?;
     let entries = fs::read_dir(site).ok()?.flatten();
-    let mut found: Vec<_> = entries
-        .map(|entry| entry.path())
-        .filter(|path| is_dist_info(path))
-        .collect();
+    let found = entries.map(|entry| entry.path());
+    let mut found: Vec<_> = found.filter(|path| is_dist_info(path)).collect();
     found.sort();
     found.pop()
 }
@@ -244,10 +242,8 @@ fn is_dist_info(path: &Path) -> bool {
         "tensorflow_intel",
         "tensorflow_macos",
     ];
-    let name = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.unwrap_or_default();
     let package = name
         .strip_suffix(".dist-info")
         .and_then(|name| name.split_once('-'));

@@ -164,11 +164,8 @@ mod tests {
             |items: &[sp_ops::Argument]| items.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(text(&definition.inputs), ["values: N * T", "rest: list(U)"]);
         assert_eq!(text(&definition.outputs), ["sum: Ref(T)"]);
-        let attributes: Vec<String> = definition
-            .attributes
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let attributes = definition.attributes.iter().map(ToString::to_string);
+        let attributes: Vec<String> = attributes.collect();
         let expected = [
             "N: int >= 1",
             "T: type = float in float half",

@@ -184,10 +184,8 @@ fn folder_step(survey: &Survey) -> Step {
             "TensorFlow loads plugins only if it is installed in one of them: install it with pip",
         );
     }
-    let named = survey
-        .named
-        .iter()
-        .map(|it| format!("{VARIABLE}={}", it.folder));
+    let named = survey.named.iter();
+    let named = named.map(|it| format!("{VARIABLE}={}", it.folder));
     let paths = survey.plugins.iter().map(|it| it.folder.clone());
     let paths: Vec<String> = paths.chain(named).collect();
     let errors = survey.folders().filter_map(|it| it.error.as_deref());

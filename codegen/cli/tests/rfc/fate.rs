@@ -119,10 +119,8 @@ fn differences(old: &Item, new: &Item, is_partial: bool) -> Vec<String> {
 fn calls(old: &Signature, new: &Signature) -> Vec<String> {
     let (old, new) = (signature(old), signature(new));
     let differ = old != new;
-    differ
-        .then(|| format!("`{new}` instead of `{old}`"))
-        .into_iter()
-        .collect()
+    let differ = differ.then(|| format!("`{new}` instead of `{old}`"));
+    differ.into_iter().collect()
 }
 
 fn fields(old: &Struct, new: &Struct, is_partial: bool) -> Vec<String> {
@@ -187,10 +185,8 @@ pub fn slot(proposal: &Proposal, table: &str, name: &str, of: &Type) -> String {
     let Some((release, found)) = first else {
         return elsewhere(proposal, table, name, of);
     };
-    let last = shipped
-        .iter()
-        .rev()
-        .find_map(|one| field(one).map(|_| one.release));
+    let mut last = shipped.iter().rev();
+    let last = last.find_map(|one| field(one).map(|_| one.release));
     let newest = proposal.releases.last().map(|one| &*one.0);
     let gone = match last == newest {
         true => String::new(),

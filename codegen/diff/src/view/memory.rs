@@ -118,10 +118,8 @@ impl MemoryOwners {
         if let Some((name, _)) = pointee(&signature.ret) {
             self.add(name, AllocatorEvidence::Returned, callee);
         }
-        let pointees = signature
-            .params
-            .iter()
-            .filter_map(|param| pointee(&param.ty));
+        let pointees = signature.params.iter();
+        let pointees = pointees.filter_map(|param| pointee(&param.ty));
         for (name, _) in pointees {
             if view.structure(name).is_some() {
                 self.add(name, AllocatorEvidence::Passed, callee.other());

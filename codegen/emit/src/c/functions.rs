@@ -181,10 +181,8 @@ fn adapter(name: &str, newest: &Signature, older: &OlderSignature<'_>) -> String
     };
     let signature = with_parameter_names(older.signature);
     let head = c::broken(&format!("spgen_{name}_{}", older.module), newest);
-    let unused: String = flags
-        .iter()
-        .map(|flag| format!("  (void){flag};\n"))
-        .collect();
+    let unused = flags.iter().map(|flag| format!("  (void){flag};\n"));
+    let unused: String = unused.collect();
     let call = format!(
         "  {}((older_type*)spgen_find_symbol(&symbol))",
         return_keyword(newest)
@@ -235,10 +233,8 @@ pub fn known_releases(timeline: Option<&Timeline>) -> String {
 fn runtime_line(timeline: Option<&Timeline>, previews: &[(String, Release)]) -> String {
     let newest = timeline.and_then(Timeline::newest);
     let newest = newest.unwrap_or(Release::FIRST_SUPPORTED);
-    let previews: String = previews
-        .iter()
-        .map(|(version, _)| format!(" {version}"))
-        .collect();
+    let previews = previews.iter().map(|(version, _)| format!(" {version}"));
+    let previews: String = previews.collect();
     let version = env!("CARGO_PKG_VERSION");
     format!(
         "/** The runtime and the releases that it knows, for `sp-gen diff --plugin`. */\n#if defined(__ELF__) && \

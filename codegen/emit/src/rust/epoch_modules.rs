@@ -97,10 +97,8 @@ struct EpochReleases<'a>(&'a [OlderDeclaration<'a>]);
 
 impl ItemReleases for EpochReleases<'_> {
     fn release_text(&self, item: &str, member: &str) -> &str {
-        let found = self
-            .0
-            .iter()
-            .find(|older| older.name == item && member.is_empty());
+        let mut found = self.0.iter();
+        let found = found.find(|older| older.name == item && member.is_empty());
         found.map_or("", |older| &older.release_text)
     }
 }

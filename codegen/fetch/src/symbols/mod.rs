@@ -224,17 +224,13 @@ fn check_identity<R: Read + Seek>(
     wheel: &Wheel<R>,
 ) -> Result<(Release, String, WheelPlatform), FetchError> {
     let unknown = || FetchError::UnsupportedPlatform(wheel.origin());
-    let platform = identity
-        .platform
-        .as_deref()
-        .and_then(WheelPlatform::from_wheel_tag)
-        .ok_or_else(unknown)?;
+    let platform = identity.platform.as_deref();
+    let platform = platform.and_then(WheelPlatform::from_wheel_tag);
+    let platform = platform.ok_or_else(unknown)?;
     let package = identity.package.clone().ok_or_else(unknown)?;
     let version = identity.version.clone().unwrap_or_default();
-    let release = version
-        .parse()
-        .ok()
-        .filter(|found| task.request.release.admits(*found));
+    let release = version.parse().ok();
+    let release = release.filter(|found| task.request.release.admits(*found));
     let release = release.ok_or_else(|| FetchError::ReleaseMismatch {
         origin: wheel.origin(),
         release: task.request.release,

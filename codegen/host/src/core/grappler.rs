@@ -65,10 +65,8 @@ impl GraphProperties {
 
     fn inputs(&self, name: &str) -> Vec<&NodeDef> {
         let inputs = self.known(name).map_or(&[][..], |node| &node.inputs);
-        inputs
-            .iter()
-            .filter_map(|input| self.graph.node(input))
-            .collect()
+        let inputs = inputs.iter().filter_map(|input| self.graph.node(input));
+        inputs.collect()
     }
 
     fn outputs(&self, name: &str) -> Vec<&NodeDef> {

@@ -72,10 +72,8 @@ fn parse_kind(text: &str) -> Option<(AttributeKind, AllowedValues)> {
         return Some((ty.kind, AllowedValues::Any));
     };
     let values = values.strip_suffix('}')?.split(',').map(str::trim);
-    let strings: Option<Vec<String>> = values
-        .clone()
-        .map(|it| unquote(it).map(str::to_owned))
-        .collect();
+    let strings = values.clone().map(|it| unquote(it).map(str::to_owned));
+    let strings: Option<Vec<String>> = strings.collect();
     if let Some(strings) = strings {
         return Some((AttributeKind::String, AllowedValues::Strings(strings)));
     }

@@ -174,10 +174,8 @@ impl<'u> Cursor<'u> {
         if unsafe { clang_getCursorVisibility(self.raw) } == CXVisibility_Hidden {
             return Visibility::Hidden;
         }
-        let is_marked = self
-            .children()
-            .into_iter()
-            .any(|it| MARKS.contains(&it.kind()));
+        let mut is_marked = self.children().into_iter();
+        let is_marked = is_marked.any(|it| MARKS.contains(&it.kind()));
         match is_marked {
             true => Visibility::Exported,
             false => Visibility::Unmarked,
@@ -195,10 +193,8 @@ impl<'u> Cursor<'u> {
         // SAFETY: `self` borrows its unit, so the cursor is valid. `push` does not unwind, and `found` outlives the
         // visit.
         unsafe { clang_visitChildren(self.raw, push, (&raw mut found).cast()) };
-        found
-            .into_iter()
-            .map(|raw| Self::from_raw(raw, self.unit))
-            .collect()
+        let found = found.into_iter().map(|raw| Self::from_raw(raw, self.unit));
+        found.collect()
     }
 
     /// Returns the value of an enumerator. One above the range of `i64` has the bits of a negative number.
@@ -370,11 +366,8 @@ impl<'u> Ty<'u> {
         let spelling = self.spelling();
         // The attributes of the function, not of its parameters, follow the last parenthesis of the parameters.
         let mut attributes = spelling.rsplit(" __attribute__((");
-        attributes
-            .by_ref()
-            .map_while(|it| it.strip_suffix("))"))
-            .any(|it| it == ATTRIBUTE)
-            .then_some(ATTRIBUTE)
+        let mut attributes = attributes.by_ref().map_while(|it| it.strip_suffix("))"));
+        attributes.any(|it| it == ATTRIBUTE).then_some(ATTRIBUTE)
     }
 
     /// Returns true for a function that takes `...`. The declaration `f()` of C takes no arguments.

@@ -64,8 +64,10 @@ fn check(driver: Driver) -> Result<String> {
     let clock = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?;
     let width = attribute(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?;
     let memory_rate = f64::from(clock) * 1e3 * 2.0 * f64::from(width) / 8.0;
-    let version = driver.cuDriverGetVersion()?;
-    let memory = driver.cuDeviceTotalMem_v2(device)?;
+    let (version, memory) = (
+        driver.cuDriverGetVersion()?,
+        driver.cuDeviceTotalMem_v2(device)?,
+    );
     Ok(format!(
         r#"{{"device": "{name}", "driver": {version}, "capability": "{major}.{minor}", "memory": {memory}, "memory_rate": {memory_rate:e}, "copy_to_device_rate": {to_device:e}, "copy_to_host_rate": {to_host:e}, "elements": {COUNT}}}"#
     ))

@@ -40,11 +40,8 @@ pub fn since_previous(
         .into_iter()
         .filter(|known| *known < release.key())
         .max()?;
-    let names: BTreeSet<String> = apis
-        .iter()
-        .map(|api| api.name.clone())
-        .chain(known_apis(folder))
-        .collect();
+    let names = apis.iter().map(|api| api.name.clone());
+    let names: BTreeSet<String> = names.chain(known_apis(folder)).collect();
     let before = names
         .iter()
         .filter_map(|name| read_snapshot(folder, name, last));

@@ -230,10 +230,8 @@ impl PluginState<'_> {
         let is_changed = |path: &String, bytes: &[u8]| {
             self.embedded.get(path).map(Vec::as_slice) != Some(bytes) && !is_listed(path, bytes)
         };
-        let changed = self
-            .on_disk
-            .iter()
-            .filter(|(path, bytes)| is_changed(path, bytes));
+        let changed = self.on_disk.iter();
+        let changed = changed.filter(|(path, bytes)| is_changed(path, bytes));
         let mut left_alone: BTreeSet<String> = changed.map(|(path, _)| path.clone()).collect();
         // `sp-gen generate --out vendor/sp-abi` writes the crate for other releases. A mixture would not build.
         if left_alone
@@ -280,11 +278,8 @@ impl PluginState<'_> {
         let embedded = self.embedded.iter();
         let mut new_listing =
             Listing::new(embedded.map(|(path, bytes)| (path.as_str(), bytes.as_slice())));
-        let old = self
-            .listing
-            .map(|listing| &listing.files)
-            .into_iter()
-            .flatten();
+        let old = self.listing.map(|listing| &listing.files).into_iter();
+        let old = old.flatten();
         let removed = old.filter(|(path, _)| left_alone.contains(*path));
         for (path, hash) in removed {
             let files = &mut new_listing.files;
@@ -337,10 +332,8 @@ fn read_files(
     embedded: &Files,
     listing: Option<&Listing>,
 ) -> Result<Files, UpdateError> {
-    let listed = listing
-        .map(|listing| listing.files.keys())
-        .into_iter()
-        .flatten();
+    let listed = listing.map(|listing| listing.files.keys()).into_iter();
+    let listed = listed.flatten();
     let paths: BTreeSet<&String> = embedded.keys().chain(listed).collect();
     let mut files = Files::new();
     for path in paths {

@@ -204,12 +204,8 @@ fn variants(declared: &Declarations) -> BTreeMap<String, i128> {
 fn function_names(declared: &Declarations) -> BTreeSet<String> {
     let undescribed = declared.undescribed.iter().filter(|it| it.is_function);
     let undescribed = undescribed.map(|it| it.name.clone());
-    declared
-        .functions
-        .keys()
-        .cloned()
-        .chain(undescribed)
-        .collect()
+    let declared = declared.functions.keys().cloned().chain(undescribed);
+    declared.collect()
 }
 
 /// The macros of all headers.
