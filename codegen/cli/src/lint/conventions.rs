@@ -11,9 +11,12 @@ use super::Lint;
 use sp_parse::contract::Notes;
 use sp_parse::contract::notes::Conventions;
 
+/// Describes the violation of a convention by an item, or returns `None`.
+type ConventionCheck = fn(&Conventions, &str, &Item) -> Option<String>;
+
 rules! {
     /// The rules about the items of an API with conventions.
-    RULES: fn(&Conventions, &str, &Item) -> Option<String>;
+    RULES: ConventionCheck;
 
     ext_not_second: find_ext_not_second,
     "A struct begins with `struct_size` and a pointer for extensions: `ext`, or `extension_start` in \
@@ -63,7 +66,7 @@ pub fn find_exceptions(api: &Api, conventions: &Conventions) -> Vec<(Lint, Strin
 /// Returns all violations of the conventions.
 fn violations<'a>(api: &'a Api, conventions: &'a Conventions) -> impl Iterator<Item = Lint> + 'a {
     let pairs = |item| RULES.iter().map(move |rule| (rule, item));
-    let found = |(rule, (name, item)): (&'static Rule<_>, (&'a String, &'a Item))| {
+    let found = |(rule, (name, item)): (&'static Rule<ConventionCheck>, (&'a String, &'a Item))| {
         let message = (rule.find)(conventions, name, item)?;
         Some(Lint {
             id: rule.id,
@@ -169,10 +172,8 @@ mod tests {
 
     fn found(item: &str) -> Vec<(&'static str, String)> {
         let found = check(&api(item), &demo());
-        found
-            .into_iter()
-            .map(|lint| (lint.id, lint.message))
-            .collect()
+        let found = found.into_iter().map(|lint| (lint.id, lint.message));
+        found.collect()
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use sp_data::release::Release;
 use sp_data::symbols::{Symbols, WheelKey};
-use sp_ir::{Api, Function, Item, Side};
+use sp_ir::Api;
 use std::collections::BTreeSet;
 
 /// The lint's id.
@@ -92,7 +92,7 @@ mod tests {
     use sp_data::embedded::SNAPSHOTS;
     use sp_data::platform::WheelPlatform;
     use sp_data::symbols::table::{Table, WheelExports};
-    use sp_ir::{Loc, Signature, Type};
+    use sp_ir::{Function, Item, Loc, Signature, Type};
     use std::collections::BTreeMap;
 
     fn api(release: &str) -> Api {

@@ -27,10 +27,8 @@ rules! {
 
 /// Returns the findings of these rules about an API. `history` has the releases up to that of the API.
 pub fn check(api: &Api, history: &History, symbols: &Symbols) -> Vec<Lint> {
-    let layouts = api
-        .items
-        .keys()
-        .flat_map(|name| layout_lints(history, name));
+    let layouts = api.items.keys();
+    let layouts = layouts.flat_map(|name| layout_lints(history, name));
     let layouts = layouts.map(|found| (found.rule, found.item, found.text));
     let missing = find_unexported(api, symbols).into_iter();
     let missing = missing.map(|found| (ID, found.function.clone(), found.message()));

@@ -162,6 +162,6 @@ mod tests {
     #[test]
     fn joins_near_ranges() {
         let ranges = vec![0..10, 10..20, 1 << 20..2 << 20];
-        assert_eq!(coalesce(ranges), [0..20, 1 << 20..2 << 20]);
+        assert_eq!(coalesce(ranges, NEAR), [0..20, 1 << 20..2 << 20]);
     }
 }
