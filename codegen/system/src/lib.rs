@@ -4,6 +4,7 @@
 
 pub mod budget;
 pub mod child;
+mod error_enum;
 pub mod file_lock;
 pub mod hash;
 pub mod input;
