@@ -19,6 +19,7 @@ use sp_data::symbols::{Symbols, SymbolsError};
 use sp_library::binary::{Binary, ExportedSymbols};
 use sp_library::{elf, macho, prefix};
 use sp_parse::source::{Identity, Source, Traffic};
+use sp_system::errors;
 use sp_system::replacement::{Replacement, TableFile};
 use std::collections::BTreeSet;
 use std::io::{Read, Seek};
@@ -46,21 +47,19 @@ const RECENT_WHEELS: [(&str, WheelPlatform); 3] = [
     ("tensorflow", WheelPlatform::MacosArm64),
 ];
 
-/// A failure to read the symbols of a wheel or to write their table.
-#[derive(Debug, Error, Diagnostic)]
-pub enum SymbolImportError {
-    /// The wheel cannot be read.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Fetch(#[from] FetchError),
-    /// The table cannot be read or written.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Symbols(#[from] SymbolsError),
-    /// The requirements of the libraries cannot be written.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    RequiredFields(#[from] RequiredFieldsError),
+errors! {
+    /// A failure to read the symbols of a wheel or to write their table.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum SymbolImportError in import {
+        /// The wheel cannot be read.
+        Fetch(FetchError) = transparent;
+
+        /// The table cannot be read or written.
+        Symbols(SymbolsError) = transparent;
+
+        /// The requirements of the libraries cannot be written.
+        RequiredFields(RequiredFieldsError) = transparent;
+    }
 }
 
 /// One wheel whose symbols are to be read.
