@@ -54,10 +54,8 @@ fn compressed_snapshots(root: &Path, out: &Path) -> io::Result<String> {
 fn table(name: &str, root: &Path, folder: &str, extension: &str) -> io::Result<String> {
     let folder = &root.join(folder);
     let files = tracked_files(root, folder, extension)?;
-    let rows = files
-        .iter()
-        .map(|file| row(folder, file))
-        .collect::<String>();
+    let rows = files.iter().map(|file| row(folder, file));
+    let rows = rows.collect::<String>();
     Ok(format!(
         "/// The files of `{name}` by their path.\npub static {name}: &[(&str, &str)] = &[\n{rows}];\n"
     ))

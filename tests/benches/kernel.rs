@@ -70,10 +70,8 @@ fn print_api_calls(name: &str, call: &PreparedCall<'_>) {
     calls
         .iter()
         .for_each(|it| *counts.entry(it).or_default() += 1);
-    let counts: Vec<String> = counts
-        .iter()
-        .map(|(name, n)| format!("{n} {name}"))
-        .collect();
+    let counts = counts.iter().map(|(name, n)| format!("{n} {name}"));
+    let counts: Vec<String> = counts.collect();
     println!("{name}: {} C API calls: {}", calls.len(), counts.join(", "));
 }
 

@@ -161,11 +161,8 @@ fn compare(unit: &str, functions: &mut [Measured<'_>]) {
         times[ROUNDS / 2]
     };
     let seconds = seconds.iter_mut().map(median);
-    let rates: Vec<f64> = functions
-        .iter()
-        .zip(seconds)
-        .map(|(function, it)| function.work / it)
-        .collect();
+    let rates = functions.iter().zip(seconds);
+    let rates: Vec<f64> = rates.map(|(function, it)| function.work / it).collect();
     for (function, rate) in functions.iter().zip(&rates) {
         println!(
             "{:32} {:8.1} {unit}  {:5.2}",

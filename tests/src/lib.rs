@@ -41,10 +41,8 @@ pub fn snapshots(release: &str) -> Vec<Api> {
     let mut paths: Vec<PathBuf> = fs::read_dir(&folder)
         .expect("generated/ir is committed")
         .map(|entry| {
-            entry
-                .expect("a readable folder")
-                .path()
-                .join(format!("{release}.json"))
+            let entry = entry.expect("a readable folder").path();
+            entry.join(format!("{release}.json"))
         })
         .filter(|path| path.exists())
         .collect();

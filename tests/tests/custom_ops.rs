@@ -69,11 +69,9 @@ fn print_shapes(host: &Host) {
     let types = |from: sp_host::DType, to: sp_host::DType| {
         Op::new("TutorialBitcast").attr("T", from).attr("type", to)
     };
-    let (float, byte, long) = (
-        sp_host::DType::FLOAT,
-        sp_host::DType::UINT8,
-        sp_host::DType::INT64,
-    );
+    let float = sp_host::DType::FLOAT;
+    let byte = sp_host::DType::UINT8;
+    let long = sp_host::DType::INT64;
     print("smaller", &types(float, byte), &[Some(&[-1])]);
     print("larger", &types(float, long), &[Some(&[5, 2])]);
     print("no multiple", &types(float, long), &[Some(&[5, 3])]);
@@ -160,10 +158,8 @@ fn shapes_are_those_of_the_first_input_and_output_before_2_10() {
 fn kernels_of_custom_ops_run_in_all_releases_that_have_the_functions() {
     for minor in sp_tests::minors(6) {
         let [printed, _] = run(&format!("2.{minor}"));
-        let runs: Vec<&str> = printed
-            .lines()
-            .filter(|it| it.starts_with("run ["))
-            .collect();
+        let runs = printed.lines().filter(|it| it.starts_with("run ["));
+        let runs: Vec<&str> = runs.collect();
         let expected = ["run [2.0, 1.0, 4.0, -0.0]", "run [2.0, 1.0, 4.0, -1.0]"];
         assert_eq!(runs, expected, "2.{minor}: {printed}");
         assert_eq!(line(&printed, "kernels "), "2", "2.{minor}");

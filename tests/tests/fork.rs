@@ -37,10 +37,8 @@ fn kernels_return_error_in_forked_child() {
     in_own_process("kernels_return_error_in_forked_child", || {
         let host = Host::open(&snapshots("2.21"), &example("author_errors")).unwrap();
         let run = |x: &Tensor| host.run(&Op::new("AddV2"), &[x.clone(), x.clone()]);
-        let (two, empty) = (
-            Tensor::from([2], &[1_f32, 2.0]),
-            Tensor::from([0], &[0_f32; 0]),
-        );
+        let two = Tensor::from([2], &[1_f32, 2.0]);
+        let empty = Tensor::from([0], &[0_f32; 0]);
         assert!(run(&two).is_ok() && run(&empty).is_ok());
         // A tensor without elements needs no memory, so the error is the kernel's.
         let is_forked = |error: sp_host::Error| error.to_string().contains("forked");

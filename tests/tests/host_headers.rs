@@ -154,10 +154,8 @@ fn mutate(text: &str, random: &mut Random) -> String {
 #[test]
 fn scans_or_rejects_mutated_headers_without_panic() {
     let api = sp_tests::snapshots("2.21");
-    let api = api
-        .iter()
-        .find(|api| api.name == "stream_executor")
-        .unwrap();
+    let api = api.iter().find(|api| api.name == "stream_executor");
+    let api = api.unwrap();
     let Some((_, root)) = include_roots()
         .into_iter()
         .find(|(release, _)| release == "2.21")

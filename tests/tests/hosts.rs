@@ -130,10 +130,8 @@ fn create_tables(
     fns: &mut HostMemory,
     size: usize,
 ) -> (HostMemory, HostMemory) {
-    let (mut executor, mut timer) = (
-        HostMemory::zeroed(size),
-        HostMemory::zeroed(SP_TimerFns::STRUCT_SIZE),
-    );
+    let mut executor = HostMemory::zeroed(size);
+    let mut timer = HostMemory::zeroed(SP_TimerFns::STRUCT_SIZE);
     let mut params = SE_CreateStreamExecutorParams {
         struct_size: SE_CreateStreamExecutorParams::STRUCT_SIZE,
         ext: ptr::null_mut(),

@@ -209,11 +209,9 @@ fn computes_in_temporary_memory_and_with_complex_numbers() {
                 conj,
                 &[Tensor::from_bytes(DType::COMPLEX64, [2], &bytes)],
             );
-            let parts: Vec<f32> = output
-                .bytes()
-                .chunks(4)
-                .map(|it| f32::from_le_bytes(it.try_into().unwrap()))
-                .collect();
+            let parts = output.bytes().chunks(4);
+            let parts = parts.map(|it| f32::from_le_bytes(it.try_into().unwrap()));
+            let parts: Vec<f32> = parts.collect();
             assert_eq!(parts, [1.0, -2.0, 3.0, 4.0]);
             let report = host.close().unwrap();
             assert!(
@@ -267,10 +265,8 @@ fn inputs_are_leaked_and_dropped_in_any_order_and_number() {
                     op.input("inputs", "T")
                 });
                 let values: Vec<f32> = (0..len).map(|it| it as f32 + 0.5).collect();
-                let inputs: Vec<_> = values
-                    .iter()
-                    .map(|it| Tensor::from([2], &[*it, -it]))
-                    .collect();
+                let inputs = values.iter().map(|it| Tensor::from([2], &[*it, -it]));
+                let inputs: Vec<_> = inputs.collect();
                 let call = host.prepare(&op.output("sum", "T"), &inputs).unwrap();
                 let sum: f32 = values.iter().sum();
                 // Each call of the instance has slots of its own, so that what the earlier one has leaked does not matter.

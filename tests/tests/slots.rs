@@ -104,10 +104,8 @@ fn slot_borrows_handle_and_null_handle_gives_default_return_value() {
         nanoseconds: None,
     };
     SP_TimerFns::fill::<Reference>(&mut PrefixMut::from_mut(&mut table));
-    let (nanoseconds, timer) = (
-        table.nanoseconds.unwrap(),
-        SP_Timer(handle::into_raw(7_u64)),
-    );
+    let nanoseconds = table.nanoseconds.unwrap();
+    let timer = SP_Timer(handle::into_raw(7_u64));
     // SAFETY: the handle is that of a `u64`, the timer type of `Reference`, and is freed once; the slot
     // accepts null.
     unsafe {

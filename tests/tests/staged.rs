@@ -4,10 +4,8 @@ use sp_host::{Host, Op, Tensor};
 use sp_tests::{example, run_test};
 
 fn add(host: &Host) -> Result<Vec<Tensor>, sp_host::Error> {
-    let (x, y) = (
-        Tensor::from([2, 2], &[1_f32, 2.0, 3.0, 4.0]),
-        Tensor::from([2], &[10_f32, 20.0]),
-    );
+    let x = Tensor::from([2, 2], &[1_f32, 2.0, 3.0, 4.0]);
+    let y = Tensor::from([2], &[10_f32, 20.0]);
     host.run(&Op::new("AddV2"), &[x, y])
 }
 

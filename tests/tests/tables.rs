@@ -58,10 +58,8 @@ fn kernel_of_other_releases_does_not_replace_reference_kernel() {
 #[test]
 fn reference_kernel_remains_for_types_that_author_does_not_cover() {
     let printed = results("2.21");
-    let sums: Vec<&str> = printed
-        .lines()
-        .filter(|line| line.starts_with("Sum"))
-        .collect();
+    let sums = printed.lines().filter(|line| line.starts_with("Sum"));
+    let sums: Vec<&str> = sums.collect();
     assert_eq!(sums, ["Sum 2 [43.0]", "Sum 2 [3.0]"], "{printed}");
 }
 

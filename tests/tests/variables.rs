@@ -18,10 +18,8 @@ const WITHOUT_VARIABLES: std::ops::RangeInclusive<u32> = 19..=21;
 fn exports(apis: &[Api], minor: u32) -> BTreeMap<String, BTreeSet<String>> {
     let is_exported =
         |api: &&Api| api.name != "kernels_experimental" || !WITHOUT_VARIABLES.contains(&minor);
-    let items = apis
-        .iter()
-        .filter(is_exported)
-        .flat_map(|api| api.items.values());
+    let items = apis.iter().filter(is_exported);
+    let items = items.flat_map(|api| api.items.values());
     let symbols = items.filter_map(|item| match item {
         Item::Function(function) => Some(function.symbol.clone()),
         _ => None,
@@ -195,10 +193,8 @@ fn check_reference_kernels(host: &Host) {
         ("Min", [10.0, 20.0, 3.0, 4.0]),
         ("Update", [10.0, 20.0, 3.0, 4.0]),
     ] {
-        let (indices, updates) = (
-            Tensor::from([2], &[0_i32, 0]),
-            Tensor::from([2, 2], &[10_f32, 20.0, 10.0, 20.0]),
-        );
+        let indices = Tensor::from([2], &[0_i32, 0]);
+        let updates = Tensor::from([2, 2], &[10_f32, 20.0, 10.0, 20.0]);
         let op = rows_op(&format!("ResourceScatter{op}"));
         host.run(&op, &[table.handle(), indices, updates]).unwrap();
         assert_eq!(value(&table).as_slice::<f32>()[..4], expected, "{op:?}");

@@ -38,10 +38,8 @@ impl Drift {
         let diff = TextDiff::from_lines(&old_text, &new_text);
         let mut unified = diff.unified_diff();
         let names = (file_label(old, "on disk"), file_label(new, "generated"));
-        let text = unified
-            .context_radius(1)
-            .header(names.0, names.1)
-            .to_string();
+        let text = unified.context_radius(1).header(names.0, names.1);
+        let text = text.to_string();
         let mut short: Vec<&str> = text.lines().take(lines).collect();
         if text.lines().count() > lines {
             short.push("...");

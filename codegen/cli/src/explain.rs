@@ -45,19 +45,11 @@ pub fn pages() -> Vec<RulePage> {
         reference: rule.reference,
     });
     let lints = lint::RULES.iter().map(|rule| (rule.id, rule.about));
+    let releases = lint::releases::RULES.iter();
+    let lints = lints.chain(releases.map(|rule| (rule.id, rule.about)));
     let conventions = lint::conventions::RULES.iter();
-    let conventions = conventions.map(|rule| (rule.id, rule.about));
-    let lints = lints.chain(lint::releases::RULES).chain(conventions);
-    let lints = lints.map(|(id, about)| {
-        let (summary, explanation) = split_first_sentence(about);
-        RulePage {
-            id,
-            command: "ir --lints",
-            summary,
-            explanation: explanation.into(),
-            reference: "",
-        }
-    });
+    let lints = lints.chain(conventions.map(|rule| (rule.id, rule.about)));
+    let lints = lints.map(|(id, about)| paragraph_page("ir --lints", id, about));
     let checks = sp_host::CHECKS.iter().map(|check| RulePage {
         id: check.id,
         command: "verify",
@@ -65,31 +57,12 @@ pub fn pages() -> Vec<RulePage> {
         explanation: check.explanation.into(),
         reference: "",
     });
-    let kernels = rules::RULES.iter().map(|rule| {
-        let (summary, explanation) = split_first_sentence(rule.about);
-        RulePage {
-            id: rule.id,
-            command: "verify --kernels",
-            summary,
-            explanation: explanation.into(),
-            reference: "",
-        }
-    });
-    let port = sp_port::rules::RULES.iter().map(|(id, about)| {
-        let (summary, explanation) = split_first_sentence(about);
-        RulePage {
-            id,
-            command: "port",
-            summary,
-            explanation: explanation.into(),
-            reference: "",
-        }
-    });
-    let pages = diff_rules
-        .chain(lints)
-        .chain(checks)
-        .chain(kernels)
-        .chain(port);
+    let kernels = rules::RULES.iter();
+    let kernels = kernels.map(|rule| paragraph_page("verify --kernels", rule.id, rule.about));
+    let port = sp_port::rules::RULES.iter();
+    let port = port.map(|(id, about)| paragraph_page("port", id, about));
+    let pages = diff_rules.chain(lints).chain(checks).chain(kernels);
+    let pages = pages.chain(port);
     let mut pages: Vec<RulePage> = pages.collect();
     pages.sort_by_key(|page| page.id);
     pages
@@ -159,9 +132,16 @@ pub fn list() -> String {
     out
 }
 
-fn split_first_sentence(text: &'static str) -> (&'static str, &'static str) {
-    let end = text.find(". ").map_or(text.len(), |index| index + 1);
-    (&text[..end], text[end..].trim_start())
+/// Returns the page of a rule whose text is one paragraph. Its first sentence is the summary.
+fn paragraph_page(command: &'static str, id: &'static str, about: &'static str) -> RulePage {
+    let end = about.find(". ").map_or(about.len(), |index| index + 1);
+    RulePage {
+        id,
+        command,
+        summary: &about[..end],
+        explanation: about[end..].trim_start().into(),
+        reference: "",
+    }
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ pub mod operand;
 pub mod ops;
 pub mod port;
 pub mod report;
+mod rule;
 pub mod scaffold;
 pub mod tree;
 pub mod verify;

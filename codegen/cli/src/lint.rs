@@ -5,6 +5,7 @@ pub mod conventions;
 mod exports;
 pub mod releases;
 
+use crate::rule::rules;
 use sp_ir::{Api, History, Item, Loc, Struct, Type};
 
 use sp_data::symbols::Symbols;
@@ -22,37 +23,23 @@ pub struct Lint {
     pub loc: Loc,
 }
 
-/// A rule about structs.
-pub struct StructRule {
-    /// The stable id.
-    pub id: &'static str,
-    /// The rule, and the consequence of a violation.
-    pub about: &'static str,
-    check: fn(&Api, &Struct) -> Option<String>,
-}
+rules! {
+    /// The rules about structs.
+    RULES: fn(&Api, &Struct) -> Option<String>;
 
-/// The rules about structs.
-pub const RULES: [StructRule; 3] = [
-    StructRule {
-        id: "struct_size_not_first",
-        about: "A struct with a size constant begins with `struct_size`, so that the other side can \
-                read the size first. Layouts of a struct without it cannot be distinguished by size.",
-        check: find_size_not_first,
-    },
-    StructRule {
-        id: "struct_size_unnamed",
-        about: "A struct that begins with `struct_size` has a constant with its size. Without one, \
-                each side computes the size itself, with or without padding.",
-        check: find_size_unnamed,
-    },
-    StructRule {
-        id: "last_field_outdated",
-        about: "A size constant names the struct's last field. If it names an earlier one, the \
-                fields after that are outside of the size that both sides write, and a reader that \
-                checks sizes does not read them.",
-        check: find_last_field_outdated,
-    },
-];
+    struct_size_not_first: find_size_not_first,
+    "A struct with a size constant begins with `struct_size`, so that the other side can \
+     read the size first. Layouts of a struct without it cannot be distinguished by size.";
+
+    struct_size_unnamed: find_size_unnamed,
+    "A struct that begins with `struct_size` has a constant with its size. Without one, \
+     each side computes the size itself, with or without padding.";
+
+    last_field_outdated: find_last_field_outdated,
+    "A size constant names the struct's last field. If it names an earlier one, the \
+     fields after that are outside of the size that both sides write, and a reader that \
+     checks sizes does not read them.";
+}
 
 /// Returns the findings of all rules about an API, sorted by item. `history` has the releases up to that of the API.
 pub fn find_all(api: &Api, history: &History, symbols: &Symbols) -> Vec<Lint> {
@@ -70,8 +57,8 @@ pub fn find_in_structs(api: &Api) -> Vec<Lint> {
     let mut found = Vec::new();
     for (name, item) in &api.items {
         let Item::Struct(item) = item else { continue };
-        for rule in &RULES {
-            found.extend((rule.check)(api, item).map(|message| Lint {
+        for rule in RULES {
+            found.extend((rule.find)(api, item).map(|message| Lint {
                 id: rule.id,
                 item: name.clone(),
                 message,
@@ -102,10 +89,8 @@ fn contains_size(api: &Api, ty: &Type) -> bool {
 }
 
 fn find_size_unnamed(_: &Api, item: &Struct) -> Option<String> {
-    let has_size = item
-        .fields
-        .first()
-        .is_some_and(|field| field.name == "struct_size");
+    let has_size = item.fields.first();
+    let has_size = has_size.is_some_and(|field| field.name == "struct_size");
     (has_size && item.struct_size.is_none()).then(|| "no constant states its size".into())
 }
 
@@ -179,10 +164,8 @@ mod tests {
         };
         let known = apis(["stream_executor/2.6.json", "stream_executor/2.7.json"]);
         let found = find_all(&known[1], &History::from_apis(&known), &symbols);
-        let ids: Vec<(&str, &str)> = found
-            .iter()
-            .map(|lint| (lint.id, lint.item.as_str()))
-            .collect();
+        let ids = found.iter().map(|lint| (lint.id, lint.item.as_str()));
+        let ids: Vec<(&str, &str)> = ids.collect();
         let expected = [("layout_changed_version_not_bumped", "SP_StreamExecutor")];
         assert_eq!(ids, expected);
         let known = apis(["kernels_experimental/2.20.json", ""]);

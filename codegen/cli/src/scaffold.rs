@@ -20,61 +20,45 @@ use miette::Diagnostic;
 use name::NameError;
 pub use parts::{ExtraPart, Part, Parts};
 use sp_emit::Files;
+use sp_system::errors;
 use sp_system::replacement::{ReplacementError, recover};
 use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// A failure to write a new plugin.
-#[derive(Debug, Error, Diagnostic)]
-pub enum ScaffoldError {
-    /// A name is invalid.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Name(#[from] NameError),
-    /// The target is not an empty folder.
-    #[error("{} exists and is not an empty folder", .0.display())]
-    #[diagnostic(
-        code(sp_gen::new::target_not_empty),
-        help("use another name, or another folder with `--path DIR`")
-    )]
-    TargetNotEmpty(PathBuf),
-    /// The folder of `--sp-source path=DIR` is not a checkout of sp-gen.
-    #[error("{} is not a checkout of sp-gen", .0.display())]
-    #[diagnostic(
-        code(sp_gen::new::not_a_checkout),
-        help(
-            "DIR must have sp-gen's codegen/, macros/ and generated/; without `--sp-source` the crates are vendored"
-        )
-    )]
-    NoCheckout(PathBuf),
-    /// The folder cannot be written.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Replacement(#[from] ReplacementError),
-    /// A plugin with an op and without kernels.
-    #[error("a plugin with ops needs kernels: an op without one is not registered")]
-    #[diagnostic(
-        code(sp_gen::new::ops_without_kernels),
-        help("remove `kernels` from --without")
-    )]
-    OpsWithoutKernels,
-    /// A plugin with a backend and without kernels.
-    #[error("--backend writes kernels, which --without leaves out")]
-    #[diagnostic(
-        code(sp_gen::new::backend_without_kernels),
-        help("remove `kernels` from --without")
-    )]
-    BackendWithoutKernels,
-    /// A template cannot be rendered.
-    #[error("cannot render the template of {file}: {detail}")]
-    #[diagnostic(code(sp_gen::new::template_failed))]
-    Template {
-        /// The rendered file.
-        file: &'static str,
-        /// The cause.
-        detail: String,
-    },
+errors! {
+    /// A failure to write a new plugin.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum ScaffoldError in new {
+        /// A name is invalid.
+        Name(NameError) = transparent;
+
+        /// The target is not an empty folder.
+        TargetNotEmpty(PathBuf) = target_not_empty: ("{} exists and is not an empty folder", .0.display()),
+            help("use another name, or another folder with `--path DIR`");
+
+        /// The folder of `--sp-source path=DIR` is not a checkout of sp-gen.
+        NoCheckout(PathBuf) = not_a_checkout: ("{} is not a checkout of sp-gen", .0.display()),
+            help("DIR must have sp-gen's codegen/, macros/ and generated/; without `--sp-source` the crates are \
+                  vendored");
+
+        /// The folder cannot be written.
+        Replacement(ReplacementError) = transparent;
+
+        /// A plugin with an op and without kernels.
+        OpsWithoutKernels
+            = ops_without_kernels: ("a plugin with ops needs kernels: an op without one is not registered"),
+            help("remove `kernels` from --without");
+
+        /// A plugin with a backend and without kernels.
+        BackendWithoutKernels
+            = backend_without_kernels: ("--backend writes kernels, which --without leaves out"),
+            help("remove `kernels` from --without");
+
+        /// A template cannot be rendered.
+        Template { file: &'static str, detail: String }
+            = template_failed: ("cannot render the template of {file}: {detail}");
+    }
 }
 
 /// Source of the plugin's sp-* crates.
@@ -107,10 +91,8 @@ impl PluginNames {
         name::check_plugin(name)?;
         let (suggested_type, suggested_platform) =
             (name::suggest_device(name), name::suggest_platform(name));
-        let (device_type, platform_name) = (
-            device_type.unwrap_or(&suggested_type),
-            platform_name.unwrap_or(&suggested_platform),
-        );
+        let device_type = device_type.unwrap_or(&suggested_type);
+        let platform_name = platform_name.unwrap_or(&suggested_platform);
         name::check_device_type(device_type)?;
         name::check_platform_name(platform_name)?;
         Ok(Self {

@@ -272,10 +272,8 @@ fn layout(name: &str, item: &Struct, differs: &TargetDifference) -> String {
         true => format!("{name}_newest"),
         false => name.to_owned(),
     };
-    let size = differs
-        .layout
-        .iter()
-        .map(|it| format!("sizeof({name}) == {}", it.size));
+    let size = differs.layout.iter();
+    let size = size.map(|it| format!("sizeof({name}) == {}", it.size));
     let fields = item.fields.iter().zip(&differs.offsets);
     let fields =
         fields.map(|(field, offset)| format!("offsetof({name}, {}) == {offset}", field.name));

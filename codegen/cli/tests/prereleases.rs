@@ -115,10 +115,8 @@ fn tables_have_nightly_build_only_if_requested() {
 fn final_release_replaces_its_preview() {
     let Some(scene) = Scene::new() else { return };
     let read = |name: &str| fs::read_to_string(scene.path("checkout").join(name)).unwrap();
-    let (lock, snapshot) = (
-        "headers/sources.toml",
-        "generated/ir/stream_executor/2.22.json",
-    );
+    let lock = "headers/sources.toml";
+    let snapshot = "generated/ir/stream_executor/2.22.json";
     scene.install("tensorflow_cpu", "2.22.0rc0");
     assert_eq!(scene.import_as("2.22.0rc0").status, 0);
     assert!(read(snapshot).contains("\"exact\":\"2.22.0rc0\""));

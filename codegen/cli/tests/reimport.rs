@@ -69,11 +69,8 @@ fn install(site: &Path, exact: &str, left_out: &[String]) {
 
 fn sp_gen(checkout: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sp-gen"));
-    command
-        .args(arguments)
-        .current_dir(checkout)
-        .output()
-        .unwrap()
+    let command = command.args(arguments).current_dir(checkout).output();
+    command.unwrap()
 }
 
 #[test]

@@ -20,10 +20,8 @@ fn stored(root: &Path) -> Vec<(PathBuf, Release)> {
         let release = folder.file_name()?.to_str()?.parse().ok()?;
         Some((folder.join("include"), release))
     };
-    let mut found: Vec<_> = folders
-        .filter_map(|entry| release(entry.ok()?.path()))
-        .filter(|(include, _)| include.is_dir())
-        .collect();
+    let found = folders.filter_map(|entry| release(entry.ok()?.path()));
+    let mut found: Vec<_> = found.filter(|(include, _)| include.is_dir()).collect();
     found.sort();
     found
 }

@@ -4,6 +4,7 @@
 
 use super::release::Release;
 use miette::Diagnostic;
+use sp_system::errors;
 use sp_system::user;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -21,23 +22,19 @@ const NO_CACHE: &str = "/nonexistent/sp-gen";
 )]
 pub struct NoCache;
 
-/// A folder that a command writes to is absent, or would be elsewhere than it states.
-#[derive(Debug, Error, Diagnostic)]
-pub enum FolderError {
-    /// The user has no cache.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    NoCache(#[from] NoCache),
-    /// A path of a checkout is a symbolic link.
-    #[error("{} is a symbolic link", .0.display())]
-    #[diagnostic(
-        code(sp_gen::checkout::symbolic_link),
-        help(
-            "no file was changed. A link in a checkout may lead out of it: replace the link by a copy of its target, or \
-             remove it"
-        )
-    )]
-    SymbolicLink(PathBuf),
+errors! {
+    /// A folder that a command writes to is absent, or would be elsewhere than it states.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum FolderError in checkout {
+        /// The user has no cache.
+        NoCache(NoCache) = transparent;
+
+        /// A path of a checkout is a symbolic link.
+        SymbolicLink(PathBuf) = symbolic_link: ("{} is a symbolic link", .0.display()),
+            help("no file was changed. A link in a checkout may lead out of it: replace the link by a copy of its \
+                  target, or \
+             remove it");
+    }
 }
 
 /// The folders and files that hold the data of releases.

@@ -3,38 +3,28 @@
 use crate::folders::DataFolders;
 use miette::Diagnostic;
 use sp_ops::{Registry, Table, TableError};
+use sp_system::errors;
 use sp_system::input;
 use std::io;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// A table of ops cannot be read or written.
-#[derive(Debug, Error, Diagnostic)]
-pub enum OpTableError {
-    /// The file cannot be read or written.
-    #[error("{}: {source}", path.display())]
-    #[diagnostic(code(sp_gen::ops::unreadable))]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The file is not a table of ops.
-    #[error("{}: {source}", path.display())]
-    #[diagnostic(
-        code(sp_gen::ops::malformed),
-        help(
-            "restore the file, or remove it and import its releases again: `sp-gen import tensorflow --ops`"
-        )
-    )]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// The line and the reason.
-        source: TableError,
-    },
+errors! {
+    /// A table of ops cannot be read or written.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum OpTableError in ops {
+        /// The file cannot be read or written.
+        Unreadable { path: PathBuf, source: io::Error } = unreadable: ("{}: {source}", path.display());
+
+        /// The file is not a table of ops.
+        Malformed {
+            path: PathBuf,
+            /// The line and the reason.
+            source: TableError,
+        } = malformed: ("{}: {source}", path.display()),
+            help("restore the file, or remove it and import its releases again: `sp-gen import tensorflow --ops`");
+    }
 }
 
 /// Returns the table of all releases.
@@ -72,10 +62,8 @@ pub fn read_registry(folders: &DataFolders) -> Result<Registry, OpTableError> {
 }
 
 fn registry(stored: Option<Table<'_>>, extends_embedded: bool) -> Registry {
-    let mut registry = stored
-        .as_ref()
-        .map(Registry::from_table)
-        .unwrap_or_default();
+    let registry = stored.as_ref().map(Registry::from_table);
+    let mut registry = registry.unwrap_or_default();
     if extends_embedded {
         registry.add_absent(Registry::from_table(Table::embedded()));
     }

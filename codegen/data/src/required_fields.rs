@@ -1,6 +1,7 @@
 //! The fields that a release's libraries require by a validation message: `generated/required_fields/<minor>.json`. They are
 //! evidence for `presence` in the release's snapshots.
 
+use sp_system::errors;
 use sp_system::input;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -24,36 +25,20 @@ const SCHEMA: u32 = 1;
 #[serde(transparent)]
 pub struct RequiredFields(BTreeMap<String, BTreeSet<String>>);
 
-/// A file of required fields cannot be read, written or parsed.
-#[derive(Debug, Error, Diagnostic)]
-pub enum RequiredFieldsError {
-    /// The file cannot be read.
-    #[error("{}: {source}", path.display())]
-    #[diagnostic(code(sp_gen::required_fields::unreadable))]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The system's message.
-        source: io::Error,
-    },
-    /// The file is not valid JSON of the current schema.
-    #[error("{file}: {reason}")]
-    #[diagnostic(
-        code(sp_gen::required_fields::malformed),
-        help(
-            "remove the file, and write it again with `sp-gen import tensorflow RELEASE --symbols`"
-        )
-    )]
-    Malformed {
-        /// The file.
-        file: String,
-        /// The reason.
-        reason: String,
-    },
-    /// The file cannot be replaced.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Replacement(#[from] ReplacementError),
+errors! {
+    /// A file of required fields cannot be read, written or parsed.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum RequiredFieldsError in required_fields {
+        /// The file cannot be read.
+        Unreadable { path: PathBuf, source: io::Error } = unreadable: ("{}: {source}", path.display());
+
+        /// The file is not valid JSON of the current schema.
+        Malformed { file: String, reason: String } = malformed: ("{file}: {reason}"),
+            help("remove the file, and write it again with `sp-gen import tensorflow RELEASE --symbols`");
+
+        /// The file cannot be replaced.
+        Replacement(ReplacementError) = transparent;
+    }
 }
 
 #[derive(Deserialize)]

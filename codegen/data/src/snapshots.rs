@@ -1,6 +1,7 @@
 //! The snapshots that code and histories are generated from, `<folder>/<api>/<release>.json`. In a checkout they are
 //! the checkout's. Elsewhere they are the embedded ones; those that the user has imported take precedence.
 
+use sp_system::errors;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,41 +19,26 @@ use crate::suggest;
 use sp_system::input;
 use sp_system::parallel;
 
-/// Snapshots are absent or cannot be read.
-#[derive(Debug, Error, Diagnostic)]
-pub enum SnapshotReadError {
-    /// No snapshot of the release exists, or none at all.
-    #[error("no snapshot{} in {}", of_release(release), folder.display())]
-    #[diagnostic(code(sp_gen::generate::no_snapshot), help("{help}"))]
-    Absent {
-        /// The folder.
-        folder: PathBuf,
-        /// The requested release.
-        release: Option<Release>,
-        /// Releases with a similar name, and how to import one.
-        help: String,
-    },
-    /// A file or folder cannot be read.
-    #[error("{} cannot be read", path.display())]
-    #[diagnostic(code(sp_gen::generate::unreadable))]
-    Unreadable {
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// A file is not a snapshot.
-    #[error("{}: {reason}", path.display())]
-    #[diagnostic(
-        code(sp_gen::generate::malformed),
-        help("remove the file, and write it again with `sp-gen import`")
-    )]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        reason: SnapshotError,
-    },
+errors! {
+    /// Snapshots are absent or cannot be read.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum SnapshotReadError in generate {
+        /// No snapshot of the release exists, or none at all.
+        Absent {
+            folder: PathBuf,
+            release: Option<Release>,
+            /// Releases with a similar name, and how to import one.
+            help: String,
+        } = no_snapshot: ("no snapshot{} in {}", of_release(release), folder.display()),
+            help("{help}");
+
+        /// A file or folder cannot be read.
+        Unreadable { path: PathBuf, source: io::Error } = unreadable: ("{} cannot be read", path.display());
+
+        /// A file is not a snapshot.
+        Malformed { path: PathBuf, reason: SnapshotError } = malformed: ("{}: {reason}", path.display()),
+            help("remove the file, and write it again with `sp-gen import`");
+    }
 }
 
 fn of_release(release: &Option<Release>) -> String {

@@ -148,9 +148,7 @@ impl LayoutChange<'_> {
 
     /// Returns the names of the changed members.
     pub fn field_names(&self) -> Vec<&str> {
-        self.fields
-            .iter()
-            .map(|field| field.name.as_str())
-            .collect()
+        let fields = self.fields.iter().map(|field| field.name.as_str());
+        fields.collect()
     }
 }

@@ -9,7 +9,7 @@ use sp_ir::{Item, Signature, Type};
 
 use super::name_map::NameMap;
 use super::surface::Surface;
-use super::view::{SurfaceView, fields};
+use super::view::SurfaceView;
 
 /// Pairs of an old and a new name that the same declarations use.
 type NamePairs = BTreeSet<(String, String)>;
@@ -134,9 +134,7 @@ impl<'a> SurfacePair<'a> {
 
 /// Returns the name of the item behind an alias.
 fn aliased_item<'v>(view: &'v SurfaceView, name: &str) -> Option<&'v str> {
-    let Item::Alias(alias) = view.item(name)? else {
-        return None;
-    };
+    let alias = view.item(name)?.as_alias()?;
     match view.resolve(&alias.ty) {
         Type::Named(target) => view.item(target).map(|_| target.as_str()),
         _ => None,
@@ -151,7 +149,7 @@ fn names_only_in<'a>(view: &SurfaceView<'a>, other: &SurfaceView<'a>) -> BTreeSe
 
 /// Collects pairs of names that two items use in the same position.
 fn collect_from_items(old: &Item, new: &Item, candidates: &mut NamePairs) {
-    if let (Some(old), Some(new)) = (fields(old), fields(new)) {
+    if let (Some(old), Some(new)) = (old.fields(), new.fields()) {
         let types = new.iter().map(|field| (field.name.as_str(), &field.ty));
         let types: NameMap<&str, &Type> = types.collect();
         for field in old {

@@ -7,12 +7,8 @@ use super::change::{LayoutChange, ValueChange};
 /// Joins names, and counts those after the fourth: `a, b, c, d and 3 more`.
 pub fn join_names(names: &[&str]) -> String {
     const SHOWN: usize = 4;
-    let shown = names
-        .iter()
-        .take(SHOWN)
-        .copied()
-        .collect::<Vec<_>>()
-        .join(", ");
+    let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>();
+    let shown = shown.join(", ");
     match names.len().checked_sub(SHOWN) {
         Some(more @ 1..) => format!("{shown} and {more} more"),
         _ => shown,
@@ -21,12 +17,8 @@ pub fn join_names(names: &[&str]) -> String {
 
 /// Returns the name of the first member that a change concerns.
 pub fn first_field(layout: &LayoutChange) -> String {
-    layout
-        .field_names()
-        .first()
-        .copied()
-        .unwrap_or_default()
-        .into()
+    let layout = layout.field_names().first().copied().unwrap_or_default();
+    layout.into()
 }
 
 /// Returns the part of an item's path after the last dot.

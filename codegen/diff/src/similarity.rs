@@ -4,7 +4,7 @@
 use sp_ir::{Enum, Field, Item, Signature, Type};
 
 use super::pair::SurfacePair;
-use super::view::{SurfaceView, fields};
+use super::view::SurfaceView;
 
 /// The maximum depth for following names, since types may be recursive.
 const DEPTH: u8 = 8;
@@ -224,16 +224,11 @@ impl SurfacePair<'_> {
     }
 
     fn has_same_layout(&self, old: &Item, new: &Item, depth: u8) -> bool {
-        let (Some(old_fields), Some(new_fields)) = (fields(old), fields(new)) else {
+        let (Some(old_fields), Some(new_fields)) = (old.fields(), new.fields()) else {
             return false;
         };
-        let layout = |item: &Item| match item {
-            Item::Struct(item) => Some(item.layout),
-            Item::Union(item) => Some(item.layout),
-            _ => None,
-        };
         let range = |field: &Field| (field.offset, field.size);
-        layout(old) == layout(new)
+        old.layout() == new.layout()
             && old_fields.len() == new_fields.len()
             && old_fields.iter().zip(new_fields).all(|(old, new)| {
                 let similarity = || self.types(&old.ty, &new.ty, depth);

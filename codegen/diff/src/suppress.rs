@@ -10,6 +10,7 @@
 //! reason = "the plugin requires 2.7"
 //! ```
 
+use sp_system::errors;
 use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
@@ -59,54 +60,39 @@ struct Suppression {
     reason: String,
 }
 
-/// An error in the file.
-#[derive(Debug, Error, Diagnostic)]
-pub enum SuppressError {
-    /// The file cannot be read.
-    #[error("{} cannot be read: {source}", path.display())]
-    #[diagnostic(code(sp_gen::suppress::unreadable))]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
-    /// The file has another format.
-    #[error("{message}")]
-    #[diagnostic(
-        code(sp_gen::suppress::malformed),
-        help(
-            "an entry is [[suppress]] with `rule`, `item` and `reason`, and optionally `api` and `releases = \"2.6..2.7\"`"
-        )
-    )]
-    Malformed {
-        /// The error.
-        message: String,
-        /// The file.
-        #[source_code]
-        text: NamedSource<String>,
-        /// Its location in the file.
-        #[label(collection)]
-        places: Vec<LabeledSpan>,
-    },
-    /// Entries match no finding.
-    #[error("{message}")]
-    #[diagnostic(
-        code(sp_gen::suppress::unmatched),
-        help(
-            "remove the entry if the finding is gone; restrict it with `releases = \"2.6..2.7\"` if it is for other releases"
-        )
-    )]
-    Unmatched {
-        /// The file and the number of entries.
-        message: String,
-        /// The text of the file.
-        #[source_code]
-        text: NamedSource<String>,
-        /// The first of the entries, at most [`MAX_PLACES`].
-        #[label(collection)]
-        places: Vec<LabeledSpan>,
-    },
+errors! {
+    /// An error in the file.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum SuppressError in suppress {
+        /// The file cannot be read.
+        Unreadable {
+            path: PathBuf,
+            /// The error of the system.
+            source: io::Error,
+        } = unreadable: ("{} cannot be read: {source}", path.display());
+
+        /// The file has another format.
+        Malformed {
+            message: String,
+            #[source_code] text: NamedSource<String>,
+            /// Its location in the file.
+            #[label(collection)] places: Vec<LabeledSpan>,
+        } = malformed: ("{message}"),
+            help("an entry is [[suppress]] with `rule`, `item` and `reason`, and optionally `api` and `releases = \
+                  \"2.6..2.7\"`");
+
+        /// Entries match no finding.
+        Unmatched {
+            /// The file and the number of entries.
+            message: String,
+            /// The text of the file.
+            #[source_code] text: NamedSource<String>,
+            /// The first of the entries, at most [`MAX_PLACES`].
+            #[label(collection)] places: Vec<LabeledSpan>,
+        } = unmatched: ("{message}"),
+            help("remove the entry if the finding is gone; restrict it with `releases = \"2.6..2.7\"` if it is for \
+                  other releases");
+    }
 }
 
 fn count_unmatched(count: usize) -> String {

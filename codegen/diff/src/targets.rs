@@ -42,8 +42,6 @@ fn other_targets<'a>(old: &'a Surface, new: &'a Surface, target: &str) -> BTreeS
     }
     let apis = old.apis.iter().chain(&new.apis);
     let triples = apis.flat_map(|api| api.targets.keys().map(String::as_str));
-    triples
-        .chain([SNAPSHOT_TARGET])
-        .filter(|other| *other != target)
-        .collect()
+    let triples = triples.chain([SNAPSHOT_TARGET]);
+    triples.filter(|other| *other != target).collect()
 }

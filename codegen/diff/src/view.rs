@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use sp_ir::{Api, Field, Item, Layout, Side, Signature, Struct, TargetDifference, Type, Value};
+use sp_ir::{Api, Item, Layout, Side, Signature, Struct, TargetDifference, Type, Value};
 
 mod memory;
 
@@ -115,10 +115,7 @@ impl<'a> SurfaceView<'a> {
 
     /// Returns the struct called `name`.
     pub fn structure(&self, name: &str) -> Option<&Struct> {
-        match self.item(name) {
-            Some(Item::Struct(item)) => Some(item),
-            _ => None,
-        }
+        self.item(name)?.as_struct()
     }
 
     /// Returns true if `api` declares a function that core defines.
@@ -175,10 +172,7 @@ impl<'a> SurfaceView<'a> {
     pub fn signature<'t>(&'t self, ty: &'t Type) -> Option<&'t Signature> {
         match self.resolve(ty) {
             Type::Function(signature) => Some(signature),
-            Type::Named(name) => match self.item(name) {
-                Some(Item::Callback(callback)) => Some(&callback.signature),
-                _ => None,
-            },
+            Type::Named(name) => Some(&self.item(name)?.as_callback()?.signature),
             _ => None,
         }
     }
@@ -214,7 +208,7 @@ impl<'a> SurfaceView<'a> {
             .items
             .iter()
             .filter_map(|(name, entry)| {
-                let fields = fields(&entry.item)?.iter();
+                let fields = entry.item.fields()?.iter();
                 let sizes = fields.map(|field| self.size(&field.ty).unwrap_or(field.size));
                 Some((*name, sizes.collect()))
             })
@@ -223,7 +217,7 @@ impl<'a> SurfaceView<'a> {
             let Some(entry) = self.items.get_mut(name) else {
                 continue;
             };
-            let is_same = fields(&entry.item).is_some_and(|fields| {
+            let is_same = entry.item.fields().is_some_and(|fields| {
                 let old_sizes = fields.iter().map(|field| field.size);
                 old_sizes.eq(sizes.iter().copied())
             });
@@ -278,15 +272,6 @@ impl<'a> SurfaceView<'a> {
     /// Returns the side that calls a callback; core if no struct contains it.
     pub fn caller(&self, name: &str) -> Side {
         self.callers.get(name).copied().unwrap_or(Side::Core)
-    }
-}
-
-/// Returns the fields of a struct or union.
-pub fn fields(item: &Item) -> Option<&[Field]> {
-    match item {
-        Item::Struct(item) => Some(&item.fields),
-        Item::Union(item) => Some(&item.fields),
-        _ => None,
     }
 }
 

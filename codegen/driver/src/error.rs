@@ -1,5 +1,6 @@
 //! The errors of this crate.
 
+use sp_system::errors;
 use std::io;
 use std::path::PathBuf;
 
@@ -7,102 +8,71 @@ use miette::{Diagnostic, NamedSource, SourceSpan};
 use sp_parse::clang::ClangError;
 use thiserror::Error;
 
-/// A header cannot be bound.
-#[derive(Debug, Error, Diagnostic)]
-pub enum DriverError {
-    /// There is no such file.
-    #[error("no header {}", .0.display())]
-    #[diagnostic(
-        code(sp_gen::driver::header_missing),
-        help("`--driver` takes the path of the C header that the driver's vendor ships")
-    )]
-    Missing(PathBuf),
-    /// A path is not valid.
-    #[error("cannot read {}: {source}", path.display())]
-    #[diagnostic(
-        code(sp_gen::driver::unreadable),
-        help("`--driver` takes the path of a C header, `--driver-contract` that of a TOML file")
-    )]
-    Unreadable {
-        /// The path.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The header does not parse as C.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Invalid(#[from] Box<InvalidHeader>),
-    /// libclang is missing or cannot parse.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Clang(#[from] ClangError),
-    /// No function can be bound.
-    #[error("header {name} declares no function that can be bound{}", reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}")))]
-    #[diagnostic(
-        code(sp_gen::driver::no_functions),
-        help("name the header that declares the driver's functions")
-    )]
-    NoFunctions {
-        /// The header.
-        name: String,
-        /// The reason for the first function that is left out.
-        reason: Option<String>,
-    },
-    /// The type of `--driver-status` is not the return type of any function, or has no such value.
-    #[error("{what} in {name}")]
-    #[diagnostic(code(sp_gen::driver::status_unknown), help("{help}"))]
-    Status {
-        /// The header.
-        name: String,
-        /// The reason.
-        what: String,
-        /// The possible types or values.
-        help: String,
-    },
-    /// The contract is not valid, or does not fit the header.
-    #[error("{name}: {what}")]
-    #[diagnostic(code(sp_gen::driver::contract_invalid), help("{help}"))]
-    Contract {
-        /// The file, with the line if it is known.
-        name: String,
-        /// The reason.
-        what: String,
-        /// The syntax, or a suggestion.
-        help: String,
-    },
-    /// rustc rejects the bindings.
-    #[error("rustc rejects the bindings of {name}: {message}\n  in {line}")]
-    #[diagnostic(
-        code(sp_gen::driver::rejected),
-        help(
-            "nothing was written; this is a defect of sp-gen: report it with the header's declaration, and bind a copy of the header without it"
-        )
-    )]
-    Rejected {
-        /// The header.
-        name: String,
-        /// rustc's first message.
-        message: String,
-        /// The line of the bindings that it is about.
-        line: String,
-    },
-    /// The bindings cannot be compiled.
-    #[error("cannot compile the bindings: {source}")]
-    #[diagnostic(
-        code(sp_gen::driver::temporary),
-        help(
-            "rustc compiles the bindings in a temporary folder; the variable `TMPDIR` names another one"
-        )
-    )]
-    Temporary {
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The template cannot be rendered.
-    #[error("cannot render the bindings: {0}")]
-    #[diagnostic(code(sp_gen::driver::template_failed))]
-    Template(#[from] askama::Error),
+errors! {
+    /// A header cannot be bound.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum DriverError in driver {
+        /// There is no such file.
+        Missing(PathBuf) = header_missing: ("no header {}", .0.display()),
+            help("`--driver` takes the path of the C header that the driver's vendor ships");
+
+        /// A path is not valid.
+        Unreadable { path: PathBuf, source: io::Error }
+            = unreadable: ("cannot read {}: {source}", path.display()),
+            help("`--driver` takes the path of a C header, `--driver-contract` that of a TOML file");
+
+        /// The header does not parse as C.
+        Invalid(Box<InvalidHeader>) = transparent;
+
+        /// libclang is missing or cannot parse.
+        Clang(ClangError) = transparent;
+
+        /// No function can be bound.
+        NoFunctions {
+            name: String,
+            /// The reason for the first function that is left out.
+            reason: Option<String>,
+        }
+            = no_functions: ("header {name} declares no function that can be bound{}",
+                reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"))),
+            help("name the header that declares the driver's functions");
+
+        /// The type of `--driver-status` is not the return type of any function, or has no such value.
+        Status {
+            name: String,
+            what: String,
+            /// The possible types or values.
+            help: String,
+        } = status_unknown: ("{what} in {name}"),
+            help("{help}");
+
+        /// The contract is not valid, or does not fit the header.
+        Contract {
+            /// The file, with the line if it is known.
+            name: String,
+            what: String,
+            /// The syntax, or a suggestion.
+            help: String,
+        } = contract_invalid: ("{name}: {what}"),
+            help("{help}");
+
+        /// rustc rejects the bindings.
+        Rejected {
+            name: String,
+            message: String,
+            /// The line of the bindings that it is about.
+            line: String,
+        } = rejected: ("rustc rejects the bindings of {name}: {message}\n  in {line}"),
+            help("nothing was written; this is a defect of sp-gen: report it with the header's declaration, and \
+                  bind a copy of the header without it");
+
+        /// The bindings cannot be compiled.
+        Temporary { source: io::Error } = temporary: ("cannot compile the bindings: {source}"),
+            help("rustc compiles the bindings in a temporary folder; the variable `TMPDIR` names another one");
+
+        /// The template cannot be rendered.
+        Template(#[from] askama::Error) = template_failed: ("cannot render the bindings: {0}");
+    }
 }
 
 /// The first error in a header that does not parse as C.

@@ -170,9 +170,7 @@ fn value(known: &Known, name: &str) -> Option<i64> {
 }
 
 fn enumerator(item: &Item, name: &str) -> Option<i64> {
-    let Item::Enum(item) = item else {
-        return None;
-    };
+    let item = item.as_enum()?;
     let mut variants = item.variants.iter();
     variants.find(|it| it.name == name).map(|it| it.value)
 }

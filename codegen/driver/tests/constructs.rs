@@ -52,10 +52,8 @@ fn functions_that_cannot_be_bound_are_named_with_reason() {
     assert!(found[8].1.contains("long double"), "{found:?}");
     assert_eq!(found[9..], expected[9..]);
     for (name, reason) in expected.iter().take(8) {
-        let head = bindings
-            .text
-            .lines()
-            .take_while(|line| line.starts_with("//!"));
+        let head = bindings.text.lines();
+        let head = head.take_while(|line| line.starts_with("//!"));
         let is_listed =
             |line: &str| line.contains(&format!("`{name}` (demo.h:")) && line.contains(reason);
         assert!(head.clone().any(is_listed), "{name}");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use miette::Diagnostic;
 use sp_data::symbols::Symbols;
-use sp_ir::{Api, Item};
+use sp_ir::Api;
 use thiserror::Error;
 
 use crate::model::catalog::Catalog;
@@ -68,12 +68,8 @@ pub fn with_contexts<R>(
 fn unnamed_members(apis: &[Api]) -> Vec<String> {
     let items = apis.iter().flat_map(|api| &api.items);
     let unnamed = items.filter(|(_, item)| {
-        let fields = match item {
-            Item::Struct(item) => &item.fields,
-            Item::Union(item) => &item.fields,
-            _ => return false,
-        };
-        fields.iter().any(|field| field.name.is_empty())
+        let mut fields = item.fields().into_iter().flatten();
+        fields.any(|field| field.name.is_empty())
     });
     let message = |(name, _): (&String, _)| format!("{name}: a member has no name");
     let messages: BTreeSet<String> = unnamed.map(message).collect();

@@ -229,10 +229,8 @@ fn select(links: Vec<WheelLink>, release: Release, python: &str) -> Option<Wheel
 
 /// Returns the minor version of a Python tag: 11 for `cp311`.
 fn python_minor(python: &str) -> u32 {
-    python
-        .strip_prefix("cp3")
-        .and_then(|minor| minor.parse().ok())
-        .unwrap_or(0)
+    let python = python.strip_prefix("cp3");
+    python.and_then(|minor| minor.parse().ok()).unwrap_or(0)
 }
 
 /// Returns the help text for a release that the index does not have.
@@ -240,15 +238,10 @@ fn describe_known(requested: Release, mut known: Vec<Release>, others: &[String]
     known.sort();
     known.dedup();
     let is_same_minor = |release: &&Release| release.minor() == requested.minor();
-    let versions: Vec<String> = known
-        .iter()
-        .filter(is_same_minor)
-        .map(Release::to_string)
-        .collect();
-    let is_final = known
-        .iter()
-        .filter(is_same_minor)
-        .any(|release| release.is_final());
+    let versions = known.iter().filter(is_same_minor).map(Release::to_string);
+    let versions: Vec<String> = versions.collect();
+    let mut is_final = known.iter().filter(is_same_minor);
+    let is_final = is_final.any(|release| release.is_final());
     match versions.last() {
         Some(last) if requested.is_final() && !is_final => {
             return format!(

@@ -253,10 +253,8 @@ pub fn newest_nightly(from: Option<&Path>, index: &Index) -> Result<Release, Fet
     };
     let mut source = open_local(from)?;
     let version = source.identity()?.version.unwrap_or_default();
-    let found = version
-        .parse()
-        .ok()
-        .filter(|release: &Release| release.is_nightly());
+    let found = version.parse().ok();
+    let found = found.filter(|release: &Release| release.is_nightly());
     found.ok_or_else(|| FetchError::NotNightly {
         origin: source.origin(),
         found: version,
@@ -373,10 +371,8 @@ pub(crate) mod tests {
         fn new(header: &str) -> Self {
             let scratch = tempfile::tempdir().unwrap();
             let site = scratch.path().join("site-packages");
-            let (c, info) = (
-                site.join("tensorflow/include/tensorflow/c"),
-                site.join("tensorflow-2.3.1.dist-info"),
-            );
+            let c = site.join("tensorflow/include/tensorflow/c");
+            let info = site.join("tensorflow-2.3.1.dist-info");
             fs::create_dir_all(&c).unwrap();
             fs::create_dir_all(&info).unwrap();
             fs::write(c.join("ops.h"), header).unwrap();

@@ -157,10 +157,8 @@ fn rejects_zip64_directory_away_from_its_locator() {
 #[test]
 fn rejects_truncated_wheels() {
     let bytes = valid_wheel();
-    let start = bytes
-        .windows(4)
-        .position(|head| head == b"PK\x01\x02")
-        .unwrap();
+    let start = bytes.windows(4).position(|head| head == b"PK\x01\x02");
+    let start = start.unwrap();
     for length in 0..bytes.len() {
         let cut = read_all(bytes[..length].to_vec());
         assert!(cut.is_err(), "{length} of {}", bytes.len());

@@ -128,7 +128,7 @@ impl RangeReader {
         ranges.sort_by_key(|range| range.start);
         let mut file = self.file.borrow_mut();
         let mut free = MAX_CACHED_BLOCKS as u64;
-        for range in coalesce(ranges) {
+        for range in coalesce(ranges, 2 * BLOCK) {
             let (from, to) = (range.start / BLOCK, range.end.div_ceil(BLOCK));
             let to = to.min(from.saturating_add(free));
             free -= to.saturating_sub(from);
@@ -243,12 +243,12 @@ impl BlockCache {
     }
 }
 
-/// Joins sorted ranges with small gaps: reading over a gap costs less than another request.
-fn coalesce(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+/// Joins sorted ranges with gaps of at most `gap` bytes: reading over one costs less than another request or pass.
+pub(crate) fn coalesce(ranges: Vec<Range<u64>>, gap: u64) -> Vec<Range<u64>> {
     let mut joined: Vec<Range<u64>> = Vec::new();
     for range in ranges {
         match joined.last_mut() {
-            Some(last) if range.start <= last.end.saturating_add(2 * BLOCK) => {
+            Some(last) if range.start <= last.end.saturating_add(gap) => {
                 last.end = last.end.max(range.end)
             }
             _ => joined.push(range),

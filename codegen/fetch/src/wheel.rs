@@ -182,11 +182,8 @@ impl<R: Read + Seek> Wheel<R> {
             name.split_once('/')
                 .is_some_and(|(folder, rest)| folder.ends_with(".dist-info") && rest == file)
         };
-        let found = self
-            .members
-            .iter()
-            .find(|(name, _)| is_wanted(name))
-            .map(|(_, &index)| index);
+        let found = self.members.iter().find(|(name, _)| is_wanted(name));
+        let found = found.map(|(_, &index)| index);
         let bytes = found.map(|index| self.read_member(index)).transpose()?;
         Ok(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())
     }
@@ -200,10 +197,8 @@ impl<R: Read + Seek> Source for Wheel<R> {
     }
 
     fn identity(&mut self) -> Result<Identity, FetchError> {
-        let (metadata, wheel) = (
-            self.read_dist_info("METADATA")?,
-            self.read_dist_info("WHEEL")?,
-        );
+        let metadata = self.read_dist_info("METADATA")?;
+        let wheel = self.read_dist_info("WHEEL")?;
         Ok(parse_identity(&metadata, &wheel))
     }
 
@@ -238,11 +233,8 @@ impl<R: Read + Seek> Source for Wheel<R> {
     }
 
     fn traffic(&self) -> Traffic {
-        self.remote
-            .as_ref()
-            .map(RangeReader::transferred)
-            .or(self.downloaded)
-            .unwrap_or_default()
+        let remote = self.remote.as_ref().map(RangeReader::transferred);
+        remote.or(self.downloaded).unwrap_or_default()
     }
 }
 

@@ -151,10 +151,8 @@ impl Contract<'_> {
         });
         let slots = written.iter().flat_map(|it| {
             let host = record(self.history, &it.name, release);
-            let fields = it
-                .offsets
-                .iter()
-                .filter_map(move |offset| field_at(host?, *offset));
+            let fields = it.offsets.iter();
+            let fields = fields.filter_map(move |offset| field_at(host?, *offset));
             fields.filter_map(|field| {
                 let name = format!("{}.{}", it.name, field.name);
                 let epochs = self.history.slots.get(&name)?;

@@ -8,7 +8,7 @@ use std::fmt;
 pub struct DType(pub u32);
 
 macro_rules! dtypes {
-    ($($name:ident = $value:literal: $size:literal,)*) => {
+    ($($name:ident = $value:literal $text:literal $size:literal,)*) => {
         impl DType {
             $(#[doc = concat!("`TF_", stringify!($name), "`.")] pub const $name: Self = Self($value);)*
 
@@ -31,41 +31,7 @@ macro_rules! dtypes {
     };
 }
 
-dtypes! {
-    FLOAT = 1: 4,
-    DOUBLE = 2: 8,
-    INT32 = 3: 4,
-    UINT8 = 4: 1,
-    INT16 = 5: 2,
-    INT8 = 6: 1,
-    STRING = 7: 0,
-    COMPLEX64 = 8: 8,
-    INT64 = 9: 8,
-    BOOL = 10: 1,
-    QINT8 = 11: 1,
-    QUINT8 = 12: 1,
-    QINT32 = 13: 4,
-    BFLOAT16 = 14: 2,
-    QINT16 = 15: 2,
-    QUINT16 = 16: 2,
-    UINT16 = 17: 2,
-    COMPLEX128 = 18: 16,
-    HALF = 19: 2,
-    RESOURCE = 20: 0,
-    VARIANT = 21: 0,
-    UINT32 = 22: 4,
-    UINT64 = 23: 8,
-    FLOAT8_E5M2 = 24: 1,
-    FLOAT8_E4M3FN = 25: 1,
-    FLOAT8_E4M3FNUZ = 26: 1,
-    FLOAT8_E4M3B11FNUZ = 27: 1,
-    FLOAT8_E5M2FNUZ = 28: 1,
-    INT4 = 29: 1,
-    UINT4 = 30: 1,
-    INT2 = 31: 1,
-    UINT2 = 32: 1,
-    FLOAT4_E2M1FN = 33: 1,
-}
+sp_ops::for_data_types!(dtypes);
 
 impl DType {
     /// Returns the distance of elements in a tensor: that of strings is the size of `TF_TString`.

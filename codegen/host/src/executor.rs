@@ -1,5 +1,15 @@
 //! One device of the plugin: its `SP_Device`, the function table, and a method per slot.
 
+/// Calls a slot whose first parameter is the device and whose last one is a status; returns the status's error:
+/// `device_call!(self, "start_timer", (stream, timer): (Ptr, Ptr))`.
+macro_rules! device_call {
+    ($executor:ident, $slot:literal, ($($arg:expr),*): ($($ty:ty),*)) => {
+        $crate::call::status_call!(
+            $executor.table, $slot, ($executor.device() $(, $arg)*): (Ptr, $($ty,)* Ptr)
+        )
+    };
+}
+
 mod by_address;
 mod copies;
 mod events;

@@ -142,10 +142,8 @@ extern "C" fn on_fault(_signal: c_int, info: *mut libc::siginfo_t, _context: *mu
 
 fn find(address: usize) -> Option<&'static Guard> {
     GUARDS.iter().find(|guard| {
-        let (start, end) = (
-            guard.start.load(Ordering::Acquire),
-            guard.end.load(Ordering::Acquire),
-        );
+        let start = guard.start.load(Ordering::Acquire);
+        let end = guard.end.load(Ordering::Acquire);
         guard.taken.load(Ordering::Acquire) && (start..end).contains(&address)
     })
 }

@@ -46,10 +46,8 @@ impl GraphDef {
     pub fn to_bytes(&self) -> Vec<u8> {
         // `versions.producer`: a version that every supported release reads.
         let versions = proto::bytes_field(4, proto::varint_field(1, 440));
-        let nodes = self
-            .nodes
-            .iter()
-            .map(|node| proto::bytes_field(1, node.to_bytes()));
+        let nodes = self.nodes.iter();
+        let nodes = nodes.map(|node| proto::bytes_field(1, node.to_bytes()));
         nodes.chain([versions]).flatten().collect()
     }
 
@@ -96,10 +94,8 @@ impl NodeDef {
     fn to_bytes(&self) -> Vec<u8> {
         let key = if self.inputs.is_empty() { "dtype" } else { "T" };
         let dtype = proto::varint_field(6, u64::from(self.dtype.0));
-        let inputs = self
-            .inputs
-            .iter()
-            .flat_map(|input| proto::bytes_field(3, input));
+        let inputs = self.inputs.iter();
+        let inputs = inputs.flat_map(|input| proto::bytes_field(3, input));
         [
             proto::bytes_field(1, &self.name),
             proto::bytes_field(2, &self.op),

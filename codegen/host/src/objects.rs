@@ -263,10 +263,8 @@ impl fmt::Display for ObjectReport {
             .missing
             .iter()
             .map(|name| format!("{name} is not implemented by sp-host"));
-        let lines: Vec<String> = live
-            .chain(self.faults.iter().cloned())
-            .chain(missing)
-            .collect();
+        let lines = live.chain(self.faults.iter().cloned()).chain(missing);
+        let lines: Vec<String> = lines.collect();
         f.write_str(&lines.join("; "))
     }
 }

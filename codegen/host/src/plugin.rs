@@ -115,11 +115,8 @@ impl LoadedPlugin {
     /// Returns the entry points that the plugin exports.
     pub fn entry_points(&self) -> Vec<&'static str> {
         let found = |name: &&str| self.library.symbol(name).is_some();
-        self.entry_points_of_release
-            .iter()
-            .copied()
-            .filter(found)
-            .collect()
+        let entry_points_of_release = self.entry_points_of_release.iter().copied().filter(found);
+        entry_points_of_release.collect()
     }
 
     /// Calls `SE_InitPlugin`.
@@ -328,10 +325,10 @@ impl RegisteredPlatform {
         let device = self.shapes.record("SP_Device")?;
         params.set("ordinal", ordinal as u32 as u64);
         params.set_pointer("device", device.address());
-        call_with_status("create_device", |status| {
-            call!(self.fns(), "create_device", (self.address(), params.address(), status): (Ptr, Ptr, Ptr));
-            Ok(())
-        })?;
+        status_call!(
+            self.fns(), "create_device",
+            (self.address(), params.address()): (Ptr, Ptr, Ptr)
+        )?;
         Ok(relocate(device))
     }
 
@@ -381,10 +378,10 @@ impl RegisteredPlatform {
             return Ok(None);
         }
         let filled = self.shapes.record("SP_TimerFns")?;
-        call_with_status("create_timer_fns", |status| {
-            call!(self.fns(), "create_timer_fns", (self.address(), filled.address(), status): (Ptr, Ptr, Ptr));
-            Ok(())
-        })?;
+        status_call!(
+            self.fns(), "create_timer_fns",
+            (self.address(), filled.address()): (Ptr, Ptr, Ptr)
+        )?;
         Ok(Some(filled))
     }
 

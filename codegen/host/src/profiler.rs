@@ -63,10 +63,8 @@ impl RegisteredProfiler {
     /// point to then.
     pub fn into_loaded(self) -> Result<Self, Error> {
         for _ in 0..2 {
-            let (profiler, functions) = (
-                self.profiler.clone_to_new_address(),
-                self.functions.clone_to_new_address(),
-            );
+            let profiler = self.profiler.clone_to_new_address();
+            let functions = self.functions.clone_to_new_address();
             self.destroy(&profiler, &functions)?;
             profiler.retire();
             functions.retire();

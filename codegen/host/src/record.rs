@@ -35,19 +35,17 @@ pub(crate) struct StructShape {
 impl StructShapes {
     pub fn new(apis: &[Api]) -> Self {
         let items = || apis.iter().flat_map(|api| &api.items);
-        let structs = items().filter_map(|(name, item)| match item {
-            Item::Struct(body) => Some((name.clone(), StructShape::leak_exempt(name, body, apis))),
-            _ => None,
+        let structs = items().filter_map(|(name, item)| {
+            let shape = StructShape::leak_exempt(name, item.as_struct()?, apis);
+            Some((name.clone(), shape))
         });
-        let functions = items().filter_map(|(name, item)| match item {
-            Item::Function(body) => {
-                Some((name.clone(), leak_exempt(body.signature.params.clone())))
-            }
-            _ => None,
+        let functions = items().filter_map(|(name, item)| {
+            let params = leak_exempt(item.as_function()?.signature.params.clone());
+            Some((name.clone(), params.as_slice()))
         });
         Self {
             shapes: structs.collect(),
-            functions: functions.map(|(name, it)| (name, it.as_slice())).collect(),
+            functions: functions.collect(),
         }
     }
 
@@ -105,10 +103,8 @@ impl StructShape {
 
     /// Returns the size without tail padding.
     pub fn struct_size(&self) -> u64 {
-        self.body
-            .struct_size
-            .as_ref()
-            .map_or(self.body.layout.size, |size| size.value)
+        let body = self.body.struct_size.as_ref();
+        body.map_or(self.body.layout.size, |size| size.value)
     }
 
     /// Returns the required fields.
@@ -331,18 +327,14 @@ impl GuardedStruct {
         let room = self.start.as_ptr() as usize - self.map.as_ptr() as usize;
         // SAFETY: the bytes before the record are mapped and poisoned.
         let before = unsafe { std::slice::from_raw_parts(self.map.as_ptr(), room) };
-        before
-            .iter()
-            .rposition(|&byte| byte != POISON)
-            .map(|at| room - at)
+        let before = before.iter().rposition(|&byte| byte != POISON);
+        before.map(|at| room - at)
     }
 }
 
 pub(crate) fn map(len: usize) -> NonNull<u8> {
-    let (access, kind) = (
-        libc::PROT_READ | libc::PROT_WRITE,
-        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-    );
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: a new anonymous map at an address of the kernel's choice affects no existing memory.
     let map = unsafe { libc::mmap(null_mut(), len, access, kind, -1, 0) };
     assert_ne!(map, libc::MAP_FAILED, "mmap of a struct failed");

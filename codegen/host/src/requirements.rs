@@ -82,11 +82,8 @@ pub(crate) fn size_defect(record: &GuardedStruct) -> Option<String> {
 /// Returns the defect of the `struct_size` that was written into a struct.
 pub(crate) fn struct_size_defect(shape: &StructShape, written: u64) -> Option<String> {
     let (name, host) = (shape.name, shape.struct_size());
-    let known = shape
-        .body
-        .fields
-        .iter()
-        .any(|field| field.offset + field.size == written);
+    let mut known = shape.body.fields.iter();
+    let known = known.any(|field| field.offset + field.size == written);
     if written == 0 {
         Some(zero_size_message(shape))
     } else if written == shape.body.layout.size && written != host {

@@ -51,11 +51,8 @@ impl ReleaseItems {
     fn add(&mut self, minor: u32, api: Api) {
         self.minor = minor;
         if EMULATED_APIS.contains(&api.name.as_str()) {
-            let structs = api.items.values().filter_map(|item| match item {
-                Item::Struct(body) => Some(body.clone()),
-                _ => None,
-            });
-            self.structs.extend(structs);
+            let structs = api.items.values().filter_map(Item::as_struct);
+            self.structs.extend(structs.cloned());
         }
         self.items.extend(api.items);
     }
@@ -112,12 +109,9 @@ impl ReleaseItems {
 
     /// Returns the declared signature of the function with this symbol.
     fn function(&self, symbol: &str) -> Option<CSignature> {
-        self.items.values().find_map(|item| match item {
-            Item::Function(function) if function.symbol == symbol => {
-                Some(self.signature(&function.signature))
-            }
-            _ => None,
-        })
+        let mut functions = self.items.values().filter_map(Item::as_function);
+        let function = functions.find(|function| function.symbol == symbol)?;
+        Some(self.signature(&function.signature))
     }
 
     /// Returns the declared signature of the slot with this name. Slot names are unique in a release.
@@ -190,11 +184,22 @@ struct SlotCall {
     signature: CSignature,
 }
 
-/// Returns the slot calls in `source`: `call!(table, "slot", (arguments): (types) -> result)`.
+/// Returns the slot calls in `source`: `call!(table, "slot", (arguments): (types) -> result)`. `device_call!` adds the
+/// device and the status to the types.
 fn slot_calls(source: &str) -> Vec<SlotCall> {
-    let calls = source.split("call!(").skip(1);
-    let calls = calls.filter(|call| !call.starts_with('$'));
-    calls.map(slot_call).collect()
+    let calls = source.match_indices("call!(");
+    let calls = calls.map(|(at, name)| (&source[..at], &source[at + name.len()..]));
+    let calls = calls.filter(|(_, call)| !call.trim_start().starts_with('$'));
+    let calls = calls.map(|(before, call)| {
+        let mut call = slot_call(call);
+        if before.ends_with("device_") {
+            let pointer = <*mut std::ffi::c_void>::c_type();
+            call.signature.parameters.insert(0, pointer.clone());
+            call.signature.parameters.push(pointer);
+        }
+        call
+    });
+    calls.collect()
 }
 
 fn slot_call(call: &str) -> SlotCall {

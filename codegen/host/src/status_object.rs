@@ -75,9 +75,7 @@ impl StatusObject {
 
 /// Returns a C string of `bytes` up to the first NUL.
 fn c_string(bytes: &[u8]) -> CString {
-    let end = bytes
-        .iter()
-        .position(|&byte| byte == 0)
-        .unwrap_or(bytes.len());
+    let end = bytes.iter().position(|&byte| byte == 0);
+    let end = end.unwrap_or(bytes.len());
     CString::new(&bytes[..end]).expect("cut at the first NUL")
 }

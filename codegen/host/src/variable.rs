@@ -26,10 +26,8 @@ impl Host {
     /// # Errors
     /// Returns an error if a copy to the device fails.
     pub fn tensor_list(&self, tensors: &[Tensor]) -> Result<Tensor, Error> {
-        let views = tensors
-            .iter()
-            .map(|it| self.copy_in(it))
-            .collect::<Result<_, Error>>()?;
+        let views = tensors.iter().map(|it| self.copy_in(it));
+        let views = views.collect::<Result<_, Error>>()?;
         Ok(Tensor::raw(
             DType::VARIANT,
             vec![],

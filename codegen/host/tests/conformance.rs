@@ -175,10 +175,8 @@ fn assert_all_checks_pass(variant: &str, outcomes: &[CheckOutcome]) {
 }
 
 fn assert_declines(outcomes: &[CheckOutcome]) {
-    let row = outcomes
-        .iter()
-        .find(|outcome| outcome.check == "streams")
-        .expect("there is one");
+    let row = outcomes.iter().find(|outcome| outcome.check == "streams");
+    let row = row.expect("there is one");
     assert_eq!(row.status, CheckStatus::Skip, "{row}");
     assert!(
         outcomes

@@ -69,10 +69,8 @@ fn bounds_memory_of_flood(apis: &[Api], plugin: &Path) {
 fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("this is Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let size = line
-        .expect("the kernel counts")
-        .trim()
-        .trim_end_matches(" kB");
+    let size = line.expect("the kernel counts").trim();
+    let size = size.trim_end_matches(" kB");
     size.parse().expect("a number")
 }
 

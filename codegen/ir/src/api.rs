@@ -93,10 +93,7 @@ impl Api {
 
     /// Returns the struct `name`, or `None` if this API declares no struct of that name.
     pub fn structure(&self, name: &str) -> Option<&Struct> {
-        match self.items.get(name) {
-            Some(Item::Struct(found)) => Some(found),
-            _ => None,
-        }
+        self.items.get(name)?.as_struct()
     }
 }
 

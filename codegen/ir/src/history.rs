@@ -332,12 +332,8 @@ impl Step<'_, '_> {
 /// Returns the names of types that structs and unions embed, in any release.
 fn embedded_names(apis: &[Api]) -> BTreeSet<&str> {
     let items = apis.iter().flat_map(|api| api.items.values());
-    let fields = items.flat_map(|item| match item {
-        Item::Struct(item) => &item.fields[..],
-        Item::Union(item) => &item.fields[..],
-        _ => &[],
-    });
-    let names = fields.filter_map(|field| match &field.ty {
+    let names = items.filter_map(Item::fields).flatten();
+    let names = names.filter_map(|field| match &field.ty {
         Type::Named(name) => Some(name.as_str()),
         Type::Array { elem, .. } => elem.named(),
         _ => None,
@@ -396,14 +392,11 @@ fn origin(api: &str, item: &Item) -> Origin {
         Item::Function(_) => "function",
         Item::Constant(_) => "constant",
     };
-    let alias_of = match item {
-        Item::Alias(alias) => alias.ty.named().map(str::to_string),
-        _ => None,
-    };
+    let alias_of = item.as_alias().and_then(|alias| alias.ty.named());
     Origin {
         api: api.into(),
         kind: kind.into(),
-        alias_of,
+        alias_of: alias_of.map(str::to_string),
     }
 }
 

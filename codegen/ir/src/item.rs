@@ -28,7 +28,53 @@ pub enum Item {
     Constant(Constant),
 }
 
+/// Defines a method of [`Item`] for each kind, which returns the item if it is of that kind.
+macro_rules! kinds {
+    ($($method:ident: $kind:ident, $article:literal;)*) => {
+        impl Item {
+            $(
+                #[doc = concat!("Returns the item if it is ", $article, ", or `None`.")]
+                pub fn $method(&self) -> Option<&$kind> {
+                    match self {
+                        Self::$kind(item) => Some(item),
+                        _ => None,
+                    }
+                }
+            )*
+        }
+    };
+}
+
+kinds! {
+    as_struct: Struct, "a struct";
+    as_union: Union, "a union";
+    as_enum: Enum, "an enumeration";
+    as_handle: Handle, "an opaque type";
+    as_alias: Alias, "another name for a type";
+    as_callback: Callback, "a typedef of a function pointer";
+    as_function: Function, "a function";
+    as_constant: Constant, "a macro or constant";
+}
+
 impl Item {
+    /// Returns the members of a struct or union, or `None` for another item.
+    pub fn fields(&self) -> Option<&[Field]> {
+        match self {
+            Item::Struct(item) => Some(&item.fields),
+            Item::Union(item) => Some(&item.fields),
+            _ => None,
+        }
+    }
+
+    /// Returns size and alignment of a struct or union, or `None` for another item.
+    pub fn layout(&self) -> Option<Layout> {
+        match self {
+            Item::Struct(item) => Some(item.layout),
+            Item::Union(item) => Some(item.layout),
+            _ => None,
+        }
+    }
+
     /// Returns the position of the declaration.
     pub fn loc(&self) -> &Loc {
         match self {
@@ -358,6 +404,12 @@ impl Function {
             symbol: symbol.into(),
             loc,
         }
+    }
+
+    /// Returns true if core defines the function in a library: it is neither inline nor defined by plugins.
+    pub fn is_exported_by_core(&self) -> bool {
+        let side = self.exported_by.as_ref().map(|side| side.value);
+        !self.inline && side != Some(Side::Plugin)
     }
 }
 

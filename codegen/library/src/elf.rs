@@ -273,10 +273,8 @@ impl TableOffsets {
             tag::VERDEF,
             tag::VERNEED,
         ];
-        let following = others
-            .into_iter()
-            .filter_map(offset)
-            .filter(|other| *other > symbols);
+        let following = others.into_iter().filter_map(offset);
+        let following = following.filter(|other| *other > symbols);
         Some(Self {
             symbols,
             symbols_end: following.min()?.min(symbols.checked_add(MAX_TABLE_BYTES)?),

@@ -13,8 +13,51 @@ const NUMBERED: &str = "type";
 /// Numbers from here on are reference types in `TF_DataType`.
 const FIRST_REFERENCE: u8 = 101;
 
+/// Calls the macro `$table` with a row for each element type: its name in `TF_DataType`, its number, the name that TensorFlow
+/// prints, and the number of bytes of an element, which is 0 if elements have no fixed size.
+#[macro_export]
+macro_rules! for_data_types {
+    ($table:ident) => {
+        $table! {
+            FLOAT = 1 "float" 4,
+            DOUBLE = 2 "double" 8,
+            INT32 = 3 "int32" 4,
+            UINT8 = 4 "uint8" 1,
+            INT16 = 5 "int16" 2,
+            INT8 = 6 "int8" 1,
+            STRING = 7 "string" 0,
+            COMPLEX64 = 8 "complex64" 8,
+            INT64 = 9 "int64" 8,
+            BOOL = 10 "bool" 1,
+            QINT8 = 11 "qint8" 1,
+            QUINT8 = 12 "quint8" 1,
+            QINT32 = 13 "qint32" 4,
+            BFLOAT16 = 14 "bfloat16" 2,
+            QINT16 = 15 "qint16" 2,
+            QUINT16 = 16 "quint16" 2,
+            UINT16 = 17 "uint16" 2,
+            COMPLEX128 = 18 "complex128" 16,
+            HALF = 19 "half" 2,
+            RESOURCE = 20 "resource" 0,
+            VARIANT = 21 "variant" 0,
+            UINT32 = 22 "uint32" 4,
+            UINT64 = 23 "uint64" 8,
+            FLOAT8_E5M2 = 24 "float8_e5m2" 1,
+            FLOAT8_E4M3FN = 25 "float8_e4m3fn" 1,
+            FLOAT8_E4M3FNUZ = 26 "float8_e4m3fnuz" 1,
+            FLOAT8_E4M3B11FNUZ = 27 "float8_e4m3b11fnuz" 1,
+            FLOAT8_E5M2FNUZ = 28 "float8_e5m2fnuz" 1,
+            INT4 = 29 "int4" 1,
+            UINT4 = 30 "uint4" 1,
+            INT2 = 31 "int2" 1,
+            UINT2 = 32 "uint2" 1,
+            FLOAT4_E2M1FN = 33 "float4_e2m1fn" 1,
+        }
+    };
+}
+
 macro_rules! data_types {
-    ($($name:ident = $number:literal $text:literal,)*) => {
+    ($($name:ident = $number:literal $text:literal $size:literal,)*) => {
         /// The names that TensorFlow prints, by number.
         const NAMES: [&str; 34] = ["", $($text),*];
 
@@ -27,41 +70,7 @@ macro_rules! data_types {
     };
 }
 
-data_types! {
-    FLOAT = 1 "float",
-    DOUBLE = 2 "double",
-    INT32 = 3 "int32",
-    UINT8 = 4 "uint8",
-    INT16 = 5 "int16",
-    INT8 = 6 "int8",
-    STRING = 7 "string",
-    COMPLEX64 = 8 "complex64",
-    INT64 = 9 "int64",
-    BOOL = 10 "bool",
-    QINT8 = 11 "qint8",
-    QUINT8 = 12 "quint8",
-    QINT32 = 13 "qint32",
-    BFLOAT16 = 14 "bfloat16",
-    QINT16 = 15 "qint16",
-    QUINT16 = 16 "quint16",
-    UINT16 = 17 "uint16",
-    COMPLEX128 = 18 "complex128",
-    HALF = 19 "half",
-    RESOURCE = 20 "resource",
-    VARIANT = 21 "variant",
-    UINT32 = 22 "uint32",
-    UINT64 = 23 "uint64",
-    FLOAT8_E5M2 = 24 "float8_e5m2",
-    FLOAT8_E4M3FN = 25 "float8_e4m3fn",
-    FLOAT8_E4M3FNUZ = 26 "float8_e4m3fnuz",
-    FLOAT8_E4M3B11FNUZ = 27 "float8_e4m3b11fnuz",
-    FLOAT8_E5M2FNUZ = 28 "float8_e5m2fnuz",
-    INT4 = 29 "int4",
-    UINT4 = 30 "uint4",
-    INT2 = 31 "int2",
-    UINT2 = 32 "uint2",
-    FLOAT4_E2M1FN = 33 "float4_e2m1fn",
-}
+for_data_types!(data_types);
 
 impl DataType {
     /// Returns the type with this number, or `None` if it is 0 or the number of a reference type.

@@ -3,6 +3,7 @@
 use crate::DataType;
 use crate::attribute::Attribute;
 use crate::cursor::{LineCursor, ParseResult};
+use crate::kind::AttributeKind;
 use std::fmt;
 
 /// The definition of an op in one release.
@@ -34,6 +35,21 @@ impl OpDef {
     /// Returns the attribute `name`, or `None` if there is none.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attributes.iter().find(|it| it.name == name)
+    }
+
+    /// Makes each argument whose type is an attribute of the type `list(type)` a list of tensors. The text of an argument
+    /// does not distinguish them.
+    pub fn resolve_lists(&mut self) {
+        let is_list = |it: &&Attribute| it.ty.is_list && it.ty.kind == AttributeKind::Type;
+        let lists = self.attributes.iter().filter(is_list);
+        let lists: Vec<&String> = lists.map(|it| &it.name).collect();
+        for argument in self.inputs.iter_mut().chain(&mut self.outputs) {
+            if let ArgumentType::Single(ElementType::Attribute(name)) = &argument.ty
+                && lists.contains(&name)
+            {
+                argument.ty = ArgumentType::List(name.clone());
+            }
+        }
     }
 
     /// Returns true if the op has state, so that TensorFlow neither removes nor merges its nodes.

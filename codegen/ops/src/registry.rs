@@ -61,11 +61,8 @@ impl Registry {
         }
         text.push('\n');
         let known: Vec<Release> = self.releases.keys().copied().collect();
-        let all = known
-            .first()
-            .copied()
-            .map(ReleaseSet::since)
-            .unwrap_or_default();
+        let all = known.first().copied().map(ReleaseSet::since);
+        let all = all.unwrap_or_default();
         for name in self.names() {
             let newest_first = self.releases.iter().rev();
             let definitions =

@@ -31,11 +31,8 @@ fn attribute(name: &'static str) -> impl Strategy<Value = Attribute> {
         .prop_map(move |parts| {
             let (values, [is_list, has_default, is_restricted], minimum) = parts;
             let kind = values[0].kind().unwrap();
-            let same: Vec<Value> = values
-                .iter()
-                .filter(|it| it.kind() == Some(kind))
-                .cloned()
-                .collect();
+            let same = values.iter().filter(|it| it.kind() == Some(kind)).cloned();
+            let same: Vec<Value> = same.collect();
             let default = match is_list {
                 true => Value::List(same.clone()),
                 false => values[0].clone(),

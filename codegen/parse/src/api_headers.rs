@@ -296,10 +296,8 @@ mod tests {
         let texts: Vec<_> = (0..100_000)
             .map(|index| (name(index), text(index)))
             .collect();
-        let texts: Vec<_> = texts
-            .iter()
-            .map(|(name, text)| (&**name, &**text))
-            .collect();
+        let texts = texts.iter().map(|(name, text)| (&**name, &**text));
+        let texts: Vec<_> = texts.collect();
         let error = find(&mut MemorySource::new(&texts), &mut |_| {})
             .unwrap_err()
             .to_string();

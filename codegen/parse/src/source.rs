@@ -3,6 +3,7 @@
 //! A header's name is its path below the include root. No name refers to a file outside of it.
 
 use miette::Diagnostic;
+use sp_system::errors;
 use sp_system::input;
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,41 +19,23 @@ pub const MAX_TOTAL_HEADER_BYTES: u64 = 256 << 20;
 /// Largest number of files and folders below an include root. That of 2.21 has 13 thousand.
 const MAX_ENTRIES: usize = 1 << 18;
 
-/// Headers cannot be read.
-#[derive(Debug, Error, Diagnostic)]
-pub enum SourceError {
-    /// The wheel or folder has no C headers at the expected path.
-    #[error("{0} has no tensorflow/include/tensorflow/c")]
-    #[diagnostic(
-        code(sp_gen::import::headers_missing),
-        help(
-            "`--from` takes a TensorFlow wheel, a site-packages folder, an installed `tensorflow` folder, or its `include` folder"
-        )
-    )]
-    HeadersMissing(String),
-    /// A file of a wheel or an installed TensorFlow is larger than any header.
-    #[error("{member} in {origin} has more than {limit} bytes")]
-    #[diagnostic(
-        code(sp_gen::import::member_too_large),
-        help("TensorFlow's own wheels have no such header; do not use this one")
-    )]
-    MemberTooLarge {
-        /// The wheel or folder.
-        origin: String,
-        /// The file.
-        member: String,
-        /// Limit in bytes.
-        limit: u64,
-    },
-    /// The wheel, or a file in an installed TensorFlow, cannot be read.
-    #[error("cannot read {origin}: {detail}")]
-    #[diagnostic(code(sp_gen::import::source_unreadable))]
-    Unreadable {
-        /// The wheel or folder.
-        origin: String,
-        /// The system's error.
-        detail: String,
-    },
+errors! {
+    /// Headers cannot be read.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum SourceError in import {
+        /// The wheel or folder has no C headers at the expected path.
+        HeadersMissing(String) = headers_missing: ("{0} has no tensorflow/include/tensorflow/c"),
+            help("`--from` takes a TensorFlow wheel, a site-packages folder, an installed `tensorflow` folder, or \
+                  its `include` folder");
+
+        /// A file of a wheel or an installed TensorFlow is larger than any header.
+        MemberTooLarge { origin: String, member: String, limit: u64 }
+            = member_too_large: ("{member} in {origin} has more than {limit} bytes"),
+            help("TensorFlow's own wheels have no such header; do not use this one");
+
+        /// The wheel, or a file in an installed TensorFlow, cannot be read.
+        Unreadable { origin: String, detail: String } = source_unreadable: ("cannot read {origin}: {detail}");
+    }
 }
 
 /// The package's metadata in its dist-info.
@@ -187,10 +170,8 @@ pub fn find_identity(include: &Path) -> Identity {
 fn dist_info(include: &Path) -> Option<PathBuf> {
     let site = include.parent()?.parent()?;
     let entries = fs::read_dir(site).ok()?.flatten();
-    let mut found: Vec<_> = entries
-        .map(|entry| entry.path())
-        .filter(|path| is_dist_info(path))
-        .collect();
+    let found = entries.map(|entry| entry.path());
+    let mut found: Vec<_> = found.filter(|path| is_dist_info(path)).collect();
     found.sort();
     found.pop()
 }
@@ -244,10 +225,8 @@ fn is_dist_info(path: &Path) -> bool {
         "tensorflow_intel",
         "tensorflow_macos",
     ];
-    let name = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.unwrap_or_default();
     let package = name
         .strip_suffix(".dist-info")
         .and_then(|name| name.split_once('-'));

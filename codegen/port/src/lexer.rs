@@ -2,6 +2,9 @@
 //!
 //! Nothing here fails: an unterminated comment or raw string ends with the file, an unterminated string with its line.
 //! [`Tokens::unterminated`] has the lines of these.
+//!
+//! The scanner of C headers in sp-runtime has a lexer of its own: that crate is part of every plugin and depends on no
+//! crate for this, it rejects what is unterminated, and it needs neither literals and lines nor the raw strings of C++.
 
 use crate::token::{Kind, Token};
 use sp_system::budget::{Budget, Exceeded};

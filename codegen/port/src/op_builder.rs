@@ -6,7 +6,7 @@ use crate::names::Names;
 use crate::op_text;
 use crate::registration::{OpRegistration, Position};
 use crate::token::{Token, join};
-use sp_ops::{ArgumentType, AttributeKind, ElementType, Flag, OpDef};
+use sp_ops::{ArgumentType, ElementType, Flag, OpDef};
 
 /// The calls that do not change a definition in Rust.
 const WITHOUT_EFFECT: [&str; 5] = [
@@ -41,7 +41,7 @@ pub fn parse(
     for call in parse_chain(chain)? {
         apply(&mut op, &call, names).map_err(|reason| format!("`{}`: {reason}", call.name))?;
     }
-    resolve_lists(&mut op.definition);
+    op.definition.resolve_lists();
     check_references(&op.definition)?;
     op.definition.flags.sort_unstable();
     Ok(op)
@@ -98,20 +98,6 @@ fn shape_function(arguments: &[&[Token]]) -> String {
     match text.starts_with('[') {
         true => String::new(),
         false => shorten(&text),
-    }
-}
-
-/// Makes an argument whose type is a list of types such a list.
-fn resolve_lists(definition: &mut OpDef) {
-    let is_list = |it: &&sp_ops::Attribute| it.ty.is_list && it.ty.kind == AttributeKind::Type;
-    let lists = definition.attributes.iter().filter(is_list);
-    let lists: Vec<String> = lists.map(|it| it.name.clone()).collect();
-    for argument in definition.inputs.iter_mut().chain(&mut definition.outputs) {
-        if let ArgumentType::Single(ElementType::Attribute(name)) = &argument.ty
-            && lists.contains(name)
-        {
-            argument.ty = ArgumentType::List(name.clone());
-        }
     }
 }
 
@@ -178,11 +164,8 @@ mod tests {
             |items: &[sp_ops::Argument]| items.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(text(&definition.inputs), ["values: N * T", "rest: list(U)"]);
         assert_eq!(text(&definition.outputs), ["sum: Ref(T)"]);
-        let attributes: Vec<String> = definition
-            .attributes
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let attributes = definition.attributes.iter().map(ToString::to_string);
+        let attributes: Vec<String> = attributes.collect();
         let expected = [
             "N: int >= 1",
             "T: type = float in float half",

@@ -92,10 +92,8 @@ fn print_table(plan: &Plan, imports: &mut Imports) -> TokenStream {
     }
     imports.kernel("Kernel");
     imports.kernel("kernels");
-    let functions = plan
-        .kernels
-        .iter()
-        .map(|it| format_ident!("{}", it.function));
+    let functions = plan.kernels.iter();
+    let functions = functions.map(|it| format_ident!("{}", it.function));
     quote! {
         /// Returns the kernels, in order.
         pub fn table() -> Vec<&'static Kernel> {

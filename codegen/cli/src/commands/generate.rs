@@ -226,10 +226,8 @@ fn report_lints(apis: &[Api], symbols: &Symbols) {
             *counts.entry(finding.id).or_default() += 1;
         }
         if !counts.is_empty() {
-            let counts: Vec<String> = counts
-                .iter()
-                .map(|(id, count)| format!("{count} {id}"))
-                .collect();
+            let counts = counts.iter().map(|(id, count)| format!("{count} {id}"));
+            let counts: Vec<String> = counts.collect();
             let (name, counts) = (&api.name, counts.join(", "));
             note!("{name}: {counts} (sp-gen ir {name} --lints)");
         }

@@ -239,11 +239,9 @@ fn is_locked(release: Release, folders: &DataFolders) -> Result<bool> {
 }
 
 fn report_symbols(found: &symbols::WheelSymbols, took: Duration) {
-    let libraries: Vec<String> = found
-        .libraries
-        .iter()
-        .map(|(name, count)| format!("{name} {count}"))
-        .collect();
+    let libraries = found.libraries.iter();
+    let libraries = libraries.map(|(name, count)| format!("{name} {count}"));
+    let libraries: Vec<String> = libraries.collect();
     let required = match found.required_fields {
         0 => String::new(),
         count => format!("; core requires {count} fields"),

@@ -1,5 +1,6 @@
 //! `sp-gen port <FILE>...`: skeletons in Rust of the kernels and ops that C++ sources register.
 
+use sp_system::errors;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -45,37 +46,26 @@ pub struct Args {
     format: TextOrJson,
 }
 
-/// A failure of the command.
-#[derive(Debug, Error, Diagnostic)]
-enum PortError {
-    /// A source cannot be read.
-    #[error("{path}: {reason}")]
-    #[diagnostic(
-        code(sp_gen::port::unreadable_source),
-        help("name regular files of at most 4 MiB")
-    )]
-    UnreadableSource { path: String, reason: io::Error },
-    /// The sources register nothing.
-    #[error("no registration in {paths}")]
-    #[diagnostic(
-        code(sp_gen::port::no_registration),
-        help("name sources with `REGISTER_KERNEL_BUILDER` or `REGISTER_OP`")
-    )]
-    NoRegistration { paths: String },
-    /// The file exists.
-    #[error("{path} exists")]
-    #[diagnostic(
-        code(sp_gen::port::existing_file),
-        help("nothing was written: name another file, or remove this one")
-    )]
-    ExistingFile { path: String },
-    /// The file cannot be written.
-    #[error("cannot write {path}: {reason}")]
-    #[diagnostic(
-        code(sp_gen::port::unwritable_file),
-        help("name a file in an existing folder")
-    )]
-    UnwritableFile { path: String, reason: io::Error },
+errors! {
+    /// A failure of the command.
+    #[derive(Debug, Error, Diagnostic)]
+    enum PortError in port {
+        /// A source cannot be read.
+        UnreadableSource { path: String, reason: io::Error } = unreadable_source: ("{path}: {reason}"),
+            help("name regular files of at most 4 MiB");
+
+        /// The sources register nothing.
+        NoRegistration { paths: String } = no_registration: ("no registration in {paths}"),
+            help("name sources with `REGISTER_KERNEL_BUILDER` or `REGISTER_OP`");
+
+        /// The file exists.
+        ExistingFile { path: String } = existing_file: ("{path} exists"),
+            help("nothing was written: name another file, or remove this one");
+
+        /// The file cannot be written.
+        UnwritableFile { path: String, reason: io::Error } = unwritable_file: ("cannot write {path}: {reason}"),
+            help("name a file in an existing folder");
+    }
 }
 
 /// Returns the text if it is a path such as `crate::device::Myaccel`.

@@ -168,10 +168,8 @@ fn rejects_foreign_files_among_headers() {
     let obstacle = kind.obstacle(&out, &files).unwrap().unwrap();
     assert_contains(&obstacle, "own.h, which sp-gen did not write");
     fs::remove_file(out.join("own.h")).unwrap();
-    let obstacle = kind
-        .obstacle(&out.join("spgen_a.h"), &files)
-        .unwrap()
-        .unwrap();
+    let obstacle = kind.obstacle(&out.join("spgen_a.h"), &files).unwrap();
+    let obstacle = obstacle.unwrap();
     assert!(obstacle.ends_with("is not a folder"), "{obstacle}");
     let entries = fs::read_dir(scratch.path().join("new")).unwrap().count();
     assert_eq!(entries, 1, "the staging folder was removed");

@@ -223,10 +223,8 @@ mod tests {
         ];
         let steps =
             steps_of_names(&plugins.map(|(path, name, ty)| WorkingPlugin::new(path, name, ty)));
-        let found: Vec<_> = steps
-            .iter()
-            .map(|it| it.detail.split(". ").next().unwrap())
-            .collect();
+        let found = steps.iter().map(|it| it.detail.split(". ").next().unwrap());
+        let found: Vec<_> = found.collect();
         let expected = [
             "a.so and c.so have the platform name P",
             "a.so and b.so have the device type NPU",

@@ -24,6 +24,7 @@ pub use step::{DoctorReport, Step, StepKind, StepVerdict};
 use answer::{Mode, SessionResult, SessionStage, Survey};
 use conflicts::WorkingPlugin;
 use miette::Diagnostic;
+use sp_system::errors;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,33 +37,22 @@ const VARIABLE: &str = "TF_PLUGGABLE_DEVICE_LIBRARY_PATH";
 /// Devices or kernels by device type.
 type ByType = BTreeMap<String, u64>;
 
-/// An error that prevents a diagnosis.
-#[derive(Debug, Error, Diagnostic)]
-pub enum DoctorError {
-    /// There is no such program.
-    #[error("cannot run {python}: {source}")]
-    #[diagnostic(
-        code(sp_gen::doctor::no_python),
-        help("name the Python that has TensorFlow: `sp-gen doctor venv/bin/python`")
-    )]
-    NoPython {
-        /// The program.
-        python: String,
-        /// The cause.
-        source: std::io::Error,
-    },
-    /// The program is not a Python, or a broken one.
-    #[error("{python} did not run a Python program: {detail}")]
-    #[diagnostic(
-        code(sp_gen::doctor::no_answer),
-        help("name the Python that has TensorFlow: `sp-gen doctor venv/bin/python`")
-    )]
-    NoAnswer {
-        /// The program.
-        python: String,
-        /// The end of the process.
-        detail: String,
-    },
+errors! {
+    /// An error that prevents a diagnosis.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum DoctorError in doctor {
+        /// There is no such program.
+        NoPython { python: String, source: std::io::Error } = no_python: ("cannot run {python}: {source}"),
+            help("name the Python that has TensorFlow: `sp-gen doctor venv/bin/python`");
+
+        /// The program is not a Python, or a broken one.
+        NoAnswer {
+            python: String,
+            /// The end of the process.
+            detail: String,
+        } = no_answer: ("{python} did not run a Python program: {detail}"),
+            help("name the Python that has TensorFlow: `sp-gen doctor venv/bin/python`");
+    }
 }
 
 /// Diagnoses the plugins that the TensorFlow of `python` loads; `progress` gets the name of each session
@@ -184,10 +174,8 @@ fn folder_step(survey: &Survey) -> Step {
             "TensorFlow loads plugins only if it is installed in one of them: install it with pip",
         );
     }
-    let named = survey
-        .named
-        .iter()
-        .map(|it| format!("{VARIABLE}={}", it.folder));
+    let named = survey.named.iter();
+    let named = named.map(|it| format!("{VARIABLE}={}", it.folder));
     let paths = survey.plugins.iter().map(|it| it.folder.clone());
     let paths: Vec<String> = paths.chain(named).collect();
     let errors = survey.folders().filter_map(|it| it.error.as_deref());

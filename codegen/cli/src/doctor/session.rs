@@ -226,15 +226,10 @@ pub fn together(session: &SessionResult, working: &[WorkingPlugin], count: usize
         return Step::failed(kind, &detail, advice);
     }
     let found = &session.counts.devices;
-    let expected: BTreeSet<&str> = working
-        .iter()
-        .flat_map(|it| &it.device_types)
-        .map(String::as_str)
-        .collect();
-    let missing: Vec<&str> = expected
-        .into_iter()
-        .filter(|it| !found.contains_key(*it))
-        .collect();
+    let expected = working.iter().flat_map(|it| &it.device_types);
+    let expected: BTreeSet<&str> = expected.map(String::as_str).collect();
+    let missing = expected.into_iter().filter(|it| !found.contains_key(*it));
+    let missing: Vec<&str> = missing.collect();
     match missing.is_empty() {
         true => Step::ok(kind, &format!("it lists {}", by_type(found))),
         false => Step::failed(

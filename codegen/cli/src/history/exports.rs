@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use sp_ir::{Api, Function, History, Item, Side};
+use sp_ir::{Api, History};
 
 use sp_data::platform::WheelPlatform;
 use sp_data::symbols::Symbols;
@@ -39,8 +39,8 @@ impl FunctionExporters {
     pub fn find(apis: &[Api], symbols: &Symbols) -> Self {
         let mut known: BTreeMap<String, Vec<Exporter>> = BTreeMap::new();
         for (name, item) in apis.iter().flat_map(|api| &api.items) {
-            if let Item::Function(function) = item
-                && is_core_function(function)
+            if let Some(function) = item.as_function()
+                && function.is_exported_by_core()
                 && !known.contains_key(name)
             {
                 known.insert(name.clone(), exporters(symbols, &function.symbol));
@@ -66,11 +66,6 @@ impl FunctionExporters {
     pub fn get(&self, name: &str) -> &[Exporter] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
-}
-
-fn is_core_function(function: &Function) -> bool {
-    let side = function.exported_by.as_ref().map(|side| side.value);
-    !function.inline && side != Some(Side::Plugin)
 }
 
 fn exporters(symbols: &Symbols, symbol: &str) -> Vec<Exporter> {

@@ -174,10 +174,8 @@ fn new_entry<'a>(
 
 fn declaration_epochs<'a>(history: &'a History, name: &str) -> Vec<EpochEntry<'a>> {
     let all = [&history.functions, &history.callbacks, &history.slots];
-    let functions = all
-        .into_iter()
-        .filter_map(|epochs| epochs.get(name))
-        .flatten();
+    let functions = all.into_iter().filter_map(|epochs| epochs.get(name));
+    let functions = functions.flatten();
     let functions = functions.map(|epoch| EpochEntry {
         releases: &epoch.releases,
         shape: EpochShape::Function {

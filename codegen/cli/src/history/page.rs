@@ -86,10 +86,8 @@ pub fn page(
 ) -> askama::Result<String> {
     let (title, sections) = match subject {
         Subject::All => {
-            let apis = history
-                .apis
-                .keys()
-                .map(|api| api_section(history, exports, api));
+            let apis = history.apis.keys();
+            let apis = apis.map(|api| api_section(history, exports, api));
             ("TensorFlow's C plugin APIs".into(), apis.collect())
         }
         Subject::Api(api) => (api.clone(), vec![api_section(history, exports, api)]),
@@ -256,10 +254,8 @@ fn fields(history: &History, table: &LayoutTable) -> Vec<GridRow> {
         let now = newest.and_then(|field| field.section.clone());
         let begins = now.is_some() && now != section;
         section = now.or(section);
-        let former = row
-            .former
-            .iter()
-            .map(|(name, last)| format!("{name} to {last}"));
+        let former = row.former.iter();
+        let former = former.map(|(name, last)| format!("{name} to {last}"));
         lines.push(GridRow {
             former: former.collect::<Vec<_>>().join(", "),
             section: section.clone().filter(|_| begins),

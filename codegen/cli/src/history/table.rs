@@ -253,10 +253,8 @@ fn added_mark(before: Option<&Epoch<Record>>, now: &Record, field: &Field) -> Ma
     };
     let ends = before.fields.iter().map(|field| field.offset + field.size);
     let overlaps = field.offset < ends.max().unwrap_or(0);
-    let mut later = now
-        .fields
-        .iter()
-        .filter(|other| other.offset > field.offset);
+    let later = now.fields.iter();
+    let mut later = later.filter(|other| other.offset > field.offset);
     let precedes_old_field = later.any(|other| before.field(&other.name).is_some());
     match !before.union && (overlaps || precedes_old_field) {
         true => Mark::Inserted,

@@ -97,10 +97,8 @@ fn title(history: &History, name: &str, paint: Paint) -> String {
     let kind = if owner == name { kind } else { "field" };
     let releases = match (history.fields.get(name), owner == name) {
         (Some(epochs), false) => {
-            let releases: Vec<String> = epochs
-                .iter()
-                .flat_map(|epoch| epoch.releases.clone())
-                .collect();
+            let releases = epochs.iter().flat_map(|epoch| epoch.releases.clone());
+            let releases: Vec<String> = releases.collect();
             span(history, &releases)
         }
         _ => lifetime(history, name),
@@ -166,10 +164,8 @@ impl TextTable {
         let rows = table.rows.iter();
         let rows: Vec<Vec<_>> = rows
             .map(|row| {
-                row.cells
-                    .iter()
-                    .map(|cell| format_cell(cell, has_signs))
-                    .collect()
+                let cells = row.cells.iter().map(|cell| format_cell(cell, has_signs));
+                cells.collect()
             })
             .collect();
         let width = |text: &String| text.chars().count();

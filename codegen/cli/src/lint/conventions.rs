@@ -1,6 +1,7 @@
 //! Lints for conventions of naming and order. `headers/apis/<api>.toml` states the conventions of an API in
 //! `[conventions]`, with exceptions and the reason for each.
 
+use crate::rule::{Rule, rules};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -10,37 +11,26 @@ use super::Lint;
 use sp_parse::contract::Notes;
 use sp_parse::contract::notes::Conventions;
 
-/// A rule about the items of an API with conventions.
-pub struct ConventionRule {
-    /// The stable id.
-    pub id: &'static str,
-    /// The convention, and the consequence of a violation.
-    pub about: &'static str,
-    check: fn(&Conventions, &str, &Item) -> Option<String>,
-}
+/// Describes the violation of a convention by an item, or returns `None`.
+type ConventionCheck = fn(&Conventions, &str, &Item) -> Option<String>;
 
-/// The rules about conventions.
-pub const RULES: [ConventionRule; 3] = [
-    ConventionRule {
-        id: "ext_not_second",
-        about: "A struct begins with `struct_size` and a pointer for extensions: `ext`, or `extension_start` in \
-                PJRT. Without it a later release can extend the struct only at its end, and code that handles \
-                all structs alike reads another member as the pointer.",
-        check: find_ext_not_second,
-    },
-    ConventionRule {
-        id: "enum_prefix",
-        about: "The names of an API's enumerations and of their values begin with the API's prefix. C has one \
-                name space: a name without it may collide with another header's.",
-        check: find_enum_without_prefix,
-    },
-    ConventionRule {
-        id: "function_prefix",
-        about: "The names of an API's functions begin with the API's prefix. C has one name space for the \
-                symbols of all libraries in a process: a name without it may collide with another's.",
-        check: find_function_without_prefix,
-    },
-];
+rules! {
+    /// The rules about the items of an API with conventions.
+    RULES: ConventionCheck;
+
+    ext_not_second: find_ext_not_second,
+    "A struct begins with `struct_size` and a pointer for extensions: `ext`, or `extension_start` in \
+     PJRT. Without it a later release can extend the struct only at its end, and code that handles \
+     all structs alike reads another member as the pointer.";
+
+    enum_prefix: find_enum_without_prefix,
+    "The names of an API's enumerations and of their values begin with the API's prefix. C has one \
+     name space: a name without it may collide with another header's.";
+
+    function_prefix: find_function_without_prefix,
+    "The names of an API's functions begin with the API's prefix. C has one name space for the \
+     symbols of all libraries in a process: a name without it may collide with another's.";
+}
 
 /// The conventions of each API in the embedded notes. Malformed notes are ignored here: extraction reports them.
 static CONVENTIONS: LazyLock<BTreeMap<String, Conventions>> = LazyLock::new(|| {
@@ -76,8 +66,8 @@ pub fn find_exceptions(api: &Api, conventions: &Conventions) -> Vec<(Lint, Strin
 /// Returns all violations of the conventions.
 fn violations<'a>(api: &'a Api, conventions: &'a Conventions) -> impl Iterator<Item = Lint> + 'a {
     let pairs = |item| RULES.iter().map(move |rule| (rule, item));
-    let found = |(rule, (name, item)): (&'static ConventionRule, (&'a String, &'a Item))| {
-        let message = (rule.check)(conventions, name, item)?;
+    let found = |(rule, (name, item)): (&'static Rule<ConventionCheck>, (&'a String, &'a Item))| {
+        let message = (rule.find)(conventions, name, item)?;
         Some(Lint {
             id: rule.id,
             item: name.clone(),
@@ -89,9 +79,7 @@ fn violations<'a>(api: &'a Api, conventions: &'a Conventions) -> impl Iterator<I
 }
 
 fn find_ext_not_second(conventions: &Conventions, _: &str, item: &Item) -> Option<String> {
-    let Item::Struct(Struct { fields, .. }) = item else {
-        return None;
-    };
+    let Struct { fields, .. } = item.as_struct()?;
     let is_versioned = fields.first()?.name == "struct_size";
     let names = &conventions.second_field;
     let second = fields.get(1).map(|field| field.name.as_str());
@@ -107,9 +95,7 @@ fn find_ext_not_second(conventions: &Conventions, _: &str, item: &Item) -> Optio
 }
 
 fn find_enum_without_prefix(conventions: &Conventions, name: &str, item: &Item) -> Option<String> {
-    let Item::Enum(Enum { variants, .. }) = item else {
-        return None;
-    };
+    let Enum { variants, .. } = item.as_enum()?;
     let values = variants.iter().map(|variant| variant.name.as_str());
     let mut names = [name].into_iter().chain(values);
     names.find_map(|name| missing_prefix(&conventions.enums, name))
@@ -186,10 +172,8 @@ mod tests {
 
     fn found(item: &str) -> Vec<(&'static str, String)> {
         let found = check(&api(item), &demo());
-        found
-            .into_iter()
-            .map(|lint| (lint.id, lint.message))
-            .collect()
+        let found = found.into_iter().map(|lint| (lint.id, lint.message));
+        found.collect()
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use sp_data::release::Release;
 use sp_data::symbols::{Symbols, WheelKey};
-use sp_ir::{Api, Function, Item, Side};
+use sp_ir::Api;
 use std::collections::BTreeSet;
 
 /// The lint's id.
@@ -32,10 +32,9 @@ pub fn find_unexported(api: &Api, symbols: &Symbols) -> Vec<Unexported> {
     let of_release = |cells: &mut dyn Iterator<Item = WheelKey>| -> BTreeSet<WheelKey> {
         cells.filter(|cell| cell.release == release.key()).collect()
     };
-    let functions = api.items.iter().filter_map(|(name, item)| match item {
-        Item::Function(function) if is_core_function(function) => Some((name, function)),
-        _ => None,
-    });
+    let functions = api.items.iter();
+    let functions = functions.filter_map(|(name, item)| Some((name, item.as_function()?)));
+    let functions = functions.filter(|(_, function)| function.is_exported_by_core());
     let mut found = Vec::new();
     for (name, function) in functions {
         let known = symbols.availability(&function.symbol);
@@ -51,11 +50,6 @@ pub fn find_unexported(api: &Api, symbols: &Symbols) -> Vec<Unexported> {
         }
     }
     found
-}
-
-fn is_core_function(function: &Function) -> bool {
-    let side = function.exported_by.as_ref().map(|side| side.value);
-    !function.inline && side != Some(Side::Plugin)
 }
 
 impl Unexported {
@@ -98,7 +92,7 @@ mod tests {
     use sp_data::embedded::SNAPSHOTS;
     use sp_data::platform::WheelPlatform;
     use sp_data::symbols::table::{Table, WheelExports};
-    use sp_ir::{Loc, Signature, Type};
+    use sp_ir::{Function, Item, Loc, Signature, Type};
     use std::collections::BTreeMap;
 
     fn api(release: &str) -> Api {

@@ -23,11 +23,8 @@ fn api(name: &str, schema: u32) -> String {
 }
 
 fn names(side: &LoadedSide) -> Vec<&str> {
-    side.surface
-        .apis
-        .iter()
-        .map(|api| api.name.as_str())
-        .collect()
+    let surface = side.surface.apis.iter().map(|api| api.name.as_str());
+    surface.collect()
 }
 
 #[test]

@@ -8,54 +8,38 @@ use miette::Diagnostic;
 use sp_data::release::{Release, RequestedRelease};
 use sp_data::suggest;
 use sp_ops::{Declared, Op, ReleaseOps, ReleaseSet, Table};
+use sp_system::errors;
 use thiserror::Error;
 
 pub use phrases::format_releases;
 
-/// A request that names no known op or release.
-#[derive(Debug, Error, Diagnostic)]
-pub enum OpError {
-    /// No release has the op.
-    #[error("TensorFlow has no op `{name}`")]
-    #[diagnostic(code(sp_gen::ops::unknown_op), help("{help}"))]
-    UnknownOp {
-        /// The name.
-        name: String,
-        /// Similar names.
-        help: String,
-    },
-    /// The release does not have the op.
-    #[error("TensorFlow {release} has no op `{name}`")]
-    #[diagnostic(
-        code(sp_gen::ops::not_in_release),
-        help("releases with the op: {releases}")
-    )]
-    NotInRelease {
-        /// The name.
-        name: String,
-        /// The release.
-        release: Release,
-        /// The releases that have it.
-        releases: String,
-    },
-    /// A side of a comparison is not a release.
-    #[error("`--ops` compares releases, and `{text}` is not one")]
-    #[diagnostic(code(sp_gen::ops::not_a_release), help("{reason}"))]
-    NotARelease {
-        /// The side.
-        text: String,
-        /// The reason.
-        reason: String,
-    },
-    /// The ops of the release are not known.
-    #[error("the ops of TensorFlow {release} are not known")]
-    #[diagnostic(code(sp_gen::ops::unknown_release), help("{help}"))]
-    UnknownRelease {
-        /// The release.
-        release: String,
-        /// The known releases.
-        help: String,
-    },
+errors! {
+    /// A request that names no known op or release.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum OpError in ops {
+        /// No release has the op.
+        UnknownOp { name: String, help: String } = unknown_op: ("TensorFlow has no op `{name}`"),
+            help("{help}");
+
+        /// The release does not have the op.
+        NotInRelease {
+            name: String,
+            release: Release,
+            /// The releases that have it.
+            releases: String,
+        } = not_in_release: ("TensorFlow {release} has no op `{name}`"),
+            help("releases with the op: {releases}");
+
+        /// A side of a comparison is not a release.
+        NotARelease { text: String, reason: String }
+            = not_a_release: ("`--ops` compares releases, and `{text}` is not one"),
+            help("{reason}");
+
+        /// The ops of the release are not known.
+        UnknownRelease { release: String, help: String }
+            = unknown_release: ("the ops of TensorFlow {release} are not known"),
+            help("{help}");
+    }
 }
 
 /// Parses a side of a comparison.

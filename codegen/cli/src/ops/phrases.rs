@@ -5,11 +5,8 @@ use sp_ops::{ReleaseRun, ReleaseSet};
 /// Formats the releases of an item of an op: `since 2.13`, `until 2.12`, `2.6 to 2.9`, `2.5`. `op` are the releases of
 /// the op; an empty set stands for none.
 pub fn format_releases(releases: &ReleaseSet, op: &ReleaseSet) -> String {
-    let runs: Vec<String> = releases
-        .runs()
-        .iter()
-        .map(|run| format_run(*run, op))
-        .collect();
+    let runs = releases.runs().iter().map(|run| format_run(*run, op));
+    let runs: Vec<String> = runs.collect();
     runs.join(", ")
 }
 

@@ -32,11 +32,8 @@ pub fn format_op(op: &Op, release: Option<Release>, width: usize) -> String {
 
 /// Formats a list of names. A name that not all releases have is followed by those that have it.
 pub fn format_names(ops: &[Op], table: &Table<'_>) -> String {
-    let all = table
-        .releases()
-        .next()
-        .map(ReleaseSet::since)
-        .unwrap_or_default();
+    let all = table.releases().next().map(ReleaseSet::since);
+    let all = all.unwrap_or_default();
     let line = |op: &Op| match op.releases == all {
         true => format!("{}\n", op.name),
         false => {

@@ -49,10 +49,8 @@ pub fn html(report: &DiffReport) -> askama::Result<String> {
         Impact::SourceOnly,
     ];
     let sections = impacts.map(|impact| section(&view, impact));
-    let sections = sections
-        .into_iter()
-        .filter(|section| section.count > 0)
-        .collect();
+    let sections = sections.into_iter().filter(|section| section.count > 0);
+    let sections = sections.collect();
     HtmlTemplate { view, sections }
         .render()
         .map(|text| text.trim_end().to_owned() + "\n")

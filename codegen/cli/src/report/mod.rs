@@ -106,10 +106,8 @@ fn short_label(label: &str) -> &str {
     const COMMON: [&str; 3] = ["include", "tensorflow", "site-packages"];
     let components = label.trim_end_matches('/').rsplit('/');
     let mut components = components.filter(|component| !COMMON.contains(component));
-    components
-        .next()
-        .filter(|component| !component.is_empty())
-        .unwrap_or(label)
+    let components = components.next().filter(|component| !component.is_empty());
+    components.unwrap_or(label)
 }
 
 #[cfg(test)]

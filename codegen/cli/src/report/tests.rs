@@ -288,11 +288,8 @@ fn edited_page(edit: impl FnOnce(&mut Vec<sp_diff::finding::Finding>)) -> String
 #[test]
 fn page_has_breaking_findings_first() {
     let page = edited_page(|findings| {
-        let mut first = findings
-            .iter()
-            .find(|finding| !finding.is_breaking())
-            .unwrap()
-            .clone();
+        let first = findings.iter().find(|finding| !finding.is_breaking());
+        let mut first = first.unwrap().clone();
         first.api = "aaa".into();
         findings.insert(0, first);
     });

@@ -19,11 +19,8 @@ pub fn plugin_lock(plugin: &str, depends_on: &[String]) -> String {
     let packages: Vec<&Table> = packages.filter_map(Value::as_table).collect();
     let wanted = reachable(depends_on, &packages);
     let is_wanted = |package: &&Table| wanted.iter().any(|name| is_dependency(package, name));
-    let mut locked: Vec<LockedPackage> = packages
-        .into_iter()
-        .filter(is_wanted)
-        .map(LockedPackage::from_root_lock)
-        .collect();
+    let locked = packages.into_iter().filter(is_wanted);
+    let mut locked: Vec<LockedPackage> = locked.map(LockedPackage::from_root_lock).collect();
     locked.push(LockedPackage::plugin(plugin, depends_on));
     locked.sort_by(|left, right| (&left.name, &left.version).cmp(&(&right.name, &right.version)));
     format_lock(&lock["version"], &locked)

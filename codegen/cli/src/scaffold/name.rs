@@ -154,10 +154,8 @@ pub fn suggest_platform(name: &str) -> String {
             None => spelled.push(c),
         }
     }
-    let words: Vec<&str> = spelled
-        .split(['-', '_'])
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words = spelled.split(['-', '_']).filter(|word| !word.is_empty());
+    let words: Vec<&str> = words.collect();
     suggest_device(&words.join("_"))
 }
 

@@ -46,11 +46,8 @@ fn run_git_init(folder: &Path) -> io::Result<bool> {
     variables.iter().for_each(|variable| {
         git.env_remove(variable);
     });
-    let status = git
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()?;
+    let status = git.stdin(Stdio::null()).stdout(Stdio::null());
+    let status = status.stderr(Stdio::null()).status()?;
     Ok(status.success())
 }
 

@@ -51,10 +51,8 @@ fn workspace_manifest(crates: &[&str], prefix: &str) -> String {
         .filter(|(name, _)| used.contains(*name))
         .map(|(name, value)| (name.clone(), relocated(name, value, prefix)))
         .collect();
-    let members: Vec<String> = crates
-        .iter()
-        .map(|name| format!("{prefix}{name}"))
-        .collect();
+    let members = crates.iter().map(|name| format!("{prefix}{name}"));
+    let members: Vec<String> = members.collect();
     let mut workspace = Table::new();
     workspace.insert("resolver".into(), ours["resolver"].clone());
     workspace.insert("members".into(), members.into());
@@ -128,15 +126,10 @@ pub(super) fn dependencies(name: &str, sections: &[&str]) -> BTreeSet<String> {
         .find(|(file, _)| *file == path)
         .map_or(&[][..], |(_, bytes)| bytes);
     let manifest = parse(&String::from_utf8_lossy(bytes));
-    let targets = manifest
-        .get("target")
-        .and_then(Value::as_table)
-        .into_iter()
-        .flatten();
-    let tables: Vec<&Table> = targets
-        .filter_map(|(_, table)| table.as_table())
-        .chain([&manifest])
-        .collect();
+    let targets = manifest.get("target").and_then(Value::as_table).into_iter();
+    let targets = targets.flatten();
+    let tables = targets.filter_map(|(_, table)| table.as_table());
+    let tables: Vec<&Table> = tables.chain([&manifest]).collect();
     let listed = tables.iter().flat_map(|table| {
         sections
             .iter()

@@ -149,11 +149,8 @@ impl Closure {
     /// Returns the names that the files import and none of them exports.
     pub fn unresolved(&self) -> BTreeSet<String> {
         let names = &self.names;
-        names
-            .imported
-            .difference(&names.exported)
-            .cloned()
-            .collect()
+        let names = names.imported.difference(&names.exported).cloned();
+        names.collect()
     }
 }
 

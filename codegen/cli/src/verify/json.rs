@@ -35,10 +35,8 @@ fn is_zero(number: &u64) -> bool {
 
 /// Returns the report as JSON.
 pub fn print(report: &VerifyReport) -> String {
-    let rows = report
-        .rows
-        .iter()
-        .map(|(release, outcome)| row(release, outcome));
+    let rows = report.rows.iter();
+    let rows = rows.map(|(release, outcome)| row(release, outcome));
     let json = VerifyJson {
         schema: SCHEMA,
         plugin: &report.plugin,

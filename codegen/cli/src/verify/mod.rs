@@ -24,6 +24,7 @@ use sp_host::{
     VerifyOptions, escape_control,
 };
 use sp_ir::{Api, History};
+use sp_system::errors;
 use sp_system::input::{self, MAX_LIBRARY_BYTES};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -32,61 +33,39 @@ use thiserror::Error;
 /// The package whose libraries the host emulates.
 const PACKAGE: &str = "tensorflow-cpu";
 
-/// An error that keeps a plugin from being verified.
-#[derive(Debug, Error, Diagnostic)]
-pub enum VerifyError {
-    /// The file cannot be read, or is not a shared object.
-    #[error("{0}")]
-    #[diagnostic(
-        code(sp_gen::verify::no_plugin),
-        help(
-            "name the shared object that TensorFlow would load, such as target/release/libmyaccel.so"
-        )
-    )]
-    NoPlugin(String),
-    /// The release has no snapshots, or is too old.
-    #[error("sp-gen cannot verify for TensorFlow {0}")]
-    #[diagnostic(
-        code(sp_gen::verify::no_release),
-        help("it has {1}; `sp-gen import tensorflow {0}` adds a newer release")
-    )]
-    NoRelease(Release, String),
-    /// The file is for another machine than this one.
-    #[error(
-        "{plugin} is built for {machine}, and this sp-gen runs on {}",
-        std::env::consts::ARCH
-    )]
-    #[diagnostic(
-        code(sp_gen::verify::wrong_machine),
-        help("run `sp-gen verify` on a machine that can load the plugin")
-    )]
-    WrongMachine {
-        /// The file.
-        plugin: String,
-        /// The machine that it is for.
-        machine: String,
-    },
-    /// The file exports no entry point.
-    #[error("{0} exports no entry point of a plugin")]
-    #[diagnostic(
-        code(sp_gen::verify::no_entry_point),
-        help("a plugin exports one or more of: {}", ENTRY_POINTS.join(", "))
-    )]
-    NoEntryPoint(String),
-    /// The time limit of the whole run elapsed.
-    #[error("{0} checks were not run: the time limit of the whole run has elapsed")]
-    #[diagnostic(
-        code(sp_gen::verify::run_limit),
-        help("`--run-timeout SECONDS` sets the limit; `--release` selects releases")
-    )]
-    RunLimit(usize),
-    /// All checks were skipped.
-    #[error("nothing could be checked: {0}")]
-    #[diagnostic(
-        code(sp_gen::verify::nothing_checked),
-        help("the report has the reason of each check that was skipped")
-    )]
-    NothingChecked(String),
+errors! {
+    /// An error that keeps a plugin from being verified.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum VerifyError in verify {
+        /// The file cannot be read, or is not a shared object.
+        NoPlugin(String) = no_plugin: ("{0}"),
+            help("name the shared object that TensorFlow would load, such as target/release/libmyaccel.so");
+
+        /// The release has no snapshots, or is too old.
+        NoRelease(Release, String) = no_release: ("sp-gen cannot verify for TensorFlow {0}"),
+            help("it has {1}; `sp-gen import tensorflow {0}` adds a newer release");
+
+        /// The file is for another machine than this one.
+        WrongMachine {
+            plugin: String,
+            /// The machine that it is for.
+            machine: String,
+        } = wrong_machine: ("{plugin} is built for {machine}, and this sp-gen runs on {}",
+            std::env::consts::ARCH),
+            help("run `sp-gen verify` on a machine that can load the plugin");
+
+        /// The file exports no entry point.
+        NoEntryPoint(String) = no_entry_point: ("{0} exports no entry point of a plugin"),
+            help("a plugin exports one or more of: {}", ENTRY_POINTS.join(", "));
+
+        /// The time limit of the whole run elapsed.
+        RunLimit(usize) = run_limit: ("{0} checks were not run: the time limit of the whole run has elapsed"),
+            help("`--run-timeout SECONDS` sets the limit; `--release` selects releases");
+
+        /// All checks were skipped.
+        NothingChecked(String) = nothing_checked: ("nothing could be checked: {0}"),
+            help("the report has the reason of each check that was skipped");
+    }
 }
 
 /// The outcomes of all checks in all releases, and the requirements of the file.

@@ -117,17 +117,11 @@ fn is_cplusplus(name: &str) -> bool {
 }
 
 fn declaring(apis: &[Api], symbol: &str) -> Option<String> {
-    let declares_symbol = |item: &Item| match item {
-        Item::Function(function) => function.symbol == symbol && is_core(function),
-        _ => false,
+    let declares = |api: &&Api| {
+        let mut functions = api.items.values().filter_map(Item::as_function);
+        functions.any(|it| it.symbol == symbol && it.is_exported_by_core())
     };
-    let declares = |api: &&Api| api.items.values().any(declares_symbol);
     apis.iter().find(declares).map(|api| api.name.clone())
-}
-
-fn is_core(function: &sp_ir::Function) -> bool {
-    let by = function.exported_by.as_ref().map(|by| by.value);
-    !function.inline && by != Some(sp_ir::Side::Plugin)
 }
 
 fn exporting(symbols: &Symbols, name: &str) -> Vec<String> {

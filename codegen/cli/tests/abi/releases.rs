@@ -14,10 +14,8 @@ pub fn all() -> Vec<Surface> {
     let mut releases: Vec<String> = apis.iter().map(|api| api.release.clone()).collect();
     releases.sort_by_key(|release| number(release));
     releases.dedup();
-    releases
-        .into_iter()
-        .map(|release| surface(&release, &apis))
-        .collect()
+    let releases = releases.into_iter().map(|release| surface(&release, &apis));
+    releases.collect()
 }
 
 fn surface(release: &str, apis: &[Api]) -> Surface {

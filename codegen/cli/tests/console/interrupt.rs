@@ -21,11 +21,8 @@ fn hidden_entries(scene: &Scene) -> Vec<String> {
 /// Sends `signal` as soon as `new` has created its temporary folder. Returns true if the signal ended the process.
 fn interrupt(scene: &Scene, signal: i32) -> bool {
     let mut command = sp_gen(scene, &["new", "myaccel", "--vcs", "none"]);
-    let mut child = command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let mut child = child.unwrap();
     let start = Instant::now();
     while hidden_entries(scene).is_empty() && child.try_wait().unwrap().is_none() {
         assert!(start.elapsed() < Duration::from_secs(60));

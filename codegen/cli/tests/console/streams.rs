@@ -44,11 +44,8 @@ fn ends_quietly_if_reader_closes_pipe() {
     for arguments in [&["history"][..], &["ir", "stream_executor"]] {
         let scene = Scene::new();
         let mut command = sp_gen(&scene, arguments);
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = child.spawn().unwrap();
         drop(child.stdout.take());
         let mut stderr = String::new();
         child

@@ -82,10 +82,8 @@ fn findings_about(json: &serde_json::Value, item: &str) -> Vec<(String, String, 
             text(outcome),
         )
     };
-    findings
-        .filter(|finding| finding["item"] == item)
-        .map(row)
-        .collect()
+    let findings = findings.filter(|finding| finding["item"] == item).map(row);
+    findings.collect()
 }
 
 #[test]

@@ -30,21 +30,16 @@ impl Check<'_> {
                 "type" => wrong(is_of(rule, value), "another type"),
                 "minimum" => wrong(value.as_i64() >= rule.as_i64(), "too small"),
                 "required" => {
-                    let names = rule
-                        .as_array()
-                        .unwrap()
-                        .iter()
-                        .map(|one| one.as_str().unwrap());
+                    let names = rule.as_array().unwrap().iter();
+                    let names = names.map(|one| one.as_str().unwrap());
                     for name in names.filter(|_| value.is_object()) {
                         wrong(value.get(name).is_some(), &format!("without `{name}`"));
                     }
                 }
                 "$ref" => {
                     let pointer = rule.as_str().unwrap().trim_start_matches('#');
-                    let there = self
-                        .root
-                        .pointer(pointer)
-                        .expect("a reference leads somewhere");
+                    let there = self.root.pointer(pointer);
+                    let there = there.expect("a reference leads somewhere");
                     self.value(there, value, path, found);
                 }
                 "items" => {

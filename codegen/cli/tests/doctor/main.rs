@@ -104,10 +104,8 @@ fn names_plugins_of_one_platform_name_and_platform_of_tensorflow() {
     };
     let sources = [("MINE", "A"), ("MINE", "B"), ("CUDA", "C")].map(|(p, d)| plugin(p, d));
     let names = ["liba.so", "libb.so", "libc.so"];
-    let plugins: Vec<_> = names
-        .into_iter()
-        .zip(sources.iter().map(String::as_str))
-        .collect();
+    let plugins = names.into_iter().zip(sources.iter().map(String::as_str));
+    let plugins: Vec<_> = plugins.collect();
     let Some(scene) = Scene::with_plugins(&plugins) else {
         return;
     };

@@ -53,10 +53,8 @@ fn details(facts: &Facts, rows: &[(&Feature, BTreeSet<Release>)]) -> String {
             .observed
             .map(|(first, reason)| format!("; releases before {first} {reason} (observed)"));
         let (title, needs) = (feature.title, needs.join(", "));
-        let (runs, observed) = (
-            runs(releases, &facts.releases),
-            observed.unwrap_or_default(),
-        );
+        let runs = runs(releases, &facts.releases);
+        let observed = observed.unwrap_or_default();
         text += &format!("| {title} | {runs} | {needs}{observed} |\n");
     }
     text

@@ -71,10 +71,8 @@ fn adds_no_entry_without_libclang() {
     let scene = Scene::new();
     let site = install(&scene, "2.98.0", &valid_header());
     let mut command = scene.command(&["import", "tensorflow", "2.98.0", "--from", &site]);
-    let output = command
-        .env("LIBCLANG_PATH", "/nonexistent")
-        .output()
-        .unwrap();
+    let output = command.env("LIBCLANG_PATH", "/nonexistent").output();
+    let output = output.unwrap();
     assert_rejected(&output, "libclang, which reads C headers, was not found");
     assert!(!scene.path(LOCK).exists());
 }

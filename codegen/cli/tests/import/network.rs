@@ -42,10 +42,8 @@ pub fn page(link: &str) -> Response {
 }
 
 fn is_authorized(request: &Request) -> bool {
-    request
-        .headers
-        .get("authorization")
-        .is_some_and(|value| value == BASIC)
+    let request = request.headers.get("authorization");
+    request.is_some_and(|value| value == BASIC)
 }
 
 fn unauthorized() -> Response {

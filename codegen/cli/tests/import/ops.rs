@@ -81,10 +81,8 @@ impl Installed<'_> {
             .args(self.options)
             .arg("-o")
             .arg(scene.path(&library));
-        let status = cc
-            .arg(scene.path(&format!("{site}/library.c")))
-            .status()
-            .unwrap();
+        let status = cc.arg(scene.path(&format!("{site}/library.c"))).status();
+        let status = status.unwrap();
         assert!(status.success());
     }
 
@@ -98,10 +96,8 @@ impl Installed<'_> {
 fn import(scene: &Scene, site: &str, arguments: &[&str]) -> Output {
     let arguments = [&["import", "tensorflow", "--ops"], arguments].concat();
     let mut command = scene.command(&arguments);
-    command
-        .env("PYTHONPATH", scene.path(site))
-        .output()
-        .unwrap()
+    let command = command.env("PYTHONPATH", scene.path(site)).output();
+    command.unwrap()
 }
 
 /// Returns a scene whose working directory is a checkout, or `None` if the tests cannot run here.
@@ -202,10 +198,8 @@ fn nightly_build_is_stored_in_the_cache() {
     let output = nightly.import(&scene, &["nightly"]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(!scene.path(TABLE).exists());
-    let printed = scene
-        .command(&["ops", "--release", "nightly"])
-        .output()
-        .unwrap();
+    let printed = scene.command(&["ops", "--release", "nightly"]).output();
+    let printed = printed.unwrap();
     assert_eq!(
         printed.stdout,
         b"MatMulOfTomorrow\n",

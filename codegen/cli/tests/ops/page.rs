@@ -147,10 +147,8 @@ fn signature(change: &OpChange) -> Option<String> {
 
 fn removed(steps: &[Step]) -> String {
     let rows = steps.iter().filter_map(|step| {
-        let removed = step
-            .changes
-            .iter()
-            .filter(|(_, it)| **it == [OpChange::OpRemoved]);
+        let removed = step.changes.iter();
+        let removed = removed.filter(|(_, it)| **it == [OpChange::OpRemoved]);
         let names: Vec<&str> = removed.map(|(name, _)| name.as_str()).collect();
         let names: Vec<&str> = names.into_iter().filter(|name| is_listed(name)).collect();
         (!names.is_empty()).then(|| format!("| {} | {} |\n", step.release, names.join(", ")))

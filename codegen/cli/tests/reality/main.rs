@@ -267,10 +267,8 @@ fn predict(folders: &DataFolders, run: &Run) -> Vec<Outcome> {
         true => diff(folders, run.built, run.host),
         false => diff(folders, run.host, run.built),
     };
-    let used = diff
-        .findings
-        .iter()
-        .filter(|it| run.part.uses(&it.api, &it.item));
+    let used = diff.findings.iter();
+    let used = used.filter(|it| run.part.uses(&it.api, &it.item));
     let outcomes = used.map(|finding| match is_older {
         true => finding.directions.old_on_new.outcome,
         false => finding.directions.new_on_old.outcome,

@@ -96,9 +96,9 @@ fn field_elsewhere<'p>(
     name: &str,
 ) -> Option<(&'p str, &'p Field)> {
     let mut others = shipped_first(proposal).filter(|(other, _)| *other != not);
-    others.find_map(|(other, item)| match item {
-        Item::Struct(item) => Some((other, item.fields.iter().find(|field| field.name == name)?)),
-        _ => None,
+    others.find_map(|(other, item)| {
+        let mut fields = item.as_struct()?.fields.iter();
+        Some((other, fields.find(|field| field.name == name)?))
     })
 }
 
@@ -119,10 +119,8 @@ fn differences(old: &Item, new: &Item, is_partial: bool) -> Vec<String> {
 fn calls(old: &Signature, new: &Signature) -> Vec<String> {
     let (old, new) = (signature(old), signature(new));
     let differ = old != new;
-    differ
-        .then(|| format!("`{new}` instead of `{old}`"))
-        .into_iter()
-        .collect()
+    let differ = differ.then(|| format!("`{new}` instead of `{old}`"));
+    differ.into_iter().collect()
 }
 
 fn fields(old: &Struct, new: &Struct, is_partial: bool) -> Vec<String> {
@@ -187,10 +185,8 @@ pub fn slot(proposal: &Proposal, table: &str, name: &str, of: &Type) -> String {
     let Some((release, found)) = first else {
         return elsewhere(proposal, table, name, of);
     };
-    let last = shipped
-        .iter()
-        .rev()
-        .find_map(|one| field(one).map(|_| one.release));
+    let mut last = shipped.iter().rev();
+    let last = last.find_map(|one| field(one).map(|_| one.release));
     let newest = proposal.releases.last().map(|one| &*one.0);
     let gone = match last == newest {
         true => String::new(),

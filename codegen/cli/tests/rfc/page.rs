@@ -72,9 +72,7 @@ fn kind(item: &Item) -> Option<&'static str> {
 
 /// Returns the rows of the slots of a function table.
 fn table(proposal: &Proposal, name: &str, item: &Item) -> Option<String> {
-    let Item::Struct(item) = item else {
-        return None;
-    };
+    let item = item.as_struct()?;
     let is_slot = |field: &&Field| matches!(field.ty, Type::Function(_));
     let slots: Vec<&Field> = item.fields.iter().filter(is_slot).collect();
     let rows = slots.iter().map(|field| {

@@ -108,10 +108,8 @@ fn works_with_one_release(folders: &DataFolders, releases: &[String], before: &P
             "BEFORE has no entry for {release}"
         );
         for (_, check, words) in failures {
-            let row = rows
-                .iter()
-                .find(|row| row.check == *check)
-                .expect("the check runs");
+            let row = rows.iter().find(|row| row.check == *check);
+            let row = row.expect("the check runs");
             assert_eq!(row.status, CheckStatus::Fail, "before on {release}: {row}");
             assert!(row.detail.contains(words), "before on {release}: {row}");
             println!("before on {release}: {row}");
@@ -170,10 +168,8 @@ fn release_contracts(plugin: &Path) -> Vec<(String, String, String)> {
 
 fn passes_all(folders: &DataFolders, release: &str, plugin: &Path) {
     let rows = rows(folders, release, plugin);
-    let bad: Vec<&CheckOutcome> = rows
-        .iter()
-        .filter(|row| row.status == CheckStatus::Fail)
-        .collect();
+    let bad = rows.iter().filter(|row| row.status == CheckStatus::Fail);
+    let bad: Vec<&CheckOutcome> = bad.collect();
     let name = plugin.file_stem().unwrap_or_default().to_string_lossy();
     assert!(bad.is_empty(), "{name} on {release}: {bad:#?}");
     let passed = rows.iter().filter(|row| row.status == CheckStatus::Pass);

@@ -12,10 +12,8 @@ const TRIES: usize = 4;
 fn staging_folders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_staged = |path: &PathBuf| path.display().to_string().contains("/.sp-gen-staged-");
-    entries
-        .map(|entry| entry.path())
-        .filter(is_staged)
-        .collect()
+    let entries = entries.map(|entry| entry.path()).filter(is_staged);
+    entries.collect()
 }
 
 /// Waits until `child` begins to change files in `folder`, and kills it. Returns true if it had not ended.

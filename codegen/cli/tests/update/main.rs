@@ -186,10 +186,8 @@ fn tested_commits() -> Vec<String> {
         );
     }
     let steps = [0, 1, 5, 20];
-    steps
-        .iter()
-        .filter_map(|step| all.get(*step).cloned())
-        .collect()
+    let steps = steps.iter().filter_map(|step| all.get(*step).cloned());
+    steps.collect()
 }
 
 #[test]

@@ -53,10 +53,8 @@ fn large_file_is_held_once_in_limited_memory() {
     file.set_len(300 << 20).unwrap();
     let mut shell = Command::new("sh");
     shell.args(["-c", "ulimit -v 500000 && exec \"$0\" verify \"$1\""]);
-    let output = shell
-        .arg(env!("CARGO_BIN_EXE_sp-gen"))
-        .arg(&plugin)
-        .output();
+    let output = shell.arg(env!("CARGO_BIN_EXE_sp-gen")).arg(&plugin);
+    let output = output.output();
     assert_rejected(&output.unwrap(), "it has no dynamic section");
 }
 

@@ -11,6 +11,7 @@ use crate::folders::DataFolders;
 use crate::platform::WheelPlatform;
 use crate::release::Release;
 use miette::Diagnostic;
+use sp_system::errors;
 use sp_system::input;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -44,30 +45,17 @@ pub struct FunctionAvailability {
     pub absent: BTreeSet<WheelKey>,
 }
 
-/// A table of symbols cannot be read, written or parsed.
-#[derive(Debug, Error, Diagnostic)]
-pub enum SymbolsError {
-    /// The file cannot be read or written.
-    #[error("{}: {source}", path.display())]
-    #[diagnostic(code(sp_gen::symbols::unreadable))]
-    Unreadable {
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The file is not a table of symbols.
-    #[error("{file}: {reason}")]
-    #[diagnostic(
-        code(sp_gen::symbols::malformed),
-        help("remove the file, and import its releases again with `--symbols`")
-    )]
-    Malformed {
-        /// The file.
-        file: String,
-        /// The reason.
-        reason: String,
-    },
+errors! {
+    /// A table of symbols cannot be read, written or parsed.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum SymbolsError in symbols {
+        /// The file cannot be read or written.
+        Unreadable { path: PathBuf, source: io::Error } = unreadable: ("{}: {source}", path.display());
+
+        /// The file is not a table of symbols.
+        Malformed { file: String, reason: String } = malformed: ("{file}: {reason}"),
+            help("remove the file, and import its releases again with `--symbols`");
+    }
 }
 
 impl Symbols {

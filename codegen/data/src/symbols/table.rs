@@ -178,10 +178,8 @@ impl Table {
     /// Returns the symbol versions that a library of a release defines, such as `tensorflow`.
     pub fn versions(&self, release: Release, library: &str) -> BTreeSet<String> {
         let known = self.versions.get(&release.key());
-        known
-            .and_then(|known| known.get(library))
-            .cloned()
-            .unwrap_or_default()
+        let known = known.and_then(|known| known.get(library)).cloned();
+        known.unwrap_or_default()
     }
 
     /// Returns the libraries that export a function, by release.

@@ -72,13 +72,9 @@ fn is_struct_size(view: &SurfaceView, name: &str) -> bool {
 
 /// Returns the names and numbers of all enumerators.
 fn enumerators<'v>(view: &'v SurfaceView) -> impl Iterator<Item = (&'v str, i64)> {
-    let enums = view.items.values().filter_map(|entry| match &*entry.item {
-        Item::Enum(item) => Some(&item.variants),
-        _ => None,
-    });
-    enums
-        .flatten()
-        .map(|variant| (variant.name.as_str(), variant.value))
+    let enums = view.items.values().filter_map(|it| it.item.as_enum());
+    let variants = enums.flat_map(|item| &item.variants);
+    variants.map(|variant| (variant.name.as_str(), variant.value))
 }
 
 /// Replaces names of enumerators and other constants by their values.
@@ -100,9 +96,7 @@ fn evaluate(view: &SurfaceView, value: &Value) -> Value {
 
 /// Returns the number of the constant called `name`.
 pub fn number(view: &SurfaceView, name: &str) -> Option<i64> {
-    let Item::Constant(constant) = view.item(name)? else {
-        return None;
-    };
+    let constant = view.item(name)?.as_constant()?;
     match evaluate(view, &constant.value) {
         Value::Int(value) => Some(value),
         _ => None,

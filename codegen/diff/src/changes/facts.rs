@@ -102,10 +102,8 @@ pub fn compare_field<'p>(
     let presence = kinds.1.filter(|_| !is_reported);
     kinds.0.into_iter().chain(presence).for_each(&mut push);
     let defaults = fields.map(|field| {
-        field
-            .default_return
-            .as_ref()
-            .map(|stated| stated.value.as_str())
+        let field = field.default_return.as_ref();
+        field.map(|stated| stated.value.as_str())
     });
     if defaults.old != defaults.new {
         push(ChangeKind::DefaultReturnChanged);

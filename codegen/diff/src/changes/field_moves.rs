@@ -131,11 +131,8 @@ fn group_by_anchor(
 
 /// Returns the longest sequence of matches that have the same order on both sides.
 fn find_anchors<'r>(record: &'r RecordPair) -> Vec<&'r FieldMatch> {
-    let order: Vec<usize> = record
-        .matches
-        .iter()
-        .map(|field_match| field_match.index.new)
-        .collect();
+    let order = record.matches.iter();
+    let order: Vec<usize> = order.map(|field_match| field_match.index.new).collect();
     if order.is_sorted() {
         return record.matches.iter().collect();
     }
@@ -190,11 +187,8 @@ fn push_added<'p>(
     moved: &[OldNew<usize>],
 ) {
     let fields = record.fields.new;
-    let last_match = record
-        .matches
-        .iter()
-        .map(|field_match| field_match.index.new)
-        .max();
+    let last_match = record.matches.iter();
+    let last_match = last_match.map(|field_match| field_match.index.new).max();
     let is_last = indexes.iter().all(|index| last_match < Some(*index));
     let overlaps_old = || {
         let mut added = indexes.iter().map(|index| &fields[*index]);
@@ -292,11 +286,8 @@ fn push_removed<'p>(
     moved: &[OldNew<usize>],
 ) {
     let fields = record.fields.old;
-    let last_match = record
-        .matches
-        .iter()
-        .map(|field_match| field_match.index.old)
-        .max();
+    let last_match = record.matches.iter();
+    let last_match = last_match.map(|field_match| field_match.index.old).max();
     let mut push = |indexes: &[usize]| {
         let removed: Vec<&'p Field> = indexes.iter().map(|index| &fields[*index]).collect();
         let first = removed[0];

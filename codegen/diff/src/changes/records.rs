@@ -1,7 +1,7 @@
 //! Structs and unions: which members correspond, and the change of each member by itself. [`field_moves`] finds which
 //! members move others.
 
-use sp_ir::{Field, Item, Side, Stated, Struct, Type, Union};
+use sp_ir::{Field, Side, Stated, Struct, Type, Union};
 
 use super::record_pair::{FieldMatch, MatchKind, RecordPair, match_by_name};
 use super::{Changes, facts, field_moves, parameters, sizes};
@@ -186,13 +186,8 @@ fn group_parts(
 }
 
 fn struct_fields<'v>(view: &'v SurfaceView, field: &Field) -> Option<&'v [Field]> {
-    match view.resolve(&field.ty) {
-        Type::Named(name) => match view.item(name) {
-            Some(Item::Struct(item)) => Some(&item.fields),
-            _ => None,
-        },
-        _ => None,
-    }
+    let item = view.structure(view.resolve(&field.ty).named()?)?;
+    Some(&item.fields)
 }
 
 /// Matches the remaining members that have the same offset: as the same member renamed, or as another one.

@@ -1,13 +1,13 @@
 //! Effects of structs and unions whose layouts differ.
 
-use sp_ir::{Field, Presence, Side, StructSize, Type};
+use sp_ir::{Field, Item, Presence, Side, StructSize, Type};
 
 use super::{PluginOnHost, uniform};
 use crate::change::{LayoutChange, LayoutRow, OldNew};
 use crate::finding::{Effect, Outcome};
 use crate::phrases::join_names;
 use crate::similarity::Similarity;
-use crate::view::{SurfaceView, fields};
+use crate::view::SurfaceView;
 
 /// The worst effect of the rows so far, and the members that the host requires and the plugin does not set.
 ///
@@ -92,8 +92,8 @@ fn by_value_use(case: PluginOnHost, layout: &LayoutChange) -> Option<String> {
 
 /// Returns true if a member of the struct has different offsets on the two sides.
 fn has_moved_field(case: PluginOnHost, name: &str) -> bool {
-    let plugin = case.plugin.item(name).and_then(fields);
-    let host = case.host.item(name).and_then(fields);
+    let plugin = case.plugin.item(name).and_then(Item::fields);
+    let host = case.host.item(name).and_then(Item::fields);
     let (Some(plugin), Some(host)) = (plugin, host) else {
         return false;
     };

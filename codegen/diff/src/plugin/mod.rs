@@ -7,6 +7,7 @@ mod reachable;
 mod runtime;
 mod stated;
 
+use sp_system::errors;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -55,34 +56,30 @@ pub struct PluginUsage {
     reachable: BTreeSet<String>,
 }
 
-/// A plugin whose use of the APIs cannot be determined.
-#[derive(Debug, Error, Diagnostic)]
-pub enum PluginError {
-    /// The library cannot be read.
-    #[error("plugin {} cannot be read: {source}", path.display())]
-    #[diagnostic(code(sp_gen::plugin::unreadable))]
-    Unreadable {
-        /// The library.
-        path: PathBuf,
-        /// The error of the system.
-        source: std::io::Error,
-    },
-    /// The file is not a library.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Library(#[from] LibraryError),
-    /// The library does not use TensorFlow's C APIs.
-    #[error("plugin {} exports no entry point and uses no function of TensorFlow's C APIs", path.display())]
-    #[diagnostic(
-        code(sp_gen::plugin::unrelated),
-        help("a plugin exports at least one of: {entry_points}")
-    )]
-    Unrelated {
-        /// The library.
-        path: PathBuf,
-        /// The entry points of the APIs.
-        entry_points: String,
-    },
+errors! {
+    /// A plugin whose use of the APIs cannot be determined.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum PluginError in plugin {
+        /// The library cannot be read.
+        Unreadable {
+            path: PathBuf,
+            /// The error of the system.
+            source: std::io::Error,
+        } = unreadable: ("plugin {} cannot be read: {source}", path.display());
+
+        /// The file is not a library.
+        Library(LibraryError) = transparent;
+
+        /// The library does not use TensorFlow's C APIs.
+        Unrelated {
+            path: PathBuf,
+            /// The entry points of the APIs.
+            entry_points: String,
+        }
+            = unrelated: ("plugin {} exports no entry point and uses no function of TensorFlow's C APIs",
+                path.display()),
+            help("a plugin exports at least one of: {entry_points}");
+    }
 }
 
 impl PluginUsage {

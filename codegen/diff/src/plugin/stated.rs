@@ -135,12 +135,8 @@ impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut losses: Vec<String> = self.parts.iter().map(|it| it.replace('-', " ")).collect();
         if !self.kernels.is_empty() {
-            let names: Vec<&str> = self
-                .kernels
-                .iter()
-                .take(NAMED)
-                .map(String::as_str)
-                .collect();
+            let names = self.kernels.iter().take(NAMED).map(String::as_str);
+            let names: Vec<&str> = names.collect();
             let others = match self.kernels.len() - names.len() {
                 0 => String::new(),
                 count => format!(" and {count} more"),

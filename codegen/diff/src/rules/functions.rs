@@ -1,6 +1,6 @@
 //! Findings about functions and the symbols that libraries export.
 
-use sp_ir::{Function, Item, Side};
+use sp_ir::{Function, Side};
 
 use super::JudgedChange;
 use crate::change::{Declaration, OldNew};
@@ -123,7 +123,7 @@ fn symbol<'c>(change: &JudgedChange<'c>) -> &'c str {
 
 fn new_function<'c>(change: &JudgedChange<'c>) -> Option<&'c Function> {
     match change.new {
-        Some(Declaration::Item(_, Item::Function(function))) => Some(function),
+        Some(Declaration::Item(_, item)) => item.as_function(),
         _ => None,
     }
 }

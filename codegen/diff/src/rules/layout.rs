@@ -83,10 +83,8 @@ pub fn field_removed(change: &JudgedChange, layout: &LayoutChange) -> Finding {
 }
 
 pub fn field_moved(change: &JudgedChange, layout: &LayoutChange) -> Finding {
-    let (field, moves) = (
-        phrases::first_field(layout),
-        phrases::describe_moves(layout),
-    );
+    let field = phrases::first_field(layout);
+    let moves = phrases::describe_moves(layout);
     layout_changed(change, layout, format!("{field} moved{moves}"), BY_RELEASE)
 }
 

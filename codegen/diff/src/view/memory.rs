@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use sp_ir::{Item, Param, Side, Signature, Struct, Type};
 
-use super::{SurfaceView, fields};
+use super::SurfaceView;
 use crate::name_map::NameMap;
 
 /// The side that allocates each struct, by the struct's name.
@@ -118,10 +118,8 @@ impl MemoryOwners {
         if let Some((name, _)) = pointee(&signature.ret) {
             self.add(name, AllocatorEvidence::Returned, callee);
         }
-        let pointees = signature
-            .params
-            .iter()
-            .filter_map(|param| pointee(&param.ty));
+        let pointees = signature.params.iter();
+        let pointees = pointees.filter_map(|param| pointee(&param.ty));
         for (name, _) in pointees {
             if view.structure(name).is_some() {
                 self.add(name, AllocatorEvidence::Passed, callee.other());
@@ -192,7 +190,7 @@ type NamedType<'t> = (&'t str, &'t Type);
 pub fn by_value_uses(view: &SurfaceView) -> UsesByName {
     let mut uses = NameMap::default();
     for (name, entry) in &view.items {
-        let fields = fields(&entry.item).unwrap_or_default();
+        let fields = entry.item.fields().unwrap_or_default();
         for field in fields {
             if let Some(embedded) = by_value(view, &field.ty) {
                 let embedded_in = &mut entry_of(&mut uses, embedded).embedded_in;
@@ -230,7 +228,10 @@ fn add_signature(view: &SurfaceView, signature: &Signature, uses: &mut UsesByNam
 
 fn by_value<'t>(view: &SurfaceView, ty: &'t Type) -> Option<&'t str> {
     match ty {
-        Type::Named(name) => view.item(name).and_then(fields).map(|_| name.as_str()),
+        Type::Named(name) => view
+            .item(name)
+            .and_then(Item::fields)
+            .map(|_| name.as_str()),
         _ => None,
     }
 }

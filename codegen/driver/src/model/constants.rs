@@ -103,10 +103,7 @@ pub fn find(
 /// Returns the enumeration of each enumerator that is bound.
 fn enumerations<'a>(items: &'a Items, used: &BTreeSet<String>) -> BTreeMap<&'a str, &'a str> {
     let used = items.iter().filter(|(name, _)| used.contains(*name));
-    let enums = used.filter_map(|(name, item)| match item {
-        Item::Enum(item) => Some((name, item)),
-        _ => None,
-    });
+    let enums = used.filter_map(|(name, item)| Some((name, item.as_enum()?)));
     let variants = enums.flat_map(|(name, item)| {
         let variants = item.variants.iter();
         variants.map(move |variant| (variant.name.as_str(), name.as_str()))

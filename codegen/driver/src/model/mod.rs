@@ -180,13 +180,8 @@ impl Model {
 
     /// Returns the name and the item of an enumeration, also behind typedefs.
     pub fn enumeration<'t>(&'t self, ty: &'t Type) -> Option<(&'t str, &'t Enum)> {
-        match self.resolve(ty) {
-            Type::Named(name) => match self.item(name) {
-                Some(Item::Enum(item)) => Some((name, item)),
-                _ => None,
-            },
-            _ => None,
-        }
+        let name = self.resolve(ty).named()?;
+        Some((name, self.item(name)?.as_enum()?))
     }
 
     /// Returns the bound enumerators.

@@ -26,11 +26,8 @@ pub fn reachable(
     let mut found = Reachable::default();
     let own = items.iter().filter(|(_, item)| is_own(item.loc()));
     let bound = functions.iter().flat_map(used_types);
-    let mut pending: Vec<String> = own
-        .map(|(name, _)| name.clone())
-        .chain(bound)
-        .chain(further)
-        .collect();
+    let pending = own.map(|(name, _)| name.clone()).chain(bound);
+    let mut pending: Vec<String> = pending.chain(further).collect();
     while let Some(name) = pending.pop() {
         match items.get(&name) {
             None => {

@@ -82,16 +82,11 @@ fn print_method(model: &Model, function: &Function) -> TokenStream {
         quote!(#[doc = ""] #[doc = #text])
     });
     let params = &function.signature.params;
-    let arguments: Vec<_> = function
-        .parameters
-        .iter()
-        .map(|it| names::parsed(it))
-        .collect();
+    let arguments = function.parameters.iter().map(|it| names::parsed(it));
+    let arguments: Vec<_> = arguments.collect();
     let declared = params.iter().zip(&arguments).map(parameter);
-    let is_status = model
-        .status
-        .as_ref()
-        .is_some_and(|it| it.ty == function.signature.ret);
+    let is_status = model.status.as_ref();
+    let is_status = is_status.is_some_and(|it| it.ty == function.signature.ret);
     let ret = match is_status {
         true => quote!(()),
         false => match &function.signature.ret {

@@ -11,16 +11,12 @@ use crate::names;
 
 /// Prints all types, then all constants.
 pub fn print(model: &Model) -> TokenStream {
-    let types = model
-        .types
-        .iter()
-        .map(|(name, item)| print_item(model, name, item));
+    let types = model.types.iter();
+    let types = types.map(|(name, item)| print_item(model, name, item));
     let values = model.opaque_values.iter();
     let values = values.map(|(name, layout)| print_bytes(name, *layout, &no_doc(name)));
-    let opaque = model
-        .opaque_types
-        .iter()
-        .map(|name| print_opaque(name, &no_doc(name)));
+    let opaque = model.opaque_types.iter();
+    let opaque = opaque.map(|name| print_opaque(name, &no_doc(name)));
     let constants = model.constants.iter();
     let constants = constants.map(|it| constants::print(model, it));
     quote!(#(#types)* #(#values)* #(#opaque)* #(#constants)*)

@@ -171,10 +171,8 @@ pub fn preprocess(options: &Options) -> String {
 /// Returns the names of the functions that gcc sees in the header's own files.
 pub fn functions_by_gcc(options: &Options, is_own: &dyn Fn(&str) -> bool) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
-    let (source, prototypes) = (
-        folder.path().join("check.c"),
-        folder.path().join("prototypes"),
-    );
+    let source = folder.path().join("check.c");
+    let prototypes = folder.path().join("prototypes");
     let header = options.header.path.display();
     fs::write(&source, format!("#include \"{header}\"\n")).unwrap();
     let mut command = cc(options);

@@ -76,10 +76,8 @@ fn row(vendor: &Vendor, found: Option<&Found>) -> String {
         return row + " not installed | | | | | |\n";
     };
     let bindings = &found.bindings;
-    let (aliases, bound) = (
-        bindings.functions.len() - bindings.symbols.len(),
-        bindings.symbols.len(),
-    );
+    let aliases = bindings.functions.len() - bindings.symbols.len();
+    let bound = bindings.symbols.len();
     let functions = reasons(bindings.left_out.iter().filter(|it| it.is_function));
     let others = reasons(bindings.left_out.iter().filter(|it| !it.is_function));
     let compiled = match &found.compiled {

@@ -6,12 +6,9 @@ pub const WIDTH: usize = 100;
 /// Returns the paragraphs as a wrapped `/** ... */`, indented by `indent` columns; empty if they are.
 pub fn doc(indent: usize, paragraphs: &[String]) -> String {
     let blank = " ".repeat(indent);
-    let paragraphs: Vec<String> = paragraphs
-        .iter()
-        .flat_map(|it| it.split("\n\n"))
-        .map(|it| it.trim().replace("*/", "* /"))
-        .filter(|it| !it.is_empty())
-        .collect();
+    let paragraphs = paragraphs.iter().flat_map(|it| it.split("\n\n"));
+    let paragraphs = paragraphs.map(|it| it.trim().replace("*/", "* /"));
+    let paragraphs: Vec<String> = paragraphs.filter(|it| !it.is_empty()).collect();
     let wrap = |text: &String| {
         let lines = textwrap::wrap(text, WIDTH - indent - 7);
         lines.into_iter().map(|line| format!(" {line}")).collect()

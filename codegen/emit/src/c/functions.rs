@@ -3,7 +3,7 @@
 //! name, and any function through `spgen_find`, which returns NULL if the host lacks it.
 
 use crate::model::item_releases::ItemReleases;
-use sp_ir::{Function, Item, Release, Side, Signature, Type, c};
+use sp_ir::{Function, Release, Side, Signature, Type, c};
 
 use super::retyped::with_parameter_names;
 use super::{comment, layouts, releases};
@@ -17,10 +17,8 @@ use crate::model::timeline::Timeline;
 /// Prints the functions of the API.
 pub fn print(context: &Context<'_>) -> String {
     let items = context.api.items.iter();
-    let functions = items.filter_map(|(name, item)| match item {
-        Item::Function(item) if !item.inline => Some((name, item)),
-        _ => None,
-    });
+    let functions = items.filter_map(|(name, item)| Some((name, item.as_function()?)));
+    let functions = functions.filter(|(_, item)| !item.inline);
     let printed =
         functions.map(
             |(name, item)| match item.exported_by.as_ref().map(|it| it.value) {
@@ -166,10 +164,8 @@ fn definition_with_older(
         format!("{{{releases}, {adapter}}}")
     });
     let entries: Vec<String> = entries.collect();
-    let (list, count) = (
-        format!("spgen_older_signatures_{name}"),
-        entries.len().to_string(),
-    );
+    let list = format!("spgen_older_signatures_{name}");
+    let count = entries.len().to_string();
     let arguments = [arguments, &[list.clone(), count]].concat();
     format!(
         "{adapters}static const spgen_older_signature {list}[] = {{\n    {},\n}};\n{}",
@@ -185,10 +181,8 @@ fn adapter(name: &str, newest: &Signature, older: &OlderSignature<'_>) -> String
     };
     let signature = with_parameter_names(older.signature);
     let head = c::broken(&format!("spgen_{name}_{}", older.module), newest);
-    let unused: String = flags
-        .iter()
-        .map(|flag| format!("  (void){flag};\n"))
-        .collect();
+    let unused = flags.iter().map(|flag| format!("  (void){flag};\n"));
+    let unused: String = unused.collect();
     let call = format!(
         "  {}((older_type*)spgen_find_symbol(&symbol))",
         return_keyword(newest)
@@ -239,10 +233,8 @@ pub fn known_releases(timeline: Option<&Timeline>) -> String {
 fn runtime_line(timeline: Option<&Timeline>, previews: &[(String, Release)]) -> String {
     let newest = timeline.and_then(Timeline::newest);
     let newest = newest.unwrap_or(Release::FIRST_SUPPORTED);
-    let previews: String = previews
-        .iter()
-        .map(|(version, _)| format!(" {version}"))
-        .collect();
+    let previews = previews.iter().map(|(version, _)| format!(" {version}"));
+    let previews: String = previews.collect();
     let version = env!("CARGO_PKG_VERSION");
     format!(
         "/** The runtime and the releases that it knows, for `sp-gen diff --plugin`. */\n#if defined(__ELF__) && \

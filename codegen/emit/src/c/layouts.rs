@@ -50,10 +50,7 @@ impl<'a> StructLayouts<'a> {
 
 /// Returns the struct, or `None` if the item is not a struct that begins with `struct_size`.
 pub fn as_versioned(item: &Item) -> Option<&Struct> {
-    match item {
-        Item::Struct(item) if item.is_versioned() => Some(item),
-        _ => None,
-    }
+    item.as_struct().filter(|item| item.is_versioned())
 }
 
 /// Returns `SP_Platform_newest`.

@@ -51,10 +51,8 @@ fn print_setter(slot: &RetypedSlot<'_>, trampoline: &str) -> String {
     let (table, field) = (&slot.table, &slot.slot);
     let full = format!("{table}_{field}");
     let (first, last) = slot.releases;
-    let (span, releases) = (
-        format_span(slot.releases),
-        releases::range(first, Some(last)),
-    );
+    let span = format_span(slot.releases);
+    let releases = releases::range(first, Some(last));
     let older_type =
         c::broken("older_type", &with_parameter_names(slot.older)).replace('\n', "\n  ");
     format!(

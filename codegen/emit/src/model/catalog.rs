@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sp_ir::{Api, Handle, Item, Struct, Type};
+use sp_ir::{Api, Item, Struct, Type};
 
 /// The declaration of every name.
 pub struct Catalog<'a> {
@@ -68,18 +68,15 @@ impl<'a> Catalog<'a> {
 
     /// Returns the name of the pointer handle `ty`, or `None` if it is another type.
     pub fn pointer_handle(&self, ty: &'a Type) -> Option<&'a str> {
-        match self.named(ty)? {
-            (name, Item::Handle(Handle { pointer: true, .. })) => Some(name),
-            _ => None,
-        }
+        let (name, item) = self.named(ty)?;
+        item.as_handle()?.pointer.then_some(name)
     }
 
     /// Returns the struct `ty` if it begins with a `struct_size`, or `None`.
     pub fn versioned(&self, ty: &'a Type) -> Option<(&'a str, &'a Struct)> {
-        match self.named(ty)? {
-            (name, Item::Struct(item)) if item.is_versioned() => Some((name, item)),
-            _ => None,
-        }
+        let (name, item) = self.named(ty)?;
+        let item = item.as_struct().filter(|item| item.is_versioned())?;
+        Some((name, item))
     }
 
     /// Returns true if `ty` is a struct with a `struct_size`. Unlike [`Self::versioned`], it accepts types that

@@ -134,11 +134,8 @@ fn older_declaration<'a>(
     let mut references = BTreeMap::new();
     for other in references::names(run.item) {
         let other_runs = runs.get(other).map_or(&[][..], Vec::as_slice);
-        let older = other_runs
-            .iter()
-            .rev()
-            .skip(1)
-            .find(|it| it.releases.contains(&span.1));
+        let mut older = other_runs.iter().rev().skip(1);
+        let older = older.find(|it| it.releases.contains(&span.1));
         if let (Some(older), Some(api)) = (older, newest.declaring_api(other)) {
             references.insert(other, (api, older.module()));
         }

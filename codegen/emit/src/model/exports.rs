@@ -135,19 +135,14 @@ impl<'a> Exports<'a> {
         let release_symbol = |(exporting, name): (&ExportingReleases, &&'a str)| {
             let first = exporting.iter().filter_map(BTreeSet::first).min()?;
             let last = exporting.iter().filter_map(BTreeSet::last).max()?;
-            let mut tables = self
-                .tables
-                .iter()
-                .zip(exporting)
-                .filter(|(_, exporting)| !exporting.is_empty());
+            let tables = self.tables.iter().zip(exporting);
+            let mut tables = tables.filter(|(_, exporting)| !exporting.is_empty());
             let is_open =
                 tables.any(|(table, exporting)| releases_of(table).last() == exporting.last());
             Some((*name, *first, (!is_open).then_some(*last)))
         };
-        self.first_functions
-            .iter()
-            .filter_map(release_symbol)
-            .collect()
+        let first_functions = self.first_functions.iter().filter_map(release_symbol);
+        first_functions.collect()
     }
 
     /// Returns the tables of wheels, that with the oldest release first.

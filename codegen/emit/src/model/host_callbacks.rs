@@ -7,12 +7,9 @@ use sp_ir::{Field, Item, Items, Type};
 
 /// Returns the callback types that are parameters of a table's slots.
 pub fn host_callbacks(items: &Items) -> BTreeSet<&str> {
-    let tables = items.values().filter_map(|item| match item {
-        Item::Struct(item) => Some(&item.fields),
-        _ => None,
-    });
+    let tables = items.values().filter_map(Item::as_struct);
     tables
-        .flatten()
+        .flat_map(|item| &item.fields)
         .flat_map(parameter_types)
         .filter(|name| matches!(items.get(*name), Some(Item::Callback(_))))
         .collect()

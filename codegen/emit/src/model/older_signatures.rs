@@ -1,6 +1,6 @@
 //! Older signatures of a function, which a later release broke under the same symbol.
 
-use sp_ir::{Function, Item, Param, Signature, Type};
+use sp_ir::{Function, Param, Signature, Type};
 
 use super::context::Context;
 use super::epochs::OlderDeclaration;
@@ -34,9 +34,7 @@ impl<'a> OlderSignature<'a> {
         older: &'a OlderDeclaration<'_>,
         newest: &'a Signature,
     ) -> Option<Self> {
-        let Item::Function(Function { signature, .. }) = older.item else {
-            return None;
-        };
+        let Function { signature, .. } = older.item.as_function()?;
         Some(Self {
             module,
             span: older.span,
@@ -53,11 +51,8 @@ fn omitted_flags<'a>(older: &Signature, newest: &'a Signature) -> Option<Vec<&'a
         params.any(|it| it.name == param.name && it.ty.canonical() == param.ty.canonical())
     };
     let keeps_all = older.params.iter().all(|it| contains(&newest.params, it));
-    let added: Vec<&Param> = newest
-        .params
-        .iter()
-        .filter(|it| !contains(&older.params, it))
-        .collect();
+    let added = newest.params.iter();
+    let added: Vec<&Param> = added.filter(|it| !contains(&older.params, it)).collect();
     let are_flags = added.iter().all(|it| it.ty == Type::Bool);
     let are_named = newest.params.iter().all(|it| !it.name.is_empty());
     (keeps_all && are_flags && are_named && older.ret == newest.ret)

@@ -83,10 +83,8 @@ fn older_indexes(older: &Signature, newest: &Signature) -> Option<Vec<Option<usi
     backward.reverse();
     let older_index = |index: usize| forward.iter().position(|it| *it == index);
     let indexes: Vec<_> = (0..newest.params.len()).map(older_index).collect();
-    let mut added = indexes
-        .iter()
-        .zip(&newest.params)
-        .filter(|(index, _)| index.is_none());
+    let added = indexes.iter().zip(&newest.params);
+    let mut added = added.filter(|(index, _)| index.is_none());
     let are_pointers = added.all(|(_, param)| matches!(param.ty, Type::Pointer { .. }));
     (forward == backward && are_pointers && older.ret == newest.ret).then_some(indexes)
 }

@@ -43,9 +43,7 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
 /// Returns the header of the plugin's entry point that takes a struct with a `struct_size`.
 fn entry_header<'a>(api: &'a Api, context: &Context<'_>) -> Option<&'a str> {
     api.items.values().find_map(|item| {
-        let Item::Function(function) = item else {
-            return None;
-        };
+        let function = item.as_function()?;
         let is_entry = function.exported_by.as_ref().map(|it| it.value) == Some(Side::Plugin);
         let params = &function.signature.params;
         let takes_struct = params.iter().any(|param| match &param.ty {
@@ -57,11 +55,9 @@ fn entry_header<'a>(api: &'a Api, context: &Context<'_>) -> Option<&'a str> {
 }
 
 fn versioned_structs(api: &Api) -> Vec<(&String, &Struct)> {
-    let structs = api.items.iter().filter_map(|(name, item)| match item {
-        Item::Struct(item) if item.is_versioned() => Some((name, item)),
-        _ => None,
-    });
-    structs.collect()
+    let structs = api.items.iter();
+    let structs = structs.filter_map(|(name, item)| Some((name, item.as_struct()?)));
+    structs.filter(|(_, item)| item.is_versioned()).collect()
 }
 
 fn print_struct(name: &str, item: &Struct, context: &Context<'_>) -> TokenStream {

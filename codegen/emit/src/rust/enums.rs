@@ -9,7 +9,7 @@ use crate::model::item_releases::ItemReleases;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use sp_expand::ident;
-use sp_ir::{Enum, Item, Variant};
+use sp_ir::{Enum, Variant};
 
 use crate::model::context::Context;
 
@@ -18,10 +18,7 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
     let items = &context.api.items;
     items
         .iter()
-        .filter_map(|(name, item)| match item {
-            Item::Enum(item) => Some(enumeration(name, item, context.timeline)),
-            _ => None,
-        })
+        .filter_map(|(name, item)| Some(enumeration(name, item.as_enum()?, context.timeline)))
         .collect()
 }
 

@@ -74,11 +74,9 @@ fn older_imports(module: &str, older: &[OlderDeclaration<'_>], api: &str) -> Tok
         .into_iter()
         .filter(|(_, (declaring_api, other))| (*declaring_api, other.as_str()) != (api, module));
     let uses = foreign.map(|(name, (api, module))| {
-        let (name, api, module) = (
-            ident(name),
-            format_ident!("{api}"),
-            format_ident!("{module}"),
-        );
+        let name = ident(name);
+        let api = format_ident!("{api}");
+        let module = format_ident!("{module}");
         quote!(use crate::#api::epochs::#module::#name;)
     });
     uses.collect()
@@ -99,10 +97,8 @@ struct EpochReleases<'a>(&'a [OlderDeclaration<'a>]);
 
 impl ItemReleases for EpochReleases<'_> {
     fn release_text(&self, item: &str, member: &str) -> &str {
-        let found = self
-            .0
-            .iter()
-            .find(|older| older.name == item && member.is_empty());
+        let mut found = self.0.iter();
+        let found = found.find(|older| older.name == item && member.is_empty());
         found.map_or("", |older| &older.release_text)
     }
 }

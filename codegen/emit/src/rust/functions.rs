@@ -12,7 +12,7 @@ use crate::model::item_releases::ItemReleases;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use sp_expand::ident;
-use sp_ir::{Function, Item, Items, Side};
+use sp_ir::{Function, Items, Side};
 
 use super::adapters::{self, OlderCode};
 use super::availability;
@@ -51,11 +51,10 @@ pub fn print(
     gate: &dyn Fn(&str) -> TokenStream,
     older: &dyn Fn(&str, &Function) -> Option<OlderCode>,
 ) -> TokenStream {
-    let functions = items.iter().filter_map(|(name, item)| match item {
-        Item::Function(item) if !item.inline => Some((name, item)),
-        _ => None,
-    });
+    let functions = items.iter();
     functions
+        .filter_map(|(name, item)| Some((name, item.as_function()?)))
+        .filter(|(_, item)| !item.inline)
         .map(|(name, item)| {
             let (release_text, gate) = (releases.release_text(name, ""), gate(name));
             match item.exported_by.as_ref().map(|it| it.value) {
@@ -96,10 +95,8 @@ fn import(
         exports.describe(&item.symbol),
     ];
     let doc = print_doc(&doc_text(item, line, facts), &item.loc, release_text);
-    let (name, ty) = (
-        ident(name),
-        print_host_function_type(&item.signature, &InScope),
-    );
+    let name = ident(name);
+    let ty = print_host_function_type(&item.signature, &InScope);
     let symbol = Literal::c_string(&CString::new(item.symbol.as_str()).unwrap_or_default());
     let availability = availability::builder_call(&item.symbol, exports);
     let replacement = replacement(item);

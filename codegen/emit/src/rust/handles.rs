@@ -17,9 +17,9 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
     let items = &context.api.items;
     items
         .iter()
-        .filter_map(|(name, item)| match item {
-            Item::Handle(item) => Some(handle(name, item, context.timeline.release_text(name, ""))),
-            _ => None,
+        .filter_map(|(name, item)| {
+            let releases = context.timeline.release_text(name, "");
+            Some(handle(name, item.as_handle()?, releases))
         })
         .collect()
 }
@@ -29,9 +29,9 @@ pub fn emit_aliases(context: &Context<'_>) -> TokenStream {
     let items = &context.api.items;
     items
         .iter()
-        .filter_map(|(name, item)| match item {
-            Item::Alias(item) => Some(alias(name, item, context.timeline.release_text(name, ""))),
-            _ => None,
+        .filter_map(|(name, item)| {
+            let releases = context.timeline.release_text(name, "");
+            Some(alias(name, item.as_alias()?, releases))
         })
         .collect()
 }

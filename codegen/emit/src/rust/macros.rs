@@ -16,11 +16,8 @@ use crate::model::catalog::Catalog;
 
 /// Emits the macros for an API's tables.
 pub fn emit(tables: &[FunctionTable<'_>], catalog: &Catalog<'_>) -> String {
-    tables
-        .iter()
-        .map(|table| slots_macro(table, catalog))
-        .collect::<Vec<_>>()
-        .join("\n")
+    let tables = tables.iter().map(|table| slots_macro(table, catalog));
+    tables.collect::<Vec<_>>().join("\n")
 }
 
 /// Expands `StreamExecutor! { [callback] rest }` to `callback! { { slots } rest }`.

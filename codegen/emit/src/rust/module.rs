@@ -162,10 +162,8 @@ fn mod_items(
     imports: &BTreeMap<&str, BTreeSet<String>>,
 ) -> TokenStream {
     let imports = imports.iter().map(|(api, names)| {
-        let gate = context
-            .features
-            .is_gated(&context.api.name, api)
-            .then(|| quote!(#[cfg(feature = #api)]));
+        let gate = context.features.is_gated(&context.api.name, api);
+        let gate = gate.then(|| quote!(#[cfg(feature = #api)]));
         let api = format_ident!("{api}");
         let names = names.iter().map(|name| ident(name));
         quote!(#gate use crate::#api::{#(#names),*};)
@@ -174,10 +172,8 @@ fn mod_items(
     let is_public = |part: &&&str| matches!(**part, "shims" | "epochs");
     let modules = parts.iter().filter(|it| !is_public(it)).map(name);
     // The file `layout` has unnamed constants only.
-    let exported = parts
-        .iter()
-        .filter(|it| !is_public(it) && **it != "layout")
-        .map(name);
+    let exported = parts.iter().filter(|it| !is_public(it) && **it != "layout");
+    let exported = exported.map(name);
     let public = parts.iter().filter(is_public).map(name);
     quote! {
         #(mod #modules;)*

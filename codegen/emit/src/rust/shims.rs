@@ -16,10 +16,8 @@ use crate::model::context::Context;
 /// Emits the callbacks for an API's tables, one module for each table.
 pub fn emit(context: &Context<'_>) -> TokenStream {
     let tables = FunctionTable::find_all(context);
-    tables
-        .iter()
-        .map(|table| module(table, context.catalog))
-        .collect()
+    let tables = tables.iter().map(|table| module(table, context.catalog));
+    tables.collect()
 }
 
 fn module(table: &FunctionTable<'_>, catalog: &Catalog<'_>) -> TokenStream {
@@ -28,11 +26,8 @@ fn module(table: &FunctionTable<'_>, catalog: &Catalog<'_>) -> TokenStream {
         " Callbacks of `{}`, for a type that implements `{}`.",
         table.name, table.author
     );
-    let shims: TokenStream = table
-        .slots
-        .iter()
-        .map(|slot| shim(table, slot, catalog))
-        .collect();
+    let shims = table.slots.iter().map(|slot| shim(table, slot, catalog));
+    let shims: TokenStream = shims.collect();
     let receiver = table.item.receiver.as_ref().map(|it| receiver(&it.value));
     let shims = quote!(#receiver #shims);
     let uses = imports::table_imports(&shims);

@@ -87,12 +87,10 @@ impl<'a> FunctionTable<'a> {
         catalog: &Catalog<'a>,
         problems: &mut Vec<String>,
     ) -> Vec<Self> {
-        let structs = items.filter_map(|(name, item)| match item {
-            Item::Struct(item) => Some((name, item, item.author_trait.as_ref()?)),
-            _ => None,
-        });
-        let tables = structs.map(|(name, item, author)| {
-            Self::new(name, item, ident(&author.value), catalog, problems)
+        let tables = items.filter_map(|(name, item)| {
+            let item = item.as_struct()?;
+            let author = ident(&item.author_trait.as_ref()?.value);
+            Some(Self::new(name, item, author, catalog, problems))
         });
         tables.collect()
     }

@@ -15,10 +15,8 @@ use crate::model::context::Context;
 /// Emits the traits for an API's tables.
 pub fn emit(context: &Context<'_>) -> TokenStream {
     let tables = FunctionTable::find_all(context);
-    tables
-        .iter()
-        .map(|table| author_trait(table, context))
-        .collect()
+    let tables = tables.iter().map(|table| author_trait(table, context));
+    tables.collect()
 }
 
 fn author_trait(table: &FunctionTable<'_>, context: &Context<'_>) -> TokenStream {

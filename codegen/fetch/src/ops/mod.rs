@@ -151,11 +151,8 @@ fn answer(finished: &Finished) -> Result<(&str, String, &[u8]), String> {
 
 /// Returns how the process ended, and its last line.
 fn describe_end(finished: &Finished) -> String {
-    let last = finished
-        .stderr
-        .lines()
-        .rev()
-        .find(|line| !line.trim().is_empty());
+    let mut last = finished.stderr.lines().rev();
+    let last = last.find(|line| !line.trim().is_empty());
     let last = last.map(|line| format!(": {}", printable(line)));
     format!("{}{}", finished.end, last.unwrap_or_default())
 }

@@ -1,12 +1,15 @@
 //! Finds core's validation messages in the read-only data of a library: `'FIELD' field in STRUCT must be set.`
 
-use std::ops::Range;
-
 use memchr::memmem::Finder;
 
 use sp_data::required_fields::RequiredFields;
 use sp_library::binary::Binary;
 use sp_library::elf;
+
+use crate::range::coalesce;
+
+/// The largest gap between ranges that are read in one pass.
+const NEAR: u64 = 1 << 16;
 
 const MIDDLE: &[u8] = b"' field in ";
 const END: &[u8] = b" must be set.\0";
@@ -24,7 +27,7 @@ pub fn scan<B: Binary + ?Sized>(library: &mut B) -> Result<Option<RequiredFields
     };
     let mut found = RequiredFields::default();
     let (mut scanner, mut current) = (Scanner::new(&mut found), 0);
-    library.stream_ranges(&coalesce(ranges), &mut |index, part| {
+    library.stream_ranges(&coalesce(ranges, NEAR), &mut |index, part| {
         if index != current {
             scanner.window.clear();
             current = index;
@@ -32,21 +35,6 @@ pub fn scan<B: Binary + ?Sized>(library: &mut B) -> Result<Option<RequiredFields
         scanner.feed(part);
     })?;
     Ok(Some(found))
-}
-
-/// Joins ranges with small gaps, to read them in one pass.
-fn coalesce(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
-    const NEAR: u64 = 1 << 16;
-    let mut joined: Vec<Range<u64>> = Vec::new();
-    for range in ranges {
-        match joined.last_mut() {
-            Some(last) if range.start <= last.end.saturating_add(NEAR) => {
-                last.end = last.end.max(range.end);
-            }
-            _ => joined.push(range),
-        }
-    }
-    joined
 }
 
 /// Finds messages in bytes that are fed part by part.
@@ -174,6 +162,6 @@ mod tests {
     #[test]
     fn joins_near_ranges() {
         let ranges = vec![0..10, 10..20, 1 << 20..2 << 20];
-        assert_eq!(coalesce(ranges), [0..20, 1 << 20..2 << 20]);
+        assert_eq!(coalesce(ranges, NEAR), [0..20, 1 << 20..2 << 20]);
     }
 }

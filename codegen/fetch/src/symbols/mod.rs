@@ -19,6 +19,7 @@ use sp_data::symbols::{Symbols, SymbolsError};
 use sp_library::binary::{Binary, ExportedSymbols};
 use sp_library::{elf, macho, prefix};
 use sp_parse::source::{Identity, Source, Traffic};
+use sp_system::errors;
 use sp_system::replacement::{Replacement, TableFile};
 use std::collections::BTreeSet;
 use std::io::{Read, Seek};
@@ -46,21 +47,19 @@ const RECENT_WHEELS: [(&str, WheelPlatform); 3] = [
     ("tensorflow", WheelPlatform::MacosArm64),
 ];
 
-/// A failure to read the symbols of a wheel or to write their table.
-#[derive(Debug, Error, Diagnostic)]
-pub enum SymbolImportError {
-    /// The wheel cannot be read.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Fetch(#[from] FetchError),
-    /// The table cannot be read or written.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Symbols(#[from] SymbolsError),
-    /// The requirements of the libraries cannot be written.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    RequiredFields(#[from] RequiredFieldsError),
+errors! {
+    /// A failure to read the symbols of a wheel or to write their table.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum SymbolImportError in import {
+        /// The wheel cannot be read.
+        Fetch(FetchError) = transparent;
+
+        /// The table cannot be read or written.
+        Symbols(SymbolsError) = transparent;
+
+        /// The requirements of the libraries cannot be written.
+        RequiredFields(RequiredFieldsError) = transparent;
+    }
 }
 
 /// One wheel whose symbols are to be read.
@@ -224,17 +223,13 @@ fn check_identity<R: Read + Seek>(
     wheel: &Wheel<R>,
 ) -> Result<(Release, String, WheelPlatform), FetchError> {
     let unknown = || FetchError::UnsupportedPlatform(wheel.origin());
-    let platform = identity
-        .platform
-        .as_deref()
-        .and_then(WheelPlatform::from_wheel_tag)
-        .ok_or_else(unknown)?;
+    let platform = identity.platform.as_deref();
+    let platform = platform.and_then(WheelPlatform::from_wheel_tag);
+    let platform = platform.ok_or_else(unknown)?;
     let package = identity.package.clone().ok_or_else(unknown)?;
     let version = identity.version.clone().unwrap_or_default();
-    let release = version
-        .parse()
-        .ok()
-        .filter(|found| task.request.release.admits(*found));
+    let release = version.parse().ok();
+    let release = release.filter(|found| task.request.release.admits(*found));
     let release = release.ok_or_else(|| FetchError::ReleaseMismatch {
         origin: wheel.origin(),
         release: task.request.release,

@@ -42,27 +42,24 @@ fn copied_directions(dtod: bool) -> String {
 /// Copies to, on and from the device on one stream, with one wait.
 pub(super) fn async_copies(session: &CheckSession<'_>) -> CheckResult {
     let device = session.device()?;
+    let executor = &device.executor;
     let stream = device.stream()?;
-    let dtod = device.executor.has("memcpy_dtod");
+    let dtod = executor.has("memcpy_dtod");
     for size in SIZES {
         let (first, second) = (device.block(size)?, device.block(size)?);
         let bytes = pattern(size, 2);
         let back = HostBytes::poisoned(size);
-        device
-            .executor
-            .htod(stream, first, HostBytes::new(&bytes))?;
+        executor.htod(stream, first, HostBytes::new(&bytes))?;
         if dtod {
-            device.executor.dtod(stream, second, first, size as u64)?;
+            executor.dtod(stream, second, first, size as u64)?;
         }
-        device
-            .executor
-            .dtoh(stream, back, if dtod { second } else { first })?;
-        device.executor.poll(stream)?;
+        executor.dtoh(stream, back, if dtod { second } else { first })?;
+        executor.poll(stream)?;
         expect_equal("the copies on a stream", &back.to_vec(), &bytes)?;
-        device.executor.free(first)?;
-        device.executor.free(second)?;
+        executor.free(first)?;
+        executor.free(second)?;
     }
-    device.executor.destroy_stream(stream)?;
+    executor.destroy_stream(stream)?;
     Ok(copied_directions(dtod))
 }
 

@@ -26,10 +26,8 @@ pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
     let found: Vec<String> = records.flat_map(requirements::defects).collect();
     ensure(found.is_empty(), || found.join("; "))?;
     let device = optimizer.device_type();
-    let bad = optimizer
-        .non_default_entries()
-        .into_iter()
-        .find(|(_, value)| *value > 2);
+    let mut bad = optimizer.non_default_entries().into_iter();
+    let bad = bad.find(|(_, value)| *value > 2);
     ensure(bad.is_none(), || {
         format!("TP_OptimizerConfigs: {bad:?} is not a TF_TriState")
     })?;

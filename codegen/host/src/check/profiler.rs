@@ -22,10 +22,8 @@ pub(super) fn registered(session: &CheckSession<'_>) -> CheckResult {
         .map_err(skip_unregistered)?;
     let records = profiler.records().into_iter();
     let name = requirements::name_defect(&profiler.profiler, "device_type");
-    let found: Vec<String> = records
-        .flat_map(requirements::defects)
-        .chain(name)
-        .collect();
+    let found = records.flat_map(requirements::defects).chain(name);
+    let found: Vec<String> = found.collect();
     ensure(found.is_empty(), || found.join("; "))?;
     let device = profiler.device_type();
     let profiler = profiler.into_loaded()?;

@@ -35,10 +35,8 @@ pub(super) fn threads(session: &CheckSession<'_>) -> CheckResult {
         threads.into_iter().try_for_each(join)?;
         sessions
     })?;
-    let (name, calls) = (
-        workers.workload.name(),
-        workers.calls.load(Ordering::Relaxed),
-    );
+    let name = workers.workload.name();
+    let calls = workers.calls.load(Ordering::Relaxed);
     host.close()?;
     Ok(format!(
         "{sessions} sessions started and stopped while {THREADS} threads ran {calls} {name}"

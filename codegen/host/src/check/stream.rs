@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use super::session::{CheckSession, CheckedDevice, ensure, expect_equal, pattern};
 use crate::StatusCode;
-use crate::executor::{EventStatus, StreamHandle, WITH_OPTIONS};
+use crate::executor::{DeviceMemoryBlock, EventStatus, StreamHandle, WITH_OPTIONS};
 use crate::host_bytes::HostBytes;
 use crate::leak_exempt::leak_exempt;
 use crate::lock;
@@ -42,19 +42,18 @@ pub(super) fn streams(session: &CheckSession<'_>) -> CheckResult {
 pub(super) fn order(session: &CheckSession<'_>) -> CheckResult {
     const ROUNDS: u8 = 50;
     let device = session.device()?;
+    let executor = &device.executor;
     let stream = device.stream()?;
     let memory = device.block(SIZE)?;
     let sources: Vec<Vec<u8>> = (0..ROUNDS).map(|seed| pattern(SIZE, seed)).collect();
     let mut back = Vec::new();
     for source in &sources {
         let target = HostBytes::poisoned(SIZE);
-        device
-            .executor
-            .htod(stream, memory, HostBytes::new(source))?;
-        device.executor.dtoh(stream, target, memory)?;
+        executor.htod(stream, memory, HostBytes::new(source))?;
+        executor.dtoh(stream, target, memory)?;
         back.push(target);
     }
-    device.executor.poll(stream)?;
+    executor.poll(stream)?;
     for (source, back) in sources.iter().zip(&back) {
         let found = back.to_vec();
         expect_equal("a copy out enqueued after a copy in", &found, source)?;
@@ -70,23 +69,18 @@ pub(super) fn order(session: &CheckSession<'_>) -> CheckResult {
 pub(super) fn dependency(session: &CheckSession<'_>) -> CheckResult {
     const ROUNDS: u8 = 50;
     let device = session.device()?;
+    let executor = &device.executor;
     let (first, second) = (device.stream()?, device.stream()?);
     let memory = device.block(SIZE)?;
     for seed in 0..ROUNDS {
         let source = pattern(SIZE, seed);
         let back = HostBytes::poisoned(SIZE);
-        device
-            .executor
-            .htod(first, memory, HostBytes::new(&source))?;
-        device.executor.depend(second, first)?;
-        device.executor.dtoh(second, back, memory)?;
-        device.executor.poll(second)?;
-        let found = back.to_vec();
-        expect_equal(
-            "a copy on a stream that depends on another",
-            &found,
-            &source,
-        )?;
+        executor.htod(first, memory, HostBytes::new(&source))?;
+        executor.depend(second, first)?;
+        executor.dtoh(second, back, memory)?;
+        executor.poll(second)?;
+        let (what, found) = ("a copy on a stream that depends on another", back.to_vec());
+        expect_equal(what, &found, &source)?;
     }
     device.executor.destroy_stream(first)?;
     device.executor.destroy_stream(second)?;
@@ -149,16 +143,14 @@ pub(super) fn waits(session: &CheckSession<'_>) -> CheckResult {
 fn enqueued(
     device: &CheckedDevice,
     stream: StreamHandle,
-    memory: crate::executor::DeviceMemoryBlock,
+    memory: DeviceMemoryBlock,
     seed: u8,
     wait: impl FnOnce() -> Result<(), crate::Error>,
 ) -> Result<(), Stop> {
-    let source = pattern(SIZE, seed);
+    let (executor, source) = (&device.executor, pattern(SIZE, seed));
     let back = HostBytes::poisoned(SIZE);
-    device
-        .executor
-        .htod(stream, memory, HostBytes::new(&source))?;
-    device.executor.dtoh(stream, back, memory)?;
+    executor.htod(stream, memory, HostBytes::new(&source))?;
+    executor.dtoh(stream, back, memory)?;
     wait()?;
     expect_equal("a copy that was waited for", &back.to_vec(), &source)
 }

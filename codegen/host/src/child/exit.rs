@@ -114,11 +114,8 @@ fn signal_name(signal: i32) -> String {
 
 /// Returns the host's notes about the exit, or else the last lines that the plugin wrote to stderr.
 fn exit_details(notes: &[String], stderr: &str) -> String {
-    let stderr_lines: Vec<&str> = stderr
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(without_time)
-        .collect();
+    let stderr_lines = stderr.lines().filter(|line| !line.trim().is_empty());
+    let stderr_lines: Vec<&str> = stderr_lines.map(without_time).collect();
     if let Some(panic) = panic_message(&stderr_lines) {
         return format!(": {panic}");
     }

@@ -5,6 +5,7 @@
 
 use std::ffi::{CStr, c_char};
 
+use super::failure::CallError;
 use crate::objects::{self, HostObject};
 
 /// A pointer to an object of core.
@@ -15,6 +16,14 @@ impl<T: HostObject> Arg<T> {
     /// Returns the object if it is live; otherwise records a fault of the function `call`.
     pub fn get(&self, call: &str) -> Option<&T> {
         self.find().or_else(|| self.record_fault(call))
+    }
+
+    /// Returns the object.
+    ///
+    /// # Errors
+    /// Returns an error if it is not live, after recording a fault of the function `call`.
+    pub(super) fn live(&self, call: &str) -> Result<&T, CallError> {
+        self.get(call).ok_or(CallError::Recorded)
     }
 
     /// Returns the object, if it is live.

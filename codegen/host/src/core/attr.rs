@@ -4,8 +4,9 @@ use std::fmt;
 
 use sp_ops::{Shape, Value};
 
+use super::failure::{StatusResult, invalid};
+use crate::Tensor;
 use crate::dtype::DType;
-use crate::{StatusCode, Tensor};
 
 /// An attribute's value.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,7 +120,7 @@ pub(crate) trait Scalar: Copy {
     const KIND: &'static str;
 
     /// Returns the value, or `None` if the attribute is of another kind.
-    fn read(attr: &Attr) -> Result<Option<Self>, (StatusCode, String)>;
+    fn read(attr: &Attr) -> StatusResult<Option<Self>>;
 }
 
 macro_rules! scalars {
@@ -127,7 +128,7 @@ macro_rules! scalars {
         $(impl Scalar for $ty {
             const KIND: &'static str = $kind;
 
-            fn read(attr: &Attr) -> Result<Option<Self>, (StatusCode, String)> {
+            fn read(attr: &Attr) -> StatusResult<Option<Self>> {
                 Ok(match attr {
                     $pattern => Some($value),
                     _ => None,
@@ -147,51 +148,30 @@ scalars! {
 impl Scalar for i32 {
     const KIND: &'static str = "int";
 
-    fn read(attr: &Attr) -> Result<Option<Self>, (StatusCode, String)> {
+    fn read(attr: &Attr) -> StatusResult<Option<Self>> {
         let Attr::Int(value) = attr else {
             return Ok(None);
         };
-        let narrow = i32::try_from(*value);
-        narrow
-            .map(Some)
-            .map_err(|_| (StatusCode::INVALID_ARGUMENT, format!("{value} is no int32")))
+        let narrow = i32::try_from(*value).map(Some);
+        narrow.map_err(|_| invalid(format!("{value} is no int32")))
     }
 }
 
-impl From<bool> for Attr {
-    fn from(value: bool) -> Self {
-        Self::Bool(value)
-    }
+macro_rules! conversions {
+    ($($ty:ty => $variant:ident,)*) => { $(impl From<$ty> for Attr {
+        fn from(value: $ty) -> Self {
+            Self::$variant(value.into())
+        }
+    })* };
 }
 
-impl From<i64> for Attr {
-    fn from(value: i64) -> Self {
-        Self::Int(value)
-    }
-}
-
-impl From<f32> for Attr {
-    fn from(value: f32) -> Self {
-        Self::Float(value)
-    }
-}
-
-impl From<&str> for Attr {
-    fn from(value: &str) -> Self {
-        Self::Text(value.to_owned())
-    }
-}
-
-impl From<DType> for Attr {
-    fn from(value: DType) -> Self {
-        Self::Type(value)
-    }
-}
-
-impl From<Tensor> for Attr {
-    fn from(value: Tensor) -> Self {
-        Self::Tensor(value)
-    }
+conversions! {
+    bool => Bool,
+    i64 => Int,
+    f32 => Float,
+    &str => Text,
+    DType => Type,
+    Tensor => Tensor,
 }
 
 impl<T: Into<Attr>> From<Vec<T>> for Attr {

@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 
 use super::argument::{Arg, List};
+use super::failure::{StatusResult, invalid};
 use super::functions::functions;
-use crate::StatusCode;
 use crate::memory::HostMemory;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
 
@@ -69,16 +69,12 @@ impl BufferObject {
 }
 
 /// Puts a copy of `bytes` into a plugin's empty buffer, to be freed with it.
-pub(super) fn fill(buffer: &Arg<BufferObject>, bytes: &[u8]) -> Result<(), (StatusCode, String)> {
+pub(super) fn fill(buffer: &Arg<BufferObject>, bytes: &[u8]) -> StatusResult<()> {
     let Some(found) = buffer.find() else {
-        return Err((
-            StatusCode::INVALID_ARGUMENT,
-            "there is no such TF_Buffer".into(),
-        ));
+        return Err(invalid("there is no such TF_Buffer"));
     };
     if !found.data.is_null() {
-        let text = "a TF_Buffer that is filled must be empty".into();
-        return Err((StatusCode::INVALID_ARGUMENT, text));
+        return Err(invalid("a TF_Buffer that is filled must be empty"));
     }
     let buffer = buffer.address();
     // SAFETY: the registry has the buffer, and the C contract makes access exclusive for the call. The block of

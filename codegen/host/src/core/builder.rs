@@ -8,14 +8,13 @@ use std::time::Duration;
 use super::argument::{Arg, CStringArgument};
 use super::construction::KernelConstruction;
 use super::context::KernelContext;
+use super::failure::invalid;
 use super::functions::functions;
-use super::status::report;
 use crate::StatusCode;
 use crate::dtype::DType;
 use crate::lock;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
 use crate::registration::RegisteredKernel;
-use crate::status_object::StatusObject;
 
 pub(crate) type Create = unsafe extern "C" fn(*mut KernelConstruction) -> *mut c_void;
 pub(crate) type Delete = unsafe extern "C" fn(*mut c_void);
@@ -173,19 +172,15 @@ functions! {
     }
 
     fn TF_KernelBuilder_TypeConstraint(
-        builder: Arg<BuilderHandle>,
-        attr: CStringArgument,
-        dtype: u32,
-        status: Arg<StatusObject>,
+        builder: Arg<BuilderHandle>, attr: CStringArgument, dtype: u32; status
     ) {
-        let Some(builder) = builder.get(CALL) else { return };
+        let builder = builder.live(CALL)?;
         // TensorFlow knows the types up to uint64 here.
         if dtype > DType::UINT64.0 {
-            let text = format!("Unexpected type {dtype}");
-            return report(&status, CALL, Err((StatusCode::UNIMPLEMENTED, text)));
+            return Err((StatusCode::UNIMPLEMENTED, format!("Unexpected type {dtype}")).into());
         }
         builder.builder().constraints.push((attr.string(), DType(dtype)));
-        report(&status, CALL, Ok(()));
+        Ok(())
     }
 
     fn TF_KernelBuilder_HostMemory(builder: Arg<BuilderHandle>, argument: CStringArgument) {
@@ -206,13 +201,10 @@ functions! {
         }
     }
 
-    fn TF_RegisterKernelBuilder(_name: CStringArgument, builder: Arg<BuilderHandle>, status: Arg<StatusObject>) {
-        let Some(builder) = builder.take(CALL) else {
-            let text = "there is no such builder".to_owned();
-            return report(&status, CALL, Err((StatusCode::INVALID_ARGUMENT, text)));
-        };
+    fn TF_RegisterKernelBuilder(_name: CStringArgument, builder: Arg<BuilderHandle>; status) {
+        let builder = builder.take(CALL).ok_or_else(|| invalid("there is no such builder"))?;
         record(builder.kernel());
-        report(&status, CALL, Ok(()));
+        Ok(())
     }
 
     fn TF_DeleteKernelBuilder(builder: Arg<BuilderHandle>) {

@@ -5,28 +5,20 @@ use std::sync::Arc;
 
 use super::argument::{Arg, List, Out};
 use super::context::{Ctx, KernelContext};
+use super::failure::{StatusResult, internal, invalid};
 use super::functions::functions;
-use super::status::report;
 use super::tensor::{TensorHandle, View, elements};
-use crate::StatusCode;
 use crate::dtype::DType;
 use crate::memory::HostMemory;
 use crate::objects;
-use crate::status_object::StatusObject;
 use crate::tensor_buffer::TensorBuffer;
-
-type StatusResult<T> = Result<T, (StatusCode, String)>;
+use crate::{Error, StatusCode};
 
 impl KernelContext {
     pub(super) fn input(&self, index: c_int) -> StatusResult<View> {
         let state = self.state();
         let at = Self::index("input", index, state.input_views.len())?;
-        let gone = || {
-            (
-                StatusCode::INTERNAL,
-                format!("input {index} was forwarded already"),
-            )
-        };
+        let gone = || internal(format!("input {index} was forwarded already"));
         state.input_views[at].clone().ok_or_else(gone)
     }
 
@@ -44,8 +36,9 @@ impl KernelContext {
         };
         let len = view.bytes();
         if isize::try_from(len).is_err() {
-            let text = format!("a tensor of shape {dims:?} has no valid size");
-            return Err((StatusCode::INVALID_ARGUMENT, text));
+            return Err(invalid(format!(
+                "a tensor of shape {dims:?} has no valid size"
+            )));
         }
         view.buffer = match on_host {
             // TensorFlow creates the strings of a tensor, all empty.
@@ -53,14 +46,11 @@ impl KernelContext {
                 HostMemory::from_bytes(&vec![0; len]),
             )),
             true => Arc::new(TensorBuffer::host(len)),
-            false => Arc::new(
-                TensorBuffer::allocate_on(&self.executor, len).map_err(|error| {
-                    (
-                        error.code().unwrap_or(StatusCode::RESOURCE_EXHAUSTED),
-                        error.to_string(),
-                    )
-                })?,
-            ),
+            false => {
+                let code = |error: &Error| error.code().unwrap_or(StatusCode::RESOURCE_EXHAUSTED);
+                let buffer = TensorBuffer::allocate_on(&self.executor, len);
+                Arc::new(buffer.map_err(|error| (code(&error), error.to_string()))?)
+            }
         };
         Ok(view)
     }
@@ -81,13 +71,9 @@ impl KernelContext {
 
     fn mutable_output(&self, index: c_int) -> StatusResult<View> {
         let at = Self::index("output", index, self.outputs.len())?;
-        let none = || {
-            (
-                StatusCode::FAILED_PRECONDITION,
-                format!("output {index} is not allocated"),
-            )
-        };
-        self.state().output_views[at].clone().ok_or_else(none)
+        let none = || format!("output {index} is not allocated");
+        let view = self.state().output_views[at].clone();
+        view.ok_or_else(|| (StatusCode::FAILED_PRECONDITION, none()))
     }
 
     /// Returns the input `index` as output `output`, or `None` if its buffer has another user, is in another
@@ -127,20 +113,6 @@ impl KernelContext {
     }
 }
 
-/// Returns a handle for the plugin, or null and sets the status.
-fn into_handle_or_null(
-    call: &str,
-    output_views: StatusResult<View>,
-    status: &Arg<StatusObject>,
-) -> *mut TensorHandle {
-    let (handle, result) = match output_views {
-        Ok(view) => (view.into_plugin_handle(), Ok(())),
-        Err(error) => (std::ptr::null_mut(), Err(error)),
-    };
-    report(status, call, result);
-    handle
-}
-
 /// `TF_AllocatorAttributes`. The struct of an older plugin may be shorter.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -150,67 +122,48 @@ pub(super) struct AllocatorAttributes {
 }
 
 functions! {
-    fn TF_GetInput(ctx: Ctx, index: c_int, tensor: Out<*mut TensorHandle>, status: Arg<StatusObject>) {
-        let Some(ctx) = ctx.get(CALL) else { return };
-        tensor.set(into_handle_or_null(CALL, ctx.input(index), &status));
+    fn TF_GetInput(ctx: Ctx, index: c_int, tensor: Out<*mut TensorHandle>; status) {
+        let view = ctx.live(CALL)?.input(index);
+        let view = view.inspect_err(|_| tensor.set(std::ptr::null_mut()))?;
+        tensor.set(view.into_plugin_handle());
+        Ok(())
     }
 
-    fn TF_SetOutput(ctx: Ctx, index: c_int, tensor: Arg<TensorHandle>, status: Arg<StatusObject>) {
-        let (Some(ctx), Some(tensor)) = (ctx.get(CALL), tensor.get(CALL)) else { return };
+    fn TF_SetOutput(ctx: Ctx, index: c_int, tensor: Arg<TensorHandle>; status) {
+        let (ctx, tensor) = (ctx.live(CALL)?, tensor.live(CALL)?);
         let view = tensor.view().clone();
-        report(&status, CALL, ctx.set_output(index, view));
+        Ok(ctx.set_output(index, view)?)
     }
 
-    fn TF_GetMutableOutput(ctx: Ctx, index: c_int, status: Arg<StatusObject>) -> *mut TensorHandle {
-        let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
-        into_handle_or_null(CALL, ctx.mutable_output(index), &status)
+    fn TF_GetMutableOutput(ctx: Ctx, index: c_int; status) -> *mut TensorHandle {
+        Ok(ctx.live(CALL)?.mutable_output(index)?.into_plugin_handle())
     }
 
     // The data type and the length are ignored, as in TensorFlow.
     fn TF_AllocateOutput(
-        ctx: Ctx,
-        index: c_int,
-        _dtype: u32,
-        dims: List<i64>,
-        rank: c_int,
-        _len: usize,
-        status: Arg<StatusObject>,
+        ctx: Ctx, index: c_int, _dtype: u32, dims: List<i64>, rank: c_int, _len: usize; status
     ) -> *mut TensorHandle {
-        let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
-        into_handle_or_null(CALL, ctx.allocate_output(index, dims.values(rank)), &status)
+        Ok(ctx.live(CALL)?.allocate_output(index, dims.values(rank))?.into_plugin_handle())
     }
 
     fn TF_ForwardInputOrAllocateOutput(
-        ctx: Ctx,
-        candidates: List<c_int>,
-        count: c_int,
-        index: c_int,
-        dims: List<i64>,
-        rank: c_int,
-        forwarded: Out<c_int>,
-        status: Arg<StatusObject>,
+        ctx: Ctx, candidates: List<c_int>, count: c_int, index: c_int, dims: List<i64>, rank: c_int,
+        forwarded: Out<c_int>; status
     ) -> *mut TensorHandle {
-        let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
-        let candidates = candidates.values(count);
-        let output_views = ctx.forward_or_allocate(candidates, index, dims.values(rank));
-        forwarded.set(output_views.as_ref().map_or(-1, |(_, input)| *input));
-        into_handle_or_null(CALL, output_views.map(|(view, _)| view), &status)
+        let (ctx, candidates) = (ctx.live(CALL)?, candidates.values(count));
+        let output = ctx.forward_or_allocate(candidates, index, dims.values(rank));
+        forwarded.set(output.as_ref().map_or(-1, |(_, input)| *input));
+        Ok(output?.0.into_plugin_handle())
     }
 
     fn TF_AllocateTemp(
-        ctx: Ctx,
-        dtype: u32,
-        dims: List<i64>,
-        rank: c_int,
-        attributes: List<AllocatorAttributes>,
-        status: Arg<StatusObject>,
+        ctx: Ctx, dtype: u32, dims: List<i64>, rank: c_int, attributes: List<AllocatorAttributes>; status
     ) -> *mut TensorHandle {
-        let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
-        let attributes = attributes.first();
+        let (ctx, attributes) = (ctx.live(CALL)?, attributes.first());
         if attributes.is_none() {
             objects::record_fault(format!("{CALL} without allocator attributes: TensorFlow reads them"));
         }
         let on_host = attributes.is_some_and(|it| it.struct_size > 8 && it.on_host != 0);
-        into_handle_or_null(CALL, ctx.allocate_tensor(DType(dtype), dims.values(rank), on_host), &status)
+        Ok(ctx.allocate_tensor(DType(dtype), dims.values(rank), on_host)?.into_plugin_handle())
     }
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use super::argument::{Arg, CStringArgument, Out};
 use super::attr::{Attr, Scalar};
+use super::failure::{CallError, StatusResult, invalid};
 use super::functions::functions;
-use super::status::report;
 use super::tensor::{TensorHandle, View};
 use crate::StatusCode;
 use crate::lock;
@@ -73,44 +73,58 @@ impl KernelConstruction {
         lock(&self.failure).clone()
     }
 
-    fn attr(&self, name: &str) -> Result<&Attr, (StatusCode, String)> {
-        let missing = || {
-            (
-                StatusCode::NOT_FOUND,
-                format!("No attr named '{name}' in NodeDef"),
-            )
-        };
-        self.attrs.get(name).ok_or_else(missing)
+    fn attr(&self, name: &str) -> StatusResult<&Attr> {
+        let missing = || format!("No attr named '{name}' in NodeDef");
+        let attr = self.attrs.get(name);
+        attr.ok_or_else(|| (StatusCode::NOT_FOUND, missing()))
     }
 
-    fn scalar<T: Scalar>(&self, name: &str) -> Result<T, (StatusCode, String)> {
-        scalar(self.attr(name)?)
+    fn copy_scalar<T: Scalar>(
+        &self,
+        name: &CStringArgument,
+        out: &Out<T>,
+    ) -> Result<(), CallError> {
+        out.set(scalar(self.attr(&name.string())?)?);
+        Ok(())
     }
 
-    fn list(&self, name: &str) -> Result<&[Attr], (StatusCode, String)> {
+    /// Copies as many items of a list as fit into the plugin's buffer.
+    fn copy_list<T: Copy>(
+        &self,
+        name: &CStringArgument,
+        (out, room): (&Out<T>, c_int),
+        read: impl Fn(&Attr) -> StatusResult<T>,
+    ) -> Result<(), CallError> {
+        let items = self.list(&name.string())?.iter().take(room.max(0) as usize);
+        let items: Vec<T> = items.map(read).collect::<StatusResult<_>>()?;
+        out.fill(&items);
+        Ok(())
+    }
+
+    fn list(&self, name: &str) -> StatusResult<&[Attr]> {
         match self.attr(name)? {
             Attr::List(items) => Ok(items),
             other => Err(mismatch(other, "list")),
         }
     }
 
-    fn text(&self, name: &str) -> Result<&str, (StatusCode, String)> {
+    fn text(&self, name: &str) -> StatusResult<&str> {
         text(self.attr(name)?)
     }
 }
 
-fn scalar<T: Scalar>(attr: &Attr) -> Result<T, (StatusCode, String)> {
+fn scalar<T: Scalar>(attr: &Attr) -> StatusResult<T> {
     T::read(attr)?.ok_or_else(|| mismatch(attr, T::KIND))
 }
 
-fn text(attr: &Attr) -> Result<&str, (StatusCode, String)> {
+fn text(attr: &Attr) -> StatusResult<&str> {
     match attr {
         Attr::Text(text) => Ok(text),
         other => Err(mismatch(other, "string")),
     }
 }
 
-fn tensor(attr: &Attr) -> Result<*mut TensorHandle, (StatusCode, String)> {
+fn tensor(attr: &Attr) -> StatusResult<*mut TensorHandle> {
     let Attr::Tensor(value) = attr else {
         return Err(mismatch(attr, "tensor"));
     };
@@ -127,43 +141,12 @@ fn tensor(attr: &Attr) -> Result<*mut TensorHandle, (StatusCode, String)> {
 
 fn mismatch(attr: &Attr, wanted: &str) -> (StatusCode, String) {
     let kind = attr.kind();
-    (
-        StatusCode::INVALID_ARGUMENT,
-        format!("AttrValue had value with type '{kind}' when '{wanted}' expected"),
-    )
+    invalid(format!(
+        "AttrValue had value with type '{kind}' when '{wanted}' expected"
+    ))
 }
 
 type Ctx = Arg<KernelConstruction>;
-
-fn copy_scalar<T: Scalar>(
-    call: &str,
-    ctx: &Ctx,
-    name: &CStringArgument,
-    out: &Out<T>,
-    status: &Arg<StatusObject>,
-) {
-    let Some(ctx) = ctx.get(call) else { return };
-    report(
-        status,
-        call,
-        ctx.scalar(&name.string()).map(|value| out.set(value)),
-    );
-}
-
-/// Copies as many items of a list as fit into the plugin's buffer.
-fn copy_list<T: Copy>(
-    call: &str,
-    (ctx, name): (&Ctx, &CStringArgument),
-    (out, room): (&Out<T>, c_int),
-    read: impl Fn(&Attr) -> Result<T, (StatusCode, String)>,
-    status: &Arg<StatusObject>,
-) {
-    let Some(ctx) = ctx.get(call) else { return };
-    let items = ctx
-        .list(&name.string())
-        .and_then(|items| items.iter().take(room.max(0) as usize).map(&read).collect());
-    report(status, call, items.map(|items: Vec<T>| out.fill(&items)));
-}
 
 /// Copies the strings into `storage` and stores the address and length of each.
 fn copy_strings(
@@ -171,15 +154,12 @@ fn copy_strings(
     name: &str,
     (values, lengths): (&Out<*mut c_char>, &Out<usize>),
     (storage, room): (&Out<u8>, usize),
-) -> Result<(), (StatusCode, String)> {
+) -> StatusResult<()> {
     let texts: Vec<&str> = items.iter().map(text).collect::<Result<_, _>>()?;
     let all: Vec<u8> = texts.iter().flat_map(|text| text.bytes()).collect();
     if all.len() > room {
         let needed = all.len();
-        return Err((
-            StatusCode::INVALID_ARGUMENT,
-            format!("{name} needs {needed} bytes, not {room}"),
-        ));
+        return Err(invalid(format!("{name} needs {needed} bytes, not {room}")));
     }
     storage.fill(&all);
     let mut at = storage.address();
@@ -204,147 +184,100 @@ functions! {
         StringView::new(ctx.get(CALL).map_or("", |ctx| &ctx.name))
     }
 
-    fn TF_OpKernelConstruction_HasAttr(ctx: Ctx, name: CStringArgument, status: Arg<StatusObject>) -> bool {
-        let Some(ctx) = ctx.get(CALL) else { return false };
-        report(&status, CALL, Ok(()));
-        ctx.attrs.contains_key(&name.string())
+    fn TF_OpKernelConstruction_HasAttr(ctx: Ctx, name: CStringArgument; status) -> bool {
+        Ok(ctx.live(CALL)?.attrs.contains_key(&name.string()))
     }
 
     fn TF_OpKernelConstruction_GetAttrSize(
-        ctx: Ctx,
-        name: CStringArgument,
-        list_size: Out<i32>,
-        total_size: Out<i32>,
-        status: Arg<StatusObject>,
+        ctx: Ctx, name: CStringArgument, list_size: Out<i32>, total_size: Out<i32>; status
     ) {
-        let Some(ctx) = ctx.get(CALL) else { return };
+        let ctx = ctx.live(CALL)?;
         let found = ctx.attr(&name.string());
         let (list, total) = found.as_ref().map_or((-1, -1), |attr| attr.sizes());
         list_size.set(list);
         total_size.set(total);
-        report(&status, CALL, found.map(|_| ()).map_err(|(_, text)| (StatusCode::INVALID_ARGUMENT, text)));
+        found.map_err(|(_, text)| invalid(text))?;
+        Ok(())
     }
 
-    fn TF_OpKernelConstruction_GetAttrType(ctx: Ctx, name: CStringArgument, out: Out<u32>, status: Arg<StatusObject>) {
-        copy_scalar(CALL, &ctx, &name, &out, &status);
+    fn TF_OpKernelConstruction_GetAttrType(ctx: Ctx, name: CStringArgument, out: Out<u32>; status) {
+        ctx.live(CALL)?.copy_scalar(&name, &out)
     }
 
-    fn TF_OpKernelConstruction_GetAttrInt32(ctx: Ctx, name: CStringArgument, out: Out<i32>, status: Arg<StatusObject>) {
-        copy_scalar(CALL, &ctx, &name, &out, &status);
+    fn TF_OpKernelConstruction_GetAttrInt32(ctx: Ctx, name: CStringArgument, out: Out<i32>; status) {
+        ctx.live(CALL)?.copy_scalar(&name, &out)
     }
 
-    fn TF_OpKernelConstruction_GetAttrInt64(ctx: Ctx, name: CStringArgument, out: Out<i64>, status: Arg<StatusObject>) {
-        copy_scalar(CALL, &ctx, &name, &out, &status);
+    fn TF_OpKernelConstruction_GetAttrInt64(ctx: Ctx, name: CStringArgument, out: Out<i64>; status) {
+        ctx.live(CALL)?.copy_scalar(&name, &out)
     }
 
-    fn TF_OpKernelConstruction_GetAttrFloat(ctx: Ctx, name: CStringArgument, out: Out<f32>, status: Arg<StatusObject>) {
-        copy_scalar(CALL, &ctx, &name, &out, &status);
+    fn TF_OpKernelConstruction_GetAttrFloat(ctx: Ctx, name: CStringArgument, out: Out<f32>; status) {
+        ctx.live(CALL)?.copy_scalar(&name, &out)
     }
 
-    fn TF_OpKernelConstruction_GetAttrBool(ctx: Ctx, name: CStringArgument, out: Out<u8>, status: Arg<StatusObject>) {
-        copy_scalar(CALL, &ctx, &name, &out, &status);
+    fn TF_OpKernelConstruction_GetAttrBool(ctx: Ctx, name: CStringArgument, out: Out<u8>; status) {
+        ctx.live(CALL)?.copy_scalar(&name, &out)
     }
 
     fn TF_OpKernelConstruction_GetAttrString(
-        ctx: Ctx,
-        name: CStringArgument,
-        out: Out<u8>,
-        room: usize,
-        status: Arg<StatusObject>,
+        ctx: Ctx, name: CStringArgument, out: Out<u8>, room: usize; status
     ) {
-        let Some(ctx) = ctx.get(CALL) else { return };
-        let text = ctx.text(&name.string());
-        let copied = text.map(|text| out.fill(&text.as_bytes()[..text.len().min(room)]));
-        report(&status, CALL, copied);
+        let text = ctx.live(CALL)?.text(&name.string())?.as_bytes();
+        out.fill(&text[..text.len().min(room)]);
+        Ok(())
     }
 
     fn TF_OpKernelConstruction_GetAttrTensor(
-        ctx: Ctx,
-        name: CStringArgument,
-        out: Out<*mut TensorHandle>,
-        status: Arg<StatusObject>,
+        ctx: Ctx, name: CStringArgument, out: Out<*mut TensorHandle>; status
     ) {
-        let Some(ctx) = ctx.get(CALL) else { return };
-        let made = ctx.attr(&name.string()).and_then(tensor);
-        report(&status, CALL, made.map(|handle| out.set(handle)));
+        out.set(tensor(ctx.live(CALL)?.attr(&name.string())?)?);
+        Ok(())
     }
 
     fn TF_OpKernelConstruction_GetAttrTypeList(
-        ctx: Ctx,
-        name: CStringArgument,
-        out: Out<u32>,
-        room: c_int,
-        status: Arg<StatusObject>,
+        ctx: Ctx, name: CStringArgument, out: Out<u32>, room: c_int; status
     ) {
-        copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+        ctx.live(CALL)?.copy_list(&name, (&out, room), scalar)
     }
 
     fn TF_OpKernelConstruction_GetAttrInt32List(
-        ctx: Ctx,
-        name: CStringArgument,
-        out: Out<i32>,
-        room: c_int,
-        status: Arg<StatusObject>,
+        ctx: Ctx, name: CStringArgument, out: Out<i32>, room: c_int; status
     ) {
-        copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+        ctx.live(CALL)?.copy_list(&name, (&out, room), scalar)
     }
 
     fn TF_OpKernelConstruction_GetAttrInt64List(
-        ctx: Ctx,
-        name: CStringArgument,
-        out: Out<i64>,
-        room: c_int,
-        status: Arg<StatusObject>,
+        ctx: Ctx, name: CStringArgument, out: Out<i64>, room: c_int; status
     ) {
-        copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+        ctx.live(CALL)?.copy_list(&name, (&out, room), scalar)
     }
 
     fn TF_OpKernelConstruction_GetAttrFloatList(
-        ctx: Ctx,
-        name: CStringArgument,
-        out: Out<f32>,
-        room: c_int,
-        status: Arg<StatusObject>,
+        ctx: Ctx, name: CStringArgument, out: Out<f32>, room: c_int; status
     ) {
-        copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+        ctx.live(CALL)?.copy_list(&name, (&out, room), scalar)
     }
 
     fn TF_OpKernelConstruction_GetAttrBoolList(
-        ctx: Ctx,
-        name: CStringArgument,
-        out: Out<u8>,
-        room: c_int,
-        status: Arg<StatusObject>,
+        ctx: Ctx, name: CStringArgument, out: Out<u8>, room: c_int; status
     ) {
-        copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+        ctx.live(CALL)?.copy_list(&name, (&out, room), scalar)
     }
 
     fn TF_OpKernelConstruction_GetAttrTensorList(
-        ctx: Ctx,
-        name: CStringArgument,
-        out: Out<*mut TensorHandle>,
-        room: c_int,
-        status: Arg<StatusObject>,
+        ctx: Ctx, name: CStringArgument, out: Out<*mut TensorHandle>, room: c_int; status
     ) {
-        copy_list(CALL, (&ctx, &name), (&out, room), tensor, &status);
+        ctx.live(CALL)?.copy_list(&name, (&out, room), tensor)
     }
 
     fn TF_OpKernelConstruction_GetAttrStringList(
-        ctx: Ctx,
-        name: CStringArgument,
-        values: Out<*mut c_char>,
-        lengths: Out<usize>,
-        room: c_int,
-        storage: Out<u8>,
-        storage_size: usize,
-        status: Arg<StatusObject>,
+        ctx: Ctx, name: CStringArgument, values: Out<*mut c_char>, lengths: Out<usize>, room: c_int,
+        storage: Out<u8>, storage_size: usize; status
     ) {
-        let Some(ctx) = ctx.get(CALL) else { return };
-        let name = name.string();
-        let put = ctx.list(&name).and_then(|items| {
-            let items = &items[..items.len().min(room.max(0) as usize)];
-            copy_strings(items, &name, (&values, &lengths), (&storage, storage_size))
-        });
-        report(&status, CALL, put);
+        let (ctx, name) = (ctx.live(CALL)?, name.string());
+        let items = ctx.list(&name)?;
+        let items = &items[..items.len().min(room.max(0) as usize)];
+        Ok(copy_strings(items, &name, (&values, &lengths), (&storage, storage_size))?)
     }
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::argument::Arg;
 use super::construction::StringView;
+use super::failure::{CallError, StatusResult};
 use super::functions::functions;
-use super::status::report;
 use super::tensor::View;
 use crate::StatusCode;
 use crate::dtype::DType;
@@ -87,15 +87,18 @@ impl KernelContext {
     }
 
     /// Checks the index of an input or output as TensorFlow does.
-    pub fn index(argument: &str, index: c_int, len: usize) -> Result<usize, (StatusCode, String)> {
+    pub fn index(argument: &str, index: c_int, len: usize) -> StatusResult<usize> {
         let checked = usize::try_from(index).ok().filter(|at| *at < len);
-        let wrong = || {
-            (
-                StatusCode::OUT_OF_RANGE,
-                format!("{argument} index out of range"),
-            )
-        };
-        checked.ok_or_else(wrong)
+        let wrong = || format!("{argument} index out of range");
+        checked.ok_or_else(|| (StatusCode::OUT_OF_RANGE, wrong()))
+    }
+
+    /// Makes an error of a call the failure of the kernel, as TensorFlow does. The status of the call stays as it is then.
+    pub(super) fn fail_on_error(&self, result: StatusResult<()>) -> Result<(), CallError> {
+        result.map_err(|failure| {
+            self.state().failure.get_or_insert(failure);
+            CallError::Recorded
+        })
     }
 }
 
@@ -133,22 +136,18 @@ functions! {
         ctx.get(CALL).and_then(|ctx| placement(CALL, index, &ctx.outputs)).map_or(0, |it| it.dtype.0)
     }
 
-    fn TF_IsHostMemoryInput(ctx: Ctx, index: c_int, status: Arg<StatusObject>) -> bool {
+    fn TF_IsHostMemoryInput(ctx: Ctx, index: c_int; status) -> bool {
         let found = ctx.get(CALL).and_then(|ctx| placement(CALL, index, &ctx.inputs));
-        report(&status, CALL, Ok(()));
-        found.is_some_and(|it| it.on_host)
+        Ok(found.is_some_and(|it| it.on_host))
     }
 
-    fn TF_IsHostMemoryOutput(ctx: Ctx, index: c_int, status: Arg<StatusObject>) -> bool {
+    fn TF_IsHostMemoryOutput(ctx: Ctx, index: c_int; status) -> bool {
         let found = ctx.get(CALL).and_then(|ctx| placement(CALL, index, &ctx.outputs));
-        report(&status, CALL, Ok(()));
-        found.is_some_and(|it| it.on_host)
+        Ok(found.is_some_and(|it| it.on_host))
     }
 
-    fn TF_GetStream(ctx: Ctx, status: Arg<StatusObject>) -> *mut c_void {
-        let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
-        report(&status, CALL, Ok(()));
-        ctx.stream.0
+    fn TF_GetStream(ctx: Ctx; status) -> *mut c_void {
+        Ok(ctx.live(CALL)?.stream.0)
     }
 
     fn TF_OpKernelContext_Failure(ctx: Ctx, status: Arg<StatusObject>) {

@@ -6,14 +6,13 @@ use std::sync::Mutex;
 
 use super::argument::{Arg, CStringArgument, List, Out};
 use super::buffer::{BufferObject, fill};
+use super::failure::{CallError, StatusResult, invalid};
 use super::functions::functions;
 use super::op_def;
-use super::status::report;
 use crate::StatusCode;
 use crate::graph::{self, GraphDef, NodeDef};
 use crate::lock;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
-use crate::status_object::StatusObject;
 
 /// The object behind `TF_GrapplerItem*`.
 pub(crate) struct GrapplerItem(pub GraphDef);
@@ -66,10 +65,8 @@ impl GraphProperties {
 
     fn inputs(&self, name: &str) -> Vec<&NodeDef> {
         let inputs = self.known(name).map_or(&[][..], |node| &node.inputs);
-        inputs
-            .iter()
-            .filter_map(|input| self.graph.node(input))
-            .collect()
+        let inputs = inputs.iter().filter_map(|input| self.graph.node(input));
+        inputs.collect()
     }
 
     fn outputs(&self, name: &str) -> Vec<&NodeDef> {
@@ -78,9 +75,13 @@ impl GraphProperties {
 }
 
 /// Stores the number of names and their total length.
-fn sizes(names: &[String], (count, bytes): (&Out<c_int>, &Out<usize>)) {
+fn set_sizes(
+    names: &[String],
+    (count, bytes): (&Out<c_int>, &Out<usize>),
+) -> Result<(), CallError> {
     count.set(names.len() as c_int);
     bytes.set(names.iter().map(String::len).sum());
+    Ok(())
 }
 
 /// Copies the names into `storage` and stores the address of each.
@@ -88,12 +89,14 @@ fn put(
     names: &[String],
     (values, lengths, room): (&Out<*mut c_char>, &Out<usize>, c_int),
     (storage, size): (&Out<u8>, usize),
-) -> Result<(), (StatusCode, String)> {
+) -> StatusResult<()> {
     let names = &names[..names.len().min(room.max(0) as usize)];
     let text = names.concat();
     if text.len() > size {
-        let why = format!("the names take {} bytes, and there are {size}", text.len());
-        return Err((StatusCode::INVALID_ARGUMENT, why));
+        let needed = text.len();
+        return Err(invalid(format!(
+            "the names take {needed} bytes, and there are {size}"
+        )));
     }
     storage.fill(text.as_bytes());
     let lens: Vec<usize> = names.iter().map(String::len).collect();
@@ -112,66 +115,39 @@ fn put_properties(
     nodes: &[&NodeDef],
     buffers: &List<Arg<BufferObject>>,
     room: c_int,
-) -> Result<(), (StatusCode, String)> {
+) -> Result<(), CallError> {
     let mut pairs = nodes.iter().zip(buffers.values(room));
-    pairs.try_for_each(|(node, buffer)| fill(buffer, &node.properties()))
+    Ok(pairs.try_for_each(|(node, buffer)| fill(buffer, &node.properties()))?)
 }
 
 functions! {
-    fn TF_GetGrapplerItem(graph: Arg<BufferObject>, status: Arg<StatusObject>) -> *mut GrapplerItem {
+    fn TF_GetGrapplerItem(graph: Arg<BufferObject>; status) -> *mut GrapplerItem {
         let address = graph.address().addr();
         let found = lock(&ITEMS_BY_GRAPH).iter().find(|(known, _)| *known == address).map(|(_, item)| *item);
         let missing = || (StatusCode::NOT_FOUND, "GrapplerItem is not found".to_owned());
-        report(&status, CALL, found.map(|_| ()).ok_or_else(missing));
-        found.map_or(std::ptr::null_mut(), std::ptr::with_exposed_provenance_mut)
+        Ok(std::ptr::with_exposed_provenance_mut(found.ok_or_else(missing)?))
     }
 
-    fn TF_GetNodesToPreserveListSize(
-        item: Arg<GrapplerItem>,
-        count: Out<c_int>,
-        bytes: Out<usize>,
-        status: Arg<StatusObject>,
-    ) {
-        let Some(item) = item.get(CALL) else { return };
-        sizes(&item.0.fetch, (&count, &bytes));
-        report(&status, CALL, Ok(()));
+    fn TF_GetNodesToPreserveListSize(item: Arg<GrapplerItem>, count: Out<c_int>, bytes: Out<usize>; status) {
+        set_sizes(&item.live(CALL)?.0.fetch, (&count, &bytes))
     }
 
     fn TF_GetNodesToPreserveList(
-        item: Arg<GrapplerItem>,
-        values: Out<*mut c_char>,
-        lengths: Out<usize>,
-        room: c_int,
-        storage: Out<u8>,
-        size: usize,
-        status: Arg<StatusObject>,
+        item: Arg<GrapplerItem>, values: Out<*mut c_char>, lengths: Out<usize>, room: c_int,
+        storage: Out<u8>, size: usize; status
     ) {
-        let Some(item) = item.get(CALL) else { return };
-        report(&status, CALL, put(&item.0.fetch, (&values, &lengths, room), (&storage, size)));
+        Ok(put(&item.live(CALL)?.0.fetch, (&values, &lengths, room), (&storage, size))?)
     }
 
-    fn TF_GetFetchNodesListSize(
-        item: Arg<GrapplerItem>,
-        count: Out<c_int>,
-        bytes: Out<usize>,
-        status: Arg<StatusObject>,
-    ) {
-        let Some(item) = item.get(CALL) else { return };
-        sizes(&item.0.fetch, (&count, &bytes));
-        report(&status, CALL, Ok(()));
+    fn TF_GetFetchNodesListSize(item: Arg<GrapplerItem>, count: Out<c_int>, bytes: Out<usize>; status) {
+        set_sizes(&item.live(CALL)?.0.fetch, (&count, &bytes))
     }
 
     fn TF_GetFetchNodesList(
-        item: Arg<GrapplerItem>,
-        values: Out<*mut c_char>,
-        lengths: Out<usize>,
-        room: c_int,
-        storage: Out<u8>,
-        size: usize,
-        status: Arg<StatusObject>,
+        item: Arg<GrapplerItem>, values: Out<*mut c_char>, lengths: Out<usize>, room: c_int,
+        storage: Out<u8>, size: usize; status
     ) {
-        let Some(item) = item.get(CALL) else { return };
-        report(&status, CALL, put(&item.0.fetch, (&values, &lengths, room), (&storage, size)));
+        Ok(put(&item.live(CALL)?.0.fetch, (&values, &lengths, room), (&storage, size))?)
     }
 
     fn TF_NewGraphProperties(item: Arg<GrapplerItem>) -> *mut GraphProperties {
@@ -185,68 +161,42 @@ functions! {
     }
 
     fn TF_InferStatically(
-        properties: Arg<GraphProperties>,
-        _assume_valid_feeds: u8,
-        _aggressive_shape_inference: u8,
-        _include_input_tensor_values: u8,
-        _include_output_tensor_values: u8,
-        status: Arg<StatusObject>,
+        properties: Arg<GraphProperties>, _assume_valid_feeds: u8, _aggressive_shape_inference: u8,
+        _include_input_tensor_values: u8, _include_output_tensor_values: u8; status
     ) {
-        let Some(properties) = properties.get(CALL) else { return };
-        *lock(&properties.inferred) = true;
-        report(&status, CALL, Ok(()));
+        *lock(&properties.live(CALL)?.inferred) = true;
+        Ok(())
     }
 
     fn TF_GetInputPropertiesListSize(
-        properties: Arg<GraphProperties>,
-        name: CStringArgument,
-        count: Out<c_int>,
-        status: Arg<StatusObject>,
+        properties: Arg<GraphProperties>, name: CStringArgument, count: Out<c_int>; status
     ) {
-        let Some(properties) = properties.get(CALL) else { return };
-        count.set(properties.inputs(&name.string()).len() as c_int);
-        report(&status, CALL, Ok(()));
+        count.set(properties.live(CALL)?.inputs(&name.string()).len() as c_int);
+        Ok(())
     }
 
     fn TF_GetOutputPropertiesListSize(
-        properties: Arg<GraphProperties>,
-        name: CStringArgument,
-        count: Out<c_int>,
-        status: Arg<StatusObject>,
+        properties: Arg<GraphProperties>, name: CStringArgument, count: Out<c_int>; status
     ) {
-        let Some(properties) = properties.get(CALL) else { return };
-        count.set(properties.outputs(&name.string()).len() as c_int);
-        report(&status, CALL, Ok(()));
+        count.set(properties.live(CALL)?.outputs(&name.string()).len() as c_int);
+        Ok(())
     }
 
     fn TF_GetInputPropertiesList(
-        properties: Arg<GraphProperties>,
-        name: CStringArgument,
-        buffers: List<Arg<BufferObject>>,
-        room: c_int,
-        status: Arg<StatusObject>,
+        properties: Arg<GraphProperties>, name: CStringArgument, buffers: List<Arg<BufferObject>>, room: c_int; status
     ) {
-        let Some(properties) = properties.get(CALL) else { return };
-        let nodes = properties.inputs(&name.string());
-        report(&status, CALL, put_properties(&nodes, &buffers, room));
+        put_properties(&properties.live(CALL)?.inputs(&name.string()), &buffers, room)
     }
 
     fn TF_GetOutputPropertiesList(
-        properties: Arg<GraphProperties>,
-        name: CStringArgument,
-        buffers: List<Arg<BufferObject>>,
-        room: c_int,
-        status: Arg<StatusObject>,
+        properties: Arg<GraphProperties>, name: CStringArgument, buffers: List<Arg<BufferObject>>, room: c_int; status
     ) {
-        let Some(properties) = properties.get(CALL) else { return };
-        let nodes = properties.outputs(&name.string());
-        report(&status, CALL, put_properties(&nodes, &buffers, room));
+        put_properties(&properties.live(CALL)?.outputs(&name.string()), &buffers, room)
     }
 
-    fn TF_NewFunctionLibraryDefinition(graph: Arg<BufferObject>, status: Arg<StatusObject>) -> *mut FunctionLibrary {
-        let Some(graph) = graph.get(CALL) else { return std::ptr::null_mut() };
-        report(&status, CALL, Ok(()));
-        objects::create(FunctionLibrary(graph::functions(graph.bytes())), Owner::Plugin)
+    fn TF_NewFunctionLibraryDefinition(graph: Arg<BufferObject>; status) -> *mut FunctionLibrary {
+        let functions = graph::functions(graph.live(CALL)?.bytes());
+        Ok(objects::create(FunctionLibrary(functions), Owner::Plugin))
     }
 
     fn TF_DeleteFunctionLibraryDefinition(library: Arg<FunctionLibrary>) {
@@ -258,17 +208,12 @@ functions! {
     }
 
     fn TF_LookUpOpDef(
-        library: Arg<FunctionLibrary>,
-        name: CStringArgument,
-        buffer: Arg<BufferObject>,
-        status: Arg<StatusObject>,
+        library: Arg<FunctionLibrary>, name: CStringArgument, buffer: Arg<BufferObject>; status
     ) {
-        let Some(library) = library.get(CALL) else { return };
-        let name = name.string();
+        let (library, name) = (library.live(CALL)?, name.string());
         let own = library.0.iter().find(|(found, _)| *found == name);
         let found = own.map(|(_, bytes)| bytes.clone()).or_else(|| op_def::bytes(&name));
         let missing = || (StatusCode::NOT_FOUND, format!("Op type not registered '{name}'"));
-        let put = found.ok_or_else(missing).and_then(|bytes| fill(&buffer, &bytes));
-        report(&status, CALL, put);
+        Ok(fill(&buffer, &found.ok_or_else(missing)?)?)
     }
 }

@@ -9,6 +9,7 @@ mod compute;
 mod construction;
 mod context;
 mod core_ops;
+mod failure;
 mod functions;
 mod grappler;
 mod op_def;
@@ -84,10 +85,8 @@ pub(crate) fn find_function(symbol: &str, arguments: Option<usize>) -> Option<No
         return NonNull::new(older);
     }
     let families = families!(find);
-    families
-        .iter()
-        .find_map(|family| family(&symbol))
-        .and_then(NonNull::new)
+    let families = families.iter().find_map(|family| family(&symbol));
+    families.and_then(NonNull::new)
 }
 
 /// Returns the C signatures of all functions that the host defines.

@@ -6,13 +6,12 @@ use super::argument::{Arg, CStringArgument};
 use sp_ops::{Flag, OpDef};
 
 use super::core_ops;
+use super::failure::{CallError, StatusResult, invalid};
 use super::functions::functions;
 use super::op_definition::{self, OpDefinition, ShapeFunction};
-use super::op_text::{parse_argument, parse_attribute, resolve_lists};
-use super::status::report;
+use super::op_text::{parse_argument, parse_attribute};
 use crate::lock;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
-use crate::status_object::StatusObject;
 use crate::{StatusCode, proto};
 
 /// The object behind `TF_OpDefinitionBuilder*`.
@@ -78,21 +77,16 @@ fn add<T>(
     }
 }
 
-fn register(mut definition: OpDefinition) -> Result<(), (StatusCode, String)> {
+fn register(mut definition: OpDefinition) -> StatusResult<()> {
     let name = &definition.op.name;
     if let Some(spec) = &definition.malformed {
-        return Err((
-            StatusCode::INVALID_ARGUMENT,
-            format!("{name}: cannot parse {spec:?}"),
-        ));
+        return Err(invalid(format!("{name}: cannot parse {spec:?}")));
     }
     if bytes(name).is_some() {
-        return Err((
-            StatusCode::ALREADY_EXISTS,
-            format!("there is an op {name} already"),
-        ));
+        let text = format!("there is an op {name} already");
+        return Err((StatusCode::ALREADY_EXISTS, text));
     }
-    resolve_lists(&mut definition.op);
+    definition.op.resolve_lists();
     lock(&DEFINED).push(definition);
     Ok(())
 }
@@ -108,15 +102,15 @@ functions! {
         drop(builder.take(CALL));
     }
 
-    fn TF_RegisterOpDefinition(builder: Arg<OpDefinitionBuilder>, status: Arg<StatusObject>) {
-        let Some(builder) = builder.take(CALL) else { return };
+    fn TF_RegisterOpDefinition(builder: Arg<OpDefinitionBuilder>; status) {
+        let builder = builder.take(CALL).ok_or(CallError::Recorded)?;
         let definition = builder.definition().clone();
         let registered = register(definition);
         // Once its registry is in use, TensorFlow ends the process and reports nothing.
         if let Err((_, text)) = &registered {
             objects::record_fault(format!("{CALL}: {text}; TensorFlow ends the process"));
         }
-        report(&status, CALL, registered);
+        Ok(registered?)
     }
 
     fn TF_OpDefinitionBuilderAddInput(builder: Arg<OpDefinitionBuilder>, spec: CStringArgument) {

@@ -62,18 +62,12 @@ impl From<&OpDefinition> for DefinedOp {
 
 /// Returns the serialized `OpDef`, without default values and restrictions of attributes.
 pub(super) fn bytes(op: &OpDef) -> Vec<u8> {
-    let inputs = op
-        .inputs
-        .iter()
-        .map(|it| proto::bytes_field(2, argument(it)));
-    let outputs = op
-        .outputs
-        .iter()
-        .map(|it| proto::bytes_field(3, argument(it)));
-    let attributes = op
-        .attributes
-        .iter()
-        .map(|it| proto::bytes_field(4, attribute(it)));
+    let inputs = op.inputs.iter();
+    let inputs = inputs.map(|it| proto::bytes_field(2, argument(it)));
+    let outputs = op.outputs.iter();
+    let outputs = outputs.map(|it| proto::bytes_field(3, argument(it)));
+    let attributes = op.attributes.iter();
+    let attributes = attributes.map(|it| proto::bytes_field(4, attribute(it)));
     let flags = op.flags.iter().filter_map(|it| flag_number(*it));
     let flags = flags.map(|flag| proto::varint_field(flag, 1));
     [proto::bytes_field(1, &op.name)]

@@ -2,7 +2,7 @@
 
 use sp_ops::{
     AllowedValues, Argument, ArgumentType, Attribute, AttributeKind, AttributeType, DataType,
-    ElementType, OpDef, Value,
+    ElementType, Value,
 };
 
 /// Parses `x: T`, `x: N * T` or `x: Ref(T)`, or returns `None` if the text is malformed.
@@ -25,21 +25,6 @@ pub(super) fn parse_argument(text: &str) -> Option<Argument> {
         ty,
         is_ref: inner.is_some(),
     })
-}
-
-/// Makes each argument whose type is an attribute of type `list(type)` a list of tensors. The text of an argument does
-/// not distinguish them.
-pub(super) fn resolve_lists(op: &mut OpDef) {
-    let is_list = |it: &&Attribute| it.ty.is_list;
-    let lists = op.attributes.iter().filter(is_list);
-    let lists: Vec<String> = lists.map(|it| it.name.clone()).collect();
-    for argument in op.inputs.iter_mut().chain(&mut op.outputs) {
-        if let ArgumentType::Single(ElementType::Attribute(name)) = &argument.ty
-            && lists.contains(name)
-        {
-            argument.ty = ArgumentType::List(name.clone());
-        }
-    }
 }
 
 /// Splits `name: rest`.
@@ -87,10 +72,8 @@ fn parse_kind(text: &str) -> Option<(AttributeKind, AllowedValues)> {
         return Some((ty.kind, AllowedValues::Any));
     };
     let values = values.strip_suffix('}')?.split(',').map(str::trim);
-    let strings: Option<Vec<String>> = values
-        .clone()
-        .map(|it| unquote(it).map(str::to_owned))
-        .collect();
+    let strings = values.clone().map(|it| unquote(it).map(str::to_owned));
+    let strings: Option<Vec<String>> = strings.collect();
     if let Some(strings) = strings {
         return Some((AttributeKind::String, AllowedValues::Strings(strings)));
     }

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex};
 
-use super::argument::{Arg, List};
+use super::argument::List;
 use super::construction::StringView;
 use super::context::{Ctx, KernelContext};
+use super::failure::{StatusResult, internal, invalid};
 use super::functions::functions;
 use super::tensor::{TensorHandle, View};
-use super::variable::{Copy, report_or_fail};
+use super::variable::{Copy, call_copy};
 use crate::StatusCode;
 use crate::dtype::DType;
 use crate::lock;
@@ -26,7 +27,6 @@ type Allocate = unsafe extern "C" fn(
     c_int,
     *mut StatusObject,
 );
-type StatusResult<T> = Result<T, (StatusCode, String)>;
 
 /// Temporary variables by name. A test is one step.
 static TEMPORARY: Mutex<BTreeMap<String, View>> = Mutex::new(BTreeMap::new());
@@ -44,8 +44,7 @@ fn allocated(
     dims: &[i64],
     allocate: Option<Allocate>,
 ) -> StatusResult<View> {
-    let allocate =
-        allocate.ok_or_else(|| (StatusCode::INTERNAL, "plugin_allocator is null".into()))?;
+    let allocate = allocate.ok_or_else(|| internal("plugin_allocator is null"))?;
     let empty = View {
         dtype,
         dims: dims.to_vec(),
@@ -66,12 +65,7 @@ fn allocated(
         )
     };
     let outcome = status.take().map(|status| status.get());
-    let gone = || {
-        (
-            StatusCode::INTERNAL,
-            "plugin_allocator deleted its arguments".into(),
-        )
-    };
+    let gone = || internal("plugin_allocator deleted its arguments");
     let allocated_view = borrowed.take().ok_or_else(gone)?.view().clone();
     match outcome {
         Some((StatusCode::OK, _)) => Ok(allocated_view),
@@ -91,68 +85,39 @@ impl KernelContext {
         let (old, value) = (self.input(reference)?, self.input(value)?);
         if validate && old.dims != value.dims {
             let text = format!("a value of {:?} for {:?}", value.dims, old.dims);
-            return Err((StatusCode::INVALID_ARGUMENT, text));
+            return Err(invalid(text));
         }
-        let copy = copy.ok_or_else(|| (StatusCode::INTERNAL, "copyFunc is null".to_owned()))?;
         let new = self.allocate_tensor(value.dtype, &value.dims, false)?;
-        // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
-        unsafe {
-            copy(
-                ctx.address(),
-                value.into_plugin_handle(),
-                new.clone().into_plugin_handle(),
-            )
-        };
+        call_copy(ctx, copy, value, new.clone())?;
         self.set_output(output, new)
     }
 }
 
 functions! {
     fn TF_AssignRefVariable(
-        ctx: Ctx,
-        reference: c_int,
-        output: c_int,
-        value: c_int,
-        _use_locking: u8,
-        validate_shape: u8,
-        copy: Option<Copy>,
-        status: Arg<StatusObject>,
+        ctx: Ctx, reference: c_int, output: c_int, value: c_int, _use_locking: u8, validate_shape: u8,
+        copy: Option<Copy>; status
     ) {
-        let Some(found) = ctx.get(CALL) else { return };
+        let found = ctx.live(CALL)?;
         let places = (reference, output, value);
-        let assigned = found.assign_reference(&ctx, places, validate_shape != 0, copy);
-        report_or_fail(found, assigned, CALL, &status);
+        found.fail_on_error(found.assign_reference(&ctx, places, validate_shape != 0, copy))
     }
 
     fn TF_TemporaryVariable(
-        ctx: Ctx,
-        dtype: u32,
-        dims: List<i64>,
-        rank: c_int,
-        name: List<StringView>,
-        allocate: Option<Allocate>,
-        status: Arg<StatusObject>,
+        ctx: Ctx, dtype: u32, dims: List<i64>, rank: c_int, name: List<StringView>, allocate: Option<Allocate>; status
     ) {
-        let Some(found) = ctx.get(CALL) else { return };
+        let found = ctx.live(CALL)?;
         let allocated_view = allocated(&ctx, DType(dtype), dims.values(rank), allocate);
-        let stored = allocated_view.and_then(|view| {
+        found.fail_on_error(allocated_view.and_then(|view| {
             lock(&TEMPORARY).insert(text(&name), view.clone());
             found.set_output(0, view)
-        });
-        report_or_fail(found, stored, CALL, &status);
+        }))
     }
 
-    fn TF_DestroyTemporaryVariable(
-        ctx: Ctx,
-        index: c_int,
-        name: List<StringView>,
-        status: Arg<StatusObject>,
-    ) {
-        let Some(found) = ctx.get(CALL) else { return };
-        let name = text(&name);
+    fn TF_DestroyTemporaryVariable(ctx: Ctx, index: c_int, name: List<StringView>; status) {
+        let (found, name) = (ctx.live(CALL)?, text(&name));
         let none = || (StatusCode::NOT_FOUND, format!("there is no temporary variable {name}"));
         let last = lock(&TEMPORARY).remove(&name).ok_or_else(none);
-        let input_views = last.and_then(|_| found.set_output(0, found.input(index)?));
-        report_or_fail(found, input_views, CALL, &status);
+        found.fail_on_error(last.and_then(|_| found.set_output(0, found.input(index)?)))
     }
 }

@@ -8,13 +8,14 @@ use super::buffer::{BufferObject, fill};
 use super::builder::{BuilderHandle, record};
 use super::construction::KernelConstruction;
 use super::context::{ArgumentPlacement, Ctx, KernelContext};
+use super::failure::{StatusResult, invalid};
 use super::functions::functions;
 use super::status::report;
+use crate::Tensor;
 use crate::dtype::DType;
 use crate::objects::{self, Owner};
 use crate::proto::{self, FieldValue};
 use crate::status_object::StatusObject;
-use crate::{StatusCode, Tensor};
 
 /// The struct that `TF_InputRange` fills.
 #[repr(C)]
@@ -86,21 +87,11 @@ fn node(construction: &KernelConstruction) -> Vec<u8> {
     names.into_iter().chain(attrs).flatten().collect()
 }
 
-fn put(call: &str, buffer: &Arg<BufferObject>, bytes: &[u8], status: &Arg<StatusObject>) {
-    report(status, call, fill(buffer, bytes));
-}
-
 /// Returns the range of the inputs of this name, which are several for a list.
-fn input_range(ctx: &KernelContext, name: &str) -> Result<(c_int, c_int), (StatusCode, String)> {
+fn input_range(ctx: &KernelContext, name: &str) -> StatusResult<(c_int, c_int)> {
     let has_name = |input: &&ArgumentPlacement| input.name == name;
-    let none = || {
-        (
-            StatusCode::INVALID_ARGUMENT,
-            format!("there is no input {name}"),
-        )
-    };
     let start = ctx.inputs.iter().position(|input| has_name(&input));
-    let start = start.ok_or_else(none)?;
+    let start = start.ok_or_else(|| invalid(format!("there is no input {name}")))?;
     let count = ctx.inputs[start..].iter().take_while(has_name).count();
     Ok((start as c_int, (start + count) as c_int))
 }
@@ -121,33 +112,23 @@ fn constraints(constraint: &[u8]) -> Vec<(String, DType)> {
 }
 
 functions! {
-    fn TF_OpKernelConstruction_GetNodeDef(
-        ctx: Arg<KernelConstruction>,
-        status: Arg<StatusObject>,
-    ) -> *mut BufferObject {
-        let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
-        report(&status, CALL, Ok(()));
-        objects::create(BufferObject::from_bytes(&node(ctx)), Owner::Plugin)
+    fn TF_OpKernelConstruction_GetNodeDef(ctx: Arg<KernelConstruction>; status) -> *mut BufferObject {
+        Ok(objects::create(BufferObject::from_bytes(&node(ctx.live(CALL)?)), Owner::Plugin))
     }
 
     fn TF_OpKernelConstruction_GetAttrFunction(
-        ctx: Arg<KernelConstruction>,
-        name: CStringArgument,
-        status: Arg<StatusObject>,
+        ctx: Arg<KernelConstruction>, name: CStringArgument; status
     ) -> *mut BufferObject {
-        let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
-        let name = name.string();
+        let (ctx, name) = (ctx.live(CALL)?, name.string());
         let text = match ctx.attrs.get(&name) {
             Some(Attr::Function(function)) => {
-                report(&status, CALL, Ok(()));
                 let message = proto::bytes_field(1, function);
-                return objects::create(BufferObject::from_bytes(&message), Owner::Plugin);
+                return Ok(objects::create(BufferObject::from_bytes(&message), Owner::Plugin));
             }
             Some(attr) => format!("attribute {name} is a {}, not a function", attr.kind()),
             None => format!("{} has no attribute {name}", ctx.name),
         };
-        report(&status, CALL, Err((StatusCode::INVALID_ARGUMENT, text)));
-        std::ptr::null_mut()
+        Err(invalid(text).into())
     }
 
     fn TF_GetGraphDefVersion(ctx: Ctx) -> c_int {
@@ -155,36 +136,28 @@ functions! {
     }
 
     // All settings at their defaults: an empty message.
-    fn TF_GetSerializedConfigProto(ctx: Ctx, buffer: Arg<BufferObject>, status: Arg<StatusObject>) {
+    fn TF_GetSerializedConfigProto(ctx: Ctx, buffer: Arg<BufferObject>; status) {
         ctx.get(CALL);
-        put(CALL, &buffer, &[], &status);
+        Ok(fill(&buffer, &[])?)
     }
 
     // A library without functions: an empty message.
-    fn TF_GetSerializedFunctionDefLibrary(ctx: Ctx, buffer: Arg<BufferObject>, status: Arg<StatusObject>) {
+    fn TF_GetSerializedFunctionDefLibrary(ctx: Ctx, buffer: Arg<BufferObject>; status) {
         ctx.get(CALL);
-        put(CALL, &buffer, &[], &status);
+        Ok(fill(&buffer, &[])?)
     }
 
-    fn TF_GetSerializedResourceHandleProto(
-        ctx: Ctx,
-        index: c_int,
-        buffer: Arg<BufferObject>,
-        status: Arg<StatusObject>,
-    ) {
-        let Some(ctx) = ctx.get(CALL) else { return };
-        let handle = ctx.input(index).and_then(|view| match view.dtype {
-            DType::RESOURCE => {
-                let number: Vec<String> =
-                    view.buffer.host_bytes().iter().map(u8::to_string).collect();
-                let name = format!("variable_{}", number.join("_"));
-                let text = [ctx.device.as_str(), "localhost", &name];
-                Ok((1..).zip(text).flat_map(|(field, text)| proto::bytes_field(field, text)).collect())
-            }
-            other => Err((StatusCode::INVALID_ARGUMENT, format!("input {index} is {other}"))),
-        });
-        let put = handle.and_then(|bytes: Vec<u8>| fill(&buffer, &bytes));
-        report(&status, CALL, put);
+    fn TF_GetSerializedResourceHandleProto(ctx: Ctx, index: c_int, buffer: Arg<BufferObject>; status) {
+        let ctx = ctx.live(CALL)?;
+        let view = ctx.input(index)?;
+        if view.dtype != DType::RESOURCE {
+            return Err(invalid(format!("input {index} is {}", view.dtype)).into());
+        }
+        let number: Vec<String> = view.buffer.host_bytes().iter().map(u8::to_string).collect();
+        let name = format!("variable_{}", number.join("_"));
+        let text = (1..).zip([ctx.device.as_str(), "localhost", &name]);
+        let handle: Vec<u8> = text.flat_map(|(field, text)| proto::bytes_field(field, text)).collect();
+        Ok(fill(&buffer, &handle)?)
     }
 
     fn TF_InputRange(ctx: Ctx, name: CStringArgument, args: *mut InputRange) {
@@ -202,20 +175,13 @@ functions! {
     }
 
     fn TF_RegisterKernelBuilderWithKernelDef(
-        definition: CStringArgument,
-        _name: CStringArgument,
-        builder: Arg<BuilderHandle>,
-        status: Arg<StatusObject>,
+        definition: CStringArgument, _name: CStringArgument, builder: Arg<BuilderHandle>; status
     ) {
-        let Some(builder) = builder.take(CALL) else {
-            let text = "there is no such builder".to_owned();
-            return report(&status, CALL, Err((StatusCode::INVALID_ARGUMENT, text)));
-        };
+        let builder = builder.take(CALL).ok_or_else(|| invalid("there is no such builder"))?;
         let definition = definition.bytes();
         let text = |field| proto::field_values(definition, field).find_map(FieldValue::text);
         let (Some(op), Some(device)) = (text(1), text(2)) else {
-            let text = "the KernelDef names no op or no device".to_owned();
-            return report(&status, CALL, Err((StatusCode::INVALID_ARGUMENT, text)));
+            return Err(invalid("the KernelDef names no op or no device").into());
         };
         let mut kernel = builder.kernel();
         (kernel.op, kernel.device) = (op, device);
@@ -224,6 +190,6 @@ functions! {
         let listed = proto::field_values(definition, 3).filter_map(FieldValue::bytes);
         kernel.constraints = listed.flat_map(constraints).collect();
         record(kernel);
-        report(&status, CALL, Ok(()));
+        Ok(())
     }
 }

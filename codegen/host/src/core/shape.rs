@@ -5,13 +5,11 @@ use std::ffi::c_int;
 use std::sync::Mutex;
 
 use super::argument::{Arg, CStringArgument, Out};
+use super::failure::{CallError, StatusResult, invalid};
 use super::functions::functions;
-use super::status::report;
-use crate::StatusCode;
 use crate::dtype::DType;
 use crate::lock;
 use crate::objects::{self, HostObject, ObjectKind, Owner};
-use crate::status_object::StatusObject;
 
 /// Dimensions, -1 for an unknown one; `None` for an unknown rank.
 pub(crate) type TensorShape = Option<Vec<i64>>;
@@ -55,6 +53,12 @@ impl ShapeHandle {
     fn shape(&self) -> TensorShape {
         lock(&self.0).clone()
     }
+
+    /// Stores a shape in the plugin's handle.
+    fn set(&self, shape: TensorShape) -> Result<(), CallError> {
+        *lock(&self.0) = shape;
+        Ok(())
+    }
 }
 
 impl ShapeInference {
@@ -85,27 +89,8 @@ impl ShapeInference {
     }
 }
 
-type StatusResult<T> = Result<T, (StatusCode, String)>;
-
-fn invalid<T>(text: String) -> StatusResult<T> {
-    Err((StatusCode::INVALID_ARGUMENT, text))
-}
-
 fn new_shape_handle(shape: TensorShape) -> *mut ShapeHandle {
     objects::create(ShapeHandle(Mutex::new(shape)), Owner::Plugin)
-}
-
-/// Stores a shape in the plugin's handle.
-fn put(
-    call: &str,
-    result: &Arg<ShapeHandle>,
-    found: StatusResult<TensorShape>,
-    status: &Arg<StatusObject>,
-) {
-    let Some(result) = result.get(call) else {
-        return;
-    };
-    report(status, call, found.map(|shape| *lock(&result.0) = shape));
 }
 
 /// Returns the shape if its rank satisfies `fits`.
@@ -117,13 +102,25 @@ fn with_rank(
 ) -> StatusResult<TensorShape> {
     match shape {
         Some(dims) if fits(dims.len() as i64) => Ok(Some(dims)),
-        Some(dims) => invalid(format!(
+        Some(dims) => Err(invalid(format!(
             "Shape must be {word} rank {rank} but is rank {}",
             dims.len()
-        )),
+        ))),
         None if word == "exactly" => Ok(Some(vec![UNKNOWN; rank.max(0) as usize])),
         None => Ok(None),
     }
+}
+
+/// Stores the shape of `handle` in `result` if its rank satisfies `fits`.
+fn set_with_rank(
+    call: &str,
+    (ctx, handle, result): (&Ctx, &Arg<ShapeHandle>, &Arg<ShapeHandle>),
+    rank: i64,
+    fits: impl Fn(i64) -> bool,
+    word: &str,
+) -> Result<(), CallError> {
+    let (_, handle, result) = (ctx.live(call)?, handle.live(call)?, result.live(call)?);
+    result.set(with_rank(handle.shape(), rank, fits, word)?)
 }
 
 /// Returns the index of a dimension. A negative one counts from the end.
@@ -141,7 +138,10 @@ fn subshape(shape: TensorShape, start: i64, end: i64) -> StatusResult<TensorShap
         dimension_index(end, dims.len()),
     ) {
         (Some(start), Some(end)) if start <= end => Ok(Some(dims[start..end].to_vec())),
-        _ => invalid(format!("no subshape {start}..{end} of rank {}", dims.len())),
+        _ => Err(invalid(format!(
+            "no subshape {start}..{end} of rank {}",
+            dims.len()
+        ))),
     }
 }
 
@@ -194,75 +194,45 @@ functions! {
         handle.shape().map_or(UNKNOWN, |dims| dims.len() as i64)
     }
 
-    fn TF_ShapeInferenceContextGetInput(
-        ctx: Ctx,
-        index: c_int,
-        handle: Arg<ShapeHandle>,
-        status: Arg<StatusObject>,
-    ) {
-        let Some(ctx) = ctx.get(CALL) else { return };
+    fn TF_ShapeInferenceContextGetInput(ctx: Ctx, index: c_int, handle: Arg<ShapeHandle>; status) {
+        let (ctx, handle) = (ctx.live(CALL)?, handle.live(CALL)?);
         let found = ctx.index(index).and_then(|at| ctx.inputs.get(at)).cloned();
-        let none = || (StatusCode::INVALID_ARGUMENT, format!("there is no input {index}"));
-        put(CALL, &handle, found.ok_or_else(none), &status);
+        handle.set(found.ok_or_else(|| invalid(format!("there is no input {index}")))?)
     }
 
-    fn TF_ShapeInferenceContextSetOutput(
-        ctx: Ctx,
-        index: c_int,
-        handle: Arg<ShapeHandle>,
-        status: Arg<StatusObject>,
-    ) {
-        let (Some(ctx), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
+    fn TF_ShapeInferenceContextSetOutput(ctx: Ctx, index: c_int, handle: Arg<ShapeHandle>; status) {
+        let (ctx, handle) = (ctx.live(CALL)?, handle.live(CALL)?);
         let mut outputs = lock(&ctx.outputs);
         let output = ctx.index(index).and_then(|at| outputs.get_mut(at));
-        if output.as_ref().is_some_and(|output| output.is_set) {
+        let output = output.ok_or_else(|| invalid(format!("there is no output {index}")))?;
+        if output.is_set {
             objects::record_fault(format!("{CALL} sets output {index} twice"));
         }
-        let none = || (StatusCode::INVALID_ARGUMENT, format!("there is no output {index}"));
-        let set = |output: &mut Output| *output = Output { shape: handle.shape(), is_set: true };
-        report(&status, CALL, output.map(set).ok_or_else(none));
+        *output = Output { shape: handle.shape(), is_set: true };
+        Ok(())
     }
 
-    fn TF_ShapeInferenceContextSetUnknownShape(ctx: Ctx, status: Arg<StatusObject>) {
-        let Some(ctx) = ctx.get(CALL) else { return };
-        lock(&ctx.outputs).fill(Output::default());
-        report(&status, CALL, Ok(()));
+    fn TF_ShapeInferenceContextSetUnknownShape(ctx: Ctx; status) {
+        lock(&ctx.live(CALL)?.outputs).fill(Output::default());
+        Ok(())
     }
 
     fn TF_ShapeInferenceContextWithRank(
-        ctx: Ctx,
-        handle: Arg<ShapeHandle>,
-        rank: i64,
-        result: Arg<ShapeHandle>,
-        status: Arg<StatusObject>,
+        ctx: Ctx, handle: Arg<ShapeHandle>, rank: i64, result: Arg<ShapeHandle>; status
     ) {
-        let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
-        let found = with_rank(handle.shape(), rank, |found| found == rank, "exactly");
-        put(CALL, &result, found, &status);
+        set_with_rank(CALL, (&ctx, &handle, &result), rank, |found| found == rank, "exactly")
     }
 
     fn TF_ShapeInferenceContextWithRankAtLeast(
-        ctx: Ctx,
-        handle: Arg<ShapeHandle>,
-        rank: i64,
-        result: Arg<ShapeHandle>,
-        status: Arg<StatusObject>,
+        ctx: Ctx, handle: Arg<ShapeHandle>, rank: i64, result: Arg<ShapeHandle>; status
     ) {
-        let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
-        let found = with_rank(handle.shape(), rank, |found| found >= rank, "at least");
-        put(CALL, &result, found, &status);
+        set_with_rank(CALL, (&ctx, &handle, &result), rank, |found| found >= rank, "at least")
     }
 
     fn TF_ShapeInferenceContextWithRankAtMost(
-        ctx: Ctx,
-        handle: Arg<ShapeHandle>,
-        rank: i64,
-        result: Arg<ShapeHandle>,
-        status: Arg<StatusObject>,
+        ctx: Ctx, handle: Arg<ShapeHandle>, rank: i64, result: Arg<ShapeHandle>; status
     ) {
-        let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
-        let found = with_rank(handle.shape(), rank, |found| found <= rank, "at most");
-        put(CALL, &result, found, &status);
+        set_with_rank(CALL, (&ctx, &handle, &result), rank, |found| found <= rank, "at most")
     }
 
     fn TF_ShapeInferenceContextDim(ctx: Ctx, handle: Arg<ShapeHandle>, at: i64, result: Arg<DimensionHandle>) {
@@ -274,43 +244,25 @@ functions! {
     }
 
     fn TF_ShapeInferenceContextSubshape(
-        ctx: Ctx,
-        handle: Arg<ShapeHandle>,
-        start: i64,
-        end: i64,
-        result: Arg<ShapeHandle>,
-        status: Arg<StatusObject>,
+        ctx: Ctx, handle: Arg<ShapeHandle>, start: i64, end: i64, result: Arg<ShapeHandle>; status
     ) {
-        let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
-        put(CALL, &result, subshape(handle.shape(), start, end), &status);
+        let (_, handle, result) = (ctx.live(CALL)?, handle.live(CALL)?, result.live(CALL)?);
+        result.set(subshape(handle.shape(), start, end)?)
     }
 
     fn TF_ShapeInferenceContextConcatenateShapes(
-        ctx: Ctx,
-        first: Arg<ShapeHandle>,
-        second: Arg<ShapeHandle>,
-        result: Arg<ShapeHandle>,
-        status: Arg<StatusObject>,
+        ctx: Ctx, first: Arg<ShapeHandle>, second: Arg<ShapeHandle>, result: Arg<ShapeHandle>; status
     ) {
-        let (Some(_), Some(first)) = (ctx.get(CALL), first.get(CALL)) else { return };
-        let Some(second) = second.get(CALL) else { return };
+        let (_, first, second) = (ctx.live(CALL)?, first.live(CALL)?, second.live(CALL)?);
         let both = first.shape().zip(second.shape());
-        put(CALL, &result, Ok(both.map(|(first, second)| [first, second].concat())), &status);
+        result.live(CALL)?.set(both.map(|(first, second)| [first, second].concat()))
     }
 
-    fn TF_ShapeInferenceContext_GetAttrType(
-        ctx: Ctx,
-        name: CStringArgument,
-        out: Out<u32>,
-        status: Arg<StatusObject>,
-    ) {
-        let Some(ctx) = ctx.get(CALL) else { return };
-        let name = name.string();
-        let found = match ctx.types.get(&name) {
-            Some(dtype) => Ok(dtype.0),
-            None => invalid(format!("there is no attribute {name}")),
-        };
-        report(&status, CALL, found.map(|dtype| out.set(dtype)));
+    fn TF_ShapeInferenceContext_GetAttrType(ctx: Ctx, name: CStringArgument, out: Out<u32>; status) {
+        let (ctx, name) = (ctx.live(CALL)?, name.string());
+        let dtype = ctx.types.get(&name).ok_or_else(|| invalid(format!("there is no attribute {name}")))?;
+        out.set(dtype.0);
+        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt;
 
 use super::argument::{Arg, CStringArgument, List, Out};
 use crate::objects::HostObject;
+use crate::status_object::StatusObject;
 
 /// A C type, as far as a call passes it.
 #[derive(Clone, PartialEq, Eq)]
@@ -89,6 +90,11 @@ impl fmt::Display for CSignature {
         let parameters: Vec<String> = self.parameters.iter().map(CallType::to_string).collect();
         write!(f, "{}({})", self.result, parameters.join(", "))
     }
+}
+
+/// Returns the C type of the last parameter of a function that sets a status.
+pub(crate) fn status() -> CallType {
+    <Arg<StatusObject>>::c_type()
 }
 
 /// A Rust type that stands for a C type in a signature or behind a pointer.

@@ -45,10 +45,8 @@ impl StringElement {
     /// Returns a view of a copy of `text`.
     pub fn new(text: &[u8]) -> Self {
         let text: Box<[u8]> = text.into();
-        let (head, second) = (
-            (text.len() as u64) << KIND_BITS | VIEW,
-            text.as_ptr().expose_provenance() as u64,
-        );
+        let head = (text.len() as u64) << KIND_BITS | VIEW;
+        let second = text.as_ptr().expose_provenance() as u64;
         lock(&TEXTS).push(text);
         Self {
             head,

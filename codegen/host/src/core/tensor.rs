@@ -4,13 +4,11 @@ use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::argument::{Arg, List};
+use super::failure::{StatusResult, invalid};
 use super::functions::functions;
-use super::status::report;
-use crate::StatusCode;
 use crate::dtype::DType;
 use crate::memory::ALIGNMENT;
 use crate::objects::{self, BorrowedObject, HostObject, ObjectKind, Owner};
-use crate::status_object::StatusObject;
 use crate::tensor_buffer::{Deallocator, TensorBuffer};
 
 /// The object behind `TF_Tensor*`.
@@ -72,12 +70,7 @@ impl TensorHandle {
     }
 }
 
-fn bitcast(
-    from: &View,
-    to: &mut View,
-    dtype: DType,
-    dims: &[i64],
-) -> Result<(), (StatusCode, String)> {
+fn bitcast(from: &View, to: &mut View, dtype: DType, dims: &[i64]) -> StatusResult<()> {
     let view = View {
         dtype,
         dims: dims.to_vec(),
@@ -85,10 +78,7 @@ fn bitcast(
     };
     if view.bytes() != from.bytes() {
         let (old, new) = (from.bytes(), view.bytes());
-        return Err((
-            StatusCode::INVALID_ARGUMENT,
-            format!("a bitcast from {old} to {new} bytes"),
-        ));
+        return Err(invalid(format!("a bitcast from {old} to {new} bytes")));
     }
     *to = view;
     Ok(())
@@ -176,17 +166,11 @@ functions! {
     }
 
     fn TF_TensorBitcastFrom(
-        from: Arg<TensorHandle>,
-        dtype: u32,
-        to: Arg<TensorHandle>,
-        dims: List<i64>,
-        rank: c_int,
-        status: Arg<StatusObject>,
+        from: Arg<TensorHandle>, dtype: u32, to: Arg<TensorHandle>, dims: List<i64>, rank: c_int; status
     ) {
-        let (Some(from), Some(to)) = (from.get(CALL), to.get(CALL)) else { return };
+        let (from, to) = (from.live(CALL)?, to.live(CALL)?);
         let from = from.view().clone();
-        let result = bitcast(&from, &mut to.view(), DType(dtype), dims.values(rank));
-        report(&status, CALL, result);
+        Ok(bitcast(&from, &mut to.view(), DType(dtype), dims.values(rank))?)
     }
 }
 

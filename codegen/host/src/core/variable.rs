@@ -10,8 +10,9 @@ use super::argument::{Arg, CStringArgument, List, Out};
 use super::attr::Attr;
 use super::construction::KernelConstruction;
 use super::context::{Ctx, KernelContext};
+use super::failure::{CallError, StatusResult, internal, invalid};
 use super::functions::functions;
-use super::status::report;
+use super::status::report_result;
 use super::tensor::{TensorHandle, View};
 use crate::StatusCode;
 use crate::dtype::DType;
@@ -23,7 +24,6 @@ use crate::status_object::StatusObject;
 pub(super) type Copy =
     unsafe extern "C" fn(*mut KernelContext, *mut TensorHandle, *mut TensorHandle);
 type Update = unsafe extern "C" fn(*mut KernelContext, *mut TensorHandle, *mut TensorHandle, c_int);
-type StatusResult<T> = Result<T, (StatusCode, String)>;
 
 /// A variable: its value, if it has one, and its lock.
 #[derive(Default)]
@@ -88,7 +88,7 @@ impl StoredVariable {
             let text =
                 format!("{call} waits forever for a variable that the same kernel has locked");
             objects::record_fault(text.clone());
-            return Err((StatusCode::INTERNAL, text));
+            return Err(internal(text));
         }
         while state.exclusive.is_some() || is_exclusive && !state.shared.is_empty() {
             let waited = self.released.wait(state);
@@ -132,11 +132,7 @@ impl KernelContext {
             DType::RESOURCE => StoredVariable::find(view.buffer.host_bytes()),
             _ => None,
         };
-        let none = || {
-            let text = format!("{call}: input {index} names no variable");
-            (StatusCode::INVALID_ARGUMENT, text)
-        };
-        found.ok_or_else(none)
+        found.ok_or_else(|| invalid(format!("{call}: input {index} names no variable")))
     }
 
     fn assign(
@@ -151,18 +147,38 @@ impl KernelContext {
         let value = self.input(value)?;
         let mut current = lock(&variable.value);
         match &*current {
-            Some(old) if validate && old.dims != value.dims => Err((
-                StatusCode::INVALID_ARGUMENT,
-                format!(
-                    "a value of {:?} for a variable of {:?}",
-                    value.dims, old.dims
-                ),
-            )),
+            Some(old) if validate && old.dims != value.dims => Err(invalid(format!(
+                "a value of {:?} for a variable of {:?}",
+                value.dims, old.dims
+            ))),
             _ => {
                 *current = Some(value);
                 Ok(())
             }
         }
+    }
+
+    fn assign_update(
+        &self,
+        call: &str,
+        ctx: &Ctx,
+        (input, value): (c_int, c_int),
+        operation: c_int,
+        (copy, update): (Option<Copy>, Option<Update>),
+    ) -> StatusResult<()> {
+        let variable = self.variable(call, input)?;
+        let _lock = variable.acquire(call, ctx.address() as usize, true)?;
+        let target = self.unshared_value(ctx, &variable, copy)?;
+        let value = self.input(value)?;
+        if target.dims != value.dims {
+            let text = format!("a value of {:?} for {:?}", value.dims, target.dims);
+            return Err(invalid(text));
+        }
+        let update = update.ok_or_else(|| internal("updateFunc is null"))?;
+        let (target, value) = (target.into_plugin_handle(), value.into_plugin_handle());
+        // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
+        unsafe { update(ctx.address(), target, value, operation) };
+        Ok(())
     }
 
     /// Returns the variables that core locks for these inputs, in the order of its locks.
@@ -196,44 +212,33 @@ impl KernelContext {
         variable: &StoredVariable,
         copy: Option<Copy>,
     ) -> StatusResult<View> {
-        let value = variable.value();
-        let none = || {
-            (
-                StatusCode::FAILED_PRECONDITION,
-                "the variable has no value".to_owned(),
-            )
-        };
-        let old = value.ok_or_else(none)?;
+        let none = || "the variable has no value".to_owned();
+        let old = variable.value();
+        let old = old.ok_or_else(|| (StatusCode::FAILED_PRECONDITION, none()))?;
         // The variable and `old` have one reference each.
         if Arc::strong_count(&old.buffer) == 2 {
             return Ok(old);
         }
         let new = self.allocate_tensor(old.dtype, &old.dims, false)?;
-        let copy = copy.ok_or_else(|| (StatusCode::INTERNAL, "copyFunc is null".to_owned()))?;
-        // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
-        unsafe {
-            copy(
-                ctx.address(),
-                old.into_plugin_handle(),
-                new.clone().into_plugin_handle(),
-            )
-        };
+        call_copy(ctx, copy, old, new.clone())?;
         *lock(&variable.value) = Some(new.clone());
         Ok(new)
     }
 }
 
-/// Sets the status if `result` is OK, and fails the kernel otherwise, as TensorFlow does.
-pub(super) fn report_or_fail(
-    ctx: &KernelContext,
-    result: StatusResult<()>,
-    call: &str,
-    status: &Arg<StatusObject>,
-) {
-    match result {
-        Ok(()) => report(status, call, Ok(())),
-        Err(failure) => drop(ctx.state().failure.get_or_insert(failure)),
-    }
+/// Calls the plugin's function that copies a tensor.
+pub(super) fn call_copy(ctx: &Ctx, copy: Option<Copy>, old: View, new: View) -> StatusResult<()> {
+    let copy = copy.ok_or_else(|| internal("copyFunc is null"))?;
+    let (old, new) = (old.into_plugin_handle(), new.into_plugin_handle());
+    // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
+    unsafe { copy(ctx.address(), old, new) };
+    Ok(())
+}
+
+/// Assigns an input's value to a variable, and fails the kernel if that is an error.
+fn assign(call: &str, ctx: &Ctx, places: (c_int, c_int), validate: bool) -> Result<(), CallError> {
+    let found = ctx.live(call)?;
+    found.fail_on_error(found.assign(call, ctx.address() as usize, places, validate))
 }
 
 /// Returns the function of this name for releases in which it has so many parameters.
@@ -253,13 +258,7 @@ extern "C" fn assign_without_validation(
     status: Arg<StatusObject>,
 ) {
     const CALL: &str = "TF_AssignVariable";
-    let Some(found) = ctx.get(CALL) else { return };
-    report_or_fail(
-        found,
-        found.assign(CALL, ctx.address() as usize, (input, value), false),
-        CALL,
-        &status,
-    );
+    report_result(&status, CALL, assign(CALL, &ctx, (input, value), false));
 }
 
 /// Returns the C signature of the function that [`older_form`] finds.
@@ -286,61 +285,29 @@ fn c_type_of<T: super::signature::ForeignType>(_: T) -> super::signature::CallTy
 functions! {
     // `copy` is not called while the variable has no other reader.
     fn TF_AssignVariable(
-        ctx: Ctx,
-        input: c_int,
-        value: c_int,
-        validate_shape: u8,
-        _copy: Option<Copy>,
-        status: Arg<StatusObject>,
+        ctx: Ctx, input: c_int, value: c_int, validate_shape: u8, _copy: Option<Copy>; status
     ) {
-        let Some(found) = ctx.get(CALL) else { return };
-        report_or_fail(found, found.assign(CALL, ctx.address() as usize, (input, value), validate_shape != 0), CALL, &status);
+        assign(CALL, &ctx, (input, value), validate_shape != 0)
     }
 
     fn TF_AssignUpdateVariable(
-        ctx: Ctx,
-        input: c_int,
-        value: c_int,
-        operation: c_int,
-        _is_variant: c_int,
-        copy: Option<Copy>,
-        update: Option<Update>,
-        status: Arg<StatusObject>,
+        ctx: Ctx, input: c_int, value: c_int, operation: c_int, _is_variant: c_int, copy: Option<Copy>,
+        update: Option<Update>; status
     ) {
-        let Some(found) = ctx.get(CALL) else { return };
-        let prepared = found.variable(CALL, input).and_then(|variable| {
-            let lock = variable.acquire(CALL, ctx.address() as usize, true)?;
-            let target = found.unshared_value(&ctx, &variable, copy)?;
-            Ok((target, found.input(value)?, lock))
-        });
-        let result = prepared.and_then(|(target, value, _lock)| {
-            if target.dims != value.dims {
-                let text = format!("a value of {:?} for {:?}", value.dims, target.dims);
-                return Err((StatusCode::INVALID_ARGUMENT, text));
-            }
-            let update = update.ok_or_else(|| (StatusCode::INTERNAL, "updateFunc is null".to_owned()))?;
-            // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
-            unsafe { update(ctx.address(), target.into_plugin_handle(), value.into_plugin_handle(), operation) };
-            Ok(())
-        });
-        report_or_fail(found, result, CALL, &status);
+        let found = ctx.live(CALL)?;
+        let result = found.assign_update(CALL, &ctx, (input, value), operation, (copy, update));
+        found.fail_on_error(result)
     }
 
     fn TF_GetInputTensorFromVariable(
-        ctx: Ctx,
-        input: c_int,
-        _lock_held: u8,
-        _is_variant: u8,
-        sparse: u8,
-        copy: Option<Copy>,
-        out: Out<*mut TensorHandle>,
-        status: Arg<StatusObject>,
+        ctx: Ctx, input: c_int, _lock_held: u8, _is_variant: u8, sparse: u8, copy: Option<Copy>,
+        out: Out<*mut TensorHandle>; status
     ) {
-        let Some(found) = ctx.get(CALL) else { return };
+        let found = ctx.live(CALL)?;
         // A reference is the tensor itself.
         if found.input(input).is_ok_and(|view| view.dtype != DType::RESOURCE) {
-            let value = found.input(input);
-            return report(&status, CALL, value.map(|value| out.set(value.into_plugin_handle())));
+            out.set(found.input(input)?.into_plugin_handle());
+            return Ok(());
         }
         let value = found.variable(CALL, input).and_then(|variable| {
             if sparse == 0 && !lock(&variable.lock).is_held_by(ctx.address() as usize) {
@@ -348,25 +315,18 @@ functions! {
             }
             found.unshared_value(&ctx, &variable, copy)
         });
-        report_or_fail(found, value.map(|value| out.set(value.into_plugin_handle())), CALL, &status);
+        found.fail_on_error(value.map(|value| out.set(value.into_plugin_handle())))
     }
 
     fn TF_MaybeLockVariableInputMutexesInOrder(
-        ctx: Ctx,
-        do_lock: u8,
-        _sparse: u8,
-        inputs: List<c_int>,
-        len: usize,
-        _copy: Option<Copy>,
-        holder: Out<*mut LockHolder>,
-        status: Arg<StatusObject>,
+        ctx: Ctx, do_lock: u8, _sparse: u8, inputs: List<c_int>, len: usize, _copy: Option<Copy>,
+        holder: Out<*mut LockHolder>; status
     ) {
-        let Some(found) = ctx.get(CALL) else { return };
-        let variables = found.locked_variables(CALL, inputs.values(len));
+        let variables = ctx.live(CALL)?.locked_variables(CALL, inputs.values(len));
         let context = ctx.address() as usize;
         let locks = variables.iter().filter_map(|it| it.acquire(CALL, context, do_lock != 0).ok());
         holder.set(objects::create(LockHolder(locks.collect()), Owner::Plugin));
-        report(&status, CALL, Ok(()));
+        Ok(())
     }
 
     fn TF_ReleaseVariableInputLockHolder(holder: Arg<LockHolder>) {
@@ -386,39 +346,27 @@ functions! {
         }
     }
 
-    fn TF_IsRefInput(ctx: Ctx, _index: c_int, status: Arg<StatusObject>) -> bool {
+    fn TF_IsRefInput(ctx: Ctx, _index: c_int; status) -> bool {
         ctx.get(CALL);
-        report(&status, CALL, Ok(()));
-        false
+        Ok(false)
     }
 
-    fn TF_GetInputByName(
-        ctx: Ctx,
-        name: CStringArgument,
-        out: Out<*mut TensorHandle>,
-        status: Arg<StatusObject>,
-    ) {
-        let Some(found) = ctx.get(CALL) else { return };
-        let name = name.string();
+    fn TF_GetInputByName(ctx: Ctx, name: CStringArgument, out: Out<*mut TensorHandle>; status) {
+        let (found, name) = (ctx.live(CALL)?, name.string());
         let at = found.inputs.iter().position(|input| input.name == name);
-        let none = || (StatusCode::INVALID_ARGUMENT, format!("there is no input {name}"));
-        let view = at.ok_or_else(none).and_then(|at| found.input(at as c_int));
-        report(&status, CALL, view.map(|view| out.set(view.into_plugin_handle())));
+        let at = at.ok_or_else(|| invalid(format!("there is no input {name}")))?;
+        out.set(found.input(at as c_int)?.into_plugin_handle());
+        Ok(())
     }
 
     fn TF_OpKernelConstruction_GetAttrTensorShape(
-        ctx: Arg<KernelConstruction>,
-        name: CStringArgument,
-        dims: Out<i64>,
-        room: usize,
-        status: Arg<StatusObject>,
+        ctx: Arg<KernelConstruction>, name: CStringArgument, dims: Out<i64>, room: usize; status
     ) {
-        let Some(ctx) = ctx.get(CALL) else { return };
-        let name = name.string();
-        let found = match ctx.attrs.get(&name) {
-            Some(Attr::Shape(Some(shape))) if shape.len() <= room => Ok(shape),
-            _ => Err((StatusCode::INVALID_ARGUMENT, format!("{name} is not a shape of at most {room} dimensions"))),
-        };
-        report(&status, CALL, found.map(|shape| dims.fill(shape)));
+        let (ctx, name) = (ctx.live(CALL)?, name.string());
+        match ctx.attrs.get(&name) {
+            Some(Attr::Shape(Some(shape))) if shape.len() <= room => dims.fill(shape),
+            _ => return Err(invalid(format!("{name} is not a shape of at most {room} dimensions")).into()),
+        }
+        Ok(())
     }
 }

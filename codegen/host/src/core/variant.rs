@@ -4,19 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::argument::Arg;
 use super::context::{Ctx, KernelContext};
+use super::failure::{CallError, StatusResult, internal, invalid};
 use super::functions::functions;
-use super::status::report;
 use super::tensor::{TensorHandle, View};
 use super::variable::Copy;
-use crate::StatusCode;
 use crate::dtype::DType;
 use crate::lock;
 use crate::memory::HostMemory;
 use crate::objects::{self, BorrowedObject};
 use crate::quirks::Quirk;
-use crate::status_object::StatusObject;
 use crate::tensor_buffer::TensorBuffer;
 
 type Add = unsafe extern "C" fn(
@@ -25,7 +22,6 @@ type Add = unsafe extern "C" fn(
     *mut TensorHandle,
     *mut TensorHandle,
 );
-type StatusResult<T> = Result<T, (StatusCode, String)>;
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 static ALL: Mutex<BTreeMap<u64, Vec<View>>> = Mutex::new(BTreeMap::new());
@@ -55,14 +51,15 @@ fn view(list: Vec<View>) -> View {
 impl KernelContext {
     fn list(&self, input: i32) -> StatusResult<Vec<View>> {
         let view = self.input(input)?;
-        let none = || {
-            let text = format!("input {input} is no variant with a list of tensors");
-            (StatusCode::INTERNAL, text)
+        let found = match view.dtype {
+            DType::VARIANT => find_list(view.buffer.host_bytes()),
+            _ => None,
         };
-        let is_variant = view.dtype == DType::VARIANT;
-        let found = is_variant
-            .then(|| find_list(view.buffer.host_bytes()))
-            .flatten();
+        let none = || {
+            internal(format!(
+                "input {input} is no variant with a list of tensors"
+            ))
+        };
         found.ok_or_else(none)
     }
 
@@ -103,7 +100,7 @@ impl KernelContext {
     fn output_list(&self) -> StatusResult<Vec<View>> {
         let output = self.state().output_views[0].clone();
         let list = output.and_then(|view| find_list(view.buffer.host_bytes()));
-        list.ok_or_else(|| (StatusCode::INTERNAL, "the sum is no list".to_owned()))
+        list.ok_or_else(|| internal("the sum is no list"))
     }
 
     fn failed(&self) -> StatusResult<()> {
@@ -112,26 +109,27 @@ impl KernelContext {
 }
 
 functions! {
-    fn TF_ZerosLikeVariant(ctx: Ctx, zeros_like: Option<Copy>, status: Arg<StatusObject>) {
-        let (Some(found), Some(zeros_like)) = (ctx.get(CALL), zeros_like) else { return };
-        let result = found.list(0).and_then(|list| {
-            found.map_list(&list, |index, new| {
-                found.lend(CALL, [list[index].clone(), new], |[old, new]| {
-                    // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
-                    unsafe { zeros_like(ctx.address(), old, new) }
-                });
-            })
-        });
-        report(&status, CALL, result.and_then(|()| found.failed()));
+    fn TF_ZerosLikeVariant(ctx: Ctx, zeros_like: Option<Copy>; status) {
+        let found = ctx.live(CALL)?;
+        let zeros_like = zeros_like.ok_or(CallError::Recorded)?;
+        let list = found.list(0)?;
+        found.map_list(&list, |index, new| {
+            found.lend(CALL, [list[index].clone(), new], |[old, new]| {
+                // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
+                unsafe { zeros_like(ctx.address(), old, new) }
+            });
+        })?;
+        Ok(found.failed()?)
     }
 
-    fn TF_AddNVariant(ctx: Ctx, add: Option<Add>, status: Arg<StatusObject>) {
-        let (Some(found), Some(add)) = (ctx.get(CALL), add) else { return };
-        let result = (1..found.inputs.len() as i32).try_fold(found.list(0), |sum, input| {
-            let (sum, list) = (sum?, found.list(input)?);
+    fn TF_AddNVariant(ctx: Ctx, add: Option<Add>; status) {
+        let found = ctx.live(CALL)?;
+        let add = add.ok_or(CallError::Recorded)?;
+        let mut sum = found.list(0)?;
+        for input in 1..found.inputs.len() as i32 {
+            let list = found.list(input)?;
             if sum.len() != list.len() {
-                let text = "lists of different lengths have no sum".to_owned();
-                return Err((StatusCode::INVALID_ARGUMENT, text));
+                return Err(invalid("lists of different lengths have no sum").into());
             }
             found.map_list(&sum, |index, new| {
                 found.lend(CALL, [sum[index].clone(), list[index].clone(), new], |[x, y, new]| {
@@ -140,8 +138,8 @@ functions! {
                 });
             })?;
             found.failed()?;
-            Ok(found.output_list())
-        });
-        report(&status, CALL, result.and_then(|sum| found.set_output(0, view(sum?))));
+            sum = found.output_list()?;
+        }
+        Ok(found.set_output(0, view(sum))?)
     }
 }

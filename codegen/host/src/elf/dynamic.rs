@@ -33,12 +33,8 @@ impl DynamicTables {
             strings.push(0);
             at
         };
-        let symbols: Vec<&str> = object
-            .exports
-            .iter()
-            .map(|export| export.symbol.as_str())
-            .chain([TABLE])
-            .collect();
+        let symbols = object.exports.iter().map(|export| export.symbol.as_str());
+        let symbols: Vec<&str> = symbols.chain([TABLE]).collect();
         let names = symbols.iter().map(|name| intern(name)).collect();
         let soname = intern(object.soname);
         let needed = object.needed.iter().map(|name| intern(name)).collect();

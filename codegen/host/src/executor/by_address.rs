@@ -2,7 +2,7 @@
 
 use super::{DeviceMemoryBlock, Executor, StreamHandle};
 use crate::Error;
-use crate::call::{Ptr, status_call};
+use crate::call::Ptr;
 
 impl Executor {
     /// Enqueues a copy of `size` bytes at `source`.
@@ -16,9 +16,9 @@ impl Executor {
         (source, size): (*const u8, usize),
     ) -> Result<(), Error> {
         let target = self.memory(target)?;
-        status_call!(
-            self.table, "memcpy_htod",
-            (self.device(), stream.0, target.address(), source, size as u64): (Ptr, Ptr, Ptr, *const u8, u64, Ptr)
+        device_call!(
+            self, "memcpy_htod",
+            (stream.0, target.address(), source, size as u64): (Ptr, Ptr, *const u8, u64)
         )
     }
 
@@ -34,9 +34,9 @@ impl Executor {
         source: DeviceMemoryBlock,
     ) -> Result<(), Error> {
         let source = self.memory(source)?;
-        status_call!(
-            self.table, "memcpy_dtoh",
-            (self.device(), stream.0, target, source.address(), size as u64): (Ptr, Ptr, *mut u8, Ptr, u64, Ptr)
+        device_call!(
+            self, "memcpy_dtoh",
+            (stream.0, target, source.address(), size as u64): (Ptr, *mut u8, Ptr, u64)
         )
     }
 
@@ -50,10 +50,7 @@ impl Executor {
         (source, size): (*const u8, usize),
     ) -> Result<(), Error> {
         let target = self.memory(target)?;
-        status_call!(
-            self.table, "sync_memcpy_htod",
-            (self.device(), target.address(), source, size as u64): (Ptr, Ptr, *const u8, u64, Ptr)
-        )
+        device_call!(self, "sync_memcpy_htod", (target.address(), source, size as u64): (Ptr, *const u8, u64))
     }
 
     /// Copies `size` bytes from the device to `target`.
@@ -66,9 +63,6 @@ impl Executor {
         source: DeviceMemoryBlock,
     ) -> Result<(), Error> {
         let source = self.memory(source)?;
-        status_call!(
-            self.table, "sync_memcpy_dtoh",
-            (self.device(), target, source.address(), size as u64): (Ptr, *mut u8, Ptr, u64, Ptr)
-        )
+        device_call!(self, "sync_memcpy_dtoh", (target, source.address(), size as u64): (*mut u8, Ptr, u64))
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{DeviceMemoryBlock, Executor, StreamHandle};
 use crate::Error;
-use crate::call::{Ptr, status_call};
+use crate::call::Ptr;
 use crate::host_bytes::HostBytes;
 
 impl Executor {
@@ -37,9 +37,9 @@ impl Executor {
         size: u64,
     ) -> Result<(), Error> {
         let (target, source) = (self.memory(target)?, self.memory(source)?);
-        status_call!(
-            self.table, "memcpy_dtod",
-            (self.device(), stream.0, target.address(), source.address(), size): (Ptr, Ptr, Ptr, Ptr, u64, Ptr)
+        device_call!(
+            self, "memcpy_dtod",
+            (stream.0, target.address(), source.address(), size): (Ptr, Ptr, Ptr, u64)
         )
     }
 
@@ -76,10 +76,7 @@ impl Executor {
         size: u64,
     ) -> Result<(), Error> {
         let (target, source) = (self.memory(target)?, self.memory(source)?);
-        status_call!(
-            self.table, "sync_memcpy_dtod",
-            (self.device(), target.address(), source.address(), size): (Ptr, Ptr, Ptr, u64, Ptr)
-        )
+        device_call!(self, "sync_memcpy_dtod", (target.address(), source.address(), size): (Ptr, Ptr, u64))
     }
 
     pub fn mem_zero(
@@ -89,10 +86,7 @@ impl Executor {
         size: u64,
     ) -> Result<(), Error> {
         let target = self.memory(target)?;
-        status_call!(
-            self.table, "mem_zero",
-            (self.device(), stream.0, target.address(), size): (Ptr, Ptr, Ptr, u64, Ptr)
-        )
+        device_call!(self, "mem_zero", (stream.0, target.address(), size): (Ptr, Ptr, u64))
     }
 
     pub fn memset(
@@ -103,10 +97,7 @@ impl Executor {
         size: u64,
     ) -> Result<(), Error> {
         let target = self.memory(target)?;
-        status_call!(
-            self.table, "memset",
-            (self.device(), stream.0, target.address(), pattern, size): (Ptr, Ptr, Ptr, u8, u64, Ptr)
-        )
+        device_call!(self, "memset", (stream.0, target.address(), pattern, size): (Ptr, Ptr, u8, u64))
     }
 
     pub fn memset32(
@@ -117,9 +108,6 @@ impl Executor {
         size: u64,
     ) -> Result<(), Error> {
         let target = self.memory(target)?;
-        status_call!(
-            self.table, "memset32",
-            (self.device(), stream.0, target.address(), pattern, size): (Ptr, Ptr, Ptr, u32, u64, Ptr)
-        )
+        device_call!(self, "memset32", (stream.0, target.address(), pattern, size): (Ptr, Ptr, u32, u64))
     }
 }

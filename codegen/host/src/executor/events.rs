@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{EventHandle, EventStatus, Executor, StreamHandle, TimerHandle};
 use crate::Error;
-use crate::call::{Ptr, call, call_with_status, status_call};
+use crate::call::{Ptr, call};
 use crate::contract_watch::record_breach;
 use crate::record::GuardedStruct;
 
@@ -14,10 +14,8 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 impl Executor {
     pub fn create_event(&self) -> Result<EventHandle, Error> {
         let mut event = std::ptr::null_mut();
-        call_with_status("create_event", |status| {
-            call!(self.table, "create_event", (self.device(), &mut event, status): (Ptr, *mut Ptr, Ptr));
-            Ok(EventHandle(event))
-        })
+        device_call!(self, "create_event", (&mut event): (*mut Ptr))?;
+        Ok(EventHandle(event))
     }
 
     pub fn destroy_event(&self, event: EventHandle) -> Result<(), Error> {
@@ -42,24 +40,15 @@ impl Executor {
     }
 
     pub fn record_event(&self, stream: StreamHandle, event: EventHandle) -> Result<(), Error> {
-        status_call!(
-            self.table, "record_event",
-            (self.device(), stream.0, event.0): (Ptr, Ptr, Ptr, Ptr)
-        )
+        device_call!(self, "record_event", (stream.0, event.0): (Ptr, Ptr))
     }
 
     pub fn wait_for_event(&self, stream: StreamHandle, event: EventHandle) -> Result<(), Error> {
-        status_call!(
-            self.table, "wait_for_event",
-            (self.device(), stream.0, event.0): (Ptr, Ptr, Ptr, Ptr)
-        )
+        device_call!(self, "wait_for_event", (stream.0, event.0): (Ptr, Ptr))
     }
 
     pub fn block_for_event(&self, event: EventHandle) -> Result<(), Error> {
-        status_call!(
-            self.table, "block_host_for_event",
-            (self.device(), event.0): (Ptr, Ptr, Ptr)
-        )
+        device_call!(self, "block_host_for_event", (event.0): (Ptr))
     }
 
     /// Records an event and polls it, as TensorFlow's event thread does.
@@ -92,10 +81,8 @@ impl Executor {
 
     pub fn create_timer(&self) -> Result<TimerHandle, Error> {
         let mut timer = std::ptr::null_mut();
-        call_with_status("create_timer", |status| {
-            call!(self.table, "create_timer", (self.device(), &mut timer, status): (Ptr, *mut Ptr, Ptr));
-            Ok(TimerHandle(timer))
-        })
+        device_call!(self, "create_timer", (&mut timer): (*mut Ptr))?;
+        Ok(TimerHandle(timer))
     }
 
     pub fn destroy_timer(&self, timer: TimerHandle) -> Result<(), Error> {
@@ -104,17 +91,11 @@ impl Executor {
     }
 
     pub fn start_timer(&self, stream: StreamHandle, timer: TimerHandle) -> Result<(), Error> {
-        status_call!(
-            self.table, "start_timer",
-            (self.device(), stream.0, timer.0): (Ptr, Ptr, Ptr, Ptr)
-        )
+        device_call!(self, "start_timer", (stream.0, timer.0): (Ptr, Ptr))
     }
 
     pub fn stop_timer(&self, stream: StreamHandle, timer: TimerHandle) -> Result<(), Error> {
-        status_call!(
-            self.table, "stop_timer",
-            (self.device(), stream.0, timer.0): (Ptr, Ptr, Ptr, Ptr)
-        )
+        device_call!(self, "stop_timer", (stream.0, timer.0): (Ptr, Ptr))
     }
 
     /// Returns the nanoseconds that the timer measured.

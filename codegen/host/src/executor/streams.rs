@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use super::{Executor, StreamHandle, WITH_OPTIONS};
 use crate::Error;
-use crate::call::{HostCallback, Ptr, call, call_with_status, status_call};
+use crate::call::{HostCallback, Ptr, call};
 
 impl Executor {
     /// Creates a stream as the release does: with options if the plugin has the slot.
@@ -21,21 +21,17 @@ impl Executor {
         options.set("has_priority", u64::from(priority.is_some()));
         options.set("priority", u64::from(priority.unwrap_or(0).cast_unsigned()));
         let mut stream = std::ptr::null_mut();
-        call_with_status(WITH_OPTIONS, |status| {
-            call!(
-                self.table, "create_stream_with_options",
-                (self.device(), options.address(), &mut stream, status): (Ptr, Ptr, *mut Ptr, Ptr)
-            );
-            Ok(StreamHandle(stream))
-        })
+        device_call!(
+            self, "create_stream_with_options",
+            (options.address(), &mut stream): (Ptr, *mut Ptr)
+        )?;
+        Ok(StreamHandle(stream))
     }
 
     pub fn create_plain_stream(&self) -> Result<StreamHandle, Error> {
         let mut stream = std::ptr::null_mut();
-        call_with_status("create_stream", |status| {
-            call!(self.table, "create_stream", (self.device(), &mut stream, status): (Ptr, *mut Ptr, Ptr));
-            Ok(StreamHandle(stream))
-        })
+        device_call!(self, "create_stream", (&mut stream): (*mut Ptr))?;
+        Ok(StreamHandle(stream))
     }
 
     pub fn destroy_stream(&self, stream: StreamHandle) -> Result<(), Error> {
@@ -44,28 +40,19 @@ impl Executor {
     }
 
     pub fn depend(&self, dependent: StreamHandle, other: StreamHandle) -> Result<(), Error> {
-        status_call!(
-            self.table, "create_stream_dependency",
-            (self.device(), dependent.0, other.0): (Ptr, Ptr, Ptr, Ptr)
-        )
+        device_call!(self, "create_stream_dependency", (dependent.0, other.0): (Ptr, Ptr))
     }
 
     pub fn stream_status(&self, stream: StreamHandle) -> Result<(), Error> {
-        status_call!(
-            self.table, "get_stream_status",
-            (self.device(), stream.0): (Ptr, Ptr, Ptr)
-        )
+        device_call!(self, "get_stream_status", (stream.0): (Ptr))
     }
 
     pub fn block_until_done(&self, stream: StreamHandle) -> Result<(), Error> {
-        status_call!(
-            self.table, "block_host_until_done",
-            (self.device(), stream.0): (Ptr, Ptr, Ptr)
-        )
+        device_call!(self, "block_host_until_done", (stream.0): (Ptr))
     }
 
     pub fn synchronize(&self) -> Result<(), Error> {
-        status_call!(self.table, "synchronize_all_activity", (self.device()): (Ptr, Ptr))
+        device_call!(self, "synchronize_all_activity", (): ())
     }
 
     /// Enqueues a callback; returns false if the plugin rejects it.

@@ -16,10 +16,8 @@ impl Host {
         if let Some(wrong) = same_op.clone().find_map(|kernel| unknown_attr(kernel, op)) {
             return Err(invalid(&op.name, wrong));
         }
-        let matching: Vec<&KernelBuilder> = same_op
-            .clone()
-            .filter(|kernel| matches_types(kernel, op))
-            .collect();
+        let matching = same_op.clone().filter(|kernel| matches_types(kernel, op));
+        let matching: Vec<&KernelBuilder> = matching.collect();
         let top = matching.iter().map(|kernel| kernel.priority).max();
         match matching
             .iter()
@@ -43,10 +41,8 @@ impl Host {
 fn unknown_attr(kernel: &KernelBuilder, op: &Op) -> Option<String> {
     let mut names = kernel.constraints.iter().map(|(name, _)| name);
     let unknown = names.find(|name| !op.attrs.contains_key(*name))?;
-    let attrs = op
-        .attrs
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"));
+    let attrs = op.attrs.iter();
+    let attrs = attrs.map(|(name, value)| format!("{name}={value}"));
     let attrs: Vec<String> = attrs.collect();
     Some(format!(
         "OpKernel '{}' has constraint on attr '{unknown}' not in NodeDef '[{}]'",
@@ -71,12 +67,10 @@ fn no_kernel_message<'a>(op: &Op, same_op: impl Iterator<Item = &'a KernelBuilde
     let list = same_op
         .map(|kernel| format!("{:?}", kernel.constraints))
         .collect::<Vec<_>>();
-    let types: Vec<String> = op
-        .attrs
-        .iter()
-        .filter(|(_, value)| matches!(value, Attr::Type(_)))
-        .map(|(name, value)| format!("{name}={value:?}"))
-        .collect();
+    let types = op.attrs.iter();
+    let types = types.filter(|(_, value)| matches!(value, Attr::Type(_)));
+    let types = types.map(|(name, value)| format!("{name}={value:?}"));
+    let types: Vec<String> = types.collect();
     match list.is_empty() {
         true => format!("the plugin registered no kernel for {}", op.name),
         false => {

@@ -33,10 +33,8 @@ impl Op {
 
     /// Returns the number of tensors of each input. Lists whose length no attribute states share what remains.
     fn input_counts(&self, given: usize) -> Result<Vec<usize>, Error> {
-        let counts = self
-            .inputs
-            .iter()
-            .map(|it| it.types.tensor_count(&self.attrs));
+        let counts = self.inputs.iter();
+        let counts = counts.map(|it| it.types.tensor_count(&self.attrs));
         let counts: Vec<Option<usize>> = counts.collect();
         let known: usize = counts.iter().flatten().sum();
         let open = counts.iter().filter(|it| it.is_none()).count();
@@ -70,10 +68,8 @@ impl Op {
             ArgumentTypes::List(attr) => {
                 let types = tensors.iter().map(|it| Attr::Type(it.dtype()));
                 let types = Attr::List(types.collect());
-                let bound = self
-                    .attrs
-                    .entry(attr.clone())
-                    .or_insert_with(|| types.clone());
+                let bound = self.attrs.entry(attr.clone());
+                let bound = bound.or_insert_with(|| types.clone());
                 let matches = *bound == types;
                 let (bound, name) = (bound.to_string(), &argument.name);
                 self.check(matches, || format!("takes {bound} for {name}, not {types}"))

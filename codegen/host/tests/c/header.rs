@@ -106,22 +106,16 @@ fn structure(out: &mut String, name: &str, body: &Struct) {
 }
 
 fn known(signature: &Signature, names: &BTreeSet<&str>) -> bool {
-    let types = signature
-        .params
-        .iter()
-        .map(|param| &param.ty)
-        .chain([&signature.ret]);
+    let types = signature.params.iter().map(|param| &param.ty);
+    let types = types.chain([&signature.ret]);
     types
         .filter_map(Type::named)
         .all(|name| names.contains(name))
 }
 
 fn declaration(name: &str, signature: &Signature) -> String {
-    let params: Vec<String> = signature
-        .params
-        .iter()
-        .map(|param| variable(&param.ty, ""))
-        .collect();
+    let params = signature.params.iter().map(|param| variable(&param.ty, ""));
+    let params: Vec<String> = params.collect();
     let params = if params.is_empty() {
         "void".to_owned()
     } else {

@@ -186,10 +186,8 @@ impl Compiler {
             Path::new(HOSTILE),
             Path::new(OPTIONS),
         ];
-        let newest = sources
-            .into_iter()
-            .filter_map(|path| modified(path).ok())
-            .max();
+        let newest = sources.into_iter().filter_map(|path| modified(path).ok());
+        let newest = newest.max();
         modified(output).ok() > newest
     }
 

@@ -292,11 +292,8 @@ fn placement(comment: &SourceComment, previous: Option<&PlacedComment>) -> Place
 
 /// Returns the title in a banner, or `None` for any other comment.
 fn title(text: &str) -> Option<&str> {
-    let inner = text
-        .strip_prefix("/***")?
-        .strip_suffix("***/")?
-        .trim_matches('*')
-        .trim();
+    let inner = text.strip_prefix("/***")?.strip_suffix("***/")?;
+    let inner = inner.trim_matches('*').trim();
     (!inner.is_empty() && !inner.contains('\n')).then_some(inner)
 }
 

@@ -78,14 +78,10 @@ struct DeclaredNames<'a> {
 
 impl<'a> DeclaredNames<'a> {
     fn new(items: &'a BTreeMap<String, Item>) -> Self {
-        let enums = items.values().filter_map(|item| match item {
-            Item::Enum(item) => Some(item.variants.iter().map(|variant| variant.name.as_str())),
-            _ => None,
-        });
-        Self {
-            items,
-            variants: enums.flatten().collect(),
-        }
+        let enums = items.values().filter_map(Item::as_enum);
+        let variants = enums.flat_map(|item| &item.variants);
+        let variants = variants.map(|it| it.name.as_str()).collect();
+        Self { items, variants }
     }
 
     /// Returns the item for a macro whose body is `name`, or `None` if no declaration has the name.

@@ -41,18 +41,21 @@ impl File {
     }
 }
 
+/// The borrow of the unit that a handle of libclang belongs to.
+type UnitBorrow<'u> = PhantomData<&'u TranslationUnit>;
+
 /// A node of the syntax tree.
 #[derive(Clone, Copy)]
 pub struct Cursor<'u> {
     raw: CXCursor,
-    unit: PhantomData<&'u TranslationUnit>,
+    unit: UnitBorrow<'u>,
 }
 
 /// A C or C++ type.
 #[derive(Clone, Copy)]
 pub struct Ty<'u> {
     raw: CXType,
-    unit: PhantomData<&'u TranslationUnit>,
+    unit: UnitBorrow<'u>,
 }
 
 /// Identifies a type within a unit.
@@ -74,6 +77,57 @@ pub struct Token {
     pub end: u32,
 }
 
+/// Defines methods that return what one function of libclang returns for the handle, converted.
+macro_rules! queries {
+    ($owner:ident<$unit:lifetime>: $(
+        $(#[$doc:meta])* $name:ident = $function:ident -> $result:ty, $convert:expr;
+    )*) => {
+        impl<$unit> $owner<$unit> {
+            $(
+                $(#[$doc])*
+                pub fn $name(self) -> $result {
+                    // SAFETY: `self` borrows its unit, so the handle and the loaded library are valid.
+                    let found = unsafe { $function(self.raw) };
+                    ($convert)(found, self.unit)
+                }
+            )*
+        }
+    };
+}
+
+queries! { Cursor<'u>:
+    /// Returns libclang's text of the cursor: a declared name, or a string literal in ASCII.
+    spelling = clang_getCursorSpelling -> String, |it, _| text(it);
+    /// Returns the type that the cursor has or declares.
+    ty = clang_getCursorType -> Ty<'u>, Ty::from_raw;
+    /// Returns the underlying type of a typedef.
+    aliased = clang_getTypedefDeclUnderlyingType -> Ty<'u>, Ty::from_raw;
+    /// Returns the integer type of an enumeration.
+    enum_integer = clang_getEnumDeclIntegerType -> Ty<'u>, Ty::from_raw;
+    /// Returns true if this declaration is also the definition.
+    is_definition = clang_isCursorDefinition -> bool, |it, _| it != 0;
+    /// Returns true for a bit-field.
+    is_bit_field = clang_Cursor_isBitField -> bool, |it, _| it != 0;
+    /// Returns true for an unnamed struct or union whose members are accessed as the parent's own (C11, 6.7.2.1).
+    is_anonymous_member = clang_Cursor_isAnonymousRecordDecl -> bool, |it, _| it != 0;
+    /// Returns true for a macro that takes arguments.
+    is_function_like = clang_Cursor_isMacroFunctionLike -> bool, |it, _| it != 0;
+    /// Returns true for a function that no other file can refer to.
+    is_static = clang_Cursor_getStorageClass -> bool, |it, _| it == CX_SC_Static;
+    /// Returns true for a function declared `inline`.
+    is_inline = clang_Cursor_isFunctionInlined -> bool, |it, _| it != 0;
+    /// Returns the number of bits of a bit-field, which is negative for another declaration.
+    bit_field_width = clang_getFieldDeclBitWidth -> i32, |it, _| it;
+    /// Returns the offset of a field in its record, in bits.
+    field_offset = clang_Cursor_getOffsetOfField -> i64, |it, _| it;
+    /// Returns the symbol of a function in an object file.
+    symbol = clang_Cursor_getMangling -> String, |it, _| text(it);
+    /// Returns the position of the name.
+    position = clang_getCursorLocation -> Option<Position>, |it, _| expansion(it);
+    /// Returns the positions of the first character and of the one after the last.
+    extent = clang_getCursorExtent -> Option<Range<Position>>, |it, _| to_positions(it);
+}
+
 impl<'u> Cursor<'u> {
     /// Returns the root of the syntax tree.
     pub(super) fn root(unit: &'u TranslationUnit) -> Self {
@@ -84,8 +138,8 @@ impl<'u> Cursor<'u> {
         }
     }
 
-    fn with_raw(self, raw: CXCursor) -> Self {
-        Self { raw, ..self }
+    fn from_raw(raw: CXCursor, unit: UnitBorrow<'u>) -> Self {
+        Self { raw, unit }
     }
 
     /// Returns the kind: `CXCursor_StructDecl`, ...
@@ -109,12 +163,6 @@ impl<'u> Cursor<'u> {
         }
     }
 
-    /// Returns libclang's text of the cursor: a declared name, or a string literal in ASCII.
-    pub fn spelling(self) -> String {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        text(unsafe { clang_getCursorSpelling(self.raw) })
-    }
-
     /// Returns the visibility of a function's symbol.
     pub fn visibility(self) -> Visibility {
         const MARKS: [CXCursorKind; 3] = [
@@ -126,10 +174,8 @@ impl<'u> Cursor<'u> {
         if unsafe { clang_getCursorVisibility(self.raw) } == CXVisibility_Hidden {
             return Visibility::Hidden;
         }
-        let is_marked = self
-            .children()
-            .into_iter()
-            .any(|it| MARKS.contains(&it.kind()));
+        let mut is_marked = self.children().into_iter();
+        let is_marked = is_marked.any(|it| MARKS.contains(&it.kind()));
         match is_marked {
             true => Visibility::Exported,
             false => Visibility::Unmarked,
@@ -147,32 +193,8 @@ impl<'u> Cursor<'u> {
         // SAFETY: `self` borrows its unit, so the cursor is valid. `push` does not unwind, and `found` outlives the
         // visit.
         unsafe { clang_visitChildren(self.raw, push, (&raw mut found).cast()) };
-        found.into_iter().map(|raw| self.with_raw(raw)).collect()
-    }
-
-    /// Returns the type that the cursor has or declares.
-    pub fn ty(self) -> Ty<'u> {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        self.type_from(unsafe { clang_getCursorType(self.raw) })
-    }
-
-    /// Returns the underlying type of a typedef.
-    pub fn aliased(self) -> Ty<'u> {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        self.type_from(unsafe { clang_getTypedefDeclUnderlyingType(self.raw) })
-    }
-
-    /// Returns the integer type of an enumeration.
-    pub fn enum_integer(self) -> Ty<'u> {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        self.type_from(unsafe { clang_getEnumDeclIntegerType(self.raw) })
-    }
-
-    fn type_from(self, raw: CXType) -> Ty<'u> {
-        Ty {
-            raw,
-            unit: PhantomData,
-        }
+        let found = found.into_iter().map(|raw| Self::from_raw(raw, self.unit));
+        found.collect()
     }
 
     /// Returns the value of an enumerator. One above the range of `i64` has the bits of a negative number.
@@ -195,34 +217,10 @@ impl<'u> Cursor<'u> {
         }
     }
 
-    /// Returns true if this declaration is also the definition.
-    pub fn is_definition(self) -> bool {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        unsafe { clang_isCursorDefinition(self.raw) != 0 }
-    }
-
     /// Returns true if any declaration of the same name is a definition.
     pub fn is_defined(self) -> bool {
         // SAFETY: `self` borrows its unit, so the cursor is valid. The null cursor is a valid argument too.
         unsafe { clang_Cursor_isNull(clang_getCursorDefinition(self.raw)) == 0 }
-    }
-
-    /// Returns true for a bit-field.
-    pub fn is_bit_field(self) -> bool {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        unsafe { clang_Cursor_isBitField(self.raw) != 0 }
-    }
-
-    /// Returns true for an unnamed struct or union whose members are accessed as the parent's own (C11, 6.7.2.1).
-    pub fn is_anonymous_member(self) -> bool {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        unsafe { clang_Cursor_isAnonymousRecordDecl(self.raw) != 0 }
-    }
-
-    /// Returns true for a macro that takes arguments.
-    pub fn is_function_like(self) -> bool {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        unsafe { clang_Cursor_isMacroFunctionLike(self.raw) != 0 }
     }
 
     /// Returns the file that an include directive includes, or `None` for another cursor.
@@ -232,56 +230,19 @@ impl<'u> Cursor<'u> {
         (!file.is_null()).then_some(File(file as usize))
     }
 
-    /// Returns true for a function that no other file can refer to.
-    pub fn is_static(self) -> bool {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        unsafe { clang_Cursor_getStorageClass(self.raw) == CX_SC_Static }
-    }
-
-    /// Returns true for a function declared `inline`.
-    pub fn is_inline(self) -> bool {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        unsafe { clang_Cursor_isFunctionInlined(self.raw) != 0 }
-    }
-
-    /// Returns the number of bits of a bit-field, which is negative for another declaration.
-    pub fn bit_field_width(self) -> i32 {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        unsafe { clang_getFieldDeclBitWidth(self.raw) }
-    }
-
-    /// Returns the offset of a field in its record, in bits.
-    pub fn field_offset(self) -> i64 {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        unsafe { clang_Cursor_getOffsetOfField(self.raw) }
-    }
-
     /// Returns the parameters of a function.
     pub fn arguments(self) -> Vec<Cursor<'u>> {
         // SAFETY: `self` borrows its unit, so the cursor is valid. A negative result means no arguments.
         let count = unsafe { clang_Cursor_getNumArguments(self.raw) }.max(0);
         (0..count as u32)
             // SAFETY: as above; the index is less than the count.
-            .map(|index| self.with_raw(unsafe { clang_Cursor_getArgument(self.raw, index) }))
+            .map(|index| {
+                Self::from_raw(
+                    unsafe { clang_Cursor_getArgument(self.raw, index) },
+                    self.unit,
+                )
+            })
             .collect()
-    }
-
-    /// Returns the symbol of a function in an object file.
-    pub fn symbol(self) -> String {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        text(unsafe { clang_Cursor_getMangling(self.raw) })
-    }
-
-    /// Returns the position of the name.
-    pub fn position(self) -> Option<Position> {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        expansion(unsafe { clang_getCursorLocation(self.raw) })
-    }
-
-    /// Returns the positions of the first character and of the one after the last.
-    pub fn extent(self) -> Option<Range<Position>> {
-        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
-        to_positions(unsafe { clang_getCursorExtent(self.raw) })
     }
 
     /// Returns the tokens of the declaration.
@@ -312,9 +273,32 @@ impl<'u> Cursor<'u> {
     }
 }
 
+queries! { Ty<'u>:
+    /// Returns the type as C spells it.
+    spelling = clang_getTypeSpelling -> String, |it, _| text(it);
+    /// Returns the type with every typedef resolved.
+    canonical = clang_getCanonicalType -> Self, Self::from_raw;
+    /// Returns the type that a pointer points to.
+    pointee = clang_getPointeeType -> Self, Self::from_raw;
+    /// Returns the element type of an array.
+    element = clang_getArrayElementType -> Self, Self::from_raw;
+    /// Returns the length of an array, which is negative if it has none.
+    array_len = clang_getArraySize -> i64, |it, _| it;
+    /// Returns the result type of a function.
+    result = clang_getResultType -> Self, Self::from_raw;
+    /// Returns true if the type itself is `const`, not only the type it points to.
+    is_const = clang_isConstQualifiedType -> bool, |it, _| it != 0;
+    /// Returns the declaration of the type.
+    declaration = clang_getTypeDeclaration -> Cursor<'u>, Cursor::from_raw;
+    /// Returns the size in bytes, which is negative if the type has none.
+    size = clang_Type_getSizeOf -> i64, |it, _| it;
+    /// Returns the alignment in bytes, which is negative if the type has none.
+    align = clang_Type_getAlignOf -> i64, |it, _| it;
+}
+
 impl<'u> Ty<'u> {
-    fn with_raw(self, raw: CXType) -> Self {
-        Self { raw, ..self }
+    fn from_raw(raw: CXType, unit: UnitBorrow<'u>) -> Self {
+        Self { raw, unit }
     }
 
     /// Returns an identifier that is equal for equal types.
@@ -327,51 +311,16 @@ impl<'u> Ty<'u> {
         self.raw.kind
     }
 
-    /// Returns the type as C spells it.
-    pub fn spelling(self) -> String {
-        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
-        text(unsafe { clang_getTypeSpelling(self.raw) })
-    }
-
-    /// Returns the type with every typedef resolved.
-    pub fn canonical(self) -> Self {
-        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
-        self.with_raw(unsafe { clang_getCanonicalType(self.raw) })
-    }
-
     /// Returns the type without the elaborating keyword, such as `struct`; libclang also has it if the header omits it.
     pub fn unelaborated(self) -> Self {
         match self.raw.kind {
             // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
-            CXType_Elaborated => self
-                .with_raw(unsafe { clang_Type_getNamedType(self.raw) })
-                .unelaborated(),
+            CXType_Elaborated => {
+                Self::from_raw(unsafe { clang_Type_getNamedType(self.raw) }, self.unit)
+                    .unelaborated()
+            }
             _ => self,
         }
-    }
-
-    /// Returns the type that a pointer points to.
-    pub fn pointee(self) -> Self {
-        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
-        self.with_raw(unsafe { clang_getPointeeType(self.raw) })
-    }
-
-    /// Returns the element type of an array.
-    pub fn element(self) -> Self {
-        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
-        self.with_raw(unsafe { clang_getArrayElementType(self.raw) })
-    }
-
-    /// Returns the length of an array, which is negative if it has none.
-    pub fn array_len(self) -> i64 {
-        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
-        unsafe { clang_getArraySize(self.raw) }
-    }
-
-    /// Returns the result type of a function.
-    pub fn result(self) -> Self {
-        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
-        self.with_raw(unsafe { clang_getResultType(self.raw) })
     }
 
     /// Returns the parameter types of a function.
@@ -380,7 +329,7 @@ impl<'u> Ty<'u> {
         let count = unsafe { clang_getNumArgTypes(self.raw) }.max(0);
         (0..count as u32)
             // SAFETY: as above; the index is less than the count.
-            .map(|index| self.with_raw(unsafe { clang_getArgType(self.raw, index) }))
+            .map(|index| Self::from_raw(unsafe { clang_getArgType(self.raw, index) }, self.unit))
             .collect()
     }
 
@@ -417,11 +366,8 @@ impl<'u> Ty<'u> {
         let spelling = self.spelling();
         // The attributes of the function, not of its parameters, follow the last parenthesis of the parameters.
         let mut attributes = spelling.rsplit(" __attribute__((");
-        attributes
-            .by_ref()
-            .map_while(|it| it.strip_suffix("))"))
-            .any(|it| it == ATTRIBUTE)
-            .then_some(ATTRIBUTE)
+        let mut attributes = attributes.by_ref().map_while(|it| it.strip_suffix("))"));
+        attributes.any(|it| it == ATTRIBUTE).then_some(ATTRIBUTE)
     }
 
     /// Returns true for a function that takes `...`. The declaration `f()` of C takes no arguments.
@@ -431,12 +377,6 @@ impl<'u> Ty<'u> {
         }
         // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
         unsafe { clang_isFunctionTypeVariadic(self.raw) != 0 }
-    }
-
-    /// Returns true if the type itself is `const`, not only the type it points to.
-    pub fn is_const(self) -> bool {
-        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
-        unsafe { clang_isConstQualifiedType(self.raw) != 0 }
     }
 
     /// Returns true if a value of the type cannot be written: the type is `const`, or it is an array of such elements. A
@@ -469,22 +409,6 @@ impl<'u> Ty<'u> {
         )
     }
 
-    /// Returns the declaration of the type.
-    pub fn declaration(self) -> Cursor<'u> {
-        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
-        let raw = unsafe { clang_getTypeDeclaration(self.raw) };
-        Cursor {
-            raw,
-            unit: PhantomData,
-        }
-    }
-
-    /// Returns the size in bytes, which is negative if the type has none.
-    pub fn size(self) -> i64 {
-        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
-        unsafe { clang_Type_getSizeOf(self.raw) }
-    }
-
     /// Returns the offset of the member `name` in bits, which is negative if there is none. Members of anonymous
     /// members are found too.
     pub fn offset_of(self, name: &str) -> i64 {
@@ -493,12 +417,6 @@ impl<'u> Ty<'u> {
         };
         // SAFETY: `self` borrows its unit, so the type is valid. A `CString` ends with a NUL.
         unsafe { clang_Type_getOffsetOf(self.raw, name.as_ptr()) }
-    }
-
-    /// Returns the alignment in bytes, which is negative if the type has none.
-    pub fn align(self) -> i64 {
-        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
-        unsafe { clang_Type_getAlignOf(self.raw) }
     }
 }
 

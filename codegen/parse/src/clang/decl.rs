@@ -278,10 +278,8 @@ impl Converter<'_> {
     }
 
     fn enumeration(&self, node: &Node, name: &str, loc: Loc) -> Result<Item, DeclError> {
-        let repr = self
-            .types
-            .convert(node.cursor.enum_integer())
-            .map_err(|error| unsupported_type(name, error, &loc))?;
+        let repr = self.types.convert(node.cursor.enum_integer());
+        let repr = repr.map_err(|error| unsupported_type(name, error, &loc))?;
         let variants = node
             .enumerators()
             .map(|(name, value)| Variant { name, value })
@@ -306,10 +304,8 @@ impl Converter<'_> {
             self.hidden_structs.borrow_mut().extend(tag);
             return Ok(Some(Item::Handle(Handle::new(true, loc))));
         }
-        let ty = self
-            .types
-            .convert(aliased)
-            .map_err(|error| unsupported_type(name, error, &loc))?;
+        let ty = self.types.convert(aliased);
+        let ty = ty.map_err(|error| unsupported_type(name, error, &loc))?;
         // `typedef struct S S` and `typedef struct {..} S` declare nothing beyond the struct.
         match ty.named() == Some(name) {
             true if is_undefined(aliased) => Ok(Some(Item::Handle(Handle::new(false, loc)))),

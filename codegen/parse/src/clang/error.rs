@@ -2,61 +2,43 @@
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use sp_system::budget::Exceeded;
+use sp_system::errors;
 use thiserror::Error;
 
 use super::library::LibraryMissing;
 
-/// The headers cannot be parsed.
-#[derive(Debug, Error, Diagnostic)]
-pub enum ParseError {
-    /// libclang is not found.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Library(#[from] LibraryMissing),
-    /// The headers are not valid C++.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Header(#[from] Box<HeaderError>),
-    /// A header includes a file that is not read.
-    #[error("{origin}: {reason}")]
-    #[diagnostic(
-        code(sp_gen::clang::include),
-        help(
-            "nothing was read; headers include regular files, those of TensorFlow only below the include root"
-        )
-    )]
-    Include {
-        /// The header with the line of the include, and the name that it includes.
-        origin: String,
-        /// The reason.
-        reason: String,
-    },
-    /// libclang needs more time or memory than any real header.
-    #[error("libclang cannot read {headers}: {limit}")]
-    #[diagnostic(
-        code(sp_gen::clang::limit),
-        help(
-            "nothing was written; look for an include of a pipe or a device, and for macros or structs that contain themselves many times"
-        )
-    )]
-    Exceeded {
-        /// The header, or the number of headers.
-        headers: String,
-        /// The limit.
-        limit: Exceeded,
-    },
-    /// libclang returned no translation unit.
-    #[error("libclang cannot parse for target `{target}` (error code {code})")]
-    #[diagnostic(
-        code(sp_gen::clang::parse),
-        help("check the target triple; `x86_64-unknown-linux-gnu` is the default")
-    )]
-    Failed {
-        /// The requested target triple.
-        target: String,
-        /// `CXErrorCode`.
-        code: i32,
-    },
+errors! {
+    /// The headers cannot be parsed.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum ParseError in clang {
+        /// libclang is not found.
+        Library(LibraryMissing) = transparent;
+
+        /// The headers are not valid C++.
+        Header(Box<HeaderError>) = transparent;
+
+        /// A header includes a file that is not read.
+        Include {
+            /// The header with the line of the include, and the name that it includes.
+            origin: String,
+            reason: String,
+        } = include: ("{origin}: {reason}"),
+            help("nothing was read; headers include regular files, those of TensorFlow only below the include root");
+
+        /// libclang needs more time or memory than any real header.
+        Exceeded {
+            /// The header, or the number of headers.
+            headers: String,
+            limit: Exceeded,
+        } = limit: ("libclang cannot read {headers}: {limit}"),
+            help("nothing was written; look for an include of a pipe or a device, and for macros or structs that \
+                  contain themselves many times");
+
+        /// libclang returned no translation unit.
+        Failed { target: String, code: i32 }
+            = parse: ("libclang cannot parse for target `{target}` (error code {code})"),
+            help("check the target triple; `x86_64-unknown-linux-gnu` is the default");
+    }
 }
 
 /// The first error in a header, with the next ones.

@@ -88,10 +88,8 @@ fn declared_values(node: &Node) -> Vec<(String, i64)> {
     match cursor.kind() {
         CXCursor_VarDecl if is_constant_integer(cursor) => {
             let value = cursor.initial_value();
-            value
-                .map(|value| (cursor.name(), value))
-                .into_iter()
-                .collect()
+            let value = value.map(|value| (cursor.name(), value)).into_iter();
+            value.collect()
         }
         CXCursor_EnumDecl => node.enumerators().collect(),
         _ => Vec::new(),

@@ -63,10 +63,8 @@ fn escape<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Option<&'a str> {
 }
 
 fn digits(text: &str, radix: u32, max_length: usize) -> (&str, &str) {
-    let count = text
-        .chars()
-        .take_while(|digit| digit.is_digit(radix))
-        .count();
+    let count = text.chars().take_while(|digit| digit.is_digit(radix));
+    let count = count.count();
     text.split_at(count.min(max_length))
 }
 

@@ -87,11 +87,8 @@ fn callbacks_keep_names_and_types_of_parameters() {
         } Fns;";
     let Some(found) = parse(header) else { return };
     let start = function(&field(&found, "Fns", "start").ty);
-    let names: Vec<&str> = start
-        .params
-        .iter()
-        .map(|param| param.name.as_str())
-        .collect();
+    let names = start.params.iter().map(|param| param.name.as_str());
+    let names: Vec<&str> = names.collect();
     assert_eq!(names, ["host", "queue", "size", "done"]);
     let types: Vec<&Type> = start.params.iter().map(|param| &param.ty).collect();
     let expected = [
@@ -242,11 +239,9 @@ fn keeps_order_and_synonyms_of_enumerators() {
     let Item::Enum(kind) = &found.items["Kind"] else {
         panic!("{:?}", found.items["Kind"])
     };
-    let values: Vec<_> = kind
-        .variants
-        .iter()
-        .map(|variant| (variant.name.as_str(), variant.value))
-        .collect();
+    let values = kind.variants.iter();
+    let values = values.map(|variant| (variant.name.as_str(), variant.value));
+    let values: Vec<_> = values.collect();
     assert_eq!(values, [("K_ONE", 1), ("K_SAME", 1), ("K_NEXT", 2)]);
     assert_eq!(kind.repr, Type::int(32, false));
     assert!(

@@ -90,10 +90,8 @@ impl<'a> Types<'a> {
         let params = ty.arguments().into_iter().enumerate();
         let params = params
             .map(|(index, ty)| {
-                let name = names
-                    .get(index)
-                    .map(|cursor| cursor.name())
-                    .unwrap_or_default();
+                let name = names.get(index).map(|cursor| cursor.name());
+                let name = name.unwrap_or_default();
                 Ok(Param::new(name, self.parameter(ty)?))
             })
             .collect::<Result<_, Unsupported>>()?;
@@ -119,11 +117,9 @@ impl<'a> Types<'a> {
         declared: Cursor,
     ) -> Option<Result<Signature, Unsupported>> {
         let function = function_type(ty).or_else(|| pointed_function(ty))?;
-        let names: Vec<Cursor> = declared
-            .children()
-            .into_iter()
-            .filter(|child| child.kind() == CXCursor_ParmDecl)
-            .collect();
+        let names = declared.children().into_iter();
+        let names = names.filter(|child| child.kind() == CXCursor_ParmDecl);
+        let names: Vec<Cursor> = names.collect();
         Some(self.signature(function, &names))
     }
 

@@ -60,14 +60,10 @@ fn is_optional(line: &str) -> bool {
 
 /// Returns the direction, which is the first word of a comment, or in brackets at its start.
 fn direction(text: &str) -> Option<Direction> {
-    let bracketed = text
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once(']'))
-        .map(|(word, _)| word);
-    let first = text
-        .split([',', '.', ';', ':', ' ', '\n'])
-        .next()
-        .unwrap_or_default();
+    let bracketed = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let bracketed = bracketed.map(|(word, _)| word);
+    let first = text.split([',', '.', ';', ':', ' ', '\n']).next();
+    let first = first.unwrap_or_default();
     match bracketed.unwrap_or(first) {
         "in/out" | "in-out" | "inout" | "in, out" | "input/output" => Some(Direction::InOut),
         "out" | "output" => Some(Direction::Out),

@@ -76,10 +76,8 @@ pub struct Conventions {
 impl Conventions {
     /// Returns the reason why `name` is exempt from the conventions, or `None` if it is not.
     pub fn reason(&self, name: &str) -> Option<&str> {
-        let found = self
-            .except
-            .iter()
-            .find(|(pattern, _)| matches(pattern, name));
+        let mut found = self.except.iter();
+        let found = found.find(|(pattern, _)| matches(pattern, name));
         found.map(|(_, reason)| reason.as_str())
     }
 }
@@ -207,10 +205,8 @@ impl Notes {
 
     /// Returns the names of the items that are exempt from the conventions.
     fn exempt_items(&self) -> impl Iterator<Item = &String> {
-        let except = self
-            .conventions
-            .iter()
-            .flat_map(|conventions| conventions.except.keys());
+        let except = self.conventions.iter();
+        let except = except.flat_map(|conventions| conventions.except.keys());
         except.filter(|name| !name.contains('*'))
     }
 

@@ -3,6 +3,7 @@
 
 use miette::Diagnostic;
 use sp_ir::{Api, Evidence, Field, Item, Presence, Stated};
+use sp_system::errors;
 use thiserror::Error;
 
 use crate::contract::Notes;
@@ -18,36 +19,22 @@ pub struct Contradictions {
     notes: Vec<Contradiction>,
 }
 
-/// A note that the libraries contradict.
-#[derive(Debug, Error, Diagnostic)]
-enum Contradiction {
-    /// The note states that a required field is optional.
-    #[error("headers/apis/{api}.toml: `{field}` is {note}, but TensorFlow {release} requires it")]
-    #[diagnostic(
-        code(sp_gen::required_fields::contradiction),
-        help(
-            "its libraries contain a message that the field must be set; correct the note or restrict its `releases`; if core reports the message under a condition only, add overrides = \"library\""
-        )
-    )]
-    Required {
-        api: String,
-        field: String,
-        note: &'static str,
-        release: String,
-    },
-    /// The note overrides a message that the libraries do not contain.
-    #[error(
-        "headers/apis/{api}.toml: the note on `{field}` overrides a message that the libraries of TensorFlow {release} do not contain"
-    )]
-    #[diagnostic(
-        code(sp_gen::required_fields::override_unused),
-        help("remove `overrides`")
-    )]
-    OverrideUnused {
-        api: String,
-        field: String,
-        release: String,
-    },
+errors! {
+    /// A note that the libraries contradict.
+    #[derive(Debug, Error, Diagnostic)]
+    enum Contradiction in required_fields {
+        /// The note states that a required field is optional.
+        Required { api: String, field: String, note: &'static str, release: String }
+            = contradiction: ("headers/apis/{api}.toml: `{field}` is {note}, but TensorFlow {release} requires it"),
+            help("its libraries contain a message that the field must be set; correct the note or restrict its \
+                  `releases`; if core reports the message under a condition only, add overrides = \"library\"");
+
+        /// The note overrides a message that the libraries do not contain.
+        OverrideUnused { api: String, field: String, release: String }
+            = override_unused: ("headers/apis/{api}.toml: the note on `{field}` overrides a message that the \
+                libraries of TensorFlow {release} do not contain"),
+            help("remove `overrides`");
+    }
 }
 
 /// Marks each field of `required` in `apis`, unless a note overrides the message of the libraries.

@@ -1,5 +1,6 @@
 //! Errors of an extraction, or of one API in it.
 
+use sp_system::errors;
 use std::path::PathBuf;
 
 use miette::Diagnostic;
@@ -9,62 +10,36 @@ use crate::clang::ClangError;
 use crate::contract::NotesError;
 use crate::source::SourceError;
 
-/// No API can be extracted from an include root.
-#[derive(Debug, Error, Diagnostic)]
-pub enum ExtractError {
-    /// The headers cannot be read.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Clang(#[from] ClangError),
-    /// The notes cannot be used.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Notes(#[from] NotesError),
-    /// An API cannot be read.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    UnreadableApi(#[from] UnreadableApi),
-    /// The include root has no header of any requested API.
-    #[error("{} has no header of {api}", root.display())]
-    #[diagnostic(
-        code(sp_gen::extract::no_headers),
-        help(
-            "an include root is the folder that has tensorflow/c/kernels.h below it, such as .../site-packages/tensorflow/include"
-        )
-    )]
-    NoHeaders {
-        /// The folder.
-        root: PathBuf,
-        /// The requested APIs.
-        api: String,
-    },
-    /// The headers declare no item of an API.
-    #[error("the headers in {} declare no item of TensorFlow's C APIs", .0.display())]
-    #[diagnostic(
-        code(sp_gen::extract::no_items),
-        help(
-            "nothing can be compared or imported; check that these are the headers of a release of TensorFlow"
-        )
-    )]
-    NoItems(PathBuf),
-    /// The include root cannot be read.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Source(#[from] SourceError),
-    /// An item is of different kinds on two targets.
-    #[error("{api}: `{item}` is another kind of item for {target}")]
-    #[diagnostic(
-        code(sp_gen::extract::target),
-        help("a snapshot can only describe differences of layouts and values between targets")
-    )]
-    Target {
-        /// The API.
-        api: String,
-        /// Its item.
-        item: String,
-        /// The target.
-        target: String,
-    },
+errors! {
+    /// No API can be extracted from an include root.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum ExtractError in extract {
+        /// The headers cannot be read.
+        Clang(ClangError) = transparent;
+
+        /// The notes cannot be used.
+        Notes(NotesError) = transparent;
+
+        /// An API cannot be read.
+        UnreadableApi(UnreadableApi) = transparent;
+
+        /// The include root has no header of any requested API.
+        NoHeaders { root: PathBuf, api: String } = no_headers: ("{} has no header of {api}", root.display()),
+            help("an include root is the folder that has tensorflow/c/kernels.h below it, such as \
+                  .../site-packages/tensorflow/include");
+
+        /// The headers declare no item of an API.
+        NoItems(PathBuf) = no_items: ("the headers in {} declare no item of TensorFlow's C APIs", .0.display()),
+            help("nothing can be compared or imported; check that these are the headers of a release of TensorFlow");
+
+        /// The include root cannot be read.
+        Source(SourceError) = transparent;
+
+        /// An item is of different kinds on two targets.
+        Target { api: String, item: String, target: String }
+            = target: ("{api}: `{item}` is another kind of item for {target}"),
+            help("a snapshot can only describe differences of layouts and values between targets");
+    }
 }
 
 /// An API that cannot be read.
@@ -80,25 +55,17 @@ pub struct UnreadableApi {
     pub reason: UnreadableReason,
 }
 
-/// The reason why an API cannot be read.
-#[derive(Debug, Error, Diagnostic)]
-pub enum UnreadableReason {
-    /// A header does not parse, or the IR cannot describe a declaration.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Clang(#[from] ClangError),
-    /// An item uses a type by value that no header declares.
-    #[error("`{item}` uses `{missing}`, which no header declares")]
-    #[diagnostic(
-        code(sp_gen::extract::undeclared),
-        help(
-            "list the header that declares `{missing}` in the notes of an API (headers/apis), with `only` if little of it is needed"
-        )
-    )]
-    Undeclared {
-        /// The item.
-        item: String,
-        /// The type.
-        missing: String,
-    },
+errors! {
+    /// The reason why an API cannot be read.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum UnreadableReason in extract {
+        /// A header does not parse, or the IR cannot describe a declaration.
+        Clang(ClangError) = transparent;
+
+        /// An item uses a type by value that no header declares.
+        Undeclared { item: String, missing: String }
+            = undeclared: ("`{item}` uses `{missing}`, which no header declares"),
+            help("list the header that declares `{missing}` in the notes of an API (headers/apis), with `only` if \
+                  little of it is needed");
+    }
 }

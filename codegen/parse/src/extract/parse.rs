@@ -78,10 +78,8 @@ fn parse_each_api(notes: &[Notes], input: &ParseInput, parse: &Parse) -> Parsed 
 
 /// Returns `input` with only the headers of one API.
 pub fn input_of_api(notes: &Notes, input: &ParseInput) -> ParseInput {
-    let own = input
-        .headers
-        .iter()
-        .filter(|header| notes.has_header(header));
+    let own = input.headers.iter();
+    let own = own.filter(|header| notes.has_header(header));
     ParseInput {
         headers: own.cloned().collect(),
         ..input.clone()

@@ -43,10 +43,8 @@ impl<'a> Draft<'a> {
         let mut uses = Vec::new();
         for (name, item) in &self.items {
             let known = |used: &str| owners.contains_key(used) || self.imports.contains_key(used);
-            let missing = item
-                .used_types()
-                .into_iter()
-                .filter(|(used, _)| !known(used));
+            let missing = item.used_types().into_iter();
+            let missing = missing.filter(|(used, _)| !known(used));
             uses.extend(missing.map(|(used, by_value)| TypeUse {
                 name: used,
                 item: name.clone(),

@@ -293,10 +293,8 @@ fn locked_headers_are_assigned_and_patterns_match() {
     }
     let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../headers/sources.toml");
     let lock: Sources = toml::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
-    let locked = lock
-        .release
-        .values()
-        .flat_map(|release| release.headers.keys());
+    let locked = lock.release.values();
+    let locked = locked.flat_map(|release| release.headers.keys());
     let locked: BTreeSet<&String> = locked.collect();
     let (notes, excluded) = (Notes::all().unwrap(), ExcludedHeaders::embedded().unwrap());
     let patterns: Vec<&String> = notes
@@ -309,10 +307,8 @@ fn locked_headers_are_assigned_and_patterns_match() {
         let found = patterns.iter().any(|pattern| matches(pattern, header));
         assert!(found, "{header} belongs to no API and is not excluded");
     }
-    let others = lock
-        .release
-        .values()
-        .flat_map(|release| release.left_out.keys());
+    let others = lock.release.values();
+    let others = others.flat_map(|release| release.left_out.keys());
     let seen: BTreeSet<&String> = locked.into_iter().chain(others).collect();
     for pattern in patterns {
         let found = seen.iter().any(|header| matches(pattern, header));
@@ -349,10 +345,9 @@ fn embedded_snapshots_agree_with_embedded_notes() {
 fn author_trait_slots_have_status_or_default_return() {
     for (file, snapshot) in &SNAPSHOTS {
         let api = Api::from_json(snapshot.text()).unwrap();
-        let tables = api.items.iter().filter_map(|(name, item)| match item {
-            Item::Struct(item) if item.author_trait.is_some() => Some((name, item)),
-            _ => None,
-        });
+        let structs = api.items.iter();
+        let structs = structs.filter_map(|(name, item)| Some((name, item.as_struct()?)));
+        let tables = structs.filter(|(_, item)| item.author_trait.is_some());
         for (name, field) in
             tables.flat_map(|(name, table)| table.fields.iter().map(move |field| (name, field)))
         {

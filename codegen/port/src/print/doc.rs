@@ -78,10 +78,8 @@ fn add_list(lines: &mut Vec<String>, title: &str, items: impl Iterator<Item = St
 
 /// Returns `relu_op.cc:12`.
 pub fn position(input: &Input<'_>, position: Position) -> String {
-    let name = input
-        .sources
-        .get(position.source)
-        .map_or("", |it| it.file_name());
+    let name = input.sources.get(position.source);
+    let name = name.map_or("", |it| it.file_name());
     format!("{name}:{}", position.line)
 }
 

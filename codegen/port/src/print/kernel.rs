@@ -94,11 +94,8 @@ fn print_arguments(
 fn print_types(list: &TypeUse, imports: &mut Imports) -> TokenStream {
     // A keyword is a name here.
     let attribute = format_ident!("{}", list.attribute);
-    let types: Vec<TokenStream> = list
-        .types
-        .iter()
-        .map(|it| print_type(*it, imports))
-        .collect();
+    let types = list.types.iter().map(|it| print_type(*it, imports));
+    let types: Vec<TokenStream> = types.collect();
     match &list.generic {
         _ if list.is_any => quote!(#attribute: any = [#(#types),*]),
         Some(generic) if *generic != list.attribute => quote!(#attribute: #generic = [#(#types),*]),

@@ -43,10 +43,8 @@ fn staging_folders(root: &Path) -> Vec<PathBuf> {
         let metadata = fs::symlink_metadata(path);
         is_staging_folder(&name) && metadata.is_ok_and(|it| it.is_dir() && user::owns(&it))
     };
-    entries
-        .map(|entry| entry.path())
-        .filter(is_staging)
-        .collect()
+    let entries = entries.map(|entry| entry.path()).filter(is_staging);
+    entries.collect()
 }
 
 /// Locks a staging folder. Returns `None` if it is none of sp-gen's, is removed meanwhile, or, unless `waits`, if a

@@ -98,10 +98,8 @@ impl Call {
 
     /// Returns an error if two written tensors overlap: there is no order between their writes.
     fn check_aliases(&self) -> Result {
-        let ranges: Vec<_> = self
-            .written()
-            .map(|it| it.region.access(true).range)
-            .collect();
+        let ranges = self.written().map(|it| it.region.access(true).range);
+        let ranges: Vec<_> = ranges.collect();
         let is_alias = |(index, range)| ranges[..index].iter().any(|other| overlap(other, range));
         match ranges.iter().enumerate().any(is_alias) {
             true => Err(Status::INVALID_VALUE),
@@ -229,10 +227,8 @@ fn value(role: Role, argument: &Argument) -> Result<Value> {
 fn tensor(raw: &Tensor) -> Result<Value> {
     let ty = Type::from_raw(raw.ty)?;
     let rank = raw.rank as usize;
-    let dims = raw
-        .dims
-        .get(..rank.min(MAX_DIMS + 1))
-        .ok_or(Status::INVALID_VALUE)?;
+    let dims = raw.dims.get(..rank.min(MAX_DIMS + 1));
+    let dims = dims.ok_or(Status::INVALID_VALUE)?;
     let count = |count: u64, dim: &u64| count.checked_mul(*dim);
     let bytes = dims.iter().try_fold(ty.size() as u64, count);
     let bytes = bytes.ok_or(Status::INVALID_VALUE)?;

@@ -129,10 +129,8 @@ fn missing_library_and_missing_function_are_named() {
     // SAFETY: the C library is loaded already, and has none of the functions.
     let other = unsafe { Driver::load_from("libc.so.6") }.unwrap();
     assert_eq!(other.missing().len(), FUNCTIONS.len());
-    let message = other
-        .require(&["va_launch", "va_alloc"])
-        .unwrap_err()
-        .to_string();
+    let message = other.require(&["va_launch", "va_alloc"]).unwrap_err();
+    let message = message.to_string();
     assert!(
         message.contains("va_alloc and 1 more functions"),
         "{message}"

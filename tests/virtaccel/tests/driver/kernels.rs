@@ -9,10 +9,8 @@ fn run(kernel: &str, inputs: &[(&[f32], &[u64])], shape: &[u64], rest: &[va_argu
     let uploaded = inputs.iter();
     let uploaded = uploaded.map(|(values, shape)| f32s(device.upload(values), shape));
     let out = device.allocate(4 * shape.iter().product::<u64>());
-    let arguments: Vec<_> = uploaded
-        .chain([f32s(out, shape)])
-        .chain(rest.iter().copied())
-        .collect();
+    let arguments = uploaded.chain([f32s(out, shape)]);
+    let arguments: Vec<_> = arguments.chain(rest.iter().copied()).collect();
     device.launch(kernel, &arguments).unwrap();
     device.read(out).unwrap()
 }

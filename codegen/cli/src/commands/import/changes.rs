@@ -40,11 +40,8 @@ pub fn since_previous(
         .into_iter()
         .filter(|known| *known < release.key())
         .max()?;
-    let names: BTreeSet<String> = apis
-        .iter()
-        .map(|api| api.name.clone())
-        .chain(known_apis(folder))
-        .collect();
+    let names = apis.iter().map(|api| api.name.clone());
+    let names: BTreeSet<String> = names.chain(known_apis(folder)).collect();
     let before = names
         .iter()
         .filter_map(|name| read_snapshot(folder, name, last));
@@ -52,10 +49,8 @@ pub fn since_previous(
     let lints = new_lints(&before, apis, symbols);
     let change = |name: &String| {
         let position = |apis: &'_ [Api]| apis.iter().position(|api| api.name == *name);
-        let (old, new) = (
-            position(&before).map(|index| &before[index]),
-            position(apis).map(|index| &apis[index]),
-        );
+        let old = position(&before).map(|index| &before[index]);
+        let new = position(apis).map(|index| &apis[index]);
         let mut change = compare(name, old, new);
         change.lints = lints.get(name).cloned().unwrap_or_default();
         change.differs().then_some(change)

@@ -81,12 +81,8 @@ fn report(imported: &ImportedOps) {
 
 /// Returns the number of names and the first of them.
 fn list(names: &[String]) -> String {
-    let shown = names
-        .iter()
-        .take(LISTED)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(", ");
+    let shown = names.iter().take(LISTED).cloned().collect::<Vec<_>>();
+    let shown = shown.join(", ");
     match names.len() > LISTED {
         true => format!("{}: {shown}, ...", names.len()),
         false => format!("{}: {shown}", names.len()),

@@ -16,38 +16,34 @@ use sp_parse::contract::ExcludedHeaders;
 use sp_parse::contract::required_fields::{self, Contradictions};
 use sp_parse::contract::{KnownNames, Notes};
 use sp_parse::extract::{self, ExtractError, Extracted, Job};
+use sp_system::errors;
 use sp_system::replacement::{Change, Replacement, ReplacementError, TableFile, existing_folder};
 use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// A failure to read or write the snapshots of a release.
-#[derive(Debug, Error, Diagnostic)]
-pub enum SnapshotError {
-    /// libclang is absent, or headers or notes cannot be parsed.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Extract(#[from] ExtractError),
-    /// A table of exported symbols cannot be read.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Symbols(#[from] SymbolsError),
-    /// The snapshots of the previous release cannot be read.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Read(#[from] SnapshotReadError),
-    /// The fields that the release's libraries require cannot be read.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    RequiredFields(#[from] RequiredFieldsError),
-    /// A note contradicts the fields that the libraries require.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Contradicted(#[from] Contradictions),
-    /// A snapshot cannot be replaced.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Replacement(#[from] ReplacementError),
+errors! {
+    /// A failure to read or write the snapshots of a release.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum SnapshotError in import {
+        /// libclang is absent, or headers or notes cannot be parsed.
+        Extract(ExtractError) = transparent;
+
+        /// A table of exported symbols cannot be read.
+        Symbols(SymbolsError) = transparent;
+
+        /// The snapshots of the previous release cannot be read.
+        Read(SnapshotReadError) = transparent;
+
+        /// The fields that the release's libraries require cannot be read.
+        RequiredFields(RequiredFieldsError) = transparent;
+
+        /// A note contradicts the fields that the libraries require.
+        Contradicted(Contradictions) = transparent;
+
+        /// A snapshot cannot be replaced.
+        Replacement(ReplacementError) = transparent;
+    }
 }
 
 /// Summary of the snapshots written for a release.

@@ -84,10 +84,8 @@ pub fn field(history: &History, table: &LayoutTable, row: &FieldRow) -> Vec<Grid
             (None, Some(_)) => "",
         };
         let words: Vec<&str> = marks.iter().map(|mark| mark.word()).collect();
-        let offset = field_cell
-            .field
-            .as_ref()
-            .map(|field| field.offset.to_string());
+        let offset = field_cell.field.as_ref();
+        let offset = offset.map(|field| field.offset.to_string());
         let position = offset.as_ref().map(|offset| format!(" at {offset}"));
         GridCell {
             text: offset.unwrap_or_default(),

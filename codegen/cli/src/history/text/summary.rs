@@ -39,10 +39,8 @@ pub fn api(history: &History, api: &str, paint: Paint) -> String {
     out += &format_changes(history, &changed);
     out += &format_lists(history, "appeared", &appeared);
     out += &format_lists(history, "removed", &removed);
-    let lints: Vec<_> = names
-        .iter()
-        .flat_map(|name| layout_lints(history, name))
-        .collect();
+    let lints = names.iter().flat_map(|name| layout_lints(history, name));
+    let lints: Vec<_> = lints.collect();
     if !lints.is_empty() {
         out += "\n  lints\n";
     }
@@ -71,12 +69,8 @@ fn format_heading(history: &History, api: &str, items: usize, paint: Paint) -> S
 
 fn format_changes(history: &History, changed: &[(&str, HistoryEvent)]) -> String {
     let mut out = String::new();
-    let width = changed
-        .iter()
-        .map(|(name, _)| name.len())
-        .max()
-        .unwrap_or(0)
-        .min(36);
+    let width = changed.iter().map(|(name, _)| name.len()).max();
+    let width = width.unwrap_or(0).min(36);
     let mut last = "";
     for (name, event) in changed {
         if out.is_empty() {

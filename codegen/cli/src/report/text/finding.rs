@@ -73,10 +73,8 @@ impl FindingPrinter<'_> {
         let Some(first) = findings.first() else {
             return String::new();
         };
-        let items: Vec<&str> = findings
-            .iter()
-            .map(|finding| finding.item.as_str())
-            .collect();
+        let items = findings.iter().map(|finding| finding.item.as_str());
+        let items: Vec<&str> = items.collect();
         let (rule, count, items) = (first.rule, items.len(), items.join(", "));
         self.with_impact(first.impact, &format!("{rule} ({count} findings): {items}"))
     }

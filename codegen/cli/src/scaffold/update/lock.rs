@@ -123,12 +123,8 @@ impl Packages {
     /// Replaces the sp-* crates and their dependencies by those of `sp_crates`.
     fn with(mut self, sp_crates: &Self) -> Self {
         let mut replacements = BTreeMap::new();
-        let replaced: Vec<Key> = self
-            .0
-            .iter()
-            .filter(|entry| is_sp_crate(entry.1))
-            .map(|entry| entry.0.clone())
-            .collect();
+        let replaced = self.0.iter().filter(|entry| is_sp_crate(entry.1));
+        let replaced: Vec<Key> = replaced.map(|entry| entry.0.clone()).collect();
         for old in replaced {
             self.0.remove(&old);
             let new = sp_crates.0.keys().find(|key| key.0 == old.0);
@@ -180,11 +176,9 @@ impl Packages {
     fn redirect(&mut self, replacements: &BTreeMap<Key, Key>) {
         let known: BTreeSet<Key> = self.0.keys().cloned().collect();
         for (package, dependencies) in self.0.values_mut() {
-            let mut keys: Vec<Key> = dependencies
-                .iter()
-                .map(|key| replacements.get(key).unwrap_or(key).clone())
-                .filter(|key| known.contains(key))
-                .collect();
+            let keys = dependencies.iter();
+            let keys = keys.map(|key| replacements.get(key).unwrap_or(key).clone());
+            let mut keys: Vec<Key> = keys.filter(|key| known.contains(key)).collect();
             keys.sort();
             keys.dedup();
             package.dependencies = keys
@@ -270,10 +264,8 @@ mod tests {
     /// Returns the version of the package `name` in a lock.
     fn version(lock: &str, name: &str) -> String {
         let head = format!("name = \"{name}\"\nversion = \"");
-        let rest = lock
-            .split(&head)
-            .nth(1)
-            .unwrap_or_else(|| panic!("{name} in {lock}"));
+        let rest = lock.split(&head).nth(1);
+        let rest = rest.unwrap_or_else(|| panic!("{name} in {lock}"));
         rest.split('"').next().unwrap().to_owned()
     }
 

@@ -22,6 +22,7 @@ use crate::listing::{self, Listing};
 use miette::Diagnostic;
 use sp_ir::Release;
 use sp_system::budget::{Exceeded, Limits, supervise};
+use sp_system::errors;
 use sp_system::input::{self, MAX_LOCK_BYTES, MAX_TEXT_BYTES};
 use sp_system::replacement::ReplacementError;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,75 +31,40 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use thiserror::Error;
 
-/// A failure to update a plugin, which is unchanged.
-#[derive(Debug, Error, Diagnostic)]
-pub enum UpdateError {
-    /// The folder has no vendored crates.
-    #[error("{} has no vendor/Cargo.toml", .0.display())]
-    #[diagnostic(
-        code(sp_gen::update::no_vendored_crates),
-        help(
-            "run it in a folder that `sp-gen new` wrote; a plugin that was written with `--sp-source path=DIR` uses the \
-             crates in DIR, and needs no update"
-        )
-    )]
-    NoVendoredCrates(PathBuf),
-    /// The listing is invalid.
-    #[error("{}: {detail}", path.display())]
-    #[diagnostic(
-        code(sp_gen::update::invalid_listing),
-        help("restore the file from your version control, or remove it")
-    )]
-    Listing {
-        /// The file.
-        path: PathBuf,
-        /// Description of the problem.
-        detail: String,
-    },
-    /// `Cargo.lock` is invalid.
-    #[error("{}: {detail}", path.display())]
-    #[diagnostic(
-        code(sp_gen::update::invalid_lock),
-        help("restore the file from your version control, or remove it: cargo writes a new one")
-    )]
-    Lock {
-        /// The file.
-        path: PathBuf,
-        /// Description of the problem.
-        detail: String,
-    },
-    /// The path of a file has a symbolic link.
-    #[error("{} is a symbolic link", .0.display())]
-    #[diagnostic(
-        code(sp_gen::update::symbolic_link),
-        help("its target may be outside of the plugin: replace the link by its target")
-    )]
-    Symlink(PathBuf),
-    /// A file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    #[diagnostic(code(sp_gen::update::unreadable))]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The vendored crates have code that takes more time or memory than any real one.
-    #[error("cannot read the code below {}: {limit}", path.display())]
-    #[diagnostic(
-        code(sp_gen::update::limit),
-        help("no file was changed; restore the folder from your version control")
-    )]
-    Exceeded {
-        /// The folder.
-        path: PathBuf,
-        /// The limit.
-        limit: Exceeded,
-    },
-    /// The files cannot be replaced.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Replacement(#[from] ReplacementError),
+errors! {
+    /// A failure to update a plugin, which is unchanged.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum UpdateError in update {
+        /// The folder has no vendored crates.
+        NoVendoredCrates(PathBuf) = no_vendored_crates: ("{} has no vendor/Cargo.toml", .0.display()),
+            help("run it in a folder that `sp-gen new` wrote; a plugin that was written with `--sp-source path=DIR` \
+                  uses the \
+             crates in DIR, and needs no update");
+
+        /// The listing is invalid.
+        Listing { path: PathBuf, detail: String } = invalid_listing: ("{}: {detail}", path.display()),
+            help("restore the file from your version control, or remove it");
+
+        /// `Cargo.lock` is invalid.
+        Lock { path: PathBuf, detail: String } = invalid_lock: ("{}: {detail}", path.display()),
+            help("restore the file from your version control, or remove it: cargo writes a new one");
+
+        /// The path of a file has a symbolic link.
+        Symlink(PathBuf) = symbolic_link: ("{} is a symbolic link", .0.display()),
+            help("its target may be outside of the plugin: replace the link by its target");
+
+        /// A file cannot be read.
+        Unreadable { path: PathBuf, source: io::Error }
+            = unreadable: ("cannot read {}: {source}", path.display());
+
+        /// The vendored crates have code that takes more time or memory than any real one.
+        Exceeded { path: PathBuf, limit: Exceeded }
+            = limit: ("cannot read the code below {}: {limit}", path.display()),
+            help("no file was changed; restore the folder from your version control");
+
+        /// The files cannot be replaced.
+        Replacement(ReplacementError) = transparent;
+    }
 }
 
 /// The limits for reading the public items of the crates, which takes a second and 100 MiB.
@@ -230,10 +196,8 @@ impl PluginState<'_> {
         let is_changed = |path: &String, bytes: &[u8]| {
             self.embedded.get(path).map(Vec::as_slice) != Some(bytes) && !is_listed(path, bytes)
         };
-        let changed = self
-            .on_disk
-            .iter()
-            .filter(|(path, bytes)| is_changed(path, bytes));
+        let changed = self.on_disk.iter();
+        let changed = changed.filter(|(path, bytes)| is_changed(path, bytes));
         let mut left_alone: BTreeSet<String> = changed.map(|(path, _)| path.clone()).collect();
         // `sp-gen generate --out vendor/sp-abi` writes the crate for other releases. A mixture would not build.
         if left_alone
@@ -280,20 +244,15 @@ impl PluginState<'_> {
         let embedded = self.embedded.iter();
         let mut new_listing =
             Listing::new(embedded.map(|(path, bytes)| (path.as_str(), bytes.as_slice())));
-        let old = self
-            .listing
-            .map(|listing| &listing.files)
-            .into_iter()
-            .flatten();
+        let old = self.listing.map(|listing| &listing.files).into_iter();
+        let old = old.flatten();
         let removed = old.filter(|(path, _)| left_alone.contains(*path));
         for (path, hash) in removed {
             let files = &mut new_listing.files;
             files.entry(path.clone()).or_insert_with(|| hash.clone());
         }
-        let (old, new) = (
-            input::read(&root.join(listing::PATH), MAX_TEXT_BYTES).ok(),
-            new_listing.to_json().into_bytes(),
-        );
+        let old = input::read(&root.join(listing::PATH), MAX_TEXT_BYTES).ok();
+        let new = new_listing.to_json().into_bytes();
         (old.as_ref() != Some(&new)).then(|| Drift {
             path: listing::PATH.to_owned(),
             old,
@@ -339,10 +298,8 @@ fn read_files(
     embedded: &Files,
     listing: Option<&Listing>,
 ) -> Result<Files, UpdateError> {
-    let listed = listing
-        .map(|listing| listing.files.keys())
-        .into_iter()
-        .flatten();
+    let listed = listing.map(|listing| listing.files.keys()).into_iter();
+    let listed = listed.flatten();
     let paths: BTreeSet<&String> = embedded.keys().chain(listed).collect();
     let mut files = Files::new();
     for path in paths {

@@ -1,65 +1,43 @@
 //! Rules for the kernels of a plugin, and their findings: what TensorFlow registers and can never run.
 
+use crate::rule::rules;
 use sp_data::release::Release;
 use sp_host::{DefinedOp, RegisteredKernel, Registrations};
 use sp_ops::{AllowedValues, AttributeKind, DataType, OpDef, Table};
 use std::collections::BTreeSet;
 
-/// A rule.
-#[derive(Debug)]
-pub struct KernelRule {
-    /// The stable id.
-    pub id: &'static str,
-    /// The rule, and the consequence of a violation.
-    pub about: &'static str,
-    find: fn(&Subject<'_>) -> Option<String>,
-}
+rules! {
+    /// The rules in the order of a report.
+    RULES: fn(&Subject<'_>) -> Option<String>;
 
-/// The rules in the order of a report.
-pub const RULES: [KernelRule; 7] = [
-    KernelRule {
-        id: "kernel_unknown_op",
-        about: "A kernel is registered for an op that the release has. TensorFlow accepts a kernel for an op that \
-                nobody defines, and never runs it.",
-        find: find_unknown_op,
-    },
-    KernelRule {
-        id: "kernel_unknown_attribute",
-        about: "A kernel constrains only type attributes that the op has. TensorFlow fails every lookup of the op on \
-                the device otherwise, also those that another kernel of the op would serve. Leave the constraint out \
-                in releases whose op lacks the attribute.",
-        find: find_unknown_attribute,
-    },
-    KernelRule {
-        id: "kernel_type_not_allowed",
-        about: "A kernel is registered for types that the op allows. No node has another one, so the kernel never runs.",
-        find: find_type_not_allowed,
-    },
-    KernelRule {
-        id: "kernel_contradictory_constraints",
-        about: "A kernel names one type for each attribute. A node must satisfy all constraints, so two types for one \
-                attribute are satisfied by none. Register a kernel for each type.",
-        find: find_contradictory_constraints,
-    },
-    KernelRule {
-        id: "kernel_unknown_host_argument",
-        about: "An argument in host memory is one of the op's inputs or outputs. TensorFlow fails every construction of \
-                the kernel otherwise.",
-        find: find_unknown_host_argument,
-    },
-    KernelRule {
-        id: "kernel_overlap",
-        about: "Two kernels that serve the same nodes have different priorities. With equal priorities TensorFlow fails \
-                these nodes.",
-        find: find_overlap,
-    },
-    KernelRule {
-        id: "kernel_other_device",
-        about: "A kernel is registered for the device type of the plugin's platform. A kernel of another type runs only \
-                if another plugin has such a device.",
-        find: find_other_device,
-    },
-];
+    kernel_unknown_op: find_unknown_op,
+    "A kernel is registered for an op that the release has. TensorFlow accepts a kernel for an op that \
+     nobody defines, and never runs it.";
+
+    kernel_unknown_attribute: find_unknown_attribute,
+    "A kernel constrains only type attributes that the op has. TensorFlow fails every lookup of the op on \
+     the device otherwise, also those that another kernel of the op would serve. Leave the constraint out \
+     in releases whose op lacks the attribute.";
+
+    kernel_type_not_allowed: find_type_not_allowed,
+    "A kernel is registered for types that the op allows. No node has another one, so the kernel never runs.";
+
+    kernel_contradictory_constraints: find_contradictory_constraints,
+    "A kernel names one type for each attribute. A node must satisfy all constraints, so two types for one \
+     attribute are satisfied by none. Register a kernel for each type.";
+
+    kernel_unknown_host_argument: find_unknown_host_argument,
+    "An argument in host memory is one of the op's inputs or outputs. TensorFlow fails every construction of \
+     the kernel otherwise.";
+
+    kernel_overlap: find_overlap,
+    "Two kernels that serve the same nodes have different priorities. With equal priorities TensorFlow fails \
+     these nodes.";
+
+    kernel_other_device: find_other_device,
+    "A kernel is registered for the device type of the plugin's platform. A kernel of another type runs only \
+     if another plugin has such a device.";
+}
 
 /// A finding in one release.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +51,7 @@ pub struct KernelFinding {
 }
 
 /// A kernel with what the rules compare it with.
-struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     kernel: &'a RegisteredKernel,
     earlier: &'a [RegisteredKernel],
     device_type: Option<&'a str>,
@@ -81,7 +59,7 @@ struct Subject<'a> {
 }
 
 /// The definition of a kernel's op in the release.
-enum OpInRelease<'a> {
+pub(crate) enum OpInRelease<'a> {
     /// The ops of the release are not known.
     Unknown,
     Absent,

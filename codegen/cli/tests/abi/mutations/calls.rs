@@ -134,15 +134,11 @@ fn added(side: &mut Surface, random: &mut Random) -> Option<String> {
 
 /// Selects functions that core exports, with at least two parameters, all named, the first one a pointer.
 fn fits(item: &Item) -> Option<()> {
-    let Item::Function(item) = item else {
-        return None;
-    };
+    let item = item.as_function()?;
     let params = &item.signature.params;
     let named = params.iter().all(|one| !one.name.is_empty());
-    let core = item
-        .exported_by
-        .as_ref()
-        .is_none_or(|stated| stated.value == Side::Core);
+    let core = item.exported_by.as_ref();
+    let core = core.is_none_or(|stated| stated.value == Side::Core);
     let pointer = matches!(params.first()?.ty, Type::Pointer { .. });
     (params.len() > 1 && named && core && pointer && !item.inline).then_some(())
 }

@@ -23,10 +23,8 @@ pub const EDITS: &[Edit] = &[
         "direction_changed",
         |side, random| {
             member(side, random, |field| {
-                let stated_value = field
-                    .direction
-                    .as_mut()
-                    .filter(|_| field.filled_by.is_none())?;
+                let stated_value = field.direction.as_mut();
+                let stated_value = stated_value.filter(|_| field.filled_by.is_none())?;
                 stated_value.value = if stated_value.value == Direction::InOut {
                     Direction::Out
                 } else {

@@ -39,11 +39,9 @@ fn every_edit_has_a_finding_of_its_rule() {
                 scene.reverse();
             }
             let found = diff(&scene.old, &scene.new, releases::TARGET);
-            let rules: Vec<(&str, &str)> = found
-                .findings
-                .iter()
-                .map(|finding| (finding.rule, &*finding.item))
-                .collect();
+            let rules = found.findings.iter();
+            let rules = rules.map(|finding| (finding.rule, &*finding.item));
+            let rules: Vec<(&str, &str)> = rules.collect();
             let context = format!(
                 "{} at {} of {}: {rules:?}",
                 edit.name, scene.location, scene.old.label

@@ -54,10 +54,7 @@ fn typed(side: &mut Surface, random: &mut Random) -> Option<String> {
 }
 
 fn handles(side: &Surface) -> Vec<(usize, String, Handle)> {
-    select_items(side, |_, item| match item {
-        Item::Handle(one) => Some(one.clone()),
-        _ => None,
-    })
+    select_items(side, |_, item| item.as_handle().cloned())
 }
 
 fn handle(side: &mut Surface, random: &mut Random, to: fn(Handle) -> Item) -> Option<String> {

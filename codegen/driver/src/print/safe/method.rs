@@ -283,10 +283,8 @@ impl Printer<'_> {
     fn add_length(&self, parts: &mut Parts, index: usize, length: &TokenStream) {
         let function = Literal::string(&self.function.function.name);
         let param = &self.function.function.signature.params[index];
-        let (ty, converted) = (
-            print_param_type(param, &RawScope(self.safe)),
-            local_of("length", index),
-        );
+        let ty = print_param_type(param, &RawScope(self.safe));
+        let converted = local_of("length", index);
         parts.lengths.push(quote! {
             let #converted: #ty = #length.try_into().map_err(|_| Error::Invalid { function: #function, reason: "a length is too large" })?;
         });
@@ -428,10 +426,8 @@ impl Printer<'_> {
     fn add_target(&self, parts: &mut Parts, index: usize, size: usize) {
         let (name, bytes) = (&self.names[index], local_of("bytes", index));
         let (result, function, queue) = (local("result"), local("function"), self.queue());
-        let (size, c_name) = (
-            &self.names[size],
-            Literal::string(&self.function.function.name),
-        );
+        let size = &self.names[size];
+        let c_name = Literal::string(&self.function.function.name);
         parts
             .parameters
             .push(quote!(#name: impl FnOnce(Vec<u8>) + Send + 'static));

@@ -191,10 +191,7 @@ fn widen(value: i64, is_unsigned: bool) -> i128 {
 
 /// Returns the enumerators of named enumerations.
 fn variants(declared: &Declarations) -> BTreeMap<String, i128> {
-    let enums = declared.items.values().filter_map(|item| match item {
-        Item::Enum(item) => Some(item),
-        _ => None,
-    });
+    let enums = declared.items.values().filter_map(Item::as_enum);
     let variants = enums.flat_map(|item| {
         let is_unsigned = matches!(item.repr, Type::Int { signed: false, .. });
         let variants = item.variants.iter();
@@ -207,12 +204,8 @@ fn variants(declared: &Declarations) -> BTreeMap<String, i128> {
 fn function_names(declared: &Declarations) -> BTreeSet<String> {
     let undescribed = declared.undescribed.iter().filter(|it| it.is_function);
     let undescribed = undescribed.map(|it| it.name.clone());
-    declared
-        .functions
-        .keys()
-        .cloned()
-        .chain(undescribed)
-        .collect()
+    let declared = declared.functions.keys().cloned().chain(undescribed);
+    declared.collect()
 }
 
 /// The macros of all headers.

@@ -1,6 +1,7 @@
 //! Errors in notes.
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
+use sp_system::errors;
 use thiserror::Error;
 
 /// Notes cannot be used.
@@ -38,62 +39,33 @@ pub struct Malformed {
     pub(super) span: Option<SourceSpan>,
 }
 
-/// A mistaken note.
-#[derive(Debug, Clone, PartialEq, Eq, Error, Diagnostic)]
-pub enum Mistake {
-    /// The note applies to nothing.
-    #[error("{file}: `{key}` applies to nothing")]
-    #[diagnostic(
-        code(sp_gen::notes::unused),
-        help(
-            "no known release declares the name, or its kind of item does not have this key; correct the name or remove the note"
-        )
-    )]
-    Unused {
-        /// The notes file.
-        file: String,
-        /// The key in it.
-        key: String,
-    },
-    /// The header's comment contradicts the note.
-    #[error("{file}: `{key}` is {note} in the note, but {stated} in the comment at {comment}")]
-    #[diagnostic(
-        code(sp_gen::notes::contradiction),
-        help("if the header is wrong, add overrides = \"comment\"")
-    )]
-    Contradiction {
-        /// The notes file.
-        file: String,
-        /// The key in it.
-        key: String,
-        /// The note's value.
-        note: String,
-        /// The location of the comment.
-        comment: String,
-        /// The comment's value.
-        stated: String,
-    },
-    /// The note overrides a comment that does not contradict it.
-    #[error("{file}: `{key}` overrides a comment, but no comment contradicts it")]
-    #[diagnostic(code(sp_gen::notes::override_unused), help("remove `overrides`"))]
-    OverrideUnused {
-        /// The notes file.
-        file: String,
-        /// The key in it.
-        key: String,
-    },
-    /// The note has no evidence.
-    #[error("{file}: `{key}` has no evidence")]
-    #[diagnostic(
-        code(sp_gen::notes::no_evidence),
-        help(
-            "add `evidence = \"...\"` to the note or to a table around it: the source that shows the fact"
-        )
-    )]
-    NoEvidence {
-        /// The notes file.
-        file: String,
-        /// The key in it.
-        key: String,
-    },
+errors! {
+    /// A mistaken note.
+    #[derive(Debug, Clone, PartialEq, Eq, Error, Diagnostic)]
+    pub enum Mistake in notes {
+        /// The note applies to nothing.
+        Unused { file: String, key: String } = unused: ("{file}: `{key}` applies to nothing"),
+            help("no known release declares the name, or its kind of item does not have this key; correct the name \
+                  or remove the note");
+
+        /// The header's comment contradicts the note.
+        Contradiction {
+            file: String,
+            key: String,
+            note: String,
+            /// The location of the comment.
+            comment: String,
+            stated: String,
+        } = contradiction: ("{file}: `{key}` is {note} in the note, but {stated} in the comment at {comment}"),
+            help("if the header is wrong, add overrides = \"comment\"");
+
+        /// The note overrides a comment that does not contradict it.
+        OverrideUnused { file: String, key: String }
+            = override_unused: ("{file}: `{key}` overrides a comment, but no comment contradicts it"),
+            help("remove `overrides`");
+
+        /// The note has no evidence.
+        NoEvidence { file: String, key: String } = no_evidence: ("{file}: `{key}` has no evidence"),
+            help("add `evidence = \"...\"` to the note or to a table around it: the source that shows the fact");
+    }
 }
