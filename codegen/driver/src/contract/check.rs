@@ -6,7 +6,7 @@ use sp_ir::{Item, Param, Signature, Type};
 
 use super::owned::{Destroy, Owners, is_address};
 use super::unsafe_part::UnsafePart;
-use super::{Contract, OwnedType, Role, help};
+use super::{Contract, OwnedType, Role, help, size_field};
 use crate::error::DriverError;
 use crate::model::{Function, Model, StatedSizes};
 use crate::status::Status;
@@ -27,6 +27,15 @@ pub struct SafeModel<'a> {
     pub functions: Vec<SafeFunction<'a>>,
     /// The function that enqueues a host function.
     pub host_function: Option<&'a str>,
+}
+
+impl SafeModel<'_> {
+    /// Returns the names of the owned types that no function creates.
+    pub fn never_created(&self) -> impl Iterator<Item = &str> {
+        let is_created = |name: &&str| self.functions.iter().any(|it| it.creates(name));
+        let names = self.owned.iter().map(|it| it.name);
+        names.filter(move |name| !is_created(name))
+    }
 }
 
 /// A function with a safe method.
@@ -95,6 +104,7 @@ impl Contract {
         };
         checker.creators(&safe)?;
         checker.host_function(&safe)?;
+        size_field::check(self, model, &safe)?;
         Ok(safe)
     }
 
@@ -213,15 +223,23 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    fn role(&self, function: &Function, param: &Param, stated: Option<&String>) -> Checked<Role> {
+    fn role(
+        &self,
+        function: &'a Function,
+        param: &Param,
+        stated: Option<&String>,
+    ) -> Checked<Role> {
         let owners = self.owners.find(&param.ty);
         match (stated, owners) {
             (Some(text), _) => {
                 let role = Role::parse(text, param, &function.signature.params);
                 let role = role.map_err(|reason| {
-                    self.parameter_error(function, param, &reason, help::role(text))
+                    let help = help::role(function, text, &self.numbers(function));
+                    self.parameter_error(function, param, &reason, help)
                 });
-                Ok(self.with_owner(role?, text, param))
+                let role = self.with_owner(role?, text, param);
+                self.check_owned(function, param, &role, text)?;
+                Ok(role)
             }
             (None, []) => Ok(Role::Value),
             (None, [name]) => Ok(Role::Handle((*name).to_owned())),
@@ -241,6 +259,25 @@ impl<'a> Checker<'a> {
                 owner.map_or(role, |name| Role::New(name.to_owned()))
             }
             _ => role,
+        }
+    }
+
+    /// Rejects a role by which a safe caller could choose the value behind a pointer that is an owned value.
+    fn check_owned(
+        &self,
+        function: &Function,
+        param: &Param,
+        role: &Role,
+        text: &str,
+    ) -> Checked<()> {
+        let is_value = matches!(param.ty, Type::Pointer { .. });
+        match self.owners.find(&param.ty) {
+            [name, ..] if is_value && !matches!(role, Role::Address | Role::Null) => {
+                let reason = format!("is an owned `{name}`, which cannot have the role `{text}`");
+                let help = "remove the role: an owned value needs none. `null` and `address` are the others that it can have";
+                Err(self.parameter_error(function, param, &reason, help.to_owned()))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -275,9 +312,12 @@ impl<'a> Checker<'a> {
             Role::Address if !is_address(self.model, &param.ty) => {
                 Some("is no pointer, and no integer as wide as one".to_owned())
             }
-            Role::Out(ty) => self.find_problem_of_value(ty, false),
-            Role::In(ty) | Role::Optional(ty) | Role::Slice(ty, _) => {
-                self.find_problem_of_value(ty, true)
+            Role::Out(ty) => self.find_problem_of_value(ty),
+            Role::In(ty) | Role::InOut(ty) | Role::Optional(ty) | Role::Slice(ty, _) => {
+                if let Some(part) = self.find_unsafe_part(ty) {
+                    return error(&part, help::unsafe_method(function));
+                }
+                self.find_problem_of_value(ty)
             }
             Role::New(name) => {
                 let problem = match &param.ty {
@@ -297,7 +337,14 @@ impl<'a> Checker<'a> {
                 let status = self.model.status.as_ref();
                 return error(reason, help::queue(function, status, host_function));
             }
-            Role::Source(_) => self.find_unsafe_part_of_source(param),
+            // The bytes behind a pointer to a type without a size are data.
+            Role::Source(_) => {
+                let part = match &param.ty {
+                    Type::Pointer { pointee, .. } => self.find_unsafe_part(pointee),
+                    _ => None,
+                };
+                return part.map_or(Ok(()), |it| error(&it, help::unsafe_method(function)));
+            }
             _ => None,
         };
         problem.map_or(Ok(()), |problem| error(&problem, help::roles()))
@@ -313,7 +360,7 @@ impl<'a> Checker<'a> {
         let is_other = !owners.is_empty() && !owners.contains(&name);
         let has_type = match &statement.r#type {
             Some(_) => is_address(self.model, ty),
-            None => self.resolve(ty) == self.resolve(&Type::Named(name.to_owned())),
+            None => self.owners.has_values(name, ty),
         };
         let problem = || {
             let ty = sp_ir::c::spell(ty);
@@ -342,14 +389,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the reason why a safe caller must not choose the bytes of a source, or `None` if it can. Those of a type
-    /// without a size are data.
-    fn find_unsafe_part_of_source(&self, param: &Param) -> Option<String> {
-        let Type::Pointer { pointee, .. } = &param.ty else {
-            return None;
-        };
-        let is_sized = self.has_size(pointee);
-        let part = is_sized.then(|| UnsafePart::find(self.model, &self.owners, pointee));
+    /// Returns the reason why a safe caller must not choose a value of this type, or `None` if it can. A type without a size
+    /// has no values.
+    fn find_unsafe_part(&self, ty: &Type) -> Option<String> {
+        let is_sized = self.has_size(ty);
+        let part = is_sized.then(|| UnsafePart::find(self.model, &self.owners, ty));
         part.flatten().map(|part| part.to_string())
     }
 
@@ -377,16 +421,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the reason why a safe method cannot have a value of this type, or `None` if it can. `is_chosen` is true for
-    /// a value that the caller chooses.
-    fn find_problem_of_value(&self, ty: &Type, is_chosen: bool) -> Option<String> {
+    /// Returns the reason why a safe method cannot have a value of this type, or `None` if it can.
+    fn find_problem_of_value(&self, ty: &Type) -> Option<String> {
         if !self.has_size(ty) {
             return Some(
                 "is a pointer to a type without a size: `void`, or one that the header does not define".to_owned(),
             );
-        }
-        if is_chosen && let Some(part) = UnsafePart::find(self.model, &self.owners, ty) {
-            return Some(part.to_string());
         }
         let field = self.contract.statements.size_field.as_deref()?;
         let sizes = StatedSizes::new(self.model, field).find(ty);
@@ -398,6 +438,16 @@ impl<'a> Checker<'a> {
         let has_many = sizes.assignments > MAX_ASSIGNMENTS;
         has_many
             .then(|| "has a type that contains the `size_field` more than 1,000 times".to_owned())
+    }
+
+    /// Returns the names of a function's parameters that are numbers.
+    fn numbers(&self, function: &'a Function) -> Vec<&'a str> {
+        let params = function.signature.params.iter();
+        let is_number = |it: &&Param| self.is_number(&it.ty) && self.owners.find(&it.ty).is_empty();
+        params
+            .filter(is_number)
+            .map(|it| it.name.as_str())
+            .collect()
     }
 
     fn is_number(&self, ty: &Type) -> bool {

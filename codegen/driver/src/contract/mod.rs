@@ -7,7 +7,9 @@
 mod check;
 mod help;
 mod owned;
+mod pointee;
 mod role;
+mod size_field;
 mod unsafe_part;
 
 pub use check::{Answer, SafeFunction, SafeModel};

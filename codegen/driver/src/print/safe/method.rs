@@ -236,6 +236,11 @@ impl Printer<'_> {
             Role::Out(ty) => self.add_out(parts, name, ty),
             Role::New(owned) => self.add_new(parts, name, owned, &param.ty),
             Role::In(ty) => self.add_in(parts, name, ty),
+            Role::InOut(ty) => {
+                self.add_in(parts, name, ty);
+                parts.types.push(raw_type(self.safe, ty));
+                parts.values.push(quote!(#name));
+            }
             Role::Optional(ty) => self.add_optional(parts, name, ty),
             Role::CString => {
                 parts.parameters.push(quote!(#name: &CStr));
