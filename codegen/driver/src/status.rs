@@ -88,7 +88,7 @@ fn infer(returned: &[&Type], items: &Items) -> Option<Status> {
 fn return_types(returned: &[&Type]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for ty in returned {
-        let name = sp_ir::c::spell(ty);
+        let name = spell(ty);
         if name != "void" {
             *counts.entry(name).or_default() += 1;
         }
@@ -125,13 +125,33 @@ fn find_named(
     let ty = found.ok_or_else(|| DriverError::Status {
         name: known.header.to_owned(),
         what: format!("no function returns `{}`", option.ty),
-        help: help_types(returned),
+        help: help_types(returned) + &help_int(returned, known.items, &option.ty),
     })?;
     Ok(Status {
         name: option.ty.clone(),
         ty: (*ty).clone(),
         success: success(known, option)?,
     })
+}
+
+/// Returns how an enumeration is stated whose values functions return as `int`. Empty if `name` is no enumeration, or no
+/// function returns `int`.
+fn help_int(returned: &[&Type], items: &Items, name: &str) -> String {
+    let is_enumeration = matches!(items.get(name), Some(Item::Enum(_)));
+    match is_enumeration && returned.contains(&&Type::int(32, true)) {
+        true => format!(
+            "; if those with `int` return values of `{name}`, state `--driver-status int`, or `int=NAME` if `NAME` means success"
+        ),
+        false => String::new(),
+    }
+}
+
+/// Returns a type as C spells it. The IR has no other name for `int`.
+pub fn spell(ty: &Type) -> String {
+    match sp_ir::c::spell(ty) {
+        text if text == "int32_t" => "int".to_owned(),
+        text => text,
+    }
 }
 
 fn help_types(returned: &[&Type]) -> String {

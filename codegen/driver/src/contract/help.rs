@@ -7,7 +7,7 @@ use sp_ir::c;
 
 use super::role::WORDS;
 use crate::model::{Function, Model};
-use crate::status::Status;
+use crate::status::{self, Status};
 
 const PAGE: &str = "codegen/docs/driver.md of sp-gen's repository";
 
@@ -134,12 +134,7 @@ pub fn queue(function: &Function, status: Option<&Status>, host_function: Option
 }
 
 fn status_option(function: &Function, status: Option<&Status>) -> String {
-    let result = c::spell(&function.signature.ret);
-    let result = match result.as_str() {
-        // The spelling of the IR, which has no other name for `int`.
-        "int32_t" => "int",
-        other => other,
-    };
+    let result = status::spell(&function.signature.ret);
     let name = &function.name;
     match status {
         Some(status) if status.ty == function.signature.ret => {

@@ -78,3 +78,22 @@ fn help_of_a_type_that_the_destroying_function_does_not_take_names_its_typedef()
     let help = help(&result.unwrap_err());
     assert!(help.starts_with("state `type = \"ptr\"`; "), "{help}");
 }
+
+#[test]
+fn help_of_an_enumeration_that_no_function_returns_names_int() {
+    let header = "typedef enum err { ERR_OK, ERR_BAD } err;\nstruct s { int a; };\n\
+        int first(void);\nint second(void);\nvoid third(err it, struct s *s);\n";
+    for (status, expected) in [
+        (
+            "err",
+            "the functions return `int` (2 functions); if those with `int` return values of `err`, state `--driver-status int`, \
+            or `int=NAME` if `NAME` means success",
+        ),
+        ("s", "the functions return `int` (2 functions)"),
+    ] {
+        let Some(result) = compilers::bind_with_status(header, Some(status)) else {
+            return;
+        };
+        assert_eq!(help(&result.unwrap_err()), expected);
+    }
+}
