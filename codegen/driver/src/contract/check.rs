@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use sp_ir::{Item, Param, Signature, Type};
 
-use super::owned::{Destroy, Owners, is_address};
+use super::owned::{Owners, is_address};
 use super::unsafe_part::UnsafePart;
-use super::{Contract, OwnedType, Role, help, size_field};
+use super::{Contract, OwnedType, Role, creators, help, size_field};
 use crate::error::DriverError;
 use crate::model::{Function, Model, StatedSizes};
 use crate::status::Status;
@@ -56,7 +56,7 @@ pub enum Answer {
     Nothing,
     /// A status. One other value than success means `false`.
     NotFalse(i64),
-    /// A number or an enumerator.
+    /// A number or an enumerator, also one that is no error of a status.
     Value,
     /// A C string that is valid forever, or null.
     Text,
@@ -66,7 +66,7 @@ pub enum Answer {
 
 impl SafeFunction<'_> {
     /// Returns true if the function creates a value of the owned type `name`.
-    fn creates(&self, name: &str) -> bool {
+    pub fn creates(&self, name: &str) -> bool {
         let is_created = |role: &Role| matches!(role, Role::New(created) if created == name);
         let is_result = matches!(&self.answer, Answer::New(created) if created == name);
         is_result || self.roles.iter().any(is_created)
@@ -93,7 +93,7 @@ impl Contract {
         }
         let functions = checker.functions()?;
         for it in &mut owned {
-            it.parents = parents(it.name, &functions);
+            it.parents = creators::parents(it.name, &functions);
         }
         let safe = SafeModel {
             file_name: &self.file_name,
@@ -102,7 +102,7 @@ impl Contract {
             functions,
             host_function: self.statements.host_function.as_deref(),
         };
-        checker.creators(&safe)?;
+        creators::check(self, &safe)?;
         checker.host_function(&safe)?;
         size_field::check(self, model, &safe)?;
         Ok(safe)
@@ -482,7 +482,7 @@ impl<'a> Checker<'a> {
         let is_queue =
             |role: &&Role| matches!(role, Role::Handle(name) if Some(name.as_str()) == queue);
         let queues = roles.iter().filter(is_queue);
-        let is_status = |it: &Status| it.ty == function.signature.ret;
+        let is_status = |it: &Status| it.ty == function.signature.ret && !it.has_results;
         let has_status = self.model.status.as_ref().is_some_and(is_status);
         has_status && queues.count() == 1
     }
@@ -507,7 +507,7 @@ impl<'a> Checker<'a> {
             }
             (Some(("new", name)), _) if !is_status => self.new_result(function, name)?,
             (None, Type::Void) => Answer::Nothing,
-            (None, _) if is_status => Answer::Nothing,
+            (None, _) if status.is_some_and(|it| is_status && !it.has_results) => Answer::Nothing,
             (None, ty) if self.is_number(ty) => Answer::Value,
             _ => {
                 let name = &function.name;
@@ -517,48 +517,6 @@ impl<'a> Checker<'a> {
                 return Err(self.error(what, help::result(function, status)));
             }
         })
-    }
-
-    /// Checks that each function that creates an owned value has the handles that destroy it.
-    fn creators(&self, safe: &SafeModel) -> Checked<()> {
-        for it in &safe.owned {
-            let Some(destroy) = &it.destroy else { continue };
-            let is_missing = |parent: &&&str| !it.parents.iter().any(|known| known == **parent);
-            if let Some(parent) = destroy.others.iter().find(is_missing) {
-                let (name, function) = (it.name, destroy.function);
-                let what = format!(
-                    "not each function that creates `{name}` has a `{parent}`, which `{}` needs",
-                    function.name
-                );
-                return Err(self.error(what, help::creators(function)));
-            }
-            self.has_one_of_each(it.name, destroy, &safe.functions)?;
-        }
-        Ok(())
-    }
-
-    /// Checks that no function creates the owned type with two handles of a type of which `destroy` needs one.
-    fn has_one_of_each(
-        &self,
-        name: &str,
-        destroy: &Destroy,
-        functions: &[SafeFunction],
-    ) -> Checked<()> {
-        for creator in functions.iter().filter(|it| it.creates(name)) {
-            let count = |parent: &&str| {
-                let is_parent = |it: &&Role| matches!(it, Role::Handle(name) if name == parent);
-                creator.roles.iter().filter(is_parent).count()
-            };
-            let mut needed = destroy.others.iter().copied();
-            if let Some(parent) = needed.find(|parent| count(parent) > 1) {
-                let (creator, needs) = (&creator.function.name, &destroy.function.name);
-                let what = format!(
-                    "`{creator}` creates `{name}` with several `{parent}`, and `{needs}` needs one of them"
-                );
-                return Err(self.error(what, help::creators(destroy.function)));
-            }
-        }
-        Ok(())
     }
 
     fn host_function(&self, safe: &SafeModel) -> Checked<()> {
@@ -583,21 +541,4 @@ impl<'a> Checker<'a> {
             }
         }
     }
-}
-
-/// Returns the owned types of the handles that each function takes that creates the owned type `name`.
-fn parents(name: &str, functions: &[SafeFunction]) -> Vec<String> {
-    let mut creators = functions.iter().filter(|it| it.creates(name));
-    let Some(first) = creators.next() else {
-        return Vec::new();
-    };
-    let mut found: Vec<String> = Vec::new();
-    for role in &first.roles {
-        let Role::Handle(parent) = role else { continue };
-        let is_common = creators.clone().all(|it| it.roles.contains(role));
-        if is_common && !found.contains(parent) {
-            found.push(parent.clone());
-        }
-    }
-    found
 }

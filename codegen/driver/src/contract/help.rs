@@ -118,7 +118,7 @@ pub fn value(model: &Model, name: &str) -> String {
 
 /// Returns how a function has a status and a queue.
 pub fn queue(function: &Function, status: Option<&Status>, host_function: Option<&str>) -> String {
-    if status.is_none_or(|it| it.ty != function.signature.ret) {
+    if status.is_none_or(|it| it.ty != function.signature.ret || it.has_results) {
         return status_option(function, status);
     }
     match host_function {
@@ -137,6 +137,12 @@ fn status_option(function: &Function, status: Option<&Status>) -> String {
     let result = status::spell(&function.signature.ret);
     let name = &function.name;
     match status {
+        Some(status) if status.ty == function.signature.ret && status.has_results => {
+            format!(
+                "`{name}` returns a result of `--driver-status {}>=0`",
+                status.name
+            )
+        }
         Some(status) if status.ty == function.signature.ret => {
             format!("`{name}` returns the status `{}`", status.name)
         }

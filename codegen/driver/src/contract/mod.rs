@@ -5,6 +5,7 @@
 //! `codegen/docs/driver.md` has the meaning of each entry.
 
 mod check;
+mod creators;
 mod help;
 mod owned;
 mod pointee;

@@ -27,7 +27,8 @@ pub struct DriverArgs {
     /// The driver's library: a name for the loader, or a file, whose exports are then checked [default: libNAME.so for NAME.h]
     #[arg(long, value_name = "NAME|FILE", requires = "bindings", value_parser = NonEmptyStringValueParser::new())]
     driver_library: Option<String>,
-    /// The type of the driver's status codes, and the value that means success [default: inferred, 0]
+    /// The type of the driver's status codes, and the value that means success; `int>=0` if negative values are errors and
+    /// others results [default: inferred, 0]
     #[arg(long, value_name = "TYPE[=VALUE]", requires = "bindings")]
     driver_status: Option<StatusOption>,
     /// TOML file of what the driver's documentation states about pointers, handles and threads: adds safe methods

@@ -176,10 +176,15 @@ impl Printer<'_> {
             }
             Answer::NotFalse(value) => {
                 let pattern = status_pattern(self.model, *value);
+                let has_results = self.model.status.as_ref().is_some_and(|it| it.has_results);
+                let success = match has_results {
+                    true => quote!(_),
+                    false => quote!(()),
+                };
                 let check = quote! {
                     let #result = match #result {
                         Err(Error::Status { status: #pattern, .. }) => false,
-                        other__ => other__.map(|()| true)?,
+                        other__ => other__.map(|#success| true)?,
                     };
                 };
                 (quote!(bool), check)
