@@ -188,6 +188,11 @@ pub fn driver_variable(name: &str) -> String {
     format!("{}_DRIVER", name.to_uppercase().replace('-', "_"))
 }
 
+/// Returns the file name of the library of the plugin `name`.
+pub fn library_file_name(name: &str) -> String {
+    format!("lib{}.so", name.replace('-', "_"))
+}
+
 fn crate_path(source: &SpSource, name: &str) -> String {
     let folder =
         |(crate_name, folder): &&(&str, &'static str)| (*crate_name == name).then_some(*folder);
@@ -352,7 +357,6 @@ pub struct FileCounts {
 /// Returns an error if the source or the target is invalid, or if a file cannot be written. No files are left then.
 pub fn create(target: &Path, plugin: &Plugin<'_>) -> Result<FileCounts, ScaffoldError> {
     check_source(plugin.source)?;
-    recover(target)?;
     check_target(target)?;
     if plugin.parts.ops && !plugin.parts.kernels {
         return Err(ScaffoldError::OpsWithoutKernels);
@@ -382,7 +386,6 @@ pub fn create_c(
     names: &PluginNames,
     headers: Files,
 ) -> Result<FileCounts, ScaffoldError> {
-    recover(target)?;
     check_target(target)?;
     let plugin = Plugin {
         names,
@@ -428,7 +431,12 @@ fn check_source(source: &SpSource) -> Result<(), ScaffoldError> {
     }
 }
 
-fn check_target(target: &Path) -> Result<(), ScaffoldError> {
+/// Checks that a plugin can be written to `target`, after an interrupted write of its folder is undone or completed.
+///
+/// # Errors
+/// Returns an error if it is not an empty folder.
+pub fn check_target(target: &Path) -> Result<(), ScaffoldError> {
+    recover(target)?;
     let is_empty = match fs::read_dir(target) {
         Ok(mut entries) => entries.next().is_none(),
         // What else stands in the way, such as a name that is too long, the write reports.

@@ -49,6 +49,8 @@ pub struct Bindings {
     pub symbols: BTreeSet<String>,
     /// The names of the functions with a safe method.
     pub safe_functions: Vec<String>,
+    /// The owned types that no function of the contract creates.
+    pub never_created: Vec<String>,
     /// The declarations that are not bound.
     pub left_out: Vec<LeftOut>,
     /// The name of the type of status codes, if there is one.
@@ -66,7 +68,9 @@ pub fn bindings(options: &Options) -> Result<Bindings, DriverError> {
     let safe = contract.map(|it| it.check(&model)).transpose()?;
     let safe_functions = safe.iter().flat_map(|safe| &safe.functions);
     let safe_functions = safe_functions.map(|it| it.function.name.clone()).collect();
+    let never_created = safe.iter().flat_map(|safe| safe.never_created());
     Ok(Bindings {
+        never_created: never_created.map(str::to_owned).collect(),
         text: print::print(&model, safe.as_ref(), options)?,
         safe_functions,
         functions: model.functions.iter().map(|it| it.name.clone()).collect(),

@@ -10,29 +10,39 @@ use crate::error::DriverError;
 /// Most names that are followed to a type. Typedefs of themselves have none.
 pub const MAX_NAMES: usize = 32;
 
-/// `--driver-status TYPE[=SUCCESS]`.
+/// `--driver-status TYPE[=SUCCESS]`, or `TYPE>=0`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusOption {
     /// The C type.
     pub ty: String,
     /// The name or number of the value that means success; 0 if it is `None`.
     pub success: Option<String>,
+    /// True if values that are not negative are results: `TYPE>=0`.
+    pub has_results: bool,
 }
 
 impl std::str::FromStr for StatusOption {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (ty, success) = match text.split_once('=') {
-            Some((ty, success)) => (ty, Some(success)),
-            None => (text, None),
+        let results = text.strip_suffix("0").map(str::trim_end);
+        let results = results
+            .and_then(|it| it.strip_suffix(">="))
+            .map(str::trim_end);
+        let (ty, success) = match (results, text.split_once('=')) {
+            (Some(ty), _) => (ty, None),
+            (None, Some((ty, success))) => (ty, Some(success)),
+            (None, None) => (text, None),
         };
-        if ty.is_empty() || success == Some("") {
-            return Err("expected TYPE or TYPE=SUCCESS, such as `va_status=VA_OK`".to_owned());
+        if ty.is_empty() || ty.ends_with('>') || success == Some("") {
+            let expected =
+                "expected TYPE, TYPE=SUCCESS or TYPE>=0, such as `va_status=VA_OK` or `int>=0`";
+            return Err(expected.to_owned());
         }
         Ok(Self {
             ty: ty.to_owned(),
             success: success.map(str::to_owned),
+            has_results: results.is_some(),
         })
     }
 }
@@ -46,6 +56,8 @@ pub struct Status {
     pub ty: Type,
     /// The value that means success.
     pub success: i64,
+    /// True if values that are not negative are results, and negative ones errors.
+    pub has_results: bool,
 }
 
 /// The declarations among which types and values are looked up.
@@ -81,6 +93,7 @@ fn infer(returned: &[&Type], items: &Items) -> Option<Status> {
         ty: Type::Named(name.clone()),
         name: name.clone(),
         success: 0,
+        has_results: false,
     })
 }
 
@@ -88,7 +101,7 @@ fn infer(returned: &[&Type], items: &Items) -> Option<Status> {
 fn return_types(returned: &[&Type]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for ty in returned {
-        let name = sp_ir::c::spell(ty);
+        let name = spell(ty);
         if name != "void" {
             *counts.entry(name).or_default() += 1;
         }
@@ -125,13 +138,58 @@ fn find_named(
     let ty = found.ok_or_else(|| DriverError::Status {
         name: known.header.to_owned(),
         what: format!("no function returns `{}`", option.ty),
-        help: help_types(returned),
+        help: help_types(returned) + &help_int(returned, known.items, &option.ty),
     })?;
+    if option.has_results && !is_signed(ty, known.items) {
+        return Err(DriverError::Status {
+            name: known.header.to_owned(),
+            what: format!("`{}` is no signed integer", option.ty),
+            help: "`TYPE>=0` names a signed integer type, of which negative values are errors"
+                .to_owned(),
+        });
+    }
     Ok(Status {
         name: option.ty.clone(),
         ty: (*ty).clone(),
         success: success(known, option)?,
+        has_results: option.has_results,
     })
+}
+
+/// Returns true for a signed integer, also behind typedefs.
+fn is_signed<'a>(mut ty: &'a Type, items: &'a Items) -> bool {
+    for _ in 0..MAX_NAMES {
+        match (ty, ty.named().and_then(|name| items.get(name))) {
+            (Type::Named(_), Some(Item::Alias(alias))) => ty = &alias.ty,
+            (ty, _) => {
+                return matches!(
+                    ty,
+                    Type::Int { signed: true, .. } | Type::Address { signed: true }
+                );
+            }
+        }
+    }
+    false
+}
+
+/// Returns how an enumeration is stated whose values functions return as `int`. Empty if `name` is no enumeration, or no
+/// function returns `int`.
+fn help_int(returned: &[&Type], items: &Items, name: &str) -> String {
+    let is_enumeration = matches!(items.get(name), Some(Item::Enum(_)));
+    match is_enumeration && returned.contains(&&Type::int(32, true)) {
+        true => format!(
+            "; if those with `int` return values of `{name}`, state `--driver-status int`, or `int=NAME` if `NAME` means success"
+        ),
+        false => String::new(),
+    }
+}
+
+/// Returns a type as C spells it. The IR has no other name for `int`.
+pub fn spell(ty: &Type) -> String {
+    match sp_ir::c::spell(ty) {
+        text if text == "int32_t" => "int".to_owned(),
+        text => text,
+    }
 }
 
 fn help_types(returned: &[&Type]) -> String {
@@ -173,4 +231,29 @@ fn enumerator(item: &Item, name: &str) -> Option<i64> {
     let item = item.as_enum()?;
     let mut variants = item.variants.iter();
     variants.find(|it| it.name == name).map(|it| it.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_type_value_and_results() {
+        let parse = |text: &str| text.parse::<StatusOption>();
+        let parts = |text: &str| {
+            let option = parse(text).unwrap();
+            (option.ty, option.success, option.has_results)
+        };
+        assert_eq!(parts("st"), ("st".to_owned(), None, false));
+        assert_eq!(
+            parts("st=0"),
+            ("st".to_owned(), Some("0".to_owned()), false)
+        );
+        for text in ["int>=0", "int >= 0"] {
+            assert_eq!(parts(text), ("int".to_owned(), None, true));
+        }
+        for text in ["", "=1", "int=", ">=0", "int>=1"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
 }

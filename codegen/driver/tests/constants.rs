@@ -182,13 +182,17 @@ fn macro_that_is_no_expression_costs_no_other_constant() {
 fn macros_and_variables_without_a_value_are_named_with_reason() {
     let header = "#define EXPORT __attribute__((visibility(\"default\")))\n#define UNKNOWN vendor_unknown\n\
         #define CALL(x) (x + 1)\nextern int v_count;\nstruct v_s { int x; };\n#define STRUCT ((struct v_s){1})\n\
+        #define INIT { 0, { 1 } }\n#define INIT_ALIAS INIT\n#define API EXPORT\n#define BLOCK { f(); }\n\
         #define COUNT v_count\n#define ADDRESS (&v_count)\n#define V_S v_t\ntypedef int v_t;\nint f(V_S x);\n";
     let Some(bindings) = bind(header) else { return };
     let reasons = reasons(&bindings);
     let reason = |name: &str| reasons.iter().find(|it| it.0 == name).map(|it| it.1);
     let without = "is a macro without a value: ";
     for (name, part) in [
-        ("EXPORT", "expected expression"),
+        ("EXPORT", "attributes"),
+        ("API", "attributes"),
+        ("INIT", "an initializer"),
+        ("INIT_ALIAS", "an initializer"),
         ("UNKNOWN", "use of undeclared identifier 'vendor_unknown'"),
         (
             "COUNT",
@@ -197,6 +201,11 @@ fn macros_and_variables_without_a_value_are_named_with_reason() {
     ] {
         assert_eq!(reason(name), Some(&*format!("{without}{part}")));
     }
+    let block = reason("BLOCK").unwrap();
+    assert!(
+        block.starts_with(without) && !block.ends_with("initializer"),
+        "{block}"
+    );
     assert_eq!(reason("CALL"), Some("is a macro with parameters"));
     assert_eq!(reason("v_count"), Some("is a variable"));
     assert_eq!(
@@ -205,7 +214,7 @@ fn macros_and_variables_without_a_value_are_named_with_reason() {
     );
     let address = "is the address of an object or a function";
     assert_eq!(reason("ADDRESS"), Some(address));
-    assert_contains(&bindings.text, &format!("`ADDRESS` (demo.h:8) {address}"));
+    assert_contains(&bindings.text, &format!("`ADDRESS` (demo.h:12) {address}"));
     compile(&bindings.text, "fn main() { let _: driver::V_S = 1i32; }");
 }
 

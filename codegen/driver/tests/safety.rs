@@ -435,3 +435,140 @@ fn values_that_functions_return_are_destroyed_once_and_null_is_an_error() {
         }",
     );
 }
+
+/// A driver whose device is an opaque struct, whose buffer is a typedef of a pointer to one, and whose scan is a struct that
+/// the header defines. `misuses` counts values that were destroyed before, or after what they belong to.
+const STRUCT_DRIVER: &str = "typedef struct qk_device qk_device;\n\
+    typedef struct qk_other *qk_other;\n\
+    typedef struct qk_buffer qk_buffer;\n\
+    typedef qk_buffer *qk_buffer_h;\n\
+    typedef struct { unsigned version, size; int found; } qk_props;\n\
+    typedef struct qk_scan { int count; } qk_scan;\n\
+    typedef enum qk_status { QK_OK, QK_BAD } qk_status;\n\
+    qk_status qk_open(int ordinal, qk_device **out);\n\
+    qk_device *qk_first(int is_absent);\n\
+    void qk_close(qk_device *dev);\n\
+    qk_status qk_check(const qk_device *dev, qk_device *null);\n\
+    qk_status qk_alloc(qk_device *dev, int bytes, qk_buffer_h *out);\n\
+    void qk_free(qk_buffer *buffer, qk_device *dev);\n\
+    qk_status qk_copy(qk_buffer_h to, const qk_buffer *from);\n\
+    const qk_scan *qk_scan_start(qk_device *dev);\n\
+    qk_status qk_scan_end(const qk_scan *scan);\n\
+    int qk_scan_next(qk_scan *scan);\n\
+    qk_status qk_get_props(const qk_device *dev, qk_props *props);\n\
+    int live(void);\n\
+    int misuses(void);\n";
+
+const STRUCT_DRIVER_CODE: &str = "struct qk_device { int open; };\n\
+    struct qk_buffer { int used; };\n\
+    static qk_device device;\n\
+    static qk_buffer buffers[8];\n\
+    static qk_scan scan;\n\
+    static int next, scans, misuse, allocated;\n\
+    qk_status qk_open(int ordinal, qk_device **out) {\n\
+      *out = ordinal ? 0 : &device;\n\
+      device.open += !ordinal;\n\
+      return QK_OK;\n\
+    }\n\
+    qk_device *qk_first(int is_absent) { qk_device *out; qk_open(is_absent, &out); return out; }\n\
+    void qk_close(qk_device *dev) { misuse += dev != &device || !device.open; misuse += !--device.open && (scans || allocated); }\n\
+    qk_status qk_check(const qk_device *dev, qk_device *null) { return dev == &device && !null ? QK_OK : QK_BAD; }\n\
+    qk_status qk_alloc(qk_device *dev, int bytes, qk_buffer_h *out) {\n\
+      *out = &buffers[next++];\n\
+      (*out)->used = 1;\n\
+      allocated++;\n\
+      return dev == &device ? QK_OK : QK_BAD;\n\
+    }\n\
+    void qk_free(qk_buffer *buffer, qk_device *dev) { allocated--; misuse += dev != &device || !buffer->used--; }\n\
+    qk_status qk_copy(qk_buffer_h to, const qk_buffer *from) { return to->used && from->used && to != from ? QK_OK : QK_BAD; }\n\
+    const qk_scan *qk_scan_start(qk_device *dev) { scans++; return &scan; }\n\
+    qk_status qk_scan_end(const qk_scan *it) { misuse += it != &scan || !scans--; return QK_OK; }\n\
+    int qk_scan_next(qk_scan *it) { return ++it->count; }\n\
+    qk_status qk_get_props(const qk_device *dev, qk_props *props) {\n\
+      if (props->version != 2 || props->size != sizeof *props) return QK_BAD;\n\
+      props->found = 42;\n\
+      return QK_OK;\n\
+    }\n\
+    int live(void) { return device.open + scans + allocated; }\n\
+    int misuses(void) { return misuse; }\n";
+
+const STRUCT_CONTRACT: &str = r#"threads = "any"
+size_field = "size"
+[owned]
+qk_device = { destroy = "qk_close" }
+qk_buffer_h = { destroy = "qk_free" }
+qk_scan = { destroy = "qk_scan_end" }
+[functions]
+qk_open = { out = "new" }
+qk_first = { return = "new" }
+qk_check = { null = "null" }
+qk_alloc = { out = "new" }
+qk_copy = {}
+qk_scan_start = { return = "new" }
+qk_scan_next = {}
+qk_get_props = { props = "inout" }
+live = {}
+misuses = {}
+"#;
+
+#[test]
+fn pointers_to_structs_are_destroyed_once_and_before_what_they_belong_to() {
+    run_with_driver(
+        (
+            "pointed",
+            STRUCT_DRIVER,
+            STRUCT_DRIVER_CODE,
+            STRUCT_CONTRACT,
+        ),
+        "use driver::{self as raw, safe};
+        fn is_shared<T: Send + Sync + Clone>(_: &T) {}
+        pub fn main() {
+            let driver = safe::Driver::get(&[]).expect(\"the library\");
+            let device: safe::qk_device = driver.qk_open(0).unwrap();
+            let other: safe::qk_device = driver.qk_first(0).unwrap();
+            let error = driver.qk_open(1).err().unwrap();
+            assert!(error.to_string().contains(\"returned null\"), \"{error}\");
+            assert!(driver.qk_first(1).is_err());
+            other.qk_check().unwrap();
+            let buffer: safe::qk_buffer_h = device.qk_alloc(4).unwrap();
+            let second = other.qk_alloc(4).unwrap();
+            buffer.qk_copy(&second).unwrap();
+            assert!(buffer.qk_copy(&buffer).is_err());
+            let scan: safe::qk_scan = device.qk_scan_start().unwrap();
+            assert_eq!((scan.qk_scan_next().unwrap(), scan.qk_scan_next().unwrap()), (1, 2));
+            is_shared(&(&device, &buffer, &scan));
+            let raw_device: *mut raw::qk_device = device.handle();
+            assert!(!raw_device.is_null() && raw_device == buffer.qk_device().handle());
+            assert_eq!(driver.live().unwrap(), 5);
+            // Each value keeps its device alive.
+            drop((device, other));
+            assert_eq!(driver.live().unwrap(), 5);
+            let clone = buffer.clone();
+            drop(buffer);
+            assert_eq!(driver.live().unwrap(), 5);
+            drop((clone, second, scan));
+            assert_eq!((driver.live().unwrap(), driver.misuses().unwrap()), (0, 0));
+        }",
+    );
+}
+
+#[test]
+fn inout_struct_has_the_callers_fields_its_own_size_and_the_drivers_result() {
+    run_with_driver(
+        (
+            "changed",
+            STRUCT_DRIVER,
+            STRUCT_DRIVER_CODE,
+            STRUCT_CONTRACT,
+        ),
+        "use driver::{self as raw, safe};
+        pub fn main() {
+            let driver = safe::Driver::get(&[]).expect(\"the library\");
+            let device = driver.qk_open(0).unwrap();
+            let asked = raw::qk_props { version: 2, size: u32::MAX, found: 0 };
+            let found: raw::qk_props = device.qk_get_props(asked).unwrap();
+            assert_eq!((found.version, found.found), (2, 42));
+            assert!(device.qk_get_props(raw::qk_props { version: 1, ..asked }).is_err());
+        }",
+    );
+}

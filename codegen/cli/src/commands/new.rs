@@ -4,7 +4,9 @@ use super::generate;
 use crate::console::{self, note, warning};
 use crate::diagnostic::{CommandOutcome, Result};
 use crate::scaffold::repository::{self, Repository};
-use crate::scaffold::{ExtraPart, Part, Parts, Plugin, PluginNames, SpSource, create, create_c};
+use crate::scaffold::{
+    ExtraPart, Part, Parts, Plugin, PluginNames, SpSource, check_target, create, create_c,
+};
 use driver::DriverArgs;
 use miette::{IntoDiagnostic, miette};
 use std::path::{Path, PathBuf};
@@ -90,6 +92,8 @@ pub fn run(args: Args) -> Result {
         .path
         .clone()
         .unwrap_or_else(|| PathBuf::from(&args.name));
+    // Before the header is read, which prints lines about the bindings.
+    check_target(&target)?;
     if args.lang == Language::C {
         return write_c(&args, &names, &target);
     }

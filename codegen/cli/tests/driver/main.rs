@@ -17,7 +17,9 @@ const HEADER: &str = "#define ACC_VERSION 3\n\
     typedef enum acc_status { ACC_OK, ACC_BAD } acc_status;\n\
     acc_status acc_count(int* count);\n\
     acc_status acc_log(const char* format, ...);\n\
-    acc_status acc_close(void);\n";
+    acc_status acc_close(void);\n\
+    typedef struct { int struct_size; int value; } acc_props;\n\
+    acc_status acc_read(acc_props* props);\n";
 
 /// Creates a folder with the header `acc.h`. Without libclang, prints that the test is skipped and returns `None`.
 fn folder(header: &str) -> Option<TemporaryFolder> {
@@ -31,7 +33,7 @@ fn writes_bindings_and_device_that_needs_the_driver() {
     let Some(folder) = folder(HEADER) else { return };
     let run = folder.run("", &["new", "my-accel", "--driver", "acc.h"]);
     assert_eq!(run.status, 0, "{}", run.stderr);
-    let expected = "src/driver.rs: bound 2 functions, left out 1";
+    let expected = "src/driver.rs: bound 3 functions, left out 1";
     assert!(run.stderr.contains(expected), "{}", run.stderr);
     assert!(
         run.stderr
@@ -136,9 +138,14 @@ const FAILURES: &str = "
 --driver needs.h | driver::header_invalid | --include DIR
 --driver cpp.h | driver::header_invalid | this is C++
 --driver empty.h | driver::no_functions | declares no function
---driver acc.h --driver-status acc_stat | driver::status_unknown | `acc_status` (2 functions)
+--driver acc.h --driver-status acc_stat | driver::status_unknown | `acc_status` (3 functions)
 --driver acc.h --driver-status acc_status=ACC_FINE | driver::status_unknown | ACC_FINE
 --driver acc.h --driver-library ./acc.h | new::library_invalid | acc.h
+--driver myaccel.h | new::library_is_plugin | `myaccel-plugin`
+--driver acc.h --driver-library libmyaccel.so | new::library_is_plugin
+    libmyaccel.so is the file name of the driver's library and of the plugin
+--driver acc.h --driver-library ./libmyaccel.so | new::library_is_plugin | `--driver-library NAME`
+--driver acc.h --driver-contract sizes.toml | driver::contract_invalid | did you mean `struct_size`?
 --driver acc.h --driver-contract no.toml | driver::unreadable | no.toml
 --driver acc.h --driver-contract bad.toml | driver::contract_invalid
     bad.toml: the header has no function `acc_open` that is bound
@@ -155,6 +162,8 @@ const FAILURES: &str = "
 #[test]
 fn bad_input_is_one_message_with_status_2_and_writes_nothing() {
     let Some(folder) = folder(HEADER) else { return };
+    folder.write("myaccel.h", HEADER);
+    folder.write("sizes.toml", SIZES);
     folder.write("broken.h", "int ok(void);\nint broken(missing_t x);\n");
     folder.write("needs.h", "#include <vendor/other.h>\nint ok(void);\n");
     folder.write("cpp.h", "#include <string>\nint ok(std::string name);\n");
@@ -177,6 +186,53 @@ fn bad_input_is_one_message_with_status_2_and_writes_nothing() {
         assert_eq!(errors, 1, "{arguments:?}: {stderr}");
         assert!(!folder.path("myaccel").exists(), "{arguments:?}");
     }
+}
+
+const SIZES: &str = "threads = \"any\"\nsize_field = \"struct_sise\"\n[functions]\nacc_read = { props = \"inout\" }\n";
+
+#[test]
+fn library_that_is_named_otherwise_than_the_plugin_is_bound() {
+    let Some(folder) = folder(HEADER) else { return };
+    folder.write("myaccel.h", HEADER);
+    let options = [
+        "--driver",
+        "myaccel.h",
+        "--driver-library",
+        "libmyaccel.so.1",
+    ];
+    let run = folder.run("", &[&["new", "myaccel"], &options[..]].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let run = folder.run("", &["new", "myaccel-plugin", "--driver", "myaccel.h"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+}
+
+#[test]
+fn folder_that_is_not_empty_is_the_only_message() {
+    let Some(folder) = folder(HEADER) else { return };
+    folder.write("myaccel/notes.txt", "");
+    let run = folder.run("", &["new", "myaccel", "--driver", "acc.h"]);
+    assert_eq!(run.status, 2);
+    assert_contains(&run.stderr, "myaccel exists and is not an empty folder");
+    assert!(!run.stderr.contains("src/driver.rs"), "{}", run.stderr);
+}
+
+#[test]
+fn owned_type_that_no_function_creates_is_a_warning() {
+    let header = HEADER.to_owned()
+        + "typedef struct acc_queue acc_queue;\nvoid acc_queue_free(acc_queue *q);\n\
+        acc_status acc_queue_wait(acc_queue *q);\n";
+    let Some(folder) = folder(&header) else {
+        return;
+    };
+    let contract = "threads = \"any\"\n[owned]\nacc_queue = { destroy = \"acc_queue_free\" }\n[functions]\nacc_queue_wait = {}\n";
+    folder.write("acc.toml", contract);
+    let options = ["--driver", "acc.h", "--driver-contract", "acc.toml"];
+    let run = folder.run("", &[&["new", "myaccel"], &options[..]].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert_contains(
+        &run.stderr,
+        "no function of the contract creates `acc_queue`: its methods cannot be called",
+    );
 }
 
 #[test]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use sp_ir::{Item, Param, Signature, Type};
 
-use super::owned::{Destroy, Owners, is_address};
+use super::owned::{Owners, is_address};
 use super::unsafe_part::UnsafePart;
-use super::{Contract, OwnedType, Role, help};
+use super::{Contract, OwnedType, Role, creators, help, size_field};
 use crate::error::DriverError;
 use crate::model::{Function, Model, StatedSizes};
 use crate::status::Status;
@@ -29,6 +29,15 @@ pub struct SafeModel<'a> {
     pub host_function: Option<&'a str>,
 }
 
+impl SafeModel<'_> {
+    /// Returns the names of the owned types that no function creates.
+    pub fn never_created(&self) -> impl Iterator<Item = &str> {
+        let is_created = |name: &&str| self.functions.iter().any(|it| it.creates(name));
+        let names = self.owned.iter().map(|it| it.name);
+        names.filter(move |name| !is_created(name))
+    }
+}
+
 /// A function with a safe method.
 #[derive(Debug)]
 pub struct SafeFunction<'a> {
@@ -47,7 +56,7 @@ pub enum Answer {
     Nothing,
     /// A status. One other value than success means `false`.
     NotFalse(i64),
-    /// A number or an enumerator.
+    /// A number or an enumerator, also one that is no error of a status.
     Value,
     /// A C string that is valid forever, or null.
     Text,
@@ -57,7 +66,7 @@ pub enum Answer {
 
 impl SafeFunction<'_> {
     /// Returns true if the function creates a value of the owned type `name`.
-    fn creates(&self, name: &str) -> bool {
+    pub fn creates(&self, name: &str) -> bool {
         let is_created = |role: &Role| matches!(role, Role::New(created) if created == name);
         let is_result = matches!(&self.answer, Answer::New(created) if created == name);
         is_result || self.roles.iter().any(is_created)
@@ -84,7 +93,7 @@ impl Contract {
         }
         let functions = checker.functions()?;
         for it in &mut owned {
-            it.parents = parents(it.name, &functions);
+            it.parents = creators::parents(it.name, &functions);
         }
         let safe = SafeModel {
             file_name: &self.file_name,
@@ -93,8 +102,9 @@ impl Contract {
             functions,
             host_function: self.statements.host_function.as_deref(),
         };
-        checker.creators(&safe)?;
+        creators::check(self, &safe)?;
         checker.host_function(&safe)?;
+        size_field::check(self, model, &safe)?;
         Ok(safe)
     }
 
@@ -213,15 +223,23 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    fn role(&self, function: &Function, param: &Param, stated: Option<&String>) -> Checked<Role> {
+    fn role(
+        &self,
+        function: &'a Function,
+        param: &Param,
+        stated: Option<&String>,
+    ) -> Checked<Role> {
         let owners = self.owners.find(&param.ty);
         match (stated, owners) {
             (Some(text), _) => {
                 let role = Role::parse(text, param, &function.signature.params);
                 let role = role.map_err(|reason| {
-                    self.parameter_error(function, param, &reason, help::role(text))
+                    let help = help::role(function, text, &self.numbers(function));
+                    self.parameter_error(function, param, &reason, help)
                 });
-                Ok(self.with_owner(role?, text, param))
+                let role = self.with_owner(role?, text, param);
+                self.check_owned(function, param, &role, text)?;
+                Ok(role)
             }
             (None, []) => Ok(Role::Value),
             (None, [name]) => Ok(Role::Handle((*name).to_owned())),
@@ -241,6 +259,25 @@ impl<'a> Checker<'a> {
                 owner.map_or(role, |name| Role::New(name.to_owned()))
             }
             _ => role,
+        }
+    }
+
+    /// Rejects a role by which a safe caller could choose the value behind a pointer that is an owned value.
+    fn check_owned(
+        &self,
+        function: &Function,
+        param: &Param,
+        role: &Role,
+        text: &str,
+    ) -> Checked<()> {
+        let is_value = matches!(param.ty, Type::Pointer { .. });
+        match self.owners.find(&param.ty) {
+            [name, ..] if is_value && !matches!(role, Role::Address | Role::Null) => {
+                let reason = format!("is an owned `{name}`, which cannot have the role `{text}`");
+                let help = "remove the role: an owned value needs none. `null` and `address` are the others that it can have";
+                Err(self.parameter_error(function, param, &reason, help.to_owned()))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -275,9 +312,12 @@ impl<'a> Checker<'a> {
             Role::Address if !is_address(self.model, &param.ty) => {
                 Some("is no pointer, and no integer as wide as one".to_owned())
             }
-            Role::Out(ty) => self.find_problem_of_value(ty, false),
-            Role::In(ty) | Role::Optional(ty) | Role::Slice(ty, _) => {
-                self.find_problem_of_value(ty, true)
+            Role::Out(ty) => self.find_problem_of_value(ty),
+            Role::In(ty) | Role::InOut(ty) | Role::Optional(ty) | Role::Slice(ty, _) => {
+                if let Some(part) = self.find_unsafe_part(ty) {
+                    return error(&part, help::unsafe_method(function));
+                }
+                self.find_problem_of_value(ty)
             }
             Role::New(name) => {
                 let problem = match &param.ty {
@@ -297,7 +337,14 @@ impl<'a> Checker<'a> {
                 let status = self.model.status.as_ref();
                 return error(reason, help::queue(function, status, host_function));
             }
-            Role::Source(_) => self.find_unsafe_part_of_source(param),
+            // The bytes behind a pointer to a type without a size are data.
+            Role::Source(_) => {
+                let part = match &param.ty {
+                    Type::Pointer { pointee, .. } => self.find_unsafe_part(pointee),
+                    _ => None,
+                };
+                return part.map_or(Ok(()), |it| error(&it, help::unsafe_method(function)));
+            }
             _ => None,
         };
         problem.map_or(Ok(()), |problem| error(&problem, help::roles()))
@@ -313,7 +360,7 @@ impl<'a> Checker<'a> {
         let is_other = !owners.is_empty() && !owners.contains(&name);
         let has_type = match &statement.r#type {
             Some(_) => is_address(self.model, ty),
-            None => self.resolve(ty) == self.resolve(&Type::Named(name.to_owned())),
+            None => self.owners.has_values(name, ty),
         };
         let problem = || {
             let ty = sp_ir::c::spell(ty);
@@ -342,14 +389,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the reason why a safe caller must not choose the bytes of a source, or `None` if it can. Those of a type
-    /// without a size are data.
-    fn find_unsafe_part_of_source(&self, param: &Param) -> Option<String> {
-        let Type::Pointer { pointee, .. } = &param.ty else {
-            return None;
-        };
-        let is_sized = self.has_size(pointee);
-        let part = is_sized.then(|| UnsafePart::find(self.model, &self.owners, pointee));
+    /// Returns the reason why a safe caller must not choose a value of this type, or `None` if it can. A type without a size
+    /// has no values.
+    fn find_unsafe_part(&self, ty: &Type) -> Option<String> {
+        let is_sized = self.has_size(ty);
+        let part = is_sized.then(|| UnsafePart::find(self.model, &self.owners, ty));
         part.flatten().map(|part| part.to_string())
     }
 
@@ -377,16 +421,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the reason why a safe method cannot have a value of this type, or `None` if it can. `is_chosen` is true for
-    /// a value that the caller chooses.
-    fn find_problem_of_value(&self, ty: &Type, is_chosen: bool) -> Option<String> {
+    /// Returns the reason why a safe method cannot have a value of this type, or `None` if it can.
+    fn find_problem_of_value(&self, ty: &Type) -> Option<String> {
         if !self.has_size(ty) {
             return Some(
                 "is a pointer to a type without a size: `void`, or one that the header does not define".to_owned(),
             );
-        }
-        if is_chosen && let Some(part) = UnsafePart::find(self.model, &self.owners, ty) {
-            return Some(part.to_string());
         }
         let field = self.contract.statements.size_field.as_deref()?;
         let sizes = StatedSizes::new(self.model, field).find(ty);
@@ -398,6 +438,16 @@ impl<'a> Checker<'a> {
         let has_many = sizes.assignments > MAX_ASSIGNMENTS;
         has_many
             .then(|| "has a type that contains the `size_field` more than 1,000 times".to_owned())
+    }
+
+    /// Returns the names of a function's parameters that are numbers.
+    fn numbers(&self, function: &'a Function) -> Vec<&'a str> {
+        let params = function.signature.params.iter();
+        let is_number = |it: &&Param| self.is_number(&it.ty) && self.owners.find(&it.ty).is_empty();
+        params
+            .filter(is_number)
+            .map(|it| it.name.as_str())
+            .collect()
     }
 
     fn is_number(&self, ty: &Type) -> bool {
@@ -432,7 +482,7 @@ impl<'a> Checker<'a> {
         let is_queue =
             |role: &&Role| matches!(role, Role::Handle(name) if Some(name.as_str()) == queue);
         let queues = roles.iter().filter(is_queue);
-        let is_status = |it: &Status| it.ty == function.signature.ret;
+        let is_status = |it: &Status| it.ty == function.signature.ret && !it.has_results;
         let has_status = self.model.status.as_ref().is_some_and(is_status);
         has_status && queues.count() == 1
     }
@@ -457,7 +507,7 @@ impl<'a> Checker<'a> {
             }
             (Some(("new", name)), _) if !is_status => self.new_result(function, name)?,
             (None, Type::Void) => Answer::Nothing,
-            (None, _) if is_status => Answer::Nothing,
+            (None, _) if status.is_some_and(|it| is_status && !it.has_results) => Answer::Nothing,
             (None, ty) if self.is_number(ty) => Answer::Value,
             _ => {
                 let name = &function.name;
@@ -467,48 +517,6 @@ impl<'a> Checker<'a> {
                 return Err(self.error(what, help::result(function, status)));
             }
         })
-    }
-
-    /// Checks that each function that creates an owned value has the handles that destroy it.
-    fn creators(&self, safe: &SafeModel) -> Checked<()> {
-        for it in &safe.owned {
-            let Some(destroy) = &it.destroy else { continue };
-            let is_missing = |parent: &&&str| !it.parents.iter().any(|known| known == **parent);
-            if let Some(parent) = destroy.others.iter().find(is_missing) {
-                let (name, function) = (it.name, destroy.function);
-                let what = format!(
-                    "not each function that creates `{name}` has a `{parent}`, which `{}` needs",
-                    function.name
-                );
-                return Err(self.error(what, help::creators(function)));
-            }
-            self.has_one_of_each(it.name, destroy, &safe.functions)?;
-        }
-        Ok(())
-    }
-
-    /// Checks that no function creates the owned type with two handles of a type of which `destroy` needs one.
-    fn has_one_of_each(
-        &self,
-        name: &str,
-        destroy: &Destroy,
-        functions: &[SafeFunction],
-    ) -> Checked<()> {
-        for creator in functions.iter().filter(|it| it.creates(name)) {
-            let count = |parent: &&str| {
-                let is_parent = |it: &&Role| matches!(it, Role::Handle(name) if name == parent);
-                creator.roles.iter().filter(is_parent).count()
-            };
-            let mut needed = destroy.others.iter().copied();
-            if let Some(parent) = needed.find(|parent| count(parent) > 1) {
-                let (creator, needs) = (&creator.function.name, &destroy.function.name);
-                let what = format!(
-                    "`{creator}` creates `{name}` with several `{parent}`, and `{needs}` needs one of them"
-                );
-                return Err(self.error(what, help::creators(destroy.function)));
-            }
-        }
-        Ok(())
     }
 
     fn host_function(&self, safe: &SafeModel) -> Checked<()> {
@@ -533,21 +541,4 @@ impl<'a> Checker<'a> {
             }
         }
     }
-}
-
-/// Returns the owned types of the handles that each function takes that creates the owned type `name`.
-fn parents(name: &str, functions: &[SafeFunction]) -> Vec<String> {
-    let mut creators = functions.iter().filter(|it| it.creates(name));
-    let Some(first) = creators.next() else {
-        return Vec::new();
-    };
-    let mut found: Vec<String> = Vec::new();
-    for role in &first.roles {
-        let Role::Handle(parent) = role else { continue };
-        let is_common = creators.clone().all(|it| it.roles.contains(role));
-        if is_common && !found.contains(parent) {
-            found.push(parent.clone());
-        }
-    }
-    found
 }

@@ -1,29 +1,63 @@
 //! The help of errors in a contract, by the kind of the error.
 
+use std::collections::BTreeSet;
+
 use sp_data::suggest::{find_close_names, with_suggestion};
 use sp_ir::c;
 
 use super::role::WORDS;
 use crate::model::{Function, Model};
-use crate::status::Status;
+use crate::status::{self, Status};
 
 const PAGE: &str = "codegen/docs/driver.md of sp-gen's repository";
 
 /// Returns the roles of parameters.
 pub fn roles() -> String {
     format!(
-        "the roles of a parameter are `address`, `null`, `out`, `new`, `new NAME`, `in`, `optional`, `string`, `text SIZE`, \
+        "the roles of a parameter are `address`, `null`, `out`, `new`, `new NAME`, `in`, `inout`, `optional`, `string`, `text SIZE`, \
         `slice COUNT`, `source SIZE`, `target SIZE` and `function DATA`; {PAGE} explains them"
     )
 }
 
-/// Returns the roles of parameters, preceded by the one that is close to `text`.
-pub fn role(text: &str) -> String {
-    let word = text.split(' ').next().unwrap_or_default();
+/// Returns the help of a role that a parameter of the function cannot have: the lengths if it names no parameter, or the roles
+/// of parameters, preceded by the one that is close to `text`. `numbers` are the parameters that are numbers.
+pub fn role(function: &Function, text: &str, numbers: &[&str]) -> String {
+    let (word, operand) = text.split_once(' ').unwrap_or((text, ""));
+    let mut params = function.signature.params.iter();
     match WORDS.contains(&word) {
+        true if OF_LENGTHS.contains(&word) && !params.any(|it| it.name == operand) => {
+            with_suggestion(operand, numbers.iter().copied(), lengths(function, numbers))
+        }
         true => roles(),
         false => with_suggestion(word, WORDS, roles()),
     }
+}
+
+/// The roles that name the parameter of a length.
+const OF_LENGTHS: [&str; 4] = ["text", "slice", "source", "target"];
+
+/// Returns the parameters of a function that can be a length.
+fn lengths(function: &Function, numbers: &[&str]) -> String {
+    let name = &function.name;
+    let quoted: Vec<String> = numbers.iter().map(|it| format!("`{it}`")).collect();
+    let text = match &quoted[..] {
+        [] => format!("no parameter of `{name}` is a number"),
+        [one] => format!("the parameter of `{name}` that is a number is {one}"),
+        _ => format!(
+            "the parameters of `{name}` that are numbers are {}",
+            quoted.join(", ")
+        ),
+    };
+    format!("{text}; {}", declaration(function))
+}
+
+/// Returns how a function is called whose values a safe caller must not choose.
+pub fn unsafe_method(function: &Function) -> String {
+    let name = &function.name;
+    format!(
+        "leave `{name}` out of [functions], and call the `unsafe` method `{name}` of `driver::Driver`; {PAGE} explains which \
+        values a safe caller can choose"
+    )
 }
 
 /// Returns the roles of results.
@@ -35,7 +69,7 @@ pub fn result(function: &Function, status: Option<&Status>) -> String {
 /// Returns the syntax of an owned type.
 pub fn owned() -> String {
     format!(
-        "an owned type is a handle or a typedef of an integer or pointer, `NAME = {{ destroy = \"FUNCTION\" }}`, or an address, \
+        "an owned type is a handle, a struct behind pointers or a typedef of an integer or pointer, `NAME = {{ destroy = \"FUNCTION\" }}`, or an address, \
         `NAME = {{ type = \"void*\", destroy = \"FUNCTION\" }}`; {PAGE} explains them"
     )
 }
@@ -84,7 +118,7 @@ pub fn value(model: &Model, name: &str) -> String {
 
 /// Returns how a function has a status and a queue.
 pub fn queue(function: &Function, status: Option<&Status>, host_function: Option<&str>) -> String {
-    if status.is_none_or(|it| it.ty != function.signature.ret) {
+    if status.is_none_or(|it| it.ty != function.signature.ret || it.has_results) {
         return status_option(function, status);
     }
     match host_function {
@@ -100,14 +134,15 @@ pub fn queue(function: &Function, status: Option<&Status>, host_function: Option
 }
 
 fn status_option(function: &Function, status: Option<&Status>) -> String {
-    let result = c::spell(&function.signature.ret);
-    let result = match result.as_str() {
-        // The spelling of the IR, which has no other name for `int`.
-        "int32_t" => "int",
-        other => other,
-    };
+    let result = status::spell(&function.signature.ret);
     let name = &function.name;
     match status {
+        Some(status) if status.ty == function.signature.ret && status.has_results => {
+            format!(
+                "`{name}` returns a result of `--driver-status {}>=0`",
+                status.name
+            )
+        }
         Some(status) if status.ty == function.signature.ret => {
             format!("`{name}` returns the status `{}`", status.name)
         }
@@ -120,6 +155,12 @@ fn status_option(function: &Function, status: Option<&Status>) -> String {
             "`{name}` returns `{result}`; if that is a status, state `--driver-status {result}`"
         ),
     }
+}
+
+/// Returns the field that is close to `field`, among the numbers `names` in the structs of a contract's functions.
+pub fn size_field(field: &str, names: &BTreeSet<&str>) -> String {
+    let text = "`size_field` is the field in which structs state their own size; remove it if the driver has none";
+    with_suggestion(field, names.iter().copied(), text)
 }
 
 /// Returns the parameters of a function that enqueues a host function.

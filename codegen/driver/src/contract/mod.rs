@@ -5,9 +5,12 @@
 //! `codegen/docs/driver.md` has the meaning of each entry.
 
 mod check;
+mod creators;
 mod help;
 mod owned;
+mod pointee;
 mod role;
+mod size_field;
 mod unsafe_part;
 
 pub use check::{Answer, SafeFunction, SafeModel};

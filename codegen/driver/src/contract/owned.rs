@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use sp_ir::{Item, Param, Type, c};
 
+use super::pointee::{self, Pointees};
 use super::{Contract, OwnedStatement, help};
 use crate::error::DriverError;
 use crate::model::{Function, Model};
@@ -78,6 +79,8 @@ pub struct Owners<'a> {
     model: &'a Model,
     /// The names of handles and typedefs, each with the owned types of its values.
     names: BTreeMap<&'a str, Vec<&'a str>>,
+    /// The structs whose pointers are values of an owned type.
+    pointees: Pointees<'a>,
 }
 
 impl<'a> Owners<'a> {
@@ -86,11 +89,13 @@ impl<'a> Owners<'a> {
     /// # Errors
     /// Returns an error for a name that is no identifier, and for a function that cannot destroy a value.
     pub fn new(contract: &'a Contract, model: &'a Model) -> Result<Self, DriverError> {
-        let names = BTreeMap::new();
+        let by_name = contract.statements.owned.iter();
+        let by_name = by_name.filter(|(_, statement)| statement.r#type.is_none());
         let mut owners = Self {
             contract,
             model,
-            names,
+            names: BTreeMap::new(),
+            pointees: Pointees::new(model, by_name.map(|(name, _)| name.as_str())),
         };
         for (name, statement) in &contract.statements.owned {
             if let Some(c_name) = owners.c_name(name, statement)? {
@@ -100,14 +105,15 @@ impl<'a> Owners<'a> {
         Ok(owners)
     }
 
-    /// Returns the owned types of a handle or of a typedef's values: more than one if the contract states several for it.
+    /// Returns the owned types of the values of a handle, a typedef or a pointer to a struct: more than one if the contract
+    /// states several for it.
     pub fn find(&self, ty: &Type) -> &[&'a str] {
         let mut names = self.model.names(ty);
         let found = names.find_map(|name| self.names.get(name));
-        found.map_or(&[], Vec::as_slice)
+        found.map_or_else(|| self.pointees.find(self.model, ty), Vec::as_slice)
     }
 
-    /// Returns the owned type of a handle or of a typedef's values, or `None` if there is not exactly one.
+    /// Returns the owned type of a type's values, or `None` if there is not exactly one.
     pub fn find_one(&self, ty: &Type) -> Option<&'a str> {
         match self.find(ty) {
             [name] => Some(name),
@@ -115,11 +121,21 @@ impl<'a> Owners<'a> {
         }
     }
 
-    /// Returns the typedef of an integer or a pointer that has owned values, among the names of a type.
-    pub fn find_typedef<'t>(&'t self, ty: &'t Type) -> Option<&'t str> {
+    /// Returns the typedef of an integer or a pointer that has owned values, among the names of a type, or the struct behind
+    /// pointers that a value of the type is or points to.
+    pub fn find_invented<'t>(&'t self, ty: &'t Type) -> Option<&'t str> {
         let mut names = self.model.names(ty);
         let is_typedef = |name: &str| matches!(self.model.item(name), Some(Item::Alias(_)));
-        names.find(|name| self.names.contains_key(name) && is_typedef(name))
+        let found = names.find(|name| self.names.contains_key(name) && is_typedef(name));
+        found.or_else(|| self.pointees.find_struct(self.model, ty))
+    }
+
+    /// Returns true if the values of a C type are those of the owned type `name`, which states no `type`.
+    pub fn has_values(&self, name: &str, ty: &Type) -> bool {
+        let named = Type::Named(name.to_owned());
+        let is_same = || self.model.resolve(ty) == self.model.resolve(&named);
+        let is_pointer = self.pointees.find(self.model, ty).contains(&name);
+        is_pointer || self.pointees.value_type(name).is_none() && is_same()
     }
 
     /// Checks an owned type. Its parents are not known yet.
@@ -133,7 +149,7 @@ impl<'a> Owners<'a> {
         let destroy = self.destroy(name, statement)?;
         let ty = match (&destroy, &statement.r#type) {
             (Some(it), Some(_)) => it.function.signature.params[it.value].ty.clone(),
-            _ => Type::Named(name.to_owned()),
+            _ => self.named_type(name),
         };
         let form = Form::find(self.model, &ty);
         let is_unknown = destroy.is_none() && (statement.r#type.is_some() || form.is_none());
@@ -171,7 +187,13 @@ impl<'a> Owners<'a> {
             return Err(self.error(format!("`{name}` is no name of a type")));
         }
         if statement.r#type.is_none() {
-            return Ok(Some(name));
+            if let Some(function) = pointee::find_passing(self.model, name) {
+                let function = &function.name;
+                let what =
+                    format!("`{name}` is no handle: `{function}` passes the struct by value");
+                return Err(self.error(what));
+            }
+            return Ok(self.pointees.value_type(name).is_none().then_some(name));
         }
         let found = self.destroyed(name, statement)?;
         Ok(found.and_then(|(function, value)| {
@@ -194,7 +216,7 @@ impl<'a> Owners<'a> {
         let values = params.enumerate().filter(|(_, param)| {
             let stated = statement.r#type.as_deref();
             stated.map_or_else(
-                || self.model.names(&param.ty).any(|it| it == name),
+                || self.is_named(name, &param.ty),
                 |ty| self.is_stated(param, ty),
             )
         });
@@ -206,6 +228,9 @@ impl<'a> Owners<'a> {
             ),
             (Some(value), _) => return Ok(Some((function, *value))),
             (None, Some(ty)) => format!("`{destroy}` takes no `{ty}`, the type of `{name}`"),
+            (None, None) if self.pointees.value_type(name).is_some() => {
+                format!("`{destroy}` takes no pointer to `{name}`")
+            }
             (None, None) => format!("`{destroy}` takes no `{name}`"),
         };
         let declaration = help::declaration(function);
@@ -228,9 +253,9 @@ impl<'a> Owners<'a> {
     }
 
     /// Returns true if a parameter has the type that the contract states: a typedef's name, `void*` for any pointer, or an
-    /// integer type of C. A typedef that [owned] has by its own name is another type.
+    /// integer type of C. A type that [owned] has by its own name is another one.
     fn is_stated(&self, param: &Param, ty: &str) -> bool {
-        let is_named = |name: &str| self.model.names(&param.ty).any(|it| it == name);
+        let is_named = |name: &str| self.is_named(name, &param.ty);
         let is_spelled = match self.model.resolve(&param.ty) {
             Type::Pointer { .. } => ty.split_whitespace().eq(["void", "*"]) || ty == "void*",
             resolved => c::spell(resolved) == ty,
@@ -238,6 +263,19 @@ impl<'a> Owners<'a> {
         let owned = &self.contract.statements.owned;
         let mut by_name = owned.iter().filter(|(_, it)| it.r#type.is_none());
         is_named(ty) || is_spelled && !by_name.any(|(name, _)| is_named(name))
+    }
+
+    /// Returns true if a type has the name, is a typedef of a type with it, or a pointer to a struct that is owned by it.
+    fn is_named(&self, name: &str, ty: &Type) -> bool {
+        let is_pointer = self.pointees.find(self.model, ty).contains(&name);
+        let is_struct = self.pointees.value_type(name).is_some();
+        is_pointer || !is_struct && self.model.names(ty).any(|it| it == name)
+    }
+
+    /// Returns the type of the values of an owned type that states no `type`.
+    fn named_type(&self, name: &str) -> Type {
+        let pointer = self.pointees.value_type(name);
+        pointer.unwrap_or_else(|| Type::Named(name.to_owned()))
     }
 
     fn destroy(

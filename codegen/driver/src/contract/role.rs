@@ -19,6 +19,8 @@ pub enum Role {
     New(String),
     /// A value that the function reads.
     In(Type),
+    /// A value that the function reads and changes.
+    InOut(Type),
     /// A value that the function reads, or null.
     Optional(Type),
     /// A C string that the function reads.
@@ -40,9 +42,9 @@ pub enum Role {
 }
 
 /// The first words of roles.
-pub const WORDS: [&str; 12] = [
-    "address", "null", "out", "new", "in", "optional", "string", "text", "slice", "source",
-    "target", "function",
+pub const WORDS: [&str; 13] = [
+    "address", "null", "out", "new", "in", "inout", "optional", "string", "text", "slice",
+    "source", "target", "function",
 ];
 
 impl Role {
@@ -62,12 +64,10 @@ impl Role {
             ("address", "") => Self::Address,
             ("null", "") => pointee(None).map(|_| Self::Null)?,
             ("out", "") => Self::Out(pointee(Some(true))?),
-            ("new", "") => match pointee(Some(true))? {
-                Type::Named(name) => Self::New(name),
-                _ => return Err("is no pointer to a handle: write `new NAME`".to_owned()),
-            },
+            ("new", "") => Self::New(created(&pointee(Some(true))?)?),
             ("new", name) => pointee(Some(true)).map(|_| Self::New(name.to_owned()))?,
             ("in", "") => Self::In(pointee(Some(false))?),
+            ("inout", "") => Self::InOut(pointee(Some(true))?),
             ("optional", "") => Self::Optional(pointee(Some(false))?),
             ("string", "") if pointee(Some(false))? == Type::Char => Self::CString,
             ("text", _) if pointee(Some(true))? == Type::Char => Self::Text(other()?),
@@ -93,13 +93,25 @@ impl Role {
     }
 }
 
+/// Returns the name of a created value's type: of a handle, or of the struct that it points to.
+fn created(ty: &Type) -> Result<String, String> {
+    let ty = match ty {
+        Type::Pointer { pointee, .. } => pointee,
+        other => other,
+    };
+    match ty {
+        Type::Named(name) => Ok(name.clone()),
+        _ => Err("is no pointer to a handle: write `new NAME`".to_owned()),
+    }
+}
+
 fn pointee(ty: &Type, wants_mutable: Option<bool>) -> Result<Type, String> {
     match ty {
         Type::Pointer { pointee, mutable } if wants_mutable.is_none_or(|it| it == *mutable) => {
             Ok((**pointee).clone())
         }
         Type::Pointer { mutable: true, .. } => {
-            Err("is a pointer to a value that is not const: expected `out`, `new`, `text`, `target`, `address` or `null`".to_owned())
+            Err("is a pointer to a value that is not const: expected `out`, `inout`, `new`, `text`, `target`, `address` or `null`".to_owned())
         }
         Type::Pointer { .. } => Err("is a pointer to a const value: expected `in`, `optional`, `string`, `slice`, `source`, `address` or `null`".to_owned()),
         _ => Err("is no pointer".to_owned()),

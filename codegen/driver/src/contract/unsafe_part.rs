@@ -23,7 +23,7 @@ pub struct UnsafePart<'a> {
 enum UnsafeKind<'a> {
     Handle,
     FunctionPointer,
-    /// A value of this typedef, which is owned.
+    /// A value of this typedef, or a pointer to this struct, which is owned.
     Owned(&'a str),
     /// The fields of this type are not bound, so any of them may be a handle or a function pointer.
     Unknown(&'a str),
@@ -33,7 +33,7 @@ enum UnsafeKind<'a> {
 
 impl<'a> UnsafePart<'a> {
     /// Returns the first such part of a value of the type, or `None` if a safe caller can choose every value. Pointers and
-    /// numbers are no such parts, unless their typedef is owned: the contract states that the driver accesses no host memory
+    /// numbers are no such parts, unless their type is owned: the contract states that the driver accesses no host memory
     /// through them.
     pub fn find(model: &'a Model, owners: &'a Owners, ty: &'a Type) -> Option<Self> {
         let seen = BTreeSet::new();
@@ -83,7 +83,7 @@ struct Finder<'a> {
 
 impl<'a> Finder<'a> {
     fn find(&mut self, ty: &'a Type, nesting: usize) -> Option<UnsafePart<'a>> {
-        if let Some(name) = self.owners.find_typedef(ty) {
+        if let Some(name) = self.owners.find_invented(ty) {
             return Some(UnsafePart::new(UnsafeKind::Owned(name)));
         }
         match self.model.resolve(ty) {

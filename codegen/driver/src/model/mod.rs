@@ -11,7 +11,7 @@ mod value_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sp_ir::{Enum, Item, Items, Layout, Loc, Type, Variant};
+use sp_ir::{Alias, Enum, Item, Items, Layout, Loc, Type, Variant};
 use sp_parse::clang::driver::{DriverDeclarations, WithoutValue};
 use sp_parse::clang::{Undescribed, UndescribedReason};
 
@@ -152,6 +152,14 @@ impl Model {
     pub fn item(&self, name: &str) -> Option<&Item> {
         let mut types = self.types.iter();
         types.find(|(known, _)| known == name).map(|(_, item)| item)
+    }
+
+    /// Returns the typedef with this name.
+    pub fn alias(&self, name: &str) -> Option<&Alias> {
+        match self.item(name) {
+            Some(Item::Alias(alias)) => Some(alias),
+            _ => None,
+        }
     }
 
     /// Returns the type that a typedef names.

@@ -85,9 +85,10 @@ fn print_method(model: &Model, function: &Function) -> TokenStream {
     let arguments = function.parameters.iter().map(|it| names::parsed(it));
     let arguments: Vec<_> = arguments.collect();
     let declared = params.iter().zip(&arguments).map(parameter);
-    let is_status = model.status.as_ref();
-    let is_status = is_status.is_some_and(|it| it.ty == function.signature.ret);
-    let ret = match is_status {
+    let status = model.status.as_ref();
+    let status = status.filter(|it| it.ty == function.signature.ret);
+    let is_status = status.is_some();
+    let ret = match status.is_some_and(|it| !it.has_results) {
         true => quote!(()),
         false => match &function.signature.ret {
             Type::Void => quote!(()),

@@ -46,6 +46,8 @@ struct StatusText<'a> {
     ty: String,
     /// The value that means success.
     success: String,
+    /// True if values that are not negative are results.
+    has_results: bool,
     /// The expression of the failed status's text.
     format: &'a str,
 }
@@ -142,6 +144,7 @@ fn status_text<'a>(model: &'a Model, status: &'a crate::status::Status) -> Statu
     let enumeration = model.enumeration(&status.ty);
     StatusText {
         name: &status.name,
+        has_results: status.has_results,
         success: match enumeration {
             Some((name, _)) => format!("{}({number})", names::item(name)),
             None => number.to_string(),

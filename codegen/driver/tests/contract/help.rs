@@ -11,10 +11,18 @@ count = {} | q_print = {} | `q_print` is left out: it takes a variable number of
 host_function = "q_call" | host_function = "q_cal" | did you mean `q_call`?
 destroy = "q_destroy" | destroy = "q_destory" | did you mean `q_destroy`?
 destroy = "q_destroy" | destroy = "dev_close"
-    the declaration is `st dev_close(dev d)`; an owned type is a handle or a typedef
-kernel = {} | info = {} | an owned type is a handle or a typedef
+    the declaration is `st dev_close(dev d)`; an owned type is a handle, a struct behind pointers or a typedef
+kernel = {} | st = {} | an owned type is a handle, a struct behind pointers or a typedef
 name = "text size" | nam = "text size"
     did you mean `name`?\nthe declaration is `st q_name(q queue, char* name, size_t size)`
+name = "text size" | name = "text siz"
+    did you mean `size`?\nthe parameter of `q_name` that is a number is `size`; the declaration is
+to = "target bytes" | to = "target len" | that is a number is `bytes`; the declaration is
+values = "slice count" | values = "slice coun" | did you mean `count`?
+count = {} | q_with = { p = "in" }
+    leave `q_with` out of [functions], and call the `unsafe` method `q_with` of `driver::Driver`
+size_field = "size" | size_field = "sise" | did you mean `size`?
+size_field = "size" | size_field = "zzz" | remove it if the driver has none
 name = "text size" | name = "txt size" | did you mean `text`?\nthe roles of a parameter are
 return = "false ST_LATER" | return = "false ST_LATR" | did you mean `ST_LATER`?
 count = {} | count = { return = "false ST_LATER" }
@@ -69,4 +77,23 @@ fn help_of_a_type_that_the_destroying_function_does_not_take_names_its_typedef()
     };
     let help = help(&result.unwrap_err());
     assert!(help.starts_with("state `type = \"ptr\"`; "), "{help}");
+}
+
+#[test]
+fn help_of_an_enumeration_that_no_function_returns_names_int() {
+    let header = "typedef enum err { ERR_OK, ERR_BAD } err;\nstruct s { int a; };\n\
+        int first(void);\nint second(void);\nvoid third(err it, struct s *s);\n";
+    for (status, expected) in [
+        (
+            "err",
+            "the functions return `int` (2 functions); if those with `int` return values of `err`, state `--driver-status int`, \
+            or `int=NAME` if `NAME` means success",
+        ),
+        ("s", "the functions return `int` (2 functions)"),
+    ] {
+        let Some(result) = compilers::bind_with_status(header, Some(status)) else {
+            return;
+        };
+        assert_eq!(help(&result.unwrap_err()), expected);
+    }
 }

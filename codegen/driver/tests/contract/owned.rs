@@ -140,7 +140,7 @@ uint64_t ptr | memory = { type = "uint64_t", destroy = "mem_fill" } |
     `mem_fill` takes several values of the type `uint64_t` of `memory`
 uint64_t ptr | ptr = { destroy = "dev_close" } | | `dev_close` takes no `ptr`
 uint64_t ptr | info = { destroy = "info_free" } |
-    `info` is no handle, and no typedef of an integer or pointer
+    `info` is no handle: `info_free` passes the struct by value
 float ptr | ptr = { destroy = "mem_free" } |
     `ptr` is no handle, and no typedef of an integer or pointer
 uint32_t ptr | ptr = { destroy = "mem_free" } | mem_fill = { memory = "address" }

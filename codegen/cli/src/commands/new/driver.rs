@@ -1,7 +1,7 @@
 //! The driver of a new plugin: `--driver` and the options that belong to it.
 
-use crate::console::note;
-use crate::scaffold::{Backend, driver_variable};
+use crate::console::{note, warning};
+use crate::scaffold::{Backend, driver_variable, library_file_name};
 use clap::ArgGroup;
 use clap::builder::NonEmptyStringValueParser;
 use miette::Diagnostic;
@@ -27,7 +27,8 @@ pub struct DriverArgs {
     /// The driver's library: a name for the loader, or a file, whose exports are then checked [default: libNAME.so for NAME.h]
     #[arg(long, value_name = "NAME|FILE", requires = "bindings", value_parser = NonEmptyStringValueParser::new())]
     driver_library: Option<String>,
-    /// The type of the driver's status codes, and the value that means success [default: inferred, 0]
+    /// The type of the driver's status codes, and the value that means success; `int>=0` if negative values are errors and
+    /// others results [default: inferred, 0]
     #[arg(long, value_name = "TYPE[=VALUE]", requires = "bindings")]
     driver_status: Option<StatusOption>,
     /// TOML file of what the driver's documentation states about pointers, handles and threads: adds safe methods
@@ -57,6 +58,22 @@ pub enum DriverLibraryError {
         path: PathBuf,
         /// The header.
         header: String,
+    },
+    /// It has the file name of the plugin.
+    #[error(
+        "{library} is the file name of the driver's library and of the plugin: the loader would find the plugin"
+    )]
+    #[diagnostic(
+        code(sp_gen::new::library_is_plugin),
+        help(
+            "name the plugin otherwise, such as `{name}-plugin`, or state the driver's library by `--driver-library NAME`"
+        )
+    )]
+    Plugin {
+        /// The file name.
+        library: String,
+        /// The plugin's name.
+        name: String,
     },
     /// The file is not a library.
     #[error(transparent)]
@@ -97,10 +114,12 @@ impl DriverArgs {
         let Some(header) = self.header()? else {
             return Ok(None);
         };
+        let options = self.options(name, &header);
+        check_library_name(name, &options.library)?;
         let contract = self.driver_contract.as_deref().map(Contract::read);
         let options = Options {
             contract: contract.transpose()?,
-            ..self.options(name, &header)
+            ..options
         };
         let bindings = sp_driver::bindings(&options)?;
         if let Compilation::Skipped(reason) = compile(&bindings, &options.header.file_name())? {
@@ -205,11 +224,27 @@ fn describe(bindings: &Bindings) {
         let count = bindings.safe_functions.len();
         note!("src/driver.rs: {count} functions have a safe method in `driver::safe`");
     }
+    for name in &bindings.never_created {
+        warning!(
+            "src/driver.rs: no function of the contract creates `{name}`: its methods cannot be called"
+        );
+    }
     match &bindings.status {
         Some(status) => note!("src/driver.rs: functions that return `{status}` return a `Result`"),
         None => note!(
             "src/driver.rs: no type of status codes found; `--driver-status TYPE` names the type that becomes a `Result`"
         ),
+    }
+}
+
+/// Checks that the driver's library does not have the file name of the plugin `name`.
+fn check_library_name(name: &str, library: &str) -> Result<(), DriverLibraryError> {
+    match library == library_file_name(name) {
+        false => Ok(()),
+        true => Err(DriverLibraryError::Plugin {
+            library: library.to_owned(),
+            name: name.to_owned(),
+        }),
     }
 }
 

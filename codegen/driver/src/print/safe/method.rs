@@ -176,10 +176,15 @@ impl Printer<'_> {
             }
             Answer::NotFalse(value) => {
                 let pattern = status_pattern(self.model, *value);
+                let has_results = self.model.status.as_ref().is_some_and(|it| it.has_results);
+                let success = match has_results {
+                    true => quote!(_),
+                    false => quote!(()),
+                };
                 let check = quote! {
                     let #result = match #result {
                         Err(Error::Status { status: #pattern, .. }) => false,
-                        other__ => other__.map(|()| true)?,
+                        other__ => other__.map(|#success| true)?,
                     };
                 };
                 (quote!(bool), check)
@@ -236,6 +241,11 @@ impl Printer<'_> {
             Role::Out(ty) => self.add_out(parts, name, ty),
             Role::New(owned) => self.add_new(parts, name, owned, &param.ty),
             Role::In(ty) => self.add_in(parts, name, ty),
+            Role::InOut(ty) => {
+                self.add_in(parts, name, ty);
+                parts.types.push(raw_type(self.safe, ty));
+                parts.values.push(quote!(#name));
+            }
             Role::Optional(ty) => self.add_optional(parts, name, ty),
             Role::CString => {
                 parts.parameters.push(quote!(#name: &CStr));

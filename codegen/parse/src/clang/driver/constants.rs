@@ -11,6 +11,7 @@ use super::super::error::ParseError;
 use super::super::input::ParseInput;
 use super::super::node::{Node, Selection};
 use super::super::ty::Types;
+use super::body;
 use super::evaluate::{self, Values};
 use super::value::{self, DriverValue, Evaluated};
 
@@ -154,7 +155,10 @@ impl Constants {
                         let ty = Type::Named(other.to_owned());
                         types.push((name, Item::Alias(Alias::new(ty, loc))));
                     }
-                    _ => self.without_value.push(WithoutValue { name, reason, loc }),
+                    _ => {
+                        let reason = macros.reason(macro_name, reason);
+                        self.without_value.push(WithoutValue { name, reason, loc });
+                    }
                 },
             }
         }
@@ -217,6 +221,8 @@ struct Macros {
     with_parameters: BTreeMap<String, Loc>,
     /// The names that macros stand for.
     names: HashMap<String, String>,
+    /// What the bodies of macros are that are no expressions.
+    kinds: HashMap<String, &'static str>,
 }
 
 impl Macros {
@@ -240,8 +246,20 @@ impl Macros {
         if let Some(other) = single_name(&body) {
             self.names.insert(name.clone(), other.clone());
         }
+        if let Some(kind) = body::kind(&body) {
+            self.kinds.insert(name.clone(), kind);
+        }
         if is_own(node) && !body.is_empty() {
             self.own.insert(name, node.loc());
+        }
+    }
+
+    /// Returns the reason why a macro has no value: what its body is, or clang's reason.
+    fn reason(&self, name: &str, reason: String) -> String {
+        let last = self.final_name(name).unwrap_or(name);
+        match self.kinds.get(last) {
+            Some(kind) => format!("is a macro without a value: {kind}"),
+            None => reason,
         }
     }
 

@@ -6,6 +6,7 @@
 //!
 //! `Declarations::undescribed` has the declarations that the IR cannot describe, with reason and size: bindings name them.
 
+mod body;
 mod constants;
 mod evaluate;
 mod forwards;
