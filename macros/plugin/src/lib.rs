@@ -16,6 +16,8 @@
 // A print panics if its stream cannot be written: `report!` does not.
 #![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
 
+#[doc(hidden)]
+pub mod __private;
 pub mod accelerator;
 mod access;
 mod boolean;
@@ -25,10 +27,12 @@ mod converter;
 mod device;
 mod dims;
 mod element;
+mod entry;
 mod functions;
 pub mod graph;
 mod jit_compile;
 pub mod kernel;
+mod lacking;
 mod limit;
 pub mod op;
 pub mod optimizer; // since 2.6
@@ -39,9 +43,11 @@ pub mod profiler; // since 2.7
 mod proto;
 mod python; // since 2.6
 mod registered;
+mod release;
 mod runtime_line;
 pub mod settings;
 mod small_shape;
+mod status;
 mod tensor;
 pub mod trace;
 
@@ -152,7 +158,7 @@ macro_rules! plugin {
         pub extern "C" fn TF_InitKernel() {
             let tables = || ::std::vec![$($table()),+];
             // SAFETY: `SE_InitPlugin` registers the platform of this type with the same device.
-            unsafe { $crate::kernel::register::<$device>(&PLUGIN_INFO, tables) }
+            unsafe { $crate::__private::register_kernels::<$device>(&PLUGIN_INFO, tables) }
         }
 
         $(

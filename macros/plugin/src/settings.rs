@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
-use crate::{c_string, kernel};
+use crate::{c_string, lacking};
 
 static SETTINGS: Mutex<BTreeMap<&'static str, String>> = Mutex::new(BTreeMap::new());
 
@@ -36,7 +36,7 @@ pub fn report() -> String {
     let lines = settings
         .iter()
         .map(|(key, value)| format!("{key}={value}\n"));
-    lines.chain([kernel::lacking_lines()]).collect()
+    lines.chain([lacking::lines()]).collect()
 }
 
 /// Writes [`report`] as a C string, cut to `size` bytes; returns the bytes that all of it needs.

@@ -25,7 +25,7 @@ impl<'c> InputArgument<'c> {
     pub(in crate::kernel) fn to_source(self) -> InputSource<'c> {
         let Self { call, position } = self;
         let (first, count) = call.instance.inputs.range(position);
-        let parameter = &call.instance.kernel.inputs[position].parameter;
+        let parameter = &call.instance.spec.inputs[position].parameter;
         InputSource {
             call,
             first,
