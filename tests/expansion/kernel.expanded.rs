@@ -19,26 +19,26 @@ fn sum<T: Element + Number, I: Element>(
 #[doc(hidden)]
 #[allow(non_snake_case)]
 pub fn __kernels_of_sum() -> &'static [::sp_plugin::kernel::Kernel] {
-    use ::sp_plugin::kernel::expansion as __expansion;
+    use ::sp_plugin::__private as __expansion;
     static __OP: __expansion::OpSpec = __expansion::OpSpec {
         name: c"Sum",
         releases: &[__expansion::Releases::ALL],
         attributes: &[
             __expansion::AttributeSpec {
                 name: c"keep_dims",
-                kind: ::sp_plugin::kernel::Kind::Boolean,
+                kind: ::sp_plugin::__private::Kind::Boolean,
                 releases: &[__expansion::Releases::ALL],
                 default: __expansion::DefaultValue::Bool(false),
             },
             __expansion::AttributeSpec {
                 name: c"T",
-                kind: ::sp_plugin::kernel::Kind::Type,
+                kind: ::sp_plugin::__private::Kind::Type,
                 releases: &[__expansion::Releases::ALL],
                 default: __expansion::DefaultValue::Absent,
             },
             __expansion::AttributeSpec {
                 name: c"Tidx",
-                kind: ::sp_plugin::kernel::Kind::Type,
+                kind: ::sp_plugin::__private::Kind::Type,
                 releases: &[__expansion::Releases::ALL],
                 default: __expansion::DefaultValue::Type(
                     ::sp_plugin::kernel::DataType(3u32),
@@ -74,7 +74,7 @@ pub fn __kernels_of_sum() -> &'static [::sp_plugin::kernel::Kernel] {
     };
     #[allow(unused_variables)]
     fn __prepare_0(
-        construction: &::sp_plugin::kernel::Construction<'_>,
+        construction: &::sp_plugin::__private::Construction<'_>,
     ) -> ::sp_plugin::Result<__expansion::State> {
         #[allow(dead_code)]
         type T = f32;

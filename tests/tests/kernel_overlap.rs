@@ -3,11 +3,11 @@
 use std::ffi::CStr;
 
 use sp_abi::tf_datatype::TF_DataType;
-use sp_plugin::Result;
-use sp_plugin::kernel::expansion::{
-    Call, Constraint, KernelTable, OpSpec, Options, Releases, State,
+use sp_plugin::__private::{
+    Call, Constraint, Construction, KernelTable, OpSpec, Options, Releases, State,
 };
-use sp_plugin::kernel::{Construction, Kernel};
+use sp_plugin::Result;
+use sp_plugin::kernel::Kernel;
 
 struct Empty;
 

@@ -4,6 +4,15 @@
 //! `#[kernel(..)]`. [`plugin!`] names both and exports the entry points that TensorFlow calls. A graph
 //! [`Optimizer`] and a [`Profiler`] are optional.
 //!
+//! | task | names |
+//! |---|---|
+//! | a first device and its kernels | [`prelude`] |
+//! | parameters of kernels, attributes, state | [`kernel`] |
+//! | a device over a driver, from ten methods | [`accelerator`] |
+//! | ops of a plugin | [`op`] |
+//! | a graph optimizer, fused chains | [`optimizer`], [`graph`] |
+//! | a profiler | [`profiler`], [`trace`] |
+//!
 //! Memory spaces are types: [`kernel::In<'_, T>`](kernel::In) has elements, [`kernel::In<'_, T, D>`](kernel::In) an
 //! address and a length on device `D`. Only on a [`HostAddressable`] device does the host use device memory in place.
 //!
@@ -37,8 +46,9 @@ mod limit;
 pub mod op;
 pub mod optimizer; // since 2.6
 mod part;
-pub mod platform;
+mod platform;
 mod plugin_info;
+pub mod prelude;
 pub mod profiler; // since 2.7
 mod proto;
 mod python; // since 2.6
@@ -112,7 +122,7 @@ macro_rules! plugin {
         /// The oldest release of TensorFlow that the plugin supports.
         pub const MIN_RELEASE: $crate::Release = $crate::oldest!($($min_release)?);
 
-        const PLUGIN_INFO: $crate::platform::PluginInfo = $crate::platform::PluginInfo {
+        const PLUGIN_INFO: $crate::__private::PluginInfo = $crate::__private::PluginInfo {
             name: ::core::env!("CARGO_PKG_NAME"),
             device_type: $device_type,
             platform_name: $platform_name,
@@ -129,14 +139,14 @@ macro_rules! plugin {
         )]
         #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "sp_optional"))]
         #[allow(non_upper_case_globals)]
-        pub static sp_plugin_runtime: [u8; $crate::platform::RUNTIME_LINE.len()] =
-            $crate::platform::RUNTIME_LINE;
+        pub static sp_plugin_runtime: [u8; $crate::__private::RUNTIME_LINE.len()] =
+            $crate::__private::RUNTIME_LINE;
 
         /// Returns the names that the library has registered, `PLATFORM DEVICE_TYPE`, or null. A plugin with one of them
         /// that is loaded later declines the host.
         #[unsafe(no_mangle)]
         pub extern "C" fn sp_plugin_platform() -> *const ::core::ffi::c_char {
-            $crate::platform::registered_platform()
+            $crate::__private::registered_platform()
         }
 
         /// Entry point: registers the device.
@@ -146,11 +156,11 @@ macro_rules! plugin {
         /// - `status` is a live status object.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn SE_InitPlugin(
-            params: *mut $crate::platform::RegistrationParams,
-            status: *mut $crate::platform::RawStatus,
+            params: *mut $crate::__private::SE_PlatformRegistrationParams,
+            status: *mut $crate::__private::RawStatus,
         ) {
             // SAFETY: the obligations of `register` are those of this function.
-            unsafe { $crate::platform::register::<$device>(PLUGIN_INFO, params, status) }
+            unsafe { $crate::__private::register_platform::<$device>(PLUGIN_INFO, params, status) }
         }
 
         /// Entry point: registers the kernels.
@@ -169,11 +179,11 @@ macro_rules! plugin {
             /// - `status` is a live status object.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn TF_InitGraph(
-                params: *mut $crate::optimizer::RegistrationParams,
-                status: *mut $crate::platform::RawStatus,
+                params: *mut $crate::__private::TP_OptimizerRegistrationParams,
+                status: *mut $crate::__private::RawStatus,
             ) {
                 // SAFETY: the obligations of `register` are those of this function.
-                unsafe { $crate::optimizer::register::<$optimizer>(PLUGIN_INFO, params, status) }
+                unsafe { $crate::__private::register_optimizer::<$optimizer>(PLUGIN_INFO, params, status) }
             }
         )?
 
@@ -185,11 +195,11 @@ macro_rules! plugin {
             /// - `status` is a live status object.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn TF_InitProfiler(
-                params: *mut $crate::profiler::RegistrationParams,
-                status: *mut $crate::platform::RawStatus,
+                params: *mut $crate::__private::TF_ProfilerRegistrationParams,
+                status: *mut $crate::__private::RawStatus,
             ) {
                 // SAFETY: the obligations of `register` are those of this function.
-                unsafe { $crate::profiler::register::<$profiler>(PLUGIN_INFO, params, status) }
+                unsafe { $crate::__private::register_profiler::<$profiler>(PLUGIN_INFO, params, status) }
             }
         )?
 
@@ -204,7 +214,7 @@ macro_rules! plugin {
             size: usize,
         ) -> usize {
             // SAFETY: the caller guarantees that `buffer` is null or writable for `size` bytes.
-            unsafe { $crate::kernel::write_calls(buffer, size) }
+            unsafe { $crate::__private::write_calls(buffer, size) }
         }
 
         /// Writes the settings in force and the ops without a kernel to `buffer`, as lines `KEY=VALUE` of a C string of
@@ -218,7 +228,7 @@ macro_rules! plugin {
             size: usize,
         ) -> usize {
             // SAFETY: the caller guarantees that `buffer` is null or writable for `size` bytes.
-            unsafe { $crate::settings::write_settings(buffer, size) }
+            unsafe { $crate::__private::write_settings(buffer, size) }
         }
     };
 }

@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-pub use sp_abi::grappler::TP_OptimizerRegistrationParams as RegistrationParams;
+use sp_abi::grappler::TP_OptimizerRegistrationParams as RegistrationParams;
 use sp_abi::grappler::{
     DECLARATIONS, TF_GrapplerItem, TP_Optimizer, TP_Optimizer__optimize_func, TP_OptimizerConfigs,
 };
@@ -34,7 +34,8 @@ pub use self::pass::{Pass, Switch};
 use crate::graph::{self, Item};
 use crate::jit_compile::{JitCompile, call};
 use crate::part::{self, PartStructs};
-use crate::platform::{PluginInfo, non_null};
+use crate::platform::non_null;
+use crate::plugin_info::PluginInfo;
 use crate::{Error, Result, kernel};
 
 /// A graph optimizer.
@@ -99,6 +100,7 @@ pub trait Optimizer: Default + Send + 'static {
 ///
 /// # Safety
 /// - `params` and `status` are the arguments that TensorFlow passed to `TF_InitGraph`.
+#[doc(hidden)]
 pub unsafe fn register<O: Optimizer>(
     info: PluginInfo,
     params: *mut RegistrationParams,

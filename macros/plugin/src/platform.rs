@@ -8,13 +8,13 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
-pub use sp_abi::stream_executor::SE_PlatformRegistrationParams as RegistrationParams;
+use sp_abi::stream_executor::SE_PlatformRegistrationParams as RegistrationParams;
 use sp_abi::stream_executor::{
     DECLARATIONS, PlatformFns, SE_CreateDeviceFnsParams, SE_CreateDeviceParams,
     SE_CreateStreamExecutorParams, SP_Device, SP_DeviceFns, SP_Platform, SP_PlatformFns,
     SP_StreamExecutor, SP_TimerFns,
 };
-pub use sp_runtime::RawStatus;
+use sp_runtime::RawStatus;
 use sp_runtime::declarations::KnownApi;
 use sp_runtime::fork::OwnerProcess;
 use sp_runtime::host::{Host, SizeEvidence};
@@ -23,10 +23,8 @@ use sp_runtime::{Prefix, PrefixMut, guard, handle, report};
 use crate::buffer;
 use crate::converter;
 use crate::part::{self, PartStructs};
-pub use crate::plugin_info::PluginInfo;
+use crate::plugin_info::PluginInfo;
 use crate::registered;
-pub use crate::registered::platform as registered_platform;
-pub use crate::runtime_line::RUNTIME_LINE;
 use crate::{Access, Allocator, Device, Error, MemoryAccess, Result};
 
 /// Registers the platform of `D`: the body of `SE_InitPlugin`.

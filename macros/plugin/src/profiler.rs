@@ -11,7 +11,7 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use sp_abi::pluggable_profiler::TF_ProfilerRegistrationParams as RegistrationParams;
+use sp_abi::pluggable_profiler::TF_ProfilerRegistrationParams as RegistrationParams;
 use sp_abi::pluggable_profiler::{DECLARATIONS, ProfilerFns, TP_Profiler, TP_ProfilerFns};
 use sp_runtime::declarations::KnownApi;
 use sp_runtime::host::SizeEvidence;
@@ -19,7 +19,8 @@ use sp_runtime::{PrefixMut, RawStatus, guard, handle};
 
 pub use self::space::{Line, Plane, Space};
 use crate::part::{self, PartStructs};
-use crate::platform::{PluginInfo, non_null};
+use crate::platform::non_null;
+use crate::plugin_info::PluginInfo;
 use crate::{Error, Result};
 
 /// A profiler. A process has one, and its sessions do not overlap.
@@ -50,6 +51,7 @@ pub trait Profiler: Default + Send + 'static {
 ///
 /// # Safety
 /// - `params` and `status` are the arguments that TensorFlow passed to `TF_InitProfiler`.
+#[doc(hidden)]
 pub unsafe fn register<P: Profiler>(
     info: PluginInfo,
     params: *mut RegistrationParams,

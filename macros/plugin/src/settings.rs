@@ -43,6 +43,7 @@ pub fn report() -> String {
 ///
 /// # Safety
 /// `buffer` is null or writable for `size` bytes.
+#[doc(hidden)]
 pub unsafe fn write_settings(buffer: *mut c_char, size: usize) -> usize {
     // SAFETY: the obligation is the same.
     unsafe { c_string::write(&report(), buffer, size) }

@@ -55,7 +55,7 @@ impl Registrations<'_> {
         });
         let count = choices.len();
         quote! {
-            use ::sp_plugin::kernel::expansion as __expansion;
+            use ::sp_plugin::__private as __expansion;
             static __OP: __expansion::OpSpec = #op;
             #optional
             static __OPTIONS: __expansion::Options = #options;
@@ -80,7 +80,7 @@ impl Registrations<'_> {
         let attributes = self.op.attributes.iter().map(print_attribute);
         let definition = match self.own {
             Some(OwnOp { path, .. }) => quote! {
-                ::core::option::Option::Some(<#path as ::sp_plugin::op::DefinedOp>::DEFINITION)
+                ::core::option::Option::Some(<#path as ::sp_plugin::__private::DefinedOp>::DEFINITION)
             },
             None => quote!(::core::option::Option::None),
         };
@@ -214,7 +214,7 @@ impl Registrations<'_> {
         quote_spanned! {parameter.ty.span()=>
             const _: () = ::core::assert!(
                 __expansion::has_allowed_values(
-                    <#stored as ::sp_plugin::kernel::FromAttribute>::VALUES,
+                    <#stored as ::sp_plugin::__private::FromAttribute>::VALUES,
                     &[#(#strings),*],
                 ),
                 #message
@@ -306,7 +306,7 @@ impl Registrations<'_> {
 fn print_definition_check(OwnOp { path, definition }: OwnOp<'_>) -> TokenStream {
     quote_spanned! {path.span()=>
         const _: () = ::core::assert!(
-            __expansion::is_equal(<#path as ::sp_plugin::op::DefinedOp>::TEXT, #definition),
+            __expansion::is_equal(<#path as ::sp_plugin::__private::DefinedOp>::TEXT, #definition),
             "the type and the macro of this name are of different ops"
         );
     }
@@ -322,7 +322,7 @@ fn print_availability_check(
         Meaning::Attribute(it) => {
             let stored = print_stored(ty, it);
             Some(
-                quote_spanned!(span=> <#stored as ::sp_plugin::kernel::FromAttribute>::check_available),
+                quote_spanned!(span=> <#stored as ::sp_plugin::__private::FromAttribute>::check_available),
             )
         }
         _ => {

@@ -37,27 +37,18 @@ mod variable; // since 2.6
 pub use crate::dims::Dims;
 pub use attribute::FunctionName; // since 2.11
 pub use attribute::TensorValue; // since 2.8
-pub use attribute::{
-    AttributeParameter, Attributes, Construction, FromAttribute, Prepare, StateParameter,
-};
-pub use attribute::{PartialShape, Shape}; // since 2.6
+pub use attribute::{AttributeParameter, Attributes, Prepare, StateParameter};
+pub use attribute::{FullShape, PartialShape}; // since 2.6
 pub(crate) use call::Operation;
 pub use definition::Kernel;
 pub use marker::Text;
-pub use parameter::{
-    AnyIn, AnyInList, AnyOut, AnyOutList, BytesIn, BytesInList, BytesOut, BytesOutList, CallInfo,
-    Context, ContextParameter, DeviceForwarded, DeviceOut, Forwarded, FromInput, FromOutput,
-    HostAccess, HostElement, HostIn, HostInt32, HostOut, HostOutList, In, InList, Inputs, Integer,
-    Integers, LazyIn, ListedType, Out, OutBytes, OutData, OutList, OutSlice, OutStrings, Placement,
-    ResourceHandle, Strings, Temporary,
-};
+pub use parameter::*;
 pub(crate) use registration::register;
 pub(crate) use registration::{REJECTION_MESSAGE, has_functions_of_variables}; // since 2.6
 pub(crate) use registration::{first_table, is_earlier, is_registered, may_replace, may_select}; // since 2.6
-pub use registration::{report, write_calls};
 pub use sp_abi::tf_datatype::TF_DataType as DataType;
 pub use sp_runtime::{AttributeValue, Attributes, kernel, kernels};
-pub use spec::{KernelBuilder, Kind};
+pub use spec::KernelBuilder;
 pub use variable::{Addition, VariantOut}; // since 2.10
 // since 2.6
 pub use variable::{DeviceVariableValue, Locked, RefOut, Variable, VariableValue, lock_all};
@@ -67,15 +58,17 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Items for the expansions of the macros. Not for direct use.
-#[doc(hidden)]
-pub mod expansion {
-    pub use super::attribute::{check_state_available, prepare, variant_of};
+/// Items for the expansions of the macros.
+pub(crate) mod expansion {
+    pub use super::attribute::{
+        Construction, FromAttribute, check_state_available, prepare, variant_of,
+    };
     pub use super::call::{Call, InputSource, OutputTarget};
     pub use super::definition::{KernelTable, concat};
+    pub use super::registration::write_calls;
     pub use super::spec::optional::{line, line_len};
     pub use super::spec::{
-        ArgumentSpec, AttributeSpec, Constraint, Count, DefaultValue, FunctionNames, OpSpec,
+        ArgumentSpec, AttributeSpec, Constraint, Count, DefaultValue, FunctionNames, Kind, OpSpec,
         Options, ParameterSpec, State, has_allowed_values, has_attributes, is_allowed, is_equal,
     };
     pub use sp_runtime::{Release, Releases, UnavailableFunction};

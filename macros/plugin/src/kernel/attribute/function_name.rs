@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use sp_abi::kernels::TF_OpKernelConstruction_GetNodeDef;
 
-use super::{AttributeParameter, Construction, FromAttribute, list_from_default, no_default};
+use super::{AttributeParameter, Construction, FromAttribute, no_default};
 use crate::Result;
 use crate::kernel::marker;
 use crate::kernel::spec::optional::reads_by;
@@ -38,33 +38,9 @@ impl FromAttribute for FunctionName {
     reads_by!(TF_OpKernelConstruction_GetNodeDef);
 }
 
-impl FromAttribute for Vec<FunctionName> {
-    const KIND: Kind = Kind::FunctionList;
+borrowed_parameter!(FunctionName as FunctionName: marker::Function);
 
-    fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
-        let names = construction.raw.node_def()?.functions(name)?;
-        Ok(names.into_iter().map(FunctionName).collect())
-    }
-
-    fn from_default(value: DefaultValue) -> Result<Self> {
-        list_from_default(value)
-    }
-
-    reads_by!(TF_OpKernelConstruction_GetNodeDef);
-}
-
-impl<'c> AttributeParameter<'c, marker::Function> for &'c FunctionName {
-    type Stored = FunctionName;
-
-    fn from_stored(stored: &'c FunctionName) -> Self {
-        stored
-    }
-}
-
-impl<'c> AttributeParameter<'c, marker::ListOf<marker::Function>> for &'c [FunctionName] {
-    type Stored = Vec<FunctionName>;
-
-    fn from_stored(stored: &'c Vec<FunctionName>) -> Self {
-        stored
-    }
-}
+list_attribute!(FunctionName: FunctionList, marker::Function, TF_OpKernelConstruction_GetNodeDef, |raw, name| {
+    let names = raw.node_def()?.functions(name)?;
+    Ok(names.into_iter().map(FunctionName).collect())
+});

@@ -1,5 +1,41 @@
 //! Attributes of an op, read once when TensorFlow constructs the kernel.
 
+/// Implements the parameter `&$borrowed` of an attribute that is stored as `$ty`.
+macro_rules! borrowed_parameter {
+    ($ty:ty as $borrowed:ty: $marker:ty) => {
+        impl<'c> AttributeParameter<'c, $marker> for &'c $borrowed {
+            type Stored = $ty;
+
+            fn from_stored(stored: &'c $ty) -> Self {
+                stored
+            }
+        }
+    };
+}
+
+// since 2.8
+/// Implements a list of attributes that `$function` reads, and its parameter, a slice.
+macro_rules! list_attribute {
+    ($item:ty: $kind:ident, $marker:ty, $function:ident, |$raw:ident, $name:ident| $read:expr) => {
+        impl FromAttribute for Vec<$item> {
+            const KIND: Kind = Kind::$kind;
+
+            fn read(construction: &Construction<'_>, $name: &CStr) -> Result<Self> {
+                let $raw = construction.raw;
+                $read
+            }
+
+            fn from_default(value: DefaultValue) -> Result<Self> {
+                super::list_from_default(value)
+            }
+
+            reads_by!($function);
+        }
+
+        borrowed_parameter!(Vec<$item> as [$item]: marker::ListOf<$marker>);
+    };
+}
+
 pub(super) mod construction;
 mod function_name; // since 2.11
 pub(super) mod node_def; // since 2.11
@@ -21,7 +57,7 @@ use crate::release::is_running;
 use crate::{Error, Result};
 
 pub use self::function_name::FunctionName; // since 2.11
-pub use self::shape::{PartialShape, Shape}; // since 2.6
+pub use self::shape::{FullShape, PartialShape}; // since 2.6
 pub use self::tensor_value::TensorValue; // since 2.8
 
 /// A node whose kernel TensorFlow constructs.
@@ -228,13 +264,7 @@ macro_rules! borrowed {
     ($($ty:ty as $borrowed:ty: $kind:ident, $marker:ty, |$raw:ident, $name:ident| $read:expr, $pattern:pat => $default:expr;)*) => {$(
         from_attribute!($ty: $kind, |$raw, $name| $read, $pattern => $default);
 
-        impl<'c> AttributeParameter<'c, $marker> for &'c $borrowed {
-            type Stored = $ty;
-
-            fn from_stored(stored: &'c $ty) -> Self {
-                stored
-            }
-        }
+        borrowed_parameter!($ty as $borrowed: $marker);
     )*};
 }
 

@@ -46,9 +46,9 @@ impl PartialShape {
     }
 
     /// Returns the shape if all of it is known.
-    pub fn to_shape(&self) -> Option<Shape> {
+    pub fn to_shape(&self) -> Option<FullShape> {
         let dims = self.dims()?.iter().copied();
-        dims.collect::<Option<_>>().map(Shape)
+        dims.collect::<Option<_>>().map(FullShape)
     }
 }
 
@@ -74,9 +74,9 @@ impl fmt::Debug for PartialShape {
 
 /// A shape of which all dimensions are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape(Box<[usize]>);
+pub struct FullShape(Box<[usize]>);
 
-impl Deref for Shape {
+impl Deref for FullShape {
     type Target = [usize];
 
     fn deref(&self) -> &[usize] {
@@ -84,7 +84,7 @@ impl Deref for Shape {
     }
 }
 
-impl TryFrom<PartialShape> for Shape {
+impl TryFrom<PartialShape> for FullShape {
     type Error = Error;
 
     fn try_from(shape: PartialShape) -> Result<Self> {
@@ -111,11 +111,11 @@ mod tests {
     #[test]
     fn shape_known_in_part_is_no_shape() {
         let known = PartialShape::from_sizes(&[2, 0]).unwrap();
-        assert_eq!(*Shape::try_from(known).unwrap(), [2, 0]);
+        assert_eq!(*FullShape::try_from(known).unwrap(), [2, 0]);
         let partial = PartialShape::from_sizes(&[2, -1]).unwrap();
-        let error = Shape::try_from(partial).unwrap_err();
+        let error = FullShape::try_from(partial).unwrap_err();
         assert!(error.message().contains("[2,?]"), "{error}");
-        assert!(Shape::try_from(PartialShape::unknown_rank()).is_err());
+        assert!(FullShape::try_from(PartialShape::unknown_rank()).is_err());
         assert!(PartialShape::from_sizes(&[-2]).is_err());
     }
 }

@@ -6,8 +6,7 @@ use sp_abi::kernels::TF_OpKernelConstruction_GetNodeDef; // since 2.11
 use sp_abi::kernels_experimental::TF_OpKernelConstruction_GetAttrTensorShape; // since 2.6
 use sp_runtime::{HostFunction, UnavailableFunction};
 
-use super::list_from_default; // since 2.11
-use super::shape::{PartialShape, Shape};
+use super::shape::{FullShape, PartialShape};
 use super::{AttributeParameter, Construction, FromAttribute, no_default};
 use crate::Result;
 use crate::kernel::marker;
@@ -43,7 +42,7 @@ impl FromAttribute for PartialShape {
     }
 }
 
-impl FromAttribute for Shape {
+impl FromAttribute for FullShape {
     const KIND: Kind = Kind::Shape;
 
     fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
@@ -59,67 +58,16 @@ impl FromAttribute for Shape {
     }
 }
 
-// since 2.11
-impl FromAttribute for Vec<PartialShape> {
-    const KIND: Kind = Kind::ShapeList;
-
-    fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
-        construction.raw.node_def()?.shapes(name)
-    }
-
-    fn from_default(value: DefaultValue) -> Result<Self> {
-        list_from_default(value)
-    }
-
-    reads_by!(TF_OpKernelConstruction_GetNodeDef);
-}
+borrowed_parameter!(PartialShape as PartialShape: marker::Shape);
+borrowed_parameter!(FullShape as [usize]: marker::Shape);
 
 // since 2.11
-impl FromAttribute for Vec<Shape> {
-    const KIND: Kind = Kind::ShapeList;
-
-    fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
-        let shapes = Vec::<PartialShape>::read(construction, name)?;
-        shapes.into_iter().map(Shape::try_from).collect()
-    }
-
-    fn from_default(value: DefaultValue) -> Result<Self> {
-        list_from_default(value)
-    }
-
-    reads_by!(TF_OpKernelConstruction_GetNodeDef);
-}
-
-impl<'c> AttributeParameter<'c, marker::Shape> for &'c PartialShape {
-    type Stored = PartialShape;
-
-    fn from_stored(stored: &'c PartialShape) -> Self {
-        stored
-    }
-}
-
-impl<'c> AttributeParameter<'c, marker::Shape> for &'c [usize] {
-    type Stored = Shape;
-
-    fn from_stored(stored: &'c Shape) -> Self {
-        stored
-    }
-}
+list_attribute!(PartialShape: ShapeList, marker::Shape, TF_OpKernelConstruction_GetNodeDef, |raw, name| {
+    raw.node_def()?.shapes(name)
+});
 
 // since 2.11
-impl<'c> AttributeParameter<'c, marker::ListOf<marker::Shape>> for &'c [PartialShape] {
-    type Stored = Vec<PartialShape>;
-
-    fn from_stored(stored: &'c Vec<PartialShape>) -> Self {
-        stored
-    }
-}
-
-// since 2.11
-impl<'c> AttributeParameter<'c, marker::ListOf<marker::Shape>> for &'c [Shape] {
-    type Stored = Vec<Shape>;
-
-    fn from_stored(stored: &'c Vec<Shape>) -> Self {
-        stored
-    }
-}
+list_attribute!(FullShape: ShapeList, marker::Shape, TF_OpKernelConstruction_GetNodeDef, |raw, name| {
+    let shapes = raw.node_def()?.shapes(name)?;
+    shapes.into_iter().map(FullShape::try_from).collect()
+});

@@ -9,7 +9,7 @@ use sp_abi::tf_datatype::TF_DataType;
 use sp_abi::tf_tensor::TF_Tensor;
 use std::slice;
 
-use super::{AttributeParameter, Construction, FromAttribute, list_from_default, no_default};
+use super::{AttributeParameter, Construction, FromAttribute, no_default};
 use crate::dims::Dims;
 use crate::kernel::marker;
 use crate::kernel::spec::optional::reads_by;
@@ -87,33 +87,8 @@ impl FromAttribute for TensorValue {
     reads_by!(TF_OpKernelConstruction_GetAttrTensor);
 }
 
-impl FromAttribute for Vec<TensorValue> {
-    const KIND: Kind = Kind::TensorList;
+borrowed_parameter!(TensorValue as TensorValue: marker::Tensor);
 
-    fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
-        let tensors = construction.raw.tensors(name)?;
-        tensors.into_iter().map(TensorValue::new).collect()
-    }
-
-    fn from_default(value: DefaultValue) -> Result<Self> {
-        list_from_default(value)
-    }
-
-    reads_by!(TF_OpKernelConstruction_GetAttrTensorList);
-}
-
-impl<'c> AttributeParameter<'c, marker::Tensor> for &'c TensorValue {
-    type Stored = TensorValue;
-
-    fn from_stored(stored: &'c TensorValue) -> Self {
-        stored
-    }
-}
-
-impl<'c> AttributeParameter<'c, marker::ListOf<marker::Tensor>> for &'c [TensorValue] {
-    type Stored = Vec<TensorValue>;
-
-    fn from_stored(stored: &'c Vec<TensorValue>) -> Self {
-        stored
-    }
-}
+list_attribute!(TensorValue: TensorList, marker::Tensor, TF_OpKernelConstruction_GetAttrTensorList, |raw, name| {
+    raw.tensors(name)?.into_iter().map(TensorValue::new).collect()
+});

@@ -82,7 +82,7 @@ fn find_table(op: &str, matches: impl Fn(&Constraint) -> bool) -> Option<usize> 
 /// Returns one line for each registered kernel: op and types, `calls=N`, and of these the calls with staging copies,
 /// their bytes and time: `staged=N staged_bytes=N staged_us=N`, then the crate that has the kernel: `owner=NAME`. One of which calls
 /// were compared with the reference kernel has their number, and that of those that differ: `compared=N different=N`.
-pub fn report() -> String {
+fn report() -> String {
     let mut text = String::new();
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
     for (kernel, _) in registered.iter() {
@@ -102,7 +102,7 @@ pub fn report() -> String {
     text
 }
 
-/// Writes [`report`] as a C string, cut to `size` bytes; returns the bytes that all of it needs.
+/// Writes the report as a C string, cut to `size` bytes; returns the bytes that all of it needs.
 ///
 /// # Safety
 /// `buffer` is null or writable for `size` bytes.

@@ -23,7 +23,8 @@ use crate::kernel::definition::Kernel;
 use crate::kernel::spec::Constraint;
 use crate::lacking::{self, Lacking};
 use crate::op::{self, OpDefinition};
-use crate::platform::{self, PluginInfo};
+use crate::platform;
+use crate::plugin_info::PluginInfo;
 use crate::{Device, Error, Result, registered, settings};
 
 /// Difference in priority between the kernels of a table and those of the next table.
@@ -315,7 +316,8 @@ mod tests {
     use super::*;
     use crate::kernel::definition::KernelTable;
     use crate::kernel::spec::{OpSpec, Options};
-    use crate::op::{DefinedOp, Shape, ShapeContext};
+    use crate::op::expansion::DefinedOp;
+    use crate::op::{Shape, ShapeContext};
 
     /// Declares an op `Scale` with an input of this type, and a table with a kernel of it.
     macro_rules! scale {

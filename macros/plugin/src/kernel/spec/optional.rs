@@ -94,8 +94,8 @@ macro_rules! optional_functions {
         #[allow(unsafe_code)]
         #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,sp_optional"))]
         #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "sp_optional"))]
-        static $name: [u8; $crate::kernel::expansion::line_len($op, $functions)] =
-            $crate::kernel::expansion::line($op, $functions);
+        static $name: [u8; $crate::__private::line_len($op, $functions)] =
+            $crate::__private::line($op, $functions);
     };
 }
 

@@ -1,0 +1,6 @@
+//! The names that a first device and its first kernels need: `use sp_plugin::prelude::*`.
+
+pub use crate::kernel::{Context, In, Kernel, Out, kernel, kernels};
+pub use crate::{
+    Description, Device, Error, HostAddressable, InPlace, MemoryAccess, Result, vtable,
+};
