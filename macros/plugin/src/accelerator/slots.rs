@@ -48,7 +48,7 @@ unsafe impl<A: Accelerator> HostAddressable for AcceleratorDevice<A> {
     }
 }
 
-#[vtable]
+#[vtable(absent = [unified_memory_allocate, unified_memory_deallocate])]
 impl<A: Accelerator> StreamExecutor for AcceleratorDevice<A> {
     type Stream = Stream<A>;
     type Event = Event<A>;
@@ -358,7 +358,7 @@ impl<A: Accelerator> StreamExecutor for AcceleratorDevice<A> {
     }
 }
 
-#[vtable]
+#[vtable(absent = [get_memory_bandwidth, get_gflops])]
 impl<A: Accelerator> DeviceFns for AcceleratorDevice<A> {
     fn get_numa_node(&self) -> i32 {
         self.accelerator().numa_node().unwrap_or(-1)

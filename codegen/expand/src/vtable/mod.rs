@@ -3,7 +3,13 @@
 //! The attribute cannot see the trait, so it passes the impl to the macro of the same name that sp-abi
 //! generates beside the trait. That macro invokes [`forward`] with the trait's slots. `forward` marks the
 //! optional slots that the impl contains as present. With a fallback, it delegates every slot and type
-//! that the impl does not contain.
+//! that the impl does not contain; with `either`, it calls the slot of one of several devices. With `absent`, a slot that the
+//! impl neither contains nor lists is an error, so that each slot of a new release is decided.
+//!
+//! That error, and the one of a slot that `either` cannot forward, is of the crate's tests only. A plugin has to build with the
+//! structs of a release that appends a slot: there the slot is null.
+
+mod either;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -13,14 +19,15 @@ use syn::{
     TraitItemType, Type, braced, bracketed,
 };
 
-/// Expands `#[vtable]` and `#[vtable(fallback = self.reference: CpuDevice)]`.
+use either::Either;
+
+/// Expands `#[vtable]`, `#[vtable(fallback = self.reference: CpuDevice)]`, `#[vtable(absent = [flush])]` and
+/// `#[vtable(either = self.0: Mode { Inline: A, Queued: B } else other_device())]`.
 ///
 /// # Errors
 /// Returns an error if the item is not a trait impl, or if the arguments do not parse.
 pub fn attribute(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    if !arguments.is_empty() {
-        syn::parse2::<Fallback>(arguments.clone())?;
-    }
+    syn::parse2::<Arguments>(arguments.clone())?;
     let implementation: ItemImpl = syn::parse2(item)?;
     let slots = slots_macro(&implementation)?;
     Ok(quote! { #slots! { [::sp_runtime::forward_slots] [#arguments] #implementation } })
@@ -44,18 +51,20 @@ fn slots_macro(implementation: &ItemImpl) -> syn::Result<Path> {
 pub fn forward(input: TokenStream) -> syn::Result<TokenStream> {
     let Forward {
         slots,
-        fallback,
+        arguments,
         mut implementation,
     } = syn::parse2(input)?;
     let written: Vec<String> = implementation.items.iter().filter_map(item_name).collect();
     let path = slots_macro(&implementation)?;
+    let mut errors = Vec::new();
     for slot in &slots {
         let present = written.contains(&slot.name().to_string());
-        implementation
-            .items
-            .extend(slot.missing_items(present, fallback.as_ref(), &path));
+        match slot.missing_items(present, &arguments, &path, &implementation) {
+            Ok(items) => implementation.items.extend(items),
+            Err(error) => errors.push(error.into_compile_error()),
+        }
     }
-    Ok(quote! { #implementation })
+    Ok(quote! { #implementation #(#[cfg(test)] #errors)* })
 }
 
 fn item_name(item: &ImplItem) -> Option<String> {
@@ -63,6 +72,43 @@ fn item_name(item: &ImplItem) -> Option<String> {
         ImplItem::Fn(function) => Some(function.sig.ident.to_string()),
         ImplItem::Type(ty) => Some(ty.ident.to_string()),
         _ => None,
+    }
+}
+
+/// The arguments of the attribute.
+enum Arguments {
+    None,
+    Fallback(Fallback),
+    Either(Box<Either>),
+    /// The optional slots that the device does not have.
+    Absent(Vec<Ident>),
+}
+
+impl Parse for Arguments {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if input.is_empty() {
+            return Ok(Self::None);
+        }
+        let key: Ident = input.parse()?;
+        let text = key.to_string();
+        if !["fallback", "either", "absent"].contains(&text.as_str()) {
+            return Err(syn::Error::new(
+                key.span(),
+                "expected `fallback = self.field: Type`, the device for the slots that this impl does not contain, \
+                 `either = self.field: Enum { Variant: Type, .. } else error`, or `absent = [slot, ..]`",
+            ));
+        }
+        input.parse::<Token![=]>()?;
+        match text.as_str() {
+            "fallback" => input.parse().map(Self::Fallback),
+            "either" => input.parse().map(Self::Either),
+            _ => {
+                let slots;
+                bracketed!(slots in input);
+                let slots = slots.parse_terminated(Ident::parse, Token![,])?;
+                Ok(Self::Absent(slots.into_iter().collect()))
+            }
+        }
     }
 }
 
@@ -74,14 +120,6 @@ struct Fallback {
 
 impl Parse for Fallback {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let key: Ident = input.parse()?;
-        if key != "fallback" {
-            return Err(syn::Error::new(
-                key.span(),
-                "expected `fallback = self.field: Type`, the device for the slots that this impl does not contain",
-            ));
-        }
-        input.parse::<Token![=]>()?;
         let device = input.parse()?;
         input.parse::<Token![:]>()?;
         Ok(Self {
@@ -93,22 +131,18 @@ impl Parse for Fallback {
 
 struct Forward {
     slots: Vec<Slot>,
-    fallback: Option<Fallback>,
+    arguments: Arguments,
     implementation: ItemImpl,
 }
 
 impl Parse for Forward {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let (slots, fallback);
+        let (slots, arguments);
         braced!(slots in input);
-        bracketed!(fallback in input);
+        bracketed!(arguments in input);
         Ok(Self {
             slots: parse_slots(&slots)?,
-            fallback: if fallback.is_empty() {
-                None
-            } else {
-                Some(fallback.parse()?)
-            },
+            arguments: arguments.parse()?,
             implementation: input.parse()?,
         })
     }
@@ -149,20 +183,35 @@ impl Slot {
     fn missing_items(
         &self,
         present: bool,
-        fallback: Option<&Fallback>,
+        arguments: &Arguments,
         path: &Path,
-    ) -> Vec<ImplItem> {
-        match (self, fallback) {
-            (Slot::Function(function), _) if present => presence_items(function),
-            (Slot::Function(function), Some(fallback)) => {
-                delegated_function(function, fallback, path)
+        implementation: &ItemImpl,
+    ) -> syn::Result<Vec<ImplItem>> {
+        match (self, arguments) {
+            (Slot::Function(function), _) if present => Ok(presence_items(function)),
+            (Slot::Function(function), Arguments::Fallback(fallback)) => {
+                Ok(delegated_function(function, fallback, path))
             }
-            (Slot::Type(ty), Some(fallback)) if !present => {
-                vec![delegated_type(ty, fallback, path)]
+            (Slot::Function(function), Arguments::Either(either)) => {
+                either.function(function, path, implementation)
             }
-            _ => Vec::new(),
+            (Slot::Function(function), Arguments::Absent(slots))
+                if is_optional(function) && !slots.contains(&function.sig.ident) =>
+            {
+                Err(undecided(function, path, implementation))
+            }
+            (Slot::Type(ty), Arguments::Fallback(fallback)) if !present => {
+                Ok(vec![delegated_type(ty, fallback, path)])
+            }
+            _ => Ok(Vec::new()),
         }
     }
+}
+
+fn undecided(slot: &TraitItemFn, path: &Path, implementation: &ItemImpl) -> syn::Error {
+    let (name, table) = (&slot.sig.ident, quote!(#path));
+    let message = format!("{table} has the slot `{name}`: write it here, or add it to `absent`");
+    syn::Error::new_spanned(&implementation.self_ty, message)
 }
 
 fn is_optional(function: &TraitItemFn) -> bool {
@@ -301,6 +350,17 @@ mod tests {
             "{text}"
         );
         assert_eq!(text.matches("create_stream").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn slot_that_is_neither_written_nor_absent_is_an_error_and_a_listed_one_is_not() {
+        let create = quote! { fn create_stream(&self) -> Result<Self::Stream> { own() } };
+        let text = forward_text(quote! { absent = [other] }, create.clone());
+        assert!(text.contains("compile_error !"), "{text}");
+        assert!(text.contains("has the slot `flush`"), "{text}");
+        assert!(!text.contains("the slot `create_stream`"), "{text}");
+        let text = forward_text(quote! { absent = [flush] }, create);
+        assert!(!text.contains("compile_error"), "{text}");
     }
 
     #[test]
