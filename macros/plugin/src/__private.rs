@@ -3,10 +3,11 @@
 pub use crate::entry::register_kernels;
 pub use crate::kernel::expansion::*;
 pub use crate::op::expansion::*;
-pub use crate::optimizer::register as register_optimizer; // since 2.6
-pub use crate::platform::register as register_platform;
+pub use crate::optimizer::OptimizerPart; // since 2.6
+pub use crate::part::register_part;
+pub use crate::platform::PlatformPart;
 pub use crate::plugin_info::PluginInfo;
-pub use crate::profiler::register as register_profiler; // since 2.7
+pub use crate::profiler::ProfilerPart; // since 2.7
 pub use crate::registered::platform as registered_platform;
 pub use crate::runtime_line::RUNTIME_LINE;
 pub use crate::settings::write_settings;

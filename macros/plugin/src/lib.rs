@@ -159,8 +159,11 @@ macro_rules! plugin {
             params: *mut $crate::__private::SE_PlatformRegistrationParams,
             status: *mut $crate::__private::RawStatus,
         ) {
-            // SAFETY: the obligations of `register` are those of this function.
-            unsafe { $crate::__private::register_platform::<$device>(PLUGIN_INFO, params, status) }
+            // SAFETY: the obligations are those of this function.
+            unsafe {
+                type Part = $crate::__private::PlatformPart<$device>;
+                $crate::__private::register_part::<Part>(PLUGIN_INFO, params, status)
+            }
         }
 
         /// Entry point: registers the kernels.
@@ -182,8 +185,11 @@ macro_rules! plugin {
                 params: *mut $crate::__private::TP_OptimizerRegistrationParams,
                 status: *mut $crate::__private::RawStatus,
             ) {
-                // SAFETY: the obligations of `register` are those of this function.
-                unsafe { $crate::__private::register_optimizer::<$optimizer>(PLUGIN_INFO, params, status) }
+                // SAFETY: the obligations are those of this function.
+                unsafe {
+                    type Part = $crate::__private::OptimizerPart<$optimizer>;
+                    $crate::__private::register_part::<Part>(PLUGIN_INFO, params, status)
+                }
             }
         )?
 
@@ -198,8 +204,11 @@ macro_rules! plugin {
                 params: *mut $crate::__private::TF_ProfilerRegistrationParams,
                 status: *mut $crate::__private::RawStatus,
             ) {
-                // SAFETY: the obligations of `register` are those of this function.
-                unsafe { $crate::__private::register_profiler::<$profiler>(PLUGIN_INFO, params, status) }
+                // SAFETY: the obligations are those of this function.
+                unsafe {
+                    type Part = $crate::__private::ProfilerPart<$profiler>;
+                    $crate::__private::register_part::<Part>(PLUGIN_INFO, params, status)
+                }
             }
         )?
 
