@@ -36,7 +36,6 @@ mod converter;
 mod device;
 mod dims;
 mod element;
-mod entry;
 mod functions;
 pub mod graph;
 mod jit_compile;
@@ -120,15 +119,15 @@ macro_rules! plugin {
         compile_error!("a plugin needs panic = \"unwind\": a panic must become a TF_Status");
 
         /// The oldest release of TensorFlow that the plugin supports.
-        pub const MIN_RELEASE: $crate::Release = $crate::oldest!($($min_release)?);
+        pub const MIN_RELEASE: $crate::Release = $crate::__min_release!($($min_release)?);
 
         const PLUGIN_INFO: $crate::__private::PluginInfo = $crate::__private::PluginInfo {
             name: ::core::env!("CARGO_PKG_NAME"),
             device_type: $device_type,
             platform_name: $platform_name,
             min_release: MIN_RELEASE,
-            unknown_release: $crate::unknown_release!($($unknown_release)?),
-            jit_compile: $crate::jit_compile!($($jit_compile)?),
+            unknown_release: $crate::__variant!(UnknownRelease: $($unknown_release,)? ReadHost),
+            jit_compile: $crate::__variant!(JitCompile: $($jit_compile,)? Ignore),
         };
 
         /// The line of the runtime in a section of the library, which `sp-gen diff` reads.
@@ -149,22 +148,7 @@ macro_rules! plugin {
             $crate::__private::registered_platform()
         }
 
-        /// Entry point: registers the device.
-        ///
-        /// # Safety
-        /// - `params` points to TensorFlow's registration parameters, with `struct_size` set.
-        /// - `status` is a live status object.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn SE_InitPlugin(
-            params: *mut $crate::__private::SE_PlatformRegistrationParams,
-            status: *mut $crate::__private::RawStatus,
-        ) {
-            // SAFETY: the obligations are those of this function.
-            unsafe {
-                type Part = $crate::__private::PlatformPart<$device>;
-                $crate::__private::register_part::<Part>(PLUGIN_INFO, params, status)
-            }
-        }
+        $crate::__entry_point!(SE_InitPlugin: PlatformPart<$device>);
 
         /// Entry point: registers the kernels.
         #[unsafe(no_mangle)]
@@ -174,43 +158,9 @@ macro_rules! plugin {
             unsafe { $crate::__private::register_kernels::<$device>(&PLUGIN_INFO, tables) }
         }
 
-        $(
-            /// Entry point: registers the graph optimizer.
-            ///
-            /// # Safety
-            /// - `params` points to TensorFlow's registration parameters, with `struct_size` set.
-            /// - `status` is a live status object.
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn TF_InitGraph(
-                params: *mut $crate::__private::TP_OptimizerRegistrationParams,
-                status: *mut $crate::__private::RawStatus,
-            ) {
-                // SAFETY: the obligations are those of this function.
-                unsafe {
-                    type Part = $crate::__private::OptimizerPart<$optimizer>;
-                    $crate::__private::register_part::<Part>(PLUGIN_INFO, params, status)
-                }
-            }
-        )?
+        $($crate::__entry_point!(TF_InitGraph: OptimizerPart<$optimizer>);)?
 
-        $(
-            /// Entry point: registers the profiler.
-            ///
-            /// # Safety
-            /// - `params` points to TensorFlow's registration parameters, with `struct_size` set.
-            /// - `status` is a live status object.
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn TF_InitProfiler(
-                params: *mut $crate::__private::TF_ProfilerRegistrationParams,
-                status: *mut $crate::__private::RawStatus,
-            ) {
-                // SAFETY: the obligations are those of this function.
-                unsafe {
-                    type Part = $crate::__private::ProfilerPart<$profiler>;
-                    $crate::__private::register_part::<Part>(PLUGIN_INFO, params, status)
-                }
-            }
-        )?
+        $($crate::__entry_point!(TF_InitProfiler: ProfilerPart<$profiler>);)?
 
         /// Writes the number of calls of each kernel to `buffer`, one line each, as a C string of at most `size`
         /// bytes. Returns the size of the whole text in bytes, with its NUL.
@@ -242,10 +192,32 @@ macro_rules! plugin {
     };
 }
 
+/// The entry point of a part of a plugin.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __entry_point {
+    ($name:ident: $part:ident<$author:ty>) => {
+        /// Entry point: registers a part of the plugin.
+        ///
+        /// # Safety
+        /// - `params` points to TensorFlow's registration parameters, with `struct_size` set.
+        /// - `status` is a live status object.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            params: *mut <$crate::__private::$part<$author> as $crate::__private::Part>::Params,
+            status: *mut $crate::__private::RawStatus,
+        ) {
+            type Part = $crate::__private::$part<$author>;
+            // SAFETY: the obligations are those of this function.
+            unsafe { $crate::__private::register_part::<Part>(PLUGIN_INFO, params, status) }
+        }
+    };
+}
+
 /// The `min_release` of `plugin!`, or the first release that loads plugins.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! oldest {
+macro_rules! __min_release {
     () => {
         $crate::FIRST_SUPPORTED
     };
@@ -254,26 +226,11 @@ macro_rules! oldest {
     };
 }
 
-/// The [`UnknownRelease`] that `plugin!` names, or the default.
+/// The first one of these variants of an enum: that which `plugin!` names, or the default.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! unknown_release {
-    () => {
-        $crate::UnknownRelease::ReadHost
-    };
-    ($choice:ident) => {
-        $crate::UnknownRelease::$choice
-    };
-}
-
-/// The [`JitCompile`] that `plugin!` names, or the default.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! jit_compile {
-    () => {
-        $crate::JitCompile::Ignore
-    };
-    ($choice:ident) => {
-        $crate::JitCompile::$choice
+macro_rules! __variant {
+    ($ty:ident: $first:ident $(, $default:ident)?) => {
+        $crate::$ty::$first
     };
 }

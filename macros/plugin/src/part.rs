@@ -62,11 +62,13 @@ impl<P: Part> PartStructs<'_, P> {
     unsafe fn new(params: *mut P::Params) -> Result<Self> {
         // SAFETY: `Part` states that TensorFlow has set up the struct; the caller guarantees the rest.
         let mut params = unsafe { PrefixMut::new(params) };
-        let fixed = params.fixed_fields();
-        let first = non_null(fixed.get(P::FIRST.0), P::FIRST.1)?;
-        let second = non_null(fixed.get(P::SECOND.0), P::SECOND.1)?;
         // SAFETY: as above.
-        let (first, second) = unsafe { (PrefixMut::new(first), PrefixMut::new(second)) };
+        let (first, second) = unsafe {
+            (
+                lent_struct(&mut params, P::FIRST)?,
+                lent_struct(&mut params, P::SECOND)?,
+            )
+        };
         Ok(Self {
             params,
             first,
@@ -84,11 +86,21 @@ impl<P: Part> PartStructs<'_, P> {
     }
 }
 
-/// Returns a pointer that TensorFlow has to pass, or an error if it is absent or null.
-pub fn non_null<T>(pointer: Option<*mut T>, name: &str) -> Result<*mut T> {
+/// Returns the struct to which a field of TensorFlow's parameters points.
+///
+/// # Safety
+/// - TensorFlow sets up the struct to which the field points, and lends it during `'a`.
+pub unsafe fn lent_struct<'a, S: Versioned, T: Versioned>(
+    params: &mut PrefixMut<'_, S>,
+    (field, name): StructField<S, T>,
+) -> Result<PrefixMut<'a, T>> {
+    let pointer = params.fixed_fields().get(field);
+    let pointer = pointer.filter(|pointer| !pointer.is_null());
+    let none = || Error::internal(format!("TensorFlow passed no {name}"));
+    // SAFETY: the caller has the same obligations.
     pointer
-        .filter(|pointer| !pointer.is_null())
-        .ok_or_else(|| Error::internal(format!("TensorFlow passed no {name}")))
+        .map(|it| unsafe { PrefixMut::new(it) })
+        .ok_or_else(none)
 }
 
 /// Registers a part: the body of its entry point.

@@ -21,7 +21,7 @@ use sp_runtime::{Prefix, PrefixMut, handle, report};
 
 use crate::buffer;
 use crate::converter;
-use crate::part::{Part, PartStructs, StructField, non_null};
+use crate::part::{self, Part, PartStructs, StructField};
 use crate::plugin_info::PluginInfo;
 use crate::registered;
 use crate::{Access, Allocator, Device, Error, MemoryAccess, Result};
@@ -125,13 +125,14 @@ impl<D: Device> PlatformFns for Platform<D> {
 
     unsafe fn create_device(
         _: Prefix<'_, SP_Platform>,
-        params: PrefixMut<'_, SE_CreateDeviceParams>,
+        mut params: PrefixMut<'_, SE_CreateDeviceParams>,
     ) -> Result<()> {
         let ordinal = params.get(SE_CreateDeviceParams::ordinal).unwrap_or(0);
-        let target = non_null(params.get(SE_CreateDeviceParams::device), "device")?;
-        let device = D::open(usize::try_from(ordinal).unwrap_or(0))?;
+        let field = (SE_CreateDeviceParams::device, "device");
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
-        hand_over(device, ordinal, unsafe { PrefixMut::new(target) })
+        let target = unsafe { part::lent_struct(&mut params, field)? };
+        let device = D::open(usize::try_from(ordinal).unwrap_or(0))?;
+        hand_over(device, ordinal, target)
     }
 
     unsafe fn destroy_device(_: Prefix<'_, SP_Platform>, device: PrefixMut<'_, SP_Device>) {
@@ -147,15 +148,11 @@ impl<D: Device> PlatformFns for Platform<D> {
 
     unsafe fn create_device_fns(
         _: Prefix<'_, SP_Platform>,
-        params: PrefixMut<'_, SE_CreateDeviceFnsParams>,
+        mut params: PrefixMut<'_, SE_CreateDeviceFnsParams>,
     ) -> Result<()> {
-        let mut params = params;
-        let table = params
-            .fixed_fields()
-            .get(SE_CreateDeviceFnsParams::device_fns);
-        let table = non_null(table, "device_fns")?;
+        let field = (SE_CreateDeviceFnsParams::device_fns, "device_fns");
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
-        let table = unsafe { PrefixMut::new(table) };
+        let table = unsafe { part::lent_struct(&mut params, field)? };
         declined::fill_or_decline(table, SP_DeviceFns::fill::<D>);
         Ok(())
     }
@@ -164,15 +161,14 @@ impl<D: Device> PlatformFns for Platform<D> {
 
     unsafe fn create_stream_executor(
         _: Prefix<'_, SP_Platform>,
-        params: PrefixMut<'_, SE_CreateStreamExecutorParams>,
+        mut params: PrefixMut<'_, SE_CreateStreamExecutorParams>,
     ) -> Result<()> {
-        let mut params = params;
-        let table = params
-            .fixed_fields()
-            .get(SE_CreateStreamExecutorParams::stream_executor);
-        let table = non_null(table, "stream_executor")?;
+        let field = (
+            SE_CreateStreamExecutorParams::stream_executor,
+            "stream_executor",
+        );
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
-        let table = unsafe { PrefixMut::new(table) };
+        let table = unsafe { part::lent_struct(&mut params, field)? };
         declined::fill_or_decline(table, SP_StreamExecutor::fill::<D>);
         Ok(())
     }

@@ -5,7 +5,6 @@ mod device;
 pub(super) mod execution;
 mod failure;
 mod forwarding;
-mod input_tensor;
 pub(super) mod instance;
 mod memory;
 pub(super) mod slots;
@@ -29,8 +28,8 @@ use crate::dims::Dims;
 use crate::tensor::Tensor;
 use crate::{Device, Error, Result};
 
-pub(super) use self::input_tensor::InputTensor;
 pub(super) use self::memory::CallMemory;
+pub(super) use self::source::InputTensor;
 pub use self::source::{InputArgument, InputSource};
 pub use self::target::OutputTarget;
 

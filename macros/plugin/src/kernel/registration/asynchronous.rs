@@ -33,13 +33,7 @@ pub(super) unsafe extern "C" fn compute<D: Device>(
     context: *mut TF_OpKernelContext,
     done: *mut TF_AsyncOpKernelDoneCallback,
 ) {
-    start(Task {
-        instance,
-        context,
-        // SAFETY: TensorFlow transfers the function, which the drop runs once.
-        done: Done(done),
-        compute: callbacks::compute::<D>,
-    });
+    start(instance, context, Done(done), callbacks::compute::<D>);
 }
 
 /// Computes one call of an asynchronous kernel whose instance this is, and compares it with the reference kernel.
@@ -48,16 +42,27 @@ pub(super) unsafe extern "C" fn compute_compared<D: Device>(
     context: *mut TF_OpKernelContext,
     done: *mut TF_AsyncOpKernelDoneCallback,
 ) {
-    start(Task {
+    start(
         instance,
         context,
-        // SAFETY: as in `compute`.
-        done: Done(done),
-        compute: callbacks::compute_compared::<D>,
-    });
+        Done(done),
+        callbacks::compute_compared::<D>,
+    );
 }
 
-fn start(task: Task) {
+/// TensorFlow has transferred the function in `done`, whose drop runs it once.
+fn start(
+    instance: *mut c_void,
+    context: *mut TF_OpKernelContext,
+    done: Done,
+    compute: ComputeCall,
+) {
+    let task = Task {
+        instance,
+        context,
+        done,
+        compute,
+    };
     match is_running(&LATER) {
         true => spawn(task),
         false => task.run(),
