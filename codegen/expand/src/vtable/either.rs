@@ -11,7 +11,7 @@ use syn::{
     Signature, Token, TraitItemFn, Type, braced,
 };
 
-use super::{adopt_self, arguments, is_optional, presence_constant};
+use super::{adopt_self, arguments, body_lint, is_optional, presence_constant};
 
 /// The devices, each with its variant of the enum.
 pub struct Either {
@@ -67,21 +67,16 @@ impl Either {
             .map(|it| self.arm(slot, path, implementation, &handles, it));
         let (device, scrutinee) = (&self.device, handles.iter().map(|it| &it.value));
         let mismatch = match handles.is_empty() {
-            true => TokenStream::new(),
-            false => self.mismatch(slot, implementation)?,
+            true => None,
+            false => Some(self.mismatch(slot, implementation)?),
         };
-        let deny = match &signature.safety {
-            Safety::Unsafe(_) => quote!(#[deny(unsafe_op_in_unsafe_fn)]),
-            _ => TokenStream::new(),
-        };
+        let deny = body_lint(&signature);
         let mut items = vec![syn::parse_quote! {
             #deny #signature { match (&#device, #(#scrutinee),*) { #(#arms)* #mismatch } }
         }];
         if is_optional(slot) {
-            let (constant, types) = (
-                presence_constant(slot),
-                self.variants.iter().map(|it| &it.1),
-            );
+            let constant = presence_constant(slot);
+            let types = self.variants.iter().map(|it| &it.1);
             items.push(
                 syn::parse_quote! { const #constant: bool = #(<#types as #path>::#constant)||*; },
             );

@@ -78,7 +78,7 @@ fn item_name(item: &ImplItem) -> Option<String> {
 /// The arguments of the attribute.
 enum Arguments {
     None,
-    Fallback(Fallback),
+    Fallback(Box<Fallback>),
     Either(Box<Either>),
     /// The optional slots that the device does not have.
     Absent(Vec<Ident>),
@@ -260,17 +260,19 @@ fn delegated_function(slot: &TraitItemFn, fallback: &Fallback, path: &Path) -> V
         (_, true) => quote! { <#ty as #path>::#name(&#device, #(#arguments),*) },
         (_, false) => quote! { <#ty as #path>::#name(#(#arguments),*) },
     };
-    // The body of an unsafe function is a block of that kind too, unless the lint is an error.
-    let deny = match &signature.safety {
-        Safety::Unsafe(_) => quote!(#[deny(unsafe_op_in_unsafe_fn)]),
-        _ => TokenStream::new(),
-    };
+    let deny = body_lint(&signature);
     let mut items = vec![syn::parse_quote! { #deny #signature { #call } }];
     if is_optional(slot) {
         let constant = presence_constant(slot);
         items.push(syn::parse_quote! { const #constant: bool = <#ty as #path>::#constant; });
     }
     items
+}
+
+/// Returns the lint without which the body of an unsafe function would be an unsafe block.
+fn body_lint(signature: &Signature) -> Option<TokenStream> {
+    let is_unsafe = matches!(&signature.safety, Safety::Unsafe(_));
+    is_unsafe.then(|| quote!(#[deny(unsafe_op_in_unsafe_fn)]))
 }
 
 /// Gives the receiver the hygiene of the `self` in the author's fallback expression. The slot's own `self`
