@@ -550,7 +550,7 @@ fn streams_of_several_threads_do_not_mix() {
                 let stream = device.create_stream().unwrap();
                 let memory = allocate(device, 32);
                 for _ in 0..100 {
-                    fill(&device, &stream, &memory, value).unwrap();
+                    fill(device, &stream, &memory, value).unwrap();
                     device.block_host_until_done(&stream).unwrap();
                     if read(device, &memory).unwrap() != [value; 32] {
                         failures.lock().unwrap().push(value);
