@@ -61,16 +61,11 @@ pub fn __kernels_of_sum() -> &'static [::sp_plugin::kernel::Kernel] {
         __expansion::FunctionNames::Names(& []),]
     );
     static __OPTIONS: __expansion::Options = __expansion::Options {
-        owner: ::core::env!("CARGO_CRATE_NAME"),
-        priority: 2,
-        label: ::core::option::Option::None,
-        releases: __expansion::Releases::ALL,
         needs: &[],
         attribute_checks: &[],
         optional: &__OPTIONAL,
-        configure: ::core::option::Option::None,
-        is_asynchronous: false,
-        device: ::core::option::Option::None,
+        priority: 2,
+        ..__expansion::Options::new(::core::env!("CARGO_CRATE_NAME"))
     };
     #[allow(unused_variables)]
     fn __prepare_0(

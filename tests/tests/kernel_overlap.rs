@@ -43,18 +43,7 @@ static KERNELS: [Kernel; 1] = unsafe {
     )]
 };
 
-static OPTIONS: Options = Options {
-    owner: "sp_tests",
-    priority: 0,
-    label: None,
-    releases: Releases::ALL,
-    needs: &[],
-    attribute_checks: &[],
-    optional: &[],
-    configure: None,
-    is_asynchronous: false,
-    device: None,
-};
+static OPTIONS: Options = Options::new("sp_tests");
 
 /// Returns the names of the table as C strings.
 fn c_name(name: &str) -> &'static CStr {

@@ -34,3 +34,16 @@ pub unsafe fn register_kernels<D: Device>(
         python::install(info); // since 2.6
     });
 }
+
+/// Defines the static `$name`, whose text is in the section.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! optional_functions {
+    ($name:ident, $op:expr, $functions:expr) => {
+        #[allow(unsafe_code)]
+        #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,sp_optional"))]
+        #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "sp_optional"))]
+        static $name: [u8; $crate::__private::line_len($op, $functions)] =
+            $crate::__private::line($op, $functions);
+    };
+}

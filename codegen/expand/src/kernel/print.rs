@@ -105,47 +105,33 @@ impl Registrations<'_> {
             is_asynchronous,
             ..
         } = self.arguments;
-        let priority = priority
+        let some = quote!(::core::option::Option::Some);
+        let priority = priority.as_ref().map(|it| quote!(priority: #it,));
+        let label = label.as_ref().map(|it| {
+            let label = c_string(&it.value());
+            quote!(label: #some(#label),)
+        });
+        let releases = releases.as_ref().map(|it| {
+            let releases = it.to_tokens(&quote!(__expansion));
+            quote!(releases: #releases,)
+        });
+        let configure = configure
             .as_ref()
-            .map_or_else(|| quote!(0), |it| quote!(#it));
-        let label = match label {
-            Some(label) => {
-                let label = c_string(&label.value());
-                quote!(::core::option::Option::Some(#label))
-            }
-            None => quote!(::core::option::Option::None),
-        };
-        let releases = match releases {
-            Some(span) => span.to_tokens(&quote!(__expansion)),
-            None => quote!(__expansion::Releases::ALL),
-        };
-        let configure = match configure {
-            Some(path) => {
-                quote_spanned!(path.span()=> ::core::option::Option::Some(#path))
-            }
-            None => quote!(::core::option::Option::None),
-        };
-        let device = match device {
-            Some(device) => {
-                quote!(::core::option::Option::Some(::core::any::TypeId::of::<#device>))
-            }
-            None => quote!(::core::option::Option::None),
-        };
+            .map(|path| quote_spanned!(path.span()=> configure: #some(#path),));
+        let asynchronous = is_asynchronous.then(|| quote!(is_asynchronous: true,));
+        let device = device
+            .as_ref()
+            .map(|it| quote!(device: #some(::core::any::TypeId::of::<#it>),));
         let checks = self
             .stored_parameters()
             .filter_map(print_availability_check);
         quote! {
             __expansion::Options {
-                owner: ::core::env!("CARGO_CRATE_NAME"),
-                priority: #priority,
-                label: #label,
-                releases: #releases,
                 needs: &[#(&#needs),*],
                 attribute_checks: &[#(#checks),*],
                 optional: &__OPTIONAL,
-                configure: #configure,
-                is_asynchronous: #is_asynchronous,
-                device: #device,
+                #priority #label #releases #configure #asynchronous #device
+                ..__expansion::Options::new(::core::env!("CARGO_CRATE_NAME"))
             }
         }
     }

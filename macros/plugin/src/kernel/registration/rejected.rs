@@ -186,16 +186,8 @@ const fn op(name: &'static CStr) -> OpSpec {
 }
 
 static OPTIONS: Options = Options {
-    owner: env!("CARGO_CRATE_NAME"),
     priority: PRIORITY,
-    label: None,
-    releases: Releases::ALL,
-    needs: &[],
-    attribute_checks: &[],
-    optional: &[],
-    configure: None,
-    is_asynchronous: false,
-    device: None,
+    ..Options::new(env!("CARGO_CRATE_NAME"))
 };
 
 /// Registers the kernels that the devices need which are open.

@@ -343,18 +343,7 @@ mod tests {
                         attributes: &[],
                         definition: Some($name::DEFINITION),
                     };
-                    static OPTIONS: Options = Options {
-                        owner: "sp_plugin",
-                        priority: 0,
-                        label: None,
-                        releases: Releases::ALL,
-                        needs: &[],
-                        attribute_checks: &[],
-                        optional: &[],
-                        configure: None,
-                        is_asynchronous: false,
-                        device: None,
-                    };
+                    static OPTIONS: Options = Options::new("sp_plugin");
                     // SAFETY: nobody calls the functions, which read no argument.
                     static KERNELS: [Kernel; 1] = [unsafe {
                         Kernel::new::<$name, 0>(

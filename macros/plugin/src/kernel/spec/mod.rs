@@ -224,6 +224,24 @@ pub struct Options {
     pub device: Option<fn() -> TypeId>,
 }
 
+impl Options {
+    /// Returns the options of a kernel whose attribute has no arguments.
+    pub const fn new(owner: &'static str) -> Self {
+        Self {
+            owner,
+            priority: 0,
+            label: None,
+            releases: Releases::ALL,
+            needs: &[],
+            attribute_checks: &[],
+            optional: &[],
+            configure: None,
+            is_asynchronous: false,
+            device: None,
+        }
+    }
+}
+
 impl KernelSpec {
     /// Returns the name of the op.
     #[inline]

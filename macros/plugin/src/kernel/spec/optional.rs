@@ -86,19 +86,6 @@ const fn write(text: &mut [u8], at: usize, part: &str) -> usize {
     at + index
 }
 
-/// Defines the static `$name`, whose text is in the section.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! optional_functions {
-    ($name:ident, $op:expr, $functions:expr) => {
-        #[allow(unsafe_code)]
-        #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,sp_optional"))]
-        #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "sp_optional"))]
-        static $name: [u8; $crate::__private::line_len($op, $functions)] =
-            $crate::__private::line($op, $functions);
-    };
-}
-
 /// Defines the functions that a parameter needs, and their names. Those after `;` are used too, and exported by the same
 /// releases, so that they are not looked up before.
 macro_rules! needs {
@@ -143,13 +130,13 @@ mod tests {
 
     #[test]
     fn line_has_the_functions_of_all_parameters() {
-        optional_functions!(LINE, "Relu", FUNCTIONS);
+        crate::optional_functions!(LINE, "Relu", FUNCTIONS);
         assert_eq!(LINE, *b"kernel Relu TF_A TF_B TF_C\n");
     }
 
     #[test]
     fn kernel_without_functions_has_no_line() {
-        optional_functions!(LINE, "Relu", &[FunctionNames::NONE]);
+        crate::optional_functions!(LINE, "Relu", &[FunctionNames::NONE]);
         assert_eq!(LINE, [0; 0]);
     }
 }
