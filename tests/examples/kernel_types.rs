@@ -6,8 +6,8 @@ use sp_abi::kernels::TF_KernelBuilder_Priority;
 use sp_cpu::CpuDevice;
 use sp_plugin::kernel::marker::{Resource, Text, Variant};
 use sp_plugin::kernel::{
-    AnyIn, AnyOut, BytesIn, BytesOut, CallInfo, FunctionName, HostIn, HostOut, In, InList, Kernel,
-    KernelBuilder, Out, PartialShape, Shape, TensorValue, kernel, kernels,
+    AnyIn, AnyOut, BytesIn, BytesOut, CallInfo, FullShape, FunctionName, HostIn, HostOut, In,
+    InList, Kernel, KernelBuilder, Out, PartialShape, TensorValue, kernel, kernels,
 };
 use sp_plugin::{Bool, Complex64, Complex128, Element, Error, F8E5M2, F16, Int4, QInt8, Result};
 
@@ -131,7 +131,7 @@ fn identity(input: Option<AnyIn<'_>>, output: AnyOut<'_>) -> Result<()> {
 
 /// Compiles: known shapes of a list. sp-host has no ops with lists of tensors.
 #[kernel(InfeedEnqueueTuple, releases = "2.11..", ignore = [inputs])]
-fn infeed(shapes: &[Shape]) -> Result<()> {
+fn infeed(shapes: &[FullShape]) -> Result<()> {
     Err(Error::unimplemented(format!("{shapes:?}")))
 }
 

@@ -1,16 +1,16 @@
 impl ::sp_plugin::kernel::Attributes for BiasAdd {
-    const FIELDS: &'static [(&'static str, ::sp_plugin::kernel::Kind)] = &[
-        ("data_format", <String as ::sp_plugin::kernel::FromAttribute>::KIND),
-        ("T", <TF_DataType as ::sp_plugin::kernel::FromAttribute>::KIND),
+    const FIELDS: &'static [(&'static str, ::sp_plugin::__private::Kind)] = &[
+        ("data_format", <String as ::sp_plugin::__private::FromAttribute>::KIND),
+        ("T", <TF_DataType as ::sp_plugin::__private::FromAttribute>::KIND),
     ];
-    const FUNCTIONS: ::sp_plugin::kernel::expansion::FunctionNames = ::sp_plugin::kernel::expansion::FunctionNames::Parts(
+    const FUNCTIONS: ::sp_plugin::__private::FunctionNames = ::sp_plugin::__private::FunctionNames::Parts(
         &[
-            <String as ::sp_plugin::kernel::FromAttribute>::FUNCTIONS,
-            <TF_DataType as ::sp_plugin::kernel::FromAttribute>::FUNCTIONS,
+            <String as ::sp_plugin::__private::FromAttribute>::FUNCTIONS,
+            <TF_DataType as ::sp_plugin::__private::FromAttribute>::FUNCTIONS,
         ],
     );
     fn read(
-        construction: &::sp_plugin::kernel::Construction<'_>,
+        construction: &::sp_plugin::__private::Construction<'_>,
     ) -> ::sp_plugin::Result<Self> {
         ::core::result::Result::Ok(Self {
             data_format: construction.attribute(c"data_format")?,
@@ -19,10 +19,10 @@ impl ::sp_plugin::kernel::Attributes for BiasAdd {
     }
     fn check_available() -> ::core::result::Result<
         (),
-        ::sp_plugin::kernel::expansion::UnavailableFunction,
+        ::sp_plugin::__private::UnavailableFunction,
     > {
-        <String as ::sp_plugin::kernel::FromAttribute>::check_available()?;
-        <TF_DataType as ::sp_plugin::kernel::FromAttribute>::check_available()?;
+        <String as ::sp_plugin::__private::FromAttribute>::check_available()?;
+        <TF_DataType as ::sp_plugin::__private::FromAttribute>::check_available()?;
         ::core::result::Result::Ok(())
     }
 }

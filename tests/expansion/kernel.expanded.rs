@@ -19,26 +19,26 @@ fn sum<T: Element + Number, I: Element>(
 #[doc(hidden)]
 #[allow(non_snake_case)]
 pub fn __kernels_of_sum() -> &'static [::sp_plugin::kernel::Kernel] {
-    use ::sp_plugin::kernel::expansion as __expansion;
+    use ::sp_plugin::__private as __expansion;
     static __OP: __expansion::OpSpec = __expansion::OpSpec {
         name: c"Sum",
         releases: &[__expansion::Releases::ALL],
         attributes: &[
             __expansion::AttributeSpec {
                 name: c"keep_dims",
-                kind: ::sp_plugin::kernel::Kind::Boolean,
+                kind: ::sp_plugin::__private::Kind::Boolean,
                 releases: &[__expansion::Releases::ALL],
                 default: __expansion::DefaultValue::Bool(false),
             },
             __expansion::AttributeSpec {
                 name: c"T",
-                kind: ::sp_plugin::kernel::Kind::Type,
+                kind: ::sp_plugin::__private::Kind::Type,
                 releases: &[__expansion::Releases::ALL],
                 default: __expansion::DefaultValue::Absent,
             },
             __expansion::AttributeSpec {
                 name: c"Tidx",
-                kind: ::sp_plugin::kernel::Kind::Type,
+                kind: ::sp_plugin::__private::Kind::Type,
                 releases: &[__expansion::Releases::ALL],
                 default: __expansion::DefaultValue::Type(
                     ::sp_plugin::kernel::DataType(3u32),
@@ -61,20 +61,15 @@ pub fn __kernels_of_sum() -> &'static [::sp_plugin::kernel::Kernel] {
         __expansion::FunctionNames::Names(& []),]
     );
     static __OPTIONS: __expansion::Options = __expansion::Options {
-        owner: ::core::env!("CARGO_CRATE_NAME"),
-        priority: 2,
-        label: ::core::option::Option::None,
-        releases: __expansion::Releases::ALL,
         needs: &[],
         attribute_checks: &[],
         optional: &__OPTIONAL,
-        configure: ::core::option::Option::None,
-        is_asynchronous: false,
-        device: ::core::option::Option::None,
+        priority: 2,
+        ..__expansion::Options::new(::core::env!("CARGO_CRATE_NAME"))
     };
     #[allow(unused_variables)]
     fn __prepare_0(
-        construction: &::sp_plugin::kernel::Construction<'_>,
+        construction: &::sp_plugin::__private::Construction<'_>,
     ) -> ::sp_plugin::Result<__expansion::State> {
         #[allow(dead_code)]
         type T = f32;

@@ -9,8 +9,8 @@ pub fn fused_scale(
 /// Multiplies, adds and sums.
 pub enum FusedScale {}
 #[allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
-unsafe impl ::sp_plugin::op::DefinedOp for FusedScale {
-    const DEFINITION: &'static ::sp_plugin::op::OpDefinition = &::sp_plugin::op::OpDefinition::new::<
+unsafe impl ::sp_plugin::__private::DefinedOp for FusedScale {
+    const DEFINITION: &'static ::sp_plugin::__private::OpDefinition = &::sp_plugin::__private::OpDefinition::new::<
         Self,
     >(
         c"FusedScale",
@@ -49,7 +49,7 @@ unsafe impl ::sp_plugin::op::DefinedOp for FusedScale {
 }
 macro_rules! __kernel_of_FusedScale {
     ($($kernel:tt)*) => {
-        ::sp_plugin::op::kernel_of_op! {
+        ::sp_plugin::__private::kernel_of_op! {
         "release 2.5 2.5\n\nop FusedScale\n  input x: T\n  input biases: N * float\n  output y: T\n  output sums: N * float\n  attr T: type = float in float double\n  attr N: int >= 1\n  stateful\n"
         $($kernel)* }
     };

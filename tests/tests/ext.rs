@@ -9,7 +9,7 @@ use sp_abi::stream_executor::{
     SP_PlatformFns, StreamExecutor, TimerFns,
 };
 use sp_cpu::CpuDevice;
-use sp_plugin::platform::{self, PluginInfo};
+use sp_plugin::__private::{PlatformPart, PluginInfo, register_part};
 use sp_plugin::{Device, HostAddressable, InPlace, Result, vtable};
 use sp_runtime::{UnknownRelease, Versioned};
 
@@ -83,7 +83,7 @@ fn register_and_create_device<D: Device>() -> (SP_Platform, SP_PlatformFns, SP_D
     // SAFETY: the pointers are those of live structs, as a host passes them; a status is written on
     // failure only.
     unsafe {
-        platform::register::<D>(info, &raw mut params, ptr::null_mut());
+        register_part::<PlatformPart<D>>(info, &raw mut params, ptr::null_mut());
         fns.create_device.unwrap()(&raw const platform, &raw mut create, ptr::null_mut());
     }
     (platform, fns, device)

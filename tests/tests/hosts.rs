@@ -9,7 +9,7 @@ use sp_abi::stream_executor::{
     SP_StreamExecutor, SP_TimerFns, epochs::v2_5,
 };
 use sp_cpu::CpuDevice;
-use sp_plugin::platform::{self, PluginInfo};
+use sp_plugin::__private::{PlatformPart, PluginInfo, register_part};
 use sp_runtime::{Field, PrefixMut, UnknownRelease, Versioned};
 
 const POISON: u8 = 0xA5;
@@ -111,7 +111,7 @@ fn register(size: usize) -> (HostMemory, HostMemory, c_int) {
     };
     // SAFETY: the pointers are those of live structs of the stated sizes, as a host passes them; a status is
     // written on failure only.
-    unsafe { platform::register::<CpuDevice>(info, &raw mut params, ptr::null_mut()) };
+    unsafe { register_part::<PlatformPart<CpuDevice>>(info, &raw mut params, ptr::null_mut()) };
     assert!(params.destroy_platform.is_some() && params.destroy_platform_fns.is_some());
     let mut devices = -1;
     // SAFETY: the registration has filled the table, which has the newest size.

@@ -3,11 +3,11 @@
 use std::ffi::CStr;
 
 use sp_abi::tf_datatype::TF_DataType;
-use sp_plugin::Result;
-use sp_plugin::kernel::expansion::{
-    Call, Constraint, KernelTable, OpSpec, Options, Releases, State,
+use sp_plugin::__private::{
+    Call, Constraint, Construction, KernelTable, OpSpec, Options, Releases, State,
 };
-use sp_plugin::kernel::{Construction, Kernel};
+use sp_plugin::Result;
+use sp_plugin::kernel::Kernel;
 
 struct Empty;
 
@@ -43,18 +43,7 @@ static KERNELS: [Kernel; 1] = unsafe {
     )]
 };
 
-static OPTIONS: Options = Options {
-    owner: "sp_tests",
-    priority: 0,
-    label: None,
-    releases: Releases::ALL,
-    needs: &[],
-    attribute_checks: &[],
-    optional: &[],
-    configure: None,
-    is_asynchronous: false,
-    device: None,
-};
+static OPTIONS: Options = Options::new("sp_tests");
 
 /// Returns the names of the table as C strings.
 fn c_name(name: &str) -> &'static CStr {

@@ -8,10 +8,10 @@ use std::time::{Duration, SystemTime};
 use sp_abi::grappler::{TP_Optimizer, TP_OptimizerConfigs, TP_OptimizerRegistrationParams};
 use sp_abi::pluggable_profiler::{TF_ProfilerRegistrationParams, TP_Profiler, TP_ProfilerFns};
 use sp_abi::tf_buffer::TF_Buffer;
+use sp_plugin::__private::{OptimizerPart, PluginInfo, ProfilerPart, register_part};
 use sp_plugin::graph::{Graph, Item, Node};
-use sp_plugin::optimizer::{self, Pass, Switch};
-use sp_plugin::platform::PluginInfo;
-use sp_plugin::profiler::{self, Space};
+use sp_plugin::optimizer::{Pass, Switch};
+use sp_plugin::profiler::Space;
 use sp_plugin::{Error, FIRST_SUPPORTED, Optimizer, Profiler, Release, Releases, Result};
 use sp_runtime::{Host, HostRequirements, UnknownRelease, Versioned};
 
@@ -93,7 +93,11 @@ fn register(extension: usize) -> RegisteredOptimizer {
     params.known.optimizer = &raw mut table.known;
     // SAFETY: the pointers are those of live structs of the stated sizes; a status is written on failure only.
     unsafe {
-        optimizer::register::<RemoveNodes>(PLUGIN_INFO, &raw mut params.known, ptr::null_mut())
+        register_part::<OptimizerPart<RemoveNodes>>(
+            PLUGIN_INFO,
+            &raw mut params.known,
+            ptr::null_mut(),
+        )
     };
     // SAFETY: the plugin's device type is a static C string.
     let device_type = unsafe { CStr::from_ptr(params.known.device_type) };
@@ -249,7 +253,9 @@ impl<P: Profiler> RegisteredProfiler<P> {
         params.known.profiler = &raw mut profiler.known;
         params.known.profiler_fns = &raw mut fns.known;
         // SAFETY: the pointers are those of live structs of the stated sizes; a status is written on failure only.
-        unsafe { profiler::register::<P>(PLUGIN_INFO, &raw mut params.known, ptr::null_mut()) };
+        unsafe {
+            register_part::<ProfilerPart<P>>(PLUGIN_INFO, &raw mut params.known, ptr::null_mut())
+        };
         assert!(params.known.destroy_profiler.is_some());
         Self {
             profiler,

@@ -28,25 +28,25 @@ pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
     Ok(quote! {
         impl #name {
             fn __from_text(text: &::core::primitive::str) -> ::sp_plugin::Result<Self> {
-                ::sp_plugin::kernel::expansion::variant_of(&[#(Self::#variants),*], text)
+                ::sp_plugin::__private::variant_of(&[#(Self::#variants),*], text)
             }
         }
 
-        impl ::sp_plugin::kernel::FromAttribute for #name {
-            const KIND: ::sp_plugin::kernel::Kind = ::sp_plugin::kernel::Kind::Text;
+        impl ::sp_plugin::__private::FromAttribute for #name {
+            const KIND: ::sp_plugin::__private::Kind = ::sp_plugin::__private::Kind::Text;
             const VALUES: &'static [&'static [&'static ::core::primitive::str]] = &[#(#values),*];
 
             fn read(
-                construction: &::sp_plugin::kernel::Construction<'_>,
+                construction: &::sp_plugin::__private::Construction<'_>,
                 name: &::core::ffi::CStr,
             ) -> ::sp_plugin::Result<Self> {
                 Self::__from_text(&construction.attribute::<::std::string::String>(name)?)
             }
 
             fn from_default(
-                value: ::sp_plugin::kernel::expansion::DefaultValue,
+                value: ::sp_plugin::__private::DefaultValue,
             ) -> ::sp_plugin::Result<Self> {
-                let text = <::std::string::String as ::sp_plugin::kernel::FromAttribute>::from_default(value)?;
+                let text = <::std::string::String as ::sp_plugin::__private::FromAttribute>::from_default(value)?;
                 Self::__from_text(&text)
             }
         }

@@ -41,18 +41,18 @@ pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
         .map(|(field, name)| print_read(field, name));
     Ok(quote! {
         impl ::sp_plugin::kernel::Attributes for #name {
-            const FIELDS: &'static [(&'static str, ::sp_plugin::kernel::Kind)] = &[#(#facts),*];
-            const FUNCTIONS: ::sp_plugin::kernel::expansion::FunctionNames =
-                ::sp_plugin::kernel::expansion::FunctionNames::Parts(
-                    &[#(<#types as ::sp_plugin::kernel::FromAttribute>::FUNCTIONS),*],
+            const FIELDS: &'static [(&'static str, ::sp_plugin::__private::Kind)] = &[#(#facts),*];
+            const FUNCTIONS: ::sp_plugin::__private::FunctionNames =
+                ::sp_plugin::__private::FunctionNames::Parts(
+                    &[#(<#types as ::sp_plugin::__private::FromAttribute>::FUNCTIONS),*],
                 );
 
-            fn read(construction: &::sp_plugin::kernel::Construction<'_>) -> ::sp_plugin::Result<Self> {
+            fn read(construction: &::sp_plugin::__private::Construction<'_>) -> ::sp_plugin::Result<Self> {
                 ::core::result::Result::Ok(Self { #(#reads),* })
             }
 
-            fn check_available() -> ::core::result::Result<(), ::sp_plugin::kernel::expansion::UnavailableFunction> {
-                #(<#types as ::sp_plugin::kernel::FromAttribute>::check_available()?;)*
+            fn check_available() -> ::core::result::Result<(), ::sp_plugin::__private::UnavailableFunction> {
+                #(<#types as ::sp_plugin::__private::FromAttribute>::check_available()?;)*
                 ::core::result::Result::Ok(())
             }
         }
@@ -69,7 +69,7 @@ pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
 
 fn print_fact(field: &Field, name: &CString) -> TokenStream {
     let (ty, name) = (&field.ty, name.to_string_lossy());
-    quote!((#name, <#ty as ::sp_plugin::kernel::FromAttribute>::KIND))
+    quote!((#name, <#ty as ::sp_plugin::__private::FromAttribute>::KIND))
 }
 
 fn print_read(field: &Field, name: &CString) -> TokenStream {

@@ -4,6 +4,15 @@
 //! `#[kernel(..)]`. [`plugin!`] names both and exports the entry points that TensorFlow calls. A graph
 //! [`Optimizer`] and a [`Profiler`] are optional.
 //!
+//! | task | names |
+//! |---|---|
+//! | a first device and its kernels | [`prelude`] |
+//! | parameters of kernels, attributes, state | [`kernel`] |
+//! | a device over a driver, from ten methods | [`accelerator`] |
+//! | ops of a plugin | [`op`] |
+//! | a graph optimizer, fused chains | [`optimizer`], [`graph`] |
+//! | a profiler | [`profiler`], [`trace`] |
+//!
 //! Memory spaces are types: [`kernel::In<'_, T>`](kernel::In) has elements, [`kernel::In<'_, T, D>`](kernel::In) an
 //! address and a length on device `D`. Only on a [`HostAddressable`] device does the host use device memory in place.
 //!
@@ -16,6 +25,8 @@
 // A print panics if its stream cannot be written: `report!` does not.
 #![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
 
+#[doc(hidden)]
+pub mod __private;
 pub mod accelerator;
 mod access;
 mod boolean;
@@ -29,19 +40,23 @@ mod functions;
 pub mod graph;
 mod jit_compile;
 pub mod kernel;
+mod lacking;
 mod limit;
 pub mod op;
 pub mod optimizer; // since 2.6
 mod part;
-pub mod platform;
+mod platform;
 mod plugin_info;
+pub mod prelude;
 pub mod profiler; // since 2.7
 mod proto;
 mod python; // since 2.6
 mod registered;
+mod release;
 mod runtime_line;
 pub mod settings;
 mod small_shape;
+mod status;
 mod synchronous;
 mod tensor;
 pub mod trace;
@@ -105,15 +120,15 @@ macro_rules! plugin {
         compile_error!("a plugin needs panic = \"unwind\": a panic must become a TF_Status");
 
         /// The oldest release of TensorFlow that the plugin supports.
-        pub const MIN_RELEASE: $crate::Release = $crate::oldest!($($min_release)?);
+        pub const MIN_RELEASE: $crate::Release = $crate::__min_release!($($min_release)?);
 
-        const PLUGIN_INFO: $crate::platform::PluginInfo = $crate::platform::PluginInfo {
+        const PLUGIN_INFO: $crate::__private::PluginInfo = $crate::__private::PluginInfo {
             name: ::core::env!("CARGO_PKG_NAME"),
             device_type: $device_type,
             platform_name: $platform_name,
             min_release: MIN_RELEASE,
-            unknown_release: $crate::unknown_release!($($unknown_release)?),
-            jit_compile: $crate::jit_compile!($($jit_compile)?),
+            unknown_release: $crate::__variant!(UnknownRelease: $($unknown_release,)? ReadHost),
+            jit_compile: $crate::__variant!(JitCompile: $($jit_compile,)? Ignore),
         };
 
         /// The line of the runtime in a section of the library, which `sp-gen diff` reads.
@@ -124,69 +139,29 @@ macro_rules! plugin {
         )]
         #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "sp_optional"))]
         #[allow(non_upper_case_globals)]
-        pub static sp_plugin_runtime: [u8; $crate::platform::RUNTIME_LINE.len()] =
-            $crate::platform::RUNTIME_LINE;
+        pub static sp_plugin_runtime: [u8; $crate::__private::RUNTIME_LINE.len()] =
+            $crate::__private::RUNTIME_LINE;
 
         /// Returns the names that the library has registered, `PLATFORM DEVICE_TYPE`, or null. A plugin with one of them
         /// that is loaded later declines the host.
         #[unsafe(no_mangle)]
         pub extern "C" fn sp_plugin_platform() -> *const ::core::ffi::c_char {
-            $crate::platform::registered_platform()
+            $crate::__private::registered_platform()
         }
 
-        /// Entry point: registers the device.
-        ///
-        /// # Safety
-        /// - `params` points to TensorFlow's registration parameters, with `struct_size` set.
-        /// - `status` is a live status object.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn SE_InitPlugin(
-            params: *mut $crate::platform::RegistrationParams,
-            status: *mut $crate::platform::RawStatus,
-        ) {
-            // SAFETY: the obligations of `register` are those of this function.
-            unsafe { $crate::platform::register::<$device>(PLUGIN_INFO, params, status) }
-        }
+        $crate::__entry_point!(SE_InitPlugin: PlatformPart<$device>);
 
         /// Entry point: registers the kernels.
         #[unsafe(no_mangle)]
         pub extern "C" fn TF_InitKernel() {
             let tables = || ::std::vec![$($table()),+];
             // SAFETY: `SE_InitPlugin` registers the platform of this type with the same device.
-            unsafe { $crate::kernel::register::<$device>(&PLUGIN_INFO, tables) }
+            unsafe { $crate::__private::register_kernels::<$device>(&PLUGIN_INFO, tables) }
         }
 
-        $(
-            /// Entry point: registers the graph optimizer.
-            ///
-            /// # Safety
-            /// - `params` points to TensorFlow's registration parameters, with `struct_size` set.
-            /// - `status` is a live status object.
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn TF_InitGraph(
-                params: *mut $crate::optimizer::RegistrationParams,
-                status: *mut $crate::platform::RawStatus,
-            ) {
-                // SAFETY: the obligations of `register` are those of this function.
-                unsafe { $crate::optimizer::register::<$optimizer>(PLUGIN_INFO, params, status) }
-            }
-        )?
+        $($crate::__entry_point!(TF_InitGraph: OptimizerPart<$optimizer>);)?
 
-        $(
-            /// Entry point: registers the profiler.
-            ///
-            /// # Safety
-            /// - `params` points to TensorFlow's registration parameters, with `struct_size` set.
-            /// - `status` is a live status object.
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn TF_InitProfiler(
-                params: *mut $crate::profiler::RegistrationParams,
-                status: *mut $crate::platform::RawStatus,
-            ) {
-                // SAFETY: the obligations of `register` are those of this function.
-                unsafe { $crate::profiler::register::<$profiler>(PLUGIN_INFO, params, status) }
-            }
-        )?
+        $($crate::__entry_point!(TF_InitProfiler: ProfilerPart<$profiler>);)?
 
         /// Writes the number of calls of each kernel to `buffer`, one line each, as a C string of at most `size`
         /// bytes. Returns the size of the whole text in bytes, with its NUL.
@@ -199,7 +174,7 @@ macro_rules! plugin {
             size: usize,
         ) -> usize {
             // SAFETY: the caller guarantees that `buffer` is null or writable for `size` bytes.
-            unsafe { $crate::kernel::write_calls(buffer, size) }
+            unsafe { $crate::__private::write_calls(buffer, size) }
         }
 
         /// Writes the settings in force and the ops without a kernel to `buffer`, as lines `KEY=VALUE` of a C string of
@@ -213,7 +188,29 @@ macro_rules! plugin {
             size: usize,
         ) -> usize {
             // SAFETY: the caller guarantees that `buffer` is null or writable for `size` bytes.
-            unsafe { $crate::settings::write_settings(buffer, size) }
+            unsafe { $crate::__private::write_settings(buffer, size) }
+        }
+    };
+}
+
+/// The entry point of a part of a plugin.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __entry_point {
+    ($name:ident: $part:ident<$author:ty>) => {
+        /// Entry point: registers a part of the plugin.
+        ///
+        /// # Safety
+        /// - `params` points to TensorFlow's registration parameters, with `struct_size` set.
+        /// - `status` is a live status object.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            params: *mut <$crate::__private::$part<$author> as $crate::__private::Part>::Params,
+            status: *mut $crate::__private::RawStatus,
+        ) {
+            type Part = $crate::__private::$part<$author>;
+            // SAFETY: the obligations are those of this function.
+            unsafe { $crate::__private::register_part::<Part>(PLUGIN_INFO, params, status) }
         }
     };
 }
@@ -221,7 +218,7 @@ macro_rules! plugin {
 /// The `min_release` of `plugin!`, or the first release that loads plugins.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! oldest {
+macro_rules! __min_release {
     () => {
         $crate::FIRST_SUPPORTED
     };
@@ -230,26 +227,11 @@ macro_rules! oldest {
     };
 }
 
-/// The [`UnknownRelease`] that `plugin!` names, or the default.
+/// The first one of these variants of an enum: that which `plugin!` names, or the default.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! unknown_release {
-    () => {
-        $crate::UnknownRelease::ReadHost
-    };
-    ($choice:ident) => {
-        $crate::UnknownRelease::$choice
-    };
-}
-
-/// The [`JitCompile`] that `plugin!` names, or the default.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! jit_compile {
-    () => {
-        $crate::JitCompile::Ignore
-    };
-    ($choice:ident) => {
-        $crate::JitCompile::$choice
+macro_rules! __variant {
+    ($ty:ident: $first:ident $(, $default:ident)?) => {
+        $crate::$ty::$first
     };
 }

@@ -1,5 +1,7 @@
-//! A limit for counts that the host states, checked before memory is allocated for them.
+//! Counts and indexes of the C API: a limit for those that the host states, checked before memory is allocated for them, and
+//! the conversion of ours.
 
+use std::ffi::c_int;
 use std::fmt::Display;
 
 use crate::{Error, Result};
@@ -22,6 +24,17 @@ pub fn check_count<N: TryInto<usize> + Copy + Display>(
         Ok(count) => Ok(count),
         Err(_) => Ok(0),
     }
+}
+
+/// Converts an index or a count for C.
+#[inline]
+pub fn c_index(value: usize) -> Result<c_int> {
+    c_int::try_from(value).map_err(|_| too_large(value))
+}
+
+#[cold]
+fn too_large(value: usize) -> Error {
+    Error::invalid_argument(format!("{value} is too large an index"))
 }
 
 #[cfg(test)]

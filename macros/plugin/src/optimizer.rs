@@ -18,23 +18,22 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-pub use sp_abi::grappler::TP_OptimizerRegistrationParams as RegistrationParams;
+use sp_abi::grappler::TP_OptimizerRegistrationParams as RegistrationParams;
 use sp_abi::grappler::{
     DECLARATIONS, TF_GrapplerItem, TP_Optimizer, TP_Optimizer__optimize_func, TP_OptimizerConfigs,
 };
 use sp_abi::tf_buffer::TF_Buffer;
 use sp_abi::tf_status::TF_Status;
 use sp_runtime::declarations::KnownApi;
-use sp_runtime::host::SizeEvidence;
-use sp_runtime::{PrefixMut, RawStatus, guard, handle};
+use sp_runtime::{guard, handle};
 
 pub use self::fusion::Fusion;
 use self::fusion::FusionSettings;
 pub use self::pass::{Pass, Switch};
 use crate::graph::{self, Graph, Item};
 use crate::jit_compile::{JitCompile, call};
-use crate::part::{self, PartStructs};
-use crate::platform::{PluginInfo, non_null};
+use crate::part::{self, Part, PartStructs, StructField};
+use crate::plugin_info::PluginInfo;
 use crate::{Error, Result, kernel};
 
 /// A graph optimizer.
@@ -96,95 +95,50 @@ pub trait Optimizer: Default + Send + 'static {
     fn optimize(&mut self, item: &Item<'_>) -> Result<Option<Vec<u8>>>;
 }
 
-/// Registers `O` for the graphs of the plugin's devices: the body of `TF_InitGraph`.
-///
-/// # Safety
-/// - `params` and `status` are the arguments that TensorFlow passed to `TF_InitGraph`.
-pub unsafe fn register<O: Optimizer>(
-    info: PluginInfo,
-    params: *mut RegistrationParams,
-    status: *mut RawStatus,
-) {
-    // SAFETY: the caller guarantees that `params` is TensorFlow's argument: a struct with `struct_size` set,
-    // which the plugin may access until the entry point returns.
-    let structs = || unsafe { OptimizerStructs::<O>::new(params) };
-    // SAFETY: the caller guarantees that `status` is TensorFlow's argument, a live status object.
-    unsafe { guard::run_with_status("TF_InitGraph", status, || part::register(&info, structs)) }
-}
+/// The graph optimizer of a plugin.
+#[doc(hidden)]
+pub struct OptimizerPart<O>(PhantomData<O>);
 
-/// The structs that TensorFlow passes to `TF_InitGraph`.
-struct OptimizerStructs<'a, O> {
-    params: PrefixMut<'a, RegistrationParams>,
-    configs: PrefixMut<'a, TP_OptimizerConfigs>,
-    table: PrefixMut<'a, TP_Optimizer>,
-    optimizer_type: PhantomData<O>,
-}
-
-impl<O> OptimizerStructs<'_, O> {
-    /// Creates views of the structs.
-    ///
-    /// # Safety
-    /// - `params` is the argument that TensorFlow passed.
-    /// - The value does not outlive the call of the entry point.
-    unsafe fn new(params: *mut RegistrationParams) -> Result<Self> {
-        // SAFETY: the caller guarantees that `params` is TensorFlow's struct, with `struct_size` set, which no
-        // other code accesses while the value lives.
-        let mut params = unsafe { PrefixMut::new(params) };
-        let fixed = params.fixed_fields();
-        let configs = fixed.get(RegistrationParams::optimizer_configs);
-        let configs = non_null(configs, "optimizer_configs")?;
-        let table = non_null(fixed.get(RegistrationParams::optimizer), "optimizer")?;
-        // SAFETY: TensorFlow allocates both structs, sets their `struct_size`, and does not access them during
-        // the call.
-        let (configs, table) = unsafe { (PrefixMut::new(configs), PrefixMut::new(table)) };
-        Ok(Self {
-            params,
-            configs,
-            table,
-            optimizer_type: PhantomData,
-        })
-    }
-}
-
-impl<O: Optimizer> PartStructs for OptimizerStructs<'_, O> {
-    const PART: &'static str = "graph optimizer";
+// SAFETY: these are the parameters of `TF_InitGraph`.
+unsafe impl<O: Optimizer> Part for OptimizerPart<O> {
+    const NAME: &'static str = "graph optimizer";
+    const ENTRY_POINT: &'static str = "TF_InitGraph";
     const API: &'static KnownApi = &DECLARATIONS;
+    type Params = RegistrationParams;
+    type First = TP_OptimizerConfigs;
+    type Second = TP_Optimizer;
+    const FIRST: StructField<RegistrationParams, TP_OptimizerConfigs> =
+        (RegistrationParams::optimizer_configs, "optimizer_configs");
+    const SECOND: StructField<RegistrationParams, TP_Optimizer> =
+        (RegistrationParams::optimizer, "optimizer");
 
-    fn size_evidence(&self) -> [SizeEvidence; 3] {
-        [
-            self.params.releases(),
-            self.configs.releases(),
-            self.table.releases(),
-        ]
-    }
-
-    fn accept(&mut self, info: &PluginInfo) -> Result<()> {
+    fn accept(structs: &mut PartStructs<'_, Self>, info: &PluginInfo) -> Result<()> {
         // The same library can be registered with several test hosts.
         let _ = DEVICE.set((info.device_type, JitCompile::in_force(info)));
-        TP_Optimizer::set_optimize_func::<Slots<O>>(&mut self.table)?;
-        self.table.set_struct_size();
-        self.table.set(TP_Optimizer::create_func, Some(create::<O>));
-        self.table
-            .set(TP_Optimizer::destroy_func, Some(destroy::<O>));
-        self.params.set_struct_size();
+        let table = &mut structs.second;
+        TP_Optimizer::set_optimize_func::<Slots<O>>(table)?;
+        table.set_struct_size();
+        table.set(TP_Optimizer::create_func, Some(create::<O>));
+        table.set(TP_Optimizer::destroy_func, Some(destroy::<O>));
+        structs.params.set_struct_size();
         let name = info.device_type.as_ptr();
-        self.params.set(RegistrationParams::device_type, name);
-        self.configs.set_struct_size();
+        structs.params.set(RegistrationParams::device_type, name);
+        structs.first.set_struct_size();
         for (pass, switch) in pass::defaults(info.device_type).iter().chain(O::PASSES) {
-            pass.set(*switch, &mut self.configs);
+            pass.set(*switch, &mut structs.first);
         }
         Ok(())
     }
 
     /// Registers an optimizer for a device type that no graph has, so that TensorFlow never runs it.
-    fn decline(&mut self, info: &PluginInfo) {
+    fn decline(structs: &mut PartStructs<'_, Self>, info: &PluginInfo) {
         let name = declined::device_type(info.device_type).as_ptr();
-        let mut params = self.params.fixed_fields();
+        let mut params = structs.params.fixed_fields();
         params.set(RegistrationParams::device_type, name);
         // SAFETY: `TP_Optimizer` consists of functions after its first two fields. TensorFlow does not call
         // them: no graph has a device of the registered type.
-        unsafe { part::fill_with_stubs(&mut self.table) };
-        declined::fill(&mut self.table.fixed_fields());
+        unsafe { part::fill_with_stubs(&mut structs.second) };
+        declined::fill(&mut structs.second.fixed_fields());
     }
 }
 

@@ -8,98 +8,56 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
-pub use sp_abi::stream_executor::SE_PlatformRegistrationParams as RegistrationParams;
+use sp_abi::stream_executor::SE_PlatformRegistrationParams as RegistrationParams;
 use sp_abi::stream_executor::{
     DECLARATIONS, PlatformFns, SE_CreateDeviceFnsParams, SE_CreateDeviceParams,
     SE_CreateStreamExecutorParams, SP_Device, SP_DeviceFns, SP_Platform, SP_PlatformFns,
     SP_StreamExecutor, SP_TimerFns,
 };
-pub use sp_runtime::RawStatus;
 use sp_runtime::declarations::KnownApi;
 use sp_runtime::fork::OwnerProcess;
-use sp_runtime::host::{Host, SizeEvidence};
-use sp_runtime::{Prefix, PrefixMut, guard, handle, report};
+use sp_runtime::host::Host;
+use sp_runtime::{Prefix, PrefixMut, handle, report};
 
 use crate::buffer;
 use crate::converter;
-use crate::part::{self, PartStructs};
-pub use crate::plugin_info::PluginInfo;
+use crate::part::{self, Part, PartStructs, StructField};
+use crate::plugin_info::PluginInfo;
 use crate::registered;
-pub use crate::registered::platform as registered_platform;
-pub use crate::runtime_line::RUNTIME_LINE;
 use crate::{Access, Allocator, Device, Error, MemoryAccess, Result};
 
-/// Registers the platform of `D`: the body of `SE_InitPlugin`.
-///
-/// # Safety
-/// `params` and `status` are what TensorFlow passed to `SE_InitPlugin`.
-pub unsafe fn register<D: Device>(
-    info: PluginInfo,
-    params: *mut RegistrationParams,
-    status: *mut RawStatus,
-) {
-    // SAFETY: TensorFlow sets struct_size before the call and lends the structs for it.
-    let structs = || unsafe { PlatformStructs::<D>::new(params) };
-    // SAFETY: the status is TensorFlow's own.
-    unsafe { guard::run_with_status("SE_InitPlugin", status, || part::register(&info, structs)) }
-}
+/// The devices of a plugin.
+pub struct PlatformPart<D>(PhantomData<D>);
 
-/// The structs that TensorFlow passes to `SE_InitPlugin`.
-struct PlatformStructs<'a, D> {
-    params: PrefixMut<'a, RegistrationParams>,
-    platform: PrefixMut<'a, SP_Platform>,
-    fns: PrefixMut<'a, SP_PlatformFns>,
-    device: PhantomData<D>,
-}
-
-impl<D> PlatformStructs<'_, D> {
-    /// # Safety
-    /// `params` is what TensorFlow passed, lent for the value's life.
-    unsafe fn new(params: *mut RegistrationParams) -> Result<Self> {
-        // SAFETY: the caller vouches for it.
-        let mut params = unsafe { PrefixMut::new(params) };
-        let fixed = params.fixed_fields();
-        let platform = non_null(fixed.get(RegistrationParams::platform), "platform")?;
-        let fns = non_null(fixed.get(RegistrationParams::platform_fns), "platform_fns")?;
-        // SAFETY: TensorFlow lends both for the call, with their struct_size set.
-        let (platform, fns) = unsafe { (PrefixMut::new(platform), PrefixMut::new(fns)) };
-        Ok(Self {
-            params,
-            platform,
-            fns,
-            device: PhantomData,
-        })
-    }
-}
-
-impl<D: Device> PartStructs for PlatformStructs<'_, D> {
-    const PART: &'static str = "";
+// SAFETY: these are the parameters of `SE_InitPlugin`.
+unsafe impl<D: Device> Part for PlatformPart<D> {
+    const NAME: &'static str = "";
+    const ENTRY_POINT: &'static str = "SE_InitPlugin";
     const API: &'static KnownApi = &DECLARATIONS;
+    type Params = RegistrationParams;
+    type First = SP_Platform;
+    type Second = SP_PlatformFns;
+    const FIRST: StructField<RegistrationParams, SP_Platform> =
+        (RegistrationParams::platform, "platform");
+    const SECOND: StructField<RegistrationParams, SP_PlatformFns> =
+        (RegistrationParams::platform_fns, "platform_fns");
 
-    fn size_evidence(&self) -> [SizeEvidence; 3] {
-        [
-            self.params.releases(),
-            self.platform.releases(),
-            self.fns.releases(),
-        ]
-    }
-
-    fn accept(&mut self, info: &PluginInfo) -> Result<()> {
+    fn accept(structs: &mut PartStructs<'_, Self>, info: &PluginInfo) -> Result<()> {
         registered::claim(info)?;
-        self.params.set_struct_size();
-        set_destructors(&mut self.params);
-        self.platform.set_struct_size();
-        name(info, &mut self.platform);
-        describe::<D>(&mut self.platform);
-        SP_PlatformFns::fill::<Platform<D>>(&mut self.fns);
+        structs.params.set_struct_size();
+        set_destructors(&mut structs.params);
+        structs.first.set_struct_size();
+        name(info, &mut structs.first);
+        describe::<D>(&mut structs.first);
+        SP_PlatformFns::fill::<Platform<D>>(&mut structs.second);
         Ok(())
     }
 
     /// The platform of a plugin without devices.
-    fn decline(&mut self, info: &PluginInfo) {
-        set_destructors(&mut self.params.fixed_fields());
-        declined::name(info, &mut self.platform.fixed_fields());
-        declined::fill(&mut self.fns);
+    fn decline(structs: &mut PartStructs<'_, Self>, info: &PluginInfo) {
+        set_destructors(&mut structs.params.fixed_fields());
+        declined::name(info, &mut structs.first.fixed_fields());
+        declined::fill(&mut structs.second);
     }
 }
 
@@ -126,13 +84,6 @@ fn describe<D: Device>(platform: &mut PrefixMut<'_, SP_Platform>) {
     platform.set(SP_Platform::use_bfc_allocator, best_fit.into());
     let grow = D::ALLOCATOR == Allocator::BestFit { grow: true };
     platform.set(SP_Platform::force_memory_growth, grow.into()); // since 2.9
-}
-
-/// Returns a pointer that TensorFlow has to pass, or an error if it is absent or null.
-pub(crate) fn non_null<T>(pointer: Option<*mut T>, name: &str) -> Result<*mut T> {
-    pointer
-        .filter(|pointer| !pointer.is_null())
-        .ok_or_else(|| Error::internal(format!("TensorFlow passed no {name}")))
 }
 
 // The names are static and the tables are code: there is nothing to clean up.
@@ -174,13 +125,14 @@ impl<D: Device> PlatformFns for Platform<D> {
 
     unsafe fn create_device(
         _: Prefix<'_, SP_Platform>,
-        params: PrefixMut<'_, SE_CreateDeviceParams>,
+        mut params: PrefixMut<'_, SE_CreateDeviceParams>,
     ) -> Result<()> {
         let ordinal = params.get(SE_CreateDeviceParams::ordinal).unwrap_or(0);
-        let target = non_null(params.get(SE_CreateDeviceParams::device), "device")?;
-        let device = D::open(usize::try_from(ordinal).unwrap_or(0))?;
+        let field = (SE_CreateDeviceParams::device, "device");
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
-        hand_over(device, ordinal, unsafe { PrefixMut::new(target) })
+        let target = unsafe { part::lent_struct(&mut params, field)? };
+        let device = D::open(usize::try_from(ordinal).unwrap_or(0))?;
+        hand_over(device, ordinal, target)
     }
 
     unsafe fn destroy_device(_: Prefix<'_, SP_Platform>, device: PrefixMut<'_, SP_Device>) {
@@ -196,15 +148,11 @@ impl<D: Device> PlatformFns for Platform<D> {
 
     unsafe fn create_device_fns(
         _: Prefix<'_, SP_Platform>,
-        params: PrefixMut<'_, SE_CreateDeviceFnsParams>,
+        mut params: PrefixMut<'_, SE_CreateDeviceFnsParams>,
     ) -> Result<()> {
-        let mut params = params;
-        let table = params
-            .fixed_fields()
-            .get(SE_CreateDeviceFnsParams::device_fns);
-        let table = non_null(table, "device_fns")?;
+        let field = (SE_CreateDeviceFnsParams::device_fns, "device_fns");
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
-        let table = unsafe { PrefixMut::new(table) };
+        let table = unsafe { part::lent_struct(&mut params, field)? };
         declined::fill_or_decline(table, SP_DeviceFns::fill::<D>);
         Ok(())
     }
@@ -213,15 +161,14 @@ impl<D: Device> PlatformFns for Platform<D> {
 
     unsafe fn create_stream_executor(
         _: Prefix<'_, SP_Platform>,
-        params: PrefixMut<'_, SE_CreateStreamExecutorParams>,
+        mut params: PrefixMut<'_, SE_CreateStreamExecutorParams>,
     ) -> Result<()> {
-        let mut params = params;
-        let table = params
-            .fixed_fields()
-            .get(SE_CreateStreamExecutorParams::stream_executor);
-        let table = non_null(table, "stream_executor")?;
+        let field = (
+            SE_CreateStreamExecutorParams::stream_executor,
+            "stream_executor",
+        );
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
-        let table = unsafe { PrefixMut::new(table) };
+        let table = unsafe { part::lent_struct(&mut params, field)? };
         declined::fill_or_decline(table, SP_StreamExecutor::fill::<D>);
         Ok(())
     }

@@ -11,15 +11,14 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use sp_abi::pluggable_profiler::TF_ProfilerRegistrationParams as RegistrationParams;
+use sp_abi::pluggable_profiler::TF_ProfilerRegistrationParams as RegistrationParams;
 use sp_abi::pluggable_profiler::{DECLARATIONS, ProfilerFns, TP_Profiler, TP_ProfilerFns};
 use sp_runtime::declarations::KnownApi;
-use sp_runtime::host::SizeEvidence;
-use sp_runtime::{PrefixMut, RawStatus, guard, handle};
+use sp_runtime::{PrefixMut, handle};
 
 pub use self::space::{Line, Plane, Space};
-use crate::part::{self, PartStructs};
-use crate::platform::{PluginInfo, non_null};
+use crate::part::{self, Part, PartStructs, StructField};
+use crate::plugin_info::PluginInfo;
 use crate::{Error, Result};
 
 /// A profiler. A process has one, and its sessions do not overlap.
@@ -46,89 +45,43 @@ pub trait Profiler: Default + Send + 'static {
     fn collect(&mut self) -> Result<Space>;
 }
 
-/// Registers `P`: the body of `TF_InitProfiler`.
-///
-/// # Safety
-/// - `params` and `status` are the arguments that TensorFlow passed to `TF_InitProfiler`.
-pub unsafe fn register<P: Profiler>(
-    info: PluginInfo,
-    params: *mut RegistrationParams,
-    status: *mut RawStatus,
-) {
-    // SAFETY: the caller guarantees that `params` is TensorFlow's argument: a struct with `struct_size` set,
-    // which the plugin may access until the entry point returns.
-    let structs = || unsafe { ProfilerStructs::<P>::new(params) };
-    // SAFETY: the caller guarantees that `status` is TensorFlow's argument, a live status object.
-    unsafe { guard::run_with_status("TF_InitProfiler", status, || part::register(&info, structs)) }
-}
+/// The profiler of a plugin.
+#[doc(hidden)]
+pub struct ProfilerPart<P>(PhantomData<P>);
 
-/// The structs that TensorFlow passes to `TF_InitProfiler`.
-struct ProfilerStructs<'a, P> {
-    params: PrefixMut<'a, RegistrationParams>,
-    profiler: PrefixMut<'a, TP_Profiler>,
-    fns: PrefixMut<'a, TP_ProfilerFns>,
-    profiler_type: PhantomData<P>,
-}
-
-impl<P> ProfilerStructs<'_, P> {
-    /// Creates views of the structs.
-    ///
-    /// # Safety
-    /// - `params` is the argument that TensorFlow passed.
-    /// - The value does not outlive the call of the entry point.
-    unsafe fn new(params: *mut RegistrationParams) -> Result<Self> {
-        // SAFETY: the caller guarantees that `params` is TensorFlow's struct, with `struct_size` set, which no
-        // other code accesses while the value lives.
-        let mut params = unsafe { PrefixMut::new(params) };
-        let fixed = params.fixed_fields();
-        let profiler = non_null(fixed.get(RegistrationParams::profiler), "profiler")?;
-        let fns = non_null(fixed.get(RegistrationParams::profiler_fns), "profiler_fns")?;
-        // SAFETY: TensorFlow allocates both structs, sets their `struct_size`, and does not access them during
-        // the call.
-        let (profiler, fns) = unsafe { (PrefixMut::new(profiler), PrefixMut::new(fns)) };
-        Ok(Self {
-            params,
-            profiler,
-            fns,
-            profiler_type: PhantomData,
-        })
-    }
-}
-
-impl<P: Profiler> PartStructs for ProfilerStructs<'_, P> {
-    const PART: &'static str = "profiler";
+// SAFETY: these are the parameters of `TF_InitProfiler`.
+unsafe impl<P: Profiler> Part for ProfilerPart<P> {
+    const NAME: &'static str = "profiler";
+    const ENTRY_POINT: &'static str = "TF_InitProfiler";
     const API: &'static KnownApi = &DECLARATIONS;
+    type Params = RegistrationParams;
+    type First = TP_Profiler;
+    type Second = TP_ProfilerFns;
+    const FIRST: StructField<RegistrationParams, TP_Profiler> =
+        (RegistrationParams::profiler, "profiler");
+    const SECOND: StructField<RegistrationParams, TP_ProfilerFns> =
+        (RegistrationParams::profiler_fns, "profiler_fns");
 
-    fn size_evidence(&self) -> [SizeEvidence; 3] {
-        [
-            self.params.releases(),
-            self.profiler.releases(),
-            self.fns.releases(),
-        ]
-    }
-
-    fn accept(&mut self, info: &PluginInfo) -> Result<()> {
-        self.params.set_struct_size();
-        set_destructors(&mut self.params);
-        self.profiler.set_struct_size();
-        let name = info.device_type.as_ptr();
-        self.profiler.set(TP_Profiler::device_type, name);
-        self.profiler.set(TP_Profiler::ext, Session::<P>::create());
-        TP_ProfilerFns::fill::<Session<P>>(&mut self.fns);
+    fn accept(structs: &mut PartStructs<'_, Self>, info: &PluginInfo) -> Result<()> {
+        structs.params.set_struct_size();
+        set_destructors(&mut structs.params);
+        let profiler = &mut structs.first;
+        profiler.set_struct_size();
+        profiler.set(TP_Profiler::device_type, info.device_type.as_ptr());
+        profiler.set(TP_Profiler::ext, Session::<P>::create());
+        TP_ProfilerFns::fill::<Session<P>>(&mut structs.second);
         Ok(())
     }
 
     /// Registers a profiler that returns an empty profile.
-    fn decline(&mut self, info: &PluginInfo) {
-        set_destructors(&mut self.params.fixed_fields());
-        let name = info.device_type.as_ptr();
-        self.profiler
-            .fixed_fields()
-            .set(TP_Profiler::device_type, name);
+    fn decline(structs: &mut PartStructs<'_, Self>, info: &PluginInfo) {
+        set_destructors(&mut structs.params.fixed_fields());
+        let mut profiler = structs.first.fixed_fields();
+        profiler.set(TP_Profiler::device_type, info.device_type.as_ptr());
         // SAFETY: `TP_ProfilerFns` consists of functions after its first two fields. `declined::fill` replaces
         // those that TensorFlow calls.
-        unsafe { part::fill_with_stubs(&mut self.fns) };
-        declined::fill(&mut self.fns.fixed_fields());
+        unsafe { part::fill_with_stubs(&mut structs.second) };
+        declined::fill(&mut structs.second.fixed_fields());
     }
 }
 

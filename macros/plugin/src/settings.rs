@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
-use crate::{c_string, kernel};
+use crate::{c_string, lacking};
 
 static SETTINGS: Mutex<BTreeMap<&'static str, String>> = Mutex::new(BTreeMap::new());
 
@@ -36,13 +36,14 @@ pub fn report() -> String {
     let lines = settings
         .iter()
         .map(|(key, value)| format!("{key}={value}\n"));
-    lines.chain([kernel::lacking_lines()]).collect()
+    lines.chain([lacking::lines()]).collect()
 }
 
 /// Writes [`report`] as a C string, cut to `size` bytes; returns the bytes that all of it needs.
 ///
 /// # Safety
 /// `buffer` is null or writable for `size` bytes.
+#[doc(hidden)]
 pub unsafe fn write_settings(buffer: *mut c_char, size: usize) -> usize {
     // SAFETY: the obligation is the same.
     unsafe { c_string::write(&report(), buffer, size) }

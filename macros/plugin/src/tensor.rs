@@ -10,8 +10,8 @@ use sp_abi::tf_tensor::{TF_Tensor, TF_TensorBitcastFrom, TF_TensorByteSize, TF_T
 
 use crate::dims::Dims;
 use crate::functions::{Functions, functions};
-use crate::kernel::with_status;
 use crate::small_shape::{MAX_RANK, check_shape};
+use crate::status::with_status;
 use crate::{Error, Result};
 
 /// Largest size of an object, and so of a slice.

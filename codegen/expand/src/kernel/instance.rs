@@ -116,7 +116,7 @@ impl Registrations<'_> {
         quote! {
             #[allow(unused_variables)]
             fn #name(
-                #construction: &::sp_plugin::kernel::Construction<'_>,
+                #construction: &::sp_plugin::__private::Construction<'_>,
             ) -> ::sp_plugin::Result<__expansion::State> {
                 #aliases
                 ::core::result::Result::Ok(::std::boxed::Box::new((#(#values,)*)))

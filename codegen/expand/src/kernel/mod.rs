@@ -132,7 +132,7 @@ pub fn table(input: TokenStream) -> syn::Result<TokenStream> {
         }
         quote!(#path())
     });
-    Ok(quote!(::sp_plugin::kernel::expansion::concat(&[#(#tables),*])))
+    Ok(quote!(::sp_plugin::__private::concat(&[#(#tables),*])))
 }
 
 #[cfg(test)]

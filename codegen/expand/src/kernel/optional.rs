@@ -51,7 +51,7 @@ impl Registrations<'_> {
                 }
                 Meaning::Attribute(it) if !is_in_every_host(it.ty.kind) => {
                     let stored = print_stored(ty, it);
-                    Some(quote_spanned!(ty.span()=> <#stored as ::sp_plugin::kernel::FromAttribute>::FUNCTIONS))
+                    Some(quote_spanned!(ty.span()=> <#stored as ::sp_plugin::__private::FromAttribute>::FUNCTIONS))
                 }
                 Meaning::State => {
                     let state = print_state(ty);

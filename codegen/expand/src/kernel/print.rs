@@ -55,7 +55,7 @@ impl Registrations<'_> {
         });
         let count = choices.len();
         quote! {
-            use ::sp_plugin::kernel::expansion as __expansion;
+            use ::sp_plugin::__private as __expansion;
             static __OP: __expansion::OpSpec = #op;
             #optional
             static __OPTIONS: __expansion::Options = #options;
@@ -80,7 +80,7 @@ impl Registrations<'_> {
         let attributes = self.op.attributes.iter().map(print_attribute);
         let definition = match self.own {
             Some(OwnOp { path, .. }) => quote! {
-                ::core::option::Option::Some(<#path as ::sp_plugin::op::DefinedOp>::DEFINITION)
+                ::core::option::Option::Some(<#path as ::sp_plugin::__private::DefinedOp>::DEFINITION)
             },
             None => quote!(::core::option::Option::None),
         };
@@ -105,47 +105,33 @@ impl Registrations<'_> {
             is_asynchronous,
             ..
         } = self.arguments;
-        let priority = priority
+        let some = quote!(::core::option::Option::Some);
+        let priority = priority.as_ref().map(|it| quote!(priority: #it,));
+        let label = label.as_ref().map(|it| {
+            let label = c_string(&it.value());
+            quote!(label: #some(#label),)
+        });
+        let releases = releases.as_ref().map(|it| {
+            let releases = it.to_tokens(&quote!(__expansion));
+            quote!(releases: #releases,)
+        });
+        let configure = configure
             .as_ref()
-            .map_or_else(|| quote!(0), |it| quote!(#it));
-        let label = match label {
-            Some(label) => {
-                let label = c_string(&label.value());
-                quote!(::core::option::Option::Some(#label))
-            }
-            None => quote!(::core::option::Option::None),
-        };
-        let releases = match releases {
-            Some(span) => span.to_tokens(&quote!(__expansion)),
-            None => quote!(__expansion::Releases::ALL),
-        };
-        let configure = match configure {
-            Some(path) => {
-                quote_spanned!(path.span()=> ::core::option::Option::Some(#path))
-            }
-            None => quote!(::core::option::Option::None),
-        };
-        let device = match device {
-            Some(device) => {
-                quote!(::core::option::Option::Some(::core::any::TypeId::of::<#device>))
-            }
-            None => quote!(::core::option::Option::None),
-        };
+            .map(|path| quote_spanned!(path.span()=> configure: #some(#path),));
+        let asynchronous = is_asynchronous.then(|| quote!(is_asynchronous: true,));
+        let device = device
+            .as_ref()
+            .map(|it| quote!(device: #some(::core::any::TypeId::of::<#it>),));
         let checks = self
             .stored_parameters()
             .filter_map(print_availability_check);
         quote! {
             __expansion::Options {
-                owner: ::core::env!("CARGO_CRATE_NAME"),
-                priority: #priority,
-                label: #label,
-                releases: #releases,
                 needs: &[#(&#needs),*],
                 attribute_checks: &[#(#checks),*],
                 optional: &__OPTIONAL,
-                configure: #configure,
-                is_asynchronous: #is_asynchronous,
-                device: #device,
+                #priority #label #releases #configure #asynchronous #device
+                ..__expansion::Options::new(::core::env!("CARGO_CRATE_NAME"))
             }
         }
     }
@@ -214,7 +200,7 @@ impl Registrations<'_> {
         quote_spanned! {parameter.ty.span()=>
             const _: () = ::core::assert!(
                 __expansion::has_allowed_values(
-                    <#stored as ::sp_plugin::kernel::FromAttribute>::VALUES,
+                    <#stored as ::sp_plugin::__private::FromAttribute>::VALUES,
                     &[#(#strings),*],
                 ),
                 #message
@@ -306,7 +292,7 @@ impl Registrations<'_> {
 fn print_definition_check(OwnOp { path, definition }: OwnOp<'_>) -> TokenStream {
     quote_spanned! {path.span()=>
         const _: () = ::core::assert!(
-            __expansion::is_equal(<#path as ::sp_plugin::op::DefinedOp>::TEXT, #definition),
+            __expansion::is_equal(<#path as ::sp_plugin::__private::DefinedOp>::TEXT, #definition),
             "the type and the macro of this name are of different ops"
         );
     }
@@ -322,7 +308,7 @@ fn print_availability_check(
         Meaning::Attribute(it) => {
             let stored = print_stored(ty, it);
             Some(
-                quote_spanned!(span=> <#stored as ::sp_plugin::kernel::FromAttribute>::check_available),
+                quote_spanned!(span=> <#stored as ::sp_plugin::__private::FromAttribute>::check_available),
             )
         }
         _ => {

@@ -74,7 +74,7 @@ fn print_default(value: &Value) -> TokenStream {
 /// Prints the variant of `Kind`.
 pub fn print_kind(ty: AttributeType) -> TokenStream {
     let kind = format_ident!("{}", kind_name(ty));
-    quote!(::sp_plugin::kernel::Kind::#kind)
+    quote!(::sp_plugin::__private::Kind::#kind)
 }
 
 fn kind_name(ty: AttributeType) -> String {

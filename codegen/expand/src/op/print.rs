@@ -47,8 +47,8 @@ impl Printed<'_> {
             #(#conditions)*
             // SAFETY: both are printed from one definition.
             #[allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
-            unsafe impl ::sp_plugin::op::DefinedOp for #name {
-                const DEFINITION: &'static ::sp_plugin::op::OpDefinition = &#definition;
+            unsafe impl ::sp_plugin::__private::DefinedOp for #name {
+                const DEFINITION: &'static ::sp_plugin::__private::OpDefinition = &#definition;
                 const TEXT: &'static str = #table;
 
                 #infer
@@ -56,7 +56,7 @@ impl Printed<'_> {
 
             #(#conditions)*
             macro_rules! #kernel_macro {
-                ($($kernel:tt)*) => { ::sp_plugin::op::kernel_of_op! { #table $($kernel)* } };
+                ($($kernel:tt)*) => { ::sp_plugin::__private::kernel_of_op! { #table $($kernel)* } };
             }
             #(#conditions)*
             #[allow(unused_imports)]
@@ -95,7 +95,7 @@ impl Printed<'_> {
             _ => quote!(::core::option::Option::None),
         };
         quote! {
-            ::sp_plugin::op::OpDefinition::new::<Self>(
+            ::sp_plugin::__private::OpDefinition::new::<Self>(
                 #name,
                 [&[#(#inputs),*], &[#(#outputs),*], &[#(#attributes),*]],
                 [#(#flags),*],

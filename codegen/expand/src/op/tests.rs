@@ -215,7 +215,9 @@ fn kernel_of_a_path_is_passed_to_its_macro_and_back() {
     };
     let text = forwarded(quote! { , T = [f32] });
     assert!(
-        text.contains("Some (< ops :: Scale as :: sp_plugin :: op :: DefinedOp > :: DEFINITION)"),
+        text.contains(
+            "Some (< ops :: Scale as :: sp_plugin :: __private :: DefinedOp > :: DEFINITION)"
+        ),
         "{text}"
     );
     assert!(!text.contains("compile_error"), "{text}");

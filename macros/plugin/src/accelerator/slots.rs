@@ -48,7 +48,7 @@ unsafe impl<A: Accelerator> HostAddressable for AcceleratorDevice<A> {
     }
 }
 
-#[vtable]
+#[vtable(absent = [unified_memory_allocate, unified_memory_deallocate])]
 impl<A: Accelerator> StreamExecutor for AcceleratorDevice<A> {
     type Stream = Stream<A>;
     type Event = Event<A>;
@@ -321,10 +321,7 @@ impl<A: Accelerator> StreamExecutor for AcceleratorDevice<A> {
         pattern: u8,
         size: u64,
     ) -> Result<()> {
-        match range(location, size)? {
-            Some(target) => to_slot_result(&stream.0, self.0.fill(&stream.0, target, &[pattern])),
-            None => self.0.check(),
-        }
+        self.fill(stream, location, &[pattern], size)
     }
 
     // since 2.7
@@ -335,13 +332,7 @@ impl<A: Accelerator> StreamExecutor for AcceleratorDevice<A> {
         pattern: u32,
         size: u64,
     ) -> Result<()> {
-        match range(location, size)? {
-            Some(target) => {
-                let pattern = pattern.to_ne_bytes();
-                to_slot_result(&stream.0, self.0.fill(&stream.0, target, &pattern))
-            }
-            None => self.0.check(),
-        }
+        self.fill(stream, location, &pattern.to_ne_bytes(), size)
     }
 
     unsafe fn host_callback(
@@ -358,7 +349,7 @@ impl<A: Accelerator> StreamExecutor for AcceleratorDevice<A> {
     }
 }
 
-#[vtable]
+#[vtable(absent = [get_memory_bandwidth, get_gflops])]
 impl<A: Accelerator> DeviceFns for AcceleratorDevice<A> {
     fn get_numa_node(&self) -> i32 {
         self.accelerator().numa_node().unwrap_or(-1)
@@ -370,6 +361,23 @@ impl<A: Accelerator> TimerFns for AcceleratorDevice<A> {
 
     fn nanoseconds(timer: &Timer) -> u64 {
         timer.elapsed().as_nanos().try_into().unwrap_or(u64::MAX)
+    }
+}
+
+// since 2.7
+impl<A: Accelerator> AcceleratorDevice<A> {
+    /// Fills device memory with copies of a pattern.
+    fn fill(
+        &self,
+        stream: &Stream<A>,
+        location: Prefix<'_, SP_DeviceMemoryBase>,
+        pattern: &[u8],
+        size: u64,
+    ) -> Result<()> {
+        match range(location, size)? {
+            Some(target) => to_slot_result(&stream.0, self.0.fill(&stream.0, target, pattern)),
+            None => self.0.check(),
+        }
     }
 }
 

@@ -20,15 +20,22 @@ use sp_abi::tf_status::TF_Status;
 use sp_runtime::{Prefix, PrefixMut, Versioned};
 
 use self::recorder::{Control, Recorder};
-use super::{AcceleratorDevice, Queue};
+use super::{AcceleratorDevice, Queue, Region};
 use crate::Code;
 
 type TestDevice = AcceleratorDevice<Recorder>;
+type TestStream = super::Stream<Recorder>;
 
 fn device() -> (TestDevice, Control) {
     let accelerator = Recorder::default();
     let control = accelerator.control();
     (AcceleratorDevice::new(accelerator), control)
+}
+
+fn device_with_stream() -> (TestDevice, Control, TestStream) {
+    let (device, control) = device();
+    let stream = device.create_stream().unwrap();
+    (device, control, stream)
 }
 
 fn base(opaque: *mut c_void, size: u64) -> SP_DeviceMemoryBase {
@@ -73,6 +80,36 @@ fn read(device: &TestDevice, source: &SP_DeviceMemoryBase) -> crate::Result<Vec<
     Ok(bytes)
 }
 
+/// Fills an allocation.
+fn fill(
+    device: &TestDevice,
+    stream: &TestStream,
+    memory: &SP_DeviceMemoryBase,
+    pattern: u8,
+) -> crate::Result<()> {
+    let location = Prefix::from_ref(memory);
+    // SAFETY: the layer has allocated the memory, and keeps it until the work is done.
+    unsafe { device.memset(stream, location, pattern, memory.size) }
+}
+
+/// Copies an allocation to another one of the same size.
+fn copy(
+    device: &TestDevice,
+    stream: &TestStream,
+    target: &SP_DeviceMemoryBase,
+    source: &SP_DeviceMemoryBase,
+) -> crate::Result<()> {
+    let (to, from) = (Prefix::from_ref(target), Prefix::from_ref(source));
+    // SAFETY: the layer has allocated both regions, and keeps them until the work is done.
+    unsafe { device.memcpy_dtod(stream, to, from, source.size) }
+}
+
+/// Returns the region of an allocation, for a kernel.
+fn region_of(device: &TestDevice, memory: &SP_DeviceMemoryBase) -> Region<Recorder> {
+    // SAFETY: the test has allocated the memory, and no kernel uses it.
+    unsafe { device.region(memory.opaque.addr(), memory.size as usize) }.unwrap()
+}
+
 #[test]
 fn interior_addresses_resolve_and_others_are_errors() {
     let (device, _) = device();
@@ -98,8 +135,7 @@ fn interior_addresses_resolve_and_others_are_errors() {
 
 #[test]
 fn fill_without_own_method_copies_pattern() {
-    let (device, _) = device();
-    let stream = device.create_stream().unwrap();
+    let (device, _, stream) = device_with_stream();
     let memory = allocate(&device, 3 << 20);
     let location = Prefix::from_ref(&memory);
     // SAFETY: the region is live.
@@ -177,12 +213,7 @@ fn memory_lives_until_work_of_all_queues_has_passed() {
     control.pause();
     let memory = allocate(&device, 64);
     for stream in &streams[..2] {
-        // SAFETY: the region is live until the work is done, which is what the test shows.
-        unsafe {
-            device
-                .memset(stream, Prefix::from_ref(&memory), 1, 64)
-                .unwrap()
-        };
+        fill(&device, stream, &memory, 1).unwrap();
     }
     deallocate(&device, memory);
     assert_eq!(control.live(), 1, "two queues use the memory");
@@ -198,11 +229,9 @@ fn memory_lives_until_work_of_all_queues_has_passed() {
 
 #[test]
 fn memory_of_a_kernel_lives_until_its_work_has_passed_after_a_wait_of_another_thread() {
-    let (device, control) = device();
-    let stream = device.create_stream().unwrap();
+    let (device, control, stream) = device_with_stream();
     let memory = allocate(&device, 64);
-    // SAFETY: the test has allocated the memory, and no kernel uses it.
-    let region = unsafe { device.region(memory.opaque.addr(), 64) }.unwrap();
+    let region = region_of(&device, &memory);
     let queue = stream.0.queue().unwrap();
     device.block_host_until_done(&stream).unwrap();
     control.pause();
@@ -220,11 +249,9 @@ fn memory_of_a_kernel_lives_until_its_work_has_passed_after_a_wait_of_another_th
 
 #[test]
 fn memory_that_a_kernel_keeps_lives_until_its_later_work_has_passed() {
-    let (device, control) = device();
-    let stream = device.create_stream().unwrap();
+    let (device, control, stream) = device_with_stream();
     let memory = allocate(&device, 64);
-    // SAFETY: the test has allocated the memory, and no kernel uses it.
-    let region = unsafe { device.region(memory.opaque.addr(), 64) }.unwrap();
+    let region = region_of(&device, &memory);
     deallocate(&device, memory);
     let queue = stream.0.queue().unwrap();
     control.pause();
@@ -242,11 +269,9 @@ fn memory_that_a_kernel_keeps_lives_until_its_later_work_has_passed() {
 
 #[test]
 fn memory_that_a_host_function_drops_is_freed_by_a_slot() {
-    let (device, control) = device();
-    let stream = device.create_stream().unwrap();
+    let (device, control, stream) = device_with_stream();
     let memory = allocate(&device, 64);
-    // SAFETY: the test has allocated the memory, and no kernel uses it.
-    let region = unsafe { device.region(memory.opaque.addr(), 64) }.unwrap();
+    let region = region_of(&device, &memory);
     deallocate(&device, memory);
     let queue = stream.0.queue().unwrap();
     queue.host_function(Box::new(move || drop(region))).unwrap();
@@ -267,9 +292,7 @@ fn memory_lives_until_copies_to_another_device_have_passed() {
     write(&first, &source, b"abcdefgh").unwrap();
     first.synchronize_all_activity().unwrap();
     control.pause();
-    let (to, from) = (Prefix::from_ref(&target), Prefix::from_ref(&source));
-    // SAFETY: both regions are live until the work is done, which is what the test shows.
-    unsafe { first.memcpy_dtod(&stream, to, from, 8).unwrap() };
+    copy(&first, &stream, &target, &source).unwrap();
     deallocate(&first, source);
     first.0.reclaim();
     let live = control.live();
@@ -285,10 +308,7 @@ fn tensors_that_are_freed_at_once_keep_their_contents_for_the_queue() {
     let (device, control) = device();
     control.set_delay(Duration::from_micros(50));
     let run = |device: &TestDevice| {
-        let (stream, copies) = (
-            device.create_stream().unwrap(),
-            device.create_stream().unwrap(),
-        );
+        let [stream, copies] = [(); 2].map(|()| device.create_stream().unwrap());
         for round in 0..200_u8 {
             let memory = allocate(device, 256);
             let mut bytes = [0_u8; 256];
@@ -319,19 +339,13 @@ fn tensors_that_are_freed_at_once_keep_their_contents_for_the_queue() {
 
 #[test]
 fn allocation_waits_for_memory_that_work_holds() {
-    let (device, control) = device();
-    let stream = device.create_stream().unwrap();
+    let (device, control, stream) = device_with_stream();
     control.set_delay(Duration::from_millis(1));
     control.set_capacity(100);
     for _ in 0..5 {
         let memory = allocate(&device, 80);
         assert!(!memory.opaque.is_null());
-        // SAFETY: the region is live until the work is done.
-        unsafe {
-            device
-                .memset(&stream, Prefix::from_ref(&memory), 1, 80)
-                .unwrap()
-        };
+        fill(&device, &stream, &memory, 1).unwrap();
         deallocate(&device, memory);
     }
     assert!(allocate(&device, 101).opaque.is_null());
@@ -339,8 +353,7 @@ fn allocation_waits_for_memory_that_work_holds() {
 
 #[test]
 fn event_is_complete_before_record_and_pending_until_work_is_done() {
-    let (device, control) = device();
-    let stream = device.create_stream().unwrap();
+    let (device, control, stream) = device_with_stream();
     let event = device.create_event().unwrap();
     assert_eq!(
         device.get_event_status(&event),
@@ -371,12 +384,7 @@ fn timer_measures_in_order_of_stream() {
     let memory = allocate(&device, 4);
     control.set_delay(Duration::from_millis(5));
     device.start_timer(&stream, &timer).unwrap();
-    // SAFETY: the region is live until the work is done.
-    unsafe {
-        device
-            .memset(&stream, Prefix::from_ref(&memory), 1, 4)
-            .unwrap()
-    };
+    fill(&device, &stream, &memory, 1).unwrap();
     device.stop_timer(&stream, &timer).unwrap();
     device.block_host_until_done(&stream).unwrap();
     assert!(TestDevice::nanoseconds(&timer) >= 5_000_000);
@@ -389,7 +397,7 @@ unsafe extern "C-unwind" fn count_call(argument: *mut c_void, _: *mut TF_Status)
     CALLS[argument as usize].fetch_add(1, Ordering::SeqCst);
 }
 
-fn call_back(device: &TestDevice, stream: &super::Stream<Recorder>, argument: usize) {
+fn call_back(device: &TestDevice, stream: &TestStream, argument: usize) {
     // SAFETY: the function takes any index as its argument.
     let taken = unsafe { device.host_callback(stream, Some(count_call), argument as *mut c_void) };
     assert_eq!(taken, 1);
@@ -397,20 +405,14 @@ fn call_back(device: &TestDevice, stream: &super::Stream<Recorder>, argument: us
 
 #[test]
 fn callbacks_are_called_once_also_after_failures_and_by_queues_that_drop_them() {
-    let (device, control) = device();
-    let stream = device.create_stream().unwrap();
+    let (device, control, stream) = device_with_stream();
     call_back(&device, &stream, 0);
     device.block_host_until_done(&stream).unwrap();
     assert_eq!(CALLS[0].load(Ordering::SeqCst), 1);
     control.pause();
     control.fail_next("launch failed");
     let memory = allocate(&device, 4);
-    // SAFETY: the region is live until the work is done.
-    unsafe {
-        device
-            .memset(&stream, Prefix::from_ref(&memory), 1, 4)
-            .unwrap()
-    };
+    fill(&device, &stream, &memory, 1).unwrap();
     call_back(&device, &stream, 1);
     control.resume();
     assert!(device.block_host_until_done(&stream).is_err());
@@ -430,12 +432,7 @@ fn late_failure_is_first_error_of_stream_and_of_streams_that_wait_for_it() {
     let memory = allocate(&device, 16);
     control.pause();
     control.fail_next("launch failed");
-    // SAFETY: the region is live until the work is done.
-    unsafe {
-        device
-            .memset(&failing, Prefix::from_ref(&memory), 1, 16)
-            .unwrap()
-    };
+    fill(&device, &failing, &memory, 1).unwrap();
     let event = device.create_event().unwrap();
     device.record_event(&failing, &event).unwrap();
     device
@@ -472,16 +469,10 @@ fn late_failure_is_first_error_of_stream_and_of_streams_that_wait_for_it() {
 
 #[test]
 fn memory_of_failed_queue_lives_until_its_stream_is_destroyed() {
-    let (device, control) = device();
-    let stream = device.create_stream().unwrap();
+    let (device, control, stream) = device_with_stream();
     let memory = allocate(&device, 16);
     control.reject_host_functions();
-    // SAFETY: the region is live until the work is done.
-    unsafe {
-        device
-            .memset(&stream, Prefix::from_ref(&memory), 1, 16)
-            .unwrap()
-    };
+    fill(&device, &stream, &memory, 1).unwrap();
     deallocate(&device, memory);
     device.0.reclaim();
     assert_eq!(control.live(), 1);
@@ -491,17 +482,11 @@ fn memory_of_failed_queue_lives_until_its_stream_is_destroyed() {
 
 #[test]
 fn memory_of_queue_without_functions_is_freed_after_a_wait() {
-    let (device, control) = device();
-    let stream = device.create_stream().unwrap();
+    let (device, control, stream) = device_with_stream();
     control.reject_host_functions();
     for _ in 0..3 {
         let memory = allocate(&device, 16);
-        // SAFETY: the region is live until the work is done.
-        unsafe {
-            device
-                .memset(&stream, Prefix::from_ref(&memory), 1, 16)
-                .unwrap()
-        };
+        fill(&device, &stream, &memory, 1).unwrap();
         deallocate(&device, memory);
     }
     device.0.reclaim();
@@ -517,9 +502,7 @@ fn copies_between_devices_without_direct_way_go_through_host() {
     let stream = first.create_stream().unwrap();
     let (source, target) = (allocate(&first, 8), allocate(&second, 8));
     write(&first, &source, b"abcdefgh").unwrap();
-    let (to, from) = (Prefix::from_ref(&target), Prefix::from_ref(&source));
-    // SAFETY: both regions are live.
-    unsafe { first.memcpy_dtod(&stream, to, from, 8).unwrap() };
+    copy(&first, &stream, &target, &source).unwrap();
     first.block_host_until_done(&stream).unwrap();
     assert_eq!(read(&second, &target).unwrap(), b"abcdefgh");
     assert!(read(&first, &target).is_err());
@@ -532,9 +515,7 @@ fn copies_through_host_stay_within_misaligned_host_memory() {
     let stream = first.create_stream().unwrap();
     let (source, target) = (allocate(&first, 300), allocate(&second, 300));
     write(&first, &source, &[7; 300]).unwrap();
-    let (to, from) = (Prefix::from_ref(&target), Prefix::from_ref(&source));
-    // SAFETY: both regions are live.
-    unsafe { first.memcpy_dtod(&stream, to, from, 300).unwrap() };
+    copy(&first, &stream, &target, &source).unwrap();
     assert_eq!(read(&second, &target).unwrap(), [7; 300]);
     assert_eq!(control.written_beyond_host_memory(), 0);
 }
@@ -569,12 +550,7 @@ fn streams_of_several_threads_do_not_mix() {
                 let stream = device.create_stream().unwrap();
                 let memory = allocate(device, 32);
                 for _ in 0..100 {
-                    // SAFETY: the region is live until the work is done.
-                    unsafe {
-                        device
-                            .memset(&stream, Prefix::from_ref(&memory), value, 32)
-                            .unwrap()
-                    };
+                    fill(device, &stream, &memory, value).unwrap();
                     device.block_host_until_done(&stream).unwrap();
                     if read(device, &memory).unwrap() != [value; 32] {
                         failures.lock().unwrap().push(value);

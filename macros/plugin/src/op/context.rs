@@ -20,7 +20,8 @@ use sp_runtime::{Release, Releases};
 
 use super::dim::Dim;
 use super::shape::Shape;
-use crate::kernel::{is_running, with_status};
+use crate::release::is_running;
+use crate::status::with_status;
 use crate::{Error, Result};
 
 /// The releases that have the shapes of inputs and outputs other than the first: 2.6 to 2.9 reject their indexes.

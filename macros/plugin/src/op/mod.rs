@@ -28,12 +28,16 @@ mod registration;
 mod shape;
 
 pub use context::ShapeContext;
-pub use definition::{DefinedOp, OpDefinition};
+pub(crate) use definition::OpDefinition;
 pub use dim::Dim;
 pub(crate) use registration::{
     ELEMENTWISE, ELEMENTWISE_RESULTS, RANDOM_BINOMIAL, RESERVE_NUMBERS, register,
 };
 pub use shape::Shape;
-#[doc(hidden)]
-pub use sp_runtime::kernel_of_op;
 pub use sp_runtime::op;
+
+/// Items for the expansions of the macros.
+pub(crate) mod expansion {
+    pub use super::definition::{DefinedOp, OpDefinition};
+    pub use sp_runtime::kernel_of_op;
+}

@@ -8,8 +8,8 @@ use sp_runtime::{Release, Releases};
 
 use super::builder::Builder;
 use super::definition::OpDefinition;
-use crate::kernel::is_running;
-use crate::{Error, Result, graph, kernel};
+use crate::release::is_running;
+use crate::{Error, Result, graph, lacking};
 
 /// The op of trees of elementwise nodes, which each plugin of this SDK defines.
 pub(crate) const ELEMENTWISE: &str = "SpElementwise";
@@ -61,7 +61,7 @@ fn report_undefined(ops: &[&'static OpDefinition]) {
     let names = ops.iter().map(|it| it.name);
     let is_own = |it: &&CStr| !SDK_OPS.contains(&&*it.to_string_lossy());
     let names: Vec<_> = names.filter(is_own).collect();
-    kernel::add_undefined_ops(&names, "ops of plugins need TensorFlow 2.6");
+    lacking::add_undefined_ops(&names, "ops of plugins need TensorFlow 2.6");
 }
 
 /// The ops that were registered. A plugin that is registered for a second host has registered them.

@@ -12,7 +12,7 @@ use sp_abi::stream_executor::{
 use sp_abi::tf_status::TF_Status;
 use sp_runtime::{Host, PrefixMut, Versioned, guard};
 
-use super::{PluginInfo, non_null};
+use super::PluginInfo;
 use crate::{Error, Result, part, registered};
 
 /// Sets names that no other plugin has: TensorFlow ends the process if two platforms or device types have
@@ -90,10 +90,12 @@ unsafe extern "C" fn create_stream_executor(
     let body = || -> Result<()> {
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
         let mut params = unsafe { PrefixMut::new(params) };
-        let field = SE_CreateStreamExecutorParams::stream_executor;
-        let table = non_null(params.fixed_fields().get(field), "stream_executor")?;
+        let field = (
+            SE_CreateStreamExecutorParams::stream_executor,
+            "stream_executor",
+        );
         // SAFETY: as above, and core calls no slot of a table of a platform without devices.
-        unsafe { part::fill_with_stubs(&mut PrefixMut::new(table)) };
+        unsafe { part::fill_with_stubs(&mut part::lent_struct(&mut params, field)?) };
         Ok(())
     };
     // SAFETY: the status is TensorFlow's own.

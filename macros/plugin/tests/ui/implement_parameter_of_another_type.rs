@@ -1,7 +1,7 @@
 //! A parameter of one type of elements is none of another type, which may be smaller.
 
 use sp_plugin::Element;
-use sp_plugin::kernel::expansion::OutputTarget;
+use sp_plugin::__private::OutputTarget;
 use sp_plugin::kernel::{DataType, FromOutput, Out};
 
 #[derive(Clone, Copy)]

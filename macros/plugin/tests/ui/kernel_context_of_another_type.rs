@@ -1,7 +1,7 @@
 //! A type with the call could fetch inputs as any type.
 
 use sp_plugin::Result;
-use sp_plugin::kernel::expansion::Call;
+use sp_plugin::__private::Call;
 use sp_plugin::kernel::{In, Out, kernel};
 
 struct Mine<'c>(&'c Call<'c>);

@@ -9,7 +9,9 @@ use sp_abi::stream_executor::StreamExecutor;
 use sp_abi::tf_status::TF_Status;
 use sp_runtime::Prefix;
 
-use super::{allocate, deallocate, device, read, recorder, write};
+use super::{
+    allocate, copy, deallocate, device, device_with_stream, fill, read, recorder, region_of, write,
+};
 use crate::Error;
 use crate::accelerator::{Fence, HostSource, HostTarget, Queue};
 
@@ -22,11 +24,9 @@ fn callback_that_a_queue_rejects_runs_after_earlier_work() {
         BYTE_AT_CALL.store(byte.into(), Ordering::SeqCst);
     }
     for panics in [false, true] {
-        let (device, control) = device();
-        let stream = device.create_stream().unwrap();
+        let (device, control, stream) = device_with_stream();
         let memory = allocate(&device, 4);
-        // SAFETY: the test has allocated the memory, and no kernel uses it.
-        let region = unsafe { device.region(memory.opaque.addr(), 4) }.unwrap();
+        let region = region_of(&device, &memory);
         write(&device, &memory, &[9; 4]).unwrap();
         match panics {
             false => control.reject_host_functions(),
@@ -47,10 +47,9 @@ fn callback_that_a_queue_rejects_runs_after_earlier_work() {
 
 #[test]
 fn failed_copy_to_host_ends_before_its_target_is_returned() {
-    let (device, control) = device();
+    let (device, control, stream) = device_with_stream();
     let memory = allocate(&device, 8);
     write(&device, &memory, &[3; 8]).unwrap();
-    let stream = device.create_stream().unwrap();
     control.set_delay(Duration::from_millis(20));
     control.reject_next_fence();
     let mut bytes = [0_u8; 8];
@@ -64,10 +63,9 @@ fn failed_copy_to_host_ends_before_its_target_is_returned() {
 
 #[test]
 fn staged_copy_to_host_that_fails_never_writes_to_its_target() {
-    let (device, control) = device();
+    let (device, control, stream) = device_with_stream();
     let memory = allocate(&device, 8);
     write(&device, &memory, &[3; 8]).unwrap();
-    let stream = device.create_stream().unwrap();
     control.set_delay(Duration::from_millis(20));
     control.reject_next_fence();
     let mut bytes = [0_u8; 8];
@@ -130,9 +128,7 @@ fn copy_between_devices_takes_bytes_of_a_queue_that_has_no_pointer() {
     write(&first, &source, &[9; 4]).unwrap();
     control.set_delivery(recorder::Delivery::ByWriter);
     let stream = first.create_stream().unwrap();
-    let (to, from) = (Prefix::from_ref(&target), Prefix::from_ref(&source));
-    // SAFETY: both are allocations of 4 bytes.
-    unsafe { first.memcpy_dtod(&stream, to, from, 4) }.unwrap();
+    copy(&first, &stream, &target, &source).unwrap();
     assert_eq!(read(&second, &target).unwrap(), [9; 4]);
 }
 
@@ -158,9 +154,8 @@ fn queue_that_reports_a_copy_before_its_bytes_is_an_error() {
 
 #[test]
 fn copy_from_host_with_a_time_limit_never_reads_its_source_later() {
-    let (device, control) = device();
+    let (device, control, stream) = device_with_stream();
     let memory = allocate(&device, 4);
-    let stream = device.create_stream().unwrap();
     control.pause();
     let mut bytes = [3_u8; 4];
     // SAFETY: the array is live, and is not written during the call, after which the source is not read.
@@ -178,9 +173,8 @@ fn copy_from_host_with_a_time_limit_never_reads_its_source_later() {
 
 #[test]
 fn failed_copy_from_host_ends_before_its_source_is_returned() {
-    let (device, control) = device();
+    let (device, control, stream) = device_with_stream();
     let memory = allocate(&device, 8);
-    let stream = device.create_stream().unwrap();
     control.set_delay(Duration::from_millis(20));
     control.reject_next_fence();
     let mut bytes = [3_u8; 8];
@@ -195,9 +189,8 @@ fn failed_copy_from_host_ends_before_its_source_is_returned() {
 
 #[test]
 fn event_that_cannot_be_recorded_is_complete_after_earlier_copies() {
-    let (device, control) = device();
+    let (device, control, stream) = device_with_stream();
     let memory = allocate(&device, 8);
-    let stream = device.create_stream().unwrap();
     let event = device.create_event().unwrap();
     control.set_delay(Duration::from_millis(20));
     let mut bytes = [3_u8; 8];
@@ -240,9 +233,8 @@ fn waits_for_a_failed_stream_return_after_its_copies() {
 
 #[test]
 fn target_of_a_pending_copy_is_not_written_when_the_process_exits() {
-    let (device, control) = device();
+    let (device, control, stream) = device_with_stream();
     let memory = allocate(&device, 8);
-    let stream = device.create_stream().unwrap();
     let shared = device.0.clone();
     control.pause();
     control.reject_next_fence_after(move || shared.exit());
@@ -259,12 +251,10 @@ fn target_of_a_pending_copy_is_not_written_when_the_process_exits() {
 
 #[test]
 fn freed_memory_that_a_queue_may_use_outlives_the_device() {
-    let (device, control) = device();
-    let stream = device.create_stream().unwrap();
+    let (device, control, stream) = device_with_stream();
     let memory = allocate(&device, 16);
     control.reject_host_functions();
-    // SAFETY: the region is live until the work is done.
-    unsafe { device.memset(&stream, Prefix::from_ref(&memory), 1, 16) }.unwrap();
+    fill(&device, &stream, &memory, 1).unwrap();
     deallocate(&device, memory);
     drop(device);
     assert_eq!(control.live(), 1);
@@ -273,12 +263,10 @@ fn freed_memory_that_a_queue_may_use_outlives_the_device() {
 
 #[test]
 fn device_waits_for_its_queues_before_it_frees_memory() {
-    let (device, control) = device();
-    let stream = device.create_stream().unwrap();
+    let (device, control, stream) = device_with_stream();
     let memory = allocate(&device, 16);
     control.set_delay(Duration::from_millis(20));
-    // SAFETY: the region is live until the work is done.
-    unsafe { device.memset(&stream, Prefix::from_ref(&memory), 1, 16) }.unwrap();
+    fill(&device, &stream, &memory, 1).unwrap();
     let fence = stream.0.enqueue(Queue::record).unwrap();
     deallocate(&device, memory);
     drop(device);
@@ -294,10 +282,7 @@ fn copy_from_host_follows_the_commands_of_other_streams() {
     let (device, control) = device();
     let (memory, result) = (allocate(&device, 8), allocate(&device, 8));
     write(&device, &memory, &[3; 8]).unwrap();
-    let (compute, copies) = (
-        device.create_stream().unwrap(),
-        device.create_stream().unwrap(),
-    );
+    let [compute, copies] = [(); 2].map(|()| device.create_stream().unwrap());
     control.set_delay(Duration::from_millis(20));
     let (read_memory, write_memory) = (Prefix::from_ref(&memory), Prefix::from_ref(&memory));
     let bytes = [9_u8; 8];

@@ -10,7 +10,7 @@ use sp_abi::stream_executor::StreamExecutor;
 use sp_runtime::Prefix;
 
 use super::recorder::{Done, Method, Recorder, Worker};
-use super::{allocate, deallocate, device, read, write};
+use super::{allocate, deallocate, device, device_with_stream, fill, read, region_of, write};
 use crate::accelerator::{Accelerator, HostSource, HostTarget, Queue, Region};
 use crate::{Code, Result};
 
@@ -20,9 +20,8 @@ const CHILD: &str = "TEST_QUEUE_THAT_PANICS_TWICE";
 #[test]
 fn copy_from_host_that_panics_ends_before_its_source_is_returned() {
     for method in [Method::CopyIn, Method::Record] {
-        let (device, control) = device();
+        let (device, control, stream) = device_with_stream();
         let memory = allocate(&device, 8);
-        let stream = device.create_stream().unwrap();
         control.set_delay(Duration::from_millis(20));
         control.panic_in_next(method);
         let mut bytes = [3_u8; 8];
@@ -46,10 +45,9 @@ fn copy_from_host_that_panics_ends_before_its_source_is_returned() {
 #[test]
 fn copy_to_host_that_panics_ends_before_its_target_is_returned() {
     for method in [Method::CopyOut, Method::Record] {
-        let (device, control) = device();
+        let (device, control, stream) = device_with_stream();
         let memory = allocate(&device, 8);
         write(&device, &memory, &[3; 8]).unwrap();
-        let stream = device.create_stream().unwrap();
         control.set_delay(Duration::from_millis(20));
         control.panic_in_next(method);
         let mut bytes = [0_u8; 8];
@@ -82,9 +80,8 @@ fn synchronous_copy_that_panics_ends_before_its_memory_is_returned() {
 #[test]
 fn copy_of_the_source_lives_after_a_panic_of_the_queue() {
     for method in [Method::CopyIn, Method::HostFunction] {
-        let (device, control) = device();
+        let (device, control, stream) = device_with_stream();
         let memory = allocate(&device, 4);
-        let stream = device.create_stream().unwrap();
         control.misalign_host_memory();
         control.pause();
         control.panic_in_next(method);
@@ -111,13 +108,11 @@ fn copy_of_the_source_lives_after_a_panic_of_the_queue() {
 #[test]
 fn pattern_lives_after_a_panic_of_the_queue() {
     for method in [Method::CopyIn, Method::HostFunction] {
-        let (device, control) = device();
+        let (device, control, stream) = device_with_stream();
         let memory = allocate(&device, 64);
-        let stream = device.create_stream().unwrap();
         control.pause();
         control.panic_in_next(method);
-        // SAFETY: the region is live until the work is done.
-        let filled = unsafe { device.memset(&stream, Prefix::from_ref(&memory), 3, 64) };
+        let filled = fill(&device, &stream, &memory, 3);
         assert!(filled.is_err(), "{method:?}");
         // Blocks of the size of the pattern and its counts, which take its place if it was freed.
         let others = [(); 16].map(|()| vec![9_u8; 64 + 2 * size_of::<usize>()]);
@@ -162,8 +157,7 @@ impl Queue<Recorder> for EarlyFunctions {
 fn fill_by_copies_rejects_a_queue_that_wraps_another() {
     let (device, control) = device();
     let memory = allocate(&device, 64);
-    // SAFETY: the test has allocated the memory, and no kernel uses it.
-    let region = unsafe { device.region(memory.opaque.addr(), 64) }.unwrap();
+    let region = region_of(&device, &memory);
     control.pause();
     let wrapper = EarlyFunctions(device.accelerator().create_queue(None).unwrap());
     let filled = wrapper.fill(&region, &[3]);
@@ -177,12 +171,10 @@ fn fill_by_copies_rejects_a_queue_that_wraps_another() {
 
 #[test]
 fn device_memory_lives_until_the_stream_of_a_queue_that_panics_is_destroyed() {
-    let (device, control) = device();
-    let stream = device.create_stream().unwrap();
+    let (device, control, stream) = device_with_stream();
     let memory = allocate(&device, 16);
     control.pause();
-    // SAFETY: the region is live until the work is done, which is what the test shows.
-    unsafe { device.memset(&stream, Prefix::from_ref(&memory), 1, 16) }.unwrap();
+    fill(&device, &stream, &memory, 1).unwrap();
     control.panic_in_next(Method::HostFunction);
     deallocate(&device, memory);
     device.0.reclaim();
@@ -195,11 +187,9 @@ fn device_memory_lives_until_the_stream_of_a_queue_that_panics_is_destroyed() {
 
 #[test]
 fn memory_of_a_queue_that_panics_while_it_is_destroyed_is_leaked() {
-    let (device, control) = device();
-    let stream = device.create_stream().unwrap();
+    let (device, control, stream) = device_with_stream();
     let memory = allocate(&device, 16);
-    // SAFETY: the region is live, since it is leaked.
-    unsafe { device.memset(&stream, Prefix::from_ref(&memory), 1, 16) }.unwrap();
+    fill(&device, &stream, &memory, 1).unwrap();
     control.panic_in_next(Method::HostFunction);
     control.panic_in_next(Method::Synchronize);
     deallocate(&device, memory);

@@ -7,15 +7,14 @@ use sp_abi::stream_executor::{
 };
 use sp_runtime::{Prefix, Versioned, vtable};
 
-use super::{Recorder, allocate, deallocate, device, read, write};
+use super::{Recorder, allocate, deallocate, device, device_with_stream, read, write};
 use crate::accelerator::{AcceleratorDevice, HasAccelerator};
 use crate::buffer::{self, Buffer};
 use crate::{Description, Device, HostAddressable, InPlace, MemoryAccess, Result};
 
 #[test]
 fn memset_writes_bytes_to_an_interior_range() {
-    let (device, _) = device();
-    let stream = device.create_stream().unwrap();
+    let (device, _, stream) = device_with_stream();
     let memory = allocate(&device, 8);
     write(&device, &memory, &[1; 8]).unwrap();
     let part = super::part(&memory, 3, 2);

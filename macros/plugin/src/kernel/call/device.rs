@@ -4,7 +4,7 @@ use std::any::TypeId;
 use std::ptr::NonNull;
 
 use super::Call;
-use crate::kernel::context::device_of_stream;
+use super::context::device_of_stream;
 use crate::tensor::{Tensor, address};
 use crate::{Device, Error, HostAddressable, MemoryAccess, Result, platform};
 

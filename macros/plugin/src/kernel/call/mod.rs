@@ -1,9 +1,13 @@
 //! One call of a kernel, from which its parameters are made.
 
+pub(super) mod context;
 mod device;
+pub(super) mod execution;
 mod failure;
 mod forwarding;
+pub(super) mod instance;
 mod memory;
+pub(super) mod slots;
 mod source;
 mod target;
 
@@ -15,17 +19,17 @@ use std::sync::Arc;
 use sp_abi::stream_executor::SP_Stream;
 use sp_abi::tf_datatype::TF_DataType;
 
+use self::context::ContextRef;
 use self::failure::Failures;
 use self::forwarding::ForwardedInputs;
-use super::context::ContextRef;
-use super::driver::Instance;
-use super::fetched_input::InputTensor;
-use super::slots::Slots;
+use self::instance::Instance;
+use self::slots::Slots;
 use crate::dims::Dims;
 use crate::tensor::Tensor;
 use crate::{Device, Error, Result};
 
 pub(super) use self::memory::CallMemory;
+pub(super) use self::source::InputTensor;
 pub use self::source::{InputArgument, InputSource};
 pub use self::target::OutputTarget;
 
@@ -87,7 +91,7 @@ impl<'c> Call<'c> {
     #[inline(never)]
     pub fn output(&self, position: usize) -> OutputTarget<'_> {
         let (first, count) = self.instance.outputs.range(position);
-        let parameter = &self.instance.kernel.outputs[position].parameter;
+        let parameter = &self.instance.spec.outputs[position].parameter;
         OutputTarget {
             call: self,
             parameter,
@@ -132,7 +136,7 @@ impl<'c> Call<'c> {
     /// Returns the name of the call's node and kernel, and the shape that was noted last.
     pub(crate) fn operation(&self) -> Operation {
         Operation {
-            kernel: self.instance.kernel.label(),
+            kernel: self.instance.spec.label(),
             node: self.instance.node.clone(),
             dims: self.output_dims.take(),
         }

@@ -1,7 +1,10 @@
 //! The inputs of a call.
 
+use std::ptr::NonNull;
+
 use super::Call;
 use crate::buffer::Buffer;
+use crate::dims::Dims;
 use crate::element::ElementLayout;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -25,7 +28,7 @@ impl<'c> InputArgument<'c> {
     pub(in crate::kernel) fn to_source(self) -> InputSource<'c> {
         let Self { call, position } = self;
         let (first, count) = call.instance.inputs.range(position);
-        let parameter = &call.instance.kernel.inputs[position].parameter;
+        let parameter = &call.instance.spec.inputs[position].parameter;
         InputSource {
             call,
             first,
@@ -96,4 +99,19 @@ fn absent_input() -> Error {
     let message =
         "the running release's op does not have this input: its parameter needs to be an Option";
     Error::unimplemented(message)
+}
+
+/// The tensor of an input.
+pub(in crate::kernel) struct InputTensor {
+    pub tensor: Tensor,
+    /// The number of the tensor among all inputs.
+    pub index: usize,
+    pub is_host: bool,
+    pub layout: &'static Option<ElementLayout>,
+    /// The size of the elements.
+    pub bytes: usize,
+    /// The first byte of the tensor, or of its copy; without meaning if the host does not read it.
+    pub start: NonNull<u8>,
+    pub dims: Dims,
+    pub _copy: Option<Buffer>,
 }

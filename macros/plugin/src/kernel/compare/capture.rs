@@ -13,8 +13,8 @@ use sp_abi::tf_tensor::TF_Tensor;
 use sp_runtime::guard;
 
 use crate::access::{DeviceMemory, HostMemory};
-use crate::kernel::context::ContextRef;
-use crate::kernel::status::CallStatus;
+use crate::kernel::call::context::ContextRef;
+use crate::status::CallStatus;
 use crate::tensor::{Tensor, address};
 use crate::{Element, Error, Result};
 

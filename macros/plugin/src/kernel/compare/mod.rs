@@ -19,9 +19,10 @@ use std::sync::{Arc, LazyLock};
 use sp_runtime::guard;
 
 use super::attribute::Construction;
-use super::context::{ContextRef, device_of_stream};
-use super::driver::{self, Instance};
-use super::spec::Kernel;
+use super::call::context::{ContextRef, device_of_stream};
+use super::call::execution;
+use super::call::instance::Instance;
+use super::definition::Kernel;
 use crate::access::{DeviceMemory, HostMemory, StreamMemory};
 use crate::element::ElementLayout;
 use crate::tensor::Tensor;
@@ -102,7 +103,7 @@ impl Reference {
         };
         let constructed = guard::catch_panic("a reference kernel's construction", || {
             let kernel = pair.reference_of(construction)?;
-            let instance = Instance::new(kernel, &construction.with_op(kernel.op))?;
+            let instance = kernel.construct(&construction.with_op(kernel.spec.op))?;
             Ok((instance, construction.node_name()?))
         });
         match constructed {
@@ -135,12 +136,12 @@ impl Reference {
             Ok(expected) => expected,
             Err(error) => {
                 // If this kernel fails too, its error is enough.
-                driver::run::<D>(instance, context)?;
+                execution::run::<D>(instance, context)?;
                 self.pair.report_uncompared(error.message());
                 return Ok(());
             }
         };
-        let run = || driver::run::<D>(instance, context);
+        let run = || execution::run::<D>(instance, context);
         let (computed, found) = capture::capture_author(context, run)?;
         computed.and_then(|()| call.compare(&expected, &found))
     }
@@ -166,7 +167,7 @@ impl Call<'_> {
         self.memory.settle()?;
         let inputs = self.host_inputs()?;
         capture::capture_reference(self.context, inputs, || {
-            driver::compute_on_host::<D>(&self.reference.instance, self.context)
+            execution::compute_on_host::<D>(&self.reference.instance, self.context)
         })
         .map_err(|error| {
             let message = format!("the reference kernel failed: {}", error.message());
@@ -198,7 +199,7 @@ impl Call<'_> {
     /// # Errors
     /// Returns an error that names the first wrong element, unless differences are warnings.
     fn compare(&self, expected: &Outputs, found: &Outputs) -> Result<()> {
-        let op = self.instance.kernel.op();
+        let op = self.instance.spec.op();
         let (mut is_different, mut reported) = (false, Ok(()));
         let outputs = expected.iter().zip(found).enumerate();
         for (index, outputs) in outputs.filter(|(index, _)| exceptions::is_compared(op, *index)) {
@@ -217,7 +218,7 @@ impl Call<'_> {
                 Err(error) => self.reference.pair.report_uncompared(error.message()),
             }
         }
-        self.instance.kernel.calls.count_compared(is_different);
+        self.instance.spec.counts.count_compared(is_different);
         reported
     }
 
@@ -226,7 +227,7 @@ impl Call<'_> {
             return Err(Error::internal(message));
         }
         // A result may be wrong. A training loop would print a line for each step.
-        match self.instance.kernel.calls.has_difference() {
+        match self.instance.spec.counts.has_difference() {
             false => {
                 sp_runtime::report!(
                     Error,
@@ -279,16 +280,20 @@ impl Call<'_> {
 
     /// Returns the call's op, types, node and output.
     fn output_name(&self, index: usize) -> String {
-        let (label, node) = (self.instance.kernel.label(), &self.reference.node);
+        let (label, node) = (self.instance.spec.label(), &self.reference.node);
         let output = self.instance.output_name(index);
         format!("{label} (node {node}): output {index}, `{output}`")
     }
 }
 
 /// Computes one call of a kernel beside the reference kernel.
-pub(super) fn run<D: Device>(instance: &Instance, context: ContextRef<'_>) -> Result<()> {
-    let Some(reference) = &instance.reference else {
-        return driver::run::<D>(instance, context);
+pub(super) fn run<D: Device>(
+    instance: &Instance,
+    reference: Option<&Reference>,
+    context: ContextRef<'_>,
+) -> Result<()> {
+    let Some(reference) = reference else {
+        return execution::run::<D>(instance, context);
     };
     platform::check_process()?;
     if platform::has_only_in_place_devices() {

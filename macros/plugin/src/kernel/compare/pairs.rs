@@ -7,8 +7,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use sp_abi::tf_datatype::TF_DataType;
 
 use super::exceptions;
-use crate::kernel::attribute::{Construction, Kind};
-use crate::kernel::spec::{Constraint, Kernel};
+use crate::kernel::attribute::Construction;
+use crate::kernel::definition::Kernel;
+use crate::kernel::spec::{Constraint, Kind};
 use crate::{Error, Result};
 
 /// A kernel of the author, and the kernels of the reference that serve some of its nodes.
@@ -70,14 +71,14 @@ impl Pair {
         if let Some(reason) = exceptions::reason_for_op(kernel.op()) {
             return Err(reason);
         }
-        if kernel.needs_functions() || references.iter().any(|it| it.needs_functions()) {
+        if kernel.spec.needs_functions() || references.iter().any(|it| it.spec.needs_functions()) {
             return Err("an argument is a string, a variable or a variant");
         }
-        references.retain(|it| it.options.device.is_none());
+        references.retain(|it| it.spec.options.device.is_none());
         if references.is_empty() {
             return Err("the reference kernel computes on a device");
         }
-        references.sort_by_key(|it| -it.options.priority);
+        references.sort_by_key(|it| -it.spec.options.priority);
         Ok(Self {
             kernel,
             references,
@@ -91,7 +92,7 @@ impl Pair {
     /// Returns an error if the reference has no kernel of the node's types.
     pub fn reference_of(&self, construction: &Construction<'_>) -> Result<&'static Kernel> {
         let serves = |kernel: &&&'static Kernel| {
-            let mut constraints = kernel.running_constraints();
+            let mut constraints = kernel.spec.running_constraints();
             constraints.all(|it| has_type(construction, it))
         };
         let none = || Error::unimplemented("the reference has no kernel of the node's types");

@@ -9,7 +9,7 @@ use sp_abi::tf_tensor::TF_Tensor;
 use sp_runtime::guard;
 use sp_runtime::{Release, Releases}; // since 2.10
 
-use crate::kernel::spec::is_running; // since 2.10
+use crate::release::is_running; // since 2.10
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 

@@ -12,9 +12,9 @@ use super::space::{Space, copy_tensor};
 use super::value::{DeviceVariableValue, VariableValue};
 use super::{Variable, VariableKind};
 use crate::kernel::call::Call;
-use crate::kernel::context::c_index;
-use crate::kernel::placement::HostAccess;
-use crate::kernel::status::with_status;
+use crate::kernel::parameter::HostAccess;
+use crate::limit::c_index;
+use crate::status::with_status;
 use crate::tensor::Tensor;
 use crate::{Device, Element, Error, Result};
 

@@ -19,13 +19,12 @@ use std::marker::PhantomData;
 use sp_abi::kernels_experimental::{TF_AssignVariable, TF_GetInputTensorFromVariable};
 
 use super::call::{InputArgument, InputSource};
-use super::context::c_index;
-use super::input::{FromInput, LazyIn};
 use super::marker;
-use super::optional::needs;
-use super::placement::HostAccess;
+use super::parameter::{FromInput, HostAccess, LazyIn};
 use super::sealed::Sealed;
-use super::status::with_status;
+use super::spec::optional::needs;
+use crate::limit::c_index;
+use crate::status::with_status;
 use crate::{Device, Element, Error, Result};
 use callback::{copy, with_callback};
 use space::{Space, copy_tensor};

@@ -9,14 +9,12 @@ use super::callback::{copy, with_callback};
 use super::space::{Space, copy_tensor};
 use super::{Variable, VariableKind};
 use crate::kernel::call::OutputTarget;
-use crate::kernel::context::c_index;
-use crate::kernel::input::LazyIn;
 use crate::kernel::marker;
-use crate::kernel::optional::needs;
-use crate::kernel::output::FromOutput;
-use crate::kernel::placement::HostAccess;
+use crate::kernel::parameter::{FromOutput, HostAccess, LazyIn};
 use crate::kernel::sealed::Sealed;
-use crate::kernel::status::with_status;
+use crate::kernel::spec::optional::needs;
+use crate::limit::c_index;
+use crate::status::with_status;
 use crate::{Device, Element, Result};
 
 /// An output that is a reference to a variable of `T`.

@@ -7,7 +7,7 @@ use sp_runtime::Prefix;
 
 use crate::access::memory_base;
 use crate::kernel::call::Call;
-use crate::kernel::placement::HostAccess;
+use crate::kernel::parameter::HostAccess;
 use crate::tensor::Tensor;
 use crate::{Device, Error, Result};
 

@@ -14,10 +14,11 @@ use super::reference::RefOut;
 use super::space::Space;
 use super::{Variable, VariableKind};
 use crate::dims::Dims;
-use crate::kernel::context::{ContextRef, c_index};
-use crate::kernel::output::Out;
-use crate::kernel::status::{CallStatus, with_status};
+use crate::kernel::call::context::ContextRef;
+use crate::kernel::parameter::Out;
+use crate::limit::c_index;
 use crate::small_shape::check_shape;
+use crate::status::{CallStatus, with_status};
 use crate::tensor::Tensor;
 use crate::{Element, Error, Result};
 

@@ -8,7 +8,7 @@ use std::slice;
 use crate::buffer::Buffer;
 use crate::dims::Dims;
 use crate::kernel::call::Call;
-use crate::kernel::fetched_input::short_copy;
+use crate::kernel::parameter::short_copy;
 use crate::tensor::{Tensor, address, byte_len};
 use crate::{Device, Element, HostAddressable, Result};
 

@@ -10,13 +10,12 @@ use sp_abi::tf_datatype::TF_DataType;
 use super::callback::{add, fill_with_zeros, with_callback};
 use crate::buffer::Buffer;
 use crate::element::size_of_element;
-use crate::kernel::any::{AnyIn, AnyInList};
 use crate::kernel::call::{Call, OutputTarget};
 use crate::kernel::marker;
-use crate::kernel::optional::needs;
-use crate::kernel::output::FromOutput;
+use crate::kernel::parameter::{AnyIn, AnyInList, FromOutput};
 use crate::kernel::sealed::Sealed;
-use crate::kernel::status::with_status;
+use crate::kernel::spec::optional::needs;
+use crate::status::with_status;
 use crate::tensor::{Tensor, address};
 use crate::{Element, Error, Result};
 

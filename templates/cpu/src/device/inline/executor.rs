@@ -13,7 +13,9 @@ use sp_runtime::{Prefix, PrefixMut, Status};
 
 use super::{Event, InlineDevice, Memory, Stream, Timer};
 
-#[vtable]
+#[vtable(absent = [
+    create_stream_with_options, // since 2.22
+])]
 impl StreamExecutor for InlineDevice {
     type Stream = Stream;
     type Event = Event;
@@ -304,7 +306,7 @@ impl StreamExecutor for InlineDevice {
     }
 }
 
-#[vtable]
+#[vtable(absent = [get_memory_bandwidth, get_gflops])]
 impl DeviceFns for InlineDevice {
     fn get_numa_node(&self) -> i32 {
         0
