@@ -15,10 +15,19 @@ pub const MAX_NAMES: usize = 32;
 pub struct StatusOption {
     /// The C type.
     pub ty: String,
-    /// The name or number of the value that means success; 0 if it is `None`.
-    pub success: Option<String>,
-    /// True if values that are not negative are results: `TYPE>=0`.
-    pub has_results: bool,
+    /// The values that mean success.
+    pub success: Success,
+}
+
+/// The values of a status type that mean success.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Success {
+    /// 0.
+    Zero,
+    /// The value with this name or number.
+    Value(String),
+    /// All that are not negative. They are results.
+    NotNegative,
 }
 
 impl std::str::FromStr for StatusOption {
@@ -30,19 +39,18 @@ impl std::str::FromStr for StatusOption {
             .and_then(|it| it.strip_suffix(">="))
             .map(str::trim_end);
         let (ty, success) = match (results, text.split_once('=')) {
-            (Some(ty), _) => (ty, None),
-            (None, Some((ty, success))) => (ty, Some(success)),
-            (None, None) => (text, None),
+            (Some(ty), _) => (ty, Success::NotNegative),
+            (None, Some((ty, value))) => (ty, Success::Value(value.to_owned())),
+            (None, None) => (text, Success::Zero),
         };
-        if ty.is_empty() || ty.ends_with('>') || success == Some("") {
+        if ty.is_empty() || ty.ends_with('>') || success == Success::Value(String::new()) {
             let expected =
                 "expected TYPE, TYPE=SUCCESS or TYPE>=0, such as `va_status=VA_OK` or `int>=0`";
             return Err(expected.to_owned());
         }
         Ok(Self {
             ty: ty.to_owned(),
-            success: success.map(str::to_owned),
-            has_results: results.is_some(),
+            success,
         })
     }
 }
@@ -140,7 +148,8 @@ fn find_named(
         what: format!("no function returns `{}`", option.ty),
         help: help_types(returned) + &help_int(returned, known.items, &option.ty),
     })?;
-    if option.has_results && !is_signed(ty, known.items) {
+    let has_results = option.success == Success::NotNegative;
+    if has_results && !is_signed(ty, known.items) {
         return Err(DriverError::Status {
             name: known.header.to_owned(),
             what: format!("`{}` is no signed integer", option.ty),
@@ -152,7 +161,7 @@ fn find_named(
         name: option.ty.clone(),
         ty: (*ty).clone(),
         success: success(known, option)?,
-        has_results: option.has_results,
+        has_results,
     })
 }
 
@@ -203,7 +212,7 @@ fn help_types(returned: &[&Type]) -> String {
 }
 
 fn success(known: &Known, option: &StatusOption) -> Result<i64, DriverError> {
-    let Some(name) = &option.success else {
+    let Success::Value(name) = &option.success else {
         return Ok(0);
     };
     let number = name.parse().ok();
@@ -242,15 +251,13 @@ mod tests {
         let parse = |text: &str| text.parse::<StatusOption>();
         let parts = |text: &str| {
             let option = parse(text).unwrap();
-            (option.ty, option.success, option.has_results)
+            (option.ty, option.success)
         };
-        assert_eq!(parts("st"), ("st".to_owned(), None, false));
-        assert_eq!(
-            parts("st=0"),
-            ("st".to_owned(), Some("0".to_owned()), false)
-        );
+        assert_eq!(parts("st"), ("st".to_owned(), Success::Zero));
+        let zero = Success::Value("0".to_owned());
+        assert_eq!(parts("st=0"), ("st".to_owned(), zero));
         for text in ["int>=0", "int >= 0"] {
-            assert_eq!(parts(text), ("int".to_owned(), None, true));
+            assert_eq!(parts(text), ("int".to_owned(), Success::NotNegative));
         }
         for text in ["", "=1", "int=", ">=0", "int>=1"] {
             assert!(parse(text).is_err(), "{text}");

@@ -228,13 +228,21 @@ impl ::core::fmt::Display for Error {
             let name = CString::new(library);
             let name = name.map_err(|_| LoadError::Library(format!("invalid name {library:?}")))?;
             // SAFETY: the name is a C string. The library's initializers run, as those of any driver.
-            let library = unsafe { loader::dlopen(name.as_ptr(), NOW) };
-            match library.is_null() {
-                true => Err(LoadError::Library(load_message())),
-                false => Ok(Self {
-                    library,
+            let handle = unsafe { loader::dlopen(name.as_ptr(), NOW) };
+            if handle.is_null() {
+                return Err(LoadError::Library(load_message()));
+            }
+            // SAFETY: the library was loaded and is never closed. The symbol is a C string.
+            let entry = unsafe { loader::dlsym(handle, c"SE_InitPlugin".as_ptr()) };
+            match entry.is_null() {
+                true => Ok(Self {
+                    library: handle,
                     missing: Vec::new(),
                 }),
+                // A library with the plugin's file name, which the loader finds first.
+                false => Err(LoadError::Library(format!(
+                    "{library} is a plugin of TensorFlow, not the driver"
+                ))),
             }
         }
 
