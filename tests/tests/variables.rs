@@ -215,8 +215,8 @@ fn reference_kernels_change_variables_in_place() {
         }
     });
     for (minor, stderr) in stderr {
-        let has_line = stderr.contains("ops have no kernel");
-        assert!(has_line || has_variables(minor), "2.{minor}: {stderr}");
+        // What is normal for a release is no line.
+        assert!(!stderr.contains("ops have no kernel"), "2.{minor}: {stderr}");
     }
 }
 
