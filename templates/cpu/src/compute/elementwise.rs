@@ -5,7 +5,7 @@
 //! ```
 //!
 //! - Rows are grouped by operands: `One`, `Two` that broadcast, `TwoOfOneShape`.
-//! - [`Cost`](super::cost::Cost) is that of a float. Complex numbers are `Expensive`.
+//! - [`Cost`](super::cost::Cost) is that of a float. Complex numbers, divisions and powers are `Expensive`.
 //! - An op with `step(f32)` can be in a tree of ops that is computed in one pass (`compute/steps`); one with
 //!   `activation(floats)` can follow a product and a bias (`compute/nn/epilogue.rs`). Both compute the first function.
 //! - A class is a family of element types with one kind of loop; `elementwise_kernel!` has the classes. A function that is
@@ -15,6 +15,8 @@
 //! |---|---|---|
 //! | `floats` | half precision, `f32`, `f64` | inlined |
 //! | `numbers` | floats and `i64` | inlined |
+//! | `quotients` | floats | inlined |
+//! | `divisions`, `powers` | those of the row | called; a divisor of 0 of an integer, or a negative exponent, is an error |
 //! | `in_place` | numbers | inlined; the result is in the first operand's buffer, if nobody else uses it |
 //! | `called` | floats | called |
 //! | `in_f64` | those of the row | of `f64`, called |
@@ -121,12 +123,19 @@ macro_rules! elementwise_ops {
             BitwiseAnd(x, y) -> z: Cheap { integers(u8, i8, i32, i64) => Integer::and }
             BitwiseOr(x, y) -> z: Cheap { integers(u8, i8, i32, i64) => Integer::or }
             BitwiseXor(x, y) -> z: Cheap { integers(u8, i8, i32, i64) => Integer::xor }
-            Div(x, y) -> z: Expensive { complex => c::div }
+            Div(x, y) -> z: Cheap {
+                in_place(F16, Bf16, f32, f64) => arith::real_div,
+                divisions(u8, i8, u16, i16, u32, u64, i64) => Divide::div, complex => c::div
+            }
             DivNoNan(x, y) -> z: Cheap, step(f32) { floats => arith::div_no_nan, complex => c::div_no_nan }
             Equal(x, y) -> z: Cheap {
                 equalities => relation::equal, small_equalities(u8, i8) => relation::equal,
                 complex_equalities => relation::equal
             }
+            FloorDiv(x, y) -> z: Cheap {
+                quotients => Divide::floor_div, divisions(u8, i8, i64) => Divide::floor_div
+            }
+            FloorMod(x, y) -> z: Expensive { divisions(F16, Bf16, f32, f64, u8, i8, i64) => Divide::floor_mod }
             Greater(x, y) -> z: Cheap { orders => relation::greater, small_orders(u8, i8) => relation::greater }
             GreaterEqual(x, y) -> z: Cheap {
                 orders => relation::greater_equal, small_orders(u8, i8) => relation::greater_equal
@@ -138,18 +147,20 @@ macro_rules! elementwise_ops {
             LessEqual(x, y) -> z: Cheap { orders => relation::less_equal, small_orders(u8, i8) => relation::less_equal }
             Maximum(x, y) -> z: Cheap, step(f32) { numbers => f::maximum, integers(u8, i8) => f::maximum }
             Minimum(x, y) -> z: Cheap, step(f32) { numbers => f::minimum, integers(u8, i8) => f::minimum }
+            Mod(x, y) -> z: Expensive { divisions(f32, f64, i64) => Divide::truncate_mod }
             Mul(x, y) -> z: Cheap, step(f32) {
                 numbers => arith::mul, integers(u8, i8, u16, i16, u32, u64) => arith::mul, complex => c::mul
             }
             MulNoNan(x, y) -> z: Cheap { floats => f::mul_no_nan, complex => c::mul_no_nan }
             NextAfter(x1, x2) -> output: Expensive { floats(f32, f64) => Special::next_after }
             Polygamma(a, x) -> z: Expensive { in_f64(f32, f64) => incomplete::polygamma }
-            // Integers have a check of exponents (`kernels/division.rs`).
             NotEqual(x, y) -> z: Cheap {
                 equalities => relation::not_equal, small_equalities(u8, i8) => relation::not_equal,
                 complex_equalities => relation::not_equal
             }
-            Pow(x, y) -> z: Expensive, step(f32) { floats => arith::pow, complex => c::pow }
+            Pow(x, y) -> z: Expensive, step(f32) {
+                floats => arith::pow, powers(i8, i32, i64) => arith::pow_int, complex => c::pow
+            }
             RealDiv(x, y) -> z: Cheap, step(f32) { floats => arith::real_div, complex => c::div }
             RightShift(x, y) -> z: Cheap { wide_integers(u8, i8, i32, i64) => bits::shift_right::<T> }
             SquaredDifference(x, y) -> z: Cheap, step(f32) {
@@ -158,6 +169,10 @@ macro_rules! elementwise_ops {
             Sub(x, y) -> z: Cheap, step(f32) {
                 numbers => arith::sub, integers(u8, i8) => arith::sub, complex => c::sub
             }
+            TruncateDiv(x, y) -> z: Expensive {
+                divisions(F16, Bf16, f32, f64, u8, i8, i32, i64) => Divide::truncate_div
+            }
+            TruncateMod(x, y) -> z: Expensive { divisions(f32, f64, i64) => Divide::truncate_mod }
             Xdivy(x, y) -> z: Cheap { floats => f::xdivy, complex => c::xdivy }
             Xlog1py(x, y) -> z: Expensive { floats => f::xlog1py }
             Xlogy(x, y) -> z: Expensive { floats => f::xlogy, complex => c::xlogy }

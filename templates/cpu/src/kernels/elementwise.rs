@@ -5,6 +5,7 @@ mod classes;
 
 use super::prelude::*;
 use crate::compute::arith::Integer;
+use crate::compute::division::{self, Divide};
 use crate::compute::elementary::Elementary;
 use crate::compute::elementwise::elementwise_ops;
 use crate::compute::map::{TINY, map2, update, update_each};
@@ -197,12 +198,30 @@ pub fn check_same((x, x_name): (&[usize], &str), (y, y_name): (&[usize], &str)) 
     }
 }
 
-/// Returns true if the result of two operands that broadcast has no elements. Kernels that reject values of an operand
-/// compare the shapes first.
-///
-/// # Errors
-/// Returns an error if the shapes do not broadcast.
-pub fn is_result_empty<T: Element>(x: &In<'_, T>, y: &In<'_, T>) -> Result<bool> {
+/// Checks that no divisor of an integer is 0, if the result has elements: TensorFlow compares the shapes first.
+pub fn check_divisors<T>(x: &In<'_, T>, y: &In<'_, T>) -> Result<()>
+where
+    T: Element + Precision<Compute: Divide>,
+{
+    if T::Compute::IS_INTEGER && !is_result_empty(x, y)? {
+        division::check_divisors(y.data())?;
+    }
+    Ok(())
+}
+
+/// Checks that no exponent of an integer is negative, as [`check_divisors`].
+pub fn check_exponents<T>(x: &In<'_, T>, y: &In<'_, T>) -> Result<()>
+where
+    T: Element + Precision<Compute = i64>,
+{
+    if !is_result_empty(x, y)? {
+        arith::check_exponents(&T::widened(y.data()))?;
+    }
+    Ok(())
+}
+
+/// Returns true if the result of two operands that broadcast has no elements.
+fn is_result_empty<T: Element>(x: &In<'_, T>, y: &In<'_, T>) -> Result<bool> {
     Ok(Broadcast::new([x.dims(), y.dims()])?.is_empty())
 }
 

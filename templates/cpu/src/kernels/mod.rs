@@ -30,7 +30,6 @@ mod crop;
 mod ctc;
 mod cudnn_rnn;
 mod diagonal;
-mod division;
 mod einsum;
 #[doc(hidden)] // The macros of rows of the table name its functions.
 pub mod elementwise;
@@ -108,7 +107,7 @@ pub fn table() -> Vec<&'static Kernel> {
         text::hash_bucket, // since 2.6
     ]);
     extend! { table:
-        activation binomial bits boxes checks format fourier inplace division reduction relation patches mat_mul
+        activation binomial bits boxes checks format fourier inplace reduction relation patches mat_mul
         pool pool3d pool_positions pool_second softmax special batch_norm conv conv3d
         conv_batches // since 2.14
         crop ctc cudnn_rnn color complex_arrays einsum fused projection resize quantize quantize_levels

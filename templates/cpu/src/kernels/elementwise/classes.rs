@@ -48,7 +48,23 @@ macro_rules! elementwise_kernel {
     (in_f64 $types:tt $row:tt $f:path) => {
         $crate::elementwise_kernel!(@define $types $row [Compute: $crate::compute::special::Special] [T] in_f64 $f)
     };
-    (in_place [] $row:tt $f:path) => { $crate::elementwise_kernel!(@in_place numbers $row $f) };
+    (in_place [] $row:tt $f:path) => {
+        $crate::elementwise_kernel!(@in_place numbers $row [$crate::compute::arith::Number] $f)
+    };
+    (in_place $types:tt $row:tt $f:path) => {
+        $crate::elementwise_kernel!(@in_place $types $row [$crate::compute::special::Special] $f)
+    };
+    (quotients [] $row:tt $f:path) => {
+        $crate::elementwise_kernel!(@define floats $row [Compute: $crate::compute::division::Divide] [T] direct $f)
+    };
+    (divisions $types:tt $row:tt $f:path) => {
+        $crate::elementwise_kernel!(
+            @checked $types $row [Compute: $crate::compute::division::Divide] check_divisors, $f
+        )
+    };
+    (powers $types:tt $row:tt $f:path) => {
+        $crate::elementwise_kernel!(@checked $types $row [Compute = i64] check_exponents, $f)
+    };
     (integers $types:tt [Two $($row:tt)+] $f:path) => {
         $crate::elementwise_kernel!(@unconverted $types [Two $($row)+] [T] $f)
     };
@@ -179,9 +195,24 @@ macro_rules! elementwise_kernel {
         }
         ::sp_plugin::kernel::kernels![compute]
     }};
-    (@in_place $types:tt [Two [$($module:tt)*] $op:ident ($x:ident, $y:ident) $z:ident $cost:ident] $f:path) => {{
+    (@checked $types:tt [Two [$($module:tt)*] $op:ident ($x:ident, $y:ident) $z:ident $cost:ident]
+        [$($bound:tt)+] $check:ident, $f:path) => {{
         #[::sp_plugin::kernel::kernel($($module)* $op, T = $types)]
-        fn compute<T: ::sp_plugin::Element + $crate::compute::Precision<Compute: $crate::compute::arith::Number>>(
+        fn compute<T: ::sp_plugin::Element + $crate::compute::Precision<$($bound)+>>(
+            $x: ::sp_plugin::kernel::In<'_, T>,
+            $y: ::sp_plugin::kernel::In<'_, T>,
+            $z: ::sp_plugin::kernel::Out<'_, T>,
+        ) -> ::sp_plugin::Result<()> {
+            $crate::kernels::elementwise::$check(&$x, &$y)?;
+            let f = $crate::elementwise_kernel!(@function called Two $f);
+            $crate::kernels::elementwise::map_two($crate::compute::cost::Expensive, $x, $y, $z, f)
+        }
+        ::sp_plugin::kernel::kernels![compute]
+    }};
+    (@in_place $types:tt [Two [$($module:tt)*] $op:ident ($x:ident, $y:ident) $z:ident $cost:ident]
+        [$($bound:tt)+] $f:path) => {{
+        #[::sp_plugin::kernel::kernel($($module)* $op, T = $types)]
+        fn compute<T: ::sp_plugin::Element + $crate::compute::Precision<Compute: $($bound)+>>(
             $x: ::sp_plugin::kernel::In<'_, T>,
             $y: ::sp_plugin::kernel::In<'_, T>,
             $z: ::sp_plugin::kernel::Out<'_, T>,
