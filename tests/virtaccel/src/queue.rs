@@ -174,8 +174,11 @@ impl Queue {
     }
 
     fn join(&self) {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        let thread = thread.take();
+        let thread = self
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         // A panic of the thread was caught in `run`.
         let _ = thread.map(JoinHandle::join);
     }
