@@ -234,15 +234,12 @@ impl<'u> Cursor<'u> {
     pub fn arguments(self) -> Vec<Cursor<'u>> {
         // SAFETY: `self` borrows its unit, so the cursor is valid. A negative result means no arguments.
         let count = unsafe { clang_Cursor_getNumArguments(self.raw) }.max(0);
-        (0..count as u32)
+        let argument = |index| {
             // SAFETY: as above; the index is less than the count.
-            .map(|index| {
-                Self::from_raw(
-                    unsafe { clang_Cursor_getArgument(self.raw, index) },
-                    self.unit,
-                )
-            })
-            .collect()
+            let raw = unsafe { clang_Cursor_getArgument(self.raw, index) };
+            Self::from_raw(raw, self.unit)
+        };
+        (0..count as u32).map(argument).collect()
     }
 
     /// Returns the tokens of the declaration.
@@ -314,10 +311,10 @@ impl<'u> Ty<'u> {
     /// Returns the type without the elaborating keyword, such as `struct`; libclang also has it if the header omits it.
     pub fn unelaborated(self) -> Self {
         match self.raw.kind {
-            // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
             CXType_Elaborated => {
-                Self::from_raw(unsafe { clang_Type_getNamedType(self.raw) }, self.unit)
-                    .unelaborated()
+                // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
+                let named = unsafe { clang_Type_getNamedType(self.raw) };
+                Self::from_raw(named, self.unit).unelaborated()
             }
             _ => self,
         }
@@ -327,10 +324,12 @@ impl<'u> Ty<'u> {
     pub fn arguments(self) -> Vec<Self> {
         // SAFETY: `self` borrows its unit, so the type is valid. A negative result means no arguments.
         let count = unsafe { clang_getNumArgTypes(self.raw) }.max(0);
-        (0..count as u32)
+        let argument = |index| {
             // SAFETY: as above; the index is less than the count.
-            .map(|index| Self::from_raw(unsafe { clang_getArgType(self.raw, index) }, self.unit))
-            .collect()
+            let raw = unsafe { clang_getArgType(self.raw, index) };
+            Self::from_raw(raw, self.unit)
+        };
+        (0..count as u32).map(argument).collect()
     }
 
     /// Returns the calling convention of a function as its attribute names it, or `None` for that of C.
