@@ -216,7 +216,10 @@ fn reference_kernels_change_variables_in_place() {
     });
     for (minor, stderr) in stderr {
         // What is normal for a release is no line.
-        assert!(!stderr.contains("ops have no kernel"), "2.{minor}: {stderr}");
+        assert!(
+            !stderr.contains("ops have no kernel"),
+            "2.{minor}: {stderr}"
+        );
     }
 }
 
