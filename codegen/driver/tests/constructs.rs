@@ -302,6 +302,19 @@ fn empty_structs_are_passed_by_value_without_a_warning() {
 }
 
 #[test]
+fn header_of_an_installed_compiler_is_found() {
+    let folders = ["/usr/lib/clang", "/usr/lib/gcc"];
+    if !folders.iter().any(|it| std::path::Path::new(it).is_dir()) {
+        println!("skipped: this machine has neither clang nor gcc");
+        return;
+    }
+    let header = "#include <stdatomic.h>\nint ok(memory_order order);\n";
+    if let Some(result) = try_bind(header) {
+        assert!(result.unwrap().symbols.contains("ok"));
+    }
+}
+
+#[test]
 fn error_of_a_header_that_ends_too_early_names_the_header() {
     let cases = [
         ("int ok(void);\nstruct s {\n  int x;\n", "demo.h:2:10"),

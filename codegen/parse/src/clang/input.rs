@@ -1,6 +1,7 @@
 //! The input of a parse.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// The target whose layouts a snapshot records.
 pub const DEFAULT_TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -58,4 +59,19 @@ pub(super) fn system_folders() -> Vec<PathBuf> {
     let folders = ["/usr/local/include", &multiarch, "/usr/include"].map(PathBuf::from);
     let folders = folders.into_iter();
     folders.filter(|folder| folder.is_dir()).collect()
+}
+
+/// Returns the folder with the headers of the newest installed clang, or else gcc. It has what belongs to a compiler and is not among
+/// the builtin headers, such as `stdatomic.h`.
+pub(super) fn compiler_folder() -> Option<PathBuf> {
+    let children = |folder: &Path| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+        paths.sort();
+        paths.into_iter().rev()
+    };
+    let clang = children(Path::new("/usr/lib/clang"));
+    let gcc = children(Path::new("/usr/lib/gcc")).flat_map(|target| children(&target));
+    let mut folders = clang.chain(gcc).map(|folder| folder.join("include"));
+    folders.find(|folder| folder.is_dir())
 }

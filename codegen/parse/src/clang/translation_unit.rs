@@ -11,7 +11,7 @@ use clang_sys::*;
 use sp_data::embedded::BUILTIN_HEADERS;
 
 use super::error::ParseError;
-use super::input::{Dialect, Language, ParseInput, system_folders};
+use super::input::{Dialect, Language, ParseInput, compiler_folder, system_folders};
 use super::library::Library;
 use super::string::text;
 
@@ -166,7 +166,7 @@ fn language_arguments(input: &ParseInput, language: Language) -> Vec<String> {
 }
 
 /// Returns the folders of a driver's header. The builtin headers come last: they supply what belongs to a compiler, and all
-/// of the standard headers on a machine without them.
+/// of the standard headers on a machine without them. What they lack is that of an installed compiler.
 fn folder_arguments<'a>(
     include_root: &'a PathBuf,
     folders: &'a [PathBuf],
@@ -176,7 +176,8 @@ fn folder_arguments<'a>(
     let system = system_folders().into_iter();
     let system = system.chain([BUILTIN.into()]);
     let system = system.map(|folder| ("-isystem", folder));
-    let folders = own.chain(system);
+    let compiler = compiler_folder().map(|folder| ("-idirafter", folder));
+    let folders = own.chain(system).chain(compiler);
     folders.flat_map(|(option, folder)| [option.to_owned(), folder.to_string_lossy().into_owned()])
 }
 
