@@ -8,7 +8,7 @@ from tensorflow.python.framework import kernels
 
 from conftest import ROOT
 
-KERNELS = ROOT / "macros" / "plugin" / "src" / "kernel"
+KERNELS = ROOT / "macros" / "plugin" / "src" / "kernel" / "registration"
 # The plugin's kernels have a higher priority.
 OF_PLUGIN = {"Reshape", "SquaredDifference"}
 
