@@ -2,14 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use sp_ir::{Item, Type};
+use sp_ir::Type;
 
 use super::{Contract, Role, SafeModel, help};
 use crate::error::DriverError;
 use crate::model::{Model, StatedSizes};
-
-/// The deepest nesting of types that is followed.
-const MAX_NESTING: usize = 64;
 
 /// Checks that a struct of the functions' values has the `size_field`.
 ///
@@ -28,10 +25,7 @@ pub fn check(contract: &Contract, model: &Model, safe: &SafeModel) -> Result<(),
     let what = format!(
         "no struct of the contract's functions has the `size_field` `{field}`, as a number"
     );
-    let mut names = BTreeSet::new();
-    for ty in types {
-        add_numbers(model, ty, &mut names, 0);
-    }
+    let names = numbers(model, types);
     Err(contract.error(what, help::size_field(field, &names)))
 }
 
@@ -47,23 +41,26 @@ fn value_type(role: &Role) -> Option<&Type> {
     }
 }
 
-/// Adds the names of the fields of structs in a type that are numbers.
-fn add_numbers<'a>(model: &'a Model, ty: &'a Type, names: &mut BTreeSet<&'a str>, nesting: usize) {
-    match model.resolve(ty) {
-        _ if nesting > MAX_NESTING => {}
-        Type::Array { elem, .. } => add_numbers(model, elem, names, nesting + 1),
-        Type::Named(name) => {
-            let Some(Item::Struct(item)) = model.item(name) else {
-                return;
-            };
-            for field in &item.fields {
-                if matches!(model.resolve(&field.ty), Type::Int { .. } | Type::Size) {
-                    names.insert(&field.name);
-                } else {
-                    add_numbers(model, &field.ty, names, nesting + 1);
+/// Returns the names of the fields that are numbers, of the structs in these types. Each struct is read once: nested ones can
+/// contain each other exponentially often.
+fn numbers<'a>(model: &'a Model, mut pending: Vec<&'a Type>) -> BTreeSet<&'a str> {
+    let (mut names, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(ty) = pending.pop() {
+        match model.resolve(ty) {
+            Type::Array { elem, .. } => pending.push(elem),
+            Type::Named(name) if seen.insert(name) => {
+                let item = model.item(name).and_then(|item| item.as_struct());
+                let fields = item.map_or(&[][..], |item| &item.fields);
+                let is_number = |ty: &Type| matches!(ty, Type::Int { .. } | Type::Size);
+                for field in fields {
+                    match is_number(model.resolve(&field.ty)) {
+                        true => drop(names.insert(field.name.as_str())),
+                        false => pending.push(&field.ty),
+                    }
                 }
             }
+            _ => {}
         }
-        _ => {}
     }
+    names
 }

@@ -277,3 +277,17 @@ fn value_with_thousands_of_sizes_is_an_error() {
     let error = sized.unwrap_err().to_string();
     assert!(error.contains("more than 1,000 times"), "{error}");
 }
+
+#[test]
+fn size_field_that_no_nested_struct_has_is_an_error() {
+    let contract =
+        "threads = \"any\"\nsize_field = \"size\"\n[functions]\nq_read = { p = \"in\" }\n";
+    let Some(result) = bind_text_with(&doubled_structs("other"), contract) else {
+        return;
+    };
+    let error = result.unwrap_err().to_string();
+    assert!(
+        error.contains("no struct of the contract's functions has the `size_field`"),
+        "{error}"
+    );
+}

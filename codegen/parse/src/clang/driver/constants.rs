@@ -221,7 +221,7 @@ struct Macros {
     with_parameters: BTreeMap<String, Loc>,
     /// The names that macros stand for.
     names: HashMap<String, String>,
-    /// What the bodies of macros are that are no expressions.
+    /// The kinds of bodies that are no expressions, by the name of the macro.
     kinds: HashMap<String, &'static str>,
 }
 

@@ -14,7 +14,7 @@ use crate::status::InstanceStatus;
 use crate::{Error, Result};
 
 /// A kernel that TensorFlow has constructed for a node.
-// What every call reads comes first, in as few cache lines as possible.
+// The fields that every call reads come first, in as few cache lines as possible.
 #[repr(C)]
 pub(in crate::kernel) struct Instance {
     pub status: InstanceStatus,
