@@ -111,7 +111,7 @@ ASYNC EVENT_EARLY | async_events | returned SE_EVENT_COMPLETE for an event befor
 ASYNC EVENT_ONCE | async_events | for an event that was recorded a second time before
 ASYNC EVENT_NO_BLOCK | async_events | block_host_for_event returned before the work
 ASYNC LOST_DEPENDENCY | async_dependencies
-    on another stream was done, for which it waits by create_stream_dependency
+    on another stream was done, for which it waits by
 ASYNC LOST_WAIT | async_dependencies | for which it waits by wait_for_event
 ASYNC ONE_DEPENDENCY | async_dependencies
     for which it waits by the first of two calls of create_stream_dependency
