@@ -14,12 +14,12 @@ use tracked::retain_tracked;
 const CRATES: [(&str, &str); 9] = [
     ("sp-abi", "generated"),
     ("sp-cpu", "templates/cpu"),
-    ("sp-expand", "codegen/expand"),
+    ("sp-expand", "macros/expand"),
     ("sp-host", "codegen/host"),
     ("sp-ir", "codegen/ir"),
     ("sp-macros", "macros/derive"),
     ("sp-ops", "codegen/ops"),
-    ("sp-plugin", "macros/plugin"),
+    ("sp-plugin", "templates/sdk"),
     ("sp-runtime", "macros/runtime"),
 ];
 

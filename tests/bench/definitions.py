@@ -150,7 +150,7 @@ static KERNELS_{name}: [Kernel; {len(rows)}] = unsafe {{ [{registrations}] }};
 
 def write_crate(folder, name, kernels, print_kernel):
     (folder / "src").mkdir(parents=True)
-    path = ROOT / "macros/plugin"
+    path = ROOT / "templates/sdk"
     (folder / "Cargo.toml").write_text(
         f'[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2024"\n[lib]\ncrate-type = ["cdylib"]\n'
         f'[dependencies]\nsp-plugin = {{ path = "{path}" }}\n[workspace]\n')

@@ -89,7 +89,7 @@ def line_table(names, results):
 def marked_code():
     """Yields the marked code of the sources, by release."""
     marked_lines = {}
-    for crate in ("macros/plugin", "templates/cpu"):
+    for crate in ("templates/sdk", "templates/cpu"):
         for source in sorted((ROOT / crate).rglob("*")):
             if source.suffix in (".rs", ".toml"):
                 for release, code in marked(source.read_text()):

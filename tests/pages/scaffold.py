@@ -12,7 +12,7 @@ from .since import cut
 
 LIBRARY = "libmyaccel.so"
 # The crates with markers, and their folders in the checkout.
-MARKED = {"sp-plugin": "macros/plugin", "sp-cpu": "templates/cpu"}
+MARKED = {"sp-plugin": "templates/sdk", "sp-cpu": "templates/cpu"}
 # The releases of a kernel; core has its own kernel in the release after the last one.
 KERNEL_RELEASES = re.compile(r'releases = "([0-9.]+)\.\.([0-9]+\.[0-9]+)"')
 

@@ -75,8 +75,8 @@ def test_releases_are_those_of_the_snapshots(name):
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_names_of_the_sdk_exist(name):
-    sources = "\n".join(path.read_text() for folder in ("plugin", "runtime") for path in (ROOT / "macros" / folder / "src").rglob("*.rs"))
-    sources += (ROOT / "codegen/expand/src/kernel/arguments.rs").read_text()
+    sources = "\n".join(path.read_text() for folder in ("templates/sdk", "macros/runtime") for path in (ROOT / folder / "src").rglob("*.rs"))
+    sources += (ROOT / "macros/expand/src/kernel/arguments.rs").read_text()
     words = set(re.findall(r"\w+", sources))
     for method, _, _, sdk in rows(PAGE.read_text(), name):
         unknown = [it for span in spans(sdk) for it in re.findall(r"[A-Za-z_]\w{2,}", span) if it not in words and it != "sp_cpu"]

@@ -63,7 +63,7 @@ def test_ignores_since_in_prose():
 
 
 def test_every_marker_in_sources_names_a_known_release():
-    sources = [*ROOT.glob("macros/plugin/**/*"), *ROOT.glob("templates/cpu/**/*")]
+    sources = [*ROOT.glob("templates/sdk/**/*"), *ROOT.glob("templates/cpu/**/*")]
     marked = {
         (path.relative_to(ROOT), release)
         for path in sources

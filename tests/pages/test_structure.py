@@ -32,7 +32,7 @@ def test_finds_cycle_through_modules_inside_of_modules():
 
 def test_modules_have_no_cycle():
     crates = module_edges(sources("."))
-    assert len(crates["codegen/host"]) > 50 and len(crates["macros/plugin"]) > 50
+    assert len(crates["codegen/host"]) > 50 and len(crates["templates/sdk"]) > 50
     found = {name: cycles(edges) + cycles(top_edges(edges)) for name, edges in crates.items()}
     assert {name: it for name, it in found.items() if it} == {}
 

@@ -8,7 +8,7 @@ from tensorflow.python.framework import kernels
 
 from conftest import ROOT
 
-KERNELS = ROOT / "macros" / "plugin" / "src" / "kernel" / "registration"
+KERNELS = ROOT / "templates" / "sdk" / "src" / "kernel" / "registration"
 # The plugin's kernels have a higher priority.
 OF_PLUGIN = {"Reshape", "SquaredDifference"}
 

@@ -15,7 +15,7 @@ from tensorflow.python.eager import context, execute
 pytestmark = pytest.mark.skipif(RELEASE < (2, 8), reason="up to 2.7 no function runs on a plugin's device")
 
 SUFFIX = "_without_xla"
-TEXTS = ROOT / "macros" / "plugin" / "src" / "python"
+TEXTS = ROOT / "templates" / "sdk" / "src" / "python"
 
 
 def on_device(result):

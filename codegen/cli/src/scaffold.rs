@@ -39,7 +39,7 @@ errors! {
 
         /// The folder of `--sp-source path=DIR` is not a checkout of sp-gen.
         NoCheckout(PathBuf) = not_a_checkout: ("{} is not a checkout of sp-gen", .0.display()),
-            help("DIR must have sp-gen's codegen/, macros/ and generated/; without `--sp-source` the crates are \
+            help("DIR must have sp-gen's codegen/, macros/, templates/ and generated/; without `--sp-source` the crates are \
                   vendored");
 
         /// The folder cannot be written.

@@ -284,7 +284,7 @@ fn guide_lists_each_environment_variable_of_a_plugin() {
     let listed: BTreeSet<String> = rows.map(str::to_owned).collect();
     let crates = [
         "macros/runtime/src",
-        "macros/plugin/src",
+        "templates/sdk/src",
         "templates/cpu/src",
         "codegen/host/src",
     ];

@@ -78,7 +78,7 @@ fn known_gaps_are_in_the_table() {
 #[test]
 fn needs_of_kernel_parameters_are_in_the_table() {
     let known: BTreeSet<&str> = FEATURES.iter().flat_map(Feature::functions).collect();
-    let folder = root().join("macros/plugin/src/kernel/variable");
+    let folder = root().join("templates/sdk/src/kernel/variable");
     let mut count = 0;
     for entry in fs::read_dir(folder).unwrap() {
         let text = fs::read_to_string(entry.unwrap().path()).unwrap();
