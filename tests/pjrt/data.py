@@ -34,7 +34,7 @@ def read(host, release):
 def read_all(host):
     """Returns the data of all releases of a host, the oldest first."""
     releases = [p.stem for p in (FOLDER / host).glob("*.json")]
-    releases.sort(key=lambda release: [int(part) for part in release.split(".")])
+    releases.sort(key=lambda release: [int(part) for part in release.replace("rc", ".").split(".")])
     return [read(host, release) for release in releases]
 
 

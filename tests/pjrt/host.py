@@ -8,10 +8,9 @@ import tempfile
 
 # Texts of messages that differ from run to run.
 VOLATILE = [
-    (re.compile(r"^.*?([\w/.-]+\.(?:cc|h):\d+\] )"), r"\1"),
-    (re.compile(r"(?<![\w.])/[\w./+-]*/"), ""),
+    (re.compile(r"^.*?([\w.-]+\.(?:cc|h):\d+\] )"), r"\1"),
+    (re.compile(r"(?<![\w.])/(?:[\w.+-]+/){2,}(?=[\w.+-]+\.\w)"), ""),
     (re.compile(r"\b0x[0-9a-f]+\b"), "0x.."),
-    (re.compile(r"external/xla/"), ""),
 ]
 
 
