@@ -35,8 +35,10 @@ def worst(outcomes, base):
 
 def choose_base(host, snapshots):
     """Sets the settings under which the basic programs run: the newest table without extensions, if there are such."""
-    newest = max(snapshots)
-    attempts = [{"minor": minor, **extensions} for extensions in ({}, {"extensions": 4}) for minor in [newest, *sorted(snapshots)[:-1]]]
+    newest, stated = max(snapshots), framework_minor(host)
+    # A host may accept its own minor version only, which no snapshot need have.
+    minors = [newest, *([stated] if stated and stated < newest else []), *sorted(snapshots)[:-1]]
+    attempts = [{"minor": minor, **extensions} for extensions in ({}, {"extensions": 4}) for minor in minors]
     most = 0
     for settings in attempts:
         answer = host.run(settings, host.basic)

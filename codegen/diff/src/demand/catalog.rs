@@ -40,8 +40,9 @@ rules! {
 
     /// A host calls a function of a table in an object of the plugin.
     ///
-    /// Later headers begin PJRT_Error and PJRT_Memory with a pointer to a table of functions. A host calls it if the minor version
-    /// of the plugin states a header that has it, so an object that begins with other data ends the process.
+    /// Later headers begin PJRT_Error and PJRT_Memory with a pointer to a table of functions. jaxlib 0.10.2 reads that of a memory
+    /// if the plugin states the minor version 107 or a later one, and calls its functions that are not null. An object that begins
+    /// with other data is then read as a pointer.
     ///
     /// If the plugin states such a minor version, begin its errors and memories with a pointer to a filled table.
     FunctionTableCalled => handlers::pjrt_function_table_called, Breaking, Major, MEASURED;

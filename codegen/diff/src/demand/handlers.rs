@@ -167,7 +167,7 @@ pub fn pjrt_function_table_called(demand: &JudgedDemand) -> Finding {
     let message = "the host calls the function of a table in the plugin's object".to_owned();
     let ended = RunOutcome {
         outcome: "crash".into(),
-        message: "an object without the table is read as one".into(),
+        message: "an object that begins with other data is read as a pointer to a table".into(),
         program: String::new(),
     };
     let remedy =

@@ -24,7 +24,7 @@ struct NotComparable {
 }
 
 /// Returns both hosts if a side is one: `HOST:RELEASE`, unless a file has that name.
-pub fn hosts(args: &Args) -> Result<Option<[Demand; 2]>, miette::Report> {
+pub fn hosts(args: &Args) -> Result<Option<[Demand; 2]>> {
     let sides = [&args.old, &args.new].map(|text| named_host(text));
     let [old, new] = match sides {
         [None, None] => return Ok(None),
