@@ -15,6 +15,7 @@ const CRATES: [(&str, &str); 9] = [
     ("sp-abi", "generated"),
     ("sp-cpu", "templates/cpu"),
     ("sp-expand", "macros/expand"),
+    ("sp-graph", "templates/graph"),
     ("sp-host", "codegen/host"),
     ("sp-ir", "codegen/ir"),
     ("sp-macros", "macros/derive"),
