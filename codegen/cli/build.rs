@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use tracked::retain_tracked;
 
 /// The crates that `new` vendors, and their folders in the checkout.
-const CRATES: [(&str, &str); 9] = [
+const CRATES: [(&str, &str); 10] = [
     ("sp-abi", "generated"),
     ("sp-cpu", "templates/cpu"),
     ("sp-expand", "macros/expand"),
