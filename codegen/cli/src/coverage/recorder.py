@@ -4,6 +4,7 @@ SP_COVERAGE_FOLDER is the folder for one JSON file of each process that uses Ten
 earlier than the process. The program runs as it is: recording begins when TensorFlow initializes its devices.
 """
 
+import atexit
 import glob
 import importlib
 import importlib.util
@@ -11,6 +12,7 @@ import json
 import os
 import re
 import sys
+import threading
 
 FOLDER = os.environ.get("SP_COVERAGE_FOLDER", "")
 SECONDS = float(os.environ.get("SP_COVERAGE_SECONDS") or 0)
@@ -66,14 +68,11 @@ class Recording:
     """The recording of this process."""
 
     def __init__(self, context):
-        self.context, self.process, self.session = context, os.getpid(), None
+        self.context, self.process, self.session, self.lock = context, os.getpid(), None, threading.Lock()
         self.folder = os.path.join(FOLDER, "%d.profile" % self.process)
         self.answer = {"argv": sys.argv, "error": None, "nodes": [], "executed": [], "eager": [], "device": [], "registered": {}, "plugins": []}
 
     def start(self):
-        import atexit
-        import threading
-
         atexit.register(self.stop)
         if SECONDS:
             timer = threading.Timer(SECONDS, self.stop)
@@ -95,6 +94,11 @@ class Recording:
             self.answer["error"] = "%s: %s" % (type(error).__name__, str(error)[:2000])
 
     def stop(self):
+        # The time limit and the end of the process may coincide.
+        with self.lock:
+            self.write()
+
+    def write(self):
         session, self.session = self.session, None
         if self.process != os.getpid() or self.answer is None or (session is None and not self.answer["error"]):
             return
