@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 DEPENDENCIES = ["numpy==2.2.*", "scipy==1.15.*", "ml_dtypes==0.5.*", "opt_einsum"]
+# Up to 0.4.29 jaxlib is built for NumPy 1.
+OLD_DEPENDENCIES = ["numpy==1.26.*", "scipy==1.12.*", "ml_dtypes==0.5.*", "opt_einsum"]
 # Python 3.12 has wheels of every jaxlib from 0.4.30 on; the others are for later ones, and for machines without it.
 PYTHONS = ["3.12", "3.11", "3.13", "3.10"]
 
@@ -28,14 +30,19 @@ def pip(python, *arguments):
     return "" if result.returncode == 0 else (result.stderr.strip().splitlines() or ["pip failed"])[-1]
 
 
-def dependencies(folder, version, python):
+def numbers(release):
+    return tuple(map(int, release.split(".")))
+
+
+def dependencies(folder, version, python, release):
     """Returns the Python of an environment with what JAX depends on, which is created if it does not exist."""
-    environment = folder / f"python{version}"
+    is_old = numbers(release) < (0, 4, 30)
+    environment = folder / (f"python{version}-numpy1" if is_old else f"python{version}")
     interpreter = str(environment / "bin" / "python")
     if not (environment / "complete").exists():
         shutil.rmtree(environment, ignore_errors=True)
         subprocess.run([python, "-m", "venv", environment], check=True)
-        if problem := pip(interpreter, *DEPENDENCIES):
+        if problem := pip(interpreter, *(OLD_DEPENDENCIES if is_old else DEPENDENCIES)):
             raise RuntimeError(problem)
         (environment / "complete").touch()
     return interpreter
@@ -46,7 +53,7 @@ def install(folder, release):
     target, problem = folder / f"jax-{release}", "no Python is installed"
     for version, python in pythons():
         try:
-            interpreter = dependencies(folder, version, python)
+            interpreter = dependencies(folder, version, python, release)
         except (RuntimeError, subprocess.CalledProcessError) as error:
             problem = str(error)
             continue
@@ -83,7 +90,7 @@ def newest_patches(listing):
     """Returns the newest patch release of each minor from 0.4.30 on; up to 0.4.38 each patch release changed the API."""
     chosen = {}
     for text in re.findall(r"\b\d+\.\d+(?:\.\d+)+\b", listing):
-        release = tuple(map(int, text.split(".")))
+        release = numbers(text)
         key = release[:3] if release[:2] == (0, 4) else release[:2]
         if release >= (0, 4, 30):
             chosen[key] = max(chosen.get(key, release), release)

@@ -27,7 +27,7 @@ A slot counts only for plugins whose table has it: a plugin that was built with 
 HOSTS = """## Releases
 
 The header is that which the host was built with, as it states in its log. "Accepts" are the minor versions that a table may state; the
-column of plugins lists the headers, of those in TensorFlow's wheels, with whose table all programs run.
+column of plugins lists the headers, of those in TensorFlow's wheels, with whose table the same programs run as with the newest one.
 
 | host | header | accepts | plugins of header | StableHLO of programs | called | required | programs that fail |
 |---|---|---|---|---|---|---|---|
@@ -163,6 +163,19 @@ def function_tables(demands):
     )
 
 
+def stated_versions(demands):
+    """Returns a sentence about the releases in which the plugin's version of StableHLO is used."""
+    names = [d["release"] for d in demands]
+    versions = [(d["release"], d["stablehlo"]) for d in demands]
+    used = ranges([r for r, v in versions if v["1.0.0"] == "mlir 1.0.0" != v["none"]], names)
+    failing = ranges([r for r, v in versions if not v["99.0.0"].startswith("mlir")], names)
+    return (
+        f"\nThe version is that of a plugin without the attribute `stablehlo_current_version`. A plugin that states 1.0.0 gets 1.0.0 in {used};\n"
+        "other releases ignore the attribute. A version that is newer than the host's gives the host's, and an error in "
+        f"{failing or 'no release'}.\n"
+    )
+
+
 def tensorflow_part(demands):
     if not demands:
         return ""
@@ -175,7 +188,7 @@ def tensorflow_part(demands):
 
 def text():
     jaxlib, tensorflow = data.read_all("jaxlib"), data.read_all("tensorflow")
-    parts = [INTRODUCTION, HOSTS, *map(host_row, [*jaxlib, *tensorflow]), slot_table(jaxlib), tensorflow_part(tensorflow)]
+    parts = [INTRODUCTION, HOSTS, *map(host_row, [*jaxlib, *tensorflow]), stated_versions(jaxlib), slot_table(jaxlib), tensorflow_part(tensorflow)]
     return "".join([*parts, EXTENSIONS, *extension_rows(jaxlib), function_tables(jaxlib)])
 
 
