@@ -178,6 +178,23 @@ fn finds_slot_of_error_payloads_that_became_required() {
 }
 
 #[test]
+fn finds_slot_of_plugin_attributes_that_became_required() {
+    let found = finding(
+        "0.4.25",
+        "0.4.28",
+        "pjrt_slot_required",
+        "PJRT_Plugin_Attributes",
+    );
+    assert_eq!(found.directions.old_on_new.outcome, Outcome::EndsProcess);
+    assert_quiet(
+        "0.4.28",
+        "0.4.30",
+        "pjrt_slot_required",
+        "PJRT_Plugin_Attributes",
+    );
+}
+
+#[test]
 fn finds_size_of_plugin_attributes_that_was_too_short() {
     let found = finding(
         "0.6.2",
