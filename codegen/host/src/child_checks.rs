@@ -15,4 +15,3 @@ pub use crate::verification::verify_checks;
 pub fn report_loaded() {
     channel::send(kind::LOADED, "");
 }
-

@@ -60,8 +60,7 @@ impl<'p, 'a> Buffer<'p, 'a> {
 
     /// Calls `function` of the buffer.
     pub fn call(&self, function: &str, set: &[(&str, u64)]) -> Result<crate::args::Args<'a>, Stop> {
-        self.plugin
-            .require(function, self.try_call(function, set)?)
+        self.plugin.require(function, self.try_call(function, set)?)
     }
 
     /// Calls `function` of the buffer, which may fail.
@@ -77,7 +76,7 @@ impl<'p, 'a> Buffer<'p, 'a> {
     }
 
     /// Copies the buffer to the host and returns its bytes.
-    pub fn to_host(&self) -> Result<Vec<u8>, Stop> {
+    pub fn to_host(self) -> Result<Vec<u8>, Stop> {
         let copied = self.try_to_host(0)?;
         copied.map_err(|error| Stop::Fail(format!("PJRT_Buffer_ToHostBuffer failed: {error}")))
     }
@@ -95,8 +94,13 @@ impl<'p, 'a> Buffer<'p, 'a> {
             return Err(Stop::Fail(text));
         }
         let mut bytes = vec![0xa5; size + MARGIN];
-        let dst = [("dst", bytes.as_mut_ptr() as u64), ("dst_size", size as u64)];
-        let copied = self.plugin.try_call("Buffer_ToHostBuffer", &[&set[..], &dst].concat())?;
+        let dst = [
+            ("dst", bytes.as_mut_ptr() as u64),
+            ("dst_size", size as u64),
+        ];
+        let copied = self
+            .plugin
+            .try_call("Buffer_ToHostBuffer", &[&set[..], &dst].concat())?;
         let event = match copied {
             Ok(args) => args.pointer("event")?,
             Err(error) => return Ok(Err(error)),
@@ -167,7 +171,9 @@ pub(crate) fn wait(plugin: &Plugin<'_>, event: u64) -> Result<Result<(), PluginE
 pub(crate) fn expect_bytes(found: &[u8], expected: &[u8], what: &str) -> Result<(), Stop> {
     if found.len() != expected.len() {
         let (found, expected) = (found.len(), expected.len());
-        return Err(Stop::Fail(format!("{what} has {found} bytes, expected {expected}")));
+        return Err(Stop::Fail(format!(
+            "{what} has {found} bytes, expected {expected}"
+        )));
     }
     match found.iter().zip(expected).position(|(a, b)| a != b) {
         None => Ok(()),
@@ -192,7 +198,10 @@ pub(crate) fn expect_error(called: Called<'_>, what: &str) -> Result<PluginError
         Ok(_) => Err(Stop::Fail(format!("{what} is no error"))),
         Err(error) => {
             ensure((1..=16).contains(&error.code), || {
-                format!("{what} has the error code {}, which is not known", error.code)
+                format!(
+                    "{what} has the error code {}, which is not known",
+                    error.code
+                )
             })?;
             ensure(!error.message.is_empty(), || {
                 format!("{what} has an error without a message")

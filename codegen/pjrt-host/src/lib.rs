@@ -65,7 +65,12 @@ pub fn child_main(read: impl FnOnce(&str) -> Option<Api>) {
 }
 
 fn run_task(host: &'static PjrtHost, task: &Task, api: Option<Api>) -> CheckResult {
-    let absent = || Stop::Fail(format!("the snapshot of pjrt in {} is absent", host.layouts));
+    let absent = || {
+        Stop::Fail(format!(
+            "the snapshot of pjrt in {} is absent",
+            host.layouts
+        ))
+    };
     let api = api.ok_or_else(absent)?;
     let check = CHECKS.iter().find(|check| check.id == task.check);
     let check = check.ok_or_else(|| Stop::Fail(format!("there is no check {}", task.check)))?;
@@ -104,7 +109,12 @@ fn require_device(row: &mut CheckOutcome) {
 /// Runs every check on `plugin` as `host` does, such as `jaxlib:0.10`.
 pub fn run_all_checks(host: &str, plugin: &Path) -> Vec<CheckOutcome> {
     let hosts = PjrtHost::find(host);
-    let rows = verify(hosts.as_slice(), plugin, &VerifyOptions::default(), |_, _| ());
+    let rows = verify(
+        hosts.as_slice(),
+        plugin,
+        &VerifyOptions::default(),
+        |_, _| (),
+    );
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
@@ -114,5 +124,6 @@ pub fn run_check(check: &str, host: &str, plugin: &Path) -> CheckOutcome {
     let names = [host.to_owned()];
     let rows = child_checks::verify_checks(&[check], &names, plugin, &options, |_, _| ());
     let row = rows.into_iter().next();
-    row.map(|(_, row)| row).expect("one check of one host has one row")
+    row.map(|(_, row)| row)
+        .expect("one check of one host has one row")
 }

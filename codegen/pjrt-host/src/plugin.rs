@@ -46,8 +46,8 @@ impl<'a> Plugin<'a> {
         let library = OpenLibrary::open(path, SymbolScope::Local)?;
         report_loaded();
         let function = library.symbol(ENTRY_POINT);
-        let function =
-            function.ok_or_else(|| Stop::Fail(format!("the library does not export {ENTRY_POINT}")))?;
+        let function = function
+            .ok_or_else(|| Stop::Fail(format!("the library does not export {ENTRY_POINT}")))?;
         // SAFETY: GetPjrtApi has no parameters and returns a pointer, in every version of the header.
         let table = unsafe { call::entry_point(function.as_ptr(), ENTRY_POINT) };
         // SAFETY: as above.
@@ -102,7 +102,8 @@ impl<'a> Plugin<'a> {
     /// Returns the struct of arguments of `function` with the inputs `set`.
     pub fn args(&self, function: &str, set: &[(&str, u64)]) -> Result<Args<'a>, Stop> {
         let args = Args::new(self.api, &format!("PJRT_{function}_Args"))?;
-        set.iter().try_fold(args, |args, (path, value)| args.set(path, *value))
+        set.iter()
+            .try_fold(args, |args, (path, value)| args.set(path, *value))
     }
 
     /// Calls `function` with the inputs `set`, and returns the struct with its outputs.
@@ -238,6 +239,11 @@ fn missing(function: &str) -> Stop {
 
 impl std::fmt::Display for PluginError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", sp_host::StatusCode(self.code as u32), self.message)
+        write!(
+            f,
+            "{}: {}",
+            sp_host::StatusCode(self.code as u32),
+            self.message
+        )
     }
 }

@@ -40,7 +40,12 @@ pub(crate) fn options(replicas: u8) -> Vec<u8> {
 
 impl<'a> Device<'a> {
     /// Compiles a program, which may fail.
-    pub fn try_compile(&self, code: &[u8], format: &str, options: &[u8]) -> Result<Called<'a>, Stop> {
+    pub fn try_compile(
+        &self,
+        code: &[u8],
+        format: &str,
+        options: &[u8],
+    ) -> Result<Called<'a>, Stop> {
         let mut code = code.to_vec();
         let mut program = Args::new(self.plugin().api, "PJRT_Program")?
             .set("code", code.as_mut_ptr() as u64)?
@@ -87,7 +92,10 @@ impl<'p, 'a> Executable<'p, 'a> {
     pub fn unloaded(&self) -> Result<u64, Stop> {
         let set = [("loaded_executable", self.handle)];
         let function = "LoadedExecutable_GetExecutable";
-        self.device.plugin().call(function, &set)?.pointer("executable")
+        self.device
+            .plugin()
+            .call(function, &set)?
+            .pointer("executable")
     }
 
     /// Executes with one list of arguments, which may fail. Returns the results after the event of the execution.
@@ -130,7 +138,11 @@ impl<'p, 'a> Executable<'p, 'a> {
     }
 
     /// Executes with one list of arguments.
-    pub fn execute(&self, arguments: &[Buffer<'_, '_>], results: usize) -> Result<Vec<Buffer<'p, 'a>>, Stop> {
+    pub fn execute(
+        &self,
+        arguments: &[Buffer<'_, '_>],
+        results: usize,
+    ) -> Result<Vec<Buffer<'p, 'a>>, Stop> {
         let handles: Vec<u64> = arguments.iter().map(|it| it.handle).collect();
         let executed = self.try_execute(&handles, results)?;
         executed.map_err(|error| Stop::Fail(format!("the execution failed: {error}")))

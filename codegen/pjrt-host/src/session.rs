@@ -20,7 +20,9 @@ pub(crate) struct Session<'a> {
 impl<'a> Session<'a> {
     /// Loads the plugin and calls PJRT_Plugin_Initialize. If that fails, the check is skipped, since other checks report it.
     pub fn plugin(&self) -> Result<Plugin<'a>, Stop> {
-        let plugin = self.uninitialized().map_err(|_| skip("load", "pjrt_entry_point"))?;
+        let plugin = self
+            .uninitialized()
+            .map_err(|_| skip("load", "pjrt_entry_point"))?;
         let initialized = plugin.call("Plugin_Initialize", &[]);
         initialized.map_err(|_| skip("initialize", "pjrt_initialization"))?;
         Ok(plugin)
@@ -66,8 +68,7 @@ impl<'a> Client<'a> {
 
     /// Calls `function` with this client and the inputs `set`.
     pub fn call(&self, function: &str, set: &[(&str, u64)]) -> Result<crate::args::Args<'a>, Stop> {
-        self.plugin
-            .require(function, self.try_call(function, set)?)
+        self.plugin.require(function, self.try_call(function, set)?)
     }
 
     /// Calls `function`, which may fail.
@@ -147,7 +148,9 @@ impl<'a> Device<'a> {
         set: &[(&str, u64)],
     ) -> Result<(Buffer<'_, 'a>, u64), Stop> {
         let called = self.try_put(array, semantics, set)?;
-        let args = self.plugin().require("Client_BufferFromHostBuffer", called)?;
+        let args = self
+            .plugin()
+            .require("Client_BufferFromHostBuffer", called)?;
         let buffer = Buffer::new(self.plugin(), args.pointer("buffer")?);
         Ok((buffer, args.pointer("done_with_host_buffer")?))
     }
@@ -159,7 +162,9 @@ impl<'a> Device<'a> {
         semantics: &str,
         set: &[(&str, u64)],
     ) -> Result<Called<'a>, Stop> {
-        let semantics = self.plugin().value(&format!("PJRT_HostBufferSemantics_{semantics}"))?;
+        let semantics = self
+            .plugin()
+            .value(&format!("PJRT_HostBufferSemantics_{semantics}"))?;
         let inputs = [
             ("client", self.client.handle),
             ("data", array.bytes.as_ptr() as u64),

@@ -15,7 +15,10 @@ use crate::{layout, memory};
 pub(super) fn entry_point(session: &Session<'_>) -> CheckResult {
     let plugin = session.uninitialized()?;
     ensure(plugin.table.is_multiple_of(8), || {
-        format!("the table is at {:#x}, which is not aligned to 8 bytes", plugin.table)
+        format!(
+            "the table is at {:#x}, which is not aligned to 8 bytes",
+            plugin.table
+        )
     })?;
     Ok(format!("a table of {} bytes", plugin.size))
 }
@@ -28,12 +31,20 @@ pub(super) fn version(session: &Session<'_>) -> CheckResult {
         format!("pjrt_api_version.struct_size is {size}, expected 24")
     })?;
     let major = plugin.field("pjrt_api_version.major_version")?;
-    ensure(major == 0, || format!("the major version is {major}, expected 0"))?;
+    ensure(major == 0, || {
+        format!("the major version is {major}, expected 0")
+    })?;
     let (minor, oldest) = (plugin.minor()?, plugin.host.oldest_minor);
     ensure(minor >= oldest, || {
-        format!("minor version {minor} is older than {oldest}, the oldest that {} accepts", plugin.host)
+        format!(
+            "minor version {minor} is older than {oldest}, the oldest that {} accepts",
+            plugin.host
+        )
     })?;
-    Ok(format!("version 0.{minor}, {} has 0.{}", plugin.host, plugin.host.minor))
+    Ok(format!(
+        "version 0.{minor}, {} has 0.{}",
+        plugin.host, plugin.host.minor
+    ))
 }
 
 /// The table's struct_size is that of its minor version.
@@ -88,7 +99,10 @@ pub(super) fn slots(session: &Session<'_>) -> CheckResult {
         })?;
         counts[usize::from(address == 0)] += 1;
     }
-    Ok(format!("{} functions, {} null or after the table", counts[0], counts[1]))
+    Ok(format!(
+        "{} functions, {} null or after the table",
+        counts[0], counts[1]
+    ))
 }
 
 /// Returns the ranges of memory that can be executed.
@@ -106,7 +120,9 @@ fn executable_ranges() -> Result<Vec<(u64, u64)>, Stop> {
 }
 
 fn is_in(ranges: &[(u64, u64)], address: u64) -> bool {
-    ranges.iter().any(|(start, end)| (*start..*end).contains(&address))
+    ranges
+        .iter()
+        .any(|(start, end)| (*start..*end).contains(&address))
 }
 
 /// The most extensions that a chain may have.
@@ -121,7 +137,10 @@ pub(super) fn extensions(session: &Session<'_>) -> CheckResult {
     let mut next = plugin.field("extension_start")?;
     while next != 0 {
         ensure(seen.insert(next) && seen.len() <= CHAIN_LIMIT, || {
-            format!("the chain of extensions does not end after {} of them", seen.len())
+            format!(
+                "the chain of extensions does not end after {} of them",
+                seen.len()
+            )
         })?;
         let words = memory::words(next, 3, "an extension")?;
         let (size, kind) = (words[0], i64::from(words[1] as u32));
@@ -131,7 +150,9 @@ pub(super) fn extensions(session: &Session<'_>) -> CheckResult {
             format!("the extension {name} has a struct_size of {size}")
         })?;
         memory::bytes(next, size as usize, "an extension")?;
-        ensure(types.insert(kind), || format!("two extensions have the type {name}"))?;
+        ensure(types.insert(kind), || {
+            format!("two extensions have the type {name}")
+        })?;
         names.push(name);
         next = words[2];
     }
@@ -147,7 +168,9 @@ pub(super) fn initialization(session: &Session<'_>) -> CheckResult {
     let before = memory::bytes(plugin.table, plugin.size, "the table")?;
     plugin.call("Plugin_Initialize", &[])?;
     let after = memory::bytes(plugin.table, plugin.size, "the table")?;
-    ensure(before == after, || "PJRT_Plugin_Initialize changed the table".into())?;
+    ensure(before == after, || {
+        "PJRT_Plugin_Initialize changed the table".into()
+    })?;
     Ok("no error, and the same table".into())
 }
 
@@ -176,7 +199,9 @@ pub(super) fn stablehlo_versions(session: &Session<'_>) -> CheckResult {
         };
         match &found.value {
             attribute::Value::List(numbers) if numbers.len() == 3 => Ok(Some(numbers.clone())),
-            other => Err(Stop::Fail(format!("{name} is {other:?}, expected three numbers"))),
+            other => Err(Stop::Fail(format!(
+                "{name} is {other:?}, expected three numbers"
+            ))),
         }
     };
     let (current, minimum) = (
@@ -185,7 +210,9 @@ pub(super) fn stablehlo_versions(session: &Session<'_>) -> CheckResult {
     );
     if let Some(found) = attributes.iter().find(|it| it.name == "xla_version") {
         let is_number = matches!(found.value, attribute::Value::Int(1..));
-        ensure(is_number, || format!("xla_version is {:?}, expected a number", found.value))?;
+        ensure(is_number, || {
+            format!("xla_version is {:?}, expected a number", found.value)
+        })?;
     }
     match (current, minimum) {
         (Some(current), Some(minimum)) if minimum > current => Err(Stop::Fail(format!(
@@ -193,7 +220,8 @@ pub(super) fn stablehlo_versions(session: &Session<'_>) -> CheckResult {
         ))),
         (Some(current), _) => Ok(format!("current {current:?}")),
         (None, _) => Err(Stop::Skip(
-            "no stablehlo_current_version: JAX sends programs of a version of 12 weeks before".into(),
+            "no stablehlo_current_version: JAX sends programs of a version of 12 weeks before"
+                .into(),
         )),
     }
 }

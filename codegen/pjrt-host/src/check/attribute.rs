@@ -38,14 +38,21 @@ pub(super) fn read(
 ) -> Result<Vec<Attribute>, Stop> {
     let (start, count) = (args.get(field)?, args.get(count)? as usize);
     let known = crate::layout::sizes(plugin.api, "PJRT_NamedValue").map(|(_, padded)| padded);
-    ensure(known == Some(SIZE), || "PJRT_NamedValue has another layout".into())?;
-    ensure(count < 100_000, || format!("there are {count} values in {field}"))?;
+    ensure(known == Some(SIZE), || {
+        "PJRT_NamedValue has another layout".into()
+    })?;
+    ensure(count < 100_000, || {
+        format!("there are {count} values in {field}")
+    })?;
     let items = (0..count).map(|at| value(start + (at * SIZE) as u64, at, field));
     let items: Vec<Attribute> = items.collect::<Result<_, _>>()?;
     let mut names = BTreeSet::new();
     let repeated = items.iter().find(|it| !names.insert(&it.name));
     match repeated {
-        Some(item) => Err(Stop::Fail(format!("{field} has two values {:?}", item.name))),
+        Some(item) => Err(Stop::Fail(format!(
+            "{field} has two values {:?}",
+            item.name
+        ))),
         None => Ok(items),
     }
 }

@@ -69,7 +69,9 @@ pub(super) fn element_types(session: &Session<'_>) -> CheckResult {
         buffer.destroy()?;
         taken += 1;
     }
-    ensure(!rejected.contains(&"F32"), || "the plugin takes no arrays of F32".into())?;
+    ensure(!rejected.contains(&"F32"), || {
+        "the plugin takes no arrays of F32".into()
+    })?;
     match rejected.is_empty() {
         true => Ok(format!("{taken} types")),
         false => Ok(format!("{taken} types; not taken: {}", rejected.join(", "))),
@@ -108,7 +110,9 @@ pub(super) fn properties(session: &Session<'_>) -> CheckResult {
     let array = HostArray::counting(&[4, 2]);
     let buffer = device.put(&array)?;
     let found = buffer.call("Buffer_Device", &[])?.get("device")?;
-    ensure(found == device.handle, || "a buffer is on another device than requested".into())?;
+    ensure(found == device.handle, || {
+        "a buffer is on another device than requested".into()
+    })?;
     let default = device.call("Device_DefaultMemory", &[])?.get("memory")?;
     let memory = buffer.call("Buffer_Memory", &[])?.get("memory")?;
     ensure(memory == default, || {
@@ -116,20 +120,28 @@ pub(super) fn properties(session: &Session<'_>) -> CheckResult {
     })?;
     ensure(!buffer.is_deleted()?, || "a new buffer is deleted".into())?;
     optional(dimensions(&buffer))?;
-    optional(buffer.call("Buffer_IsOnCpu", &[]).and_then(|args| args.flag("is_on_cpu")))?;
+    optional(
+        buffer
+            .call("Buffer_IsOnCpu", &[])
+            .and_then(|args| args.flag("is_on_cpu")),
+    )?;
     buffer.destroy()?;
     Ok("device, memory, dimensions".into())
 }
 
 fn dimensions(buffer: &Buffer<'_, '_>) -> Result<(), Stop> {
     let unpadded = buffer.numbers("Buffer_UnpaddedDimensions", "unpadded_dims", "num_dims")?;
-    ensure(unpadded == [4, 2], || format!("the unpadded dimensions are {unpadded:?}"))?;
+    ensure(unpadded == [4, 2], || {
+        format!("the unpadded dimensions are {unpadded:?}")
+    })?;
     let dynamic = buffer.numbers(
         "Buffer_DynamicDimensionIndices",
         "dynamic_dim_indices",
         "num_dynamic_dims",
     )?;
-    ensure(dynamic.is_empty(), || format!("the dimensions {dynamic:?} are dynamic"))
+    ensure(dynamic.is_empty(), || {
+        format!("the dimensions {dynamic:?} are dynamic")
+    })
 }
 
 /// Returns `None` for a part of a check that the plugin does not implement.
@@ -186,7 +198,10 @@ pub(super) fn only_during_call(session: &Session<'_>) -> CheckResult {
         let expected = array.clone();
         let (buffer, done) = device.put_with(&array, "kImmutableOnlyDuringCall", &[])?;
         array.bytes.fill(0x5a);
-        buffer.expect(&expected, "an array whose memory was written after the call")?;
+        buffer.expect(
+            &expected,
+            "an array whose memory was written after the call",
+        )?;
         buffer.finish(done)?;
         buffer.destroy()?;
     }
@@ -202,7 +217,10 @@ pub(super) fn until_transfer_completes(session: &Session<'_>) -> CheckResult {
         let (buffer, done) = device.put_with(&array, "kImmutableUntilTransferCompletes", &[])?;
         buffer.finish(done)?;
         array.bytes.fill(0x5a);
-        buffer.expect(&expected, "an array whose memory was written after the event")?;
+        buffer.expect(
+            &expected,
+            "an array whose memory was written after the event",
+        )?;
         buffer.destroy()?;
     }
     Ok("the host's memory was written after the event".into())
@@ -221,11 +239,15 @@ pub(super) fn zero_copy(session: &Session<'_>) -> CheckResult {
         buffer.expect(&array, "a buffer without a copy")?;
         buffer.destroy()?;
         let waited = wait(device.plugin(), args.pointer("done_with_host_buffer")?)?;
-        ensure(waited.is_ok(), || format!("the event has the error {waited:?}"))?;
+        ensure(waited.is_ok(), || {
+            format!("the event has the error {waited:?}")
+        })?;
         taken.push(semantics);
     }
     match taken.is_empty() {
-        true => Err(Stop::Skip("the plugin takes no semantics without a copy".into())),
+        true => Err(Stop::Skip(
+            "the plugin takes no semantics without a copy".into(),
+        )),
         false => Ok(taken.join(", ")),
     }
 }
@@ -271,7 +293,9 @@ pub(super) fn too_large(session: &Session<'_>) -> CheckResult {
         ("shape_element_type", crate::buffer::F32),
         ("memory", memory),
     ];
-    let called = device.client.try_call("Client_CreateUninitializedBuffer", &set)?;
+    let called = device
+        .client
+        .try_call("Client_CreateUninitializedBuffer", &set)?;
     let text = match called {
         Err(error) if error.code == crate::plugin::UNIMPLEMENTED => {
             return Err(Stop::Skip(

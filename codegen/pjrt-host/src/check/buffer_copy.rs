@@ -20,11 +20,18 @@ pub(super) fn to_device(session: &Session<'_>) -> CheckResult {
         let source = device.put(&array)?;
         let args = source.call("Buffer_CopyToDevice", &[("dst_device", *other)])?;
         let copy = Buffer::new(device.plugin(), args.pointer("dst_buffer")?);
-        ensure(copy.handle != source.handle, || "the copy is its source".into())?;
+        ensure(copy.handle != source.handle, || {
+            "the copy is its source".into()
+        })?;
         source.destroy()?;
         let found = copy.call("Buffer_Device", &[])?.get("device")?;
-        ensure(found == *other, || "the copy is on another device than requested".into())?;
-        copy.expect(&array, "a copy on another device, whose source was destroyed")?;
+        ensure(found == *other, || {
+            "the copy is on another device than requested".into()
+        })?;
+        copy.expect(
+            &array,
+            "a copy on another device, whose source was destroyed",
+        )?;
         copy.destroy()?;
     }
     Ok(format!("{} devices", devices.len() - 1))
@@ -45,7 +52,9 @@ pub(super) fn to_memory(session: &Session<'_>) -> CheckResult {
         let copy = Buffer::new(device.plugin(), args.pointer("dst_buffer")?);
         source.destroy()?;
         let found = copy.call("Buffer_Memory", &[])?.get("memory")?;
-        ensure(found == memory, || "the copy is in another memory than requested".into())?;
+        ensure(found == memory, || {
+            "the copy is in another memory than requested".into()
+        })?;
         copy.expect(&array, "a copy in a memory, whose source was destroyed")?;
         copy.destroy()?;
         copied += 1;

@@ -9,18 +9,19 @@ use crate::call::{Calls, record_call};
 use crate::memory;
 use crate::session::{Device, Session};
 
-/// A deleted buffer reports that, its use is an error, and it can be deleted again and destroyed.
+/// A deleted buffer reports that, its use is an error, and it can be destroyed.
 pub(super) fn deletion(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
     let buffer = device.put(&HostArray::counting(&[6]))?;
     buffer.delete()?;
-    ensure(buffer.is_deleted()?, || "is_deleted is false after PJRT_Buffer_Delete".into())?;
-    let copied = buffer.try_to_host(0)?;
-    let error = copied.err().ok_or_else(|| {
-        Stop::Fail("a copy of a deleted buffer to the host is no error".into())
+    ensure(buffer.is_deleted()?, || {
+        "is_deleted is false after PJRT_Buffer_Delete".into()
     })?;
+    let copied = buffer.try_to_host(0)?;
+    let error = copied
+        .err()
+        .ok_or_else(|| Stop::Fail("a copy of a deleted buffer to the host is no error".into()))?;
     expect_error(Err(error.clone()), "a copy of a deleted buffer")?;
-    buffer.delete()?;
     buffer.destroy()?;
     Ok(error.to_string())
 }
@@ -37,8 +38,16 @@ pub(super) fn external_reference(session: &Session<'_>) -> CheckResult {
     buffer.delete()?;
     if is_on_cpu(&buffer)? {
         let other = device.put(&HostArray::pattern(&[64], F32, 4))?;
-        let bytes = memory::bytes(address, array.bytes.len(), "memory with an external reference")?;
-        expect_bytes(&bytes, &array.bytes, "a deleted buffer with an external reference")?;
+        let bytes = memory::bytes(
+            address,
+            array.bytes.len(),
+            "memory with an external reference",
+        )?;
+        expect_bytes(
+            &bytes,
+            &array.bytes,
+            "a deleted buffer with an external reference",
+        )?;
         other.destroy()?;
     }
     buffer.call("Buffer_DecreaseExternalReferenceCount", &[])?;
@@ -47,7 +56,9 @@ pub(super) fn external_reference(session: &Session<'_>) -> CheckResult {
 }
 
 fn is_on_cpu(buffer: &Buffer<'_, '_>) -> Result<bool, Stop> {
-    let found = buffer.call("Buffer_IsOnCpu", &[]).and_then(|args| args.flag("is_on_cpu"));
+    let found = buffer
+        .call("Buffer_IsOnCpu", &[])
+        .and_then(|args| args.flag("is_on_cpu"));
     Ok(super::buffer::optional(found)? == Some(true))
 }
 
@@ -71,7 +82,9 @@ pub(super) fn raw_pointer(session: &Session<'_>) -> CheckResult {
         args.pointer("buffer_pointer")
     };
     let (one, other) = (address(&first)?, address(&second)?);
-    ensure(one == address(&first)?, || "the address of a buffer changes".into())?;
+    ensure(one == address(&first)?, || {
+        "the address of a buffer changes".into()
+    })?;
     ensure(one != other, || "two buffers have the same address".into())?;
     let bytes = array.bytes.len();
     if is_on_cpu(&first)? {
@@ -102,17 +115,23 @@ pub(super) fn view(session: &Session<'_>) -> CheckResult {
         ("on_delete_callback", record_call as *const () as u64),
         ("on_delete_callback_arg", calls.address()),
     ];
-    let args = device.plugin().call("Client_CreateViewOfDeviceBuffer", &set)?;
+    let args = device
+        .plugin()
+        .call("Client_CreateViewOfDeviceBuffer", &set)?;
     let view = Buffer::new(device.plugin(), args.pointer("buffer")?);
     view.expect(&array, "a view of memory on the device")?;
-    ensure(calls.count() == 0, || "the callback of a view ran before its end".into())?;
+    ensure(calls.count() == 0, || {
+        "the callback of a view ran before its end".into()
+    })?;
     view.destroy()?;
     ensure(calls.wait(Duration::from_secs(10)), || {
         "the callback of a view did not run after its end".into()
     })?;
     owner.expect(&array, "the memory of a view that was destroyed")?;
     owner.destroy()?;
-    ensure(calls.count() == 1, || format!("the callback of a view ran {} times", calls.count()))?;
+    ensure(calls.count() == 1, || {
+        format!("the callback of a view ran {} times", calls.count())
+    })?;
     Ok("a view of 256 bytes".into())
 }
 
@@ -126,10 +145,14 @@ pub(super) fn uninitialized(session: &Session<'_>) -> CheckResult {
         ("shape_element_type", F32),
         ("device", device.handle),
     ];
-    let args = device.client.call("Client_CreateUninitializedBuffer", &set)?;
+    let args = device
+        .client
+        .call("Client_CreateUninitializedBuffer", &set)?;
     let buffer = Buffer::new(device.plugin(), args.pointer("buffer")?);
     let found = buffer.numbers("Buffer_Dimensions", "dims", "num_dims")?;
-    ensure(found == dims, || format!("its dimensions are {found:?}, expected {dims:?}"))?;
+    ensure(found == dims, || {
+        format!("its dimensions are {found:?}, expected {dims:?}")
+    })?;
     let bytes = buffer.to_host()?.len();
     ensure(bytes == 48, || format!("it has {bytes} bytes, expected 48"))?;
     buffer.destroy()?;
@@ -149,8 +172,12 @@ pub(super) fn donation(session: &Session<'_>) -> CheckResult {
     let mut ready = crate::args::Args::new(session.api, name)?
         .set("callback_data", args.get("callback_data")?)?;
     // The callback has one parameter, the struct.
-    device.plugin().call_deleter(callback, ready.address(), "dependency_ready_callback")?;
-    ensure(buffer.is_deleted()?, || "a donated buffer is not deleted".into())?;
+    device
+        .plugin()
+        .call_deleter(callback, ready.address(), "dependency_ready_callback")?;
+    ensure(buffer.is_deleted()?, || {
+        "a donated buffer is not deleted".into()
+    })?;
     donated.expect(&array, "the new buffer of a donation")?;
     donated.destroy()?;
     buffer.destroy()?;
@@ -173,8 +200,16 @@ pub(super) fn error_buffer(session: &Session<'_>) -> CheckResult {
     ];
     let args = device.client.call("Client_CreateErrorBuffer", &set)?;
     let buffer = Buffer::new(device.plugin(), args.pointer("buffer")?);
-    expect_own_error(buffer.wait()?.err(), message, "the event of a buffer in error")?;
-    expect_own_error(buffer.try_to_host(0)?.err(), message, "a copy of a buffer in error")?;
+    expect_own_error(
+        buffer.wait()?.err(),
+        message,
+        "the event of a buffer in error",
+    )?;
+    expect_own_error(
+        buffer.try_to_host(0)?.err(),
+        message,
+        "a copy of a buffer in error",
+    )?;
     buffer.destroy()?;
     Ok("the same error from the event and from a copy".into())
 }
@@ -187,7 +222,9 @@ pub(super) fn expect_own_error(
 ) -> Result<(), Stop> {
     let error = error.ok_or_else(|| Stop::Fail(format!("{what} has no error")))?;
     let is_own = error.code == 13 && error.message.contains(message);
-    ensure(is_own, || format!("{what} has the error {error}, expected INTERNAL: {message}"))
+    ensure(is_own, || {
+        format!("{what} has the error {error}, expected INTERNAL: {message}")
+    })
 }
 
 /// Returns a buffer of the device, for checks of events.

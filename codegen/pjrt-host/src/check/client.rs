@@ -10,7 +10,9 @@ pub(super) fn creation(session: &Session<'_>) -> CheckResult {
     let plugin = session.plugin()?;
     let called = plugin.try_call("Client_Create", &[])?;
     let args = called.map_err(|error| {
-        Stop::Skip(format!("the plugin creates no client on this machine: {error}"))
+        Stop::Skip(format!(
+            "the plugin creates no client on this machine: {error}"
+        ))
     })?;
     let client = args.pointer("client")?;
     plugin.call("Client_Destroy", &[("client", client)])?;
@@ -30,7 +32,9 @@ pub(super) fn two_clients(session: &Session<'_>) -> CheckResult {
             ensure(second != client.handle, || {
                 "two clients have the same handle, which would be destroyed twice".into()
             })?;
-            client.plugin.call("Client_Destroy", &[("client", second)])?;
+            client
+                .plugin
+                .call("Client_Destroy", &[("client", second)])?;
             "two clients".to_owned()
         }
         Err(error) => format!("a second client is an error: {error}"),
@@ -61,7 +65,10 @@ pub(super) fn unknown_options(session: &Session<'_>) -> CheckResult {
         let address = name.as_ptr() as u64;
         let length = name.len() as u64;
         let option: [u64; NAMED_VALUE] = [56, 0, address, length, kind, data, size];
-        let set = [("create_options", option.as_ptr() as u64), ("num_options", 1)];
+        let set = [
+            ("create_options", option.as_ptr() as u64),
+            ("num_options", 1),
+        ];
         match plugin.try_call("Client_Create", &set)? {
             Ok(args) => {
                 accepted += 1;
@@ -70,7 +77,8 @@ pub(super) fn unknown_options(session: &Session<'_>) -> CheckResult {
             Err(error) => drop(expect_error(Err(error), "an unknown option")?),
         }
     }
-    create(&plugin).map_err(|_| Stop::Skip("the plugin creates no client: see pjrt_client".into()))?;
+    create(&plugin)
+        .map_err(|_| Stop::Skip("the plugin creates no client: see pjrt_client".into()))?;
     Ok(format!("{accepted} of {} types accepted", kinds.len()))
 }
 
@@ -84,7 +92,9 @@ pub(super) fn platform(session: &Session<'_>) -> CheckResult {
     ] {
         let (first, second) = (client.text(function, field)?, client.text(function, field)?);
         ensure(!first.is_empty(), || format!("{field} is empty"))?;
-        ensure(first == second, || format!("{field} is {first:?}, then {second:?}"))?;
+        ensure(first == second, || {
+            format!("{field} is {first:?}, then {second:?}")
+        })?;
         texts.push(first);
     }
     let name = &texts[0];
@@ -97,8 +107,12 @@ pub(super) fn platform(session: &Session<'_>) -> CheckResult {
 /// The index of the process is 0 in a program of one process.
 pub(super) fn process_index(session: &Session<'_>) -> CheckResult {
     let client = session.client()?;
-    let index = client.call("Client_ProcessIndex", &[])?.int("process_index")?;
-    ensure(index == 0, || format!("the process index is {index}, expected 0"))?;
+    let index = client
+        .call("Client_ProcessIndex", &[])?
+        .int("process_index")?;
+    ensure(index == 0, || {
+        format!("the process index is {index}, expected 0")
+    })?;
     Ok("0".into())
 }
 
@@ -122,8 +136,12 @@ pub(super) fn device_assignment(session: &Session<'_>) -> CheckResult {
         })?;
         for (at, id) in ids.iter().enumerate() {
             let found = client.try_call("Client_LookupDevice", &[("id", *id as u32 as u64)])?;
-            ensure(found.is_ok(), || format!("{id} is assigned, and no device has that id"))?;
-            ensure(!ids[..at].contains(id), || format!("device {id} is assigned twice"))?;
+            ensure(found.is_ok(), || {
+                format!("{id} is assigned, and no device has that id")
+            })?;
+            ensure(!ids[..at].contains(id), || {
+                format!("device {id} is assigned twice")
+            })?;
         }
     }
     Ok(format!("{} devices", devices.len()))

@@ -16,9 +16,9 @@ pub(super) fn stablehlo(session: &Session<'_>) -> CheckResult {
             args.pointer("executable")?;
             Ok(format!("{} bytes of text", DOUBLE.len()))
         }
-        Err(error) if error.code == crate::plugin::UNIMPLEMENTED => {
-            Err(Stop::Skip(format!("the plugin compiles no StableHLO: {error}")))
-        }
+        Err(error) if error.code == crate::plugin::UNIMPLEMENTED => Err(Stop::Skip(format!(
+            "the plugin compiles no StableHLO: {error}"
+        ))),
         Err(error) => Err(Stop::Fail(format!("a program of one addition: {error}"))),
     }
 }

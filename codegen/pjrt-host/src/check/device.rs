@@ -18,7 +18,9 @@ fn addressable(client: &Client<'_>) -> Result<Vec<u64>, Stop> {
 
 /// Returns the description of a device.
 fn description(client: &Client<'_>, device: u64) -> Result<u64, Stop> {
-    let args = client.plugin.call("Device_GetDescription", &[("device", device)])?;
+    let args = client
+        .plugin
+        .call("Device_GetDescription", &[("device", device)])?;
     args.pointer("device_description")
 }
 
@@ -32,18 +34,24 @@ pub(super) fn id(client: &Client<'_>, device: u64) -> Result<i32, Stop> {
 pub(super) fn lists(session: &Session<'_>) -> CheckResult {
     let client = session.client()?;
     let (all, own) = (devices(&client)?, addressable(&client)?);
-    ensure(all == devices(&client)?, || "a second list of devices differs".into())?;
+    ensure(all == devices(&client)?, || {
+        "a second list of devices differs".into()
+    })?;
     ensure(own == addressable(&client)?, || {
         "a second list of addressable devices differs".into()
     })?;
     for (list, name) in [(&all, "devices"), (&own, "addressable devices")] {
         let unique: BTreeSet<&u64> = list.iter().collect();
-        ensure(unique.len() == list.len(), || format!("one of the {name} is listed twice"))?;
+        ensure(unique.len() == list.len(), || {
+            format!("one of the {name} is listed twice")
+        })?;
     }
     ensure(own.iter().all(|it| all.contains(it)), || {
         "an addressable device is not among the client's devices".into()
     })?;
-    ensure(!own.is_empty(), || "the client has no addressable device".into())?;
+    ensure(!own.is_empty(), || {
+        "the client has no addressable device".into()
+    })?;
     Ok(format!("{} devices, {} addressable", all.len(), own.len()))
 }
 
@@ -52,7 +60,9 @@ pub(super) fn is_addressable(session: &Session<'_>) -> CheckResult {
     let client = session.client()?;
     let own = addressable(&client)?;
     for device in devices(&client)? {
-        let args = client.plugin.call("Device_IsAddressable", &[("device", device)])?;
+        let args = client
+            .plugin
+            .call("Device_IsAddressable", &[("device", device)])?;
         let (flag, listed) = (args.flag("is_addressable")?, own.contains(&device));
         ensure(flag == listed, || {
             format!("is_addressable is {flag}, and the list of addressable devices says {listed}")
@@ -83,7 +93,9 @@ pub(super) fn local_hardware_ids(session: &Session<'_>) -> CheckResult {
     let client = session.client()?;
     let mut ids = BTreeSet::new();
     for device in addressable(&client)? {
-        let args = client.plugin.call("Device_LocalHardwareId", &[("device", device)])?;
+        let args = client
+            .plugin
+            .call("Device_LocalHardwareId", &[("device", device)])?;
         let id = args.int("local_hardware_id")?;
         ensure(id >= -1, || format!("the local hardware id is {id}"))?;
         ensure(id == -1 || ids.insert(id), || {
@@ -106,7 +118,9 @@ pub(super) fn local_hardware_ids(session: &Session<'_>) -> CheckResult {
 /// Each description has an id of its own, a kind, texts and the index of the process.
 pub(super) fn descriptions(session: &Session<'_>) -> CheckResult {
     let client = session.client()?;
-    let process = client.call("Client_ProcessIndex", &[])?.int("process_index")?;
+    let process = client
+        .call("Client_ProcessIndex", &[])?
+        .int("process_index")?;
     let (own, mut ids, mut kinds) = (addressable(&client)?, BTreeSet::new(), BTreeSet::new());
     for device in devices(&client)? {
         let set = [("device_description", description(&client, device)?)];
@@ -117,7 +131,9 @@ pub(super) fn descriptions(session: &Session<'_>) -> CheckResult {
         for (function, field) in TEXTS {
             let args = client.plugin.call(function, &set)?;
             let text = client.plugin.text(&args, field)?;
-            ensure(!text.is_empty(), || format!("{field} of device {id} is empty"))?;
+            ensure(!text.is_empty(), || {
+                format!("{field} of device {id} is empty")
+            })?;
             if field == "device_kind" {
                 kinds.insert(text);
             }

@@ -15,7 +15,9 @@ fn new_error(client: &Client<'_>) -> Result<u64, Stop> {
     let set = [("client", client.handle), ("id", NO_DEVICE)];
     let args = client.plugin.args("Client_LookupDevice", &set)?;
     match client.plugin.call_raw("Client_LookupDevice", args)? {
-        (0, _) => Err(Stop::Fail(format!("a device with the id {NO_DEVICE} was found"))),
+        (0, _) => Err(Stop::Fail(format!(
+            "a device with the id {NO_DEVICE} was found"
+        ))),
         (error, _) => Ok(error),
     }
 }
@@ -26,7 +28,9 @@ pub(super) fn code_and_message(session: &Session<'_>) -> CheckResult {
     let plugin = &client.plugin;
     let error = new_error(&client)?;
     let (first, second) = (plugin.read_error(error)?, plugin.read_error(error)?);
-    ensure(first == second, || format!("an error is {first}, then {second}"))?;
+    ensure(first == second, || {
+        format!("an error is {first}, then {second}")
+    })?;
     plugin.destroy_error(error)?;
     let error = expect_error(Err(first), "a lookup of a device that does not exist")?;
     Ok(error.to_string())
@@ -36,7 +40,9 @@ pub(super) fn code_and_message(session: &Session<'_>) -> CheckResult {
 pub(super) fn independent(session: &Session<'_>) -> CheckResult {
     let client = session.client()?;
     let plugin = &client.plugin;
-    let errors: Vec<u64> = (0..4).map(|_| new_error(&client)).collect::<Result<_, _>>()?;
+    let errors: Vec<u64> = (0..4)
+        .map(|_| new_error(&client))
+        .collect::<Result<_, _>>()?;
     let expected = plugin.read_error(errors[0])?;
     for at in [2, 0, 3] {
         plugin.destroy_error(errors[at])?;

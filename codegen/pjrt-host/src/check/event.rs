@@ -42,13 +42,19 @@ pub(super) fn ready(session: &Session<'_>) -> CheckResult {
     let (event, other) = (buffer.ready_event()?, buffer.ready_event()?);
     for _ in 0..2 {
         let waited = plugin.try_call("Event_Await", &[("event", event)])?;
-        ensure(waited.is_ok(), || "the event of a buffer has an error".into())?;
+        ensure(waited.is_ok(), || {
+            "the event of a buffer has an error".into()
+        })?;
     }
-    ensure(is_ready(plugin, event)?, || "an event is not ready after PJRT_Event_Await".into())?;
+    ensure(is_ready(plugin, event)?, || {
+        "an event is not ready after PJRT_Event_Await".into()
+    })?;
     plugin.call("Event_Error", &[("event", event)])?;
     destroy(plugin, event)?;
     let waited = wait(plugin, other)?;
-    ensure(waited.is_ok(), || "a second event of a buffer has an error".into())?;
+    ensure(waited.is_ok(), || {
+        "a second event of a buffer has an error".into()
+    })?;
     buffer.destroy()?;
     Ok("2 events of a buffer".into())
 }
@@ -60,7 +66,9 @@ pub(super) fn outlives_buffer(session: &Session<'_>) -> CheckResult {
     let event = buffer.ready_event()?;
     buffer.destroy()?;
     let waited = wait(device.plugin(), event)?;
-    ensure(waited.is_ok(), || "the event of a destroyed buffer has an error".into())?;
+    ensure(waited.is_ok(), || {
+        "the event of a destroyed buffer has an error".into()
+    })?;
     Ok("an event was awaited after its buffer was destroyed".into())
 }
 
@@ -71,14 +79,20 @@ pub(super) fn callbacks(session: &Session<'_>) -> CheckResult {
     let buffer = any(&device)?;
     let event = buffer.ready_event()?;
     let first = on_ready(plugin, event)?;
-    ensure(first.wait(LIMIT), || "a callback of a ready buffer does not run".into())?;
+    ensure(first.wait(LIMIT), || {
+        "a callback of a ready buffer does not run".into()
+    })?;
     let later = on_ready(plugin, event)?;
-    ensure(later.wait(LIMIT), || "a callback of a ready event does not run".into())?;
+    ensure(later.wait(LIMIT), || {
+        "a callback of a ready event does not run".into()
+    })?;
     destroy(plugin, event)?;
     buffer.destroy()?;
     std::thread::sleep(Duration::from_millis(20));
     for calls in [first, later] {
-        ensure(calls.count() == 1, || format!("a callback ran {} times", calls.count()))?;
+        ensure(calls.count() == 1, || {
+            format!("a callback ran {} times", calls.count())
+        })?;
         ensure(calls.first() == 0, || "a callback got an error".into())?;
     }
     Ok("2 callbacks, once each".into())
@@ -146,12 +160,18 @@ pub(super) fn of_the_host(session: &Session<'_>) -> CheckResult {
     })?;
     set_event(&plugin, event, "")?;
     for calls in calls {
-        ensure(calls.wait(LIMIT), || "a callback does not run after its event was set".into())?;
+        ensure(calls.wait(LIMIT), || {
+            "a callback does not run after its event was set".into()
+        })?;
         ensure(calls.first() == 0, || "a callback got an error".into())?;
     }
     let waited = wait(&plugin, event)?;
-    ensure(waited.is_ok(), || "an event that was set has an error".into())?;
-    ensure(calls.iter().all(|it| it.count() == 1), || "a callback ran twice".into())?;
+    ensure(waited.is_ok(), || {
+        "an event that was set has an error".into()
+    })?;
+    ensure(calls.iter().all(|it| it.count() == 1), || {
+        "a callback ran twice".into()
+    })?;
     Ok(match calls[0].order() < calls[1].order() {
         true => "2 callbacks, in order".into(),
         false => "2 callbacks, the last one first".into(),
@@ -165,7 +185,9 @@ pub(super) fn with_error(session: &Session<'_>) -> CheckResult {
     let event = new_event(&plugin)?;
     let calls = on_ready(&plugin, event)?;
     set_event(&plugin, event, message)?;
-    ensure(calls.wait(LIMIT), || "a callback of an event in error does not run".into())?;
+    ensure(calls.wait(LIMIT), || {
+        "a callback of an event in error does not run".into()
+    })?;
     // The callback owns the error.
     let error = match calls.first() {
         0 => None,

@@ -52,7 +52,9 @@ pub(super) fn properties(session: &Session<'_>) -> CheckResult {
         ("NumOutputs", "num_outputs", 1),
     ] {
         let count = compiled.call(function)?.get(field)?;
-        ensure(count == expected, || format!("{field} is {count}, expected {expected}"))?;
+        ensure(count == expected, || {
+            format!("{field} is {count}, expected {expected}")
+        })?;
     }
     let size = compiled.call("SizeOfGeneratedCodeInBytes");
     let size = size.and_then(|args| args.get("size_in_bytes"));
@@ -72,12 +74,20 @@ pub(super) fn results(session: &Session<'_>) -> CheckResult {
     let count = args.get("num_output_types")? as usize;
     let types = memory::bytes(args.get("output_types")?, count * 4, "output_types")?;
     let types: Vec<u8> = types.chunks(4).map(|it| it[0]).collect();
-    ensure(types == [F32 as u8; 2], || format!("the element types are {types:?}, expected F32"))?;
+    ensure(types == [F32 as u8; 2], || {
+        format!("the element types are {types:?}, expected F32")
+    })?;
     let args = compiled.call("OutputDimensions")?;
     let count = args.get("num_outputs")? as usize;
-    ensure(count == 2, || format!("num_outputs of the dimensions is {count}, expected 2"))?;
+    ensure(count == 2, || {
+        format!("num_outputs of the dimensions is {count}, expected 2")
+    })?;
     let ranks = memory::words(args.get("dim_sizes")?, count, "dim_sizes")?;
-    let dims = memory::words(args.get("dims")?, ranks.iter().sum::<u64>() as usize, "dims")?;
+    let dims = memory::words(
+        args.get("dims")?,
+        ranks.iter().sum::<u64>() as usize,
+        "dims",
+    )?;
     ensure(ranks == [2, 2] && dims == [2, 3, 2, 3], || {
         format!("the results have the ranks {ranks:?} and dimensions {dims:?}")
     })?;
@@ -91,7 +101,9 @@ pub(super) fn memory_kinds(session: &Session<'_>) -> CheckResult {
     let compiled = Compiled::new(device.compile(TWO_RESULTS)?)?;
     let args = compiled.call("OutputMemoryKinds")?;
     let count = args.get("num_outputs")? as usize;
-    ensure(count == 2, || format!("there are {count} kinds for 2 results"))?;
+    ensure(count == 2, || {
+        format!("there are {count} kinds for 2 results")
+    })?;
     let texts = memory::words(args.get("memory_kinds")?, count, "memory_kinds")?;
     let sizes = memory::words(args.get("memory_kind_sizes")?, count, "memory_kind_sizes")?;
     let mut kinds = vec![];
@@ -146,10 +158,14 @@ pub(super) fn memory_statistics(session: &Session<'_>) -> CheckResult {
     let args = compiled.call("GetCompiledMemoryStats")?;
     for field in ["argument_size_in_bytes", "output_size_in_bytes"] {
         let size = args.get(field)? as i64;
-        ensure((24..1 << 20).contains(&size), || format!("{field} is {size}, expected 24"))?;
+        ensure((24..1 << 20).contains(&size), || {
+            format!("{field} is {size}, expected 24")
+        })?;
     }
     let temporary = args.get("temp_size_in_bytes")? as i64;
-    ensure(temporary >= 0, || format!("temp_size_in_bytes is {temporary}"))?;
+    ensure(temporary >= 0, || {
+        format!("temp_size_in_bytes is {temporary}")
+    })?;
     compiled.destroy()?;
     Ok("arguments and results".into())
 }
@@ -162,13 +178,20 @@ pub(super) fn optimized_program(session: &Session<'_>) -> CheckResult {
         let mut program = Args::new(session.api, "PJRT_Program")?
             .set("code", code)?
             .set_inout("code_size", size)?;
-        let set = [("executable", compiled.unloaded), ("program", program.address())];
-        compiled.plugin().call("Executable_OptimizedProgram", &set)?;
+        let set = [
+            ("executable", compiled.unloaded),
+            ("program", program.address()),
+        ];
+        compiled
+            .plugin()
+            .call("Executable_OptimizedProgram", &set)?;
         program.check_bounds()?;
         Ok::<_, Stop>(program)
     };
     let size = read(0, 0)?.get("code_size")? as usize;
-    ensure((1..1 << 30).contains(&size), || format!("the code has {size} bytes"))?;
+    ensure((1..1 << 30).contains(&size), || {
+        format!("the code has {size} bytes")
+    })?;
     let mut code = vec![0xa5_u8; size + 16];
     let program = read(code.as_mut_ptr() as u64, size as u64)?;
     let format = compiled.plugin().text(&program, "format")?;
@@ -176,7 +199,9 @@ pub(super) fn optimized_program(session: &Session<'_>) -> CheckResult {
     ensure(code[size..].iter().all(|byte| *byte == 0xa5), || {
         format!("more than the {size} bytes of the code were written")
     })?;
-    ensure(code[..size].iter().any(|byte| *byte != 0xa5), || "no code was written".into())?;
+    ensure(code[..size].iter().any(|byte| *byte != 0xa5), || {
+        "no code was written".into()
+    })?;
     compiled.destroy()?;
     Ok(format!("{size} bytes of {format}"))
 }
@@ -189,7 +214,9 @@ pub(super) fn serialization(session: &Session<'_>) -> CheckResult {
     let bytes = take_bytes(compiled.plugin(), &args, "serialized_executable")?;
     compiled.destroy()?;
     let called = deserialize(&device, &bytes)?;
-    let args = device.plugin().require("Executable_DeserializeAndLoad", called)?;
+    let args = device
+        .plugin()
+        .require("Executable_DeserializeAndLoad", called)?;
     let loaded = Executable {
         device: &device,
         handle: args.pointer("loaded_executable")?,
@@ -219,15 +246,14 @@ pub(super) fn garbage(session: &Session<'_>) -> CheckResult {
     Ok("3 texts of bytes".into())
 }
 
-fn deserialize<'a>(
-    device: &crate::session::Device<'a>,
-    bytes: &[u8],
-) -> Result<Called<'a>, Stop> {
+fn deserialize<'a>(device: &crate::session::Device<'a>, bytes: &[u8]) -> Result<Called<'a>, Stop> {
     let set = [
         ("serialized_executable", bytes.as_ptr() as u64),
         ("serialized_executable_size", bytes.len() as u64),
     ];
-    device.client.try_call("Executable_DeserializeAndLoad", &set)
+    device
+        .client
+        .try_call("Executable_DeserializeAndLoad", &set)
 }
 
 /// The serialized compile options can be compiled with again.
@@ -237,10 +263,15 @@ pub(super) fn compile_options(session: &Session<'_>) -> CheckResult {
     let args = compiled.call("GetCompileOptions")?;
     let bytes = take_bytes(compiled.plugin(), &args, "serialized_compile_options")?;
     compiled.destroy()?;
-    ensure(!bytes.is_empty() || options(1).is_empty(), || "the options are empty".into())?;
+    ensure(!bytes.is_empty() || options(1).is_empty(), || {
+        "the options are empty".into()
+    })?;
     let again = device.try_compile(DOUBLE.as_bytes(), "mlir", &bytes)?;
     ensure(again.is_ok(), || {
-        format!("the options of an executable do not compile: {:?}", again.err())
+        format!(
+            "the options of an executable do not compile: {:?}",
+            again.err()
+        )
     })?;
     Ok(format!("{} bytes", bytes.len()))
 }

@@ -13,10 +13,15 @@ pub(super) fn size_query(session: &Session<'_>) -> CheckResult {
     for dims in [&[][..], &[0], &[5], &[2, 3, 4]] {
         let array = HostArray::counting(dims);
         let buffer = device.put(&array)?;
-        let args = device.plugin().call("Buffer_ToHostBuffer", &[("src", buffer.handle)])?;
+        let args = device
+            .plugin()
+            .call("Buffer_ToHostBuffer", &[("src", buffer.handle)])?;
         let size = args.get("dst_size")? as usize;
         ensure(size == array.bytes.len(), || {
-            format!("an array of shape {dims:?} needs {} bytes, and the plugin asks for {size}", array.bytes.len())
+            format!(
+                "an array of shape {dims:?} needs {} bytes, and the plugin asks for {size}",
+                array.bytes.len()
+            )
         })?;
         ensure(args.get("event")? == 0, || {
             "a query of the size returns an event, which nobody destroys".into()
@@ -65,7 +70,11 @@ pub(super) fn layouts(session: &Session<'_>) -> CheckResult {
                 false => Stop::Fail(format!("a copy with the layout {order:?} failed: {error}")),
             }
         })?;
-        expect_bytes(&bytes, &expected.bytes, &format!("a copy with the layout {order:?}"))?;
+        expect_bytes(
+            &bytes,
+            &expected.bytes,
+            &format!("a copy with the layout {order:?}"),
+        )?;
     }
     buffer.destroy()?;
     Ok("by rows and by columns".into())
@@ -90,7 +99,9 @@ pub(super) fn device_layout(session: &Session<'_>) -> CheckResult {
         0 => {
             let at = args.get("layout.anonymous.tiled.minor_to_major")?;
             let rank = args.get("layout.anonymous.tiled.minor_to_major_size")? as usize;
-            ensure(rank == 3, || format!("minor_to_major has {rank} dimensions, expected 3"))?;
+            ensure(rank == 3, || {
+                format!("minor_to_major has {rank} dimensions, expected 3")
+            })?;
             let order = memory::words(at, rank, "minor_to_major")?;
             let mut sorted = order.clone();
             sorted.sort_unstable();
@@ -101,7 +112,9 @@ pub(super) fn device_layout(session: &Session<'_>) -> CheckResult {
         }
         1 => {
             let rank = args.get("layout.anonymous.strides.num_byte_strides")? as usize;
-            ensure(rank == 3, || format!("there are {rank} strides, expected 3"))?;
+            ensure(rank == 3, || {
+                format!("there are {rank} strides, expected 3")
+            })?;
             "strides".into()
         }
         other => return Err(Stop::Fail(format!("the layout has the type {other}"))),
@@ -117,7 +130,10 @@ pub(super) fn device_size(session: &Session<'_>) -> CheckResult {
         let array = HostArray::counting(dims);
         let buffer = device.put(&array)?;
         let args = buffer.call("Buffer_OnDeviceSizeInBytes", &[])?;
-        let (size, least) = (args.get("on_device_size_in_bytes")?, array.bytes.len() as u64);
+        let (size, least) = (
+            args.get("on_device_size_in_bytes")?,
+            array.bytes.len() as u64,
+        );
         ensure(size >= least && size < least + (1 << 20), || {
             format!("{least} bytes have a size of {size} on the device")
         })?;
@@ -153,7 +169,9 @@ pub(super) fn raw_beyond_end(session: &Session<'_>) -> CheckResult {
     for (offset, size) in [(0, 257), (256, 1), (1 << 20, 4)] {
         let called = copy_raw(&buffer, &mut bytes, offset, size)?;
         let error = called.err().ok_or_else(|| {
-            Stop::Fail(format!("a copy of {size} bytes at {offset} of 256 is no error"))
+            Stop::Fail(format!(
+                "a copy of {size} bytes at {offset} of 256 is no error"
+            ))
         })?;
         expect_error(Err(error), "a copy beyond the end")?;
     }

@@ -27,7 +27,9 @@ pub(super) fn error_leaks(session: &Session<'_>) -> CheckResult {
     expect_no_growth("an error", ROUNDS, || {
         let called = client.try_call("Client_LookupDevice", &[("id", 0x7fff_fff0)])?;
         let error = called.err();
-        error.map(drop).ok_or_else(|| Stop::Fail("an unknown device is found".into()))
+        error
+            .map(drop)
+            .ok_or_else(|| Stop::Fail("an unknown device is found".into()))
     })?;
     Ok(format!("{ROUNDS} errors"))
 }
@@ -45,7 +47,9 @@ pub(super) fn deletion_frees(session: &Session<'_>) -> CheckResult {
         buffers.push(buffer);
     }
     let last = in_use(&device)?;
-    buffers.iter().try_for_each(crate::buffer::Buffer::destroy)?;
+    buffers
+        .iter()
+        .try_for_each(crate::buffer::Buffer::destroy)?;
     let kept = last - first;
     crate::buffer::ensure(kept < 8 << 20, || {
         format!("4 deleted buffers of 4 MiB still use {kept} bytes")
@@ -98,7 +102,9 @@ pub(super) fn destruction_order(session: &Session<'_>) -> CheckResult {
         buffers[at].0.destroy()?;
     }
     for at in [1, 2, 4, 6] {
-        buffers[at].0.expect(&arrays[at], "an array after others were destroyed")?;
+        buffers[at]
+            .0
+            .expect(&arrays[at], "an array after others were destroyed")?;
         buffers[at].0.destroy()?;
     }
     for (_, event) in buffers {
@@ -117,7 +123,10 @@ pub(super) fn client_recreation(session: &Session<'_>) -> CheckResult {
     }
     let devices = client.list("Client_AddressableDevices", "addressable_devices")?;
     client.destroy()?;
-    Ok(format!("3 clients, the last one with {} devices", devices.len()))
+    Ok(format!(
+        "3 clients, the last one with {} devices",
+        devices.len()
+    ))
 }
 
 /// A process with a client, a buffer and an executable ends without a crash.

@@ -289,7 +289,8 @@ checks! {
 
     pjrt_deletion: buffer_life::deletion,
     "a deleted buffer reports that, and its use is an error",
-    "array.delete() and donation delete buffers. The handle lives until PJRT_Buffer_Destroy.";
+    "array.delete() and donation delete buffers. The handle lives until PJRT_Buffer_Destroy. The header leaves other uses undefined: an error \
+     keeps the process and shows the mistake.";
 
     pjrt_external_reference: buffer_life::external_reference,
     "an external reference keeps the memory of a deleted buffer",
@@ -457,8 +458,8 @@ checks! {
     "The error is that of the call or of a result's event.";
 
     pjrt_deleted_executable: execution::deleted_executable,
-    "the execution of a deleted executable is an error",
-    "The handle lives until PJRT_LoadedExecutable_Destroy.";
+    "a deleted executable reports that, and its execution does not end the process",
+    "The handle lives until PJRT_LoadedExecutable_Destroy. The header leaves its execution undefined: an error is best.";
 
     pjrt_executable_devices: execution::devices,
     "the devices of an executable are those of the client",

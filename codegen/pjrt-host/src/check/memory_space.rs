@@ -10,7 +10,12 @@ use crate::session::{Client, Session, list};
 /// Returns the memories that a device can address.
 pub(super) fn of_device(client: &Client<'_>, device: u64) -> Result<Vec<u64>, Stop> {
     let set = [("device", device)];
-    list(&client.plugin, "Device_AddressableMemories", &set, "memories")
+    list(
+        &client.plugin,
+        "Device_AddressableMemories",
+        &set,
+        "memories",
+    )
 }
 
 /// Each device has memories, and its default memory is one of them.
@@ -25,14 +30,18 @@ pub(super) fn lists(session: &Session<'_>) -> CheckResult {
         ensure(memories.iter().all(|it| all.contains(it)), || {
             "a memory of a device is not among the client's addressable memories".into()
         })?;
-        let args = client.plugin.call("Device_DefaultMemory", &[("device", device)])?;
+        let args = client
+            .plugin
+            .call("Device_DefaultMemory", &[("device", device)])?;
         let default = args.pointer("memory")?;
         ensure(memories.contains(&default), || {
             "the default memory of a device is not among its memories".into()
         })?;
     }
     let unique: BTreeSet<&u64> = all.iter().collect();
-    ensure(unique.len() == all.len(), || "a memory is listed twice".into())?;
+    ensure(unique.len() == all.len(), || {
+        "a memory is listed twice".into()
+    })?;
     Ok(format!("{} memories", all.len()))
 }
 
@@ -48,7 +57,9 @@ pub(super) fn descriptions(session: &Session<'_>) -> CheckResult {
         for (function, field) in TEXTS {
             let args = client.plugin.call(function, &set)?;
             let text = client.plugin.text(&args, field)?;
-            ensure(!text.is_empty(), || format!("{field} of memory {id} is empty"))?;
+            ensure(!text.is_empty(), || {
+                format!("{field} of memory {id} is empty")
+            })?;
             if field == "kind" {
                 kind = text;
             }
@@ -79,7 +90,12 @@ pub(super) fn devices(session: &Session<'_>) -> CheckResult {
     let mut pairs = 0;
     for memory in client.list("Client_AddressableMemories", "addressable_memories")? {
         let set = [("memory", memory)];
-        let devices = list(&client.plugin, "Memory_AddressableByDevices", &set, "devices")?;
+        let devices = list(
+            &client.plugin,
+            "Memory_AddressableByDevices",
+            &set,
+            "devices",
+        )?;
         ensure(!devices.is_empty(), || "a memory has no device".into())?;
         for device in &own {
             let lists = of_device(&client, *device)?.contains(&memory);
@@ -104,7 +120,9 @@ pub(super) fn buffers(session: &Session<'_>) -> CheckResult {
         let buffer = crate::buffer::Buffer::new(device.plugin(), args.pointer("buffer")?);
         buffer.finish(args.pointer("done_with_host_buffer")?)?;
         let found = buffer.call("Buffer_Memory", &[])?.get("memory")?;
-        ensure(found == *memory, || "a buffer is in another memory than requested".into())?;
+        ensure(found == *memory, || {
+            "a buffer is in another memory than requested".into()
+        })?;
         buffer.expect(&array, "a buffer in a memory")?;
         buffer.destroy()?;
         used += 1;

@@ -25,7 +25,10 @@ pub(super) fn shorter(session: &Session<'_>) -> CheckResult {
         let called = client.plugin.call_with(function, args.with_size(24)?)?;
         errors += usize::from(called.is_err());
     }
-    Ok(format!("{errors} of {} functions report an error", FUNCTIONS.len()))
+    Ok(format!(
+        "{errors} of {} functions report an error",
+        FUNCTIONS.len()
+    ))
 }
 
 /// A struct that is longer than the plugin's is used as far as the plugin has it.
@@ -35,7 +38,9 @@ pub(super) fn longer(session: &Session<'_>) -> CheckResult {
         let name = format!("PJRT_{function}_Args");
         let (size, _) = layout::sizes(client.plugin.api, &name).unwrap_or_default();
         let args = client.plugin.args(function, &[("client", client.handle)])?;
-        let called = client.plugin.call_with(function, args.with_size(size + 32)?)?;
+        let called = client
+            .plugin
+            .call_with(function, args.with_size(size + 32)?)?;
         let longer = called.map_err(|error| {
             Stop::Fail(format!(
                 "PJRT_{function} rejects a struct_size of {}, as of a newer host: {error}",
@@ -58,7 +63,10 @@ fn expect_same_outputs(
     for field in fields.into_iter().flatten().skip(2) {
         let (expected, found) = (args.get(&field.name)?, other.get(&field.name)?);
         ensure(expected == found, || {
-            format!("{name}.{} is {found:#x} in a longer struct, and {expected:#x} else", field.name)
+            format!(
+                "{name}.{} is {found:#x} in a longer struct, and {expected:#x} else",
+                field.name
+            )
         })?;
     }
     Ok(())
@@ -73,6 +81,8 @@ pub(super) fn unknown_extension(session: &Session<'_>) -> CheckResult {
         let args = client.call(function, &set)?;
         expect_same_outputs(&client, function, &args)?;
     }
-    ensure(extension == [24, 9999, 0], || "the extension was changed".into())?;
+    ensure(extension == [24, 9999, 0], || {
+        "the extension was changed".into()
+    })?;
     Ok(format!("{} functions", FUNCTIONS.len()))
 }

@@ -26,7 +26,10 @@ pub(super) fn of_the_client(session: &Session<'_>) -> CheckResult {
     ] {
         let function = of_client.replace("Client", "TopologyDescription");
         let args = client.plugin.call(&function, &set)?;
-        let (text, expected) = (client.plugin.text(&args, field)?, client.text(of_client, field)?);
+        let (text, expected) = (
+            client.plugin.text(&args, field)?,
+            client.text(of_client, field)?,
+        );
         ensure(text == expected, || {
             format!("{field} of the topology is {text:?}, that of the client {expected:?}")
         })?;
@@ -34,16 +37,27 @@ pub(super) fn of_the_client(session: &Session<'_>) -> CheckResult {
     let descriptions = descriptions(&client.plugin, topology)?;
     let devices = client.list("Client_Devices", "devices")?;
     ensure(descriptions.len() == devices.len(), || {
-        format!("{} descriptions for {} devices", descriptions.len(), devices.len())
+        format!(
+            "{} descriptions for {} devices",
+            descriptions.len(),
+            devices.len()
+        )
     })?;
     let mut ids = vec![];
     for description in descriptions {
         let set = [("device_description", description)];
-        ids.push(client.plugin.call("DeviceDescription_Id", &set)?.int("id")?);
+        ids.push(
+            client
+                .plugin
+                .call("DeviceDescription_Id", &set)?
+                .int("id")?,
+        );
     }
     for device in devices {
         let id = super::device::id(&client, device)?;
-        ensure(ids.contains(&id), || format!("the topology has no device {id}"))?;
+        ensure(ids.contains(&id), || {
+            format!("the topology has no device {id}")
+        })?;
     }
     Ok(format!("{} devices", ids.len()))
 }
@@ -67,7 +81,12 @@ pub(super) fn attributes(session: &Session<'_>) -> CheckResult {
 pub(super) fn fingerprint(session: &Session<'_>) -> CheckResult {
     let client = session.client()?;
     let set = [("topology", of_client(&client)?)];
-    let read = || client.plugin.call("TopologyDescription_Fingerprint", &set)?.get("fingerprint");
+    let read = || {
+        client
+            .plugin
+            .call("TopologyDescription_Fingerprint", &set)?
+            .get("fingerprint")
+    };
     let (first, second) = (read()?, read()?);
     ensure(first == second, || {
         format!("the fingerprint is {first:#x}, then {second:#x}")
@@ -93,7 +112,10 @@ pub(super) fn serialization(session: &Session<'_>) -> CheckResult {
         format!("a deserialized topology has {count} devices, expected {expected}")
     })?;
     plugin.call("TopologyDescription_Destroy", &[("topology", restored)])?;
-    expect_error(deserialize(plugin, b"\xff\xff\xffgarbage")?, "a topology of other bytes")?;
+    expect_error(
+        deserialize(plugin, b"\xff\xff\xffgarbage")?,
+        "a topology of other bytes",
+    )?;
     Ok(format!("{} bytes", bytes.len()))
 }
 
@@ -115,10 +137,7 @@ pub(super) fn take_bytes(
     Ok(bytes)
 }
 
-fn deserialize<'a>(
-    plugin: &Plugin<'a>,
-    bytes: &[u8],
-) -> Result<crate::plugin::Called<'a>, Stop> {
+fn deserialize<'a>(plugin: &Plugin<'a>, bytes: &[u8]) -> Result<crate::plugin::Called<'a>, Stop> {
     let set = [
         ("serialized_topology", bytes.as_ptr() as u64),
         ("serialized_topology_size", bytes.len() as u64),

@@ -41,7 +41,10 @@ impl<'p, 'a> Transfers<'p, 'a> {
     /// Returns the buffer at `index`.
     fn buffer(&self, index: u64) -> Result<Buffer<'p, 'a>, Stop> {
         let args = self.call("RetrieveBuffer", &[("buffer_index", index)])?;
-        Ok(Buffer::new(self.device.plugin(), args.pointer("buffer_out")?))
+        Ok(Buffer::new(
+            self.device.plugin(),
+            args.pointer("buffer_out")?,
+        ))
     }
 
     /// Transfers bytes to a part of a buffer, and waits until the host's memory is free.
@@ -54,7 +57,10 @@ impl<'p, 'a> Transfers<'p, 'a> {
             ("is_last_transfer", u64::from(is_last)),
         ];
         let args = self.call("TransferData", &set)?;
-        let waited = wait(self.device.plugin(), args.pointer("done_with_h2d_transfer")?)?;
+        let waited = wait(
+            self.device.plugin(),
+            args.pointer("done_with_h2d_transfer")?,
+        )?;
         waited.map_err(|error| Stop::Fail(format!("the event of a transfer has the error {error}")))
     }
 
@@ -68,14 +74,20 @@ pub(super) fn properties(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
     let transfers = Transfers::new(&device)?;
     let count = transfers.call("BufferCount", &[])?.get("buffer_count")?;
-    ensure(count == 2, || format!("there are {count} buffers, expected 2"))?;
+    ensure(count == 2, || {
+        format!("there are {count} buffers, expected 2")
+    })?;
     for (index, least) in [(0, 32), (1, 24)] {
         let args = transfers.call("BufferSize", &[("buffer_index", index)])?;
         let size = args.get("buffer_size")?;
-        ensure(size >= least, || format!("buffer {index} has {size} bytes, expected {least}"))?;
+        ensure(size >= least, || {
+            format!("buffer {index} has {size} bytes, expected {least}")
+        })?;
     }
     let found = transfers.call("Device", &[])?.get("device_out")?;
-    ensure(found == device.handle, || "the manager has another device".into())?;
+    ensure(found == device.handle, || {
+        "the manager has another device".into()
+    })?;
     Ok("2 buffers".into())
 }
 
@@ -112,7 +124,9 @@ pub(super) fn readiness(session: &Session<'_>) -> CheckResult {
     })?;
     transfers.send(0, &array.bytes[16..], 16, true)?;
     let waited = wait(plugin, event)?;
-    ensure(waited.is_ok(), || "a transferred buffer has an error".into())?;
+    ensure(waited.is_ok(), || {
+        "a transferred buffer has an error".into()
+    })?;
     buffer.expect(&array, "a transferred buffer")?;
     buffer.destroy()?;
     Ok("pending, then ready".into())
@@ -131,7 +145,11 @@ pub(super) fn error(session: &Session<'_>) -> CheckResult {
         ("error_message_size", message.len() as u64),
     ];
     transfers.call("SetBufferError", &set)?;
-    expect_own_error(buffer.wait()?.err(), message, "a buffer whose transfer was stopped")?;
+    expect_own_error(
+        buffer.wait()?.err(),
+        message,
+        "a buffer whose transfer was stopped",
+    )?;
     buffer.destroy()?;
     Ok("the error of the buffer is that of the transfer".into())
 }
@@ -142,7 +160,10 @@ pub(super) fn bad_index(session: &Session<'_>) -> CheckResult {
     let transfers = Transfers::new(&device)?;
     let function = "AsyncHostToDeviceTransferManager_BufferSize";
     let set = [("transfer_manager", transfers.manager), ("buffer_index", 7)];
-    let error = expect_error(device.plugin().try_call(function, &set)?, "the size of buffer 7 of 2")?;
+    let error = expect_error(
+        device.plugin().try_call(function, &set)?,
+        "the size of buffer 7 of 2",
+    )?;
     Ok(error.to_string())
 }
 
@@ -163,7 +184,9 @@ pub(super) fn literal(session: &Session<'_>) -> CheckResult {
     let buffer = transfers.buffer(1)?;
     let args = transfers.call("TransferLiteral", &set)?;
     let waited = wait(device.plugin(), args.pointer("done_with_h2d_transfer")?)?;
-    ensure(waited.is_ok(), || "the event of a literal has an error".into())?;
+    ensure(waited.is_ok(), || {
+        "the event of a literal has an error".into()
+    })?;
     buffer.expect(&array, "a buffer of a literal")?;
     buffer.destroy()?;
     Ok("24 bytes".into())

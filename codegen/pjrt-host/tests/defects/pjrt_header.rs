@@ -10,7 +10,8 @@ use crate::header::{declaration, variable};
 /// Returns a header with the types of the API. Those of XLA's own layouts are not used by plugins.
 pub fn print(api: &Api) -> String {
     let mut out = String::from("#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n");
-    let is_own = |(name, _): &(&String, &Item)| name.starts_with("PJRT_") || name.starts_with("PLUGIN_");
+    let is_own =
+        |(name, _): &(&String, &Item)| name.starts_with("PJRT_") || name.starts_with("PLUGIN_");
     let items = || api.items.iter().filter(is_own);
     items().for_each(|(name, item)| forward(&mut out, name, item));
     for (name, item) in items() {
@@ -20,9 +21,9 @@ pub fn print(api: &Api) -> String {
         }
     }
     let mut complete = BTreeSet::new();
-    while let Some((name, item)) = items().find(|(name, item)| {
-        !complete.contains(name.as_str()) && embeds_only(item, &complete)
-    }) {
+    while let Some((name, item)) = items()
+        .find(|(name, item)| !complete.contains(name.as_str()) && embeds_only(item, &complete))
+    {
         body(&mut out, name, item);
         complete.insert(name.as_str());
     }
@@ -40,8 +41,9 @@ fn forward(out: &mut String, name: &str, item: &Item) {
         Item::Handle(_) => format!("typedef struct {name} {name};"),
         Item::Enum(found) => {
             let variants = found.variants.iter();
-            let variants: Vec<String> =
-                variants.map(|it| format!("{} = {}", it.name, it.value)).collect();
+            let variants: Vec<String> = variants
+                .map(|it| format!("{} = {}", it.name, it.value))
+                .collect();
             format!("typedef enum {name} {{ {} }} {name};", variants.join(", "))
         }
         Item::Constant(constant) => match constant.value {
@@ -89,7 +91,9 @@ fn body(out: &mut String, name: &str, item: &Item) {
         Item::Union(_) => "union",
         _ => "struct",
     };
-    let lines = fields.iter().map(|it| format!("  {};\n", variable(&it.ty, &it.name)));
+    let lines = fields
+        .iter()
+        .map(|it| format!("  {};\n", variable(&it.ty, &it.name)));
     let lines: String = lines.collect();
     let struct_size = item.as_struct().and_then(|it| it.struct_size.as_ref());
     let unpadded = struct_size.map_or(size, |it| it.value);
