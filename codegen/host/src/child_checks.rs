@@ -4,9 +4,9 @@
 use crate::channel::{self, kind};
 
 pub use crate::check::expect_no_growth;
-pub use crate::child::{ProcessEnd, Task, perform_until, task};
+pub use crate::child::{ProcessEnd, Task, limit, perform_until, task};
 pub use crate::dl::{OpenLibrary, SymbolScope};
-pub use crate::fault::set_current_call;
+pub use crate::fault::{report as report_note, set_current_call};
 pub use crate::outcome::{CheckResult, Stop};
 pub use crate::verification::verify_checks;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use sp_host::child_checks::set_current_call;
+use sp_host::child_checks::{limit, report_note, set_current_call};
 
 /// Calls the function at `function` with one pointer, and returns the pointer that it returns. `name` describes it in the report of a crash.
 ///
@@ -20,10 +20,23 @@ pub(crate) unsafe fn with_pointer(function: u64, argument: u64, name: &str) -> u
     set_current_call(static_name(name));
     let function = function as usize as *const c_void;
     // SAFETY: a slot is a pointer to a function, with this signature according to the caller.
-    let function: unsafe extern "C" fn(*mut c_void) -> *mut c_void =
+    let function: unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void =
         unsafe { std::mem::transmute(function) };
+    let guard = ExceptionGuard(name);
     // SAFETY: the caller guarantees the signature and the argument.
-    unsafe { function(argument as usize as *mut c_void) as u64 }
+    let result = unsafe { function(argument as usize as *mut c_void) as u64 };
+    std::mem::forget(guard);
+    result
+}
+
+/// Ends the process if a C++ exception leaves the function of this name.
+struct ExceptionGuard<'a>(&'a str);
+
+impl Drop for ExceptionGuard<'_> {
+    fn drop(&mut self) {
+        report_note(&format!("an exception left {}", self.0));
+        std::process::abort();
+    }
 }
 
 /// Calls the entry point at `function`, which has no parameters.
@@ -85,9 +98,9 @@ impl Calls {
         self.order.load(Ordering::Acquire)
     }
 
-    /// Waits until there was a call, or `limit` has elapsed. Returns true if there was one.
-    pub fn wait(&self, limit: Duration) -> bool {
-        let end = Instant::now() + limit;
+    /// Waits until there was a call, at most for half of the time that the check may take. Returns true if there was one.
+    pub fn wait(&self) -> bool {
+        let end = Instant::now() + limit() / 2;
         while self.count() == 0 && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(1));
         }

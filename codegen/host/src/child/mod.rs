@@ -49,7 +49,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const MAX_SECONDS: u64 = 86_400;
 
 /// Returns the time that a check may take: `SP_HOST_SECONDS`, or the default.
-pub(crate) fn limit() -> Duration {
+pub fn limit() -> Duration {
     let seconds = std::env::var(SECONDS)
         .ok()
         .and_then(|seconds| seconds.parse().ok());

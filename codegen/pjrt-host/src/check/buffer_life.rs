@@ -1,7 +1,5 @@
 //! Buffers that are deleted, referenced from outside, viewed, donated, without values, or in error.
 
-use std::time::Duration;
-
 use sp_host::child_checks::{CheckResult, Stop};
 
 use crate::buffer::{Buffer, F32, HostArray, ensure, expect_bytes, expect_error};
@@ -124,7 +122,7 @@ pub(super) fn view(session: &Session<'_>) -> CheckResult {
         "the callback of a view ran before its end".into()
     })?;
     view.destroy()?;
-    ensure(calls.wait(Duration::from_secs(10)), || {
+    ensure(calls.wait(), || {
         "the callback of a view did not run after its end".into()
     })?;
     owner.expect(&array, "the memory of a view that was destroyed")?;

@@ -10,9 +10,6 @@ use crate::call::{Calls, record_call};
 use crate::plugin::Plugin;
 use crate::session::Session;
 
-/// The time for which a callback is waited for.
-const LIMIT: Duration = Duration::from_secs(10);
-
 /// Adds a callback to an event.
 fn on_ready(plugin: &Plugin<'_>, event: u64) -> Result<&'static Calls, Stop> {
     let calls = Calls::leaked();
@@ -79,11 +76,11 @@ pub(super) fn callbacks(session: &Session<'_>) -> CheckResult {
     let buffer = any(&device)?;
     let event = buffer.ready_event()?;
     let first = on_ready(plugin, event)?;
-    ensure(first.wait(LIMIT), || {
+    ensure(first.wait(), || {
         "a callback of a ready buffer does not run".into()
     })?;
     let later = on_ready(plugin, event)?;
-    ensure(later.wait(LIMIT), || {
+    ensure(later.wait(), || {
         "a callback of a ready event does not run".into()
     })?;
     destroy(plugin, event)?;
@@ -118,7 +115,7 @@ pub(super) fn callbacks_of_copies(session: &Session<'_>) -> CheckResult {
         destroy(plugin, event)?;
     }
     for (calls, bytes) in &copies {
-        ensure(calls.wait(LIMIT), || {
+        ensure(calls.wait(), || {
             "a callback does not run if its event is destroyed before".into()
         })?;
         crate::buffer::expect_bytes(bytes, &array.bytes, "a copy whose callback has run")?;
@@ -160,7 +157,7 @@ pub(super) fn of_the_host(session: &Session<'_>) -> CheckResult {
     })?;
     set_event(&plugin, event, "")?;
     for calls in calls {
-        ensure(calls.wait(LIMIT), || {
+        ensure(calls.wait(), || {
             "a callback does not run after its event was set".into()
         })?;
         ensure(calls.first() == 0, || "a callback got an error".into())?;
@@ -185,7 +182,7 @@ pub(super) fn with_error(session: &Session<'_>) -> CheckResult {
     let event = new_event(&plugin)?;
     let calls = on_ready(&plugin, event)?;
     set_event(&plugin, event, message)?;
-    ensure(calls.wait(LIMIT), || {
+    ensure(calls.wait(), || {
         "a callback of an event in error does not run".into()
     })?;
     // The callback owns the error.

@@ -234,6 +234,9 @@ static PJRT_Error* to_host(PJRT_Buffer_ToHostBuffer_Args* args) {
   CHECK(args, PJRT_Buffer_ToHostBuffer_Args);
   struct buffer* buffer = (struct buffer*)args->src;
   if (args->dst == NULL) {
+#ifdef DELETED_IS_EMPTY
+    if (buffer->block == NULL) buffer->block = block_new(buffer->device, buffer->size);
+#endif
     if (buffer->block == NULL) return fail(INVALID, "the buffer is deleted");
     args->dst_size = buffer->size;
 #ifdef SIZE_DOUBLE

@@ -1,5 +1,6 @@
 /* Clients, devices, memories and topologies. */
 #include <stdio.h>
+#include <unwind.h>
 
 #include "plugin.h"
 
@@ -21,6 +22,10 @@ static PJRT_Error* client_create(PJRT_Client_Create_Args* args) {
 #ifdef CLIENT_NULL
   return NULL;
 #endif
+#ifdef THROWS
+  static struct _Unwind_Exception exception;
+  _Unwind_RaiseException(&exception);
+#endif
 #ifdef CRASH
   *(volatile int*)NULL = 1;
 #endif
@@ -29,7 +34,7 @@ static PJRT_Error* client_create(PJRT_Client_Create_Args* args) {
   ((char*)args)[PJRT_Client_Create_Args_SIZE + 8] = 1;
 #endif
 #ifdef CHANGES_INPUT
-  args->kv_get_user_arg = args;
+  args->num_options = 0;
 #endif
 #ifdef ONE_CLIENT
   if (only != NULL) {

@@ -37,6 +37,7 @@ EXACT_SIZE | pjrt_longer_structs | as of a newer host
 REJECTS_EXTENSION | pjrt_argument_extensions | has an extension
 CLIENT_NULL | pjrt_client | PJRT_Client_Create_Args.client is null
 CRASH | pjrt_client | segmentation fault: crashed in PJRT_Client_Create
+THROWS | pjrt_client | an exception left PJRT_Client_Create
 WRITES_PAST | pjrt_client | of PJRT_Client_Create_Args was written
 ONE_CLIENT | pjrt_two_clients | the same handle
 OPTION_CRASHES | pjrt_client_options | crashed in PJRT_Client_Create
