@@ -213,6 +213,11 @@ impl HostMemory {
         Self { start, len, _owner }
     }
 
+    /// Returns the number of bytes.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// Returns the first address that is aligned as TensorFlow requires, if `bytes` bytes fit behind it.
     pub(super) fn aligned(&self, bytes: usize) -> Option<NonNull<u8>> {
         let skipped = self.start.as_ptr().align_offset(ALIGNMENT);
