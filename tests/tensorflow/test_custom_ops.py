@@ -133,7 +133,7 @@ answers["no multiple"] = error(shapes, lambda x: bitcast(x, type=tf.int64), spec
 answers["list"] = shapes(lambda o, x, y: offset_all(o, [x, y]), spec(), spec(2), spec(None, 3))
 answers["kinds"] = shapes(shape_kinds, spec(2, 3), spec(None))
 answers["panic"] = error(shapes, panics, spec(2))
-with tf.device("/device:CUSTOM:0"):
+with tf.device("/device:CUSTOM_OPS:0"):
     x = tf.constant([[1.0, -2.0]])
     for name, run in [("eager", lambda f: f), ("function", tf.function)]:
         bits = run(lambda x: bitcast(x, type=tf.int32))(x)
@@ -141,6 +141,34 @@ with tf.device("/device:CUSTOM:0"):
         answers[name + " wide"] = run(lambda x: bitcast(x, type=tf.int64))(x).numpy().tolist()
         results, count = run(lambda x: offset_all(tf.constant(1.0), [x, x + 1.0]))(x)
         answers[name + " list"] = [[it.numpy().tolist() for it in results], int(count)]
+# Outputs in memory of the plugin: pages that are unmapped when they are freed.
+import gc
+mapped_range, mapped_blocks = op_function("MappedRange", ""), op_function("MappedBlocks", "")
+with tf.device("/device:CUSTOM_OPS:0"):
+    def blocks(values):
+        gc.collect()
+        return [it.numpy().item() for it in mapped_blocks(values)]
+    kept, rest = mapped_range(tf.constant(1000, tf.int64), tf.constant(3, tf.int64))
+    answers["mapped"] = [int(tf.reduce_sum(kept)), int(tf.reduce_sum(rest)), blocks(kept)]
+    # A view has the buffer, from an address that is not aligned; it outlives the tensor.
+    with tf.device("/CPU:0"):
+        view = kept[1:]
+    del kept, rest
+    answers["view"] = [int(tf.reduce_sum(view)), blocks(view)]
+    total = 0
+    for limit in range(2000):
+        values, rest = mapped_range(tf.constant(limit, tf.int64), tf.constant(0, tf.int64))
+        total += int(tf.reduce_sum(values))
+    answers["total"] = total
+    in_function = tf.function(lambda: tf.reduce_sum(mapped_range(tf.constant(100, tf.int64), tf.constant(0, tf.int64))[0]))
+    answers["function"] = [int(in_function()) for _ in range(20)]
+    del view, values, rest
+    answers["after"] = blocks(tf.constant([0], tf.int64))
+# The type's name has an underscore.
+answers["devices"] = [[device.name for device in tf.config.list_physical_devices("CUSTOM_OPS")]]
+for name in ("CUSTOM_OPS:0", "/custom_ops:0", "/device:CUSTOM_OPS:0"):
+    with tf.device(name):
+        answers["devices"].append(tf.nn.relu(tf.constant([-1.0, 2.0])).device[-12:])
 from tensorflow.python.framework import op_def_registry
 definition = op_def_registry.get("SumOfBoth")
 answers["properties"] = [definition.is_commutative, definition.is_aggregate, definition.is_stateful, definition.allows_uninitialized_input]
@@ -182,3 +210,17 @@ def test_bitcast_and_lists_compute(answers, mode):
     assert answers[f"{mode} bits"] == values.view(np.int32).tolist()
     assert answers[f"{mode} wide"] == values.view(np.int64)[:, 0].tolist()
     assert answers[f"{mode} list"] == [[(values + 1).tolist(), (values + 2).tolist()], 2]
+
+
+def test_device_type_with_an_underscore_is_named_in_capital_and_small_letters(answers):
+    assert answers["devices"] == [["/physical_device:CUSTOM_OPS:0"], *["CUSTOM_OPS:0"] * 3]
+
+
+def test_outputs_in_memory_of_the_plugin_are_freed_once_after_the_last_use(answers):
+    # The second output of a call is not aligned, so that TensorFlow has copied it.
+    assert answers["mapped"] == [499_500, 499_497, [1, 1, True]]
+    assert answers["view"] == [499_500, [1, 1, False]]
+    assert answers["total"] == sum(limit * (limit - 1) // 2 for limit in range(2000))
+    assert answers["function"] == [4950] * 20
+    # Two blocks of each call.
+    assert answers["after"][:2] == [0, 2 * (1 + 2000 + 20)]
