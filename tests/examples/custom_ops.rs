@@ -93,7 +93,8 @@ mod ops {
 
     /// Returns how many blocks of the driver's memory exist, how many were freed, and true if the values are aligned.
     #[op(MappedBlocks(values: i64) -> (live: i64, freed: i64, is_aligned: bool), stateful)]
-    pub fn mapped_blocks(_: Shape) -> Result<(Shape, Shape, Shape)> {
+    pub fn mapped_blocks(values: Shape) -> Result<(Shape, Shape, Shape)> {
+        values.with_rank_at_least(1)?;
         Ok((Shape::scalar(), Shape::scalar(), Shape::scalar()))
     }
 
