@@ -142,28 +142,19 @@ with tf.device("/device:CUSTOM_OPS:0"):
         results, count = run(lambda x: offset_all(tf.constant(1.0), [x, x + 1.0]))(x)
         answers[name + " list"] = [[it.numpy().tolist() for it in results], int(count)]
 # Outputs in memory of the plugin: pages that are unmapped when they are freed.
-import gc
 mapped_range, mapped_blocks = op_function("MappedRange", ""), op_function("MappedBlocks", "")
+@tf.function
+def mapped(limit, first):
+    values, rest = mapped_range(limit, first)
+    with tf.control_dependencies([values, rest]):
+        blocks = mapped_blocks(values)
+    return [tf.reduce_sum(values), tf.reduce_sum(rest), *blocks]
+numbers = lambda *values: [tf.constant(value, tf.int64) for value in values]
 with tf.device("/device:CUSTOM_OPS:0"):
-    def blocks(values):
-        gc.collect()
-        return [it.numpy().item() for it in mapped_blocks(values)]
-    kept, rest = mapped_range(tf.constant(1000, tf.int64), tf.constant(3, tf.int64))
-    answers["mapped"] = [int(tf.reduce_sum(kept)), int(tf.reduce_sum(rest)), blocks(kept)]
-    # A view has the buffer, from an address that is not aligned; it outlives the tensor.
-    with tf.device("/CPU:0"):
-        view = kept[1:]
-    del kept, rest
-    answers["view"] = [int(tf.reduce_sum(view)), blocks(view)]
-    total = 0
-    for limit in range(2000):
-        values, rest = mapped_range(tf.constant(limit, tf.int64), tf.constant(0, tf.int64))
-        total += int(tf.reduce_sum(values))
-    answers["total"] = total
-    in_function = tf.function(lambda: tf.reduce_sum(mapped_range(tf.constant(100, tf.int64), tf.constant(0, tf.int64))[0]))
-    answers["function"] = [int(in_function()) for _ in range(20)]
-    del view, values, rest
-    answers["after"] = blocks(tf.constant([0], tf.int64))
+    answers["mapped"] = [it.numpy().item() for it in mapped(*numbers(1000, 3))]
+    answers["sums"] = [int(mapped(*numbers(limit, 0))[0]) for limit in range(200)]
+    answers["eager"] = [[int(tf.reduce_sum(it)) for it in mapped_range(*numbers(limit, 1))] for limit in range(50)]
+    answers["after"] = [it.numpy().item() for it in mapped_blocks(*numbers([0]))]
 # The type's name has an underscore.
 answers["devices"] = [[device.name for device in tf.config.list_physical_devices("CUSTOM_OPS")]]
 for name in ("CUSTOM_OPS:0", "/custom_ops:0", "/device:CUSTOM_OPS:0"):
@@ -217,10 +208,10 @@ def test_device_type_with_an_underscore_is_named_in_capital_and_small_letters(an
 
 
 def test_outputs_in_memory_of_the_plugin_are_freed_once_after_the_last_use(answers):
-    # The second output of a call is not aligned, so that TensorFlow has copied it.
-    assert answers["mapped"] == [499_500, 499_497, [1, 1, True]]
-    assert answers["view"] == [499_500, [1, 1, False]]
-    assert answers["total"] == sum(limit * (limit - 1) // 2 for limit in range(2000))
-    assert answers["function"] == [4950] * 20
+    # While the first output is used, its block exists. The second output is not aligned, so that TensorFlow has copied it.
+    assert answers["mapped"] == [499_500, 499_497, 1, 1, True]
+    sums = [limit * (limit - 1) // 2 for limit in range(200)]
+    assert answers["sums"] == sums
+    assert answers["eager"] == [[value, value] for value in sums[:50]]
     # Two blocks of each call.
-    assert answers["after"][:2] == [0, 2 * (1 + 2000 + 20)]
+    assert answers["after"] == [0, 2 * (1 + 200 + 50), True]
