@@ -5,6 +5,7 @@
 
 mod cli;
 pub mod completions;
+pub mod coverage;
 pub mod diff;
 pub mod doctor;
 pub mod explain;
@@ -60,6 +61,8 @@ pub enum Command {
     Port(port::Args),
     /// Find out why TensorFlow does not list a plugin's device
     Doctor(doctor::Args),
+    /// Run a program and print which kernel computed each of its ops, and what to write next
+    Coverage(coverage::Args),
     /// Replace a plugin's vendored crates by those of this sp-gen, and update its Cargo.lock
     Update(update::Args),
     /// Print a completion script for a shell
@@ -87,6 +90,7 @@ impl Command {
             Self::Verify(args) => verify::run(args),
             Self::Port(args) => port::run(args),
             Self::Doctor(args) => doctor::run(args),
+            Self::Coverage(args) => coverage::run(args),
             Self::Update(args) => update::run(args),
             Self::Completions(args) => completions::run(args),
             Self::Man(args) => man::run(args),
