@@ -40,13 +40,16 @@ def test_context_managers_record_a_session(tmp_path):
 
 
 @pytest.mark.parametrize("level", [0, 1])
-def test_plugins_record_a_session_with_any_level_of_device_events(tmp_path, level):
-    # Core passes no option to a plugin's profiler.
+def test_level_of_device_events_selects_plugins_up_to_2_18(tmp_path, level):
     options = tf.profiler.experimental.ProfilerOptions(host_tracer_level=1, python_tracer_level=0, device_tracer_level=level)
     relu()
     with tf.profiler.experimental.Profile(str(tmp_path), options=options):
         relu()
-    assert ops(planes_in(tmp_path)[PLANE]) == {"Relu"}
+    plane = planes_in(tmp_path).get(PLANE)
+    if level == 0 and RELEASE in ((2, 19), (2, 20)):
+        pytest.skip("not known of this release")
+    is_recorded = level == 1 or RELEASE > (2, 20)
+    assert (plane is not None and ops(plane) == {"Relu"}) == is_recorded
 
 
 SERVED = """

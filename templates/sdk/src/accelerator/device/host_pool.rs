@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::mem;
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::accelerator::HostMemory;
@@ -25,32 +26,48 @@ struct Blocks {
     bytes: usize,
 }
 
+impl Blocks {
+    /// Removes the shortest block of these lengths that `fits` accepts.
+    fn take(
+        &mut self,
+        lengths: RangeInclusive<usize>,
+        fits: impl Fn(&HostMemory) -> bool,
+    ) -> Option<HostMemory> {
+        let mut found = self.by_len.range_mut(lengths).filter_map(|(len, blocks)| {
+            let index = blocks.iter().position(&fits)?;
+            Some((*len, blocks.swap_remove(index), blocks.is_empty()))
+        });
+        let (len, memory, is_last) = found.next()?;
+        if is_last {
+            self.by_len.remove(&len);
+        }
+        self.bytes -= len;
+        Some(memory)
+    }
+}
+
 impl HostPool {
     /// Removes a block with room for `bytes` aligned bytes, which have any values.
     pub fn take(&self, bytes: usize) -> Option<HostMemory> {
         let largest = bytes.saturating_mul(2).saturating_add(SLACK);
-        let mut blocks = self.blocks();
-        let mut fitting = blocks.by_len.range_mut(bytes..=largest);
-        let memory = fitting.find_map(|(_, blocks)| {
-            let index = blocks.iter().position(|it| it.aligned(bytes).is_some())?;
-            Some(blocks.swap_remove(index))
-        })?;
-        blocks.bytes -= memory.len();
-        Some(memory)
+        self.blocks()
+            .take(bytes..=largest, |it| it.aligned(bytes).is_some())
     }
 
-    /// Adds a block that nobody uses.
-    ///
-    /// # Errors
-    /// Returns the block if there would be too much memory.
-    pub fn add(&self, memory: HostMemory) -> Result<(), HostMemory> {
+    /// Adds a block that nobody uses. Returns blocks that the caller frees, so that there is not too much memory.
+    #[must_use = "the caller frees the blocks"]
+    pub fn add(&self, memory: HostMemory) -> Vec<HostMemory> {
         let mut blocks = self.blocks();
-        if memory.len() > LIMIT.saturating_sub(blocks.bytes) {
-            return Err(memory);
+        if memory.len() > LIMIT {
+            return vec![memory];
         }
+        let others = match memory.len() > LIMIT - blocks.bytes {
+            true => mem::take(&mut *blocks),
+            false => Blocks::default(),
+        };
         blocks.bytes += memory.len();
         blocks.by_len.entry(memory.len()).or_default().push(memory);
-        Ok(())
+        others.by_len.into_values().flatten().collect()
     }
 
     /// Removes all blocks, which the caller frees. Returns true if there were any.
@@ -81,21 +98,25 @@ mod tests {
     #[test]
     fn block_is_reused_for_a_request_of_similar_size() {
         let pool = HostPool::default();
-        pool.add(memory(100_000))
-            .unwrap_or_else(|_| panic!("there is room"));
+        assert!(pool.add(memory(100_000)).is_empty());
         assert!(pool.take(100_001).is_none());
         assert!(pool.take(10_000).is_none());
         assert_eq!(pool.take(60_000).map(|it| it.len()), Some(100_000));
         assert!(pool.take(60_000).is_none());
+        assert!(pool.blocks().by_len.is_empty());
     }
 
     #[test]
-    fn block_beyond_the_limit_is_returned() {
+    fn blocks_beyond_the_limit_are_returned() {
+        let lengths =
+            |blocks: Vec<HostMemory>| -> Vec<_> { blocks.iter().map(|it| it.len()).collect() };
         let pool = HostPool::default();
-        assert!(pool.add(memory(LIMIT)).is_ok());
-        assert_eq!(pool.add(memory(1)).err().map(|it| it.len()), Some(1));
+        assert_eq!(lengths(pool.add(memory(LIMIT + 1))), [LIMIT + 1]);
+        assert!(pool.add(memory(LIMIT - 10)).is_empty());
+        assert!(pool.add(memory(10)).is_empty());
+        assert_eq!(lengths(pool.add(memory(1))), [10, LIMIT - 10]);
+        assert_eq!(pool.blocks().bytes, 1);
         assert!(pool.clear());
         assert!(!pool.clear());
-        assert!(pool.add(memory(1)).is_ok());
     }
 }

@@ -188,10 +188,12 @@ impl<A: Accelerator> Shared<A> {
         if self.check().is_err() {
             return;
         }
-        let freed = self.memory.remove_host(start);
-        if let Some(Err(memory)) = freed.map(|it| self.memory.host_pool.add(it)) {
+        let Some(memory) = self.memory.remove_host(start) else {
+            return;
+        };
+        for unused in self.memory.host_pool.add(memory) {
             self.memory
-                .retire(Arc::new(()), RetiredMemory::Host(memory));
+                .retire(Arc::new(()), RetiredMemory::Host(unused));
         }
     }
 
