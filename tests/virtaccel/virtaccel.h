@@ -21,7 +21,7 @@ extern "C" {
 /* The version of this header: major and minor in 16 bits each. A driver of the same major version and of the same or a
  * later minor version implements all of it. */
 #define VA_VERSION_MAJOR 1
-#define VA_VERSION_MINOR 2
+#define VA_VERSION_MINOR 3
 #define VA_VERSION ((VA_VERSION_MAJOR << 16) | VA_VERSION_MINOR)
 
 #define VA_MAX_DIMS 8
@@ -206,6 +206,8 @@ va_status va_fence_synchronize(va_fence fence);
 va_status va_fence_query(va_fence fence);
 /* Writes the nanoseconds between two complete fences. Since 1.2. */
 va_status va_fence_elapsed(va_fence start, va_fence end, uint64_t* nanoseconds);
+/* Writes the time of va_device_clock at which the work before the last record of a complete fence was complete. Since 1.3. */
+va_status va_fence_time(va_fence fence, uint64_t* ticks);
 
 #ifdef __cplusplus
 }

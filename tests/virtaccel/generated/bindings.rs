@@ -3,7 +3,7 @@
 //! No link to the library: [`Driver::get`] loads it at run time and looks up its functions. Names are those of the header.
 //! Layouts are those of x86_64-unknown-linux-gnu, and the compiler checks them.
 //!
-//! 36 functions are bound.
+//! 37 functions are bound.
 
 #![allow(
     clippy::all,
@@ -313,6 +313,7 @@ pub const FUNCTIONS: &[&str] = &[
     "va_fence_synchronize",
     "va_fence_query",
     "va_fence_elapsed",
+    "va_fence_time",
 ];
 
 /// The functions of the library.
@@ -427,6 +428,7 @@ struct Functions {
     va_fence_elapsed: Option<
         unsafe extern "C-unwind" fn(va_fence, va_fence, *mut u64) -> va_status,
     >,
+    va_fence_time: Option<unsafe extern "C-unwind" fn(va_fence, *mut u64) -> va_status>,
 }
 
 impl Functions {
@@ -825,6 +827,15 @@ impl Functions {
                                 *mut u64,
                             ) -> va_status,
                         >(c"va_fence_elapsed", "va_fence_elapsed")
+                }
+            },
+            va_fence_time: {
+                // SAFETY: the header declares the function with this type.
+                unsafe {
+                    lookup__
+                        .function::<
+                            unsafe extern "C-unwind" fn(va_fence, *mut u64) -> va_status,
+                        >(c"va_fence_time", "va_fence_time")
                 }
             },
         }
@@ -1575,6 +1586,24 @@ impl Driver {
             },
         )
     }
+
+    /// `va_status va_fence_time(va_fence fence, uint64_t* ticks)`, virtaccel.h:210
+    pub unsafe fn va_fence_time(&self, fence: va_fence, ticks: *mut u64) -> Result<()> {
+        let function__ = self
+            .functions
+            .va_fence_time
+            .ok_or(Error::Missing {
+                function: "va_fence_time",
+            })?;
+        check(
+            "va_fence_time",
+            {
+                // SAFETY: the caller fulfills the driver's obligations, and the function has this
+                // type.
+                unsafe { function__(fence, ticks) }
+            },
+        )
+    }
 }
 
 /// `typedef struct va_device_st* va_device`, virtaccel.h:31
@@ -2018,10 +2047,10 @@ pub type va_host_function = Option<unsafe extern "C" fn(user_data: *mut c_void)>
 pub const VA_VERSION_MAJOR: u32 = 1;
 
 /// `VA_VERSION_MINOR`, virtaccel.h:24
-pub const VA_VERSION_MINOR: u32 = 2;
+pub const VA_VERSION_MINOR: u32 = 3;
 
 /// `VA_VERSION`, virtaccel.h:25
-pub const VA_VERSION: u32 = 65538;
+pub const VA_VERSION: u32 = 65539;
 
 /// `VA_MAX_DIMS`, virtaccel.h:27
 pub const VA_MAX_DIMS: u32 = 8;
@@ -2336,6 +2365,17 @@ pub mod safe {
                 other__ => other__.map(|()| true)?,
             };
             Ok(result__)
+        }
+
+        /// `va_status va_fence_time(va_fence fence, uint64_t* ticks)`, virtaccel.h:210
+        pub fn va_fence_time(&self) -> Result<u64> {
+            let driver__ = self.0.driver;
+            // SAFETY: zeros are valid in every bound type.
+            let mut ticks: u64 = unsafe { ::core::mem::zeroed() };
+            // SAFETY: the arguments are what the contract demands, for as long as it demands.
+            let result__ = unsafe { driver__.va_fence_time(self.0.value, &mut ticks) };
+            result__?;
+            Ok(ticks)
         }
     }
 

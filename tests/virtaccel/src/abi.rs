@@ -50,7 +50,7 @@ pub const NAME_SIZE: usize = 32;
 /// The largest rank of a tensor.
 pub const MAX_DIMS: usize = 8;
 /// The version of the header.
-pub const VERSION: u32 = (1 << 16) | 2;
+pub const VERSION: u32 = (1 << 16) | 3;
 
 /// `va_device_info`.
 #[repr(C)]

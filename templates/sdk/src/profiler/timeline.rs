@@ -186,10 +186,10 @@ fn add_command(space: &mut Space, plane: DevicePlane, command: &Command) {
 fn command_name(kind: CommandKind) -> &'static str {
     match kind {
         CommandKind::Kernel => "Kernel",
-        CommandKind::Copy(Direction::ToDevice, _) => "MemcpyH2D",
-        CommandKind::Copy(Direction::ToHost, _) => "MemcpyD2H",
-        CommandKind::Copy(Direction::OnDevice, _) => "MemcpyD2D",
-        CommandKind::Copy(Direction::ToPeer, _) => "MemcpyP2P",
+        CommandKind::Copy(Direction::ToDevice, _) => "MemcpyHToD",
+        CommandKind::Copy(Direction::ToHost, _) => "MemcpyDToH",
+        CommandKind::Copy(Direction::OnDevice, _) => "MemcpyDToD",
+        CommandKind::Copy(Direction::ToPeer, _) => "MemcpyDToD to another device",
         CommandKind::Fill(_) => "Memset",
         CommandKind::Wait => "WaitForStream",
     }

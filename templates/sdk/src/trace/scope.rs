@@ -114,7 +114,7 @@ pub(crate) fn begin() -> Option<Box<ActiveCall>> {
 }
 
 #[cold]
-fn begin_call() -> Box<ActiveCall> {
+pub(super) fn begin_call() -> Box<ActiveCall> {
     let correlation = next_correlation();
     Box::new(ActiveCall {
         outer: CALL.replace(correlation),

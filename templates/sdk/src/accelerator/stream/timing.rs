@@ -61,11 +61,11 @@ impl<A: Accelerator> Timing<A> {
 
     #[cold]
     fn begin_command(&self, queue: &A::Queue) -> Begun<A> {
+        let started = Started::now();
         let before = match self.has_no_clock.load(Ordering::Relaxed) {
             true => None,
             false => call_queue(queue, Queue::record).ok(),
         };
-        let started = Started::now();
         Begun { before, started }
     }
 
