@@ -44,6 +44,7 @@ pub fn is_on() -> bool {
 
 /// Discards what was recorded and starts recording. Devices with a clock are asked for its time.
 pub fn start() {
+    device::discard();
     *recording() = Recording::new();
     let clocks = device::start_clocks();
     recording().clocks = clocks;

@@ -21,6 +21,9 @@ pub(crate) trait TracedDevice: Send + Sync {
     /// Returns a time of both clocks; `None` if the device has no clock, or does not complete a fence in time.
     fn sample(&self) -> Option<ClockSample>;
 
+    /// Forgets the commands that have not been recorded.
+    fn discard(&self);
+
     /// Records the commands that have completed, and waits for the others a limited time.
     fn finish(&self);
 }
@@ -103,6 +106,11 @@ pub(crate) fn properties(ordinal: u32) -> DeviceProperties {
 
 fn devices() -> Vec<Arc<dyn TracedDevice>> {
     lock(&DEVICES).iter().filter_map(Weak::upgrade).collect()
+}
+
+/// Forgets the commands of an earlier session that was not collected.
+pub(super) fn discard() {
+    devices().iter().for_each(|it| it.discard());
 }
 
 /// Reads the clocks of all devices.

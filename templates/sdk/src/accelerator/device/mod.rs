@@ -288,6 +288,10 @@ impl<A: Accelerator> TracedDevice for Shared<A> {
         self.transfers().ok()?.sample_clock()
     }
 
+    fn discard(&self) {
+        self.streams.all().iter().for_each(|it| it.discard_timing());
+    }
+
     fn finish(&self) {
         if self.check().is_ok() {
             self.streams.all().iter().for_each(|it| it.finish_timing());

@@ -145,6 +145,13 @@ impl<A: Accelerator> StreamState<A> {
         }
     }
 
+    /// Forgets the commands of an earlier session.
+    pub fn discard_timing(&self) {
+        if self.process.is_current() {
+            self.timing.discard();
+        }
+    }
+
     /// Returns a time of the clock of the device and of the host's; `None` without a clock, or if a fence does not complete in
     /// time.
     pub fn sample_clock(&self) -> Option<ClockSample> {
@@ -341,6 +348,9 @@ impl<A: Accelerator> Drop for StreamState<A> {
     /// Leaks the memory that commands of a queue that takes no functions may still use. Other memory lives longer than the
     /// queue.
     fn drop(&mut self) {
+        if self.process.is_current() {
+            self.timing.close();
+        }
         let is_unused = self.retained.is_empty() || self.try_drain();
         if !is_unused {
             self.retained.leak();

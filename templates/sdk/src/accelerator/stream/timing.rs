@@ -125,9 +125,20 @@ impl<A: Accelerator> Timing<A> {
             thread::sleep(Duration::from_micros(100));
             self.record_completed();
         }
+        self.close();
+    }
+
+    /// Records all commands without a wait: those that have not completed have the host's times.
+    pub fn close(&self) {
+        self.record_completed();
         for pending in self.lock().drain(..) {
             trace::record_command(pending.command);
         }
+    }
+
+    /// Forgets the commands, which are those of an earlier session that was not collected.
+    pub fn discard(&self) {
+        self.lock().clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Pending<A>>> {
