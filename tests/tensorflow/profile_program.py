@@ -12,6 +12,7 @@ import time
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
+from tensorflow.python.framework import load_library  # noqa: E402
 
 DEVICE = os.environ.get("SP_DEVICE", "/device:MYACCEL:0")
 
@@ -55,7 +56,15 @@ def train(step, data, count):
     return seconds
 
 
+def load_plugin():
+    """Loads the library of `SP_LIBRARY`, unless TensorFlow has loaded it."""
+    library = os.environ.get("SP_LIBRARY")
+    if library and library != os.environ.get("TF_PLUGGABLE_DEVICE_LIBRARY_PATH"):
+        load_library.load_pluggable_device_library(library)
+
+
 def main(folder, count):
+    load_plugin()
     random = np.random.default_rng(5)
     with tf.device(DEVICE):
         step = new_step()

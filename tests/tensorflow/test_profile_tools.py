@@ -54,3 +54,11 @@ def test_clock_of_queue_measures_commands(profile):
         assert {stats["clock"] for *_, stats in profile.events} == {"host"}
     else:
         profile.check_clock()
+
+
+def test_recording_takes_a_small_part_of_a_step(profile):
+    """A step with a session takes at most 1.05 of one without: the shortest of the longest, since other programs run too."""
+    profile, mode = profile
+    if mode != "host-inline":
+        pytest.skip("the steps of this mode are copies for the most part")
+    assert min(profile.printed["seconds"]) <= 1.05 * max(profile.printed["without"])

@@ -14,7 +14,7 @@ import pytest
 import tensorflow as tf
 import xspace
 
-from conftest import DEVICE, RELEASE, run_program
+from conftest import DEVICE, RELEASE, example, run_program
 
 pytestmark = pytest.mark.skipif(RELEASE < (2, 7), reason="plugins have profilers from TensorFlow 2.7 on")
 
@@ -226,6 +226,36 @@ def test_each_device_has_a_plane(tmp_path, streams):
         plane = planes[f"/device:GPU:{ordinal}"]
         assert [name.split()[0] for name, *_ in kernels(plane)] == [op]
         assert any(event[1].startswith("Memcpy") for event in xspace.events(plane))
+
+
+TWO_PLUGINS = """
+import tensorflow as tf
+from tensorflow.python.framework import load_library
+load_library.load_pluggable_device_library(LIBRARY)
+for device in (DEVICE, OTHER):
+    with tf.device(device):
+        tf.nn.relu(tf.constant([-1.0])).numpy()
+tf.profiler.experimental.start(FOLDER)
+for device, function in [(DEVICE, tf.nn.relu), (OTHER, tf.negative)]:
+    with tf.device(device):
+        function(tf.constant([-1.0])).numpy()
+tf.profiler.experimental.stop()
+"""
+
+
+@pytest.mark.skipif((2, 8) <= RELEASE < (2, 19), reason="these releases have an error with two device types")
+def test_profilers_of_two_plugins_record_one_session(tmp_path):
+    """The second plugin has chosen planes of the form `DevicePlane::Custom`. No number of a call is in both."""
+    constants = {"FOLDER": tmp_path, "LIBRARY": example("second_type"), "DEVICE": f"/device:{DEVICE}:0", "OTHER": "/device:SECOND:0"}
+    process = run_program(TWO_PLUGINS, **constants)
+    assert process.returncode == 0, process.stderr[-3000:]
+    (path,) = tmp_path.glob("**/*.xplane.pb")
+    planes = xspace.planes(path)
+    found = [kernels(planes[name]) for name in (PLANE, "/device:CUSTOM:SECOND:0")]
+    assert [[name.split()[0] for name, *_ in recorded] for recorded in found] == [["Relu"], ["Neg"]]
+    assert found[0][0][3]["correlation_id"] != found[1][0][3]["correlation_id"]
+    launches = [event[4]["correlation_id"] for event in xspace.events(planes["/host:CPU"]) if "correlation_id" in event[4]]
+    assert len(launches) == len(set(launches))
 
 
 NO_DEVICE = """
