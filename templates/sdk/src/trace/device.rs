@@ -70,6 +70,7 @@ impl ClockPair {
         }
     }
 
+    // since 2.7
     /// Returns the nanoseconds since 1970 at which the device's clock was 0.
     pub fn offset(self) -> i64 {
         let host = self.first.host.duration_since(SystemTime::UNIX_EPOCH);
@@ -99,6 +100,7 @@ pub(crate) fn set_properties(ordinal: u32, properties: DeviceProperties) {
     lock(&PROPERTIES).insert(ordinal, properties);
 }
 
+// since 2.7
 /// Returns what a device has stated of itself.
 pub(crate) fn properties(ordinal: u32) -> DeviceProperties {
     lock(&PROPERTIES).get(&ordinal).copied().unwrap_or_default()
@@ -149,6 +151,7 @@ pub(super) fn finish() {
     devices().iter().for_each(|it| it.finish());
 }
 
+// since 2.7
 /// Converts a duration to nanoseconds.
 fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
