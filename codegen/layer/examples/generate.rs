@@ -5,7 +5,9 @@ fn main() {
     let mut apis = Vec::new();
     for entry in std::fs::read_dir("generated/ir").unwrap() {
         let path = entry.unwrap().path().join(format!("{release}.json"));
-        if let Ok(text) = std::fs::read_to_string(&path) { apis.push(sp_ir::Api::from_json(&text).unwrap()); }
+        if let Ok(text) = std::fs::read_to_string(&path) {
+            apis.push(sp_ir::Api::from_json(&text).unwrap());
+        }
     }
     for (path, text) in sp_layer::generate::generate(&apis) {
         let path = Path::new(&out).join(path);

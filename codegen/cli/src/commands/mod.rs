@@ -12,6 +12,7 @@ pub mod generate;
 pub mod history;
 pub mod import;
 pub mod ir;
+pub mod layer;
 pub mod man;
 pub mod new;
 pub mod ops;
@@ -60,6 +61,8 @@ pub enum Command {
     Port(port::Args),
     /// Find out why TensorFlow does not list a plugin's device
     Doctor(doctor::Args),
+    /// Run a program and show, or check, every call between TensorFlow and a plugin
+    Layer(layer::Args),
     /// Replace a plugin's vendored crates by those of this sp-gen, and update its Cargo.lock
     Update(update::Args),
     /// Print a completion script for a shell
@@ -87,6 +90,7 @@ impl Command {
             Self::Verify(args) => verify::run(args),
             Self::Port(args) => port::run(args),
             Self::Doctor(args) => doctor::run(args),
+            Self::Layer(args) => layer::run(args),
             Self::Update(args) => update::run(args),
             Self::Completions(args) => completions::run(args),
             Self::Man(args) => man::run(args),

@@ -14,7 +14,12 @@ const STUBS: usize = 512;
 const STRIDE: usize = 16;
 
 /// Returns the description of a function: a `Function`.
-pub fn description(model: &Model<'_>, name: &str, kind: &str, signature: &Signature) -> TokenStream {
+pub fn description(
+    model: &Model<'_>,
+    name: &str,
+    kind: &str,
+    signature: &Signature,
+) -> TokenStream {
     let parameters = signature.params.iter().enumerate();
     let parameters = parameters.map(|(index, it)| parameter(model, it, index));
     let (kind, result) = (format_ident!("{kind}"), describe(model, &signature.ret));
@@ -22,8 +27,14 @@ pub fn description(model: &Model<'_>, name: &str, kind: &str, signature: &Signat
 }
 
 fn parameter(model: &Model<'_>, parameter: &Param, index: usize) -> TokenStream {
-    let (name, ty) = (parameter_name(parameter, index), describe(model, &parameter.ty));
-    let is_out = parameter.direction.as_ref().is_some_and(|it| it.value == Direction::Out);
+    let (name, ty) = (
+        parameter_name(parameter, index),
+        describe(model, &parameter.ty),
+    );
+    let is_out = parameter
+        .direction
+        .as_ref()
+        .is_some_and(|it| it.value == Direction::Out);
     quote!(Parameter { name: #name, ty: #ty, is_out: #is_out })
 }
 
@@ -39,14 +50,19 @@ struct Passed {
 impl Passed {
     fn new(model: &Model<'_>, signature: &Signature) -> Self {
         let parameters = signature.params.iter().enumerate();
-        let names: Vec<Ident> = parameters.map(|(index, _)| format_ident!("a{index}")).collect();
+        let names: Vec<Ident> = parameters
+            .map(|(index, _)| format_ident!("a{index}"))
+            .collect();
         let pairs = signature.params.iter().zip(&names);
         let result = passed(model, &signature.ret);
         let result_bits = match result {
             Some(_) => bits(model, &signature.ret, &format_ident!("result")),
             None => quote!(0),
         };
-        let types = signature.params.iter().filter_map(|it| passed(model, &it.ty));
+        let types = signature
+            .params
+            .iter()
+            .filter_map(|it| passed(model, &it.ty));
         Self {
             types: types.collect(),
             bits: pairs.map(|(it, name)| bits(model, &it.ty, name)).collect(),
@@ -57,7 +73,9 @@ impl Passed {
     }
 
     fn arrow(&self) -> TokenStream {
-        self.result.as_ref().map_or_else(TokenStream::new, |it| quote!(-> #it))
+        self.result
+            .as_ref()
+            .map_or_else(TokenStream::new, |it| quote!(-> #it))
     }
 
     fn pointer(&self) -> TokenStream {
@@ -127,16 +145,33 @@ pub fn wrapper(
 }
 
 /// Returns the static of a callback, its stubs, and the function that they jump to.
-pub fn callback(model: &Model<'_>, name: &str, kind: &str, signature: &Signature) -> (Ident, TokenStream) {
+pub fn callback(
+    model: &Model<'_>,
+    name: &str,
+    kind: &str,
+    signature: &Signature,
+) -> (Ident, TokenStream) {
     let passed = Passed::new(model, signature);
     let (names, types, bits) = (&passed.names, &passed.types, &passed.bits);
     let (arrow, pointer, result_bits) = (passed.arrow(), passed.pointer(), &passed.result_bits);
     let constant = callback_name(name);
-    let (entry, stubs) = (format_ident!("enter_{constant}"), format_ident!("sp_layer_stubs_{constant}"));
-    let (description, targets) = (description(model, name, kind, signature), format_ident!("TARGETS_OF_{constant}"));
+    let (entry, stubs) = (
+        format_ident!("enter_{constant}"),
+        format_ident!("sp_layer_stubs_{constant}"),
+    );
+    let (description, targets) = (
+        description(model, name, kind, signature),
+        format_ident!("TARGETS_OF_{constant}"),
+    );
     let count = if is_kernel(name) { KERNEL_STUBS } else { STUBS };
-    let (assembly, stride) = (assembly(&stubs, names.len(), count), Literal::usize_unsuffixed(STRIDE));
-    let (count, arguments) = (Literal::usize_unsuffixed(count), Literal::usize_unsuffixed(names.len()));
+    let (assembly, stride) = (
+        assembly(&stubs, names.len(), count),
+        Literal::usize_unsuffixed(STRIDE),
+    );
+    let (count, arguments) = (
+        Literal::usize_unsuffixed(count),
+        Literal::usize_unsuffixed(names.len()),
+    );
     let shortcut = match is_kernel(name) {
         true => TokenStream::new(),
         false => quote!(if !#constant.function.is_active() { return real(#(#names),*); }),
@@ -159,7 +194,7 @@ pub fn callback(model: &Model<'_>, name: &str, kind: &str, signature: &Signature
                 let arguments: [u64; #arguments] = [#(#bits),*];
                 let call = call::begin_callback(&#constant.function, &arguments, target);
                 let result = real(#(#names),*);
-                call::finish_callback(call, &arguments, #result_bits, target);
+                call::finish_callback(call, &arguments, #result_bits);
                 result
             }
         }
@@ -170,7 +205,10 @@ pub fn callback(model: &Model<'_>, name: &str, kind: &str, signature: &Signature
 /// Returns the stubs of a callback with `parameters` parameters: each loads its number into the next register.
 fn assembly(stubs: &Ident, parameters: usize, count: usize) -> TokenStream {
     const X86: [&str; 6] = ["edi", "esi", "edx", "ecx", "r8d", "r9d"];
-    let entry = format_ident!("enter_{}", stubs.to_string().trim_start_matches("sp_layer_stubs_"));
+    let entry = format_ident!(
+        "enter_{}",
+        stubs.to_string().trim_start_matches("sp_layer_stubs_")
+    );
     let head = format!(
         ".pushsection .text.{stubs}, \"ax\"\n.p2align 4\n.globl {stubs}\n.hidden {stubs}\n{stubs}:\n\
          .set {stubs}_number, 0\n.rept {count}\n.p2align 4"

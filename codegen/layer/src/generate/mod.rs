@@ -4,6 +4,7 @@ mod functions;
 mod model;
 mod types;
 
+use crate::runtime::filter::{group_names, matches};
 use functions::{callback, description, wrapper};
 use model::Model;
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -12,27 +13,44 @@ use sp_emit::printing::format_items;
 use sp_ir::{Api, Field, Presence, Side, Struct, StructSize};
 use std::collections::BTreeMap;
 
+/// Lists the files of the runtime with their text.
+macro_rules! runtime {
+    ($($path:literal)*) => {
+        &[$((concat!("runtime/", $path), include_str!(concat!("../runtime/", $path)))),*]
+    };
+}
+
 /// The files of the runtime, by their path in the generated crate.
-const RUNTIME: &[(&str, &str)] = &[
-    ("library.rs", include_str!("library_root.rs")),
-    ("runtime/mod.rs", include_str!("../runtime/mod.rs")),
-    ("runtime/call.rs", include_str!("../runtime/call.rs")),
-    ("runtime/callback.rs", include_str!("../runtime/callback.rs")),
-    ("runtime/check/mod.rs", include_str!("../runtime/check/mod.rs")),
-    ("runtime/description.rs", include_str!("../runtime/description.rs")),
-    ("runtime/elf.rs", include_str!("../runtime/elf.rs")),
-    ("runtime/filter.rs", include_str!("../runtime/filter.rs")),
-    ("runtime/host.rs", include_str!("../runtime/host.rs")),
-    ("runtime/interpose.rs", include_str!("../runtime/interpose.rs")),
-    ("runtime/log.rs", include_str!("../runtime/log.rs")),
-    ("runtime/record.rs", include_str!("../runtime/record.rs")),
-    ("runtime/report.rs", include_str!("../runtime/report.rs")),
-    ("runtime/settings.rs", include_str!("../runtime/settings.rs")),
-    ("runtime/signals.rs", include_str!("../runtime/signals.rs")),
-    ("runtime/system.rs", include_str!("../runtime/system.rs")),
-    ("runtime/tables.rs", include_str!("../runtime/tables.rs")),
-    ("runtime/value.rs", include_str!("../runtime/value.rs")),
-];
+const RUNTIME: &[(&str, &str)] = runtime! {
+    "call.rs"
+    "callback.rs"
+    "check/arguments.rs"
+    "check/clock.rs"
+    "check/finding.rs"
+    "check/kernel.rs"
+    "check/memory.rs"
+    "check/mod.rs"
+    "check/objects.rs"
+    "check/order.rs"
+    "check/structs.rs"
+    "description.rs"
+    "elf.rs"
+    "filter.rs"
+    "host.rs"
+    "interpose.rs"
+    "log.rs"
+    "mod.rs"
+    "record.rs"
+    "report.rs"
+    "settings.rs"
+    "signals.rs"
+    "system.rs"
+    "tables.rs"
+    "value.rs"
+};
+
+/// The root of the generated crate.
+const ROOT_TEXT: &str = include_str!("library_root.rs");
 
 /// The file that the compiler is given.
 pub const ROOT: &str = "library.rs";
@@ -42,9 +60,58 @@ pub type Files = BTreeMap<String, String>;
 
 /// Returns the source files of the library for the release of `apis`.
 pub fn generate(apis: &[Api]) -> Files {
-    let mut files: Files = RUNTIME.iter().map(|(path, text)| ((*path).into(), (*text).into())).collect();
+    let mut files: Files = RUNTIME
+        .iter()
+        .map(|(path, text)| ((*path).into(), (*text).into()))
+        .collect();
+    files.insert(ROOT.into(), ROOT_TEXT.into());
     files.insert("generated.rs".into(), format_items(items(apis)));
     files
+}
+
+/// Returns the first part of `filter` that includes nothing of the release, or `None`.
+pub fn unmatched(filter: &str, apis: &[Api]) -> Option<String> {
+    let names = names(apis);
+    let parts = filter.split(',').map(str::trim).filter(|it| !it.is_empty());
+    let is_known = |part: &str| {
+        let part = part.strip_prefix('-').unwrap_or(part);
+        group_names().any(|it| it == part) || names.iter().any(|it| matches(part, it))
+    };
+    let mut unmatched = parts.filter(|it| !is_known(it));
+    unmatched.next().map(str::to_owned)
+}
+
+/// Returns the names of the groups of a filter, separated by commas.
+pub fn groups() -> String {
+    group_names().collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the names of all functions, slots and callbacks.
+fn names(apis: &[Api]) -> Vec<String> {
+    let model = Model::new(apis);
+    let functions = [Side::Core, Side::Plugin].map(|side| model.functions(side));
+    let functions = functions.into_iter().flatten();
+    let mut names = Vec::new();
+    for (symbol, item) in functions {
+        names.push(symbol.to_owned());
+        let taken = model.callbacks(symbol, &item.signature);
+        names.extend(taken.into_iter().map(|it| it.name));
+    }
+    for (owner, item) in model
+        .structs()
+        .filter(|(_, item)| item.struct_size.is_some())
+    {
+        for field in &item.fields {
+            let Some(signature) = model.function_type(&field.ty) else {
+                continue;
+            };
+            let name = format!("{owner}.{}", field.name);
+            let taken = model.callbacks(&name, signature);
+            names.extend(taken.into_iter().map(|it| it.name));
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// The code of the generated file, and the names of its statics.
@@ -127,12 +194,23 @@ fn add_struct(model: &Model<'_>, name: &str, item: &Struct, code: &mut Code) {
     });
 }
 
-fn add_field(model: &Model<'_>, owner: &str, field: &Field, is_versioned: bool, code: &mut Code) -> TokenStream {
+fn add_field(
+    model: &Model<'_>,
+    owner: &str,
+    field: &Field,
+    is_versioned: bool,
+    code: &mut Code,
+) -> TokenStream {
     let (name, ty) = (&field.name, types::describe(model, &field.ty));
     let offset = Literal::u64_unsuffixed(field.offset);
     let size = Literal::u64_unsuffixed(field.size);
-    let is_required = field.presence.as_ref().is_some_and(|it| it.value == Presence::Required);
-    let signature = model.function_type(&field.ty).filter(|it| is_versioned && model.is_callable(it));
+    let is_required = field
+        .presence
+        .as_ref()
+        .is_some_and(|it| it.value == Presence::Required);
+    let signature = model
+        .function_type(&field.ty)
+        .filter(|it| is_versioned && model.is_callable(it));
     let slot = match signature {
         Some(signature) => {
             let slot = add_slot(model, &format!("{owner}.{name}"), signature, code);
@@ -151,7 +229,10 @@ fn add_slot(model: &Model<'_>, name: &str, signature: &sp_ir::Signature, code: &
         add_callback(model, &it.name, "HostCallback", it.signature, code);
     }
     let head = quote!(#thunk<const INSTANCE: usize>);
-    let (function, original) = (quote!(#constant.function), quote!(#constant.original(INSTANCE)));
+    let (function, original) = (
+        quote!(#constant.function),
+        quote!(#constant.original(INSTANCE)),
+    );
     let code_of_thunk = wrapper(model, &head, signature, &function, &original, &taken);
     let description = description(model, name, "Slot", signature);
     let addresses = (0..4).map(|index| {
@@ -170,14 +251,29 @@ fn add_slot(model: &Model<'_>, name: &str, signature: &sp_ir::Signature, code: &
     constant
 }
 
-fn add_host_function(model: &Model<'_>, symbol: &str, signature: &sp_ir::Signature, code: &mut Code) {
-    let (constant, head) = (format_ident!("FUNCTION_{symbol}"), format_ident!("host_{symbol}"));
+fn add_host_function(
+    model: &Model<'_>,
+    symbol: &str,
+    signature: &sp_ir::Signature,
+    code: &mut Code,
+) {
+    let (constant, head) = (
+        format_ident!("FUNCTION_{symbol}"),
+        format_ident!("host_{symbol}"),
+    );
     let taken = model.callbacks(symbol, signature);
     for it in &taken {
         add_callback(model, &it.name, "Callback", it.signature, code);
     }
     let (function, original) = (quote!(#constant), quote!(#constant.original()));
-    let wrapper = wrapper(model, &quote!(#head), signature, &function, &original, &taken);
+    let wrapper = wrapper(
+        model,
+        &quote!(#head),
+        signature,
+        &function,
+        &original,
+        &taken,
+    );
     let description = description(model, symbol, "Host", signature);
     code.items.push(quote! {
         #wrapper
@@ -188,7 +284,13 @@ fn add_host_function(model: &Model<'_>, symbol: &str, signature: &sp_ir::Signatu
     });
 }
 
-fn add_callback(model: &Model<'_>, name: &str, kind: &str, signature: &sp_ir::Signature, code: &mut Code) {
+fn add_callback(
+    model: &Model<'_>,
+    name: &str,
+    kind: &str,
+    signature: &sp_ir::Signature,
+    code: &mut Code,
+) {
     let (constant, tokens) = callback(model, name, kind, signature);
     code.items.push(tokens);
     code.callbacks.push(constant);

@@ -5,8 +5,18 @@ use std::collections::BTreeMap;
 
 /// The APIs whose calls the layer shows: those that TensorFlow and a plugin of devices, kernels, graphs or profilers share.
 pub const APIS: [&str; 12] = [
-    "c_api", "env", "grappler", "kernels", "kernels_experimental", "ops", "pluggable_profiler", "stream_executor",
-    "tf_buffer", "tf_datatype", "tf_status", "tf_tensor",
+    "c_api",
+    "env",
+    "grappler",
+    "kernels",
+    "kernels_experimental",
+    "ops",
+    "pluggable_profiler",
+    "stream_executor",
+    "tf_buffer",
+    "tf_datatype",
+    "tf_status",
+    "tf_tensor",
 ];
 
 /// Parameters of functions that a stub can stand for: one register is for the stub's number.
@@ -70,7 +80,9 @@ impl<'a> Model<'a> {
             let by_core = it.is_exported_by_core();
             !it.inline && by_core == (side == Side::Core)
         };
-        let callable = functions.filter(is_exported).filter(|it| self.is_callable(&it.signature));
+        let callable = functions
+            .filter(is_exported)
+            .filter(|it| self.is_callable(&it.signature));
         callable.map(|it| (it.symbol.as_str(), it)).collect()
     }
 
@@ -104,7 +116,10 @@ impl<'a> Model<'a> {
             let is_simple = fits && self.is_callable(signature) && self.uses_registers(signature);
             is_simple.then(|| TakenCallback {
                 index,
-                name: format!("{owner}.{}", self.parameter_name(signature_name(parameter), index)),
+                name: format!(
+                    "{owner}.{}",
+                    self.parameter_name(signature_name(parameter), index)
+                ),
                 signature,
             })
         });
@@ -121,14 +136,22 @@ impl<'a> Model<'a> {
     /// Returns true if all parameters and the result are passed in registers for integers.
     fn uses_registers(&self, signature: &Signature) -> bool {
         let mut types = signature.params.iter().map(|it| &it.ty);
-        let is_integer = |ty: &Type| !matches!(ty, Type::Float { .. }) && self.by_value(ty).is_none();
+        let is_integer =
+            |ty: &Type| !matches!(ty, Type::Float { .. }) && self.by_value(ty).is_none();
         types.all(is_integer) && self.by_value(&signature.ret).is_none()
     }
 
     /// Returns true if a thunk in Rust can have the signature.
     pub fn is_callable(&self, signature: &Signature) -> bool {
-        let types = signature.params.iter().map(|it| &it.ty).chain([&signature.ret]);
-        let has_layout = |ty: &Type| self.by_value(ty).is_none_or(|size| size % 8 == 0 && size > 0);
+        let types = signature
+            .params
+            .iter()
+            .map(|it| &it.ty)
+            .chain([&signature.ret]);
+        let has_layout = |ty: &Type| {
+            self.by_value(ty)
+                .is_none_or(|size| size % 8 == 0 && size > 0)
+        };
         signature.convention.is_none() && types.into_iter().all(has_layout)
     }
 
@@ -182,6 +205,9 @@ mod tests {
         assert_eq!(parameter_name(&context, 0), "op_kernel_context");
         let object = parameter(Type::pointer(Type::Void, true));
         assert_eq!(parameter_name(&object, 0), "object");
-        assert_eq!(parameter_name(&parameter(Type::int(32, true)), 2), "argument2");
+        assert_eq!(
+            parameter_name(&parameter(Type::int(32, true)), 2),
+            "argument2"
+        );
     }
 }

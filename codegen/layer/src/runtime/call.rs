@@ -53,7 +53,11 @@ pub unsafe fn begin(function: &'static Function, arguments: &[u64]) -> Call {
 ///
 /// # Safety
 /// As of [`begin`].
-pub unsafe fn begin_callback(function: &'static Function, arguments: &[u64], target: &Target) -> Call {
+pub unsafe fn begin_callback(
+    function: &'static Function,
+    arguments: &[u64],
+    target: &Target,
+) -> Call {
     let is_kernel = function.kind == Kind::Callback && function.short_name().starts_with("compute");
     if is_kernel {
         // SAFETY: the parameters of a kernel are its object and its context.
@@ -64,8 +68,9 @@ pub unsafe fn begin_callback(function: &'static Function, arguments: &[u64], tar
         });
     }
     // SAFETY: as the caller states.
-    let call = unsafe { begin(function, arguments) };
-    Call { is_kernel, ..call }
+    let mut call = unsafe { begin(function, arguments) };
+    call.is_kernel = is_kernel;
+    call
 }
 
 /// Records and checks the end of a call, and exchanges the slots of tables that the plugin has filled.
@@ -94,11 +99,11 @@ pub unsafe fn finish(mut call: Call, arguments: &[u64], result: u64) {
 ///
 /// # Safety
 /// As of [`finish`].
-pub unsafe fn finish_callback(call: Call, arguments: &[u64], result: u64, target: &Target) {
+pub unsafe fn finish_callback(call: Call, arguments: &[u64], result: u64) {
     if call.function.kind == Kind::Callback {
         match call.function.short_name() {
             // SAFETY: the parameter of `create_func` is a construction, which lives until it returns.
-            "create_func" => unsafe { created(target, arguments[0], result) },
+            "create_func" => unsafe { created(arguments[0], result) },
             "delete_func" => deleted(arguments[0]),
             _ => {}
         }
@@ -120,7 +125,7 @@ impl Drop for Call {
 
 /// # Safety
 /// `construction` is live.
-unsafe fn created(_: &Target, construction: u64, kernel: u64) {
+unsafe fn created(construction: u64, kernel: u64) {
     if kernel < FIRST_ADDRESS {
         return;
     }
@@ -134,7 +139,10 @@ unsafe fn created(_: &Target, construction: u64, kernel: u64) {
 
 fn deleted(kernel: u64) {
     let mut nodes = NODES.write().unwrap_or_else(PoisonError::into_inner);
-    if let Some(nodes) = nodes.as_mut().filter(|it| it.get(&kernel).is_some_and(Option::is_some)) {
+    if let Some(nodes) = nodes
+        .as_mut()
+        .filter(|it| it.get(&kernel).is_some_and(Option::is_some))
+    {
         nodes.remove(&kernel);
     }
 }

@@ -74,7 +74,10 @@ impl Callback {
         let next = known.len();
         let stub = *known.entry((address, label)).or_insert(next);
         if stub >= self.targets.len() {
-            report::line_once(self.function.name, "has too many functions: some of its calls are not shown");
+            report::line_once(
+                self.function.name,
+                "has too many functions: some of its calls are not shown",
+            );
             return address;
         }
         if stub == next {
@@ -130,7 +133,13 @@ mod tests {
         let one = callback.wrap(0x1000, "Relu");
         assert_eq!(callback.wrap(0x1000, "Relu"), one);
         assert_eq!(callback.wrap(0x1000, "Add"), one + 16);
-        assert_eq!(callback.target(1), &Target { address: 0x1000, label: "Add" });
+        assert_eq!(
+            callback.target(1),
+            &Target {
+                address: 0x1000,
+                label: "Add"
+            }
+        );
     }
 
     #[test]

@@ -87,7 +87,10 @@ impl Library {
         // SAFETY: the dynamic loader states the number of program headers, and the path is a C string.
         let (headers, name) = unsafe {
             let count = usize::from(info.header_count);
-            (std::slice::from_raw_parts(info.headers, count), CStr::from_ptr(info.name))
+            (
+                std::slice::from_raw_parts(info.headers, count),
+                CStr::from_ptr(info.name),
+            )
         };
         let range = |kind: u32| {
             let headers = headers.iter().filter(move |it| it.kind == kind);
@@ -131,7 +134,11 @@ impl Library {
     /// Returns the address in an entry of the dynamic section. glibc has added the bias to it, other loaders have not.
     fn address(&self, entries: &[Dynamic], tag: u64) -> Option<u64> {
         let value = entries.iter().find(|it| it.tag == tag)?.value;
-        Some(if value < self.bias { value + self.bias } else { value })
+        Some(if value < self.bias {
+            value + self.bias
+        } else {
+            value
+        })
     }
 
     /// Returns the file names of the libraries that it needs.
@@ -148,7 +155,10 @@ impl Library {
     /// Returns the places that hold the addresses of symbols that `is_wanted` accepts.
     pub fn places(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<Place> {
         let entries = self.dynamic();
-        let (symbols, texts) = (self.address(&entries, DT_SYMTAB), self.address(&entries, DT_STRTAB));
+        let (symbols, texts) = (
+            self.address(&entries, DT_SYMTAB),
+            self.address(&entries, DT_STRTAB),
+        );
         let (Some(symbols), Some(texts)) = (symbols, texts) else {
             return Vec::new();
         };
@@ -174,7 +184,10 @@ impl Library {
     }
 
     fn relocations(&self, entries: &[Dynamic], table: u64, size: u64) -> Vec<Relocation> {
-        let size = entries.iter().find(|it| it.tag == size).map_or(0, |it| it.value);
+        let size = entries
+            .iter()
+            .find(|it| it.tag == size)
+            .map_or(0, |it| it.value);
         let count = size as usize / size_of::<Relocation>();
         match self.address(entries, table) {
             // SAFETY: the dynamic section states the table's address and size.
@@ -188,7 +201,10 @@ impl Library {
     /// Stores `value` in `place`. Returns false if the system rejects it.
     pub fn store(&self, place: &Place, value: usize) -> bool {
         let address = place.address as u64;
-        let protected = self.read_only.as_ref().is_some_and(|it| it.contains(&address));
+        let protected = self
+            .read_only
+            .as_ref()
+            .is_some_and(|it| it.contains(&address));
         if protected && !set_writable(place.address, size_of::<usize>(), true) {
             return false;
         }
@@ -216,14 +232,19 @@ mod tests {
     #[test]
     fn finds_the_library_of_an_address() {
         let own = library_at(finds_the_library_of_an_address as *const () as usize).unwrap();
-        assert!(own.needed().iter().any(|it| it.starts_with("libc.so")), "{:?}", own.needed());
+        assert!(
+            own.needed().iter().any(|it| it.starts_with("libc.so")),
+            "{:?}",
+            own.needed()
+        );
         let local = 0;
         assert!(!own.contains((&raw const local) as usize));
     }
 
     #[test]
     fn finds_the_place_of_an_imported_function() {
-        let own = library_at(finds_the_place_of_an_imported_function as *const () as usize).unwrap();
+        let own =
+            library_at(finds_the_place_of_an_imported_function as *const () as usize).unwrap();
         let places = own.places(|name| name == "dl_iterate_phdr");
         assert!(!places.is_empty());
         for place in places {

@@ -82,7 +82,10 @@ pub fn find(name: &str) -> usize {
 fn addresses() -> &'static Addresses {
     ADDRESSES.get_or_init(|| {
         let address = |name: &str| {
-            let known = tables().functions.iter().find(|it| it.function.name == name);
+            let known = tables()
+                .functions
+                .iter()
+                .find(|it| it.function.name == name);
             match known.map_or(0, |it| it.function.original()) {
                 // A function that this release does not have is not looked for.
                 0 if known.is_some() => find(name),
@@ -136,9 +139,23 @@ pub fn push_status(status: u64, out: &mut String) {
 
 fn code_name(code: i32) -> &'static str {
     const NAMES: [&str; 17] = [
-        "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
-        "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
-        "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
+        "OK",
+        "CANCELLED",
+        "UNKNOWN",
+        "INVALID_ARGUMENT",
+        "DEADLINE_EXCEEDED",
+        "NOT_FOUND",
+        "ALREADY_EXISTS",
+        "PERMISSION_DENIED",
+        "RESOURCE_EXHAUSTED",
+        "FAILED_PRECONDITION",
+        "ABORTED",
+        "OUT_OF_RANGE",
+        "UNIMPLEMENTED",
+        "INTERNAL",
+        "UNAVAILABLE",
+        "DATA_LOSS",
+        "UNAUTHENTICATED",
     ];
     let index = usize::try_from(code).unwrap_or(NAMES.len());
     NAMES.get(index).copied().unwrap_or("code out of range")
@@ -191,7 +208,8 @@ pub unsafe fn output_count(context: u64) -> Option<usize> {
         return None;
     }
     // SAFETY: the address is that of `TF_NumOutputs`.
-    let count = unsafe { std::mem::transmute::<usize, GetCount>(address)(context as *const c_void) };
+    let count =
+        unsafe { std::mem::transmute::<usize, GetCount>(address)(context as *const c_void) };
     usize::try_from(count).ok()
 }
 

@@ -76,7 +76,11 @@ fn host_function(handle: *mut c_void, name: &str, caller: usize) -> usize {
     if original == 0 {
         return 0;
     }
-    let _ = found.function.original.compare_exchange(0, original, Ordering::AcqRel, Ordering::Acquire);
+    let _ =
+        found
+            .function
+            .original
+            .compare_exchange(0, original, Ordering::AcqRel, Ordering::Acquire);
     found.wrapper as usize
 }
 
@@ -107,13 +111,21 @@ fn is_plugin(path: &str, base: usize, entry_point: usize) -> bool {
 /// Returns the library of the plugin and those that it needs, without TensorFlow's and those that everybody uses.
 fn plugin_libraries(entry_point: usize) -> Vec<Library> {
     let all = elf::libraries();
-    let mut found: Vec<Library> = all.iter().filter(|it| it.contains(entry_point)).cloned().collect();
+    let mut found: Vec<Library> = all
+        .iter()
+        .filter(|it| it.contains(entry_point))
+        .cloned()
+        .collect();
     let mut index = 0;
     while index < found.len() {
         for name in found[index].needed() {
             let name = name.rsplit('/').next().unwrap_or(&name).to_owned();
-            let library = all.iter().find(|it| it.file_name() == name && !is_of_core(&name));
-            if let Some(library) = library.filter(|it| found.iter().all(|known| known.path != it.path)) {
+            let library = all
+                .iter()
+                .find(|it| it.file_name() == name && !is_of_core(&name));
+            if let Some(library) =
+                library.filter(|it| found.iter().all(|known| known.path != it.path))
+            {
                 found.push(library.clone());
             }
         }
@@ -123,7 +135,14 @@ fn plugin_libraries(entry_point: usize) -> Vec<Library> {
 }
 
 fn is_of_core(name: &str) -> bool {
-    const PREFIXES: [&str; 6] = ["libtensorflow", "_pywrap", "libc.so", "libpython", "ld-linux", "libstdc++"];
+    const PREFIXES: [&str; 6] = [
+        "libtensorflow",
+        "_pywrap",
+        "libc.so",
+        "libpython",
+        "ld-linux",
+        "libstdc++",
+    ];
     PREFIXES.iter().any(|it| name.starts_with(it))
 }
 
@@ -137,7 +156,12 @@ fn exchange_imports(library: &Library) -> usize {
         };
         if found.function.original() == 0 {
             let original = host::find(&place.symbol);
-            let _ = found.function.original.compare_exchange(0, original, Ordering::AcqRel, Ordering::Acquire);
+            let _ = found.function.original.compare_exchange(
+                0,
+                original,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            );
         }
         // A function that this TensorFlow does not export stays unbound.
         if found.function.original() != 0 && library.store(place, found.wrapper as usize) {
@@ -169,7 +193,9 @@ fn is_in_plugin(address: usize) -> bool {
     let mut names = tables().entry_points.iter().map(name);
     let own = |name: &str| match host::find_in(handle, name) {
         0 => None,
-        found => system::library_at(found).filter(|it| it.1 == base).map(|_| found),
+        found => system::library_at(found)
+            .filter(|it| it.1 == base)
+            .map(|_| found),
     };
     match names.find_map(own).filter(|_| !handle.is_null()) {
         Some(entry_point) => is_plugin(&path, base, entry_point),

@@ -37,6 +37,7 @@ pub struct ThreadLog {
     buffer: String,
     open: Vec<OpenCall>,
     ops: Vec<Op>,
+    borrowed: Vec<u64>,
 }
 
 /// A thread's log, which another thread locks only at the end of the process.
@@ -129,6 +130,23 @@ impl ThreadLog {
     /// Returns the op whose kernel runs.
     pub fn op(&self) -> Option<&Op> {
         self.ops.last()
+    }
+
+    /// Adds an object that core has passed to the plugin for a call.
+    pub fn borrow(&mut self, object: u64) {
+        self.borrowed.push(object);
+    }
+
+    /// Removes an object of [`ThreadLog::borrow`], when the call has returned.
+    pub fn end_borrow(&mut self, object: u64) {
+        if let Some(index) = self.borrowed.iter().rposition(|it| *it == object) {
+            self.borrowed.remove(index);
+        }
+    }
+
+    /// Returns true if core has passed `object` to a call of the plugin that runs on this thread.
+    pub fn is_borrowed(&self, object: u64) -> bool {
+        self.borrowed.contains(&object)
     }
 
     /// Writes the records.

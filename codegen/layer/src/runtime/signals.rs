@@ -35,7 +35,8 @@ unsafe extern "C" {
 }
 
 static PREVIOUS: [AtomicUsize; SIGNALS.len()] = [const { AtomicUsize::new(0) }; SIGNALS.len()];
-static PREVIOUS_FLAGS: [AtomicUsize; SIGNALS.len()] = [const { AtomicUsize::new(0) }; SIGNALS.len()];
+static PREVIOUS_FLAGS: [AtomicUsize; SIGNALS.len()] =
+    [const { AtomicUsize::new(0) }; SIGNALS.len()];
 static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
 static IS_WRITTEN: AtomicBool = AtomicBool::new(false);
 
@@ -86,7 +87,8 @@ extern "C" fn handle(signal: c_int, info: *mut c_void, context: *mut c_void) {
     // SAFETY: the address is that of the program's handler, with the signature that its flags state.
     unsafe {
         if flags & SA_SIGINFO != 0 {
-            let handler: extern "C" fn(c_int, *mut c_void, *mut c_void) = std::mem::transmute(previous);
+            let handler: extern "C" fn(c_int, *mut c_void, *mut c_void) =
+                std::mem::transmute(previous);
             handler(signal, info, context);
         } else {
             let handler: extern "C" fn(c_int) = std::mem::transmute(previous);

@@ -73,6 +73,8 @@ unsafe extern "C" {
     fn getpid() -> c_int;
     fn write(file: c_int, bytes: *const c_void, count: usize) -> isize;
     fn open(path: *const c_char, flags: c_int, mode: c_int) -> c_int;
+    #[link_name = "close"]
+    fn close_file(file: c_int) -> c_int;
     fn atexit(function: extern "C" fn()) -> c_int;
     fn pthread_atfork(
         prepare: Option<extern "C" fn()>,
@@ -184,6 +186,12 @@ pub fn open_append(path: &CStr) -> c_int {
     const WRITE_CREATE_APPEND_CLOEXEC: c_int = 0o1 | 0o100 | 0o2000 | 0o2000000;
     // SAFETY: `path` is a C string.
     unsafe { open(path.as_ptr(), WRITE_CREATE_APPEND_CLOEXEC, 0o600) }
+}
+
+/// Closes the descriptor `file`.
+pub fn close(file: c_int) {
+    // SAFETY: the descriptor is the caller's.
+    unsafe { close_file(file) };
 }
 
 /// Registers functions for the end of the process and for the child of a fork.

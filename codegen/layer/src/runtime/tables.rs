@@ -79,7 +79,9 @@ impl Tables {
 
     /// Returns the function of core `name`.
     pub fn function(&self, name: &str) -> Option<&'static HostFunction> {
-        let found = self.functions.binary_search_by(|it| it.function.name.cmp(name));
+        let found = self
+            .functions
+            .binary_search_by(|it| it.function.name.cmp(name));
         Some(&self.functions[found.ok()?])
     }
 
@@ -93,7 +95,10 @@ impl Tables {
 /// Returns true if the plugin fills tables behind a parameter of `function`.
 fn fills_tables(function: &Function) -> bool {
     let is_plugin = matches!(function.kind, Kind::EntryPoint | Kind::Slot);
-    let structs = function.parameters.iter().filter_map(|it| filled_struct(&it.ty));
+    let structs = function
+        .parameters
+        .iter()
+        .filter_map(|it| filled_struct(&it.ty));
     is_plugin && !function.short_name().starts_with("destroy") && structs.into_iter().any(has_slots)
 }
 
@@ -167,7 +172,10 @@ unsafe fn exchange_slot(slot: &'static Slot, position: usize) {
     }
     match slot.thunk(original) {
         Some(thunk) => place.store(thunk, Ordering::Release),
-        None => report::line_once(slot.function.name, "has more than 4 functions: some of its calls are not shown"),
+        None => report::line_once(
+            slot.function.name,
+            "has more than 4 functions: some of its calls are not shown",
+        ),
     }
 }
 
@@ -183,13 +191,19 @@ mod tests {
         originals: [const { AtomicUsize::new(0) }; INSTANCES],
         thunks: [thunk; INSTANCES],
     };
-    const SIZE: Type = Type::Int { bits: 64, signed: false };
+    const SIZE: Type = Type::Int {
+        bits: 64,
+        signed: false,
+    };
     static TABLE: Structure = Structure {
         name: "SP_Table",
         size: 24,
         is_versioned: true,
-        fields: &[field("struct_size", 0, SIZE, None), field("run", 8, Type::Function, Some(&SLOT)),
-            field("late", 16, Type::Function, Some(&SLOT))],
+        fields: &[
+            field("struct_size", 0, SIZE, None),
+            field("run", 8, Type::Function, Some(&SLOT)),
+            field("late", 16, Type::Function, Some(&SLOT)),
+        ],
     };
     static PARAMS: Structure = Structure {
         name: "SE_Params",
@@ -197,17 +211,40 @@ mod tests {
         is_versioned: true,
         fields: &[
             field("struct_size", 0, SIZE, None),
-            field("table", 8, Type::Pointer { pointee: &Type::Struct(&TABLE), mutable: true }, None),
+            field(
+                "table",
+                8,
+                Type::Pointer {
+                    pointee: &Type::Struct(&TABLE),
+                    mutable: true,
+                },
+                None,
+            ),
         ],
     };
     static PARAMETERS: [Parameter; 1] = [Parameter {
         name: "params",
-        ty: Type::Pointer { pointee: &Type::Struct(&PARAMS), mutable: true },
+        ty: Type::Pointer {
+            pointee: &Type::Struct(&PARAMS),
+            mutable: true,
+        },
         is_out: false,
     }];
 
-    const fn field(name: &'static str, offset: usize, ty: Type, slot: Option<&'static Slot>) -> Field {
-        Field { name, offset, size: 8, ty, is_required: false, slot }
+    const fn field(
+        name: &'static str,
+        offset: usize,
+        ty: Type,
+        slot: Option<&'static Slot>,
+    ) -> Field {
+        Field {
+            name,
+            offset,
+            size: 8,
+            ty,
+            is_required: false,
+            slot,
+        }
     }
 
     #[test]
@@ -224,7 +261,11 @@ mod tests {
     #[test]
     fn destroying_functions_fill_no_tables() {
         let named = |name| Function::new(name, Kind::Slot, &PARAMETERS, Type::Void);
-        assert!(fills_tables(&named("SP_PlatformFns.create_stream_executor")));
-        assert!(!fills_tables(&named("SP_PlatformFns.destroy_stream_executor")));
+        assert!(fills_tables(&named(
+            "SP_PlatformFns.create_stream_executor"
+        )));
+        assert!(!fills_tables(&named(
+            "SP_PlatformFns.destroy_stream_executor"
+        )));
     }
 }

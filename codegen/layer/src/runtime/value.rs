@@ -61,7 +61,16 @@ pub unsafe fn push_results(function: &Function, arguments: &[u64], result: u64, 
 /// Returns the value of `parameter` as the number of elements of the pointer before it, or `None` if it is no count.
 fn element_count(parameter: &Parameter, value: u64) -> Option<u64> {
     const NAMES: [&str; 11] = [
-        "size", "length", "len", "src_size", "name_len", "text_len", "proto_len", "lengths", "storage_size", "max_length",
+        "size",
+        "length",
+        "len",
+        "src_size",
+        "name_len",
+        "text_len",
+        "proto_len",
+        "lengths",
+        "storage_size",
+        "max_length",
         "max_values",
     ];
     let is_count = parameter.name.starts_with("num_")
@@ -108,7 +117,13 @@ unsafe fn push_stored(parameter: &Parameter, address: u64, out: &mut String) {
         pointee,
         Type::Bool | Type::Int { bits: 16.., .. } | Type::Float { .. } | Type::Enum(_)
     );
-    let is_object = matches!(pointee, Type::Pointer { pointee: Type::Opaque(_), .. });
+    let is_object = matches!(
+        pointee,
+        Type::Pointer {
+            pointee: Type::Opaque(_),
+            ..
+        }
+    );
     let is_filled = matches!(pointee, Type::Struct(_)) && parameter.is_out;
     if *mutable && (is_scalar || is_object || is_filled) {
         let _ = write!(out, "{}=", parameter.name);
@@ -172,7 +187,10 @@ unsafe fn push_pointer(ty: &Type, value: u64, count: Option<u64>, depth: usize, 
     // states.
     unsafe {
         match pointee {
-            Type::Int { bits: 8, signed: true } if !mutable => push_text(value, count, out),
+            Type::Int {
+                bits: 8,
+                signed: true,
+            } if !mutable => push_text(value, count, out),
             Type::Int { bits: 16.., .. } if !mutable && count.is_some() => {
                 push_list(pointee, value, count.unwrap_or(0), out);
             }
@@ -198,7 +216,11 @@ unsafe fn push_text(address: u64, count: Option<u64>, out: &mut String) {
     }
     out.push('"');
     push_escaped(out, &String::from_utf8_lossy(&bytes));
-    out.push_str(if bytes.len() == TEXT_LIMIT { "...\"" } else { "\"" });
+    out.push_str(if bytes.len() == TEXT_LIMIT {
+        "...\""
+    } else {
+        "\""
+    });
 }
 
 /// # Safety
@@ -257,7 +279,9 @@ unsafe fn push_struct(structure: &Structure, address: u64, depth: usize, out: &m
             field.size == 8 && unsafe { (at as *const u64).read_unaligned() } == 0
         };
         let position = address + field.offset as u64;
-        if field.offset + field.size > limit || field.name == "ext" && is_null(position) {
+        let is_usual_size = field.name == "struct_size" && limit == structure.size;
+        let is_unused = field.name == "ext" && is_null(position);
+        if field.offset + field.size > limit || is_usual_size || is_unused {
             continue;
         }
         let _ = write!(out, "{separator}{}=", field.name);
@@ -286,9 +310,18 @@ mod tests {
     use super::super::description::{Enumeration, Field};
     use super::*;
 
-    const CHAR: Type = Type::Int { bits: 8, signed: true };
-    const LONG: Type = Type::Int { bits: 64, signed: true };
-    const SIZE: Type = Type::Int { bits: 64, signed: false };
+    const CHAR: Type = Type::Int {
+        bits: 8,
+        signed: true,
+    };
+    const LONG: Type = Type::Int {
+        bits: 64,
+        signed: true,
+    };
+    const SIZE: Type = Type::Int {
+        bits: 64,
+        signed: false,
+    };
     static CODES: Enumeration = Enumeration {
         name: "TF_Code",
         variants: &[("TF_OK", 0), ("TF_UNKNOWN", 2)],
@@ -297,7 +330,11 @@ mod tests {
         name: "SP_Block",
         size: 24,
         is_versioned: true,
-        fields: &[field("struct_size", 0, SIZE), field("count", 8, LONG), field("more", 16, LONG)],
+        fields: &[
+            field("struct_size", 0, SIZE),
+            field("count", 8, LONG),
+            field("more", 16, LONG),
+        ],
     };
 
     const fn field(name: &'static str, offset: usize, ty: Type) -> Field {
@@ -330,22 +367,61 @@ mod tests {
     #[test]
     fn prints_numbers_with_their_width_and_sign() {
         static PARAMETERS: [Parameter; 4] = [
-            parameter("a", Type::Int { bits: 32, signed: true }),
-            parameter("b", Type::Int { bits: 8, signed: false }),
+            parameter(
+                "a",
+                Type::Int {
+                    bits: 32,
+                    signed: true,
+                },
+            ),
+            parameter(
+                "b",
+                Type::Int {
+                    bits: 8,
+                    signed: false,
+                },
+            ),
             parameter("c", Type::Float { bits: 64 }),
             parameter("d", Type::Enum(&CODES)),
         ];
         let values = [u64::from(u32::MAX), 0x1_ff, 1.5f64.to_bits(), 2];
-        assert_eq!(arguments(&PARAMETERS, &values), "a=-1, b=255, c=1.5, d=TF_UNKNOWN");
+        assert_eq!(
+            arguments(&PARAMETERS, &values),
+            "a=-1, b=255, c=1.5, d=TF_UNKNOWN"
+        );
     }
 
     #[test]
     fn prints_texts_and_lists_by_their_count() {
         static PARAMETERS: [Parameter; 4] = [
-            parameter("name", Type::Pointer { pointee: &CHAR, mutable: false }),
-            parameter("dims", Type::Pointer { pointee: &LONG, mutable: false }),
-            parameter("num_dims", Type::Int { bits: 32, signed: true }),
-            parameter("null", Type::Pointer { pointee: &CHAR, mutable: false }),
+            parameter(
+                "name",
+                Type::Pointer {
+                    pointee: &CHAR,
+                    mutable: false,
+                },
+            ),
+            parameter(
+                "dims",
+                Type::Pointer {
+                    pointee: &LONG,
+                    mutable: false,
+                },
+            ),
+            parameter(
+                "num_dims",
+                Type::Int {
+                    bits: 32,
+                    signed: true,
+                },
+            ),
+            parameter(
+                "null",
+                Type::Pointer {
+                    pointee: &CHAR,
+                    mutable: false,
+                },
+            ),
         ];
         let (name, dims) = (c"a\tb", [2_i64, -1]);
         let values = [name.as_ptr() as u64, dims.as_ptr() as u64, 2, 0];
@@ -355,8 +431,13 @@ mod tests {
 
     #[test]
     fn prints_no_field_beyond_struct_size() {
-        static PARAMETERS: [Parameter; 1] =
-            [parameter("block", Type::Pointer { pointee: &Type::Struct(&BLOCK), mutable: false })];
+        static PARAMETERS: [Parameter; 1] = [parameter(
+            "block",
+            Type::Pointer {
+                pointee: &Type::Struct(&BLOCK),
+                mutable: false,
+            },
+        )];
         let block = [16_u64, 5, 0xdead];
         let text = arguments(&PARAMETERS, &[block.as_ptr() as u64]);
         assert_eq!(text, "block={struct_size=16, count=5}");
@@ -366,7 +447,10 @@ mod tests {
     fn prints_what_the_callee_has_stored() {
         static PARAMETERS: [Parameter; 1] = [Parameter {
             name: "count",
-            ty: Type::Pointer { pointee: &LONG, mutable: true },
+            ty: Type::Pointer {
+                pointee: &LONG,
+                mutable: true,
+            },
             is_out: true,
         }];
         let function = Function::new("TF_Demo", Kind::Host, &PARAMETERS, Type::Bool);
