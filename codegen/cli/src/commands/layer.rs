@@ -66,12 +66,16 @@ pub fn run(args: Args) -> Result {
         release: args.release,
     };
     let run = layer::run(&args.program, &options)?;
-    if run.findings > 0 {
-        let rules = "`sp-gen explain RULE` describes a rule";
-        warning!("sp-gen layer: {} findings; {rules}", run.findings);
+    if !run.findings.is_empty() {
+        let count = run.findings.len();
+        warning!("sp-gen layer: {count} findings; `sp-gen explain RULE` describes a rule");
     }
-    Ok(match (run.status, run.findings) {
-        (0, 1..) => CommandOutcome::Found,
+    // The layer has printed each when it was found; a program may show nothing of its stderr.
+    for finding in &run.findings {
+        warning!("  {finding}");
+    }
+    Ok(match (run.status, run.findings.is_empty()) {
+        (0, false) => CommandOutcome::Found,
         (status, _) => CommandOutcome::Exit(status),
     })
 }

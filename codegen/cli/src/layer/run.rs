@@ -12,6 +12,7 @@ use sp_layer::runtime::settings::variable;
 use sp_layer::{generate, trace};
 use sp_parse::clang::DEFAULT_TARGET;
 use sp_system::temporary::{delay_signals, removed_on_signal};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,8 +40,8 @@ pub struct LayerOptions {
 pub struct LayerRun {
     /// Its exit status.
     pub status: u8,
-    /// Number of findings.
-    pub findings: usize,
+    /// The findings of all its processes.
+    pub findings: BTreeSet<String>,
 }
 
 /// Runs `program` with its arguments.
@@ -66,7 +67,7 @@ pub fn run(program: &[OsString], options: &LayerOptions) -> Result<LayerRun> {
     let findings = fs::read_to_string(folder.path().join("findings")).unwrap_or_default();
     Ok(LayerRun {
         status: exit_status(status),
-        findings: findings.lines().count(),
+        findings: findings.lines().map(str::to_owned).collect(),
     })
 }
 

@@ -208,6 +208,7 @@ fn add_field(
         .presence
         .as_ref()
         .is_some_and(|it| it.value == Presence::Required);
+    let is_reserved = field.is_reserved();
     let signature = model
         .function_type(&field.ty)
         .filter(|it| is_versioned && model.is_callable(it));
@@ -218,7 +219,7 @@ fn add_field(
         }
         None => quote!(None),
     };
-    quote!(Field { name: #name, offset: #offset, size: #size, ty: #ty, is_required: #is_required, slot: #slot })
+    quote!(Field { name: #name, offset: #offset, size: #size, ty: #ty, is_required: #is_required, is_reserved: #is_reserved, slot: #slot })
 }
 
 fn add_slot(model: &Model<'_>, name: &str, signature: &sp_ir::Signature, code: &mut Code) -> Ident {

@@ -97,6 +97,8 @@ pub struct Field {
     pub ty: Type,
     /// True if core rejects a null value, or calls it.
     pub is_required: bool,
+    /// True if the header reserves the pointer for later releases, so that it stays null.
+    pub is_reserved: bool,
     /// The thunks, if the field is a slot of a function table.
     pub slot: Option<&'static Slot>,
 }

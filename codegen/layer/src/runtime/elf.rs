@@ -77,11 +77,6 @@ pub fn libraries() -> Vec<Library> {
     found
 }
 
-/// Returns the library that contains `address`.
-pub fn library_at(address: usize) -> Option<Library> {
-    libraries().into_iter().find(|it| it.contains(address))
-}
-
 impl Library {
     fn from_info(info: &PhdrInfo) -> Self {
         // SAFETY: the dynamic loader states the number of program headers, and the path is a C string.
@@ -228,6 +223,10 @@ unsafe fn text(address: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn library_at(address: usize) -> Option<Library> {
+        libraries().into_iter().find(|it| it.contains(address))
+    }
 
     #[test]
     fn finds_the_library_of_an_address() {

@@ -38,6 +38,7 @@ pub struct ThreadLog {
     open: Vec<OpenCall>,
     ops: Vec<Op>,
     borrowed: Vec<u64>,
+    calls_of_core: usize,
 }
 
 /// A thread's log, which another thread locks only at the end of the process.
@@ -130,6 +131,22 @@ impl ThreadLog {
     /// Returns the op whose kernel runs.
     pub fn op(&self) -> Option<&Op> {
         self.ops.last()
+    }
+
+    /// Notes the begin of a call of the plugin by core.
+    pub fn enter_plugin(&mut self) {
+        self.calls_of_core += 1;
+    }
+
+    /// Notes the end of a call of the plugin by core.
+    pub fn leave_plugin(&mut self) {
+        self.calls_of_core = self.calls_of_core.saturating_sub(1);
+    }
+
+    /// Returns true if a known call of the plugin by core runs. The layer does not see the functions that a plugin has
+    /// passed to core when it was loaded.
+    pub fn is_in_plugin(&self) -> bool {
+        self.calls_of_core > 0
     }
 
     /// Adds an object that core has passed to the plugin for a call.

@@ -243,6 +243,7 @@ mod tests {
             size: 8,
             ty,
             is_required: false,
+            is_reserved: false,
             slot,
         }
     }

@@ -344,6 +344,7 @@ mod tests {
             size: 8,
             ty,
             is_required: false,
+            is_reserved: false,
             slot: None,
         }
     }

@@ -39,6 +39,9 @@ const OWNED: &[(&str, usize, &[&str])] = &[
     ),
 ];
 
+/// Those of them that core passes to a plugin, too.
+const PASSED_BY_CORE: [&str; 4] = ["TF_Status", "TSL_Status", "TF_Tensor", "TF_Buffer"];
+
 /// Objects of the plugin that core owns.
 const HANDLES: [&str; 3] = ["SP_Stream", "SP_Event", "SP_Timer"];
 
@@ -92,6 +95,7 @@ pub fn before(call: &Arguments<'_>) {
 
 /// Forgets that the objects that core passes were deleted: it has created others at their addresses.
 fn accept_borrowed(call: &Arguments<'_>) {
+    thread_log().enter_plugin();
     let mut objects = lock();
     let objects = objects.get_or_insert_with(Objects::default);
     for (parameter, address) in call.function.parameters.iter().zip(call.values) {
@@ -103,6 +107,7 @@ fn accept_borrowed(call: &Arguments<'_>) {
 }
 
 fn end_borrows(call: &Arguments<'_>) {
+    thread_log().leave_plugin();
     for (parameter, address) in call.function.parameters.iter().zip(call.values) {
         if owned_type(pointed_name(&parameter.ty)).is_some() {
             thread_log().end_borrow(*address);
@@ -119,7 +124,9 @@ fn before_host(call: &Arguments<'_>) {
         let (key, deletes) = ((*name, *address), deleting.contains(&function.name));
         let mut objects = lock();
         let objects = objects.get_or_insert_with(Objects::default);
-        let is_deleted = objects.deleted.contains(&key);
+        // Outside of a known call the object may be core's.
+        let may_be_new = PASSED_BY_CORE.contains(name) && !thread_log().is_in_plugin();
+        let is_deleted = objects.deleted.contains(&key) && !may_be_new;
         if deletes && *address != 0 {
             let was_known = objects.owned.remove(&key).is_some();
             if was_known {

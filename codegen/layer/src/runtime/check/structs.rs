@@ -89,6 +89,13 @@ unsafe fn check(rule: &'static str, subject: &str, structure: &Structure, addres
             let detail = format!("'{}' field in {} must be set", field.name, structure.name);
             finding("required_fields", subject, &detail);
         }
+        if field.is_reserved && !is_null {
+            let detail = format!(
+                "left {}.{} non-null; the header reserves it",
+                structure.name, field.name
+            );
+            finding("field_access", subject, &detail);
+        }
         if let (Type::Pointer { mutable: true, .. }, Some(inner)) =
             (&field.ty, field.ty.pointed_struct())
         {
@@ -141,6 +148,7 @@ mod tests {
             size: 8,
             ty,
             is_required: false,
+            is_reserved: false,
             slot: None,
         }
     }
