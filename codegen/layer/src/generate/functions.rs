@@ -21,21 +21,31 @@ pub fn description(
     signature: &Signature,
 ) -> TokenStream {
     let parameters = signature.params.iter().enumerate();
-    let parameters = parameters.map(|(index, it)| parameter(model, it, index));
+    let parameters = parameters.map(|(index, it)| parameter(model, name, it, index));
     let (kind, result) = (format_ident!("{kind}"), describe(model, &signature.ret));
     quote!(Function::new(#name, Kind::#kind, &[#(#parameters),*], #result))
 }
 
-fn parameter(model: &Model<'_>, parameter: &Param, index: usize) -> TokenStream {
+fn parameter(model: &Model<'_>, owner: &str, parameter: &Param, index: usize) -> TokenStream {
     let (name, ty) = (
         parameter_name(parameter, index),
         describe(model, &parameter.ty),
     );
-    let is_out = parameter
-        .direction
-        .as_ref()
-        .is_some_and(|it| it.value == Direction::Out);
+    let is_out = is_out(model, owner, parameter);
     quote!(Parameter { name: #name, ty: #ty, is_out: #is_out })
+}
+
+/// Returns true if the value behind the pointer is of interest after the call only.
+fn is_out(model: &Model<'_>, owner: &str, parameter: &Param) -> bool {
+    let is_struct = || {
+        let name = parameter.ty.named().and_then(|name| model.item(name));
+        name.is_some_and(|item| item.as_struct().is_some()) && !owner.contains("destroy_")
+    };
+    match parameter.direction.as_ref().map(|it| it.value) {
+        Some(Direction::Out) => true,
+        Some(Direction::InOut) => is_struct(),
+        _ => false,
+    }
 }
 
 /// The tokens of a signature.

@@ -35,6 +35,7 @@ const RUNTIME: &[(&str, &str)] = runtime! {
     "check/structs.rs"
     "description.rs"
     "elf.rs"
+    "exchange.rs"
     "filter.rs"
     "host.rs"
     "interpose.rs"

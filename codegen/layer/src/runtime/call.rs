@@ -3,10 +3,10 @@
 use super::callback::{Target, intern};
 use super::check;
 use super::description::{Function, Kind, flag};
+use super::exchange::exchange_slots;
 use super::host;
 use super::log::{Op, thread_log};
 use super::system;
-use super::tables::exchange_slots;
 use super::value;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
@@ -79,19 +79,20 @@ pub unsafe fn begin_callback(
 /// As of [`begin`]; the call has returned `result`.
 pub unsafe fn finish(mut call: Call, arguments: &[u64], result: u64) {
     let (end, function) = (system::now(), call.function);
-    if function.has(flag::FILLS) {
-        // SAFETY: as the caller states.
-        unsafe { exchange_slots(function, arguments) };
-    }
-    if function.has(flag::CHECK) {
-        // SAFETY: as the caller states.
-        unsafe { check::after(function, arguments, result) };
-    }
     if std::mem::take(&mut call.is_open) {
         let mut text = String::new();
         // SAFETY: as the caller states.
         unsafe { value::push_results(function, arguments, result, &mut text) };
         thread_log().close(end, text);
+    }
+    // SAFETY: as the caller states.
+    unsafe {
+        if function.has(flag::CHECK) {
+            check::after(function, arguments, result);
+        }
+        if function.has(flag::FILLS) {
+            exchange_slots(function, arguments);
+        }
     }
 }
 

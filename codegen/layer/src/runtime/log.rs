@@ -236,9 +236,7 @@ pub fn reset_in_child() {
             log.thread = 0;
         }
     }
-    if let Some(log) = LOG.get() {
-        if let Ok(mut log) = log.0.try_lock() {
-            log.thread = system::thread_id();
-        }
+    if let Some(Ok(mut log)) = LOG.get().map(|it| it.0.try_lock()) {
+        log.thread = system::thread_id();
     }
 }

@@ -6,6 +6,7 @@ pub mod callback;
 pub mod check;
 pub mod description;
 mod elf;
+mod exchange;
 pub mod filter;
 mod host;
 pub mod interpose;

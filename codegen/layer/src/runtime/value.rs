@@ -20,6 +20,10 @@ const FIRST_ADDRESS: u64 = 4096;
 /// The arguments are those of a call with the signature of `function`, and valid as the API requires.
 pub unsafe fn push_arguments(function: &Function, arguments: &[u64], out: &mut String) {
     for (index, parameter) in function.parameters.iter().enumerate() {
+        // A status is among the results.
+        if is_status(&parameter.ty) && !is_subject(function, index) {
+            continue;
+        }
         if index > 0 {
             out.push_str(", ");
         }
@@ -44,9 +48,9 @@ pub unsafe fn push_results(function: &Function, arguments: &[u64], result: u64, 
         let next = function.parameters.get(index + 1);
         let is_list = next.is_some_and(|next| element_count(next, 1).is_some());
         let address = arguments[index];
-        // The status that a function of `TF_Status` is about may be deleted by now.
-        let is_subject = index == 0 && function.kind == Kind::Host && is_status(&parameter.ty);
-        if is_list || is_subject || address < FIRST_ADDRESS {
+        // The status that a function is about may be deleted by now.
+        let is_stale = is_status(&parameter.ty) && is_subject(function, index);
+        if is_list || is_stale || address < FIRST_ADDRESS {
             continue;
         }
         let start = out.len();
@@ -132,6 +136,11 @@ unsafe fn push_stored(parameter: &Parameter, address: u64, out: &mut String) {
     }
 }
 
+/// Returns true if the parameter is the object that a function of core is about.
+fn is_subject(function: &Function, index: usize) -> bool {
+    index == 0 && function.kind == Kind::Host
+}
+
 fn is_status(ty: &Type) -> bool {
     ty.pointed_opaque().ends_with("_Status")
 }
@@ -180,7 +189,7 @@ unsafe fn push_pointer(ty: &Type, value: u64, count: Option<u64>, depth: usize, 
     let Type::Pointer { pointee, mutable } = ty else {
         return;
     };
-    if value < FIRST_ADDRESS || depth == 0 {
+    if value < FIRST_ADDRESS {
         return push_address(value, out);
     }
     // SAFETY: a pointer to constant text or numbers, or to a struct, is readable in the size that its type or the count

@@ -152,7 +152,7 @@ pub unsafe fn after(call: &Arguments<'_>, result: u64) {
 }
 
 fn allocated(call: &Arguments<'_>, start: u64, block: Block) {
-    if start % ALIGNMENT != 0 {
+    if !start.is_multiple_of(ALIGNMENT) {
         let detail = format!("the block {start:#x} is not aligned to {ALIGNMENT} bytes");
         finding("allocate", call.function.name, &detail);
     }

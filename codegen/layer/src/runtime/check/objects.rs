@@ -198,15 +198,15 @@ fn check_status(call: &Arguments<'_>) {
                 &format!("{} is no TF_Code", call.values[1] as i32),
             );
         }
-        "TF_OpKernelContext_Failure" | "TF_OpKernelConstruction_Failure" => {
+        "TF_OpKernelContext_Failure" | "TF_OpKernelConstruction_Failure"
             // SAFETY: the caller passes a live status.
-            if unsafe { host::status_code(call.values[1]) } == Some(0) {
-                finding(
-                    "status_misuse",
-                    name,
-                    "reports a failure with a status that is OK",
-                );
-            }
+            if unsafe { host::status_code(call.values[1]) } == Some(0) =>
+        {
+            finding(
+                "status_misuse",
+                name,
+                "reports a failure with a status that is OK",
+            );
         }
         "TF_DeleteStatus" | "TSL_DeleteStatus" if thread_log().is_borrowed(call.values[0]) => {
             finding(
