@@ -49,7 +49,6 @@ mod platform;
 mod plugin_info;
 pub mod prelude;
 pub mod profiler; // since 2.7
-mod proto;
 mod python; // since 2.6
 mod registered;
 mod release;

@@ -5,6 +5,7 @@
 
 mod cli;
 pub mod completions;
+pub mod coverage;
 pub mod diff;
 pub mod doctor;
 pub mod explain;
@@ -63,6 +64,8 @@ pub enum Command {
     Doctor(doctor::Args),
     /// Run a program and show, or check, every call between TensorFlow and a plugin
     Layer(layer::Args),
+    /// Run a program and print which kernel computed each of its ops, and what to write next
+    Coverage(coverage::Args),
     /// Replace a plugin's vendored crates by those of this sp-gen, and update its Cargo.lock
     Update(update::Args),
     /// Print a completion script for a shell
@@ -91,6 +94,7 @@ impl Command {
             Self::Port(args) => port::run(args),
             Self::Doctor(args) => doctor::run(args),
             Self::Layer(args) => layer::run(args),
+            Self::Coverage(args) => coverage::run(args),
             Self::Update(args) => update::run(args),
             Self::Completions(args) => completions::run(args),
             Self::Man(args) => man::run(args),
