@@ -1,6 +1,7 @@
 """Uses a plugin of device type TEST in TensorFlow: its argument is the library."""
 
 import os
+import signal
 import sys
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -13,6 +14,8 @@ import tensorflow as tf  # noqa: E402
 from tensorflow.python.framework.load_library import load_pluggable_device_library  # noqa: E402
 
 os.path.exists = exists
+# An event that stays pending would stop this process.
+signal.alarm(30)
 load_pluggable_device_library(sys.argv[1])
 tf.config.set_soft_device_placement(False)
 ones = tf.constant(np.ones(3, np.float32))
