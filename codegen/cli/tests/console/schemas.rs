@@ -98,6 +98,20 @@ fn verify_is_valid_for_its_schema() {
 }
 
 #[test]
+fn verify_of_pjrt_plugin_is_valid_for_its_schema() {
+    let scene = Scene::new();
+    let plugin = scene.path("pjrt.so");
+    let source = root().join("codegen/cli/tests/verify/pjrt.c");
+    if !compile_library(&plugin, &source, &[]) {
+        return;
+    }
+    let plugin = plugin.to_str().unwrap();
+    let arguments = ["verify", plugin, "--host", "jaxlib:0.10"];
+    let value = validated_output("verify-pjrt", &arguments);
+    assert!(value["rows"].as_array().unwrap().len() > 100);
+}
+
+#[test]
 fn kernels_are_valid_for_their_schema() {
     let scene = Scene::new();
     let plugin = scene.path("kernels.so");
