@@ -5,11 +5,14 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 DEPENDENCIES = ["numpy==2.2.*", "scipy==1.15.*", "ml_dtypes==0.5.*", "opt_einsum"]
 # Up to 0.4.29 jaxlib is built for NumPy 1.
 OLD_DEPENDENCIES = ["numpy==1.26.*", "scipy==1.12.*", "ml_dtypes==0.5.*", "opt_einsum"]
+# Two releases are installed at a time, and share the environment of what they depend on.
+CREATION = threading.Lock()
 # Python 3.12 has wheels of every jaxlib from 0.4.30 on; the others are for later ones, and for machines without it.
 PYTHONS = ["3.12", "3.11", "3.13", "3.10"]
 
@@ -53,7 +56,8 @@ def install(folder, release):
     target, problem = folder / f"jax-{release}", "no Python is installed"
     for version, python in pythons():
         try:
-            interpreter = dependencies(folder, version, python, release)
+            with CREATION:
+                interpreter = dependencies(folder, version, python, release)
         except (RuntimeError, subprocess.CalledProcessError) as error:
             problem = str(error)
             continue
