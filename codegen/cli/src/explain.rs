@@ -68,11 +68,16 @@ pub fn pages() -> Vec<RulePage> {
     let kernels = kernels.map(|rule| paragraph_page("verify --kernels", rule.id, rule.about));
     let port = sp_port::rules::RULES.iter();
     let port = port.map(|(id, about)| paragraph_page("port", id, about));
-    let pages = diff_rules
-        .chain(lints)
-        .chain(checks)
-        .chain(pjrt)
-        .chain(kernels);
+    let layer = sp_layer::runtime::check::RULES.iter();
+    let layer = layer.map(|(id, summary, explanation)| RulePage {
+        id,
+        command: "layer",
+        summary,
+        explanation: (*explanation).into(),
+        reference: "",
+    });
+    let pages = diff_rules.chain(lints).chain(checks).chain(pjrt);
+    let pages = pages.chain(kernels).chain(layer);
     let pages = pages.chain(port);
     let mut pages: Vec<RulePage> = pages.collect();
     pages.sort_by_key(|page| page.id);
