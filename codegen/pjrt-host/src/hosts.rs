@@ -97,6 +97,14 @@ pub(crate) const REQUIRED: &[&str] = &[
     "Buffer_ReadyEvent",
 ];
 
+/// Further functions whose null slot ends the process of every measured jaxlib (`generated/pjrt`). Some hosts ignore their errors.
+pub(crate) const NOT_NULL: &[&str] = &[
+    "Client_TopologyDescription",
+    "TopologyDescription_Attributes",
+    "Buffer_DynamicDimensionIndices",
+    "Buffer_IsOnCpu",
+];
+
 macro_rules! hosts {
     ($($framework:ident $release:literal: $minor:literal, $layouts:literal, $oldest:literal;)*) => {
         /// Every known host, by framework, the oldest first. jaxlib 0.6 and later log their minor version when they load a plugin

@@ -496,7 +496,9 @@ void fill_buffers(PJRT_Api* api) {
   api->PJRT_Buffer_CopyToDevice = to_device;
   api->PJRT_Buffer_CopyToMemory = to_memory;
   api->PJRT_Buffer_ToHostBuffer = to_host;
+#ifndef NO_PLACE
   api->PJRT_Buffer_IsOnCpu = is_on_cpu;
+#endif
   api->PJRT_Buffer_ReadyEvent = ready_event;
   api->PJRT_Buffer_UnsafePointer = unsafe_pointer;
   api->PJRT_Buffer_IncreaseExternalReferenceCount = increase;
