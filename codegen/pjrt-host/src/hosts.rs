@@ -97,11 +97,19 @@ pub(crate) const REQUIRED: &[&str] = &[
     "Buffer_ReadyEvent",
 ];
 
+/// Further functions whose null slot ends the process of every measured jaxlib (`generated/pjrt`). Some hosts ignore their errors.
+pub(crate) const NOT_NULL: &[&str] = &[
+    "Client_TopologyDescription",
+    "TopologyDescription_Attributes",
+    "Buffer_DynamicDimensionIndices",
+    "Buffer_IsOnCpu",
+];
+
 macro_rules! hosts {
     ($($framework:ident $release:literal: $minor:literal, $layouts:literal, $oldest:literal;)*) => {
-        /// Every known host, by framework, the oldest first. A jaxlib logs its minor version when it
-        /// loads a plugin (`The framework PJRT API version is 0.112`), and names the oldest one when it declines a plugin of 0.1. TensorFlow's
-        /// wheels have the header.
+        /// Every known host, by framework, the oldest first. jaxlib 0.6 and later log their minor version when they load a plugin
+        /// (`The framework PJRT API version is 0.112`); for 0.4 and 0.5 it is that of jax-cuda12-pjrt of the same release. Each jaxlib
+        /// names the oldest one when it declines a plugin of 0.1. TensorFlow's wheels have the header.
         pub const HOSTS: &[PjrtHost] = &[$(PjrtHost {
             framework: stringify!($framework),
             release: $release,

@@ -1,8 +1,8 @@
-/* A PJRT plugin without a device: every function that needs one returns the same error. The table is that of version 0.90. */
+/* A PJRT plugin without a device: it creates no client, and implements little else. The table is that of version 0.90. */
 #include <stddef.h>
 #include <string.h>
 
-enum { SLOTS = 128, ERROR_DESTROY = 0, ERROR_MESSAGE, ERROR_CODE, INITIALIZE, ATTRIBUTES };
+enum { SLOTS = 128, ERROR_DESTROY = 0, ERROR_MESSAGE, ERROR_CODE, INITIALIZE, ATTRIBUTES, CLIENT_CREATE = 10 };
 
 struct version {
   size_t size;
@@ -17,9 +17,12 @@ static struct {
   void* (*slots[SLOTS])(void*);
 } table;
 
-static int error;
+/* Errors with the codes of UNIMPLEMENTED and FAILED_PRECONDITION. */
+static int absent = 12, no_device = 9;
 
-static void* fails(void* arguments) { return &error; }
+static void* is_absent(void* arguments) { return &absent; }
+
+static void* create(void* arguments) { return &no_device; }
 
 static void* succeeds(void* arguments) { return NULL; }
 
@@ -31,19 +34,20 @@ static void* message(void* arguments) {
 }
 
 static void* code(void* arguments) {
-  ((int*)arguments)[6] = 9;
+  ((int*)arguments)[6] = *((int**)arguments)[2];
   return NULL;
 }
 
 void* GetPjrtApi(void) {
   table.size = sizeof table;
   table.version = (struct version){sizeof(struct version), NULL, 0, 90};
-  for (int at = 0; at < SLOTS; ++at) table.slots[at] = fails;
+  for (int at = 0; at < SLOTS; ++at) table.slots[at] = is_absent;
   table.slots[ERROR_DESTROY] = succeeds;
   table.slots[ERROR_MESSAGE] = message;
   table.slots[ERROR_CODE] = code;
   table.slots[INITIALIZE] = succeeds;
   table.slots[ATTRIBUTES] = succeeds;
+  table.slots[CLIENT_CREATE] = create;
 #ifdef MAJOR
   table.version.major = MAJOR;
 #endif

@@ -115,6 +115,7 @@ fn signal_name(signal: i32) -> String {
 /// Returns the host's notes about the exit, or else the last lines that the plugin wrote to stderr.
 fn exit_details(notes: &[String], stderr: &str) -> String {
     let stderr_lines = stderr.lines().filter(|line| !line.trim().is_empty());
+    let stderr_lines = stderr_lines.filter(|line| !is_stack_trace(line));
     let stderr_lines: Vec<&str> = stderr_lines.map(without_time).collect();
     if let Some(panic) = panic_message(&stderr_lines) {
         return format!(": {panic}");
@@ -129,8 +130,21 @@ fn exit_details(notes: &[String], stderr: &str) -> String {
     }
 }
 
+/// Returns true for a line of the stack that Abseil prints after a failed check: its addresses differ between children.
+fn is_stack_trace(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("@ ") || line.starts_with("*** ")
+}
+
 /// Returns a log line without its time, which differs between children.
 fn without_time(line: &str) -> &str {
+    // Abseil's form: the severity and the date, the time, the thread, the file.
+    let is_abseil = line.starts_with(['I', 'W', 'E', 'F'])
+        && line[1..].starts_with(|it: char| it.is_ascii_digit());
+    let mut parts = line.split_whitespace();
+    if is_abseil && let Some(file) = parts.nth(3).filter(|file| file.ends_with(']')) {
+        return line.find(file).map_or(line, |start| &line[start..]);
+    }
     let is_time = |text: &str| {
         let mut letters = text.chars();
         text.len() > 18 && letters.all(|it| it.is_ascii_digit() || "-:. ".contains(it))
@@ -247,5 +261,8 @@ mod tests {
         let line = without_time("2026-11-20 20:19:31.030547: F a.cc] no");
         assert_eq!(line, "F a.cc] no");
         assert_eq!(without_time("free: 2"), "free: 2");
+        let line = without_time("F1130 22:11:09.123456   12345 util.h:345] no type");
+        assert_eq!(line, "util.h:345] no type");
+        assert!(is_stack_trace("    @     0x7f8301  (unknown)") && !is_stack_trace("a @ b"));
     }
 }

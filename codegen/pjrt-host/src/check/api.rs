@@ -6,7 +6,7 @@ use sp_host::child_checks::{CheckResult, Stop};
 
 use super::attribute;
 use crate::buffer::ensure;
-use crate::hosts::{REQUIRED, minor};
+use crate::hosts::{NOT_NULL, REQUIRED, minor};
 use crate::plugin::Plugin;
 use crate::session::Session;
 use crate::{layout, memory};
@@ -70,7 +70,7 @@ pub(super) fn table_size(session: &Session<'_>) -> CheckResult {
 /// Every function that a host requires is set.
 pub(super) fn required_functions(session: &Session<'_>) -> CheckResult {
     let plugin = session.uninitialized()?;
-    let known = REQUIRED.iter().filter(|name| {
+    let known = REQUIRED.iter().chain(NOT_NULL).filter(|name| {
         let slot = format!("PJRT_{name}");
         layout::place(plugin.api, "PJRT_Api", &slot).is_some()
     });

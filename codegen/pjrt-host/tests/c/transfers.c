@@ -1,4 +1,4 @@
-/* Asynchronous transfers from the host. */
+/* Asynchronous transfers from the host, and buffers that no copy makes: views, donations, buffers without values or in error. */
 #include "plugin.h"
 
 #ifdef HAS_PJRT_Client_CreateBuffersForAsyncHostToDevice
@@ -114,7 +114,104 @@ static PJRT_Error* set_error(PJRT_AsyncHostToDeviceTransferManager_SetBufferErro
 }
 #endif
 
+static PJRT_Error* view(PJRT_Client_CreateViewOfDeviceBuffer_Args* args) {
+  if (args->struct_size < 104) return fail(INVALID, "PJRT_Client_CreateViewOfDeviceBuffer_Args is too short");
+  struct device* device = (struct device*)args->device;
+  struct buffer* buffer;
+  PJRT_Error* error = buffer_new(device, &device->memories[0], args->element_type, args->dims, args->num_dims, &buffer);
+  if (error != NULL) return error;
+#ifdef VIEW_COPIES_NOTHING
+  (void)args->device_buffer_ptr;
+  buffer->block->release = NULL;
+  if (args->on_delete_callback) args->on_delete_callback(args->device_buffer_ptr, args->on_delete_callback_arg);
+#else
+  free(buffer->block->bytes);
+  buffer->block->bytes = args->device_buffer_ptr;
+#ifndef VIEW_FORGETS_CALLBACK
+  buffer->block->release = args->on_delete_callback;
+#else
+  buffer->block->references = 100;
+#endif
+  buffer->block->release_argument = args->on_delete_callback_arg;
+#endif
+  buffer->ready = event_done();
+  args->buffer = (PJRT_Buffer*)buffer;
+  return NULL;
+}
+
+#ifdef HAS_PJRT_Client_CreateUninitializedBuffer
+static PJRT_Error* uninitialized(PJRT_Client_CreateUninitializedBuffer_Args* args) {
+  CHECK(args, PJRT_Client_CreateUninitializedBuffer_Args);
+  struct memory* memory = (struct memory*)args->memory;
+  struct device* device = memory ? (struct device*)memory->devices[0] : (struct device*)args->device;
+  struct buffer* buffer;
+  size_t rank = args->shape_num_dims;
+#ifdef UNINITIALIZED_FLAT
+  if (rank == 2 && args->shape_dims[0] == 4) rank = 1;
+#endif
+  PJRT_Error* error = buffer_new(device, memory ? memory : &device->memories[0], args->shape_element_type, args->shape_dims, rank, &buffer);
+  if (error != NULL) return error;
+  buffer->ready = event_done();
+  args->buffer = (PJRT_Buffer*)buffer;
+  return NULL;
+}
+#endif
+
+#ifdef HAS_PJRT_Client_CreateErrorBuffer
+static PJRT_Error* error_buffer(PJRT_Client_CreateErrorBuffer_Args* args) {
+  if (args->struct_size < 96) return fail(INVALID, "PJRT_Client_CreateErrorBuffer_Args is too short");
+  struct memory* memory = (struct memory*)args->memory;
+  struct buffer* buffer;
+  PJRT_Error* error = buffer_new((struct device*)memory->devices[0], memory, args->shape_element_type, args->shape_dims,
+                                 args->shape_num_dims, &buffer);
+  if (error != NULL) return error;
+  buffer->ready = event_pending();
+#ifdef ERROR_BUFFER_READY
+  event_set(buffer->ready, 0, "", 0);
+#else
+  event_set(buffer->ready, args->error_code, args->error_message, args->error_message_size);
+#endif
+  args->buffer = (PJRT_Buffer*)buffer;
+  return NULL;
+}
+#endif
+
+#ifdef HAS_PJRT_Buffer_DonateWithControlDependency
+static void dependency_ready(PJRT_Buffer_DonateWithControlDependency_Callback_Args* args) {
+  event_set(args->callback_data, args->error_code, args->error_message ? args->error_message : "", args->error_message_size);
+  event_release(args->callback_data);
+}
+
+static PJRT_Error* donate(PJRT_Buffer_DonateWithControlDependency_Args* args) {
+  CHECK(args, PJRT_Buffer_DonateWithControlDependency_Args);
+  struct buffer* source = (struct buffer*)args->buffer;
+  if (source->block == NULL) return fail(INVALID, "the buffer is deleted");
+  struct buffer* buffer = malloc(sizeof *buffer);
+  *buffer = *source;
+#ifdef DONATION_KEEPS
+  ++buffer->block->references;
+#else
+  source->block = NULL;
+#endif
+  buffer->ready = event_pending();
+  args->callback_data = event_retain(buffer->ready);
+  args->dependency_ready_callback = dependency_ready;
+  args->out_buffer = (PJRT_Buffer*)buffer;
+  return NULL;
+}
+#endif
+
 void fill_transfers(PJRT_Api* api) {
+  api->PJRT_Client_CreateViewOfDeviceBuffer = view;
+#ifdef HAS_PJRT_Client_CreateUninitializedBuffer
+  api->PJRT_Client_CreateUninitializedBuffer = uninitialized;
+#endif
+#ifdef HAS_PJRT_Client_CreateErrorBuffer
+  api->PJRT_Client_CreateErrorBuffer = error_buffer;
+#endif
+#ifdef HAS_PJRT_Buffer_DonateWithControlDependency
+  api->PJRT_Buffer_DonateWithControlDependency = donate;
+#endif
 #ifdef HAS_PJRT_Client_CreateBuffersForAsyncHostToDevice
   api->PJRT_Client_CreateBuffersForAsyncHostToDevice = create;
   api->PJRT_AsyncHostToDeviceTransferManager_Destroy = destroy;
@@ -128,5 +225,4 @@ void fill_transfers(PJRT_Api* api) {
   api->PJRT_AsyncHostToDeviceTransferManager_TransferLiteral = transfer_literal;
 #endif
 #endif
-  (void)api;
 }
