@@ -219,6 +219,8 @@ va_status va_fence_synchronize(va_fence fence);
 va_status va_fence_query(va_fence fence);
 /* Writes the nanoseconds between two complete fences. Since 1.2. */
 va_status va_fence_elapsed(va_fence start, va_fence end, uint64_t* nanoseconds);
+/* Writes the time of va_device_clock at which the work before the last record of a complete fence was complete. Since 1.3. */
+va_status va_fence_time(va_fence fence, uint64_t* ticks);
 
 #ifdef __cplusplus
 }

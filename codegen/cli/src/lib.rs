@@ -11,6 +11,7 @@
 //!             scaffold::update -> disk -> sp_system::replacement   its vendored crates and lock, updated
 //!          -> port -> sp-port                               kernels and ops in C++, their skeletons in Rust
 //!          -> doctor -> verify::dependencies, sp-library        why an installed plugin's device is not listed
+//!          -> layer -> sp-layer                             a program with every call of a plugin shown or checked
 //!          -> coverage                                         the ops of a program by the kernel that computed them
 //!          -> operand -> sp-diff -> report                      two sides, their differences and effects
 //!             sp-diff::plugin, suppress                         the findings that concern one plugin; accepted ones
@@ -31,6 +32,7 @@ pub mod doctor;
 pub mod embedded;
 pub mod explain;
 pub mod history;
+pub mod layer;
 pub mod lint;
 pub mod listing;
 pub mod operand;

@@ -63,7 +63,7 @@ pub mod trace;
 
 pub use access::{Access, InPlace, Staged};
 pub use boolean::Bool;
-pub use device::{Allocator, Description, Device, HostAddressable, MemoryAccess};
+pub use device::{Allocator, Description, Device, DeviceProperties, HostAddressable, MemoryAccess};
 pub use element::{
     Bf16, Complex64, Complex128, Element, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ,
     F16, Int4, QInt8, QInt16, QInt32, QUint8, QUint16, Uint4,

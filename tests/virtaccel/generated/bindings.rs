@@ -314,6 +314,7 @@ pub const FUNCTIONS: &[&str] = &[
     "va_fence_synchronize",
     "va_fence_query",
     "va_fence_elapsed",
+    "va_fence_time",
 ];
 
 /// The functions of the library.
@@ -431,6 +432,7 @@ struct Functions {
     va_fence_elapsed: Option<
         unsafe extern "C-unwind" fn(va_fence, va_fence, *mut u64) -> va_status,
     >,
+    va_fence_time: Option<unsafe extern "C-unwind" fn(va_fence, *mut u64) -> va_status>,
 }
 
 impl Functions {
@@ -838,6 +840,15 @@ impl Functions {
                                 *mut u64,
                             ) -> va_status,
                         >(c"va_fence_elapsed", "va_fence_elapsed")
+                }
+            },
+            va_fence_time: {
+                // SAFETY: the header declares the function with this type.
+                unsafe {
+                    lookup__
+                        .function::<
+                            unsafe extern "C-unwind" fn(va_fence, *mut u64) -> va_status,
+                        >(c"va_fence_time", "va_fence_time")
                 }
             },
         }
@@ -1603,6 +1614,24 @@ impl Driver {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
                 unsafe { function__(start, end, nanoseconds) }
+            },
+        )
+    }
+
+    /// `va_status va_fence_time(va_fence fence, uint64_t* ticks)`, virtaccel.h:210
+    pub unsafe fn va_fence_time(&self, fence: va_fence, ticks: *mut u64) -> Result<()> {
+        let function__ = self
+            .functions
+            .va_fence_time
+            .ok_or(Error::Missing {
+                function: "va_fence_time",
+            })?;
+        check(
+            "va_fence_time",
+            {
+                // SAFETY: the caller fulfills the driver's obligations, and the function has this
+                // type.
+                unsafe { function__(fence, ticks) }
             },
         )
     }
@@ -2405,6 +2434,17 @@ pub mod safe {
                 other__ => other__.map(|()| true)?,
             };
             Ok(result__)
+        }
+
+        /// `va_status va_fence_time(va_fence fence, uint64_t* ticks)`, virtaccel.h:210
+        pub fn va_fence_time(&self) -> Result<u64> {
+            let driver__ = self.0.driver;
+            // SAFETY: zeros are valid in every bound type.
+            let mut ticks: u64 = unsafe { ::core::mem::zeroed() };
+            // SAFETY: the arguments are what the contract demands, for as long as it demands.
+            let result__ = unsafe { driver__.va_fence_time(self.0.value, &mut ticks) };
+            result__?;
+            Ok(ticks)
         }
     }
 

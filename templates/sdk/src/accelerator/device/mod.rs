@@ -36,7 +36,8 @@ use super::api::cancelled;
 use super::statistics::Statistics;
 use super::stream::StreamState;
 use super::{Accelerator, Event, HostMemory, Region, Stream, Timer, host_function};
-use crate::Result;
+use crate::trace::device::{ClockSample, TracedDevice};
+use crate::{Result, trace};
 
 /// The device that has the slots of all releases, made from the accelerator `A`.
 pub struct AcceleratorDevice<A: Accelerator>(pub(super) Arc<Shared<A>>);
@@ -47,6 +48,8 @@ pub(super) struct Shared<A: Accelerator> {
     streams: Streams<A>,
     pub statistics: Statistics,
     pub process: Process,
+    /// TensorFlow's number of the device.
+    ordinal: u32,
     has_exited: AtomicBool,
     // Dropped after everything that it has allocated.
     pub accelerator: A,
@@ -60,10 +63,13 @@ impl<A: Accelerator> AcceleratorDevice<A> {
             streams: Streams::new(),
             statistics: Statistics::default(),
             process: Process::current(),
+            ordinal: trace::opening_device(),
             has_exited: AtomicBool::new(false),
             accelerator,
         });
         open_devices::insert(shared.clone());
+        let traced: Arc<dyn TracedDevice> = shared.clone();
+        trace::device::insert(Arc::downgrade(&traced));
         let weak = Arc::downgrade(&shared);
         exit::on_exit(Box::new(move || {
             if let Some(shared) = weak.upgrade() {
@@ -125,6 +131,7 @@ impl<A: Accelerator> Shared<A> {
         let start = block.start;
         self.memory.blocks.insert(block);
         self.statistics.add(bytes);
+        self.record_memory(true, start, bytes);
         Ok(start)
     }
 
@@ -140,6 +147,7 @@ impl<A: Accelerator> Shared<A> {
             return;
         };
         self.statistics.remove(block.bytes);
+        self.record_memory(false, start, block.bytes);
         drop(block);
         self.reclaim();
     }
@@ -205,7 +213,10 @@ impl<A: Accelerator> Shared<A> {
     /// Creates a stream.
     pub fn create_stream(&self, priority: Option<i32>) -> Result<Stream<A>> {
         self.check()?;
-        let state = Arc::new(StreamState::new(self.accelerator.create_queue(priority)?));
+        let state = Arc::new(StreamState::new(
+            self.accelerator.create_queue(priority)?,
+            self.ordinal,
+        ));
         self.streams.insert(&state);
         Ok(Stream(state))
     }
@@ -273,6 +284,38 @@ impl<A: Accelerator> Shared<A> {
     pub fn create_timer(&self) -> Result<Timer> {
         self.check()?;
         Ok(Timer::default())
+    }
+}
+
+impl<A: Accelerator> Shared<A> {
+    /// Records an allocation or its end, if a profile runs.
+    fn record_memory(&self, is_allocation: bool, address: usize, bytes: usize) {
+        trace::record_memory(self.ordinal, is_allocation, || {
+            let (usage, info) = (self.statistics.usage(), self.accelerator.memory_info());
+            let total = info.map_or(0, |it| it.total);
+            (address, bytes as u64, [usage.in_use, usage.peak, total])
+        });
+    }
+}
+
+impl<A: Accelerator> TracedDevice for Shared<A> {
+    fn ordinal(&self) -> u32 {
+        self.ordinal
+    }
+
+    fn sample(&self) -> Option<ClockSample> {
+        self.check().ok()?;
+        self.transfers().ok()?.sample_clock()
+    }
+
+    fn discard(&self) {
+        self.streams.all().iter().for_each(|it| it.discard_timing());
+    }
+
+    fn finish(&self) {
+        if self.check().is_ok() {
+            self.streams.all().iter().for_each(|it| it.finish_timing());
+        }
     }
 }
 
