@@ -87,7 +87,8 @@ mod ops {
     /// Returns the numbers below `limit`, in memory of a driver, and those from `first` on in memory that is not aligned.
     #[op(MappedRange(limit: i64, first: i64) -> (range: i64, rest: i64), stateful)]
     pub fn mapped_range(limit: Shape, first: Shape) -> Result<(Shape, Shape)> {
-        (limit.with_rank(0)?, first.with_rank(0)?);
+        limit.with_rank(0)?;
+        first.with_rank(0)?;
         Ok((Shape::unknown_dims(1), Shape::unknown_dims(1)))
     }
 

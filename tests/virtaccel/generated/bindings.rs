@@ -3,7 +3,7 @@
 //! No link to the library: [`Driver::get`] loads it at run time and looks up its functions. Names are those of the header.
 //! Layouts are those of x86_64-unknown-linux-gnu, and the compiler checks them.
 //!
-//! 37 functions are bound.
+//! 38 functions are bound.
 
 #![allow(
     clippy::all,
@@ -1618,7 +1618,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_fence_time(va_fence fence, uint64_t* ticks)`, virtaccel.h:210
+    /// `va_status va_fence_time(va_fence fence, uint64_t* ticks)`, virtaccel.h:223
     pub unsafe fn va_fence_time(&self, fence: va_fence, ticks: *mut u64) -> Result<()> {
         let function__ = self
             .functions
@@ -2436,7 +2436,7 @@ pub mod safe {
             Ok(result__)
         }
 
-        /// `va_status va_fence_time(va_fence fence, uint64_t* ticks)`, virtaccel.h:210
+        /// `va_status va_fence_time(va_fence fence, uint64_t* ticks)`, virtaccel.h:223
         pub fn va_fence_time(&self) -> Result<u64> {
             let driver__ = self.0.driver;
             // SAFETY: zeros are valid in every bound type.
