@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use tracked::retain_tracked;
 
 /// The crates that `new` vendors, and their folders in the checkout.
-const CRATES: [(&str, &str); 9] = [
+const CRATES: [(&str, &str); 10] = [
     ("sp-abi", "generated"),
     ("sp-cpu", "templates/cpu"),
     ("sp-expand", "macros/expand"),
+    ("sp-graph", "templates/graph"),
     ("sp-host", "codegen/host"),
     ("sp-ir", "codegen/ir"),
     ("sp-macros", "macros/derive"),

@@ -2,7 +2,7 @@
 //! `examples/elementwise_row.rs`.
 
 use sp_host::{Attr, DType, Host, Op, Tensor};
-use sp_plugin::graph::{Attribute, Graph, Node};
+use sp_plugin::graph::{Attribute, Graph, Node, TypeNumber};
 use sp_plugin::kernel::DataType;
 
 fn run(host: &Host, op: &Op, input: &Tensor) -> Tensor {
@@ -45,7 +45,7 @@ fn node(name: &str, op: &str, inputs: &[&str]) -> Node {
     let mut node = Node::new(name, op);
     node.device = "/job:localhost/replica:0/task:0/device:ELEMENTWISE_ROW:0".into();
     node.inputs = inputs.iter().map(|it| (*it).to_owned()).collect();
-    let dtype = Attribute::from(DataType::TF_FLOAT);
+    let dtype = Attribute::from(TypeNumber(DataType::TF_FLOAT.0));
     node.attributes.push(("T".into(), dtype));
     node
 }

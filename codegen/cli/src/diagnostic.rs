@@ -22,6 +22,8 @@ pub enum CommandOutcome {
     Found,
     /// A part of the work was not done, which a diagnostic reported: exit status 2.
     Incomplete,
+    /// A program that the command has run ended with this exit status.
+    Exit(u8),
 }
 
 /// Result of a command. An error has exit status 2.
@@ -39,6 +41,7 @@ pub fn exit(outcome: Result) -> ExitCode {
         Ok(CommandOutcome::Done) => ExitCode::SUCCESS,
         Ok(CommandOutcome::Found) => ExitCode::from(1),
         Ok(CommandOutcome::Incomplete) => ExitCode::from(2),
+        Ok(CommandOutcome::Exit(status)) => ExitCode::from(status),
         Err(report) => {
             show(&report);
             ExitCode::from(2)

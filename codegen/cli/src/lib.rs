@@ -11,6 +11,8 @@
 //!             scaffold::update -> disk -> sp_system::replacement   its vendored crates and lock, updated
 //!          -> port -> sp-port                               kernels and ops in C++, their skeletons in Rust
 //!          -> doctor -> verify::dependencies, sp-library        why an installed plugin's device is not listed
+//!          -> layer -> sp-layer                             a program with every call of a plugin shown or checked
+//!          -> coverage                                         the ops of a program by the kernel that computed them
 //!          -> operand -> sp-diff -> report                      two sides, their differences and effects
 //!             sp-diff::plugin, suppress                         the findings that concern one plugin; accepted ones
 //!          -> explain -> sp-diff, lint, sp-host                 the page of every rule and check
@@ -23,12 +25,14 @@
 
 pub mod commands;
 pub mod console;
+pub mod coverage;
 pub mod diagnostic;
 pub mod disk;
 pub mod doctor;
 pub mod embedded;
 pub mod explain;
 pub mod history;
+pub mod layer;
 pub mod lint;
 pub mod listing;
 pub mod operand;

@@ -200,7 +200,7 @@ fn is_trusted(root: &Path, owns: &dyn Fn(&Metadata) -> bool) -> bool {
 }
 
 /// Returns `$XDG_CACHE_HOME/sp-gen`, or `~/.cache/sp-gen`, or `None` if the user has no home folder.
-fn cache_folder() -> Option<PathBuf> {
+pub fn cache_folder() -> Option<PathBuf> {
     let variable = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = variable.filter(|path| path.is_absolute());
     cache

@@ -28,8 +28,6 @@
 //! Errors get the original's name back, by which TensorFlow finds the lines of the program. The code objects of the
 //! texts have a file name in TensorFlow's folder, so that tracebacks end with the user's line.
 
-pub(crate) mod call; // since 2.6
-
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;

@@ -38,6 +38,7 @@ mod dims;
 mod element;
 mod functions;
 pub mod graph;
+mod host_memory;
 mod jit_compile;
 pub mod kernel;
 mod lacking;
@@ -49,7 +50,6 @@ mod platform;
 mod plugin_info;
 pub mod prelude;
 pub mod profiler; // since 2.7
-mod proto;
 mod python; // since 2.6
 mod registered;
 mod release;
@@ -68,6 +68,7 @@ pub use element::{
     Bf16, Complex64, Complex128, Element, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ,
     F16, Int4, QInt8, QInt16, QInt32, QUint8, QUint16, Uint4,
 };
+pub use host_memory::HostMemory;
 pub use jit_compile::JitCompile;
 pub use optimizer::Optimizer; // since 2.6
 pub use profiler::Profiler; // since 2.7

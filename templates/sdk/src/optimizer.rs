@@ -3,15 +3,9 @@
 //! TensorFlow runs its own passes over a graph first. Then it runs the optimizers of the plugins on whose
 //! devices the graph has nodes. If one returns an error, TensorFlow logs it and uses the graph unchanged.
 
-mod assignment;
-mod collective;
-mod condition;
-mod core_fusion;
 mod declined;
-pub mod fusion;
+mod facts;
 mod pass;
-mod temporary_sum;
-pub(crate) mod variable_update;
 
 use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
@@ -24,18 +18,20 @@ use sp_abi::grappler::{
 };
 use sp_abi::tf_buffer::TF_Buffer;
 use sp_abi::tf_status::TF_Status;
+use sp_graph::fusion::FusionSettings;
+pub use sp_graph::fusion::{self, Fusion};
+use sp_graph::{call, collective, condition, core_fusion, temporary_sum, variable_update};
 use sp_runtime::declarations::KnownApi;
 use sp_runtime::{guard, handle};
 
-pub use self::fusion::Fusion;
-use self::fusion::FusionSettings;
+use self::facts::{ItemFacts, RegisteredKernels};
 pub use self::pass::{Pass, Switch};
 use crate::graph::{self, Graph, Item};
-use crate::jit_compile::{JitCompile, call};
+use crate::jit_compile::JitCompile;
 use crate::part::{self, Part, PartStructs, StructField};
 use crate::plugin_info::PluginInfo;
 use crate::trace::{self, ActivityKind};
-use crate::{Error, Result, kernel};
+use crate::{Error, Result, kernel, platform};
 
 /// A graph optimizer.
 ///
@@ -171,22 +167,32 @@ fn apply_rewrites<O: Optimizer>(
     else {
         return Ok(new_graph);
     };
-    let mut graph = Graph::parse(new_graph.as_deref().unwrap_or(item.bytes()))?;
+    let (mut graph, kernels) = (
+        Graph::parse(new_graph.as_deref().unwrap_or(item.bytes()))?,
+        &RegisteredKernels,
+    );
     let mut is_changed =
         *jit_compile == JitCompile::Ignore && call::replace_in(&mut graph, device_type);
-    is_changed |= temporary_sum::replace(&mut graph, device_type);
-    is_changed |= core_fusion::place_on_cpu(&mut graph, device_type);
-    is_changed |= collective::replace(&mut graph, device_type);
+    is_changed |= temporary_sum::replace(&mut graph, device_type, kernels);
+    is_changed |= core_fusion::place_on_cpu(&mut graph, device_type, kernels);
+    is_changed |= collective::replace(&mut graph, device_type, kernels);
     let settings = FusionSettings {
         chains: O::FUSIONS,
         elementwise: O::ELEMENTWISE,
         updates: O::REPLACE_VARIABLE_UPDATES && !kernel::has_functions_of_variables(),
     };
-    let is_of_item = new_graph.is_none() && !is_changed;
-    is_changed |= fusion::fuse(&settings, device_type, item, &mut graph, is_of_item);
-    is_changed |= condition::place_on_host(&mut graph, device_type);
-    is_changed |= O::REPLACE_VARIABLE_UPDATES && variable_update::replace(&mut graph, device_type);
+    let facts = ItemFacts::new(item, new_graph.is_none() && !is_changed);
+    is_changed |= fusion::fuse(&mut graph, device_type, &settings, kernels, &facts);
+    is_changed |= condition::place_on_host(&mut graph, device_type, kernels);
+    is_changed |= settings.updates && replace_variable_updates(&mut graph, device_type);
     Ok(is_changed.then(|| graph.to_bytes()).or(new_graph))
+}
+
+/// Replaces the changes of variables. Returns true if there are any.
+fn replace_variable_updates(graph: &mut Graph, device_type: &str) -> bool {
+    let has_core_kernels =
+        !platform::has_other_devices() && !platform::has_kernels_for_cuda(device_type.as_bytes());
+    variable_update::replace(graph, device_type, &RegisteredKernels, has_core_kernels)
 }
 
 /// The optimize slot of `O`, whose signature depends on the release.

@@ -6,7 +6,7 @@
 //! Without a Python, as in TensorFlow Serving, nothing runs. If a text fails, TensorFlow continues as without it, and a line of level debug states the reason.
 //!
 //! Each text is a file of its own, since no tool checks a string in Rust. It runs in a namespace of its own. The
-//! table of ops that are replaced exists once, in `optimizer/variable_update`: in eager mode such an op runs as a
+//! table of ops that are replaced exists once, in `variable_update` of sp-graph: in eager mode such an op runs as a
 //! function of one op, which the graph optimizer changes. Sums are three ops, since each step of a training loop has
 //! some.
 //!
@@ -19,9 +19,9 @@ use sp_runtime::python::Text;
 
 use crate::JitCompile;
 use crate::kernel::{self, REJECTION_MESSAGE};
-use crate::optimizer::variable_update;
 use crate::plugin_info::PluginInfo;
 use crate::settings;
+use sp_graph::variable_update;
 
 macro_rules! text {
     ($($name:literal),*) => {

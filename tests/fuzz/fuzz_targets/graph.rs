@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sp_plugin::graph::Graph;
+use sp_graph::Graph;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(graph) = Graph::parse(bytes) else {

@@ -77,6 +77,17 @@ pub struct PointerInfo {
     pub device: usize,
 }
 
+/// `va_copy_counts`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CopyCounts {
+    pub struct_size: usize,
+    pub direct: u64,
+    pub direct_bytes: u64,
+    pub bounced: u64,
+    pub bounced_bytes: u64,
+}
+
 /// `va_queue_options`.
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -5,6 +5,7 @@
 
 mod cli;
 pub mod completions;
+pub mod coverage;
 pub mod diff;
 pub mod doctor;
 pub mod explain;
@@ -12,6 +13,7 @@ pub mod generate;
 pub mod history;
 pub mod import;
 pub mod ir;
+pub mod layer;
 pub mod man;
 pub mod new;
 pub mod ops;
@@ -60,6 +62,10 @@ pub enum Command {
     Port(port::Args),
     /// Find out why TensorFlow does not list a plugin's device
     Doctor(doctor::Args),
+    /// Run a program and show, or check, every call between TensorFlow and a plugin
+    Layer(layer::Args),
+    /// Run a program and print which kernel computed each of its ops, and what to write next
+    Coverage(coverage::Args),
     /// Replace a plugin's vendored crates by those of this sp-gen, and update its Cargo.lock
     Update(update::Args),
     /// Print a completion script for a shell
@@ -87,6 +93,8 @@ impl Command {
             Self::Verify(args) => verify::run(args),
             Self::Port(args) => port::run(args),
             Self::Doctor(args) => doctor::run(args),
+            Self::Layer(args) => layer::run(args),
+            Self::Coverage(args) => coverage::run(args),
             Self::Update(args) => update::run(args),
             Self::Completions(args) => completions::run(args),
             Self::Man(args) => man::run(args),

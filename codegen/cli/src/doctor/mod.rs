@@ -19,9 +19,10 @@ mod step;
 mod tests;
 pub mod text;
 
+pub use answer::{Survey, survey};
 pub use step::{DoctorReport, Step, StepKind, StepVerdict};
 
-use answer::{Mode, SessionResult, SessionStage, Survey};
+use answer::{Mode, SessionResult, SessionStage};
 use conflicts::WorkingPlugin;
 use miette::Diagnostic;
 use sp_system::errors;

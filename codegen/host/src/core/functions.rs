@@ -57,7 +57,7 @@ macro_rules! body {
         #[allow(unused_parens, reason = "no result is the unit type")]
         let run = || -> Result<($($ret)?), super::failure::CallError> { $body };
         let result = run();
-        super::status::report_result(&$status, $call, result)
+        super::report::report_result(&$status, $call, result)
     }};
 }
 pub(super) use body;

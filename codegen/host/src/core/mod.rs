@@ -16,6 +16,7 @@ mod op_def;
 mod op_definition;
 mod op_text;
 mod reference;
+mod report;
 mod serialized;
 mod shape;
 #[cfg(test)]

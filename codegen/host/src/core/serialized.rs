@@ -10,7 +10,7 @@ use super::construction::KernelConstruction;
 use super::context::{ArgumentPlacement, Ctx, KernelContext};
 use super::failure::{StatusResult, invalid};
 use super::functions::functions;
-use super::status::report;
+use super::report::report;
 use crate::Tensor;
 use crate::dtype::DType;
 use crate::objects::{self, Owner};

@@ -3,39 +3,10 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use super::argument::{Arg, CStringArgument};
-use super::failure::{CallError, DefaultReturn, StatusResult};
 use super::functions::functions;
 use crate::StatusCode;
 use crate::objects::{self, Owner};
 use crate::status_object::StatusObject;
-
-/// Sets the status that a plugin passed for the result of `call`.
-pub(super) fn report(status: &Arg<StatusObject>, call: &str, result: StatusResult<()>) {
-    let Some(status) = status.get(call) else {
-        return;
-    };
-    match result {
-        Ok(()) => status.set(StatusCode::OK, ""),
-        Err((code, message)) => status.set(code, &message),
-    }
-}
-
-/// Sets the status for the result of `call`, and returns its value or the default return value.
-pub(super) fn report_result<R: DefaultReturn>(
-    status: &Arg<StatusObject>,
-    call: &str,
-    result: Result<R, CallError>,
-) -> R {
-    match result {
-        Ok(value) => {
-            report(status, call, Ok(()));
-            return value;
-        }
-        Err(CallError::Status(code, message)) => report(status, call, Err((code, message))),
-        Err(CallError::Recorded) => {}
-    }
-    R::DEFAULT
-}
 
 type Visitor = extern "C" fn(*const c_char, *const c_char, *mut c_void);
 

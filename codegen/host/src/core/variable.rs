@@ -12,7 +12,7 @@ use super::construction::KernelConstruction;
 use super::context::{Ctx, KernelContext};
 use super::failure::{CallError, StatusResult, internal, invalid};
 use super::functions::functions;
-use super::status::report_result;
+use super::report::report_result;
 use super::tensor::{TensorHandle, View};
 use crate::StatusCode;
 use crate::dtype::DType;

@@ -10,23 +10,23 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use sp_ir::Api;
 
 const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../generated/ir");
-const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/plugin.c");
-const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/kernels.c");
-const EXTRAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/extras.c");
-const MEMORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/memory.c");
-const MEMORY_HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/memory.h");
-const QUEUES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/queues.c");
-const QUEUES_HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/queues.h");
-const CALLS_HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/calls.h");
-const HOSTILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/hostile.c");
+const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/c/plugin.c");
+const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/c/kernels.c");
+const EXTRAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/c/extras.c");
+const MEMORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/c/memory.c");
+const MEMORY_HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/c/memory.h");
+const QUEUES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/c/queues.c");
+const QUEUES_HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/c/queues.h");
+const CALLS_HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/c/calls.h");
+const HOSTILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/c/hostile.c");
 const CC_OPTIONS: &str =
     "-std=c11 -Wall -Werror -Wno-unused-function -shared -fPIC -O1 -pthread -I";
 
 /// The sources of the plugin.
 const SOURCES: [&str; 5] = [PLUGIN, MEMORY, KERNELS, EXTRAS, QUEUES];
 /// This file, which has the compiler's options.
-const OPTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/mod.rs");
-const PANICS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/panics.rs");
+const OPTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/c/mod.rs");
+const PANICS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/c/panics.rs");
 
 /// Returns the supported releases that have snapshots.
 #[allow(dead_code, reason = "each test crate has this module and uses a part")]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::host_memory::{HostMemory, HostSource, HostTarget};
-use super::{Region, host_memory};
+use super::host_memory::{HostSource, HostTarget};
+use super::{HostMemory, Region, host_memory};
 use crate::{Allocator, Description, DeviceProperties, Error, Result};
 
 /// A device with its own memory and queues.

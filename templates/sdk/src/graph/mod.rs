@@ -4,19 +4,14 @@
 //! belongs to the author: it is parsed from the item, changed and encoded. Fields of the `GraphDef` that it
 //! does not know are preserved byte for byte. An author may also parse [`Item::bytes`] with another library.
 
-mod attribute;
 mod buffer;
-mod definition;
 mod functions;
 mod item;
-mod node;
 mod properties;
 
-pub use attribute::Attribute;
 pub(crate) use buffer::{OwnedBuffer, fill};
-pub use definition::Graph;
 pub use functions::Functions;
 pub(crate) use functions::has_op;
 pub use item::Item;
-pub use node::{Input, Node};
-pub use properties::{Inference, InferredDim, Properties, TensorProperties};
+pub use properties::{Inference, Properties};
+pub use sp_graph::{Attribute, Graph, InferredDim, Input, Node, TensorProperties, TypeNumber};

@@ -3,10 +3,12 @@
 use std::any::Any;
 use std::ffi::CStr;
 
+use sp_graph::StepOperands;
+
 use super::attribute::Construction;
 use super::call::Call;
 use super::call::instance::Instance;
-use super::fused_use::{self, FusedUses, StepOperands};
+use super::fused_use::{self, FusedUses};
 use super::spec::{CreateCall, KernelSpec, State};
 use crate::Result;
 

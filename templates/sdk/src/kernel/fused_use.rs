@@ -10,17 +10,7 @@ use std::ffi::CStr;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 use sp_abi::tf_datatype::TF_DataType;
-
-/// The operands of an elementwise op.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StepOperands {
-    /// One operand.
-    One,
-    /// Two operands that broadcast.
-    Broadcasting,
-    /// Two operands of one shape.
-    OfOneShape,
-}
+use sp_graph::StepOperands;
 
 /// The uses that a kernel states.
 pub(super) struct FusedUses {

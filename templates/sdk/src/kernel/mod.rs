@@ -43,14 +43,15 @@ pub use attribute::{AttributeParameter, Attributes, Prepare, StateParameter};
 pub use attribute::{FullShape, PartialShape}; // since 2.6
 pub(crate) use call::Operation;
 pub use definition::Kernel;
-pub use fused_use::{StepOperands, step_function};
+pub use fused_use::step_function;
 pub(crate) use fused_use::{is_activation, step_operands}; // since 2.6
 pub use marker::Text;
 pub use parameter::*;
 pub(crate) use registration::register;
 pub(crate) use registration::{REJECTION_MESSAGE, has_functions_of_variables}; // since 2.6
-pub(crate) use registration::{first_table, is_earlier, is_registered, may_replace, may_select}; // since 2.6
+pub(crate) use registration::{first_table, is_registered, may_select}; // since 2.6
 pub use sp_abi::tf_datatype::TF_DataType as DataType;
+pub use sp_graph::StepOperands;
 pub use sp_runtime::{AttributeValue, Attributes, kernel, kernels};
 pub use spec::KernelBuilder;
 pub use variable::{Addition, VariantOut}; // since 2.10

@@ -30,9 +30,7 @@ mod shape;
 pub use context::ShapeContext;
 pub(crate) use definition::OpDefinition;
 pub use dim::Dim;
-pub(crate) use registration::{
-    ELEMENTWISE, ELEMENTWISE_RESULTS, RANDOM_BINOMIAL, RESERVE_NUMBERS, register,
-};
+pub(crate) use registration::register;
 pub use shape::Shape;
 pub use sp_runtime::op;
 

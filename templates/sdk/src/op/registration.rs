@@ -4,24 +4,13 @@ use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
 
+use sp_graph::ops::{ELEMENTWISE, ELEMENTWISE_RESULTS, RANDOM_BINOMIAL, RESERVE_NUMBERS};
 use sp_runtime::{Release, Releases};
 
 use super::builder::Builder;
 use super::definition::OpDefinition;
 use crate::release::is_running;
 use crate::{Error, Result, graph, lacking};
-
-/// The op of trees of elementwise nodes, which each plugin of this SDK defines.
-pub(crate) const ELEMENTWISE: &str = "SpElementwise";
-
-/// The op of trees with several results, which each plugin of this SDK defines.
-pub(crate) const ELEMENTWISE_RESULTS: &str = "SpElementwiseResults";
-
-/// The op of the state of a random generator, which each plugin of this SDK defines.
-pub(crate) const RESERVE_NUMBERS: &str = "SpReserveNumbers";
-
-/// The op of binomial numbers of the state of a random generator, which each plugin of this SDK defines.
-pub(crate) const RANDOM_BINOMIAL: &str = "SpRandomBinomial";
 
 /// The ops of the SDK.
 const SDK_OPS: [&str; 4] = [

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::proto::Message;
+use sp_graph::proto::Message;
 
 /// The recorded data of a session.
 ///
@@ -240,7 +240,7 @@ impl Line<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proto::{Value, fields};
+    use sp_graph::proto::{Value, fields};
 
     /// Returns the values of the fields with this number.
     fn values(message: &[u8], number: u64) -> Vec<Value<'_>> {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | this one | the state of the device, its allocations and its synchronization |
 //! | `memory` | live and freed memory |
+//! | `host_pool` | host memory for reuse |
 //! | `streams` | the streams |
 //! | `staging` | host memory of the layer |
 //! | `host_copies` | copies from and to the host |
@@ -15,6 +16,7 @@
 
 mod device_copies;
 mod host_copies;
+mod host_pool;
 mod memory;
 mod open_devices;
 mod staging;
@@ -33,7 +35,7 @@ use super::allocation::Block;
 use super::api::cancelled;
 use super::statistics::Statistics;
 use super::stream::StreamState;
-use super::{Accelerator, Event, Region, Stream, Timer, host_function};
+use super::{Accelerator, Event, HostMemory, Region, Stream, Timer, host_function};
 use crate::trace::device::{ClockSample, TracedDevice};
 use crate::{Result, trace};
 
@@ -169,9 +171,24 @@ impl<A: Accelerator> Shared<A> {
     pub fn host_allocate(&self, bytes: usize) -> Result<NonNull<u8>> {
         self.check()?;
         self.reclaim();
-        let (memory, start) = staging::allocate(&self.accelerator, bytes)?;
+        let (memory, start) = self.reuse_or_allocate_host(bytes)?;
         self.memory.insert_host(start, memory);
         Ok(start)
+    }
+
+    /// Returns host memory with the address of `bytes` aligned bytes in it.
+    fn reuse_or_allocate_host(&self, bytes: usize) -> Result<(HostMemory, NonNull<u8>)> {
+        let pool = &self.memory.host_pool;
+        if let Some(memory) = pool.take(bytes)
+            && let Some(start) = memory.aligned(bytes)
+        {
+            return Ok((memory, start));
+        }
+        let allocate = || staging::allocate(&self.accelerator, bytes);
+        allocate().or_else(|error| match pool.clear() {
+            true => allocate(),
+            false => Err(error),
+        })
     }
 
     /// Frees host memory.
@@ -179,9 +196,12 @@ impl<A: Accelerator> Shared<A> {
         if self.check().is_err() {
             return;
         }
-        if let Some(memory) = self.memory.remove_host(start) {
+        let Some(memory) = self.memory.remove_host(start) else {
+            return;
+        };
+        for unused in self.memory.host_pool.add(memory) {
             self.memory
-                .retire(Arc::new(()), RetiredMemory::Host(memory));
+                .retire(Arc::new(()), RetiredMemory::Host(unused));
         }
     }
 

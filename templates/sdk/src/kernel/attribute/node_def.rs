@@ -8,8 +8,8 @@ use std::ffi::{CStr, CString};
 
 use super::shape::PartialShape;
 use crate::graph::OwnedBuffer;
-use crate::proto::{Value, bytes_of, fields, malformed};
 use crate::{Error, Result};
+use sp_graph::proto::{Value, bytes_of, fields, malformed};
 
 /// Numbers of fields in TensorFlow's messages.
 mod field {
@@ -176,7 +176,7 @@ fn parse_dim(message: &[u8]) -> Result<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proto::Message;
+    use sp_graph::proto::Message;
 
     fn node(value: Message) -> Vec<u8> {
         let entry = Message::default().text(1, "shape").bytes(2, value.finish());

@@ -10,8 +10,7 @@ mod rejection; // since 2.6
 mod table;
 
 pub use registered_kernels::write_calls;
-pub(crate) use registered_kernels::{first_table, is_earlier}; // since 2.6
-pub(crate) use registered_kernels::{is_registered, may_replace, may_select}; // since 2.6
+pub(crate) use registered_kernels::{first_table, is_registered, may_select}; // since 2.6
 pub(crate) use rejected::has_functions_of_variables; // since 2.6
 pub(crate) use rejection::MESSAGE as REJECTION_MESSAGE; // since 2.6
 pub(crate) use table::register;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::sync::{PoisonError, RwLock};
 
 use sp_abi::tf_datatype::TF_DataType; // since 2.6
+use sp_graph::{TypeNumber, is_earlier}; // since 2.6
 
 use crate::c_string;
 use crate::kernel::definition::Kernel;
@@ -26,10 +27,12 @@ pub(super) fn add(kernel: &'static Kernel, table: usize) {
 
 // since 2.6
 /// Returns true if the plugin has a kernel for nodes of this op, whose type attributes have these names and values.
-pub(crate) fn is_registered(op: &str, types: &[(&str, TF_DataType)]) -> bool {
+pub(crate) fn is_registered(op: &str, types: &[(&str, TypeNumber)]) -> bool {
     let has_type = |it: &Constraint| {
         let mut types = types.iter();
-        types.any(|(name, dtype)| it.attribute.to_bytes() == name.as_bytes() && it.dtype == *dtype)
+        types.any(|(name, dtype)| {
+            it.attribute.to_bytes() == name.as_bytes() && it.dtype.0 == dtype.0
+        })
     };
     find_table(op, has_type).is_some()
 }
@@ -38,19 +41,6 @@ pub(crate) fn is_registered(op: &str, types: &[(&str, TF_DataType)]) -> bool {
 /// Returns the position of the first table with a kernel of this op for nodes whose attribute `T` is this type.
 pub(crate) fn first_table(op: &str, dtype: TF_DataType) -> Option<usize> {
     find_table(op, |it| it.attribute != c"T" || it.dtype == dtype)
-}
-
-// since 2.6
-/// Returns true if a pass may replace a node of an op by one of another op: the plugin has no kernel of the first op, or none in an
-/// earlier table than that of the other one. The kernels of an author come before those of the reference.
-pub(crate) fn may_replace(op: &str, other: &str, dtype: TF_DataType) -> bool {
-    !is_earlier(first_table(op, dtype), first_table(other, dtype))
-}
-
-// since 2.6
-/// Returns true if a kernel of an author is in the first of two tables, of which either may be absent.
-pub(crate) fn is_earlier(own: Option<usize>, other: Option<usize>) -> bool {
-    own.is_some_and(|own| other.is_none_or(|other| own < other))
 }
 
 // since 2.6

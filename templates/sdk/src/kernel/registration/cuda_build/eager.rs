@@ -13,10 +13,10 @@ use sp_runtime::{RawStatus, symbol};
 
 use crate::graph::OwnedBuffer;
 use crate::limit::c_index;
-use crate::proto::Message;
 use crate::status::with_status;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
+use sp_graph::proto::Message;
 
 /// Declares the C types, of which only addresses are used.
 macro_rules! opaque {

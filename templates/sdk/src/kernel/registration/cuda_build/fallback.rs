@@ -15,9 +15,9 @@ use crate::kernel::attribute::node_def::OpNode;
 use crate::kernel::call::context::{self, ContextRef};
 use crate::kernel::registration::rejection::rejection;
 use crate::kernel::spec::{ComputeCall, CreateCall, KernelBuilder};
-use crate::proto::Message;
 use crate::status::CallStatus;
 use crate::{Error, Result, platform};
+use sp_graph::proto::Message;
 
 /// The functions of a kernel.
 pub(super) struct Functions {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{PRIORITY, eager};
 use crate::Result;
-use crate::proto::{Value, bytes_of, fields, malformed};
+use sp_graph::proto::{Value, bytes_of, fields, malformed};
 
 /// Numbers of fields in TensorFlow's messages.
 mod field {
@@ -112,7 +112,7 @@ fn number(message: &[u8], number: u64) -> Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proto::Message;
+    use sp_graph::proto::Message;
 
     fn kernel(op: &str, device: &str, label: &str, priority: u64) -> Vec<u8> {
         Message::default()

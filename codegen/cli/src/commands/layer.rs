@@ -1,0 +1,81 @@
+//! `sp-gen layer -- PROGRAM`: runs a program and shows, or checks, every call between TensorFlow and a plugin.
+
+use crate::console::warning;
+use crate::diagnostic::{CommandOutcome, Result};
+use crate::layer::{self, LayerOptions};
+use sp_data::release::Release;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+const NOTES: &str = "\
+The plugin may be written in any language, and is not changed. A library between TensorFlow and the plugin is compiled \
+once for each release, which needs rustc. Without --trace and --validate, --trace - is the default.
+
+Examples:
+  sp-gen layer -- python train.py                                    print every call to stderr
+  sp-gen layer --trace t.json --filter slots -- python train.py      write the slots' calls for ui.perfetto.dev
+  sp-gen layer --trace t.txt --filter 'kernels,copies,TF_*Output' -- python train.py
+  sp-gen layer --validate -- python train.py                         report wrong calls of either side
+
+Groups of --filter: slots, functions, callbacks, entry_points, kernels, copies, streams, memory, graph, profiler.
+
+Exit status: that of the program; 1 if it is 0 and --validate has found something; 2 if the program was not run.";
+
+/// Arguments of `layer`.
+#[derive(clap::Args)]
+#[command(after_help = NOTES)]
+pub struct Args {
+    /// Write every call to FILE: as text, as JSON for Perfetto if its name ends with .json, or to stderr if it is `-`
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Check calls, and report those that break TensorFlow's contract
+    #[arg(long)]
+    validate: bool,
+    /// Show and check only this plugin: a library's path or file name [default: every plugin]
+    #[arg(long, value_name = "LIB")]
+    plugin: Option<String>,
+    /// Trace only these functions, slots (with * and ?) and groups; `-NAME` excludes
+    #[arg(
+        long,
+        value_name = "NAMES",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    filter: String,
+    /// The Python of the program [default: the program itself, or that of a script's first line]
+    #[arg(long, value_name = "PYTHON")]
+    python: Option<PathBuf>,
+    /// The release of the program's TensorFlow [default: that of its Python]
+    #[arg(long, value_name = "RELEASE", conflicts_with = "python")]
+    release: Option<Release>,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+/// Runs the program.
+pub fn run(args: Args) -> Result {
+    let shows_nothing = args.trace.is_none() && !args.validate;
+    let options = LayerOptions {
+        trace: args.trace.or(shows_nothing.then(|| "-".into())),
+        validate: args.validate,
+        plugin: args.plugin,
+        filter: args.filter,
+        python: args.python,
+        release: args.release,
+    };
+    let run = layer::run(&args.program, &options)?;
+    if !run.findings.is_empty() {
+        let count = run.findings.len();
+        warning!("sp-gen layer: {count} findings; `sp-gen explain RULE` describes a rule");
+    }
+    // The layer has printed each when it was found; a program may show nothing of its stderr.
+    for finding in &run.findings {
+        warning!("  {finding}");
+    }
+    Ok(match (run.status, run.findings.is_empty()) {
+        (0, false) => CommandOutcome::Found,
+        (status, _) => CommandOutcome::Exit(status),
+    })
+}

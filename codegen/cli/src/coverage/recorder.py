@@ -1,0 +1,227 @@
+"""Records the ops that a program runs: `sp-gen coverage` puts the folder of this file first in PYTHONPATH, as `sitecustomize`.
+
+SP_COVERAGE_FOLDER is the folder for one JSON file of each process that uses TensorFlow. SP_COVERAGE_SECONDS ends the recording
+earlier than the process. The program runs as it is: recording begins when TensorFlow initializes its devices.
+"""
+
+import atexit
+import glob
+import importlib
+import importlib.util
+import json
+import os
+import re
+import sys
+import threading
+
+FOLDER = os.environ.get("SP_COVERAGE_FOLDER", "")
+SECONDS = float(os.environ.get("SP_COVERAGE_SECONDS") or 0)
+CONTEXT = "tensorflow.python.eager.context"
+EAGER = "EagerLocalExecute: "
+EXECUTED = re.compile(r"(.+[^:]):([A-Za-z_][A-Za-z0-9_>]*)$")
+LONGEST_REPORT = 1 << 24
+DEVICE_TYPE = re.compile(r"device:([A-Za-z_]+)")
+
+
+def run_hidden_sitecustomize():
+    """Runs the environment's own `sitecustomize`, which this one hides."""
+    own = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path) != own]
+    sys.modules.pop("sitecustomize", None)
+    try:
+        importlib.import_module("sitecustomize")
+    except ImportError:
+        pass
+
+
+class ContextFinder:
+    """Finds TensorFlow's module of the eager context, and changes it after its import."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != CONTEXT:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        execute = spec.loader.exec_module
+
+        def exec_module(module):
+            execute(module)
+            record_after_initialization(module)
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+def record_after_initialization(context):
+    initialize = context.Context.ensure_initialized
+
+    def ensure_initialized(self):
+        initialize(self)
+        if context.Context.ensure_initialized is ensure_initialized:
+            context.Context.ensure_initialized = initialize
+            Recording(context).start()
+
+    context.Context.ensure_initialized = ensure_initialized
+
+
+class Recording:
+    """The recording of this process."""
+
+    def __init__(self, context):
+        self.context, self.process, self.session, self.lock = context, os.getpid(), None, threading.Lock()
+        self.folder = os.path.join(FOLDER, "%d.profile" % self.process)
+        self.answer = {"argv": sys.argv, "error": None, "nodes": [], "executed": [], "eager": [], "device": [], "registered": {}, "plugins": []}
+
+    def start(self):
+        atexit.register(self.stop)
+        if SECONDS:
+            timer = threading.Timer(SECONDS, self.stop)
+            timer.daemon = True
+            timer.start()
+        self.attempt(self.start_session)
+
+    def start_session(self):
+        from tensorflow.python.profiler.internal import _pywrap_profiler as profiler
+
+        self.context.context().enable_run_metadata()
+        self.session = profiler.ProfilerSession()
+        self.session.start(self.folder, {"host_tracer_level": 3, "device_tracer_level": 1, "python_tracer_level": 0})
+
+    def attempt(self, step):
+        try:
+            step()
+        except BaseException as error:  # the program goes on, whatever the recording raises
+            self.answer["error"] = "%s: %s" % (type(error).__name__, str(error)[:2000])
+
+    def stop(self):
+        # The time limit and the end of the process may coincide.
+        with self.lock:
+            self.write()
+
+    def write(self):
+        session, self.session = self.session, None
+        if self.process != os.getpid() or self.answer is None or (session is None and not self.answer["error"]):
+            return
+        if session is not None:
+            self.attempt(lambda: self.read(session))
+        answer, self.answer = self.answer, None
+        name = os.path.join(FOLDER, "%d.json" % self.process)
+        with open(name + ".new", "w") as file:
+            json.dump(answer, file)
+        os.replace(name + ".new", name)
+
+    def read(self, session):
+        import tensorflow as tf
+
+        answer = self.answer
+        answer["release"] = tf.__version__
+        answer["devices"] = sorted({device.device_type for device in tf.config.list_physical_devices()})
+        session.export_to_tb()
+        answer.update(executed(space(self.folder)))
+        answer["nodes"] = nodes(self.context.context().export_run_metadata())
+        answer["registered"] = registered({row[0] for row in answer["nodes"]})
+        answer["plugins"] = plugins()
+
+
+def space(folder):
+    """Returns the profile in the folder."""
+    (path,) = glob.glob(os.path.join(glob.escape(folder), "plugins", "profile", "*", "*.xplane.pb"))
+    with open(path, "rb") as file:
+        content = file.read()
+    for module in ("tensorflow.tsl.profiler.protobuf", "tensorflow.core.profiler.protobuf", "tsl.profiler.protobuf"):
+        try:
+            return importlib.import_module(module + ".xplane_pb2").XSpace.FromString(content)
+        except ImportError:
+            continue
+    raise ImportError("xplane_pb2")
+
+
+def executed(space):
+    """Returns calls and nanoseconds of each node of a graph, of each op in eager mode, and of each op on devices."""
+    graph, eager, device = {}, {}, {}
+    for plane in space.planes:
+        names = {number: metadata.name for number, metadata in plane.event_metadata.items()}
+        is_host, is_device = plane.name == "/host:CPU", plane.name.startswith("/device:")
+        for event in (event for line in plane.lines for event in line.events):
+            name, nanoseconds = names.get(event.metadata_id, ""), event.duration_ps // 1000
+            found = EXECUTED.match(name)
+            if is_host and name.startswith(EAGER):
+                add(eager, (name[len(EAGER):],), nanoseconds)
+            elif is_host and found:
+                add(graph, found.groups(), nanoseconds)
+            elif is_device:
+                add(device, (op_of(plane, event) or name.split(" ")[0],), nanoseconds)
+    return {name: [[*key, *sums] for key, sums in it.items()] for name, it in (("executed", graph), ("eager", eager), ("device", device))}
+
+
+def op_of(plane, event):
+    """Returns the op of an event that has the statistic `tf_op`, a text such as `dense/MatMul:MatMul`."""
+    for stat in event.stats:
+        if plane.stat_metadata[stat.metadata_id].name == "tf_op":
+            text = stat.str_value or plane.stat_metadata[stat.ref_value].name
+            return text.rpartition(":")[2]
+    return None
+
+
+def add(sums, key, nanoseconds):
+    sum = sums.setdefault(key, [0, 0])
+    sum[0] += 1
+    sum[1] += nanoseconds
+
+
+def nodes(metadata):
+    """Returns op, device type, types of attributes, and the names of the nodes that have all of them."""
+    from tensorflow.core.framework import types_pb2
+
+    rows = {}
+    for graph in metadata.partition_graphs:
+        for node in graph.node:
+            device = DEVICE_TYPE.search(node.device)
+            types = {
+                name: types_pb2.DataType.Name(value.type)[3:].lower()
+                for name, value in node.attr.items()
+                if value.WhichOneof("value") == "type"
+            }
+            key = (node.op, device.group(1) if device else "", tuple(sorted(types.items())))
+            rows.setdefault(key, set()).add(node.name)
+    return [[op, device, dict(types), sorted(names)] for (op, device, types), names in rows.items()]
+
+
+def registered(ops):
+    """Returns for each op its kernels: device type, allowed types of attributes, label."""
+    from tensorflow.core.framework import types_pb2
+    from tensorflow.python.framework import kernels
+
+    def row(kernel):
+        allowed = {it.name: [types_pb2.DataType.Name(number)[3:].lower() for number in it.allowed_values.list.type] for it in kernel.constraint}
+        return [kernel.device_type, allowed, kernel.label]
+
+    return {op: [row(kernel) for kernel in kernels.get_registered_kernels_for_op(op).kernel] for op in sorted(ops)}
+
+
+def plugins():
+    """Returns the report of calls of each loaded plugin that has one."""
+    import ctypes
+
+    if not os.path.exists("/proc/self/maps"):
+        return []
+    with open("/proc/self/maps") as maps:
+        paths = {line.split(None, 5)[5].rstrip("\n") for line in maps if ".so" in line}
+    reports = []
+    for path in sorted(paths):
+        if "/tensorflow-plugins/" not in path and os.environ.get("TF_PLUGGABLE_DEVICE_LIBRARY_PATH", "//") not in path:
+            continue
+        write = getattr(ctypes.CDLL(path), "sp_kernel_calls", None)
+        if write is None:
+            reports.append([path, None])
+            continue
+        write.argtypes, write.restype = [ctypes.c_char_p, ctypes.c_size_t], ctypes.c_size_t
+        text = ctypes.create_string_buffer(max(1, min(write(None, 0), LONGEST_REPORT)))
+        write(text, len(text))
+        reports.append([path, text.value.decode(errors="replace")])
+    return reports
+
+
+run_hidden_sitecustomize()
+if FOLDER:
+    sys.meta_path.insert(0, ContextFinder())

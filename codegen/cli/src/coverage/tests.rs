@@ -1,0 +1,151 @@
+//! Reports of recorded processes.
+
+use super::*;
+use serde_json::{Value, json};
+use std::io::Write as _;
+
+/// A process with a plugin of sp-gen: a product of the author's, sums of the reference, of which one has staging copies, an op that
+/// only the CPU has, one of another type, and one on both devices.
+fn process() -> Value {
+    json!({
+        "argv": ["train.py"], "error": null, "release": "2.21.0", "devices": ["CPU", "XLA_CPU", "MYACCEL"],
+        "nodes": [
+            ["MatMul", "MYACCEL", {"T": "float"}, ["dense/a", "dense/b"]],
+            ["Sum", "MYACCEL", {"T": "float", "Tidx": "int32"}, ["sum"]],
+            ["Identity", "MYACCEL", {"T": "float"}, ["copy"]],
+            ["_Arg", "MYACCEL", {"T": "float"}, ["x"]],
+            ["StringLength", "CPU", {}, ["length"]],
+            ["Erfinv", "CPU", {"T": "int16"}, ["erfinv"]],
+            ["Mul", "MYACCEL", {"T": "float"}, []],
+            ["Mul", "CPU", {"T": "int32"}, []],
+            ["RangeDataset", "CPU", {}, ["range"]],
+            ["Never", "CPU", {}, ["never"]],
+        ],
+        "executed": [
+            ["dense/a", "MatMul", 3, 3_000], ["dense/b", "MatMul", 3, 5_000], ["sum", "Sum", 4, 4_000],
+            ["copy", "Identity", 6, 60], ["x", "_Arg", 6, 900], ["length", "StringLength", 1, 700],
+            ["erfinv", "Erfinv", 2, 900], ["range", "RangeDataset", 1, 10],
+        ],
+        "device": [["Sum", 4, 8_000], ["copy", 9, 9_000]],
+        "eager": [["Mul", 5, 500], ["__inference_f", 3, 9_000]],
+        "registered": {
+            "Erfinv": [["CPU", {"T": ["int16"]}, ""], ["MYACCEL", {"T": ["float"]}, ""], ["MYACCEL", {"T": ["double"]}, ""]],
+            "StringLength": [["CPU", {}, ""]],
+            "Mul": [["MYACCEL", {"T": ["float"]}, ""], ["DEFAULT", {"T": ["int32"]}, ""]],
+        },
+        "plugins": [["/a/libmyaccel.so", "\
+            MatMul T=TF_FLOAT calls=6 staged=0 staged_bytes=0 staged_us=0 owner=myaccel\n\
+            Sum T=TF_FLOAT calls=3 staged=0 staged_bytes=0 staged_us=0 owner=sp_cpu\n\
+            Sum T=TF_FLOAT,TF_DOUBLE calls=1 staged=1 staged_bytes=64 staged_us=2 owner=sp_cpu\n\
+            Mul T=TF_FLOAT calls=2 staged=0 staged_bytes=0 staged_us=0 owner=sp_cpu\n"]],
+    })
+}
+
+fn report(process: &Value) -> CoverageReport {
+    CoverageReport::new(&[serde_json::from_value(process.clone()).unwrap()])
+}
+
+/// Returns op, class, calls and nanoseconds of all rows.
+fn rows(report: &CoverageReport) -> Vec<(&str, Class, u64, u64)> {
+    let rows = report.rows.iter();
+    rows.map(|it| (&*it.op, it.class, it.calls, it.nanoseconds))
+        .collect()
+}
+
+#[test]
+fn each_op_has_the_kernel_that_computed_it() {
+    let report = report(&process());
+    let expected = [
+        ("Sum", Class::Reference, 3, 6_000),
+        ("Sum", Class::Staged, 1, 2_000),
+        ("Erfinv", Class::Absent, 2, 900),
+        ("StringLength", Class::Absent, 1, 700),
+        ("Mul", Class::Cpu, 3, 300),
+        ("Mul", Class::Reference, 2, 200),
+        ("MatMul", Class::Own, 6, 8_000),
+        ("Identity", Class::Core, 6, 60),
+        ("RangeDataset", Class::Pipeline, 1, 10),
+    ];
+    assert_eq!(rows(&report), expected);
+    let reasons = report.rows.iter().map(|it| it.reason.as_str());
+    let reasons: Vec<&str> = reasons.filter(|it| !it.is_empty()).collect();
+    let expected = [
+        "no kernel for T=int16, only for double, float",
+        "no kernel",
+        "the program or TensorFlow's placer chose the CPU",
+    ];
+    assert_eq!(reasons, expected);
+    assert_eq!(report.device_types.iter().collect::<Vec<_>>(), ["MYACCEL"]);
+}
+
+#[test]
+fn kernels_of_a_plugin_without_report_are_the_authors() {
+    let mut process = process();
+    process["plugins"] = json!([["/a/libother.so", null]]);
+    process["registered"]["MatMul"] = json!([["MYACCEL", {"T": ["float"]}, ""]]);
+    let report = report(&process);
+    let class = |op: &str| report.rows.iter().find(|it| it.op == op).unwrap().class;
+    assert_eq!(
+        (class("MatMul"), class("Identity")),
+        (Class::Own, Class::Core)
+    );
+}
+
+#[test]
+fn processes_are_added() {
+    let process: Vec<Process> = [process(), process()]
+        .map(|it| serde_json::from_value(it).unwrap())
+        .into();
+    let report = CoverageReport::new(&process);
+    let product = report.rows.iter().find(|it| it.op == "MatMul").unwrap();
+    assert_eq!((product.calls, report.processes), (12, 2));
+}
+
+#[test]
+fn text_has_shares_and_candidates_by_time() {
+    let text = print_text(&report(&process()), false);
+    let head = "TensorFlow 2.21.0, device type MYACCEL, 1 process, 0.0 ms of ops\n";
+    assert!(text.starts_with(head), "{text}");
+    let candidates = text.split("by time:\n").nth(1).unwrap();
+    let ops: Vec<&str> = candidates
+        .lines()
+        .filter_map(|it| it.split(' ').next())
+        .collect();
+    assert_eq!(
+        ops,
+        ["op", "Sum", "Sum", "Erfinv", "StringLength", "Mul", "Mul"]
+    );
+    assert!(text.contains("1 of 1 calls copied 64 bytes"), "{text}");
+}
+
+#[test]
+fn page_escapes_names() {
+    let mut process = process();
+    process["nodes"][4][0] = "<b>".into();
+    process["executed"][5][1] = "<b>".into();
+    let page = print_html(&report(&process)).unwrap();
+    assert!(
+        !page.contains("<b>") && page.contains("&#60;b&#62;"),
+        "{page}"
+    );
+}
+
+#[test]
+fn worse_kernels_than_in_the_baseline_are_found() {
+    let before = report(&process());
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(print_json(&before, &[]).as_bytes()).unwrap();
+    let baseline = Baseline::read(file.path()).unwrap();
+    assert_eq!(baseline.regressions(&before), []);
+    let mut process = process();
+    let text = process["plugins"][0][1].as_str().unwrap();
+    process["plugins"][0][1] = text.replace("owner=myaccel", "owner=sp_cpu").into();
+    process["nodes"][7][2]["T"] = "int8".into();
+    let found = baseline.regressions(&report(&process));
+    let found = found.iter().map(|it| (&*it.op, it.before, it.now));
+    let expected = [
+        ("MatMul", Some(Class::Own), Class::Reference),
+        ("Mul", None, Class::Absent),
+    ];
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+}

@@ -1,0 +1,109 @@
+//! Outputs of kernels.
+
+use super::arguments::Arguments;
+use super::finding::finding;
+use crate::runtime::description::Kind;
+use crate::runtime::host;
+use crate::runtime::log::thread_log;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
+
+/// Functions that set an output, and the parameter with its number; "" for the first output.
+const SETTING: &[(&str, &str)] = &[
+    ("TF_SetOutput", "i"),
+    ("TF_AllocateOutput", "index"),
+    ("TF_ForwardInputOrAllocateOutput", "output_index"),
+    ("TF_GetMutableOutput", "i"),
+    (
+        "TF_OpKernelContext_ForwardRefInputToRefOutput",
+        "output_index",
+    ),
+    ("TF_AssignRefVariable", "output_ref_index"),
+    ("TF_AddNVariant", ""),
+    ("TF_ZerosLikeVariant", ""),
+    ("TF_TemporaryVariable", ""),
+    ("TF_DestroyTemporaryVariable", ""),
+];
+
+/// Ops that may leave an output dead.
+const MAY_LEAVE_DEAD: [&str; 5] = ["Switch", "RefSwitch", "_SwitchN", "Merge", "RefMerge"];
+
+/// What a running kernel has done with its context.
+#[derive(Default)]
+struct Outputs {
+    set: BTreeSet<usize>,
+    has_failed: bool,
+}
+
+static RUNNING: Mutex<Option<HashMap<u64, Outputs>>> = Mutex::new(None);
+
+fn with<R>(function: impl FnOnce(&mut HashMap<u64, Outputs>) -> R) -> R {
+    let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    function(running.get_or_insert_with(HashMap::new))
+}
+
+fn is_compute(call: &Arguments<'_>) -> bool {
+    call.function.kind == Kind::Callback && call.function.short_name() == "compute_func"
+}
+
+/// Notes a kernel that begins.
+pub fn before(call: &Arguments<'_>) {
+    if is_compute(call) {
+        with(|running| running.insert(call.values[1], Outputs::default()));
+    }
+}
+
+/// Notes an output that a call has set, or checks those of a kernel that has returned.
+///
+/// # Safety
+/// The arguments are those of a call that has returned `result`.
+pub unsafe fn after(call: &Arguments<'_>, _: u64) {
+    if is_compute(call) {
+        // SAFETY: the context lives until the kernel has returned to core.
+        unsafe { check(call.values[1]) };
+    }
+    if call.function.kind != Kind::Host || call.values.is_empty() {
+        return;
+    }
+    if call.function.name == "TF_OpKernelContext_Failure" {
+        with(|running| {
+            if let Some(outputs) = running.get_mut(&call.values[0]) {
+                outputs.has_failed = true;
+            }
+        });
+    }
+    let Some((_, parameter)) = SETTING.iter().find(|it| it.0 == call.function.name) else {
+        return;
+    };
+    let index = call.get(parameter).unwrap_or(0) as u32 as usize;
+    with(|running| {
+        if let Some(outputs) = running.get_mut(&call.values[0]) {
+            outputs.set.insert(index);
+        }
+    });
+}
+
+/// # Safety
+/// `context` is live.
+unsafe fn check(context: u64) {
+    let Some(outputs) = with(|running| running.remove(&context)) else {
+        return;
+    };
+    let op = thread_log().op().map_or("", |it| it.op);
+    if outputs.has_failed || MAY_LEAVE_DEAD.contains(&op) {
+        return;
+    }
+    // SAFETY: as the caller states.
+    let count = unsafe { host::output_count(context) }.unwrap_or(0);
+    let missing: Vec<String> = (0..count)
+        .filter(|it| !outputs.set.contains(it))
+        .map(|it| it.to_string())
+        .collect();
+    if !missing.is_empty() {
+        let detail = format!(
+            "returned without output {} of {count}, and without a failure",
+            missing.join(", ")
+        );
+        finding("output_not_set", "compute_func", &detail);
+    }
+}

@@ -1,0 +1,55 @@
+//! Checks of calls while a program runs. Each looks at the arguments of a call before it, or at what it has stored after it.
+
+mod arguments;
+mod clock;
+mod finding;
+mod kernel;
+mod memory;
+mod objects;
+mod order;
+mod structs;
+
+use super::description::Function;
+use super::settings::settings;
+use arguments::Arguments;
+
+pub use finding::{RULES, Rule};
+
+/// Checks a call before it is made.
+///
+/// # Safety
+/// The arguments are those of a call with the signature of `function`, valid as the API requires.
+pub unsafe fn before(function: &'static Function, values: &[u64]) {
+    let call = Arguments { function, values };
+    objects::before(&call);
+    kernel::before(&call);
+    // SAFETY: as the caller states.
+    unsafe {
+        structs::before(&call);
+        memory::before(&call);
+        order::before(&call);
+    }
+}
+
+/// Checks a call that has returned.
+///
+/// # Safety
+/// As of [`before`].
+pub unsafe fn after(function: &'static Function, values: &[u64], result: u64) {
+    let call = Arguments { function, values };
+    // SAFETY: as the caller states.
+    unsafe {
+        objects::after(&call, result);
+        structs::after(&call);
+        memory::after(&call, result);
+        order::after(&call, result);
+        kernel::after(&call, result);
+    }
+}
+
+/// Reports what remains at the end of the process.
+pub fn at_exit() {
+    if settings().validates {
+        objects::at_exit();
+    }
+}

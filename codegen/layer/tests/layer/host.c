@@ -1,0 +1,113 @@
+// A host that breaks the contract: the macro selects how. It uses the plugin's device without TensorFlow.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensorflow.h"
+
+// A status is its code.
+TF_Status *TF_NewStatus(void) { return calloc(1, sizeof(int)); }
+void TF_DeleteStatus(TF_Status *status) { free(status); }
+void TF_SetStatus(TF_Status *status, TF_Code code, const char *message) { *(int *)status = (int)code; }
+TF_Code TF_GetCode(const TF_Status *status) { return (TF_Code) * (const int *)status; }
+const char *TF_Message(const TF_Status *status) { return "a message"; }
+
+// The plugin defines an op when it is loaded.
+TF_OpDefinitionBuilder *TF_NewOpDefinitionBuilder(const char *name) { return NULL; }
+void TF_OpDefinitionBuilderAddAttr(TF_OpDefinitionBuilder *op, const char *text) {}
+void TF_OpDefinitionBuilderAddInput(TF_OpDefinitionBuilder *op, const char *text) {}
+void TF_OpDefinitionBuilderAddOutput(TF_OpDefinitionBuilder *op, const char *text) {}
+void TF_OpDefinitionBuilderSetShapeInferenceFunction(TF_OpDefinitionBuilder *op,
+                                                     void (*shape)(TF_ShapeInferenceContext *, TF_Status *)) {}
+void TF_RegisterOpDefinition(TF_OpDefinitionBuilder *op, TF_Status *status) {}
+
+static SP_Platform platform = {SP_Platform_SIZE};
+static SP_PlatformFns functions = {SP_PlatformFns_SIZE};
+static SP_Device device = {SP_Device_SIZE};
+static SP_StreamExecutor table = {SP_StreamExecutor_SIZE};
+static TF_Status *status;
+
+static void start(const char *path) {
+  void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+  if (library == NULL) {
+    fprintf(stderr, "%s\n", dlerror());
+    exit(3);
+  }
+  void (*init)(SE_PlatformRegistrationParams *, TF_Status *);
+  *(void **)&init = dlsym(library, "SE_InitPlugin");
+  SE_PlatformRegistrationParams params = {SE_PlatformRegistrationParams_SIZE};
+#if defined(OTHER_RELEASE)
+  params.struct_size += 8;
+#endif
+  params.platform = &platform;
+  params.platform_fns = &functions;
+  status = TF_NewStatus();
+  init(&params, status);
+  SE_CreateDeviceParams create = {SE_CreateDeviceParams_SIZE};
+  create.device = &device;
+  functions.create_device(&platform, &create, status);
+  SE_CreateStreamExecutorParams executor = {SE_CreateStreamExecutorParams_SIZE};
+  executor.stream_executor = &table;
+  functions.create_stream_executor(&platform, &executor, status);
+}
+
+int main(int count, char **arguments) {
+  start(arguments[1]);
+  SP_Stream one, other;
+  SP_Event event;
+  table.create_stream(&device, &one, status);
+  table.create_stream(&device, &other, status);
+  table.create_event(&device, &event, status);
+  SP_DeviceMemoryBase block = {SP_DeviceMemoryBase_SIZE};
+  table.allocate(&device, 256, 0, &block);
+  char *host = table.host_memory_allocate(&device, 256);
+  memset(host, 1, 256);
+  uint64_t size = 256;
+#if defined(LONG_COPY_OF_HOST)
+  size = 257;
+#endif
+  table.memcpy_htod(&device, one, &block, host, size, status);
+#if defined(FREES_EARLY)
+  table.host_memory_deallocate(&device, host);
+  host = table.host_memory_allocate(&device, 256);
+#endif
+#if defined(BY_EVENT)
+  table.record_event(&device, one, event, status);
+  table.wait_for_event(&device, other, event, status);
+#elif defined(BY_WAIT)
+  table.block_host_until_done(&device, one, status);
+#elif defined(BY_POLL)
+  table.record_event(&device, one, event, status);
+  while (table.get_event_status(&device, event) != SE_EVENT_COMPLETE) {
+  }
+#elif !defined(UNORDERED)
+  table.create_stream_dependency(&device, other, one, status);
+#endif
+  table.memcpy_dtoh(&device, other, host, &block, 256, status);
+  table.synchronize_all_activity(&device, status);
+#if defined(FREES_BLOCK_TWICE)
+  SP_DeviceMemoryBase copy = block;
+  table.deallocate(&device, &copy);
+#endif
+#if defined(STALE_EVENT)
+  table.destroy_event(&device, event);
+  table.get_event_status(&device, event);
+#else
+  table.destroy_event(&device, event);
+#endif
+#if defined(STALE_COPY)
+  SP_DeviceMemoryBase freed = block;
+  table.deallocate(&device, &block);
+  table.sync_memcpy_dtoh(&device, host, &freed, 8, status);
+#else
+  table.deallocate(&device, &block);
+#endif
+  table.host_memory_deallocate(&device, host);
+  table.destroy_stream(&device, one);
+  table.destroy_stream(&device, other);
+  puts("done");
+  return 0;
+}

@@ -1,0 +1,71 @@
+//! Planted defects of a host: the layer checks the calls of both sides.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::c::{Compiler, apis_of};
+use crate::process::{findings_of, with_layer};
+use crate::rows;
+use sp_layer::runtime::settings::variable;
+
+/// Macros of the host, and the rule that finds the defect; `none` if there is no defect.
+const HOSTS: &str = "
+GOOD | none
+BY_EVENT | none
+BY_WAIT | none
+BY_POLL | none
+UNORDERED | stream_dependency_missing
+LONG_COPY_OF_HOST | copy_bounds
+FREES_EARLY | host_memory_in_use
+STALE_EVENT | use_after_destroy
+STALE_COPY | copy_bounds
+FREES_BLOCK_TWICE | destroyed_twice
+OTHER_RELEASE | release_contract
+";
+
+pub fn defects_of_hosts_are_found(release: &str) {
+    let compiler = Compiler::find(&apis_of(release)).expect("it was there");
+    let plugin = compiler.plugin("GOOD");
+    for [macros, rule] in rows::rows(HOSTS) {
+        let host = compile(&plugin, macros);
+        let mut command = with_layer(release, &host);
+        // Before 2.21 the plugin names TensorFlow's libraries.
+        let needed = plugin.with_file_name("needed");
+        command.arg(&plugin).env("LD_LIBRARY_PATH", needed);
+        let output = command
+            .env(variable::VALIDATE, "1")
+            .output()
+            .expect("it runs");
+        let found = findings_of(&output);
+        let is_good = found.is_empty() && output.status.success();
+        let is_found = found
+            .iter()
+            .any(|line| line.starts_with(&format!("{rule}: ")));
+        assert!(
+            if rule == "none" { is_good } else { is_found },
+            "{release} {macros}: {output:?}"
+        );
+    }
+    println!("{release}: the defects of hosts are found");
+}
+
+/// Compiles the host beside the plugin, whose header it uses.
+fn compile(plugin: &Path, macros: &str) -> PathBuf {
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/layer/host.c");
+    let folder = plugin.parent().expect("it has one");
+    let program = folder.join(format!("host_{}", macros.to_lowercase()));
+    let output = Command::new("cc")
+        .args(["-std=c11", "-O1", "-rdynamic", source, "-ldl", "-I"])
+        .arg(folder)
+        .arg(format!("-D{macros}"))
+        .arg("-o")
+        .arg(&program)
+        .output();
+    let output = output.expect("the compiler runs");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    program
+}
