@@ -101,11 +101,10 @@ def test_event_has_node_run_and_inputs(tmp_path):
 
 
 def test_profile_is_an_xspace_of_core(tmp_path):
-    """Core's own class for the format reads the same events as the parser of these tests, and no unknown field."""
+    """Core's own class for the format reads the same events as the parser of these tests."""
     xplane_pb2 = pytest.importorskip("tensorflow.tsl.profiler.protobuf.xplane_pb2")
     path, planes, _ = profile(tmp_path, on_device(tf.nn.relu))
     space = xplane_pb2.XSpace.FromString(path.read_bytes())
-    assert space.SerializeToString() == xplane_pb2.XSpace.FromString(space.SerializeToString()).SerializeToString()
     (plane,) = [plane for plane in space.planes if plane.name == PLANE]
     found = []
     for line in plane.lines:

@@ -173,6 +173,11 @@ impl Message {
     /// Appends text, bytes or a message, also if it is empty.
     pub fn bytes(mut self, field: u64, value: impl AsRef<[u8]>) -> Self {
         let value = value.as_ref();
+        // A large message is the last field, or nearly so: twice its size is not needed.
+        const LARGE: usize = 1 << 12;
+        if value.len() >= LARGE {
+            self.0.reserve_exact(value.len() + 2 * size_of::<u64>());
+        }
         self.varint(field << 3 | 2);
         self.varint(value.len() as u64);
         self.0.extend_from_slice(value);

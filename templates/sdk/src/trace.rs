@@ -90,7 +90,16 @@ fn record(add: impl FnOnce(&mut Recording)) {
 
 /// Adds a command of a queue.
 pub(crate) fn record_command(command: Command) {
-    record(|it| it.commands.push(command));
+    record(|it| push(&mut it.commands, command));
+}
+
+/// Appends to a list that grows by a quarter: `Vec` doubles, which is memory of the program that is profiled.
+fn push<T>(list: &mut Vec<T>, item: T) {
+    const FIRST: usize = 64;
+    if list.len() == list.capacity() {
+        list.reserve_exact((list.len() / 4).max(FIRST));
+    }
+    list.push(item);
 }
 
 /// Returns a number that no other event has. The library's address is in it: events of two plugins are in one profile.

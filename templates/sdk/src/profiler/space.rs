@@ -125,7 +125,7 @@ struct Event {
     name_id: u64,
     start: Duration,
     duration: Duration,
-    stats: Vec<u8>,
+    stats: Box<[u8]>,
 }
 
 impl Plane {
@@ -231,7 +231,7 @@ impl Line<'_> {
             name_id,
             start,
             duration,
-            stats,
+            stats: stats.into_boxed_slice(),
         };
         self.plane.lines[self.index].events.push(event);
     }

@@ -11,7 +11,7 @@ use sp_runtime::thread::profile_line;
 use super::event::Thread;
 use super::{
     Activity, ActivityKind, Clock, Command, CommandKind, Direction, KernelCall, KernelSource,
-    MemoryChange, is_on, next_correlation, record, record_command,
+    MemoryChange, is_on, next_correlation, push, record, record_command,
 };
 
 thread_local! {
@@ -157,7 +157,7 @@ impl ActiveCall {
         };
         let (thread, inputs) = (current_thread(), self.inputs.take());
         record(|it| {
-            it.kernels.push(KernelCall {
+            let call = KernelCall {
                 kernel: details.kernel,
                 op: details.op,
                 node: details.node,
@@ -173,7 +173,8 @@ impl ActiveCall {
                 duration,
                 line: thread.line,
                 correlation: self.correlation,
-            });
+            };
+            push(&mut it.kernels, call);
         });
     }
 }
@@ -213,7 +214,7 @@ impl Drop for ActiveActivity {
             duration: self.started.timer.elapsed(),
             thread: current_thread(),
         };
-        record(|it| it.activities.push(activity));
+        record(|it| push(&mut it.activities, activity));
     }
 }
 
@@ -263,7 +264,7 @@ pub(crate) fn record_memory(
         time: SystemTime::now(),
         thread: current_thread(),
     };
-    record(|it| it.memory.push(change));
+    record(|it| push(&mut it.memory, change));
 }
 
 /// Returns the number of this thread, in the order of the threads' first calls, and its line.
