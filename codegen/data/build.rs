@@ -1,5 +1,5 @@
-//! Embeds the committed data in the binary: builtin headers, API notes, snapshots, symbols and required fields, each as a
-//! table of (path inside its folder, contents). Snapshots are compressed: they are 5 MB of text.
+//! Embeds the committed data in the binary: builtin headers, API notes, snapshots, symbols, required fields and demands
+//! of PJRT hosts, each as a table of (path inside its folder, contents). Snapshots are compressed: they are 5 MB of text.
 
 #[path = "tracked.rs"]
 mod tracked;
@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 use tracked::retain_tracked;
 
 /// Name of the constant, folder, and extension of the files that it contains.
-const TABLES: [(&str, &str, &str); 4] = [
+const TABLES: [(&str, &str, &str); 5] = [
     ("BUILTIN_HEADERS", "headers/builtin", "h"),
     ("API_NOTES", "headers/apis", "toml"),
     ("SYMBOLS", "generated/symbols", "json"),
     ("REQUIRED_FIELDS", "generated/required_fields", "json"),
+    ("PJRT_DEMAND", "generated/pjrt", "json"),
 ];
 
 fn main() -> io::Result<()> {

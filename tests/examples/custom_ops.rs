@@ -2,8 +2,10 @@
 //! shape functions fail.
 
 use sp_cpu::CpuDevice;
-use sp_plugin::kernel::{DataType, In, InList, Kernel, Out, OutList, kernel, kernels};
-use sp_plugin::{Element, Result};
+use sp_plugin::kernel::{
+    DataType, HostIn, HostOut, In, InList, Kernel, Out, OutList, kernel, kernels,
+};
+use sp_plugin::{Bool, Element, Result};
 
 mod ops {
     use super::DataType;
@@ -80,6 +82,20 @@ mod ops {
     #[op(SumOfBoth(x: f32, y: f32) -> (z: f32), commutative, aggregate, stateful, allows_uninitialized_input, deprecated(99_999, "use AddV2"))]
     pub fn sum_of_both(x: Shape, y: Shape) -> Result<Shape> {
         x.merge(y)
+    }
+
+    /// Returns the numbers below `limit`, in memory of a driver, and those from `first` on in memory that is not aligned.
+    #[op(MappedRange(limit: i64, first: i64) -> (range: i64, rest: i64), stateful)]
+    pub fn mapped_range(limit: Shape, first: Shape) -> Result<(Shape, Shape)> {
+        (limit.with_rank(0)?, first.with_rank(0)?);
+        Ok((Shape::unknown_dims(1), Shape::unknown_dims(1)))
+    }
+
+    /// Returns how many blocks of the driver's memory exist, how many were freed, and true if the values are aligned.
+    #[op(MappedBlocks(values: i64) -> (live: i64, freed: i64, is_aligned: bool), stateful)]
+    pub fn mapped_blocks(values: Shape) -> Result<(Shape, Shape, Shape)> {
+        values.with_rank_at_least(1)?;
+        Ok((Shape::scalar(), Shape::scalar(), Shape::scalar()))
     }
 
     /// The shape function panics.
@@ -191,6 +207,98 @@ fn panics(x: In<'_, f32>, y: Out<'_, f32>) -> Result<()> {
     y.map_from(x, |it| it)
 }
 
+#[kernel(ops::MappedRange)]
+fn mapped_range(
+    limit: HostIn<'_, i64>,
+    first: HostIn<'_, i64>,
+    range: HostOut<'_, i64>,
+    rest: HostOut<'_, i64>,
+) -> Result<()> {
+    let limit = limit.scalar()?.clamp(0, 1 << 20);
+    let first = first.scalar()?.clamp(0, limit);
+    range.set_memory(&[limit as usize], mapped_memory::of_numbers(0..limit, 0)?)?;
+    let rest_memory = mapped_memory::of_numbers(first..limit, 8)?;
+    rest.set_memory(&[(limit - first) as usize], rest_memory)
+}
+
+#[kernel(ops::MappedBlocks)]
+fn mapped_blocks(
+    values: HostIn<'_, i64>,
+    live: HostOut<'_, i64>,
+    freed: HostOut<'_, i64>,
+    is_aligned: HostOut<'_, Bool>,
+) -> Result<()> {
+    let (found_live, found_freed) = mapped_memory::counts();
+    live.uninit(&[])?.fill(found_live);
+    freed.uninit(&[])?.fill(found_freed);
+    is_aligned.uninit(&[])?.fill(values.is_aligned()?.into());
+    Ok(())
+}
+
+/// Memory as a driver has it: pages of the system, to which an access is a fault once they are freed.
+mod mapped_memory {
+    use std::ops::Range;
+    use std::ptr::{self, NonNull};
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use sp_plugin::{Error, HostMemory, Result};
+
+    static MAPPED: AtomicI64 = AtomicI64::new(0);
+    static FREED: AtomicI64 = AtomicI64::new(0);
+
+    /// A block of pages.
+    struct Pages {
+        start: usize,
+        bytes: usize,
+    }
+
+    impl Drop for Pages {
+        fn drop(&mut self) {
+            // SAFETY: `map` has mapped the pages, to which nobody refers any more.
+            unsafe { libc::munmap(self.start as *mut libc::c_void, self.bytes) };
+            FREED.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Returns the numbers of blocks that exist, and that were freed.
+    pub fn counts() -> (i64, i64) {
+        let freed = FREED.load(Ordering::SeqCst);
+        (MAPPED.load(Ordering::SeqCst) - freed, freed)
+    }
+
+    /// Returns a block with these numbers, `skipped` bytes behind the start of a page.
+    pub fn of_numbers(numbers: Range<i64>, skipped: usize) -> Result<HostMemory> {
+        let len = (numbers.end - numbers.start) as usize * size_of::<i64>();
+        let mut memory = map(len, skipped)?;
+        let places = memory.as_mut_bytes().chunks_exact_mut(size_of::<i64>());
+        for (place, number) in places.zip(numbers) {
+            place.copy_from_slice(&number.to_ne_bytes());
+        }
+        Ok(memory)
+    }
+
+    /// Maps pages with room for `len` bytes, which are zeros.
+    fn map(len: usize, skipped: usize) -> Result<HostMemory> {
+        let (bytes, access) = (len + skipped + 1, libc::PROT_READ | libc::PROT_WRITE);
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: without MAP_FIXED the call replaces no existing mapping.
+        let start = unsafe { libc::mmap(ptr::null_mut(), bytes, access, kind, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(Error::resource_exhausted("no pages"));
+        }
+        MAPPED.fetch_add(1, Ordering::SeqCst);
+        let owner = Box::new(Pages {
+            start: start as usize,
+            bytes,
+        });
+        // SAFETY: the pages have more bytes than `skipped`.
+        let first = unsafe { start.cast::<u8>().add(skipped) };
+        let first = NonNull::new(first).ok_or_else(|| Error::internal("a page at address 0"))?;
+        // SAFETY: behind the first byte the pages have `len` bytes, which are zeros. The owner unmaps them.
+        Ok(unsafe { HostMemory::from_raw_parts(first, len, owner) })
+    }
+}
+
 /// Returns the kernels.
 fn table() -> Vec<&'static Kernel> {
     kernels![
@@ -199,13 +307,15 @@ fn table() -> Vec<&'static Kernel> {
         offset_all,
         shape_kinds,
         sum_of_both,
+        mapped_range,
+        mapped_blocks,
         panics
     ]
 }
 
 sp_plugin::plugin! {
     device: CpuDevice,
-    device_type: c"CUSTOM",
+    device_type: c"CUSTOM_OPS",
     platform_name: c"CUSTOM",
     kernels: [table, sp_cpu::kernels::table],
 }

@@ -2,7 +2,8 @@
 
 use sp_cpu::CpuDevice;
 use sp_plugin::graph::Item;
-use sp_plugin::{Optimizer, Result};
+use sp_plugin::profiler::{DevicePlane, Space};
+use sp_plugin::{Optimizer, Profiler, Result, trace};
 
 #[derive(Default)]
 struct Unchanged;
@@ -13,10 +14,30 @@ impl Optimizer for Unchanged {
     }
 }
 
+#[derive(Default)]
+struct Timeline;
+
+impl Profiler for Timeline {
+    fn start(&mut self) -> Result<()> {
+        trace::start();
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<()> {
+        trace::stop();
+        Ok(())
+    }
+
+    fn collect(&mut self) -> Result<Space> {
+        Ok(trace::take().to_space(DevicePlane::Custom))
+    }
+}
+
 sp_plugin::plugin! {
     device: CpuDevice,
     device_type: c"SECOND",
     platform_name: c"SECOND",
     kernels: [sp_cpu::kernels::table],
     optimizer: Unchanged,
+    profiler: Timeline,
 }

@@ -133,7 +133,7 @@ answers["no multiple"] = error(shapes, lambda x: bitcast(x, type=tf.int64), spec
 answers["list"] = shapes(lambda o, x, y: offset_all(o, [x, y]), spec(), spec(2), spec(None, 3))
 answers["kinds"] = shapes(shape_kinds, spec(2, 3), spec(None))
 answers["panic"] = error(shapes, panics, spec(2))
-with tf.device("/device:CUSTOM:0"):
+with tf.device("/device:CUSTOM_OPS:0"):
     x = tf.constant([[1.0, -2.0]])
     for name, run in [("eager", lambda f: f), ("function", tf.function)]:
         bits = run(lambda x: bitcast(x, type=tf.int32))(x)
@@ -141,6 +141,25 @@ with tf.device("/device:CUSTOM:0"):
         answers[name + " wide"] = run(lambda x: bitcast(x, type=tf.int64))(x).numpy().tolist()
         results, count = run(lambda x: offset_all(tf.constant(1.0), [x, x + 1.0]))(x)
         answers[name + " list"] = [[it.numpy().tolist() for it in results], int(count)]
+# Outputs in memory of the plugin: pages that are unmapped when they are freed.
+mapped_range, mapped_blocks = op_function("MappedRange", ""), op_function("MappedBlocks", "")
+@tf.function
+def mapped(limit, first):
+    values, rest = mapped_range(limit, first)
+    with tf.control_dependencies([values, rest]):
+        blocks = mapped_blocks(values)
+    return [tf.reduce_sum(values), tf.reduce_sum(rest), *blocks]
+numbers = lambda *values: [tf.constant(value, tf.int64) for value in values]
+with tf.device("/device:CUSTOM_OPS:0"):
+    answers["mapped"] = [it.numpy().item() for it in mapped(*numbers(1000, 3))]
+    answers["sums"] = [int(mapped(*numbers(limit, 0))[0]) for limit in range(200)]
+    answers["eager"] = [[int(tf.reduce_sum(it)) for it in mapped_range(*numbers(limit, 1))] for limit in range(50)]
+    answers["after"] = [it.numpy().item() for it in mapped_blocks(*numbers([0]))]
+# The type's name has an underscore.
+answers["devices"] = [[device.name for device in tf.config.list_physical_devices("CUSTOM_OPS")]]
+for name in ("CUSTOM_OPS:0", "/custom_ops:0", "/device:CUSTOM_OPS:0"):
+    with tf.device(name):
+        answers["devices"].append(tf.nn.relu(tf.constant([-1.0, 2.0])).device[-12:])
 from tensorflow.python.framework import op_def_registry
 definition = op_def_registry.get("SumOfBoth")
 answers["properties"] = [definition.is_commutative, definition.is_aggregate, definition.is_stateful, definition.allows_uninitialized_input]
@@ -182,3 +201,17 @@ def test_bitcast_and_lists_compute(answers, mode):
     assert answers[f"{mode} bits"] == values.view(np.int32).tolist()
     assert answers[f"{mode} wide"] == values.view(np.int64)[:, 0].tolist()
     assert answers[f"{mode} list"] == [[(values + 1).tolist(), (values + 2).tolist()], 2]
+
+
+def test_device_type_with_an_underscore_is_named_in_capital_and_small_letters(answers):
+    assert answers["devices"] == [["/physical_device:CUSTOM_OPS:0"], *["CUSTOM_OPS:0"] * 3]
+
+
+def test_outputs_in_memory_of_the_plugin_are_freed_once_after_the_last_use(answers):
+    # While the first output is used, its block exists. The second output is not aligned, so that TensorFlow has copied it.
+    assert answers["mapped"] == [499_500, 499_497, 1, 1, True]
+    sums = [limit * (limit - 1) // 2 for limit in range(200)]
+    assert answers["sums"] == sums
+    assert answers["eager"] == [[value, value] for value in sums[:50]]
+    # Two blocks of each call.
+    assert answers["after"] == [0, 2 * (1 + 200 + 50), True]

@@ -52,8 +52,39 @@ fn print_results() {
             Err(error) => println!("run {error}"),
         }
     }
+    print_mapped(&host);
     let tally = host.close().unwrap();
     assert!(tally.is_clean(), "{tally}");
+}
+
+/// Runs the op whose outputs are in the plugin's memory, and prints how many blocks exist and were freed: while both outputs
+/// are used, and after they are dropped.
+fn print_mapped(host: &Host) {
+    let blocks = |values: &Tensor| {
+        let found = host.run(&Op::new("MappedBlocks"), std::slice::from_ref(values))?;
+        let numbers: Vec<i64> = found[..2]
+            .iter()
+            .map(|it| it.as_slice::<i64>()[0])
+            .collect();
+        Ok::<_, sp_host::Error>((numbers, found[2].bytes()[0]))
+    };
+    let run = || -> Result<(), sp_host::Error> {
+        for _ in 0..3 {
+            let arguments = [5_i64, 2].map(Tensor::scalar);
+            let outputs = host.run(&Op::new("MappedRange"), &arguments)?;
+            let values = outputs.iter().map(|it| it.as_slice::<i64>().to_vec());
+            let values: Vec<_> = values.collect();
+            println!("mapped {values:?} {:?}", blocks(&outputs[0])?);
+        }
+        let empty = [0_i64, 0].map(Tensor::scalar);
+        let outputs = host.run(&Op::new("MappedRange"), &empty)?;
+        drop(outputs);
+        println!("mapped after {:?}", blocks(&Tensor::from([1], &[0_i64]))?.0);
+        Ok(())
+    };
+    if let Err(error) = run() {
+        println!("mapped {error}");
+    }
 }
 
 fn print_shapes(host: &Host) {
@@ -109,7 +140,7 @@ fn shapes_are_inferred_from_all_inputs_since_2_10() {
         for (case, expected) in [
             (
                 "ops ",
-                "FusedBiasRelu OffsetAll PanicsInShapes ShapeKinds SpElementwise SpElementwiseResults SpRandomBinomial SpReserveNumbers SumOfBoth TutorialBitcast",
+                "FusedBiasRelu MappedBlocks MappedRange OffsetAll PanicsInShapes ShapeKinds SpElementwise SpElementwiseResults SpRandomBinomial SpReserveNumbers SumOfBoth TutorialBitcast",
             ),
             ("equal: ", "[-1, 3]"),
             ("merged: ", "[2, 3]"),
@@ -167,13 +198,31 @@ fn kernels_of_custom_ops_run_in_all_releases_that_have_the_functions() {
 }
 
 #[test]
+fn memory_of_the_plugin_is_freed_once_after_the_last_use() {
+    for minor in sp_tests::minors(6) {
+        let [printed, _] = run(&format!("2.{minor}"));
+        let found: Vec<_> = printed
+            .lines()
+            .filter(|it| it.starts_with("mapped "))
+            .collect();
+        // The outputs of a run are copied out of it, so that both blocks of each run are freed.
+        let values = "mapped [[0, 1, 2, 3, 4], [2, 3, 4]]";
+        let expected: Vec<String> = (1..=3)
+            .map(|it| format!("{values} ([0, {}], 1)", 2 * it))
+            .chain(["mapped after [0, 8]".to_owned()])
+            .collect();
+        assert_eq!(found, expected, "2.{minor}: {printed}");
+    }
+}
+
+#[test]
 fn neither_ops_nor_their_kernels_are_registered_in_2_5() {
     let [printed, stderr] = run("2.5");
     assert_eq!(
         (line(&printed, "ops"), line(&printed, "kernels ")),
         (" ", "0")
     );
-    let expected = "FusedBiasRelu, OffsetAll, PanicsInShapes, ShapeKinds, SumOfBoth, TutorialBitcast: not defined, since ops of plugins need TensorFlow 2.6";
+    let expected = "FusedBiasRelu, MappedBlocks, MappedRange, OffsetAll, PanicsInShapes, ShapeKinds, SumOfBoth, TutorialBitcast: not defined, since ops of plugins need TensorFlow 2.6";
     assert_eq!(stderr.matches(expected).count(), 2, "{stderr}");
 }
 

@@ -21,7 +21,7 @@ extern "C" {
 /* The version of this header: major and minor in 16 bits each. A driver of the same major version and of the same or a
  * later minor version implements all of it. */
 #define VA_VERSION_MAJOR 1
-#define VA_VERSION_MINOR 2
+#define VA_VERSION_MINOR 3
 #define VA_VERSION ((VA_VERSION_MAJOR << 16) | VA_VERSION_MINOR)
 
 #define VA_MAX_DIMS 8
@@ -101,6 +101,15 @@ typedef struct va_pointer_info {
   va_device device;
 } va_pointer_info;
 
+/* Copies between the host and a device. The caller sets struct_size; the driver writes no byte beyond it. */
+typedef struct va_copy_counts {
+  size_t struct_size;
+  uint64_t direct;       /* copies from or to memory of va_host_alloc */
+  uint64_t direct_bytes;
+  uint64_t bounced;      /* copies through a buffer of the driver */
+  uint64_t bounced_bytes;
+} va_copy_counts;
+
 typedef struct va_queue_options {
   size_t struct_size;
   int32_t priority;
@@ -153,9 +162,13 @@ va_status va_device_synchronize(va_device device);
 va_status va_alloc(va_device device, uint64_t size, void** address);
 va_status va_free(va_device device, void* address);
 va_status va_pointer_get_info(const void* address, va_pointer_info* info);
-/* Host memory, aligned to 4096, which the host accesses as any other. */
+/* Host memory, aligned to 4096, which the host accesses as any other, and from and to which a device copies directly. A copy
+ * from or to other host memory is made through a buffer of the driver. Memory that is freed while queued copies use it is
+ * freed after them. */
 va_status va_host_alloc(uint64_t size, void** memory);
 va_status va_host_free(void* memory);
+/* Writes the numbers of copies that have run between the host and all devices. Since 1.3. */
+va_status va_get_copy_counts(va_copy_counts* counts);
 
 /* Queues. The work of a queue runs in order, that of different queues at the same time. An error of work that runs becomes
  * the sticky error of its queue: every later copy, fill, launch and wait returns it, and those in the queue do not run.
@@ -206,6 +219,8 @@ va_status va_fence_synchronize(va_fence fence);
 va_status va_fence_query(va_fence fence);
 /* Writes the nanoseconds between two complete fences. Since 1.2. */
 va_status va_fence_elapsed(va_fence start, va_fence end, uint64_t* nanoseconds);
+/* Writes the time of va_device_clock at which the work before the last record of a complete fence was complete. Since 1.3. */
+va_status va_fence_time(va_fence fence, uint64_t* ticks);
 
 #ifdef __cplusplus
 }

@@ -57,6 +57,13 @@ pub fn pages() -> Vec<RulePage> {
         explanation: check.explanation.into(),
         reference: "",
     });
+    let pjrt = sp_pjrt_host::CHECKS.iter().map(|check| RulePage {
+        id: check.id,
+        command: "verify --host",
+        summary: check.summary,
+        explanation: check.explanation.into(),
+        reference: "",
+    });
     let kernels = rules::RULES.iter();
     let kernels = kernels.map(|rule| paragraph_page("verify --kernels", rule.id, rule.about));
     let port = sp_port::rules::RULES.iter();
@@ -69,8 +76,8 @@ pub fn pages() -> Vec<RulePage> {
         explanation: (*explanation).into(),
         reference: "",
     });
-    let pages = diff_rules.chain(lints).chain(checks).chain(kernels);
-    let pages = pages.chain(layer);
+    let pages = diff_rules.chain(lints).chain(checks).chain(pjrt);
+    let pages = pages.chain(kernels).chain(layer);
     let pages = pages.chain(port);
     let mut pages: Vec<RulePage> = pages.collect();
     pages.sort_by_key(|page| page.id);
@@ -163,6 +170,7 @@ mod tests {
         let lints =
             lint::RULES.len() + lint::releases::RULES.len() + lint::conventions::RULES.len();
         let further = sp_host::CHECKS.len() + rules::RULES.len() + sp_port::rules::RULES.len();
+        let further = further + sp_pjrt_host::CHECKS.len();
         let count = sp_diff::all_rules().count() + lints + further;
         assert_eq!(pages.len(), count);
         for pair in pages.windows(2) {

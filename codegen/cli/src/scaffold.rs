@@ -268,6 +268,7 @@ plugin_files! {
     "src/opencl/mod.rs" from "opencl/src/opencl/mod.rs.jinja",
     "src/opencl/context.rs" from "opencl/src/opencl/context.rs.jinja",
     "src/opencl/event.rs" from "opencl/src/opencl/event.rs.jinja",
+    "src/opencl/host_memory.rs" from "opencl/src/opencl/host_memory.rs.jinja",
     "src/opencl/kernel.rs" from "opencl/src/opencl/kernel.rs.jinja",
     "src/opencl/queue.rs" from "opencl/src/opencl/queue.rs.jinja",
     "src/opencl/release.rs" from "opencl/src/opencl/release.rs.jinja",

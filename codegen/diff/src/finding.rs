@@ -91,6 +91,9 @@ pub enum Outcome {
     /// Memory of the other side is overwritten or freed.
     #[serde(rename = "corrupts memory")]
     CorruptsMemory,
+    /// The host ends the process, such as by a call of a null pointer.
+    #[serde(rename = "ends the process")]
+    EndsProcess,
 }
 
 /// The effect on a plugin in one direction.

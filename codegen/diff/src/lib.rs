@@ -10,10 +10,12 @@
 //! | `changes` | lists the differences: one cause is one change, and a difference without a finding has a reason |
 //! | `rules` | declares each kind of change with its rule, and makes the findings |
 //! | `effect` | computes the effect on a plugin, once for each direction, so that a diff and its reverse have the same effects |
+//! | `ops`, `demand` | compare op definitions, and the measured demands of PJRT hosts, by rules of their own |
 //! | `plugin`, `suppress` | the findings that concern one plugin; accepted findings |
 
 pub mod change;
 pub mod changes;
+pub mod demand;
 mod effect;
 pub mod finding;
 mod name_map;
@@ -51,9 +53,10 @@ pub fn diff(old: &Surface, new: &Surface, target: &str) -> Diff {
     Diff::new(&old.label, &new.label, target, findings)
 }
 
-/// Returns the rules about declarations in headers and those about ops.
+/// Returns the rules about declarations in headers, those about ops and those about hosts of PJRT.
 pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
-    RULES.iter().chain(ops::RULES).copied()
+    let others = ops::RULES.iter().chain(demand::RULES);
+    RULES.iter().chain(others).copied()
 }
 
 fn judge_all(pair: &SurfacePair, changes: &[Change]) -> Vec<Finding> {

@@ -22,7 +22,7 @@ use thiserror::Error;
 use toml::Spanned;
 
 use crate::finding::Finding;
-use crate::{RULES, ops};
+use crate::{Rule, all_rules};
 use sp_data::release::Release;
 use sp_system::input::{self, MAX_CONFIG_BYTES};
 
@@ -146,13 +146,12 @@ impl Suppressions {
         }
     }
 
-    /// Removes the entries with rules that the comparison does not use: those about ops, or those about headers.
-    pub fn retain_rules(&mut self, about_ops: bool) {
-        let is_other = |entry: &Suppression| match about_ops {
-            true => RULES.iter().any(|rule| rule.id == entry.rule),
-            false => ops::RULES.iter().any(|rule| rule.id == entry.rule),
-        };
-        self.entries.retain(|entry| !is_other(entry.as_ref()));
+    /// Removes the entries with rules that the comparison does not use: it uses `rules`.
+    pub fn retain_rules(&mut self, rules: &[&Rule]) {
+        let is_in = |entry: &Suppression| rules.iter().any(|rule| rule.id == entry.rule);
+        let is_known = |entry: &Suppression| all_rules().any(|rule| rule.id == entry.rule);
+        self.entries
+            .retain(|entry| is_in(entry.as_ref()) || !is_known(entry.as_ref()));
     }
 
     /// Returns the reason for each of `findings` that is suppressed. `step` has the compared releases, if both are

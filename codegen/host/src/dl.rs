@@ -10,7 +10,7 @@ use crate::Error;
 
 /// Visibility of a library's symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SymbolScope {
+pub enum SymbolScope {
     /// To every library opened later.
     Global,
     /// Through its own handle only.
@@ -19,7 +19,7 @@ pub(crate) enum SymbolScope {
 
 /// An open library.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OpenLibrary {
+pub struct OpenLibrary {
     handle: NonNull<c_void>,
 }
 
@@ -30,6 +30,9 @@ unsafe impl Sync for OpenLibrary {}
 
 impl OpenLibrary {
     /// Opens the library at `path` and binds all its symbols now.
+    ///
+    /// # Errors
+    /// Returns an error if the loader cannot open it.
     pub fn open(path: &Path, scope: SymbolScope) -> Result<Self, Error> {
         let name = CString::new(path.as_os_str().as_bytes())
             .map_err(|_| Error::Load(format!("{}: a path with a NUL byte", path.display())))?;

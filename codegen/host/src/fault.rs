@@ -95,7 +95,7 @@ impl GuardSlot {
 static CALL: AtomicPtr<&'static str> = AtomicPtr::new(null_mut());
 
 /// Sets the name of the plugin's function that runs next. Ends the check if that function hung in an earlier one.
-pub(crate) fn set_current_call(call: &'static &'static str) {
+pub fn set_current_call(call: &'static &'static str) {
     hung_calls::skip_if_hung(call);
     CALL.store(std::ptr::from_ref(call).cast_mut(), Ordering::Release);
 }
@@ -184,7 +184,7 @@ fn report_parts(parts: &[&str]) {
 }
 
 /// Reports `text` to the parent, or writes it to stderr if there is none. Not for signal handlers.
-pub(crate) fn report(text: &str) {
+pub fn report(text: &str) {
     match channel::is_open() {
         true => {
             channel::send(kind::NOTE, text);

@@ -28,6 +28,7 @@
 //! The modules have no cycles:
 //!
 //! ```text
+//! child_checks -> verification, check
 //! suite, listing, verification -> check -> kernel_run, optimizer, profiler, host -> core -> tensor_buffer -> executor
 //! executor, plugin -> call -> status_object, contract_watch -> objects -> record, fault -> hung_calls -> channel -> registration, contract
 //! fake_library -> core, elf      release -> quirks      all -> error, dtype, memory, text
@@ -40,6 +41,7 @@ mod call;
 mod channel;
 mod check;
 mod child;
+pub mod child_checks;
 mod contract;
 mod contract_watch;
 mod core;

@@ -52,12 +52,14 @@ impl fmt::Display for CheckOutcome {
 }
 
 /// Result of a check: an observation, or the reason to stop.
-pub(crate) type CheckResult = Result<String, Stop>;
+pub type CheckResult = Result<String, Stop>;
 
 /// The reason for which a check stopped.
 #[derive(Debug, Clone)]
-pub(crate) enum Stop {
+pub enum Stop {
+    /// The plugin does not satisfy the check.
     Fail(String),
+    /// The check does not apply to this plugin, or could not run.
     Skip(String),
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::channel::Breaches;
-use crate::check::{self, CHECKS, DEVICES_CHECK, LOAD_CHECK};
+use crate::check::{self, CHECKS, DEVICES_CHECK};
 use crate::child::{self, Answer};
 use crate::contract::Contract;
 use crate::hung_calls::HungCalls;
@@ -99,6 +99,21 @@ pub fn verify(
     options: &VerifyOptions<'_>,
     on_outcome: impl Fn(&str, &CheckOutcome) + Sync,
 ) -> Vec<(String, CheckOutcome)> {
+    let checks: Vec<&str> = CHECKS.iter().map(|check| check.id).collect();
+    verify_checks(&checks, releases, plugin, options, on_outcome)
+}
+
+/// Runs `checks` on `plugin` in each of `releases`, as [`verify`] does. The first check is the one that loads the plugin.
+pub fn verify_checks(
+    checks: &[&str],
+    releases: &[String],
+    plugin: &Path,
+    options: &VerifyOptions<'_>,
+    on_outcome: impl Fn(&str, &CheckOutcome) + Sync,
+) -> Vec<(String, CheckOutcome)> {
+    let Some((load_check, remaining)) = checks.split_first() else {
+        return vec![];
+    };
     let (hung_calls, end) = (HungCalls::default(), RunEnd::new(options));
     let run = |release: &str, check: &str| {
         let answer = end.skipped_answer(check).unwrap_or_else(|| {
@@ -107,11 +122,11 @@ pub fn verify(
         on_outcome(release, &answer.outcome);
         answer
     };
-    let loaded = map_parallel(releases, options.jobs(), |release| run(release, LOAD_CHECK));
+    let loaded = map_parallel(releases, options.jobs(), |release| run(release, load_check));
     let pairs: Vec<(&String, &Answer, &str)> = releases
         .iter()
         .zip(&loaded)
-        .flat_map(|(release, loaded)| remaining_checks().map(move |check| (release, loaded, check)))
+        .flat_map(|(release, loaded)| remaining.iter().map(move |check| (release, loaded, *check)))
         .collect();
     let rest = map_parallel(&pairs, options.jobs(), |(release, loaded, check)| {
         if loaded.is_loaded {
@@ -124,17 +139,11 @@ pub fn verify(
     });
     let mut rest = rest.into_iter();
     let rows = releases.iter().zip(loaded).flat_map(|(release, loaded)| {
-        let rest = rest.by_ref().take(CHECKS.len() - 1);
+        let rest = rest.by_ref().take(remaining.len());
         let rows = release_outcomes(release, [loaded].into_iter().chain(rest).collect(), options);
         rows.into_iter().map(|row| (release.clone(), row))
     });
     rows.collect()
-}
-
-/// Returns the checks after the one that loads the plugin.
-fn remaining_checks() -> impl Iterator<Item = &'static str> {
-    let checks = CHECKS.iter().map(|check| check.id);
-    checks.filter(|check| *check != LOAD_CHECK)
 }
 
 /// Returns the answer of a check that was not run.
@@ -233,6 +242,7 @@ pub(crate) fn map_parallel<P: Sync, R: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::LOAD_CHECK;
 
     fn answer(check: &str, status: CheckStatus, devices: Option<i32>) -> Answer {
         let seen = match status {

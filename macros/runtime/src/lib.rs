@@ -34,6 +34,7 @@ pub mod report;
 mod reservation;
 mod status;
 pub mod symbol;
+pub mod thread;
 pub mod validation;
 pub mod variable;
 pub mod writer;

@@ -154,6 +154,22 @@ impl Message {
         self
     }
 
+    // since 2.7
+    /// Appends a number, also 0: a field of a `oneof`.
+    pub fn choice(mut self, field: u64, value: u64) -> Self {
+        self.varint(field << 3);
+        self.varint(value);
+        self
+    }
+
+    // since 2.7
+    /// Appends a `double`.
+    pub fn double(mut self, field: u64, value: f64) -> Self {
+        self.varint(field << 3 | 1);
+        self.0.extend_from_slice(&value.to_le_bytes());
+        self
+    }
+
     /// Appends text, bytes or a message, also if it is empty.
     pub fn bytes(mut self, field: u64, value: impl AsRef<[u8]>) -> Self {
         let value = value.as_ref();

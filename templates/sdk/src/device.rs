@@ -57,6 +57,11 @@ pub unsafe trait Device:
         Description::default()
     }
 
+    /// Returns the properties that a profile states.
+    fn properties(&self) -> DeviceProperties {
+        DeviceProperties::default()
+    }
+
     /// Returns the pointer for `SP_Device.ext`, which belongs to the plugin; null if it is not used.
     ///
     /// TensorFlow passes it on and does not use it. The SDK calls this function once, after the device has
@@ -121,4 +126,20 @@ pub struct Description {
     pub vendor: Option<&'static CStr>,
     /// PCI bus id, such as `0000:00:02.1`.
     pub pci_bus_id: Option<&'static CStr>,
+}
+
+/// The properties of a device that a profile states, from which TensorBoard computes peak rates. 0 stands for one that is not
+/// known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DeviceProperties {
+    /// The version of the device's instructions: major and minor.
+    pub compute_capability: (u32, u32),
+    /// Number of cores.
+    pub core_count: u32,
+    /// Clock rate of the cores, in kHz.
+    pub clock_rate: u64,
+    /// Bytes per second between the cores and the device memory.
+    pub memory_bandwidth: u64,
+    /// Bytes of device memory.
+    pub memory_size: u64,
 }

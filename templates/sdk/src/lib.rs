@@ -38,6 +38,7 @@ mod dims;
 mod element;
 mod functions;
 pub mod graph;
+mod host_memory;
 mod jit_compile;
 pub mod kernel;
 mod lacking;
@@ -62,11 +63,12 @@ pub mod trace;
 
 pub use access::{Access, InPlace, Staged};
 pub use boolean::Bool;
-pub use device::{Allocator, Description, Device, HostAddressable, MemoryAccess};
+pub use device::{Allocator, Description, Device, DeviceProperties, HostAddressable, MemoryAccess};
 pub use element::{
     Bf16, Complex64, Complex128, Element, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ,
     F16, Int4, QInt8, QInt16, QInt32, QUint8, QUint16, Uint4,
 };
+pub use host_memory::HostMemory;
 pub use jit_compile::JitCompile;
 pub use optimizer::Optimizer; // since 2.6
 pub use profiler::Profiler; // since 2.7

@@ -30,6 +30,7 @@ use crate::graph::{self, Graph, Item};
 use crate::jit_compile::JitCompile;
 use crate::part::{self, Part, PartStructs, StructField};
 use crate::plugin_info::PluginInfo;
+use crate::trace::{self, ActivityKind};
 use crate::{Error, Result, kernel, platform};
 
 /// A graph optimizer.
@@ -214,8 +215,17 @@ impl<O: Optimizer> TP_Optimizer__optimize_func for Slots<O> {
             let mut optimizer = optimizer.lock().unwrap_or_else(PoisonError::into_inner);
             // SAFETY: both are TensorFlow's arguments, live and unchanged during the call.
             let item = unsafe { Item::new(graph, item)? };
+            let len = item.bytes().len();
+            let mut pass = trace::begin_activity(ActivityKind::GraphPass(len, None));
             let new_graph = optimizer.optimize(&item)?;
             let new_graph = apply_rewrites::<O>(&item, new_graph)?;
+            if let Some(pass) = &mut pass {
+                pass.set_kind(ActivityKind::GraphPass(
+                    len,
+                    new_graph.as_ref().map(Vec::len),
+                ));
+            }
+            drop(pass);
             // SAFETY: `optimized` is TensorFlow's output buffer, which no other code uses during the call.
             unsafe {
                 graph::fill(

@@ -24,6 +24,7 @@ use crate::converter;
 use crate::part::{self, Part, PartStructs, StructField};
 use crate::plugin_info::PluginInfo;
 use crate::registered;
+use crate::trace;
 use crate::{Access, Allocator, Device, Error, MemoryAccess, Result};
 
 /// The devices of a plugin.
@@ -131,7 +132,11 @@ impl<D: Device> PlatformFns for Platform<D> {
         let field = (SE_CreateDeviceParams::device, "device");
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
         let target = unsafe { part::lent_struct(&mut params, field)? };
-        let device = D::open(usize::try_from(ordinal).unwrap_or(0))?;
+        let device = {
+            let _open = trace::OpenScope::new(ordinal.unsigned_abs());
+            D::open(usize::try_from(ordinal).unwrap_or(0))?
+        };
+        trace::device::set_properties(ordinal.unsigned_abs(), device.properties());
         hand_over(device, ordinal, target)
     }
 

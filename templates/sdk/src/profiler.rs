@@ -4,7 +4,9 @@
 //! collected data appears in the trace beside TensorFlow's own.
 
 mod declined;
+mod device_plane;
 mod space;
+mod timeline;
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -16,13 +18,17 @@ use sp_abi::pluggable_profiler::{DECLARATIONS, ProfilerFns, TP_Profiler, TP_Prof
 use sp_runtime::declarations::KnownApi;
 use sp_runtime::{PrefixMut, handle};
 
-pub use self::space::{Line, Plane, Space};
+pub use self::device_plane::DevicePlane;
+pub use self::space::{Line, Plane, Space, Stat};
 use crate::part::{self, Part, PartStructs, StructField};
 use crate::plugin_info::PluginInfo;
 use crate::{Error, Result};
 
 /// A profiler. A process has one, and its sessions do not overlap.
 pub trait Profiler: Default + Send + 'static {
+    /// The planes of the devices, as [`Recording::to_space`](crate::trace::Recording::to_space) names them.
+    const PLANE: DevicePlane = DevicePlane::Gpu;
+
     /// Starts recording.
     ///
     /// # Errors
@@ -63,6 +69,7 @@ unsafe impl<P: Profiler> Part for ProfilerPart<P> {
         (RegistrationParams::profiler_fns, "profiler_fns");
 
     fn accept(structs: &mut PartStructs<'_, Self>, info: &PluginInfo) -> Result<()> {
+        device_plane::set_device_type(info.device_type);
         structs.params.set_struct_size();
         set_destructors(&mut structs.params);
         let profiler = &mut structs.first;

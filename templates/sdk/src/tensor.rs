@@ -6,10 +6,15 @@ use std::num::NonZero;
 use std::ptr::NonNull;
 
 use sp_abi::tf_datatype::TF_DataType;
-use sp_abi::tf_tensor::{TF_Tensor, TF_TensorBitcastFrom, TF_TensorByteSize, TF_TensorType};
+use sp_abi::tf_tensor::{
+    TF_NewTensor, TF_Tensor, TF_TensorBitcastFrom, TF_TensorByteSize, TF_TensorIsAligned,
+    TF_TensorType,
+};
+use sp_runtime::guard;
 
 use crate::dims::Dims;
 use crate::functions::{Functions, functions};
+use crate::host_memory::HostMemory;
 use crate::small_shape::{MAX_RANK, check_shape};
 use crate::status::with_status;
 use crate::{Error, Result};
@@ -40,6 +45,51 @@ impl Tensor {
     #[inline]
     pub unsafe fn from_non_null(tensor: NonNull<TF_Tensor>) -> Self {
         Self(tensor)
+    }
+
+    /// Creates a tensor in host memory, which is dropped once: when nobody has the buffer any more, or at once if TensorFlow
+    /// copies it, since it is not aligned.
+    ///
+    /// # Errors
+    /// Returns an error if the memory has fewer bytes than the shape, or if TensorFlow cannot represent the shape. The memory is
+    /// dropped; if TensorFlow creates no tensor, it is leaked, since TensorFlow may have it.
+    ///
+    /// # Safety
+    /// - An element of the type has `width` bytes, and any bytes are a value of it.
+    pub unsafe fn in_memory(
+        (dtype, width): (TF_DataType, usize),
+        dims: &[usize],
+        memory: HostMemory,
+    ) -> Result<Self> {
+        check_shape(dims)?;
+        let (create, bytes) = (TF_NewTensor.get()?, byte_len_of(dims, width)?);
+        if memory.len() < bytes {
+            let message = format!("{} bytes of memory for {bytes}", memory.len());
+            return Err(Error::invalid_argument(message));
+        }
+        let dims = Dims::from(dims);
+        let (start, owner) = (memory.start().as_ptr(), Box::into_raw(Box::new(memory)));
+        // SAFETY: `dims` has as many items, at most 254. The memory has `bytes` bytes, which live until `drop_memory` has got the
+        // box. TensorFlow calls it once: with the last tensor that has the buffer, or when it has copied the bytes.
+        let tensor = unsafe {
+            create(
+                dtype,
+                dims.as_ptr(),
+                dims.len() as i32,
+                start.cast(),
+                bytes,
+                Some(drop_memory),
+                owner.cast(),
+            )
+        };
+        // SAFETY: a new tensor is this function's.
+        unsafe { Self::from_raw(tensor) }
+    }
+
+    /// Returns true if the elements have the alignment that TensorFlow prefers.
+    pub fn is_aligned(&self) -> Result<bool> {
+        // SAFETY: the tensor is live.
+        Ok(unsafe { TF_TensorIsAligned.get()?(self.as_ptr()) })
     }
 
     /// Transfers the tensor to the caller, who deletes it.
@@ -141,6 +191,13 @@ impl Tensor {
         // SAFETY: the tensor is live.
         Ok(unsafe { (functions()?.data)(self.as_ptr()) })
     }
+}
+
+/// Drops the memory of a tensor of [`Tensor::in_memory`].
+unsafe extern "C" fn drop_memory(_: *mut c_void, _: usize, owner: *mut c_void) {
+    // SAFETY: `in_memory` made the box, and TensorFlow calls this function once.
+    let memory = unsafe { Box::from_raw(owner.cast::<HostMemory>()) };
+    guard::run_with_default("the owner of a tensor's memory", (), || drop(memory));
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! No link to the library: [`Driver::get`] loads it at run time and looks up its functions. Names are those of the header.
 //! Layouts are those of x86_64-unknown-linux-gnu, and the compiler checks them.
 //!
-//! 36 functions are bound.
+//! 37 functions are bound.
 
 #![allow(
     clippy::all,
@@ -292,6 +292,7 @@ pub const FUNCTIONS: &[&str] = &[
     "va_pointer_get_info",
     "va_host_alloc",
     "va_host_free",
+    "va_get_copy_counts",
     "va_queue_create",
     "va_queue_destroy",
     "va_queue_synchronize",
@@ -313,6 +314,7 @@ pub const FUNCTIONS: &[&str] = &[
     "va_fence_synchronize",
     "va_fence_query",
     "va_fence_elapsed",
+    "va_fence_time",
 ];
 
 /// The functions of the library.
@@ -345,6 +347,9 @@ struct Functions {
         unsafe extern "C-unwind" fn(u64, *mut *mut c_void) -> va_status,
     >,
     va_host_free: Option<unsafe extern "C-unwind" fn(*mut c_void) -> va_status>,
+    va_get_copy_counts: Option<
+        unsafe extern "C-unwind" fn(*mut va_copy_counts) -> va_status,
+    >,
     va_queue_create: Option<
         unsafe extern "C-unwind" fn(
             va_device,
@@ -427,6 +432,7 @@ struct Functions {
     va_fence_elapsed: Option<
         unsafe extern "C-unwind" fn(va_fence, va_fence, *mut u64) -> va_status,
     >,
+    va_fence_time: Option<unsafe extern "C-unwind" fn(va_fence, *mut u64) -> va_status>,
 }
 
 impl Functions {
@@ -581,6 +587,15 @@ impl Functions {
                         .function::<
                             unsafe extern "C-unwind" fn(*mut c_void) -> va_status,
                         >(c"va_host_free", "va_host_free")
+                }
+            },
+            va_get_copy_counts: {
+                // SAFETY: the header declares the function with this type.
+                unsafe {
+                    lookup__
+                        .function::<
+                            unsafe extern "C-unwind" fn(*mut va_copy_counts) -> va_status,
+                        >(c"va_get_copy_counts", "va_get_copy_counts")
                 }
             },
             va_queue_create: {
@@ -827,6 +842,15 @@ impl Functions {
                         >(c"va_fence_elapsed", "va_fence_elapsed")
                 }
             },
+            va_fence_time: {
+                // SAFETY: the header declares the function with this type.
+                unsafe {
+                    lookup__
+                        .function::<
+                            unsafe extern "C-unwind" fn(va_fence, *mut u64) -> va_status,
+                        >(c"va_fence_time", "va_fence_time")
+                }
+            },
         }
     }
 }
@@ -836,7 +860,7 @@ impl Functions {
 /// # Safety
 /// Of every function: the arguments are as the driver's documentation demands. The types guarantee no more than C's do.
 impl Driver {
-    /// `va_status va_driver_version(uint32_t* version)`, virtaccel.h:131
+    /// `va_status va_driver_version(uint32_t* version)`, virtaccel.h:140
     pub unsafe fn va_driver_version(&self, version: *mut u32) -> Result<()> {
         let function__ = self
             .functions
@@ -854,7 +878,7 @@ impl Driver {
         )
     }
 
-    /// `const char* va_error_string(va_status status)`, virtaccel.h:133
+    /// `const char* va_error_string(va_status status)`, virtaccel.h:142
     pub unsafe fn va_error_string(&self, status: va_status) -> Result<*const c_char> {
         let function__ = self
             .functions
@@ -868,7 +892,7 @@ impl Driver {
         })
     }
 
-    /// `va_status va_shutdown(void)`, virtaccel.h:136
+    /// `va_status va_shutdown(void)`, virtaccel.h:145
     pub unsafe fn va_shutdown(&self) -> Result<()> {
         let function__ = self
             .functions
@@ -886,7 +910,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_inject(va_fault fault, uint64_t n)`, virtaccel.h:138
+    /// `va_status va_inject(va_fault fault, uint64_t n)`, virtaccel.h:147
     pub unsafe fn va_inject(&self, fault: va_fault, n: u64) -> Result<()> {
         let function__ = self
             .functions
@@ -904,7 +928,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_device_count(uint32_t* count)`, virtaccel.h:142
+    /// `va_status va_device_count(uint32_t* count)`, virtaccel.h:151
     pub unsafe fn va_device_count(&self, count: *mut u32) -> Result<()> {
         let function__ = self
             .functions
@@ -922,7 +946,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_device_open(uint32_t ordinal, va_device* device)`, virtaccel.h:143
+    /// `va_status va_device_open(uint32_t ordinal, va_device* device)`, virtaccel.h:152
     pub unsafe fn va_device_open(
         &self,
         ordinal: u32,
@@ -944,7 +968,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_device_close(va_device device)`, virtaccel.h:144
+    /// `va_status va_device_close(va_device device)`, virtaccel.h:153
     pub unsafe fn va_device_close(&self, device: va_device) -> Result<()> {
         let function__ = self
             .functions
@@ -962,7 +986,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_device_get_info(va_device device, va_device_info* info)`, virtaccel.h:145
+    /// `va_status va_device_get_info(va_device device, va_device_info* info)`, virtaccel.h:154
     pub unsafe fn va_device_get_info(
         &self,
         device: va_device,
@@ -984,7 +1008,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_device_clock(va_device device, uint64_t* ticks)`, virtaccel.h:146
+    /// `va_status va_device_clock(va_device device, uint64_t* ticks)`, virtaccel.h:155
     pub unsafe fn va_device_clock(
         &self,
         device: va_device,
@@ -1006,7 +1030,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_device_synchronize(va_device device)`, virtaccel.h:148
+    /// `va_status va_device_synchronize(va_device device)`, virtaccel.h:157
     pub unsafe fn va_device_synchronize(&self, device: va_device) -> Result<()> {
         let function__ = self
             .functions
@@ -1024,7 +1048,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_alloc(va_device device, uint64_t size, void** address)`, virtaccel.h:153
+    /// `va_status va_alloc(va_device device, uint64_t size, void** address)`, virtaccel.h:162
     pub unsafe fn va_alloc(
         &self,
         device: va_device,
@@ -1047,7 +1071,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_free(va_device device, void* address)`, virtaccel.h:154
+    /// `va_status va_free(va_device device, void* address)`, virtaccel.h:163
     pub unsafe fn va_free(&self, device: va_device, address: *mut c_void) -> Result<()> {
         let function__ = self
             .functions
@@ -1065,7 +1089,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_pointer_get_info(const void* address, va_pointer_info* info)`, virtaccel.h:155
+    /// `va_status va_pointer_get_info(const void* address, va_pointer_info* info)`, virtaccel.h:164
     pub unsafe fn va_pointer_get_info(
         &self,
         address: *const c_void,
@@ -1087,7 +1111,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_host_alloc(uint64_t size, void** memory)`, virtaccel.h:157
+    /// `va_status va_host_alloc(uint64_t size, void** memory)`, virtaccel.h:168
     pub unsafe fn va_host_alloc(
         &self,
         size: u64,
@@ -1109,7 +1133,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_host_free(void* memory)`, virtaccel.h:158
+    /// `va_status va_host_free(void* memory)`, virtaccel.h:169
     pub unsafe fn va_host_free(&self, memory: *mut c_void) -> Result<()> {
         let function__ = self
             .functions
@@ -1127,7 +1151,25 @@ impl Driver {
         )
     }
 
-    /// `va_status va_queue_create(va_device device, const va_queue_options* options, va_queue* queue)`, virtaccel.h:165
+    /// `va_status va_get_copy_counts(va_copy_counts* counts)`, virtaccel.h:171
+    pub unsafe fn va_get_copy_counts(&self, counts: *mut va_copy_counts) -> Result<()> {
+        let function__ = self
+            .functions
+            .va_get_copy_counts
+            .ok_or(Error::Missing {
+                function: "va_get_copy_counts",
+            })?;
+        check(
+            "va_get_copy_counts",
+            {
+                // SAFETY: the caller fulfills the driver's obligations, and the function has this
+                // type.
+                unsafe { function__(counts) }
+            },
+        )
+    }
+
+    /// `va_status va_queue_create(va_device device, const va_queue_options* options, va_queue* queue)`, virtaccel.h:178
     pub unsafe fn va_queue_create(
         &self,
         device: va_device,
@@ -1150,7 +1192,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_queue_destroy(va_queue queue)`, virtaccel.h:167
+    /// `va_status va_queue_destroy(va_queue queue)`, virtaccel.h:180
     pub unsafe fn va_queue_destroy(&self, queue: va_queue) -> Result<()> {
         let function__ = self
             .functions
@@ -1168,7 +1210,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_queue_synchronize(va_queue queue)`, virtaccel.h:169
+    /// `va_status va_queue_synchronize(va_queue queue)`, virtaccel.h:182
     pub unsafe fn va_queue_synchronize(&self, queue: va_queue) -> Result<()> {
         let function__ = self
             .functions
@@ -1186,7 +1228,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_queue_query(va_queue queue)`, virtaccel.h:171
+    /// `va_status va_queue_query(va_queue queue)`, virtaccel.h:184
     pub unsafe fn va_queue_query(&self, queue: va_queue) -> Result<()> {
         let function__ = self
             .functions
@@ -1204,7 +1246,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_queue_get_error(va_queue queue, int32_t clear, va_status* error, char* operation, size_t size)`, virtaccel.h:174
+    /// `va_status va_queue_get_error(va_queue queue, int32_t clear, va_status* error, char* operation, size_t size)`, virtaccel.h:187
     pub unsafe fn va_queue_get_error(
         &self,
         queue: va_queue,
@@ -1229,7 +1271,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_queue_cancel(va_queue queue)`, virtaccel.h:176
+    /// `va_status va_queue_cancel(va_queue queue)`, virtaccel.h:189
     pub unsafe fn va_queue_cancel(&self, queue: va_queue) -> Result<()> {
         let function__ = self
             .functions
@@ -1247,7 +1289,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_copy_to_device(va_queue queue, void* target, const void* host, uint64_t size)`, virtaccel.h:180
+    /// `va_status va_copy_to_device(va_queue queue, void* target, const void* host, uint64_t size)`, virtaccel.h:193
     pub unsafe fn va_copy_to_device(
         &self,
         queue: va_queue,
@@ -1271,7 +1313,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_copy_to_host(va_queue queue, void* host, const void* source, uint64_t size)`, virtaccel.h:181
+    /// `va_status va_copy_to_host(va_queue queue, void* host, const void* source, uint64_t size)`, virtaccel.h:194
     pub unsafe fn va_copy_to_host(
         &self,
         queue: va_queue,
@@ -1295,7 +1337,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_copy_within(va_queue queue, void* target, const void* source, uint64_t size)`, virtaccel.h:183
+    /// `va_status va_copy_within(va_queue queue, void* target, const void* source, uint64_t size)`, virtaccel.h:196
     pub unsafe fn va_copy_within(
         &self,
         queue: va_queue,
@@ -1319,7 +1361,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_copy_peer(va_queue queue, void* target, const void* source, uint64_t size)`, virtaccel.h:185
+    /// `va_status va_copy_peer(va_queue queue, void* target, const void* source, uint64_t size)`, virtaccel.h:198
     pub unsafe fn va_copy_peer(
         &self,
         queue: va_queue,
@@ -1343,7 +1385,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_fill(va_queue queue, void* target, uint32_t pattern, uint32_t pattern_size, uint64_t size)`, virtaccel.h:187
+    /// `va_status va_fill(va_queue queue, void* target, uint32_t pattern, uint32_t pattern_size, uint64_t size)`, virtaccel.h:200
     pub unsafe fn va_fill(
         &self,
         queue: va_queue,
@@ -1368,7 +1410,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_launch_host_function(va_queue queue, va_host_function function, void* user_data)`, virtaccel.h:189
+    /// `va_status va_launch_host_function(va_queue queue, va_host_function function, void* user_data)`, virtaccel.h:202
     pub unsafe fn va_launch_host_function(
         &self,
         queue: va_queue,
@@ -1391,7 +1433,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_launch(va_queue queue, const char* kernel, const va_argument* arguments, uint32_t count)`, virtaccel.h:191
+    /// `va_status va_launch(va_queue queue, const char* kernel, const va_argument* arguments, uint32_t count)`, virtaccel.h:204
     pub unsafe fn va_launch(
         &self,
         queue: va_queue,
@@ -1415,7 +1457,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_kernel_name(uint32_t index, const char** name)`, virtaccel.h:193
+    /// `va_status va_kernel_name(uint32_t index, const char** name)`, virtaccel.h:206
     pub unsafe fn va_kernel_name(
         &self,
         index: u32,
@@ -1437,7 +1479,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_fence_create(va_device device, va_fence* fence)`, virtaccel.h:198
+    /// `va_status va_fence_create(va_device device, va_fence* fence)`, virtaccel.h:211
     pub unsafe fn va_fence_create(
         &self,
         device: va_device,
@@ -1459,7 +1501,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_fence_destroy(va_fence fence)`, virtaccel.h:199
+    /// `va_status va_fence_destroy(va_fence fence)`, virtaccel.h:212
     pub unsafe fn va_fence_destroy(&self, fence: va_fence) -> Result<()> {
         let function__ = self
             .functions
@@ -1477,7 +1519,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_fence_record(va_fence fence, va_queue queue)`, virtaccel.h:200
+    /// `va_status va_fence_record(va_fence fence, va_queue queue)`, virtaccel.h:213
     pub unsafe fn va_fence_record(
         &self,
         fence: va_fence,
@@ -1499,7 +1541,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_fence_wait(va_queue queue, va_fence fence)`, virtaccel.h:203
+    /// `va_status va_fence_wait(va_queue queue, va_fence fence)`, virtaccel.h:216
     pub unsafe fn va_fence_wait(&self, queue: va_queue, fence: va_fence) -> Result<()> {
         let function__ = self
             .functions
@@ -1517,7 +1559,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_fence_synchronize(va_fence fence)`, virtaccel.h:204
+    /// `va_status va_fence_synchronize(va_fence fence)`, virtaccel.h:217
     pub unsafe fn va_fence_synchronize(&self, fence: va_fence) -> Result<()> {
         let function__ = self
             .functions
@@ -1535,7 +1577,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_fence_query(va_fence fence)`, virtaccel.h:206
+    /// `va_status va_fence_query(va_fence fence)`, virtaccel.h:219
     pub unsafe fn va_fence_query(&self, fence: va_fence) -> Result<()> {
         let function__ = self
             .functions
@@ -1553,7 +1595,7 @@ impl Driver {
         )
     }
 
-    /// `va_status va_fence_elapsed(va_fence start, va_fence end, uint64_t* nanoseconds)`, virtaccel.h:208
+    /// `va_status va_fence_elapsed(va_fence start, va_fence end, uint64_t* nanoseconds)`, virtaccel.h:221
     pub unsafe fn va_fence_elapsed(
         &self,
         start: va_fence,
@@ -1572,6 +1614,24 @@ impl Driver {
                 // SAFETY: the caller fulfills the driver's obligations, and the function has this
                 // type.
                 unsafe { function__(start, end, nanoseconds) }
+            },
+        )
+    }
+
+    /// `va_status va_fence_time(va_fence fence, uint64_t* ticks)`, virtaccel.h:210
+    pub unsafe fn va_fence_time(&self, fence: va_fence, ticks: *mut u64) -> Result<()> {
+        let function__ = self
+            .functions
+            .va_fence_time
+            .ok_or(Error::Missing {
+                function: "va_fence_time",
+            })?;
+        check(
+            "va_fence_time",
+            {
+                // SAFETY: the caller fulfills the driver's obligations, and the function has this
+                // type.
+                unsafe { function__(fence, ticks) }
             },
         )
     }
@@ -1891,7 +1951,45 @@ const _: () = assert!(::core::mem::offset_of!(va_pointer_info, size) == 16);
 
 const _: () = assert!(::core::mem::offset_of!(va_pointer_info, device) == 24);
 
-/// `struct va_queue_options`, virtaccel.h:104
+/// `struct va_copy_counts`, virtaccel.h:105
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct va_copy_counts {
+    /// `size_t struct_size`
+    pub struct_size: usize,
+    /// `uint64_t direct`
+    pub direct: u64,
+    /// `uint64_t direct_bytes`
+    pub direct_bytes: u64,
+    /// `uint64_t bounced`
+    pub bounced: u64,
+    /// `uint64_t bounced_bytes`
+    pub bounced_bytes: u64,
+}
+
+impl Default for va_copy_counts {
+    /// Returns zeros.
+    fn default() -> Self {
+        // SAFETY: zeros are valid in every field: numbers, null pointers, and `None` for callbacks.
+        unsafe { ::core::mem::zeroed() }
+    }
+}
+
+const _: () = assert!(::core::mem::size_of:: < va_copy_counts > () == 40);
+
+const _: () = assert!(::core::mem::align_of:: < va_copy_counts > () == 8);
+
+const _: () = assert!(::core::mem::offset_of!(va_copy_counts, struct_size) == 0);
+
+const _: () = assert!(::core::mem::offset_of!(va_copy_counts, direct) == 8);
+
+const _: () = assert!(::core::mem::offset_of!(va_copy_counts, direct_bytes) == 16);
+
+const _: () = assert!(::core::mem::offset_of!(va_copy_counts, bounced) == 24);
+
+const _: () = assert!(::core::mem::offset_of!(va_copy_counts, bounced_bytes) == 32);
+
+/// `struct va_queue_options`, virtaccel.h:113
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct va_queue_options {
@@ -1921,7 +2019,7 @@ const _: () = assert!(::core::mem::offset_of!(va_queue_options, priority) == 8);
 
 const _: () = assert!(::core::mem::offset_of!(va_queue_options, flags) == 12);
 
-/// `struct va_tensor`, virtaccel.h:111
+/// `struct va_tensor`, virtaccel.h:120
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct va_tensor {
@@ -1955,7 +2053,7 @@ const _: () = assert!(::core::mem::offset_of!(va_tensor, rank) == 72);
 
 const _: () = assert!(::core::mem::offset_of!(va_tensor, r#type) == 76);
 
-/// `struct va_argument`, virtaccel.h:118
+/// `struct va_argument`, virtaccel.h:127
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct va_argument {
@@ -1981,7 +2079,7 @@ const _: () = assert!(::core::mem::offset_of!(va_argument, kind) == 0);
 
 const _: () = assert!(::core::mem::offset_of!(va_argument, value) == 8);
 
-/// `union va_argument__value`, virtaccel.h:120
+/// `union va_argument__value`, virtaccel.h:129
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union va_argument__value {
@@ -2011,17 +2109,17 @@ const _: () = assert!(::core::mem::offset_of!(va_argument__value, integer) == 0)
 
 const _: () = assert!(::core::mem::offset_of!(va_argument__value, real) == 0);
 
-/// `typedef void (*va_host_function)(void* user_data)`, virtaccel.h:127
+/// `typedef void (*va_host_function)(void* user_data)`, virtaccel.h:136
 pub type va_host_function = Option<unsafe extern "C" fn(user_data: *mut c_void)>;
 
 /// `VA_VERSION_MAJOR`, virtaccel.h:23
 pub const VA_VERSION_MAJOR: u32 = 1;
 
 /// `VA_VERSION_MINOR`, virtaccel.h:24
-pub const VA_VERSION_MINOR: u32 = 2;
+pub const VA_VERSION_MINOR: u32 = 3;
 
 /// `VA_VERSION`, virtaccel.h:25
-pub const VA_VERSION: u32 = 65538;
+pub const VA_VERSION: u32 = 65539;
 
 /// `VA_MAX_DIMS`, virtaccel.h:27
 pub const VA_MAX_DIMS: u32 = 8;
@@ -2049,7 +2147,7 @@ pub mod safe {
             super::Driver::get(required__).map(Self)
         }
 
-        /// `va_status va_driver_version(uint32_t* version)`, virtaccel.h:131
+        /// `va_status va_driver_version(uint32_t* version)`, virtaccel.h:140
         pub fn va_driver_version(&self) -> Result<u32> {
             let driver__ = self.0;
             // SAFETY: zeros are valid in every bound type.
@@ -2060,7 +2158,7 @@ pub mod safe {
             Ok(version)
         }
 
-        /// `const char* va_error_string(va_status status)`, virtaccel.h:133
+        /// `const char* va_error_string(va_status status)`, virtaccel.h:142
         pub fn va_error_string(
             &self,
             status: va_status,
@@ -2075,7 +2173,7 @@ pub mod safe {
             Ok(result__)
         }
 
-        /// `va_status va_shutdown(void)`, virtaccel.h:136
+        /// `va_status va_shutdown(void)`, virtaccel.h:145
         pub fn va_shutdown(&self) -> Result<()> {
             let driver__ = self.0;
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
@@ -2084,7 +2182,7 @@ pub mod safe {
             Ok(())
         }
 
-        /// `va_status va_device_count(uint32_t* count)`, virtaccel.h:142
+        /// `va_status va_device_count(uint32_t* count)`, virtaccel.h:151
         pub fn va_device_count(&self) -> Result<u32> {
             let driver__ = self.0;
             // SAFETY: zeros are valid in every bound type.
@@ -2095,7 +2193,7 @@ pub mod safe {
             Ok(count)
         }
 
-        /// `va_status va_device_open(uint32_t ordinal, va_device* device)`, virtaccel.h:143
+        /// `va_status va_device_open(uint32_t ordinal, va_device* device)`, virtaccel.h:152
         pub fn va_device_open(&self, ordinal: u32) -> Result<va_device> {
             let driver__ = self.0;
             let mut device = super::va_device::NULL;
@@ -2151,7 +2249,7 @@ pub mod safe {
     }
 
     impl va_device {
-        /// `va_status va_device_get_info(va_device device, va_device_info* info)`, virtaccel.h:145
+        /// `va_status va_device_get_info(va_device device, va_device_info* info)`, virtaccel.h:154
         pub fn va_device_get_info(&self) -> Result<va_device_info> {
             let driver__ = self.0.driver;
             // SAFETY: zeros are valid in every bound type.
@@ -2165,7 +2263,7 @@ pub mod safe {
             Ok(info)
         }
 
-        /// `va_status va_alloc(va_device device, uint64_t size, void** address)`, virtaccel.h:153
+        /// `va_status va_alloc(va_device device, uint64_t size, void** address)`, virtaccel.h:162
         pub fn va_alloc(&self, size: u64) -> Result<va_memory> {
             let driver__ = self.0.driver;
             let mut address = ::core::ptr::null_mut();
@@ -2197,7 +2295,7 @@ pub mod safe {
             )
         }
 
-        /// `va_status va_queue_create(va_device device, const va_queue_options* options, va_queue* queue)`, virtaccel.h:165
+        /// `va_status va_queue_create(va_device device, const va_queue_options* options, va_queue* queue)`, virtaccel.h:178
         pub fn va_queue_create(
             &self,
             options: Option<va_queue_options>,
@@ -2243,7 +2341,7 @@ pub mod safe {
             )
         }
 
-        /// `va_status va_fence_create(va_device device, va_fence* fence)`, virtaccel.h:198
+        /// `va_status va_fence_create(va_device device, va_fence* fence)`, virtaccel.h:211
         pub fn va_fence_create(&self) -> Result<va_fence> {
             let driver__ = self.0.driver;
             let mut fence = super::va_fence::NULL;
@@ -2306,7 +2404,7 @@ pub mod safe {
     }
 
     impl va_fence {
-        /// `va_status va_fence_record(va_fence fence, va_queue queue)`, virtaccel.h:200
+        /// `va_status va_fence_record(va_fence fence, va_queue queue)`, virtaccel.h:213
         pub fn va_fence_record(&self, queue: &va_queue) -> Result<()> {
             let driver__ = self.0.driver;
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
@@ -2317,7 +2415,7 @@ pub mod safe {
             Ok(())
         }
 
-        /// `va_status va_fence_synchronize(va_fence fence)`, virtaccel.h:204
+        /// `va_status va_fence_synchronize(va_fence fence)`, virtaccel.h:217
         pub fn va_fence_synchronize(&self) -> Result<()> {
             let driver__ = self.0.driver;
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
@@ -2326,7 +2424,7 @@ pub mod safe {
             Ok(())
         }
 
-        /// `va_status va_fence_query(va_fence fence)`, virtaccel.h:206
+        /// `va_status va_fence_query(va_fence fence)`, virtaccel.h:219
         pub fn va_fence_query(&self) -> Result<bool> {
             let driver__ = self.0.driver;
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
@@ -2336,6 +2434,17 @@ pub mod safe {
                 other__ => other__.map(|()| true)?,
             };
             Ok(result__)
+        }
+
+        /// `va_status va_fence_time(va_fence fence, uint64_t* ticks)`, virtaccel.h:210
+        pub fn va_fence_time(&self) -> Result<u64> {
+            let driver__ = self.0.driver;
+            // SAFETY: zeros are valid in every bound type.
+            let mut ticks: u64 = unsafe { ::core::mem::zeroed() };
+            // SAFETY: the arguments are what the contract demands, for as long as it demands.
+            let result__ = unsafe { driver__.va_fence_time(self.0.value, &mut ticks) };
+            result__?;
+            Ok(ticks)
         }
     }
 
@@ -2406,7 +2515,7 @@ pub mod safe {
     }
 
     impl va_queue {
-        /// `va_status va_queue_synchronize(va_queue queue)`, virtaccel.h:169
+        /// `va_status va_queue_synchronize(va_queue queue)`, virtaccel.h:182
         pub fn va_queue_synchronize(&self) -> Result<()> {
             let driver__ = self.0.driver;
             // SAFETY: the arguments are what the contract demands, for as long as it demands.
@@ -2415,7 +2524,7 @@ pub mod safe {
             Ok(())
         }
 
-        /// `va_status va_queue_get_error(va_queue queue, int32_t clear, va_status* error, char* operation, size_t size)`, virtaccel.h:174
+        /// `va_status va_queue_get_error(va_queue queue, int32_t clear, va_status* error, char* operation, size_t size)`, virtaccel.h:187
         pub fn va_queue_get_error(&self, clear: i32) -> Result<(va_status, String)> {
             let driver__ = self.0.driver;
             // SAFETY: zeros are valid in every bound type.
@@ -2453,7 +2562,7 @@ pub mod safe {
             ))
         }
 
-        /// `va_status va_copy_to_device(va_queue queue, void* target, const void* host, uint64_t size)`, virtaccel.h:180
+        /// `va_status va_copy_to_device(va_queue queue, void* target, const void* host, uint64_t size)`, virtaccel.h:193
         pub fn va_copy_to_device(
             &self,
             target: usize,
@@ -2493,7 +2602,7 @@ pub mod safe {
             Ok(())
         }
 
-        /// `va_status va_copy_to_host(va_queue queue, void* host, const void* source, uint64_t size)`, virtaccel.h:181
+        /// `va_status va_copy_to_host(va_queue queue, void* host, const void* source, uint64_t size)`, virtaccel.h:194
         pub fn va_copy_to_host(
             &self,
             host: impl FnOnce(Vec<u8>) + Send + 'static,
@@ -2543,7 +2652,7 @@ pub mod safe {
             Ok(())
         }
 
-        /// `va_status va_copy_within(va_queue queue, void* target, const void* source, uint64_t size)`, virtaccel.h:183
+        /// `va_status va_copy_within(va_queue queue, void* target, const void* source, uint64_t size)`, virtaccel.h:196
         pub fn va_copy_within(
             &self,
             target: usize,
@@ -2565,7 +2674,7 @@ pub mod safe {
             Ok(())
         }
 
-        /// `va_status va_copy_peer(va_queue queue, void* target, const void* source, uint64_t size)`, virtaccel.h:185
+        /// `va_status va_copy_peer(va_queue queue, void* target, const void* source, uint64_t size)`, virtaccel.h:198
         pub fn va_copy_peer(
             &self,
             target: usize,
@@ -2587,7 +2696,7 @@ pub mod safe {
             Ok(())
         }
 
-        /// `va_status va_fill(va_queue queue, void* target, uint32_t pattern, uint32_t pattern_size, uint64_t size)`, virtaccel.h:187
+        /// `va_status va_fill(va_queue queue, void* target, uint32_t pattern, uint32_t pattern_size, uint64_t size)`, virtaccel.h:200
         pub fn va_fill(
             &self,
             target: usize,
@@ -2611,7 +2720,7 @@ pub mod safe {
             Ok(())
         }
 
-        /// `va_status va_launch_host_function(va_queue queue, va_host_function function, void* user_data)`, virtaccel.h:189
+        /// `va_status va_launch_host_function(va_queue queue, va_host_function function, void* user_data)`, virtaccel.h:202
         pub fn va_launch_host_function(
             &self,
             function: impl FnOnce() + Send + 'static,
@@ -2632,7 +2741,7 @@ pub mod safe {
             Ok(())
         }
 
-        /// `va_status va_launch(va_queue queue, const char* kernel, const va_argument* arguments, uint32_t count)`, virtaccel.h:191
+        /// `va_status va_launch(va_queue queue, const char* kernel, const va_argument* arguments, uint32_t count)`, virtaccel.h:204
         pub fn va_launch(&self, kernel: &CStr, arguments: &[va_argument]) -> Result<()> {
             let driver__ = self.0.driver;
             let length_3__: u32 = arguments
@@ -2656,7 +2765,7 @@ pub mod safe {
             Ok(())
         }
 
-        /// `va_status va_fence_wait(va_queue queue, va_fence fence)`, virtaccel.h:203
+        /// `va_status va_fence_wait(va_queue queue, va_fence fence)`, virtaccel.h:216
         pub fn va_fence_wait(&self, fence: &va_fence) -> Result<()> {
             let driver__ = self.0.driver;
             // SAFETY: the arguments are what the contract demands, for as long as it demands.

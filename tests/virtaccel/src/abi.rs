@@ -50,7 +50,7 @@ pub const NAME_SIZE: usize = 32;
 /// The largest rank of a tensor.
 pub const MAX_DIMS: usize = 8;
 /// The version of the header.
-pub const VERSION: u32 = (1 << 16) | 2;
+pub const VERSION: u32 = (1 << 16) | 3;
 
 /// `va_device_info`.
 #[repr(C)]
@@ -75,6 +75,17 @@ pub struct PointerInfo {
     pub base: *mut c_void,
     pub size: u64,
     pub device: usize,
+}
+
+/// `va_copy_counts`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CopyCounts {
+    pub struct_size: usize,
+    pub direct: u64,
+    pub direct_bytes: u64,
+    pub bounced: u64,
+    pub bounced_bytes: u64,
 }
 
 /// `va_queue_options`.

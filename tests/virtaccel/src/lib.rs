@@ -11,6 +11,7 @@ mod api;
 mod device;
 mod fault;
 mod fence;
+mod host_memory;
 mod kernels;
 mod memory;
 mod queue;

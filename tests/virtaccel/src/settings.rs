@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn version_has_16_bits_for_each_part() {
-        assert_eq!(parse_version("1.2"), Some(VERSION));
+        assert_eq!(parse_version("1.3"), Some(VERSION));
         assert_eq!(parse_version("1"), None);
         assert_eq!(parse_version("70000.0"), None);
     }

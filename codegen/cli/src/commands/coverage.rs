@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 const NOTES: &str = "\
 The program runs unchanged, with any plugin and TensorFlow 2.5 or later; its output goes to stderr. TensorFlow's profiler records \
-it, so that a program that profiles itself cannot be recorded. Times are those on the host. A plugin of sp-gen states which \
+it, so that a program that profiles itself cannot be recorded. Times are those of the plugin's profiler, or of the host. A plugin of sp-gen states which \
 kernels are its author's and which the reference's; each kernel of another plugin counts as the author's.
 
 Examples:

@@ -1,6 +1,8 @@
 //! `sp-gen diff <OLD> <NEW>`: prints the differences between two releases' APIs, and their effect on a plugin built
-//! for one of them; with `--ops`, the differences between their op definitions.
+//! for one of them; with `--ops`, the differences between their op definitions; between two hosts of PJRT such as
+//! `jaxlib:0.9`, those of what they demand of a plugin.
 
+mod demand;
 mod ops;
 
 use std::collections::BTreeSet;
@@ -27,14 +29,15 @@ Examples:
   sp-gen diff --api kernels,ops 2.6 2.7                 compare two of their APIs
   sp-gen diff 2.21 path/to/include --plugin libfoo.so   print what headers change for a plugin
   sp-gen diff 2.20 2.21 --format html > diff.html       write an HTML page
-  sp-gen diff 2.12 2.13 --ops                           compare the op definitions of two releases";
+  sp-gen diff 2.12 2.13 --ops                           compare the op definitions of two releases
+  sp-gen diff jaxlib:0.9 jaxlib:0.10                    compare what two hosts demand of a PJRT plugin";
 
 /// Arguments of `diff`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The old side: a release (2.6), an IR file or a folder of them, an include root, a wheel, or an installed
-    /// TensorFlow
+    /// The old side: a release (2.6), an IR file or a folder of them, an include root, a wheel, an installed
+    /// TensorFlow, or a measured host of PJRT plugins (jaxlib:0.9)
     old: String,
     /// The new side, of the same kinds as OLD
     new: String,
@@ -110,10 +113,15 @@ pub fn run(args: Args) -> Result {
     let current_dir = operand::current_folder()?;
     let folders = operand::readable_folders(&current_dir);
     let mut suppressions = Suppressions::find(args.config.as_deref(), &current_dir)?;
-    suppressions.retain_rules(args.ops);
     if args.ops {
+        suppressions.retain_rules(sp_diff::ops::RULES);
         return ops::run(&args, &suppressions, &folders);
     }
+    if let Some(hosts) = demand::hosts(&args)? {
+        suppressions.retain_rules(sp_diff::demand::RULES);
+        return demand::run(&args, &suppressions, hosts);
+    }
+    suppressions.retain_rules(sp_diff::RULES);
     let (old, new) = (Operand::parse(&args.old)?, Operand::parse(&args.new)?);
     let target = &args.target;
     let reading = ReadOptions {

@@ -6,7 +6,7 @@ use sp_ir::History;
 
 use crate::console;
 use crate::diagnostic::{CommandOutcome, Result};
-use crate::history::{FunctionExporters, Subject, json, page, text};
+use crate::history::{DemandHistory, FunctionExporters, Subject, json, page, text};
 use crate::operand;
 use sp_data::release::RequestedRelease;
 use sp_data::snapshots;
@@ -16,7 +16,8 @@ const EXAMPLES: &str = "\
 Examples:
   sp-gen history                                   print the changes of all APIs
   sp-gen history SP_StreamExecutor                 print the layouts of a struct
-  sp-gen history kernels --format html > k.html    write an HTML page";
+  sp-gen history kernels --format html > k.html    write an HTML page
+  sp-gen history pjrt --host jaxlib                print what each release of a host demands of a PJRT plugin";
 
 /// Arguments of `history`.
 #[derive(clap::Args)]
@@ -28,6 +29,9 @@ pub struct Args {
     /// The newest release to print: 2.21, 2.22.0rc0, nightly [default: the newest with snapshots]
     #[arg(long, value_name = "R")]
     release: Option<RequestedRelease>,
+    /// Print what the releases of this host demand of a PJRT plugin: jaxlib, tensorflow. The name is `pjrt` or a slot
+    #[arg(long, value_name = "HOST", conflicts_with = "release")]
+    host: Option<String>,
     /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -46,6 +50,9 @@ enum Format {
 
 /// Prints the history.
 pub fn run(args: Args) -> Result {
+    if let Some(host) = &args.host {
+        return run_host(host, args.name.as_deref(), args.format);
+    }
     let folders = operand::readable_folders(&operand::current_folder()?);
     let release = args.release.map(operand::resolve).transpose()?;
     let apis = snapshots::read_history(&folders, release)?;
@@ -56,6 +63,24 @@ pub fn run(args: Args) -> Result {
         Format::Text => text(&history, &exports, &subject, console::paint()),
         Format::Json => json(&history, &exports, &subject),
         Format::Html => page(&history, &exports, &subject).into_diagnostic()?,
+    };
+    console::print(&printed)?;
+    Ok(CommandOutcome::Done)
+}
+
+/// Prints the history of a host's demands.
+fn run_host(host: &str, name: Option<&str>, format: Format) -> Result {
+    let history = DemandHistory::read(host, name)?;
+    let printed = match format {
+        Format::Text => history.text(),
+        Format::Json => history.json(),
+        Format::Html => {
+            return Err(miette::miette!(
+                code = "sp_gen::history::format",
+                help = "choose text or json; generated/docs/pjrt-demand.md is a page of all hosts",
+                "there is no HTML page of the demands of a host"
+            ));
+        }
     };
     console::print(&printed)?;
     Ok(CommandOutcome::Done)

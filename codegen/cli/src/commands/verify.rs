@@ -2,10 +2,10 @@
 //! kernels.
 
 use super::TextOrJson;
-use crate::console::{self, shows_progress};
+use crate::console::{self, note, shows_progress};
 use crate::diagnostic::{CommandOutcome, Result, show};
 use crate::operand;
-use crate::verify::{self, VerifyError, json, kernels, text, verify};
+use crate::verify::{self, VerifyError, VerifyReport, json, kernels, pjrt, text, verify};
 use indicatif::{ProgressBar, ProgressStyle};
 use sp_data::release::{Release, RequestedRelease};
 use sp_host::VerifyOptions;
@@ -22,6 +22,7 @@ Examples:
   sp-gen verify libmyaccel.so --release 2.18,2.21               check it in two releases
   sp-gen verify libmyaccel.so --kernels                         list its kernels by release
   sp-gen verify libmyaccel.so --format json                     print JSON
+  sp-gen verify libmypjrt.so --host jaxlib:0.10                 check a PJRT plugin as jaxlib 0.10 loads it
 
 verify runs the plugin's code. Each check runs in a separate process with limited time and output, but that \
 is not a sandbox: the plugin has all of your permissions, and could delete your files. Run an untrusted plugin \
@@ -44,6 +45,9 @@ pub struct Args {
         value_delimiter = ','
     )]
     release: Vec<ReleaseFilter>,
+    /// The hosts of a PJRT plugin that are emulated, such as jaxlib:0.10 or tensorflow:2.21, or all [default: the newest of each]
+    #[arg(long, value_name = "HOST|all", value_delimiter = ',', conflicts_with_all = ["release", "kernels"])]
+    host: Vec<String>,
     /// List the kernels that it registers, and those that can never run, instead of checking it
     #[arg(long, conflicts_with = "require_device")]
     kernels: bool,
@@ -105,6 +109,13 @@ pub fn run(args: Args) -> Result {
     if args.kernels {
         return list_kernels(&args);
     }
+    let entry_points = pjrt::entry_points(&args.plugin);
+    if !args.host.is_empty() || (entry_points.pjrt && !entry_points.tensorflow) {
+        return run_pjrt(&args);
+    }
+    if entry_points.pjrt {
+        note!("the plugin also exports GetPjrtApi: `--host all` checks it as a PJRT plugin");
+    }
     let chosen = args.releases()?;
     let bar = new_bar(&chosen, sp_host::CHECKS.len());
     let report = verify(&args.plugin, &chosen, &args.options(), |release, row| {
@@ -118,15 +129,37 @@ pub fn run(args: Args) -> Result {
         TextOrJson::Json => json::print(&report),
     };
     console::print(&page)?;
+    Ok(report_outcome(&report))
+}
+
+/// Verifies a PJRT plugin and prints the report. The outcome is `Found` if a check failed.
+fn run_pjrt(args: &Args) -> Result {
+    let hosts = pjrt::hosts(&args.host)?;
+    let bar = bar_of(hosts.len() * sp_pjrt_host::CHECKS.len());
+    let report = pjrt::verify(&args.plugin, &hosts, &args.options(), |host, row| {
+        bar.set_message(format!("{} in {host}", row.check));
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    let report = report?;
+    console::print(&match args.format {
+        TextOrJson::Text => text::print_rows(&report),
+        TextOrJson::Json => pjrt::json(&report),
+    })?;
+    Ok(report_outcome(&report))
+}
+
+/// Returns the outcome of a report, after a message about checks that were not run.
+fn report_outcome(report: &VerifyReport) -> CommandOutcome {
     let incomplete = report.incomplete();
     if let Some(error) = incomplete.filter(|_| report.is_checked()) {
         show(&error.into());
-        return Ok(match report.has_failures() {
+        return match report.has_failures() {
             true => CommandOutcome::Found,
             false => CommandOutcome::Incomplete,
-        });
+        };
     }
-    Ok(outcome(report.nothing_checked(), report.has_failures()))
+    outcome(report.nothing_checked(), report.has_failures())
 }
 
 /// Lists the kernels. The outcome is `Found` if one of them can never run.
@@ -164,14 +197,18 @@ fn outcome(nothing_checked: Option<VerifyError>, has_findings: bool) -> CommandO
 }
 
 fn new_bar(chosen: &[Release], checks: usize) -> ProgressBar {
-    if !shows_progress() {
-        return ProgressBar::hidden();
-    }
     let releases = match chosen.len() {
         0 => verify::RELEASES,
         count => count,
     };
+    bar_of(releases * checks)
+}
+
+fn bar_of(steps: usize) -> ProgressBar {
+    if !shows_progress() {
+        return ProgressBar::hidden();
+    }
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
-    ProgressBar::new((releases * checks) as u64)
+    ProgressBar::new(steps as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -16,12 +16,12 @@ struct CoveragePage<'a> {
 struct ClassView {
     class: Class,
     calls: u64,
-    percent: String,
+    share: String,
 }
 
 impl CoveragePage<'_> {
-    fn percent(&self, row: &Row) -> String {
-        format!("{:.1}", self.report.share(row.nanoseconds) * 100.0)
+    fn share(&self, row: &Row) -> String {
+        self.report.share(row.class, row.nanoseconds)
     }
 
     fn time(&self, row: &Row) -> String {
@@ -49,12 +49,10 @@ pub fn print(report: &CoverageReport) -> askama::Result<String> {
 }
 
 fn view(report: &CoverageReport, class: Class) -> ClassView {
-    let rows = report.rows.iter().filter(|it| it.class == class);
-    let (calls, nanoseconds) =
-        rows.fold((0, 0), |sum, it| (sum.0 + it.calls, sum.1 + it.nanoseconds));
+    let (calls, nanoseconds) = report.sums(class);
     ClassView {
         class,
         calls,
-        percent: format!("{:.1}", report.share(nanoseconds) * 100.0),
+        share: report.share(class, nanoseconds),
     }
 }

@@ -52,17 +52,25 @@ impl CoverageReport {
         }
     }
 
-    /// Returns the time of all ops in nanoseconds.
+    /// Returns the time in nanoseconds of the ops that a kernel of the author computes or could compute.
     pub fn nanoseconds(&self) -> u64 {
-        self.rows.iter().map(|it| it.nanoseconds).sum()
+        let rows = self.rows.iter().filter(|it| it.class.has_share());
+        rows.map(|it| it.nanoseconds).sum()
     }
 
-    /// Returns a row's part of the time, from 0 to 1.
-    pub fn share(&self, nanoseconds: u64) -> f64 {
-        match self.nanoseconds() {
-            0 => 0.0,
-            all => nanoseconds as f64 / all as f64,
+    /// Returns the part of that time in percent, or a dash for other classes.
+    pub fn share(&self, class: Class, nanoseconds: u64) -> String {
+        match (class.has_share(), self.nanoseconds()) {
+            (false, _) => "-".into(),
+            (true, 0) => "0.0%".into(),
+            (true, all) => format!("{:.1}%", 100.0 * nanoseconds as f64 / all as f64),
         }
+    }
+
+    /// Returns the calls and nanoseconds of a class.
+    pub fn sums(&self, class: Class) -> (u64, u64) {
+        let rows = self.rows.iter().filter(|it| it.class == class);
+        rows.fold((0, 0), |sum, it| (sum.0 + it.calls, sum.1 + it.nanoseconds))
     }
 
     /// Returns the rows that a kernel of the author could replace.

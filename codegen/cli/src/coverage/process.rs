@@ -30,6 +30,9 @@ pub struct Process {
     pub executed: Vec<(String, String, u64, u64)>,
     /// Calls and nanoseconds of ops in eager mode.
     pub eager: Vec<(String, u64, u64)>,
+    /// Calls and nanoseconds of ops on devices, as the plugin's profiler has them.
+    #[serde(default)]
+    pub device: Vec<(String, u64, u64)>,
     /// The kernels of each op.
     pub registered: BTreeMap<String, Vec<RegisteredKernel>>,
     /// The plugins: path, and the report of calls of one that has it.

@@ -4,6 +4,7 @@ SP_COVERAGE_FOLDER is the folder for one JSON file of each process that uses Ten
 earlier than the process. The program runs as it is: recording begins when TensorFlow initializes its devices.
 """
 
+import atexit
 import glob
 import importlib
 import importlib.util
@@ -11,6 +12,7 @@ import json
 import os
 import re
 import sys
+import threading
 
 FOLDER = os.environ.get("SP_COVERAGE_FOLDER", "")
 SECONDS = float(os.environ.get("SP_COVERAGE_SECONDS") or 0)
@@ -66,16 +68,11 @@ class Recording:
     """The recording of this process."""
 
     def __init__(self, context):
-        self.context, self.process, self.session = context, os.getpid(), None
+        self.context, self.process, self.session, self.lock = context, os.getpid(), None, threading.Lock()
         self.folder = os.path.join(FOLDER, "%d.profile" % self.process)
-        self.answer = {"argv": sys.argv, "error": None, "nodes": [], "executed": [], "eager": [], "registered": {}, "plugins": []}
+        self.answer = {"argv": sys.argv, "error": None, "nodes": [], "executed": [], "eager": [], "device": [], "registered": {}, "plugins": []}
 
     def start(self):
-        import atexit
-        import threading
-
-        # Other threads are not waited for at the end of the interpreter's main function.
-        threading._register_atexit(self.stop) if hasattr(threading, "_register_atexit") else None
         atexit.register(self.stop)
         if SECONDS:
             timer = threading.Timer(SECONDS, self.stop)
@@ -88,7 +85,7 @@ class Recording:
 
         self.context.context().enable_run_metadata()
         self.session = profiler.ProfilerSession()
-        self.session.start(self.folder, {"host_tracer_level": 3, "device_tracer_level": 0, "python_tracer_level": 0})
+        self.session.start(self.folder, {"host_tracer_level": 3, "device_tracer_level": 1, "python_tracer_level": 0})
 
     def attempt(self, step):
         try:
@@ -97,6 +94,11 @@ class Recording:
             self.answer["error"] = "%s: %s" % (type(error).__name__, str(error)[:2000])
 
     def stop(self):
+        # The time limit and the end of the process may coincide.
+        with self.lock:
+            self.write()
+
+    def write(self):
         session, self.session = self.session, None
         if self.process != os.getpid() or self.answer is None or (session is None and not self.answer["error"]):
             return
@@ -115,7 +117,7 @@ class Recording:
         answer["release"] = tf.__version__
         answer["devices"] = sorted({device.device_type for device in tf.config.list_physical_devices()})
         session.export_to_tb()
-        answer["executed"], answer["eager"] = executed(self.folder)
+        answer.update(executed(space(self.folder)))
         answer["nodes"] = nodes(self.context.context().export_run_metadata())
         answer["registered"] = registered({row[0] for row in answer["nodes"]})
         answer["plugins"] = plugins()
@@ -134,22 +136,31 @@ def space(folder):
     raise ImportError("xplane_pb2")
 
 
-def executed(folder):
-    """Returns calls and nanoseconds of each node of a graph, and of each op in eager mode."""
-    graph, eager = {}, {}
-    for plane in space(folder).planes:
-        if plane.name != "/host:CPU":
-            continue
+def executed(space):
+    """Returns calls and nanoseconds of each node of a graph, of each op in eager mode, and of each op on devices."""
+    graph, eager, device = {}, {}, {}
+    for plane in space.planes:
         names = {number: metadata.name for number, metadata in plane.event_metadata.items()}
-        for line in plane.lines:
-            for event in line.events:
-                name, nanoseconds = names.get(event.metadata_id, ""), event.duration_ps // 1000
-                found = EXECUTED.match(name)
-                if name.startswith(EAGER):
-                    add(eager, name[len(EAGER):], nanoseconds)
-                elif found:
-                    add(graph, found.groups(), nanoseconds)
-    return [[*names, *sums] for names, sums in graph.items()], [[op, *sums] for op, sums in eager.items()]
+        is_host, is_device = plane.name == "/host:CPU", plane.name.startswith("/device:")
+        for event in (event for line in plane.lines for event in line.events):
+            name, nanoseconds = names.get(event.metadata_id, ""), event.duration_ps // 1000
+            found = EXECUTED.match(name)
+            if is_host and name.startswith(EAGER):
+                add(eager, (name[len(EAGER):],), nanoseconds)
+            elif is_host and found:
+                add(graph, found.groups(), nanoseconds)
+            elif is_device:
+                add(device, (op_of(plane, event) or name.split(" ")[0],), nanoseconds)
+    return {name: [[*key, *sums] for key, sums in it.items()] for name, it in (("executed", graph), ("eager", eager), ("device", device))}
+
+
+def op_of(plane, event):
+    """Returns the op of an event that has the statistic `tf_op`, a text such as `dense/MatMul:MatMul`."""
+    for stat in event.stats:
+        if plane.stat_metadata[stat.metadata_id].name == "tf_op":
+            text = stat.str_value or plane.stat_metadata[stat.ref_value].name
+            return text.rpartition(":")[2]
+    return None
 
 
 def add(sums, key, nanoseconds):
@@ -192,6 +203,8 @@ def plugins():
     """Returns the report of calls of each loaded plugin that has one."""
     import ctypes
 
+    if not os.path.exists("/proc/self/maps"):
+        return []
     with open("/proc/self/maps") as maps:
         paths = {line.split(None, 5)[5].rstrip("\n") for line in maps if ".so" in line}
     reports = []

@@ -14,6 +14,8 @@ pub enum Class {
     Own,
     /// A kernel of core's that serves every device.
     Core,
+    /// The CPU, for an op of `tf.data`, of which no device has a kernel.
+    Pipeline,
     /// A kernel of the reference backend.
     Reference,
     /// A kernel on host memory, with staging copies.
@@ -26,9 +28,10 @@ pub enum Class {
 
 impl Class {
     /// All classes, the cheapest first.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Own,
         Self::Core,
+        Self::Pipeline,
         Self::Reference,
         Self::Staged,
         Self::Cpu,
@@ -40,6 +43,7 @@ impl Class {
         match self {
             Self::Own => "own",
             Self::Core => "core",
+            Self::Pipeline => "pipeline",
             Self::Reference => "reference",
             Self::Staged => "staged",
             Self::Cpu => "cpu",
@@ -52,6 +56,7 @@ impl Class {
         match self {
             Self::Own => "a kernel of the plugin's author",
             Self::Core => "a kernel of TensorFlow's for every device",
+            Self::Pipeline => "the CPU: an op of tf.data",
             Self::Reference => "a kernel of the reference backend",
             Self::Staged => "a kernel on host memory, with staging copies",
             Self::Cpu => "the CPU, although the device has a kernel",
@@ -61,7 +66,13 @@ impl Class {
 
     /// Returns true if a kernel of the author would replace it.
     pub fn is_candidate(self) -> bool {
-        !matches!(self, Self::Own | Self::Core)
+        self.has_share() && self != Self::Own
+    }
+
+    /// Returns true if its time is one that a kernel of the author takes or could take. Core's kernels for every device move no data,
+    /// and the input pipeline runs beside the device.
+    pub fn has_share(self) -> bool {
+        !matches!(self, Self::Core | Self::Pipeline)
     }
 }
 
@@ -76,7 +87,8 @@ pub struct Row {
     pub class: Class,
     /// The calls.
     pub calls: u64,
-    /// The time on the host in nanoseconds: for asynchronous devices that of the enqueueing.
+    /// The time in nanoseconds: that of the plugin's profiler, or without one the time on the host, which is that of the enqueueing
+    /// for an asynchronous device.
     pub nanoseconds: u64,
     /// The calls with staging copies.
     pub staged_calls: u64,
@@ -103,6 +115,9 @@ const TRANSFERS: [&str; 11] = [
     "_SOURCE",
 ];
 
+/// Parts of the names of ops of `tf.data`. Their values are datasets, iterators and optionals, which are objects of the host.
+const PIPELINES: [&str; 3] = ["Dataset", "Iterator", "Optional"];
+
 /// Nodes of one op, types and device.
 struct Site<'p> {
     op: &'p str,
@@ -128,9 +143,16 @@ pub fn of_process(process: &Process) -> Vec<Row> {
     for site in device {
         by_op.entry(site.op).or_default().push(site);
     }
+    let profiled = process
+        .device
+        .iter()
+        .map(|(op, _, time)| (op.as_str(), *time));
+    let profiled: HashMap<&str, u64> = profiled.collect();
     for (op, sites) in by_op {
+        let on_host = || sites.iter().map(|it| it.nanoseconds).sum();
+        let time = profiled.get(op).copied().unwrap_or_else(on_host);
         match called.get(op) {
-            Some(kernels) => rows.extend(device_rows(&sites, kernels)),
+            Some(kernels) => rows.extend(device_rows(time, kernels)),
             None => rows.extend(sites.iter().map(|it| unreported_row(process, it))),
         }
     }
@@ -216,8 +238,7 @@ fn spread(sites: &mut [&mut Site<'_>], calls: u64, nanoseconds: u64) {
 }
 
 /// Returns the rows of an op on the device, from the calls that the plugin counted. The time is divided by calls.
-fn device_rows(sites: &[Site<'_>], kernels: &[&KernelCalls]) -> Vec<Row> {
-    let nanoseconds: u64 = sites.iter().map(|it| it.nanoseconds).sum();
+fn device_rows(nanoseconds: u64, kernels: &[&KernelCalls]) -> Vec<Row> {
     let all: u64 = kernels.iter().map(|it| it.calls).sum();
     let row = |kernel: &&KernelCalls| Row {
         op: kernel.op.clone(),
@@ -248,6 +269,9 @@ fn unreported_row(process: &Process, site: &Site<'_>) -> Row {
 
 /// Returns the row of an op on the CPU.
 fn host_row(process: &Process, site: &Site<'_>) -> Row {
+    if PIPELINES.iter().any(|it| site.op.contains(it)) {
+        return row(site, Class::Pipeline, String::new());
+    }
     let kernels: Vec<&RegisteredKernel> = process
         .device_types()
         .chain(["DEFAULT"])

@@ -18,13 +18,15 @@ fn process() -> Value {
             ["Erfinv", "CPU", {"T": "int16"}, ["erfinv"]],
             ["Mul", "MYACCEL", {"T": "float"}, []],
             ["Mul", "CPU", {"T": "int32"}, []],
+            ["RangeDataset", "CPU", {}, ["range"]],
             ["Never", "CPU", {}, ["never"]],
         ],
         "executed": [
             ["dense/a", "MatMul", 3, 3_000], ["dense/b", "MatMul", 3, 5_000], ["sum", "Sum", 4, 4_000],
             ["copy", "Identity", 6, 60], ["x", "_Arg", 6, 900], ["length", "StringLength", 1, 700],
-            ["erfinv", "Erfinv", 2, 900],
+            ["erfinv", "Erfinv", 2, 900], ["range", "RangeDataset", 1, 10],
         ],
+        "device": [["Sum", 4, 8_000], ["copy", 9, 9_000]],
         "eager": [["Mul", 5, 500], ["__inference_f", 3, 9_000]],
         "registered": {
             "Erfinv": [["CPU", {"T": ["int16"]}, ""], ["MYACCEL", {"T": ["float"]}, ""], ["MYACCEL", {"T": ["double"]}, ""]],
@@ -54,14 +56,15 @@ fn rows(report: &CoverageReport) -> Vec<(&str, Class, u64, u64)> {
 fn each_op_has_the_kernel_that_computed_it() {
     let report = report(&process());
     let expected = [
-        ("Sum", Class::Reference, 3, 3_000),
-        ("Sum", Class::Staged, 1, 1_000),
+        ("Sum", Class::Reference, 3, 6_000),
+        ("Sum", Class::Staged, 1, 2_000),
         ("Erfinv", Class::Absent, 2, 900),
         ("StringLength", Class::Absent, 1, 700),
         ("Mul", Class::Cpu, 3, 300),
         ("Mul", Class::Reference, 2, 200),
         ("MatMul", Class::Own, 6, 8_000),
         ("Identity", Class::Core, 6, 60),
+        ("RangeDataset", Class::Pipeline, 1, 10),
     ];
     assert_eq!(rows(&report), expected);
     let reasons = report.rows.iter().map(|it| it.reason.as_str());
@@ -101,7 +104,7 @@ fn processes_are_added() {
 #[test]
 fn text_has_shares_and_candidates_by_time() {
     let text = print_text(&report(&process()), false);
-    let head = "TensorFlow 2.21.0, device type MYACCEL, 1 process, 0.0 ms of ops on the host\n";
+    let head = "TensorFlow 2.21.0, device type MYACCEL, 1 process, 0.0 ms of ops\n";
     assert!(text.starts_with(head), "{text}");
     let candidates = text.split("by time:\n").nth(1).unwrap();
     let ops: Vec<&str> = candidates

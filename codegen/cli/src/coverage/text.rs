@@ -12,7 +12,7 @@ const HEAD: [&str; 7] = ["op", "types", "kernel", "calls", "ms", "share", "why"]
 pub fn print(report: &CoverageReport, is_complete: bool) -> String {
     let devices: Vec<&str> = report.device_types.iter().map(String::as_str).collect();
     let mut text = format!(
-        "TensorFlow {}, device type {}, {}, {:.1} ms of ops on the host\n\n",
+        "TensorFlow {}, device type {}, {}, {:.1} ms of ops\n\n",
         report.release,
         devices.join(", "),
         counted(report.processes, "process", "processes"),
@@ -42,16 +42,12 @@ pub fn print(report: &CoverageReport, is_complete: bool) -> String {
 }
 
 fn summary(report: &CoverageReport, class: Class) -> String {
-    let rows: Vec<&Row> = report.rows.iter().filter(|it| it.class == class).collect();
-    let (calls, nanoseconds): (u64, u64) = rows
-        .iter()
-        .fold((0, 0), |sum, it| (sum.0 + it.calls, sum.1 + it.nanoseconds));
+    let (calls, nanoseconds) = report.sums(class);
+    let rows = report.rows.iter().filter(|it| it.class == class).count();
     format!(
-        "{:<10} {:>5.1}%  {:>8} calls  {:>4} ops and types   {}\n",
+        "{:<10} {:>6}  {calls:>8} calls  {rows:>4} ops and types   {}\n",
         class.name(),
-        report.share(nanoseconds) * 100.0,
-        calls,
-        rows.len(),
+        report.share(class, nanoseconds),
         class.description(),
     )
 }
@@ -85,7 +81,7 @@ fn cells(report: &CoverageReport, row: &Row) -> [String; 7] {
         row.class.name().to_owned(),
         row.calls.to_string(),
         format!("{:.2}", milliseconds(row.nanoseconds)),
-        format!("{:.1}%", report.share(row.nanoseconds) * 100.0),
+        report.share(row.class, row.nanoseconds),
         why(row),
     ]
 }

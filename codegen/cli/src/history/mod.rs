@@ -3,6 +3,7 @@
 //! `sp_ir::History` determines the epochs, which are runs of releases with one layout or signature. The modules here
 //! compare the epochs and format them as text, JSON or an HTML page.
 
+mod demand;
 mod event;
 mod exports;
 mod json;
@@ -12,6 +13,7 @@ mod page;
 mod table;
 mod text;
 
+pub use demand::DemandHistory;
 pub use event::{EventKind, HistoryEvent};
 pub use exports::{Exporter, FunctionExporters};
 pub use json::json;

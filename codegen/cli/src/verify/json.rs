@@ -65,7 +65,7 @@ fn row<'a>(release: &'a str, outcome: &'a CheckOutcome) -> Row<'a> {
 }
 
 /// Returns the verdict on all releases: `unchecked` if all checks of all releases were skipped.
-fn verdict(report: &VerifyReport) -> &'static str {
+pub(super) fn verdict(report: &VerifyReport) -> &'static str {
     match (report.has_failures(), report.is_checked()) {
         (true, _) => "fail",
         (false, true) => "pass",

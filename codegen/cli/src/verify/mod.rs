@@ -5,6 +5,7 @@
 pub mod dependencies;
 pub mod json;
 pub mod kernels;
+pub mod pjrt;
 mod preflight;
 pub mod requirements;
 pub mod text;
@@ -56,7 +57,11 @@ errors! {
 
         /// The file exports no entry point.
         NoEntryPoint(String) = no_entry_point: ("{0} exports no entry point of a plugin"),
-            help("a plugin exports one or more of: {}", ENTRY_POINTS.join(", "));
+            help("a plugin exports one or more of: {}, {}", ENTRY_POINTS.join(", "), sp_pjrt_host::ENTRY_POINT);
+
+        /// No such host is known.
+        NoHost(String) = no_host: ("no host of PJRT plugins is named `{0}`"),
+            help("the known ones are: {}", pjrt::host_names());
 
         /// The time limit of the whole run elapsed.
         RunLimit(usize) = run_limit: ("{0} checks were not run: the time limit of the whole run has elapsed"),
@@ -115,6 +120,9 @@ impl VerifyReport {
 /// # Errors
 /// Returns an error if the snapshots of the child's release cannot be read.
 pub fn run_child() -> Result<()> {
+    if sp_pjrt_host::is_child() {
+        pjrt::run_child()?;
+    }
     let Some(release) = sp_host::child_release() else {
         return Ok(());
     };

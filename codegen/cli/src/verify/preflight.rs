@@ -16,16 +16,28 @@ use std::path::Path;
 /// # Errors
 /// Returns an error if it is not or does not, or is no library that can be read.
 pub(super) fn check(plugin: &Path, bytes: &[u8]) -> Result<()> {
+    check_machine(plugin, bytes)?;
+    match entry_points(plugin, bytes)?.is_empty() {
+        true => {
+            let shown = escape_control(&plugin.display().to_string());
+            Err(VerifyError::NoEntryPoint(shown).into())
+        }
+        false => Ok(()),
+    }
+}
+
+/// Checks that the file is for this machine.
+///
+/// # Errors
+/// Returns an error if it is not.
+pub(super) fn check_machine(plugin: &Path, bytes: &[u8]) -> Result<()> {
     let shown = escape_control(&plugin.display().to_string());
     let machine = elf::machine(bytes).map(elf::machine_name);
     if let Some(machine) = machine.filter(|machine| machine != ARCH) {
         let plugin = shown;
         return Err(VerifyError::WrongMachine { plugin, machine }.into());
     }
-    match entry_points(plugin, bytes)?.is_empty() {
-        true => Err(VerifyError::NoEntryPoint(shown).into()),
-        false => Ok(()),
-    }
+    Ok(())
 }
 
 /// Returns the entry points that `dlsym` finds: those of the file and of the libraries that it needs.

@@ -4,12 +4,21 @@
 use super::VerifyReport;
 use super::dependencies::{LibrarySource, NeededLibrary};
 use super::requirements::{RequiredFunction, Requirements};
-use sp_host::{CHECKS, CheckOutcome, CheckStatus};
+use sp_host::{CheckOutcome, CheckStatus};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Returns the report as text.
 pub fn print(report: &VerifyReport) -> String {
+    format!(
+        "{}\n{}",
+        requirements(&report.requirements),
+        print_rows(report)
+    )
+}
+
+/// Returns the report without the requirements.
+pub fn print_rows(report: &VerifyReport) -> String {
     let rows = match report.releases.len() {
         1 => single(report),
         _ => [
@@ -22,8 +31,7 @@ pub fn print(report: &VerifyReport) -> String {
     let outcomes: Vec<CheckOutcome> = report.rows.iter().map(|(_, row)| row.clone()).collect();
     // The failed checks are the last lines, with the sum.
     format!(
-        "{}\n{rows}{}{}\n",
-        requirements(&report.requirements),
+        "{rows}{}{}\n",
         dropped(&outcomes),
         sp_host::summary(&outcomes)
     )
@@ -47,20 +55,33 @@ fn single(report: &VerifyReport) -> String {
 }
 
 fn table(report: &VerifyReport) -> String {
-    let heads = report
-        .releases
-        .iter()
-        .map(|release| format!("{:>6}", label(report, release)));
-    let mut out = format!("{:<22}{}\n", "", heads.collect::<String>());
-    for check in CHECKS {
-        let rows = report.rows.iter().filter(|(_, row)| row.check == check.id);
-        let marks = rows.map(|(_, row)| format!("{:>6}", mark(row.status)));
-        out += &format!("{:<22}{}\n", check.id, marks.collect::<String>());
+    let labels: Vec<String> = report.releases.iter().map(|it| label(report, it)).collect();
+    let longest = labels.iter().map(String::len).max();
+    let width = longest.map_or(6, |longest| (longest + 1).max(6));
+    let heads = labels.iter().map(|label| format!("{label:>width$}"));
+    let checks = checks(report);
+    let longest = checks.iter().map(|check| check.len()).max();
+    let first = longest.map_or(22, |longest| longest.max(22));
+    let mut out = format!("{:<first$}{}\n", "", heads.collect::<String>());
+    for check in checks {
+        let rows = report.rows.iter().filter(|(_, row)| row.check == check);
+        let marks = rows.map(|(_, row)| format!("{:>width$}", mark(row.status)));
+        out += &format!("{check:<first$}{}\n", marks.collect::<String>());
     }
     for (release, exact) in &report.previews {
         let _ = writeln!(out, "{release}* preview: {exact}");
     }
     out + "\n"
+}
+
+/// Returns the checks in the order of the report.
+fn checks(report: &VerifyReport) -> Vec<&str> {
+    let first = report.releases.first();
+    let rows = report
+        .rows
+        .iter()
+        .filter(|(release, _)| Some(release) == first);
+    rows.map(|(_, row)| row.check.as_str()).collect()
 }
 
 /// Returns a release as the table names it: `2.22*` if it is a preview.
@@ -83,10 +104,9 @@ type DetailOfCheck<'a> = (&'a str, &'a str, Vec<&'a str>);
 /// Returns the details of outcomes with `status`, each with its checks and releases.
 fn reasons(report: &VerifyReport, status: CheckStatus, title: &str) -> String {
     let mut details: Vec<DetailOfCheck<'_>> = Vec::new();
-    for check in CHECKS {
+    for check in checks(report) {
         let rows = report.rows.iter();
-        for (release, row) in rows.filter(|(_, row)| row.check == check.id && row.status == status)
-        {
+        for (release, row) in rows.filter(|(_, row)| row.check == check && row.status == status) {
             let known = details
                 .iter_mut()
                 .find(|(id, detail, _)| *id == row.check && *detail == row.detail);

@@ -8,6 +8,7 @@ mod schema;
 #[path = "../temporary_folder/mod.rs"]
 mod temporary_folder;
 
+mod coverage;
 mod failures;
 mod interrupt;
 mod options;

@@ -98,6 +98,20 @@ fn verify_is_valid_for_its_schema() {
 }
 
 #[test]
+fn verify_of_pjrt_plugin_is_valid_for_its_schema() {
+    let scene = Scene::new();
+    let plugin = scene.path("pjrt.so");
+    let source = root().join("codegen/cli/tests/verify/pjrt.c");
+    if !compile_library(&plugin, &source, &[]) {
+        return;
+    }
+    let plugin = plugin.to_str().unwrap();
+    let arguments = ["verify", plugin, "--host", "jaxlib:0.10"];
+    let value = validated_output("verify-pjrt", &arguments);
+    assert!(value["rows"].as_array().unwrap().len() > 100);
+}
+
+#[test]
 fn kernels_are_valid_for_their_schema() {
     let scene = Scene::new();
     let plugin = scene.path("kernels.so");
@@ -110,6 +124,48 @@ fn kernels_are_valid_for_their_schema() {
     let value = validated_output("verify-kernels", &arguments);
     assert_eq!(value["kernels"].as_array().unwrap().len(), 11);
     assert!(!value["findings"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn demands_of_hosts_are_valid_for_their_schemas() {
+    for host in ["jaxlib", "tensorflow"] {
+        let value = validated_output("pjrt-history", &["history", "pjrt", "--host", host]);
+        let releases = value["releases"].as_array().unwrap();
+        assert!(releases.len() >= 4, "{host}");
+        for release in releases {
+            let release = release["release"].as_str().unwrap();
+            let path = root().join(format!("generated/pjrt/{host}/{release}.json"));
+            let text = std::fs::read_to_string(path).unwrap();
+            let data: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(
+                violations(&schema("pjrt-demand"), &data),
+                [""; 0],
+                "{host} {release}"
+            );
+        }
+    }
+}
+
+#[test]
+fn history_of_a_slot_has_a_line_for_each_release() {
+    let scene = Scene::new();
+    let arguments = ["history", "PJRT_Error_ForEachPayload", "--host", "jaxlib"];
+    let (status, stdout, stderr) = run(&mut sp_gen(&scene, &arguments));
+    assert_eq!(status, 0, "{stderr}");
+    assert_contains(&stdout, "jaxlib 0.9.0: unused");
+    assert_contains(
+        &stdout,
+        "jaxlib 0.9.2: required, with a struct of 40 bytes; null: crash",
+    );
+    for (name, message) in [
+        ("PJRT_Erorr_Destroy", "is no slot of PJRT_Api"),
+        ("pjrt", "no HTML page"),
+    ] {
+        let arguments = ["history", name, "--host", "jaxlib", "--format", "html"];
+        let (status, _, stderr) = run(&mut sp_gen(&scene, &arguments));
+        assert_eq!(status, 2);
+        assert_contains(&stderr, message);
+    }
 }
 
 #[test]

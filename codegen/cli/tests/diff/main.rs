@@ -1,6 +1,7 @@
 //! `sp-gen diff` as a process: operands, output and exit status.
 
 mod formats;
+mod hosts;
 mod operands;
 mod plugin;
 mod scene;

@@ -8,6 +8,7 @@ mod temporary_folder;
 
 mod containment;
 mod kernels;
+mod pjrt;
 mod unchecked;
 
 use std::path::{Path, PathBuf};

@@ -151,7 +151,10 @@ pub(super) fn leaks(session: &CheckSession<'_>) -> CheckResult {
 
 /// Fails if each run of `life_cycle` leaves memory or threads behind. Other threads of the plugin allocate
 /// and free meanwhile, so the least of several measurements counts: a leak is in each.
-pub(super) fn expect_no_growth(
+///
+/// # Errors
+/// Returns the first error of `life_cycle`, or a failure if memory or threads are left.
+pub fn expect_no_growth(
     kind: &str,
     rounds: usize,
     life_cycle: impl Fn() -> Result<(), Stop>,

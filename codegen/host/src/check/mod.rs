@@ -24,6 +24,8 @@ mod session;
 mod stream;
 mod unified_memory;
 
+pub use lifetime::expect_no_growth;
+
 pub(crate) use field_access::{FIELD_ACCESS, breaches_failure};
 pub use list::{CHECKS, Check};
 pub(crate) use release_contract::RELEASE_CONTRACT;

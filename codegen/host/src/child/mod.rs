@@ -49,7 +49,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const MAX_SECONDS: u64 = 86_400;
 
 /// Returns the time that a check may take: `SP_HOST_SECONDS`, or the default.
-pub(crate) fn limit() -> Duration {
+pub fn limit() -> Duration {
     let seconds = std::env::var(SECONDS)
         .ok()
         .and_then(|seconds| seconds.parse().ok());
@@ -58,14 +58,17 @@ pub(crate) fn limit() -> Duration {
 }
 
 /// The check that a child process runs.
-pub(crate) struct Task {
+pub struct Task {
+    /// The id of the check.
     pub check: String,
+    /// The plugin's library.
     pub plugin: PathBuf,
+    /// The host that the child emulates: a release of TensorFlow, or a name that the parent has passed.
     pub release: String,
 }
 
 /// Returns the task in the environment, or `None` if this process is not a child.
-pub(crate) fn task() -> Option<Task> {
+pub fn task() -> Option<Task> {
     Some(Task {
         check: std::env::var(CHECK).ok()?,
         plugin: std::env::var_os(PLUGIN).map(PathBuf::from)?,
@@ -90,9 +93,23 @@ pub fn is_child() -> bool {
     task().is_some()
 }
 
+/// The way in which a child process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcessEnd {
+    /// Without destructors, so that threads of the plugin cannot access state that is partly destroyed.
+    Immediate,
+    /// With the destructors of all libraries, as a program that returns from `main`. A crash in one is a failure.
+    Destructors,
+}
+
 /// Runs the child's part, reports the result, and ends the process. Without a parent, as when it was
 /// started by hand, it prints the result.
 pub(crate) fn perform(run: impl FnOnce() -> CheckResult) -> ! {
+    perform_until(ProcessEnd::Immediate, run)
+}
+
+/// Runs the child's part, reports the result, and ends the process as `end` states.
+pub fn perform_until(end: ProcessEnd, run: impl FnOnce() -> CheckResult) -> ! {
     let has_parent = channel::open().is_ok();
     limits::set();
     fault::install();
@@ -107,9 +124,13 @@ pub(crate) fn perform(run: impl FnOnce() -> CheckResult) -> ! {
         true => channel::send(kind, &outcome.detail),
         false => writeln!(std::io::stdout(), "{outcome}").is_ok(),
     };
+    let status = if is_done { 0 } else { UNREPORTED_STATUS };
+    if end == ProcessEnd::Destructors {
+        std::process::exit(status);
+    }
     // SAFETY: `_exit` takes a number and does not return. It runs no destructors, so that threads of the plugin
     // cannot access state that is partly destroyed.
-    unsafe { libc::_exit(if is_done { 0 } else { UNREPORTED_STATUS }) }
+    unsafe { libc::_exit(status) }
 }
 
 /// Starts [`watch`] and waits until it runs: a thread's start takes the loader's lock, which a

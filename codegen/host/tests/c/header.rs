@@ -113,7 +113,8 @@ fn known(signature: &Signature, names: &BTreeSet<&str>) -> bool {
         .all(|name| names.contains(name))
 }
 
-fn declaration(name: &str, signature: &Signature) -> String {
+/// Returns the declaration of a function.
+pub fn declaration(name: &str, signature: &Signature) -> String {
     let params = signature.params.iter().map(|param| variable(&param.ty, ""));
     let params: Vec<String> = params.collect();
     let params = if params.is_empty() {
@@ -124,7 +125,8 @@ fn declaration(name: &str, signature: &Signature) -> String {
     variable(&signature.ret, &format!("{name}({params})"))
 }
 
-fn variable(ty: &Type, name: &str) -> String {
+/// Returns the declaration of a variable or parameter.
+pub fn variable(ty: &Type, name: &str) -> String {
     match ty {
         Type::Void => format!("void {name}"),
         Type::Int { bits, signed } => {
@@ -143,12 +145,10 @@ fn variable(ty: &Type, name: &str) -> String {
             pointee,
             mutable: true,
         } => variable(pointee, &format!("*{name}")),
-        Type::Pointer {
-            pointee,
-            mutable: false,
-        } => {
-            format!("const {}", variable(pointee, &format!("*{name}")))
-        }
+        Type::Pointer { pointee, .. } => match **pointee {
+            Type::Pointer { .. } => variable(pointee, &format!("const *{name}")),
+            _ => format!("const {}", variable(pointee, &format!("*{name}"))),
+        },
         Type::Array { elem, len } => variable(elem, &format!("{name}[{len}]")),
         Type::Function(signature) => declaration(&format!("(*{name})"), signature),
     }

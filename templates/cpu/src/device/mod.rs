@@ -18,7 +18,9 @@ mod settings;
 mod tests;
 
 use sp_plugin::accelerator::{self, AcceleratorDevice};
-use sp_plugin::{Description, Device, HostAddressable, InPlace, MemoryAccess, Result};
+use sp_plugin::{
+    Description, Device, DeviceProperties, HostAddressable, InPlace, MemoryAccess, Result,
+};
 
 use inline::InlineDevice;
 pub use memory::{Memory, Usage};
@@ -84,6 +86,16 @@ fn description() -> Description {
     }
 }
 
+/// Returns the properties that a profile states.
+fn properties() -> DeviceProperties {
+    let cores = std::thread::available_parallelism();
+    DeviceProperties {
+        core_count: cores.map_or(1, |it| it.get().try_into().unwrap_or(u32::MAX)),
+        memory_size: Memory::machine().map_or(0, |(_, total)| total),
+        ..DeviceProperties::default()
+    }
+}
+
 // SAFETY: both devices allocate blocks of the asked size, copy the given bytes, and call a function once.
 unsafe impl Device for CpuDevice {
     type Access = InPlace;
@@ -102,6 +114,10 @@ unsafe impl Device for CpuDevice {
 
     fn description(&self) -> Description {
         description()
+    }
+
+    fn properties(&self) -> DeviceProperties {
+        properties()
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::host_memory::{HostMemory, HostSource, HostTarget};
-use super::{Region, host_memory};
-use crate::{Allocator, Description, Error, Result};
+use super::host_memory::{HostSource, HostTarget};
+use super::{HostMemory, Region, host_memory};
+use crate::{Allocator, Description, DeviceProperties, Error, Result};
 
 /// A device with its own memory and queues.
 pub trait Accelerator: Sized + Send + Sync + 'static {
@@ -83,6 +83,12 @@ pub trait Accelerator: Sized + Send + Sync + 'static {
     /// Returns the description that TensorFlow prints.
     fn description(&self) -> Description {
         Description::default()
+    }
+
+    /// Returns the properties that a profile states. The layer sets a memory size of 0 to that of
+    /// [`memory_info`](Self::memory_info).
+    fn properties(&self) -> DeviceProperties {
+        DeviceProperties::default()
     }
 
     /// Returns the NUMA node of the host that is next to the device, or `None` if it is not known.
@@ -221,6 +227,15 @@ pub trait Fence: Send + Sync + 'static {
     /// memory then.
     fn is_complete(&self) -> Result<bool>;
 
+    /// Returns the time of the device's clock at which the commands before the fence had completed, or `None` if the device has
+    /// no clock. The layer calls it for a complete fence, and only while a profile runs.
+    ///
+    /// The fences of all queues of a device have one clock, which may begin at any time. The layer measures its offset and drift
+    /// from the host's.
+    fn timestamp(&self) -> Option<Duration> {
+        None
+    }
+
     /// Waits on the calling thread until the commands before the fence have completed.
     ///
     /// # Errors
@@ -239,6 +254,10 @@ pub trait Fence: Send + Sync + 'static {
 impl<F: Fence> Fence for Arc<F> {
     fn is_complete(&self) -> Result<bool> {
         (**self).is_complete()
+    }
+
+    fn timestamp(&self) -> Option<Duration> {
+        (**self).timestamp()
     }
 
     fn wait(&self) -> Result<()> {

@@ -4,6 +4,8 @@
 //! After a panic the layer waits for the queue as after any other error. Memory of the layer is leaked, and where
 //! TensorFlow would free its own, the process ends (`StreamState::drain`).
 
+use std::time::Duration;
+
 use sp_runtime::guard::catch_panic;
 
 use super::{Accelerator, Fence, Queue};
@@ -29,6 +31,12 @@ pub(super) fn is_drained<A: Accelerator>(queue: &A::Queue) -> bool {
 /// Returns the fence's error, or its panic as one.
 pub(super) fn is_complete(fence: &impl Fence) -> Result<bool> {
     catch_panic("the fence", || fence.is_complete())
+}
+
+/// Returns the time of a complete fence by the device's clock.
+pub(super) fn timestamp(fence: &impl Fence) -> Option<Duration> {
+    let time = catch_panic("the fence", || Ok(fence.timestamp()));
+    time.ok().flatten()
 }
 
 /// Waits for a fence.

@@ -1,14 +1,12 @@
 //! Host memory as the layer passes it to a queue.
 
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::ptr::NonNull;
 use std::slice;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Accelerator, Queue, Region, limits};
-use crate::buffer::{ALIGNMENT, Buffer};
 use crate::{Error, Result};
 
 /// Host memory that a queue reads. It lives until the command has completed, and nobody writes to it meanwhile.
@@ -173,53 +171,6 @@ impl Delivery {
 
 fn lock(delivered: &Mutex<Delivered>) -> MutexGuard<'_, Delivered> {
     delivered.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// An owned block of host memory, from which and to which a device copies.
-pub struct HostMemory {
-    start: NonNull<u8>,
-    len: usize,
-    _owner: Box<dyn Any + Send + Sync>,
-}
-
-// SAFETY: the memory belongs to the owner, which is `Send + Sync`.
-unsafe impl Send for HostMemory {}
-// SAFETY: a shared value yields only an address.
-unsafe impl Sync for HostMemory {}
-
-impl HostMemory {
-    /// Allocates memory of the process.
-    ///
-    /// # Errors
-    /// Returns an error if there is not enough memory.
-    pub fn zeroed(bytes: usize) -> Result<Self> {
-        let buffer = Buffer::zeroed(bytes)?;
-        // SAFETY: the buffer has as many bytes, which are zeros, and lives as long as the value. Nobody else has it.
-        Ok(unsafe { Self::from_raw_parts(buffer.start(), bytes, Box::new(buffer)) })
-    }
-
-    /// Creates the value for memory that a driver has allocated. Dropping `owner` frees it.
-    ///
-    /// # Safety
-    /// - `start` is the address of `len` bytes that the process can read and write until `owner` is dropped.
-    /// - The bytes are initialized: if the driver does not write them, the caller writes zeros.
-    /// - Nobody else uses them.
-    pub unsafe fn from_raw_parts(
-        start: NonNull<u8>,
-        len: usize,
-        owner: Box<dyn Any + Send + Sync>,
-    ) -> Self {
-        let _owner = owner;
-        Self { start, len, _owner }
-    }
-
-    /// Returns the first address that is aligned as TensorFlow requires, if `bytes` bytes fit behind it.
-    pub(super) fn aligned(&self, bytes: usize) -> Option<NonNull<u8>> {
-        let skipped = self.start.as_ptr().align_offset(ALIGNMENT);
-        let fits = skipped.checked_add(bytes).is_some_and(|it| it <= self.len);
-        // SAFETY: the offset is within the block.
-        fits.then(|| unsafe { self.start.add(skipped) })
-    }
 }
 
 /// Largest number of bytes of a pattern that is repeated on the host.

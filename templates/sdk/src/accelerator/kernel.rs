@@ -4,12 +4,13 @@ use std::ops::Deref;
 
 use sp_abi::stream_executor::StreamExecutor;
 
-use super::stream::{Command, StreamState};
+use super::stream::{Begun, Command, StreamState};
 use super::{Accelerator, AcceleratorDevice, Region, Stream};
 use crate::kernel::DeviceVariableValue; // since 2.6
 use crate::kernel::expansion::Call;
 use crate::kernel::{Context, DeviceOut, In};
 use crate::synchronous::is_synchronous;
+use crate::trace::CommandKind;
 use crate::{Device, Element, Result};
 
 /// A device whose memory and streams are those of an [`AcceleratorDevice`]: this type itself, or one that overrides
@@ -41,6 +42,8 @@ pub struct KernelQueue<'c, A: Accelerator> {
     call: &'c Call<'c>,
     stream: &'c StreamState<A>,
     queue: &'c A::Queue,
+    /// The start of the kernel's work, while a profile runs.
+    timing: Option<Begun<A>>,
 }
 
 impl<'c, D: HasAccelerator> Context<'c, D> {
@@ -71,6 +74,7 @@ impl<A: Accelerator> Stream<A> {
             call: context.call,
             stream: &self.0,
             queue,
+            timing: self.0.begin_timing(),
         })
     }
 }
@@ -86,6 +90,8 @@ impl<A: Accelerator> Deref for KernelQueue<'_, A> {
 impl<A: Accelerator> Drop for KernelQueue<'_, A> {
     fn drop(&mut self) {
         self.stream.close();
+        self.stream
+            .end_timing(self.timing.take(), CommandKind::Kernel);
         let marked = self.stream.mark(Command::Kernel(self.call.operation()));
         let waited = match is_synchronous() {
             true => marked.and_then(|()| self.stream.synchronize()),

@@ -30,10 +30,11 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+pub use crate::host_memory::HostMemory;
 pub use allocation::Region;
 pub use api::{Accelerator, AddressableMemory, Fence, MemoryInfo, PeerCopy, Queue, check_lengths};
 pub use device::AcceleratorDevice;
 pub use event::{Event, Timer};
-pub use host_memory::{HostMemory, HostSource, HostTarget};
+pub use host_memory::{HostSource, HostTarget};
 pub use kernel::{HasAccelerator, KernelQueue};
 pub use stream::Stream;

@@ -14,7 +14,8 @@ use super::host_memory::{HostSource, HostTarget};
 use super::stream::StreamState;
 use super::{Accelerator, AcceleratorDevice, Event, Stream, Timer, callback};
 use crate::{
-    Allocator, Description, Device, Error, HostAddressable, InPlace, MemoryAccess, Result,
+    Allocator, Description, Device, DeviceProperties, Error, HostAddressable, InPlace,
+    MemoryAccess, Result,
 };
 
 // SAFETY: `HostMemory` is as long as it states, and initialized. The layer keeps the memory of a copy until the queue reports
@@ -34,6 +35,16 @@ unsafe impl<A: Accelerator> Device for AcceleratorDevice<A> {
 
     fn description(&self) -> Description {
         self.accelerator().description()
+    }
+
+    fn properties(&self) -> DeviceProperties {
+        let properties = self.accelerator().properties();
+        let stated = Some(properties.memory_size).filter(|it| *it > 0);
+        let memory_size = stated.or_else(|| Some(self.accelerator().memory_info().ok()?.total));
+        DeviceProperties {
+            memory_size: memory_size.unwrap_or(0),
+            ..properties
+        }
     }
 }
 

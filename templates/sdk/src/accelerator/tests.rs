@@ -207,6 +207,27 @@ fn host_memory_is_aligned_for_tensorflow() {
 }
 
 #[test]
+fn freed_host_memory_is_reused_and_dropped_with_the_device() {
+    let (device, control) = device();
+    control.misalign_host_memory();
+    let [first, second] = [(); 2].map(|()| device.host_memory_allocate(4096));
+    assert_ne!(first, second);
+    // SAFETY: allocated above, and freed once.
+    unsafe { device.host_memory_deallocate(first) };
+    let reused = device.host_memory_allocate(4000);
+    assert_eq!((reused, control.live_host_memory()), (first, 2));
+    // A block of 100 MiB is more than the layer has for reuse.
+    let large = device.host_memory_allocate(100 << 20);
+    for memory in [reused, second, large] {
+        // SAFETY: as above.
+        unsafe { device.host_memory_deallocate(memory) };
+    }
+    assert_eq!(control.live_host_memory(), 2);
+    drop(device);
+    assert_eq!(control.live_host_memory(), 0);
+}
+
+#[test]
 fn memory_lives_until_work_of_all_queues_has_passed() {
     let (device, control) = device();
     let streams = [(); 3].map(|()| device.create_stream().unwrap());

@@ -22,8 +22,8 @@ pub struct Space {
 }
 
 impl Space {
-    /// Returns the plane of a device, created on first use. Its name has the form that TensorBoard accepts
-    /// for devices of types that it does not know.
+    /// Returns the plane of a device, created on first use. Its name has the form that TensorBoard's trace viewer accepts
+    /// for devices of types that it does not know. Its other tools read [`DevicePlane::Gpu`](super::DevicePlane::Gpu) only.
     pub fn device(&mut self, device_type: &str, ordinal: u32) -> &mut Plane {
         self.plane(&format!("/device:CUSTOM:{device_type}:{ordinal}"))
     }
@@ -61,9 +61,54 @@ impl Space {
 pub struct Plane {
     name: String,
     lines: Vec<LineData>,
-    /// Event names by id; ids start with 1.
-    names: Vec<String>,
+    /// The names of events.
+    names: Names,
+    /// The names of statistics, and the texts that are their values.
+    stat_names: Names,
+    /// Encoded statistics of the plane.
+    stats: Vec<Vec<u8>>,
+}
+
+/// Texts by id; ids start with 1.
+#[derive(Debug, Default)]
+struct Names {
+    texts: Vec<String>,
     ids: HashMap<String, u64>,
+}
+
+impl Names {
+    /// Returns the id of a text.
+    fn id(&mut self, text: &str) -> u64 {
+        if let Some(id) = self.ids.get(text) {
+            return *id;
+        }
+        self.texts.push(text.to_owned());
+        let id = self.texts.len() as u64;
+        self.ids.insert(text.to_owned(), id);
+        id
+    }
+
+    /// Appends the map from ids to texts.
+    fn append_to(&self, message: Message, field: u64) -> Message {
+        (1..).zip(&self.texts).fold(message, |message, (id, text)| {
+            let metadata = Message::default().number(1, id).text(2, text);
+            let entry = Message::default().number(1, id).bytes(2, metadata.finish());
+            message.bytes(field, entry.finish())
+        })
+    }
+}
+
+/// The value of a statistic of a plane or an event.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Stat<'a> {
+    /// A number.
+    Number(u64),
+    /// A number that may be negative.
+    Signed(i64),
+    /// A real number.
+    Real(f64),
+    /// A text, which the plane stores once.
+    Text(&'a str),
 }
 
 /// The events of a line.
@@ -74,12 +119,13 @@ struct LineData {
     events: Vec<Event>,
 }
 
-/// An event: the id of its name, its start since 1970, and its duration.
+/// An event: the id of its name, its start since 1970, its duration, and encoded statistics.
 #[derive(Debug)]
 struct Event {
     name_id: u64,
     start: Duration,
     duration: Duration,
+    stats: Vec<u8>,
 }
 
 impl Plane {
@@ -97,15 +143,22 @@ impl Plane {
         Line { plane: self, index }
     }
 
-    /// Returns the id of an event name.
-    fn name_id(&mut self, name: &str) -> u64 {
-        if let Some(id) = self.ids.get(name) {
-            return *id;
-        }
-        self.names.push(name.to_owned());
-        let id = self.names.len() as u64;
-        self.ids.insert(name.to_owned(), id);
-        id
+    /// Adds a statistic of the plane.
+    pub fn add_stat(&mut self, name: &str, value: Stat<'_>) {
+        let stat = self.encode_stat(name, value);
+        self.stats.push(stat);
+    }
+
+    /// Encodes an `XStat`.
+    fn encode_stat(&mut self, name: &str, value: Stat<'_>) -> Vec<u8> {
+        let stat = Message::default().number(1, self.stat_names.id(name));
+        let stat = match value {
+            Stat::Number(value) => stat.choice(3, value),
+            Stat::Signed(value) => stat.choice(4, value.cast_unsigned()),
+            Stat::Real(value) => stat.double(2, value),
+            Stat::Text(text) => stat.choice(7, self.stat_names.id(text)),
+        };
+        stat.finish()
     }
 
     /// Encodes an `XPlane`.
@@ -113,13 +166,10 @@ impl Plane {
         let plane = Message::default().number(1, id).text(2, &self.name);
         let lines = self.lines.iter();
         let plane = lines.fold(plane, |plane, line| plane.bytes(3, line.to_bytes()));
-        let names = (1..).zip(&self.names);
-        let plane = names.fold(plane, |plane, (id, name)| {
-            let metadata = Message::default().number(1, id).text(2, name);
-            let entry = Message::default().number(1, id).bytes(2, metadata.finish());
-            plane.bytes(4, entry.finish())
-        });
-        plane.finish()
+        let plane = self.names.append_to(plane, 4);
+        let plane = self.stat_names.append_to(plane, 5);
+        let stats = self.stats.iter();
+        stats.fold(plane, |plane, it| plane.bytes(6, it)).finish()
     }
 }
 
@@ -142,7 +192,8 @@ impl Event {
         let offset = self.start.saturating_sub(line_start);
         let event = Message::default().number(1, self.name_id);
         let event = event.number(2, picoseconds(offset));
-        event.number(3, picoseconds(self.duration)).finish()
+        let event = event.number(3, picoseconds(self.duration));
+        event.encoded(&self.stats).finish()
     }
 }
 
@@ -159,12 +210,28 @@ pub struct Line<'a> {
 impl Line<'_> {
     /// Adds an event.
     pub fn add_event(&mut self, name: &str, start: SystemTime, duration: Duration) {
-        let name_id = self.plane.name_id(name);
+        self.add_event_with(name, start, duration, &[]);
+    }
+
+    /// Adds an event with statistics: names and values.
+    pub fn add_event_with(
+        &mut self,
+        name: &str,
+        start: SystemTime,
+        duration: Duration,
+        stats: &[(&str, Stat<'_>)],
+    ) {
+        let encode = |message: Message, (name, value): &(&str, Stat<'_>)| {
+            message.bytes(4, self.plane.encode_stat(name, *value))
+        };
+        let stats = stats.iter().fold(Message::default(), encode).finish();
+        let name_id = self.plane.names.id(name);
         let start = start.duration_since(UNIX_EPOCH).unwrap_or_default();
         let event = Event {
             name_id,
             start,
             duration,
+            stats,
         };
         self.plane.lines[self.index].events.push(event);
     }

@@ -2,6 +2,7 @@
 
 use std::ffi::CStr;
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use sp_plugin::accelerator::{
     Accelerator, AcceleratorDevice, Fence, HostSource, HostTarget, MemoryInfo, PeerCopy, Queue,
@@ -184,6 +185,11 @@ impl Queue<Virtaccel> for va_queue {
 impl Fence for Mark {
     fn is_complete(&self) -> Result<bool> {
         checked(&self.queue, self.fence.va_fence_query())
+    }
+
+    fn timestamp(&self) -> Option<Duration> {
+        // `clock_frequency` of `va_device_info`: a tick is a nanosecond.
+        self.fence.va_fence_time().ok().map(Duration::from_nanos)
     }
 
     fn wait(&self) -> Result<()> {

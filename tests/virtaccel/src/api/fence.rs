@@ -91,6 +91,18 @@ unsafe extern "C" fn va_fence_elapsed(start: usize, end: usize, nanoseconds: *mu
     })
 }
 
+/// # Safety
+/// - `ticks` is null, or valid for a write.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn va_fence_time(fence: usize, ticks: *mut u64) -> Status {
+    guard(|| {
+        since(3)?;
+        let time = FENCES.get(fence)?.time()?;
+        // SAFETY: the caller's obligation.
+        unsafe { write(ticks, time) }
+    })
+}
+
 fn elapsed(start: usize, end: usize) -> Result<u64> {
     let (start, end) = (FENCES.get(start)?.time()?, FENCES.get(end)?.time()?);
     Ok(end.saturating_sub(start))

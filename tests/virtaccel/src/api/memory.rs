@@ -1,17 +1,13 @@
 //! Device and host memory.
 
-use std::alloc::{self, Layout};
-use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use super::{check_target, guard, write, write_struct};
-use crate::abi::{PointerInfo, Status};
-use crate::memory::{self, PAGE, region};
+use super::{check_target, guard, since, write, write_struct};
+use crate::abi::{CopyCounts, PointerInfo, Status};
+use crate::host_memory;
+use crate::memory::{self, region};
 use crate::registry::DEVICES;
-
-/// The layouts of `va_host_alloc`'s allocations.
-static HOST: Mutex<BTreeMap<usize, Layout>> = Mutex::new(BTreeMap::new());
 
 /// # Safety
 /// - `address` is null, or valid for a write.
@@ -54,33 +50,25 @@ unsafe extern "C" fn va_pointer_get_info(address: *const c_void, info: *mut Poin
 unsafe extern "C" fn va_host_alloc(size: u64, memory: *mut *mut c_void) -> Status {
     guard(|| {
         check_target(memory)?;
-        let bytes = usize::try_from(size).map_err(|_| Status::OUT_OF_MEMORY)?;
-        let layout = Layout::from_size_align(bytes, PAGE).map_err(|_| Status::OUT_OF_MEMORY)?;
-        if bytes == 0 {
-            return Err(Status::INVALID_VALUE);
-        }
-        // SAFETY: the size is not 0.
-        let allocated = unsafe { alloc::alloc(layout) };
-        if allocated.is_null() {
-            return Err(Status::OUT_OF_MEMORY);
-        }
-        let mut host = HOST.lock().unwrap_or_else(PoisonError::into_inner);
-        host.insert(allocated as usize, layout);
+        let allocated = host_memory::allocate(size)?;
         // SAFETY: the caller's obligation.
-        unsafe { write(memory, allocated.cast()) }
+        unsafe { write(memory, allocated as *mut c_void) }
     })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn va_host_free(memory: *mut c_void) -> Status {
+    guard(|| host_memory::free(memory as usize))
+}
+
+/// # Safety
+/// - `counts` is null, or valid for as many bytes as its `struct_size`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn va_get_copy_counts(counts: *mut CopyCounts) -> Status {
     guard(|| {
-        let mut host = HOST.lock().unwrap_or_else(PoisonError::into_inner);
-        let layout = host
-            .remove(&(memory as usize))
-            .ok_or(Status::INVALID_ADDRESS)?;
-        // SAFETY: `va_host_alloc` allocated it with this layout, and the entry was removed, so it is freed once.
-        unsafe { alloc::dealloc(memory.cast(), layout) };
-        Ok(())
+        since(3)?;
+        // SAFETY: the caller's obligation.
+        unsafe { write_struct(counts, host_memory::counts()) }
     })
 }
 

@@ -11,6 +11,7 @@ use super::{guard, since, write};
 use crate::abi::{Argument, HostFunction, Result, Status};
 use crate::access;
 use crate::fault::Fault;
+use crate::host_memory::HostRange;
 use crate::kernels;
 use crate::memory::{Region, check_host, region};
 use crate::queue::{Action, Queue};
@@ -35,13 +36,12 @@ unsafe extern "C" fn va_copy_to_device(
         let queue = QUEUES.get(queue)?;
         let target = region_of(&queue, target, size)?;
         check_host(host as usize, size)?;
-        let host = Address(host.cast_mut());
+        let host = HostRange::new(host as usize, target.len);
         push_copy(&queue, "va_copy_to_device", move || {
-            let host = host;
             let _guard = access::acquire(vec![target.access(true)]);
             target.check()?;
             // SAFETY: the region is mapped and exclusive. The caller keeps the host's memory valid.
-            unsafe { target.pointer().copy_from(host.0.cast(), target.len) };
+            unsafe { host.copy_to(&target) };
             Ok(())
         })
     })
@@ -60,13 +60,12 @@ unsafe extern "C" fn va_copy_to_host(
         let queue = QUEUES.get(queue)?;
         let source = region_of(&queue, source, size)?;
         check_host(host as usize, size)?;
-        let host = Address(host);
+        let host = HostRange::new(host as usize, source.len);
         push_copy(&queue, "va_copy_to_host", move || {
-            let host = host;
             let _guard = access::acquire(vec![source.access(false)]);
             source.check()?;
             // SAFETY: the region is mapped and nothing writes it. The caller keeps the host's memory valid.
-            unsafe { host.0.cast::<u8>().copy_from(source.pointer(), source.len) };
+            unsafe { host.copy_from(&source) };
             Ok(())
         })
     })

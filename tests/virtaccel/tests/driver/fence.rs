@@ -93,6 +93,24 @@ fn elapsed_time_is_that_of_the_work_between() {
 }
 
 #[test]
+fn time_of_fence_is_on_clock_of_device() {
+    let device = OpenDevice::new(0);
+    let fence = fence(&device);
+    let [mut before, mut time, mut after] = [0; 3];
+    // SAFETY: the handles are open, and the pointers are those of local variables.
+    unsafe {
+        let early = DRIVER.va_fence_time(fence, &mut time);
+        assert_eq!(status(early), va_status::VA_ERROR_INVALID_VALUE);
+        DRIVER.va_device_clock(device.device, &mut before).unwrap();
+        DRIVER.va_fence_record(fence, device.queue).unwrap();
+        device.synchronize().unwrap();
+        DRIVER.va_device_clock(device.device, &mut after).unwrap();
+        DRIVER.va_fence_time(fence, &mut time).unwrap();
+    }
+    assert!((before..=after).contains(&time), "{before} {time} {after}");
+}
+
+#[test]
 fn fence_completes_after_an_error() {
     let device = OpenDevice::new(0);
     let array = device.allocate(8);

@@ -132,3 +132,77 @@ fn host_memory_is_aligned_and_freed_once() {
         assert_eq!(status(again), va_status::VA_ERROR_INVALID_ADDRESS);
     }
 }
+
+fn copy_counts() -> va_copy_counts {
+    let mut counts = va_copy_counts {
+        struct_size: size_of::<va_copy_counts>(),
+        ..Default::default()
+    };
+    // SAFETY: `struct_size` is that of the struct.
+    unsafe { DRIVER.va_get_copy_counts(&mut counts) }.unwrap();
+    counts
+}
+
+/// Allocates host memory of the driver.
+fn host_memory(size: usize) -> *mut u8 {
+    let mut memory = std::ptr::null_mut();
+    // SAFETY: the pointer is that of a local variable.
+    unsafe { DRIVER.va_host_alloc(size as u64, &mut memory) }.unwrap();
+    memory.cast()
+}
+
+#[test]
+fn copies_of_host_memory_are_direct_and_others_bounce() {
+    let name = "memory::copies_of_host_memory_are_direct_and_others_bounce";
+    passes_in_child(name, &[], || {
+        // More than the driver's buffer, and not a multiple of it.
+        const LEN: usize = 100_001;
+        let device = OpenDevice::new(0);
+        let bytes: Vec<u8> = (0..LEN).map(|it| (it % 251) as u8).collect();
+        let array = device.upload(&bytes);
+        assert_eq!(device.read::<u8>(array).unwrap(), bytes);
+        let before = copy_counts();
+        assert_eq!((before.direct, before.bounced), (0, 2));
+        assert_eq!(before.bounced_bytes, 2 * LEN as u64);
+
+        let host = host_memory(LEN + 1);
+        // SAFETY: the host's memory has one byte more than the copy, which is inside of it. It is freed after the copies.
+        unsafe {
+            let inside = host.add(1).cast();
+            DRIVER
+                .va_copy_to_host(device.queue, inside, array.address, LEN as u64)
+                .unwrap();
+            device.synchronize().unwrap();
+            assert_eq!(std::slice::from_raw_parts(host.add(1), LEN), bytes);
+            host.add(1).write(7);
+            DRIVER
+                .va_copy_to_device(device.queue, array.address, inside, LEN as u64)
+                .unwrap();
+            device.synchronize().unwrap();
+            DRIVER.va_host_free(host.cast()).unwrap();
+        }
+        let after = copy_counts();
+        assert_eq!((after.direct, after.bounced), (2, 2));
+        assert_eq!(after.direct_bytes, 2 * LEN as u64);
+        let found = device.read::<u8>(array).unwrap();
+        assert_eq!((found[0], &found[1..]), (7, &bytes[1..]));
+    });
+}
+
+#[test]
+fn host_memory_that_is_freed_under_a_copy_lives_until_the_copy_has_run() {
+    let device = OpenDevice::new(0);
+    let (array, host) = (device.allocate(4096), host_memory(4096));
+    let (release, blocked) = std::sync::mpsc::channel::<()>();
+    // SAFETY: the memory has as many bytes; the driver owns it until the copy has run.
+    unsafe {
+        host.write_bytes(9, 4096);
+        device.host_function(move || blocked.recv().unwrap());
+        DRIVER
+            .va_copy_to_device(device.queue, array.address, host.cast(), 4096)
+            .unwrap();
+        DRIVER.va_host_free(host.cast()).unwrap();
+    }
+    release.send(()).unwrap();
+    assert_eq!(device.read::<u8>(array).unwrap(), [9; 4096]);
+}

@@ -8,6 +8,7 @@ use sp_abi::stream_executor::{
     DeviceFns, SE_EventStatus, SE_StatusCallbackFn, SP_AllocatorStats, SP_DeviceMemoryBase,
     StreamExecutor, TimerFns,
 };
+use sp_plugin::trace::{self, Copying, Direction};
 use sp_plugin::{Error, Result, vtable};
 use sp_runtime::{Prefix, PrefixMut, Status};
 
@@ -151,6 +152,7 @@ impl StreamExecutor for InlineDevice {
         size: u64,
     ) -> Result<()> {
         self.check()?;
+        let _copy = self.record_copy(Direction::ToHost, size);
         // SAFETY: passed on as it came.
         unsafe { copy(host_dst, start_of(device_src, size)?, size) }
     }
@@ -163,6 +165,7 @@ impl StreamExecutor for InlineDevice {
         size: u64,
     ) -> Result<()> {
         self.check()?;
+        let _copy = self.record_copy(Direction::ToDevice, size);
         // SAFETY: passed on as it came.
         unsafe { copy(start_of(device_dst, size)?, host_src, size) }
     }
@@ -175,6 +178,7 @@ impl StreamExecutor for InlineDevice {
         size: u64,
     ) -> Result<()> {
         self.check()?;
+        let _copy = self.record_copy(Direction::OnDevice, size);
         // SAFETY: passed on as it came.
         unsafe {
             copy(
@@ -192,6 +196,7 @@ impl StreamExecutor for InlineDevice {
         size: u64,
     ) -> Result<()> {
         self.check()?;
+        let _copy = self.record_copy(Direction::ToHost, size);
         // SAFETY: passed on as it came.
         unsafe { copy(host_dst, start_of(device_src, size)?, size) }
     }
@@ -203,6 +208,7 @@ impl StreamExecutor for InlineDevice {
         size: u64,
     ) -> Result<()> {
         self.check()?;
+        let _copy = self.record_copy(Direction::ToDevice, size);
         // SAFETY: passed on as it came.
         unsafe { copy(start_of(device_dst, size)?, host_src, size) }
     }
@@ -214,6 +220,7 @@ impl StreamExecutor for InlineDevice {
         size: u64,
     ) -> Result<()> {
         self.check()?;
+        let _copy = self.record_copy(Direction::OnDevice, size);
         // SAFETY: passed on as it came.
         unsafe {
             copy(
@@ -322,6 +329,11 @@ impl TimerFns for InlineDevice {
 }
 
 impl InlineDevice {
+    /// Starts the record of a copy, if a profile runs.
+    fn record_copy(&self, direction: Direction, bytes: u64) -> Option<Copying> {
+        trace::record_copy(self.ordinal, direction, bytes)
+    }
+
     /// Returns a block of memory; null if there is none, or in a forked child.
     fn fresh(&self, size: u64) -> *mut c_void {
         let memory = self.own_memory();

@@ -12,7 +12,7 @@ pub use event::Event;
 pub use stream::Stream;
 pub use timer::Timer;
 
-use sp_plugin::Result;
+use sp_plugin::{Result, trace};
 use sp_runtime::fork::Process;
 
 use super::Memory;
@@ -25,6 +25,8 @@ use super::Memory;
 pub struct InlineDevice {
     memory: Memory,
     process: Process,
+    /// TensorFlow's number of the device, for profiles.
+    ordinal: u32,
 }
 
 impl InlineDevice {
@@ -33,6 +35,7 @@ impl InlineDevice {
         Self {
             memory: Memory::default(),
             process: Process::current(),
+            ordinal: trace::opening_device(),
         }
     }
 

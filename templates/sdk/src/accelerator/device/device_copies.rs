@@ -6,6 +6,7 @@ use super::staging::Staging;
 use super::{Shared, open_devices};
 use crate::accelerator::stream::{Command, StreamState};
 use crate::accelerator::{Accelerator, PeerCopy, Queue, Region};
+use crate::trace::Direction;
 use crate::{Error, Result};
 
 /// A region, and the device that has it.
@@ -24,7 +25,7 @@ impl<A: Accelerator> Shared<A> {
         let (from, source) = self.region_of_any(source, bytes)?;
         let [to, from] = [&to, &from].map(|it| it.as_deref().unwrap_or(self));
         if std::ptr::eq(to, from) {
-            let command = Command::Copy("on the device", bytes);
+            let command = Command::Copy(Direction::OnDevice, bytes);
             return stream.enqueue_marked(command, |queue| queue.copy(&target, &source));
         }
         self.copy_to_peer(stream, (to, &target), (from, &source))
@@ -54,10 +55,13 @@ impl<A: Accelerator> Shared<A> {
         (from, source): DeviceRegion<'_, A>,
     ) -> Result<()> {
         if std::ptr::eq(from, self) {
+            let timing = stream.begin_timing();
             let copy =
                 stream.enqueue_copy(|queue| queue.copy_to_peer(&to.accelerator, target, source));
             if copy? == PeerCopy::Enqueued {
-                return stream.mark(Command::Copy("to another device", source.len()));
+                let command = Command::Copy(Direction::ToPeer, source.len());
+                stream.end_timing(timing, command.kind());
+                return stream.mark(command);
             }
         }
         self.copy_through_host(stream, (to, target), (from, source))
@@ -99,7 +103,7 @@ impl<A: Accelerator> Shared<A> {
             return Err(Error::invalid_argument(message));
         }
         let target = self.region(target, bytes)?;
-        let command = Command::Copy("of a pattern", bytes);
+        let command = Command::Fill(bytes);
         stream.enqueue_marked(command, |queue| queue.fill(&target, pattern))
     }
 }

@@ -10,6 +10,7 @@ use super::staging::Staging;
 use crate::Result;
 use crate::accelerator::stream::{Command, StreamState};
 use crate::accelerator::{Accelerator, HostSource, HostTarget, Queue, limits};
+use crate::trace::Direction;
 
 impl<A: Accelerator> Shared<A> {
     /// Enqueues a copy from the host. With a time limit an event may complete before the copy, so that TensorFlow frees the
@@ -56,7 +57,7 @@ impl<A: Accelerator> Shared<A> {
     ) -> Result<()> {
         self.check()?;
         let target = self.region(target, source.len())?;
-        let command = Command::Copy("from the host", source.len());
+        let command = Command::Copy(Direction::ToDevice, source.len());
         stream.enqueue_marked(command, |queue| queue.copy_in(&target, source))
     }
 
@@ -149,7 +150,7 @@ impl<A: Accelerator> Shared<A> {
         self.check()?;
         stream.failures.check_commands()?;
         let source = self.region(source, target.len())?;
-        let command = Command::Copy("to the host", source.len());
+        let command = Command::Copy(Direction::ToHost, source.len());
         stream.enqueue_marked(command, |queue| queue.copy_out(target, &source))
     }
 }

@@ -5,6 +5,7 @@ use std::mem;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::host_pool::HostPool;
 use crate::accelerator::address_map::AddressMap;
 use crate::accelerator::allocation::{BlockMemory, Dropped};
 use crate::accelerator::{Accelerator, HostMemory, host_function};
@@ -13,6 +14,7 @@ use crate::accelerator::{Accelerator, HostMemory, host_function};
 pub(super) struct Memory<A: Accelerator> {
     pub blocks: AddressMap<A>,
     pub dropped: Dropped<A>,
+    pub host_pool: HostPool,
     host_blocks: Mutex<HashMap<usize, HostMemory>>,
     retired: Mutex<Vec<Retired<A>>>,
 }
@@ -33,6 +35,7 @@ impl<A: Accelerator> Memory<A> {
         Self {
             blocks: AddressMap::new(),
             dropped: Dropped::new(),
+            host_pool: HostPool::default(),
             host_blocks: Mutex::default(),
             retired: Mutex::default(),
         }
@@ -92,6 +95,7 @@ impl<A: Accelerator> Memory<A> {
     pub fn leak_allocations(&mut self) {
         mem::forget(mem::replace(&mut self.blocks, AddressMap::new()));
         forget_content(&mut self.host_blocks);
+        self.host_pool.leak();
     }
 
     /// Leaks the memory that TensorFlow has freed while work may use it.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | this one | the state of the device, its allocations and its synchronization |
 //! | `memory` | live and freed memory |
+//! | `host_pool` | host memory for reuse |
 //! | `streams` | the streams |
 //! | `staging` | host memory of the layer |
 //! | `host_copies` | copies from and to the host |
@@ -15,6 +16,7 @@
 
 mod device_copies;
 mod host_copies;
+mod host_pool;
 mod memory;
 mod open_devices;
 mod staging;
@@ -33,8 +35,9 @@ use super::allocation::Block;
 use super::api::cancelled;
 use super::statistics::Statistics;
 use super::stream::StreamState;
-use super::{Accelerator, Event, Region, Stream, Timer, host_function};
-use crate::Result;
+use super::{Accelerator, Event, HostMemory, Region, Stream, Timer, host_function};
+use crate::trace::device::{ClockSample, TracedDevice};
+use crate::{Result, trace};
 
 /// The device that has the slots of all releases, made from the accelerator `A`.
 pub struct AcceleratorDevice<A: Accelerator>(pub(super) Arc<Shared<A>>);
@@ -45,6 +48,8 @@ pub(super) struct Shared<A: Accelerator> {
     streams: Streams<A>,
     pub statistics: Statistics,
     pub process: Process,
+    /// TensorFlow's number of the device.
+    ordinal: u32,
     has_exited: AtomicBool,
     // Dropped after everything that it has allocated.
     pub accelerator: A,
@@ -58,10 +63,13 @@ impl<A: Accelerator> AcceleratorDevice<A> {
             streams: Streams::new(),
             statistics: Statistics::default(),
             process: Process::current(),
+            ordinal: trace::opening_device(),
             has_exited: AtomicBool::new(false),
             accelerator,
         });
         open_devices::insert(shared.clone());
+        let traced: Arc<dyn TracedDevice> = shared.clone();
+        trace::device::insert(Arc::downgrade(&traced));
         let weak = Arc::downgrade(&shared);
         exit::on_exit(Box::new(move || {
             if let Some(shared) = weak.upgrade() {
@@ -123,6 +131,7 @@ impl<A: Accelerator> Shared<A> {
         let start = block.start;
         self.memory.blocks.insert(block);
         self.statistics.add(bytes);
+        self.record_memory(true, start, bytes);
         Ok(start)
     }
 
@@ -138,6 +147,7 @@ impl<A: Accelerator> Shared<A> {
             return;
         };
         self.statistics.remove(block.bytes);
+        self.record_memory(false, start, block.bytes);
         drop(block);
         self.reclaim();
     }
@@ -161,9 +171,24 @@ impl<A: Accelerator> Shared<A> {
     pub fn host_allocate(&self, bytes: usize) -> Result<NonNull<u8>> {
         self.check()?;
         self.reclaim();
-        let (memory, start) = staging::allocate(&self.accelerator, bytes)?;
+        let (memory, start) = self.reuse_or_allocate_host(bytes)?;
         self.memory.insert_host(start, memory);
         Ok(start)
+    }
+
+    /// Returns host memory with the address of `bytes` aligned bytes in it.
+    fn reuse_or_allocate_host(&self, bytes: usize) -> Result<(HostMemory, NonNull<u8>)> {
+        let pool = &self.memory.host_pool;
+        if let Some(memory) = pool.take(bytes)
+            && let Some(start) = memory.aligned(bytes)
+        {
+            return Ok((memory, start));
+        }
+        let allocate = || staging::allocate(&self.accelerator, bytes);
+        allocate().or_else(|error| match pool.clear() {
+            true => allocate(),
+            false => Err(error),
+        })
     }
 
     /// Frees host memory.
@@ -171,9 +196,12 @@ impl<A: Accelerator> Shared<A> {
         if self.check().is_err() {
             return;
         }
-        if let Some(memory) = self.memory.remove_host(start) {
+        let Some(memory) = self.memory.remove_host(start) else {
+            return;
+        };
+        for unused in self.memory.host_pool.add(memory) {
             self.memory
-                .retire(Arc::new(()), RetiredMemory::Host(memory));
+                .retire(Arc::new(()), RetiredMemory::Host(unused));
         }
     }
 
@@ -185,7 +213,10 @@ impl<A: Accelerator> Shared<A> {
     /// Creates a stream.
     pub fn create_stream(&self, priority: Option<i32>) -> Result<Stream<A>> {
         self.check()?;
-        let state = Arc::new(StreamState::new(self.accelerator.create_queue(priority)?));
+        let state = Arc::new(StreamState::new(
+            self.accelerator.create_queue(priority)?,
+            self.ordinal,
+        ));
         self.streams.insert(&state);
         Ok(Stream(state))
     }
@@ -253,6 +284,38 @@ impl<A: Accelerator> Shared<A> {
     pub fn create_timer(&self) -> Result<Timer> {
         self.check()?;
         Ok(Timer::default())
+    }
+}
+
+impl<A: Accelerator> Shared<A> {
+    /// Records an allocation or its end, if a profile runs.
+    fn record_memory(&self, is_allocation: bool, address: usize, bytes: usize) {
+        trace::record_memory(self.ordinal, is_allocation, || {
+            let (usage, info) = (self.statistics.usage(), self.accelerator.memory_info());
+            let total = info.map_or(0, |it| it.total);
+            (address, bytes as u64, [usage.in_use, usage.peak, total])
+        });
+    }
+}
+
+impl<A: Accelerator> TracedDevice for Shared<A> {
+    fn ordinal(&self) -> u32 {
+        self.ordinal
+    }
+
+    fn sample(&self) -> Option<ClockSample> {
+        self.check().ok()?;
+        self.transfers().ok()?.sample_clock()
+    }
+
+    fn discard(&self) {
+        self.streams.all().iter().for_each(|it| it.discard_timing());
+    }
+
+    fn finish(&self) {
+        if self.check().is_ok() {
+            self.streams.all().iter().for_each(|it| it.finish_timing());
+        }
     }
 }
 

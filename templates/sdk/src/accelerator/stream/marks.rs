@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::Error;
 use crate::accelerator::{Accelerator, guard};
 use crate::kernel::Operation;
+use crate::trace::{CommandKind, Direction};
 
 /// Largest number of commands whose names a stream remembers.
 const MAX_MARKS: usize = 64;
@@ -16,14 +17,35 @@ const MAX_MARKS: usize = 64;
 #[derive(Debug)]
 pub(in crate::accelerator) enum Command {
     Kernel(Operation),
-    Copy(&'static str, usize),
+    Copy(Direction, usize),
+    Fill(usize),
+}
+
+impl Command {
+    /// Returns the kind in a profile.
+    pub fn kind(&self) -> CommandKind {
+        match *self {
+            Self::Kernel(_) => CommandKind::Kernel,
+            Self::Copy(direction, bytes) => CommandKind::Copy(direction, bytes as u64),
+            Self::Fill(bytes) => CommandKind::Fill(bytes as u64),
+        }
+    }
 }
 
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kernel(operation) => operation.fmt(f),
-            Self::Copy(direction, bytes) => write!(f, "copy of {bytes} bytes {direction}"),
+            Self::Copy(direction, bytes) => {
+                let direction = match direction {
+                    Direction::ToDevice => "from the host",
+                    Direction::ToHost => "to the host",
+                    Direction::OnDevice => "on the device",
+                    Direction::ToPeer => "to another device",
+                };
+                write!(f, "copy of {bytes} bytes {direction}")
+            }
+            Self::Fill(bytes) => write!(f, "copy of {bytes} bytes of a pattern"),
         }
     }
 }

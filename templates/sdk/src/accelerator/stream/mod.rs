@@ -6,6 +6,7 @@
 //! | `failures` | the first error of a stream and of those it waits for |
 //! | `marks` | the recent commands, with a fence each |
 //! | `usage` | whether commands may use device memory |
+//! | `timing` | the times of commands by the device's clock, for profiles |
 //! | `retained` | memory that lives until a synchronization |
 //!
 //! A command has a fence behind it, by which an error names the command that has failed. The first of several
@@ -15,20 +16,25 @@
 mod failures;
 mod marks;
 mod retained;
+mod timing;
 mod usage;
 
 use std::sync::{Arc, OnceLock};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use sp_runtime::fork::Process;
 
 use self::failures::Failures;
 pub(super) use self::marks::Command;
 use self::retained::Retained;
+pub(super) use self::timing::Begun;
+use self::timing::Timing;
 use self::usage::Usage;
 use super::guard::{self, call_queue};
 use super::{Accelerator, Queue, host_function, limits};
+use crate::trace::device::ClockSample;
+use crate::trace::{self, ActiveActivity, ActivityKind, CommandKind};
 use crate::{Code, Error, Result};
 
 /// A stream of an [`AcceleratorDevice`](super::AcceleratorDevice).
@@ -44,10 +50,11 @@ pub(super) struct StreamState<A: Accelerator> {
     usage: Usage,
     retained: Retained,
     process: Process,
+    timing: Timing<A>,
 }
 
 impl<A: Accelerator> StreamState<A> {
-    pub fn new(queue: A::Queue) -> Self {
+    pub fn new(queue: A::Queue, device: u32) -> Self {
         Self {
             queue,
             failures: Arc::new(Failures::new()),
@@ -55,6 +62,7 @@ impl<A: Accelerator> StreamState<A> {
             usage: Usage::default(),
             retained: Retained::default(),
             process: Process::current(),
+            timing: Timing::new(device),
         }
     }
 
@@ -108,10 +116,66 @@ impl<A: Accelerator> StreamState<A> {
         command: Command,
         enqueue: impl FnOnce(&A::Queue) -> Result<()>,
     ) -> Result<()> {
+        let timing = self.begin_timing();
         match self.enqueue_use(enqueue)? {
-            Ok(()) => self.mark(command),
+            Ok(()) => {
+                self.end_timing(timing, command.kind());
+                self.mark(command)
+            }
             Err(error) => Err(self.failures.fail_at(&command, &error)),
         }
+    }
+
+    /// Starts to measure a command, if a profile runs.
+    pub fn begin_timing(&self) -> Option<Begun<A>> {
+        self.timing.begin(&self.queue)
+    }
+
+    /// Ends the measurement of a command, which has been enqueued.
+    pub fn end_timing(&self, begun: Option<Begun<A>>, kind: CommandKind) {
+        if let Some(begun) = begun {
+            self.timing.end(&self.queue, begun, kind);
+        }
+    }
+
+    /// Records the times of all commands, for which it waits.
+    pub fn finish_timing(&self) {
+        if self.process.is_current() {
+            self.timing.finish();
+        }
+    }
+
+    /// Forgets the commands of an earlier session.
+    pub fn discard_timing(&self) {
+        if self.process.is_current() {
+            self.timing.discard();
+        }
+    }
+
+    /// Returns a time of the clock of the device and of the host's; `None` without a clock, or if a fence does not complete in
+    /// time.
+    pub fn sample_clock(&self) -> Option<ClockSample> {
+        const ROUNDS: usize = 8;
+        let samples = (0..ROUNDS).map_while(|_| self.sample_clock_once());
+        samples.min_by_key(|it| it.uncertainty)
+    }
+
+    fn sample_clock_once(&self) -> Option<ClockSample> {
+        const LIMIT: Duration = Duration::from_millis(100);
+        let (host, timer) = (SystemTime::now(), Instant::now());
+        let fence = call_queue(&self.queue, Queue::record).ok()?;
+        while !guard::is_complete(&fence).ok()? {
+            if timer.elapsed() > LIMIT {
+                return None;
+            }
+            thread::yield_now();
+        }
+        let uncertainty = timer.elapsed() / 2;
+        Some(ClockSample {
+            device: guard::timestamp(&fence)?,
+            host: host + uncertainty,
+            uncertainty,
+        })
     }
 
     /// Records a fence behind a command that was enqueued.
@@ -151,7 +215,9 @@ impl<A: Accelerator> StreamState<A> {
     /// # Errors
     /// Returns the first error of the stream.
     pub fn wait_for_fence(&self, fence: &A::Fence, other: &Self) -> Result<()> {
+        let timing = self.begin_timing();
         self.enqueue(|queue| queue.wait(fence))?;
+        self.end_timing(timing, CommandKind::Wait);
         self.failures.add_upstream(&other.failures);
         Ok(())
     }
@@ -162,6 +228,7 @@ impl<A: Accelerator> StreamState<A> {
     /// Returns the first error of the stream.
     pub fn synchronize(&self) -> Result<()> {
         self.check()?;
+        let _wait = self.begin_wait();
         let closed = self.usage.closed();
         self.retained.release_after(|| match limits::timeout() {
             None => call_queue(&self.queue, Queue::synchronize)
@@ -213,11 +280,17 @@ impl<A: Accelerator> StreamState<A> {
     /// Returns the first error of the stream.
     pub fn wait_on_host(&self, fence: &A::Fence) -> Result<()> {
         self.check()?;
+        let _wait = self.begin_wait();
         match limits::timeout() {
             None => guard::wait(fence).map_err(|error| self.failures.fail(&error))?,
             Some(limit) => self.wait_within(fence, limit)?,
         }
         self.failures.check_commands()
+    }
+
+    /// Starts the record of a wait of this thread, if a profile runs.
+    fn begin_wait(&self) -> Option<ActiveActivity> {
+        trace::begin_activity(ActivityKind::Wait(self.timing.number()))
     }
 
     /// Waits on the calling thread for the present commands, at most as long as the time limit.
@@ -275,6 +348,9 @@ impl<A: Accelerator> Drop for StreamState<A> {
     /// Leaks the memory that commands of a queue that takes no functions may still use. Other memory lives longer than the
     /// queue.
     fn drop(&mut self) {
+        if self.process.is_current() {
+            self.timing.close();
+        }
         let is_unused = self.retained.is_empty() || self.try_drain();
         if !is_unused {
             self.retained.leak();

@@ -1,7 +1,9 @@
 //! `TF_OpKernelContext`: one call of a kernel.
 
 use std::ptr;
+use std::slice; // since 2.10
 
+use sp_abi::kernels::TF_GetOpKernelName; // since 2.10
 use sp_abi::kernels::{
     TF_AllocateTemp, TF_GetStream, TF_OpKernelContext, TF_OpKernelContext_Failure,
 };
@@ -168,6 +170,23 @@ impl<'c> ContextRef<'c> {
         // SAFETY: context, tensor and status are live, and TensorFlow checks the index.
         self.status
             .check(|status| unsafe { set(self.raw, index, tensor.as_ptr(), status) })
+    }
+
+    // since 2.10
+    /// Returns the name of the node.
+    ///
+    /// # Errors
+    /// Returns an error before 2.10, which has no function for it.
+    pub fn node_name(self) -> Result<&'c str> {
+        let get = TF_GetOpKernelName.get()?;
+        // SAFETY: the context is live.
+        let name = unsafe { get(self.raw) };
+        if name.data.is_null() {
+            return Ok("");
+        }
+        // SAFETY: the name is the node's, which lives as long as the call.
+        let bytes = unsafe { slice::from_raw_parts(name.data.cast(), name.len) };
+        str::from_utf8(bytes).map_err(|_| Error::internal("the node's name is not UTF-8"))
     }
 
     /// Returns the stream of the call.

@@ -1,10 +1,15 @@
 //! Computes one call of a kernel.
 
+use std::sync::Arc;
+
+use sp_abi::kernels::TF_StepId;
+
 use super::context::{ContextRef, device_of_stream};
 use super::instance::Instance;
 use super::{Call, CallMemory};
 use crate::access::StreamMemory;
-use crate::{Device, Result, platform, trace};
+use crate::trace::{ActiveCall, CallDetails};
+use crate::{Device, Result, platform};
 
 /// Computes one call whose tensors are all in host memory. It is neither counted nor traced.
 ///
@@ -31,7 +36,7 @@ pub(in crate::kernel) fn run<D: Device>(
         true if platform::has_only_in_place_devices() => CallMemory::IN_PLACE,
         true => return run_with_stream::<D>(instance, context),
     };
-    run_traced::<D>(&Call::new::<D>(context, instance, memory))
+    run_traced::<D>(&mut Call::new::<D>(context, instance, memory))
 }
 
 #[inline(never)]
@@ -39,26 +44,58 @@ fn run_with_stream<D: Device>(instance: &Instance, context: ContextRef<'_>) -> R
     // SAFETY: `compute::<D>` is registered for the device type of `D`'s platform.
     let (device, stream) = unsafe { device_of_stream::<D>(context.stream()?)? };
     let memory = StreamMemory::open(device, stream)?;
-    run_traced::<D>(&Call::new::<D>(context, instance, CallMemory::new(&memory)))
+    let mut call = Call::new::<D>(context, instance, CallMemory::new(&memory));
+    run_traced::<D>(&mut call)
 }
 
 #[inline]
-fn run_traced<D: Device>(call: &Call<'_>) -> Result<()> {
-    let (traced, instance) = (trace::begin(), call.instance());
+fn run_traced<D: Device>(call: &mut Call<'_>) -> Result<()> {
+    call.begin_trace();
+    let (call, instance) = (&*call, call.instance());
     let computed = call.finish((instance.compute)(call));
-    if let Some(traced) = traced {
-        record::<D>(traced, call);
+    if let Some(trace) = call.trace() {
+        record::<D>(trace, call);
     }
     instance.spec.counts.count(instance.spec, call.copies());
     computed
 }
 
+/// Records a call that has returned.
 #[cold]
-fn record<D: Device>(traced: trace::ActiveCall, call: &Call<'_>) {
+fn record<D: Device>(trace: &ActiveCall, call: &Call<'_>) {
     let device = call.device::<D>().ok();
     let ordinal = device.and_then(|(device, _)| platform::ordinal(device));
-    traced.record(
-        call.instance().spec.label(),
-        ordinal.map_or(0, i32::unsigned_abs),
-    );
+    let spec = call.instance().spec;
+    trace.record(CallDetails {
+        kernel: spec.label(),
+        op: spec.op.name.to_str().unwrap_or_default(),
+        node: node_name(call),
+        step: step_id(call),
+        copied_bytes: call.copies().map_or(0, |it| it.bytes),
+        owner: spec.options.owner,
+        is_reference: spec.options.owner == REFERENCE,
+        device: ordinal.map_or(0, i32::unsigned_abs),
+    });
+}
+
+/// The crate of the reference kernels.
+const REFERENCE: &str = "sp_cpu";
+
+/// Returns the number of the run of a graph; 0 if the host has no function for it.
+fn step_id(call: &Call<'_>) -> i64 {
+    let get = TF_StepId.get();
+    // SAFETY: the context is live.
+    get.map_or(0, |get| unsafe { get(call.context().as_ptr()) })
+}
+
+/// Returns the name of the node. Kernels of a device have it from their construction, as all have before 2.10.
+fn node_name(call: &Call<'_>) -> Arc<str> {
+    let node = call.instance().node.clone();
+    // since 2.10
+    if node.is_empty()
+        && let Ok(name) = call.context().node_name()
+    {
+        return name.into();
+    }
+    node
 }

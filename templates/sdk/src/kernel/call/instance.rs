@@ -4,6 +4,7 @@ use std::any::{Any, TypeId};
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use sp_abi::kernels::TF_GetOpKernelName; // since 2.10
 use sp_runtime::Host;
 
 use super::Call;
@@ -26,7 +27,7 @@ pub(in crate::kernel) struct Instance {
     pub checks_types: bool,
     pub inputs: Ranges,
     pub outputs: Ranges,
-    /// The node's name, for messages of kernels of a device; empty for others.
+    /// The node's name, for messages of kernels of a device and for profiles; empty for other kernels where the context has it.
     pub node: Arc<str>,
 }
 
@@ -113,10 +114,7 @@ impl Instance {
             checks_types: cfg!(debug_assertions) || !Host::running().is_known(),
             inputs: Ranges::new(spec.inputs, construction)?,
             outputs: Ranges::new(spec.outputs, construction)?,
-            node: match spec.options.device {
-                Some(_) => construction.node_name()?,
-                None => Arc::default(),
-            },
+            node: node_name(spec, construction)?,
             has_host_access: spec.has_host_access(),
         })
     }
@@ -145,6 +143,15 @@ impl Instance {
         let argument = self.spec.outputs.get(self.outputs.position(index));
         argument.is_some_and(|it| it.parameter.is_host)
     }
+}
+
+/// Returns the node's name if it is stored: for a kernel of a device, and before 2.10, where a call's context does not have it.
+fn node_name(spec: &KernelSpec, construction: &Construction<'_>) -> Result<Arc<str>> {
+    // since 2.10
+    if spec.options.device.is_none() && TF_GetOpKernelName.get().is_ok() {
+        return Ok(Arc::default());
+    }
+    construction.node_name()
 }
 
 #[cfg(test)]

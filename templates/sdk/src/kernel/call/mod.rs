@@ -26,6 +26,7 @@ use self::instance::Instance;
 use self::slots::Slots;
 use crate::dims::Dims;
 use crate::tensor::Tensor;
+use crate::trace::{self, ActiveCall};
 use crate::{Device, Error, Result};
 
 pub(super) use self::memory::CallMemory;
@@ -48,6 +49,8 @@ pub struct Call<'c> {
     has_input_in_place: Cell<bool>,
     forwarded: ForwardedInputs,
     inputs: Slots<InputTensor>,
+    /// The record of the call, while a profile runs.
+    trace: Option<Box<ActiveCall>>,
 }
 
 impl<'c> Call<'c> {
@@ -69,6 +72,27 @@ impl<'c> Call<'c> {
             has_input_in_place: Cell::new(false),
             forwarded: ForwardedInputs::new(),
             inputs: Slots::new(),
+            trace: None,
+        }
+    }
+
+    /// Records the call, if a profile runs.
+    #[inline]
+    pub(super) fn begin_trace(&mut self) {
+        self.trace = trace::begin();
+    }
+
+    /// Returns the record of the call, if a profile runs.
+    #[inline]
+    pub(super) fn trace(&self) -> Option<&ActiveCall> {
+        self.trace.as_deref()
+    }
+
+    /// Adds an input to the record of the call.
+    #[inline]
+    pub(super) fn note_input(&self, tensor: &Tensor) {
+        if let Some(trace) = self.trace() {
+            record_input(trace, tensor);
         }
     }
 
@@ -158,6 +182,13 @@ impl fmt::Display for Operation {
             Some(dims) => write!(f, ", output {:?})", &dims[..]),
             None => f.write_str(")"),
         }
+    }
+}
+
+#[cold]
+fn record_input(trace: &ActiveCall, tensor: &Tensor) {
+    if let (Ok(dtype), Ok(dims), Ok(bytes)) = (tensor.dtype(), tensor.dims(), tensor.bytes()) {
+        trace.add_input(dtype, &dims[..], bytes as u64);
     }
 }
 

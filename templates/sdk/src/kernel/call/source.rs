@@ -67,6 +67,7 @@ impl<'c> InputSource<'c> {
             return Err(absent_input());
         }
         let tensor = self.call.context.input(self.first)?;
+        self.call.note_input(&tensor);
         self.call.check_not_forwarded(&tensor)?;
         Ok(tensor)
     }

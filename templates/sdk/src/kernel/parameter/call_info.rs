@@ -1,8 +1,5 @@
 //! The parameter of a kernel that is no tensor: what TensorFlow states about the call.
 
-use std::slice;
-
-use sp_abi::kernels::TF_GetOpKernelName; // since 2.10
 use sp_abi::kernels::{TF_IsHostMemoryInput, TF_IsHostMemoryOutput}; // since 2.11
 use sp_abi::kernels::{TF_OpKernelContext, TF_StepId};
 
@@ -12,7 +9,7 @@ use crate::kernel::call::Call;
 use crate::kernel::sealed::Sealed;
 use crate::limit::c_index;
 use crate::status::with_status;
-use crate::{Element, Error, Result};
+use crate::{Element, Result};
 
 /// Node, step and memory spaces of a call.
 #[derive(Clone, Copy)]
@@ -51,15 +48,7 @@ impl<'c> CallInfo<'c> {
     /// # Errors
     /// Returns an error before 2.10, which has no function for it.
     pub fn node_name(&self) -> Result<&'c str> {
-        let get = TF_GetOpKernelName.get()?;
-        // SAFETY: the context is live.
-        let name = unsafe { get(self.call.context().as_ptr()) };
-        if name.data.is_null() {
-            return Ok("");
-        }
-        // SAFETY: the name is the node's, which lives as long as the call.
-        let bytes = unsafe { slice::from_raw_parts(name.data.cast(), name.len) };
-        str::from_utf8(bytes).map_err(|_| Error::internal("the node's name is not UTF-8"))
+        self.call.context().node_name()
     }
 
     /// Returns the number of the step: calls of one step belong to the same run of a graph.

@@ -57,6 +57,7 @@ impl<'c> FetchedInput<'c> {
             return Self::fetch_in_any_case(source, layout, is_read);
         }
         let tensor = source.call.context().input(source.first)?;
+        source.call.note_input(&tensor);
         source.call.check_type(&tensor, layout.dtype)?;
         Self::from_tensor_in_place(source, tensor, layout, is_read)
     }

@@ -9,6 +9,7 @@ mod fetched_input;
 mod input;
 mod inputs;
 mod listed_type;
+mod memory_output;
 mod output;
 mod output_tensor;
 mod placement;

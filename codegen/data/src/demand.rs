@@ -1,0 +1,266 @@
+//! The measured demand of PJRT hosts: what each release of JAX and TensorFlow calls in a plugin's table, and what happens if a
+//! slot is null. `tests/pjrt-demand` writes `generated/pjrt/<host>/<release>.json`.
+
+use miette::Diagnostic;
+use serde::Deserialize;
+use sp_system::errors;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+use crate::embedded::PJRT_DEMAND;
+use crate::suggest;
+
+/// Version of the format, incremented if keys change their meaning.
+const SCHEMA: u32 = 1;
+
+errors! {
+    /// No measured release is named.
+    #[derive(Debug, Error, Diagnostic)]
+    pub enum DemandError in demand {
+        /// The host is not known.
+        UnknownHost { host: String, help: String } = unknown_host: ("no host of PJRT plugins is named `{host}`"),
+            help("{help}");
+
+        /// The release was not measured.
+        UnknownRelease { host: String, release: String, help: String }
+            = unknown_release: ("{host} {release} was not measured"),
+            help("{help}");
+    }
+}
+
+/// How a host uses a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SlotDemand {
+    /// A program that uses the slot fails if it is null.
+    Required,
+    /// The host calls the slot only if it is not null.
+    Optional,
+    /// No program calls the slot.
+    Unused,
+}
+
+impl SlotDemand {
+    /// Returns the name of the data.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Required => "required",
+            Self::Optional => "optional",
+            Self::Unused => "unused",
+        }
+    }
+}
+
+/// What happened in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct RunOutcome {
+    /// `ok`, `error`, `crash`, `hang` or `ignored`.
+    pub outcome: String,
+    /// The message of the error, or the signal.
+    #[serde(default)]
+    pub message: String,
+    /// The program of the measurement, if it is not the key.
+    #[serde(default)]
+    pub program: String,
+}
+
+impl RunOutcome {
+    /// Returns true if the run succeeded.
+    pub fn is_ok(&self) -> bool {
+        self.outcome == "ok"
+    }
+
+    /// Describes the outcome: `crash in devices: SIGSEGV`.
+    pub fn describe(&self) -> String {
+        let program = match self.program.as_str() {
+            "" => String::new(),
+            program => format!(" in the program `{program}`"),
+        };
+        match self.message.as_str() {
+            "" => format!("{}{program}", self.outcome),
+            message => format!("{}{program}: {message}", self.outcome),
+        }
+    }
+}
+
+/// A slot of the plugin's table.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Slot {
+    /// The use.
+    pub demand: SlotDemand,
+    /// The size of the argument struct that the host passes.
+    pub struct_size: Option<u64>,
+    /// The programs that call it.
+    #[serde(default)]
+    pub programs: Vec<String>,
+    /// What happens if it is null.
+    pub null: Option<RunOutcome>,
+    /// What happens if it returns an error.
+    pub error: Option<RunOutcome>,
+}
+
+/// An extension that a host reads.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Extension {
+    /// The functions that it calls.
+    pub functions: Vec<String>,
+    /// True if programs fail without it.
+    #[serde(default)]
+    pub required: bool,
+    /// The programs that fail without it and run with it.
+    #[serde(default)]
+    pub repairs: Vec<String>,
+}
+
+/// What a host accepts as a table.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Table {
+    /// The least `struct_size`.
+    pub least_struct_size: u64,
+    /// The least minor version.
+    pub least_minor: u32,
+    /// True if a minor version that the host does not know is accepted.
+    pub accepts_newer_minor: bool,
+    /// The outcome of a plugin that was built with the header of each minor version.
+    pub headers: BTreeMap<String, RunOutcome>,
+}
+
+/// The demand of a release of a host.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Demand {
+    /// [`SCHEMA`].
+    schema: u32,
+    /// `jaxlib` or `tensorflow`.
+    pub host: String,
+    /// The release: `0.10.2`.
+    pub release: String,
+    /// The minor version of the header that the host was built with, if it states one.
+    pub framework_minor: Option<u32>,
+    /// The outcome of each program with all slots of the probe.
+    pub programs: BTreeMap<String, RunOutcome>,
+    /// The version in which programs arrive, by the version that the plugin states.
+    pub stablehlo: BTreeMap<String, String>,
+    /// Functions of tables in objects of the plugin that the host calls.
+    pub function_tables: Vec<String>,
+    /// The accepted tables.
+    pub table: Table,
+    /// The extensions that the host reads.
+    pub extensions: BTreeMap<String, Extension>,
+    /// All slots of the newest header.
+    pub slots: BTreeMap<String, Slot>,
+}
+
+impl Demand {
+    /// Returns the name of the side: `jaxlib:0.10.2`.
+    pub fn label(&self) -> String {
+        format!("{}:{}", self.host, self.release)
+    }
+}
+
+/// Returns the numbers of a release, and 0 for a part such as `0rc0`.
+fn numbers(release: &str) -> Vec<u32> {
+    let parts = release.split('.');
+    parts.map(|part| part.parse().unwrap_or(0)).collect()
+}
+
+/// Returns the measured releases of a host, the oldest first.
+pub fn releases(host: &str) -> Vec<&'static str> {
+    let files = PJRT_DEMAND.iter();
+    let files = files.filter_map(|(file, _)| file.strip_suffix(".json")?.split_once('/'));
+    let mut releases: Vec<&str> = files
+        .filter(|(folder, _)| *folder == host)
+        .map(|(_, release)| release)
+        .collect();
+    releases.sort_by_key(|release| numbers(release));
+    releases
+}
+
+/// Returns the names of the measured hosts.
+pub fn hosts() -> Vec<&'static str> {
+    let files = PJRT_DEMAND.iter();
+    let mut hosts: Vec<&str> = files
+        .filter_map(|(file, _)| Some(file.split_once('/')?.0))
+        .collect();
+    hosts.dedup();
+    hosts
+}
+
+/// Returns the demand of a measured release. `0.10` is its newest patch.
+///
+/// # Errors
+/// Returns an error with the known ones if the host or the release was not measured.
+pub fn find(host: &str, release: &str) -> Result<Demand, DemandError> {
+    let known = releases(host);
+    if known.is_empty() {
+        return Err(unknown_host(host));
+    }
+    let prefix = format!("{release}.");
+    let matches = |known: &&&str| **known == release || known.starts_with(&prefix);
+    let found = known.iter().rev().find(matches);
+    found
+        .map(|found| read(host, found))
+        .ok_or_else(|| DemandError::UnknownRelease {
+            host: host.into(),
+            release: release.into(),
+            help: format!(
+                "measured: {}; in a checkout, `tests/pjrt-demand {host} {release}` measures it",
+                known.join(", ")
+            ),
+        })
+}
+
+/// Returns the error for a host of another name.
+pub fn unknown_host(host: &str) -> DemandError {
+    let known = hosts();
+    let list = format!("known: {}", known.join(", "));
+    DemandError::UnknownHost {
+        host: host.into(),
+        help: suggest::with_suggestion(host, known, list),
+    }
+}
+
+/// Reads the demand of a release that is in the table.
+fn read(host: &str, release: &str) -> Demand {
+    let name = format!("{host}/{release}.json");
+    let row = PJRT_DEMAND.iter().find(|(file, _)| *file == name);
+    let (_, text) = row.expect("the name is of the table");
+    let demand: Demand = serde_json::from_str(text).expect("a test reads every committed file");
+    assert_eq!(demand.schema, SCHEMA, "{name}");
+    demand
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_every_committed_file() {
+        for host in hosts() {
+            for release in releases(host) {
+                let demand = find(host, release).unwrap();
+                assert_eq!(demand.label(), format!("{host}:{release}"));
+                let called = demand.slots.values();
+                let mut called = called.filter(|slot| slot.demand == SlotDemand::Required);
+                assert!(called.all(|slot| slot.null.is_some()), "{host} {release}");
+            }
+        }
+        assert!(releases("jaxlib").len() >= 12, "{:?}", releases("jaxlib"));
+    }
+
+    #[test]
+    fn minor_release_is_its_newest_patch() {
+        let newest = find("jaxlib", "0.10").unwrap().release;
+        assert_eq!(newest, "0.10.2");
+        assert!(releases("jaxlib").contains(&"0.10.0"));
+    }
+
+    #[test]
+    fn rejects_unknown_host_and_release() {
+        assert_eq!(
+            find("jaxlb", "0.9").unwrap_err().to_string(),
+            "no host of PJRT plugins is named `jaxlb`"
+        );
+        let error = find("jaxlib", "0.3").unwrap_err();
+        assert_eq!(error.to_string(), "jaxlib 0.3 was not measured");
+    }
+}

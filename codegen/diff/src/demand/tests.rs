@@ -1,0 +1,254 @@
+use super::{RULES, diff};
+use crate::finding::{Diff, Finding, Outcome, Verdict};
+use sp_data::demand::{self, Demand, RunOutcome};
+use std::collections::BTreeSet;
+
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+fn jaxlib(release: &str) -> Demand {
+    demand::find("jaxlib", release).unwrap()
+}
+
+/// Returns the ids of the rules of all findings.
+fn rules(diff: &Diff) -> Vec<&str> {
+    diff.findings.iter().map(|finding| finding.rule).collect()
+}
+
+/// Returns the finding about an item, by the committed data of two releases of jaxlib.
+#[track_caller]
+fn finding(old: &str, new: &str, rule: &str, item: &str) -> Finding {
+    let found = diff(&jaxlib(old), &jaxlib(new), TARGET).findings;
+    let found = found
+        .into_iter()
+        .find(|finding| finding.rule == rule && finding.item == item);
+    found.unwrap_or_else(|| panic!("{old} to {new} has no {rule} of {item}"))
+}
+
+/// Asserts that two releases have no finding of the rule about the item.
+#[track_caller]
+fn assert_quiet(old: &str, new: &str, rule: &str, item: &str) {
+    let found = diff(&jaxlib(old), &jaxlib(new), TARGET).findings;
+    assert!(
+        !found
+            .iter()
+            .any(|finding| finding.rule == rule && finding.item == item),
+        "{old} to {new}"
+    );
+}
+
+fn failed(outcome: &str) -> RunOutcome {
+    RunOutcome {
+        outcome: outcome.into(),
+        message: "SIGSEGV".into(),
+        program: "devices".into(),
+    }
+}
+
+/// A change of a demand, and the only rule of its findings.
+type Case = (fn(&mut Demand), &'static str);
+
+const CASES: &[Case] = &[
+    (
+        |demand| {
+            demand
+                .slots
+                .get_mut("PJRT_Plugin_Attributes")
+                .unwrap()
+                .struct_size = Some(40)
+        },
+        "pjrt_arguments_resized",
+    ),
+    (
+        |demand| {
+            demand
+                .extensions
+                .get_mut("Layouts")
+                .unwrap()
+                .functions
+                .push("New".into())
+        },
+        "pjrt_extension_called",
+    ),
+    (
+        |demand| demand.extensions.get_mut("Layouts").unwrap().required = true,
+        "pjrt_extension_required",
+    ),
+    (
+        |demand| demand.function_tables.push("PJRT_Error.message".into()),
+        "pjrt_function_table_called",
+    ),
+    (
+        |demand| {
+            demand.table.headers.insert("90".into(), failed("error"));
+        },
+        "pjrt_header_declined",
+    ),
+    (
+        |demand| {
+            demand.programs.insert("devices".into(), failed("crash"));
+        },
+        "pjrt_program_fails",
+    ),
+    (
+        |demand| set_use(demand, demand::SlotDemand::Optional),
+        "pjrt_slot_called",
+    ),
+    (
+        |demand| set_use(demand, demand::SlotDemand::Required),
+        "pjrt_slot_required",
+    ),
+    (
+        |demand| {
+            demand
+                .slots
+                .get_mut("PJRT_Device_DefaultMemory")
+                .unwrap()
+                .error = Some(failed("crash"))
+        },
+        "pjrt_slot_error_worse",
+    ),
+    (
+        |demand| {
+            demand.stablehlo.insert("none".into(), "mlir 9.0.0".into());
+        },
+        "pjrt_stablehlo_default_changed",
+    ),
+];
+
+/// Sets the use of a slot that 0.10.2 does not call.
+fn set_use(demand: &mut Demand, used: demand::SlotDemand) {
+    let slot = demand.slots.get_mut("PJRT_Client_ProcessIndex").unwrap();
+    assert_eq!(slot.demand, demand::SlotDemand::Unused);
+    slot.demand = used;
+    slot.null = Some(failed("crash"));
+}
+
+#[test]
+fn each_change_has_one_finding_of_its_rule() {
+    let old = jaxlib("0.10.2");
+    for (change, rule) in CASES {
+        let mut new = old.clone();
+        change(&mut new);
+        assert_eq!(rules(&diff(&old, &new, TARGET)), [*rule]);
+    }
+}
+
+#[test]
+fn every_rule_has_a_case_or_is_the_reverse_of_one() {
+    let old = jaxlib("0.10.2");
+    let mut seen = BTreeSet::new();
+    for (change, rule) in CASES {
+        let mut new = old.clone();
+        change(&mut new);
+        seen.insert(*rule);
+        seen.extend(
+            diff(&new, &old, TARGET)
+                .findings
+                .iter()
+                .map(|finding| finding.rule),
+        );
+    }
+    let all: BTreeSet<&str> = RULES.iter().map(|rule| rule.id).collect();
+    assert_eq!(seen, all);
+}
+
+#[test]
+fn release_is_identical_to_itself() {
+    for release in demand::releases("jaxlib") {
+        let demand = jaxlib(release);
+        assert_eq!(diff(&demand, &demand, TARGET).verdict, Verdict::Identical);
+    }
+}
+
+#[test]
+fn finds_slot_of_error_payloads_that_became_required() {
+    let found = finding(
+        "0.9.0",
+        "0.9.2",
+        "pjrt_slot_required",
+        "PJRT_Error_ForEachPayload",
+    );
+    assert_eq!(found.directions.old_on_new.outcome, Outcome::EndsProcess);
+    assert_quiet(
+        "0.10.0",
+        "0.10.2",
+        "pjrt_slot_required",
+        "PJRT_Error_ForEachPayload",
+    );
+}
+
+#[test]
+fn finds_size_of_plugin_attributes_that_was_too_short() {
+    let found = finding(
+        "0.6.2",
+        "0.7.2",
+        "pjrt_arguments_resized",
+        "PJRT_Plugin_Attributes",
+    );
+    assert!(
+        found.message.contains("of 32 bytes, and passed one of 24"),
+        "{}",
+        found.message
+    );
+    assert_quiet(
+        "0.7.2",
+        "0.8.3",
+        "pjrt_arguments_resized",
+        "PJRT_Plugin_Attributes",
+    );
+}
+
+#[test]
+fn finds_comparison_of_minor_versions_for_equality() {
+    let found = diff(&jaxlib("0.4.36"), &jaxlib("0.4.30"), TARGET);
+    let declined = found
+        .findings
+        .iter()
+        .filter(|finding| finding.rule == "pjrt_header_declined");
+    assert!(declined.clone().count() >= 3);
+    let rejected = |finding: &&Finding| finding.directions.old_on_new.outcome == Outcome::Rejected;
+    assert!(declined.clone().all(|finding| rejected(&finding)));
+    assert_quiet(
+        "0.9.2",
+        "0.10.2",
+        "pjrt_header_declined",
+        "PJRT_API_MINOR.90",
+    );
+}
+
+#[test]
+fn finds_tables_of_memories_that_are_called() {
+    finding(
+        "0.10.0",
+        "0.10.1",
+        "pjrt_function_table_called",
+        "PJRT_Memory.get_user_data",
+    );
+    assert_quiet(
+        "0.10.1",
+        "0.10.2",
+        "pjrt_function_table_called",
+        "PJRT_Memory.get_user_data",
+    );
+}
+
+#[test]
+fn finds_error_of_default_memory_that_is_no_longer_ignored() {
+    finding(
+        "0.10.2",
+        "0.11.2",
+        "pjrt_slot_error_worse",
+        "PJRT_Device_DefaultMemory",
+    );
+    assert_quiet(
+        "0.11.2",
+        "0.12.0.1",
+        "pjrt_slot_error_worse",
+        "PJRT_Device_DefaultMemory",
+    );
+}
+
+#[test]
+fn finds_trace_that_no_longer_ends_the_process() {
+    finding("0.10.0", "0.10.1", "pjrt_program_runs", "profile");
+}
