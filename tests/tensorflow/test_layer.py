@@ -51,7 +51,8 @@ def test_text_shows_slots_and_functions_with_op_and_node(layer, tmp_path):
     assert process.returncode == 0, process.stderr
     lines = path.read_text().splitlines()
     assert any("SP_StreamExecutor.memcpy_htod(device={" in line and "status=OK" in line for line in lines)
-    assert any("SE_InitPlugin(params={" in line for line in lines)
+    (init,) = (line for line in lines if "SE_InitPlugin(" in line)
+    assert 'platform={name="MYACCEL", type="MYACCEL"' in init and "status=OK" in init, init
     computed = [line for line in lines if "KernelBuilder.compute_func(" in line]
     assert any('in MatMul "' in line and "dense" in line for line in computed), computed[:5]
     allocated = [line for line in lines if "TF_AllocateOutput(" in line]

@@ -67,8 +67,11 @@ pub fn run(args: Args) -> Result {
     };
     let run = layer::run(&args.program, &options)?;
     if !run.findings.is_empty() {
-        let count = run.findings.len();
-        warning!("sp-gen layer: {count} findings; `sp-gen explain RULE` describes a rule");
+        let (count, plural) = match run.findings.len() {
+            1 => (1, ""),
+            count => (count, "s"),
+        };
+        warning!("sp-gen layer: {count} finding{plural}; `sp-gen explain RULE` describes a rule");
     }
     // The layer has printed each when it was found; a program may show nothing of its stderr.
     for finding in &run.findings {
