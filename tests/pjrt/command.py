@@ -101,7 +101,14 @@ def parse():
     parser.add_argument("--page", action="store_true", help="write the page from the data, and measure nothing")
     parser.add_argument("host", nargs="?", choices=["jaxlib", "tensorflow"])
     parser.add_argument("releases", nargs="*", metavar="RELEASE|PYTHON")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.short and not arguments.check:
+        parser.error("--short needs --check: it measures a part of the data")
+    if not arguments.page and not arguments.host:
+        parser.error("name a host: jaxlib or tensorflow")
+    if arguments.host == "tensorflow" and not arguments.releases:
+        parser.error("name the Python of an environment with TensorFlow")
+    return arguments
 
 
 def run_all(function, releases, check):
@@ -111,10 +118,14 @@ def run_all(function, releases, check):
     def run(release):
         try:
             return report(function(release), check)
-        except RuntimeError as error:
+        except environment.NotInstalled as error:
             problems.append(f"{release}: {error}")
             print(f"{release}: not measured: {error}", flush=True)
             return []
+        except RuntimeError as error:
+            line = f"{release}: the measurement failed: {error}"
+            print(line, flush=True)
+            return [line]
 
     with ThreadPoolExecutor(2) as pool:
         for lines in pool.map(run, releases):
@@ -133,7 +144,7 @@ def main():
     known = snapshots()
     BUILD.mkdir(parents=True, exist_ok=True)
     library = build_probe(known[max(known)][0])
-    measure_one = {"jaxlib": measure_jaxlib, "tensorflow": measure_tensorflow}[arguments.host or "jaxlib"]
+    measure_one = {"jaxlib": measure_jaxlib, "tensorflow": measure_tensorflow}[arguments.host]
     releases = arguments.releases or (environment.available() if arguments.host == "jaxlib" else [])
     if not releases:
         print("skipped: pip cannot reach a package index with jaxlib")

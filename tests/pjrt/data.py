@@ -31,10 +31,16 @@ def read(host, release):
     return json.loads(path_of(host, release).read_text())
 
 
+def order(release):
+    """Returns the key by which a preview precedes its release."""
+    final, _, preview = release.partition("rc")
+    return [int(part) for part in final.split(".")], not preview, preview
+
+
 def read_all(host):
     """Returns the data of all releases of a host, the oldest first."""
     releases = [p.stem for p in (FOLDER / host).glob("*.json")]
-    releases.sort(key=lambda release: [int(part) for part in release.replace("rc", ".").split(".")])
+    releases.sort(key=order)
     return [read(host, release) for release in releases]
 
 

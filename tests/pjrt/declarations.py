@@ -137,10 +137,10 @@ def tables(items, minor):
 def next_pluggable_device(snapshot):
     """Returns the declarations of the table that TensorFlow takes beside that of PJRT, and of no function of core."""
     items, _ = read_snapshot(snapshot)
-    kept = {n: i for n, i in items.items() if n.startswith(("TFNPD_", "XLA_LayoutPreference")) and i["kind"] != "function"}
+    selected = {n: i for n, i in items.items() if n.startswith(("TFNPD_", "XLA_LayoutPreference")) and i["kind"] != "function"}
     opaque = "".join(f"typedef struct {name} {name};\n" for name in ("TF_Status", "TF_Tensor"))
     text = "typedef struct TF_StringView { const char* data; size_t len; } TF_StringView;\n"
-    return opaque + text + declarations(kept)
+    return opaque + text + declarations(selected)
 
 
 def write(folders, release, folder):

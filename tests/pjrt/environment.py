@@ -17,6 +17,10 @@ CREATION = threading.Lock()
 PYTHONS = ["3.12", "3.11", "3.13", "3.10"]
 
 
+class NotInstalled(Exception):
+    """A package cannot be installed, or an environment does not have it."""
+
+
 def pythons():
     """Yields the version and the path of each Python that is installed, the preferred one first."""
     versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
@@ -46,7 +50,7 @@ def dependencies(folder, version, python, release):
         shutil.rmtree(environment, ignore_errors=True)
         subprocess.run([python, "-m", "venv", environment], check=True)
         if problem := pip(interpreter, *(OLD_DEPENDENCIES if is_old else DEPENDENCIES)):
-            raise RuntimeError(problem)
+            raise NotInstalled(problem)
         (environment / "complete").touch()
     return interpreter
 
@@ -58,7 +62,7 @@ def install(folder, release):
         try:
             with CREATION:
                 interpreter = dependencies(folder, version, python, release)
-        except (RuntimeError, subprocess.CalledProcessError) as error:
+        except (NotInstalled, subprocess.CalledProcessError) as error:
             problem = str(error)
             continue
         marker = target / "python.txt"
@@ -69,7 +73,7 @@ def install(folder, release):
         if not problem:
             marker.write_text(version)
             return interpreter, target
-    raise RuntimeError(problem)
+    raise NotInstalled(problem)
 
 
 def without_plugins(folder, python):
@@ -77,7 +81,7 @@ def without_plugins(folder, python):
     query = "import sysconfig, tensorflow as tf; print(sysconfig.get_path('purelib')); print(tf.__version__)"
     result = subprocess.run([python, "-c", query], capture_output=True, text=True)
     if result.returncode:
-        raise RuntimeError(f"{python} cannot import tensorflow")
+        raise NotInstalled(f"{python} cannot import tensorflow")
     packages, release = result.stdout.split()[-2:]
     environment = folder / f"tensorflow-{release}"
     shutil.rmtree(environment, ignore_errors=True)

@@ -79,7 +79,7 @@ class Host:
             raise RuntimeError(f"the host ended with status {self.process.wait()}")
         return json.loads(line)
 
-    def run(self, settings, programs=None, limit=60, failures=0):
+    def run(self, settings, programs=None, limit=600, failures=0):
         """Runs programs with settings of the probe in addition to those of `base`."""
         with tempfile.TemporaryDirectory() as folder:
             log = os.path.join(folder, "log")

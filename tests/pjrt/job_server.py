@@ -43,7 +43,7 @@ def run_programs(load, programs, job, report):
     mark(job, "exit")
 
 
-def be_child(load, programs, job, pipe, stderr):
+def run_in_child(load, programs, job, pipe, stderr):
     """Runs a job in the child; the interpreter then ends as that of any program."""
     os.dup2(stderr, 2)
     os.dup2(stderr, 1)
@@ -87,7 +87,7 @@ def run_job(load, programs, job):
         child = os.fork()
         if child == 0:
             os.close(receiving)
-            be_child(load, programs, job, sending, stderr.fileno())
+            run_in_child(load, programs, job, sending, stderr.fileno())
         os.close(sending)
         end = wait_for(child, job["limit"])
         reports = read_all(receiving)

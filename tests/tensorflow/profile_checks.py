@@ -58,7 +58,7 @@ class Profile:
         for step, seconds in zip(steps, self.printed["seconds"]):
             assert 0 < step["deviceComputeTimeMs"] <= step["stepTimeMs"]
             # The tool counts from the first event that it connects to the step.
-            assert step["stepTimeMs"] <= 1.5 * seconds * 1000
+            assert step["stepTimeMs"] <= 1.5 * seconds * 1000 + 1000
 
     def check_ops(self):
         """The tables have the device's time of each op, and names of nodes of the graph."""
@@ -120,7 +120,9 @@ class Profile:
         measured = [event for event in self.events if event[4]["clock"] == "device"]
         assert any("tf_op" in stats for *_, stats in measured) and all(line.startswith("Stream #") for line, *_ in measured)
         properties = xspace.plane_stats(self.plane)
-        assert abs(properties["clock_drift_ppm"]) < 10_000 and properties["clock_uncertainty_ns"] < 100_000_000
+        # The session takes at least two seconds.
+        uncertainty = properties["clock_uncertainty_ns"]
+        assert abs(properties["clock_drift_ppm"]) < 10_000 + 2e6 * uncertainty / 2e9 and uncertainty < 1_000_000_000
         by_call = {event[4]["correlation_id"]: event for event in xspace.events(self.planes["/host:CPU"]) if "correlation_id" in event[4]}
         slack = properties["clock_uncertainty_ns"] + 1_000_000
         for _, name, start, _, stats in measured:

@@ -199,7 +199,7 @@ def test_profile_from_another_process(tmp_path):
     with subprocess.Popen([sys.executable, "-c", constants + SERVER], stdout=subprocess.PIPE, text=True) as server:
         try:
             assert "ready" in server.stdout.readline()
-            tf.profiler.experimental.client.trace(f"grpc://localhost:{port}", str(tmp_path), 500)
+            tf.profiler.experimental.client.trace(f"grpc://localhost:{port}", str(tmp_path), 3000)
         finally:
             server.kill()
     (path,) = tmp_path.glob("**/*.xplane.pb")

@@ -170,7 +170,7 @@ mod tests {
         let lints =
             lint::RULES.len() + lint::releases::RULES.len() + lint::conventions::RULES.len();
         let further = sp_host::CHECKS.len() + rules::RULES.len() + sp_port::rules::RULES.len();
-        let further = further + sp_pjrt_host::CHECKS.len();
+        let further = further + sp_pjrt_host::CHECKS.len() + sp_layer::runtime::check::RULES.len();
         let count = sp_diff::all_rules().count() + lints + further;
         assert_eq!(pages.len(), count);
         for pair in pages.windows(2) {

@@ -28,7 +28,7 @@ errors! {
     }
 }
 
-/// How a host uses a slot.
+/// Use of a slot by a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SlotDemand {
@@ -51,7 +51,7 @@ impl SlotDemand {
     }
 }
 
-/// What happened in a run.
+/// Outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct RunOutcome {
     /// `ok`, `error`, `crash`, `hang` or `ignored`.
@@ -93,9 +93,9 @@ pub struct Slot {
     /// The programs that call it.
     #[serde(default)]
     pub programs: Vec<String>,
-    /// What happens if it is null.
+    /// Outcome of a null slot.
     pub null: Option<RunOutcome>,
-    /// What happens if it returns an error.
+    /// Outcome of an error of the slot.
     pub error: Option<RunOutcome>,
 }
 
@@ -112,7 +112,7 @@ pub struct Extension {
     pub repairs: Vec<String>,
 }
 
-/// What a host accepts as a table.
+/// Tables that a host accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Table {
     /// The least `struct_size`.
@@ -157,10 +157,11 @@ impl Demand {
     }
 }
 
-/// Returns the numbers of a release, and 0 for a part such as `0rc0`.
-fn numbers(release: &str) -> Vec<u32> {
-    let parts = release.split('.');
-    parts.map(|part| part.parse().unwrap_or(0)).collect()
+/// Returns the numbers of a release, and true for one that is no preview such as `2.22.0rc0`.
+fn order(release: &str) -> (Vec<u32>, bool) {
+    let number = release.split_once("rc").map_or(release, |(it, _)| it);
+    let parts = number.split('.').map(|part| part.parse().unwrap_or(0));
+    (parts.collect(), number == release)
 }
 
 /// Returns the measured releases of a host, the oldest first.
@@ -171,7 +172,7 @@ pub fn releases(host: &str) -> Vec<&'static str> {
         .filter(|(folder, _)| *folder == host)
         .map(|(_, release)| release)
         .collect();
-    releases.sort_by_key(|release| numbers(release));
+    releases.sort_by_key(|release| order(release));
     releases
 }
 

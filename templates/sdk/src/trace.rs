@@ -16,6 +16,8 @@ mod scope;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use sp_runtime::fork::OwnerProcess;
+
 pub use self::event::{
     Activity, ActivityKind, Clock, Command, CommandKind, Direction, KernelCall, KernelSource,
     MemoryChange, Recording,
@@ -30,6 +32,8 @@ pub use self::scope::{Copying, opening_device, record_copy};
 const MAX_EVENTS: usize = 1 << 20;
 
 static ON: AtomicBool = AtomicBool::new(false);
+/// The process of the session. In a forked child another thread may have had the lock of the recording for ever.
+static PROCESS: OwnerProcess = OwnerProcess::new();
 static RECORDING: Mutex<Recording> = Mutex::new(Recording::new());
 
 fn recording() -> MutexGuard<'static, Recording> {
@@ -39,7 +43,7 @@ fn recording() -> MutexGuard<'static, Recording> {
 /// Returns true while a session records.
 #[inline]
 pub fn is_on() -> bool {
-    ON.load(Ordering::Relaxed)
+    ON.load(Ordering::Relaxed) && PROCESS.check("the profile").is_ok()
 }
 
 /// Discards what was recorded and starts recording. Devices with a clock are asked for its time.
@@ -48,12 +52,13 @@ pub fn start() {
     *recording() = Recording::new();
     let clocks = device::start_clocks();
     recording().clocks = clocks;
+    PROCESS.set_current();
     ON.store(true, Ordering::Relaxed);
 }
 
 /// Stops recording. A call that is in progress is still recorded when it returns.
 pub fn stop() {
-    if ON.swap(false, Ordering::Relaxed) {
+    if is_on() && ON.swap(false, Ordering::Relaxed) {
         let mut clocks = std::mem::take(&mut recording().clocks);
         device::stop_clocks(&mut clocks);
         recording().clocks = clocks;

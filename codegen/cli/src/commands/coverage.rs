@@ -67,6 +67,15 @@ pub fn run(args: Args) -> Result {
         return Ok(CommandOutcome::Incomplete);
     }
     let regressions = baseline.map_or_else(Vec::new, |it| it.regressions(&report));
+    if args.format == CoverageFormat::Html {
+        for it in &regressions {
+            warning!(
+                "{} {}: a worse kernel than in the baseline",
+                it.op,
+                it.types
+            );
+        }
+    }
     print(&text(&report, &regressions, &args)?)?;
     Ok(match regressions.is_empty() && recorded.status.success() {
         true => CommandOutcome::Done,

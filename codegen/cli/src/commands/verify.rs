@@ -111,6 +111,9 @@ pub fn run(args: Args) -> Result {
     }
     let entry_points = pjrt::entry_points(&args.plugin);
     if !args.host.is_empty() || (entry_points.pjrt && !entry_points.tensorflow) {
+        if args.release.iter().any(|it| it.0.is_some()) {
+            return Err(verify::VerifyError::ReleasesOfPjrt.into());
+        }
         return run_pjrt(&args);
     }
     if entry_points.pjrt {
@@ -135,7 +138,7 @@ pub fn run(args: Args) -> Result {
 /// Verifies a PJRT plugin and prints the report. The outcome is `Found` if a check failed.
 fn run_pjrt(args: &Args) -> Result {
     let hosts = pjrt::hosts(&args.host)?;
-    let bar = bar_of(hosts.len() * sp_pjrt_host::CHECKS.len());
+    let bar = new_bar_with_steps(hosts.len() * sp_pjrt_host::CHECKS.len());
     let report = pjrt::verify(&args.plugin, &hosts, &args.options(), |host, row| {
         bar.set_message(format!("{} in {host}", row.check));
         bar.inc(1);
@@ -201,10 +204,10 @@ fn new_bar(chosen: &[Release], checks: usize) -> ProgressBar {
         0 => verify::RELEASES,
         count => count,
     };
-    bar_of(releases * checks)
+    new_bar_with_steps(releases * checks)
 }
 
-fn bar_of(steps: usize) -> ProgressBar {
+fn new_bar_with_steps(steps: usize) -> ProgressBar {
     if !shows_progress() {
         return ProgressBar::hidden();
     }

@@ -1,4 +1,4 @@
-//! What the recorder writes of one process.
+//! The record of one process.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -9,6 +9,7 @@ import glob
 import importlib
 import importlib.util
 import json
+import mmap
 import os
 import re
 import sys
@@ -207,19 +208,29 @@ def plugins():
         return []
     with open("/proc/self/maps") as maps:
         paths = {line.split(None, 5)[5].rstrip("\n") for line in maps if ".so" in line}
+    named = os.environ.get("TF_PLUGGABLE_DEVICE_LIBRARY_PATH")
+    named = os.path.realpath(named) if named else None
     reports = []
-    for path in sorted(paths):
-        if "/tensorflow-plugins/" not in path and os.environ.get("TF_PLUGGABLE_DEVICE_LIBRARY_PATH", "//") not in path:
-            continue
-        write = getattr(ctypes.CDLL(path), "sp_kernel_calls", None)
+    for path in sorted(path for path in paths if os.path.exists(path)):
+        is_plugin = "/tensorflow-plugins/" in path or (named is not None and path.startswith(named))
+        # A program may load a plugin from any other path.
+        write = getattr(ctypes.CDLL(path), "sp_kernel_calls", None) if is_plugin or has_text(path, b"sp_kernel_calls") else None
         if write is None:
-            reports.append([path, None])
+            reports += [[path, None]] if is_plugin else []
             continue
         write.argtypes, write.restype = [ctypes.c_char_p, ctypes.c_size_t], ctypes.c_size_t
         text = ctypes.create_string_buffer(max(1, min(write(None, 0), LONGEST_REPORT)))
         write(text, len(text))
         reports.append([path, text.value.decode(errors="replace")])
     return reports
+
+
+def has_text(path, text):
+    """Returns true if a file of fewer than 256 MiB that is no library of TensorFlow has the text."""
+    if "/tensorflow/" in path or os.path.getsize(path) >= 1 << 28:
+        return False
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.find(text) >= 0
 
 
 run_hidden_sitecustomize()

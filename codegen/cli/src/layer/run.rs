@@ -14,11 +14,11 @@ use sp_parse::clang::DEFAULT_TARGET;
 use sp_system::temporary::{delay_signals, removed_on_signal};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-/// What is shown and checked.
+/// Options of a run with the layer.
 #[derive(Debug, Clone, Default)]
 pub struct LayerOptions {
     /// The file of the trace; `-` is stderr.
@@ -146,7 +146,8 @@ fn start(
         }
         Some(path) => {
             // An error at the end would be too late.
-            fs::write(path, "").map_err(|source| unwritable(path, source))?;
+            let open = OpenOptions::new().create(true).append(true).open(path);
+            open.map_err(|source| unwritable(path, source))?;
             let records = folder.join("records");
             fs::create_dir(&records).map_err(|source| unwritable(&records, source))?;
             command.env(variable::RECORDS, records.join("process"));

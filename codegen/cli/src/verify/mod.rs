@@ -63,6 +63,11 @@ errors! {
         NoHost(String) = no_host: ("no host of PJRT plugins is named `{0}`"),
             help("the known ones are: {}", pjrt::host_names());
 
+        /// Releases are named for a library that is only a PJRT plugin.
+        ReleasesOfPjrt = releases_of_pjrt: ("--release selects hosts of TensorFlow's own plugins, and this library exports {} only",
+            sp_pjrt_host::ENTRY_POINT),
+            help("name a host: `--host tensorflow:2.18`");
+
         /// The time limit of the whole run elapsed.
         RunLimit(usize) = run_limit: ("{0} checks were not run: the time limit of the whole run has elapsed"),
             help("`--run-timeout SECONDS` sets the limit; `--release` selects releases");

@@ -65,7 +65,7 @@ rules! {
     /// A program runs that failed with the same plugin.
     ProgramRuns(outcome: RunOutcome) => handlers::pjrt_program_runs, Compatible, Patch, MEASURED;
 
-    /// A host calls a slot that it did not call before, if it is not null.
+    /// A host calls a slot if it is not null. Before, it did not call it or needed it.
     SlotCalled => handlers::pjrt_slot_called, Compatible, Minor, MEASURED;
 
     /// An error of a slot has a worse effect than it had: the host ignored it, or reported it.
@@ -76,7 +76,7 @@ rules! {
     /// Implement the slot.
     SlotErrorWorse(errors: OldNew<RunOutcome>) => handlers::pjrt_slot_error_worse, Breaking, Major, MEASURED;
 
-    /// A host calls a slot without a check for null that it did not call before.
+    /// A host calls a slot without a check for null. Before, it did not call it or checked it.
     ///
     /// A plugin whose table has the slot must fill it: a null slot ends the process or fails the program. A plugin that was built
     /// with an older header has no such slot in its table; `pjrt_header_declined` states which headers a host accepts.

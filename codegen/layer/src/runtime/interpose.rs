@@ -86,10 +86,15 @@ fn host_function(handle: *mut c_void, name: &str, caller: usize) -> usize {
 
 /// Returns true if the library at `base` is a plugin that is shown or checked. The first time its imports are exchanged.
 fn is_plugin(path: &str, base: usize, entry_point: usize) -> bool {
-    let mut plugins = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = plugins.iter().find(|it| it.base == base) {
-        return known.is_included;
+    let plugins = || PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = plugins()
+        .iter()
+        .find(|it| it.base == base)
+        .map(|it| it.is_included);
+    if let Some(is_included) = known {
+        return is_included;
     }
+    // Without the lock: the loader's own one is taken below, and a thread that has that one may wait for this one.
     let is_included = settings().includes_plugin(path);
     let mut libraries = Vec::new();
     if is_included {
@@ -100,11 +105,14 @@ fn is_plugin(path: &str, base: usize, entry_point: usize) -> bool {
             report::line(&format!("{path}: {count} imported functions are shown"));
         }
     }
-    plugins.push(Plugin {
-        base,
-        is_included,
-        libraries,
-    });
+    let mut plugins = plugins();
+    if plugins.iter().all(|it| it.base != base) {
+        plugins.push(Plugin {
+            base,
+            is_included,
+            libraries,
+        });
+    }
     is_included
 }
 

@@ -19,6 +19,7 @@ mod system;
 pub mod tables;
 mod value;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use tables::Tables;
 
 /// The tail of the layer's `dlsym`: the dynamic loader's own function.
@@ -37,11 +38,17 @@ pub fn start(tables: &'static Tables) {
     system::register(at_exit, in_child);
 }
 
+/// True in a forked child. The checks know the objects of the parent, and another thread may have had their locks.
+static IS_CHILD: AtomicBool = AtomicBool::new(false);
+
 extern "C" fn at_exit() {
-    check::at_exit();
+    if !IS_CHILD.load(Ordering::Acquire) {
+        check::at_exit();
+    }
     log::flush_all(false);
 }
 
 extern "C" fn in_child() {
+    IS_CHILD.store(true, Ordering::Release);
     log::reset_in_child();
 }

@@ -4,8 +4,8 @@ use super::log;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGTERM.
-const SIGNALS: [c_int; 6] = [4, 6, 7, 8, 11, 15];
+/// SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV. Not SIGTERM: the program may be within the allocator, and go on after it.
+const SIGNALS: [c_int; 5] = [4, 6, 7, 8, 11];
 const SIG_DFL: usize = 0;
 const SIG_IGN: usize = 1;
 const SA_SIGINFO: c_int = 4;

@@ -29,6 +29,9 @@ pub fn hosts(args: &Args) -> Result<Option<[Demand; 2]>> {
     let [old, new] = match sides {
         [None, None] => return Ok(None),
         [Some(old), Some(new)] => [old, new],
+        [None, Some((host, _))] | [Some((host, _)), None] if !demand::hosts().contains(&host) => {
+            return Ok(None);
+        }
         [None, Some(_)] => return Err(not_comparable(&args.old)),
         [Some(_), None] => return Err(not_comparable(&args.new)),
     };

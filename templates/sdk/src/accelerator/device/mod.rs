@@ -23,11 +23,12 @@ mod staging;
 mod streams;
 
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use sp_runtime::exit;
 use sp_runtime::fork::Process;
+use sp_runtime::guard;
 
 use self::memory::{Memory, RetiredMemory};
 use self::streams::Streams;
@@ -51,6 +52,8 @@ pub(super) struct Shared<A: Accelerator> {
     /// TensorFlow's number of the device.
     ordinal: u32,
     has_exited: AtomicBool,
+    /// All bytes of the device, for profiles.
+    total_memory: OnceLock<u64>,
     // Dropped after everything that it has allocated.
     pub accelerator: A,
 }
@@ -65,6 +68,7 @@ impl<A: Accelerator> AcceleratorDevice<A> {
             process: Process::current(),
             ordinal: trace::opening_device(),
             has_exited: AtomicBool::new(false),
+            total_memory: OnceLock::new(),
             accelerator,
         });
         open_devices::insert(shared.clone());
@@ -291,10 +295,27 @@ impl<A: Accelerator> Shared<A> {
     /// Records an allocation or its end, if a profile runs.
     fn record_memory(&self, is_allocation: bool, address: usize, bytes: usize) {
         trace::record_memory(self.ordinal, is_allocation, || {
-            let (usage, info) = (self.statistics.usage(), self.accelerator.memory_info());
-            let total = info.map_or(0, |it| it.total);
-            (address, bytes as u64, [usage.in_use, usage.peak, total])
+            let usage = self.statistics.usage();
+            (
+                address,
+                bytes as u64,
+                [usage.in_use, usage.peak, self.total_memory()],
+            )
         });
+    }
+
+    /// Returns all bytes of the device, or 0 if they are not known. A host function may call no function of the driver.
+    fn total_memory(&self) -> u64 {
+        if let Some(total) = self.total_memory.get() {
+            return *total;
+        }
+        if host_function::is_running() {
+            return 0;
+        }
+        let info = guard::catch_panic("Accelerator::memory_info", || {
+            self.accelerator.memory_info()
+        });
+        info.map_or(0, |info| *self.total_memory.get_or_init(|| info.total))
     }
 }
 

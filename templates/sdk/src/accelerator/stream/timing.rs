@@ -92,19 +92,23 @@ impl<A: Accelerator> Timing<A> {
 
     /// Records the commands that have completed.
     pub fn record_completed(&self) {
-        while let Some(completed) = self.next_completed() {
-            self.record(completed);
+        while let Some((ended, is_complete)) = self.next_ended() {
+            // A command that has failed has no times.
+            match is_complete {
+                true => self.record(ended),
+                false => trace::record_command(ended.command),
+            }
         }
     }
 
-    fn next_completed(&self) -> Option<Pending<A>> {
+    /// Removes the first command if it has ended, and returns it with true if it is complete, false if it has failed.
+    fn next_ended(&self) -> Option<(Pending<A>, bool)> {
         let mut pending = self.lock();
-        // A command that has failed has no later time either.
-        let is_pending = |it: &Pending<A>| guard::is_complete(&it.behind) == Ok(false);
-        match pending.front() {
-            Some(first) if !is_pending(first) => pending.pop_front(),
-            _ => None,
+        let is_complete = guard::is_complete(&pending.front()?.behind);
+        if is_complete == Ok(false) {
+            return None;
         }
+        Some((pending.pop_front()?, is_complete.is_ok()))
     }
 
     fn record(&self, completed: Pending<A>) {
@@ -131,14 +135,17 @@ impl<A: Accelerator> Timing<A> {
     /// Records all commands without a wait: those that have not completed have the host's times.
     pub fn close(&self) {
         self.record_completed();
-        for pending in self.lock().drain(..) {
+        // The fences are dropped without the lock: their code is the author's.
+        let pending = std::mem::take(&mut *self.lock());
+        for pending in pending {
             trace::record_command(pending.command);
         }
     }
 
     /// Forgets the commands, which are those of an earlier session that was not collected.
     pub fn discard(&self) {
-        self.lock().clear();
+        let forgotten = std::mem::take(&mut *self.lock());
+        drop(forgotten);
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Pending<A>>> {
